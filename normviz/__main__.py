@@ -1,0 +1,8 @@
+"""``python -m normviz``."""
+
+import sys
+
+from normviz.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())
