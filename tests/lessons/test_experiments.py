@@ -1,0 +1,285 @@
+"""What "Train and eval" says: by hand on streams and batches of a few numbers, then against torch's own modules."""
+
+import re
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from normviz.errors import NormvizError
+from normviz.lessons import experiments
+from normviz.reading import read
+from normviz.running import Sequences, SmallBatches, Stream, even_sizes, follow, per_step, run, shard, spread
+from normviz.running.stream import Run
+
+
+def scene(link=""):
+    reading = read(dict(part.split("=", 1) for part in filter(None, link.split("&"))))
+    assert reading.problem is None
+    return reading.scene
+
+
+def told(text):
+    """The numbers of a sentence, as they stand between ``**``."""
+    return re.findall(r"\*\*(.+?)\*\*", text)
+
+
+# A stream of batches
+
+BATCHES = [[0.0, 4.0], [4.0, 8.0], [1.0, 3.0]]  # means 2, 6, 2; with momentum 1/2 the running mean is 1, 3.5, 2.75
+
+
+def by_hand(momentum):
+    history, true = follow(BATCHES, momentum), np.full(3, 3.0)
+    return Run(
+        **vars(history),
+        true_mean=true,
+        true_var=true + 1,
+        expected_mean=true,
+        expected_var=true,
+        expected_var_biased=true,
+    )
+
+
+def test_the_sentence_of_three_batches():
+    assert experiments.stream_sentence(Stream(2, 0.5, steps=3), by_hand(0.5)) == (
+        "After **3** batches of **2** running_mean is **2.75** and the true mean **3.00**; "
+        "running_var is **4.12** and the true variance **4.00**."
+    )
+
+
+MOMENTA = [
+    # torch's, Keras's, and how fast an old batch fades
+    (0.1, "0.9", "the weight of an old batch halves in **6.58** steps."),
+    (0.5, "0.5", "the weight of an old batch halves in **1** steps."),
+    (0.01, "0.99", "the weight of an old batch halves in **69** steps."),
+    (1.0, "0", "only the last batch counts."),
+    (0.0, "1", "new batches do not count, and the buffers stay as they began."),
+]
+
+
+@pytest.mark.parametrize(("momentum", "keras", "fades"), MOMENTA)
+def test_both_conventions_and_how_fast_is_forgotten(momentum, keras, fades):
+    stream = Stream(2, momentum, steps=3)
+    conventions, forms, sooner = experiments.momentum_lines(stream, by_hand(momentum))
+    assert f"torch's `momentum={momentum:g}` weighs the *new* batch" in conventions
+    assert f"there it is `momentum={keras}`. Either way {fades}" in conventions
+    assert float(told(forms)[0]) < 1e-14
+    assert sooner == "A lower momentum forgets sooner in Keras's convention, and forgets later in torch's."
+
+
+def test_without_momentum_all_batches_weigh_the_same():
+    (line,) = experiments.momentum_lines(Stream(2, None, steps=3), by_hand(None))
+    assert line.startswith("`momentum=None`: every batch weighs the same")
+    assert by_hand(None).running_mean.tolist() == pytest.approx([2, 4, 10 / 3])
+
+
+def test_what_is_kept_and_from_when_on_it_is_right():
+    line = experiments.keeping_line(Stream(1024, 1.0, steps=5))
+    assert line.startswith("Beside gamma and beta, BatchNorm keeps running_mean, running_var, num_batches_tracked.")
+    assert told(line) == ["0.25", "1"]
+    assert experiments.keeping_line(Stream(1024, 0.0, steps=5)).endswith("stays there, not in this run.")
+
+
+EXTREME = [
+    Stream(2, steps=1),
+    Stream(1024, None, 10, 500),
+    Stream(1024, 0.0, -10, 500),
+    Stream(2, 1.0, 10, 500, 2**31 - 1),
+]
+
+
+@pytest.mark.parametrize("stream", EXTREME, ids=str)
+def test_every_stream_is_told_in_numbers(stream):
+    found = run(stream)
+    lines = [experiments.stream_sentence(stream, found), experiments.keeping_line(stream)]
+    for line in (*lines, *experiments.momentum_lines(stream, found)):
+        assert not re.search(r"\b(nan|inf)\b", line)
+        assert all(np.isfinite(float(number.replace(",", ""))) for number in told(line))
+
+
+# train() and eval()
+
+MODES = [
+    "layer=BatchNorm2d(3)", "layer=BatchNorm2d(3).eval()", "layer=BatchNorm2d(3,momentum=None)", "shape=5,4&layer=BatchNorm1d(4)&data=scales",
+    "layer=InstanceNorm2d(3,track_running_stats=True)", "shape=2,4,3,2&layout=NHWC&layer=BatchNorm2d(4)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("link", MODES)
+def test_a_layer_that_keeps_statistics_differs_and_its_buffers_change(link):
+    on = scene(link)
+    found = experiments.modes(on.explanation, on.seed)
+    train, evaluated, gap = experiments.modes_panels(found)
+    assert [panel[0] for panel in (train, evaluated, gap)] == ["train", "eval", "gap"]
+    assert evaluated[2] == "with running statistics"
+    torch.testing.assert_close(gap[3], train[3] - evaluated[3])
+    module = on.layer.with_(training=True).module()
+    torch.testing.assert_close(train[3].float(), module(on.explanation.x).detach())
+    said = told(experiments.modes_sentence(found))
+    changed = sum(
+        not torch.equal(old, new) for old, new in buffers_around(on.layer.with_(training=True), on.explanation.x)
+    )
+    differing = int((gap[3] != 0).sum())
+    assert said == [str(differing), str(gap[3].numel()), f"{float(gap[3].abs().max()):.3g}", str(changed)]
+
+
+def buffers_around(layer, x):
+    """Each buffer before and after the first forward in train mode."""
+    module = layer.module()
+    before = [value.clone() for value in module.buffers()]
+    module(x)
+    return zip(before, module.buffers(), strict=True)
+
+
+@pytest.mark.parametrize(
+    "layer",
+    ["LayerNorm(4)", "RMSNorm(4)", "GroupNorm(3,3)", "InstanceNorm2d(3)", "BatchNorm2d(3,track_running_stats=False)"],
+)
+def test_a_layer_that_keeps_nothing_does_the_same_in_both_modes(layer):
+    on = scene(f"layer={layer}")
+    found = experiments.modes(on.explanation, on.seed)
+    assert experiments.modes_sentence(found) == (
+        f"`{on.layer}` gives the same in train() and eval(): it keeps nothing between batches."
+    )
+    assert not list(experiments.modes_panels(found))[2][3].any()
+
+
+def test_one_example_alone():
+    refused, runs = experiments.one_example_lines(scene("shape=4,3&layer=BatchNorm1d(3)").explanation, 0)
+    module = nn.BatchNorm1d(3)
+    with pytest.raises(ValueError, match="more than 1 value per channel") as words:
+        module(torch.zeros(1, 3))
+    assert refused == f"The first example alone, in train(): torch refuses. `{words.value}`"
+    assert (*told(runs),) == ("0",)
+    for line in experiments.one_example_lines(scene("shape=4,3&layer=LayerNorm(3)").explanation, 0):
+        assert told(line) == ["0"]
+    training, evaluating = experiments.one_example_lines(scene("layer=BatchNorm2d(3)").explanation, 0)
+    assert float(told(training)[0]) > 0.01
+    assert told(evaluating) == ["0"]
+    assert list(experiments.one_example_lines(scene("shape=6").explanation, 0)) == []
+
+
+def test_the_same_question_to_other_layers():
+    rows = {row.pop("layer"): row for row in experiments.modes_rows(scene().explanation, 0)}
+    same = {"largest difference": "0", "buffers kept": 0, "eval() uses running statistics": False}
+    batch = rows.pop("BatchNorm2d(3)")
+    assert rows == dict.fromkeys(
+        [
+            "LayerNorm([4])",
+            "RMSNorm([4])",
+            "InstanceNorm2d(3)",
+            "GroupNorm(1, 3)",
+            "BatchNorm2d(3, track_running_stats=False)",
+        ],
+        same,
+    )
+    assert float(batch.pop("largest difference")) > 0.01
+    assert batch == {"buffers kept": 7, "eval() uses running statistics": True}
+
+
+NO_MODES = [
+    ("layer=Norm('n c h w -> c')", "a pattern has neither train() nor eval(); choose a layer of torch.nn."),
+    ("layer=DimNorm(4)&layout=NCHW", "torch.nn has no DimNorm"),
+    ("shape=100000,100000", "too large to compute values here; make it smaller."),
+]
+
+
+@pytest.mark.parametrize(("link", "words"), NO_MODES)
+def test_where_there_are_no_modes(link, words):
+    with pytest.raises(NormvizError, match=re.escape(words)):
+        experiments.modes(scene(link).explanation, 0)
+
+
+# Small batches, sequences
+
+
+def test_the_spread_of_small_batches():
+    found = spread(SmallBatches([4, 64]))
+    small, first, large, last = told(experiments.spread_sentence(found))
+    assert (small, large) == ("4", "64")
+    assert (float(first), float(last)) == pytest.approx(tuple(found.mean_spread), abs=0.005)
+    assert float(first) == pytest.approx(4 * float(last), rel=0.3)
+
+
+def test_a_batch_of_one_in_torchs_own_words():
+    with pytest.raises(ValueError, match="more than 1 value per channel") as words:
+        nn.BatchNorm1d(3)(torch.zeros(1, 3))
+    (line,) = experiments.refusal_lines()
+    assert str(words.value) in line
+
+
+SEQUENCES = [
+    # count, longest, seed; the sequences left at each step; what is said
+    (4, 3, 1, [4, 3, 2], "At step 0 all **4** sequences have a value, at step **2** only **2**: statistics for every time step get noisier along the way."),
+    (4, 1, 0, [4], "All **4** sequences end after one step: nothing is lost along the way."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("count", "longest", "seed", "left", "said"), SEQUENCES)
+def test_the_sentence_of_a_few_sequences(count, longest, seed, left, said):
+    found = per_step(Sequences(count, longest, seed))
+    assert found.left.tolist() == left
+    assert experiments.sequences_sentence(found) == said
+
+
+def test_where_one_sequence_is_left_torch_refuses_and_it_is_said():
+    found = per_step(Sequences(2, 100))
+    number = int((found.left == 1).sum())
+    assert number > 1
+    assert experiments.sequences_sentence(found).endswith(
+        f" At **{number}** steps one sequence is left, and torch refuses."
+    )
+
+
+# Several devices
+
+DEVICES = """
+device      | examples | mean, channel 0 | mean, channel 1 | variance, channel 0 | variance, channel 1
+device 0    | 2        | 1.0000          | 1.0000          | 1.0000              | 1.0000
+device 1    | 2        | 5.0000          | 7.0000          | 1.0000              | 1.0000
+combined    | 4        | 3.0000          | 4.0000          | 5.0000              | 10.0000
+whole batch | 4        | 3.0000          | 4.0000          | 5.0000              | 10.0000
+"""
+
+
+def test_two_devices_of_two_examples():
+    """Channel 0 is 0, 2 and 4, 6: within each device the variance is 1, of all four 5; channel 1 is 0, 2 and 6, 8."""
+    found = shard(torch.tensor([[0.0, 0.0], [2.0, 2.0], [4.0, 6.0], [6.0, 8.0]], dtype=torch.float64), (2, 2))
+    names, *wanted = [[cell.strip() for cell in line.split("|")] for line in DEVICES.strip().splitlines()]
+    rows = experiments.devices_rows(found)
+    assert [list(row) for row in rows] == [names] * 4
+    assert [[str(cell) for cell in row.values()] for row in rows] == wanted
+    assert told(experiments.devices_sentence(found))[:2] == ["2", "2"]
+    apart, averaged = experiments.devices_lines(found)
+    assert told(averaged) == ["9"]
+    whole = nn.BatchNorm1d(2, affine=False, dtype=torch.float64)
+    x = torch.tensor([[0.0, 0.0], [2.0, 2.0], [4.0, 6.0], [6.0, 8.0]], dtype=torch.float64)
+    alone = torch.cat([nn.BatchNorm1d(2, affine=False, dtype=torch.float64)(part) for part in x.split(2)])
+    assert float(told(apart)[0]) == pytest.approx(float((alone - whole(x)).abs().max()), rel=5e-3)
+    assert float(told(apart)[1]) < 1e-12
+
+
+def test_devices_of_the_same_mean_are_counted_once():
+    found = shard(torch.tensor([[0.0, 1.0], [2.0, 3.0], [2.0, 3.0], [0.0, 1.0], [5.0, 5.0], [6.0, 6.0]]), (2, 2, 2))
+    assert told(experiments.devices_sentence(found))[:2] == ["3", "2"]
+
+
+@pytest.mark.parametrize("count", range(2, experiments.MOST_DEVICES + 1))
+@pytest.mark.parametrize("seed", [0, 7])
+def test_combined_by_their_counts_the_devices_have_the_whole_batchs_statistics(count, seed):
+    found = experiments.devices(count, seed)
+    assert found.sizes == tuple(even_sizes(experiments.EXAMPLES, count))
+    assert (len(set(found.sizes)) == 1) == (count == 2)  # shards of unequal size are the interesting case
+    *shards, combined, whole = experiments.devices_rows(found)
+    assert len(shards) == count
+    assert told(experiments.devices_sentence(found))[:2] == [
+        str(count),
+        str(len({tuple(mean) for mean in found.shard_mean})),
+    ]
+    assert list(combined.values())[1:] == list(whole.values())[1:]
+    assert float(told(experiments.devices_sentence(found))[2]) < 1e-12
+    apart, averaged = experiments.devices_lines(found)
+    assert float(told(apart)[0]) > 0.05 > 1e-12 > float(told(apart)[1])
+    assert float(told(averaged)[0]) > 0.01

@@ -1,0 +1,74 @@
+"""What the questions say of Keras, by Keras itself (jax backend); normviz imports none of it."""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+
+import numpy as np
+import pytest
+
+from normviz.data import example
+from normviz.lessons.framework_questions import keras_moves
+from normviz.lessons.outputs import keras_default
+from normviz.lessons.questions import QUESTIONS
+
+X = example("scales", (6, 3), ("n", "d")).numpy()
+
+
+@pytest.fixture(scope="module")
+def keras(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        patch.setenv("KERAS_BACKEND", "jax")
+        patch.setenv("KERAS_HOME", str(tmp_path_factory.mktemp("keras")))
+        yield importlib.import_module("keras")
+
+
+def array(tensor):
+    return np.asarray(tensor.value if hasattr(tensor, "value") else tensor)
+
+
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("trainable", [True, False])
+def test_when_keras_moves_its_statistics_and_which_it_uses(keras, training, trainable):
+    layer = keras.layers.BatchNormalization()
+    layer.build(X.shape)
+    layer.trainable = trainable
+    before = array(layer.moving_mean).copy()
+    y = array(layer(X, training=training))
+    moved = bool((array(layer.moving_mean) != before).any())
+    by_the_batch = bool(np.abs(y.mean(axis=0)).max() < 1e-3)
+    assert moved == by_the_batch == keras_moves(training, trainable)
+
+
+def test_keras_s_axis_is_kept_by_one_layer_and_reduced_by_the_other(keras):
+    facts = QUESTIONS["q19"].facts()
+    x = example("scales", (2, 4, 4, 3), ("n", "h", "w", "c")).numpy()
+    batch, layer = keras.layers.BatchNormalization(axis=-1), keras.layers.LayerNormalization(axis=-1)
+    batched, layered = array(batch(x, training=True)), array(layer(x))
+    assert batch.moving_mean.shape == (facts["batch"],)
+    assert np.abs(batched.mean(axis=(0, 1, 2))).max() < 1e-3 < np.abs(batched.mean(axis=-1)).max()
+    assert np.abs(layered.mean(axis=-1)).max() < 1e-3 < np.abs(layered.mean(axis=(0, 1, 2))).max()
+    assert layered.mean(axis=-1).size == facts["layer"]
+
+
+def test_keras_counts_four_parameters_a_channel(keras):
+    facts = QUESTIONS["q25"].facts()
+    layer = keras.layers.BatchNormalization(axis=1)
+    layer.build((2, 4, 3, 3))
+    assert layer.count_params() == facts["keras"]
+    assert sum(int(np.prod(weight.shape)) for weight in layer.trainable_weights) == facts["learned"]
+
+
+def test_keras_s_momentum_weighs_the_old_value(keras):
+    facts = QUESTIONS["q11"].facts()
+    layer = keras.layers.BatchNormalization(momentum=facts["keras"])
+    layer.build(X.shape)
+    layer(X, training=True)
+    np.testing.assert_allclose(array(layer.moving_mean), facts["torch"] * X.mean(axis=0), rtol=1e-4)
+
+
+def test_keras_s_defaults(keras):
+    layer = keras.layers.BatchNormalization()
+    assert (layer.momentum, layer.epsilon) == (keras_default("momentum"), keras_default("epsilon"))

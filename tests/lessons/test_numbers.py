@@ -1,0 +1,282 @@
+import re
+from dataclasses import replace
+from math import inf, isfinite, isnan, nan
+from time import process_time
+
+import pytest
+import torch
+
+from normviz.lessons import numbers, spreadless
+from normviz.lessons.numbers import ONE_PASS, SIZE, SMALLEST_EPS, TWO_PASSES, as_code, power, shown
+from normviz.lessons.spreadless import (
+    EXACT,
+    KINDS,
+    LARGEST_CONSTANT,
+    LARGEST_SCALE,
+    NOISE,
+    REFUSED,
+    RUNNING,
+    SIGN,
+    kind,
+)
+from normviz.rounding import DISTANCES, DTYPES, EPSILONS, OWN, Estimate, no_eps, sequence
+from normviz.rounding.degenerate import CONSTANT, SINGLE
+
+MOST_WORDS = 120
+TYPES = pytest.mark.parametrize("dtype", list(DTYPES))
+
+
+def told(sentence):
+    """The numbers of a sentence, as it prints them."""
+    return re.findall(r"\*\*(.+?)\*\*", sentence)
+
+
+def words(lines):
+    return len(" ".join(lines).split())
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"),
+        (-0.0, "0"),
+        (1.0, "1"),
+        (1.00249, "1.002"),
+        (-131072.0, "−131,072"),
+        (1e-12, "1e−12"),
+        (-5.9e-8, "−5.9e−8"),
+        (1234.5, "1,234"),
+        (9999.9, "1e4"),
+        (1e30, "1e30"),
+        (nan, "NaN"),
+        (inf, "∞"),
+        (-inf, "−∞"),
+    ],
+)
+def test_numbers_as_a_page_prints_them(value, text):
+    assert shown(value) == text
+
+
+def test_powers_and_eps_as_a_page_prints_them():
+    assert [power(exponent) for exponent in (-12, 0, 7)] == ["10⁻¹²", "10⁰", "10⁷"]
+    assert [as_code(eps) for eps in EPSILONS] == ["1e-3", "1e-5", "1e-6", "1e-12"]
+    assert all(float(as_code(eps)) == eps for eps in (*EPSILONS, 1.0, 0.25, 3e-4))
+
+
+# Four ways to a variance
+
+
+def by_hand(method, distance, var, exact, size=1.0):
+    error = abs(var - exact) / exact if exact else nan
+    return Estimate(method, "float32", distance, var, exact, error, 0.0, size)
+
+
+def test_the_sentence_of_four_distances_by_hand():
+    """Right at 1, negative at 10, one number at 100, infinite at 1,000."""
+    found = [
+        by_hand(method, distance, var, exact, size)
+        for method, ours in ((ONE_PASS, ((1.25, 1), (-4, nan), (0, 1), (nan, nan))), (TWO_PASSES, ((1, 1),) * 4))
+        for distance, exact, (var, size) in zip((1, 10, 100, 1000), (1, 2, 0, nan), ours, strict=True)
+    ]
+    sentences = [numbers.variance_sentence(found, exponent) for exponent in range(4)]
+    assert told(sentences[0]) == ["10⁰", "1.25", "1", "1", "3", "1", "1"]
+    assert told(sentences[1]) == ["10¹", "−4", "1", "2", "3", "1", "1"]
+    assert sentences[1].endswith("it is below zero **1** time, and its output NaN **1** time.")
+    assert told(sentences[2]) == ["10²", str(SIZE), "3", "1", "1"]
+    assert "rounds all **256** numbers to one" in sentences[2]
+    assert "is beyond `float32`: x is infinite" in sentences[3]
+
+
+def test_a_negative_variance_and_its_nan_are_counted():
+    """The first view of the page."""
+    found = numbers.variances("float32")
+    first = [one for one in found if one.method == ONE_PASS]
+    negative = [one for one in first if one.var < 0]
+    assert negative
+    assert all(isnan(one.output_size) for one in negative)
+    sentence = numbers.variance_sentence(found, 6)
+    assert told(sentence)[-3:] == [str(len(DISTANCES)), str(len(negative)), str(sum(one.is_nan for one in first))]
+    assert told(sentence)[1] == shown(first[6].var)
+    assert first[6].var < 0
+
+
+@TYPES
+@pytest.mark.parametrize("exponent", range(8))
+def test_every_way_stands_in_the_table_with_its_own_numbers(dtype, exponent):
+    found = numbers.variances(dtype)
+    here = numbers.at(found, exponent)
+    rows = numbers.variance_rows(found, exponent)
+    assert [row["way"] for row in rows] == [numbers.way(method) for method in here]
+    assert [(row["< 0"], row["NaN out"]) for row in rows] == [(one.negative, one.is_nan) for one in here.values()]
+    for row, one in zip(rows, here.values(), strict=True):
+        hidden = one.method in OWN and one.exact == 0 and not one.is_nan  # nothing to read back from one number
+        assert row["variance"] == (None if hidden else shown(one.var))
+        assert row["error"] == (None if hidden else shown(one.error, 2))
+    assert len(rows) == 4 + 1 + len(OWN)
+    assert words(numbers.variance_lines(found, exponent)) <= MOST_WORDS
+
+
+@TYPES
+@pytest.mark.parametrize("exponent", range(8))
+def test_the_distance_between_neighbours_is_told_rightly(dtype, exponent):
+    """By torch itself: the next number above."""
+    found = numbers.variances(dtype)
+    one = numbers.at(found, exponent)[ONE_PASS]
+    place = torch.tensor(one.distance if one.exact == 0 else one.distance**2, dtype=DTYPES[dtype])
+    why = list(numbers.variance_lines(found, exponent))[1]
+    if not isfinite(one.exact):
+        assert why.startswith("torch's layers")
+    elif place.isinf():
+        assert "cannot hold" in why
+    else:
+        step = torch.nextafter(place, torch.tensor(inf, dtype=place.dtype)) - place
+        assert told(why) == [shown(float(step))]
+
+
+# How small may eps be?
+
+
+def test_half_precision_loses_the_smallest_eps_by_hand_and_torch_keeps_it():
+    found = numbers.of_dtype(numbers.eps_outcomes(-4), "float16")
+    sentence = numbers.eps_sentence(found, -4)
+    assert told(sentence) == ["10⁻⁸", "0.00316", "1", "0", "∞", "1"]
+    assert "`1e-12` is kept as **0**" in sentence
+
+
+def test_where_nothing_is_left_the_sentence_says_so():
+    found = numbers.of_dtype(numbers.eps_outcomes(-12), "float16")
+    assert not sequence("float16", 0, SIZE, 0, 1e-12).any()
+    assert "holds nothing but zeros" in numbers.eps_sentence(found, -12)
+    assert told(numbers.eps_sentence(found, -12)) == ["10⁻¹²", "NaN", "0"]
+    assert any("BatchNorm1d and InstanceNorm1d give NaN" in line for line in numbers.eps_lines(found, -12))
+
+
+@TYPES
+@pytest.mark.parametrize("exponent", [-12, -8, -4, -2, 0, 3])
+def test_every_eps_stands_in_the_table(dtype, exponent):
+    found = numbers.of_dtype(numbers.eps_outcomes(exponent), dtype)
+    rows = numbers.eps_rows(found)
+    assert [float(row["eps"]) for row in rows] == list(EPSILONS)
+    for row, one in zip(rows, found, strict=True):
+        values = list(row.values())
+        assert values[2:4] == [shown(one.exact, 3), shown(one.by_hand, 3)]
+        assert values[4:] == [shown(size, 3) for size in one.own.values()]
+    lines = list(numbers.eps_lines(found, exponent))
+    assert words(lines) <= MOST_WORDS
+    none = no_eps(dtype, 10.0**exponent, SIZE)
+    assert told(lines[-1])[:3] == [shown(v, 3) for v in (none.computing_eps, none.own, none.with_computing)]
+
+
+def test_the_curves_are_the_formula():
+    curves = numbers.size_curves(numbers.of_dtype(numbers.eps_outcomes(-4), "float64"))
+    assert [float(eps) for eps in curves] == list(EPSILONS)
+    for eps, points in curves.items():
+        for point in points:
+            assert point.inside == pytest.approx((point.var / (point.var + float(eps))) ** 0.5, rel=1e-9)
+
+
+# Groups without spread
+
+
+def test_every_kind_of_outcome_is_met():
+    both = [*spreadless.constant(1234.567, "float32"), *spreadless.single(1000, "float32")]
+    assert {kind(one) for one in both} == set(KINDS)
+    by_layer = {one.layer: kind(one) for one in both}
+    assert by_layer["LayerNorm([3, 4, 4])"] == by_layer["LayerNorm(1)"] == EXACT
+    assert by_layer["BatchNorm2d(3)"] == NOISE
+    assert by_layer["RMSNorm(1)"] == SIGN
+    assert by_layer["BatchNorm2d(3).eval()"] == RUNNING
+    assert by_layer["BatchNorm1d(4)"] == REFUSED
+
+
+def test_the_counts_of_both_sentences():
+    constant, single = spreadless.constant(1234.567, "float32"), spreadless.single(1000, "float32")
+    assert told(spreadless.constant_sentence(constant)) == [
+        "1,234.567",
+        str(sum(one.from_beta == 0 for one in constant)),
+        str(sum(kind(one) == NOISE for one in constant)),
+        shown(max(one.from_beta for one in constant if kind(one) == NOISE), 3),
+        "2",
+    ]
+    assert told(spreadless.single_sentence(single)) == [
+        str(len(SINGLE)),
+        str(sum(one.refusal is not None for one in single)),
+        str(sum(one.from_beta == 0 for one in single)),
+        str(sum(kind(one) == NOISE for one in single)),
+        shown(max(one.from_beta for one in single if kind(one) == NOISE), 3),
+        "−2 or 2",
+    ]
+
+
+def test_one_layer_is_one_layer():
+    one = spreadless.constant(0, "float32")[:1]
+    assert spreadless.constant_sentence(one).endswith("**1** layer gives exactly beta.")
+
+
+def test_labels_are_short_and_no_two_are_equal():
+    for found in (spreadless.constant(1.0, "float32"), spreadless.single(1.0, "float32")):
+        labels = spreadless.labels(found)
+        assert len(set(labels)) == len(found)
+        assert max(map(len, labels)) <= 23
+
+
+DEGENERATE = [
+    *((spreadless.constant, value, CONSTANT) for value in (-LARGEST_CONSTANT, 0, 1e-30, 0.1, LARGEST_CONSTANT)),
+    *((spreadless.single, scale, SINGLE) for scale in (0, 1e-8, 1, LARGEST_SCALE)),
+]
+
+
+@TYPES
+@pytest.mark.parametrize(("make", "value", "cases"), DEGENERATE)
+def test_every_layer_has_its_row_and_torch_its_own_words(dtype, make, value, cases):
+    found = make(value, dtype)
+    rows = spreadless.degenerate_rows(found)
+    assert [(row["layer"], row["x"]) for row in rows] == [(layer, str(shape)) for layer, shape in cases]
+    for row, one in zip(rows, found, strict=True):
+        assert one.x.isfinite().all()
+        assert one.refusal is None or row["what comes out"] == f"torch refuses: “{one.refusal}”"
+        assert row["that is"] == ("" if one.refusal else kind(one))
+    assert words(spreadless.degenerate_lines(found)) <= MOST_WORDS
+
+
+def test_the_amplified_noise_is_told_rightly():
+    lines = list(spreadless.degenerate_lines(spreadless.constant(1234.567, "float32")))
+    assert told(lines[0]) == ["2", "0.5"]
+    assert told(lines[1]) == [shown(1e-5**-0.5, 3)]
+
+
+# eps inside or outside the square root
+
+
+@pytest.mark.parametrize("eps", [SMALLEST_EPS, 1e-5, 3e-4, 0.5, 1.0])
+def test_the_curve_reaches_past_both_places_and_the_sentence_names_its_widest_gap(eps):
+    found = numbers.placements(eps)
+    assert found[0].var < eps**2 / 100
+    assert found[-1].var > eps * 100
+    most = max(found, key=lambda one: abs(one.outside - one.inside))
+    assert told(numbers.placement_sentence(eps, found)) == [shown(v, 2) for v in (most.var, most.inside, most.outside)]
+    assert [told(line) for line in numbers.placement_lines(eps)] == [[shown(eps, 3)], [shown(eps**2, 3)], []]
+    assert words(numbers.placement_lines(eps)) <= MOST_WORDS
+
+
+# Speed: the page answers a control at any setting within a second; in processor time, whatever else runs.
+
+
+@TYPES
+def test_nothing_takes_a_second(dtype):
+    works = (
+        lambda: numbers.variances.__wrapped__(dtype, 1),
+        lambda: numbers.size_curves(numbers.of_dtype(numbers.eps_outcomes.__wrapped__(-12, 1), dtype)),
+        lambda: spreadless.constant.__wrapped__(float(LARGEST_CONSTANT), dtype),
+        lambda: spreadless.single.__wrapped__(float(LARGEST_SCALE), dtype, 1),
+        lambda: numbers.placements(SMALLEST_EPS),
+    )
+    for work in works:
+        start = process_time()
+        work()
+        assert process_time() - start < 1
+
+
+def test_nan_out_of_a_hand_made_estimate_is_a_yes():
+    one = by_hand(ONE_PASS, 1, -1, 1, nan)
+    assert numbers.variance_rows([replace(one)], 0)[0]["NaN out"] is True

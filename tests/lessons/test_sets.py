@@ -1,0 +1,216 @@
+import re
+
+import pytest
+import torch
+from torch import nn
+
+from normviz.data import example
+from normviz.errors import NormvizError
+from normviz.explain import describe
+from normviz.invariance import depends_on_batch
+from normviz.lessons import sets
+from normviz.lessons.sets import LOOPS, READY_SETS, flattened_twin, ready_set
+
+EVERY = list(READY_SETS.values())
+
+HOW_MANY = [
+    # statistics of each layer, elements in each, parameters of each: to count in the figure
+    ("four", [4, 3, 12, 6], [30, 40, 10, 20], [8, 80, 0, 8]),
+    ("layer-norms", [3, 12, 30, 3], [40, 10, 4, 40], [80, 20, 8, 8]),
+    ("sequences", [5, 12], [12, 5], [10, 10]),
+    ("dim-0", [40, 4], [3, 30], [8, 8]),
+    ("loops", [15, 5], [4, 12], [30, 10]),
+]
+
+
+@pytest.mark.parametrize(("key", "statistics", "elements", "parameters"), HOW_MANY)
+def test_how_many_there_are(key, statistics, elements, parameters):
+    counts = [e.counts for e in ready_set(key).comparison.explanations]
+    assert [c.statistics for c in counts] == statistics
+    assert [c.elements_per_statistic for c in counts] == elements
+    assert [c.parameters for c in counts] == parameters
+
+
+def test_every_set_has_its_row():
+    assert [key for key, *_ in HOW_MANY] == list(READY_SETS)
+
+
+@pytest.mark.parametrize("ready", EVERY, ids=list(READY_SETS))
+def test_a_set_is_in_order(ready):
+    assert READY_SETS[ready.key] is ready
+    assert re.fullmatch(r"[a-z0-9-]+", ready.key)
+    assert 2 <= len(ready.layers) <= 6
+    assert len(ready.comparison.rows()) == len(ready.layers)
+    assert [e.title for e in ready.comparison.explanations] == list(ready.layers)  # as one would write them
+    assert len(set(ready.shape)) == len(ready.shape)  # so that no two axes look alike
+
+
+@pytest.mark.parametrize("ready", EVERY, ids=list(READY_SETS))
+def test_no_layer_takes_another_axis_for_channels(ready):
+    assert [e.notes for e in ready.comparison.explanations] == [()] * len(ready.layers)
+
+
+@pytest.mark.parametrize("ready", EVERY, ids=list(READY_SETS))
+def test_a_note_is_short_and_its_numbers_are_computed(ready):
+    assert len(ready.text.split()) <= 40
+    prose = re.sub(r"\{[^}]*\}|`dim=0`|axis 1|BatchNorm[12]d", "", ready.note)
+    assert not re.findall(r"\d", prose.replace("GroupNorm(1, C)", ""))
+    assert "{" not in ready.text
+
+
+@pytest.mark.parametrize("ready", EVERY, ids=list(READY_SETS))
+def test_a_note_follows_the_layers(ready):
+    """The numbers of a note are the layers' own."""
+    told = [number.replace(",", "") for number in re.findall(r"\*\*([\d,]+)\*\*", ready.text)]
+    counts = [e.counts for e in ready.comparison.explanations]
+    known = {str(number) for c in counts for number in (c.statistics, c.parameters)}
+    assert set(told) <= known
+    assert len(told) == len(re.findall(r"\*\*\{", ready.note))
+
+
+def test_an_unknown_set():
+    with pytest.raises(
+        NormvizError, match=r"set='five' is unknown; choose four, layer-norms, sequences, dim-0 or loops\."
+    ):
+        ready_set("five")
+
+
+# What the notes say, each derived once more, from torch or from the ids.
+
+
+def explanations(key):
+    return ready_set(key).comparison.explanations
+
+
+def ranges_over(e):
+    """For each axis, the indices at which the first element has peers."""
+    together = [(0,) * len(e.shape), *e.peers((0,) * len(e.shape))]
+    return {axis: sorted({index[i] for index in together}) for i, axis in enumerate(e.axes)}
+
+
+def test_four_answers():
+    every = {"n": [0, 1, 2], "c": [0, 1, 2, 3], "h": [0, 1, 2, 3, 4], "w": [0, 1]}
+    batch, layer, instance, group = map(ranges_over, explanations("four"))
+    assert batch == {**every, "c": [0]}
+    assert layer == {**every, "n": [0]}
+    assert instance == {**every, "n": [0], "c": [0]}
+    assert group == {**every, "n": [0], "c": [0, 1]}
+    assert [depends_on_batch(e) for e in explanations("four")] == [True, False, False, False]
+
+
+def test_group_norm_of_one_group_has_the_means_of_layer_norm_and_other_gammas():
+    layer, _, _, group = explanations("layer-norms")
+    assert (layer.stat_ids == group.stat_ids).all()
+    assert layer.counts.gamma_shape == layer.shape[1:]
+    assert group.counts.gamma_shape == layer.shape[1:2]
+    x = example("scales", layer.shape, layer.axes)
+    alike = nn.LayerNorm(layer.shape[1:])(x) - nn.GroupNorm(1, layer.shape[1])(x)
+    assert alike.abs().max() < 1e-5
+
+
+def test_the_layer_norm_of_convnext_has_means_of_its_own():
+    x = torch.randn(3, 4, 5, 2)
+    e = describe(ready_set("layer-norms").layers[2], x)
+    assert torch.equal(e.trace.mean.squeeze(1), x.mean(1))
+
+
+@pytest.mark.parametrize(
+    ("key", "layer", "to_channels_second"),
+    [("sequences", 0, (0, 2, 1)), ("dim-0", 1, (0, 3, 1, 2)), ("loops", 1, (0, 2, 1))],
+)
+def test_the_pattern_is_torchs_batch_norm_on_x_permuted(key, layer, to_channels_second):
+    ready = ready_set(key)
+    x = torch.randn(ready.shape, dtype=torch.float64)
+    back = [to_channels_second.index(axis) for axis in range(x.ndim)]
+    module = {3: nn.BatchNorm1d, 4: nn.BatchNorm2d}[x.ndim](ready.shape[-1], dtype=torch.float64)
+    output = module(x.permute(to_channels_second)).permute(back)
+    assert torch.allclose(describe(ready.layers[layer], x).trace.output, output, atol=1e-12)
+
+
+def test_batch_norm_1d_takes_the_positions_for_channels():
+    ready = ready_set("sequences")
+    _, length, channels = ready.shape
+    with pytest.raises(NormvizError, match="takes axis 1 of x as the channel axis"):
+        describe(f"BatchNorm1d({channels})", ready.shape)
+    assert "that is L" in describe(f"BatchNorm1d({length})", ready.shape, layout="NLC").notes[0]
+
+
+def test_a_pattern_has_no_mode():
+    assert [row["train = eval?"] for row in ready_set("sequences").comparison.rows()] == ["no mode", True]
+
+
+def test_sequences_average_over_what_the_note_says():
+    batch, layer = explanations("sequences")
+    assert (batch.norm.pattern.reduced, layer.norm.pattern.reduced) == (("n", "l"), ("c",))
+    first, second = explanations("dim-0")
+    assert (first.norm.pattern.reduced, second.norm.pattern.reduced) == (("n",), ("n", "h", "w"))
+
+
+def test_dim_0_is_the_norm_of_the_blog_post():
+    """``Norm(num_features).forward(x, dim=0)``, as printed there."""
+    x = torch.randn(3, 5, 2, 4, dtype=torch.float64)
+    u = x.mean(0, keepdim=True)
+    s = (x - u).pow(2).mean(0, keepdim=True)
+    e = describe(ready_set("dim-0").layers[0], x)
+    assert torch.allclose(e.trace.output, (x - u) / torch.sqrt(s + 1e-12), atol=1e-12)
+    assert u.numel() == e.counts.statistics
+
+
+def blog_loops(x):
+    """The batch norm of the blog post: its loops, with a Norm of the numbers that they gather."""
+    batch_size, seq_len, hidden_size = x.shape
+    output = torch.empty_like(x)
+    for i in range(seq_len):
+        for j in range(hidden_size):
+            numbers = torch.stack([x[k][i][j] for k in range(batch_size)])
+            output[:, i, j] = (numbers - numbers.mean()) / torch.sqrt(numbers.var(correction=0) + 1e-5)
+    return output
+
+
+def test_the_loops_are_the_pattern_and_batch_norm_on_flattened_input():
+    x = torch.randn(ready_set("loops").shape, dtype=torch.float64)
+    _, length, channels = x.shape
+    output = blog_loops(x)
+    assert torch.allclose(describe(LOOPS, x).trace.output, output, atol=1e-12)
+    twin = nn.BatchNorm1d(length * channels, dtype=torch.float64)(x.flatten(1))
+    assert torch.allclose(twin, output.flatten(1), atol=1e-12)
+    per_channel = nn.BatchNorm1d(channels, dtype=torch.float64)(x.transpose(1, 2)).transpose(1, 2)
+    assert (per_channel - output).abs().max() > 0.1
+
+
+def test_the_loops_have_a_mean_for_every_position_and_channel():
+    loops, per_channel = explanations("loops")
+    _, length, channels = loops.shape
+    assert (loops.counts.statistics, per_channel.counts.statistics) == (length * channels, channels)
+    assert f"`BatchNorm1d({length * channels})`" in ready_set("loops").text
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 4), (4, 3, 5), (2, 1, 1), (16, 16, 1024)])
+@pytest.mark.parametrize("seed", [0, 7])
+def test_the_flattened_twin_gives_the_same_numbers(shape, seed):
+    assert flattened_twin(shape, seed) < 1e-10
+
+
+def test_a_twin_that_shares_otherwise_is_found_out(monkeypatch):
+    monkeypatch.setattr(sets, "LOOPS", "Norm('n l c -> c', 'l c')")
+    assert flattened_twin((4, 3, 5)) > 0.1
+
+
+NO_TWIN = [
+    ((1, 3, 4), "Use a batch of at least two"),
+    ((2, 3), r"shape=\(2, 3\) must be N, L and C, of at most 262,144 elements, as in \(2, 3, 4\)"),
+    ((2, 2**10, 2**10), "must be N, L and C, of at most"),
+]
+
+
+@pytest.mark.parametrize(("shape", "words"), NO_TWIN)
+def test_shapes_without_a_twin(shape, words):
+    with pytest.raises(NormvizError, match=words):
+        flattened_twin(shape)
+
+
+def test_the_loops_are_shown_beside_their_twin_on_the_flattened_tensor() -> None:
+    twins = {key: ready.twin for key, ready in READY_SETS.items()}
+    assert [key for key, twin in twins.items() if twin] == ["loops"]
+    assert "`BatchNorm1d(15)` on x flattened to (4, 15): largest difference **" in twins["loops"]
+    assert float(twins["loops"].split("**")[1]) < 1e-12
