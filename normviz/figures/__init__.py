@@ -1,0 +1,20 @@
+"""Figures: pure functions from values to ``plotly.graph_objects.Figure``. No Streamlit, no state, no global template."""
+
+from normviz.figures.palette import THEMES, Theme, theme
+from normviz.figures.panels import Panel, sharing_panels, value_panels
+from normviz.figures.picture import Marked, explanation_figure, heatmap, picture
+from normviz.figures.themed import themed
+
+__all__ = [
+    "THEMES",
+    "Marked",
+    "Panel",
+    "Theme",
+    "explanation_figure",
+    "heatmap",
+    "picture",
+    "sharing_panels",
+    "theme",
+    "themed",
+    "value_panels",
+]

@@ -1,0 +1,63 @@
+"""Charts of running statistics: over a stream of batches, against the batch size, and along sequences."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+
+from normviz.figures.lines import bars, chart, dots, line
+from normviz.running import PerStep, Run, Spread
+
+
+def mean_over_time(found: Run) -> go.Figure:
+    """Batch mean, running mean and true mean, step by step."""
+    step = np.arange(1, len(found.batch_mean) + 1)
+    traces = [
+        dots("mean of the batch", step, found.batch_mean, "few.0"),
+        line("running_mean", step, found.running_mean, "accent", width=3),
+        line("true mean", step, found.true_mean, "muted", dash="dash"),
+    ]
+    return chart(traces, "step", "mean", height=290)
+
+
+def variance_over_time(found: Run) -> go.Figure:
+    """Batch variance biased and unbiased, running variance as torch and as Keras keep it, and the truth."""
+    step = np.arange(1, len(found.batch_var) + 1)
+    traces = [
+        dots("batch, / m", step, found.batch_var, "few.0", size=5),
+        dots("batch, / (m − 1)", step, found.batch_var_unbiased, "few.2", size=5),
+        line("running, torch", step, found.running_var, "accent", width=3),
+        line("running, Keras", step, found.running_var_biased, "few.0", width=3),
+        line("true", step, found.true_var, "muted", dash="dash"),
+    ]
+    return chart(traces, "step", "variance", height=290)
+
+
+def spread_by_size(found: Spread) -> go.Figure:
+    """How far batch means spread, against the batch size, on doubly logarithmic axes."""
+    traces = [
+        line("sigma / √m", found.batch_size, found.expected_spread, "muted", dash="dash"),
+        dots("spread of the batch mean, measured", found.batch_size, found.mean_spread, "accent", size=9),
+    ]
+    figure = chart(traces, "batch size m", "standard deviation of the batch mean", height=330)
+    figure.update_xaxes(type="log", tickvals=found.batch_size.tolist())
+    figure.update_yaxes(type="log")
+    return figure
+
+
+def left_along_sequences(found: PerStep) -> go.Figure:
+    """How many sequences are left at each time step, and how noisy the mean of that step is."""
+    step = np.arange(len(found.left))
+    traces = [
+        bars("sequences left", step, found.left, "few.0"),
+        line("sigma / √left", step, found.standard_error, "muted", dash="dash").update(yaxis="y2"),
+        dots("error of the mean, over many draws", step, found.rms_error, "accent").update(yaxis="y2"),
+    ]
+    second = {
+        "title": "error of the mean",
+        "overlaying": "y",
+        "side": "right",
+        "showgrid": False,
+        "rangemode": "tozero",
+    }
+    return chart(traces, "time step t", "sequences left", height=330, yaxis2=second)

@@ -1,0 +1,64 @@
+"""The data of a comparison: several layers on one tensor, a column a layer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from normviz.explain import Explanation
+from normviz.figures import THEMES, Panel, sharing_panels
+from normviz.figures.palette import stops
+from normviz.grid import Grid
+from normviz.linked.payload import frame, grid_of, panel_of, parameters_of, statistics_of
+
+
+def compare_panels(explanations: Sequence[Explanation], drawing: Grid) -> list[Panel]:
+    """For each layer in turn its statistics and its parameters, titled by the layer and what it learns."""
+    panels = []
+    for number, e in enumerate(explanations):
+        stats, params = sharing_panels(e, drawing)
+        panels += [_placed(stats, e.title, "stats", number), _placed(params, _learned(e), "params", number)]
+    return panels
+
+
+def compare_payload(
+    explanations: Sequence[Explanation],
+    drawing: Grid,
+    *,
+    at: tuple[int, ...] | None = None,
+    plotly: str = "",
+    theme: str | None = None,
+) -> dict[str, Any]:
+    """The data of ``explanations``, all on one tensor: for each its statistics, its parameters and its cube."""
+    sharings: dict[str, Any] = {}
+    panels: list[dict[str, Any]] = []
+    made = compare_panels(explanations, drawing)
+    for number, e in enumerate(explanations):
+        sharings |= {f"stats{number}": statistics_of(e, drawing), f"params{number}": parameters_of(e, drawing)}
+        stats, params = made[2 * number : 2 * number + 2]
+        panels += [panel_of(stats) | {"row": "stats"}, panel_of(params) | {"row": "params"}, _cube(e, number)]
+    return frame("compare", plotly, theme) | {
+        "axes": list(explanations[0].axes),
+        "grid": grid_of(drawing),
+        "sharings": sharings,
+        "layers": [{"name": e.title} for e in explanations],
+        "panels": panels,
+        "values": None,
+        "at": None if at is None else list(at),
+        "editable": False,
+    }
+
+
+def _learned(e: Explanation) -> str:
+    return "no gamma, no beta" if e.norm.params is None else "gamma and beta" if e.norm.bias else "gamma"
+
+
+def _placed(panel: Panel, title: str, row: str, number: int) -> Panel:
+    return replace(panel, title=title, key=f"{row}{number}", links=f"{row}{number}" if panel.links else "")
+
+
+def _cube(e: Explanation, number: int) -> dict[str, Any]:
+    scales = {name: stops(colours, "none") for name, colours in THEMES.items()}
+    links = f"stats{number}"
+    return {"key": f"cube{number}", "title": e.title, "row": "cube", "scale": "cube", "scales": scales, "links": links}

@@ -1,0 +1,152 @@
+// The picture of the Group Normalization paper: N, C and all positions (H·W) as a box, one group filled; isometric, in 2-D.
+
+const MOST = { n: 6, c: 10, s: 16 };
+const COS30 = Math.sqrt(3) / 2, SIN30 = 0.5;
+
+class Cube {
+  constructor(parent, view, key) {
+    this.view = view;
+    this.key = key;
+    this.root = html("figure", "nv-panel nv-cube", parent);
+    this.title = html("div", "nv-title", html("figcaption", "nv-head", this.root));
+    this.hint = html("div", "nv-hint", this.root);
+    this.body = html("div", "nv-body", this.root);
+    this.svg = element("svg", { class: "nv-cube-svg", role: "img" }, this.body);
+  }
+
+  set(figure, data) {
+    this.figure = figure;
+    this.data = data;
+    this.title.textContent = figure.title;
+    this.cache = new Map();
+  }
+
+  // The axes of x by their part in the box: examples, channels, and everything else as positions.
+  roles() {
+    const { axes, grid } = this.data;
+    const channel = ["c", "d"].map((name) => axes.indexOf(name)).find((axis) => axis >= 0);
+    const example = axes.includes("n") || axes[0] !== "b" ? axes.indexOf("n") : 0; // a batch may be called b
+    const rest = axes.map((_, axis) => axis).filter((axis) => axis !== channel && axis !== example);
+    const size = (axis) => (axis === undefined || axis < 0 ? 1 : grid.extent[axis]);
+    return { example, channel, rest, n: size(example), c: size(channel), s: rest.reduce((product, axis) => product * size(axis), 1) };
+  }
+
+  async draw(width, height, colours) {
+    this.colours = colours;
+    this.box = this.roles();
+    const { n, c, s } = this.box;
+    this.size = { n: Math.min(n, MOST.n), c: Math.min(c, MOST.c), s: Math.min(s, MOST.s) };
+    this.flat = this.size.s > 6 ? 0.5 : 0.9; // positions are many: lower bricks
+    const across = (this.size.n + this.size.c) * COS30, down = (this.size.n + this.size.c) * SIN30 + this.size.s * this.flat;
+    this.unit = Math.max(4, Math.min((width - 90) / across, (height - 40) / down, 34));
+    this.origin = [(width - across * this.unit) / 2 + this.size.n * COS30 * this.unit + 10, 6];
+    const tall = down * this.unit + 40;
+    this.svg.setAttribute("width", width);
+    this.svg.setAttribute("height", tall);
+    this.body.style.height = `${tall}px`;
+    this.show(this.view.active);
+  }
+
+  // The corner (c, s, n) of the box on the page: c to the lower right, n to the lower left, s down.
+  point(c, s, n) {
+    const x = this.origin[0] + (c - n) * COS30 * this.unit, y = this.origin[1] + ((c + n) * SIN30 + s * this.flat) * this.unit;
+    return `${x.toFixed(1)},${y.toFixed(1)}`;
+  }
+
+  face(kind, c, s, n, width = 1, height = 1, depth = 1) {
+    const corners = {
+      top: [[0, 0, 0], [width, 0, 0], [width, 0, depth], [0, 0, depth]],
+      right: [[width, 0, 0], [width, height, 0], [width, height, depth], [width, 0, depth]],
+      left: [[0, 0, depth], [width, 0, depth], [width, height, depth], [0, height, depth]],
+    }[kind];
+    return `M${corners.map(([dc, ds, dn]) => this.point(c + dc, s + ds, n + dn)).join("L")}Z`;
+  }
+
+  show(active) {
+    if (!this.box) return;
+    const { size } = this, parts = [];
+    for (const kind of ["top", "right", "left"]) parts.push(`<path class="nv-side" d="${this.face(kind, 0, 0, 0, size.c, size.s, size.n)}"/>`);
+    parts.push(`<path class="nv-wire" d="${this.lines()}"/>`);
+    if (active) parts.push(this.filled(active));
+    parts.push(this.names());
+    this.svg.innerHTML = parts.join("");
+    this.svg.setAttribute("aria-label", `${this.figure.title}: ${this.caption(active)}`);
+  }
+
+  lines() {
+    const { n, c, s } = this.size;
+    let path = "";
+    const line = (a, b) => (path += `M${this.point(...a)}L${this.point(...b)}`);
+    for (let i = 0; i <= c; i++) line([i, 0, 0], [i, 0, n]), line([i, 0, n], [i, s, n]);
+    for (let i = 0; i <= n; i++) line([0, 0, i], [c, 0, i]), line([c, 0, i], [c, s, i]);
+    for (let i = 0; i <= s; i++) line([0, i, n], [c, i, n]), line([c, i, n], [c, i, 0]);
+    return path;
+  }
+
+  // Which part of a long axis is drawn: the part that holds the element.
+  from(at, whole, drawn) {
+    return Math.min(Math.max(0, at - drawn + 1), whole - drawn);
+  }
+
+  place(index) {
+    const { example, channel, rest } = this.box, { extent } = this.data.grid;
+    return {
+      n: example >= 0 ? index[example] : 0,
+      c: channel === undefined ? 0 : index[channel],
+      s: rest.reduce((at, axis) => at * extent[axis] + index[axis], 0),
+    };
+  }
+
+  indexOf(n, c, s) {
+    const { example, channel, rest } = this.box, index = this.data.grid.extent.map(() => 0);
+    if (example >= 0) index[example] = n;
+    if (channel !== undefined) index[channel] = c;
+    for (const axis of [...rest].reverse()) {
+      index[axis] = s % this.data.grid.extent[axis];
+      s = Math.floor(s / this.data.grid.extent[axis]);
+    }
+    return index;
+  }
+
+  filled(active) {
+    const tables = this.data.sharings[this.figure.links].tables, group = groupOf(tables, active), { size, box } = this;
+    const here = this.place(active), first = {};
+    for (const axis of ["n", "c", "s"]) first[axis] = this.from(here[axis], box[axis], size[axis]);
+    const id = `${group}:${first.n},${first.c},${first.s}:${here.n},${here.c},${here.s}`;
+    if (this.cache.has(id)) return this.cache.get(id);
+    const inside = (n, c, s) => n < size.n && c < size.c && s >= 0 && groupOf(tables, this.indexOf(n + first.n, c + first.c, s + first.s)) === group;
+    let drawn = "";
+    for (let n = 0; n < size.n; n++)
+      for (let c = 0; c < size.c; c++)
+        for (let s = size.s - 1; s >= 0; s--) {
+          if (!inside(n, c, s)) continue;
+          const selected = n + first.n === here.n && c + first.c === here.c && s + first.s === here.s;
+          const open = { top: !inside(n, c, s - 1), right: !inside(n, c + 1, s), left: !inside(n + 1, c, s) };
+          for (const kind of ["top", "right", "left"])
+            if (open[kind]) drawn += `<path class="nv-fill nv-${kind}${selected ? " nv-here" : ""}" d="${this.face(kind, c, s, n)}"/>`;
+        }
+    this.cache.set(id, drawn);
+    return drawn;
+  }
+
+  names() {
+    const { n, c, s } = this.size, words = this.words();
+    const text = (corner, dx, dy, anchor, name) => {
+      const [x, y] = this.point(...corner).split(",").map(Number);
+      return `<text x="${x + dx}" y="${y + dy}" text-anchor="${anchor}">${name}</text>`;
+    };
+    return `<g class="nv-labels">${text([c, s, n / 2], 8, 16, "start", words.n)}${text([c / 2, s, n], -8, 16, "end", words.c)}${text([0, s / 2, n], -8, 4, "end", words.s)}</g>`;
+  }
+
+  words() {
+    const { axes } = this.data, { example, channel, rest } = this.box;
+    const letter = (axis) => (axis === undefined || axis < 0 ? "" : axes[axis].toUpperCase());
+    return { n: letter(example), c: letter(channel), s: rest.map(letter).join("·") };
+  }
+
+  caption(active) {
+    if (!active) return "no element is selected";
+    const { count, size } = this.data.sharings[this.figure.links];
+    return `one of ${counted(count, "group")}, ${counted(size, "element")} filled`;
+  }
+}

@@ -1,0 +1,59 @@
+// The module's door: called with its element and data, again at every change, and once more to clean up.
+
+const views = new WeakMap();
+const KINDS = { view: View, compare: CompareView, steps: StepsView, values: ValuesView, chart: ChartView, tabs: TabsView };
+
+function script(address, integrity) {
+  return new Promise((done, failed) => {
+    const tag = document.createElement("script");
+    if (integrity) Object.assign(tag, { integrity, crossOrigin: "anonymous" });
+    tag.src = new URL(address, document.baseURI).href;
+    tag.onload = done;
+    tag.onerror = () => failed(new Error(`plotly.js did not load from ${tag.src}`));
+    document.head.appendChild(tag);
+  });
+}
+
+// Once a visit. A page whose address ends in a slash lies one step deeper.
+function plotly(address, integrity) {
+  if (window.Plotly) return Promise.resolve();
+  window.normvizPlotly ??= script(address, integrity)
+    .catch((error) => (location.pathname.endsWith("/") ? script(`../${address}`) : Promise.reject(error)))
+    .catch((error) => {
+      window.normvizPlotly = undefined;
+      throw error;
+    });
+  return window.normvizPlotly;
+}
+
+// The theme is read off the page's own background, so that it follows a switch.
+function modeOf(parent, wanted) {
+  if (wanted) return wanted;
+  const host = parent.host ?? parent;
+  const colour = getComputedStyle(host).getPropertyValue("--st-background-color").trim();
+  if (/^#[0-9a-f]{6}$/i.test(colour)) return luminance(rgb(colour)) < 0.4 ? "dark" : "light";
+  return window.matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+}
+
+export default function mount({ parentElement, data, setTriggerValue }) {
+  const root = parentElement.querySelector(".nv-root") ?? parentElement;
+  let view = views.get(root);
+  if (!view) {
+    view = new KINDS[data.kind ?? "view"](root, () => {});
+    views.set(root, view);
+  }
+  view.send = (name, value) => data.alone || setTriggerValue?.(name, value);
+  view.latest = data;
+  (data.kind === "tabs" ? Promise.resolve() : plotly(data.plotly, data.integrity))
+    .then(() => view.latest === data && !view.gone && view.set(data, modeOf(parentElement, data.theme)))
+    .catch((error) => {
+      if (view.gone) return; // taken off while it was being drawn
+      view.line.textContent = `The figures could not be drawn: ${error.message}. Reload the page to try again.`;
+      console.error(error);
+    });
+  return () => {
+    view.gone = true;
+    view.destroy();
+    views.delete(root);
+  };
+}

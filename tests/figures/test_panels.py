@@ -1,0 +1,182 @@
+from math import prod
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from normviz import explain
+from normviz.explain import describe
+from normviz.figures.panels import sharing_panels, value_panels
+from normviz.grid import grid
+from normviz.norm import Norm
+from normviz.reading import read
+from tests.strategies import norms, random_tensor
+
+X = torch.tensor([[1.0, 2.0, 6.0], [4.0, 4.0, 4.0]])
+
+
+def drawn(e, start=()):
+    return grid(e.shape, e.axes, start)
+
+
+def by_hand(layer, x=X):
+    e = explain(layer, x)
+    return {panel.key: panel for panel in (*sharing_panels(e, drawn(e)), *value_panels(e, drawn(e)))}
+
+
+def test_layer_norm_on_a_matrix():
+    panels = by_hand("LayerNorm(3)")
+    assert list(panels) == ["stats", "params", "x", "normalized", "output"]
+    assert panels["stats"].z.tolist() == [[0, 0, 0], [1, 1, 1]]
+    assert panels["params"].z.tolist() == [[0, 1, 2], [0, 1, 2]]
+    assert panels["x"].z.tolist() == X.tolist()
+    assert [panel.links for panel in panels.values()] == ["stats", "params", "stats", "stats", "params"]
+
+
+def test_the_strips_are_the_mean_and_variance_of_every_row_and_column():
+    strips = by_hand("LayerNorm(3)")["x"].strips
+    assert strips == {
+        "row": {"mean": [3, 4], "var": [14 / 3, 0]},  # ((1-3)² + (2-3)² + (6-3)²) / 3
+        "col": {"mean": [2.5, 3, 5], "var": [2.25, 1, 1]},
+    }
+
+
+def test_of_facets_every_facet_has_a_mean_and_a_variance():
+    assert by_hand("LayerNorm(3)", X.reshape(2, 1, 3))["x"].strips == {"facet": {"mean": [3, 4], "var": [14 / 3, 0]}}
+    assert by_hand("LayerNorm(3)", X[0])["x"].strips == {"row": {"mean": [3], "var": [14 / 3]}}
+
+
+def test_layer_norm_leaves_rows_with_mean_0_and_batch_norm_columns():
+    rows, columns = by_hand("LayerNorm(3)")["output"].strips, by_hand("BatchNorm1d(3)")["output"].strips
+    np.testing.assert_allclose(rows["row"]["mean"], [0, 0], atol=1e-7)
+    np.testing.assert_allclose(rows["row"]["var"], [1, 0], atol=1e-5)
+    np.testing.assert_allclose(columns["col"]["mean"], [0, 0, 0], atol=1e-7)
+    np.testing.assert_allclose(columns["col"]["var"], [1, 1, 1], atol=1e-4)
+
+
+HEADINGS = [
+    ("LayerNorm(3)", "n d → n", "d", "groups", "parameters", "(x − mean) / √(var + eps)", "normalized · gamma + beta"),
+    ("LayerNorm(3, bias=False)", "n d → n", "d", "groups", "parameters", "(x − mean) / √(var + eps)", "normalized · gamma"),
+    ("RMSNorm(3)", "n d → n", "d", "groups", "parameters", "x / √(mean of x² + eps)", "normalized · gamma"),
+    ("BatchNorm1d(3, affine=False)", "n d → d", "", "groups", "none", "(x − mean) / √(var + eps)", "as normalized"),
+    ("GroupNorm(1, 3)", "n (g k) → n g", "d", "groups", "parameters", "(x − mean) / √(var + eps)", "normalized · gamma + beta"),
+    (Norm("n d ->", ""), "n d →", "", "groups", "parameters", "(x − mean) / √(var + eps)", "normalized · gamma + beta"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("layer", "stats", "params", "groups", "scale", "normalized", "output"), HEADINGS)
+def test_every_panel_says_what_it_shows(layer, stats, params, groups, scale, normalized, output):
+    panels = by_hand(layer)
+    assert (panels["stats"].pattern, panels["params"].pattern) == (stats, params)
+    assert (panels["stats"].scale, panels["params"].scale) == (groups, scale)
+    assert (panels["x"].caption, panels["normalized"].caption, panels["output"].caption) == (
+        "the input",
+        normalized,
+        output,
+    )
+
+
+def test_without_gamma_the_parameter_panel_is_of_one_colour_and_links_nobody():
+    panels = by_hand("LayerNorm(3, elementwise_affine=False)")
+    assert panels["params"].z.tolist() == [[0, 0, 0], [0, 0, 0]]
+    assert (panels["params"].links, panels["params"].scale) == ("", "none")
+    assert panels["output"].links == "stats"
+
+
+def test_ids_fill_the_middle_of_their_colour():
+    stats = by_hand("LayerNorm(3)")["stats"]
+    assert (stats.low, stats.high, stats.groups) == (-0.5, 1.5, 2)
+
+
+def test_zero_is_the_middle_of_the_colours_of_values():
+    panels = by_hand("LayerNorm(3)")
+    assert (panels["x"].low, panels["x"].high) == (-6, 6)
+    assert panels["output"].low == -panels["output"].high
+
+
+def test_values_that_are_not_finite_are_drawn_and_have_no_moments():
+    x = torch.tensor([[1.0, float("nan")], [2.0, float("inf")]])
+    panel = by_hand("LayerNorm(2)", x)["x"]
+    assert (panel.low, panel.high) == (-2, 2)
+    assert panel.strips["row"] == {"mean": [None, None], "var": [None, None]}
+    assert panel.strips["col"] == {"mean": [1.5, None], "var": [0.25, None]}
+    np.testing.assert_array_equal(panel.z, x.numpy())
+
+
+def test_a_tensor_of_zeros_has_a_colour_scale():
+    panels = by_hand("LayerNorm(3)", torch.zeros(2, 3))
+    assert all((panel.low, panel.high) == (-1, 1) for panel in list(panels.values())[2:])
+
+
+@given(norms(), st.integers(0, 9))
+def test_panels_are_the_ids_and_the_trace_laid_flat(drawn_norm, seed):
+    norm, shape = drawn_norm
+    e = describe(norm, random_tensor(shape, seed, torch.float32))
+    made = drawn(e)
+    stats, params = sharing_panels(e, made)
+    np.testing.assert_array_equal(stats.z, made.lay(e.stat_ids))
+    if e.param_ids is not None:
+        np.testing.assert_array_equal(params.z, made.lay(e.param_ids))
+        assert (params.z[~np.isnan(params.z)] < params.groups).all()
+    steps = (e.x, e.trace.normalized, e.trace.output)
+    for panel, values in zip(value_panels(e, made), steps, strict=True):
+        np.testing.assert_array_equal(panel.z, made.lay(values.numpy()))
+        assert panel.high >= np.nanmax(np.abs(panel.z)) > panel.low
+        check_strips(panel.strips, values.double().numpy(), made)
+
+
+def check_strips(strips, values, made):
+    """Against NumPy over every facet, row or column by itself."""
+    places = {"facet": (made.row, made.col), "row": (made.col,), "col": (made.row,)}
+    assert set(strips) == ({"facet"} if made.facets else {"row"} if made.row is None else {"row", "col"})
+    for place, found in strips.items():
+        over = [axis for axis in places[place] if axis is not None]
+        kept = [axis for axis in range(values.ndim) if axis not in over]
+        lines = values.transpose(*kept, *over).reshape(prod(values.shape[axis] for axis in kept), -1)
+        np.testing.assert_allclose(found["mean"], [line.mean() for line in lines], atol=1e-12)
+        np.testing.assert_allclose(found["var"], [line.var() for line in lines], atol=1e-12)
+
+
+WINDOWS = [
+    ("shape=2,64,56,56&layer=GroupNorm(32,64)", (0, 40, 0, 0)),
+    ("shape=300,200&layer=BatchNorm1d(200)", (172, 72)),
+    ("shape=2,40,700&layer=LayerNorm(700)", None),
+    ("shape=2,700,40&layout=LNC&layer=LayerNorm(40)", None),
+    ("shape=20000&layer=LayerNorm(20000)", (9000,)),
+]
+
+
+@pytest.mark.parametrize(("link", "start"), WINDOWS)
+def test_a_window_shows_that_part_of_ids_values_and_whole_moments(link, start):
+    query = dict(part.split("=", 1) for part in link.split("&"))
+    whole = read(query).scene
+    if start is None:
+        start = tuple(size - part for size, part in zip(whole.shape, whole.grid.extent, strict=True))
+    scene = read(query | {"from": ",".join(map(str, start))}).scene
+    e, made = scene.explanation, scene.grid
+    assert made.start == start
+    assert made.partial
+    stats, params = sharing_panels(e, made)
+    np.testing.assert_array_equal(stats.z, made.lay(e.stat_ids[made.slices]))
+    np.testing.assert_array_equal(params.z, made.lay(e.param_ids[made.slices]))
+    assert stats.caption == sharing_panels(e, whole.grid)[0].caption
+    panel = value_panels(e, made)[0]
+    x = e.x.double().numpy()
+    np.testing.assert_array_equal(panel.z, made.lay(e.x.numpy()[made.slices]))
+    over = tuple(axis for axis in (made.row, made.col) if made.facets and axis is not None) or (made.col,)
+    means = x.mean(axis=over, keepdims=True)
+    first = next(iter(panel.strips.values()))
+    kept = tuple(slice(None) if axis in over else part for axis, part in enumerate(made.slices))
+    np.testing.assert_allclose(first["mean"], means[kept].ravel(), atol=1e-12)
+
+
+def test_of_running_statistics_the_panel_is_that_of_the_buffers():
+    e = describe("InstanceNorm1d(3, track_running_stats=True).eval()", (2, 3, 2))
+    stats, _ = sharing_panels(e, drawn(e))
+    assert (stats.title, stats.pattern, stats.caption) == (
+        "Who shares my running mean and variance?",
+        "n c l → c",
+        "3 groups of 4",
+    )

@@ -1,0 +1,47 @@
+import re
+
+import pytest
+
+from normviz.errors import NormvizError
+from normviz.figures import theme, themed
+from normviz.figures.lines import bars, chart, dots, line
+
+
+def of_everything():
+    traces = [
+        line("a line", [0, 1], [1, 2], "accent", dash="dash"),
+        dots("points", [0, 1], [2, 1], "few.2", size=9),
+        bars("bars", [0, 1], [1, 1], "muted"),
+        line("both", [0, 1], [0, 0], "values.0").update(mode="lines+markers", marker={"symbol": "square"}),
+    ]
+    return chart(traces, "x", "y", height=300)
+
+
+@pytest.mark.parametrize("name", ["light", "dark"])
+def test_every_trace_has_the_colour_that_it_names(name):
+    colours, figure = theme(name), themed(of_everything(), name)
+    a_line, points, columns, both = figure.data
+    assert (a_line.line.color, a_line.line.dash) == (colours.accent, "dash")
+    assert (points.marker.color, points.marker.size) == (colours.few[2], 9)
+    assert columns.marker.color == colours.muted
+    assert (both.line.color, both.marker.color, both.marker.symbol) == (colours.values[0],) * 2 + ("square",)
+    assert figure.layout.paper_bgcolor == colours.background
+    assert (figure.layout.font.color, figure.layout.xaxis.gridcolor) == (colours.text, colours.border)
+
+
+def test_the_chart_itself_stays_as_it_is():
+    given = of_everything()
+    before = given.to_json()
+    themed(given, "dark")
+    assert given.to_json() == before
+
+
+def test_a_title_takes_room_of_its_own_and_is_shown_as_text():
+    bare, titled = themed(of_everything()), themed(of_everything(), title="<i>a & b</i>")
+    assert titled.layout.title.text == "<b>&lt;i&gt;a &amp; b&lt;/i&gt;</b>"
+    assert titled.layout.height > bare.layout.height > 300
+
+
+def test_another_theme_is_refused():
+    with pytest.raises(NormvizError, match=re.escape("'sepia' is no theme; choose light or dark.")):
+        themed(of_everything(), "sepia")
