@@ -1,0 +1,62 @@
+"""The layer as code, in tabs, and how closely it agrees with torch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from normviz import wording
+from normviz.code import FLAVORS
+from normviz.exhibit.parts import Caption, Code, Part, Table, Tabs, Text, refusable
+from normviz.explain import Explanation
+from normviz.frameworks import framework_names
+from normviz.lessons import course
+
+LABELS = {
+    "torch": "torch.nn",
+    "torch-scratch": "torch from scratch",
+    "numpy": "NumPy",
+    "einops": "einops",
+    "loops": "loops",
+    "keras": "Keras",
+    "flax": "Flax",
+}
+
+
+def code_tabs(e: Explanation) -> Tabs:
+    """One tab a flavour."""
+    return Tabs(
+        tuple((LABELS[flavor], (refusable(lambda flavor=flavor: Code(e.code(flavor))),)) for flavor in FLAVORS)  # type: ignore[misc]
+    )
+
+
+def agreement(e: Explanation) -> str | None:
+    """What the numbers agree with, in one line; None where torch has no such layer."""
+    if e.agreement is None or e.torch_layer is None:
+        return None
+    return f"The output matches torch.nn.{e.torch_layer.name}: largest difference {wording.gap(e.agreement)}"
+
+
+def code_parts(e: Explanation) -> Iterator[Part]:
+    """Code, and what it agrees with."""
+    yield Text("**The same in code**", of="code")
+    yield code_tabs(e)
+    if agrees := agreement(e):
+        yield Caption(agrees, of="code")
+
+
+def framework_tabs(explanations: Sequence[Explanation]) -> Tabs:
+    """Each layer name by name in torch, Keras and Flax, one tab a layer."""
+    return Tabs(tuple((e.title, (refusable(lambda e=e: _names(e)),)) for e in explanations))  # type: ignore[misc]
+
+
+def _names(e: Explanation) -> Table:
+    rows = ({"": one.idea, "torch": one.torch, "Keras": one.keras, "Flax": one.flax} for one in framework_names(e))
+    return Table(tuple(rows), key=f"names_{e.title}")
+
+
+def course_pair() -> tuple[Part, ...]:
+    """The course's forward and backward pair, and how closely it agrees with torch."""
+    gaps = ", ".join(f"{name} {wording.gap(gap)}" for name, gap in course.agreement().items())
+    said = f"For x of shape (N, D), one mean and variance a row, one gamma and beta a column. Largest differences from torch: {gaps}."
+    pairs = tuple((f"{name}_forward, {name}_backward", (Code(course.source(name)),)) for name in course.PAIRS)
+    return Text(said), Tabs(pairs)

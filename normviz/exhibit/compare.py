@@ -1,0 +1,76 @@
+"""Compare: two to six layers on one tensor. Point at an element and see its peers under every layer at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from normviz import linked
+from normviz.chosen import chosen, usual_layers
+from normviz.comparison import MOST, Comparison, compare, sentence
+from normviz.exhibit.code import framework_tabs
+from normviz.exhibit.explore import At
+from normviz.exhibit.parts import Caption, Panels, Part, Sentence, Table, Text, refusable
+from normviz.explain import Explanation
+from normviz.figures import Panel
+from normviz.grid import Grid
+from normviz.lessons.sets import READY_SETS, ReadySet
+from normviz.scene import Scene
+from normviz.settings import texts
+from normviz.view import View
+
+FIELDS = (texts("layers", (), MOST),)
+INVARIANT = "The last rows answer: does the output stay the same when you do this to x? Measured on a small copy, not read off the pattern."
+
+
+def layers_of(view: View) -> tuple[tuple[str, ...], str | None]:
+    """The layers that are compared, and what was wrong with the wish for them, if anything."""
+    return chosen(view.settings["layers"] or usual_layers(view.scene), view.scene)
+
+
+def ready_set(scene: Scene | Explanation, layers: tuple[str, ...]) -> ReadySet | None:
+    """The ready-made set of these layers on the scene's shape and layout, if there is one."""
+
+    def shows(ready: ReadySet) -> bool:
+        return (ready.shape, ready.layout) == (scene.shape, scene.layout) and set(ready.layers) == set(layers)
+
+    return next(filter(shows, READY_SETS.values()), None)
+
+
+def view_parts(view: View) -> Iterator[Part]:
+    scene, (layers, _) = view.scene, layers_of(view)
+    yield from parts(compare(layers, scene.shape, scene.layout), scene.grid, scene.at, ready_set(scene, layers))
+
+
+def parts(comparison: Comparison, drawing: Grid, at: At, ready: ReadySet | None = None) -> Iterator[Part]:
+    """The sentence, the linked panels, the table, and the names in other frameworks."""
+    if ready:
+        yield Text(f"{ready.text} {ready.twin}")
+    elif at is not None:
+        yield Sentence(sentence(comparison, at))
+    for note in dict.fromkeys(note for e in comparison.explanations for note in e.notes):
+        yield Caption(note)
+    yield panels(comparison, drawing, at)
+    yield Text("**Side by side**", of="table")
+    yield Table(comparison.rows(), "layer", "layer")
+    yield Caption(INVARIANT, of="table")
+    yield Text("**The same layer in torch, Keras and Flax**", of="code")
+    yield framework_tabs(comparison.explanations)
+
+
+def panels(comparison: Comparison, drawing: Grid, at: At) -> Part:
+    """Statistics, parameters and cube of every layer, linked."""
+    explanations = comparison.explanations
+    return refusable(
+        lambda: Panels(
+            linked.compare_payload(explanations, drawing, at=at),
+            ("select",),
+            lambda: _rows(linked.compare_panels(explanations, drawing)),
+            drawing,
+            len(explanations),
+        )
+    )
+
+
+def _rows(panels: list[Panel]) -> list[Panel]:
+    """The statistics of all layers in one row, their parameters in the next."""
+    return [*panels[::2], *panels[1::2]]

@@ -1,0 +1,44 @@
+"""Step by step: the forward pass from x to output, one step at a time, with the numbers of one element."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from normviz import linked
+from normviz.exhibit.code import course_pair
+from normviz.exhibit.explore import At
+from normviz.exhibit.parts import Details, Note, Panels, Part, Sentence, refusable
+from normviz.explain import Explanation
+from normviz.grid import Grid
+from normviz.settings import whole
+from normviz.view import View
+from normviz.wording import sentence
+
+LAST_STEP = 6  # no layer has more than seven
+FIELDS = (whole("step", 0, LAST_STEP, 1),)
+TOO_LARGE = "This tensor is too large to compute values here; make it smaller to see the steps."
+COURSE = "As CS231n writes it: layernorm_forward(x, gamma, beta, ln_param) -> out, cache"
+
+
+def view_parts(view: View) -> Iterator[Part]:
+    scene = view.scene
+    if scene.computable:
+        yield from parts(scene.explanation, scene.grid, scene.at, view.settings["step"])
+    else:
+        yield Sentence(sentence(scene.sharing))
+        yield Note(TOO_LARGE)
+        yield Details(COURSE, course_pair())
+
+
+def parts(e: Explanation, drawing: Grid, at: At, step: int = 1) -> Iterator[Part]:
+    """The sentence, the steps - ``step`` shows first - and the code of a course that takes the same ones."""
+    yield Sentence(sentence(e))
+    yield refusable(
+        lambda: Panels(
+            linked.steps_payload(e, drawing, step=step, at=at),
+            ("select", "step"),
+            lambda: [panel for panel, _ in linked.step_panels(e, drawing)],
+            drawing,
+        )
+    )
+    yield Details(COURSE, course_pair())

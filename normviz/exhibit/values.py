@@ -1,0 +1,37 @@
+"""Several values of one tensor side by side, linked by the sharing of a layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from normviz import linked
+from normviz.exhibit.parts import Panels, Part, refusable
+from normviz.explain import Explanation
+from normviz.grid import Grid, grid
+from normviz.linked import Shown
+
+
+def value_part(e: Explanation, drawing: Grid, shown: Iterable[Shown], at: tuple[int, ...] | None) -> Part:
+    """The values of x's shape."""
+    kept = list(shown)
+    return refusable(
+        lambda: Panels(
+            linked.values_payload(e, drawing, kept, at=at),
+            ("select",),
+            lambda: linked.shown_panels(kept, drawing),
+            drawing,
+        )
+    )
+
+
+def grid_part(e: Explanation, shown: Shown, name: str) -> Part:
+    """Values of a tensor that is not the scene's, such as a Jacobian; nothing in it is selected."""
+    drawing = grid(e.shape, e.axes)
+    return refusable(
+        lambda: Panels(
+            linked.values_payload(e, drawing, [shown], name=name),
+            (),
+            lambda: linked.shown_panels([shown], drawing),
+            drawing,
+        )
+    )

@@ -1,0 +1,199 @@
+"""The controls under "More": other layouts, the data, gamma and beta, eps, affine, bias, train and eval.
+
+The browser makes a popover's widgets when it is opened, from the last run, and keeps what they said when it is closed. So every widget
+has its value as default, too, and after a closing other keys: what is opened next shows the scene, and what was closed is forgotten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from normviz import changes
+from normviz.axes import parse_layout
+from normviz.layers import Layer
+from normviz.scene import Scene
+from normviz.ui.state import change, controlled, keep, shown, value_of
+
+OPEN, CLOSED = "more", "normviz.more.closed"  # is the popover open; how often was it closed
+ANY_WHOLE = 2**53 - 1  # the largest that a browser holds exactly
+LAYOUTS = ("ND", "NLC", "NCL", "LNC", "NCHW", "NHWC", "NCDHW", "D", "CL", "CHW", "CDHW")
+DATA_NAMES = {
+    "normal": "normal (seeded)",
+    "counting": "counting 0, 1, 2, …",
+    "scales": "per-channel scales",
+    "images": "small pictures",
+}
+PARAMETER_NAMES = {"init": "1 and 0", "index": "their index", "random": "random"}
+EPS_CHOICES = ("0.001", "1e-05", "1e-06", "1e-08", "1e-12")
+FLAGS = {
+    "affine": "affine: gamma, beta",
+    "elementwise_affine": "elementwise_affine",
+    "bias": "bias: beta",
+    "track_running_stats": "track_running_stats",
+}
+
+
+def names(scene: Scene) -> list[str]:
+    """What each of the controls is called where a link hides it."""
+    found = ["layout", "data", *(["seed"] if _seeded(scene) else []), *(["parameters"] if _learns(scene) else [])]
+    if isinstance(scene.layer, Layer):
+        given = scene.layer.given
+        found += ["eps", *(name for name in FLAGS if name in given), *(["mode"] if _has_modes(scene.layer) else [])]
+    return found
+
+
+def _seeded(scene: Scene) -> bool:
+    return scene.data in ("normal", "scales", "images") and scene.values is None
+
+
+def _learns(scene: Scene) -> bool:
+    return scene.sharing.counts.gamma_shape is not None
+
+
+def _has_modes(layer: Layer) -> bool:
+    return "track_running_stats" in layer.given
+
+
+def controls(scene: Scene) -> None:
+    tensor, layer = st.columns(2, gap="medium")
+    with tensor:
+        _tensor(scene)
+    with layer:
+        if isinstance(scene.layer, Layer):
+            _layer(scene.layer)
+
+
+def _tensor(scene: Scene) -> None:
+    if shown("layout"):
+        _select("Layout", "more_layout", _with(LAYOUTS, scene.layout), scene.layout, _layout_name, changes.with_layout)
+    values = "edited" if scene.values is not None else scene.data
+    options = {**({"edited": "edited by hand"} if values == "edited" else {}), **DATA_NAMES}
+    if shown("data"):
+        _select("Values of x", "data", tuple(options), values, options.__getitem__, _with_data)
+    if _seeded(scene) and shown("seed"):
+        _seed(scene)
+    if _learns(scene) and shown("parameters"):
+        _select(
+            "Values of gamma and beta",
+            "params",
+            tuple(PARAMETER_NAMES),
+            scene.params,
+            PARAMETER_NAMES.__getitem__,
+            lambda scene, name: changes.with_fields(scene, params=name),
+        )
+
+
+def opened() -> None:
+    """Call when the popover opens or closes."""
+    if not st.session_state.get(OPEN):
+        st.session_state[CLOSED] = st.session_state.get(CLOSED, 0) + 1
+    keep()
+
+
+def _key(name: str, value: Any) -> tuple[str, bool]:
+    """The key of a widget with that value, and whether its default should say so: the key does where the value is new to it."""
+    closed = st.session_state.get(CLOSED, 0)
+    key = f"{name}_{closed}" if closed else name
+    known = key in st.session_state and st.session_state[key] == value
+    return controlled(key, value), known
+
+
+def _with(options: tuple[str, ...], value: str) -> tuple[str, ...]:
+    return options if value in options else (*options, value)
+
+
+def _layout_name(layout: str) -> str:
+    return f"({', '.join(parse_layout(layout, sum(letter.isalpha() for letter in layout))).upper()})"
+
+
+def _with_data(scene: Scene, name: str) -> Any:
+    return changes.with_fields(scene) if name == "edited" else changes.with_fields(scene, data=name, values=None)
+
+
+def _select(
+    label: str, name: str, options: tuple[str, ...], value: str, shown: Callable[[str], str], to: Callable[..., Any]
+) -> None:
+    key, known = _key(name, value)
+    st.selectbox(
+        label,
+        options,
+        index=options.index(value) if known else 0,
+        format_func=shown,
+        key=key,
+        on_change=lambda: change(to, value_of(key)),
+    )
+
+
+def _seed(scene: Scene) -> None:
+    key, known = _key("seed", scene.seed)
+    st.number_input(
+        "Seed",
+        min_value=-ANY_WHOLE,
+        max_value=ANY_WHOLE,
+        value=scene.seed if known else "min",
+        step=1,
+        key=key,
+        on_change=lambda: change(changes.with_seed, value_of(key)),
+    )
+
+
+def _layer(layer: Layer) -> None:
+    if shown("eps"):
+        _eps(layer)
+    learns = layer.affine
+    for name, label in FLAGS.items():
+        if name in layer.given and shown(name):
+            key, known = _key(name, layer.given[name])
+            st.toggle(
+                label,
+                value=layer.given[name] and known,
+                key=key,
+                disabled=name == "bias" and not learns,
+                on_change=_flag,
+                args=(name, key),
+            )
+    if _has_modes(layer):
+        if shown("mode"):
+            _mode(layer.training)
+    elif shown("eps"):
+        st.caption("train() and eval() do the same for this layer.")
+
+
+def _mode(training: bool) -> None:
+    key, known = _key("training", training)
+    st.segmented_control(
+        "Mode",
+        [True, False],
+        default=training if known else None,
+        format_func=lambda training: "train()" if training else "eval()",
+        key=key,
+        required=True,
+        on_change=_flag,
+        args=("training", key),
+    )
+
+
+def _flag(name: str, key: str) -> None:
+    change(changes.with_arguments, **{name: value_of(key)})
+
+
+def _eps(layer: Layer) -> None:
+    value, none = _eps_text(layer.given["eps"]), layer.kind.eps_may_be_none
+    options = _with((*(("None",) if none else ()), *EPS_CHOICES), value)
+    key, known = _key("eps", value)
+    st.selectbox(
+        "eps",
+        options,
+        index=options.index(value) if known else 0,
+        key=key,
+        accept_new_options=True,
+        help="Added to the variance inside the square root. None: the machine epsilon." if none else None,
+        on_change=lambda: change(changes.with_eps, value_of(key)),
+    )
+
+
+def _eps_text(eps: float | None) -> str:
+    return repr(eps)

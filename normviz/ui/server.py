@@ -1,0 +1,47 @@
+"""Routes beside the Streamlit script: the first HTML of every page, readiness, exports, and scripts: once a visit, never on a reload."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import streamlit as st
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from normviz.compute import compute_alone
+from normviz.ui.assets import ASSETS
+from normviz.ui.exporting import EXPORT, export
+from normviz.ui.index import index
+from normviz.ui.ready import ready
+
+SHELL = Path(__file__).resolve().with_name("shell.py")
+ROOT = SHELL.parents[2]
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+def routes() -> list[Route]:
+    """The app's own routes, at the root and below Streamlit's base path."""
+    compute_alone()
+    gc.collect()
+    gc.freeze()  # what is imported stays: no later collection goes through torch's heap
+    base = str(st.get_option("server.baseUrlPath") or "").strip("/")
+    # Below a base path Streamlit has no page at the root.
+    found = [Route(f"/{path}", handler) for path, handler in (SERVED if base else SERVED + pages())]
+    return found + [Route(f"/{base}/{path}", handler) for path, handler in SERVED + pages() if base]
+
+
+def pages() -> list[tuple[str, Handler]]:
+    """The address of every page, and of the app itself."""
+    return [(path, index) for path in ("", *sorted(page.stem for page in (ROOT / "pages").glob("*.py")))]
+
+
+# The path below the base, and what answers.
+SERVED: list[tuple[str, Handler]] = [
+    *((asset.path, asset.answer) for asset in ASSETS),
+    (EXPORT, export),
+    ("readyz", ready),
+]

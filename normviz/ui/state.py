@@ -1,0 +1,124 @@
+"""One scene a session: read from the URL, changed by callbacks, written back to the URL.
+
+Where the URL and the widgets differ: if a callback ran, the session's scene holds; otherwise the URL does. So two quick changes over a
+slow line both arrive, and Back and edited addresses work. The scene goes along from page to page; each page has settings of its own
+beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from normviz.frame import Frame
+from normviz.reading import Reading
+from normviz.settings import Field
+from normviz.ui.logs import refused
+from normviz.view import View, read_view
+
+VIEW, CHANGED, KEPT, PAGE = "normviz.view", "normviz.changed", "normviz.kept", "normviz.page"
+TOLD, MOST_TOLD = "normviz.controls", 200  # what each control was given to show
+ADDRESS, ARRIVED = "normviz.address", "normviz.arrived"  # read or written last; does the browser have it?
+OFFERED = "normviz.offered"  # the names of this run's controls
+
+
+def current(fields: Sequence[Field] = ()) -> View:
+    """The view of this run; writes the URL where a callback changed it."""
+    st.session_state[OFFERED] = []
+    sent, known = st.query_params.to_dict(), st.session_state.get(ADDRESS)
+    changed, kept = st.session_state.pop(CHANGED, False), st.session_state.pop(KEPT, False)
+    elsewhere = sent != known and st.session_state.get(ARRIVED, False)  # Back was pressed, or the address edited
+    if sent == known:
+        st.session_state[ARRIVED] = True
+    if changed or (kept and not elsewhere):
+        view: View = st.session_state[VIEW]
+        usual = {field.name: field.usual for field in fields}
+        view = replace(view, settings={name: view.settings.get(name, value) for name, value in usual.items()})
+        # Not the browser's own address: what was written last may still be on its way there.
+        if view != read_view(st.session_state[ADDRESS], fields):
+            _write(view.query(fields))
+    else:
+        st.session_state[ADDRESS], st.session_state[ARRIVED] = sent, True
+        view = read_view(st.session_state[ADDRESS], fields)
+    st.session_state[VIEW] = view
+    refused(view.problem)
+    return view
+
+
+def _write(query: dict[str, str]) -> None:
+    if st.session_state[ADDRESS] != query:
+        st.session_state[ADDRESS], st.session_state[ARRIVED] = query, False
+        st.query_params.from_dict(query)
+
+
+def enter(page: str) -> None:
+    """Say which page runs. The scene comes along to a page that is entered without a query of its own."""
+    before = st.session_state.get(PAGE)
+    st.session_state[PAGE] = page
+    if before not in (None, page) and not st.query_params.to_dict() and VIEW in st.session_state:
+        st.session_state[VIEW] = replace(st.session_state[VIEW], settings={}, problem=None, frame=Frame())
+        st.session_state[ADDRESS] = {}
+        st.session_state[CHANGED] = True
+
+
+def change(to: Callable[..., Reading], *arguments: Any, **named: Any) -> None:
+    """Call in a callback: the scene becomes ``to(scene, ...)``."""
+    view: View = st.session_state[VIEW]
+    reading = to(view.scene, *arguments, **named)
+    st.session_state[VIEW] = replace(view, scene=reading.scene, problem=reading.problem)
+    st.session_state[CHANGED] = True
+
+
+def change_settings(problem: str | None = None, **values: Any) -> None:
+    """Call in a callback: these settings of the page take these values; ``problem`` says what could not be."""
+    view: View = st.session_state[VIEW]
+    st.session_state[VIEW] = replace(view, settings={**view.settings, **values}, problem=problem)
+    st.session_state[CHANGED] = True
+
+
+def keep() -> None:
+    """Call in a callback that changes nothing: the view stays, though the browser may not have its address yet.
+
+    Where it had, another address is the reader's wish: a Back that came together with the closing of a popover.
+    """
+    st.session_state[KEPT] = True
+
+
+def reset() -> None:
+    """Call in a callback: the view becomes the usual one; what is hidden stays hidden."""
+    st.session_state[VIEW] = replace(read_view({}), frame=st.session_state[VIEW].frame)
+    st.session_state[CHANGED] = True
+
+
+def shown(*names: str) -> bool:
+    """Call before a control is made: does the link leave any of these names?"""
+    view: View = st.session_state[VIEW]
+    st.session_state[OFFERED] += [name for name in names if name not in st.session_state[OFFERED]]
+    return not all(view.frame.hides(name) for name in names)
+
+
+def offered() -> tuple[str, ...]:
+    """The names of this run's controls, hidden ones too."""
+    return tuple(st.session_state[OFFERED])
+
+
+def controlled(key: str, value: Any) -> str:
+    """Give the widget ``key`` the scene's value before it is made; returns the key.
+
+    Where it has the value it is not told again: that would undo what the reader does meanwhile.
+    """
+    if key not in st.session_state or st.session_state[key] != value:
+        st.session_state[key] = value
+    told = st.session_state.setdefault(TOLD, {})
+    if len(told) >= MOST_TOLD:
+        told.clear()
+    told[key] = value
+    return key
+
+
+def value_of(key: str) -> Any:
+    """What the reader chose in the widget ``key``; what it showed, where the widget went away before its word came."""
+    return st.session_state[key] if key in st.session_state else st.session_state.get(TOLD, {}).get(key)

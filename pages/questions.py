@@ -1,0 +1,14 @@
+"""Questions: what people really ask. Predict, then see torch's own numbers and the view that settles it."""
+
+from normviz.ui.asking import FIELDS, listing, one
+from normviz.ui.share import share
+from normviz.ui.state import current
+from normviz.ui.text import problem
+
+view = current(FIELDS)
+problem(view.problem)
+if view.settings["q"]:
+    one(view)
+else:
+    listing(view)
+share("questions", view, FIELDS)

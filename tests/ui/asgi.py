@@ -1,0 +1,50 @@
+"""Asks an ASGI application as a server would, without a server."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+def ask(app: Any, path: str, method: str = "GET", **headers: str) -> Answer:
+    """The answer to one request; ``path`` may have a query; ``accept_encoding="gzip"`` sends that header."""
+    path, _, query = path.partition("?")
+    sent: list[Any] = []
+
+    asked = asyncio.Event()
+
+    async def receive() -> dict[str, Any]:
+        if asked.is_set():
+            await asyncio.Event().wait()  # whoever asked stays until the answer is complete
+        asked.set()
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": method,
+        "scheme": "http",
+        "path": path,
+        "raw_path": path.encode(),
+        "root_path": "",
+        "query_string": query.encode(),
+        "headers": [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()],
+        "client": ("127.0.0.1", 1),
+        "server": ("127.0.0.1", 80),
+    }
+    asyncio.run(app(scope, receive, send))
+    start = sent[0]
+    found = {name.decode().lower(): value.decode() for name, value in start["headers"]}
+    return Answer(start["status"], found, b"".join(message.get("body", b"") for message in sent[1:]))

@@ -1,0 +1,487 @@
+import pytest
+import torch
+
+from normviz import explain
+from normviz.code import FLAVORS
+from normviz.errors import NormvizError
+from normviz.exhibit.code import LABELS
+from normviz.explain import describe
+from normviz.layers import Layer
+from normviz.ui.controls import NAMES
+from normviz.ui.more import DATA_NAMES, LAYOUTS, PARAMETER_NAMES
+from normviz.wording import gap
+from tests.ui.driver import check, expected, opened, payload, query, said, scene, sent, turned, unescaped, warned
+from tests.ui.pages import figures, tabs
+
+
+def numbers(text):
+    """The counts that a sentence tells, in order: of means, of elements each, of gammas and betas."""
+    return [
+        int(word.strip("*;,.").replace(",", ""))
+        for word in text.split("`")[2].split(": ")[1].split()
+        if word[0].isdigit()
+    ]
+
+
+def test_opened_bare_it_shows_a_layer_norm():
+    app = opened()
+    check(app)
+    counts = explain("LayerNorm([3, 4, 4])", (2, 3, 4, 4)).counts
+    assert said(app).startswith("`LayerNorm([3, 4, 4])` on (2, 3, 4, 4): ")
+    gammas = counts.parameters // 2
+    assert numbers(said(app)) == [counts.statistics, counts.statistics, counts.elements_per_statistic, gammas, gammas]
+    assert query(app) == {}
+    assert not app.warning
+    assert payload(app)["at"] == [1, 2, 0, 3]
+
+
+CONTROLS = [
+    # address, control, its new value, then: the layer, the tensor, and its layout
+    ("", "layout", "ND", "LayerNorm(6)", (2, 6), "ND"),
+    ("", "layout", "NLC", "LayerNorm([4, 3])", (2, 4, 3), "NLC"),
+    ("shape=2,6", "layout", "NCHW", "LayerNorm(4)", (2, 3, 4, 4), "NCHW"),
+    ("", "more_layout", "NHWC", "LayerNorm([4, 4, 3])", (2, 4, 4, 3), "NHWC"),
+    ("layer=GroupNorm(3,3)", "more_layout", "NCL", "GroupNorm(3, 3)", (2, 3, 4), "NCL"),
+    ("", "size_n", 5, "LayerNorm([3, 4, 4])", (5, 3, 4, 4), "NCHW"),
+    ("", "size_c", 5, "LayerNorm([5, 4, 4])", (2, 5, 4, 4), "NCHW"),
+    ("", "size_h", 1, "LayerNorm([3, 1, 4])", (2, 3, 1, 4), "NCHW"),
+    ("", "size_w", 100_000, "LayerNorm([3, 4, 100000])", (2, 3, 4, 100_000), "NCHW"),
+    ("", "size_w", 2**40, f"LayerNorm([3, 4, {2**40}])", (2, 3, 4, 2**40), "NCHW"),
+    ("shape=2,5,3", "size_l", 7, "LayerNorm([7, 3])", (2, 7, 3), "NLC"),
+    ("shape=2,5", "size_d", 7, "LayerNorm(7)", (2, 7), "ND"),
+    ("", "family", "RMSNorm", "RMSNorm([3, 4, 4])", (2, 3, 4, 4), "NCHW"),
+    ("", "family", "BatchNorm", "BatchNorm2d(3)", (2, 3, 4, 4), "NCHW"),
+    ("", "family", "InstanceNorm", "InstanceNorm2d(3)", (2, 3, 4, 4), "NCHW"),
+    ("shape=2,4,3,3", "family", "GroupNorm", "GroupNorm(2, 4)", (2, 4, 3, 3), "NCHW"),
+    ("", "family", "ChannelsFirstLayerNorm", "ChannelsFirstLayerNorm(3)", (2, 3, 4, 4), "NCHW"),
+    ("", "family", "DimNorm", "DimNorm(4, dim=0)", (2, 3, 4, 4), "NCHW"),
+    ("layer=BatchNorm2d(3)", "family", "LayerNorm", "LayerNorm([3, 4, 4])", (2, 3, 4, 4), "NCHW"),
+    ("", "depth", 2, "LayerNorm([4, 4])", (2, 3, 4, 4), "NCHW"),
+    ("", "depth", 1, "LayerNorm(4)", (2, 3, 4, 4), "NCHW"),
+    ("layer=RMSNorm(4)", "depth", 3, "RMSNorm([3, 4, 4])", (2, 3, 4, 4), "NCHW"),
+    ("shape=2,6", "depth", 2, "LayerNorm([2, 6])", (2, 6), "ND"),
+    ("shape=2,6,3,3&layer=GroupNorm(2,6)", "num_groups", 3, "GroupNorm(3, 6)", (2, 6, 3, 3), "NCHW"),
+    ("shape=2,64,3,3&layer=GroupNorm(2,64)", "num_groups", 32, "GroupNorm(32, 64)", (2, 64, 3, 3), "NCHW"),
+    ("layer=DimNorm(4,dim=0)&layout=NCHW", "dim", 3, "DimNorm(4, dim=3)", (2, 3, 4, 4), "NCHW"),
+    ("layer=DimNorm(4)&layout=NCHW", "dim", 1, "DimNorm(4, dim=1)", (2, 3, 4, 4), "NCHW"),
+    ("", "elementwise_affine", False, "LayerNorm([3, 4, 4], elementwise_affine=False)", (2, 3, 4, 4), "NCHW"),
+    ("", "bias", False, "LayerNorm([3, 4, 4], bias=False)", (2, 3, 4, 4), "NCHW"),
+    ("layer=BatchNorm2d(3)", "affine", False, "BatchNorm2d(3, affine=False)", (2, 3, 4, 4), "NCHW"),
+    ("layer=InstanceNorm2d(3)", "affine", True, "InstanceNorm2d(3, affine=True)", (2, 3, 4, 4), "NCHW"),
+    ("layer=BatchNorm2d(3)", "bias", False, "BatchNorm2d(3, bias=False)", (2, 3, 4, 4), "NCHW"),
+    ("layer=BatchNorm2d(3)", "track_running_stats", False, "BatchNorm2d(3, track_running_stats=False)", (2, 3, 4, 4), "NCHW"),
+    ("layer=BatchNorm2d(3)", "training", False, "BatchNorm2d(3).eval()", (2, 3, 4, 4), "NCHW"),
+    ("layer=BatchNorm2d(3).eval()", "training", True, "BatchNorm2d(3)", (2, 3, 4, 4), "NCHW"),
+    ("layer=InstanceNorm2d(3,track_running_stats=True)", "training", False, "InstanceNorm2d(3, track_running_stats=True).eval()", (2, 3, 4, 4), "NCHW"),
+    ("", "eps", "0.001", "LayerNorm([3, 4, 4], eps=1e-3)", (2, 3, 4, 4), "NCHW"),
+    ("", "eps", "0.25", "LayerNorm([3, 4, 4], eps=0.25)", (2, 3, 4, 4), "NCHW"),
+    ("", "eps", "0", "LayerNorm([3, 4, 4], eps=0.0)", (2, 3, 4, 4), "NCHW"),
+    ("layer=RMSNorm(4,eps=0.5)", "eps", "None", "RMSNorm(4)", (2, 3, 4, 4), "NCHW"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("link", "key", "value", "layer", "shape", "layout"), CONTROLS)
+def test_a_control_changes_the_sentence_and_the_address(link, key, value, layer, shape, layout):
+    app = turned(opened(link), key, value)
+    check(app)
+    e = describe(layer, shape, layout=layout)
+    assert not app.warning
+    assert said(app).startswith(f"`{Layer.parse(layer)}` on {shape}: ")
+    told = numbers(said(app))
+    assert told[0] == e.counts.statistics
+    assert e.norm.running or e.counts.elements_per_statistic in told
+    gammas = e.counts.parameters // (1 + e.norm.bias)
+    assert gammas == 0 or gammas in told
+    assert scene(app).layout == layout
+    assert payload(app)["facts"][0]["value"] == f"{e.counts.statistics:,}"
+    assert app.get_by_key(key).value == (value if key != "eps" else str(None if value == "None" else float(value)))
+
+
+DATA_CONTROLS = [
+    ("data", "counting", {"data": "counting"}),
+    ("data", "scales", {"data": "scales"}),
+    ("data", "images", {"data": "images"}),
+    ("seed", 7, {"seed": "7"}),
+    ("params", "index", {"params": "index"}),
+    ("params", "random", {"params": "random"}),
+]
+
+
+@pytest.mark.parametrize(("key", "value", "written"), DATA_CONTROLS)
+def test_the_values_of_x_of_gamma_and_of_beta_can_be_chosen(key, value, written):
+    before = opened()
+    was = payload(before)
+    app = turned(before, key, value)
+    check(app)
+    assert query(app) == written
+    assert payload(app)["panels"][4]["z"] != was["panels"][4]["z"]
+    assert said(app) == said(opened())
+
+
+def test_counting_has_no_seed_and_a_layer_without_gamma_no_values_for_it():
+    assert "seed" not in keys(opened("data=counting"))
+    assert "params" not in keys(opened("layer=InstanceNorm2d(3)"))
+    assert {"seed", "params"} <= keys(opened())
+
+
+def keys(app):
+    kinds = ("selectbox", "number_input", "toggle", "text_input", "slider", "button_group", "button")
+    return {widget.key for kind in kinds for widget in app.get(kind)}
+
+
+CHOICES = [
+    ("", "layout", ["N, D", "N, L, C", "N, C, H, W"]),
+    ("shape=2,4,4,3&layout=NHWC", "layout", ["N, D", "N, L, C", "N, C, H, W", "N, H, W, C"]),
+    ("", "depth", ["C, H, W", "H, W", "W"]),
+    ("layer=LayerNorm([2,3,4,4])", "depth", ["N, C, H, W", "C, H, W", "H, W", "W"]),
+    ("shape=6", "depth", ["D"]),
+    ("shape=2,6,3,3&layer=GroupNorm(2,6)", "num_groups", ["1", "2", "3", "6"]),
+    ("shape=2,7,3,3&layer=GroupNorm(1,7)", "num_groups", ["1", "7"]),
+    ("shape=2,64,3,3&layer=GroupNorm(1,64)", "num_groups", ["1", "2", "4", "8", "16", "32", "64"]),
+    ("layer=DimNorm(4)&layout=NCHW", "dim", ["0 (N)", "1 (C)", "2 (H)", "3 (W)"]),
+    ("layer=BatchNorm2d(3)", "training", ["train()", "eval()"]),
+    ("", "data", list(DATA_NAMES.values())),
+    ("", "params", list(PARAMETER_NAMES.values())),
+    ("", "family", ["LayerNorm", "RMSNorm", "BatchNorm2d", "InstanceNorm2d", "GroupNorm", *NAMES.values()]),
+    ("shape=2,6", "family", ["LayerNorm", "RMSNorm", "BatchNorm1d", "InstanceNorm1d", "GroupNorm", *NAMES.values()]),
+    ("shape=6", "family", ["LayerNorm", "RMSNorm", "One axis (dim)", "Your own pattern"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("link", "key", "options"), CHOICES)
+def test_what_a_control_offers(link, key, options):
+    assert list(opened(link).get_by_key(key).options) == options
+
+
+def test_the_normalized_shape_is_shown_beside_its_axes():
+    app = opened("layer=LayerNorm([4,4])")
+    assert app.get_by_key("depth").proto.label == "normalized_shape = [4, 4]"
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_every_layout_can_be_chosen_and_left(layout):
+    app = turned(opened("shape=2,6"), "more_layout", layout)
+    check(app)
+    assert scene(app).layout == layout
+    check(turned(app, "more_layout", "NLC"))
+
+
+NO_EPS = ["nonsense", "nan", "-1", "1e400", "None", " "]
+
+
+@pytest.mark.parametrize("typed", NO_EPS)
+def test_a_typed_eps_that_is_none_changes_nothing(typed):
+    app = turned(opened("layer=LayerNorm(4,eps=0.5)"), "eps", typed)
+    assert not app.exception
+    (warning,) = warned(app)
+    assert warning.startswith("eps=")
+    assert query(app)["layer"] == "LayerNorm([4],eps=0.5)"
+    assert app.get_by_key("eps").value == "0.5"
+    check(turned(app, "eps", "0.001"))
+
+
+def test_bias_can_be_chosen_only_where_there_is_a_gamma():
+    assert not opened().toggle(key="bias").disabled
+    assert opened("layer=LayerNorm(4,elementwise_affine=False)").toggle(key="bias").disabled
+
+
+def test_a_pattern_of_ones_own():
+    app = turned(opened(), "family", "Norm")
+    check(app)
+    assert said(app).startswith("`Norm('n c h w -> n', 'c h w')` on (2, 3, 4, 4): ")
+    app = turned(app, "own_stats", "n c h w -> n h w")
+    check(app)
+    app = turned(app, "own_params", "c")
+    check(app)
+    counts = explain("Norm('n c h w -> n h w', 'c')", (2, 3, 4, 4)).counts
+    assert numbers(said(app))[:4] == [counts.statistics, counts.statistics, counts.elements_per_statistic, 3]
+    app = turned(app, "own_params", "none")
+    check(app)
+    assert said(app).endswith("no gamma and no beta.")
+    app = turned(app, "own_params", "")
+    check(app)
+    assert "one of each for all 96 elements" in said(app)
+
+
+BAD_PATTERNS = [
+    ("own_stats", "n c h w", "is no pattern"),
+    ("own_stats", "n c h w -> x", "names 'x', which is no axis of x"),
+    ("own_stats", "n c -> n", "names 2 axes and x has 4"),
+    ("own_stats", "n (g k) h w -> n g", "the sizes of g and k in (g k) are open"),
+    ("own_stats", "", "is no pattern"),
+    ("own_params", "x", "names 'x', which is no axis of x"),
+    ("own_params", "c c", "names 'c' twice"),
+    ("own_params", "<script>", "is no axis name"),
+]
+
+
+@pytest.mark.parametrize(("key", "text", "words"), BAD_PATTERNS)
+def test_a_pattern_that_is_none_is_told_and_changes_nothing(key, text, words):
+    app = opened("layer=Norm('n c h w -> n','c')")
+    before = said(app)
+    app = turned(app, key, text)
+    assert not app.exception
+    (warning,) = warned(app)
+    assert words in warning
+    assert said(app) == before
+    assert query(app)["layer"] == "Norm('n c h w -> n','c')"
+
+
+def test_a_group_norm_as_a_pattern_may_lose_its_groups():
+    app = turned(opened("shape=2,4,3&layer=GroupNorm(2,4)"), "family", "Norm")
+    check(app)
+    app = turned(app, "own_stats", "n c l -> n")
+    check(app)
+    assert not app.warning
+
+
+def test_a_window_moves_over_a_large_tensor_and_counts_stay_whole():
+    app = opened("shape=2,64,56,56&layer=BatchNorm2d(64)")
+    before = said(app)
+    slider = app.slider(key="from_c")
+    assert slider.label == "Drawn: C 0 to 1 of 64"
+    assert (slider.min, slider.max) == (0, 62)
+    app = turned(app, "from_c", 40)
+    check(app)
+    assert app.slider(key="from_c").label == "Drawn: C 40 to 41 of 64"
+    assert query(app)["from"] == "0,40,0,0"
+    assert said(app) == before
+    assert payload(app)["grid"]["start"] == [0, 40, 0, 0]
+    assert payload(app)["at"] == [1, 41, 0, 55]
+
+
+WINDOWS = [
+    "shape=1000,1000",
+    "shape=1000",
+    "shape=3,70,56,56",
+    "shape=2,3000,2000",
+    "shape=150,150",
+    f"shape=2,{2**40}",
+]
+
+
+@pytest.mark.parametrize("link", WINDOWS)
+def test_the_window_reaches_the_end(link):
+    app = opened(link)
+    for key in [slider.key for slider in app.slider]:
+        slider = app.slider(key=key)
+        assert (slider.max - slider.min) % slider.step == 0
+        app = turned(app, key, slider.max)
+        assert not app.warning
+        assert app.slider(key=key).value == slider.max
+    check(app)
+    grid = scene(app).grid
+    assert grid.partial
+    for axis in grid.partial:
+        assert grid.window[axis].stop == grid.shape[axis]
+
+
+def test_a_tensor_that_is_drawn_whole_has_no_window():
+    assert not opened("shape=4,16,16,16").slider
+    assert len(opened("shape=1000,1000").slider) == 2
+
+
+ODD = [
+    "shape=1", "shape=6&layer=DimNorm(6)", f"shape={','.join('1' * 12)}", f"shape={','.join('2' * 12)}", "shape=2,2,2&layout=ND1D2",
+    "shape=2,3,4&layout=XYZ", "shape=2,2&layer=Norm('a1 a2 -> a1','a2')", "shape=2,4&layer=Norm('n (g k) -> k','g',sizes={'g':2})",
+    "shape=4&layer=Norm('(g k) ->','',sizes={'g':2})", "layer=Norm('n c h w -> c','c',running=True)", "layer=SyncBatchNorm(3)",
+    "layer=Norm('n c h w -> n',center=False,eps=None)", "shape=2,3&layer=LayerNorm(3,eps=0)&values=1,1,1,2,2,2", "at=none",
+    "shape=2,4,4,3&layout=NHWC&layer=GroupNorm(2,4,affine=False)", "layer=LayerNorm([2,3,4,4])", "shape=4,4,3&layout=HWC&data=images",
+    "layer=BatchNorm2d(3,momentum=None).eval()&params=random", "shape=3,4,4&layer=InstanceNorm2d(3,affine=True)&params=index",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("link", ODD)
+def test_odd_but_valid_addresses_work(link):
+    app = opened(link)
+    assert not app.warning
+    check(app)
+    app = turned(app, "family", "Norm")
+    check(app)
+    assert not app.warning
+    check(turned(app, "more_layout", "NLC"))
+
+
+def test_reset_brings_the_start_back():
+    app = opened("shape=2,6&layer=BatchNorm1d(6)&data=counting&seed=3&at=0,0")
+    app = app.button(key="reset").click().run()
+    check(app)
+    assert query(app) == {}
+    assert said(app) == said(opened())
+
+
+def test_two_changes_both_arrive():
+    app = turned(turned(opened(), "size_c", 5), "family", "BatchNorm")
+    check(app)
+    assert query(app) == {"shape": "2,5,4,4", "layer": "BatchNorm2d(5)", "at": "1,2,0,3"}
+
+
+def test_the_address_wins_where_no_control_was_turned():
+    app = turned(opened(), "size_c", 5)
+    app.query_params.clear()
+    app.run()  # Back
+    assert said(app) == said(opened())
+    assert app.number_input(key="size_c").value == 3
+
+
+def test_a_warning_is_told_once():
+    app = opened("layer=GroupNorm(2,3)")
+    assert len(app.warning) == 1
+    app = turned(app, "size_h", 5)
+    assert not app.warning
+    assert query(app) == {"shape": "2,3,5,4", "layer": "GroupNorm(1,3)"}
+
+
+@pytest.mark.parametrize("at", [[0, 0, 0, 0], [1, 0, 3, 2], None])
+def test_a_click_on_an_element_selects_it(at):
+    app = sent(opened("layer=BatchNorm2d(3)"), "select", {"at": at})
+    check(app)
+    assert payload(app)["at"] == at
+    assert query(app)["at"] == ("none" if at is None else ",".join(map(str, at)))
+
+
+def test_an_edited_value_is_in_the_address_and_every_number_follows():
+    app = sent(opened("shape=2,3&data=counting"), "edit", {"at": [0, 2], "value": 5.5})
+    check(app)
+    assert query(app)["values"] == "0,1,5.5,3,4,5"
+    assert payload(app)["at"] == [0, 2]
+    x = torch.tensor([[0, 1, 5.5], [3, 4, 5]])
+    assert scene(app).explanation.trace.mean.tolist() == x.mean(1, keepdim=True).tolist()
+    assert app.selectbox(key="data").value == "edited"
+    app = turned(app, "data", "counting")
+    check(app)
+    assert "values" not in query(app)
+
+
+def test_up_to_64_elements_can_be_edited():
+    assert payload(opened("shape=8,8"))["editable"]
+    app = opened("shape=5,13")
+    assert not payload(app)["editable"]
+    app = sent(app, "edit", {"at": [0, 0], "value": 1})
+    assert warned(app) == ["only tensors of up to 64 elements can be edited; make the tensor smaller."]
+
+
+HOSTILE_EVENTS = [
+    ("select", {"at": [9, 9, 9, 9]}),
+    ("select", {"at": [0]}),
+    ("select", {"at": ["x", None, [], {}]}),
+    ("select", {"at": [1e400, 0, 0, 0]}),
+    ("select", {"at": "0,0,0,0"}),
+    ("select", {}),
+    ("select", "x"),
+    ("select", [1, 2]),
+    ("edit", {"at": [9, 9], "value": 1}),
+    ("edit", {"at": [0, 0], "value": 1e400}),
+    ("edit", {"at": [0, 0], "value": 10**400}),
+    ("edit", {"at": [0, 0], "value": "1"}),
+    ("edit", {"at": [0, 0], "value": True}),
+    ("edit", {"at": None, "value": 1}),
+    ("edit", {}),
+    ("edit", 5),
+]
+
+
+@pytest.mark.parametrize(("event", "value"), HOSTILE_EVENTS)
+def test_events_that_the_module_never_sends_do_no_harm(event, value):
+    app = sent(opened("shape=2,3"), event, value)
+    assert not app.exception
+    assert said(app) == said(opened("shape=2,3"))
+    assert "values" not in query(app)
+    check(turned(app, "size_d", 4))
+
+
+HOSTILE = [
+    "shape=", "shape=0,3", "shape=-1,2", "shape=2,3,x", "shape=1e3,2", f"shape={10**30},2", f"shape={'2,' * 5000}2",
+    "shape=<script>alert(1)</script>", "shape=2,3\x00", "shape=nan,inf", f"shape={','.join('2' * 13)}", "shape=2,3&layout=NCHW",
+    "layout=NCH", "layout=NNCC", "layout=<b>", "layer=", "layer=__import__('os').system('true')", "layer=GroupNorm(2,3)",
+    "layer=GroupNorm(0,3)", "layer=LayerNorm(7)", "layer=BatchNorm1d(3)", "layer=Conv2d(3,3)", f"layer=LayerNorm({'[' * 300})",
+    "layer=Norm('n c -> n')", "layer=Norm('batch c h w -> batch')", "layer=Norm('n c h w -> n')&layout=NHWC",
+    "shape=1,3&layer=BatchNorm1d(3)", "shape=1,3,1,1&layer=InstanceNorm2d(3)", f"layer={'x' * 100_000}", "data=", "data=noise",
+    "data=![x](https://example.org/x.png)", "seed=-1", "seed=1.5", f"seed={10**30}", "seed=٣,٤", "params=ones", "at=9,9,9,9",
+    "at=1,2", "at=x", "at=-1,0,0,0", "values=1,2", "values=nan,1&shape=1,2", "values=1e400,1&shape=1,2", "values=<b>", "from=1,0,0,0",
+    "from=x", f"from={10**30},0,0,0", "from=-1,0,0,0&shape=2,64,56,56", "shape=2,64,56,56&from=0,63,0,0",
+    "shape=0&layout=?&layer=?&data=?&seed=?&values=?&params=?&at=?&from=?",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("link", HOSTILE, ids=range(len(HOSTILE)))
+def test_a_hostile_address_gives_one_message_and_a_valid_view(link):
+    app = opened(link)
+    assert not app.exception
+    (warning,) = warned(app)
+    assert 20 < len(warning) < 700
+    parts = dict(part.split("=", 1) for part in link.split("&"))
+    assert said(app) == expected(scene(app))
+    assert query(app) == parts  # the address stays the reader's own
+
+
+@pytest.mark.parametrize("link", HOSTILE[::8], ids=range(0, len(HOSTILE), 8))
+def test_from_a_hostile_address_a_reader_goes_on(link):
+    app = opened(link)
+    app = turned(app, f"size_{scene(app).axes[-1]}", scene(app).shape[-1] + 1)
+    check(app)
+    assert not app.warning
+
+
+@pytest.mark.parametrize(
+    "text", ["![x](https://example.org/x.png)", "[x](https://example.org)", "**x**", "$x$", ":red[x]", "`x`"]
+)
+def test_a_message_is_no_markdown(text):
+    (warning,) = opened(f"data={text}").warning
+    assert "".join(letter if letter.isalnum() else f"\\{letter}" for letter in text) in warning.value
+
+
+HUGE = [
+    "shape=100000,100000,100000&layer=LayerNorm([100000,100000])",
+    "shape=1099511627776,1099511627776,4&layer=LayerNorm([4])",
+    "shape=1099511627776,1099511627776,1099511627776&layer=LayerNorm([1099511627776,1099511627776])",
+    "shape=1025,1024",
+    "shape=2,720720,720720&layer=GroupNorm(7,720720)",
+]
+
+
+@pytest.mark.parametrize("link", HUGE)
+def test_of_a_tensor_too_large_to_compute_with_counts_and_code_are_left(link):
+    app = opened(link)
+    assert not app.exception
+    assert not app.warning
+    assert said(app) == expected(scene(app))
+    assert any("too large to compute values here" in info.value for info in app.info)
+    assert sum("import" in text for text in tabs(app).values()) > 2
+    refused = any("groups are too many to number" in info.value for info in app.info)
+    assert refused == (figures(app) == [])
+
+
+def test_a_channel_axis_that_is_none_is_explained():
+    (note,) = opened("shape=2,4,3&layout=NLC&layer=BatchNorm1d(4)").info
+    assert (
+        "BatchNorm1d takes axis 1 of x as the channel axis whatever it is called; in NLC that is L (size 4)"
+        in unescaped(note.value)
+    )
+    assert not opened("shape=2,4,3&layer=BatchNorm1d(4)").info
+
+
+def test_every_flavour_of_code_has_a_tab():
+    app = opened()
+    e = scene(app).explanation
+    assert tabs(app) == {LABELS[flavor]: e.code(flavor) for flavor in FLAVORS}
+
+
+def test_where_torch_has_no_such_layer_its_tab_says_so():
+    app = opened("layer=Norm('n c h w -> h','w')")
+    e = scene(app).explanation
+    with pytest.raises(NormvizError) as refusal:
+        e.code("torch")
+    assert tabs(app)["torch.nn"] == str(refusal.value)
+    assert not any("matches torch" in caption.value for caption in app.caption)
+
+
+@pytest.mark.parametrize(
+    "layer", ["LayerNorm([3,4,4])", "BatchNorm2d(3).eval()", "GroupNorm(3,3)", "InstanceNorm2d(3)", "RMSNorm(4)"]
+)
+def test_the_agreement_with_torch_is_told(layer):
+    app = opened(f"layer={layer}")
+    (told,) = [caption.value for caption in app.caption if "matches" in caption.value]
+    e = scene(app).explanation
+    assert e.agreement < 1e-5
+    assert told == f"The output matches torch.nn.{e.layer.name}: largest difference {gap(e.agreement)}"

@@ -1,0 +1,162 @@
+"""The route that hands out a view as a file."""
+
+import asyncio
+import re
+from urllib.parse import quote
+
+import pytest
+from starlette.applications import Starlette
+
+from normviz.export.show import of_query
+from normviz.ui import exporting
+from normviz.ui.exporting import file_name
+from normviz.ui.server import routes
+from tests.export.structure import HOSTILE, same_structure
+from tests.ui.asgi import Answer, ask
+
+LAYERS = "layers=BatchNorm2d(3);LayerNorm([3,4,4])"
+
+
+@pytest.fixture(scope="module")
+def app():
+    return Starlette(routes=routes())
+
+
+def test_the_answer_is_the_file_that_the_library_makes(app):
+    answer = ask(app, f"/export?page=compare&shape=2,3,4,4&{LAYERS}&plotlyjs=cdn&theme=dark&caption=Week%203")
+    query = {"shape": "2,3,4,4", "layers": "BatchNorm2d(3);LayerNorm([3,4,4])", "caption": "Week 3"}
+    wanted = of_query("compare", query).to_html(theme="dark", plotlyjs="cdn")
+    assert wanted.count("Week 3") == 1
+    assert (answer.status, answer.body.decode()) == (200, wanted)
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert (
+        answer.headers["content-disposition"]
+        == 'attachment; filename="normviz-compare-batchnorm2d-3-layernorm-3-4-4.html"'
+    )
+    assert answer.headers["cache-control"] == "public, max-age=3600"
+
+
+def test_by_itself_it_is_explore_with_plotly_js_within(app):
+    answer = ask(app, "/export")
+    assert answer.status == 200
+    assert b'class="nv-carried"' in answer.body
+    assert "explore-layernorm-3-4-4" in answer.headers["content-disposition"]
+
+
+@pytest.mark.parametrize(
+    "page", ["explore", "step_by_step", "train_and_eval", "gradients", "numerics", "questions&q=s0"]
+)
+def test_every_page_can_be_had(app, page):
+    assert ask(app, f"/export?plotlyjs=cdn&page={page}").status == 200
+
+
+def test_head_says_the_same_and_nothing_else_is_answered(app):
+    head, whole = (ask(app, "/export?plotlyjs=cdn", method) for method in ("HEAD", "GET"))
+    assert (head.status, head.headers) == (200, whole.headers)
+    assert ask(app, "/export", "POST").status == 405
+
+
+WRONG = {
+    "page=nowhere": "page='nowhere' is unknown; choose explore, compare",
+    "shape=2,3,4,5&layer=LayerNorm([3,4,4])": "normalized_shape must be the last sizes of x",
+    "shape=2,x": "shape='2,x' is not a list of numbers",
+    "theme=blue": "theme='blue' is unknown; choose follow, light or dark",
+    "plotlyjs=https://example.org/x.js": "is unknown; choose inline or cdn",
+    f"caption={'x' * 301}": "is too long; give up to 300 letters",
+    f"caption={'x' * 5000}": "the query is too long",
+    "page=questions&q=s999": "q='s999' is no question",
+    "page=compare&layers=nonsense": "nonsense",
+    "page=numerics&show=nonsense": "show='nonsense' is unknown",
+}
+
+
+@pytest.mark.parametrize("query", WRONG)
+def test_what_cannot_be_met_is_one_line_of_text(app, query):
+    answer = ask(app, f"/export?plotlyjs=cdn&{query}" if "plotlyjs" not in query else f"/export?{query}")
+    assert WRONG[query] in answer.body.decode()
+    is_one_line(answer)
+    assert answer.headers["cache-control"] == "no-store"
+
+
+def is_one_line(answer: Answer) -> None:
+    assert answer.status == 400
+    assert answer.headers["content-type"] == "text/plain; charset=utf-8"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.body.endswith(b"\n")
+    assert len(answer.body.decode().splitlines()) == 1
+
+
+FIELDS = [
+    "page", "q", "theme", "caption", "plotlyjs", "shape", "layout", "layer", "layers", "data", "seed", "params", "values", "at", "from",
+    "show", "step", "hide", "v", "unheard",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_field_becomes_more_than_text(app, text):
+    plain = ask(app, "/export?plotlyjs=cdn&caption=word").body.decode()
+    for name in FIELDS:
+        own = "" if name == "plotlyjs" else "plotlyjs=cdn&"
+        answer = ask(app, f"/export?{own}{'' if name == 'caption' else 'caption=word&'}{name}={quote(text)}")
+        if answer.status == 200:
+            same_structure(answer.body.decode(), plain)
+        else:
+            is_one_line(answer)
+        for header, value in answer.headers.items():
+            assert re.fullmatch(r"[ -~]*", value), header
+        named = answer.headers.get("content-disposition", 'attachment; filename="x.html"')
+        assert re.fullmatch(r'attachment; filename="[a-z0-9-]+\.html"', named)
+
+
+@pytest.mark.parametrize(
+    "query", [{"page": "questions", "q": "s0"}, {"layer": "Norm('n c h w -> n h w','c')"}, {"shape": "2,3,2,2,2,2"}]
+)
+def test_a_file_name_is_short_and_plain(query):
+    name = file_name(of_query(query.get("page", "explore"), query))
+    assert re.fullmatch(r"normviz-[a-z0-9-]{1,80}\.html", name)
+
+
+def test_more_than_can_wait_are_sent_away(app, monkeypatch):
+    monkeypatch.setattr(exporting, "_asked", exporting.MOST_ASKED)
+    answer = ask(app, "/export?plotlyjs=cdn")
+    assert (answer.status, answer.headers["retry-after"]) == (503, "5")
+    monkeypatch.setattr(exporting, "_asked", 0)
+    assert ask(app, "/export?plotlyjs=cdn&theme=blue").status == 400
+    assert exporting._asked == 0  # whoever was refused waits no longer
+
+
+def test_only_a_few_are_computed_at_once(monkeypatch):
+    """Eight requests together; two computations at any time, and all are answered."""
+    import threading
+
+    running, most, gate = 0, 0, threading.Barrier(exporting.AT_ONCE, timeout=60)
+    lock = threading.Lock()
+
+    def made(query: dict[str, str]) -> tuple[str, str]:
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        gate.wait()
+        with lock:
+            running -= 1
+        return "x.html", "<p>"
+
+    monkeypatch.setattr(exporting, "_made", made)
+
+    class Asked:
+        class url:  # noqa: N801
+            query = ""
+
+        query_params: dict[str, str] = {}  # noqa: RUF012
+
+    async def together() -> list[int]:
+        return [answer.status_code for answer in await asyncio.gather(*(exporting.export(Asked()) for _ in range(8)))]  # type: ignore[arg-type]
+
+    assert asyncio.run(together()) == [200] * 8
+    assert most == exporting.AT_ONCE
+
+
+def test_two_requests_are_the_same_bytes(app):
+    """Any replica can answer: nothing of the server is in the file."""
+    assert ask(app, "/export?plotlyjs=cdn&page=gradients").body == ask(app, "/export?plotlyjs=cdn&page=gradients").body

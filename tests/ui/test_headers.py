@@ -1,0 +1,118 @@
+import asyncio
+import subprocess
+import sys
+
+import pytest
+from starlette.applications import Starlette
+from starlette.responses import Response
+from starlette.routing import Route
+
+from normviz.errors import NormvizError
+from normviz.ui.assets import PLOTLY
+from normviz.ui.headers import Headers, frame_ancestors, middleware
+from normviz.ui.server import ROOT, routes
+from tests.ui.asgi import ask
+
+
+def wrapped(response: Response | None = None, ancestors: str = "'self'") -> Headers:
+    async def answer(request: object) -> Response:
+        return response or Response("x")
+
+    return Headers(Starlette(routes=[Route("/", answer)]), ancestors)
+
+
+@pytest.mark.parametrize(
+    ("setting", "sent"),
+    [
+        ("*", "* file:"),  # to a browser * is every site, and slides opened from disk are none
+        ("'none'", "'none'"),
+        ("'self'", "'self'"),
+        ("'self' https://lms.example.edu", "'self' https://lms.example.edu"),
+        ("  https://*.example.edu:8443   http://localhost:*  ", "https://*.example.edu:8443 http://localhost:*"),
+        ("https: file:", "https: file:"),
+        ("lms.example.edu/course/ [::1]:8501", "lms.example.edu/course/ [::1]:8501"),
+    ],
+)
+def test_who_may_frame_it_is_a_list_of_sources(setting: str, sent: str) -> None:
+    assert frame_ancestors({"NORMVIZ_FRAME_ANCESTORS": setting}) == sent
+
+
+def test_where_nothing_is_said_everyone_may() -> None:
+    assert frame_ancestors({}) == "* file:"
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "",
+        " ",
+        "'self'; script-src *",
+        "'self'\nX-Evil: 1",
+        "'self'\r",
+        "'self'\thttps://a.example",
+        "https://a.example,https://b.example",
+        "'none' https://a.example",
+        "'unsafe-inline'",
+        "https://exämple.edu",
+        "https://",
+    ],
+)
+def test_what_is_no_such_list_is_refused(setting: str) -> None:
+    with pytest.raises(NormvizError, match=r"NORMVIZ_FRAME_ANCESTORS=.* must be a list of sources.*'self' https://lms"):
+        frame_ancestors({"NORMVIZ_FRAME_ANCESTORS": setting})
+
+
+def test_every_answer_says_it_with_the_rest_of_the_headers() -> None:
+    headers = ask(wrapped(), "/").headers
+    assert headers["content-security-policy"] == "frame-ancestors 'self'"
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "strict-origin-when-cross-origin"
+    assert "camera=()" in headers["permissions-policy"]
+    assert "clipboard" not in headers["permissions-policy"]
+    assert "x-frame-options" not in headers
+    assert ask(wrapped(), "/missing").headers["content-security-policy"] == "frame-ancestors 'self'"
+
+
+def test_a_route_may_be_stricter() -> None:
+    strict = Response("x", headers={"Content-Security-Policy": "default-src 'none'", "Referrer-Policy": "no-referrer"})
+    headers = ask(wrapped(strict), "/").headers
+    assert headers["content-security-policy"] == "default-src 'none'; frame-ancestors 'self'"
+    assert headers["referrer-policy"] == "no-referrer"
+
+
+def test_a_websocket_passes_as_it_is() -> None:
+    seen: list[object] = []
+
+    async def inner(scope: object, receive: object, send: object) -> None:
+        seen.append((scope, receive, send))
+
+    given = ({"type": "websocket"}, object(), object())
+    asyncio.run(Headers(inner, "*")(*given))  # type: ignore[arg-type]
+    assert seen == [given]
+
+
+@pytest.mark.parametrize("path", ["/", "/compare", f"/{PLOTLY.path}", "/_stcore/health", "/favicon.png", "/not/a/page"])
+def test_the_application_sends_them_everywhere(path: str) -> None:
+    from app import app
+
+    headers = ask(app, path).headers
+    assert headers["content-security-policy"].endswith("frame-ancestors * file:")
+    assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_routes_are_made_before_streamlit_s() -> None:
+    assert [each.cls for each in middleware()] == [Headers]
+    assert routes()
+
+
+def test_a_wrong_setting_keeps_the_app_from_starting() -> None:
+    answer = subprocess.run(
+        [sys.executable, "-c", "import app"],
+        cwd=ROOT,
+        env={"NORMVIZ_FRAME_ANCESTORS": "'self'; script-src *", "PATH": "", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert answer.returncode != 0
+    assert "NormvizError: NORMVIZ_FRAME_ANCESTORS" in answer.stderr.splitlines()[-1]

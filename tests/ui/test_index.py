@@ -1,0 +1,111 @@
+import gzip
+import re
+
+import pytest
+import streamlit as st
+from starlette.applications import Starlette
+from streamlit import config
+
+from normviz.ui.index import INDEX, theme_of
+from normviz.ui.server import ROOT, pages, routes
+from tests.ui.asgi import ask
+
+
+@pytest.fixture
+def app() -> Starlette:
+    return Starlette(routes=routes())
+
+
+@pytest.mark.parametrize(
+    ("query", "theme"),
+    [
+        ("", None),
+        ("embed=true", None),
+        ("embed=true&embed_options=dark_theme", "dark"),
+        ("embed_options=show_toolbar&EMBED_OPTIONS=Dark_Theme", "dark"),
+        ("embed_options=light_theme", "light"),
+        ("embed_options=dark_theme&embed_options=light_theme", "light"),  # as Streamlit has it
+        ("embed_options=dark_theme;x", None),
+        ("embed_options=%3Cscript%3E", None),
+        ("embed_options", None),
+        ("theme=dark_theme", None),
+    ],
+)
+def test_the_theme_that_an_address_asks_for(query: str, theme: str | None) -> None:
+    assert theme_of(query) == theme
+
+
+def test_every_page_is_streamlit_s_with_a_style_before_anything_is_fetched(app: Starlette) -> None:
+    own = INDEX.read_text()
+    for path, _ in pages():
+        html = ask(app, f"/{path}").body.decode()
+        assert html.index("<style>") < html.index("<link")
+        assert html.index("charset") < 1024
+        entry = re.findall(r'<script type="module"[^>]*>', own)
+        assert re.findall(r'<script type="module"[^>]*>', html) == entry
+        assert html.count("<link") == own.count("<link") - 1  # a font that the theme does not use
+        assert "<title>normviz</title>" in html
+
+
+def test_the_pages_are_those_of_the_application() -> None:
+    assert [path for path, _ in pages()] == ["", *sorted(path.stem for path in (ROOT / "pages").glob("*.py"))]
+
+
+def style(app: Starlette, query: str = "") -> str:
+    return re.findall(r"<style>(.*?)</style>", ask(app, f"/{query}").body.decode())[0]
+
+
+def test_the_colours_are_the_theme_s_own(app: Starlette) -> None:
+    light, dark = (st.get_option(f"theme.{theme}.backgroundColor") for theme in ("light", "dark"))
+    assert light != dark
+    assert style(app, "?embed_options=light_theme") == f"html{{color-scheme:light;background:{light}}}"
+    assert style(app, "?embed_options=dark_theme") == f"html{{color-scheme:dark;background:{dark}}}"
+    reader_s = style(app)
+    assert f"background:{light}" in reader_s.split("@media")[0]
+    assert f"background:{dark}" in reader_s.split("@media(prefers-color-scheme:dark)")[1]
+
+
+def test_no_text_of_the_address_goes_into_the_page(app: Starlette) -> None:
+    plain = ask(app, "/").body
+    for query in ("?embed_options=</style><script>alert(1)</script>", "?x=%3C/style%3E", "?embed_options=dark_themeX"):
+        assert ask(app, f"/{query}").body == plain
+
+
+def test_the_scripts_in_the_page_are_those_that_its_policy_allows(app: Starlette) -> None:
+    answer = ask(app, "/")
+    policy = answer.headers["content-security-policy"]
+    script_sources = re.search(r"script-src ([^;]*)", policy)
+    assert script_sources is not None
+    assert "unsafe" not in script_sources[1]
+    assert "*" not in policy
+    assert len(re.findall("'sha256-", script_sources[1])) == answer.body.count(b"<script>")
+
+
+def test_it_is_packed_for_whoever_can_unpack(app: Starlette) -> None:
+    packed = ask(app, "/", accept_encoding="gzip, br")
+    assert packed.headers["content-encoding"] == "gzip"
+    assert gzip.decompress(packed.body) == ask(app, "/").body
+
+
+def test_it_is_asked_for_again_each_time_and_sent_again_only_where_it_changed(app: Starlette) -> None:
+    first = ask(app, "/")
+    assert first.headers["cache-control"] == "no-cache"
+    again = ask(app, "/", if_none_match=f'"old", W/{first.headers["etag"]}')
+    assert (again.status, again.body) == (304, b"")
+    assert again.headers["etag"] == first.headers["etag"]
+    tags = {ask(app, f"/{query}").headers["etag"] for query in ("", "?embed_options=dark_theme", "?embed_options=light_theme")}  # fmt: skip
+    assert len(tags) == 3
+    assert ask(app, "/", accept_encoding="gzip", if_none_match=first.headers["etag"]).status == 200
+
+
+def test_below_a_base_path_the_pages_are_there_alone() -> None:
+    before = config.get_option("server.baseUrlPath")
+    config.set_option("server.baseUrlPath", "/lab/")
+    try:
+        app = Starlette(routes=routes())
+    finally:
+        config.set_option("server.baseUrlPath", before)
+    assert b"<style>" in ask(app, "/lab/").body
+    assert b"<style>" in ask(app, "/lab/compare").body
+    assert ask(app, "/lab").headers["location"].endswith("/lab/")
+    assert ask(app, "/compare").status == 404

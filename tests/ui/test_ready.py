@@ -1,0 +1,92 @@
+import asyncio
+import threading
+import time
+
+import pytest
+import torch
+from starlette.applications import Starlette
+from starlette.routing import Route
+
+from normviz.ui import ready as module
+from normviz.ui.ready import Readiness, ready, wrong_result
+from normviz.ui.server import routes
+from tests.ui.asgi import ask
+
+
+@pytest.fixture
+def app(monkeypatch: pytest.MonkeyPatch) -> Starlette:
+    monkeypatch.setattr(module, "_this_process", Readiness(fresh=0))
+    return Starlette(routes=[Route("/readyz", ready)])
+
+
+def test_a_process_that_computes_the_known_layer_is_ready(app: Starlette) -> None:
+    answer = ask(app, "/readyz")
+    assert (answer.status, answer.body) == (200, b"ready\n")
+    assert answer.headers["cache-control"] == "no-store"
+
+
+def test_one_whose_torch_computes_something_else_is_not(app: Starlette, monkeypatch: pytest.MonkeyPatch) -> None:
+    right = torch.nn.functional.layer_norm
+    monkeypatch.setattr(torch.nn.functional, "layer_norm", lambda *given: right(*given) * 1.01)
+    answer = ask(app, "/readyz")
+    assert answer.status == 503
+    assert b"torch's LayerNorm(4) differs from its pattern by" in answer.body
+    monkeypatch.undo()
+    assert wrong_result() is None
+
+
+def test_one_whose_torch_raises_is_not_and_is_again_once_it_does_not(
+    app: Starlette, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as broken:
+        broken.setattr(torch.nn.functional, "layer_norm", lambda *given: 1 / 0)
+        answer = ask(app, "/readyz")
+        assert (answer.status, answer.body) == (503, b"not ready: ZeroDivisionError: division by zero\n")
+        assert b"Traceback" not in answer.body
+    monkeypatch.setattr(module, "_this_process", Readiness(fresh=0))
+    assert ask(app, "/readyz").status == 200
+
+
+def test_a_result_that_is_no_number_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "EXPECTED", module.EXPECTED * float("nan"))
+    assert "wrong by nan" in (wrong_result() or "")
+
+
+def test_however_often_it_is_asked_it_computes_once_in_a_while() -> None:
+    now, computed = [0.0], []
+
+    async def visits() -> None:
+        readiness = Readiness(lambda: computed.append(now[0]), fresh=5, clock=lambda: now[0])
+        await asyncio.gather(*(readiness.reason() for _ in range(100)))
+        assert computed == [0.0]
+        now[0] = 4.9
+        await readiness.reason()
+        assert computed == [0.0]
+        now[0] = 5.0
+        await readiness.reason()
+
+    asyncio.run(visits())
+    assert computed == [0.0, 5.0]
+
+
+def test_a_computation_that_hangs_is_not_ready_and_is_not_begun_twice() -> None:
+    answer, begun = threading.Event(), []
+
+    def hang() -> None:
+        begun.append(time.monotonic())
+        answer.wait(30)
+
+    async def visits() -> None:
+        readiness = Readiness(hang, patience=0.01)
+        for _ in range(3):
+            assert await readiness.reason() == "torch has not answered for 0.01 s"
+        answer.set()
+        while await readiness.reason():
+            await asyncio.sleep(0.01)
+
+    asyncio.run(visits())
+    assert len(begun) == 1
+
+
+def test_the_application_answers_at_the_root() -> None:
+    assert ask(Starlette(routes=routes()), "/readyz").status == 200

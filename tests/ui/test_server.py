@@ -1,0 +1,97 @@
+import gzip
+
+import pytest
+import streamlit as st
+from starlette.applications import Starlette
+from streamlit import config
+
+from normviz.linked import module, plotly_js, plotly_version
+from normviz.ui.assets import ASSETS, LINKED, PLOTLY
+from normviz.ui.server import ROOT, SHELL, routes
+from tests.ui.asgi import ask
+
+
+@pytest.fixture
+def app():
+    return Starlette(routes=routes())
+
+
+@pytest.fixture
+def app_below_lab():
+    before = config.get_option("server.baseUrlPath")
+    config.set_option("server.baseUrlPath", "/lab/")
+    yield Starlette(routes=routes())
+    config.set_option("server.baseUrlPath", before)
+
+
+def test_plotly_js_is_that_of_the_installed_package(app):
+    answer = ask(app, f"/{PLOTLY.path}")
+    assert (answer.status, answer.body) == (200, plotly_js())
+    assert answer.headers["content-type"].startswith("text/javascript")
+
+
+def test_its_name_carries_the_version_so_that_it_may_be_kept_for_ever(app):
+    assert f"lib/plotly-{plotly_version()}.min.js" == PLOTLY.path
+    assert ask(app, f"/{PLOTLY.path}").headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert ask(app, "/lib/plotly-1.0.0.min.js").status == 404
+
+
+@pytest.mark.parametrize("accepted", ["gzip", "gzip, deflate, br, zstd", "br;q=1, gzip;q=0.5"])
+def test_it_is_sent_packed_to_whoever_can_unpack(app, accepted):
+    answer = ask(app, f"/{PLOTLY.path}", accept_encoding=accepted)
+    assert answer.headers["content-encoding"] == "gzip"
+    assert gzip.decompress(answer.body) == plotly_js()
+    assert len(answer.body) < len(plotly_js()) / 2
+    assert int(answer.headers["content-length"]) == len(answer.body)
+
+
+@pytest.mark.parametrize("accepted", ["identity", "br", "", "gzip;q=0", "identity, gzip; q=0.0", "x-gzipped"])
+def test_it_is_sent_plain_to_all_others(app, accepted):
+    answer = ask(app, f"/{PLOTLY.path}", accept_encoding=accepted)
+    assert "content-encoding" not in answer.headers
+    assert answer.body == plotly_js()
+
+
+@pytest.mark.parametrize("accepted", ["gzip", "identity"])
+def test_caches_keep_packed_and_plain_apart(app, accepted):
+    assert ask(app, f"/{PLOTLY.path}", accept_encoding=accepted).headers["vary"] == "Accept-Encoding"
+
+
+def test_it_answers_head_and_nothing_that_changes(app):
+    assert ask(app, f"/{PLOTLY.path}", "HEAD").status == 200
+    assert ask(app, f"/{PLOTLY.path}", "POST").status == 405
+
+
+@pytest.mark.parametrize("path", [f"/{PLOTLY.path}", f"/lab/{PLOTLY.path}"])
+def test_below_a_base_path_both_addresses_answer(app_below_lab, path):
+    assert ask(app_below_lab, path).body == plotly_js()
+
+
+def test_without_a_base_path_there_is_one_address(app):
+    assert [route.path for route in routes()].count(f"/{PLOTLY.path}") == 1
+    assert ask(app, f"/lab/{PLOTLY.path}").status == 404
+
+
+def test_the_application_is_the_shell_with_these_routes():
+    from app import app
+
+    assert isinstance(app, st.App)
+    assert SHELL.is_absolute()
+    assert SHELL.is_file()
+    assert (ROOT / "pages" / "explore.py").is_file()
+    assert ask(app, f"/{PLOTLY.path}").body == plotly_js()
+
+
+def test_the_linked_module_is_a_file_that_its_loader_names_and_that_may_be_kept_for_ever(app):
+    answer = ask(app, f"/{LINKED.path}", accept_encoding="gzip")
+    text = gzip.decompress(answer.body).decode()
+    assert text.startswith(module())
+    assert ".nv-view" in text[len(module()) :]
+    assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
+
+
+@pytest.mark.parametrize("asset", ASSETS, ids=lambda asset: asset.name)
+def test_a_script_is_where_its_loader_says_below_a_base_path_too(app_below_lab, asset):
+    assert ask(app_below_lab, f"/lab/{asset.path}").body == ask(app_below_lab, f"/{asset.path}").body == asset.content
+    assert f'"{asset.path}"' in asset.loader()
+    assert len(asset.loader()) < 1500

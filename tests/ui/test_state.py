@@ -1,0 +1,32 @@
+"""The session's state, where a run of a page would be too much."""
+
+import pytest
+
+from normviz.ui import state
+
+
+@pytest.fixture
+def session(monkeypatch):
+    held = {}
+    monkeypatch.setattr(state.st, "session_state", held)
+    return held
+
+
+def test_a_control_says_what_was_chosen(session):
+    key = state.controlled("layout", "NLC")
+    session[key] = "ND"
+    assert state.value_of(key) == "ND"
+
+
+def test_the_late_word_of_a_control_that_is_gone_changes_nothing(session):
+    """Two quick steps of a reader: a control is changed, and another page chosen before the server has heard of it."""
+    key = state.controlled("layout", "NLC")
+    del session[key]
+    assert state.value_of(key) == "NLC"
+
+
+def test_what_controls_showed_is_kept_for_a_few(session):
+    for number in range(1000):
+        state.controlled(f"control_{number}", number)
+    assert state.value_of("control_999") == 999
+    assert len(session[state.TOLD]) <= state.MOST_TOLD
