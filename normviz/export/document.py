@@ -1,0 +1,147 @@
+"""Parts as one HTML file that needs no server, or as a part of another page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from importlib.resources import files
+
+from normviz.errors import NormvizError, echo, listed
+from normviz.exhibit.parts import Part
+from normviz.export.body import Body
+from normviz.export.markup import data, escape
+from normviz.export.plotlyjs import PlotlyJs, plotlyjs
+from normviz.figures import THEMES
+from normviz.figures.brand import FAVICON
+from normviz.figures.palette import as_json
+from normviz.linked import module, style
+
+FOLLOW = "follow"
+CHOICES = (FOLLOW, *THEMES)
+LONGEST_TEXT = 300  # letters of a title or a caption
+NO_SCRIPT = '<noscript><p class="nv-note-box">The figures need JavaScript.</p></noscript>'
+
+
+def document(
+    parts: Iterable[Part], *, title: str, theme: str = FOLLOW, plotly: str = "inline", caption: str = "", link: str = ""
+) -> str:
+    """One HTML file.
+
+    title    of the page
+    theme    "light", "dark", or "follow" the reader's own
+    plotly   where plotly.js is: "inline", "cdn", or its address as the page sees it
+    caption  a line below the figures
+    link     the address of the same view in an app, or ""
+
+    Raises NormvizError for another theme, a text that is too long, or an address that is none.
+    """
+    shown = escape(check_text("title", title))
+    body = fragment(parts, theme=theme, plotly=plotly, caption=caption, link=link, whole=True)
+    return (
+        "<!doctype html>\n"
+        f'<html lang="en" class="nv-html" data-theme="{check_theme(theme)}">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">\n'
+        f'<title>{shown}</title>\n<link rel="icon" href="{FAVICON}">\n</head>\n<body>\n{body}\n</body>\n</html>\n'
+    )
+
+
+def fragment(
+    parts: Iterable[Part],
+    *,
+    theme: str = FOLLOW,
+    plotly: str = "inline",
+    caption: str = "",
+    link: str = "",
+    whole: bool = False,
+) -> str:
+    """The same as a part of another page, such as a notebook's; it follows that page's background. ``whole``: it is the page."""
+    source, body = plotlyjs(plotly), Body()
+    html = body.html(parts)
+    carried = f'<script type="text/plain" class="nv-carried">{source.carried}</script>\n' if source.carried else ""
+    return (
+        f'<div class="nv-doc" data-theme="{check_theme(theme)}">\n<style>{css()}</style>\n{html}\n{_foot(caption, link)}'
+        f"{NO_SCRIPT}\n{settings(body, theme, source, whole)}\n{carried}"
+        f'<script type="module">{script()}</script>\n</div>'
+    )
+
+
+def settings(body: Body, theme: str, source: PlotlyJs, whole: bool = True) -> str:
+    """What the page's script reads: the data of the figures, the colours, and where plotly.js is."""
+    said = {
+        "theme": check_theme(theme),
+        "plotly": source.address,
+        "integrity": source.integrity,
+        "whole": whole,
+        "themes": {name: as_json(colours) for name, colours in THEMES.items()},
+        "figures": [_shared(figure) for figure in body.figures],
+    }
+    return f'<script type="application/json" class="nv-data">{data(said)}</script>'
+
+
+def _foot(caption: str, link: str) -> str:
+    said = f'<p class="nv-small nv-said">{escape(check_text("caption", caption))}</p>\n' if caption else ""
+    if link and not link.startswith(("https://", "http://")):
+        raise NormvizError(f"link={echo(link)} is no address of the web; begin it with https:// or http://.")
+    return f'{said}<p class="nv-small"><a href="{escape(link)}">Open in the app</a></p>\n' if link else said
+
+
+def check_text(name: str, text: str) -> str:
+    """The text. Raises NormvizError where it is too long."""
+    if len(text) > LONGEST_TEXT:
+        raise NormvizError(f"{name}={echo(text)} is too long; give up to {LONGEST_TEXT} letters.")
+    return text
+
+
+def check_theme(name: str) -> str:
+    """The name. Raises NormvizError where no theme is called so."""
+    if name not in CHOICES:
+        raise NormvizError(f"theme={echo(name)} is unknown; choose {listed(CHOICES)}.")
+    return name
+
+
+def _variables(name: str) -> dict[str, str]:
+    colours = THEMES[name]
+    return {
+        f"--nv-{key}": getattr(colours, key)
+        for key in ("background", "card", "text", "muted", "border", "accent", "veil")
+    }
+
+
+def _shared(figure: dict[str, object]) -> dict[str, object]:
+    """A figure without what the page's script gives to all of them."""
+    return {name: value for name, value in figure.items() if name not in ("plotly", "theme", "themes")}
+
+
+@cache
+def css() -> str:
+    """The style of an exported page and of its figures. Until its script has run, a page has the colours of its theme.
+
+    All rules stand below ``.nv-doc`` and touch nothing else; with an id in their selector they win over those of a page around.
+    """
+    light, dark = (";".join(f"{key}:{value}" for key, value in _variables(name).items()) for name in ("light", "dark"))
+    first = (
+        f".nv-html{{{light}}}.nv-html[data-theme=dark]{{{dark}}}"
+        f"@media(prefers-color-scheme:dark){{.nv-html[data-theme=follow]{{{dark}}}}}"
+        f".nv-html.nv-html[data-mode=light]{{{light}}}.nv-html.nv-html[data-mode=dark]{{{dark}}}"
+    )
+    both = f"&[data-mode=light]{{color-scheme:light;{light}}}&[data-mode=dark]{{color-scheme:dark;{dark}}}"
+    own = files(__package__)
+    inner = (own / "page.css").read_text(encoding="utf-8") + style()
+    return f"{first}{(own / 'whole.css').read_text(encoding='utf-8')}:is(.nv-doc, #nv-doc){{{both}{inner}}}"
+
+
+@cache
+def script() -> str:
+    """The linked module and what mounts it, in one scope."""
+    own = (files(__package__) / "page.js").read_text(encoding="utf-8")
+    return bare(f"{module()}\n{own}")
+
+
+def bare(script: str) -> str:
+    """Without indentation, empty lines and lines that are comments: the same program, as no text in it has two lines.
+
+    >>> bare("if (a) {\\n  // why\\n  b();\\n}")
+    'if (a) {\\nb();\\n}'
+    """
+    lines = map(str.strip, script.splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith("//"))

@@ -1,0 +1,43 @@
+"""Texts as HTML. Whatever stands in them, a tag is shown as text and an address that runs code is no link."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from html import escape
+from typing import Any
+
+from markdown_it import MarkdownIt
+
+__all__ = ["block", "data", "escape", "line"]
+
+
+@cache
+def _markdown() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"html": False}).enable("table")
+
+
+def block(text: str) -> str:
+    """Markdown paragraphs, lists and tables.
+
+    >>> block("**2** of `x` <script>")
+    '<p><strong>2</strong> of <code>x</code> &lt;script&gt;</p>'
+    """
+    return str(_markdown().render(text)).strip()
+
+
+def line(text: str) -> str:
+    """Markdown within a line."""
+    return str(_markdown().renderInline(text))
+
+
+def data(value: Any) -> str:
+    """JSON that may stand within a ``<script>``: no tag can begin in it.
+
+    >>> data("</script>")
+    '"\\\\u003c/script\\\\u003e"'
+    """
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    for sign in "<>&\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text

@@ -1,0 +1,62 @@
+"""Where an exported page has plotly.js from: within itself, from a public CDN, or from a file beside it."""
+
+from __future__ import annotations
+
+import gzip
+from base64 import b64encode
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256, sha384
+
+from plotly.offline import get_plotlyjs_version
+
+from normviz.errors import NormvizError, echo
+from normviz.linked import plotly_js
+
+LONGEST = 500
+
+
+@dataclass(frozen=True)
+class PlotlyJs:
+    """address    where the browser finds it; "" where the page carries it
+    integrity  what it must hash to, where it comes from elsewhere
+    carried    the script itself, packed, as text
+    """
+
+    address: str = ""
+    integrity: str = ""
+    carried: str = ""
+
+
+def plotlyjs(where: str) -> PlotlyJs:
+    """ "inline", "cdn", or the address of the file as the page sees it, such as "lib/plotly.min.js".
+
+    >>> plotlyjs("lib/plotly.min.js").address
+    'lib/plotly.min.js'
+    """
+    if where == "inline":
+        return PlotlyJs(carried=_packed())
+    if where == "cdn":
+        return PlotlyJs(f"https://cdn.plot.ly/plotly-{get_plotlyjs_version()}.min.js", _integrity())
+    scheme = where.partition(":")[0].strip().lower() if ":" in where else ""
+    if not where.strip() or len(where) > LONGEST or scheme not in ("", "http", "https", "file"):
+        raise NormvizError(
+            f"plotlyjs={echo(where)} is no place of plotly.js; write inline, cdn, or an address such as lib/plotly.min.js."
+        )
+    return PlotlyJs(where)
+
+
+@cache
+def hashed_name() -> str:
+    """A file name that changes when plotly.js does."""
+    return f"plotly-{get_plotlyjs_version()}-{sha256(plotly_js()).hexdigest()[:12]}.min.js"
+
+
+@cache
+def _packed() -> str:
+    return b64encode(gzip.compress(plotly_js(), 9, mtime=0)).decode("ascii")
+
+
+@cache
+def _integrity() -> str:
+    return f"sha384-{b64encode(sha384(plotly_js()).digest()).decode('ascii')}"

@@ -1,0 +1,292 @@
+"""The command: what it writes, and what it says where it cannot."""
+
+import io
+import os
+import re
+import resource
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import normviz as nv
+from normviz.cli import main
+from normviz.cli.command import _parser
+from normviz.site import writing
+from tests.export.structure import HOSTILE, Structure, same_structure
+
+ROOT = Path(__file__).parents[2]
+CDN = ("--plotlyjs", "cdn")
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(capsys, tmp_path, monkeypatch) -> Run:
+    """Run the command in an empty directory: its exit code, and what it printed."""
+    monkeypatch.chdir(tmp_path)
+
+    def go(*arguments: str) -> tuple[int, str, str]:
+        try:
+            code = main(arguments)
+        except SystemExit as end:  # --help, --version
+            code = end.code
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return go
+
+
+def test_it_writes_what_the_library_makes(run, tmp_path):
+    code, out, err = run("export", "LayerNorm([3,4,4])", "--shape", "2,3,4,4", "-o", "page.html", *CDN)
+    assert (code, err) == (0, "")
+    assert out.startswith("page.html: ")
+    assert os.listdir(tmp_path) == ["page.html"]
+    assert (tmp_path / "page.html").read_text() == nv.open("/?layer=LayerNorm([3,4,4])&shape=2,3,4,4").to_html(
+        plotlyjs="cdn"
+    )
+
+
+SAME = {
+    "--layout NHWC --shape 2,3,4,3 ChannelsFirstLayerNorm(3)": "/?layout=NHWC&shape=2,3,4,3&layer=ChannelsFirstLayerNorm(3)",
+    "LayerNorm(3) --shape 2,3 --values -1,2,3,4,5,-6 --at 0,1": "/?layer=LayerNorm(3)&shape=2,3&values=-1,2,3,4,5,-6&at=0,1",
+    "BatchNorm2d(3) --data scales --seed 4 --params random --at none": "/?layer=BatchNorm2d(3)&data=scales&seed=4&params=random&at=none",
+    "--lesson step_by_step RMSNorm(4) --shape 2,4": "/step_by_step?layer=RMSNorm(4)&shape=2,4",
+    "--lesson gradients": "/gradients",
+    "--lesson numerics": "/numerics",
+    "--lesson s0": "/questions?q=s0",
+    "LayerNorm(4) --hide code,worked": "/?layer=LayerNorm(4)&hide=code,worked",
+    "--lesson compare --hide all": "/compare?hide=all",
+    "--lesson dim-0": "/compare?shape=3,5,2,4&layout=NHWC&layer=DimNorm(4,dim=0)&layers=DimNorm(4, dim=0);Norm('n h w c -> c', 'c')",
+    "--lesson compare --layers BatchNorm2d(3) GroupNorm(3,3)": "/compare?layer=BatchNorm2d(3)&layers=BatchNorm2d(3);GroupNorm(3,3)",
+    "--link https://example.org/lab/compare?shape=2,4&layers=LayerNorm(4);BatchNorm1d(4)": "/compare?shape=2,4&layers=LayerNorm(4);BatchNorm1d(4)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("arguments", SAME)
+def test_whatever_a_link_says_can_be_exported(run, tmp_path, arguments):
+    assert run("export", *arguments.split(), "-o", "page.html", *CDN)[0] == 0
+    assert (tmp_path / "page.html").read_text() == nv.open(SAME[arguments]).to_html(plotlyjs="cdn")
+
+
+def test_several_layers_are_tabs_each_with_its_figures_and_its_code(run, tmp_path):
+    code, _, err = run(
+        "export", "--layers", "BatchNorm2d(3)", "LayerNorm([4,4])", "GroupNorm(3,3)", "-o", "set.html", *CDN
+    )
+    assert (code, err) == (0, "")
+    html = (tmp_path / "set.html").read_text()
+    assert re.findall(r'data-tab="t1-\d" [^>]*>(.*?)</button>', html) == [
+        "BatchNorm2d(3)",
+        "LayerNorm([4, 4])",
+        "GroupNorm(3, 3)",
+    ]
+    assert html.count('class="nv-figure"') == 3
+    assert html.count(">torch.nn</button>") == 3
+
+
+def test_options_of_the_file(run, tmp_path):
+    options = ("--theme", "dark", "--caption", "Week 3", "--title", "My page", "--plotlyjs", "lib/p.js")
+    assert run("export", "LayerNorm(4)", "-o", "page.html", *options)[0] == 0
+    html = (tmp_path / "page.html").read_text()
+    assert '<html lang="en" class="nv-html" data-theme="dark">' in html
+    assert "<title>My page</title>" in html
+    assert ">Week 3</p>" in html
+    assert '"plotly":"lib/p.js"' in html
+
+
+def test_plotly_js_as_a_file(run, tmp_path):
+    assert run("plotlyjs", "plotly.min.js")[0] == 0
+    assert (tmp_path / "plotly.min.js").stat().st_size > 1_000_000
+
+
+def test_a_picture_is_the_librarys(run, monkeypatch, tmp_path):
+    asked = []
+    monkeypatch.setattr(
+        sys.modules["normviz.cli.command"],
+        "save",
+        lambda parts, path, **options: asked.append((len(parts), path, options)) or [],
+    )
+    assert run("image", "LayerNorm(4)", "-o", "x.png", "--theme", "dark", "--width", "900")[0] == 0
+    assert asked == [(len(nv.explore("LayerNorm(4)").parts), "x.png", {"theme": "dark", "scale": 2.0, "width": 900})]
+
+
+WRONG = {
+    "": "COMMAND; normviz --help shows",
+    "--unheard": "normviz --help shows",
+    "export LayerNorm(4) -o page.html --unheard": "unrecognized arguments: --unheard",
+    "export LayerNorm(4)": "required: -o/--out; normviz export --help shows",
+    "export -o page.html": "nothing to show; name a layer",
+    "export LayerNorm([3,4,4]) --shape 2,3,4,5 -o page.html": "normalized_shape must be the last sizes of x, here",
+    "export LayerNorm(1000) --shape 1000,1000,1000 -o page.html": "x has 1,000,000,000 elements, too many to compute with; give a shape of up to",
+    "export --lesson gradients --shape 1000,1000,1000 -o page.html": "too many to compute with",
+    "export --link /?shape=1000,1000,1000 -o page.html": "too many to compute with",
+    "export --layers LayerNorm(4) LayerNorm(5) -o page.html": "normalized_shape must be the last sizes",
+    "export Nonsense(4) -o page.html": "Nonsense",
+    "export LayerNorm(4) --shape 2,x -o page.html": "shape='2,x' is not a list of numbers; write shape=2,3,4,4",
+    "export LayerNorm(4) --at 9,9,9,9 -o page.html": "is no element of a tensor of shape",
+    "export LayerNorm(4) --theme blue -o page.html": "invalid choice: 'blue'",
+    "export LayerNorm(4) --plotlyjs javascript:alert(1) -o page.html": "is no place of plotly.js; write inline, cdn",
+    f"export LayerNorm(4) --caption {'x' * 301} -o page.html": "is too long; give up to 300 letters",
+    f"export LayerNorm(4) --title {'x' * 301} -o page.html": "is too long; give up to 300 letters",
+    "export LayerNorm(4) -o none/page.html": "make it first, or write to another place",
+    "export LayerNorm(4) -o .": "is a directory; name a file in it",
+    "export LayerNorm(4) -o /proc/page.html": "cannot be written",
+    "export LayerNorm(4) --hide nonsense -o page.html": "hide='nonsense' is no name of a control or a part",
+    "export --lesson s0 --hide code -o page.html": "a question shows all of itself; leave --hide out",
+    "export --lesson unheard -o page.html": "--lesson 'unheard' is unknown; choose explore,",
+    "export --lesson s0 LayerNorm(4) -o page.html": "--lesson s0 says what to show; leave layer out",
+    "export --link /compare --shape 2,3 -o page.html": "--link says what to show; leave --shape out",
+    "export --link /unheard -o page.html": "names no page; choose explore,",
+    "export --lesson gradients --layers LayerNorm(4) LayerNorm(3) -o page.html": "shows one layer",
+    "image LayerNorm(4) -o page.gif": "must end in .png, .svg or .pdf",
+    "image LayerNorm(4) -o none/page.png": "make it first",
+    "image --lesson compare --width 0 -o page.png": "must be from 1 to",
+    "site none/site": "make it first, or write to another place",
+    "site site --only unheard": "'unheard' is neither a question nor a ready-made set",
+    "site site --theme blue": "invalid choice: 'blue'",
+    "site . --zip": "--zip needs a directory with a name of its own",
+    "plotlyjs none/x.js": "make it first",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("arguments", WRONG, ids=[" ".join(each.split())[:60] for each in WRONG])
+def test_what_cannot_be_done_is_one_line_that_says_what_to_do(run, tmp_path, arguments):
+    code, out, err = run(*arguments.split())
+    assert (code, out) == (2, "")
+    assert len(err.splitlines()) == 1
+    assert err.startswith("normviz: ")
+    assert WRONG[arguments] in err
+    assert os.listdir(tmp_path) == []
+
+
+def test_an_older_file_stays_where_the_new_one_cannot_be_made(run, tmp_path):
+    (tmp_path / "page.html").write_text("old")
+    assert run("export", "LayerNorm(5)", "-o", "page.html")[0] == 2
+    assert (tmp_path / "page.html").read_text() == "old"
+
+
+def test_a_full_disk_is_one_line(run, tmp_path):
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, hard))
+    try:
+        code, _, err = run("export", "LayerNorm(4)", "-o", "page.html", *CDN)
+        site = run("site", "site", "--only", "s0")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert (code, err) == (2, "normviz: 'page.html' cannot be written (File too large); write to another place.\n")
+    assert site == (2, "", "normviz: 'site' cannot be written (File too large); write to another place.\n")
+    assert os.listdir(tmp_path) == []
+
+
+ENDS = {
+    "Ctrl-C": (lambda: signal.raise_signal(signal.SIGINT), 130, "normviz: interrupted; no file is half-written.\n"),
+    "kill": (lambda: signal.raise_signal(signal.SIGTERM), 143, "normviz: stopped; no file is half-written.\n"),
+}
+
+
+@pytest.mark.parametrize("how", ENDS)
+def test_whoever_stops_it_finds_no_half_of_a_site(run, tmp_path, monkeypatch, how):
+    stop, exit_code, said = ENDS[how]
+    entry_page, made = writing.entry_page, []
+
+    def stopped_after_one(entry, *rest):
+        made.append(entry)
+        if len(made) == 2:
+            stop()
+        return entry_page(entry, *rest)
+
+    monkeypatch.setattr(writing, "entry_page", stopped_after_one)
+    assert run("site", "site", "--only", "s0", "q22", "four", "--zip") == (exit_code, "", said)
+    assert len(made) == 2
+    assert os.listdir(tmp_path) == []
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+
+def test_a_bar_shows_the_progress_to_whoever_looks_on_and_to_nobody_else(run, monkeypatch):
+    assert run("site", "one", "--only", "s0")[2] == ""
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    assert main(["site", "two", "--only", "s0", "s0a"]) == 0
+    assert "0/2 [" in sys.stderr.getvalue()
+
+
+def test_an_error_of_ours_is_not_hidden_and_leaves_nothing(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(writing, "index_page", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        run("site", "site", "--only", "s0")
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_argument_becomes_more_than_text(run, tmp_path, text):
+    run("export", "LayerNorm(4)", "-o", "plain.html", *CDN, "--title", "word", "--caption", "word")
+    plain = (tmp_path / "plain.html").read_text()
+    name = text.replace("/", "_") + ".html"
+    assert run("export", "LayerNorm(4)", f"--out={name}", *CDN, f"--title={text}", f"--caption={text}")[0] == 0
+    html = (tmp_path / name).read_text()
+    same_structure(html, plain)
+    assert Structure(html).text.count(text) == 2
+    for option in (
+        "--shape",
+        "--layout",
+        "--data",
+        "--params",
+        "--at",
+        "--seed",
+        "--values",
+        "--lesson",
+        "--theme",
+        "--layers",
+    ):
+        code, out, err = run("export", "-o", "wrong.html", f"{option}={text}")
+        assert (code, out, len(err.splitlines())) == (2, "", 1), option
+    assert not (tmp_path / "wrong.html").exists()
+    assert run("export", "-o", "linked.html", *CDN, f"--link=/{text}/?layer=LayerNorm(4)")[0] in (
+        0,
+        2,
+    )  # any folder may hold the app
+    if (tmp_path / "linked.html").exists():
+        assert "alert" not in (tmp_path / "linked.html").read_text()
+
+
+def test_control_letters_do_not_reach_the_terminal(run):
+    _, _, err = run("export", "LayerNorm(4)", "--\x1b[31mred")
+    assert "\x1b" not in err
+
+
+def test_help_and_version(run):
+    code, out, _ = run("--help")
+    assert code == 0
+    assert {"export", "image", "site", "plotlyjs"} <= set(out.split())
+    assert run("--version") == (0, f"normviz {nv.__version__}\n", "")
+    for name in ("export", "image", "site", "plotlyjs"):
+        assert run(name, "--help")[0] == 0
+
+
+def test_as_a_module_it_is_the_same_command_and_no_traceback_is_printed(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "normviz", "export", "LayerNorm(5)", "-o", str(tmp_path / "page.html")],
+        capture_output=True, text=True, cwd=ROOT, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("normviz: ")
+    assert len(done.stderr.splitlines()) == 1  # and no bar where nobody looks on
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/static-site.md"])
+def test_every_command_that_a_page_of_ours_prints_can_be_given(page):
+    lines = re.findall(
+        r"^normviz ((?:export|image|site|plotlyjs) .+?)(?: +#.*)?$",
+        (ROOT / page).read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
+    assert len(lines) >= 3
+    for line in lines:
+        assert _parser().parse_args(shlex.split(line)).run

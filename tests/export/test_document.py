@@ -1,0 +1,77 @@
+"""The HTML of an output: it names nothing that another page has, and text in it stays text."""
+
+import json
+import re
+
+import pytest
+
+import normviz as nv
+from normviz.errors import NormvizError
+from normviz.exhibit.parts import Caption, Code, Heading, Note, Sentence, Table, Tabs, Text
+from normviz.export import document, fragment
+
+EVIL = "<script>alert(1)</script><img src=x onerror=alert(1)>\"'</style></script>[a](javascript:alert(1))"
+
+
+def css(html):
+    return re.search(r"<style>(.*?)</style>", html, re.DOTALL).group(1)
+
+
+def outer(style):
+    """The selectors that stand outside all others, those of media queries included."""
+    found, depth, start = [], 0, 0
+    for place, sign in enumerate(style):
+        if sign == "{":
+            name = style[start:place].strip()
+            if depth == 0:
+                found.append(name)
+            depth += 0 if name.startswith("@") and depth == 0 else 1
+            start = place + 1
+        elif sign == "}":
+            depth = max(0, depth - 1)
+            start = place + 1
+        elif sign == ";":
+            start = place + 1
+    return [name for name in found if not name.startswith("@") and name != "to"]
+
+
+def test_every_rule_of_its_style_is_below_a_name_of_its_own():
+    selectors = outer(css(fragment([Sentence("One")], plotly="cdn")))
+    assert ":is(.nv-doc, #nv-doc)" in selectors
+    for selector in selectors:
+        assert all(re.match(r"(\.nv-|:is\(\.nv-)", each.strip()) for each in re.split(r",(?![^(]*\))", selector)), (
+            selector
+        )
+
+
+def test_a_fragment_has_no_ids():
+    html = nv.explore("LayerNorm([3, 4, 4])").to_html(full=False, plotlyjs="cdn")
+    assert not re.search(r"<[^>]* id=", re.sub(r"<(script|style).*?</\1>", "", html, flags=re.DOTALL))
+
+
+def test_text_stays_text():
+    parts = [Sentence(EVIL), Heading(EVIL), Text(EVIL), Caption(EVIL), Note(EVIL), Code(EVIL), Tabs(((EVIL, (Text(EVIL),)),)), Table(({EVIL: EVIL},))]  # fmt: skip
+    html = document(parts, title=EVIL, caption=EVIL[:200], plotly="cdn")
+    bare = re.sub(r"<(style)>.*?</style>", "", html, flags=re.DOTALL)
+    assert "<script>alert" not in bare
+    assert "<img" not in bare
+    assert 'href="javascript' not in bare
+    assert html.count("<script") == html.count("</script>") == 2
+
+
+def test_the_data_of_the_figures_is_json_that_cannot_end_its_script():
+    html = nv.explore("LayerNorm(4)", (2, 4)).to_html(full=False, plotlyjs="cdn")
+    (data,) = re.findall(r'<script type="application/json" class="nv-data">(.*?)</script>', html, re.DOTALL)
+    assert "<" not in data
+    assert json.loads(data)["figures"][0]["panels"]
+
+
+def test_where_scripts_and_styles_are_taken_away_a_line_says_what_to_do():
+    html = nv.explore("LayerNorm(4)", (2, 4)).to_html(full=False, plotlyjs="cdn")
+    assert "In a notebook that is not trusted yet, run the cell." in html
+    assert "&[data-mounted] .nv-unstyled { display: none; }" in css(html)
+
+
+def test_a_link_must_be_one_of_the_web():
+    with pytest.raises(NormvizError, match="is no address of the web"):
+        fragment([], link="javascript:alert(1)")

@@ -1,0 +1,46 @@
+"""One HTML file: small, alone, and with a script that is the app's own, without its comments."""
+
+import json
+import re
+
+from normviz.export import document
+from normviz.export.document import bare, css, script
+from normviz.export.show import explore
+from normviz.linked import module
+from tests.export.structure import Structure
+
+SMALL = 120_000  # bytes
+
+
+def test_without_plotly_js_a_small_tensor_makes_a_small_file():
+    html = explore("LayerNorm([3, 4, 4])", (2, 3, 4, 4)).to_html(plotlyjs="lib/plotly.js")
+    assert len(html.encode()) < SMALL
+
+
+def test_inline_a_file_names_no_other_place():
+    html = explore("LayerNorm([3, 4, 4])", (2, 3, 4, 4)).to_html(plotlyjs="inline")
+    assert [address for address in Structure(html).addresses if not address.startswith("data:")] == []
+    assert "url(" not in css()
+    assert "@import" not in css()
+    (data,) = re.findall(r'class="nv-data">(.*?)</script>', html)
+    assert (json.loads(data)["plotly"], json.loads(data)["integrity"]) == ("", "")
+
+
+def test_from_a_cdn_plotly_js_is_checked_by_its_hash():
+    (data,) = re.findall(r'class="nv-data">(.*?)</script>', document([], title="t", plotly="cdn"))
+    assert json.loads(data)["plotly"].startswith("https://cdn.plot.ly/plotly-")
+    assert json.loads(data)["integrity"].startswith("sha384-")
+
+
+def test_no_text_of_the_script_goes_over_lines_so_that_its_lines_may_be_bared():
+    """In a template literal or a long comment, indentation would be content."""
+    assert [line for line in script().splitlines() if line.count("`") % 2] == []
+    assert "/*" not in module()
+    assert not re.search(r"\\$", module(), re.MULTILINE)
+
+
+def test_baring_takes_comments_and_indentation_alone():
+    """That it runs the same is what the browser's tests of exported files show."""
+    uncommented = "\n".join(line for line in module().splitlines() if not line.strip().startswith("//"))
+    assert "".join(bare(module()).split()) == "".join(uncommented.split())
+    assert len(bare(module())) < 0.95 * len(module())
