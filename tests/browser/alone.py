@@ -1,0 +1,38 @@
+"""A view by itself on a page from disk: the module, its data and plotly.js, with no server."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from normviz import linked
+from normviz.exhibit import PAGES
+from normviz.exhibit.parts import Chart, Panels, flat
+from normviz.figures import theme
+
+
+def parts_of(page: str, query: str) -> list[Panels | Chart]:
+    """The figures of a view."""
+    made = PAGES[page]
+    return [part for part in flat(made.parts(made.view(query))) if isinstance(part, Panels | Chart)]
+
+
+def data_of(part: Panels | Chart) -> dict[str, Any]:
+    return part.data if isinstance(part, Panels) else linked.chart_payload(part.figure, part.alt)
+
+
+def write(folder: Path, data: dict[str, Any], scheme: str = "light") -> str:
+    """Write the page; its address."""
+    (folder / "plotly.js").write_bytes(linked.plotly_js())
+    source = linked.module().replace("export default function", "const door = function")
+    given = json.dumps(data | {"theme": scheme, "alone": True}).replace("<", "\\u003c")
+    ground = theme(scheme).background
+    file = folder / "index.html"
+    file.write_text(
+        f"""<!doctype html><html lang="en"><meta charset="utf-8"><title>alone</title>
+<style>body {{ margin: 16px; background: {ground}; font-family: sans-serif }} {linked.style()}</style>
+<div class="nv-root"></div><script src="plotly.js"></script>
+<script type="module">{source}
+door({{ parentElement: document.body, data: {given} }});</script></html>""",
+        encoding="utf-8",
+    )
+    return file.as_uri()

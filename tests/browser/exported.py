@@ -1,0 +1,43 @@
+"""The Explore page as one HTML file: no server, no network. What a test of the app does with a view it can do with a file."""
+
+from pathlib import Path
+from urllib.parse import parse_qsl
+
+from playwright.sync_api import Page
+
+from normviz.export.show import of_query
+from normviz.linked import plotly_js
+from tests.browser.view import View
+
+
+class FileView(View):
+    """A file in one tab. It has no address that changes: what a click does to the scene is asserted, not read."""
+
+    def __init__(self, page: Page, folder: Path) -> None:
+        super().__init__(page, folder.as_uri())
+        self.folder, self.asked, self.count = folder, dict[str, str](), 0
+        (folder / "plotly.min.js").write_bytes(plotly_js())  # beside the files: the browser compiles it once
+
+    @property
+    def query(self) -> dict[str, str]:
+        return self.asked
+
+    def open(self, query: str = "") -> View:
+        """Export the view of the query, open the file, and wait until it shows the scene."""
+        self.asked = dict(parse_qsl(query.removeprefix("?")))
+        self.count += 1
+        path = self.folder / f"{self.count}.html"
+        path.write_text(of_query("explore", self.asked).to_html(plotlyjs="plotly.min.js"), encoding="utf-8")
+        self.page.goto(path.as_uri())
+        return self.shows()
+
+    go = open
+
+    def waits_for(self, **query: str | None) -> View:
+        """Wait until the page shows the scene with these values."""
+        self.asked = {name: value for name, value in (self.asked | query).items() if value is not None}
+        return self.shows()
+
+    def start(self) -> None:
+        """Take the focus to the page's beginning."""
+        self.page.evaluate("document.activeElement.blur()")

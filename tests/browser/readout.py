@@ -1,0 +1,64 @@
+"""The read-out line, taken apart."""
+
+import re
+from dataclasses import dataclass
+
+Index = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Readout:
+    """The read-out line in parts; None where it does not say."""
+
+    text: str
+
+    @property
+    def index(self) -> Index | None:
+        return self._index("x")
+
+    @property
+    def value(self) -> float | None:
+        return self._number(r"x\[[\d, ]+\] = (\S+)")
+
+    @property
+    def mean(self) -> float | None:
+        return self._number(r"its (?:running )?mean (?!square)(\S+)")
+
+    @property
+    def variance(self) -> float | None:
+        return self._number(r"(?:variance|mean square) (\S+)")
+
+    @property
+    def others(self) -> int:
+        return self._others("has its|to itself", r"with ([\d,]+) other")
+
+    @property
+    def gamma(self) -> tuple[Index | None, float | None]:
+        return self._index("gamma"), self._number(r"gamma(?:\[[\d, ]+\])? = ([^\s,]+)")
+
+    @property
+    def beta(self) -> tuple[Index | None, float | None]:
+        return self._index("beta"), self._number(r"beta(?:\[[\d, ]+\])? = ([^\s,]+)")
+
+    @property
+    def meeting(self) -> int:
+        """How many others meet the same gamma."""
+        return self._others("alone|no gamma", r"as do(?:es)? ([\d,]+) other")
+
+    def _index(self, name: str) -> Index | None:
+        found = re.search(rf"{name}\[([\d, ]+)\]", self.text)
+        return tuple(int(i) for i in found[1].split(",")) if found else None
+
+    def _number(self, pattern: str) -> float | None:
+        found = re.search(pattern, self.text)
+        return number(found[1]) if found else None
+
+    def _others(self, none: str, pattern: str) -> int:
+        found = re.search(pattern, self.text)
+        assert found or re.search(none, self.text), self.text
+        return int(found[1].replace(",", "")) if found else 0
+
+
+def number(text: str) -> float:
+    """A number as the page writes it: with a real minus sign, in brackets where negative."""
+    return float(text.replace("\u2212", "-").strip("(),"))

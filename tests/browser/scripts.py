@@ -1,0 +1,55 @@
+"""What a test asks inside the page: each text is a JavaScript function."""
+
+# The lines and columns of a drawing, of a gap that is several wide only the first.
+KEPT = """z => {
+  const first = (empty) => empty.flatMap((is, i) => (is && empty[i - 1] ? [] : [i]));
+  const rows = z.map((line) => line.every(Number.isNaN)), columns = [...z[0]].map((_, j) => z.every((line) => Number.isNaN(line[j])));
+  return [first(rows), first(columns)];
+}"""
+
+# The middles of the drawn cells of a panel, on the screen: of columns and of lines, gaps included.
+MIDDLES = f"""key => {{
+  const plot = document.querySelector(`.nv-panel-${{key}} .nv-plot`), box = plot.getBoundingClientRect(), {{ x, y, z }} = plot.data[0];
+  const [rows, columns] = ({KEPT})(z), middle = (edges, i) => (edges[i] + edges[i + 1]) / 2;
+  return [columns.map((j) => box.left + middle(x, j)), rows.map((i) => box.top + middle(y, i))];
+}}"""
+
+# Bring a point of a panel to where a pointer can reach it.
+REVEAL = """([key, x, y]) => {
+  if (y > 60 && y < innerHeight - 10) return false;
+  let parent = document.querySelector(`.nv-panel-${key}`);
+  while (parent && !(parent.scrollHeight > parent.clientHeight && /auto|scroll/.test(getComputedStyle(parent).overflowY)))
+    parent = parent.parentElement;
+  (parent ?? document.scrollingElement).scrollBy({top: y - innerHeight / 2, behavior: "instant"});
+  return true;
+}"""
+
+# For points of a panel: does the veil leave them open?
+OPEN = """([key, points]) => {
+  const veil = document.querySelector(`.nv-panel-${key} .nv-veil`), toVeil = veil.getScreenCTM().inverse();
+  return points.map(([x, y]) => !veil.isPointInFill(new DOMPoint(x, y).matrixTransform(toVeil)));
+}"""
+
+# Is this sentence shown, is this element framed (its line and column), and do the panels draw these numbers? NaN, in the gaps, is null.
+SHOWN = """([sentence, at, drawings]) => {
+  const kept = KEPT, middle = (edges, i) => (edges[i] + edges[i + 1]) / 2;
+  const view = document.querySelector(".nv-view[data-state=ready]"), text = document.querySelector(".st-key-sentence, .nv-sentence")?.innerText;
+  if (!view || text?.replace(/\\s+/g, " ").trim() !== sentence) return false;
+  const framed = (panel, x, y) => {
+    const frame = panel.querySelector(".nv-frame"), is = (name) => Number(frame.getAttribute(name));
+    if (!at || frame.getAttribute("visibility") === "hidden") return !at && frame.getAttribute("visibility") === "hidden";
+    return Math.abs(is("x") + is("width") / 2 - x) < 1 && Math.abs(is("y") + is("height") / 2 - y) < 1;
+  };
+  const shown = [...view.querySelectorAll(".nv-panel")].map(panel => panel.className.match(/nv-panel-(\\w+)/)[1]);
+  if (shown.sort().join() !== Object.keys(drawings).sort().join()) return false;
+  return Object.entries(drawings).every(([key, wanted]) => {
+    const data = view.querySelector(`.nv-panel-${key} .nv-plot`).data;
+    if (!data) return false;
+    const { x, y, z } = data[0], [rows, columns] = kept(z);
+    if (!framed(view.querySelector(`.nv-panel-${key}`), at && middle(x, columns[at[1]]), at && middle(y, rows[at[0]]))) return false;
+    return rows.length === wanted.length && columns.length === wanted[0].length && wanted.every((line, i) => line.every((number, j) => {
+      const value = z[rows[i]][columns[j]];
+      return number === null ? Number.isNaN(value) : Math.abs(value - number) <= 1e-5 * (1 + Math.abs(number));
+    }));
+  });
+}""".replace("KEPT", KEPT)

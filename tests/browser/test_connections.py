@@ -1,0 +1,36 @@
+"""Who may open a connection to the server, and how much may be said on it."""
+
+import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import ClientConnection, connect
+
+pytestmark = pytest.mark.browser
+
+
+def opened(server: str, origin: str | None) -> ClientConnection:
+    return connect(f"{server.replace('http', 'ws', 1)}/_stcore/stream", origin=origin, subprotocols=["streamlit"])  # type: ignore[arg-type, list-item]
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "file://", "http://localhost.evil.example"])
+def test_a_page_of_another_site_cannot_connect(server, origin):
+    with pytest.raises(InvalidStatus, match="403"):
+        opened(server, origin)
+
+
+def test_the_apps_own_page_can(server):
+    with opened(server, server) as connection:
+        assert connection.subprotocol == "streamlit"
+
+
+@pytest.mark.parametrize(("message", "code"), [(b"\0" * 1_100_000, 1009), (b"\xff" * 100, 1002)])
+def test_too_much_or_nonsense_closes_the_connection(server, message, code):
+    with opened(server, server) as connection:
+        connection.send(message)
+        with pytest.raises(ConnectionClosed) as closed:
+            _read_to_the_end(connection)
+        assert closed.value.rcvd.code == code
+
+
+def _read_to_the_end(connection: ClientConnection) -> None:
+    while True:
+        connection.recv(timeout=30)

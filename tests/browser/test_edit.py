@@ -1,0 +1,140 @@
+"""Single values of x changed in the browser: a field over the cell, and everything follows."""
+
+import numpy as np
+import pytest
+from playwright.sync_api import Locator, expect
+
+from normviz.scene import MOST_EDITABLE, Scene
+from tests.browser.test_explore import agrees
+from tests.browser.view import Index, View
+
+pytestmark = pytest.mark.browser
+
+SMALL = "?shape=3,4&layer=LayerNorm(4)&data=counting&at=0,3"
+
+
+def field(view: View) -> Locator:
+    return view.find(".nv-field")
+
+
+def values(scene: Scene, index: Index, value: float) -> str:
+    """x with one value changed, as the address has it."""
+    x = scene.explanation.x.clone()
+    x[index] = value
+    return ",".join(f"{number:.9g}" for number in x.flatten().tolist())
+
+
+def test_a_double_click_a_number_and_enter_change_the_value_and_all_that_follows(look):
+    view = look(SMALL)
+    before = view.scene
+    view.double_click("x", (1, 2))
+    expect(field(view)).to_be_focused()
+    assert float(field(view).input_value()) == float(before.explanation.x[1, 2])
+    view.page.keyboard.type("-2.5")
+    view.page.keyboard.press("Enter")
+    view.waits_for(values=values(before, (1, 2), -2.5), at="1,2")
+    expect(field(view)).to_have_count(0)
+    assert view.readout.index == (1, 2)
+    assert view.hover("x", (1, 2)).value == -2.5
+    agrees(view.worked(), view.scene, (1, 2))
+    view.page.go_back()  # an edit is one change
+    view.waits_for(values=None)
+    np.testing.assert_array_equal(view.scene.explanation.x, before.explanation.x)
+
+
+def test_a_second_edit_keeps_the_first(look):
+    view = look(SMALL)
+    wanted = view.scene.explanation.x.clone()
+    for index, number in (((0, 0), 7.0), ((2, 3), 0.125)):
+        view.double_click("x", index)
+        view.page.keyboard.type(str(number))
+        view.page.keyboard.press("Enter")
+        wanted[index] = number
+        view.waits_for(values=",".join(f"{number:.9g}" for number in wanted.flatten().tolist()))
+    view.page.reload()
+    view.shows()
+    np.testing.assert_array_equal(view.scene.explanation.x, wanted)
+
+
+def test_escape_cancels(look):
+    view = look(SMALL)
+    view.double_click("x", (1, 1))
+    view.page.keyboard.type("99")
+    view.page.keyboard.press("Escape")
+    expect(field(view)).to_have_count(0)
+    view.waits_for(at="1,1", values=None)  # the double click selected, and nothing else
+    expect(view.panel("x")).to_be_focused()
+
+
+@pytest.mark.parametrize("nonsense", ["abc", "", "1e13", "Infinity", "1/2"])
+def test_nonsense_is_marked_and_loses_nothing(look, nonsense):
+    view = look(SMALL)
+    view.double_click("x", (2, 0))
+    field(view).fill(nonsense)
+    view.page.keyboard.press("Enter")
+    expect(field(view)).to_have_attribute("aria-invalid", "true")
+    assert field(view).input_value() == nonsense
+    field(view).fill("0,5")  # as many of us write it
+    view.page.keyboard.press("Enter")
+    view.waits_for(values=values(view.scene, (2, 0), 0.5))
+
+
+def test_what_is_typed_and_left_is_taken_and_nonsense_that_is_left_is_not(look):
+    view = look(SMALL)
+    before = view.scene
+    view.double_click("x", (0, 1))
+    field(view).fill("5")
+    view.find(".st-key-sentence").click()
+    view.waits_for(values=values(before, (0, 1), 5))
+    view.double_click("x", (0, 2))
+    field(view).fill("five")
+    view.find(".st-key-sentence").click()
+    expect(field(view)).to_have_count(0)
+    view.waits_for(values=values(before, (0, 1), 5), at="0,2")
+
+
+def test_a_number_typed_on_a_cell_begins_to_edit_it(look):
+    view = look(SMALL)
+    before = view.scene
+    view.panel("x").focus()
+    view.page.keyboard.press("ArrowLeft")
+    view.page.keyboard.type("-4")
+    view.page.keyboard.press("Enter")
+    view.waits_for(values=values(before, (0, 2), -4), at="0,2")
+    view.page.get_by_role("button", name="Edit a value").click()
+    expect(field(view)).to_have_value("-4")
+    view.page.keyboard.press("Escape")
+
+
+def test_the_button_keeps_the_focus_when_the_page_answers(look):
+    view = look(SMALL)
+    button = view.page.get_by_role("button", name="Edit a value")
+    button.focus()
+    view.page.evaluate(
+        "history.pushState({}, '', '?shape=3,4&layer=LayerNorm(4)'); dispatchEvent(new PopStateEvent('popstate'))"
+    )
+    view.shows()
+    expect(button).to_be_focused()
+
+
+def test_a_large_tensor_has_no_editing(look):
+    view = look(f"?shape={MOST_EDITABLE + 1}&layer=LayerNorm({MOST_EDITABLE + 1})")
+    assert not view.scene.editable
+    view.double_click("x", (1,))
+    view.waits_for(at="1")
+    assert view.page.get_by_role("button", name="Edit a value").count() == field(view).count() == 0
+    look(f"?shape={MOST_EDITABLE}&layer=LayerNorm({MOST_EDITABLE})")
+    expect(view.page.get_by_role("button", name="Edit a value")).to_have_count(1)
+
+
+def test_editing_ends_what_was_chosen_as_data_and_choosing_ends_the_editing(look):
+    view = look(SMALL)
+    view.double_click("x", (0, 0))
+    view.page.keyboard.type("3")
+    view.page.keyboard.press("Enter")
+    view.waits_for(values=values(view.scene, (0, 0), 3))
+    view.more()
+    expect(view.page.get_by_role("combobox", name="Values of x")).to_have_value("edited by hand")
+    view.choose("Values of x", "normal (seeded)")
+    view.waits_for(values=None, data=None)
+    view.less()

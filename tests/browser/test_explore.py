@@ -1,0 +1,258 @@
+"""The Explore page under a hand: what it opens with, what a click does, and every control."""
+
+import re
+from math import sqrt
+
+import pytest
+from playwright.sync_api import expect
+
+from normviz.compute import run_module
+from normviz.scene import DEFAULT_SHAPE, Scene
+from normviz.ui.controls import NAMES, OWN
+from normviz.ui.more import DATA_NAMES, PARAMETER_NAMES
+from normviz.wording import sentence
+from tests.browser.view import number, peers
+
+pytestmark = pytest.mark.browser
+WARNING = "[data-testid=stAlertContentWarning]"
+
+
+def test_opened_bare_everything_is_seen_without_scrolling(view):
+    view.open()
+    assert view.scene.shape == DEFAULT_SHAPE
+    height, width = view.page.viewport_size["height"], view.page.viewport_size["width"]
+    for part in (".st-key-controls", ".st-key-sentence", ".nv-panel-stats", ".nv-panel-params", ".nv-readout"):
+        box = view.find(part).bounding_box()
+        assert min(box["x"], box["y"]) >= 0, part
+        assert box["x"] + box["width"] <= width, part
+        assert box["y"] + box["height"] <= height, part
+    stats, params = (view.find(f".nv-panel-{key}").bounding_box() for key in ("stats", "params"))
+    assert stats["y"] == params["y"]
+    assert stats["x"] + stats["width"] <= params["x"]
+
+
+def test_a_panel_asks_shows_its_pattern_and_the_facts_are_counts(look_both):
+    view = look_both("?layer=GroupNorm(3,3)")
+    e = view.scene.explanation
+    assert e.norm.stats.replace("->", "→") in view.find(".nv-panel-stats .nv-caption").inner_text()
+    assert [text.split("\n")[0] for text in view.find(".nv-fact dd").all_inner_texts()][:2] == [
+        f"{e.counts.statistics:,}",
+        f"{e.counts.elements_per_statistic:,}",
+    ]
+    assert f"= {e.counts.parameters}" in view.find(".nv-fact dd").nth(2).inner_text()
+
+
+CLICKED = [
+    "?layer=LayerNorm([4,4])&params=random",
+    "?layer=BatchNorm2d(3)&data=scales&params=index",
+    "?layer=BatchNorm2d(3).eval()&params=random",
+    "?shape=3,4&layer=RMSNorm(4)&params=random",
+    "?shape=3,4&layer=LayerNorm(4,elementwise_affine=False)&data=counting",
+    "?shape=2,4,3,3&layer=GroupNorm(4,4,eps=0.1)&data=images",
+]
+
+
+@pytest.mark.parametrize("query", CLICKED)
+def test_a_click_selects_and_the_arithmetic_is_torchs(look_both, query):
+    view = look_both(query)
+    index = tuple(size - 2 for size in view.scene.shape)
+    view.click("stats", index)
+    view.waits_for(at=",".join(map(str, index)))
+    view.leave()
+    assert view.marked("stats") == view.marked("output") == index
+    assert view.uncovered("x") == peers(view.scene, "x", index)
+    assert f"x[{', '.join(map(str, index))}]" in view.find(".nv-worked h3").inner_text()
+    agrees(view.worked(), view.scene, index)
+
+
+def agrees(lines: list[tuple[str, str, str]], scene: Scene, index: tuple[int, ...]) -> None:
+    """Each result is the one that torch's layer, or its statistics, give; and each line adds up as it stands."""
+    e = scene.explanation
+    group = e.x[e.stat_ids == e.stat_ids[index]].double()
+    mean, variance = (group.mean(), group.var(unbiased=False)) if e.norm.center else (0, group.square().mean())
+    held = e.layer_values()
+    if e.norm.running:
+        mean, variance = (float(stat[index[1]]) for stat in (held.running_mean, held.running_var))
+    expected = {
+        "sum": group.sum(),
+        "mean": mean,
+        "squared deviations": variance * len(group),
+        "squares": variance * len(group),
+        "variance": variance,
+        "mean square": variance,
+        "deviation": e.x[index] - mean,
+        "normalized": (float(e.x[index]) - mean) / (variance + e.trace.eps) ** 0.5,
+        "output": run_module(e.torch_layer, e.x, held)[index],
+    }
+    assert {"normalized", "output"} <= {what for what, _, _ in lines}
+    for what, how, result in lines:
+        shown = number(result.removeprefix("="))
+        assert shown == pytest.approx(float(expected[what]), rel=2e-3, abs=2e-3), what
+        if not re.search("[a-z…]", how):
+            largest = max(abs(number(word)) for word in re.findall(r"[\d.e]+(?:e\u2212\d+)?", how))
+            assert evaluated(how) == pytest.approx(shown, rel=5e-3, abs=2e-3 * max(1, largest)), (what, how)
+
+
+def evaluated(how: str) -> float:
+    """A line of arithmetic, worked out. Only digits and signs are let through."""
+    text = how.replace("\u2212", "-").replace("²", "**2").replace("·", "*").replace(",", "")
+    assert re.fullmatch(r"[\d\s.e()√*/+-]+", text), how
+    return float(eval(text.replace("√", "sqrt"), {"__builtins__": {}, "sqrt": sqrt}))
+
+
+CONTROLS = {
+    "layout ND": (lambda view: view.segment("Tensor", "N, D"), {"shape": "2,6"}),
+    "layout NLC": (lambda view: view.segment("Tensor", "N, L, C"), {"shape": "2,4,3"}),
+    "size": (lambda view: view.write("C", "5"), {"shape": "2,5,4,4", "layer": "LayerNorm([5,4,4])"}),
+    "layer": (lambda view: view.choose("Layer", "BatchNorm2d"), {"layer": "BatchNorm2d(3)"}),
+    "layer without torch": (
+        lambda view: view.choose("Layer", NAMES["ChannelsFirstLayerNorm"]),
+        {"layer": "ChannelsFirstLayerNorm(3)"},
+    ),
+    "normalized_shape": (lambda view: view.segment("normalized_shape", "H, W"), {"layer": "LayerNorm([4,4])"}),
+}
+
+
+@pytest.mark.parametrize("control", CONTROLS)
+def test_a_control_changes_the_address_and_every_part_of_the_page(look, control):
+    act, expected = CONTROLS[control]
+    view = look("?")
+    act(view)
+    view.waits_for(**expected)
+    assert view.find(WARNING).count() == 0
+
+
+def test_a_layer_is_named_as_torch_names_it_for_the_rank(look):
+    """The browser holds the chosen name; when the rank changes it, the next change must not send the old one."""
+    view = look("?layer=BatchNorm2d(3,eps=0.001)")
+    view.segment("Tensor", "N, L, C")
+    view.waits_for(shape="2,4,3", layer="BatchNorm1d(4,eps=0.001)")
+    expect(view.page.get_by_role("combobox", name="Layer")).to_have_value("BatchNorm1d")
+    view.write("L", "5")
+    view.waits_for(shape="2,5,3", layer="BatchNorm1d(5,eps=0.001)")
+    view.segment("Tensor", "N, C, H, W")
+    view.waits_for(layer="BatchNorm2d(3,eps=0.001)")
+    expect(view.page.get_by_role("combobox", name="Layer")).to_have_value("BatchNorm2d")
+
+
+def test_the_trailing_axes_stay_chosen_when_their_letters_change(look):
+    view = look("?layer=LayerNorm([4])")
+    view.segment("Tensor", "N, L, C")
+    view.waits_for(layer="LayerNorm([3])")
+    expect(
+        view.page.get_by_role("radiogroup", name="normalized_shape").get_by_role("radio", name="C", exact=True)
+    ).to_be_checked()
+    view.write("C", "6")
+    view.waits_for(shape="2,4,6", layer="LayerNorm([6])")
+
+
+def test_num_groups_are_offered_from_the_divisors_of_c(look):
+    view = look("?shape=2,6,4,4&layer=GroupNorm(2,6)")
+    assert view.find(".st-key-num_groups [role=radio]").all_inner_texts() == ["1", "2", "3", "6"]
+    view.segment("num_groups", "3")
+    view.waits_for(layer="GroupNorm(3,6)")
+
+
+def test_under_more_there_are_the_data_the_parameters_and_the_layers_other_arguments(look):
+    view = look("?layer=BatchNorm2d(3)")
+    view.more()
+    view.choose("Values of x", DATA_NAMES["counting"])
+    view.waits_for(data="counting")
+    view.choose("Values of gamma and beta", PARAMETER_NAMES["random"])
+    view.waits_for(params="random")
+    view.choose("eps", "0.001")
+    view.waits_for(layer="BatchNorm2d(3,eps=0.001)")
+    view.segment("Mode", "eval()")
+    view.waits_for(layer="BatchNorm2d(3,eps=0.001).eval()")
+    view.segment("Mode", "train()")
+    view.toggle("track_running_stats")
+    view.waits_for(layer="BatchNorm2d(3,eps=0.001,track_running_stats=False)")
+    view.toggle("affine")
+    view.waits_for(layer="BatchNorm2d(3,eps=0.001,affine=False,track_running_stats=False)")
+    assert view.scene.sharing.counts.parameters == 0
+    view.choose("Layout", "(N, H, W, C)")
+    view.waits_for(layout="NHWC")
+    view.less()
+
+
+def test_under_more_stands_the_scene_even_if_it_is_opened_late(look):
+    """The browser makes a popover's fields only when it opens, after any number of runs."""
+    view = look("?shape=2,4,4,4&layer=GroupNorm(2,4,eps=1e-06)&data=scales&seed=3&params=index")
+    view.click("stats", (0, 0, 0, 0))
+    view.waits_for(at="0,0,0,0")
+    view.go("?shape=2,3,5&layer=BatchNorm1d(3,eps=1e-08).eval()&data=images&seed=2&params=random&at=0,0,0")
+    view.more()
+    fields = {"Layout": "(N, C, L)", "Values of x": DATA_NAMES["images"], "Seed": "2", "Values of gamma and beta": "random", "eps": "1e-08"}  # fmt: skip
+    for name, value in fields.items():
+        expect(view.field(name)).to_have_value(value)
+    expect(view.page.get_by_role("switch", name="bias")).to_be_checked()
+    expect(view.page.get_by_role("radio", name="eval()")).to_be_checked()
+    before = view.query
+    view.choose("Values of x", DATA_NAMES["counting"])
+    view.waits_for(data="counting")
+    assert view.query == {name: text for name, text in before.items() if name != "data"} | {"data": "counting"}
+    view.less()
+
+
+def test_reset_goes_back_to_the_start(look):
+    view = look("?shape=4,6&layer=BatchNorm1d(6)&data=counting&at=1,2")
+    view.page.get_by_role("button", name="Back to the start").click()
+    view.waits_for(shape=None, layer=None, data=None, at=None)
+    assert view.scene == Scene(DEFAULT_SHAPE, "NCHW", view.scene.layer, at=view.scene.at)
+
+
+def test_a_pattern_of_ones_own(look):
+    view = look("?")
+    view.choose("Layer", NAMES[OWN])
+    stats, params = (view.find(f".st-key-own_{part} input") for part in ("stats", "params"))
+    expect(stats).to_have_value(view.waits_for(layer="Norm('n c h w -> n','c h w')").scene.sharing.norm.stats)
+    view.write(stats, "n c h w -> h w")
+    view.waits_for(layer="Norm('n c h w -> h w','c h w')")
+    view.write(params, "none")
+    view.waits_for(layer="Norm('n c h w -> h w')")
+    view.write(stats, "n c h w -> q")
+    warning = view.find(WARNING)
+    warning.wait_for()
+    assert "'q'" in warning.inner_text()
+    view.waits_for(layer="Norm('n c h w -> h w')")
+
+
+def test_the_code_is_that_of_the_layer_and_the_agreement_is_shown(look_both):
+    view = look_both("?shape=2,4,4,4&layer=GroupNorm(2,4)")
+    e = view.scene.explanation
+    tabs = {"torch.nn": "torch", "torch from scratch": "torch-scratch", "NumPy": "numpy", "einops": "einops", "loops": "loops"}  # fmt: skip
+    for name, flavor in tabs.items():
+        view.page.get_by_role("tab", name=name, exact=True).click()
+        shown = view.find("[role=tabpanel] :is([data-testid=stCode], .nv-code) code").locator("visible=true")
+        shown.wait_for()
+        assert shown.inner_text().split() == e.code(flavor).split()
+    assert f"{e.agreement:.1e}" in view.page.get_by_text("matches torch.nn.GroupNorm").inner_text()
+
+
+def test_the_table_of_statistics_opens_and_closes_with_a_key(look_both):
+    view = look_both("?layer=BatchNorm2d(3)")
+    summary, e = view.find(".nv-table summary"), view.scene.explanation
+    summary.focus()
+    view.page.keyboard.press("Enter")
+    rows = view.find(".nv-table tbody tr")
+    rows.nth(2).wait_for()
+    means = [number(row.split("\t")[1]) for row in rows.all_inner_texts()]
+    assert means == pytest.approx(e.trace.mean.flatten().tolist(), abs=6e-4)
+    view.page.keyboard.press("Enter")  # the focus has stayed
+    rows.first.wait_for(state="hidden")
+
+
+def test_the_sentence_is_the_largest_text(look):
+    view = look("?")
+    size = "element => parseFloat(getComputedStyle(element).fontSize)"
+    largest = view.find(".st-key-sentence h3").evaluate(size)
+    others = view.find(".nv-title, .nv-readout, .nv-fact dd, .st-key-controls label").evaluate_all(
+        f"all => all.map({size})"
+    )
+    assert largest > max(others)
+    assert "**" in sentence(view.scene.sharing)
+    number_colour = view.find(".st-key-sentence .stMarkdownColoredText").first.evaluate(
+        "e => getComputedStyle(e).color"
+    )
+    accent = view.find(".nv-frame").first.evaluate("e => getComputedStyle(e).stroke")
+    assert number_colour == accent

@@ -1,0 +1,111 @@
+"""Exported files in a browser: alone, without a network, and whatever their texts say."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, Request, expect
+
+from normviz.cli import main
+from normviz.export import document, fragment
+from normviz.export.show import compare, explore
+from tests.browser.conftest import _context
+from tests.browser.watch import Watch
+from tests.export.structure import HOSTILE
+from tests.export.test_escaping import parts
+
+pytestmark = pytest.mark.browser
+READY = ".nv-view[data-state=ready]"
+Show = Callable[..., Page]
+
+
+@pytest.fixture(scope="module")
+def alone(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Page, Watch, Path]]:
+    """One tab without a network."""
+    context = _context(browser, offline=True)
+    page = context.new_page()
+    yield page, Watch(page), tmp_path_factory.mktemp("files")
+    context.close()
+
+
+@pytest.fixture
+def show(alone: tuple[Page, Watch, Path]) -> Iterator[Show]:
+    """Open an HTML text as a file: ``show(html)``. The test fails where the browser complained, or asked for anything."""
+    page, watch, folder = alone
+    asked: list[str] = []
+
+    def note(request: Request) -> None:
+        asked.append(request.url)
+
+    page.on("request", note)
+
+    def go(html: str) -> Page:
+        (folder / "page.html").write_text(html, encoding="utf-8")
+        page.goto((folder / "page.html").as_uri())
+        page.locator(READY).first.wait_for()
+        return page
+
+    yield go
+    page.remove_listener("request", note)
+    watch.check()
+    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+
+
+def test_a_file_needs_nothing_but_itself(show):
+    page = show(explore("LayerNorm([3, 4, 4])").to_html())
+    page.locator(".nv-panel-x .nv-over").hover()
+    assert "others" in page.locator(".nv-readout").inner_text()
+
+
+def test_a_set_of_layers_is_switched_by_its_tabs_and_by_keys(show, tmp_path):
+    out = tmp_path / "set.html"
+    assert main(["export", "--layers", "BatchNorm2d(3)", "LayerNorm([3,4,4])", "GroupNorm(3,3)", "-o", str(out)]) == 0
+    page = show(out.read_text(encoding="utf-8"))
+    expect(page.locator(".nv-sentence:visible")).to_have_count(1)
+    page.get_by_role("tab", name="LayerNorm([3, 4, 4])").click()
+    expect(page.locator(".nv-sentence:visible")).to_contain_text("LayerNorm([3, 4, 4])")
+    panel = page.locator(".nv-panel-stats:visible .nv-over")
+    panel.hover()
+    expect(page.locator(".nv-panel-stats:visible .main-svg").first).to_be_visible()
+    page.get_by_role("tab", name="LayerNorm([3, 4, 4])").press("ArrowRight")
+    expect(page.get_by_role("tab", name="GroupNorm(3, 3)")).to_be_focused()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_hostile_texts_run_nothing_and_make_no_element(show):
+    said: list[str] = []
+    counted = []
+    for texts in (["word"] * len(HOSTILE), HOSTILE):
+        page = show(document([part for text in texts for part in parts(text)], title=texts[0], caption=texts[-1]))
+        page.once("dialog", lambda dialog: said.append(dialog.message) or dialog.dismiss())
+        expect(page.locator(READY)).to_have_count(len(texts))
+        for at, text in enumerate(texts):
+            assert page.locator(".nv-panel-stats .nv-title").nth(at).inner_text().split() == text.split()
+        counted.append(
+            page.locator("body :is(script, img, iframe, object, embed, form, base, link, style, svg)").count()
+        )
+        assert page.locator("[onerror], [onload], [onmouseover], a[href^='javascript' i]").count() == 0
+        assert page.title() == texts[0]
+    assert counted[0] == counted[1]
+    assert said == []
+
+
+def test_two_views_on_a_page_carry_plotly_js_once_and_both_answer(show):
+    one = explore("LayerNorm([3, 4, 4])").to_html(full=False, plotlyjs="inline")
+    two = fragment(compare(["BatchNorm2d(3)", "LayerNorm([3, 4, 4])"]).parts, plotly="none.js")
+    page = show(f"<!doctype html><title>t</title><body>{one}{two}</body>")
+    expect(page.locator(READY)).to_have_count(2)
+    page.locator(".nv-compare .nv-over").first.hover()
+    assert "share its mean" in page.locator(".nv-compare .nv-readout").inner_text()
+
+
+def test_a_theme_is_kept_or_followed(show):
+    for theme, dark in (("light", False), ("dark", True), ("follow", False)):
+        page = show(explore("LayerNorm(4)").to_html(theme=theme))
+        assert (
+            page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(16, 20, 31)"
+        ) == dark
+    page.emulate_media(color_scheme="dark")
+    expect(page.locator(".nv-doc")).to_have_attribute("data-mode", "dark")
+    page.emulate_media(color_scheme="light")
+    expect(page.locator(".nv-doc")).to_have_attribute("data-mode", "light")

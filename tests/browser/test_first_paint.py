@@ -1,0 +1,105 @@
+"""No white flash: from the first paint the page has the ground that it will keep."""
+
+import io
+from collections.abc import Iterator
+
+import pytest
+from PIL import Image
+from playwright.sync_api import Browser, Page
+
+from tests.browser.conftest import SCREEN, Opener
+
+pytestmark = pytest.mark.browser
+
+LIGHT, DARK = (255, 255, 255), (16, 20, 31)
+
+# At every frame: the colour that is seen at the corner.
+RECORD = """() => {
+    window.grounds = new Set();
+    const look = () => {
+        let element = document.elementFromPoint(4, innerHeight - 4) ?? document.documentElement;
+        let colour = 'none';
+        for (; element; element = element.parentElement) {
+            colour = getComputedStyle(element).backgroundColor;
+            if (colour !== 'rgba(0, 0, 0, 0)') break;
+        }
+        if (document.documentElement) window.grounds.add(colour);
+        requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
+}"""
+
+
+@pytest.fixture(params=["light", "dark"])
+def asleep(request: pytest.FixtureRequest, browser: Browser) -> Iterator[tuple[Page, str]]:
+    """A tab for which none of Streamlit's files come, of a reader who prefers light or dark."""
+    context = browser.new_context(viewport=SCREEN, color_scheme=request.param)
+    page = context.new_page()
+    page.route("**/static/**", lambda route: route.abort())
+    yield page, request.param
+    context.close()
+
+
+def painted(page: Page) -> tuple[int, int, int]:
+    colours = Image.open(io.BytesIO(page.screenshot())).convert("RGB").getcolors(1280 * 720)
+    assert colours is not None
+    ((_, colour),) = colours  # one colour, and nothing else
+    return colour  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("path", ["/", "/compare?embed=true"])
+def test_before_any_script_came_the_ground_is_what_the_reader_prefers(
+    asleep: tuple[Page, str], server: str, path: str
+) -> None:
+    page, preferred = asleep
+    page.goto(server + path, wait_until="domcontentloaded")
+    assert painted(page) == {"light": LIGHT, "dark": DARK}[preferred]
+
+
+@pytest.mark.parametrize(("theme", "ground"), [("light", LIGHT), ("dark", DARK)])
+def test_or_what_the_address_asks_for(
+    asleep: tuple[Page, str], server: str, theme: str, ground: tuple[int, int, int]
+) -> None:
+    page, _ = asleep
+    page.goto(f"{server}/?embed=true&embed_options={theme}_theme", wait_until="domcontentloaded")
+    assert painted(page) == ground
+
+
+def test_or_what_the_reader_chose_in_the_menu(asleep: tuple[Page, str], server: str) -> None:
+    page, preferred = asleep
+    page.goto(server, wait_until="domcontentloaded")
+    other = {"light": "Dark", "dark": "Light"}[preferred]
+    page.evaluate("chosen => localStorage.setItem('stActiveTheme-/-v2', JSON.stringify(chosen))", other)
+    page.reload(wait_until="domcontentloaded")
+    assert painted(page) == {"Light": LIGHT, "Dark": DARK}[other]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "query", "ground"),
+    [("dark", "", DARK), ("light", "?embed=true&embed_options=dark_theme", DARK), ("dark", "?embed_options=light_theme", LIGHT)],
+)  # fmt: skip
+def test_no_frame_until_the_view_is_there_has_another_ground(
+    visitor: Opener, scheme: str, query: str, ground: tuple[int, int, int]
+) -> None:
+    view = visitor(color_scheme=scheme)
+    fonts: list[str] = []
+    view.page.on("request", lambda request: fonts.append(request.url) if "SourceSans" in request.url else None)
+    view.page.add_init_script(f"({RECORD})()")
+    view.open(query)
+    assert view.page.evaluate("[...window.grounds]") == [f"rgb{ground}"]
+    assert view.page.evaluate("getComputedStyle(document.querySelector('.stApp')).fontFamily").startswith(
+        "-apple-system"
+    )
+    if "theme" not in query:  # Streamlit draws a theme that the address asks for in its own font until ours has come
+        assert fonts == []
+
+
+def test_the_menu_s_choice_is_kept_where_the_first_paint_looks_for_it(visitor: Opener) -> None:
+    view = visitor(color_scheme="light").open()
+    view.page.get_by_test_id("stMainMenu").get_by_role("button").click()
+    view.page.get_by_test_id("stMainMenuItem-theme-Dark").click()
+    view.page.wait_for_function("localStorage.getItem('stActiveTheme-/-v2') === '\"Dark\"'")
+    view.page.add_init_script(f"({RECORD})()")
+    view.page.reload()
+    view.shows()
+    assert view.page.evaluate("[...window.grounds]") == [f"rgb{DARK}"]

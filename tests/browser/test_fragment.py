@@ -1,0 +1,117 @@
+"""Outputs on a page of any kind: they share plotly.js, look the same everywhere, and change nothing around them."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+import normviz as nv
+from normviz.export import notebook
+from tests.browser.conftest import PATIENCE
+from tools.hosts import Host, mode, wait_for_mode
+
+pytestmark = pytest.mark.browser
+
+HOST = "<h2>A</h2><p>b <code>c</code> <a href='#'>d</a></p><table><tr><th>e<td>f</table><pre>g</pre><dl><dt>h<dd>i</dl><button>j</button>"
+UNKIND = """<style>
+  article.a section.b h2, article.a p, article.a li { color: red; margin: 40px; font: italic 40px serif; text-transform: uppercase; }
+  article.a table tbody tr:nth-child(odd) td, article.a table th { background: pink; padding: 20px; text-align: right; border: 3px solid green; }
+  article.a dl[class]:not(.x):not(.y):not(.z):not(.u):not(.v) dd { margin-left: 60px; }
+  article.a code, article.a pre, article.a button { border: 5px dotted blue; padding: 12px; background: yellow; box-shadow: 0 0 9px black; }
+  article.a strong, article.a a, article.a figure { display: block; margin: 1em; }
+  article.a svg { max-width: 50%; height: auto; }
+</style>"""
+BOXES = """() => [...document.querySelectorAll(".nv-doc, .nv-doc *")].filter((element) => !element.closest(".nv-plot, script, style, noscript"))
+  .map((element) => [element.tagName, ...["width", "height"].map((side) => Math.round(element.getBoundingClientRect()[side])),
+    getComputedStyle(element).color, getComputedStyle(element).backgroundColor, getComputedStyle(element).textTransform])"""
+AROUND = """() => [...document.querySelectorAll(".around, .around *")].map((element) => {
+  const style = getComputedStyle(element);
+  return [element.tagName, ...Array.from(style, (name) => (/^--|perspective-origin|transform-origin|block-size|inline-size|width|height/.test(name) ? "" : style[name]))];
+})"""
+
+
+@pytest.fixture
+def host(browser: Browser) -> Iterator[Host]:
+    visitor = Host(browser, PATIENCE)
+    yield visitor
+    visitor.close()
+
+
+@pytest.fixture
+def two() -> Iterator[list[str]]:
+    """The first two outputs of a notebook."""
+    notebook.forget()
+    outputs = (nv.explore("LayerNorm(4)", (2, 4)), nv.compare(["LayerNorm(4)", "RMSNorm(4)"], (2, 4)))
+    yield [output.with_(plotlyjs="once")._repr_mimebundle_()["text/html"] for output in outputs]
+    notebook.forget()
+
+
+def test_the_second_output_uses_the_first_ones_plotly_js(host, two):
+    host.page.set_content(f"<body style='background: #fff'>{two[0]}{two[1]}")
+    host.ready(2)
+    assert host.outside == []
+    assert host.page.evaluate("document.querySelectorAll('head script[src]').length") == 1
+
+
+def test_it_goes_on_when_the_first_is_cleared(host, two):
+    host.page.set_content(f"<body>{two[0]}{two[1]}")
+    host.ready(2)
+    host.page.evaluate("document.querySelector('.nv-doc').remove()")
+    host.page.evaluate("html => document.body.append(document.createRange().createContextualFragment(html))", two[1])
+    host.ready(2)
+    assert host.outside == []
+
+
+def test_without_the_first_it_asks_the_cdn_and_says_what_to_do_until_the_first_is_back(host, two):
+    host.page.set_content(f"<body>{two[1]}")
+    expect(host.page.locator(".nv-missing")).to_contain_text("run that cell again")
+    assert len(host.outside) == 1
+    assert host.outside[0].startswith("https://cdn.plot.ly/plotly-")
+    host.page.evaluate("html => document.body.append(document.createRange().createContextualFragment(html))", two[0])
+    host.ready(2)
+    expect(host.page.locator(".nv-missing")).to_have_count(0)
+    assert len(host.outside) == 1
+
+
+def test_it_looks_the_same_among_styles_of_any_kind(host):
+    html = nv.compare(["BatchNorm1d(4)", "LayerNorm(4)"], (2, 4)).to_html(full=False)
+    host.page.set_content(f"<body style='margin: 0'><article><section>{html}</section></article>")
+    host.ready()
+    alone = host.page.evaluate(BOXES)
+    host.page.set_content(
+        f"<body style='margin: 0'>{UNKIND}<article class='a'><section class='b'>{html}</section></article>"
+    )
+    host.ready()
+    among = host.page.evaluate(BOXES)
+    assert len(alone) > 200
+    assert [pair for pair in zip(alone, among, strict=True) if pair[0] != pair[1]] == []
+
+
+def test_it_changes_nothing_around_it(host):
+    page = f"<!doctype html><html><body><div class='around'>{HOST}</div>"
+    host.page.set_content(page)
+    before = host.page.evaluate(AROUND)
+    host.page.set_content(page + nv.train_and_eval().to_html(full=False))
+    host.ready()
+    assert len(before) > 10
+    assert host.page.evaluate(AROUND) == before
+
+
+@pytest.mark.parametrize(
+    ("background", "expected"),
+    [("#fff", "light"), ("#111", "dark"), ("color(srgb 0.1 0.1 0.1)", "dark"), ("oklch(0.98 0 0)", "light"), ("transparent", "light")],
+)  # fmt: skip
+def test_it_follows_the_background_whatever_the_reader_prefers(host, two, background, expected):
+    host.page.emulate_media(color_scheme="dark")
+    host.page.set_content(f"<body style='background: {background}'>{two[1]}")
+    wait_for_mode(host.page, expected)
+
+
+def test_on_paper_it_is_light(host):
+    html = nv.explore("LayerNorm(4)", (2, 4)).to_html(theme="dark")
+    host.page.set_content(html)
+    host.ready()
+    assert mode(host.page) == "dark"
+    host.page.emulate_media(media="print")
+    wait_for_mode(host.page, "light")
+    assert host.page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(255, 255, 255)"

@@ -1,0 +1,217 @@
+"""A view in an iframe on a page of another site: cookies blocked, sandboxed, narrow, and below a base path."""
+
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Frame, Page, expect
+
+from tests.browser.conftest import ARGUMENTS, ROOT, SCREEN, _wait_for_health
+from tests.browser.test_layout import MISPLACED
+from tests.browser.test_share import READY, Panel, tag
+from tests.browser.view import View
+from tools.browser import find
+from tools.ports import free_port
+
+pytestmark = pytest.mark.browser
+
+SANDBOX = 'sandbox="allow-scripts allow-same-origin"'
+SHORT = "hide=questions,table,code,x,normalized,output,facts,worked"
+
+# How much is hidden behind a scroll bar inside the frame, in px.
+SCROLLED = """() => [document.documentElement, document.querySelector("[data-testid=stMain]")]
+  .map(part => [part.scrollHeight - part.clientHeight, part.scrollWidth - part.clientWidth])"""
+
+# What a third party may keep: is storage granted, and does a cookie that is made for frames stay?
+KEPT = """async () => { document.cookie = "probe=1; SameSite=None; Secure";
+  return [await document.hasStorageAccess(), document.cookie.includes("probe")]; }"""
+
+
+@pytest.fixture(scope="module")
+def browser(browser: Browser) -> Iterator[Browser]:
+    """One that blocks the cookies of third parties."""
+    strict = browser.browser_type.launch(
+        executable_path=find(), args=[*ARGUMENTS, "--test-third-party-cookie-phaseout"]
+    )
+    yield strict
+    strict.close()
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
+    """A folder, and the address at which another site serves it: 127.0.0.1 is not localhost."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield folder, f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.fixture
+def framed(page: Page, elsewhere: tuple[Path, str]):
+    """The frame of a page of another site that holds the snippet alone, once its figures are drawn."""
+
+    def frame(snippet: str, width: int = 700, name: str = "page.html") -> Frame:
+        folder, address = elsewhere
+        (folder / name).write_text(
+            f'<!doctype html><link rel="icon" href="data:,"><div style="width: {width}px">{snippet}</div>',
+            encoding="utf-8",
+        )
+        page.set_viewport_size({"width": max(400, width + 40), "height": 900})
+        page.goto(f"{address}/{name}")
+        page.frame_locator("iframe").locator(READY).first.wait_for()
+        return page.frames[1]
+
+    return frame
+
+
+@pytest.fixture(scope="module")
+def snippets(context, server):
+    """What Share gives for an address and a choice: ``snippets("compare", "Figure alone", narrow=True)``."""
+    known: dict[tuple[str, str, bool], str] = {}
+
+    def ask(address: str, preset: str = "In short", narrow: bool = False) -> str:
+        wanted = (address, preset, narrow)
+        if wanted not in known:
+            tab = context.new_page()
+            tab.goto(f"{server}/{address}")
+            tab.locator(READY).first.wait_for()
+            panel = Panel(View(tab, server))
+            panel.preset(preset)
+            if narrow:
+                panel.dialog.get_by_role("radio", name="Narrow").check()
+            panel.measured()
+            known[wanted] = panel.text("iframe")
+            tab.close()
+        return known[wanted]
+
+    return ask
+
+
+def test_the_browser_of_this_file_blocks_third_parties(framed, server):
+    frame = framed(f'<iframe src="{server}/?embed=true" width="700" height="900"></iframe>')
+    assert frame.evaluate(KEPT) == [False, False]
+
+
+@pytest.mark.parametrize("sandboxed", [False, True], ids=["plain", "sandboxed"])
+def test_it_loads_hovers_clicks_and_changes_a_control(framed, snippets, server, sandboxed):
+    snippet = snippets("?layer=LayerNorm([3,4,4])&at=none")
+    assert tag(snippet)["src"].startswith(server)
+    frame = framed(snippet.replace("<iframe", f"<iframe {SANDBOX}") if sandboxed else snippet)
+    line, cells = frame.locator(".nv-readout"), frame.locator(".nv-panel-stats .nv-over")
+    expect(line).to_contain_text("Point at an element")
+    box = cells.bounding_box()
+    spot = {"x": box["width"] / 2, "y": box["height"] * 0.75}
+    cells.hover(position=spot)
+    expect(line).to_contain_text("shares its mean")
+    assert frame.locator(".nv-panel-stats .nv-veil").get_attribute("d")
+    cells.click(position=spot)
+    expect(frame.locator(".nv-panel-stats .nv-frame")).to_have_attribute("visibility", "visible")
+    frame.get_by_role("radiogroup", name="normalized_shape").get_by_role("radio", name="W", exact=True).click()
+    expect(frame.locator(".st-key-sentence")).to_contain_text("24 means")
+    frame.wait_for_function("location.search.includes('LayerNorm') && location.search.includes('at=1')")
+    assert "embed=true" in frame.url
+    assert "hide=" in frame.url
+    expect(frame.get_by_role("button", name="Share", exact=True)).to_have_count(0)
+
+
+EMBEDDED = [
+    ("?", "In short", False),
+    ("?", "Figure alone", False),
+    ("?", "In short", True),
+    ("?shape=4,6&layer=BatchNorm1d(6)", "Figure alone", True),
+    ("compare?layers=BatchNorm2d(3);GroupNorm(1,3)", "Without controls", False),
+    ("step_by_step", "In short", True),
+    ("gradients", "In short", True),
+    ("numerics", "Figure alone", True),
+    ("train_and_eval", "Everything", True),
+]
+
+
+@pytest.mark.parametrize(("address", "preset", "narrow"), EMBEDDED)
+def test_at_the_height_of_the_snippet_nothing_scrolls_and_nothing_is_cut_off(framed, snippets, address, preset, narrow):
+    snippet = snippets(address, preset, narrow)
+    frame = framed(snippet)
+    assert tag(snippet)["width"] == ("320" if narrow else "100%")
+    frame.wait_for_function(
+        "() => document.querySelector('[data-testid=stApp]').dataset.testScriptState === 'notRunning'"
+    )
+    for hidden, beside in frame.evaluate(SCROLLED):
+        assert max(hidden, beside) <= 0
+    if "numerics" not in address and "train" not in address:  # the panels of a linked view
+        assert frame.evaluate(MISPLACED) == []
+    content = frame.evaluate("() => document.querySelector('[data-testid=stMainBlockContainer]').offsetHeight")
+    assert int(tag(snippet)["height"]) - content < 20
+
+
+def test_a_lower_frame_does_scroll(framed, snippets):
+    """So that the test above can fail."""
+    snippet = snippets("?")
+    height = tag(snippet)["height"]
+    frame = framed(snippet.replace(f'height="{height}"', f'height="{int(height) - 60}"'))
+    assert max(hidden for hidden, _ in frame.evaluate(SCROLLED)) > 30
+
+
+def test_the_way_to_the_full_app_opens_a_tab_of_its_own(framed, snippets, server):
+    frame = framed(snippets("?layer=LayerNorm([3,4,4])&at=none"))
+    offer = frame.get_by_role("link", name="Open the full app")
+    with frame.page.expect_popup() as opened:
+        offer.click()
+    tab = opened.value
+    tab.locator(READY).wait_for()
+    assert tab.url == f"{server}/?at=none"
+    assert tab.evaluate("window.opener") is None
+    tab.close()
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of an app that lies below /lab."""
+    port, log = free_port(), tmp_path_factory.mktemp("lab") / "log.txt"
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.address", "localhost"]
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [*command, "--server.port", str(port), "--server.baseUrlPath", "lab"],
+            cwd=ROOT,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        _wait_for_health(f"http://localhost:{port}/lab", process, log)
+        yield f"http://localhost:{port}/lab"
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+@pytest.mark.parametrize(("path", "link"), [("", "/?at=none"), ("/", "/?at=none"), ("/compare", "/compare?at=none")])
+def test_below_a_base_path_plotly_loads_and_links_are_right(page, lab, framed, path, link):
+    asked = []
+    page.on("response", lambda answer: asked.append((answer.url, answer.status)))
+    page.goto(f"{lab}{path}?at=none")
+    page.locator(READY).first.wait_for()
+    assert [status for url, status in asked if url.startswith(f"{lab}/lib/plotly-")] == [200]
+    page.set_viewport_size(SCREEN)
+    panel = Panel(View(page, lab))
+    assert panel.text("Link") == f"{lab}{link}"
+    assert panel.text("Notebook cell").splitlines()[2] == f'nv.open("{link}")'
+    assert panel.dialog.get_by_role("link", name="HTML file").get_attribute("href").startswith(f"{lab}/export?page=")
+    panel.measured()
+    frame = framed(panel.text("iframe"))
+    assert frame.url.startswith(f"{lab}{link}")
+    assert max(hidden for hidden, _ in frame.evaluate(SCROLLED)) <= 0
+    offer = frame.get_by_role("link", name="Open the full app").get_attribute("href")
+    assert offer == f"{lab}{link}"

@@ -1,0 +1,126 @@
+"""Everything that a pointer does, without one; and what a screen reader is told."""
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.view import Index, View, peers
+
+pytestmark = pytest.mark.browser
+
+TOURED = [
+    "?shape=2,3,2,3&layer=BatchNorm2d(3)&at=0,0,0,0",
+    "?shape=5,2,3&layer=LayerNorm(3)&at=0,0,0",  # facets in two rows, the last not full
+    "?shape=3,4&layer=LayerNorm(4)&at=0,0",
+    "?shape=4&layer=LayerNorm(4)&at=0",
+]
+
+
+def drawn(view: View) -> np.ndarray:
+    """The flat number of every element as it lies on the screen, -1 in gutters."""
+    scene = view.scene
+    laid = scene.grid.lay(np.arange(int(np.prod(scene.shape))).reshape(scene.shape))
+    return np.where(np.isnan(laid), -1, laid).astype(int)
+
+
+def element(view: View, flat: int) -> Index:
+    return tuple(int(i) for i in np.unravel_index(flat, view.scene.shape))
+
+
+def press(view: View, key: str) -> Index | None:
+    view.page.keyboard.press(key)
+    return view.readout.index
+
+
+@pytest.mark.parametrize("query", TOURED)
+def test_arrows_go_through_all_facets_over_the_gaps_and_stop_at_the_border(look_both, query):
+    view = look_both(query)
+    view.panel("stats").focus()
+    lines = [[element(view, flat) for flat in line if flat >= 0] for line in drawn(view)]
+    rows = [line for line in lines if line]
+    columns = [[element(view, flat) for flat in line if flat >= 0] for line in drawn(view).T if max(line) >= 0]
+    for arrow, way in (("ArrowRight", rows[0]), ("ArrowLeft", rows[0][::-1])):
+        assert [press(view, arrow) for _ in way] == [*way[1:], way[-1]]
+    for arrow, way in (("ArrowDown", columns[0]), ("ArrowUp", columns[0][::-1])):
+        assert [press(view, arrow) for _ in way] == [*way[1:], way[-1]]
+    assert view.scene.at == rows[0][0]  # walking selects nothing
+
+
+def test_the_cursor_veils_as_the_pointer_does(look_both):
+    view = look_both("?layer=BatchNorm2d(3)&at=0,0,0,0")
+    view.panel("params").focus()
+    for _ in range(5):
+        index = press(view, "ArrowRight")
+    assert index == (0, 1, 0, 1)
+    for key in ("stats", "params", "x", "normalized", "output"):
+        assert view.uncovered(key) == peers(view.scene, key, index), key
+        assert view.marked(key, "cursor") == index
+    view.page.keyboard.press("Tab")  # whoever leaves takes the cursor along
+    assert view.readout.index == (0, 0, 0, 0)
+
+
+def test_tab_reaches_every_panel_and_its_focus_is_seen(look_both):
+    view = look_both("?shape=4,6&layer=LayerNorm(6)")
+    view.start()
+    for key in ("stats", "params", "x"):
+        for _ in range(4):
+            view.page.keyboard.press("Tab")
+            if view.panel(key).evaluate("panel => panel === document.activeElement"):
+                break
+        expect(view.panel(key)).to_be_focused()
+        outline = view.panel(key).evaluate("panel => getComputedStyle(panel).outline")
+        assert "solid" in outline
+        assert "2px" in outline
+
+
+def test_enter_selects_and_escape_clears(look_both):
+    view = look_both("?layer=GroupNorm(3,3)&at=0,0,0,0")
+    view.panel("stats").focus()
+    press(view, "ArrowDown")
+    press(view, "ArrowDown")
+    view.page.keyboard.press("Enter")
+    view.waits_for(at="0,0,2,0")
+    assert view.marked("stats") == (0, 0, 2, 0)
+    assert "x[0, 0, 2, 0]" in view.find(".nv-worked h3").inner_text()
+    expect(view.panel("stats")).to_be_focused()  # the focus stays where the reader is
+    assert press(view, "ArrowRight") == (0, 0, 2, 1)
+    view.page.keyboard.press("Escape")
+    view.waits_for(at="none")
+    assert view.marked("stats") is None
+    assert view.readout.index is None
+    assert view.uncovered("stats") == set(np.ndindex(view.scene.shape))
+    assert press(view, "ArrowRight") == (0, 0, 0, 0)  # and an arrow begins anew
+
+
+def test_what_the_cursor_meets_is_announced(look_both):
+    view = look_both("?shape=3,4&layer=LayerNorm(4)&at=1,1")
+    announced = view.page.get_by_role("status").and_(view.find(".nv-hidden"))
+    view.panel("stats").focus()
+    for arrow in ("ArrowRight", "ArrowDown", "ArrowLeft"):
+        press(view, arrow)
+        assert announced.inner_text().split() == view.readout.text.split()
+    assert (
+        announced.evaluate("e => getComputedStyle(e).display !== 'none' && getComputedStyle(e).visibility") == "visible"
+    )
+
+
+def test_every_panel_has_a_role_a_name_and_a_description(look_both):
+    view = look_both("?layer=BatchNorm2d(3)")
+    for key in ("stats", "params", "x", "normalized", "output"):
+        panel, figure = view.panel(key), view.find(f".nv-panel-{key}")
+        assert panel.get_attribute("role") == "application"
+        assert figure.locator(".nv-title").inner_text() in panel.get_attribute("aria-label")
+        described = view.find(f"#{panel.get_attribute('aria-describedby')}")
+        assert described.inner_text() == view.readout.text
+
+
+def test_every_control_has_a_name(look):
+    view = look("?")
+    view.more()
+    snapshot = view.find("body").aria_snapshot()
+    nameless = [line for line in snapshot.splitlines() if line.strip().rstrip(":") in NAMELESS]
+    assert not nameless, snapshot
+    view.less()
+
+
+NAMELESS = {f"- {role}" for role in ("button", "combobox", "spinbutton", "switch", "slider", "textbox", "radiogroup", "radio", "tab", "application")}  # fmt: skip

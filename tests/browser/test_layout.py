@@ -1,0 +1,205 @@
+"""Sizes, themes, embedding, touch: one experience on each."""
+
+import io
+import itertools
+
+import numpy as np
+import pytest
+from PIL import Image
+from playwright.sync_api import expect
+
+from normviz.figures import THEMES
+from tests.browser.view import View, peers
+
+pytestmark = pytest.mark.browser
+
+PHONE = {"viewport": {"width": 390, "height": 844}}
+
+# Texts that stick out of the window, and labels of a panel that lie on each other or on its cells. Code may scroll inside its block.
+MISPLACED = """() => {
+  const faults = [], wide = document.documentElement.clientWidth;
+  const scrolls = (part) => { for (; part; part = part.parentElement)
+    if (/auto|scroll/.test(getComputedStyle(part).overflowX) && part.scrollWidth > part.clientWidth + 1 && part.dataset.testid !== "stMain") return true; };
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), range = document.createRange();
+  for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+    const part = text.parentElement;
+    if (!text.data.trim() || part.closest("script, style, .nv-hidden, [data-testid=stSidebar], a[href='#stMain'], .st-key-reset") || !part.checkVisibility({ visibilityProperty: true })) continue;
+    range.selectNodeContents(text);
+    for (const box of range.getClientRects())
+      if (box.width && (box.left < -0.5 || box.right > wide + 0.5) && !scrolls(part)) faults.push(`cut off: ${text.data.trim().slice(0, 40)}`);
+  }
+  const cross = (a, b, slack) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > slack && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > slack;
+  for (const panel of document.querySelectorAll(".nv-panel:not([hidden]):has(.nv-plot svg)")) {
+    const labels = [...panel.querySelectorAll(".nv-labels text")], boxes = labels.map((label) => label.getBoundingClientRect());
+    const frame = panel.getBoundingClientRect(), plot = panel.querySelector(".nv-plot"), at = plot.getBoundingClientRect(), { x, y } = plot.data[0];
+    const bands = (edges, z) => edges.slice(1).map((edge, i) => [edges[i], edge]).filter((_, i) => z(i));
+    const across = bands(x, (i) => plot.data[0].z.some((line) => !Number.isNaN(line[i]))), down = bands(y, (i) => [...plot.data[0].z[i]].some((value) => !Number.isNaN(value)));
+    const picture = plot.querySelector("image").getBoundingClientRect();
+    if (Math.abs(picture.right - at.left - x.at(-1)) > 1 || Math.abs(picture.bottom - at.top - y.at(-1)) > 1) faults.push(`${panel.className} is drawn beside its place`);
+    const inside = (band, from, to) => band.some(([low, high]) => Math.min(high, to) - Math.max(low, from) > 3);
+    boxes.forEach((box, i) => {
+      const text = `${panel.className}: ${labels[i].textContent}`;
+      if (box.left < frame.left || box.right > frame.right || box.top < frame.top || box.bottom > frame.bottom) faults.push(`outside its panel: ${text}`);
+      boxes.slice(0, i).forEach((other, j) => cross(box, other, 1.5) && faults.push(`on ${labels[j].textContent}: ${text}`));
+      if (inside(across, box.left - at.left, box.right - at.left) && inside(down, box.top - at.top, box.bottom - at.top)) faults.push(`on cells: ${text}`);
+    });
+  }
+  if (document.documentElement.scrollWidth > wide) faults.push(`the page is ${document.documentElement.scrollWidth} wide`);
+  const main = document.querySelector("[data-testid=stMain]");
+  if (main.scrollWidth > main.clientWidth) faults.push(`the page's content is ${main.scrollWidth} wide`);
+  return faults;
+}"""
+
+SHAPES = [
+    "?",
+    "?layer=BatchNorm2d(3)",
+    "?shape=4,6&layer=LayerNorm(6)",
+    "?shape=16,12&layer=BatchNorm1d(12)",
+    "?shape=6&layer=LayerNorm(6)",
+    "?shape=3,4,5&layer=LayerNorm(5)",
+    "?shape=9,10,12&layer=LayerNorm([10,12])",
+    "?shape=2,3,4,5,6&layer=BatchNorm3d(3)",
+    "?shape=4,4,32,32&layer=GroupNorm(2,4)",
+    "?shape=2,64,56,56&layer=BatchNorm2d(64)&from=0,12,0,0",
+    "?shape=1,200,1,1&layer=BatchNorm2d(200).eval()",
+    "?shape=8,16,7,7&layer=InstanceNorm2d(16)",
+    "?shape=2,3,2,3,2,3&layer=LayerNorm(3)",
+    "?shape=3,4&layer=LayerNorm(4)&values=-123456.789,0.00001,1,2,3,4,5,6,7,8,9,99999999",
+]
+
+
+@pytest.mark.parametrize("query", SHAPES)
+def test_on_a_laptop_nothing_is_cut_off_or_lies_on_another(look, query):
+    view = look(query)
+    assert view.page.evaluate(MISPLACED) == []
+
+
+@pytest.fixture(scope="module")
+def phone(browser, server):
+    context = browser.new_context(**PHONE, color_scheme="light", has_touch=True)
+    context.set_default_timeout(30_000)
+    view = View(context.new_page(), server).open()
+    yield view
+    context.close()
+
+
+@pytest.mark.parametrize("query", SHAPES)
+def test_on_a_phone_neither(phone, query):
+    view = phone.go(query)
+    assert view.page.evaluate(MISPLACED) == []
+    panels = [view.find(f".nv-panel-{key}").bounding_box() for key in ("stats", "params", "x", "normalized", "output")]
+    for above, below in itertools.pairwise(panels):
+        assert above["x"] == below["x"]
+        assert above["y"] + above["height"] <= below["y"]
+
+
+def test_a_tap_selects(phone):
+    view = phone.go("?layer=BatchNorm2d(3)&at=none")
+    view.page.touchscreen.tap(*view.spot("stats", (1, 1, 2, 3)))
+    view.waits_for(at="1,1,2,3")
+    assert view.readout.index == (1, 1, 2, 3)
+    assert view.marked("stats") == (1, 1, 2, 3)
+    assert view.uncovered("params") == peers(view.scene, "params", (1, 1, 2, 3))
+
+
+def rgb(colour: str) -> tuple[int, ...]:
+    return tuple(int(colour[i : i + 2], 16) for i in (1, 3, 5))
+
+
+def luminance(colour: tuple[int, ...]) -> float:
+    shares = [part / 255 for part in colour]
+    linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
+    return float(np.dot(linear, (0.2126, 0.7152, 0.0722)))
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_both_themes_paint_peers_in_their_colour_and_veil_the_rest(visitor, theme):
+    view = visitor(color_scheme=theme).open("?layer=BatchNorm2d(3)&at=0,1,1,1")
+    picture = Image.open(io.BytesIO(view.page.screenshot())).convert("RGB")
+    colours, background = THEMES[theme], rgb(THEMES[theme].background)
+    assert picture.getpixel((5, 400)) == background
+    box = view.find(".nv-panel-stats .nv-plot").bounding_box()
+    for index, (x, y) in view.spots("stats").items():
+        if box["y"] < y < 715 and index != (0, 1, 1, 1):
+            painted = np.array(picture.getpixel((round(x - 12), round(y - 12))))
+            fill = np.array(rgb(colours.few[index[1]]))
+            if index[1] == 1:
+                assert abs(painted - fill).max() <= 2, (index, painted)
+            else:  # between its colour and the background, and much nearer to the latter
+                assert abs(painted - background).max() < 0.4 * abs(fill - background).max(), (index, painted)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_text_can_be_read_in_both_themes(visitor, theme):
+    view = visitor(color_scheme=theme).open("?layer=LayerNorm([4])")
+    background = luminance(rgb(THEMES[theme].background))
+    found = view.page.evaluate(
+        """() => Object.fromEntries([".nv-title", ".nv-caption", ".nv-readout", ".nv-note", ".nv-worked .nv-what", ".st-key-sentence h3"]
+        .map(name => [name, getComputedStyle(document.querySelector(name)).color.match(/\\d+/g).slice(0, 3).map(Number)]))"""
+    )
+    for part, colour in found.items():
+        low, high = sorted((luminance(tuple(colour)), background))
+        assert (high + 0.05) / (low + 0.05) >= 4.5, (part, colour)
+
+
+def test_the_theme_can_change_while_the_page_is_open(visitor):
+    view = visitor().open("?at=none")
+    view.page.emulate_media(color_scheme="dark")
+    view.page.wait_for_function(
+        "text => document.querySelector('.nv-view').style.getPropertyValue('--nv-text') === text",
+        arg=THEMES["dark"].text,
+    )
+    view.shows()
+
+
+def test_embedded_there_is_no_header_and_everything_works(visitor):
+    view = visitor().open("?embed=true")
+    expect(view.page.get_by_role("navigation")).to_have_count(0)
+    assert view.find(".st-key-controls").bounding_box()["y"] < 60
+    view.hover("stats", (0, 0, 0, 0))
+    assert view.uncovered("stats") == peers(view.scene, "stats", (0, 0, 0, 0))
+    view.click("stats", (0, 0, 0, 0))
+    view.waits_for(at="0,0,0,0", embed="true")
+    view.segment("normalized_shape", "W")
+    view.waits_for(layer="LayerNorm([4])", embed="true")
+    view.page.reload()
+    view.shows()
+
+
+def test_embedded_in_dark_it_is_dark(visitor):
+    view = visitor().open("?embed=true&embed_options=dark_theme&layer=BatchNorm2d(3)")
+    assert view.find(".nv-view").evaluate("e => e.style.getPropertyValue('--nv-text')") == THEMES["dark"].text
+    picture = Image.open(io.BytesIO(view.page.screenshot())).convert("RGB")
+    assert picture.getpixel((5, 500)) == rgb(THEMES["dark"].background)
+
+
+def test_a_window_of_a_large_tensor_moves_with_its_slider(look):
+    view = look("?shape=2,64,56,56&layer=BatchNorm2d(64)")
+    scene = view.scene
+    assert scene.grid.extent[1] < 64
+    assert "64 groups" in view.find(".nv-panel-stats .nv-caption").inner_text()
+    slider = view.page.get_by_role("slider")
+    expect(slider).to_have_count(len(scene.grid.partial))
+    slider.focus()
+    view.page.keyboard.press("ArrowRight")
+    step = scene.grid.extent[1]
+    view.waits_for(**{"from": f"0,{step},0,0"})
+    assert view.scene.grid.start[1] == step
+    assert f"c = {step}" in view.find(".nv-panel-stats .nv-labels").text_content()
+    index = (1, step + 1, 55, 3)
+    assert view.hover("stats", index).index == index
+    assert view.readout.others == len(view.scene.explanation.peers(index))
+    assert view.uncovered("stats") == peers(view.scene, "stats", index)
+    view.click("stats", index)
+    view.waits_for(at=",".join(map(str, index)))
+
+
+def test_turning_the_screen_draws_anew(visitor):
+    view = visitor().open("?layer=BatchNorm2d(3)")
+    view.page.set_viewport_size({"width": 420, "height": 900})
+    expect(view.find(".nv-view.nv-narrow")).to_have_count(1)
+    view.page.wait_for_function(
+        "() => [...document.querySelectorAll('.nv-over')].every(panel => panel.getBoundingClientRect().right <= innerWidth)"
+    )
+    assert view.hover("params", (1, 2, 3, 3)).index == (1, 2, 3, 3)
+    assert view.uncovered("params") == peers(view.scene, "params", (1, 2, 3, 3))

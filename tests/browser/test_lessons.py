@@ -1,0 +1,315 @@
+"""The lesson pages under a hand: opened by their addresses on any screen, pointed at, stepped, predicted."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import parse_qsl
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+
+from normviz.chosen import chosen
+from normviz.comparison import compare
+from normviz.exhibit import PAGES
+from normviz.explain import Explanation
+from normviz.figures import theme
+from normviz.lessons.question import answer, computed, prose
+from normviz.lessons.questions import QUESTIONS
+from normviz.stepwise import steps
+from tests.browser.conftest import PATIENCE
+from tests.browser.view import Index, View
+from tests.browser.watch import Watch
+
+pytestmark = pytest.mark.browser
+
+READY = ".nv-view[data-state=ready]"
+CHOICE = next(one for one in QUESTIONS.values() if prose(one.key).options and one.page == "compare")
+ADDRESSES = {
+    "compare": "?layers=BatchNorm2d(3);LayerNorm([3,4,4]);GroupNorm(3,3)",
+    "step_by_step": "?step=3",
+    "train_and_eval": "?show=modes&layer=BatchNorm2d(3)",
+    "train_and_eval?": "",
+    "gradients": "?layer=GroupNorm(3,3)",
+    "numerics": "",
+    "questions": f"?q={CHOICE.key}&guess={computed(CHOICE)['right']}",
+    "questions?": "",
+}
+# Opened on the first screen, and then on the second, as where a tablet is turned.
+WIDE, NARROW = {"width": 1280, "height": 720}, {"width": 390, "height": 844}
+SCREENS = {"light": (WIDE, NARROW), "dark": (NARROW, WIDE)}
+
+# How far anything on the page reaches beyond its right edge, and whether the page can be pushed sideways.
+SIDEWAYS = """() => [document.scrollingElement, document.querySelector("[data-testid=stMain]")]
+  .map(part => part.scrollWidth - part.clientWidth)"""
+
+
+class Lesson(View):
+    """One lesson page in one tab."""
+
+    def go_to(self, name: str, query: str = "") -> "Lesson":
+        """Load the page of that name, and wait for its figures."""
+        self.page.goto(f"{self.server}/{name}{query}")
+        return self.ready(figures=name != "questions" or "guess" in query)
+
+    def ready(self, figures: bool = True) -> "Lesson":
+        """Wait until the page's words stand there, and its figures are drawn."""
+        self.find("[data-testid=stHeading]").first.wait_for()
+        if figures:
+            self.find(READY).first.wait_for()
+        self.page.wait_for_function(
+            "() => [...document.querySelectorAll('.nv-view')].every(view => view.dataset.state === 'ready')"
+        )
+        return self
+
+    def asks_for(self, **query: str | None) -> None:
+        """Wait until the address has these values; None: lacks the name."""
+        self.page.wait_for_function(
+            """wanted => { const query = new URLSearchParams(location.search);
+            return Object.entries(wanted).every(([name, value]) => query.get(name) === value); }""",
+            arg=query,
+        )
+
+    def drawn(self, key: str) -> Any:
+        """The numbers that a panel draws; NaN between facets."""
+        lines = self.page.evaluate(
+            "key => document.querySelector(`.nv-panel-${key} .nv-plot`).data[0].z.map(line => [...line].map(value => Number.isNaN(value) ? null : value))",
+            key,
+        )
+        return np.array([[np.nan if value is None else value for value in line] for line in lines])
+
+    @property
+    def sentence(self) -> Locator:
+        return self.find(".st-key-sentence")
+
+
+@pytest.fixture
+def lesson(page: Page, server: str) -> Lesson:
+    """A tab, not yet opened; it fails where the browser complains."""
+    return Lesson(page, server)
+
+
+@pytest.fixture(scope="module", params=SCREENS)
+def visit(request: pytest.FixtureRequest, browser: Browser) -> Iterator[tuple[BrowserContext, str]]:
+    """A visitor who sees the app in the light or in the dark, and the name of the theme."""
+    context = browser.new_context(viewport=SCREENS[request.param][0], color_scheme=request.param)
+    context.set_default_timeout(PATIENCE)
+    yield context, request.param
+    context.close()
+
+
+@pytest.mark.parametrize("name", ADDRESSES)
+def test_every_page_opens_by_its_address_on_every_screen(
+    visit: tuple[BrowserContext, str], server: str, name: str
+) -> None:
+    context, scheme = visit
+    tab = context.new_page()
+    watch = Watch(tab)
+    view = Lesson(tab, server).go_to(name.removesuffix("?"), ADDRESSES[name])
+    for screen in SCREENS[scheme]:
+        tab.set_viewport_size(screen)
+        if name != "questions?":
+            fits(view, screen["width"])
+            figure = view.find(READY).first
+            assert figure.evaluate("view => getComputedStyle(view).getPropertyValue('--nv-text')") == theme(scheme).text
+        assert tab.evaluate(SIDEWAYS) == [0, 0]
+        assert view.find("[data-testid=stAlertContentWarning]").count() == 0
+    watch.check()
+    tab.close()
+
+
+def fits(view: Lesson, width: int) -> None:
+    """Wait until every figure is drawn for a page of this width; nothing of it is cut off."""
+    view.page.wait_for_function(
+        """width => [...document.querySelectorAll(".nv-view")].every(view => [view, ...view.querySelectorAll("svg")].every(part => {
+          const box = part.getBoundingClientRect();
+          return !box.width || (box.left >= 0 && box.right <= width && (part === view || box.right <= view.getBoundingClientRect().right + 1));
+        }))""",
+        arg=width,
+    )
+
+
+# Compare
+
+
+def group(e: Explanation, index: Index) -> set[Index]:
+    return {index, *e.peers(index)}
+
+
+def met(e: Explanation, index: Index) -> set[Index]:
+    return {index, *e.parameter_peers(index)} if e.norm.params is not None else set(np.ndindex(e.shape))
+
+
+def bricks(view: Lesson, number: int) -> list[str]:
+    """The filled faces of a layer's cube."""
+    return (
+        view.find(".nv-panel.nv-cube")
+        .nth(number)
+        .locator(".nv-fill")
+        .evaluate_all("faces => faces.map(face => face.getAttribute('d'))")
+    )
+
+
+def test_pointing_at_an_element_shows_its_peers_under_every_layer_at_once(lesson: Lesson) -> None:
+    layers = "BatchNorm2d(3);LayerNorm([3,4,4]);InstanceNorm2d(3);GroupNorm(3,3)"
+    lesson.go_to("compare", f"?layers={layers}&at=0,0,0,0")
+    scene = lesson.scene
+    explanations = compare(chosen(layers.split(";"), scene)[0], scene.shape, scene.layout).explanations
+    before = [bricks(lesson, number) for number in range(4)]
+    for panel, index in (("stats0", (1, 2, 0, 3)), ("params1", (0, 1, 3, 2)), ("stats3", (1, 1, 2, 1))):
+        readout = lesson.hover(panel, index)
+        assert f"x[{', '.join(map(str, index))}]" in readout.text
+        for number, e in enumerate(explanations):
+            assert lesson.uncovered(f"stats{number}") == group(e, index)
+            assert lesson.uncovered(f"params{number}") == met(e, index)
+            others = e.counts.elements_per_statistic - 1
+            assert f"{e.title}: {others} share its mean" in readout.text
+            label = lesson.find(".nv-panel.nv-cube svg").nth(number).get_attribute("aria-label")
+            count = e.counts.statistics
+            assert label == f"{e.title}: one of {count} groups, {others + 1} elements filled"
+            assert lesson.find(".nv-panel.nv-cube").nth(number).locator(".nv-here").count() > 0
+    after = [bricks(lesson, number) for number in range(4)]
+    assert all(one != other for one, other in zip(before, after, strict=True))
+    assert len({tuple(faces) for faces in after}) == 3  # GroupNorm(3, 3) has InstanceNorm's groups
+
+
+def test_a_click_on_one_panel_selects_in_all_and_changes_the_sentence(lesson: Lesson) -> None:
+    lesson.go_to("compare", "?shape=3,4&layers=BatchNorm1d(4);LayerNorm(4)")
+    lesson.click("params1", (0, 2))
+    lesson.asks_for(at="0,2")
+    expect(lesson.sentence).to_contain_text("x[0, 2] shares its mean with 2 others under BatchNorm1d(4) and 3 under")
+    lesson.leave()
+    assert {lesson.marked(key) for key in ("stats0", "params0", "stats1", "params1")} == {(0, 2)}
+
+
+# Step by step
+
+
+def test_the_buttons_and_the_names_of_the_steps_change_panels_and_address(lesson: Lesson) -> None:
+    lesson.go_to("step_by_step", "?shape=3,4&layer=LayerNorm(4)")
+    made = steps(lesson.scene.explanation)
+    chips = lesson.find(".nv-chip")
+    assert chips.all_inner_texts() == [step.title for step in made]
+
+    def stands_at(number: int) -> None:
+        expect(lesson.find(".nv-chip.nv-now")).to_have_text(made[number].title)
+        lesson.asks_for(step=str(number) if number != 1 else None)
+        wanted = made[number].values.expand(3, 4).numpy()
+        expect(lesson.find(".nv-panel-after .nv-title" if number else ".nv-panel-before .nv-title")).to_have_text(
+            made[number].title
+        )
+        np.testing.assert_allclose(lesson.drawn("after" if number else "before"), wanted, rtol=1e-5)
+
+    stands_at(1)
+    lesson.page.get_by_role("button", name="One step on").click()
+    stands_at(2)
+    lesson.page.get_by_role("button", name="One step back").click()
+    stands_at(1)
+    chips.nth(6).click()
+    stands_at(6)
+    chips.nth(0).click()
+    stands_at(0)
+    lesson.page.go_back()
+    stands_at(6)
+    lesson.page.get_by_role("button", name="Back to the start").click()
+    expect(lesson.find(".nv-chip.nv-now")).to_have_text(made[1].title)
+
+
+def test_play_goes_on_to_the_last_step(lesson: Lesson) -> None:
+    lesson.go_to("step_by_step", "?shape=3,4&layer=RMSNorm(4)&step=3")
+    lesson.page.get_by_role("button", name="Play").click()
+    expect(lesson.find(".nv-chip.nv-now")).to_have_text("scaled")
+    lesson.asks_for(step="4")
+    expect(lesson.page.get_by_role("button", name="Play")).to_have_text("▶ Play")
+
+
+def test_a_step_shows_the_arithmetic_of_the_selected_element(lesson: Lesson) -> None:
+    lesson.go_to("step_by_step", "?shape=2,2&layer=LayerNorm(2)&values=1,5,2,3&step=1&at=0,0")
+    expect(lesson.find(".nv-worked .nv-how")).to_have_text("(1 + 5) / 2")
+    expect(lesson.find(".nv-worked .nv-result")).to_have_text("= 3")
+    expect(lesson.find(".nv-iteration")).to_have_text("This iteration: n = 0; d runs 0 to 1.")
+    lesson.click("after", (1, 0))
+    expect(lesson.find(".nv-worked .nv-how")).to_have_text("(2 + 3) / 2")
+    lesson.asks_for(at="1,0")
+
+
+# Train and eval, Gradients
+
+
+def test_another_experiment_is_another_figure(lesson: Lesson) -> None:
+    lesson.go_to("train_and_eval")
+    expect(lesson.find(READY)).to_have_count(2)
+    lesson.write("momentum (0 to 1, or none)", "none")
+    lesson.asks_for(momentum="none")
+    expect(lesson.find("[data-testid=stMarkdown]").filter(has_text="every batch weighs the same")).to_have_count(1)
+    lesson.segment("Experiment", "Small batches")
+    lesson.asks_for(show="batches")
+    expect(lesson.find(".nv-chart-plot[role=img]")).to_have_count(1)
+    expect(lesson.sentence).to_contain_text("the smaller the batch")
+    lesson.page.go_back()
+    expect(lesson.find(READY)).to_have_count(2)
+
+
+def test_moving_another_input_changes_the_sentence(lesson: Lesson) -> None:
+    lesson.go_to("gradients", "?shape=3,4&layer=LayerNorm(4)&at=0,1")
+    expect(lesson.sentence).to_contain_text("Move x[0, 1] and 4 of 12 outputs move")
+    assert set(map(tuple, np.argwhere(lesson.drawn("autograd")))) == {(0, column) for column in range(4)}
+    lesson.click("autograd", (2, 2))
+    lesson.asks_for(at="2,2")
+    expect(lesson.sentence).to_contain_text("Move x[2, 2] and 4 of 12 outputs move")
+    lesson.page.wait_for_function(
+        "() => document.querySelector('.nv-panel-autograd .nv-plot').data[0].z[0].every(value => value === 0)"
+    )
+    assert set(map(tuple, np.argwhere(lesson.drawn("autograd")))) == {(2, column) for column in range(4)}
+    assert lesson.uncovered("autograd") == {(2, column) for column in range(4)}
+
+
+# Questions
+
+
+def test_a_prediction_reveals_the_answer_and_its_figure_and_one_click_opens_the_case(lesson: Lesson) -> None:
+    words = prose(CHOICE.key)
+    lesson.page.goto(f"{lesson.server}/questions")
+    lesson.page.get_by_role("button", name=words.title, exact=True).click()
+    lesson.asks_for(q=CHOICE.key)
+    expect(lesson.page.get_by_text("The figure comes with the answer.")).to_be_visible()
+    expect(lesson.find(".nv-view")).to_have_count(0)
+    options = lesson.find("[data-testid=stRadio] label")
+    options.nth(list(words.options).index(computed(CHOICE)["right"]) + options.count() - len(words.options)).click()
+    lesson.asks_for(guess=computed(CHOICE)["right"])
+    expect(lesson.page.get_by_text("As you predicted.")).to_be_visible()
+    expect(lesson.find(READY)).to_have_count(1)
+    shown = " ".join(lesson.find("[data-testid=stMarkdown]").all_inner_texts())
+    assert first_words(answer(CHOICE)) in re.sub(r"\s+", " ", shown)
+    address = lesson.page.url
+    figure = lesson.find(".nv-title").all_inner_texts()
+    lesson.page.get_by_role("link", name=f"Open in {PAGES[CHOICE.page].title}").click()
+    lesson.asks_for(q=None, **dict(parse_qsl(CHOICE.query)))
+    lesson.ready()
+    assert lesson.find(".nv-title").all_inner_texts() == figure
+    assert lesson.find("[data-testid=stAlertContentWarning]").count() == 0
+    lesson.page.go_back()
+    expect(lesson.page.get_by_text("As you predicted.")).to_be_visible()
+    assert lesson.page.url == address
+
+
+def first_words(markdown: str) -> str:
+    """The beginning of an answer as a reader sees it, up to its first code or number in bold."""
+    return re.split(r"[`*\n]", markdown)[0].strip()
+
+
+def test_a_page_leads_to_its_questions(lesson: Lesson) -> None:
+    lesson.go_to("compare")
+    links = lesson.find("[data-testid=stPageLink] a")
+    title = links.first.inner_text()
+    links.first.click()
+    expect(lesson.page.get_by_role("heading", name=re.compile(re.escape(title.split("\n")[-1])))).to_be_visible()
+    assert "q" in lesson.query
+
+
+def test_the_scene_goes_along_by_the_list_of_pages(lesson: Lesson) -> None:
+    lesson.open("?shape=2,6&layer=RMSNorm(6)")
+    lesson.page.get_by_role("link", name="Compare").click()
+    lesson.asks_for(shape="2,6", layer="RMSNorm([6])")
+    lesson.ready()
+    expect(lesson.find(".nv-stats .nv-title").first).to_have_text("RMSNorm([6])")

@@ -1,0 +1,35 @@
+"""A monkey plays with every page, and the page is whole afterwards. MONKEY_SEED and MONKEY_ACTIONS replay and prolong it."""
+
+import os
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.browser.conftest import PATIENCE, SCREEN
+from tests.browser.monkey import HOVERED, Monkey
+
+pytestmark = pytest.mark.browser
+
+SEED = int(os.environ.get("MONKEY_SEED", "1"))
+ACTIONS = int(os.environ.get("MONKEY_ACTIONS", "40"))  # on each page
+EVERY = 15
+
+
+@pytest.mark.parametrize("name", HOVERED)
+def test_nothing_breaks_under_a_monkey(browser: Browser, server: str, name: str) -> None:
+    context = browser.new_context(viewport=SCREEN, color_scheme="light")
+    context.set_default_timeout(PATIENCE)
+    monkey = Monkey(context.new_page(), server, name, SEED)
+    try:
+        for number in range(ACTIONS):
+            monkey.act()
+            if number % EVERY == EVERY - 1:
+                monkey.check()
+        monkey.answers()
+    except Exception as error:
+        steps = "\n".join(monkey.done)
+        raise AssertionError(
+            f"MONKEY_SEED={SEED}, page {name or 'explore'!r}, at {monkey.page.url}; last actions:\n{steps}\n\n{error}"
+        ) from error
+    finally:
+        context.close()

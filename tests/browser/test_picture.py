@@ -1,0 +1,295 @@
+"""Pictures made in the browser: an SVG that any program reads, with what the view shows, and a PNG of it."""
+
+import base64
+import re
+import struct
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Page
+
+from normviz.figures import theme
+from tests.browser.alone import data_of, parts_of, write
+from tests.browser.view import View
+from tests.browser.watch import Watch
+
+pytestmark = pytest.mark.browser
+
+VIEWS = {
+    "view": ("explore", "shape=2,3,4,4&layer=GroupNorm(3,3)&at=1,2,0,3"),
+    "matrix": ("explore", "shape=4,6&layer=BatchNorm1d(6)&at=3,5"),
+    "large": ("explore", "shape=2,16,16,16&layer=LayerNorm([16,16,16])&at=1,2,3,4"),
+    "unmarked": ("explore", "shape=3,4,5&layer=RMSNorm([4,5])&at=none"),
+    "compare": ("compare", "layers=BatchNorm2d(3);LayerNorm([3,4,4]);InstanceNorm2d(3)&at=1,2,0,3"),
+    "steps": ("step_by_step", "step=3&at=1,2,0,3"),
+    "values": ("train_and_eval", "show=modes&layer=BatchNorm2d(3)&at=0,1,2,3"),
+    "jacobian": ("gradients", "show=matrix"),
+    "chart": ("numerics", "show=variance"),
+}
+SHAPES = {"svg", "title", "desc", "g", "path", "rect", "text", "tspan"}
+IMAGE = """async kind => {
+  const view = document.querySelector(".nv-view"), blob = await view.nvImage(kind), reader = new FileReader();
+  const text = await new Promise((done) => { reader.onload = () => done(reader.result); reader.readAsDataURL(blob); });
+  return [blob.type, text.split(",")[1], view.nvImageName(kind)];
+}"""
+# How many elements of each panel the veil of the live view, and that of the picture, leave open.
+OPEN = """svg => {
+  const inside = (veil, box, at) => !veil || !veil.isPointInFill(new DOMPoint(...at));
+  document.body.insertAdjacentHTML("beforeend", `<div id="still" style="position:absolute;left:0;top:0;opacity:0">${svg}</div>`);
+  const groups = [...document.querySelectorAll("#still g.nv-over")], found = [];
+  let number = 0;
+  for (const panel of document.querySelectorAll(".nv-panel")) {
+    if (panel.hidden || !panel.offsetParent) continue;
+    const group = groups[number++], plot = panel.querySelector(".nv-plot");
+    if (!plot?.data) continue;
+    const { x, y, z } = plot.data[0], live = panel.querySelector(".nv-veil"), still = group.querySelector(".nv-veil");
+    const middle = (edges, i) => (edges[i] + edges[i + 1]) / 2, counts = [0, 0];
+    z.forEach((line, i) => line.forEach((value, j) => {
+      if (Number.isNaN(value)) return;
+      const at = new DOMPoint(middle(x, j), middle(y, i));
+      counts[0] += !live.getAttribute("d") || !live.isPointInFill(at);
+      counts[1] += !still || !still.isPointInFill(at);
+    }));
+    found.push(counts);
+  }
+  document.querySelector("#still").remove();
+  return found;
+}"""
+Image = tuple[str, bytes, str]
+
+
+@pytest.fixture(scope="module")
+def tab(context: BrowserContext) -> Iterator[Page]:
+    """One tab for the file."""
+    page = context.new_page()
+    watch = Watch(page)
+    yield page
+    watch.check()
+    page.close()
+
+
+@pytest.fixture
+def shown(tab: Page, tmp_path: Path) -> Callable[..., Any]:
+    """Shows one figure of a page, and returns its data."""
+
+    def show(name: str, scheme: str = "light", **changes: Any) -> dict[str, Any]:
+        data = data_of(parts_of(*VIEWS[name])[0]) | changes
+        tab.goto(write(tmp_path, data, scheme))
+        tab.wait_for_selector(".nv-view[data-state=ready]")
+        return data
+
+    return show
+
+
+def image(page: Page, kind: str) -> Image:
+    form, text, name = page.evaluate(IMAGE, kind)
+    return form, base64.b64decode(text), name
+
+
+def parsed(svg: bytes) -> ET.Element:
+    return ET.fromstring(svg.decode("utf-8"))
+
+
+def texts(root: ET.Element) -> list[str]:
+    return ["".join(node.itertext()) for node in root.iter("{http://www.w3.org/2000/svg}text")]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_picture_has_what_the_view_shows_in_shapes_and_text_alone(tab, shown, name, scheme):
+    data = shown(name, scheme)
+    form, svg, _ = image(tab, "svg")
+    root, said = parsed(svg), texts(parsed(svg))
+    assert form == "image/svg+xml"
+    assert root.find("{http://www.w3.org/2000/svg}rect").get("fill") == theme(scheme).background
+    used = {node.tag.removeprefix("{http://www.w3.org/2000/svg}") for node in root.iter()}
+    if name == "chart":
+        assert used <= SHAPES | {"defs", "clipPath"}
+        assert {"two passes", "Welford", "relative error"} <= set(said)
+        return
+    assert used <= SHAPES
+    assert not re.search(rb"var\(|rgba\(|color\(|style=|href|url\(", svg)
+    words = " ".join(said)
+    wanted = [p for p in data["panels"] if name != "steps" or p["title"] in ("centred", "squared")]
+    for panel in wanted:
+        assert panel["title"] in said
+        assert (panel.get("caption") or "") in words
+    if data["at"] is not None:
+        assert any(text.startswith(tab.inner_text(".nv-readout").split(" · ")[0]) for text in said)
+    assert not re.search("Point at|Select an element|Edit a value|Save image|Play", words)
+
+
+@pytest.mark.parametrize("name", [name for name in VIEWS if name != "chart"])
+def test_a_picture_veils_the_same_cells_as_the_view(tab, shown, name):
+    shown(name)
+    _, svg, _ = image(tab, "svg")
+    counts = tab.evaluate(OPEN, svg.decode())
+    assert counts
+    for live, still in counts:
+        assert live == still > 0
+
+
+def test_a_picture_prints_the_ids_of_a_case_checked_by_hand(tab, shown):
+    shown("matrix")
+    root = parsed(image(tab, "svg")[1])
+    stats, params = [
+        [node.text for node in group]
+        for group in root.iter("{http://www.w3.org/2000/svg}g")
+        if group.get("class") == "nv-text"
+    ][:2]
+    assert stats == params == list("012345") * 4
+
+
+def test_a_picture_follows_the_pointer(tab, shown):
+    shown("view")
+    tab.hover(".nv-panel-stats .nv-over", position={"x": 80, "y": 60})
+    read = tab.inner_text(".nv-readout").split(" = ")[0]
+    assert read != "x[1, 2, 0, 3]"
+    assert any(text.startswith(read) for text in texts(parsed(image(tab, "svg")[1])))
+
+
+def test_taking_a_picture_changes_nothing_on_the_page(tab, shown):
+    shown("compare")
+    before = tab.evaluate("document.querySelector('.nv-view').outerHTML")
+    first, second = image(tab, "svg")[1], image(tab, "svg")[1]
+    assert tab.evaluate("document.querySelector('.nv-view').outerHTML") == before
+    assert first == second
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_png_is_the_same_picture_twice_as_large_and_not_blank(tab, shown, name):
+    shown(name)
+    root = parsed(image(tab, "svg")[1])
+    form, png, _ = image(tab, "png")
+    assert form == "image/png"
+    assert png.startswith(b"\x89PNG\r\n\x1a\n")
+    assert struct.unpack(">II", png[16:24]) == (2 * int(root.get("width")), 2 * int(root.get("height")))
+    colours = tab.evaluate(
+        """async png => {
+          const image = new Image(), canvas = document.createElement("canvas"), seen = new Set();
+          image.src = `data:image/png;base64,${png}`;
+          await image.decode();
+          [canvas.width, canvas.height] = [image.width, image.height];
+          const context = canvas.getContext("2d");
+          context.drawImage(image, 0, 0);
+          const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
+          for (let i = 0; i < data.length; i += 16) seen.add((data[i] << 16) | (data[i + 1] << 8) | data[i + 2]);
+          return [seen.size, data[0], data[3]];
+        }""",
+        base64.b64encode(png).decode(),
+    )
+    assert colours[0] > 50
+    assert colours[1:] == [255, 255]
+
+
+# Which share of the pixels of two pictures differs so that an eye sees it.
+DIFFER = """async pictures => {
+  const drawn = await Promise.all(pictures.map(async (png) => {
+    const image = new Image(), canvas = document.createElement("canvas");
+    image.src = `data:image/png;base64,${png}`;
+    await image.decode();
+    [canvas.width, canvas.height] = [image.width, image.height];
+    canvas.getContext("2d").drawImage(image, 0, 0);
+    return canvas;
+  }));
+  const [width, height] = ["width", "height"].map((side) => Math.min(...drawn.map((canvas) => canvas[side])));
+  const [one, other] = drawn.map((canvas) => canvas.getContext("2d").getImageData(0, 0, width, height).data);
+  let differ = 0;
+  for (let i = 0; i < one.length; i += 4) differ += [0, 1, 2].some((part) => Math.abs(one[i + part] - other[i + part]) > 40);
+  return differ / (width * height);
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["view", "compare"])
+def test_a_picture_opened_alone_looks_as_the_page_does_in_its_font(tab, shown, tmp_path, name, scheme):
+    shown(name, scheme)
+    tab.add_style_tag(
+        content=".nv-view, .nv-view * { font-family: Arial, 'Liberation Sans', sans-serif !important }"
+        ".nv-view code { font-family: Menlo, Consolas, 'DejaVu Sans Mono', monospace !important }"
+    )
+    panel = tab.locator(".nv-panel").first
+    panel.evaluate("panel => panel.closest('.nv-view').classList.add('nv-used')")  # its hint is in no picture
+    live, box = panel.screenshot(), panel.bounding_box()
+    root = tab.locator(".nv-view").bounding_box()
+    svg = image(tab, "svg")[1]
+    heading = 34
+    (tmp_path / "still.svg").write_bytes(svg)
+    tab.goto((tmp_path / "still.svg").as_uri())
+    clip = {"x": box["x"] - root["x"] + 16, "y": box["y"] - root["y"] + 16 + heading}
+    still = tab.screenshot(clip=clip | {"width": box["width"], "height": box["height"]})
+    tab.goto("about:blank")
+    differ = tab.evaluate(DIFFER, [base64.b64encode(png).decode() for png in (live, still)])
+    assert differ < 0.02
+
+
+def test_hostile_words_stay_words(tab, shown):
+    hostile = "</text><script>alert(1)</script>\"'&<img src=x onerror=alert(1)>"
+    data = data_of(parts_of(*VIEWS["view"])[0])
+    panels = [panel | {"title": hostile, "caption": hostile} for panel in data["panels"]]
+    shown("view", layer=hostile, panels=panels, axes=["n", "<b>", "h", "w"])
+    root = parsed(image(tab, "svg")[1])
+    assert {node.tag.removeprefix("{http://www.w3.org/2000/svg}") for node in root.iter()} <= SHAPES
+    assert texts(root).count(hostile) >= 5
+    assert any(text.startswith("<b> = ") for text in texts(root))
+    assert re.fullmatch(r"normviz-[A-Za-z0-9-]+\.svg", image(tab, "svg")[2])
+
+
+NAMES = {
+    "view": "normviz-GroupNorm-3-3-2x3x4x4",
+    "compare": "normviz-compare-2x3x4x4",
+    "steps": "normviz-LayerNorm-3-4-4-2x3x4x4",
+    "jacobian": "normviz-values-96x96",
+    "chart": "normviz-chart",
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_is_named_after_layer_and_shape(tab, shown, name):
+    shown(name)
+    assert [image(tab, kind)[2] for kind in ("png", "svg")] == [f"{NAMES[name]}.png", f"{NAMES[name]}.svg"]
+
+
+def test_another_kind_of_image_is_refused(tab, shown):
+    shown("view")
+    said = tab.evaluate("document.querySelector('.nv-view').nvImage('gif').catch(error => error.message)")
+    assert said == 'An image is "svg" or "png", not "gif".'
+
+
+def test_a_page_without_the_wish_has_no_menu(tab, shown):
+    shown("view")
+    assert tab.locator(".nv-save").count() == 0
+
+
+@pytest.mark.parametrize("name", ["view", "compare", "chart"])
+def test_the_menu_saves_with_the_keyboard_alone(tab, shown, name):
+    shown(name, save=True)
+    tab.locator(".nv-save summary").focus()
+    tab.keyboard.press("Enter")
+    tab.keyboard.press("Tab")
+    assert tab.evaluate("document.activeElement.getAttribute('aria-label')") == "Save as PNG"
+    with tab.expect_download() as download:
+        tab.keyboard.press("Enter")
+    assert download.value.suggested_filename == f"{NAMES[name]}.png"
+    assert Path(download.value.path()).read_bytes().startswith(b"\x89PNG")
+    tab.keyboard.press("Escape")
+    assert tab.evaluate("[document.querySelector('.nv-save').open, document.activeElement.textContent]") == [
+        False,
+        "Save image",
+    ]
+
+
+def test_the_app_gives_pictures_too(view: View):
+    view.open("?layer=BatchNorm2d(3)&at=1,2,0,3")
+    _, svg, name = image(view.page, "svg")
+    assert name == "normviz-BatchNorm2d-3-2x3x4x4.svg"
+    said = texts(parsed(svg))
+    assert said[0] == "BatchNorm2d(3) on x of shape (2, 3, 4, 4)"
+    assert "Who shares my mean and variance?" in said
+    assert b"Arial" in svg
+    assert b"Source" not in svg
+    _, png, _ = image(view.page, "png")  # the app's content security policy lets it be drawn
+    assert png.startswith(b"\x89PNG")

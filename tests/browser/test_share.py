@@ -1,0 +1,345 @@
+"""Share: what is copied is what it should be, whoever asks for it and however hostile the words are."""
+
+import ast
+import re
+from html.parser import HTMLParser
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+import pytest
+from playwright.sync_api import expect
+
+from normviz.exhibit import PAGES
+from normviz.frame import read_frame
+from normviz.view import link
+from tests.browser.view import View
+
+pytestmark = pytest.mark.browser
+
+READY = '.nv-view:not(.nv-tabbed)[data-state="ready"]'  # the figures; tabs are there before them
+
+HOSTILE = "\"><script>alert(1)</script>'</iframe></script> javascript:alert(2) & [x](y) `c` <!-- %22"
+PATTERN = "Norm('n (g k) h w -> n g','c',sizes={'g':3})"
+
+
+class Panel:
+    """The Share panel of a page that is open."""
+
+    def __init__(self, view: View) -> None:
+        self.page = view.page
+        self.page.get_by_role("button", name="Share", exact=True).click()
+        self.dialog = self.page.get_by_role("dialog", name="Share this view")
+
+    def text(self, label: str) -> str:
+        return self.dialog.get_by_label(label, exact=True).input_value()
+
+    def copy(self, label: str) -> str:
+        button = self.dialog.get_by_role("button", name=f"Copy: {label}", exact=True)
+        expect(button).to_be_enabled()
+        button.click()
+        expect(button).to_have_text("Copied")
+        return self.page.evaluate("navigator.clipboard.readText()")
+
+    def preset(self, name: str) -> None:
+        self.dialog.get_by_role("button", name=name, exact=True).click()
+
+    def measured(self) -> int:
+        """The height in the snippet, once the preview has told it."""
+        expect(self.dialog.locator(".nvs-right > .nvs-note")).to_contain_text("px high")
+        return int(tag(self.text("iframe"))["height"])
+
+
+class Tags(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str]]] = []
+        self.words = ""
+        self.feed(text)
+
+    def handle_starttag(self, name, attributes):
+        self.found.append((name, dict(attributes)))
+
+    def handle_data(self, data):
+        self.words += data
+
+
+def tag(snippet: str) -> dict[str, str]:
+    """The attributes of the one iframe that the snippet is."""
+    tags = Tags(snippet)
+    assert [name for name, _ in tags.found] == ["iframe"]
+    assert tags.words.strip() == ""
+    return tags.found[0][1]
+
+
+def pairs(address: str) -> dict[str, str]:
+    return dict(parse_qsl(urlsplit(address).query))
+
+
+@pytest.fixture
+def opened(visitor):
+    """A page and its panel: ``opened("compare?...")``."""
+
+    def go(address: str = "", **options) -> tuple[View, Panel]:
+        view = visitor(permissions=["clipboard-read", "clipboard-write"], **options)
+        view.page.goto(f"{view.server}/{address}")
+        view.page.locator(READY).first.wait_for()
+        return view, Panel(view)
+
+    return go
+
+
+VIEWS = [
+    ("", {}, "Explore: LayerNorm([3, 4, 4]) on a (2, 3, 4, 4) tensor"),
+    ("", {"layer": PATTERN, "at": "1,2,0,1", "shape": "2,3,4,4"}, None),
+    ("compare", {"layers": "BatchNorm2d(3);Norm('n c h w -> n h w','c')"}, None),
+    ("step_by_step", {"layer": "RMSNorm([3,4,4])", "shape": "2,3,4,4", "step": "3"}, None),
+    ("numerics", {"show": "eps", "spread": "1e-08"}, "Numerics: How small may eps be?"),
+]
+
+
+@pytest.mark.parametrize(("page", "query", "title"), VIEWS, ids=range(len(VIEWS)))
+def test_every_text_is_the_view_and_is_copied_whole(opened, page, query, title):
+    view, panel = opened(f"{page}{link(query)}")
+    shown = PAGES[page or "explore"]
+    whole = shown.view(query).query(shown.fields)
+    readable = link(whole)
+    assert panel.copy("Link") == f"{view.server}/{page}{readable}"
+
+    found = re.fullmatch(r"\[((?:\\.|[^\]\\])*)\]\(([^()\s]*)\)", panel.copy("Markdown"))
+    assert unquote(found[2]) == unquote(panel.text("Link"))
+    words = re.sub(r"\\(.)", r"\1", found[1])
+    assert title in (None, words)
+
+    cell = panel.copy("Notebook cell")
+    called = ast.parse(cell).body[-1].value
+    assert ast.unparse(called.func) == "nv.open"
+    assert called.args[0].value == f"/{page}{readable}"
+
+    address = panel.copy("Its address alone")
+    iframe = tag(panel.copy("iframe"))
+    assert iframe["src"] == address
+    assert {name: value for name, value in pairs(address).items() if name != "hide"} == whole | {"embed": "true"}
+    assert iframe["title"] == words
+    assert (iframe["loading"], iframe["allow"], iframe["width"]) == ("lazy", "clipboard-write", "100%")
+    assert int(iframe["height"]) > 150
+
+    view.page.goto(panel_link := f"{view.server}/{page}{readable}")
+    view.page.locator(READY).first.wait_for()
+    assert Panel(view).text("Link") == panel_link
+
+
+def test_choices_change_the_embedded_view_and_neither_the_link_nor_the_server(visitor):
+    view = visitor()
+    sent = []
+    view.page.on("websocket", lambda socket: sent.append([socket, 0]))
+    view.open("?layer=BatchNorm2d(3)")
+    (socket, _) = sent[0]
+    panel = Panel(view)
+    panel.measured()
+    socket.on("framesent", lambda _: sent.__setitem__(0, [socket, sent[0][1] + 1]))
+    before = panel.text("Link")
+    assert pairs(panel.text("Its address alone"))["hide"].split(",")[:2] == ["questions", "table"]
+
+    heights = [panel.measured()]
+    for preset, hide in (("Figure alone", "all"), ("Without controls", "controls"), ("Everything", None)):
+        panel.preset(preset)
+        assert pairs(panel.text("Its address alone")).get("hide") == hide
+        expect(panel.dialog.get_by_role("button", name=preset)).to_have_attribute("aria-pressed", "true")
+        expect(panel.dialog.get_by_role("button", name="Copy: iframe")).to_be_disabled()
+        heights.append(panel.measured())
+    assert heights[1] < heights[2] < heights[3]
+
+    panel.dialog.get_by_text("One by one").click()
+    panel.dialog.get_by_role("checkbox", name="Layer", exact=True).uncheck()
+    panel.dialog.get_by_role("checkbox", name="Code").uncheck()
+    panel.dialog.get_by_label("Caption under the figure").fill("Look  here.")
+    panel.dialog.get_by_role("radio", name="Dark").check()
+    panel.dialog.get_by_role("radio", name="Narrow").check()
+    address = pairs(panel.text("Its address alone"))
+    assert (address["hide"], address["caption"], address["embed_options"]) == ("layer,code", "Look here.", "dark_theme")
+    assert panel.measured() != heights[3]
+    assert tag(panel.text("iframe"))["width"] == "320"
+    inside = panel.dialog.frame_locator("iframe")
+    expect(inside.get_by_text("Look here.")).to_be_visible()
+    expect(inside.get_by_role("combobox", name="Layer")).to_have_count(0)
+    assert panel.text("Link") == before
+    assert sent[0][1] == 0
+    panel.dialog.get_by_role("radio", name="Follow the reader").check()
+    assert "embed_options" not in pairs(panel.text("Its address alone"))
+
+
+def test_hostile_words_stay_words(opened):
+    view, panel = opened()
+    alerts = []
+    view.page.on("dialog", lambda dialog: (alerts.append(dialog.message), dialog.dismiss()))
+    panel.measured()  # a preview that is replaced while it loads is a failed request
+    panel.dialog.get_by_label("Caption under the figure").fill(HOSTILE)
+    panel.measured()
+    snippet = panel.copy("iframe")
+    iframe = tag(snippet)
+    assert set(iframe) == {"src", "title", "width", "height", "loading", "allow", "style"}
+    assert iframe["src"].startswith(f"{view.server}/?")
+    assert pairs(iframe["src"])["caption"] == HOSTILE
+    view.page.set_content(snippet)
+    expect(view.page.frame_locator("iframe").locator(".normviz-legend")).to_have_text(HOSTILE)
+    view.page.frame_locator("iframe").locator(READY).wait_for()
+    assert view.page.locator("body > *").count() == 1
+    view.page.goto(f"{view.server}/{link({'caption': HOSTILE})}")
+    expect(view.find(".normviz-legend")).to_have_text(HOSTILE)
+    assert view.find(".normviz-legend > *").count() == 0
+    panel = Panel(view)
+    panel.measured()
+    assert read_frame(pairs(panel.text("Link")))[0].caption == HOSTILE
+    assert re.fullmatch(r"\[(?:\\.|[^\]\\])*\]\([^()\s<>]*\)", panel.text("Markdown"))
+    assert ast.literal_eval(ast.unparse(ast.parse(panel.text("Notebook cell")).body[-1].value.args[0]))
+    assert not alerts
+
+
+def test_where_there_is_no_clipboard_the_older_way_works(visitor):
+    view = visitor()
+    view.page.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    view.open("?at=0,0,0,0")
+    view.page.evaluate(
+        "document.addEventListener('copy', () => { const field = document.activeElement; "
+        "window.taken = field.value.slice(field.selectionStart, field.selectionEnd); })"
+    )
+    panel = Panel(view)
+    button = panel.dialog.get_by_role("button", name="Copy: Link")
+    button.click()
+    expect(button).to_have_text("Copied")
+    assert view.page.evaluate("window.taken") == panel.text("Link") == f"{view.server}/?at=0,0,0,0"
+    expect(panel.dialog.get_by_role("status")).to_have_text("Copied: Link")
+
+
+def test_the_keyboard_opens_uses_and_closes_it(visitor):
+    view = visitor().open()
+    opener = view.page.get_by_role("button", name="Share", exact=True)
+    opener.focus()
+    view.page.keyboard.press("Enter")
+    dialog = view.page.get_by_role("dialog", name="Share this view")
+    expect(dialog.get_by_role("button", name="Copy: Link")).to_be_focused()
+    expect(dialog.locator(".nvs-frame")).to_be_visible()
+    names = set()
+    for _ in range(60):
+        view.page.keyboard.press("Tab")
+        names.add(view.page.evaluate("document.activeElement?.closest('dialog') ? document.activeElement.tagName : ''"))
+        if view.page.evaluate("document.activeElement?.tagName") == "IFRAME":
+            break
+    assert names <= {"BUTTON", "TEXTAREA", "INPUT", "A", "SUMMARY", "IFRAME", "DIV"}
+    assert {"TEXTAREA", "INPUT", "SUMMARY"} <= names
+    opener.evaluate("element => element.focus()")  # behind a modal dialog it cannot be
+    expect(opener).not_to_be_focused()
+    dialog.get_by_role("button", name="Close").focus()
+    view.page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    expect(opener).to_be_focused()
+    view.shows()
+
+
+def test_every_control_of_the_panel_has_a_name(opened):
+    _, panel = opened()
+    nameless = panel.dialog.evaluate(
+        """dialog => [...dialog.querySelectorAll("button, a, input, textarea, iframe, summary, fieldset")].filter(element =>
+        !(element.getAttribute("aria-label") || element.title || element.labels?.[0]?.textContent || element.textContent.trim())).map(element => element.outerHTML)"""
+    )
+    assert nameless == []
+    ids = panel.dialog.evaluate("dialog => [...dialog.querySelectorAll('[id]')].map(element => element.id)")
+    assert len(ids) == len(set(ids)) > 5
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "theme"), [(1280, 720, "light"), (1280, 720, "dark"), (390, 844, "dark"), (320, 568, "light")]
+)
+def test_nothing_of_it_is_cut_off(opened, width, height, theme):
+    _, panel = opened(viewport={"width": width, "height": height}, color_scheme=theme)
+    panel.dialog.get_by_text("One by one").click()
+    cut = panel.dialog.evaluate(
+        """dialog => [dialog, ...dialog.querySelectorAll("*")].filter(element => element.tagName !== "TEXTAREA" &&
+        !element.closest(".nvs-stage, .nvs-voice") && element.checkVisibility() &&
+        (element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).display !== "inline" || element.getBoundingClientRect().right > innerWidth)).map(element => element.className)"""
+    )
+    assert cut == []
+    contrast = panel.dialog.evaluate(
+        """dialog => { const style = getComputedStyle(dialog), parts = (colour) => colour.match(/\\d+/g).slice(0, 3).map(Number);
+        return [parts(style.color), parts(style.backgroundColor)]; }"""
+    )
+    assert abs(sum(contrast[0]) - sum(contrast[1])) > 500
+
+
+def test_the_button_takes_no_room_and_lies_on_nothing(visitor):
+    for width in (1280, 900, 390, 320):
+        view = visitor(viewport={"width": width, "height": 720}).open()
+        box = view.page.get_by_role("button", name="Share", exact=True).bounding_box()
+        assert box["y"] + box["height"] <= 60
+        assert view.find(".st-key-controls").bounding_box()["y"] < 100
+        covered = view.page.evaluate(
+            """box => [...document.querySelectorAll("[data-testid=stHeader] :is(a, button, img)")].filter(element => {
+            const other = element.getBoundingClientRect();
+            return other.width && element.checkVisibility({ visibilityProperty: true }) && other.right > box.x && other.left < box.x + box.width && other.top < box.y + box.height; }).map(e => e.outerHTML.slice(0, 80))""",
+            box,
+        )
+        assert covered == [], width
+
+
+def test_images_come_from_the_figures_where_they_can_be_made(opened):
+    view, panel = opened("?at=0,0,0,0")
+    for kind, begins in (("png", b"\x89PNG"), ("svg", b"<svg")):
+        with view.page.expect_download() as saved:
+            panel.dialog.get_by_role("button", name=kind.upper()).click()
+        assert saved.value.suggested_filename.endswith(f".{kind}")
+        assert saved.value.path().read_bytes().startswith(begins)
+    panel.measured()
+    panel.dialog.get_by_role("button", name="Close").click()
+    view.page.evaluate("document.querySelectorAll('.nv-view').forEach(view => { view.nvImage = undefined; })")
+    panel = Panel(view)
+    expect(panel.dialog.get_by_role("button", name="PNG")).to_have_count(0)
+    panel.measured()
+
+
+def test_the_file_is_that_of_the_view(opened):
+    view, panel = opened("?at=0,0,0,0&hide=code&caption=Row+1")
+    file = panel.dialog.get_by_role("link", name="HTML file")
+    assert file.get_attribute("href") == f"{view.server}/export?page=explore&at=0,0,0,0&hide=code&caption=Row%201"
+    with view.page.expect_download() as saved:
+        file.click()
+    text = saved.value.path().read_text()
+    assert saved.value.suggested_filename.endswith(".html")
+    assert ">Row 1<" in text
+    assert "The same in code" not in text
+
+
+def test_a_view_with_hidden_parts_offers_the_full_app(visitor):
+    view = visitor()
+    view.page.goto(f"{view.server}/?hide=all&layer=BatchNorm2d(3)&caption=Row+1")
+    offer = view.page.get_by_role("link", name="Open the full app")
+    expect(offer).to_have_attribute("rel", "noopener")
+    with view.page.expect_popup() as opened:
+        offer.click()
+    tab = opened.value
+    tab.locator(READY).wait_for()
+    assert pairs(tab.url) == {"shape": "2,3,4,4", "layer": "BatchNorm2d(3)"}
+    expect(tab.get_by_role("combobox", name="Layer")).to_be_visible()
+    expect(tab.locator(".normviz-legend")).to_have_count(0)
+    expect(tab.get_by_role("link", name="Open the full app")).to_have_count(0)
+    tab.close()
+
+
+def test_what_is_hidden_stays_hidden_through_changes_reload_and_back(view):
+    view.open("?hide=layer,facts,code&caption=Here")
+    view.segment("normalized_shape", "W")
+    view.waits_for(layer="LayerNorm([4])", hide="layer,facts,code", caption="Here")
+    view.page.reload()
+    view.shows()
+    expect(view.page.get_by_role("combobox", name="Layer")).to_have_count(0)
+    expect(view.find(".nv-facts")).to_be_hidden()
+    expect(view.find(".nv-worked")).to_be_visible()
+    view.page.go_back()
+    view.waits_for(layer=None, hide="layer,facts,code")
+    view.page.goto(
+        f"{view.server}/?hide=stats,output"
+    )  # a hidden panel is not drawn: the page is not what shows() expects
+    view.page.locator(READY).wait_for()
+    expect(view.find(".nv-panel-stats")).to_be_hidden()
+    expect(view.find(".nv-facts")).to_be_visible()
+    view.go("?")
+    expect(view.find(".nv-panel-stats")).to_be_visible()
+    expect(view.page.get_by_role("combobox", name="Layer")).to_be_visible()

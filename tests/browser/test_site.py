@@ -1,0 +1,180 @@
+"""The static site in a browser, opened from a disk: no server, no network."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from normviz.lessons.question import computed, prose, searched
+from normviz.lessons.questions import QUESTIONS, question
+from normviz.site import build
+from tests.browser.conftest import _context
+from tests.browser.watch import Watch
+from tests.export.structure import HOSTILE
+
+pytestmark = pytest.mark.browser
+PHONE = {"width": 390, "height": 780}
+SHOWN = ["s0", "s0b", "q22", "s2a", "four", "loops"]
+READY = ".nv-view[data-state=ready]"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The address of a site of a few pages; the index lists them."""
+    place = tmp_path_factory.mktemp("disk") / "a site"
+    build(place, only=SHOWN)
+    return place.as_uri()
+
+
+@pytest.fixture
+def disk(browser: Browser) -> Iterator[Any]:
+    """Opens a tab without a network: ``disk(color_scheme="dark")``. The test fails where the browser complained."""
+    opened = []
+
+    def go(**options: Any) -> Page:
+        context = _context(browser, offline=True, **options)
+        page = context.new_page()
+        opened.append((context, Watch(page)))
+        return page
+
+    yield go
+    for context, watch in opened:
+        watch.check()
+        context.close()
+
+
+def answered(page: Page) -> None:
+    page.locator("summary", has_text="Show the answer").click()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("screen", [{"width": 1280, "height": 720}, PHONE], ids=["laptop", "phone"])
+def test_every_page_opens_from_a_disk_and_nothing_is_cut_off(disk, site, screen, scheme):
+    page = disk(viewport=screen, color_scheme=scheme)
+    for name in ("index", *(f"question-{key}" for key in SHOWN if key in QUESTIONS), "compare-four", "compare-loops"):
+        page.goto(f"{site}/{name}.html")
+        if name.startswith("question"):
+            answered(page)
+        if name != "index":
+            page.locator(READY).first.wait_for()
+            assert page.locator(".nv-over, .nv-chart-plot .main-svg").count() > 0
+        assert page.evaluate("document.documentElement.scrollWidth") <= screen["width"], name
+        dark = page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(16, 20, 31)"
+        assert dark == (scheme == "dark")
+
+
+def test_the_search_finds_what_the_app_finds(disk, site):
+    page = disk()
+    page.goto(f"{site}/index.html")
+    listed = [key for key in SHOWN if key in QUESTIONS]
+    for words in ("gamma", "GAMMA batch", "eps", "zzz"):
+        page.get_by_label("Search").fill(words)
+        hits = [key for key in listed if all(word in searched(question(key)) for word in words.lower().split())]
+        for key in listed:
+            expect(page.locator(f'a[href="question-{key}.html"]')).to_be_visible(visible=key in hits)
+        expect(page.get_by_text("No question has these words")).to_be_visible(visible=words == "zzz")
+    page.get_by_label("Search").fill("")
+    expect(page.locator("[data-words]:visible")).to_have_count(len(SHOWN))
+
+
+def test_predict_first_then_the_answer_its_figure_and_the_verdict(disk, site):
+    page = disk()
+    page.goto(f"{site}/question-s0.html")
+    verdict, right = page.locator(".ns-verdict"), computed(question("s0"))["right"]
+    assert not page.locator(".nv-panel-stats").is_visible()
+    options = prose("s0").options
+    wrong = next(key for key in options if key != right)
+    page.get_by_role("radio", name=options[wrong], exact=True).check()
+    expect(verdict).to_be_hidden()
+    answered(page)
+    expect(verdict).to_have_text(f"You expected: {options[wrong]}. It is not so.")
+    page.locator(READY).wait_for()
+    page.locator(".nv-panel-stats .nv-over").hover()
+    assert "others" in page.locator(".nv-readout").inner_text()
+    page.get_by_role("radio", name=options[right], exact=True).check()  # another thought
+    expect(verdict).to_have_text("As you predicted.")
+    page.locator("summary", has_text="Hide the answer").click()
+    expect(verdict).to_be_hidden()
+
+
+NUMBERS = {"48": "As you predicted.", "48.0": "As you predicted.", "1,000": "You expected: 1,000. It is not so.", "4.8e1": "As you predicted.", "many": "'many' is no number; write one, such as 48."}  # fmt: skip
+
+
+def test_a_number_is_read_as_the_app_reads_it(disk, site):
+    page = disk()
+    page.goto(f"{site}/question-s0b.html")
+    assert computed(question("s0b"))["right"] == 48
+    for text, said in NUMBERS.items():
+        page.get_by_placeholder("a number").fill(text)
+        page.keyboard.press("Enter")
+        expect(page.locator(".ns-verdict")).to_have_text(said)
+
+
+def test_all_of_it_by_keyboard(disk, site):
+    page = disk()
+    page.goto(f"{site}/index.html")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="To the content")).to_be_focused()
+    page.get_by_label("Search").focus()
+    page.keyboard.type("one gamma and one beta")
+    page.keyboard.press("Tab")
+    expect(page.locator('a[href="question-s0.html"]')).to_be_focused()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/question-s0.html")
+    page.get_by_role("radio").first.focus()
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_role("radio").nth(1)).to_be_checked()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator(".ns-verdict")).to_be_visible()
+    page.locator(READY).wait_for()
+    page.keyboard.press("Tab")
+    expect(page.locator(".nv-panel-stats .nv-over")).to_be_focused()
+    page.keyboard.press("ArrowLeft")
+    assert "x[0, 2, 0, 2]" in page.locator(".nv-readout").inner_text()
+    page.locator("a[rel=next]").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/question-s0b.html")
+
+
+def test_without_scripts_the_answer_can_be_read(disk, site):
+    page = disk(java_script_enabled=False)
+    page.goto(f"{site}/question-s0.html")
+    assert not page.get_by_text("48 gammas").is_visible()
+    answered(page)
+    expect(page.get_by_text("48 gammas")).to_be_visible()
+    page.goto(f"{site}/index.html")
+    expect(page.get_by_role("link", name=prose("s0").title)).to_be_visible()
+    expect(page.get_by_label("Search")).to_be_hidden()
+
+
+def test_what_is_typed_stays_text(disk, site):
+    page = disk()
+    asked = []
+    page.on("dialog", lambda dialog: asked.append(dialog.message) or dialog.dismiss())
+    page.goto(f"{site}/question-s0b.html")
+    for text in HOSTILE:
+        page.get_by_placeholder("a number").fill(text[:40])
+        page.keyboard.press("Enter")
+        expect(page.locator(".ns-verdict")).to_contain_text("is no number")
+        assert page.locator(".ns-verdict *").count() == 0
+    page.goto(f"{site}/index.html")
+    for text in HOSTILE:
+        page.get_by_label("Search").fill(text)
+        expect(page.get_by_text("No question has these words")).to_be_visible()
+        assert page.locator("[onerror], [onload], [onmouseover], .ns-search img, .ns-search script").count() == 0
+    assert asked == []
+
+
+def test_on_paper_an_open_answer_is_printed_and_a_closed_one_is_not(disk, site):
+    page = disk(color_scheme="dark")
+    page.goto(f"{site}/question-s0.html")
+    page.emulate_media(media="print")
+    expect(page.get_by_role("link", name="All questions")).to_be_hidden()
+    expect(page.locator("summary", has_text="the answer")).to_be_hidden()
+    expect(page.get_by_role("radio").first).to_be_visible()
+    page.emulate_media(media="screen")
+    answered(page)
+    page.emulate_media(media="print")
+    expect(page.get_by_text("48 gammas")).to_be_visible()

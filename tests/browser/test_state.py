@@ -1,0 +1,188 @@
+"""The address is the state: reload, Back, an edited address, a slow line, and nonsense."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.test_explore import WARNING
+
+pytestmark = pytest.mark.browser
+
+SLOW = 0.3  # s, each way
+
+
+def test_a_reload_keeps_the_state(view):
+    view.open("?shape=2,4,4,4&layer=GroupNorm(2,4)&params=index")
+    view.click("stats", (1, 3, 2, 1))
+    view.waits_for(at="1,3,2,1")
+    view.write("N", "3")
+    view.waits_for(shape="3,4,4,4")
+    before = view.query
+    view.page.reload()
+    view.shows()
+    assert view.query == before
+    assert view.marked("stats") == (1, 3, 2, 1)
+    assert view.scene.params == "index"
+
+
+def test_back_undoes_one_change_and_forward_redoes_it(view):
+    view.open()
+    queries = [view.query]
+    view.segment("normalized_shape", "W")
+    queries.append(view.waits_for(layer="LayerNorm([4])").query)
+    view.write("C", "5")
+    queries.append(view.waits_for(shape="2,5,4,4").query)
+    view.click("stats", (0, 0, 0, 0))
+    queries.append(view.waits_for(at="0,0,0,0").query)
+    view.more()  # looking changes nothing
+    view.less()
+    for query in queries[-2::-1]:
+        view.page.go_back()
+        view.waits_for(**{name: query.get(name) for name in ("shape", "layer", "at")})
+        assert view.query == query
+        assert view.marked("stats") == view.scene.at
+    for query in queries[1:]:
+        view.page.go_forward()
+        view.waits_for(**query)
+        assert view.query == query
+
+
+def test_back_is_obeyed_though_it_comes_together_with_the_closing_of_a_popover(view):
+    view.open("?at=1,1,1,1")
+    for again in range(6):
+        view.click("stats", (0, 0, 0, again % 4))
+        view.waits_for(at=f"0,0,0,{again % 4}")
+        view.more()
+        view.page.evaluate('() => { document.querySelector(".st-key-more button").click(); history.back(); }')
+        view.waits_for(at="1,1,1,1")
+
+
+def test_an_edited_address_is_obeyed(view):
+    view.open("?layer=BatchNorm2d(3)")
+    view.segment("Tensor", "N, D")
+    view.waits_for(shape="2,6")
+    view.open("?shape=3,5&layer=nn.LayerNorm(5, bias=False)&at=2,4")
+    assert view.scene.shape == (3, 5)
+    assert view.marked("stats") == (2, 4)
+    assert view.field("D").input_value() == "5"
+
+
+def test_selecting_what_is_selected_makes_no_step_in_the_history(view):
+    view.open("?layer=BatchNorm2d(3)&at=0,0,0,0")
+    view.click("stats", (1, 1, 1, 1))
+    view.waits_for(at="1,1,1,1")
+    steps = view.page.evaluate("history.length")
+    view.click("params", (1, 1, 1, 1))
+    view.page.go_back()
+    view.waits_for(at="0,0,0,0")
+    assert view.page.evaluate("history.length") == steps
+    expect(view.find(".nv-readout")).to_contain_text("x[0, 0, 0, 0]")
+    assert view.marked("stats") == (0, 0, 0, 0)
+
+
+class TestOverASlowLine:
+    """300 ms each way: the second change is made before the first has an answer."""
+
+    @pytest.fixture
+    def slow(self, visitor, line):
+        view = visitor(line.address).open()
+        line.delay = SLOW
+        return view
+
+    def test_two_quick_changes_both_arrive(self, slow):
+        slow.segment("normalized_shape", "W")
+        slow.write("C", "5")
+        slow.waits_for(layer="LayerNorm([4])", shape="2,5,4,4")
+
+    def test_a_click_on_an_element_and_a_control(self, slow):
+        slow.click("stats", (0, 1, 2, 3))
+        slow.choose("Layer", "BatchNorm2d")
+        slow.waits_for(at="0,1,2,3", layer="BatchNorm2d(3)")
+        assert slow.marked("params") == (0, 1, 2, 3)
+
+    def test_there_and_back_again_leaves_no_address_behind_that_is_not_shown(self, slow):
+        slow.segment("normalized_shape", "H, W")
+        slow.segment("normalized_shape", "C, H, W")
+        slow.write("H", "3")
+        slow.waits_for(shape="2,3,3,4", layer="LayerNorm([3,3,4])")
+        slow.page.go_back()
+        slow.waits_for(shape=None, layer=None)
+
+    def test_a_click_and_another_tensor(self, slow):
+        slow.click("stats", (0, 0, 1, 1))
+        slow.segment("Tensor", "N, D")
+        slow.waits_for(shape="2,6")
+        expect(slow.find(".nv-readout")).to_contain_text(str(list(slow.scene.at)))
+        assert slow.marked("stats") == slow.scene.at
+
+    def test_quickly_back_to_what_was_shown_a_few_changes_ago(self, slow):
+        """Streamlit's browser side forgets messages after some runs; an answer that refers to one just forgotten would end the session."""
+        slow.click("stats", (0, 0, 0, 0))
+        slow.waits_for(at="0,0,0,0")
+        slow.click("stats", (0, 0, 0, 1))
+        slow.waits_for(at="0,0,0,1")
+        slow.click("stats", (1, 1, 1, 1))
+        slow.page.wait_for_timeout(150)  # a reader's pause: two runs, and not one for both
+        slow.click("stats", (0, 0, 0, 0))
+        slow.waits_for(at="0,0,0,0")
+        slow.click("stats", (0, 2, 2, 2))
+        slow.waits_for(at="0,2,2,2")
+
+    def test_the_frame_follows_the_last_of_two_quick_clicks(self, slow):
+        slow.page.evaluate(
+            """() => { window.frames_seen = [];
+            const look = () => { const mark = document.querySelector(".nv-panel-stats .nv-frame");
+              window.frames_seen.push(`${mark.getAttribute("x")},${mark.getAttribute("y")}`); requestAnimationFrame(look); }; look(); }"""
+        )
+        slow.click("stats", (0, 0, 0, 0))
+        slow.click("stats", (1, 0, 3, 0))
+        slow.waits_for(at="1,0,3,0")
+        seen = slow.page.evaluate("window.frames_seen")
+        places = [place for place, before in zip(seen, [None, *seen], strict=False) if place != before]
+        assert len(places) == len(set(places)), places  # no step back on the way
+        assert slow.marked("stats") == (1, 0, 3, 0)
+
+
+def test_plotly_js_is_loaded_once_a_visit_and_not_again_on_a_reload(visitor, line):
+    view = visitor(line.address).open()
+    view.segment("normalized_shape", "W")
+    view.waits_for(layer="LayerNorm([4])")
+    assert line.asked("plotly") == 1
+    view.page.reload()
+    view.shows()
+    view.open("?shape=4,6")
+    assert line.asked("plotly") == 1
+    assert line.asked("/lib/plotly-") == 1  # ours, and not the chart component's
+    assert line.asked("/_stcore/stream") == 3
+
+
+HOSTILE = [
+    # the query, and what of it the warning quotes, where that is not the first value
+    ("?layer=<script>alert(1)</script>", ""),
+    ("?data=<img src=x onerror=alert(1)>", ""),
+    ("?layer=__import__('os').system('ls')", ""),
+    ("?layer=![x](https://example.invalid/x.png)", ""),
+    ("?params=**x**", ""),
+    ("?layer=`$x$`:red[y]", ""),
+    ("?shape=0,-1&at=%00&values=nan&seed=1e9&params=x", ""),
+    ("?shape=99999999999999999999,1", ""),
+    ("?at=9,9,9,9", "(9, 9, 9, 9)"),
+]
+
+
+@pytest.mark.parametrize(("query", "quoted"), HOSTILE)
+def test_nonsense_in_the_address_gives_one_warning_as_text_and_a_view(look, query, quoted):
+    view = look("?")
+    asked: list[str] = []
+    view.page.on("request", lambda request: asked.append(request.url))
+    view.page.on("dialog", lambda dialog: pytest.fail(dialog.message))
+    view.go(query)
+    warning = view.find(WARNING)
+    expect(warning).to_have_count(1)
+    said = re.sub(r"\s", "", warning.inner_text())
+    assert re.sub(r"\s", "", quoted or next(iter(view.query.values()))) in said
+    assert warning.locator("script, img, strong, em, code, .katex").count() == 0
+    assert not [url for url in asked if not url.startswith((view.server, "blob:"))]
+    view.go("?")
+    expect(warning).to_have_count(0)

@@ -1,0 +1,130 @@
+"""A change never flashes the page, never moves the reader, and never builds the view anew."""
+
+import base64
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from normviz.ui.controls import NAMES, OWN
+from tests.browser.view import View
+
+pytestmark = pytest.mark.browser
+
+# Looks at every frame until told to stop: is the view the same, opaque, drawn, and where it was?
+SAMPLE = """() => {
+  const view = document.querySelector(".nv-view"), main = document.querySelector("[data-testid=stMain]");
+  const seen = { frames: 0, faults: [], scrolled: [] };
+  const opacity = (part) => { let all = 1; for (; part; part = part.parentElement) all *= getComputedStyle(part).opacity; return all; };
+  const fault = (is, what) => is && seen.faults.push(`frame ${seen.frames}: ${what}`);
+  const look = () => {
+    if (seen.done) return;
+    seen.frames++;
+    fault(!view.isConnected || document.querySelector(".nv-view") !== view, "another view");
+    for (const part of [view, document.querySelector(".st-key-sentence"), document.querySelector(".st-key-controls")])
+      fault(!part || opacity(part) < 1 || part.getBoundingClientRect().height < 20, `${part?.className} is faint or gone`);
+    for (const key of ["stats", "params"]) {
+      const picture = view.querySelector(`.nv-panel-${key} .nv-plot image`);
+      fault(!picture?.getAttribute("href") && !picture?.getAttribute("xlink:href"), `${key} is blank`);
+      fault(!view.querySelector(`.nv-panel-${key} .nv-over`).getBoundingClientRect().height, `${key} has no height`);
+    }
+    if (seen.scrolled.at(-1) !== main.scrollTop) seen.scrolled.push(main.scrollTop);
+    requestAnimationFrame(look);
+  };
+  window.nvSeen = seen;
+  look();
+}"""
+
+
+@contextmanager
+def watched(view: View) -> Iterator[None]:
+    """No fault in any frame, and the page stays where it was scrolled to."""
+    view.page.evaluate(SAMPLE)
+    yield
+    seen = view.page.evaluate("() => { window.nvSeen.done = true; return window.nvSeen; }")
+    assert seen["frames"] > 1
+    assert not seen["faults"], seen["faults"][:5]
+    assert len(seen["scrolled"]) == 1, seen["scrolled"]
+
+
+def scroll(view: View, to: int) -> None:
+    view.page.evaluate(
+        "to => document.querySelector('[data-testid=stMain]').scrollTo({ top: to, behavior: 'instant' })", to
+    )
+
+
+CHANGES = {
+    # from where, what is done, and what the address says then
+    "argument": ("?", lambda view: view.segment("normalized_shape", "H, W"), {"layer": "LayerNorm([4,4])"}),
+    "size": ("?", lambda view: view.write("C", "4"), {"shape": "2,4,4,4"}),
+    "layer": ("?", lambda view: view.choose("Layer", "GroupNorm"), {"layer": "GroupNorm(1,3)"}),
+    "tensor": ("?", lambda view: view.segment("Tensor", "N, L, C"), {"shape": "2,4,3"}),
+    "element": ("?", lambda view: view.click("stats", (0, 0, 3, 3)), {"at": "0,0,3,3"}),
+    "a note comes": ("?layer=BatchNorm2d(3)", lambda view: view.segment("Tensor", "N, L, C"), {"shape": "2,4,3"}),
+    "a note goes": ("?shape=2,4,3&layer=BatchNorm1d(4)&layout=NLC", lambda view: view.choose("Layer", "LayerNorm"), {"layer": "LayerNorm([4,3])"}),
+    "a warning goes": ("?data=x", lambda view: view.segment("normalized_shape", "W"), {"layer": "LayerNorm([4])"}),
+    "a row of controls comes": ("?", lambda view: view.choose("Layer", NAMES[OWN]), {"layer": "Norm('n c h w -> n','c h w')"}),
+    "a slider comes": ("?shape=2,3,128,4", lambda view: view.write("C", "128"), {"shape": "2,128,128,4"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_keeps_the_view_opaque_drawn_and_in_place(look, change):
+    start, act, query = CHANGES[change]
+    view = look(start)
+    scroll(view, 40)  # the controls are still within reach
+    with watched(view):
+        act(view)
+        view.waits_for(**query)
+    scroll(view, 0)
+
+
+def test_a_click_far_down_leaves_the_reader_there(look):
+    view = look("?")
+    view.spot("output", (1, 1, 1, 1))
+    view.panel("output").hover()
+    with watched(view):
+        for index in ((1, 1, 1, 1), (0, 2, 3, 3)):
+            view.page.mouse.click(*view.spots("output")[index])
+            view.waits_for(at=",".join(map(str, index)))
+    scroll(view, 0)
+
+
+def test_a_slow_answer_changes_nothing_until_it_is_there(visitor, line):
+    view = visitor(line.address).open()
+    line.delay = 0.3
+    with watched(view):
+        view.segment("normalized_shape", "W")
+        view.waits_for(layer="LayerNorm([4])")
+
+
+def test_no_painted_frame_is_blank(visitor):
+    """Of the frames that Chromium painted during changes: each has the panel's colours."""
+    view = visitor().open("?layer=BatchNorm2d(3)&at=none")
+    view.page.screenshot()  # what was painted while loading is out of the way
+    session = view.page.context.new_cdp_session(view.page)
+    frames: list[str] = []
+
+    def keep(frame: dict) -> None:
+        frames.append(frame["data"])
+        session.send("Page.screencastFrameAck", {"sessionId": frame["sessionId"]})
+
+    session.on("Page.screencastFrame", keep)
+    session.send("Page.startScreencast", {"format": "png"})
+    view.segment("Tensor", "N, L, C")
+    view.waits_for(shape="2,4,3")
+    view.write("C", "5")
+    view.waits_for(shape="2,4,5")
+    view.segment("Tensor", "N, C, H, W")
+    view.waits_for(shape="2,5,4,4")
+    session.send("Page.stopScreencast")
+    box = view.panel("stats").bounding_box()
+    area = [round(box[side]) for side in ("x", "y")]
+    for frame in frames:
+        picture = Image.open(io.BytesIO(base64.b64decode(frame))).convert("RGB")
+        panel = np.asarray(picture.crop((*area, area[0] + 480, area[1] + 280)), dtype=int)
+        assert (np.ptp(panel, axis=2) > 20).mean() > 0.1  # grey is no colour
+    assert frames

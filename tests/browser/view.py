@@ -1,0 +1,220 @@
+"""The Explore page as a test reads it: where elements lie, who is veiled, what is said - and what should be.
+
+What should be comes from the address: its query, read by ``normviz.reading``, is a Scene, and the Scene's Explanation has the truth.
+Where an element lies comes from what Plotly was told to draw and from ``Grid.lay``, not from the module's own geometry.
+"""
+
+import re
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import numpy as np
+from playwright.sync_api import Locator, Page, TimeoutError
+
+from normviz.reading import read
+from normviz.scene import Scene
+from normviz.wording import sentence
+from tests.browser.readout import Index, Readout, number
+from tests.browser.scripts import MIDDLES, OPEN, REVEAL, SHOWN
+
+__all__ = ["Index", "Readout", "View", "number", "peers"]
+
+
+class View:
+    """The page in one tab."""
+
+    def __init__(self, page: Page, server: str) -> None:
+        self.page, self.server = page, server
+
+    # Where it is, and what it should show
+
+    @property
+    def query(self) -> dict[str, str]:
+        return dict(parse_qsl(urlsplit(self.page.url).query, keep_blank_values=True))
+
+    @property
+    def scene(self) -> Scene:
+        """The scene of the address."""
+        return read(self.query).scene
+
+    def open(self, query: str = "") -> "View":
+        """Load the page, and wait until it shows the scene of the query."""
+        self.page.goto(f"{self.server}/{query}")
+        return self.shows()
+
+    def go(self, query: str) -> "View":
+        """To another query without loading the page anew, as Back and Forward do."""
+        self.page.mouse.move(1, 1)
+        self.page.evaluate(
+            "query => { history.pushState({}, '', '/' + query); dispatchEvent(new PopStateEvent('popstate')); }", query
+        )
+        return self.shows()
+
+    def shows(self, scene: Scene | None = None) -> "View":
+        """Wait until sentence, panels and selected element are those of the scene; by default, of the address."""
+        scene = scene or self.scene
+        said = re.sub(r"\*\*|`", "", sentence(scene.sharing))
+        try:
+            self.page.wait_for_function(SHOWN, arg=[said, place(scene), drawings(scene)])
+        except TimeoutError as error:
+            shown = self.page.locator(".st-key-sentence, .nv-sentence").all_inner_texts()
+            raise AssertionError(f"{self.page.url} should show {said!r} and its panels; it shows {shown}") from error
+        return self
+
+    def waits_for(self, **query: str | None) -> "View":
+        """Wait until the address has these values (None: lacks the name) and the page shows its scene."""
+        try:
+            self.page.wait_for_function(
+                """wanted => { const query = new URLSearchParams(location.search);
+                return Object.entries(wanted).every(([name, value]) => query.get(name) === value); }""",
+                arg=query,
+            )
+        except TimeoutError as error:
+            raise AssertionError(f"the address should have {query}; it is {self.query}") from error
+        return self.shows()
+
+    def start(self) -> None:
+        """Take the focus to before the panels."""
+        self.page.get_by_role("button", name="Back to the start").focus()
+
+    # Parts of it
+
+    def find(self, selector: str) -> Locator:
+        return self.page.locator(selector)
+
+    def panel(self, key: str) -> Locator:
+        """The overlay of a panel: what takes pointer and keys."""
+        return self.page.locator(f".nv-panel-{key} .nv-over")
+
+    @property
+    def readout(self) -> Readout:
+        return Readout(self.page.inner_text(".nv-readout"))
+
+    def worked(self) -> list[tuple[str, str, str]]:
+        """The worked arithmetic: what, how, result."""
+        texts = self.page.locator(".nv-lines > span").all_inner_texts()
+        return list(zip(texts[::3], texts[1::3], texts[2::3], strict=True))
+
+    # Controls, by their names
+
+    def segment(self, name: str, option: str) -> None:
+        self.page.get_by_role("radiogroup", name=name).get_by_role("radio", name=option, exact=True).click()
+
+    def choose(self, name: str, option: str) -> None:
+        """Take an option of a list that drops down."""
+        self.page.get_by_role("combobox", name=name, exact=True).click()
+        self.page.get_by_role("option", name=option, exact=True).click()
+
+    def field(self, name: str) -> Locator:
+        return self.page.locator("input").and_(self.page.get_by_label(name, exact=True))
+
+    def write(self, field: str | Locator, text: str) -> None:
+        """Fill in a field, and Enter."""
+        field = self.field(field) if isinstance(field, str) else field
+        field.fill(text)
+        field.press("Enter")
+
+    def toggle(self, name: str) -> None:
+        self.page.locator("label").filter(has=self.page.get_by_role("switch", name=name)).click()
+
+    def more(self) -> None:
+        """Open the popover."""
+        self.page.get_by_role("button", name="More", expanded=False).click()
+        self.page.get_by_role("combobox", name="Layout").wait_for()
+
+    def less(self) -> None:
+        """Close it."""
+        self.page.get_by_role("button", name="More", expanded=True).click()
+        self.page.get_by_role("combobox", name="Layout").wait_for(state="detached")
+
+    # Elements
+
+    def spots(self, key: str) -> dict[Index, tuple[float, float]]:
+        """The middle of every drawn element, on the screen."""
+        return middles(self.scene, *self.page.evaluate(MIDDLES, key))
+
+    def spot(self, key: str, index: Index) -> tuple[float, float]:
+        """The same of one, scrolled to where the pointer can reach it."""
+        if self.page.evaluate(REVEAL, [key, *self.spots(key)[index]]):
+            self.panel(key).hover(trial=True)
+        return self.spots(key)[index]
+
+    def hover(self, key: str, index: Index) -> Readout:
+        self.page.mouse.move(*self.spot(key, index))
+        return self.readout
+
+    def click(self, key: str, index: Index) -> None:
+        self.page.mouse.click(*self.spot(key, index))
+
+    def double_click(self, key: str, index: Index) -> None:
+        self.page.mouse.dblclick(*self.spot(key, index))
+
+    def leave(self) -> None:
+        self.page.mouse.move(1, 1)
+
+    def uncovered(self, key: str) -> set[Index]:
+        """The elements that the panel's veil leaves open."""
+        spots = self.spots(key)
+        opened = self.page.evaluate(OPEN, [key, list(spots.values())])
+        return {index for index, is_open in zip(spots, opened, strict=True) if is_open}
+
+    def marked(self, key: str, what: str = "frame") -> Index | None:
+        """The element that the frame of the selection, or the "cursor", is around."""
+        mark = self.page.locator(f".nv-panel-{key} .nv-{what}")
+        if mark.get_attribute("visibility") == "hidden":
+            return None
+        box = mark.bounding_box()
+        assert box
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        inside = [index for index, (left, top) in self.spots(key).items() if abs(left - x) < 1.5 and abs(top - y) < 1.5]
+        assert len(inside) == 1, (what, box, inside)
+        return inside[0]
+
+
+def drawings(scene: Scene) -> dict[str, list[list[float | None]]]:
+    """What each panel should draw, line by line."""
+    e, grid = scene.explanation, scene.grid
+    ids = {"stats": e.stat_ids, "params": np.zeros(e.shape) if e.param_ids is None else e.param_ids}
+    values = {} if e.x is None else {"x": e.x, "normalized": e.trace.normalized, "output": e.trace.output}
+    arrays = ids | {name: tensor.float().numpy() for name, tensor in values.items()}
+    return {key: _plain(grid.lay(array[grid.slices])) for key, array in arrays.items()}
+
+
+def _plain(drawing: Any) -> list[list[float | None]]:
+    return [[None if np.isnan(value) else float(value) for value in line] for line in drawing]
+
+
+def place(scene: Scene) -> list[int] | None:
+    """The line and the column at which the selected element is drawn; None where it is not."""
+    grid = scene.grid
+    if scene.at is None or not all(i in part for i, part in zip(scene.at, grid.window, strict=True)):
+        return None
+    drawn = grid.lay(np.arange(int(np.prod(grid.extent))).reshape(grid.extent))
+    within = tuple(i - first for i, first in zip(scene.at, grid.start, strict=True))
+    return [int(i) for i in np.argwhere(drawn == np.ravel_multi_index(within, grid.extent))[0]]
+
+
+def middles(scene: Scene, across: list[float], down: list[float]) -> dict[Index, tuple[float, float]]:
+    """The screen places of the drawn elements, by whole-tensor index in reading order."""
+    grid = scene.grid
+    extent = np.arange(int(np.prod(grid.extent))).reshape(grid.extent)
+    drawn = grid.lay(extent)
+    assert drawn.shape == (len(down), len(across))
+    places = {}
+    for line, column in zip(*np.nonzero(~np.isnan(drawn)), strict=True):
+        within = np.unravel_index(int(drawn[line, column]), grid.extent)
+        places[tuple(int(i) + first for i, first in zip(within, grid.start, strict=True))] = (
+            across[column],
+            down[line],
+        )
+    return places
+
+
+def peers(scene: Scene, key: str, index: Index) -> set[Index]:
+    """The drawn elements that the panel should leave open for ``index``: itself and its peers; all where nothing is shared."""
+    e, window = scene.explanation, scene.grid.window
+    by_parameter = key in ("params", "output") and e.norm.params is not None
+    found = {index, *(e.parameter_peers(index) if by_parameter else e.peers(index))}
+    if key == "params" and e.norm.params is None:
+        found = set(np.ndindex(e.shape))
+    return {at for at in found if all(i in part for i, part in zip(at, window, strict=True))}

@@ -1,0 +1,86 @@
+"""The audit of the dependencies, against a database of our own on this machine."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from tools.audit import main
+
+FLAW = {
+    "id": "PYSEC-0000-1",
+    "schema_version": "1.0.0",
+    "summary": "a flaw",
+    "affected": [
+        {"package": {"name": "leaky", "ecosystem": "PyPI"}, "ranges": [{"type": "ECOSYSTEM", "events": [{"introduced": "0"}, {"fixed": "2.0"}]}]}
+    ],
+}  # fmt: skip
+
+
+@contextmanager
+def database(answer: Callable[[str], object], status: int = 200) -> Iterator[str]:
+    """A database that answers every question about a package; its address."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            body = json.dumps(answer(asked["package"]["name"])).encode()
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *said: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1/query"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@pytest.fixture
+def installed(tmp_path: Path) -> str:
+    """A folder in which two packages are installed."""
+    for name in ("leaky", "sound"):
+        (tmp_path / f"{name}-1.0.dist-info").mkdir()
+        (tmp_path / f"{name}-1.0.dist-info" / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n"
+        )
+    return str(tmp_path)
+
+
+def test_a_known_vulnerability_fails(installed, capfd):
+    with database(lambda name: {"vulns": [FLAW]} if name == "leaky" else {}) as address:
+        assert main(address, installed) == 1
+    said = capfd.readouterr()
+    assert "leaky 1.0: PYSEC-0000-1, mended in 2.0" in said.err
+    assert "2 packages audited, 1 of them with a known vulnerability." in said.out
+
+
+def test_nothing_known_is_well(installed, capfd):
+    with database(lambda name: {}) as address:
+        assert main(address, installed) == 0
+    assert "2 packages audited, 0 of them" in capfd.readouterr().out
+
+
+def test_a_closed_network_is_told_and_does_not_fail(installed, capfd):
+    with database(lambda name: {}) as address:
+        pass
+    assert main(address, installed) == 0
+    assert f"DEPENDENCIES NOT AUDITED: {address} cannot be reached." in capfd.readouterr().out
+
+
+def test_a_refusal_is_told_and_does_not_fail(installed, capfd):
+    with database(lambda name: {}, status=403) as address:
+        assert main(address, installed) == 0
+    assert "DEPENDENCIES NOT AUDITED" in capfd.readouterr().out

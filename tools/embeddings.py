@@ -1,0 +1,118 @@
+"""The embeddings of docs/embedding.md, made by the commands that it prints: for their tests and for their pictures."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools.ports import free_port
+
+ROOT = Path(__file__).resolve().parents[1]
+GUIDE = ROOT / "docs" / "embedding.md"
+TO_START = 120  # s: a server imports torch before its first answer
+
+
+def commands(heading: str) -> list[str]:
+    """The shell lines below a heading of the guide."""
+    sections = re.split(r"^## ", GUIDE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    (section,) = (text for text in sections if text.startswith(heading))
+    blocks = re.findall(r"^```sh\n(.*?)^```", section, flags=re.MULTILINE | re.DOTALL)
+    return [line for block in blocks for line in block.splitlines() if line and not line.startswith("#")]
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """A copy of ``examples/`` in a folder of its own, where the commands run and no setting of the user reaches."""
+
+    folder: Path
+
+    @classmethod
+    def at(cls, folder: Path) -> Workshop:
+        shutil.copytree(ROOT / "examples", folder / "examples", ignore=shutil.ignore_patterns("__*", ".ipynb*"))
+        for name, settings in LAB_SETTINGS.items():
+            path = folder / "lab" / "@jupyterlab" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(settings))
+        return cls(folder)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        own = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
+        own |= {"NORMVIZ_URL": "", "NORMVIZ_PLOTLYJS": "", "OMP_NUM_THREADS": "1"}
+        own |= {"JUPYTERLAB_SETTINGS_DIR": str(self.folder / "lab")}
+        for name in ("HOME", "XDG_CONFIG_HOME", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR", "JUPYTERLAB_WORKSPACES_DIR"):  # fmt: skip
+            own[name] = str(self.folder / "home" / name.lower())
+        return os.environ | own
+
+    def run(self, heading: str) -> None:
+        """Run the commands below the heading, one after the other."""
+        for command in commands(heading):
+            done = subprocess.run(
+                command, shell=True, cwd=self.folder, env=self.environment, text=True, capture_output=True, timeout=300
+            )
+            if done.returncode:
+                raise RuntimeError(f"`{command}` failed:\n{(done.stdout + done.stderr)[-3000:]}")
+
+    @contextmanager
+    def serve(self, command: str, *more: str, health: str = "") -> Iterator[str]:
+        """The address of a server that the command starts, with ``more`` arguments; ``{port}`` in them is a free port."""
+        port = free_port()
+        log = self.folder / f"log-{port}.txt"
+        words = [*shlex.split(command), *(word.format(port=port) for word in more)]
+        with log.open("wb") as output:
+            server = subprocess.Popen(
+                words, cwd=self.folder, env=self.environment, stdout=output, stderr=output, stdin=subprocess.DEVNULL, start_new_session=True
+            )  # fmt: skip
+        try:
+            _wait_for(f"http://localhost:{port}/{health}", server, log)
+            yield f"http://localhost:{port}"
+        finally:
+            _stop(server)
+
+
+def _wait_for(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
+    end = time.monotonic() + TO_START
+    while time.monotonic() < end and server.poll() is None:
+        try:
+            with urllib.request.urlopen(address, timeout=5):
+                return
+        except OSError:
+            time.sleep(0.1)
+    raise RuntimeError(f"{address} did not start; it printed:\n{log.read_text(errors='replace')[-3000:]}")
+
+
+def _stop(server: subprocess.Popen[bytes]) -> None:
+    """The server and what it started: kernels stand in its session."""
+    for sign in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(server.pid, sign)
+            server.wait(10)
+        except (ProcessLookupError, subprocess.TimeoutExpired):
+            continue
+
+
+LAB_SETTINGS = {
+    "apputils-extension/themes.jupyterlab-settings": {"theme": "JupyterLab Light", "adaptive-theme": False},
+    "apputils-extension/notification.jupyterlab-settings": {"fetchNews": "false", "checkForUpdates": False},
+}
+LAB_OPTIONS = (
+    "--no-browser",
+    "--allow-root",
+    "--port={port}",
+    "--ServerApp.port_retries=0",
+    "--IdentityProvider.token=",
+    "--LabApp.extension_manager=readonly",
+)
+MARIMO_OPTIONS = ("--headless", "--port={port}", "--host=localhost", "--no-token")
