@@ -1,0 +1,43 @@
+"""A name server for one test: says the addresses of every name, as Docker's own says those of a service's containers."""
+
+import socket
+import threading
+from types import TracebackType
+
+
+class Names:
+    """``with Names(["127.0.0.2", "127.0.0.3"]) as names``: it answers at ``names.address``, over UDP."""
+
+    def __init__(self, addresses: list[str]) -> None:
+        self.addresses = addresses
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._socket.bind(("127.0.0.1", 0))
+        self.address = f"127.0.0.1:{self._socket.getsockname()[1]}"
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+
+    def __enter__(self) -> "Names":
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as last:
+            last.sendto(b"", self._socket.getsockname())
+        self._thread.join(5)
+        self._socket.close()
+
+    def _serve(self) -> None:
+        while True:
+            asked, sender = self._socket.recvfrom(512)
+            if not asked:
+                return
+            self._socket.sendto(answer(asked, self.addresses), sender)
+
+
+def answer(asked: bytes, addresses: list[str]) -> bytes:
+    """A DNS answer (RFC 1035, section 4): the question again, and one A record for each address."""
+    question = asked[12 : asked.index(b"\0", 12) + 5]
+    header = asked[:2] + b"\x81\x80" + b"\0\1" + len(addresses).to_bytes(2) + b"\0\0\0\0"
+    name, kind, seconds = b"\xc0\x0c", b"\0\1\0\1", (1).to_bytes(4)
+    return header + question + b"".join(name + kind + seconds + b"\0\4" + socket.inet_aton(each) for each in addresses)

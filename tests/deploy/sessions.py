@@ -1,0 +1,131 @@
+"""Visitors without a browser: each holds a websocket as Streamlit's front end does, with a view of its own in its address."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Coroutine
+from typing import Any
+from urllib.parse import urlencode
+
+import websockets
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from normviz.reading import read
+from normviz.wording import sentence
+
+AGAIN = 0.3  # s between two attempts to connect
+REFUSED = (OSError, websockets.WebSocketException, TimeoutError, EOFError)
+
+
+class Session:
+    """One visitor. Comes back when the connection is lost, as a browser does.
+
+    query   the address, which is all that it brings
+    shown   what stands in the large text, as the server last sent it
+    lost    how often the connection was lost
+    slowest seconds from a lost connection to the view being there again, at most
+    """
+
+    def __init__(self, url: str, query: dict[str, str]) -> None:
+        self.url, self.query = url.replace("http", "ws", 1) + "/_stcore/stream", query
+        self.shown: str | None = None
+        self.wrong: list[str] = []
+        self.lost, self.slowest, self.runs = 0, 0.0, 0
+
+    @property
+    def expected(self) -> str:
+        return sentence(read(self.query).scene.sharing).replace("**", "")
+
+    async def live(self) -> None:
+        begin: float | None = None
+        while True:
+            try:
+                async with websockets.connect(
+                    self.url, subprotocols=["streamlit"], max_size=None, compression=None, proxy=None, open_timeout=20
+                ) as self.socket:
+                    await self.run()
+                    if begin is not None:
+                        self.slowest = max(self.slowest, time.monotonic() - begin)
+                    begin = None
+                    await self.socket.wait_closed()
+            except REFUSED:
+                pass
+            if begin is None:
+                begin, self.shown = time.monotonic(), None
+                self.lost += 1
+            await asyncio.sleep(AGAIN)
+
+    async def run(self) -> None:
+        """Send the address; read until the script has finished; see that the view is the one that was asked for."""
+        message = BackMsg()
+        message.rerun_script.query_string = urlencode(self.query)
+        await self.socket.send(message.SerializeToString())
+        said: str | None = None
+        while True:
+            answer = ForwardMsg.FromString(await asyncio.wait_for(self.socket.recv(), 30))
+            kind = answer.WhichOneof("type")
+            if kind == "script_finished":
+                break
+            if kind == "delta" and answer.delta.WhichOneof("type") == "new_element":
+                element = answer.delta.new_element
+                if element.WhichOneof("type") == "heading":
+                    said = element.heading.body.replace(":primary[", "").replace("]", "")
+                elif element.WhichOneof("type") == "exception":
+                    self.wrong.append(element.exception.message)
+        self.shown, self.runs = said, self.runs + 1
+        if said != self.expected.replace("]", ""):
+            self.wrong.append(f"{self.query}: {said!r} in place of {self.expected!r}")
+
+
+class Sessions:
+    """Many visitors, in a thread of their own: ``with Sessions(url, queries) as sessions``."""
+
+    def __init__(self, url: str, queries: list[dict[str, str]]) -> None:
+        self.all = [Session(url, query) for query in queries]
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+
+    def __enter__(self) -> "Sessions":
+        self._thread.start()
+        self._living = [self.start(each.live()) for each in self.all]
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for each in self._living:
+            each.cancel()
+        self.start(asyncio.sleep(0.2)).result(10)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(10)
+        self._loop.close()
+
+    def start(self, work: Coroutine[Any, Any, Any]) -> Any:
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def settle(self, patience: float) -> None:
+        """Wait until every one has its view. Raises AssertionError after ``patience`` seconds."""
+        end = time.monotonic() + patience
+        while time.monotonic() < end:
+            if all(each.shown is not None for each in self.all):
+                return
+            time.sleep(0.05)
+        missing = [each.query for each in self.all if each.shown is None]
+        raise AssertionError(f"{len(missing)} of {len(self.all)} sessions have no view, such as {missing[:3]}")
+
+    def run(self, patience: float) -> None:
+        """Let every one run once more, one after the other as people do."""
+
+        async def each_in_turn() -> None:
+            for each in self.all:
+                await each.run()
+
+        self.start(each_in_turn()).result(patience)
+
+    @property
+    def wrong(self) -> list[str]:
+        return [wrong for each in self.all for wrong in each.wrong]
+
+    def forget(self) -> None:
+        """Measure afresh."""
+        for each in self.all:
+            each.lost, each.slowest = 0, 0.0

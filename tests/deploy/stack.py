@@ -1,0 +1,112 @@
+"""The deployment of compose.yaml on this machine: nginx with deploy/nginx.conf before two processes of the app."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+from string import Template
+from types import TracebackType
+
+from tests.deploy.names import Names
+from tools.ports import free_port
+from tools.proxy import find
+
+ROOT = Path(__file__).resolve().parents[2]
+HOSTS = ("127.0.0.2", "127.0.0.3")  # a replica has an address of its own, and the port of all
+TO_START = 90  # s
+STRAIGHT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+class Replica:
+    """One process of the app."""
+
+    def __init__(self, host: str, port: int, base: str, log: Path) -> None:
+        self.url, self.log = f"http://{host}:{port}", log
+        self._command = [sys.executable, "-m", "normviz.ui", "--server.address", host, "--server.port", str(port)]
+        self._environment = os.environ | {"STREAMLIT_SERVER_BASE_URL_PATH": base, "PYTHONPATH": str(ROOT)}
+        self.process: subprocess.Popen[bytes]
+
+    def start(self) -> None:
+        with self.log.open("ab") as output:
+            self.process = subprocess.Popen(
+                self._command, cwd=ROOT, env=self._environment, stdout=output, stderr=subprocess.STDOUT
+            )
+
+    def wait(self) -> None:
+        """Until it is ready."""
+        end = time.monotonic() + TO_START
+        while time.monotonic() < end and self.process.poll() is None:
+            try:
+                with STRAIGHT.open(f"{self.url}/readyz", timeout=5):
+                    return
+            except OSError:
+                time.sleep(0.1)
+        raise AssertionError(f"{self.url} did not start; it printed:\n{self.log.read_text(errors='replace')[-3000:]}")
+
+    def kill(self) -> None:
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait(10)
+
+    def stop(self) -> float:
+        """SIGTERM; the seconds until it ended by itself. Raises TimeoutExpired where it does not."""
+        begin = time.monotonic()
+        self.process.terminate()
+        self.process.wait(30)
+        return time.monotonic() - begin
+
+
+class Stack:
+    """``with Stack(base="lab") as stack``: visitors come to ``stack.url``. ``missing`` of its two replicas are never started."""
+
+    def __init__(self, base: str = "", missing: int = 0) -> None:
+        folder = Path(tempfile.mkdtemp(prefix="normviz-"))
+        folder.chmod(0o755)  # nginx's workers are another user
+        port = free_port(HOSTS[0])
+        self.base = base
+        self.replicas = [Replica(host, port, base, folder / f"replica-{host}.txt") for host in HOSTS[missing:]]
+        self.names = Names(list(HOSTS))
+        self._port, self._folder, self._app = free_port(), folder, f"app:{port}"
+        self.url = f"http://localhost:{self._port}" + (f"/{base}" if base else "")
+
+    def __enter__(self) -> "Stack":
+        self.names.__enter__()
+        for replica in self.replicas:
+            replica.start()
+        values = {"PORT": self._port, "APP": self._app, "RESOLVER": self.names.address, "CACHE": self._folder / "cache"}
+        (self._folder / "cache").mkdir()
+        configuration = self._folder / "nginx.conf"
+        text = (ROOT / "deploy" / "nginx.conf").read_text()
+        configuration.write_text(Template(text).safe_substitute(values))
+        command = [find() or "nginx", "-c", str(configuration), "-g", f"daemon off; pid {self._folder}/nginx.pid;"]
+        with (self._folder / "nginx.txt").open("wb") as output:
+            self.nginx = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
+        for replica in self.replicas:
+            replica.wait()
+        self._wait_for_nginx()
+        return self
+
+    def _wait_for_nginx(self) -> None:
+        end = time.monotonic() + TO_START
+        while time.monotonic() < end and self.nginx.poll() is None:
+            try:
+                with STRAIGHT.open(f"{self.url}/readyz", timeout=5):
+                    return
+            except OSError:
+                time.sleep(0.1)
+        raise AssertionError(f"nginx did not start; it printed:\n{(self._folder / 'nginx.txt').read_text()[-3000:]}")
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.nginx.terminate()
+        self.nginx.wait(10)
+        for replica in self.replicas:
+            if replica.process.poll() is None:
+                replica.kill()
+        self.names.__exit__(kind, error, trace)
+        shutil.rmtree(self._folder)

@@ -1,0 +1,141 @@
+"""compose.yaml and the Kubernetes manifests: valid, and of one mind with the Dockerfile, nginx.conf and the app."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import kubernetes_validate
+import pytest
+import yaml
+
+from tests.deploy.names import answer
+
+ROOT = Path(__file__).resolve().parents[2]
+MANIFESTS = sorted((ROOT / "deploy" / "kubernetes").glob("*.yaml"))
+DOCKERFILE = (ROOT / "Dockerfile").read_text()
+NGINX = (ROOT / "deploy" / "nginx.conf").read_text()
+
+
+def manifest(kind: str) -> Any:
+    (found,) = [each for each in map(_read, MANIFESTS) if each["kind"] == kind]
+    return found
+
+
+def _read(path: Path) -> Any:
+    return yaml.safe_load(path.read_text())
+
+
+@pytest.mark.parametrize("path", MANIFESTS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("version", ["1.29", kubernetes_validate.latest_version()])
+def test_every_manifest_keeps_kubernetes_own_schema(path: Path, version: str) -> None:
+    kubernetes_validate.validate(_read(path), version, strict=True)
+
+
+def test_a_manifest_with_a_misspelt_field_is_caught() -> None:
+    wrong = manifest("Deployment")
+    wrong["spec"]["template"]["spec"]["containers"][0]["readynessProbe"] = {}
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate(wrong, kubernetes_validate.latest_version(), strict=True)
+
+
+def test_the_manifests_are_of_one_mind() -> None:
+    assert [_read(path)["kind"] for path in MANIFESTS] == [
+        "HorizontalPodAutoscaler",
+        "Deployment",
+        "Ingress",
+        "Service",
+    ]
+    deployment, service = manifest("Deployment"), manifest("Service")
+    labels = deployment["spec"]["template"]["metadata"]["labels"]
+    assert deployment["spec"]["selector"]["matchLabels"].items() <= labels.items()
+    assert service["spec"]["selector"].items() <= labels.items()
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    (port,) = container["ports"]
+    assert f"EXPOSE {port['containerPort']}" in DOCKERFILE
+    assert service["spec"]["ports"][0]["targetPort"] == port["name"]
+    (rule,) = manifest("Ingress")["spec"]["rules"]
+    backend = rule["http"]["paths"][0]["backend"]["service"]
+    assert backend == {
+        "name": service["metadata"]["name"],
+        "port": {"name": service["spec"]["ports"][0]["name"]},
+    }
+    assert manifest("HorizontalPodAutoscaler")["spec"]["scaleTargetRef"]["name"] == deployment["metadata"]["name"]
+    assert "replicas" not in deployment["spec"]  # each roll would undo what the autoscaler did
+
+
+def test_a_pod_is_as_small_as_it_can_be_and_gets_visitors_only_when_it_is_ready() -> None:
+    pod = manifest("Deployment")["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    assert pod["securityContext"]["runAsNonRoot"] is True
+    assert pod["automountServiceAccountToken"] is False
+    assert container["securityContext"]["allowPrivilegeEscalation"] is False
+    assert container["securityContext"]["readOnlyRootFilesystem"] is True
+    assert set(container["resources"]) == {"requests", "limits"}
+    for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
+        assert container[probe]["httpGet"] == {"path": "/readyz", "port": "http"}
+    wait = float(container["lifecycle"]["preStop"]["exec"]["command"][1])
+    assert pod["terminationGracePeriodSeconds"] > wait + 5
+
+
+def compose() -> Any:
+    return _read(ROOT / "compose.yaml")
+
+
+def test_compose_mounts_the_nginx_configuration_that_the_tests_start() -> None:
+    proxy = compose()["services"]["proxy"]
+    (volume,) = proxy["volumes"]
+    source, target, mode = volume.split(":")
+    assert (ROOT / source).is_file()
+    assert (target, mode) == ("/etc/nginx/templates/nginx.conf.template", "ro")
+    asked = set(re.findall(r"\$\{([A-Z]+)\}", NGINX))
+    assert asked == set(proxy["environment"]) - {"NGINX_ENVSUBST_OUTPUT_DIR"}
+    assert proxy["environment"]["RESOLVER"] == "127.0.0.11"
+    assert proxy["environment"]["PORT"] == proxy["ports"][0].rsplit(":", 1)[1]
+
+
+def test_the_proxy_finds_the_app_by_the_name_and_port_that_it_has() -> None:
+    services = compose()["services"]
+    name, port = services["proxy"]["environment"]["APP"].split(":")
+    assert services[name]["expose"] == [port]
+    assert f"EXPOSE {port}" in DOCKERFILE
+    assert "ports" not in services[name]  # two replicas cannot have one port of the host
+    assert services["proxy"]["depends_on"] == {name: {"condition": "service_healthy"}}
+    assert "HEALTHCHECK" in DOCKERFILE
+
+
+def test_every_variable_of_compose_has_a_default_and_stands_in_the_guide() -> None:
+    variables = re.findall(r"\$\{(\w+)(:-[^}]*)?\}", (ROOT / "compose.yaml").read_text())
+    guide = (ROOT / "docs" / "deploy.md").read_text()
+    assert {name for name, _ in variables} == {"NORMVIZ_PORT", "NORMVIZ_FRAME_ANCESTORS", "NORMVIZ_BASE_PATH"}
+    for name, default in variables:
+        assert default
+        assert f"`{name}`" in guide
+
+
+def test_docker_s_own_client_reads_compose_yaml() -> None:
+    docker = shutil.which("docker")
+    if docker is None or subprocess.run([docker, "compose", "version"], capture_output=True).returncode:
+        pytest.skip("NO DOCKER COMPOSE: its client did not read compose.yaml; the essentials above are checked")
+    read = subprocess.run([docker, "compose", "config", "--quiet"], cwd=ROOT, capture_output=True, text=True)
+    assert read.returncode == 0, read.stderr
+
+
+def test_nginx_accepts_its_configuration(nginx: str, tmp_path: Path) -> None:
+    values = {"PORT": 8080, "APP": "app:8501", "RESOLVER": "127.0.0.11", "CACHE": tmp_path}
+    filled = tmp_path / "nginx.conf"
+    filled.write_text(Template(NGINX).safe_substitute(values))
+    command = [nginx, "-t", "-c", str(filled), "-g", f"pid {tmp_path}/pid;"]
+    read = subprocess.run(command, capture_output=True, text=True)
+    assert read.returncode == 0, read.stderr
+    assert "warn" not in read.stderr
+
+
+def test_the_name_server_of_the_tests_speaks_dns() -> None:
+    asked = b"\x12\x34\x01\x00\0\1\0\0\0\0\0\0\3app\0\0\1\0\1"
+    said = answer(asked, ["127.0.0.2", "127.0.0.3"])
+    assert said[:8] == b"\x12\x34\x81\x80\0\1\0\2"
+    assert said[12:21] == b"\3app\0\0\1\0\1"
+    assert said.endswith(b"\xc0\x0c\0\1\0\1\0\0\0\1\0\4\x7f\0\0\3")

@@ -1,0 +1,121 @@
+"""Nothing that matters lives in a server: replicas are killed and rolled while a class works, and everyone keeps the view."""
+
+import re
+import time
+
+from playwright.sync_api import sync_playwright
+
+from normviz.ui.assets import PLOTLY
+from normviz.ui.exporting import EXPORT
+from tests.browser.conftest import ARGUMENTS, PATIENCE, SCREEN
+from tests.browser.view import View
+from tests.deploy.sessions import Session, Sessions
+from tests.deploy.stack import Stack
+from tests.deploy.visits import Visits, get
+from tools.browser import find
+
+PROMISED = 5.0  # s until a visitor whose server was killed has the view again
+PATHS = [
+    "",
+    "compare",
+    "readyz",
+    PLOTLY.path,
+    f"{EXPORT}?shape=2,3&layer=LayerNorm(3)&plotlyjs=cdn",
+    "_stcore/health",
+]  # whatever a page asks for
+
+
+def queries(number: int) -> list[dict[str, str]]:
+    """Views of which no two say the same."""
+    layers = ("LayerNorm([3,4])", "LayerNorm(4)", "GroupNorm(2,4)", "BatchNorm2d(4)", "InstanceNorm2d(4)")
+    shapes = ("{},4,3,4", "{},4,3,4", "{},4,3,2", "{},4,3,2", "{},4,5,2")
+    return [{"shape": shapes[i % 5].format(2 + i // 5), "layer": layers[i % 5]} for i in range(number)]
+
+
+def moved(sessions: Sessions) -> list[Session]:
+    """Everyone has the view again, in time; returns those who had lost their server."""
+    sessions.settle(4 * PROMISED)
+    lost = [each for each in sessions.all if each.lost]
+    assert max((each.slowest for each in lost), default=0.0) < PROMISED
+    assert sessions.wrong == []
+    return lost
+
+
+def test_a_killed_replica_and_a_rolled_one_cost_nobody_the_view(nginx: str) -> None:
+    with (
+        Stack() as stack,
+        Sessions(stack.url, queries(50)) as sessions,
+        sync_playwright() as playwright,
+    ):
+        one, other = stack.replicas
+        sessions.settle(60)
+        assert len({each.shown for each in sessions.all}) == 50
+        chromium = playwright.chromium.launch(executable_path=find(), args=ARGUMENTS) if find() else None
+        view = None
+        if chromium:
+            page = chromium.new_page(viewport=SCREEN)
+            page.set_default_timeout(PATIENCE)
+            view = View(page, stack.url).open("?shape=2,4,3,3&layer=GroupNorm(2,4)")
+
+        with Visits(stack.url, PATHS) as visits:
+            sessions.forget()
+            one.kill()
+            killed = time.monotonic()
+            time.sleep(0.5)
+            assert 0 < len(moved(sessions)) < 50
+
+            one.start()
+            one.wait()
+            sessions.forget()
+            assert other.stop() < PROMISED
+            time.sleep(0.5)
+            assert moved(sessions)
+            other.start()
+            other.wait()
+
+            sessions.run(30)  # and everyone works on
+            assert moved(sessions)
+        assert visits.count > 20
+        assert [failed for begin, failed in visits.failed if begin > killed] == []
+
+        if view and chromium:
+            view.shows()  # what stood there before
+            view.click("stats", (1, 2, 0, 1))
+            view.waits_for(shape="2,4,3,3", layer="GroupNorm(2,4)", at="1,2,0,1")
+            chromium.close()
+
+
+def test_below_a_base_path_all_is_the_same_and_a_replica_that_is_not_there_is_passed_over(nginx: str) -> None:
+    with Stack("lab", missing=1) as stack:
+        assert stack.url.endswith("/lab")
+        for path in PATHS * 3:
+            answer = get(f"{stack.url}/{path}")
+            assert answer.status == 200
+            assert answer.headers["content-security-policy"].endswith("frame-ancestors * file:")
+        _check_files(stack.url)
+        with Sessions(stack.url, queries(5)) as sessions:
+            sessions.settle(30)
+            assert sessions.wrong == []
+        if path_of_browser := find():
+            with sync_playwright() as playwright:
+                chromium = playwright.chromium.launch(executable_path=path_of_browser, args=ARGUMENTS)
+                page = chromium.new_page(viewport=SCREEN)
+                page.set_default_timeout(PATIENCE)
+                files: list[str] = []
+                page.on("response", lambda response: files.append(response.url) if "plotly" in response.url else None)
+                View(page, stack.url).open("?shape=2,3&layer=LayerNorm(3)")
+                chromium.close()
+            assert files == [f"{stack.url}/{PLOTLY.path}"]
+
+
+def _check_files(url: str) -> None:
+    """Streamlit's files come packed, and are kept by name; the page is asked for again."""
+    page = get(f"{url}/", Accept_Encoding="gzip")
+    assert page.headers["cache-control"] == "no-cache"
+    script = re.search(rb'src="\./(static/js/[^"]+)"', page.body)
+    assert script is not None
+    file = get(f"{url}/{script[1].decode()}", Accept_Encoding="gzip")
+    assert file.headers["content-encoding"] == "gzip"
+    assert "immutable" in file.headers["cache-control"]
+    assert get(f"{url}/{script[1].decode()}").body == file.body
+    assert get(f"{url}/{PLOTLY.path}", Accept_Encoding="gzip").body == get(f"{url}/{PLOTLY.path}").body

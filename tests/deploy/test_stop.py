@@ -1,0 +1,134 @@
+"""`streamlit run app.py` ends within five seconds of SIGTERM, whoever is still there; and what it writes meanwhile."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from normviz.ui.assets import PLOTLY
+from tests.deploy.sessions import Session, Sessions
+from tests.deploy.stack import ROOT, Replica
+from tools.ports import free_port
+
+PROMISED = 5.0  # s
+SCRIPT = """
+import streamlit as st
+from normviz.errors import NormvizError
+if st.query_params.get("shape") == "6":
+    raise NormvizError("six is refused")
+1 / 0
+"""
+BROKEN = """
+import streamlit as st
+from normviz.ui.logs import failed
+from normviz.ui.process import lifespan
+app = st.App({script!r}, lifespan=lifespan, on_script_error=failed)
+"""
+
+
+class Run(Replica):
+    """`streamlit run` of a file."""
+
+    def __init__(self, file: Path, log: Path) -> None:
+        port = free_port("127.0.0.1")
+        super().__init__("127.0.0.1", port, "", log)
+        options = ["--server.address", "127.0.0.1", "--server.port", str(port), "--server.headless", "true"]
+        self._command = [sys.executable, "-m", "streamlit", "run", str(file), *options]
+        self.port = port
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Iterator[Run]:
+    run = Run(ROOT / "app.py", tmp_path / "log.txt")
+    run.start()
+    run.wait()
+    yield run
+    if run.process.poll() is None:
+        run.kill()
+
+
+def test_it_ends_in_time_with_sessions_open_and_a_visitor_who_does_not_read(app: Run) -> None:
+    with Sessions(app.url, [{"shape": f"2,{n}"} for n in range(2, 7)]) as sessions, socket.socket() as slow:
+        sessions.settle(60)
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        slow.connect(("127.0.0.1", app.port))
+        slow.sendall(f"GET /{PLOTLY.path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        slow.recv(100)  # the answer has begun, and megabytes are still to come
+        assert app.stop() < PROMISED
+    assert app.process.returncode in (-15, 143)
+    assert "Traceback" not in app.log.read_text()
+
+
+@pytest.fixture
+def broken(tmp_path: Path) -> Iterator[Run]:
+    (tmp_path / "script.py").write_text(SCRIPT)
+    (tmp_path / "broken.py").write_text(BROKEN.format(script=str(tmp_path / "script.py")))
+    run = Run(tmp_path / "broken.py", tmp_path / "log.txt")
+    (tmp_path / ".streamlit").mkdir()
+    (tmp_path / ".streamlit" / "config.toml").write_text((ROOT / ".streamlit" / "config.toml").read_text())
+    run.start()
+    _wait_for_port(run)
+    yield run
+    if run.process.poll() is None:
+        run.kill()
+
+
+def _wait_for_port(run: Run) -> None:
+    end = time.monotonic() + 60
+    while time.monotonic() < end and run.process.poll() is None:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", run.port)) == 0:
+                return
+        time.sleep(0.1)
+    raise AssertionError(run.log.read_text())
+
+
+def test_an_unexpected_error_is_one_line_in_the_log_and_no_traceback_anywhere(broken: Run) -> None:
+    with Sessions(broken.url, [{"shape": "2,3", "email": "ada@example.org"}]) as sessions:
+        (session,) = sessions.all
+        _wait_for_a_run(session)
+        assert "this view could not be made" in session.wrong[0]
+    text = broken.log.read_text()
+    assert "Traceback" not in text
+    assert "ada" not in text
+    assert "127.0.0.1:" not in text.replace(broken.url, "")
+    (line,) = [line for line in text.splitlines() if "ZeroDivisionError" in line]
+    assert "ERROR normviz: ZeroDivisionError: division by zero" in line
+    assert line.endswith("[/?shape=2,3]")
+
+
+def _wait_for_a_run(session: Session) -> None:
+    end = time.monotonic() + 60
+    while not session.runs and time.monotonic() < end:
+        time.sleep(0.05)
+    assert session.runs
+
+
+def test_python_m_normviz_ui_listens_only_when_all_is_imported() -> None:
+    """A port that listens before its app is there keeps a visitor waiting whom another replica could serve."""
+    port = free_port("127.0.0.1")
+    script = f"""
+import socket, sys
+from streamlit.web.server.starlette import starlette_server
+def listen(*given):
+    print("torch" in sys.modules, "normviz.ui.server" in sys.modules, "plotly" in sys.modules)
+    sys.exit(0)
+starlette_server._bind_server_socket = listen
+sys.argv = ["normviz.ui", "--server.port", "{port}", "--server.address", "127.0.0.1"]
+import runpy
+runpy.run_module("normviz.ui", run_name="__main__")
+"""
+    answer = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert answer.stdout.split()[-3:] == ["True", "True", "True"], answer.stderr

@@ -1,0 +1,61 @@
+"""What each page makes of a query, without a browser and without Streamlit: every sentence, count, row, payload and code."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from normviz import linked
+from normviz.errors import NormvizError
+from normviz.exhibit import PAGES
+from normviz.exhibit.parts import Chart, Panels, Table, flat
+from normviz.exhibit.questions import question_parts
+from normviz.lessons.question import is_right, prose
+from normviz.lessons.questions import found, question
+from normviz.scene import Scene
+from normviz.settings import Field
+from normviz.ui.asking import FIELDS as QUESTION_FIELDS
+from normviz.view import View, read_view
+from normviz.wording import sentence
+
+FIELDS: dict[str, tuple[Field, ...]] = {name: tuple(page.fields) for name, page in PAGES.items()}
+FIELDS["questions"] = QUESTION_FIELDS
+
+
+def build(page: str, query: Mapping[str, str]) -> int:
+    """Make every part of the page as a browser gets it; answers how many there are."""
+    view = read_view(query, FIELDS[page])
+    if page == "questions":
+        return _questions(view)
+    PAGES[page].problem(view)
+    parts = list(flat(PAGES[page].parts(view)))
+    for part in parts:
+        if isinstance(part, Panels):
+            json.dumps(part.data, allow_nan=False)  # a browser reads no NaN
+        elif isinstance(part, Chart):
+            json.dumps(linked.chart_payload(part.figure, part.alt), allow_nan=False)
+        elif isinstance(part, Table):
+            assert isinstance(part.markdown, str)
+    return len(parts)
+
+
+def light(scene: Scene) -> None:
+    """What Explore always shows: the sentence, the notes, the linked view."""
+    _made(lambda: (sentence(scene.sharing), scene.sharing.notes))
+    _made(lambda: linked.payload(scene.explanation, scene.grid, at=scene.at, editable=scene.editable))
+
+
+def _made(part: Callable[[], Any]) -> None:
+    try:
+        json.dumps(part(), allow_nan=False)
+    except NormvizError:  # more groups than can be numbered
+        return
+
+
+def _questions(view: View) -> int:
+    if not view.settings["q"]:
+        return len([prose(one.key).title for one in found(view.settings["search"])])
+    asked = question(view.settings["q"])
+    is_right(asked, view.settings["guess"])
+    return len(list(question_parts(asked)))

@@ -1,0 +1,72 @@
+"""What controls, clicks and edits send: any scene changes into a scene that reads back, whatever they say."""
+
+import gc
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from normviz import changes
+from normviz.errors import NormvizError
+from normviz.lessons.sets import READY_SETS
+from normviz.reading import read
+from tests.fuzz import hostile
+from tests.fuzz.measure import examples, outcome
+
+gc.freeze()
+whole = st.integers(-3, 20) | st.integers(-(2**63), 2**63) | st.sampled_from([2**40, 2**40 + 1, 2**53 - 1, 10**400])
+number = st.floats() | whole | st.sampled_from([-0.0, 1e308, 1e-320, 1e12, 1e13])
+axis = st.sampled_from("nchwldx")
+at = st.none() | st.lists(whole, max_size=6).map(tuple)
+flag = st.booleans()
+CHANGES = st.one_of(
+    st.tuples(st.just("with_layout"), st.none() | hostile.mutated(hostile.layouts)),
+    st.tuples(st.just("with_size"), axis, whole),
+    st.tuples(st.just("with_family"), hostile.families),
+    st.tuples(st.just("with_pattern_text"), hostile.mutated(st.builds("{}; {}={}".format, hostile.pattern_texts, hostile.names, hostile.numerals)), st.none() | hostile.sides),
+    st.tuples(st.just("with_pattern_text"), hostile.pattern_texts, st.none() | hostile.sides | hostile.chaos),
+    st.tuples(st.just("edited"), st.lists(whole, max_size=6).map(tuple), number),
+    st.tuples(st.just("edited"), st.lists(st.integers(-4, 3), min_size=1, max_size=4).map(tuple), number),
+    st.tuples(st.just("with_eps"), st.none() | hostile.numerals | hostile.chaos),
+    st.tuples(st.just("with_window"), st.integers(0, 3), whole),
+    st.tuples(st.just("selected"), at),
+    st.tuples(st.just("with_seed"), whole),
+    st.sampled_from([("on_tensor", ready.shape, ready.layout) for ready in READY_SETS.values()]),
+)  # fmt: skip
+NAMED = st.one_of(
+    st.fixed_dictionaries({"num_groups": whole}),
+    st.fixed_dictionaries({"dim": whole}),
+    st.fixed_dictionaries({"normalized_shape": st.lists(whole, max_size=5)}),
+    st.fixed_dictionaries({"eps": st.none() | number}),
+    st.fixed_dictionaries({"training": st.none() | flag}),
+    st.dictionaries(st.sampled_from(["affine", "elementwise_affine", "bias", "track_running_stats"]), flag),
+)
+FIELD = st.one_of(
+    st.fixed_dictionaries({"data": hostile.words, "values": st.none()}),
+    st.fixed_dictionaries({"params": hostile.words}),
+)
+
+
+def applied(scene, change):
+    if isinstance(change, dict):
+        return (
+            changes.with_fields(scene, **change)
+            if {"data", "params"} & set(change)
+            else changes.with_arguments(scene, **change)
+        )
+    name, *given = change
+    return getattr(changes, name)(scene, *given)
+
+
+@settings(max_examples=examples(200))
+@given(query=hostile.queries(), wanted=st.lists(CHANGES | NAMED | FIELD, min_size=1, max_size=5))
+def test_changes(query, wanted):
+    scene = read(query).scene
+    for change in wanted:
+        if change[0] == "with_window" if isinstance(change, tuple) else False:
+            change = ("with_window", change[1] % len(scene.shape), change[2])
+        made = outcome((scene.query(), change), lambda scene=scene, change=change: applied(scene, change))
+        assert not isinstance(made, NormvizError), made
+        assert made.problem is None or 0 < len(made.problem) < 2000
+        again = read(made.scene.query())
+        assert (again.scene, again.problem) == (made.scene, None)
+        scene = made.scene

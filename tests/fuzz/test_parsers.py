@@ -1,0 +1,88 @@
+"""What a visitor writes: layers, patterns, shapes, numbers. Read, or refused with words; and what is read is written back the same."""
+
+import gc
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from normviz.axes import Pattern, layout_text, parse_layout, parse_names
+from normviz.errors import NormvizError, echo
+from normviz.explain import describe
+from normviz.fit import fitted, of_family
+from normviz.layers import Layer
+from normviz.norm import Norm
+from normviz.reading import READERS
+from tests.fuzz import hostile
+from tests.fuzz.measure import examples, outcome
+
+gc.freeze()  # what was imported is no example's garbage
+
+
+@settings(max_examples=examples(300))
+@given(text=hostile.layer_texts | hostile.chaos)
+def test_layer_texts(text):
+    layer = outcome(text, lambda: Layer.parse(text))
+    if isinstance(layer, Layer):
+        assert Layer.parse(str(layer)) == layer
+    elif isinstance(layer, Norm):
+        assert Layer.parse(repr(layer)) == layer
+
+
+@settings(max_examples=examples(300))
+@given(text=hostile.mutated(hostile.pattern_texts))
+def test_patterns(text):
+    pattern = outcome(text, lambda: Pattern.parse(text))
+    if isinstance(pattern, Pattern):
+        assert Pattern.parse(str(pattern)) == pattern
+
+
+@settings(max_examples=examples(100))
+@given(text=hostile.mutated(hostile.sides) | hostile.chaos)
+def test_parameter_axes(text):
+    names = outcome(text, lambda: parse_names(text))
+    if not isinstance(names, NormvizError):
+        assert parse_names(" ".join(names)) == names
+
+
+@settings(max_examples=examples(100))
+@given(text=hostile.mutated(hostile.layouts), rank=st.integers(0, 70))
+def test_layouts(text, rank):
+    axes = outcome((text, rank), lambda: parse_layout(text, rank))
+    if not isinstance(axes, NormvizError):
+        assert parse_layout(layout_text(axes), rank) == axes
+
+
+@settings(max_examples=examples(300))
+@given(data=st.data(), name=st.sampled_from(sorted(READERS)))
+def test_every_name_of_a_query(data, name):
+    text = data.draw(hostile.FOR_READER[name])
+    outcome((name, text), lambda: READERS[name](text))
+
+
+@settings(max_examples=examples(200))
+@given(text=hostile.layer_texts, shape=hostile.shape_texts, layout=st.none() | hostile.layouts)
+def test_a_layer_on_a_shape(text, shape, layout):
+    def explained():
+        e = describe(Layer.parse(text), READERS["shape"](shape), layout=layout)
+        return e.counts, e.notes, e.torch_layer, e.title
+
+    outcome((text, shape, layout), explained)
+
+
+@settings(max_examples=examples(150))
+@given(text=hostile.layer_texts, shape=hostile.shape_texts, family=hostile.families, layout=hostile.layouts)
+def test_the_nearest_layer(text, shape, family, layout):
+    def nearest():
+        sizes, layer = READERS["shape"](shape), Layer.parse(text)
+        axes = parse_layout(layout, len(sizes))
+        if isinstance(layer, Layer):
+            describe(fitted(layer, sizes, axes), (2,) * len(sizes))
+        return of_family(family, sizes, axes)
+
+    outcome((text, shape, family, layout), nearest)
+
+
+@given(text=hostile.chaos | hostile.numerals)
+def test_an_echo_is_short_and_on_one_line(text):
+    assert len(echo(text)) <= 61
+    assert "\n" not in echo(text)

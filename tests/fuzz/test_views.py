@@ -1,0 +1,94 @@
+"""Whole queries, Scenes and pages: each is a view that can be shown and linked to, or is refused with words."""
+
+import gc
+from urllib.parse import parse_qsl
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from normviz.data import DATA, PARAMETERS
+from normviz.errors import NormvizError
+from normviz.layers import Layer
+from normviz.reading import READERS, read
+from normviz.scene import Scene
+from normviz.settings import read_settings
+from normviz.view import View, read_view
+from tests.fuzz import hostile
+from tests.fuzz.building import FIELDS, build, light
+from tests.fuzz.measure import examples, outcome
+
+index = st.none() | st.lists(st.integers(-2, 9) | st.integers(-(2**70), 2**70), max_size=6).map(tuple)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def warm():
+    """What a process does once: torch imports parts of itself when they are first used."""
+    for page in FIELDS:
+        for show in hostile.SHOWS.get(page, [""]):
+            build(page, {"show": show})
+    gc.freeze()  # and what stays is no example's garbage
+
+
+def is_told_well(problem):
+    return problem is None or 0 < len(problem) < 2000
+
+
+@settings(max_examples=examples(250))
+@given(query=st.one_of(hostile.queries(), hostile.addresses()))
+def test_queries(query):
+    reading = outcome(query, lambda: read(query))
+    assert not isinstance(reading, NormvizError), reading
+    assert is_told_well(reading.problem)
+    again = read(reading.scene.query())
+    assert (again.scene, again.problem) == (reading.scene, None)
+    linked_to = read(dict(parse_qsl(reading.scene.link()[1:], keep_blank_values=True)))
+    assert (linked_to.scene, linked_to.problem) == (reading.scene, None)
+
+
+@settings(max_examples=examples(120))
+@given(query=hostile.queries())
+def test_every_query_is_a_view(query):
+    outcome(query, lambda: light(read(query).scene))
+
+
+@settings(max_examples=examples(100))
+@given(
+    shape=hostile.shape_texts,
+    layout=hostile.layouts,
+    layer=hostile.layer_texts,
+    data=st.sampled_from([*DATA, "noise"]),
+    seed=st.sampled_from([0, 1, 2**31 - 1]),
+    values=st.none() | st.lists(st.floats(), max_size=66).map(tuple),
+    params=st.sampled_from([*PARAMETERS, "ones"]),
+    at=index,
+    start=st.just(()) | index.map(lambda drawn: drawn or ()),
+)
+def test_scenes(shape, layout, layer, **rest):
+    def scene():
+        return Scene(READERS["shape"](shape), READERS["layout"](layout), Layer.parse(layer), **rest)
+
+    made = outcome((shape, layout, layer, rest), scene)
+    if isinstance(made, Scene):
+        again = read(made.query())
+        assert (again.scene, again.problem) == (made, None)
+
+
+@pytest.mark.parametrize("page", FIELDS)
+@settings(max_examples=examples(40))
+@given(data=st.data())
+def test_settings(page, data):
+    query = data.draw(hostile.queries(page))
+    values, problem = outcome((page, query), lambda: read_settings(FIELDS[page], query))
+    assert is_told_well(problem)
+    assert {field.name for field in FIELDS[page]} == set(values)
+    scene = read(query).scene
+    assert read_view(View(scene, values).query(FIELDS[page]), FIELDS[page]) == View(scene, values)
+
+
+@pytest.mark.parametrize("page", FIELDS)
+@settings(max_examples=examples(20))
+@given(data=st.data())
+def test_pages(page, data):
+    query = data.draw(hostile.queries(page) | hostile.at_limits(page))
+    outcome((page, query), lambda: build(page, query))
