@@ -1,0 +1,7 @@
+"""The bare page in a process that has torch, as ours must have."""
+
+import streamlit as st
+import torch
+
+number = st.slider("number", 0, 100, 50)
+st.text(f"{number} {torch.__version__}")

@@ -1,0 +1,223 @@
+"""A student without a browser: one websocket session that speaks Streamlit's protocol and knows its widgets by their labels."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.asyncio.client import ClientConnection, connect
+
+PATIENCE = 120  # s
+KEEPS = 2  # runs for which the browser keeps a message that the server may refer to
+
+# For each element: the field of its state, and where its first value stands.
+FIELDS = {
+    "number_input": "double_value",
+    "slider": "double_array_value",
+    "selectbox": "string_value",
+    "button_group": "string_array_value",
+    "multiselect": "string_array_value",
+    "radio": "string_value",
+    "text_input": "string_value",
+    "checkbox": "bool_value",
+    "button": "trigger_value",
+    "bidi_component": "json_trigger_value",
+}
+TRIGGERS = {"trigger_value", "json_trigger_value"}
+
+
+@dataclass(frozen=True)
+class Widget:
+    """One control as the server sent it."""
+
+    kind: str
+    id: str
+    label: str
+    element: Any
+
+    @property
+    def field(self) -> str:
+        """Of the protocol's WidgetState."""
+        return "string_array_value" if self.kind == "slider" and self.element.options else FIELDS[self.kind]
+
+    @property
+    def options(self) -> list[str]:
+        """What can be chosen."""
+        return [getattr(option, "content", option) for option in getattr(self.element, "options", ())]
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """What a component was given."""
+        return dict(json.loads(self.element.json or "{}"))
+
+    def first(self) -> Any:
+        """The value that the server gives it, as the browser sends it back."""
+        element, kind = self.element, self.kind
+        if kind in ("button", "bidi_component"):
+            return None
+        if kind == "slider":
+            raw = element.raw_value or [element.options[int(i)] for i in element.default] if element.options else ()
+            return list(raw or (element.value if element.set_value else element.default))
+        if element.set_value:
+            name = {"selectbox": "raw_value", "radio": "raw_value"}.get(kind, "value")
+            value = getattr(element, "raw_values" if kind in ("button_group", "multiselect") else name)
+            return list(value) if not isinstance(value, str | int | float | bool) else value
+        if kind in ("button_group", "multiselect"):
+            return [self.options[i] for i in element.default]
+        if kind in ("selectbox", "radio"):
+            return self.options[element.default] if element.HasField("default") and self.options else None
+        return element.default
+
+
+@dataclass
+class Ran:
+    """One run of the script, from the message to its end."""
+
+    seconds: float
+    bytes: int
+    errors: list[str] = field(default_factory=list)
+
+
+class Session:
+    """One student's tab.
+
+    path    the page's path, such as "compare"; query what stands after the "?"
+    """
+
+    def __init__(self, websocket: str, path: str = "", query: str = "") -> None:
+        self.url, self.path, self.query = websocket, path, query
+        self.page = ""
+        self.widgets: dict[str, Widget] = {}
+        self.states: dict[str, tuple[str, Any]] = {}
+        self.kept: dict[str, tuple[int, ForwardMsg]] = {}
+        self.runs = 0
+        self.connection: ClientConnection | None = None
+
+    async def open(self) -> Ran:
+        """Connect and run the script for the first time. Raises OSError where nobody answers."""
+        begin = time.perf_counter()
+        origin = self.url.replace("ws", "http", 1).removesuffix("/_stcore/stream")
+        self.connection = await connect(
+            self.url,
+            subprotocols=["streamlit"],
+            max_size=None,
+            compression=None,
+            origin=origin,
+            open_timeout=PATIENCE,
+            close_timeout=2,
+        )  # type: ignore[arg-type]
+        ran = await self.run({})
+        return Ran(time.perf_counter() - begin, ran.bytes, ran.errors)
+
+    async def close(self) -> None:
+        if self.connection:
+            await self.connection.close()
+
+    async def change(self, widget: Widget, value: Any) -> Ran:
+        """Set one control, as a hand does, and wait until the script has run.
+
+        Raises websockets.ConnectionClosed where the server drops the line and TimeoutError after two minutes.
+        """
+        name = widget.field
+        if widget.kind == "bidi_component":
+            aggregator = f"$$STREAMLIT_INTERNAL_KEY_{widget.id}__events"
+            return await self.run({aggregator: (name, json.dumps([value]))})
+        if name not in TRIGGERS:
+            self.states[widget.id] = (name, value)
+        return await self.run({widget.id: (name, value)})
+
+    async def run(self, told: Mapping[str, tuple[str, Any]]) -> Ran:
+        assert self.connection
+        begin = time.perf_counter()
+        await self.connection.send(self._message({**self.states, **told}))
+        ran, started, drawn = Ran(0, 0), False, {}
+        self.runs += 1
+        while True:
+            async with asyncio.timeout(PATIENCE):  # wait_for of Python 3.11 may swallow a cancellation
+                raw = await self.connection.recv(decode=False)
+            ran.bytes += len(raw)
+            message = self._whole(ForwardMsg.FromString(raw))
+            kind = message.WhichOneof("type")
+            if kind == "new_session":
+                started, self.page = True, message.new_session.page_script_hash
+                drawn = {}
+            elif kind == "navigation":
+                self.page = message.navigation.page_script_hash
+            elif kind == "page_info_changed":
+                self.query = message.page_info_changed.query_string
+            elif kind == "delta":
+                _draw(message, drawn, ran.errors)
+            elif kind == "script_finished" and started:
+                if message.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+                    started = False
+                    continue
+                if message.script_finished == ForwardMsg.FINISHED_WITH_COMPILE_ERROR:
+                    ran.errors.append("compile error")
+                break
+        ran.seconds = time.perf_counter() - begin
+        self._settle(drawn)
+        return ran
+
+    def _message(self, states: dict[str, tuple[str, Any]]) -> bytes:
+        message = BackMsg()
+        rerun = message.rerun_script
+        rerun.query_string, rerun.page_script_hash = self.query, self.page
+        if not self.page:
+            rerun.page_name = self.path
+        rerun.context_info.url = self.url.replace("ws", "http", 1).replace("_stcore/stream", self.path)
+        rerun.context_info.timezone, rerun.context_info.locale = "UTC", "en"
+        self.kept = {key: kept for key, kept in self.kept.items() if self.runs - kept[0] < KEEPS}
+        rerun.cached_message_hashes.extend(self.kept)
+        components = {
+            widget.id: ("json_value", "{}") for widget in self.widgets.values() if widget.kind == "bidi_component"
+        }
+        for key, (name, value) in (states | components).items():
+            state = rerun.widget_states.widgets.add(id=key)
+            if name.endswith("array_value"):
+                getattr(state, name).data.extend(value)
+            elif value is not None:
+                setattr(state, name, value)
+        return message.SerializeToString()
+
+    def _whole(self, message: ForwardMsg) -> ForwardMsg:
+        """A message, or the earlier one that it refers to."""
+        if message.WhichOneof("type") == "ref_hash":
+            kept = self.kept[message.ref_hash][1]
+            self.kept[message.ref_hash] = (self.runs, kept)
+            whole = ForwardMsg()
+            whole.CopyFrom(kept)
+            whole.metadata.CopyFrom(message.metadata)
+            return whole
+        if message.metadata.cacheable and message.hash:
+            self.kept[message.hash] = (self.runs, message)
+        return message
+
+    def _settle(self, drawn: Mapping[tuple[int, ...], Widget]) -> None:
+        """After a run: the controls that are on the page now, and what each says."""
+        self.widgets = {widget.label or widget.kind: widget for widget in drawn.values()}
+        here = {widget.id for widget in drawn.values()}
+        self.states = {key: state for key, state in self.states.items() if key in here}
+        for widget in drawn.values():
+            told = getattr(widget.element, "set_value", False)
+            if (widget.id not in self.states or told) and (value := widget.first()) is not None:
+                self.states[widget.id] = (widget.field, value)
+
+
+def _draw(message: ForwardMsg, drawn: dict[tuple[int, ...], Widget], errors: list[str]) -> None:
+    """Note a control, at its place on the page, or an exception."""
+    place = tuple(message.metadata.delta_path)
+    drawn.pop(place, None)
+    if message.delta.WhichOneof("type") != "new_element":
+        return
+    kind = message.delta.new_element.WhichOneof("type")
+    element = getattr(message.delta.new_element, kind)
+    if kind == "exception":
+        errors.append(f"{element.type}: {element.message}"[:200])
+    elif kind in FIELDS:
+        drawn[place] = Widget(kind, element.id, getattr(element, "label", ""), element)

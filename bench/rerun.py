@@ -1,0 +1,227 @@
+"""From the change of a control to the painted figure, in a real browser, for every page.
+
+    python -m bench.rerun                 the table, and one line of JSON
+    python -m bench.rerun --rounds 30     more changes for each median (default 15)
+    python -m bench.rerun --only explore  one page
+
+Three servers answer in turns, in the same browser run:
+
+normviz     the page as it is deployed
+afternoon   the same panels as Plotly subplots through ``st.plotly_chart``, with Streamlit's own settings
+bare        one slider and one line of text: the framework's floor, with our settings
+
+The clock runs from the browser's event (the click, or Enter) to the frame that shows the last change inside the figure.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+from playwright.sync_api import Browser, Page
+
+from bench.common import SCREEN, chromium, ratio, report, server, spread
+
+Act = Callable[[Page, int], None]
+SMALL, LARGE = (2, 3, 4, 4), (4, 4, 32, 32)
+FIGURES = {"normviz": ".nv-view", "afternoon": "[data-testid=stPlotlyChart]", "bare": "[data-testid=stText]"}
+QUESTIONS = ("s0", "s0d", "s2", "s0e", "s2k")
+
+# Notes when an event came and when the last change inside a figure was on the screen.
+WATCH = """figure => {
+  window.bench = { begin: null, last: null, seen: 0 };
+  const here = (node) => { const at = node.nodeType === 1 ? node : node.parentElement; return at?.closest(figure) || at?.querySelector?.(figure); };
+  const begin = (event) => { if (bench.armed) bench.begin ??= event.timeStamp; };
+  for (const kind of ["click", "keydown"]) addEventListener(kind, begin, true);
+  new MutationObserver((changes) => {
+    if (bench.begin === null || !changes.some(({ target, addedNodes }) => target.closest?.(figure) || target.parentElement?.closest(figure) || [...addedNodes].some(here))) return;
+    const begin = bench.begin;
+    requestAnimationFrame(() => setTimeout(() => {
+      if (bench.begin === begin) { bench.last = performance.now(); bench.seen++; }
+    }));
+  }).observe(document.body, { subtree: true, childList: true, attributes: true, characterData: true });
+}"""
+ARM = "() => Object.assign(bench, { armed: true, begin: null, last: null, seen: 0 })"
+DONE = """quiet => bench.last !== null && performance.now() - bench.last > quiet
+  && document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "notRunning" && bench.last - bench.begin"""
+READY = """figure => document.querySelector(figure) && !document.querySelector(".nv-view:not([data-state=ready])")
+  && document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "notRunning" """
+GO = "query => { history.pushState({}, '', location.pathname + query); dispatchEvent(new PopStateEvent('popstate')); }"
+PATIENCE = 120_000  # ms
+QUIET = 400  # ms without a change: it was the last
+
+
+@dataclass(frozen=True)
+class Case:
+    """One page at one size: where it is on both servers, and the control that is changed."""
+
+    page: str
+    shape: tuple[int, ...] | None
+    ours: str
+    theirs: str
+    act: Act
+    before: Act | None = None
+
+
+def segment(key: str, *options: str) -> Act:
+    def act(page: Page, turn: int) -> None:
+        page.locator(f".st-key-{key}").get_by_text(options[turn % len(options)], exact=True).click()
+
+    return act
+
+
+def written(key: str, *texts: str, armed: bool = True) -> Act:
+    """A field filled in, and Enter; the clock starts there, where it is ``armed``."""
+
+    def act(page: Page, turn: int) -> None:
+        field = page.locator(f".st-key-{key} input")
+        if armed:
+            page.evaluate("bench.armed = false")
+        field.fill(texts[turn % len(texts)])
+        if armed:
+            page.evaluate(ARM)
+        field.press("Enter")
+
+    return act
+
+
+def slide(page: Page, turn: int) -> None:
+    page.get_by_role("slider").press("ArrowRight" if turn % 2 else "ArrowLeft")
+
+
+def predict(page: Page, turn: int) -> None:
+    page.locator("[role=radiogroup] label").first.click()
+
+
+def ask(page: Page, turn: int) -> None:
+    """To a question that has not been answered; a page that has no such address is loaded anew."""
+    query = f"?q={QUESTIONS[turn % len(QUESTIONS)]}"
+    if "page=" in page.url:
+        page.goto(page.url.split("?")[0] + f"{query}&page=questions")
+        page.get_by_role("radio").first.wait_for()
+        page.evaluate(WATCH, FIGURES["afternoon"])
+    else:
+        page.evaluate(GO, query)
+    page.locator("[data-testid=stRadio]").wait_for()
+    page.wait_for_function(
+        "() => !document.querySelector('[data-testid=stRadio] input:checked') && "
+        "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
+    )
+
+
+def _on(page: str, path: str, shape: tuple[int, ...], act: Act) -> Case:
+    sizes = ",".join(map(str, shape))
+    layer = f"LayerNorm([{','.join(map(str, shape[1:]))}])"
+    return Case(page, shape, f"/{path}?shape={sizes}&layer={layer}", f"/?page={page}&size={sizes}", act)
+
+
+DEPTH = segment("depth", "H, W", "C, H, W")
+CASES = (
+    _on("explore", "", SMALL, DEPTH),
+    _on("explore", "", LARGE, DEPTH),
+    _on("compare", "compare", SMALL, written("size_n", "3", "2")),
+    _on("compare", "compare", LARGE, written("size_n", "3", "4")),
+    _on("step_by_step", "step_by_step", SMALL, DEPTH),
+    _on("step_by_step", "step_by_step", LARGE, DEPTH),
+    _on("gradients", "gradients", SMALL, DEPTH),
+    _on("gradients", "gradients", (4, 4, 16, 16), DEPTH),
+    Case("train_and_eval", None, "/train_and_eval", "/?page=train_and_eval", written("set_momentum", "0.2", "0.1")),
+    Case("numerics", None, "/numerics", "/?page=numerics", segment("dtype", "float64", "float32")),
+    Case("questions", None, f"/questions?q={QUESTIONS[0]}", f"/?page=questions&q={QUESTIONS[0]}", predict, ask),
+)
+
+
+def timed(page: Page, case_act: Act, turn: int, before: Act | None) -> float:
+    """One change, ms."""
+    page.bring_to_front()
+    if before:
+        before(page, turn)
+    page.evaluate(ARM)
+    case_act(page, turn)
+    found = page.wait_for_function(DONE, arg=QUIET).json_value()
+    page.evaluate("bench.armed = false")
+    return float(found)
+
+
+def opened(browser: Browser, address: str, figure: str, answered: bool = True) -> Page:
+    page = browser.new_page(viewport=SCREEN)
+    page.set_default_timeout(PATIENCE)
+    page.goto(address)
+    if answered:
+        page.wait_for_function(READY, arg=figure)
+    else:
+        page.locator("[data-testid=stRadio]").wait_for()
+    page.evaluate(WATCH, figure)
+    return page
+
+
+def measure(browser: Browser, addresses: dict[str, str], case: Case, rounds: int) -> dict[str, list[float]]:
+    """The times of each kind, ms; the kinds take turns. The first change of each is not counted."""
+    places = {"normviz": case.ours, "afternoon": case.theirs, "bare": "/"}
+    shown = case.before is None
+    pages = {
+        kind: opened(browser, addresses[kind] + place, FIGURES[kind], shown or kind == "bare")
+        for kind, place in places.items()
+    }
+    times: dict[str, list[float]] = {kind: [] for kind in FIGURES}
+    for turn in range(rounds + 1):
+        for kind, page in pages.items():
+            act, before = (slide, None) if kind == "bare" else (case.act, case.before)
+            took = timed(page, act, turn, before)
+            times[kind] += [took] if turn else []
+    for page in pages.values():
+        page.close()
+    return times
+
+
+def compared(case: Case, times: dict[str, list[float]]) -> dict[str, Any]:
+    """What was found, as numbers: ms, and ours as a multiple of the others'."""
+    found = {kind: spread(values) for kind, values in times.items()}
+    ours, theirs, floor = (found[kind] for kind in FIGURES)
+    return {
+        "page": case.page,
+        "shape": case.shape,
+        **found,
+        "of_the_afternoon": {p: ratio(ours[p], theirs[p]) for p in ("p50", "p95")},
+        "of_the_floor": {p: ratio(ours[p], floor[p]) for p in ("p50", "p95")},
+        "times": {kind: [round(took, 1) for took in values] for kind, values in times.items()},
+    }
+
+
+def row(found: dict[str, Any]) -> dict[str, Any]:
+    both = {f"{kind}, ms": f"{found[kind]['p50']:.0f} / {found[kind]['p95']:.0f}" for kind in FIGURES}
+    return {
+        "page": found["page"],
+        "shape": str(found["shape"] or ""),
+        **both,
+        "of the afternoon's": "{p50:.2f} / {p95:.2f}".format(**found["of_the_afternoon"]),
+        "of the floor": "{p50:.1f} / {p95:.1f}".format(**found["of_the_floor"]),
+    }
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=15, help="changes of each control")
+    parser.add_argument("--only", choices=sorted({case.page for case in CASES}), help="one page")
+    parser.add_argument("--quick", action="store_true", help="one page, one change: does it run?")
+    given = parser.parse_args(arguments)
+    cases = [case for case in CASES if given.only in (None, case.page)]
+    cases, rounds = (cases[:1], 1) if given.quick else (cases, given.rounds)
+    load, found = os.getloadavg()[0], []
+    with ExitStack() as stack:
+        addresses = {kind: stack.enter_context(server(kind)).address for kind in FIGURES}
+        browser = stack.enter_context(chromium())
+        for case in cases:
+            found.append(compared(case, measure(browser, addresses, case, rounds)))
+            print(row(found[-1]), file=sys.stderr, flush=True)  # so that a run that is cut off leaves what it saw
+    print("Each pair of numbers is p50 / p95.\n")
+    report("rerun", list(map(row, found)), load, found)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+"""From the command to the first painted figure, each time a new process and a visitor with an empty cache.
+
+    python -m bench.start              the table, and one line of JSON
+    python -m bench.start --rounds 9   more starts of each (default 5)
+
+The three take turns; the browser itself runs already. The files are in the system's cache, as after a first start.
+
+normviz        ``streamlit run app.py``, until the panels of Explore are drawn
+bare + torch   the bare page in a process that imports torch, until its line of text stands
+bare           the same without torch
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+
+from playwright.sync_api import Browser
+
+from bench.common import SCREEN, chromium, ratio, report, server, spread, wait_for
+
+PAINTED = {
+    "normviz": ".nv-view[data-state=ready]",
+    "bare + torch": "[data-testid=stText]",
+    "bare": "[data-testid=stText]",
+}
+# The time of day, in ms, of the frame that shows it.
+WATCH = """selector => new Promise((done) => {
+  const look = () => document.querySelector(selector) ? requestAnimationFrame(() => setTimeout(() => done(performance.timeOrigin + performance.now()))) : setTimeout(look, 5);
+  look();
+})"""
+
+
+def started(browser: Browser, kind: str) -> dict[str, float]:
+    """Seconds from the command to the server's first answer, and to the painted figure."""
+    context = browser.new_context(viewport=SCREEN)
+    page = context.new_page()
+    begin = time.time()
+    with server(kind, wait=False) as one:
+        wait_for(one)
+        answered = time.time() - begin
+        page.goto(one.address, wait_until="commit")
+        painted = page.evaluate(WATCH, PAINTED[kind]) / 1000 - begin
+        context.close()
+    return {"answer": answered, "figure": painted}
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--quick", action="store_true", help="ours, once: does it run?")
+    given = parser.parse_args(arguments)
+    kinds, rounds = (["normviz"], 1) if given.quick else (list(PAINTED), given.rounds)
+    load, found = os.getloadavg()[0], {kind: [] for kind in kinds}
+    with chromium() as browser:
+        for _ in range(rounds):
+            for kind in kinds:
+                found[kind].append(started(browser, kind))
+    rows = [
+        {
+            "kind": kind,
+            "first answer, s (p50)": spread([one["answer"] for one in ones], 2)["p50"],
+            "figure, s (p50)": spread([one["figure"] for one in ones], 2)["p50"],
+            "figure, s (p95)": spread([one["figure"] for one in ones], 2)["p95"],
+        }
+        for kind, ones in found.items()
+    ]
+    middle = {str(row["kind"]): row["figure, s (p50)"] for row in rows}
+    times = {kind: [round(one["figure"], 2) for one in ones] for kind, ones in found.items()}
+    beside = ratio(middle["normviz"], middle.get("bare + torch", float("nan")))
+    report("start", rows, load, times=times, **{"of bare + torch": beside})
+
+
+if __name__ == "__main__":
+    main()

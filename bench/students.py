@@ -1,0 +1,142 @@
+"""What a class does: each student is on one page, thinks, and changes one of its controls."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+from websockets.exceptions import WebSocketException
+
+from bench.protocol import Ran, Session, Widget
+
+ELEMENT = "bidi_component"  # a click on an element of the figure; a component has no label
+
+# How many of a hundred students are on a page, and which of its controls they change, by the beginning of the label.
+PAGES: dict[str, tuple[int, tuple[str, ...]]] = {
+    "explore": (50, (ELEMENT, ELEMENT, "Layer", "normalized_shape", "num_groups", "N", "C", "H", "W")),
+    "step_by_step": (15, (ELEMENT, "Layer", "normalized_shape", "N", "C")),
+    "compare": (10, (ELEMENT, "Ready-made sets", "N", "H", "W")),
+    "gradients": (10, (ELEMENT, "Experiment", "normalized_shape", "Layer")),
+    "train_and_eval": (5, ("batch size", "momentum")),
+    "numerics": (5, ("dtype of x", "distance")),
+    "questions": (5, ("",)),
+}
+WRITTEN = {"batch size": ("4", "8", "16", "32"), "momentum": ("0.1", "0.2", "0.5", "none")}
+QUESTIONS = ("s0", "s0d", "s2", "s0e", "s2k")
+
+
+@dataclass
+class Log:
+    """What was seen: seconds from a change to the end of its run, of first runs apart."""
+
+    first: list[float] = field(default_factory=list)
+    changes: list[float] = field(default_factory=list)
+    unfinished: list[float] = field(default_factory=list)
+    bytes: int = 0
+    errors: list[str] = field(default_factory=list)
+    measuring: bool = True
+    over: bool = False
+
+    def note(self, ran: Ran, first: bool = False) -> None:
+        if self.measuring or first:
+            (self.first if first else self.changes).append(ran.seconds)
+            self.bytes += 0 if first else ran.bytes
+        self.errors += ran.errors
+
+
+def seat(kind: str, number: int) -> tuple[str, str, str]:
+    """The page of a student, and its path and query on that server: in every hundred students, as many as PAGES says."""
+    seats = [page for page, (share, _) in PAGES.items() for _ in range(share)]
+    page = seats[number * 37 % 100]
+    asked = f"q={QUESTIONS[number % len(QUESTIONS)]}"
+    if kind == "afternoon":
+        return page, "", f"page={page}&{asked}"
+    if kind != "normviz":
+        return "bare", "", ""
+    return page, "" if page == "explore" else page, asked if page == "questions" else ""
+
+
+class Student:
+    """Changes one control after another, never two at once."""
+
+    def __init__(self, kind: str, websocket: str, number: int, log: Log) -> None:
+        self.page, path, query = seat(kind, number)
+        self.random = random.Random(number)
+        self.session = Session(websocket, path, query)
+        self.turns = count(1)
+        self.log = log
+        self.since: float | None = None
+
+    async def live(self, think: float, lifetime: float | None = None) -> None:
+        """Open the page and use it, until cancelled or for ``lifetime`` seconds."""
+        end = None if lifetime is None else time.monotonic() + lifetime
+        try:
+            self.log.note(await self.session.open(), first=True)
+            while not self.log.over and (end is None or time.monotonic() < end):
+                await asyncio.sleep(think * self.random.uniform(0.5, 1.5))
+                self.since = time.perf_counter()
+                self.log.note(await self.act())
+                self.since = None
+        except (OSError, WebSocketException, TimeoutError, KeyError, IndexError) as error:
+            self.log.errors.append(f"{self.page}: {type(error).__name__}: {error}"[:200])
+            self.since = None
+        finally:
+            if self.since is not None and self.log.measuring:  # cut off while it waited: at least so long
+                self.log.unfinished.append(time.perf_counter() - self.since)
+            await self.session.close()
+
+    async def act(self) -> Ran:
+        widget = self.random.choice(self.choices())
+        return await self.session.change(widget, self.value(widget))
+
+    def choices(self) -> list[Widget]:
+        """The controls of the page that a student changes, as often as it is named."""
+        widgets = list(self.session.widgets.values())
+        if self.page == "bare":
+            return widgets
+        named = PAGES[self.page][1]
+        found = [
+            widget
+            for name in named
+            for widget in widgets
+            if (_answers(widget) if name == ELEMENT else _called(widget, name))
+        ]
+        return found or [widget for widget in widgets if widget.kind != ELEMENT]
+
+    def value(self, widget: Widget) -> Any:
+        """Another value of that control."""
+        pick, kind = self.random, widget.kind
+        if kind == ELEMENT:
+            grid = widget.data["grid"]
+            at = [first + pick.randrange(size) for first, size in zip(grid["start"], grid["extent"], strict=True)]
+            return {"event": "select", "value": {"at": at, "turn": next(self.turns)}}
+        if kind == "number_input":
+            return float(pick.randint(1, 6))
+        if kind == "slider" and widget.options:
+            return [self.other(widget)]
+        if kind == "slider":
+            return [float(pick.randint(int(widget.element.min), int(widget.element.max)))]
+        if kind == "button":
+            return True
+        if kind == "text_input":
+            return pick.choice(next((texts for name, texts in WRITTEN.items() if _called(widget, name)), ("8", "16")))
+        return [self.other(widget)] if kind in ("button_group", "multiselect") else self.other(widget)
+
+    def other(self, widget: Widget) -> str:
+        """An option that is not chosen now; a pattern of one's own would have to be written first."""
+        _, now = self.session.states.get(widget.id, ("", None))
+        able = [option for option in widget.options if option and option not in ("Your own pattern", "your own")]
+        return self.random.choice([option for option in able if option != now and [option] != now] or able)
+
+
+def _answers(widget: Widget) -> bool:
+    """Is it a figure whose clicks the server hears?"""
+    return widget.kind == ELEMENT and "grid" in widget.data and not widget.data.get("alone")
+
+
+def _called(widget: Widget, name: str) -> bool:
+    return widget.kind != ELEMENT and (widget.label == name if len(name) == 1 else widget.label.startswith(name))

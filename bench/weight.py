@@ -1,0 +1,174 @@
+"""Bytes over the wire: a first visit, a reload, and one change of a control, through the deployed proxy.
+
+    python -m bench.weight                    the table, and one line of JSON
+    python -m bench.weight --conf other.conf  another configuration of nginx than deploy/nginx.conf
+
+Counted by Chromium: headers and bodies as they came (``encodedDataLength``), and what the websocket carried both ways. Where there is
+no nginx, a compressible body that came as it is counts as gzip -5 would send it, and the JSON says ``"proxy": "estimated"``.
+
+normviz     Explore on (2, 3, 4, 4)
+afternoon   the same panels as Plotly subplots
+bare        one slider and one line of text
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import gzip
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, CDPSession, Error, Page
+
+from bench.common import SCREEN, chromium, report, server
+from bench.proxy import CONF, able, proxied
+from bench.rerun import FIGURES, READY, Act, segment, slide, written
+
+PACKABLE = ("text/", "application/javascript", "application/json", "image/svg", "font/ttf")
+SMALLEST = 1000  # bytes: below, nginx does not compress
+
+
+def pick(page: Page, turn: int) -> None:
+    """Click another element of the first panel."""
+    box = page.locator(".nv-over").first.bounding_box()
+    assert box
+    page.mouse.click(box["x"] + box["width"] * (0.25 + 0.25 * (turn % 2)), box["y"] + box["height"] * 0.3)
+
+
+DEPTH = segment("depth", "H, W", "C, H, W")
+CHANGES: dict[str, dict[str, Act]] = {
+    "normviz": {"normalized_shape": DEPTH, "a click": pick, "N": written("size_n", "3", "2", armed=False)},
+    "afternoon": {"normalized_shape": DEPTH, "N": written("size_n", "3", "2", armed=False)},
+    "bare": {"slider": slide},
+}
+
+
+class Wire:
+    """What a page sends and receives."""
+
+    def __init__(self, page: Page, estimate: bool) -> None:
+        self.session: CDPSession = page.context.new_cdp_session(page)
+        self.estimate = estimate
+        self.types: dict[str, tuple[str, bool, str]] = {}
+        self.finished: list[tuple[str, float]] = []
+        self.frames = {"in": 0, "out": 0}
+        self.session.send("Network.enable", {"maxTotalBufferSize": 100_000_000, "maxResourceBufferSize": 20_000_000})
+        self.session.on("Network.responseReceived", self._response)
+        self.session.on(
+            "Network.loadingFinished", lambda e: self.finished.append((e["requestId"], e["encodedDataLength"]))
+        )
+        self.session.on("Network.webSocketFrameReceived", lambda e: self._frame("in", e))
+        self.session.on("Network.webSocketFrameSent", lambda e: self._frame("out", e))
+
+    def _response(self, event: dict[str, Any]) -> None:
+        response = event["response"]
+        packed = any(name.lower() == "content-encoding" for name in response["headers"])
+        self.types[event["requestId"]] = (response["mimeType"], packed, response["url"])
+
+    def _frame(self, way: str, event: dict[str, Any]) -> None:
+        data = event["response"]["payloadData"]
+        binary = event["response"]["opcode"] == 2
+        self.frames[way] += len(base64.b64decode(data)) if binary else len(data.encode())
+
+    def taken(self) -> dict[str, Any]:
+        """Bytes since it was last asked: over HTTP and over the websocket; and the heaviest files."""
+        files = [(self.types.get(key, ("", True, key))[2], self._weight(key, length)) for key, length in self.finished]
+        found = {"http": round(sum(weight for _, weight in files)), "websocket": sum(self.frames.values())}
+        heaviest = sorted(((round(w), url.split("/")[-1].split("?")[0]) for url, w in files), reverse=True)[:6]
+        self.finished, self.frames = [], {"in": 0, "out": 0}
+        return found | {"all": sum(found.values()), "requests": len(files), "heaviest": heaviest}
+
+    def _weight(self, key: str, length: float) -> float:
+        kind, packed, _ = self.types.get(key, ("", True, ""))
+        if not self.estimate or packed or length < SMALLEST or not kind.startswith(PACKABLE):
+            return length
+        try:
+            body = self.session.send("Network.getResponseBody", {"requestId": key})
+        except Error:  # not kept
+            return length
+        raw = base64.b64decode(body["body"]) if body["base64Encoded"] else body["body"].encode()
+        return length - len(raw) + len(gzip.compress(raw, 5))
+
+
+def settled(page: Page, figure: str) -> None:
+    page.wait_for_function(READY, arg=figure)
+    page.wait_for_timeout(1000)  # what comes late
+
+
+def weigh(browser: Browser, kind: str, address: str, estimate: bool, rounds: int) -> dict[str, Any]:
+    context = browser.new_context(viewport=SCREEN)  # an empty cache
+    page = context.new_page()
+    wire = Wire(page, estimate)
+    page.goto(address)
+    settled(page, FIGURES[kind])
+    found: dict[str, Any] = {"cold": wire.taken()}
+    page.reload()
+    settled(page, FIGURES[kind])
+    found["reload"] = wire.taken()
+    found["changes"] = {
+        name: [_one(page, kind, act, turn, wire) for turn in range(rounds)] for name, act in CHANGES[kind].items()
+    }
+    context.close()
+    return found
+
+
+def _one(page: Page, kind: str, act: Act, turn: int, wire: Wire) -> int:
+    act(page, turn)
+    page.wait_for_timeout(300)
+    settled(page, FIGURES[kind])
+    return int(wire.taken()["all"])
+
+
+@contextmanager
+def behind_proxy(address: str, conf: Path) -> Iterator[str]:
+    if able(conf):
+        with proxied(address, conf) as found:
+            yield found
+    else:
+        yield address
+
+
+def row(kind: str, found: dict[str, Any]) -> dict[str, Any]:
+    """In kB of 1000 bytes."""
+    kilo: Callable[[float], float] = lambda size: round(size / 1000, 1)  # noqa: E731
+    sizes = [size for ones in found["changes"].values() for size in ones]
+    return {
+        "kind": kind,
+        "cold, kB": kilo(found["cold"]["all"]),
+        "of it websocket": kilo(found["cold"]["websocket"]),
+        "reload, kB": kilo(found["reload"]["all"]),
+        "of it the websocket": kilo(found["reload"]["websocket"]),
+        "a change, kB (mean)": kilo(sum(sizes) / len(sizes)),
+        "a change, kB (most)": kilo(max(sizes)),
+    }
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--conf", type=Path, default=CONF, help="nginx's configuration")
+    parser.add_argument("--rounds", type=int, default=4, help="changes of each control")
+    parser.add_argument("--quick", action="store_true", help="ours, one change: does it run?")
+    given = parser.parse_args(arguments)
+    kinds, rounds = (["normviz"], 1) if given.quick else (list(CHANGES), given.rounds)
+    load, through, found = os.getloadavg()[0], able(given.conf), {}
+    with ExitStack() as stack:
+        browser = stack.enter_context(chromium())
+        for kind in kinds:
+            with server(kind) as one, behind_proxy(one.address, given.conf) as address:
+                found[kind] = weigh(browser, kind, address, not through, rounds)
+    rows = [row(kind, ones) for kind, ones in found.items()]
+    report(
+        "weight",
+        rows,
+        load,
+        [{"kind": kind, **ones} for kind, ones in found.items()],
+        proxy="nginx" if through else "estimated",
+    )
+
+
+if __name__ == "__main__":
+    main()

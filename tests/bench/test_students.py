@@ -1,0 +1,57 @@
+"""The students of the load test: where they sit, and what a control of theirs says."""
+
+from collections import Counter
+
+import pytest
+from streamlit.proto.ButtonGroup_pb2 import ButtonGroup
+from streamlit.proto.NumberInput_pb2 import NumberInput
+from streamlit.proto.Selectbox_pb2 import Selectbox
+from streamlit.proto.Slider_pb2 import Slider
+
+from bench.protocol import Widget
+from bench.soak import fitted
+from bench.students import PAGES, seat
+
+
+def test_of_a_hundred_students_as_many_sit_on_a_page_as_it_says() -> None:
+    assert sum(share for share, _ in PAGES.values()) == 100
+    seats = Counter(seat("normviz", number)[0] for number in range(100))
+    assert seats == {page: share for page, (share, _) in PAGES.items()}
+    assert Counter(seat("afternoon", number)[0] for number in range(300)) == {page: 3 * n for page, n in seats.items()}
+
+
+def test_a_page_is_a_path_on_ours_and_a_query_on_the_afternoons() -> None:
+    number = next(number for number in range(100) if seat("normviz", number)[0] == "compare")
+    assert seat("normviz", number)[1:] == ("compare", "")
+    assert seat("afternoon", number)[1:] == ("", f"page=compare&q={seat('afternoon', number)[2].split('q=')[1]}")
+
+
+def button_group() -> ButtonGroup:
+    group = ButtonGroup(id="g", default=[1])
+    for name in ("a", "b"):
+        group.options.add(content=name)
+    return group
+
+
+FIRST = [
+    ("number_input", NumberInput(id="n", default=3.0), "double_value", 3.0),
+    ("number_input", NumberInput(id="n", default=3.0, value=5.0, set_value=True), "double_value", 5.0),
+    ("slider", Slider(id="s", default=[2.0]), "double_array_value", [2.0]),
+    ("slider", Slider(id="s", default=[1.0], options=["a", "b"]), "string_array_value", ["b"]),
+    ("selectbox", Selectbox(id="x", default=1, options=["a", "b"]), "string_value", "b"),
+    ("selectbox", Selectbox(id="x", options=["a", "b"], raw_value="a", set_value=True), "string_value", "a"),
+    ("button_group", button_group(), "string_array_value", ["b"]),
+]
+
+
+@pytest.mark.parametrize(("kind", "element", "field", "first"), FIRST)
+def test_what_a_control_says_before_it_is_touched(kind: str, element: object, field: str, first: object) -> None:
+    widget = Widget(kind, "id", "label", element)
+    assert (widget.field, widget.first()) == (field, first)
+
+
+def test_the_fit_leaves_the_first_minutes_out() -> None:
+    flat = fitted([0, 100, 200, 300, 400], [10, 50, 100, 100, 100], 200)
+    assert flat == {"base, MB": 100.0, "MB an hour": 0.0, "grown, %": 0.0, "at most, %": 0.0}
+    growing = fitted([0, 1800, 3600], [10, 100, 110], 1800)
+    assert (growing["MB an hour"], growing["grown, %"]) == (20.0, 10.0)
