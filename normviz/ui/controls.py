@@ -28,14 +28,14 @@ FAMILY_NAMES = "normviz.families"
 def controls(scene: Scene) -> None:
     """The row. Each control changes the scene in its callback; what it shows is the scene's."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall", key="controls"):
-        tensor_controls(scene)
-        if shown("layer"):
-            _family(scene)
-        if isinstance(scene.layer, Layer):
-            _arguments(scene, scene.layer)
+        with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall", key="choices"):
+            tensor_controls(scene)
+            if shown("layer"):
+                _family(scene)
+            if isinstance(scene.layer, Layer):
+                _arguments(scene, scene.layer)
         if shown("more") and shown(*more.names(scene)):
-            with st.popover("More", icon=":material/tune:", key=more.OPEN, on_change=more.opened):
-                more.controls(scene)
+            more.more(scene)  # the second child always: by its place the browser asks for it
         reset_button()
     if not isinstance(scene.layer, Layer) and shown("pattern"):
         _own_pattern(scene)

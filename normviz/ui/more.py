@@ -1,7 +1,7 @@
 """The controls under "More": other layouts, the data, gamma and beta, eps, affine, bias, train and eval.
 
-The browser makes a popover's widgets when it is opened, from the last run, and keeps what they said when it is closed. So every widget
-has its value as default, too, and after a closing other keys: what is opened next shows the scene, and what was closed is forgotten.
+They are made when the popover is opened, and forgotten when it is closed. Opening and closing run this fragment alone, and never the
+page: so neither can be mistaken for a change, nor undo one that is on its way.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from normviz import changes
 from normviz.axes import parse_layout
 from normviz.layers import Layer
 from normviz.scene import Scene
-from normviz.ui.state import change, controlled, keep, shown, value_of
+from normviz.ui.state import change, controlled, shown, value_of
 
-OPEN, CLOSED = "more", "normviz.more.closed"  # is the popover open; how often was it closed
+OPEN = "more"
 ANY_WHOLE = 2**53 - 1  # the largest that a browser holds exactly
 LAYOUTS = ("ND", "NLC", "NCL", "LNC", "NCHW", "NHWC", "NCDHW", "D", "CL", "CHW", "CDHW")
 DATA_NAMES = {
@@ -57,6 +57,17 @@ def _has_modes(layer: Layer) -> bool:
     return "track_running_stats" in layer.given
 
 
+@st.fragment
+def more(scene: Scene) -> None:
+    """The popover. A full run gives the fragment its scene; alone, it keeps the one that it was given last."""
+    with (
+        st.popover("More", icon=":material/tune:", key=OPEN, on_change="rerun") as popover,
+        st.container(key="more_body"),
+    ):
+        if popover.open:
+            controls(scene)
+
+
 def controls(scene: Scene) -> None:
     tensor, layer = st.columns(2, gap="medium")
     with tensor:
@@ -86,19 +97,10 @@ def _tensor(scene: Scene) -> None:
         )
 
 
-def opened() -> None:
-    """Call when the popover opens or closes."""
-    if not st.session_state.get(OPEN):
-        st.session_state[CLOSED] = st.session_state.get(CLOSED, 0) + 1
-    keep()
-
-
-def _key(name: str, value: Any) -> tuple[str, bool]:
-    """The key of a widget with that value, and whether its default should say so: the key does where the value is new to it."""
-    closed = st.session_state.get(CLOSED, 0)
-    key = f"{name}_{closed}" if closed else name
-    known = key in st.session_state and st.session_state[key] == value
-    return controlled(key, value), known
+def _change(to: Callable[..., Any], *arguments: Any, **named: Any) -> None:
+    """Change the scene, and run the whole page: the fragment alone would show it in the popover only."""
+    change(to, *arguments, **named)
+    st.rerun()
 
 
 def _with(options: tuple[str, ...], value: str) -> tuple[str, ...]:
@@ -116,27 +118,19 @@ def _with_data(scene: Scene, name: str) -> Any:
 def _select(
     label: str, name: str, options: tuple[str, ...], value: str, shown: Callable[[str], str], to: Callable[..., Any]
 ) -> None:
-    key, known = _key(name, value)
-    st.selectbox(
-        label,
-        options,
-        index=options.index(value) if known else 0,
-        format_func=shown,
-        key=key,
-        on_change=lambda: change(to, value_of(key)),
-    )
+    key = controlled(name, value)
+    st.selectbox(label, options, format_func=shown, key=key, on_change=lambda: _change(to, value_of(key)))
 
 
 def _seed(scene: Scene) -> None:
-    key, known = _key("seed", scene.seed)
+    key = controlled("seed", scene.seed)
     st.number_input(
         "Seed",
         min_value=-ANY_WHOLE,
         max_value=ANY_WHOLE,
-        value=scene.seed if known else "min",
         step=1,
         key=key,
-        on_change=lambda: change(changes.with_seed, value_of(key)),
+        on_change=lambda: _change(changes.with_seed, value_of(key)),
     )
 
 
@@ -146,10 +140,9 @@ def _layer(layer: Layer) -> None:
     learns = layer.affine
     for name, label in FLAGS.items():
         if name in layer.given and shown(name):
-            key, known = _key(name, layer.given[name])
+            key = controlled(name, layer.given[name])
             st.toggle(
                 label,
-                value=layer.given[name] and known,
                 key=key,
                 disabled=name == "bias" and not learns,
                 on_change=_flag,
@@ -163,11 +156,10 @@ def _layer(layer: Layer) -> None:
 
 
 def _mode(training: bool) -> None:
-    key, known = _key("training", training)
+    key = controlled("training", training)
     st.segmented_control(
         "Mode",
         [True, False],
-        default=training if known else None,
         format_func=lambda training: "train()" if training else "eval()",
         key=key,
         required=True,
@@ -177,21 +169,20 @@ def _mode(training: bool) -> None:
 
 
 def _flag(name: str, key: str) -> None:
-    change(changes.with_arguments, **{name: value_of(key)})
+    _change(changes.with_arguments, **{name: value_of(key)})
 
 
 def _eps(layer: Layer) -> None:
     value, none = _eps_text(layer.given["eps"]), layer.kind.eps_may_be_none
     options = _with((*(("None",) if none else ()), *EPS_CHOICES), value)
-    key, known = _key("eps", value)
+    key = controlled("eps", value)
     st.selectbox(
         "eps",
         options,
-        index=options.index(value) if known else 0,
         key=key,
         accept_new_options=True,
         help="Added to the variance inside the square root. None: the machine epsilon." if none else None,
-        on_change=lambda: change(changes.with_eps, value_of(key)),
+        on_change=lambda: _change(changes.with_eps, value_of(key)),
     )
 
 

@@ -19,21 +19,16 @@ from normviz.settings import Field
 from normviz.ui.logs import refused
 from normviz.view import View, read_view
 
-VIEW, CHANGED, KEPT, PAGE = "normviz.view", "normviz.changed", "normviz.kept", "normviz.page"
+VIEW, CHANGED, PAGE = "normviz.view", "normviz.changed", "normviz.page"
 TOLD, MOST_TOLD = "normviz.controls", 200  # what each control was given to show
-ADDRESS, ARRIVED = "normviz.address", "normviz.arrived"  # read or written last; does the browser have it?
+ADDRESS = "normviz.address"  # read or written last
 OFFERED = "normviz.offered"  # the names of this run's controls
 
 
 def current(fields: Sequence[Field] = ()) -> View:
     """The view of this run; writes the URL where a callback changed it."""
     st.session_state[OFFERED] = []
-    sent, known = st.query_params.to_dict(), st.session_state.get(ADDRESS)
-    changed, kept = st.session_state.pop(CHANGED, False), st.session_state.pop(KEPT, False)
-    elsewhere = sent != known and st.session_state.get(ARRIVED, False)  # Back was pressed, or the address edited
-    if sent == known:
-        st.session_state[ARRIVED] = True
-    if changed or (kept and not elsewhere):
+    if st.session_state.pop(CHANGED, False):
         view: View = st.session_state[VIEW]
         usual = {field.name: field.usual for field in fields}
         view = replace(view, settings={name: view.settings.get(name, value) for name, value in usual.items()})
@@ -41,7 +36,7 @@ def current(fields: Sequence[Field] = ()) -> View:
         if view != read_view(st.session_state[ADDRESS], fields):
             _write(view.query(fields))
     else:
-        st.session_state[ADDRESS], st.session_state[ARRIVED] = sent, True
+        st.session_state[ADDRESS] = st.query_params.to_dict()
         view = read_view(st.session_state[ADDRESS], fields)
     st.session_state[VIEW] = view
     refused(view.problem)
@@ -50,8 +45,9 @@ def current(fields: Sequence[Field] = ()) -> View:
 
 def _write(query: dict[str, str]) -> None:
     if st.session_state[ADDRESS] != query:
-        st.session_state[ADDRESS], st.session_state[ARRIVED] = query, False
+        # In this order: another change may end the run at the first line, and then the browser has not heard of the address.
         st.query_params.from_dict(query)
+        st.session_state[ADDRESS] = query
 
 
 def enter(page: str) -> None:
@@ -77,14 +73,6 @@ def change_settings(problem: str | None = None, **values: Any) -> None:
     view: View = st.session_state[VIEW]
     st.session_state[VIEW] = replace(view, settings={**view.settings, **values}, problem=problem)
     st.session_state[CHANGED] = True
-
-
-def keep() -> None:
-    """Call in a callback that changes nothing: the view stays, though the browser may not have its address yet.
-
-    Where it had, another address is the reader's wish: a Back that came together with the closing of a popover.
-    """
-    st.session_state[KEPT] = True
 
 
 def reset() -> None:

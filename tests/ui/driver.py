@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from normviz.reading import read
 from normviz.scene import Scene
+from normviz.ui.more import OPEN
 from normviz.ui.server import SHELL
 from normviz.wording import sentence
 
@@ -36,11 +37,19 @@ def opened(link: str = "") -> AppTest:
 
 
 def turned(app: AppTest, key: str, value: Any) -> AppTest:
-    """The page after the control ``key`` was set to ``value``."""
+    """The page after the control ``key`` was set to ``value``; those under "More" are there once it is open."""
+    if key not in {getattr(element, "key", None) for element in app}:
+        more(app)
     widget = app.get_by_key(key)
     if value not in getattr(widget, "options", (value,)) and key == "eps":
         widget.options.append(value)  # what a browser allows where new options are accepted
     return widget.set_value(value).run()
+
+
+def more(app: AppTest) -> AppTest:
+    """The page with "More" open."""
+    app.session_state[OPEN] = True
+    return app.run()
 
 
 def sent(app: AppTest, event: str, value: Any) -> AppTest:

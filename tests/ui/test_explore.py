@@ -8,9 +8,9 @@ from normviz.exhibit.code import LABELS
 from normviz.explain import describe
 from normviz.layers import Layer
 from normviz.ui.controls import NAMES
-from normviz.ui.more import DATA_NAMES, LAYOUTS, PARAMETER_NAMES
+from normviz.ui.more import DATA_NAMES, LAYOUTS, OPEN, PARAMETER_NAMES
 from normviz.wording import gap
-from tests.ui.driver import check, expected, opened, payload, query, said, scene, sent, turned, unescaped, warned
+from tests.ui.driver import check, expected, more, opened, payload, query, said, scene, sent, turned, unescaped, warned
 from tests.ui.pages import figures, tabs
 
 
@@ -119,9 +119,9 @@ def test_the_values_of_x_of_gamma_and_of_beta_can_be_chosen(key, value, written)
 
 
 def test_counting_has_no_seed_and_a_layer_without_gamma_no_values_for_it():
-    assert "seed" not in keys(opened("data=counting"))
-    assert "params" not in keys(opened("layer=InstanceNorm2d(3)"))
-    assert {"seed", "params"} <= keys(opened())
+    assert "seed" not in keys(more(opened("data=counting")))
+    assert "params" not in keys(more(opened("layer=InstanceNorm2d(3)")))
+    assert {"seed", "params"} <= keys(more(opened()))
 
 
 def keys(app):
@@ -150,7 +150,7 @@ CHOICES = [
 
 @pytest.mark.parametrize(("link", "key", "options"), CHOICES)
 def test_what_a_control_offers(link, key, options):
-    assert list(opened(link).get_by_key(key).options) == options
+    assert list(more(opened(link)).get_by_key(key).options) == options
 
 
 def test_the_normalized_shape_is_shown_beside_its_axes():
@@ -180,9 +180,19 @@ def test_a_typed_eps_that_is_none_changes_nothing(typed):
     check(turned(app, "eps", "0.001"))
 
 
+def test_what_lies_under_more_is_made_when_it_is_opened_and_shows_the_scene_of_then():
+    app = opened("data=counting")
+    closed = keys(app)
+    assert {"more_layout", "data", "eps"}.isdisjoint(closed)
+    assert turned(app, "data", "scales").selectbox(key="data").value == "scales"
+    app.session_state[OPEN] = False
+    assert keys(app.run()) == closed
+    assert more(app.get_by_key("reset").click().run()).selectbox(key="data").value == "normal"
+
+
 def test_bias_can_be_chosen_only_where_there_is_a_gamma():
-    assert not opened().toggle(key="bias").disabled
-    assert opened("layer=LayerNorm(4,elementwise_affine=False)").toggle(key="bias").disabled
+    assert not more(opened()).toggle(key="bias").disabled
+    assert more(opened("layer=LayerNorm(4,elementwise_affine=False)")).toggle(key="bias").disabled
 
 
 def test_a_pattern_of_ones_own():
@@ -347,7 +357,7 @@ def test_an_edited_value_is_in_the_address_and_every_number_follows():
     assert payload(app)["at"] == [0, 2]
     x = torch.tensor([[0, 1, 5.5], [3, 4, 5]])
     assert scene(app).explanation.trace.mean.tolist() == x.mean(1, keepdim=True).tolist()
-    assert app.selectbox(key="data").value == "edited"
+    assert more(app).selectbox(key="data").value == "edited"
     app = turned(app, "data", "counting")
     check(app)
     assert "values" not in query(app)

@@ -7,7 +7,7 @@ import pytest
 
 from normviz.frame import CONTROLS
 from normviz.ui.state import OFFERED
-from tests.ui.driver import opened, payload, query, sent, turned, warned
+from tests.ui.driver import more, opened, payload, query, sent, turned, warned
 from tests.ui.pages import gone, page
 
 HOSTILE = "<script>alert(1)</script> **bold** [x](javascript:alert(1)) `c` $x$ :material/close: \"'"
@@ -26,7 +26,7 @@ def components(app):
 
 
 def test_nothing_is_hidden_without_a_wish():
-    app = opened()
+    app = more(opened())
     assert {"layout", "size_n", "family", "depth", "data", "seed", "params", "eps", "reset"} <= keys(app)
     assert "open" not in components(app)
 
@@ -47,7 +47,7 @@ HIDDEN = [
 
 @pytest.mark.parametrize(("hide", "lacks"), HIDDEN)
 def test_a_hidden_control_is_not_drawn_and_all_others_are(hide, lacks):
-    assert keys(opened()) - keys(opened(f"hide={hide}")) == lacks
+    assert keys(more(opened())) - keys(more(opened(f"hide={hide}"))) == lacks
 
 
 def test_where_all_of_more_is_hidden_its_button_goes_too():
