@@ -7,7 +7,7 @@ Nothing else decides what a page shows. ``normviz.reading`` reads queries.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
 from math import prod
 from typing import Any
@@ -16,10 +16,10 @@ from urllib.parse import quote
 import numpy as np
 
 from normviz.axes import layout_text, parse_layout
-from normviz.compute import Values
-from normviz.data import DATA, PARAMETERS, example, given, parameters, untrained
+from normviz.data import DATA, PARAMETERS
 from normviz.errors import NormvizError, echo, listed
-from normviz.explain import Explanation, describe
+from normviz.explain import Explanation
+from normviz.explained import described, explained
 from normviz.fit import of_family
 from normviz.grid import Grid, grid
 from normviz.layers import Layer
@@ -100,31 +100,12 @@ class Scene:
     @cached_property
     def sharing(self) -> Explanation:
         """The layer on the shape: patterns and counts, of any size."""
-        return describe(self.layer, self.shape, layout=self.layout)
+        return described(self.layer, self.shape, self.layout)
 
-    @cached_property
+    @property
     def explanation(self) -> Explanation:
-        """The layer on the values; on the shape alone where x is too large to compute with."""
-        if not self.computable:
-            return self.sharing
-        if self.values is not None:
-            x = given(self.values, self.shape)
-        else:
-            x = example(self.data, self.shape, self.axes, self.seed)
-        return replace(self.sharing, x=x, values=self._held())
-
-    def _held(self) -> Values:
-        """What the layer holds: gamma and beta as chosen, running statistics as a fresh layer has them."""
-        norm, held = self.sharing.norm, self.sharing.layer_values()
-        gamma_shape = self.sharing.counts.gamma_shape
-        if gamma_shape is not None:
-            gamma, beta = parameters(self.params, gamma_shape, self.seed)
-            held = replace(held, gamma=gamma, beta=beta if norm.bias else None)
-        if norm.running and held.running_mean is None:
-            kept = [norm.axis_sizes(self.shape)[name] for name in norm.pattern.right]
-            mean, var = untrained(kept)
-            held = replace(held, running_mean=mean, running_var=var)
-        return held
+        """The layer on the values; on the shape alone where x is too large to compute with. Shared by all who ask for the same."""
+        return explained(self) if self.computable else self.sharing
 
     @cached_property
     def grid(self) -> Grid:
