@@ -6,7 +6,7 @@ import asyncio
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -40,11 +40,17 @@ class Widget:
     id: str
     label: str
     element: Any
+    fragment: str = ""  # what of the page its change runs; "" is all
 
     @property
     def field(self) -> str:
         """Of the protocol's WidgetState."""
         return "string_array_value" if self.kind == "slider" and self.element.options else FIELDS[self.kind]
+
+    @property
+    def name(self) -> str:
+        """What no other on the page has."""
+        return self.label or (f"{self.kind} {self.data.get('kind')}" if self.kind == "bidi_component" else self.kind)
 
     @property
     def options(self) -> list[str]:
@@ -82,6 +88,7 @@ class Ran:
     seconds: float
     bytes: int
     errors: list[str] = field(default_factory=list)
+    drawn: list[str] = field(default_factory=list)  # the kind of every element that was sent
 
 
 class Session:
@@ -93,6 +100,7 @@ class Session:
     def __init__(self, websocket: str, path: str = "", query: str = "") -> None:
         self.url, self.path, self.query = websocket, path, query
         self.page = ""
+        self.drawn: dict[tuple[int, ...], Widget] = {}
         self.widgets: dict[str, Widget] = {}
         self.states: dict[str, tuple[str, Any]] = {}
         self.kept: dict[str, tuple[int, ForwardMsg]] = {}
@@ -113,7 +121,7 @@ class Session:
             close_timeout=2,
         )  # type: ignore[arg-type]
         ran = await self.run({})
-        return Ran(time.perf_counter() - begin, ran.bytes, ran.errors)
+        return replace(ran, seconds=time.perf_counter() - begin)
 
     async def close(self) -> None:
         if self.connection:
@@ -127,16 +135,16 @@ class Session:
         name = widget.field
         if widget.kind == "bidi_component":
             aggregator = f"$$STREAMLIT_INTERNAL_KEY_{widget.id}__events"
-            return await self.run({aggregator: (name, json.dumps([value]))})
+            return await self.run({aggregator: (name, json.dumps([value]))}, widget.fragment)
         if name not in TRIGGERS:
             self.states[widget.id] = (name, value)
-        return await self.run({widget.id: (name, value)})
+        return await self.run({widget.id: (name, value)}, widget.fragment)
 
-    async def run(self, told: Mapping[str, tuple[str, Any]]) -> Ran:
+    async def run(self, told: Mapping[str, tuple[str, Any]], fragment: str = "") -> Ran:
         assert self.connection
         begin = time.perf_counter()
-        await self.connection.send(self._message({**self.states, **told}))
-        ran, started, drawn = Ran(0, 0), False, {}
+        await self.connection.send(self._message({**self.states, **told}, fragment))
+        ran, started, drawn = Ran(0, 0), False, dict(self.drawn)
         self.runs += 1
         while True:
             async with asyncio.timeout(PATIENCE):  # wait_for of Python 3.11 may swallow a cancellation
@@ -146,13 +154,16 @@ class Session:
             kind = message.WhichOneof("type")
             if kind == "new_session":
                 started, self.page = True, message.new_session.page_script_hash
-                drawn = {}
+                parts = message.metadata.run.fragment_ids
+                drawn = {
+                    place: widget for place, widget in self.drawn.items() if parts and widget.fragment not in parts
+                }
             elif kind == "navigation":
                 self.page = message.navigation.page_script_hash
             elif kind == "page_info_changed":
                 self.query = message.page_info_changed.query_string
             elif kind == "delta":
-                _draw(message, drawn, ran.errors)
+                _draw(message, drawn, ran)
             elif kind == "script_finished" and started:
                 if message.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN:
                     started = False
@@ -164,10 +175,10 @@ class Session:
         self._settle(drawn)
         return ran
 
-    def _message(self, states: dict[str, tuple[str, Any]]) -> bytes:
+    def _message(self, states: dict[str, tuple[str, Any]], fragment: str) -> bytes:
         message = BackMsg()
         rerun = message.rerun_script
-        rerun.query_string, rerun.page_script_hash = self.query, self.page
+        rerun.query_string, rerun.page_script_hash, rerun.fragment_id = self.query, self.page, fragment
         if not self.page:
             rerun.page_name = self.path
         rerun.context_info.url = self.url.replace("ws", "http", 1).replace("_stcore/stream", self.path)
@@ -200,7 +211,8 @@ class Session:
 
     def _settle(self, drawn: Mapping[tuple[int, ...], Widget]) -> None:
         """After a run: the controls that are on the page now, and what each says."""
-        self.widgets = {widget.label or widget.kind: widget for widget in drawn.values()}
+        self.drawn = dict(drawn)
+        self.widgets = {widget.name: widget for widget in drawn.values()}
         here = {widget.id for widget in drawn.values()}
         self.states = {key: state for key, state in self.states.items() if key in here}
         for widget in drawn.values():
@@ -209,15 +221,16 @@ class Session:
                 self.states[widget.id] = (widget.field, value)
 
 
-def _draw(message: ForwardMsg, drawn: dict[tuple[int, ...], Widget], errors: list[str]) -> None:
-    """Note a control, at its place on the page, or an exception."""
+def _draw(message: ForwardMsg, drawn: dict[tuple[int, ...], Widget], ran: Ran) -> None:
+    """Note what was sent: a control, at its place on the page, or an exception."""
     place = tuple(message.metadata.delta_path)
     drawn.pop(place, None)
     if message.delta.WhichOneof("type") != "new_element":
         return
     kind = message.delta.new_element.WhichOneof("type")
     element = getattr(message.delta.new_element, kind)
+    ran.drawn.append(kind)
     if kind == "exception":
-        errors.append(f"{element.type}: {element.message}"[:200])
+        ran.errors.append(f"{element.type}: {element.message}"[:200])
     elif kind in FIELDS:
-        drawn[place] = Widget(kind, element.id, getattr(element, "label", ""), element)
+        drawn[place] = Widget(kind, element.id, getattr(element, "label", ""), element, message.delta.fragment_id)

@@ -54,6 +54,7 @@ def _edited() -> None:
     value = sent.get("value") if sent else None
     if index is not None and isinstance(value, int | float) and not isinstance(value, bool):
         change(changes.edited, index, value)
+        st.rerun()  # the controls, too: x is none of the examples now
 
 
 def _stepped() -> None:

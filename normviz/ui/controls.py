@@ -35,7 +35,7 @@ def controls(scene: Scene) -> None:
             if isinstance(scene.layer, Layer):
                 _arguments(scene, scene.layer)
         if shown("more") and shown(*more.names(scene)):
-            more.more(scene)  # the second child always: by its place the browser asks for it
+            more.more()  # the second child always: by its place the browser asks for it
         reset_button()
     if not isinstance(scene.layer, Layer) and shown("pattern"):
         _own_pattern(scene)

@@ -15,7 +15,7 @@ from normviz import changes
 from normviz.axes import parse_layout
 from normviz.layers import Layer
 from normviz.scene import Scene
-from normviz.ui.state import change, controlled, shown, value_of
+from normviz.ui.state import change, controlled, held_scene, shown, value_of
 
 OPEN = "more"
 ANY_WHOLE = 2**53 - 1  # the largest that a browser holds exactly
@@ -58,14 +58,14 @@ def _has_modes(layer: Layer) -> bool:
 
 
 @st.fragment
-def more(scene: Scene) -> None:
-    """The popover. A full run gives the fragment its scene; alone, it keeps the one that it was given last."""
+def more() -> None:
+    """The popover."""
     with (
         st.popover("More", icon=":material/tune:", key=OPEN, on_change="rerun") as popover,
         st.container(key="more_body"),
     ):
         if popover.open:
-            controls(scene)
+            controls(held_scene())
 
 
 def controls(scene: Scene) -> None:

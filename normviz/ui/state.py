@@ -15,6 +15,7 @@ import streamlit as st
 
 from normviz.frame import Frame
 from normviz.reading import Reading
+from normviz.scene import Scene
 from normviz.settings import Field
 from normviz.ui.logs import refused
 from normviz.view import View, read_view
@@ -29,15 +30,35 @@ def current(fields: Sequence[Field] = ()) -> View:
     """The view of this run; writes the URL where a callback changed it."""
     st.session_state[OFFERED] = []
     if st.session_state.pop(CHANGED, False):
-        view: View = st.session_state[VIEW]
-        usual = {field.name: field.usual for field in fields}
-        view = replace(view, settings={name: view.settings.get(name, value) for name, value in usual.items()})
-        # Not the browser's own address: what was written last may still be on its way there.
-        if view != read_view(st.session_state[ADDRESS], fields):
-            _write(view.query(fields))
-    else:
-        st.session_state[ADDRESS] = st.query_params.to_dict()
-        view = read_view(st.session_state[ADDRESS], fields)
+        return _settled(fields)
+    st.session_state[ADDRESS] = st.query_params.to_dict()
+    view = st.session_state[VIEW] = read_view(st.session_state[ADDRESS], fields)
+    refused(view.problem)
+    return view
+
+
+def latest(fields: Sequence[Field] = ()) -> View:
+    """The view, in what runs after ``current`` or, at a change of its own, without it. The address is the page's affair alone."""
+    if st.session_state.pop(CHANGED, False):
+        return _settled(fields)
+    view: View = st.session_state[VIEW]
+    return view
+
+
+def held_scene() -> Scene:
+    """The scene as it is; what a callback changed stays to be written by the page."""
+    view: View = st.session_state[VIEW]
+    return view.scene
+
+
+def _settled(fields: Sequence[Field]) -> View:
+    """What a callback made, with the settings of this page."""
+    view: View = st.session_state[VIEW]
+    usual = {field.name: field.usual for field in fields}
+    view = replace(view, settings={name: view.settings.get(name, value) for name, value in usual.items()})
+    # Not the browser's own address: what was written last may still be on its way there.
+    if view != read_view(st.session_state[ADDRESS], fields):
+        _write(view.query(fields))
     st.session_state[VIEW] = view
     refused(view.problem)
     return view
