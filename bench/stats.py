@@ -25,7 +25,7 @@ import torch.nn.functional as F
 
 from bench.common import median, ratio, report
 from normviz.compute import compute_alone
-from normviz.explain import describe
+from normviz.explanation import describe
 
 Run = Callable[[], Any]
 

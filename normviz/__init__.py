@@ -11,14 +11,10 @@ What a page of the app shows has a function of the same name: ``explore``, ``com
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from normviz.compute import Trace
-from normviz.errors import NormvizError, NormvizWarning
-from normviz.explain import Explanation, explain
-from normviz.layers import Layer
-from normviz.norm import Norm
-from normviz.sharing import Counts
-
 if TYPE_CHECKING:
+    from normviz.compute import Trace
+    from normviz.errors import NormvizError, NormvizWarning
+    from normviz.explanation import Explanation, explain
     from normviz.export.output import Output
     from normviz.export.show import (
         compare,
@@ -33,6 +29,9 @@ if TYPE_CHECKING:
     from normviz.export.show import (
         open as open,
     )
+    from normviz.layers import Layer
+    from normviz.norm import Norm
+    from normviz.sharing import Counts
 
 __version__ = "0.1.0"
 __all__ = [
@@ -56,11 +55,25 @@ __all__ = [
 ]  # and open, which would hide Python's own
 
 PAGES = ("compare", "explore", "gradients", "numerics", "open", "questions", "step_by_step", "steps", "train_and_eval")
-LATE = dict.fromkeys(PAGES, "normviz.export.show") | {"Output": "normviz.export.output"}
+HOME = dict.fromkeys(PAGES, "export.show") | {
+    "Counts": "sharing",
+    "Explanation": "explanation",
+    "Layer": "layers",
+    "Norm": "norm",
+    "NormvizError": "errors",
+    "NormvizWarning": "errors",
+    "Output": "export.output",
+    "Trace": "compute",
+    "explain": "explanation",
+}
 
 
 def __getattr__(name: str) -> Any:
-    """What draws is loaded when it is asked for: plotly takes a while."""
-    if name in LATE:
-        return getattr(import_module(LATE[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    """What is asked for is loaded then: torch and plotly take a while, and a command can be stopped while they load."""
+    if name not in HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *HOME})

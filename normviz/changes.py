@@ -12,7 +12,7 @@ from typing import Any
 from normviz.axes import MAX_TEXT, Pattern, layout_text, parse_layout
 from normviz.data import example
 from normviz.errors import NormvizError, echo
-from normviz.explain import check_sizes
+from normviz.explanation import check_sizes
 from normviz.fit import fitted, of_family
 from normviz.layers import Layer
 from normviz.norm import Norm

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from normviz.comparison import FEWEST, MOST, suggestions
 from normviz.errors import NormvizError
-from normviz.explain import describe
+from normviz.explanation import describe
 from normviz.fit import fitted
 from normviz.layers import Layer
 from normviz.scene import Scene

@@ -14,7 +14,7 @@ from normviz.frameworks import flax_code, keras_code
 from normviz.scratch import NUMPY, RUNNING, TORCH, as_call, finish, from_scratch, program
 
 if TYPE_CHECKING:
-    from normviz.explain import Explanation
+    from normviz.explanation import Explanation
 
 
 def code(explanation: Explanation, flavor: str) -> str:

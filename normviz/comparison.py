@@ -9,7 +9,7 @@ from typing import Any
 from normviz.axes import parse_layout
 from normviz.catalogue import FAMILIES
 from normviz.errors import LONGEST_ECHO, NormvizError, echo, listed
-from normviz.explain import Explanation, describe
+from normviz.explanation import Explanation, describe
 from normviz.fit import of_family
 from normviz.invariance import depends_on_batch, invariances, reduced_copy, train_equals_eval
 from normviz.layers import Layer

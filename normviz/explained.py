@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from normviz.compute import Values
 from normviz.data import example, given, parameters, untrained
-from normviz.explain import Explanation, describe
+from normviz.explanation import Explanation, describe
 from normviz.layers import Layer
 from normviz.norm import Norm
 

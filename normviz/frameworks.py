@@ -16,7 +16,7 @@ from normviz.placement import Placement
 from normviz.scratch import FLOAT32_EPS, LONGEST, from_scratch
 
 if TYPE_CHECKING:
-    from normviz.explain import Explanation
+    from normviz.explanation import Explanation
 
 FRAMEWORK_FLAVORS = ("keras", "flax")
 EPS_IS = "float32's machine epsilon, torch's eps=None"

@@ -19,7 +19,7 @@ from torch import Generator, Tensor
 from normviz.axes import example_axis
 from normviz.compute import Trace, Values, largest_difference, run_module, trace
 from normviz.errors import NormvizError
-from normviz.explain import Explanation
+from normviz.explanation import Explanation
 from normviz.fit import fitted
 from normviz.layers import Layer
 from normviz.norm import Norm

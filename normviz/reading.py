@@ -9,7 +9,7 @@ from typing import Any
 from normviz.axes import LETTER, MAX_RANK, layout_text, parse_layout
 from normviz.data import DATA, PARAMETERS
 from normviz.errors import NormvizError, echo, listed
-from normviz.explain import LARGEST_SIZE
+from normviz.explanation import LARGEST_SIZE
 from normviz.fit import fitted, kind_for, of_family
 from normviz.grid import grid
 from normviz.layers import Layer

@@ -18,8 +18,8 @@ import numpy as np
 from normviz.axes import layout_text, parse_layout
 from normviz.data import DATA, PARAMETERS
 from normviz.errors import NormvizError, echo, listed
-from normviz.explain import Explanation
 from normviz.explained import described, explained
+from normviz.explanation import Explanation
 from normviz.fit import of_family
 from normviz.grid import Grid, grid
 from normviz.layers import Layer

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from normviz.explain import Explanation
+    from normviz.explanation import Explanation
 
 FLOAT32_EPS = "2**-23"
 KERAS_BACKEND = 'import os\n\nos.environ["KERAS_BACKEND"] = "jax"  # read when keras is imported'

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from normviz.explain import Explanation
+from normviz.explanation import Explanation
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from normviz.errors import listed
-from normviz.explain import Explanation
+from normviz.explanation import Explanation
 
 AXIS_WORDS = {
     "n": "example",

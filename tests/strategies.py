@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from normviz.catalogue import KINDS, Argument, Kind
-from normviz.explain import Explanation, describe
+from normviz.explanation import Explanation, describe
 from normviz.layers import Layer
 from normviz.norm import Norm
 

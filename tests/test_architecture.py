@@ -21,7 +21,7 @@ LEVELS = [
     {"catalogue", "arguments", "layers", "refusals", "fit", "sharing", "compute", "data"}
     | {"code", "scratch", "frameworks", "counterparts", "placement"}
     | {"backward", "running", "rounding"},
-    {"explain"},
+    {"explanation"},
     {"scene"},  # and every part that is not named here: it may use the core, and no figure
     {"figures"},
     {"linked"},
@@ -43,15 +43,15 @@ def level(part: str) -> int:
 LESSONS = {"backward", "invariance", "running", "rounding"}
 
 MAY_IMPORT = {
-    "torch": {"compute", "data", "layers", "catalogue", "explain"} | LESSONS,
+    "torch": {"compute", "data", "layers", "catalogue", "explanation"} | LESSONS,
     "plotly": {"figures", "linked", "export"},
     "streamlit": {"ui", "pages", "app"},
     "starlette": {"ui", "app"},
 }
 
 UPWARDS = {
-    ("explain", "figures"),
-    ("explain", "export"),
+    ("explanation", "figures"),
+    ("explanation", "export"),
 }  # Explanation.figure() and .output(), imported when they are called
 LONGEST_FILE = 400
 
@@ -169,12 +169,12 @@ def test_only_figures_draws_with_plotly():
 WRONG = [
     ("normviz/norm.py", "import streamlit", out_of_place),
     ("normviz/norm.py", "import torch.nn as nn", out_of_place),
-    ("normviz/explain.py", "def figure():\n    import plotly.graph_objects as go", out_of_place),
+    ("normviz/explanation.py", "def figure():\n    import plotly.graph_objects as go", out_of_place),
     ("normviz/scene.py", "try:\n    from streamlit import session_state\nexcept ImportError:\n    pass", out_of_place),
     ("normviz/axes.py", "from normviz.norm import Norm", upward),
     ("normviz/axes.py", "from normviz import norm", upward),
     ("normviz/axes.py", "def late():\n    from normviz.norm import Norm", upward),
-    ("normviz/explain.py", "from normviz.figures import explanation_figure", upward),
+    ("normviz/explanation.py", "from normviz.figures import explanation_figure", upward),
     ("normviz/figures/palette.py", "import normviz.ui.shell", upward),
     ("normviz/ui/shell.py", "from pages import explore", upward),
     ("normviz/norm.py", "import normviz.unheard", upward),
@@ -187,11 +187,11 @@ WRONG = [
 @pytest.mark.parametrize(("file", "text", "finds"), WRONG, ids=range(len(WRONG)))
 def test_a_wrong_import_is_found(tmp_path, file, text, finds):
     project = {
-        "normviz/__init__.py": "from normviz.explain import explain",
+        "normviz/__init__.py": "from normviz.explanation import explain",
         "normviz/norm.py": "Norm = 1",
         "normviz/compute.py": "from normviz.sharing import ids\ntrace = 1",
         "normviz/sharing.py": "ids = 1",
-        "normviz/explain.py": "import torch",
+        "normviz/explanation.py": "import torch",
         "normviz/figures/__init__.py": "from normviz.figures.palette import Theme",
         "normviz/figures/palette.py": "import plotly\nTheme = 1",
         "normviz/ui/shell.py": "import streamlit",
@@ -206,7 +206,7 @@ def test_a_wrong_import_is_found(tmp_path, file, text, finds):
 
 
 RIGHT = [
-    ("normviz/explain.py", "def figure():\n    from normviz.figures import explanation_figure"),
+    ("normviz/explanation.py", "def figure():\n    from normviz.figures import explanation_figure"),
     ("normviz/axes.py", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import streamlit\n    from normviz.ui import shell"),
     ("normviz/compute.py", "import torch"),
 ]  # fmt: skip
@@ -230,8 +230,12 @@ def loaded_by(*modules: str, path: Path = ROOT) -> set[str]:
     return {name.split(".")[0] for name in done.stdout.split()}
 
 
-def test_importing_normviz_loads_neither_streamlit_nor_plotly():
-    loaded = loaded_by("normviz")
+def test_importing_normviz_loads_nothing_that_takes_a_while():
+    assert loaded_by("normviz", "normviz.cli") & {"torch", "numpy", "plotly", "streamlit", "starlette"} == set()
+
+
+def test_explain_loads_neither_streamlit_nor_plotly():
+    loaded = loaded_by("normviz.explanation")
     assert "torch" in loaded
     assert loaded & {"streamlit", "starlette", "plotly"} == set()
 

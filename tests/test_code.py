@@ -12,7 +12,7 @@ from normviz import explain
 from normviz.code import FLAVORS
 from normviz.compute import Values
 from normviz.errors import NormvizError, listed
-from normviz.explain import describe
+from normviz.explanation import describe
 from normviz.layers import Layer
 from normviz.norm import Norm
 from tests.strategies import explained, layers_that_fit, norms, random_tensor

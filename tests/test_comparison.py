@@ -6,7 +6,7 @@ from hypothesis import assume, example, given
 from normviz.catalogue import KINDS
 from normviz.comparison import compare, sentence, suggestions
 from normviz.errors import NormvizError
-from normviz.explain import describe
+from normviz.explanation import describe
 from normviz.invariance import invariances
 from normviz.layers import Layer
 from normviz.norm import Norm

@@ -11,7 +11,7 @@ from torch import nn
 from normviz import explain
 from normviz.compute import COMPUTES_IN, Values, as_tensor, largest_difference, lay, run_module, trace
 from normviz.errors import NormvizError
-from normviz.explain import describe
+from normviz.explanation import describe
 from normviz.layers import Layer
 from normviz.norm import Norm
 from tests.strategies import IN_TORCH, forward, layers_that_fit, module_with_random_numbers, norms, random_tensor

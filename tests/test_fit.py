@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from normviz.axes import divisors, parse_layout
 from normviz.catalogue import FAMILIES, KINDS
 from normviz.errors import NormvizError
-from normviz.explain import describe
+from normviz.explanation import describe
 from normviz.fit import fitted, kind_for, of_family, torch_layer
 from normviz.layers import Layer
 from normviz.norm import Norm

@@ -22,7 +22,7 @@ from normviz.catalogue import KINDS
 from normviz.compute import Values, lay
 from normviz.counterparts import FLAX_LAYERS, KERAS_LAYERS
 from normviz.errors import NormvizError
-from normviz.explain import Explanation, describe
+from normviz.explanation import Explanation, describe
 from normviz.frameworks import FRAMEWORK_FLAVORS, framework_names
 from normviz.layers import Layer
 from normviz.norm import Norm

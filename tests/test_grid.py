@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from normviz.axes import parse_layout
-from normviz.explain import describe
+from normviz.explanation import describe
 from normviz.grid import MOST_CELLS, MOST_LINES, grid
 from tests.strategies import shapes
 

@@ -9,7 +9,7 @@ from normviz import explain, invariance
 from normviz.axes import example_axis
 from normviz.catalogue import KINDS
 from normviz.errors import NormvizError
-from normviz.explain import describe
+from normviz.explanation import describe
 from normviz.invariance import depends_on_batch, invariances, reduced_copy, train_equals_eval
 from normviz.layers import Layer
 from normviz.norm import Norm

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from normviz.axes import layout_text
 from normviz.data import DATA, PARAMETERS, example
 from normviz.errors import NormvizError
-from normviz.explain import explain
+from normviz.explanation import explain
 from normviz.layers import Layer
 from normviz.norm import Norm
 from normviz.reading import LARGEST_SEED, read

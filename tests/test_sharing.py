@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from normviz import explain
 from normviz.errors import NormvizError
-from normviz.explain import describe
+from normviz.explanation import describe
 from normviz.layers import Layer
 from normviz.norm import Norm
 from normviz.sharing import LIMIT, MOST_IDS, check_limit, counts, ids, param_tables, peers, stat_tables

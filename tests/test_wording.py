@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, reject
 
 from normviz.errors import NormvizError
-from normviz.explain import describe
+from normviz.explanation import describe
 from normviz.norm import Norm
 from normviz.wording import (
     axis_word,

@@ -27,7 +27,7 @@ from normviz.norm import Norm
 from normviz.sharing import check_index
 
 if TYPE_CHECKING:
-    from normviz.explain import Explanation
+    from normviz.explanation import Explanation
 
 MOST_IN_BACKWARD = 2**16  # elements of x
 

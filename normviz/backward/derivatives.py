@@ -21,7 +21,7 @@ from normviz.errors import NormvizError, echo
 from normviz.sharing import check_index
 
 if TYPE_CHECKING:
-    from normviz.explain import Explanation
+    from normviz.explanation import Explanation
 
 MOST_ELEMENTS = 4096  # of x, for a column, a row or a perturbed input
 MOST_IN_MATRIX = 256  # of x, for all of a Jacobian

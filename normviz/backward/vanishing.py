@@ -27,7 +27,7 @@ from normviz.norm import Norm
 from normviz.sharing import counts, ids, stat_tables
 
 if TYPE_CHECKING:
-    from normviz.explain import Explanation
+    from normviz.explanation import Explanation
 
 TOLERANCE = 1e-4
 LARGEST_TOLERANCE = 0.1

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from normviz import wording
 from normviz.code import FLAVORS
 from normviz.exhibit.parts import Caption, Code, Part, Table, Tabs, Text, refusable
-from normviz.explain import Explanation
+from normviz.explanation import Explanation
 from normviz.frameworks import framework_names
 from normviz.lessons import course
 

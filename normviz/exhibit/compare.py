@@ -10,7 +10,7 @@ from normviz.comparison import MOST, Comparison, compare, sentence
 from normviz.exhibit.code import framework_tabs
 from normviz.exhibit.explore import At
 from normviz.exhibit.parts import Caption, Panels, Part, Sentence, Table, Text, refusable
-from normviz.explain import Explanation
+from normviz.explanation import Explanation
 from normviz.figures import Panel
 from normviz.grid import Grid
 from normviz.lessons.sets import READY_SETS, ReadySet

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from normviz import linked
 from normviz.exhibit.code import code_parts
 from normviz.exhibit.parts import Note, Panels, Part, Sentence, refusable
-from normviz.explain import Explanation
+from normviz.explanation import Explanation
 from normviz.figures import sharing_panels, value_panels
 from normviz.grid import Grid
 from normviz.view import View

@@ -9,7 +9,7 @@ from normviz.errors import NormvizError
 from normviz.exhibit.code import course_pair
 from normviz.exhibit.parts import Caption, Details, Note, Part, Sentence, Table, Text, texts
 from normviz.exhibit.values import grid_part, value_part
-from normviz.explain import Explanation
+from normviz.explanation import Explanation
 from normviz.grid import Grid, grid
 from normviz.lessons import derivatives
 from normviz.linked import Shown

@@ -8,7 +8,7 @@ from normviz import linked
 from normviz.exhibit.code import course_pair
 from normviz.exhibit.explore import At
 from normviz.exhibit.parts import Details, Note, Panels, Part, Sentence, refusable
-from normviz.explain import Explanation
+from normviz.explanation import Explanation
 from normviz.grid import Grid
 from normviz.settings import whole
 from normviz.view import View

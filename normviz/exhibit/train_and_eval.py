@@ -9,7 +9,7 @@ from typing import Any
 from normviz.errors import NormvizError
 from normviz.exhibit.parts import Beside, Chart, Details, Note, Part, Sentence, Table, Text, refusable, texts
 from normviz.exhibit.values import value_part
-from normviz.explain import Explanation
+from normviz.explanation import Explanation
 from normviz.figures import running as figures
 from normviz.grid import Grid
 from normviz.lessons import experiments

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from normviz import linked
 from normviz.exhibit.parts import Panels, Part, refusable
-from normviz.explain import Explanation
+from normviz.explanation import Explanation
 from normviz.grid import Grid, grid
 from normviz.linked import Shown
 

@@ -23,7 +23,7 @@ from normviz.exhibit import step_by_step as stepping
 from normviz.exhibit import train_and_eval as training
 from normviz.exhibit.parts import Part
 from normviz.exhibit.questions import question_parts, questions_parts
-from normviz.explain import Explanation, describe
+from normviz.explanation import Explanation, describe
 from normviz.export.output import Output, title_of
 from normviz.grid import Grid, grid
 from normviz.layers import Layer

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from normviz import wording
-from normviz.explain import Explanation
+from normviz.explanation import Explanation
 from normviz.grid import Grid
 from normviz.sharing import param_tables, stat_tables
 

@@ -12,7 +12,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from normviz.explain import Explanation
+from normviz.explanation import Explanation
 from normviz.figures.labels import plain, printed, words, wrapped
 from normviz.figures.layout import ABOVE, Laid, lay_out
 from normviz.figures.palette import Theme, stops, theme

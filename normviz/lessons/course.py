@@ -11,7 +11,7 @@ from normviz import cs231n
 from normviz.backward import autograd_backward, upstream
 from normviz.compute import Values, largest_difference, run_module
 from normviz.data import as_values, example, parameters
-from normviz.explain import describe
+from normviz.explanation import describe
 
 SHAPE = (4, 6)
 

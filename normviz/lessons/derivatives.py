@@ -28,7 +28,7 @@ from normviz.backward import (
 )
 from normviz.comparison import suggestions
 from normviz.errors import NormvizError
-from normviz.explain import Explanation, describe
+from normviz.explanation import Explanation, describe
 from normviz.norm import Norm
 
 if TYPE_CHECKING:

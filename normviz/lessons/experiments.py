@@ -11,7 +11,7 @@ from normviz.axes import example_axis
 from normviz.comparison import suggestions
 from normviz.data import as_values, example
 from normviz.errors import NormvizError
-from normviz.explain import Explanation
+from normviz.explanation import Explanation
 from normviz.layers import Layer
 from normviz.running import (
     PerStep,

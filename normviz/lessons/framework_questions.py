@@ -6,7 +6,7 @@ import numpy as np
 
 from normviz.counterparts import KERAS_LAYERS
 from normviz.data import example
-from normviz.explain import describe
+from normviz.explanation import describe
 from normviz.layers import Layer
 from normviz.lessons.outputs import keras_default
 from normviz.lessons.question import Facts, Question

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from normviz.compute import largest_difference
-from normviz.explain import Explanation, describe
+from normviz.explanation import Explanation, describe
 from normviz.layers import Layer
 from normviz.lessons.facts import ROUNDING
 from normviz.lessons.outputs import gammas, normal, output

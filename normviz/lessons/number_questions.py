@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from normviz.compute import largest_difference
 from normviz.data import given
-from normviz.explain import describe
+from normviz.explanation import describe
 from normviz.layers import Layer
 from normviz.lessons.facts import ROUNDING
 from normviz.lessons.outputs import keras_default, normal, output

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from normviz.compute import largest_difference, run_module
 from normviz.counterparts import KERAS_LAYERS
 from normviz.data import example
-from normviz.explain import describe
+from normviz.explanation import describe
 
 if TYPE_CHECKING:
     from torch import Tensor

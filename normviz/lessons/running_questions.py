@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from normviz.compute import Values, largest_difference, run_module
 from normviz.data import example, given
-from normviz.explain import describe
+from normviz.explanation import describe
 from normviz.layers import Layer
 from normviz.lessons.facts import ROUNDING
 from normviz.lessons.outputs import normal

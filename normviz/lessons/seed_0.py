@@ -6,7 +6,7 @@ from math import prod
 
 from normviz.comparison import compare
 from normviz.compute import largest_difference
-from normviz.explain import describe
+from normviz.explanation import describe
 from normviz.invariance import invariances
 from normviz.lessons.documents import FORUM
 from normviz.lessons.facts import module_of, only, same

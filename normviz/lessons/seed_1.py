@@ -11,7 +11,7 @@ from normviz.backward import autograd_backward, parameter_sum, upstream
 from normviz.compute import largest_difference
 from normviz.cs231n import Cache, layernorm_backward, layernorm_forward
 from normviz.errors import NormvizError
-from normviz.explain import describe
+from normviz.explanation import describe
 from normviz.lessons import experiments
 from normviz.lessons.documents import COURSE
 from normviz.lessons.facts import module_of, only, same, scene_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from normviz.compute import largest_difference
-from normviz.explain import describe
+from normviz.explanation import describe
 from normviz.lessons.documents import ANNOTATED
 from normviz.lessons.facts import module_of, only, same, scene_of
 from normviz.lessons.outputs import change, gammas, normal, output

@@ -6,7 +6,7 @@ from inspect import signature
 from math import isnan
 
 from normviz.compute import largest_difference
-from normviz.explain import describe
+from normviz.explanation import describe
 from normviz.layers import Layer
 from normviz.lessons.documents import ANNOTATED
 from normviz.lessons.facts import module_of, only, same, scene_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from normviz.compute import largest_difference
-from normviz.explain import describe
+from normviz.explanation import describe
 from normviz.lessons.documents import ARTICLE
 from normviz.lessons.facts import only, same
 from normviz.lessons.outputs import normal, output

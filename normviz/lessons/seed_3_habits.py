@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf, prod
 
 from normviz.backward import perturb
-from normviz.explain import describe
+from normviz.explanation import describe
 from normviz.invariance import depends_on_batch
 from normviz.lessons.documents import ARTICLE
 from normviz.lessons.facts import module_of, only, same

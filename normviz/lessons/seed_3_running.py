@@ -7,7 +7,7 @@ from math import prod
 
 from normviz.compute import largest_difference
 from normviz.counterparts import KERAS_LAYERS
-from normviz.explain import describe
+from normviz.explanation import describe
 from normviz.layers import Layer
 from normviz.lessons import experiments
 from normviz.lessons.documents import ARTICLE

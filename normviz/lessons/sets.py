@@ -11,7 +11,7 @@ from normviz.comparison import Comparison, compare
 from normviz.compute import Values, largest_difference, run_module
 from normviz.data import example, parameters
 from normviz.errors import NormvizError, listed
-from normviz.explain import describe
+from normviz.explanation import describe
 
 LOOPS = "Norm('n l c -> l c', 'l c')"  # for i in range(seq_len): for j in range(hidden): Norm(x[:, i, j])
 MOST_VALUES = 2**18

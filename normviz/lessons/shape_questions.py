@@ -5,7 +5,7 @@ from __future__ import annotations
 from normviz.catalogue import KINDS
 from normviz.compute import largest_difference
 from normviz.data import example
-from normviz.explain import describe
+from normviz.explanation import describe
 from normviz.lessons.facts import ROUNDING
 from normviz.lessons.outputs import normal, output
 from normviz.lessons.question import Facts, Question

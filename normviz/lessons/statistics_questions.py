@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from normviz.backward import autograd_backward, perturb, upstream
 from normviz.compute import largest_difference
 from normviz.data import given
-from normviz.explain import describe
+from normviz.explanation import describe
 from normviz.lessons.facts import ROUNDING
 from normviz.lessons.outputs import change, gammas, normal, output
 from normviz.lessons.question import Facts, Question

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from normviz.explain import Explanation
+from normviz.explanation import Explanation
 from normviz.figures import THEMES, Panel, sharing_panels
 from normviz.figures.palette import stops
 from normviz.grid import Grid

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from normviz.compute import lay
-from normviz.explain import Explanation
+from normviz.explanation import Explanation
 from normviz.figures import THEMES, Panel, sharing_panels, value_panels
 from normviz.figures.palette import as_json, stops
 from normviz.grid import Grid

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from normviz.explain import Explanation
+from normviz.explanation import Explanation
 from normviz.figures.panels import Panel, value_panel
 from normviz.grid import Grid
 from normviz.linked.payload import frame, grid_of, panel_of, parameters_of, statistics_of, values_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from normviz.explain import Explanation
+from normviz.explanation import Explanation
 from normviz.figures.panels import Panel, value_panel
 from normviz.grid import Grid
 from normviz.linked.payload import frame, grid_of, panel_of, parameters_of, statistics_of

@@ -10,7 +10,7 @@ import numpy as np
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from normviz.explain import describe
+from normviz.explanation import describe
 
 KNOWN = np.array([[1, 2, 3, 4], [0, 0, 10, 10]], dtype=np.float32)
 # Means 2.5 and 5, variances 1.25 and 25.

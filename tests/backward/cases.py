@@ -10,7 +10,7 @@ from torch import Tensor
 
 from normviz import Explanation, Layer, Norm, NormvizError
 from normviz.compute import Values
-from normviz.explain import describe
+from normviz.explanation import describe
 from tests.strategies import random_tensor
 
 CATALOGUE = [

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from normviz import Norm, NormvizError, explain
 from normviz.backward import LARGEST_STEP, MOST_ELEMENTS, MOST_IN_MATRIX, column, jacobian, perturb, row
 from normviz.backward.derivatives import in_float64, output
-from normviz.explain import describe
+from normviz.explanation import describe
 from tests.backward.cases import CATALOGUE, fits, numbered, tolerance
 from tests.strategies import forward, layers_that_fit, module_with_random_numbers, norms, random_tensor
 

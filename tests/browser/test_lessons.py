@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 from normviz.chosen import chosen
 from normviz.comparison import compare
 from normviz.exhibit import PAGES
-from normviz.explain import Explanation
+from normviz.explanation import Explanation
 from normviz.figures import theme
 from normviz.lessons.question import answer, computed, prose
 from normviz.lessons.questions import QUESTIONS

@@ -5,10 +5,8 @@ import os
 import re
 import resource
 import shlex
-import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,23 +19,6 @@ from tests.export.structure import HOSTILE, Structure, same_structure
 
 ROOT = Path(__file__).parents[2]
 CDN = ("--plotlyjs", "cdn")
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(capsys, tmp_path, monkeypatch) -> Run:
-    """Run the command in an empty directory: its exit code, and what it printed."""
-    monkeypatch.chdir(tmp_path)
-
-    def go(*arguments: str) -> tuple[int, str, str]:
-        try:
-            code = main(arguments)
-        except SystemExit as end:  # --help, --version
-            code = end.code
-        printed = capsys.readouterr()
-        return code, printed.out, printed.err
-
-    return go
 
 
 def test_it_writes_what_the_library_makes(run, tmp_path):
@@ -179,30 +160,6 @@ def test_a_full_disk_is_one_line(run, tmp_path):
     assert (code, err) == (2, "normviz: 'page.html' cannot be written (File too large); write to another place.\n")
     assert site == (2, "", "normviz: 'site' cannot be written (File too large); write to another place.\n")
     assert os.listdir(tmp_path) == []
-
-
-ENDS = {
-    "Ctrl-C": (lambda: signal.raise_signal(signal.SIGINT), 130, "normviz: interrupted; no file is half-written.\n"),
-    "kill": (lambda: signal.raise_signal(signal.SIGTERM), 143, "normviz: stopped; no file is half-written.\n"),
-}
-
-
-@pytest.mark.parametrize("how", ENDS)
-def test_whoever_stops_it_finds_no_half_of_a_site(run, tmp_path, monkeypatch, how):
-    stop, exit_code, said = ENDS[how]
-    entry_page, made = writing.entry_page, []
-
-    def stopped_after_one(entry, *rest):
-        made.append(entry)
-        if len(made) == 2:
-            stop()
-        return entry_page(entry, *rest)
-
-    monkeypatch.setattr(writing, "entry_page", stopped_after_one)
-    assert run("site", "site", "--only", "s0", "q22", "four", "--zip") == (exit_code, "", said)
-    assert len(made) == 2
-    assert os.listdir(tmp_path) == []
-    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
 
 def test_a_bar_shows_the_progress_to_whoever_looks_on_and_to_nobody_else(run, monkeypatch):

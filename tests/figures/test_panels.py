@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from normviz import explain
-from normviz.explain import describe
+from normviz.explanation import describe
 from normviz.figures.panels import sharing_panels, value_panels
 from normviz.grid import grid
 from normviz.norm import Norm

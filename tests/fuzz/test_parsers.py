@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from normviz.axes import Pattern, layout_text, parse_layout, parse_names
 from normviz.errors import NormvizError, echo
-from normviz.explain import describe
+from normviz.explanation import describe
 from normviz.fit import fitted, of_family
 from normviz.layers import Layer
 from normviz.norm import Norm

@@ -6,7 +6,7 @@ from torch import nn
 
 from normviz.data import example
 from normviz.errors import NormvizError
-from normviz.explain import describe
+from normviz.explanation import describe
 from normviz.invariance import depends_on_batch
 from normviz.lessons import sets
 from normviz.lessons.sets import LOOPS, READY_SETS, flattened_twin, ready_set

@@ -12,7 +12,7 @@ from hypothesis import given, reject
 from normviz import explain
 from normviz.comparison import compare
 from normviz.errors import NormvizError
-from normviz.explain import describe
+from normviz.explanation import describe
 from normviz.figures import THEMES
 from normviz.figures import running as figures
 from normviz.figures.lines import bars, chart, dots, line

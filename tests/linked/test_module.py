@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from normviz import explain, linked
-from normviz.explain import describe
+from normviz.explanation import describe
 from normviz.figures import THEMES, Theme, sharing_panels
 from normviz.grid import grid
 from normviz.linked import payload

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from normviz import explain
 from normviz.errors import NormvizError
-from normviz.explain import describe
+from normviz.explanation import describe
 from normviz.figures import THEMES
 from normviz.grid import grid
 from normviz.linked import payload

@@ -5,7 +5,7 @@ from normviz import explain
 from normviz.code import FLAVORS
 from normviz.errors import NormvizError
 from normviz.exhibit.code import LABELS
-from normviz.explain import describe
+from normviz.explanation import describe
 from normviz.layers import Layer
 from normviz.ui.controls import NAMES
 from normviz.ui.more import DATA_NAMES, LAYOUTS, OPEN, PARAMETER_NAMES

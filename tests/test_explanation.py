@@ -11,7 +11,7 @@ from torch import nn
 
 import normviz
 from normviz import Explanation, Layer, Norm, NormvizError, NormvizWarning, explain
-from normviz.explain import describe
+from normviz.explanation import describe
 from tests.strategies import (
     IN_TORCH,
     explained,

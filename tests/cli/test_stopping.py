@@ -1,0 +1,64 @@
+"""Whoever stops the command is told so in one line, and finds no half of anything."""
+
+import os
+import signal
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from normviz.site import writing
+
+ROOT = Path(__file__).parents[2]
+ENDS = {
+    "Ctrl-C": (lambda: signal.raise_signal(signal.SIGINT), 130, "normviz: interrupted; no file is half-written.\n"),
+    "kill": (lambda: signal.raise_signal(signal.SIGTERM), 143, "normviz: stopped; no file is half-written.\n"),
+}
+
+
+@pytest.mark.parametrize("how", ENDS)
+def test_whoever_stops_it_finds_no_half_of_a_site(run, tmp_path, monkeypatch, how):
+    stop, exit_code, said = ENDS[how]
+    entry_page, made = writing.entry_page, []
+
+    def stopped_after_one(entry, *rest):
+        made.append(entry)
+        if len(made) == 2:
+            stop()
+        return entry_page(entry, *rest)
+
+    monkeypatch.setattr(writing, "entry_page", stopped_after_one)
+    assert run("site", "site", "--only", "s0", "q22", "four", "--zip") == (exit_code, "", said)
+    assert len(made) == 2
+    assert os.listdir(tmp_path) == []
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+
+SCRIPT, _, CALLED = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]["normviz"].partition(":")
+STARTS = {
+    "normviz": ("-c", f"import sys; from {SCRIPT} import {CALLED} as main; sys.exit(main())"),
+    "python -m normviz": ("-m", "normviz"),
+}
+
+
+@pytest.mark.parametrize("how", STARTS)
+def test_ctrl_c_while_torch_is_imported_is_one_line_too(tmp_path, how):
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch" / "__init__.py").write_text("import signal\nprint('importing', flush=True)\nsignal.pause()\n")
+    path = os.pathsep.join([str(tmp_path), str(ROOT)])
+    with subprocess.Popen(
+        [sys.executable, *STARTS[how], "export", "LayerNorm(4)", "-o", "page.html"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=os.environ | {"PYTHONPATH": path},
+    ) as begun:  # fmt: skip
+        assert begun.stdout.readline() == "importing\n"
+        begun.send_signal(signal.SIGINT)
+        out, err = begun.communicate(timeout=60)
+    assert (begun.returncode, out, err) == (130, "", ENDS["Ctrl-C"][2])
+    assert os.listdir(tmp_path) == ["torch"]
+
+
+def test_after_its_imports_ctrl_c_is_what_it_was(run):
+    assert run("--version")[0] == 0
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
