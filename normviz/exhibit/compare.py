@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from normviz import linked
 from normviz.chosen import chosen, usual_layers
 from normviz.comparison import MOST, Comparison, compare, sentence
 from normviz.exhibit.code import framework_tabs
@@ -14,6 +13,7 @@ from normviz.explanation import Explanation
 from normviz.figures import Panel
 from normviz.grid import Grid
 from normviz.lessons.sets import READY_SETS, ReadySet
+from normviz.linked.compare import compare_panels, compare_payload
 from normviz.scene import Scene
 from normviz.settings import texts
 from normviz.view import View
@@ -62,9 +62,9 @@ def panels(comparison: Comparison, drawing: Grid, at: At) -> Part:
     explanations = comparison.explanations
     return refusable(
         lambda: Panels(
-            linked.compare_payload(explanations, drawing, at=at),
+            compare_payload(explanations, drawing, at=at),
             ("select",),
-            lambda: _rows(linked.compare_panels(explanations, drawing)),
+            lambda: _rows(compare_panels(explanations, drawing)),
             drawing,
             len(explanations),
         )

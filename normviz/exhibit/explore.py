@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from normviz import linked
 from normviz.exhibit.code import code_parts
 from normviz.exhibit.parts import Note, Panels, Part, Sentence, refusable
 from normviz.explanation import Explanation
 from normviz.figures import sharing_panels, value_panels
 from normviz.grid import Grid
+from normviz.linked.payload import payload
 from normviz.view import View
 from normviz.wording import sentence
 
@@ -38,7 +38,7 @@ def panels(e: Explanation, drawing: Grid, at: At, *, editable: bool = False) -> 
     """Both sharing panels and the values, linked; a Note where there are more groups than can be numbered."""
     return refusable(
         lambda: Panels(
-            linked.payload(e, drawing, at=at, editable=editable),
+            payload(e, drawing, at=at, editable=editable),
             ("select", "edit"),
             lambda: (*sharing_panels(e, drawing), *(value_panels(e, drawing) if e.x is not None else ())),
             drawing,

@@ -12,7 +12,7 @@ from normviz.exhibit.values import grid_part, value_part
 from normviz.explanation import Explanation
 from normviz.grid import Grid, grid
 from normviz.lessons import derivatives
-from normviz.linked import Shown
+from normviz.linked.values import Shown
 from normviz.scene import default_at
 from normviz.settings import choice
 from normviz.view import View

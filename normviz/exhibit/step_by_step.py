@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from normviz import linked
 from normviz.exhibit.code import course_pair
 from normviz.exhibit.explore import At
 from normviz.exhibit.parts import Details, Note, Panels, Part, Sentence, refusable
 from normviz.explanation import Explanation
 from normviz.grid import Grid
+from normviz.linked.steps import step_panels, steps_payload
 from normviz.settings import whole
 from normviz.view import View
 from normviz.wording import sentence
@@ -35,9 +35,9 @@ def parts(e: Explanation, drawing: Grid, at: At, step: int = 1) -> Iterator[Part
     yield Sentence(sentence(e))
     yield refusable(
         lambda: Panels(
-            linked.steps_payload(e, drawing, step=step, at=at),
+            steps_payload(e, drawing, step=step, at=at),
             ("select", "step"),
-            lambda: [panel for panel, _ in linked.step_panels(e, drawing)],
+            lambda: [panel for panel, _ in step_panels(e, drawing)],
             drawing,
         )
     )

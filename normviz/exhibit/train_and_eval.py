@@ -13,7 +13,7 @@ from normviz.explanation import Explanation
 from normviz.figures import running as figures
 from normviz.grid import Grid
 from normviz.lessons import experiments
-from normviz.linked import Shown
+from normviz.linked.values import Shown
 from normviz.running import Sequences, SmallBatches, Stream, per_step, run, spread
 from normviz.running.stream import BATCH_SIZES, LARGEST_DRIFT, STEPS
 from normviz.settings import Field, choice, number_or_none, real, whole

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from normviz import linked
 from normviz.exhibit.parts import Panels, Part, refusable
 from normviz.explanation import Explanation
 from normviz.grid import Grid, grid
-from normviz.linked import Shown
+from normviz.linked.values import Shown, shown_panels, values_payload
 
 
 def value_part(e: Explanation, drawing: Grid, shown: Iterable[Shown], at: tuple[int, ...] | None) -> Part:
@@ -16,9 +15,9 @@ def value_part(e: Explanation, drawing: Grid, shown: Iterable[Shown], at: tuple[
     kept = list(shown)
     return refusable(
         lambda: Panels(
-            linked.values_payload(e, drawing, kept, at=at),
+            values_payload(e, drawing, kept, at=at),
             ("select",),
-            lambda: linked.shown_panels(kept, drawing),
+            lambda: shown_panels(kept, drawing),
             drawing,
         )
     )
@@ -29,9 +28,9 @@ def grid_part(e: Explanation, shown: Shown, name: str) -> Part:
     drawing = grid(e.shape, e.axes)
     return refusable(
         lambda: Panels(
-            linked.values_payload(e, drawing, [shown], name=name),
+            values_payload(e, drawing, [shown], name=name),
             (),
-            lambda: linked.shown_panels([shown], drawing),
+            lambda: shown_panels([shown], drawing),
             drawing,
         )
     )

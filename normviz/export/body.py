@@ -23,7 +23,7 @@ from normviz.exhibit.parts import (
     Text,
 )
 from normviz.export.markup import block, escape, line
-from normviz.linked import chart_payload
+from normviz.linked.chart import chart_payload
 
 # It is read where a front end takes the scripts away, or does not run them.
 UNSTYLED = (

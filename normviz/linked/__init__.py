@@ -10,13 +10,6 @@ from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
 
-from normviz.linked.chart import chart_payload
-from normviz.linked.compare import compare_panels, compare_payload
-from normviz.linked.payload import payload
-from normviz.linked.steps import step_panels, steps_payload
-from normviz.linked.tabs import tabs_payload
-from normviz.linked.values import Shown, shown_panels, values_payload
-
 PARTS = (
     "format",
     "geometry",
@@ -58,21 +51,3 @@ def plotly_js() -> bytes:
 
 def plotly_version() -> str:
     return version("plotly")
-
-
-__all__ = [
-    "Shown",
-    "chart_payload",
-    "compare_panels",
-    "compare_payload",
-    "module",
-    "payload",
-    "plotly_js",
-    "plotly_version",
-    "shown_panels",
-    "step_panels",
-    "steps_payload",
-    "style",
-    "tabs_payload",
-    "values_payload",
-]

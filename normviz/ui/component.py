@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from normviz import changes, linked
+from normviz import changes
 from normviz.exhibit.step_by_step import LAST_STEP
+from normviz.linked.chart import chart_payload
+from normviz.linked.tabs import tabs_payload
 from normviz.ui.assets import LINKED, PLOTLY
 from normviz.ui.state import change, change_settings
 
@@ -34,12 +36,12 @@ def linked_view(data: dict[str, Any], events: Sequence[str]) -> None:
 
 def chart(figure: go.Figure, alt: str, key: str) -> None:
     """A plain chart; ``alt`` says in a sentence what it shows."""
-    _mount(key=key, data=linked.chart_payload(figure, alt, plotly=PLOTLY.path))
+    _mount(key=key, data=chart_payload(figure, alt, plotly=PLOTLY.path))
 
 
 def tabs(html: str, key: str) -> None:
     """Tabs whose parts all stand in the HTML: one message to the browser, whatever is in them."""
-    _mount(key=key, data=linked.tabs_payload(html))
+    _mount(key=key, data=tabs_payload(html))
 
 
 def _selected() -> None:

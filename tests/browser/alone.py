@@ -8,6 +8,7 @@ from normviz import linked
 from normviz.exhibit import PAGES
 from normviz.exhibit.parts import Chart, Panels, flat
 from normviz.figures import theme
+from normviz.linked.chart import chart_payload
 
 
 def parts_of(page: str, query: str) -> list[Panels | Chart]:
@@ -17,7 +18,7 @@ def parts_of(page: str, query: str) -> list[Panels | Chart]:
 
 
 def data_of(part: Panels | Chart) -> dict[str, Any]:
-    return part.data if isinstance(part, Panels) else linked.chart_payload(part.figure, part.alt)
+    return part.data if isinstance(part, Panels) else chart_payload(part.figure, part.alt)
 
 
 def write(folder: Path, data: dict[str, Any], scheme: str = "light") -> str:

@@ -10,7 +10,7 @@ from normviz.figures.numerics import BROKEN, INFINITE, NO_ERROR, NO_GAP, NOT_A_N
 from normviz.figures.palette import THEMES
 from normviz.lessons import numbers, spreadless
 from normviz.lessons.numbers import ONE_PASS
-from normviz.linked import chart_payload
+from normviz.linked.chart import chart_payload
 from normviz.rounding import DISTANCES, DTYPES, Estimate
 from tests.figures.colours import contrast, rgb
 

@@ -6,13 +6,14 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from normviz import linked
 from normviz.errors import NormvizError
 from normviz.exhibit import PAGES
 from normviz.exhibit.parts import Chart, Panels, Table, flat
 from normviz.exhibit.questions import question_parts
 from normviz.lessons.question import is_right, prose
 from normviz.lessons.questions import found, question
+from normviz.linked.chart import chart_payload
+from normviz.linked.payload import payload
 from normviz.scene import Scene
 from normviz.settings import Field
 from normviz.ui.asking import FIELDS as QUESTION_FIELDS
@@ -34,7 +35,7 @@ def build(page: str, query: Mapping[str, str]) -> int:
         if isinstance(part, Panels):
             json.dumps(part.data, allow_nan=False)  # a browser reads no NaN
         elif isinstance(part, Chart):
-            json.dumps(linked.chart_payload(part.figure, part.alt), allow_nan=False)
+            json.dumps(chart_payload(part.figure, part.alt), allow_nan=False)
         elif isinstance(part, Table):
             assert isinstance(part.markdown, str)
     return len(parts)
@@ -43,7 +44,7 @@ def build(page: str, query: Mapping[str, str]) -> int:
 def light(scene: Scene) -> None:
     """What Explore always shows: the sentence, the notes, the linked view."""
     _made(lambda: (sentence(scene.sharing), scene.sharing.notes))
-    _made(lambda: linked.payload(scene.explanation, scene.grid, at=scene.at, editable=scene.editable))
+    _made(lambda: payload(scene.explanation, scene.grid, at=scene.at, editable=scene.editable))
 
 
 def _made(part: Callable[[], Any]) -> None:

@@ -17,7 +17,10 @@ from normviz.figures import THEMES
 from normviz.figures import running as figures
 from normviz.figures.lines import bars, chart, dots, line
 from normviz.grid import grid
-from normviz.linked import Shown, chart_payload, compare_payload, steps_payload, values_payload
+from normviz.linked.chart import chart_payload
+from normviz.linked.compare import compare_payload
+from normviz.linked.steps import steps_payload
+from normviz.linked.values import Shown, values_payload
 from normviz.norm import Norm
 from normviz.reading import read
 from normviz.running import Sequences, SmallBatches, Stream, per_step, run, spread

@@ -12,7 +12,7 @@ from normviz import explain, linked
 from normviz.explanation import describe
 from normviz.figures import THEMES, Theme, sharing_panels
 from normviz.grid import grid
-from normviz.linked import payload
+from normviz.linked.payload import payload
 from normviz.norm import Norm
 from tests.linked.javascript import NODE, evaluate
 

@@ -13,7 +13,7 @@ from normviz.errors import NormvizError
 from normviz.explanation import describe
 from normviz.figures import THEMES
 from normviz.grid import grid
-from normviz.linked import payload
+from normviz.linked.payload import payload
 from normviz.norm import Norm
 from normviz.reading import read
 from tests.strategies import explained, layers_that_fit, norms
