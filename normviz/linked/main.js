@@ -14,10 +14,11 @@ function script(address, integrity) {
   });
 }
 
-// Once a visit. A page whose address ends in a slash lies one step deeper.
+// Once a visit; the page may have begun it. A page whose address ends in a slash lies one step deeper.
 function plotly(address, integrity) {
   if (window.Plotly) return Promise.resolve();
-  window.normvizPlotly ??= script(address, integrity)
+  window.normvizPlotly ??= Promise.resolve(window.normvizBegun)
+    .then(() => window.Plotly || script(address, integrity))
     .catch((error) => (location.pathname.endsWith("/") ? script(`../${address}`) : Promise.reject(error)))
     .catch((error) => {
       window.normvizPlotly = undefined;

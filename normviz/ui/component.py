@@ -11,7 +11,7 @@ from normviz import changes
 from normviz.exhibit.step_by_step import LAST_STEP
 from normviz.linked.chart import chart_payload
 from normviz.linked.tabs import tabs_payload
-from normviz.ui.assets import LINKED, PLOTLY
+from normviz.ui.assets import LINKED, PLOTLY, enclosed
 from normviz.ui.state import change, change_settings
 
 if TYPE_CHECKING:
@@ -31,17 +31,17 @@ def linked_view(data: dict[str, Any], events: Sequence[str]) -> None:
     """
     told = {"turn": st.session_state.get(TURN, 0)} if events else {"editable": False, "alone": True}
     heard: dict[str, Any] = {f"on_{name}_change": CALLBACKS[name] for name in events}
-    _mount(key=KEY, data=data | {"plotly": PLOTLY.path} | told, **heard)
+    _mount(key=KEY, data=enclosed(data | {"plotly": PLOTLY.path} | told), **heard)
 
 
 def chart(figure: go.Figure, alt: str, key: str) -> None:
     """A plain chart; ``alt`` says in a sentence what it shows."""
-    _mount(key=key, data=chart_payload(figure, alt, plotly=PLOTLY.path))
+    _mount(key=key, data=enclosed(chart_payload(figure, alt, plotly=PLOTLY.path)))
 
 
 def tabs(html: str, key: str) -> None:
     """Tabs whose parts all stand in the HTML: one message to the browser, whatever is in them."""
-    _mount(key=key, data=tabs_payload(html))
+    _mount(key=key, data=enclosed(tabs_payload(html)))
 
 
 def _selected() -> None:

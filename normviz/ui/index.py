@@ -20,6 +20,8 @@ import streamlit as st
 from starlette.requests import Request
 from starlette.responses import Response
 
+from normviz.ui.assets import LINKED, PLOTLY, SHARE, packs
+
 THEMES = ("light", "dark")
 COLOURS = ("primaryColor", "backgroundColor", "secondaryBackgroundColor", "textColor")
 COLOUR = re.compile(r"#[0-9a-fA-F]{3,8}")
@@ -27,13 +29,15 @@ FONTS = {"bodyFont": "font", "headingFont": "font", "codeFont": "codeFont"}  # t
 INDEX = Path(st.__file__).parent / "static" / "index.html"
 FONT = re.compile(r'\s*<link\s[^>]*\bas="font"[^>]*>')  # Streamlit's own, which the theme does not use
 CHARSET = re.compile(r"<meta charset=[^>]*>", re.IGNORECASE)
+HEAD_ENDS = "</head>"
 SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
-GZIP = re.compile(r"\s*gzip\s*(;\s*q=(?!0(\.0*)?\s*$).*)?")  # q=0 is a refusal
 # The reader's own choice in Streamlit's menu wins, as it does in Streamlit.
 CHOSEN = (
     "try{const t=JSON.parse(localStorage.getItem(`stActiveTheme-${location.pathname}-v2`));"
     "if(t==='Light'||t==='Dark')document.documentElement.dataset.theme=t.toLowerCase()}catch{}"
 )
+# Settled when plotly.js has come, or will not.
+BEGUN = "normvizBegun=new Promise(done=>{plotly.onload=plotly.onerror=done})"
 
 
 def theme_of(query: str) -> str | None:
@@ -44,11 +48,6 @@ def theme_of(query: str) -> str | None:
     """
     asked = {value.lower() for name, value in parse_qsl(query) if name.lower() == "embed_options"}
     return next((theme for theme in THEMES if f"{theme}_theme" in asked), None)
-
-
-def packs(request: Request) -> bool:
-    """Whether whoever asks can unpack gzip."""
-    return any(map(GZIP.fullmatch, request.headers.get("accept-encoding", "").lower().split(",")))
 
 
 async def index(request: Request) -> Response:
@@ -100,7 +99,8 @@ def _hash(script: str) -> str:
 @cache
 def _page(theme: str | None) -> Page:
     html = FONT.sub("", INDEX.read_text(encoding="utf-8")).replace("<title>Streamlit</title>", "<title>normviz</title>")
-    return Page(CHARSET.sub(lambda found: found[0] + _first(theme), html, count=1).encode())
+    html = CHARSET.sub(lambda found: found[0] + _first(theme), html, count=1)
+    return Page(html.replace(HEAD_ENDS, f"{_ahead()}{HEAD_ENDS}", 1).encode())
 
 
 def _first(theme: str | None) -> str:
@@ -120,6 +120,12 @@ def _first(theme: str | None) -> str:
     # Streamlit's front end takes its first theme from __streamlit; else it would be Streamlit's own, and fetch its font.
     script = f"window.__streamlit={told};{chosen}"
     return f'\n<meta name="color-scheme" content="{scheme}">\n<style>{style}</style>\n<script>{script}</script>'
+
+
+def _ahead() -> str:
+    """What the figure needs, fetched beside Streamlit's own scripts; plotly.js runs after them, while the server makes the page."""
+    modules = "".join(f'<link rel="modulepreload" href="./{asset.path}">\n' for asset in (LINKED, SHARE))
+    return f'{modules}<script defer id="plotly" src="./{PLOTLY.path}"></script>\n<script>{BEGUN}</script>\n'
 
 
 def _rule(theme: str, colours: dict[str, str]) -> str:

@@ -14,7 +14,7 @@ from normviz.lessons.question import prose
 from normviz.lessons.questions import QUESTIONS
 from normviz.scene import compact
 from normviz.settings import Field, write_settings
-from normviz.ui.assets import SHARE
+from normviz.ui.assets import SHARE, enclosed
 from normviz.ui.state import offered
 from normviz.view import View
 
@@ -48,9 +48,9 @@ def share(page: str, view: View, fields: Sequence[Field], parts: Collection[str]
     """
     data = {"page": page, "query": _pairs(view, fields)}
     if st.context.is_embedded or view.frame.hidden:
-        _mount(key="open", data=data | {"kind": "open"})
+        _mount(key="open", data=enclosed(data | {"kind": "open"}))
     if not st.context.is_embedded:
-        _mount(key="share", data=data | _panel(page, view, parts))
+        _mount(key="share", data=enclosed(data | _panel(page, view, parts)))
 
 
 def _pairs(view: View, fields: Sequence[Field]) -> list[list[str]]:

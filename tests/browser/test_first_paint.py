@@ -7,7 +7,8 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Page
 
-from tests.browser.conftest import SCREEN, Opener
+from tests.browser.conftest import PATIENCE, SCREEN, Opener
+from tests.browser.view import View
 
 pytestmark = pytest.mark.browser
 
@@ -103,3 +104,22 @@ def test_the_menu_s_choice_is_kept_where_the_first_paint_looks_for_it(visitor: O
     view.page.reload()
     view.shows()
     assert view.page.evaluate("[...window.grounds]") == [f"rgb{DARK}"]
+
+
+def test_plotly_js_comes_and_runs_without_waiting_for_the_page_s_own_scripts(
+    asleep: tuple[Page, str], server: str
+) -> None:
+    page, _ = asleep
+    page.goto(server)
+    page.wait_for_function("window.Plotly")
+    assert page.locator("script[src*='/lib/plotly-']").count() == 1
+
+
+def test_where_it_did_not_come_the_figure_asks_for_it_again(browser: Browser, server: str) -> None:
+    context = browser.new_context(viewport=SCREEN)
+    context.set_default_timeout(PATIENCE)
+    view = View(context.new_page(), server)
+    view.page.route("**/lib/plotly-*", lambda route: route.abort(), times=1)
+    view.open()
+    assert view.page.locator("script[src*='/lib/plotly-']").count() == 2
+    context.close()

@@ -83,7 +83,7 @@ def expected(scene: Scene) -> str:
 
 def payload(app: AppTest) -> dict[str, Any]:
     """What the linked heatmap was given."""
-    found: dict[str, Any] = json.loads(app.get("bidi_component")[0].proto.json)
+    found: dict[str, Any] = json.loads(app.get("bidi_component")[0].proto.json)[0]
     return found
 
 

@@ -36,7 +36,7 @@ def path(name: str) -> str:
 
 def figures(app: AppTest) -> list[dict[str, Any]]:
     """What the page's views were given; JSON alone, without NaN, as a browser needs it."""
-    given = [json.loads(found.proto.json, parse_constant=_refused) for found in app.get("bidi_component")]
+    given = [json.loads(found.proto.json, parse_constant=_refused)[0] for found in app.get("bidi_component")]
     return [data for data in given if data["kind"] not in ("share", "open", "tabs")]
 
 
@@ -44,7 +44,7 @@ def tabs(app: AppTest) -> dict[str, str]:
     """The text of every tab, by its label."""
     reader = _Tabs()
     for found in app.get("bidi_component"):
-        data = json.loads(found.proto.json)
+        data = json.loads(found.proto.json)[0]
         reader.feed(data["html"] if data["kind"] == "tabs" else "")
     return reader.texts
 

@@ -6,6 +6,7 @@ import streamlit as st
 from starlette.applications import Starlette
 from streamlit import config
 
+from normviz.ui.assets import LINKED, PLOTLY, SHARE
 from normviz.ui.index import INDEX, theme_of
 from normviz.ui.server import ROOT, pages, routes
 from tests.ui.asgi import ask
@@ -43,8 +44,16 @@ def test_every_page_is_streamlit_s_with_a_style_before_anything_is_fetched(app: 
         assert html.index("charset") < 1024
         entry = re.findall(r'<script type="module"[^>]*>', own)
         assert re.findall(r'<script type="module"[^>]*>', html) == entry
-        assert html.count("<link") == own.count("<link") - 1  # a font that the theme does not use
+        hints = re.findall(r'<link rel="modulepreload" href="./(lib/.*?)">', html)
+        assert hints == [LINKED.path, SHARE.path]
+        assert html.count("<link") == own.count("<link") - 1 + len(hints)  # without a font that the theme does not use
         assert "<title>normviz</title>" in html
+
+
+def test_plotly_js_comes_beside_streamlit_s_own_scripts_and_runs_after_them(app: Starlette) -> None:
+    html = ask(app, "/").body.decode()
+    assert html.count(f'<script defer id="plotly" src="./{PLOTLY.path}">') == 1
+    assert html.index('<script type="module"') < html.index("<script defer") < html.index("</head>")
 
 
 def test_the_pages_are_those_of_the_application() -> None:

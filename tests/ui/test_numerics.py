@@ -27,7 +27,7 @@ def opened(link=""):
 
 
 def charts(app):
-    given = [json.loads(component.proto.json) for component in app.get("bidi_component")]
+    given = [json.loads(component.proto.json)[0] for component in app.get("bidi_component")]
     return [data["figure"] for data in given if "figure" in data]
 
 
