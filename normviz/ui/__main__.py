@@ -1,14 +1,16 @@
 """`python -m normviz.ui`: `streamlit run app.py`, with all imported first.
 
-Streamlit listens before it imports the app. Behind a proxy, whoever came in those seconds would wait for torch, though another
-process could answer at once; a port that does not listen yet is passed over.
+`streamlit run app.py` listens while torch is imported, which is best for one visitor and one process. Behind a proxy, whoever came in that
+time would wait, though another process could answer at once; a port that does not listen yet is passed over.
 """
 
 import sys
 
 from streamlit.web import cli
 
+from normviz.ui.loading import started
 from normviz.ui.server import ROOT
 
+started().result()
 sys.argv = ["streamlit", "run", str(ROOT / "app.py"), *sys.argv[1:]]
 sys.exit(cli.main())

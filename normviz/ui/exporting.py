@@ -18,7 +18,6 @@ from normviz.export.document import FOLLOW
 from normviz.export.output import Output
 from normviz.export.show import LONGEST_LINK, of_query
 
-EXPORT = "export"  # relative to the page
 PLACES = ("inline", "cdn")  # where plotly.js is: a link cannot name another script
 AT_ONCE, MOST_ASKED = 2, 32
 A_WHILE = "public, max-age=3600"  # a new version of the app may write another file

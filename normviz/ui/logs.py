@@ -15,8 +15,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from normviz.errors import NormvizError
-from normviz.exhibit import PAGES
-from normviz.reading import READERS
+from normviz.ui.loading import loaded
 from normviz.ui.text import literal
 
 LOGGER = logging.getLogger("normviz")
@@ -72,7 +71,8 @@ def failed(error: Exception) -> bool:
 
 def view() -> str:
     """The page and the query of the view, without names that are not ours."""
-    names = {*READERS, "q", *(field.name for page in PAGES.values() for field in page.fields)}
+    pages = loaded("normviz.exhibit").PAGES.values()
+    names = {*loaded("normviz.reading").READERS, "q", *(field.name for page in pages for field in page.fields)}
     given = {name: value for name, value in st.query_params.to_dict().items() if name in names}
     query = urlencode(given, safe=",()[];:'>")[:LONGEST]
     return f"/{st.session_state.get(PAGE) or ''}" + (f"?{query}" if query else "")

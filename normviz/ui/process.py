@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import traceback
 from collections.abc import AsyncIterator
+from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from types import FrameType
 from typing import Any
 
 from normviz.ui import logs
+from normviz.ui.loading import started
 
 GRACE = 3.0  # s; 5 are promised
 
@@ -19,10 +22,18 @@ GRACE = 3.0  # s; 5 are promised
 async def lifespan(app: object) -> AsyncIterator[None]:
     """While the server runs: logs as they should be, and a stop that no slow visitor can hold up."""
     logs.start()
+    started().add_done_callback(_end_where_it_failed)
     replaced = _bound_the_stop() if threading.current_thread() is threading.main_thread() else {}
     yield
     for number, handler in replaced.items():
         signal.signal(number, handler)
+
+
+def _end_where_it_failed(found: Future[None]) -> None:
+    """An app that cannot be imported does not run."""
+    if error := found.exception():
+        traceback.print_exception(error)
+        os._exit(1)
 
 
 def _bound_the_stop() -> dict[int, Any]:

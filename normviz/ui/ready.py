@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from concurrent.futures import Future
 from time import monotonic
 
-import numpy as np
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from normviz.explanation import describe
+from normviz.ui.loading import started
 
-KNOWN = np.array([[1, 2, 3, 4], [0, 0, 10, 10]], dtype=np.float32)
+KNOWN = (1, 2, 3, 4), (0, 0, 10, 10)
 # Means 2.5 and 5, variances 1.25 and 25.
-EXPECTED = np.array([[-3, -1, 1, 3], [-1, -1, 1, 1]]) * np.array([[1 / 5**0.5], [1]])
+EXPECTED = tuple(x / 5**0.5 for x in (-3, -1, 1, 3)), (-1, -1, 1, 1)
 CLOSE = 1e-4  # eps is 1e-5, the smaller variance 1.25
 FRESH = 5.0  # s: asking more often costs nothing
 PATIENCE = 2.0  # s
@@ -22,7 +22,11 @@ PATIENCE = 2.0  # s
 
 def wrong_result() -> str | None:
     """What is wrong with ``LayerNorm(4)`` as this process computes it, by its pattern and by torch's own; None: nothing."""
-    e = describe("LayerNorm(4)", KNOWN)
+    import numpy as np
+
+    from normviz.explanation import describe
+
+    e = describe("LayerNorm(4)", np.array(KNOWN, dtype=np.float32))
     error = float(np.abs(e.trace.output.detach().numpy() - EXPECTED).max())
     if not error < CLOSE:
         return f"LayerNorm(4) of known numbers is wrong by {error:.3g}"
@@ -66,12 +70,20 @@ class Readiness:
             self._until, self._running = self.clock() + self.fresh, None
 
 
+def _unloaded(loading: Future[None]) -> str | None:
+    """Why the pages cannot be shown yet, or ever; None where all is imported."""
+    if not loading.done():
+        return "torch is being imported"
+    error = loading.exception()
+    return f"{type(error).__name__}: {error}" if error else None
+
+
 _this_process = Readiness()
 
 
 async def ready(request: Request) -> Response:
-    """200 where torch computes as it should, else 503 and why."""
-    reason = await _this_process.reason()
+    """200 where all is imported and torch computes as it should, else 503 and why."""
+    reason = _unloaded(started()) or await _this_process.reason()
     return PlainTextResponse(
         "ready\n" if reason is None else f"not ready: {reason}\n",
         status_code=200 if reason is None else 503,

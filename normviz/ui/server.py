@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import gc
+import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -11,23 +11,20 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from normviz.compute import compute_alone
 from normviz.ui.assets import ASSETS
-from normviz.ui.exporting import EXPORT, export
 from normviz.ui.index import index
+from normviz.ui.loading import loaded, started
 from normviz.ui.ready import ready
 
 SHELL = Path(__file__).resolve().with_name("shell.py")
 ROOT = SHELL.parents[2]
+EXPORT = "export"
 
 Handler = Callable[[Request], Awaitable[Response]]
 
 
 def routes() -> list[Route]:
     """The app's own routes, at the root and below Streamlit's base path."""
-    compute_alone()
-    gc.collect()
-    gc.freeze()  # what is imported stays: no later collection goes through torch's heap
     base = str(st.get_option("server.baseUrlPath") or "").strip("/")
     # Below a base path Streamlit has no page at the root.
     found = [Route(f"/{path}", handler) for path, handler in (SERVED if base else SERVED + pages())]
@@ -39,9 +36,16 @@ def pages() -> list[tuple[str, Handler]]:
     return [(path, index) for path in ("", *sorted(page.stem for page in (ROOT / "pages").glob("*.py")))]
 
 
+async def _export(request: Request) -> Response:
+    """Answers once all is imported."""
+    await asyncio.wrap_future(started())
+    answer: Handler = loaded("normviz.ui.exporting").export
+    return await answer(request)
+
+
 # The path below the base, and what answers.
 SERVED: list[tuple[str, Handler]] = [
     *((asset.path, asset.answer) for asset in ASSETS),
-    (EXPORT, export),
+    (EXPORT, _export),
     ("readyz", ready),
 ]

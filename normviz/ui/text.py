@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from functools import cache
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from normviz.view import View
+if TYPE_CHECKING:
+    from normviz.view import View
 
 
 def styles() -> None:

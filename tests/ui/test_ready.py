@@ -1,6 +1,7 @@
 import asyncio
 import threading
 import time
+from concurrent.futures import Future
 
 import pytest
 import torch
@@ -8,9 +9,15 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from normviz.ui import ready as module
+from normviz.ui.loading import started
 from normviz.ui.ready import Readiness, ready, wrong_result
 from normviz.ui.server import routes
 from tests.ui.asgi import ask
+
+
+@pytest.fixture(autouse=True)
+def _imported() -> None:
+    started().result()
 
 
 @pytest.fixture
@@ -23,6 +30,25 @@ def test_a_process_that_computes_the_known_layer_is_ready(app: Starlette) -> Non
     answer = ask(app, "/readyz")
     assert (answer.status, answer.body) == (200, b"ready\n")
     assert answer.headers["cache-control"] == "no-store"
+
+
+def test_one_that_still_imports_is_not_and_does_not_keep_whoever_asks_waiting(
+    app: Starlette, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loading: Future[None] = Future()
+    monkeypatch.setattr(module, "started", lambda: loading)
+    answer = ask(app, "/readyz")
+    assert (answer.status, answer.body) == (503, b"not ready: torch is being imported\n")
+    loading.set_result(None)
+    assert ask(app, "/readyz").status == 200
+
+
+def test_one_that_could_not_import_is_not(app: Starlette, monkeypatch: pytest.MonkeyPatch) -> None:
+    loading: Future[None] = Future()
+    loading.set_exception(ImportError("no such torch"))
+    monkeypatch.setattr(module, "started", lambda: loading)
+    answer = ask(app, "/readyz")
+    assert (answer.status, answer.body) == (503, b"not ready: ImportError: no such torch\n")
 
 
 def test_one_whose_torch_computes_something_else_is_not(app: Starlette, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,7 +74,7 @@ def test_one_whose_torch_raises_is_not_and_is_again_once_it_does_not(
 
 
 def test_a_result_that_is_no_number_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "EXPECTED", module.EXPECTED * float("nan"))
+    monkeypatch.setattr(module, "EXPECTED", [[float("nan")] * 4] * 2)
     assert "wrong by nan" in (wrong_result() or "")
 
 

@@ -1,0 +1,116 @@
+"""What the server imports before it listens, beside that, and never."""
+
+import gc
+import json
+import subprocess
+import sys
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from normviz.ui import loading
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def modules_after(program: str) -> dict[str, list[str]]:
+    """What a fresh interpreter holds at each ``note("...")`` of the program."""
+    begin = "import json, sys; notes = {}; note = lambda name: notes.update({name: sorted(sys.modules)})\n"
+    end = "\nprint(json.dumps(notes))"
+    done = subprocess.run(
+        [sys.executable, "-c", begin + program + end], capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    assert done.returncode == 0, done.stderr
+    found: dict[str, list[str]] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def packages(modules: list[str]) -> set[str]:
+    return {name.split(".")[0] for name in modules}
+
+
+@pytest.fixture(scope="module")
+def visit() -> dict[str, list[str]]:
+    """A server's life until its first visitor has seen every page."""
+    return modules_after(
+        "import app\n"
+        "note('listening')\n"
+        "from normviz.ui.loading import loaded\n"
+        "loaded('normviz.ui.around')\n"
+        "note('loaded')\n"
+        "from tests.ui.pages import page\n"
+        "note('asked')\n"
+        "assert not page('explore').exception\n"
+        "note('explored')\n"
+        "for name in app.SHELL.parents[2].glob('pages/*.py'): assert not page(name.stem).exception\n"
+        "note('shown')\n"
+    )
+
+
+def test_the_server_listens_before_torch_is_imported(visit: dict[str, list[str]]) -> None:
+    assert packages(visit["listening"]) & {"torch", "einops", "markdown_it"} == set()
+    assert "normviz.exhibit" not in visit["listening"]
+
+
+def test_all_that_the_first_page_needs_is_imported_beside_that(visit: dict[str, list[str]]) -> None:
+    assert {"torch", "normviz.exhibit", "normviz.ui.page", "normviz.ui.exporting"} <= set(visit["loaded"])
+    late = set(visit["explored"]) - set(visit["asked"])
+    assert {name for name in late if name.startswith(("torch.", "plotly.", "normviz."))} == set()
+
+
+def test_no_page_imports_pandas(visit: dict[str, list[str]]) -> None:
+    assert packages(visit["shown"]) & {"pandas", "pyarrow"} == set()
+
+
+def test_it_is_loaded_once() -> None:
+    assert loading.started() is loading.started()
+    assert loading.loaded("normviz.errors") is sys.modules["normviz.errors"]
+
+
+def test_while_it_loads_no_garbage_is_collected_and_after_it_what_was_loaded_is_left_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    collecting = []
+    monkeypatch.setattr(loading, "import_module", _noting(collecting))
+    loading._load()
+    assert set(collecting) == {False}
+    assert gc.isenabled()
+    assert gc.get_freeze_count() > 0
+
+
+def _noting(collecting: list[bool]) -> Any:
+    imported = loading.import_module
+
+    def note(name: str) -> Any:
+        collecting.append(gc.isenabled())
+        return imported(name)
+
+    return note
+
+
+def test_where_it_cannot_be_loaded_whoever_needs_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    failed: Future[None] = Future()
+    failed.set_exception(ImportError("no such torch"))
+    monkeypatch.setattr(loading, "started", lambda: failed)
+    with pytest.raises(ImportError, match="no such torch"):
+        loading.loaded("normviz.errors")
+
+
+def test_a_server_that_cannot_load_it_ends() -> None:
+    program = """
+import asyncio
+from normviz.ui import loading, process
+def fail(): raise ImportError("no such torch")
+loading._load = fail
+async def serve():
+    async with process.lifespan(None):
+        await asyncio.Event().wait()
+asyncio.run(serve())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=ROOT, timeout=120
+    )
+    assert done.returncode == 1
+    assert "ImportError: no such torch" in done.stderr
