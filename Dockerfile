@@ -6,7 +6,8 @@ ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
 WORKDIR /app
 COPY requirements.txt .
 
-# Install and trim in one layer. Bytecode stays: the user below cannot write it, and without it every start is slow.
+# Install and trim in one layer. Bytecode stays, and is made of our own files too: the user below cannot write it, and without it every
+# start is slow.
 RUN python -m venv --without-pip /opt/venv \
  && install="pip --disable-pip-version-check --no-cache-dir --python /opt/venv/bin/python install" \
  && { $install --no-deps --timeout 15 --retries 1 --index-url "$TORCH_INDEX" "$(grep '^torch==' requirements.txt)" \
@@ -21,6 +22,7 @@ COPY app.py ./
 COPY .streamlit .streamlit
 COPY pages pages
 COPY normviz normviz
+RUN /opt/venv/bin/python -m compileall -q app.py pages normviz
 
 # STREAMLIT_SERVER_PORT may be changed. The browser's address is only what the log prints.
 ENV PATH=/opt/venv/bin:$PATH \
