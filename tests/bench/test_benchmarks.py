@@ -17,7 +17,12 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # Each benchmark and a column of its table.
 WITHOUT_BROWSER = {"stats": "trace / torch", "load": "cpu ms/rerun", "soak": "grown, %"}
-IN_BROWSER = {"rerun": "of the afternoon's", "start": "figure, s (p50)", "weight": "reload, kB"}
+IN_BROWSER = {
+    "rerun": "of the afternoon's",
+    "start": "figure, s (p50)",
+    "weight": "reload, kB",
+    "hover": "draw, ms: file",
+}
 
 
 def run(name: str) -> tuple[str, dict[str, Any]]:
