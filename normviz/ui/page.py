@@ -11,6 +11,7 @@ from normviz.exhibit import PAGES
 from normviz.exhibit.framed import framed, names
 from normviz.exhibit.parts import Panels, Part, Sentence, Text
 from normviz.frame import Frame
+from normviz.lessons.questions import of_page
 from normviz.ui.asking import now_you_can_answer
 from normviz.ui.render import show
 from normviz.ui.share import share
@@ -28,7 +29,8 @@ def page(name: str, controls: Callable[[View], None], notes: bool = True) -> Non
     whole = list(one.parts(view))
     parts = framed(whole, view.frame)
     near = len(_near(parts)) if _plain(view) else len(parts)
-    _figure(name, notes, names(whole), [parts[:near]])
+    there = names(whole) | ({"questions"} if of_page(name) else set())
+    _figure(name, notes, there, [parts[:near]])
     if _plain(view):
         show(parts[near:])
         now_you_can_answer(name, view)
@@ -38,7 +40,7 @@ def page(name: str, controls: Callable[[View], None], notes: bool = True) -> Non
 def _figure(name: str, notes: bool, there: set[str], made: list[list[Part]]) -> None:
     """What the selected element decides: the texts above the figure, the figure, and Share. A click on an element runs this alone.
 
-    there   the names of the page's parts
+    there   the names of what the page shows beside its controls
     made    the parts, in a run of the page; empty in a run of the fragment's own
     """
     one = PAGES[name]
