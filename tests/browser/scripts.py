@@ -24,11 +24,20 @@ REVEAL = """([key, x, y]) => {
   return true;
 }"""
 
-# For points of a panel: does the veil leave them open?
-OPEN = """([key, points]) => {
-  const veil = document.querySelector(`.nv-panel-${key} .nv-veil`), toVeil = veil.getScreenCTM().inverse();
-  return points.map(([x, y]) => !veil.isPointInFill(new DOMPoint(x, y).matrixTransform(toVeil)));
-}"""
+# The same, and for every column of every line: does the veil leave it open? In one look, for a panel may be drawn anew at any time.
+OPEN = f"""key => {{
+  const [across, down] = ({MIDDLES})(key);
+  const veil = document.querySelector(`.nv-panel-${{key}} .nv-veil`), toVeil = veil.getScreenCTM().inverse();
+  const open = (x, y) => !veil.isPointInFill(new DOMPoint(x, y).matrixTransform(toVeil));
+  return [across, down, down.map((y) => across.map((x) => open(x, y)))];
+}}"""
+
+# The same, and the middle of the panel's frame, or of its cursor; null where it is not shown.
+MARKED = f"""([key, what]) => {{
+  const mark = document.querySelector(`.nv-panel-${{key}} .nv-${{what}}`), box = mark.getBoundingClientRect();
+  const shown = mark.getAttribute("visibility") !== "hidden";
+  return [...({MIDDLES})(key), shown ? [box.left + box.width / 2, box.top + box.height / 2] : null];
+}}"""
 
 # Is this sentence shown, is this element framed (its line and column), and do the panels draw these numbers? NaN, in the gaps, is null.
 SHOWN = """([sentence, at, drawings]) => {

@@ -5,7 +5,8 @@ Where an element lies comes from what Plotly was told to draw and from ``Grid.la
 """
 
 import re
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
@@ -15,9 +16,11 @@ from normviz.reading import read
 from normviz.scene import Scene
 from normviz.wording import sentence
 from tests.browser.readout import Index, Readout, number
-from tests.browser.scripts import MIDDLES, OPEN, REVEAL, SHOWN
+from tests.browser.scripts import MARKED, MIDDLES, OPEN, REVEAL, SHOWN
 
 __all__ = ["Index", "Readout", "View", "number", "peers"]
+
+T = TypeVar("T")
 
 
 class View:
@@ -154,20 +157,18 @@ class View:
 
     def uncovered(self, key: str) -> set[Index]:
         """The elements that the panel's veil leaves open."""
-        spots = self.spots(key)
-        opened = self.page.evaluate(OPEN, [key, list(spots.values())])
-        return {index for index, is_open in zip(spots, opened, strict=True) if is_open}
+        across, down, opened = self.page.evaluate(OPEN, key)
+        cells = middles(self.scene, range(len(across)), range(len(down)))
+        return {index for index, (column, line) in cells.items() if opened[line][column]}
 
     def marked(self, key: str, what: str = "frame") -> Index | None:
         """The element that the frame of the selection, or the "cursor", is around."""
-        mark = self.page.locator(f".nv-panel-{key} .nv-{what}")
-        if mark.get_attribute("visibility") == "hidden":
+        across, down, middle = self.page.evaluate(MARKED, [key, what])
+        if middle is None:
             return None
-        box = mark.bounding_box()
-        assert box
-        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-        inside = [index for index, (left, top) in self.spots(key).items() if abs(left - x) < 1.5 and abs(top - y) < 1.5]
-        assert len(inside) == 1, (what, box, inside)
+        cells = middles(self.scene, across, down)
+        inside = [index for index, place in cells.items() if np.allclose(place, middle, rtol=0, atol=1.5)]
+        assert len(inside) == 1, (what, middle, inside)
         return inside[0]
 
 
@@ -194,8 +195,8 @@ def place(scene: Scene) -> list[int] | None:
     return [int(i) for i in np.argwhere(drawn == np.ravel_multi_index(within, grid.extent))[0]]
 
 
-def middles(scene: Scene, across: list[float], down: list[float]) -> dict[Index, tuple[float, float]]:
-    """The screen places of the drawn elements, by whole-tensor index in reading order."""
+def middles(scene: Scene, across: Sequence[T], down: Sequence[T]) -> dict[Index, tuple[T, T]]:
+    """Where the drawn elements lie, by whole-tensor index in reading order."""
     grid = scene.grid
     extent = np.arange(int(np.prod(grid.extent))).reshape(grid.extent)
     drawn = grid.lay(extent)

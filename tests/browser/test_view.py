@@ -1,0 +1,45 @@
+"""What the tests read from a page they read at one moment, whatever is drawn anew meanwhile."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.browser.conftest import Opener
+from tests.browser.view import View, peers
+
+pytestmark = pytest.mark.browser
+
+AT = (1, 2, 2, 2)
+TIMES = 100
+
+# As a reader does who drags the window's edge: the view is drawn anew at every frame.
+RESTLESS = """() => {
+  const view = document.querySelector(".nv-view");
+  let narrower = 0;
+  const next = () => { view.style.marginRight = `${(narrower = 1 - narrower)}px`; requestAnimationFrame(next); };
+  next();
+}"""
+FRAMES = """() => {
+  const panel = document.querySelector(".nv-panel-stats .nv-over");
+  window.nvDrawn = 0;
+  new MutationObserver(() => window.nvDrawn++).observe(panel, { childList: true });
+}"""
+
+
+@pytest.fixture
+def restless(visitor: Opener) -> Iterator[View]:
+    """A view that is drawn anew all the time; and it was, while the test read."""
+    view = visitor().open(f"?layer=BatchNorm2d(3)&at={','.join(map(str, AT))}")
+    view.page.evaluate(FRAMES)
+    view.page.evaluate(RESTLESS)
+    yield view
+    assert view.page.evaluate("window.nvDrawn") > TIMES / 10
+
+
+def test_the_marked_element_is_read_while_the_view_is_drawn_anew(restless: View) -> None:
+    assert [restless.marked("stats") for _ in range(TIMES)] == [AT] * TIMES
+
+
+def test_the_open_elements_are_read_while_the_view_is_drawn_anew(restless: View) -> None:
+    wanted = peers(restless.scene, "stats", AT)
+    assert [restless.uncovered("stats") for _ in range(TIMES)] == [wanted] * TIMES
