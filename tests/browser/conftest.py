@@ -23,9 +23,9 @@ ROOT = Path(__file__).resolve().parents[2]
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--no-first-run"]  # fmt: skip
 SCREEN = {"width": 1280, "height": 720}
 PATIENCE = 1000 * int(
-    os.environ.get("BROWSER_PATIENCE", "30")
+    os.environ.get("BROWSER_PATIENCE", "120")
 )  # ms, for every single wait; BROWSER_PATIENCE is in seconds
-TO_START = 90  # s: torch is imported before the first answer
+TO_START = 300  # s: torch is imported before the first answer
 
 Opener = Callable[..., View]
 
@@ -46,12 +46,16 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         _wait_for_health(f"http://localhost:{port}", process, log)
         yield f"http://localhost:{port}"
     finally:
-        process.terminate()
-        try:
-            process.wait(10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def _wait_for_health(address: str, process: subprocess.Popen[bytes], log: Path) -> None:

@@ -28,6 +28,7 @@ class FileView(View):
         self.count += 1
         path = self.folder / f"{self.count}.html"
         path.write_text(of_query("explore", self.asked).to_html(plotlyjs="plotly.min.js"), encoding="utf-8")
+        self.leave()
         self.page.goto(path.as_uri())
         return self.shows()
 

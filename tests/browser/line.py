@@ -25,7 +25,7 @@ class Line:
 
     def __enter__(self) -> "Line":
         self._thread.start()
-        self._ready.wait(10)
+        assert self._ready.wait(60)
         return self
 
     def __exit__(

@@ -16,7 +16,7 @@ from playwright.sync_api import ConsoleMessage, Error, Page, Request
 
 from normviz.lessons.question import computed
 from normviz.lessons.questions import QUESTIONS
-from tests.browser.scripts import MIDDLES, REVEAL
+from tests.browser.scripts import MIDDLES, REVEAL, SETTLED
 from tests.browser.watch import Watch
 
 SCREENS = ({"width": 1280, "height": 720}, {"width": 390, "height": 844}, {"width": 820, "height": 500})
@@ -71,8 +71,6 @@ WATCH_ERRORS = """new MutationObserver(() => document.querySelectorAll("[data-te
 })).observe(document, { childList: true, subtree: true });"""
 # Back and Forward as far as the app goes, and not to the empty page before it.
 STEP = """way => { const step = navigation[way](); step.committed.catch(() => {}); step.finished.catch(() => {}); }"""
-SETTLED = """() => document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "notRunning"
-  && [...document.querySelectorAll(".nv-view")].every((view) => !view.clientWidth || view.dataset.state === "ready")"""
 TOLD = """() => document.querySelector(".nv-readout").innerText.includes("[")"""
 PANEL = """() => [...document.querySelectorAll(".nv-panel")].find((panel) => panel.querySelector(".nv-over")?.getBoundingClientRect().width)
   ?.className.match(/nv-panel-(\\w+)/)[1]"""
@@ -128,9 +126,12 @@ class Monkey:
         """The page tells two elements apart under the pointer; from its first address where it shows none."""
         self.page.set_viewport_size(SCREENS[0])
         self.page.keyboard.press("Escape")
-        if self.page.url.split("?")[0].rstrip("/") != f"{self.server}/{self.start}".rstrip("/"):
-            self.open("")
         self.check()
+        if self.page.evaluate("location.origin + location.pathname").rstrip(
+            "/"
+        ) != f"{self.server}/{self.start}".rstrip("/"):
+            self.open("")
+            self.check()
         if not self.page.evaluate(PANEL):
             self.open(HOVERED[self.start])
             self.page.wait_for_selector(".nv-view[data-state=ready]")

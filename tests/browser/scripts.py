@@ -39,11 +39,21 @@ MARKED = f"""([key, what]) => {{
   return [...({MIDDLES})(key), shown ? [box.left + box.width / 2, box.top + box.height / 2] : null];
 }}"""
 
-# Is this sentence shown, is this element framed (its line and column), and do the panels draw these numbers? NaN, in the gaps, is null.
+# Has the app's run come to its end, and are all figures that can be seen drawn? A file has no run.
+SETTLED = """() => (location.protocol === "file:" || document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "notRunning")
+  && [...document.querySelectorAll(".nv-view")].every((view) => !view.clientWidth || view.dataset.state === "ready")"""
+
+# Does the address have these values? null: does it lack the name?
+ASKED = """wanted => {
+  const query = new URLSearchParams(location.search);
+  return Object.entries(wanted).every(([name, value]) => query.get(name) === value);
+}"""
+
+# Is the app at rest, is this sentence shown, is this element framed (its line and column), and do the panels draw these numbers? NaN, in the gaps, is null.
 SHOWN = """([sentence, at, drawings]) => {
   const kept = KEPT, middle = (edges, i) => (edges[i] + edges[i + 1]) / 2;
-  const view = document.querySelector(".nv-view[data-state=ready]"), text = document.querySelector(".st-key-sentence, .nv-sentence")?.innerText;
-  if (!view || text?.replace(/\\s+/g, " ").trim() !== sentence) return false;
+  const atRest = SETTLED, view = document.querySelector(".nv-view[data-state=ready]"), text = document.querySelector(".st-key-sentence, .nv-sentence")?.innerText;
+  if (!atRest() || !view || text?.replace(/\\s+/g, " ").trim() !== sentence) return false;
   const framed = (panel, x, y) => {
     const frame = panel.querySelector(".nv-frame"), is = (name) => Number(frame.getAttribute(name));
     if (!at || frame.getAttribute("visibility") === "hidden") return !at && frame.getAttribute("visibility") === "hidden";
@@ -61,4 +71,4 @@ SHOWN = """([sentence, at, drawings]) => {
       return number === null ? Number.isNaN(value) : Math.abs(value - number) <= 1e-5 * (1 + Math.abs(number));
     }));
   });
-}""".replace("KEPT", KEPT)
+}""".replace("KEPT", KEPT).replace("SETTLED", SETTLED)

@@ -4,11 +4,18 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
+from tests.browser.conftest import PATIENCE
+
 pytestmark = pytest.mark.browser
 
 
 def opened(server: str, origin: str | None) -> ClientConnection:
-    return connect(f"{server.replace('http', 'ws', 1)}/_stcore/stream", origin=origin, subprotocols=["streamlit"])  # type: ignore[arg-type, list-item]
+    return connect(
+        f"{server.replace('http', 'ws', 1)}/_stcore/stream",
+        origin=origin,
+        subprotocols=["streamlit"],
+        open_timeout=PATIENCE / 1000,
+    )  # type: ignore[arg-type, list-item]
 
 
 @pytest.mark.parametrize("origin", ["http://evil.example", "null", "file://", "http://localhost.evil.example"])
@@ -33,4 +40,4 @@ def test_too_much_or_nonsense_closes_the_connection(server, message, code):
 
 def _read_to_the_end(connection: ClientConnection) -> None:
     while True:
-        connection.recv(timeout=30)
+        connection.recv(timeout=PATIENCE / 1000)

@@ -224,9 +224,8 @@ def test_the_code_is_that_of_the_layer_and_the_agreement_is_shown(look_both):
     for name, flavor in tabs.items():
         view.page.get_by_role("tab", name=name, exact=True).click()
         shown = view.find("[role=tabpanel] :is([data-testid=stCode], .nv-code) code").locator("visible=true")
-        shown.wait_for()
-        assert shown.inner_text().split() == e.code(flavor).split()
-    assert f"{e.agreement:.1e}" in view.page.get_by_text("matches torch.nn.GroupNorm").inner_text()
+        expect(shown).to_have_text(e.code(flavor), use_inner_text=True)
+    expect(view.page.get_by_text("matches torch.nn.GroupNorm")).to_contain_text(f"{e.agreement:.1e}")
 
 
 def test_the_table_of_statistics_opens_and_closes_with_a_key(look_both):

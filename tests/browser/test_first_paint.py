@@ -35,6 +35,7 @@ RECORD = """() => {
 def asleep(request: pytest.FixtureRequest, browser: Browser) -> Iterator[tuple[Page, str]]:
     """A tab for which none of Streamlit's files come, of a reader who prefers light or dark."""
     context = browser.new_context(viewport=SCREEN, color_scheme=request.param)
+    context.set_default_timeout(PATIENCE)
     page = context.new_page()
     page.route("**/static/**", lambda route: route.abort())
     yield page, request.param

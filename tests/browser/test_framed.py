@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Frame, Page, expect
 
-from tests.browser.conftest import ARGUMENTS, ROOT, SCREEN, _wait_for_health
+from tests.browser.conftest import ARGUMENTS, ROOT, SCREEN, _end, _wait_for_health
+from tests.browser.scripts import SETTLED
 from tests.browser.test_layout import MISPLACED
 from tests.browser.test_share import READY, Panel, tag
 from tests.browser.view import View
@@ -73,7 +74,9 @@ def framed(page: Page, elsewhere: tuple[Path, str]):
         page.set_viewport_size({"width": max(400, width + 40), "height": 900})
         page.goto(f"{address}/{name}")
         page.frame_locator("iframe").locator(READY).first.wait_for()
-        return page.frames[1]
+        (_, inside) = page.frames
+        inside.wait_for_function(SETTLED)
+        return inside
 
     return frame
 
@@ -89,6 +92,7 @@ def snippets(context, server):
             tab = context.new_page()
             tab.goto(f"{server}/{address}")
             tab.locator(READY).first.wait_for()
+            tab.wait_for_function(SETTLED)
             panel = Panel(View(tab, server))
             panel.preset(preset)
             if narrow:
@@ -123,8 +127,9 @@ def test_it_loads_hovers_clicks_and_changes_a_control(framed, snippets, server, 
     frame.get_by_role("radiogroup", name="normalized_shape").get_by_role("radio", name="W", exact=True).click()
     expect(frame.locator(".st-key-sentence")).to_contain_text("24 means")
     frame.wait_for_function("location.search.includes('LayerNorm') && location.search.includes('at=1')")
-    assert "embed=true" in frame.url
-    assert "hide=" in frame.url
+    address = frame.evaluate("location.search")  # frame.url hears of a change a moment later
+    assert "embed=true" in address
+    assert "hide=" in address
     expect(frame.get_by_role("button", name="Share", exact=True)).to_have_count(0)
 
 
@@ -146,9 +151,6 @@ def test_at_the_height_of_the_snippet_nothing_scrolls_and_nothing_is_cut_off(fra
     snippet = snippets(address, preset, narrow)
     frame = framed(snippet)
     assert tag(snippet)["width"] == ("320" if narrow else "100%")
-    frame.wait_for_function(
-        "() => document.querySelector('[data-testid=stApp]').dataset.testScriptState === 'notRunning'"
-    )
     for hidden, beside in frame.evaluate(SCROLLED):
         assert max(hidden, beside) <= 0
     if "numerics" not in address and "train" not in address:  # the panels of a linked view
@@ -193,8 +195,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         _wait_for_health(f"http://localhost:{port}/lab", process, log)
         yield f"http://localhost:{port}/lab"
     finally:
-        process.terminate()
-        process.wait(10)
+        _end(process)
 
 
 @pytest.mark.parametrize(("path", "link"), [("", "/?at=none"), ("/", "/?at=none"), ("/compare", "/compare?at=none")])
@@ -203,6 +204,7 @@ def test_below_a_base_path_plotly_loads_and_links_are_right(page, lab, framed, p
     page.on("response", lambda answer: asked.append((answer.url, answer.status)))
     page.goto(f"{lab}{path}?at=none")
     page.locator(READY).first.wait_for()
+    page.wait_for_function(SETTLED)
     assert [status for url, status in asked if url.startswith(f"{lab}/lib/plotly-")] == [200]
     page.set_viewport_size(SCREEN)
     panel = Panel(View(page, lab))

@@ -9,6 +9,7 @@ from PIL import Image
 from playwright.sync_api import expect
 
 from normviz.figures import THEMES
+from tests.browser.conftest import PATIENCE
 from tests.browser.view import View, peers
 
 pytestmark = pytest.mark.browser
@@ -77,7 +78,7 @@ def test_on_a_laptop_nothing_is_cut_off_or_lies_on_another(look, query):
 @pytest.fixture(scope="module")
 def phone(browser, server):
     context = browser.new_context(**PHONE, color_scheme="light", has_touch=True)
-    context.set_default_timeout(30_000)
+    context.set_default_timeout(PATIENCE)
     view = View(context.new_page(), server).open()
     yield view
     context.close()

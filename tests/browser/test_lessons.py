@@ -39,9 +39,14 @@ ADDRESSES = {
 WIDE, NARROW = {"width": 1280, "height": 720}, {"width": 390, "height": 844}
 SCREENS = {"light": (WIDE, NARROW), "dark": (NARROW, WIDE)}
 
-# How far anything on the page reaches beyond its right edge, and whether the page can be pushed sideways.
-SIDEWAYS = """() => [document.scrollingElement, document.querySelector("[data-testid=stMain]")]
-  .map(part => part.scrollWidth - part.clientWidth)"""
+# Does nothing on the page reach beyond its right edge, so that it cannot be pushed sideways?
+STRAIGHT = """() => [document.scrollingElement, document.querySelector("[data-testid=stMain]")]
+  .every(part => part.scrollWidth === part.clientWidth)"""
+
+# A new width is noticed in one frame, and drawn in the next.
+NEXT = (
+    "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done))))"
+)
 
 
 class Lesson(View):
@@ -57,18 +62,13 @@ class Lesson(View):
         self.find("[data-testid=stHeading]").first.wait_for()
         if figures:
             self.find(READY).first.wait_for()
-        self.page.wait_for_function(
-            "() => [...document.querySelectorAll('.nv-view')].every(view => view.dataset.state === 'ready')"
-        )
+        self.settles()
         return self
 
     def asks_for(self, **query: str | None) -> None:
-        """Wait until the address has these values; None: lacks the name."""
-        self.page.wait_for_function(
-            """wanted => { const query = new URLSearchParams(location.search);
-            return Object.entries(wanted).every(([name, value]) => query.get(name) === value); }""",
-            arg=query,
-        )
+        """Wait until the address has these values (None: lacks the name), and the run that wrote them is over."""
+        super().asks_for(**query)
+        self.settles()
 
     def drawn(self, key: str) -> Any:
         """The numbers that a panel draws; NaN between facets."""
@@ -112,7 +112,7 @@ def test_every_page_opens_by_its_address_on_every_screen(
             fits(view, screen["width"])
             figure = view.find(READY).first
             assert figure.evaluate("view => getComputedStyle(view).getPropertyValue('--nv-text')") == theme(scheme).text
-        assert tab.evaluate(SIDEWAYS) == [0, 0]
+        tab.wait_for_function(STRAIGHT)
         assert view.find("[data-testid=stAlertContentWarning]").count() == 0
     watch.check()
     tab.close()
@@ -120,6 +120,7 @@ def test_every_page_opens_by_its_address_on_every_screen(
 
 def fits(view: Lesson, width: int) -> None:
     """Wait until every figure is drawn for a page of this width; nothing of it is cut off."""
+    view.page.evaluate(NEXT)
     view.page.wait_for_function(
         """width => [...document.querySelectorAll(".nv-view")].every(view => [view, ...view.querySelectorAll("svg")].every(part => {
           const box = part.getBoundingClientRect();
@@ -279,18 +280,21 @@ def test_a_prediction_reveals_the_answer_and_its_figure_and_one_click_opens_the_
     lesson.asks_for(guess=computed(CHOICE)["right"])
     expect(lesson.page.get_by_text("As you predicted.")).to_be_visible()
     expect(lesson.find(READY)).to_have_count(1)
+    lesson.settles()
     shown = " ".join(lesson.find("[data-testid=stMarkdown]").all_inner_texts())
     assert first_words(answer(CHOICE)) in re.sub(r"\s+", " ", shown)
-    address = lesson.page.url
+    address = lesson.address
     figure = lesson.find(".nv-title").all_inner_texts()
-    lesson.page.get_by_role("link", name=f"Open in {PAGES[CHOICE.page].title}").click()
+    opener = lesson.page.get_by_role("link", name=f"Open in {PAGES[CHOICE.page].title}")
+    opener.click()
+    expect(opener).to_have_count(0)
     lesson.asks_for(q=None, **dict(parse_qsl(CHOICE.query)))
     lesson.ready()
     assert lesson.find(".nv-title").all_inner_texts() == figure
     assert lesson.find("[data-testid=stAlertContentWarning]").count() == 0
     lesson.page.go_back()
     expect(lesson.page.get_by_text("As you predicted.")).to_be_visible()
-    assert lesson.page.url == address
+    assert lesson.address == address
 
 
 def first_words(markdown: str) -> str:
@@ -304,7 +308,7 @@ def test_a_page_leads_to_its_questions(lesson: Lesson) -> None:
     title = links.first.inner_text()
     links.first.click()
     expect(lesson.page.get_by_role("heading", name=re.compile(re.escape(title.split("\n")[-1])))).to_be_visible()
-    assert "q" in lesson.query
+    assert lesson.query.get("q")
 
 
 def test_the_scene_goes_along_by_the_list_of_pages(lesson: Lesson) -> None:

@@ -77,6 +77,7 @@ def shown(tab: Page, tmp_path: Path) -> Callable[..., Any]:
 
     def show(name: str, scheme: str = "light", **changes: Any) -> dict[str, Any]:
         data = data_of(parts_of(*VIEWS[name])[0]) | changes
+        tab.mouse.move(1, 1)  # it may still be where another picture was followed
         tab.goto(write(tmp_path, data, scheme))
         tab.wait_for_selector(".nv-view[data-state=ready]")
         return data

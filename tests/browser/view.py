@@ -16,7 +16,7 @@ from normviz.reading import read
 from normviz.scene import Scene
 from normviz.wording import sentence
 from tests.browser.readout import Index, Readout, number
-from tests.browser.scripts import MARKED, MIDDLES, OPEN, REVEAL, SHOWN
+from tests.browser.scripts import ASKED, MARKED, MIDDLES, OPEN, REVEAL, SETTLED, SHOWN
 
 __all__ = ["Index", "Readout", "View", "number", "peers"]
 
@@ -32,8 +32,13 @@ class View:
     # Where it is, and what it should show
 
     @property
+    def address(self) -> str:
+        """As the page has it: ``page.url`` hears of a change a moment later."""
+        return str(self.page.evaluate("location.href"))
+
+    @property
     def query(self) -> dict[str, str]:
-        return dict(parse_qsl(urlsplit(self.page.url).query, keep_blank_values=True))
+        return dict(parse_qsl(urlsplit(self.address).query, keep_blank_values=True))
 
     @property
     def scene(self) -> Scene:
@@ -54,27 +59,31 @@ class View:
         return self.shows()
 
     def shows(self, scene: Scene | None = None) -> "View":
-        """Wait until sentence, panels and selected element are those of the scene; by default, of the address."""
+        """Wait until the app is at rest, and sentence, panels and selected element are those of the scene; by default, of the address."""
         scene = scene or self.scene
         said = re.sub(r"\*\*|`", "", sentence(scene.sharing))
         try:
             self.page.wait_for_function(SHOWN, arg=[said, place(scene), drawings(scene)])
         except TimeoutError as error:
             shown = self.page.locator(".st-key-sentence, .nv-sentence").all_inner_texts()
-            raise AssertionError(f"{self.page.url} should show {said!r} and its panels; it shows {shown}") from error
+            raise AssertionError(f"{self.address} should show {said!r} and its panels; it shows {shown}") from error
         return self
 
     def waits_for(self, **query: str | None) -> "View":
         """Wait until the address has these values (None: lacks the name) and the page shows its scene."""
+        self.asks_for(**query)
+        return self.shows()
+
+    def asks_for(self, **query: str | None) -> None:
+        """Wait until the address has these values; None: lacks the name."""
         try:
-            self.page.wait_for_function(
-                """wanted => { const query = new URLSearchParams(location.search);
-                return Object.entries(wanted).every(([name, value]) => query.get(name) === value); }""",
-                arg=query,
-            )
+            self.page.wait_for_function(ASKED, arg=query)
         except TimeoutError as error:
             raise AssertionError(f"the address should have {query}; it is {self.query}") from error
-        return self.shows()
+
+    def settles(self) -> None:
+        """Wait until the app's run has ended, and all its figures are drawn."""
+        self.page.wait_for_function(SETTLED)
 
     def start(self) -> None:
         """Take the focus to before the panels."""
