@@ -22,7 +22,7 @@ class Preview {
       this.measured(this.height);
       return;
     }
-    [this.url, this.width, this.height, this.steady, this.began] = [url, wanted, null, 0, Date.now()];
+    [this.url, this.width, this.height, this.steady, this.began, this.late] = [url, wanted, null, 0, Date.now(), false];
     this.measured(null);
     this.frame?.remove();
     this.frame = make("iframe", "nvs-frame", this.box);
@@ -39,9 +39,9 @@ class Preview {
   look() {
     const found = this.contentHeight();
     if (found === null) {
-      if (!this.height && Date.now() - this.began > GIVE_UP) {
+      if (!this.height && !this.late && Date.now() - this.began > GIVE_UP) {
+        this.late = true;
         this.note.textContent = "The preview did not load here. The code is right; its height is a guess.";
-        clearInterval(this.timer);
         this.measured(undefined);
       }
       return;

@@ -1,0 +1,22 @@
+"""The preview in the Share panel: it tells the height of the snippet, however long it takes."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Opener
+from tests.browser.test_share import Panel
+
+pytestmark = pytest.mark.browser
+
+# Each time that the page asks, an hour has passed.
+HURRIED = "{ const now = Date.now; let hours = 0; Date.now = () => now() + 3_600_000 * hours++; }"
+
+
+def test_a_preview_that_comes_late_still_tells_its_height(visitor: Opener) -> None:
+    view = visitor().open()
+    view.page.evaluate(HURRIED)
+    panel = Panel(view)
+    assert panel.measured() > 150
+    note = panel.dialog.locator(".nvs-stage > .nvs-note")
+    expect(note).to_have_text("The preview did not load here. The code is right; its height is a guess.")  # at first
+    expect(note).to_be_hidden()
