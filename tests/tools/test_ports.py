@@ -1,0 +1,32 @@
+"""Ports for servers that listen later."""
+
+import socket
+
+import pytest
+
+from tools import ports
+
+
+def test_a_port_can_be_listened_at_and_is_given_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ports, "PORTS", range(20_000, 20_050))
+    found = [ports.free_port() for _ in range(10)]
+    assert len(set(found)) == 10
+    assert set(found) <= set(ports.PORTS)
+    with socket.socket() as server:
+        server.bind(("localhost", found[0]))
+
+
+def test_a_port_at_which_somebody_listens_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ports, "_given", set())
+    with socket.socket() as server:
+        server.bind(("localhost", 0))
+        taken = server.getsockname()[1]
+        monkeypatch.setattr(ports, "PORTS", range(taken, taken + 1))
+        with pytest.raises(OSError, match=f"no port of {taken} to {taken} is free at localhost"):
+            ports.free_port()
+
+
+def test_the_system_gives_none_of_them_to_a_connection() -> None:
+    with socket.socket() as client:
+        client.bind(("localhost", 0))
+        assert client.getsockname()[1] not in ports.PORTS
