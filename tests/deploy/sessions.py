@@ -4,6 +4,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Coroutine
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlencode
 
@@ -56,6 +57,15 @@ class Session:
                 self.lost += 1
             await asyncio.sleep(AGAIN)
 
+    async def is_there(self) -> None:
+        """Return once the view is there and its server answers: one whose server is gone may not have noticed yet."""
+        while True:
+            if self.shown is not None:
+                with suppress(*REFUSED):
+                    await (await self.socket.ping())
+                    return
+            await asyncio.sleep(0.05)
+
     async def run(self) -> None:
         """Send the address; read until the script has finished; see that the view is the one that was asked for."""
         message = BackMsg()
@@ -103,14 +113,17 @@ class Sessions:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def settle(self, patience: float) -> None:
-        """Wait until every one has its view. Raises AssertionError after ``patience`` seconds."""
-        end = time.monotonic() + patience
-        while time.monotonic() < end:
-            if all(each.shown is not None for each in self.all):
-                return
-            time.sleep(0.05)
-        missing = [each.query for each in self.all if each.shown is None]
-        raise AssertionError(f"{len(missing)} of {len(self.all)} sessions have no view, such as {missing[:3]}")
+        """Wait until every one has its view, from a server that is alive. Raises AssertionError after ``patience`` seconds."""
+
+        async def all_are_there() -> None:
+            await asyncio.wait_for(asyncio.gather(*(each.is_there() for each in self.all)), patience)
+
+        try:
+            self.start(all_are_there()).result()
+        except TimeoutError as error:
+            missing = [each.query for each in self.all if each.shown is None]
+            said = f"{len(missing)} of {len(self.all)} sessions have no view, such as {missing[:3]}"
+            raise AssertionError(said) from error
 
     def run(self, patience: float) -> None:
         """Let every one run once more, one after the other as people do."""
