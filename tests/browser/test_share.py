@@ -17,6 +17,12 @@ pytestmark = pytest.mark.browser
 
 READY = '.nv-view:not(.nv-tabbed)[data-state="ready"]'  # the figures; tabs are there before them
 
+# Keeps what a button says from now on: "Copied" stays for two seconds alone.
+HEARD = """button => {
+  button.nvSaid = [];
+  new MutationObserver(() => button.nvSaid.push(button.textContent)).observe(button, { childList: true });
+}"""
+
 HOSTILE = "\"><script>alert(1)</script>'</iframe></script> javascript:alert(2) & [x](y) `c` <!-- %22"
 PATTERN = "Norm('n (g k) h w -> n g','c',sizes={'g':3})"
 
@@ -35,8 +41,9 @@ class Panel:
     def copy(self, label: str) -> str:
         button = self.dialog.get_by_role("button", name=f"Copy: {label}", exact=True)
         expect(button).to_be_enabled()
+        button.evaluate(HEARD)
         button.click()
-        expect(button).to_have_text("Copied")
+        self.page.wait_for_function("button => button.nvSaid.includes('Copied')", arg=button.element_handle())
         return self.page.evaluate("navigator.clipboard.readText()")
 
     def preset(self, name: str) -> None:
@@ -82,6 +89,7 @@ def opened(visitor):
         view = visitor(permissions=["clipboard-read", "clipboard-write"], **options)
         view.page.goto(f"{view.server}/{address}")
         view.page.locator(READY).first.wait_for()
+        view.settles()
         return view, Panel(view)
 
     return go
@@ -124,6 +132,7 @@ def test_every_text_is_the_view_and_is_copied_whole(opened, page, query, title):
 
     view.page.goto(panel_link := f"{view.server}/{page}{readable}")
     view.page.locator(READY).first.wait_for()
+    view.settles()
     assert Panel(view).text("Link") == panel_link
 
 
@@ -141,10 +150,12 @@ def test_choices_change_the_embedded_view_and_neither_the_link_nor_the_server(vi
 
     heights = [panel.measured()]
     for preset, hide in (("Figure alone", "all"), ("Without controls", "controls"), ("Everything", None)):
-        panel.preset(preset)
+        chosen = panel.dialog.get_by_role("button", name=preset, exact=True)
+        snippet = panel.dialog.get_by_role("button", name="Copy: iframe").element_handle()
+        # In one step, for it lasts until the height is known.
+        assert chosen.evaluate("(chosen, snippet) => { chosen.click(); return snippet.disabled; }", snippet)
         assert pairs(panel.text("Its address alone")).get("hide") == hide
-        expect(panel.dialog.get_by_role("button", name=preset)).to_have_attribute("aria-pressed", "true")
-        expect(panel.dialog.get_by_role("button", name="Copy: iframe")).to_be_disabled()
+        expect(chosen).to_have_attribute("aria-pressed", "true")
         heights.append(panel.measured())
     assert heights[1] < heights[2] < heights[3]
 
@@ -204,10 +215,11 @@ def test_where_there_is_no_clipboard_the_older_way_works(visitor):
     )
     panel = Panel(view)
     button = panel.dialog.get_by_role("button", name="Copy: Link")
+    button.evaluate(HEARD)
     button.click()
-    expect(button).to_have_text("Copied")
-    assert view.page.evaluate("window.taken") == panel.text("Link") == f"{view.server}/?at=0,0,0,0"
     expect(panel.dialog.get_by_role("status")).to_have_text("Copied: Link")
+    assert button.evaluate("button => button.nvSaid")[0] == "Copied"
+    assert view.page.evaluate("window.taken") == panel.text("Link") == f"{view.server}/?at=0,0,0,0"
 
 
 def test_the_keyboard_opens_uses_and_closes_it(visitor):
@@ -228,6 +240,9 @@ def test_the_keyboard_opens_uses_and_closes_it(visitor):
     assert {"TEXTAREA", "INPUT", "SUMMARY"} <= names
     opener.evaluate("element => element.focus()")  # behind a modal dialog it cannot be
     expect(opener).not_to_be_focused()
+    expect(dialog.locator(".nvs-right > .nvs-note")).to_contain_text(
+        "px high"
+    )  # the preview has come, and is not cut off
     dialog.get_by_role("button", name="Close").focus()
     view.page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
