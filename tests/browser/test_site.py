@@ -48,6 +48,12 @@ def answered(page: Page) -> None:
     page.locator("summary", has_text="Show the answer").click()
 
 
+def drawn(page: Page) -> None:
+    """Wait for the figure; one that was hidden is ready before it is drawn."""
+    page.locator(READY).first.wait_for()
+    page.locator(".nv-view .main-svg").first.wait_for()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("screen", [{"width": 1280, "height": 720}, PHONE], ids=["laptop", "phone"])
 def test_every_page_opens_from_a_disk_and_nothing_is_cut_off(disk, site, screen, scheme):
@@ -57,7 +63,7 @@ def test_every_page_opens_from_a_disk_and_nothing_is_cut_off(disk, site, screen,
         if name.startswith("question"):
             answered(page)
         if name != "index":
-            page.locator(READY).first.wait_for()
+            drawn(page)
             assert page.locator(".nv-over, .nv-chart-plot .main-svg").count() > 0
         assert page.evaluate("document.documentElement.scrollWidth") <= screen["width"], name
         dark = page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(16, 20, 31)"
@@ -89,7 +95,7 @@ def test_predict_first_then_the_answer_its_figure_and_the_verdict(disk, site):
     expect(verdict).to_be_hidden()
     answered(page)
     expect(verdict).to_have_text(f"You expected: {options[wrong]}. It is not so.")
-    page.locator(READY).wait_for()
+    drawn(page)
     page.locator(".nv-panel-stats .nv-over").hover()
     assert "others" in page.locator(".nv-readout").inner_text()
     page.get_by_role("radio", name=options[right], exact=True).check()  # another thought
@@ -128,7 +134,7 @@ def test_all_of_it_by_keyboard(disk, site):
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     expect(page.locator(".ns-verdict")).to_be_visible()
-    page.locator(READY).wait_for()
+    drawn(page)
     page.keyboard.press("Tab")
     expect(page.locator(".nv-panel-stats .nv-over")).to_be_focused()
     page.keyboard.press("ArrowLeft")
