@@ -80,6 +80,7 @@ def converted(studio: Studio, workshop: Workshop) -> None:
         studio.take(tab, "html")
     with studio.page((workshop.folder / "build" / "notebook.slides.html").as_uri(), 1280, 720) as tab:
         tab.wait_for_function(READY, arg=3)
+        tab.locator(".reveal.ready").wait_for()
         for _ in range(2):
             tab.keyboard.press("ArrowRight")
         tab.locator("section.present .nv-plot image").last.wait_for()

@@ -21,7 +21,7 @@ from tools.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[1]
 GUIDE = ROOT / "docs" / "embedding.md"
-TO_START = 120  # s: a server imports torch before its first answer
+TO_START = 300  # s: a server imports torch before its first answer
 
 
 def commands(heading: str) -> list[str]:
@@ -60,7 +60,7 @@ class Workshop:
         """Run the commands below the heading, one after the other."""
         for command in commands(heading):
             done = subprocess.run(
-                command, shell=True, cwd=self.folder, env=self.environment, text=True, capture_output=True, timeout=300
+                command, shell=True, cwd=self.folder, env=self.environment, text=True, capture_output=True, timeout=900
             )
             if done.returncode:
                 raise RuntimeError(f"`{command}` failed:\n{(done.stdout + done.stderr)[-3000:]}")

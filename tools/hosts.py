@@ -22,18 +22,18 @@ window.require = async (_, addresses, ready) => {
   ready(...found);
 };"""
 
-TO_RUN = 120_000  # ms
+TO_RUN = 300_000  # ms
 
 READY = """n => {
   const views = [...document.querySelectorAll(".nv-view")];
   return views.length >= n && views.every((view) => view.dataset.state === "ready");
 }"""
 
-# The middle of the first (0) or the last (-1) cell of a panel on the screen, by the panel's own transformation: slides are shrunk to fit.
+# The middle of the first (0) or the last (-1) cell within a panel's overlay, by the panel's own transformation: slides are shrunk to fit.
 CELL = """(panel, which) => {
   const { x, y } = panel.querySelector(".nv-plot").data[0], at = (edges) => (edges.at(which) + edges.at(which < 0 ? which - 1 : which + 1)) / 2;
-  const place = new DOMPoint(at(x), at(y)).matrixTransform(panel.querySelector(".nv-over").getScreenCTM());
-  return [place.x, place.y];
+  const over = panel.querySelector(".nv-over"), box = over.getBoundingClientRect(), place = new DOMPoint(at(x), at(y)).matrixTransform(over.getScreenCTM());
+  return { x: place.x - box.left, y: place.y - box.top };
 }"""
 
 
@@ -108,15 +108,11 @@ def wait_for_mode(where: Page | Frame, wanted: str) -> None:
     )
 
 
-def reads(where: Page | Frame, page: Page, which: int, nth: int = 0) -> str:
+def reads(where: Page | Frame, which: int, nth: int = 0) -> str:
     """What the read-out says of the first (0) or last (-1) cell of a view's first panel, pointed at."""
     view = where.locator(".nv-view").nth(nth)
     panel = view.locator(".nv-panel").first
-    panel.locator(".nv-over").scroll_into_view_if_needed()
-    x, y = panel.evaluate(CELL, which)
-    if where is not page:  # the frame's own place
-        box = where.frame_element().bounding_box()
-        assert box
-        x, y = x + box["x"], y + box["y"]
-    page.mouse.move(x, y)
+    over = panel.locator(".nv-over")
+    over.hover(trial=True)  # scrolled to, and still: a slide slides in
+    over.hover(position=panel.evaluate(CELL, which))
     return view.locator(".nv-readout").inner_text()
