@@ -2,12 +2,15 @@
 
 import base64
 import io
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numpy as np
 import pytest
 from PIL import Image
+from playwright.sync_api import Page, WebSocketRoute
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from normviz.ui.controls import NAMES, OWN
 from tests.browser.view import View
@@ -128,3 +131,43 @@ def test_no_painted_frame_is_blank(visitor):
         panel = np.asarray(picture.crop((*area, area[0] + 480, area[1] + 280)), dtype=int)
         assert (np.ptp(panel, axis=2) > 20).mean() > 0.1  # grey is no colour
     assert frames
+
+
+class Hold:
+    """Between the server and a page: ``with hold:`` keeps back what a run draws, once the page knows that it runs."""
+
+    def __init__(self, page: Page) -> None:
+        self._held: list[tuple[WebSocketRoute, str | bytes]] = []
+        self._holding = False
+        page.route_web_socket(re.compile("/_stcore/stream"), self._connect)
+
+    def __enter__(self) -> None:
+        self._holding = True
+
+    def __exit__(self, *_: object) -> None:
+        self._holding = False
+        while self._held:
+            socket, message = self._held.pop(0)
+            socket.send(message)
+
+    def _connect(self, socket: WebSocketRoute) -> None:
+        def come(message: str | bytes) -> None:
+            drawn = isinstance(message, bytes) and ForwardMsg.FromString(message).WhichOneof("type") == "delta"
+            if self._held or (self._holding and drawn):
+                self._held.append((socket, message))
+            else:
+                socket.send(message)
+
+        socket.connect_to_server().on_message(come)
+
+
+def test_a_run_that_takes_long_does_not_fade_what_stands_there(visitor):
+    view = visitor()
+    hold = Hold(view.page)
+    view.open()
+    with watched(view):
+        with hold:
+            view.segment("normalized_shape", "W")
+            view.page.locator("[data-stale=true] .nv-view").wait_for()
+            view.page.wait_for_timeout(2000)  # Streamlit begins to fade after half a second
+        view.waits_for(layer="LayerNorm([4])")
