@@ -48,10 +48,11 @@ def _figure(name: str, notes: bool, there: set[str], made: list[list[Part]]) -> 
     plain = _plain(view)
     parts = made.pop() if made else _near(one.parts(view)) if plain else framed(one.parts(view), view.frame)
     leading = list(takewhile(lambda part: isinstance(part, Sentence | Text), parts))
-    with st.container():  # one element: what follows stays when a notice comes or goes
-        problem(one.problem(view))
-        if notes:
-            notices(view)
+    with st.container():  # the first is one element: what follows stays when a notice comes or goes
+        with st.container():
+            problem(one.problem(view))
+            if notes:
+                notices(view)
         show(leading)
     show(parts[len(leading) :])
     if not plain:

@@ -133,12 +133,15 @@ def test_no_painted_frame_is_blank(visitor):
     assert frames
 
 
+PAINTED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
+
 class Hold:
-    """Between the server and a page: ``with hold:`` keeps back what a run draws, once the page knows that it runs."""
+    """Between the server and a page: ``with hold:`` keeps back what a run draws, and then hands it over piece by piece, each painted."""
 
     def __init__(self, page: Page) -> None:
         self._held: list[tuple[WebSocketRoute, str | bytes]] = []
-        self._holding = False
+        self._page, self._holding = page, False
         page.route_web_socket(re.compile("/_stcore/stream"), self._connect)
 
     def __enter__(self) -> None:
@@ -147,8 +150,10 @@ class Hold:
     def __exit__(self, *_: object) -> None:
         self._holding = False
         while self._held:
-            socket, message = self._held.pop(0)
+            socket, message = self._held[0]
             socket.send(message)
+            self._page.evaluate(PAINTED)
+            self._held.pop(0)
 
     def _connect(self, socket: WebSocketRoute) -> None:
         def come(message: str | bytes) -> None:
@@ -161,13 +166,15 @@ class Hold:
         socket.connect_to_server().on_message(come)
 
 
-def test_a_run_that_takes_long_does_not_fade_what_stands_there(visitor):
+@pytest.mark.parametrize("change", CHANGES)
+def test_an_answer_that_comes_late_and_piece_by_piece_shows_no_half_of_it(visitor, change):
+    start, act, query = CHANGES[change]
     view = visitor()
     hold = Hold(view.page)
-    view.open()
+    view.open(start)
     with watched(view):
         with hold:
-            view.segment("normalized_shape", "W")
+            act(view)
             view.page.locator("[data-stale=true] .nv-view").wait_for()
-            view.page.wait_for_timeout(2000)  # Streamlit begins to fade after half a second
-        view.waits_for(layer="LayerNorm([4])")
+            view.page.wait_for_timeout(1000)  # Streamlit begins to fade after half a second
+        view.waits_for(**query)
