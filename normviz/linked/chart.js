@@ -11,6 +11,8 @@ class ChartView {
   }
 
   async set(data, mode) {
+    const shown = JSON.stringify([data.figure, mode]), same = shown === this.shown;
+    this.shown = null; // until it is drawn
     this.data = data;
     this.colours = data.themes[mode];
     this.mode = mode;
@@ -18,7 +20,8 @@ class ChartView {
       if (typeof colour === "string") this.root.style.setProperty(`--nv-${name}`, colour);
     savingMenu(this);
     this.root.dataset.state ??= "loading";
-    await this.draw();
+    if (!same || this.root.clientWidth !== this.width) await this.draw();
+    this.shown = shown;
     this.root.dataset.state = "ready";
     this.root.dataset.drawn = String(Number(this.root.dataset.drawn ?? 0) + 1);
   }
@@ -27,7 +30,7 @@ class ChartView {
     this.width = this.root.clientWidth;
     if (!this.width) return;
     const { data, layout } = this.data.figure, { text, muted, border } = this.colours;
-    const axis = (given) => ({ gridcolor: border, zerolinecolor: border, linecolor: border, color: muted, automargin: true, ...given });
+    const axis = (given) => ({ gridcolor: border, zerolinecolor: border, linecolor: border, color: muted, automargin: true, ticklabeloverflow: "allow", ...given });
     const themed = {
       margin: { l: 56, r: 16, t: 16, b: 44 }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", hovermode: "x unified",
       legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0 }, ...layout,
