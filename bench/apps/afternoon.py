@@ -102,8 +102,8 @@ def train_and_eval() -> None:
     found = run(stream)
     st.subheader(experiments.stream_sentence(stream, found))
     left, right = st.columns(2)
-    left.plotly_chart(running.mean_over_time(found), key="mean")
-    right.plotly_chart(running.variance_over_time(found), key="variance")
+    left.plotly_chart(running.mean_over_time(found).figure(), key="mean")
+    right.plotly_chart(running.variance_over_time(found).figure(), key="variance")
 
 
 def gradients() -> None:
@@ -125,7 +125,7 @@ def rounding() -> None:
     )
     found = numbers.variances(dtype, 0)
     st.subheader(numbers.variance_sentence(found, 6))
-    st.plotly_chart(numerics.variance_errors(found, 6), key="errors")
+    st.plotly_chart(numerics.variance_errors(found, 6).figure(), key="errors")
     st.table(list(numbers.variance_rows(found, 6)))
 
 

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from normviz.errors import NormvizError
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
     from normviz.figures import Panel
+    from normviz.figures.lines import Lines
     from normviz.grid import Grid
 
 Row = Mapping[str, object]
@@ -102,10 +101,10 @@ class Panels(Part):
 
 @dataclass(frozen=True)
 class Chart(Part):
-    """A plain chart: a Plotly figure whose colours are named by their meaning; ``alt`` says in a sentence what it shows."""
+    """A plain chart, its colours named by their meaning; ``alt`` says in a sentence what it shows."""
 
     key: str
-    figure: go.Figure
+    lines: Lines
     alt: str
     name: ClassVar[str] = "panels"
 

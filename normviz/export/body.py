@@ -94,7 +94,7 @@ DRAWN: dict[type[Part], Callable[[Body, Any], str]] = {
     Legend: lambda body, part: f'<p class="nv-legend">{escape(part.text)}</p>',
     Note: lambda body, part: f'<p class="nv-note-box">{escape(part.text)}</p>',
     Panels: lambda body, part: body.figure(part.data | {"alone": True, "editable": False}, "figure"),
-    Chart: lambda body, part: body.figure(chart_payload(part.figure, part.alt), part.alt),
+    Chart: lambda body, part: body.figure(chart_payload(part.lines, part.alt), part.alt),
     Table: lambda body, part: f'<div class="nv-table-box">{block(part.markdown)}</div>',
     Code: _code,
     Tabs: Body.tabbed,

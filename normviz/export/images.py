@@ -40,7 +40,7 @@ def picture(part: Panels | Chart, theme: str = "light") -> go.Figure:
     Raises NormvizError for an unknown theme.
     """
     if isinstance(part, Chart):
-        return themed(part.figure, theme)
+        return themed(part.lines, theme)
     return of_panels(part.panels(), part.drawing, theme, part.across, title=_title(part), marked=_marked(part))
 
 

@@ -1,4 +1,4 @@
-"""Figures: pure functions from values to ``plotly.graph_objects.Figure``. No Streamlit, no state, no global template."""
+"""Figures: pure functions from values to what Plotly draws. No Streamlit, no state, no global template."""
 
 from normviz.figures.palette import THEMES, Theme, theme
 from normviz.figures.panels import Panel, sharing_panels, value_panels

@@ -6,7 +6,7 @@ Parameter groups: a green ramp. Values: blue below zero, brown above. The accent
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from normviz.errors import NormvizError, echo, listed
@@ -104,4 +104,4 @@ def stops(colours: Theme, scale: str, groups: int = 0) -> Stops:
 
 def as_json(colours: Theme) -> dict[str, Any]:
     """The theme for the browser."""
-    return asdict(colours)
+    return dict(vars(colours))

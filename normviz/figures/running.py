@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import plotly.graph_objects as go
 
-from normviz.figures.lines import bars, chart, dots, line
+from normviz.figures.lines import Lines, axis, bars, chart, dots, line
 from normviz.running import PerStep, Run, Spread
 
 
-def mean_over_time(found: Run) -> go.Figure:
+def mean_over_time(found: Run) -> Lines:
     """Batch mean, running mean and true mean, step by step."""
     step = np.arange(1, len(found.batch_mean) + 1)
     traces = [
@@ -20,7 +19,7 @@ def mean_over_time(found: Run) -> go.Figure:
     return chart(traces, "step", "mean", height=290)
 
 
-def variance_over_time(found: Run) -> go.Figure:
+def variance_over_time(found: Run) -> Lines:
     """Batch variance biased and unbiased, running variance as torch and as Keras keep it, and the truth."""
     step = np.arange(1, len(found.batch_var) + 1)
     traces = [
@@ -33,31 +32,23 @@ def variance_over_time(found: Run) -> go.Figure:
     return chart(traces, "step", "variance", height=290)
 
 
-def spread_by_size(found: Spread) -> go.Figure:
+def spread_by_size(found: Spread) -> Lines:
     """How far batch means spread, against the batch size, on doubly logarithmic axes."""
     traces = [
         line("sigma / √m", found.batch_size, found.expected_spread, "muted", dash="dash"),
         dots("spread of the batch mean, measured", found.batch_size, found.mean_spread, "accent", size=9),
     ]
-    figure = chart(traces, "batch size m", "standard deviation of the batch mean", height=330)
-    figure.update_xaxes(type="log", tickvals=found.batch_size.tolist())
-    figure.update_yaxes(type="log")
-    return figure
+    sizes = axis("batch size m", type="log", tickvals=found.batch_size.tolist())
+    return chart(traces, sizes, axis("standard deviation of the batch mean", type="log"), height=330)
 
 
-def left_along_sequences(found: PerStep) -> go.Figure:
+def left_along_sequences(found: PerStep) -> Lines:
     """How many sequences are left at each time step, and how noisy the mean of that step is."""
     step = np.arange(len(found.left))
     traces = [
         bars("sequences left", step, found.left, "few.0"),
-        line("sigma / √left", step, found.standard_error, "muted", dash="dash").update(yaxis="y2"),
-        dots("error of the mean, over many draws", step, found.rms_error, "accent").update(yaxis="y2"),
+        line("sigma / √left", step, found.standard_error, "muted", dash="dash", yaxis="y2"),
+        dots("error of the mean, over many draws", step, found.rms_error, "accent", yaxis="y2"),
     ]
-    second = {
-        "title": "error of the mean",
-        "overlaying": "y",
-        "side": "right",
-        "showgrid": False,
-        "rangemode": "tozero",
-    }
+    second = axis("error of the mean", overlaying="y", side="right", showgrid=False, rangemode="tozero")
     return chart(traces, "time step t", "sequences left", height=330, yaxis2=second)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from normviz.figures.labels import plain
+from normviz.figures.lines import Lines
 from normviz.figures.palette import Theme, by_meaning, theme
 from normviz.figures.picture import FONT
 
@@ -13,24 +14,23 @@ UNDER = 24  # pixels that the app leaves to the page below a chart
 TITLE = 30  # pixels
 
 
-def themed(chart: go.Figure, theme_name: str = "light", *, title: str = "") -> go.Figure:
-    """A copy of a chart (``figures.lines``) whose colours, named by their meaning, are those of the theme.
+def themed(chart: Lines, theme_name: str = "light", *, title: str = "") -> go.Figure:
+    """A chart as a Plotly figure whose colours, named by their meaning, are those of the theme.
 
     title  stands over the chart, as it is
 
     Raises NormvizError for an unknown theme.
     """
     colours = theme(theme_name)
-    figure = go.Figure(chart)
+    figure = chart.figure()
     for trace in figure.data:
         _paint(trace, colours)
     axis = {"gridcolor": colours.border, "zerolinecolor": colours.border, "linecolor": colours.border}
     figure.update_xaxes(**axis, color=colours.muted, automargin=True)
     figure.update_yaxes(**axis, color=colours.muted, automargin=True)
     figure.update_layout(
-        template="none",
         width=WIDTH,
-        height=(chart.layout.height or HEIGHT) + UNDER + (TITLE if title else 0),
+        height=chart.layout.get("height", HEIGHT) + UNDER + (TITLE if title else 0),
         margin={"l": 60, "r": 20, "t": 44 + (TITLE if title else 0), "b": 72},
         paper_bgcolor=colours.background,
         plot_bgcolor=colours.background,

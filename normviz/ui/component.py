@@ -15,7 +15,7 @@ from normviz.ui.assets import LINKED, PLOTLY, enclosed
 from normviz.ui.state import change, change_settings
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
+    from normviz.figures.lines import Lines
 
 KEY, TURN = "linked", "normviz.turn"
 # Streamlit's own styles reach a component only outside a shadow root, and so does plotly.js.
@@ -34,9 +34,9 @@ def linked_view(data: dict[str, Any], events: Sequence[str]) -> None:
     _mount(key=KEY, data=enclosed(data | {"plotly": PLOTLY.path} | told), **heard)
 
 
-def chart(figure: go.Figure, alt: str, key: str) -> None:
+def chart(lines: Lines, alt: str, key: str) -> None:
     """A plain chart; ``alt`` says in a sentence what it shows."""
-    _mount(key=key, data=enclosed(chart_payload(figure, alt, plotly=PLOTLY.path)))
+    _mount(key=key, data=enclosed(chart_payload(lines, alt, plotly=PLOTLY.path)))
 
 
 def tabs(html: str, key: str) -> None:

@@ -46,7 +46,7 @@ def _panels(part: Panels, live: bool) -> None:
 
 
 def _chart(part: Chart, live: bool) -> None:
-    chart(part.figure, part.alt, part.key)
+    chart(part.lines, part.alt, part.key)
 
 
 def _table(part: Table, live: bool) -> None:

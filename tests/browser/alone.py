@@ -18,7 +18,7 @@ def parts_of(page: str, query: str) -> list[Panels | Chart]:
 
 
 def data_of(part: Panels | Chart) -> dict[str, Any]:
-    return part.data if isinstance(part, Panels) else chart_payload(part.figure, part.alt)
+    return part.data if isinstance(part, Panels) else chart_payload(part.lines, part.alt)
 
 
 def write(folder: Path, data: dict[str, Any], scheme: str = "light") -> str:

@@ -43,9 +43,9 @@ def check(part, name):
     assert figure.layout.paper_bgcolor == colours.background
     assert json.loads(figure.to_json())
     if isinstance(part, Chart):
-        for made, given in zip(figure.data, part.figure.data, strict=True):
-            np.testing.assert_array_equal(made.y, given.y)
-            key, _, at = given.meta["colour"].partition(".")
+        for made, given in zip(figure.data, part.lines.data, strict=True):
+            np.testing.assert_array_equal(made.y, given["y"])
+            key, _, at = given["meta"]["colour"].partition(".")
             wanted = getattr(colours, key)[int(at)] if at else getattr(colours, key)
             assert wanted in (made.marker.color, made.line.color if made.type == "scatter" else None)
         return

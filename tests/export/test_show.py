@@ -20,7 +20,7 @@ def contents(output):
         if isinstance(part, Panels):
             found.append(part.data | {"editable": False})  # only the app takes changes
         elif isinstance(part, Chart):
-            found.append((part.figure.to_json(), part.alt))
+            found.append((part.lines.figure().to_json(), part.alt))
         elif isinstance(part, Sentence | Table | Code | Note):
             found.append(part)
         else:

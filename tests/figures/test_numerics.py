@@ -52,7 +52,7 @@ EIGHT = [
 
 
 def test_errors_by_hand():
-    figure = figures.variance_errors(EIGHT, 3)
+    figure = figures.variance_errors(EIGHT, 3).figure()
     one, broken = named(figure)[ONE_PASS], named(figure)["NaN comes out"]
     assert list(one.x) == [1, 10, 100, 1e3, 1e4]
     assert list(one.y) == [0.1, 7, NO_ERROR, 5, NOT_A_NUMBER]
@@ -63,7 +63,7 @@ def test_errors_by_hand():
 
 
 def test_where_there_is_no_error_it_is_grey_with_the_reason():
-    figure = figures.variance_errors(EIGHT, 3)
+    figure = figures.variance_errors(EIGHT, 3).figure()
     said = [note.text.replace("<br>", " ") for note in figure.layout.annotations]
     assert said == ["all numbers round to one", "x is infinite"]
     spans = [(log10(shape.x0), log10(shape.x1)) for shape in figure.layout.shapes]
@@ -74,7 +74,7 @@ def test_where_there_is_no_error_it_is_grey_with_the_reason():
 @pytest.mark.parametrize("exponent", [0, 7])
 def test_errors_of_every_type_are_drawn_within_the_axes(dtype, exponent):
     found = numbers.variances(dtype)
-    figure = figures.variance_errors(found, exponent)
+    figure = figures.variance_errors(found, exponent).figure()
     drawn_inside(figure)
     for method in figures.STYLES:
         drawable = [one for one in found if one.method == method and one.exact > 0]
@@ -89,18 +89,18 @@ def test_errors_of_every_type_are_drawn_within_the_axes(dtype, exponent):
 
 
 def test_the_axes_name_0_and_nan():
-    ticks = figures.variance_errors(EIGHT, 0).layout.yaxis
+    ticks = figures.variance_errors(EIGHT, 0).figure().layout.yaxis
     names = dict(zip(ticks.tickvals, ticks.ticktext, strict=True))
     assert (names[NO_ERROR], names[NOT_A_NUMBER]) == ("0", "NaN")
     assert all(names[10.0**i] == f"10<sup>{i}</sup>" for i in (-16, 0, 8))
-    assert list(figures.variance_errors(EIGHT, 0).layout.xaxis.tickvals) == list(DISTANCES)
+    assert list(figures.variance_errors(EIGHT, 0).figure().layout.xaxis.tickvals) == list(DISTANCES)
 
 
 @TYPES
 @pytest.mark.parametrize("exponent", [-12, -8, -4, 3])
 def test_sizes_stand_at_their_variance(dtype, exponent):
     found = numbers.of_dtype(numbers.eps_outcomes(exponent), dtype)
-    figure = figures.output_sizes(numbers.size_curves(found), found, exponent)
+    figure = figures.output_sizes(numbers.size_curves(found), found, exponent).figure()
     drawn_inside(figure)
     hand, layer = named(figure)["by hand"], named(figure)["LayerNorm"]
     assert set(hand.x) == {10.0 ** (2 * exponent)}
@@ -124,7 +124,7 @@ def test_every_layer_has_a_mark_on_groups_of_one(dtype, scale):
 
 
 def check_gaps(found):
-    figure = figures.gaps_to_beta(found)
+    figure = figures.gaps_to_beta(found).figure()
     drawn_inside(figure)
     places = {name: x for trace in figure.data for name, x in zip(trace.y, trace.x, strict=True)}
     assert list(places) != []
@@ -148,13 +148,13 @@ def test_half_precision_may_overflow_where_nothing_is_subtracted():
 @pytest.mark.parametrize("eps", [1e-12, 1e-5, 1.0])
 def test_both_places_of_eps(eps):
     found = numbers.placements(eps)
-    figure = figures.inside_and_outside(found, eps)
+    figure = figures.inside_and_outside(found, eps).figure()
     assert [list(trace.y) for trace in figure.data] == [[p.inside for p in found], [p.outside for p in found]]
     assert [shape.x0 for shape in figure.layout.shapes] == [eps, eps**2]
     drawn_inside(figure)
 
 
-FIGURES = {
+LINES = {
     "errors": lambda: figures.variance_errors(numbers.variances("float32"), 6),
     "sizes": lambda: figures.output_sizes(
         numbers.size_curves(found := numbers.of_dtype(numbers.eps_outcomes(-4), "float16")), found, -4
@@ -165,9 +165,9 @@ FIGURES = {
 }
 
 
-@pytest.mark.parametrize("name", list(FIGURES))
+@pytest.mark.parametrize("name", list(LINES))
 def test_every_colour_is_one_of_the_palette_and_stands_out_in_both_themes(name):
-    for trace in FIGURES[name]().data:
+    for trace in LINES[name]().figure().data:
         key, _, at = trace.meta["colour"].partition(".")
         for colours in THEMES.values():
             found = getattr(colours, key)
@@ -177,17 +177,19 @@ def test_every_colour_is_one_of_the_palette_and_stands_out_in_both_themes(name):
         assert (trace.line.color or trace.marker.color) == (light[int(at)] if at else light)
 
 
-@pytest.mark.parametrize("name", list(FIGURES))
+@pytest.mark.parametrize("name", list(LINES))
 def test_no_two_series_look_alike(name):
     looks = [
-        (trace.meta["colour"], trace.line.dash, trace.marker.symbol) for trace in FIGURES[name]().data if trace.name
+        (trace.meta["colour"], trace.line.dash, trace.marker.symbol)
+        for trace in LINES[name]().figure().data
+        if trace.name
     ]
     assert len(set(looks)) == len(looks)
 
 
-@pytest.mark.parametrize("name", list(FIGURES))
+@pytest.mark.parametrize("name", list(LINES))
 def test_every_figure_is_sent_as_strict_json(name):
-    sent = chart_payload(FIGURES[name](), "a chart")
+    sent = chart_payload(LINES[name](), "a chart")
     assert sent["figure"]["alt"] == "a chart"
     assert json.dumps(sent, allow_nan=False)
 

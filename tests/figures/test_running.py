@@ -59,7 +59,8 @@ SHOWN = {
 
 @pytest.mark.parametrize("name", SHOWN)
 def test_a_chart_shows_its_numbers(name):
-    figure, across, traces = SHOWN[name]
+    lines, across, traces = SHOWN[name]
+    figure = lines.figure()
     assert [trace.name for trace in figure.data] == [trace[0] for trace in traces]
     for trace, (_, numbers, colour) in zip(figure.data, traces, strict=True):
         np.testing.assert_array_equal(trace.x, across)
@@ -70,7 +71,7 @@ def test_a_chart_shows_its_numbers(name):
 @pytest.mark.parametrize("name", SHOWN)
 def test_a_chart_can_be_shown_anywhere(name, monkeypatch):
     monkeypatch.setattr(plotly.io.templates, "default", "plotly_dark")
-    figure = SHOWN[name][0]
+    figure = SHOWN[name][0].figure()
     assert type(figure) is go.Figure
     assert figure.layout.template.to_plotly_json() == plotly.io.templates["none"].to_plotly_json()
     assert figure.layout.xaxis.title.text
@@ -79,13 +80,13 @@ def test_a_chart_can_be_shown_anywhere(name, monkeypatch):
 
 
 def test_the_spread_lies_on_a_line_where_both_axes_are_logarithmic():
-    layout = SHOWN["spread"][0].layout
+    layout = SHOWN["spread"][0].figure().layout
     assert (layout.xaxis.type, layout.yaxis.type) == ("log", "log")
     assert layout.xaxis.tickvals == (4, 16, 64)
 
 
 def test_errors_have_an_axis_of_their_own_beside_the_counts():
-    figure = SHOWN["left"][0]
+    figure = SHOWN["left"][0].figure()
     assert [trace.yaxis for trace in figure.data] == [None, "y2", "y2"]
     assert (figure.layout.yaxis2.side, figure.layout.yaxis2.overlaying) == ("right", "y")
 
@@ -96,17 +97,17 @@ COLOURS = [("accent", theme("light").accent), ("muted", theme("light").muted), (
 @pytest.mark.parametrize(("name", "colour"), COLOURS)
 def test_a_colour_is_named_by_its_meaning_and_stands_in_the_figure_in_the_light_theme(name, colour):
     one, two, three = line("a", [1], [2], name), dots("b", [1], [2], name), bars("c", [1], [2], name)
-    assert one.line.color == two.marker.color == three.marker.color == colour
-    assert all(trace.meta == {"colour": name} for trace in (one, two, three))
+    assert one["line"]["color"] == two["marker"]["color"] == three["marker"]["color"] == colour
+    assert all(trace["meta"] == {"colour": name} for trace in (one, two, three))
 
 
 def test_a_charts_layout_is_plotlys():
-    figure = chart([line("a", [1], [2], "accent")], "step", "mean", height=100, bargap=0.5)
+    figure = chart([line("a", [1], [2], "accent")], "step", "mean", height=100, bargap=0.5).figure()
     assert (figure.layout.height, figure.layout.bargap) == (100, 0.5)
     assert (figure.layout.xaxis.title.text, figure.layout.yaxis.title.text) == ("step", "mean")
 
 
 def test_one_step_is_enough():
-    figure = running.mean_over_time(run(Stream(steps=1)))
+    figure = running.mean_over_time(run(Stream(steps=1))).figure()
     assert [len(trace.y) for trace in figure.data] == [1, 1, 1]
     assert len(running.left_along_sequences(per_step(Sequences(2, 1))).data) == 3

@@ -12,7 +12,7 @@ def of_everything():
         line("a line", [0, 1], [1, 2], "accent", dash="dash"),
         dots("points", [0, 1], [2, 1], "few.2", size=9),
         bars("bars", [0, 1], [1, 1], "muted"),
-        line("both", [0, 1], [0, 0], "values.0").update(mode="lines+markers", marker={"symbol": "square"}),
+        line("both", [0, 1], [0, 0], "values.0", mode="lines+markers", marker={"symbol": "square"}),
     ]
     return chart(traces, "x", "y", height=300)
 
@@ -31,9 +31,9 @@ def test_every_trace_has_the_colour_that_it_names(name):
 
 def test_the_chart_itself_stays_as_it_is():
     given = of_everything()
-    before = given.to_json()
+    before = given.figure().to_json()
     themed(given, "dark")
-    assert given.to_json() == before
+    assert given.figure().to_json() == before
 
 
 def test_a_title_takes_room_of_its_own_and_is_shown_as_text():

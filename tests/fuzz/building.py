@@ -35,7 +35,7 @@ def build(page: str, query: Mapping[str, str]) -> int:
         if isinstance(part, Panels):
             json.dumps(part.data, allow_nan=False)  # a browser reads no NaN
         elif isinstance(part, Chart):
-            json.dumps(chart_payload(part.figure, part.alt), allow_nan=False)
+            json.dumps(chart_payload(part.lines, part.alt), allow_nan=False)
         elif isinstance(part, Table):
             assert isinstance(part.markdown, str)
     return len(parts)
