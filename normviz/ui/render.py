@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from html import escape
+from itertools import groupby
 from typing import Any
 
 import streamlit as st
@@ -32,8 +33,14 @@ from normviz.ui.text import literal
 
 def show(parts: Iterable[Part], live: bool = True) -> None:
     """Draw them. A figure that is not live answers the pointer, and changes nothing on the server."""
-    for part in parts:
-        DRAWN[type(part)](part, live)
+    for kind, same in groupby(parts, type):
+        for part in [_joined(same)] if kind is Text else same:
+            DRAWN[kind](part, live)
+
+
+def _joined(paragraphs: Iterable[Part]) -> Text:
+    """As one: each element of a page costs the server a message, and the browser more."""
+    return Text("\n\n".join(part.text for part in paragraphs if isinstance(part, Text)))
 
 
 def _sentence(part: Sentence, live: bool) -> None:

@@ -7,9 +7,11 @@ import pytest
 
 from normviz.comparison import compare, sentence
 from normviz.exhibit import gradients
+from normviz.lessons import experiments as experiments_told
 from normviz.lessons.question import answer, computed, prose
 from normviz.lessons.questions import QUESTIONS, found, of_page
 from normviz.lessons.sets import READY_SETS
+from normviz.running import Stream, run
 from normviz.ui import experiments
 from normviz.ui.asking import MOST_LINKS
 from tests.ui.driver import opened, query, said, scene, sent, turned, unescaped, warned
@@ -630,3 +632,8 @@ def test_from_a_hostile_address_a_reader_goes_on():
     app = turned(page("compare", "layers=RMSNorm(4);LayerNorm(4)&at=z"), "size_w", 5)
     complete(app)
     assert layers(app) == ["RMSNorm([5])", "LayerNorm([5])"]
+
+
+def test_neighbouring_paragraphs_are_one_element():
+    lines = "\n\n".join(experiments_told.momentum_lines(Stream(), run(Stream())))
+    assert lines in [one.value for one in page("train_and_eval").markdown]
