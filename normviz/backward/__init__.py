@@ -30,7 +30,7 @@ from normviz.backward.derivatives import (
     perturb,
     row,
 )
-from normviz.backward.vanishing import EXAMPLES, Vanishing, conditions, vanishing, vanishing_input
+from normviz.backward.vanishing import EXAMPLES, Vanishing, conditions, vanishing, vanishing_input, vanishing_of
 
 __all__ = [
     "EXAMPLES",
@@ -57,4 +57,5 @@ __all__ = [
     "upstream",
     "vanishing",
     "vanishing_input",
+    "vanishing_of",
 ]

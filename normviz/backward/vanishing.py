@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from normviz.backward.closed_form import closed_column
+from normviz.backward.closed_form import ClosedForm, closed_column
 from normviz.backward.derivatives import MOST_ELEMENTS
 from normviz.compute import lay
 from normviz.errors import NormvizError, echo, listed
@@ -68,9 +68,13 @@ def vanishing(e: Explanation, at: Sequence[int], tolerance: float = TOLERANCE) -
     >>> vanishing(explain("LayerNorm(2)", torch.tensor([[3.0, 5.0]])), (0, 0)).entries.tolist()
     [[True, True]]
     """
+    return vanishing_of(e, closed_column(e, at), tolerance)
+
+
+def vanishing_of(e: Explanation, form: ClosedForm, tolerance: float = TOLERANCE) -> Vanishing:
+    """The same of a column that is there already, by ``closed_column``."""
     if not isinstance(tolerance, int | float) or not 0 <= tolerance <= LARGEST_TOLERANCE:
         raise NormvizError(f"tolerance={echo(tolerance)} must be a number from 0 to {LARGEST_TOLERANCE}, such as 1e-4.")
-    form = closed_column(e, at)
     gamma = e.layer_values().gamma
     no_gamma = torch.zeros(e.shape, dtype=torch.bool)
     if gamma is not None:

@@ -23,8 +23,8 @@ from normviz.backward import (
     parameter_sum,
     perturb,
     upstream,
-    vanishing,
     vanishing_input,
+    vanishing_of,
 )
 from normviz.comparison import suggestions
 from normviz.errors import NormvizError
@@ -62,7 +62,7 @@ def column_sentence(e: Explanation, at: tuple[int, ...], form: ClosedForm, moved
     """Which outputs move, and that all others stay."""
     number, group = int((form.autograd != 0).sum()), int(form.group.sum())
     outside = int((form.autograd[~form.group] == 0).sum())
-    gone = int(vanishing(e, at).entries.sum())
+    gone = int(vanishing_of(e, form).entries.sum())
     where = ", ".join(map(str, at))
     vanish = f" Inside the group **{gone}** of **{group}** vanish too." if gone else ""
     return (
@@ -111,7 +111,7 @@ def column_lines(e: Explanation, form: ClosedForm, moved: Perturbation) -> Itera
     if e.norm.running:
         yield "All derivatives but x's own vanish: running statistics do not move with x."
         return
-    found = vanishing(e, form.at)
+    found = vanishing_of(e, form)
     words = (found.off_diagonal, found.diagonal)
     other, own = (
         text.replace("xhat_i xhat_j", "x̂ᵢ x̂ⱼ").replace("xhat_j^2", "x̂ⱼ²").replace("-1", "−1").replace("- 1", "− 1")

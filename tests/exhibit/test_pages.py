@@ -1,12 +1,15 @@
 """Every page as parts: each has its sentence and its figure, whatever the query says, and a figure's still picture is the same figure."""
 
 import json
+import sys
 
 import pytest
 
+from normviz.backward import closed_column
 from normviz.exhibit import PAGES
 from normviz.exhibit.parts import Chart, Note, Panels, Part, Sentence, Table, flat
 from normviz.exhibit.questions import question_parts, sources
+from normviz.lessons import derivatives
 from normviz.lessons.question import prose
 from normviz.lessons.questions import QUESTIONS
 
@@ -78,3 +81,17 @@ def test_a_question_shows_its_words_its_answer_and_what_settles_it(key):
     assert parts[0].text == prose(key).title
     assert any(isinstance(part, Panels | Chart | Table) for part in parts)
     assert parts[-1].text == sources(asked)
+
+
+def test_moving_one_input_works_out_its_column_once(monkeypatch):
+    made = []
+
+    def counted(*given):
+        made.append(given)
+        return closed_column(*given)
+
+    monkeypatch.setattr(derivatives, "closed_column", counted)
+    monkeypatch.setattr(sys.modules["normviz.backward.vanishing"], "closed_column", counted)
+    page = PAGES["gradients"]
+    assert list(page.parts(page.view("")))
+    assert len(made) == 1
