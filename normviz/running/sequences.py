@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -75,6 +76,7 @@ class PerStep:
     refusal: str
 
 
+@lru_cache(maxsize=64)
 @torch.no_grad()
 def per_step(sequences: Sequences) -> PerStep:
     """Give every time step of a recurrent net a BatchNorm of its own: how many examples it has, and how noisy its mean is.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -72,6 +73,7 @@ class Spread:
     true_var: float
 
 
+@lru_cache(maxsize=32)
 @torch.no_grad()
 def spread(small: SmallBatches) -> Spread:
     """The spread of the batch mean against the batch size, with the line ``sigma / sqrt(m)`` that it follows.

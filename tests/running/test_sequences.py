@@ -97,3 +97,10 @@ WRONG = [
 def test_sequences_that_cannot_be(given, words):
     with pytest.raises(NormvizError, match=re.escape(words)):
         Sequences(**given)
+
+
+def test_what_is_shared_cannot_be_changed():
+    found = per_step(Sequences())
+    assert per_step(Sequences()) is found
+    with pytest.raises(ValueError, match="read-only"):
+        found.left[0] = 0

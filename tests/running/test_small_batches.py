@@ -69,3 +69,10 @@ WRONG = [
 def test_small_batches_that_cannot_be(given, words):
     with pytest.raises(NormvizError, match=re.escape(words)):
         SmallBatches(**given)
+
+
+def test_what_is_shared_cannot_be_changed():
+    found = spread(SmallBatches())
+    assert spread(SmallBatches()) is found
+    with pytest.raises(ValueError, match="read-only"):
+        found.mean_spread[0] = 0
