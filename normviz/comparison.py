@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from normviz.axes import parse_layout
@@ -11,7 +12,7 @@ from normviz.catalogue import FAMILIES
 from normviz.errors import LONGEST_ECHO, NormvizError, echo, listed
 from normviz.explanation import Explanation, describe
 from normviz.fit import of_family
-from normviz.invariance import depends_on_batch, invariances, reduced_copy, train_equals_eval
+from normviz.invariance import batch_matters, invariances, reduced_copy, train_equals_eval
 from normviz.layers import Layer
 from normviz.norm import Norm
 from normviz.sharing import check_index
@@ -92,6 +93,7 @@ def _name(spec: object) -> str:
 
 
 def _row(e: Explanation) -> dict[str, Cell]:
+    found = invariances(e)
     return {
         "layer": e.title,
         "statistics pattern": f"{e.norm.stats}{' (running)' if e.norm.running else ''}",
@@ -103,8 +105,8 @@ def _row(e: Explanation) -> dict[str, Cell]:
         "parameters": e.counts.parameters,
         "buffers": e.counts.buffers,
         "train = eval?": train_equals_eval(e) if e.layer else NO_MODE,
-        "depends on the batch?": depends_on_batch(e),
-        **{found.name: found.holds for found in invariances(e) if found.key != "others"},
+        "depends on the batch?": batch_matters(found),
+        **{one.name: one.holds for one in found if one.key != "others"},
     }
 
 
@@ -143,9 +145,14 @@ def suggestions(shape: tuple[int, ...], layout: str) -> list[str]:
     >>> suggestions((2, 3), "ND")[:4]
     ['BatchNorm1d(3)', 'LayerNorm([3])', 'LayerNorm([2, 3])', 'RMSNorm([3])']
     """
+    return list(_suggested(tuple(shape), layout))
+
+
+@lru_cache(maxsize=256)
+def _suggested(shape: tuple[int, ...], layout: str) -> tuple[str, ...]:
     candidates = _candidates(shape, parse_layout(layout, len(shape)))
     fitting = [e for layer in candidates for e in _if_it_fits(layer, shape, layout)]
-    return [e.title for e in sorted(fitting, key=lambda e: bool(e.notes))]
+    return tuple(e.title for e in sorted(fitting, key=lambda e: bool(e.notes)))
 
 
 def _if_it_fits(layer: Layer, shape: tuple[int, ...], layout: str) -> list[Explanation]:

@@ -7,7 +7,7 @@ included, is cut to at most ``LONGEST``, which keeps who shares with whom.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -80,7 +80,12 @@ def depends_on_batch(e: Explanation) -> bool | None:
     >>> depends_on_batch(explain("BatchNorm1d(3)", (2, 3))), depends_on_batch(explain("BatchNorm1d(3).eval()", (2, 3)))
     (True, False)
     """
-    return next((not found.holds for found in invariances(e) if found.key == "others"), None)
+    return batch_matters(invariances(e))
+
+
+def batch_matters(found: Iterable[Invariance]) -> bool | None:
+    """The same, of what was measured."""
+    return next((not one.holds for one in found if one.key == "others"), None)
 
 
 def train_equals_eval(e: Explanation) -> bool:

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from normviz.chosen import chosen, usual_layers
+from normviz.chosen import _chosen, chosen, usual_layers
 from normviz.comparison import FEWEST, MOST, compare
 from normviz.reading import read
 
@@ -76,3 +76,11 @@ def test_whatever_is_said_can_be_compared(texts):
         layers, _ = chosen(texts, on)
         assert len(compare(layers, on.shape, on.layout).explanations) == len(layers)
         assert chosen(layers, on) == (layers, None)
+
+
+def test_a_click_does_not_choose_again():
+    one, other = scene("shape=2,6&at=0,1"), scene("shape=2,6&at=1,5")
+    found = chosen(["LayerNorm([6])", "RMSNorm(6)"], one)
+    before = _chosen.cache_info().misses
+    assert chosen(("LayerNorm([6])", "RMSNorm(6)"), other) == found
+    assert _chosen.cache_info().misses == before

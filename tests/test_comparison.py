@@ -196,3 +196,8 @@ def test_the_marks_are_the_measurements():
         measured = {i.name: i.holds for i in invariances(e)}
         assert row["depends on the batch?"] is not measured.pop("change the other examples")
         assert dict(list(row.items())[-len(measured) :]) == measured
+
+
+def test_who_changes_a_list_of_suggestions_changes_his_own():
+    suggestions((2, 3), "ND").clear()
+    assert suggestions((2, 3), "ND")
