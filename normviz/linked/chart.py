@@ -8,6 +8,7 @@ from math import isfinite
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from normviz.figures.lines import Lines
 from normviz.linked.payload import frame
@@ -20,12 +21,20 @@ def chart_payload(chart: Lines, alt: str, *, plotly: str = "", theme: str | None
 
 
 def _plain(value: Any) -> Any:
-    """As strict JSON: an array of floats as Plotly's typed array, elsewhere a number that is none as null."""
+    """As strict JSON: an array as Plotly's typed array, elsewhere a number that is none as null."""
     if isinstance(value, np.ndarray):
-        floats = value.dtype.kind == "f"
-        return {"dtype": "f8", "bdata": b64encode(value.astype("<f8").tobytes()).decode()} if floats else value.tolist()
+        return _typed(value)
     if isinstance(value, Mapping):
         return {name: _plain(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(one) for one in value]
     return None if isinstance(value, float) and not isfinite(value) else value
+
+
+def _typed(array: NDArray[Any]) -> Any:
+    """Floats to the last bit, whole numbers in the fewest bytes that hold them; as a list where Plotly has no such type."""
+    for kind in ("f8",) if array.dtype.kind == "f" else ("i1", "i2", "i4"):
+        packed = array.astype(f"<{kind}")
+        if np.array_equal(packed, array, equal_nan=True):
+            return {"dtype": kind, "bdata": b64encode(packed.tobytes()).decode()}
+    return array.tolist()

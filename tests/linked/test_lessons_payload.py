@@ -353,12 +353,26 @@ def test_numbers_that_are_none_leave_a_gap_in_a_chart():
     assert (data["figure"]["data"][0]["name"], data["figure"]["data"][0]["y"]) == ("a", [None, None])
 
 
-def test_an_array_of_floats_is_sent_to_the_last_bit_and_whole_numbers_as_they_are():
-    floats, wholes = np.array([0.1, np.nan, -2.0]), np.array([1, 2**40, -3])
-    (drawn,) = plain(chart_payload(chart([line("a", wholes, floats, "accent")], "x", "y"), ""))["figure"]["data"]
-    assert drawn["x"] == [1, 2**40, -3]
-    assert drawn["y"]["dtype"] == "f8"
-    np.testing.assert_array_equal(np.frombuffer(b64decode(drawn["y"]["bdata"]), "<f8"), floats)
+ARRAYS = [
+    # what is given, and the type that it is sent in
+    (np.array([0.1, np.nan, -2.0]), "f8"),
+    (np.arange(1, 61), "i1"),
+    (np.array([1, 128]), "i2"),
+    (np.array([-40_000]), "i4"),
+]
+
+
+@pytest.mark.parametrize(("given", "kind"), ARRAYS)
+def test_an_array_is_sent_to_the_last_bit(given, kind):
+    (drawn,) = plain(chart_payload(chart([line("a", given, given, "accent")], "x", "y"), ""))["figure"]["data"]
+    assert (drawn["x"]["dtype"], drawn["y"]) == (kind, drawn["x"])
+    np.testing.assert_array_equal(np.frombuffer(b64decode(drawn["x"]["bdata"]), f"<{kind}"), given)
+
+
+def test_whole_numbers_beyond_plotlys_types_are_sent_as_they_are():
+    given = np.array([1, 2**40])
+    (drawn,) = plain(chart_payload(chart([line("a", given, given, "accent")], "x", "y"), ""))["figure"]["data"]
+    assert drawn["x"] == [1, 2**40]
 
 
 @pytest.mark.parametrize("make", [
