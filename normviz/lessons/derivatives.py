@@ -106,7 +106,7 @@ def column_lines(e: Explanation, form: ClosedForm, moved: Perturbation) -> Itera
     scale = "γᵢ/σ" if e.norm.params is not None else "1/σ"
     yield (
         f"∂yᵢ/∂xⱼ = {scale} · ({' − '.join(terms)}), with σ = **{form.sigma:.4g}** and m = **{form.m:,}**. "
-        f"Largest difference from autograd: **{wording.gap(form.difference)}**; from really moving x by {moved.h:.0e}: **{wording.gap(moved.difference)}**."
+        f"Largest difference from autograd: **{wording.gap(form.difference)}**; from really moving x by {wording.shown(moved.h, 1)}: **{wording.gap(moved.difference)}**."
     )
     if e.norm.running:
         yield "All derivatives but x's own vanish: running statistics do not move with x."
@@ -158,10 +158,8 @@ def parameter_panels(e: Explanation, at: tuple[int, ...], seed: int) -> tuple[Pa
 def parameter_sentence(found: ParameterSum) -> str:
     """How many elements are summed, and what comes out."""
     number = int(found.elements.sum())
-    beta = "" if found.dbeta is None else f" and dbeta = **{found.dbeta:.4g}**"
-    return (
-        f"**{number:,}** elements meet this gamma, and their terms are summed: dgamma = **{found.dgamma:.4g}**{beta}."
-    )
+    beta = "" if found.dbeta is None else f" and dbeta = **{wording.shown(found.dbeta)}**"
+    return f"**{number:,}** elements meet this gamma, and their terms are summed: dgamma = **{wording.shown(found.dgamma)}**{beta}."
 
 
 def off_diagonal(found: Tensor) -> float | None:

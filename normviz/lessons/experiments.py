@@ -47,8 +47,8 @@ def stream_sentence(stream: Stream, found: Run) -> str:
     """Where the running mean stands at the end, and where the truth is."""
     step, kept, true = stream.steps, found.running_mean[-1], found.true_mean[-1]
     return (
-        f"After **{step:,}** batches of **{stream.batch_size:,}** running_mean is **{kept:.2f}** and the true mean **{true:.2f}**; "
-        f"running_var is **{found.running_var[-1]:.2f}** and the true variance **{found.true_var[-1]:.2f}**."
+        f"After **{step:,}** batches of **{stream.batch_size:,}**, running_mean is **{wording.fixed(kept, 2)}** (the true mean is "
+        f"**{wording.fixed(true, 2)}**) and running_var **{found.running_var[-1]:.2f}** (the true variance is **{found.true_var[-1]:.2f}**)."
     )
 
 
@@ -231,7 +231,7 @@ def devices_rows(found: Sharded) -> list[dict[str, object]]:
 
     def row(name: str, count: int, mean: object, var: object) -> dict[str, object]:
         values = {
-            f"{kind}, channel {channel}": f"{float(numbers[channel]):.4f}"  # type: ignore[index]
+            f"{kind}, channel {channel}": wording.fixed(float(numbers[channel]), 4)  # type: ignore[index]
             for kind, numbers in (("mean", mean), ("variance", var))
             for channel in range(CHANNELS)
         }

@@ -20,26 +20,12 @@ from normviz.rounding import (
     no_eps,
     sweep,
 )
+from normviz.wording import shown as shown
 
 SIZE = 256  # numbers in a group
 ONE_PASS, TWO_PASSES, WELFORD, SHIFTED = METHODS
 PER_DECADE = 8  # variances on a curve
 SMALLEST_EPS = 1e-12
-
-
-def shown(value: float, digits: int = 4) -> str:
-    """A number in words of a page: thousands parted, a true minus, powers of ten as in code.
-
-    >>> shown(-131072.0), shown(1.2345678e-07), shown(float("inf")), shown(-0.0)
-    ('−131,072', '1.235e−7', '∞', '0')
-    """
-    if isnan(value) or value == 0:
-        return "NaN" if isnan(value) else "0"
-    if not isfinite(value):
-        return "∞" if value > 0 else "−∞"
-    text = f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:,.{digits}g}"
-    mantissa, _, exponent = text.partition("e")
-    return (mantissa + (f"e{int(exponent)}" if exponent else "")).replace("-", "−")
 
 
 def power(exponent: int) -> str:

@@ -14,10 +14,13 @@ from importlib.resources import files
 from math import isfinite
 from typing import Any
 
+from normviz import wording
 from normviz.errors import NormvizError, echo, listed
 
 Facts = Mapping[str, Any]
 LANGUAGE = "en"
+TINY = 1e-3  # below it, mostly rounding
+CODE = re.compile(r"`[^`]*`")
 OPTION = re.compile(r"^- \[(\w+)\] (.+)$", re.MULTILINE)
 
 
@@ -88,18 +91,23 @@ def answer(question: Question, language: str = LANGUAGE) -> str:
     """The answer with its numbers. Raises NormvizError where a placeholder has no fact."""
     words, facts = prose(question.key, language), computed(question)
     try:
-        return words.answer.format_map({name: shown(value) for name, value in facts.items()})
+        filled = words.answer.format_map({name: shown(value) for name, value in facts.items()})
     except KeyError as error:
         raise NormvizError(f"{question.key}: the answer names {error}, and facts has {listed(facts, 'and')}.") from None
+    return CODE.sub(lambda code: code[0].replace("−", "-"), filled)
 
 
 def shown(value: Any) -> str:
-    """A fact as an answer prints it: thousands parted, floats to three digits, booleans as yes and no."""
+    """A fact as an answer prints it: numbers as on a page, floats to three digits, tiny ones to two, booleans as yes and no.
+
+    >>> shown(-131072), shown(1.234567), shown(1.7166e-05), shown(True)
+    ('−131,072', '1.23', '1.7e−5', 'yes')
+    """
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
-        return f"{value:,}"
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
+        return f"{value:,}".replace("-", "−")
+    return wording.shown(value, 2 if abs(value) < TINY else 3) if isinstance(value, float) else str(value)
 
 
 _FACTS: dict[str, Facts] = {}

@@ -12,8 +12,9 @@ from normviz.backward import autograd_backward, parameter_sum, upstream
 from normviz.errors import NormvizError
 from normviz.lessons import derivatives
 from normviz.reading import read
-from normviz.wording import gap
+from normviz.wording import gap, shown
 from tests.backward.cases import CATALOGUE, numbered
+from tests.browser.readout import number
 
 # x is (1, 5): sigma 4 with eps = 12, xhat -1/2 and 1/2, m = 2. Of the first column, the bracket is 1 - 1/2 - 1/8 and 0 - 1/2 + 1/8.
 TWO = torch.tensor([[1.0, 5.0]])
@@ -44,7 +45,7 @@ def test_the_column_of_one_of_two_elements(layer, terms, formula):
     assert panels["autograd"].most == (pytest.approx(abs(terms["autograd"][1])) if terms["autograd"][1] else None)
     lines = list(derivatives.column_lines(e, form, moved))
     assert lines[0].startswith(formula)
-    closed, nudged = (float(number) for number in re.findall(r"\*\*(\S+)\*\*", lines[0])[2:])
+    closed, nudged = (number(text) for text in re.findall(r"\*\*(\S+)\*\*", lines[0])[2:])
     assert closed < 1e-12
     assert nudged < 1e-5
 
@@ -141,7 +142,7 @@ def test_what_is_summed_into_the_gamma_that_an_element_meets():
     assert panels[2].values.sum() == pytest.approx(float(dout[:, 0].sum()), abs=1e-12)
     assert not panels[1].values[:, 1].any()
     assert derivatives.parameter_sentence(found) == (
-        f"**3** elements meet this gamma, and their terms are summed: dgamma = **{float(gamma):.4g}** and dbeta = **{float(dout[:, 0].sum()):.4g}**."
+        f"**3** elements meet this gamma, and their terms are summed: dgamma = **{shown(float(gamma))}** and dbeta = **{shown(float(dout[:, 0].sum()))}**."
     )
 
 
@@ -184,10 +185,10 @@ def test_every_family_in_both_modes_agrees_with_autograd(link, layers):
     rows = derivatives.backward_rows(scene(link).explanation, 0)
     assert [row["layer"] for row in rows] == layers
     for row in rows:
-        assert float(row["dx"]) < 1e-9
+        assert number(row["dx"]) < 1e-9
         assert (row["dgamma"] is None) == ("InstanceNorm" in row["layer"])
         assert (row["dbeta"] is None) == (row["dgamma"] is None or "RMSNorm" in row["layer"])
-        assert all(float(row[name]) < 1e-9 for name in ("dgamma", "dbeta") if row[name] is not None)
+        assert all(number(row[name]) < 1e-9 for name in ("dgamma", "dbeta") if row[name] is not None)
 
 
 # Which input

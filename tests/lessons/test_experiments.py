@@ -12,6 +12,7 @@ from normviz.lessons import experiments
 from normviz.reading import read
 from normviz.running import Sequences, SmallBatches, Stream, even_sizes, follow, per_step, run, shard, spread
 from normviz.running.stream import Run
+from tests.browser.readout import number
 
 
 def scene(link=""):
@@ -44,8 +45,8 @@ def by_hand(momentum):
 
 def test_the_sentence_of_three_batches():
     assert experiments.stream_sentence(Stream(2, 0.5, steps=3), by_hand(0.5)) == (
-        "After **3** batches of **2** running_mean is **2.75** and the true mean **3.00**; "
-        "running_var is **4.12** and the true variance **4.00**."
+        "After **3** batches of **2**, running_mean is **2.75** (the true mean is **3.00**) and "
+        "running_var **4.12** (the true variance is **4.00**)."
     )
 
 
@@ -65,7 +66,7 @@ def test_both_conventions_and_how_fast_is_forgotten(momentum, keras, fades):
     conventions, forms, sooner = experiments.momentum_lines(stream, by_hand(momentum))
     assert f"torch's `momentum={momentum:g}` weighs the *new* batch" in conventions
     assert f"there it is `momentum={keras}`. Either way {fades}" in conventions
-    assert float(told(forms)[0]) < 1e-14
+    assert number(told(forms)[0]) < 1e-14
     assert sooner == "A lower momentum forgets sooner in Keras's convention, and forgets later in torch's."
 
 
@@ -96,7 +97,7 @@ def test_every_stream_is_told_in_numbers(stream):
     lines = [experiments.stream_sentence(stream, found), experiments.keeping_line(stream)]
     for line in (*lines, *experiments.momentum_lines(stream, found)):
         assert not re.search(r"\b(nan|inf)\b", line)
-        assert all(np.isfinite(float(number.replace(",", ""))) for number in told(line))
+        assert all(np.isfinite(number(text.replace(",", ""))) for text in told(line))
 
 
 # train() and eval()
@@ -156,7 +157,7 @@ def test_one_example_alone():
     for line in experiments.one_example_lines(scene("shape=4,3&layer=LayerNorm(3)").explanation, 0):
         assert told(line) == ["0"]
     training, evaluating = experiments.one_example_lines(scene("layer=BatchNorm2d(3)").explanation, 0)
-    assert float(told(training)[0]) > 0.01
+    assert number(told(training)[0]) > 0.01
     assert told(evaluating) == ["0"]
     assert list(experiments.one_example_lines(scene("shape=6").explanation, 0)) == []
 
@@ -257,8 +258,8 @@ def test_two_devices_of_two_examples():
     whole = nn.BatchNorm1d(2, affine=False, dtype=torch.float64)
     x = torch.tensor([[0.0, 0.0], [2.0, 2.0], [4.0, 6.0], [6.0, 8.0]], dtype=torch.float64)
     alone = torch.cat([nn.BatchNorm1d(2, affine=False, dtype=torch.float64)(part) for part in x.split(2)])
-    assert float(told(apart)[0]) == pytest.approx(float((alone - whole(x)).abs().max()), rel=5e-3)
-    assert float(told(apart)[1]) < 1e-12
+    assert number(told(apart)[0]) == pytest.approx(float((alone - whole(x)).abs().max()), rel=5e-3)
+    assert number(told(apart)[1]) < 1e-12
 
 
 def test_devices_of_the_same_mean_are_counted_once():
@@ -279,7 +280,7 @@ def test_combined_by_their_counts_the_devices_have_the_whole_batchs_statistics(c
         str(len({tuple(mean) for mean in found.shard_mean})),
     ]
     assert list(combined.values())[1:] == list(whole.values())[1:]
-    assert float(told(experiments.devices_sentence(found))[2]) < 1e-12
+    assert number(told(experiments.devices_sentence(found))[2]) < 1e-12
     apart, averaged = experiments.devices_lines(found)
-    assert float(told(apart)[0]) > 0.05 > 1e-12 > float(told(apart)[1])
-    assert float(told(averaged)[0]) > 0.01
+    assert number(told(apart)[0]) > 0.05 > 1e-12 > number(told(apart)[1])
+    assert number(told(averaged)[0]) > 0.01
