@@ -65,8 +65,8 @@ def _trace(kind: str, name: str, x: Values, y: Values, colour: str) -> Trace:
 
 
 def axis(title: str, **more: Any) -> dict[str, Any]:
-    """An axis, titled; ``more`` is Plotly's."""
-    return {"title": {"text": title}, **more}
+    """An axis, named in letters as large as its numbers; ``more`` is Plotly's."""
+    return {"title": {"text": title, "font": {"size": 13}, "standoff": 8}, **more}
 
 
 def chart(

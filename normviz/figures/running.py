@@ -7,6 +7,14 @@ import numpy as np
 from normviz.figures.lines import Lines, axis, bars, chart, dots, line
 from normviz.running import PerStep, Run, Spread
 
+ABOVE = {
+    "l": 56,
+    "r": 16,
+    "t": 56,
+    "b": 44,
+}  # room for two lines of legend, so that charts beside each other begin alike
+ROUND = [digit * 10.0**power for power in range(-4, 5) for digit in (1, 2, 5)]
+
 
 def mean_over_time(found: Run) -> Lines:
     """Batch mean, running mean and true mean, step by step."""
@@ -16,7 +24,7 @@ def mean_over_time(found: Run) -> Lines:
         line("running_mean", step, found.running_mean, "accent", width=3),
         line("true mean", step, found.true_mean, "muted", dash="dash"),
     ]
-    return chart(traces, "step", "mean", height=290)
+    return chart(traces, "step", "mean", height=290, margin=ABOVE)
 
 
 def variance_over_time(found: Run) -> Lines:
@@ -25,11 +33,11 @@ def variance_over_time(found: Run) -> Lines:
     traces = [
         dots("batch, / m", step, found.batch_var, "few.0", size=5),
         dots("batch, / (m − 1)", step, found.batch_var_unbiased, "few.2", size=5),
-        line("running, torch", step, found.running_var, "accent", width=3),
-        line("running, Keras", step, found.running_var_biased, "few.0", width=3),
-        line("true", step, found.true_var, "muted", dash="dash"),
+        line("running_var", step, found.running_var, "accent", width=3),
+        line("in Keras", step, found.running_var_biased, "few.0", width=3),
+        line("true variance", step, found.true_var, "muted", dash="dash"),
     ]
-    return chart(traces, "step", "variance", height=290)
+    return chart(traces, "step", "variance", height=290, margin=ABOVE)
 
 
 def spread_by_size(found: Spread) -> Lines:
@@ -39,7 +47,8 @@ def spread_by_size(found: Spread) -> Lines:
         dots("spread of the batch mean, measured", found.batch_size, found.mean_spread, "accent", size=9),
     ]
     sizes = axis("batch size m", type="log", tickvals=found.batch_size.tolist())
-    return chart(traces, sizes, axis("standard deviation of the batch mean", type="log"), height=330)
+    deviations = axis("standard deviation of the batch mean", type="log", tickvals=ROUND)
+    return chart(traces, sizes, deviations, height=330)
 
 
 def left_along_sequences(found: PerStep) -> Lines:
@@ -50,5 +59,8 @@ def left_along_sequences(found: PerStep) -> Lines:
         line("sigma / √left", step, found.standard_error, "muted", dash="dash", yaxis="y2"),
         dots("error of the mean, over many draws", step, found.rms_error, "accent", yaxis="y2"),
     ]
-    second = axis("error of the mean", overlaying="y", side="right", showgrid=False, rangemode="tozero")
+    # Not at the first axis's lines, which are no round numbers here.
+    second = axis(
+        "error of the mean", tickmode="auto", overlaying="y", side="right", showgrid=False, rangemode="tozero"
+    )
     return chart(traces, "time step t", "sequences left", height=330, yaxis2=second)

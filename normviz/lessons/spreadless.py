@@ -49,7 +49,7 @@ def _norm(one: Degenerate) -> Norm:
 def labels(found: Sequence[Degenerate]) -> list[str]:
     """Each layer's short name; with x's shape where a name stands twice."""
     names = [f"{one.layer.partition('(')[0]}{'.eval()' if one.layer.endswith('.eval()') else ''}" for one in found]
-    return [f"{name} {one.shape}" if names.count(name) > 1 else name for name, one in zip(names, found, strict=True)]
+    return [f"{name}, x {one.shape}" if names.count(name) > 1 else name for name, one in zip(names, found, strict=True)]
 
 
 def constant_sentence(found: Sequence[Degenerate]) -> str:

@@ -32,9 +32,9 @@ SHOWN = {
         [
             ("batch, / m", STREAM.batch_var, "few.0"),
             ("batch, / (m − 1)", STREAM.batch_var_unbiased, "few.2"),
-            ("running, torch", STREAM.running_var, "accent"),
-            ("running, Keras", STREAM.running_var_biased, "few.0"),
-            ("true", STREAM.true_var, "muted"),
+            ("running_var", STREAM.running_var, "accent"),
+            ("in Keras", STREAM.running_var_biased, "few.0"),
+            ("true variance", STREAM.true_var, "muted"),
         ],
     ),
     "spread": (
@@ -83,12 +83,16 @@ def test_the_spread_lies_on_a_line_where_both_axes_are_logarithmic():
     layout = SHOWN["spread"][0].figure().layout
     assert (layout.xaxis.type, layout.yaxis.type) == ("log", "log")
     assert layout.xaxis.tickvals == (4, 16, 64)
+    assert {0.1, 0.2, 0.5, 1.0} <= set(layout.yaxis.tickvals)  # Plotly's own would be 9, 8, 7, ... below 1
 
 
 def test_errors_have_an_axis_of_their_own_beside_the_counts():
     figure = SHOWN["left"][0].figure()
     assert [trace.yaxis for trace in figure.data] == [None, "y2", "y2"]
     assert (figure.layout.yaxis2.side, figure.layout.yaxis2.overlaying) == ("right", "y")
+    assert (
+        figure.layout.yaxis2.tickmode == "auto"
+    )  # Plotly's own would be 0.229, 0.457, ...: where the other axis has its lines
 
 
 COLOURS = [("accent", theme("light").accent), ("muted", theme("light").muted), ("few.0", theme("light").few[0]), ("few.7", theme("light").few[7])]  # fmt: skip
