@@ -8,7 +8,7 @@ from normviz.chosen import chosen, usual_layers
 from normviz.comparison import MOST, Comparison, compare, sentence
 from normviz.exhibit.code import framework_tabs
 from normviz.exhibit.explore import At
-from normviz.exhibit.parts import Caption, Panels, Part, Sentence, Table, Text, refusable
+from normviz.exhibit.parts import Caption, Panels, Part, Row, Sentence, Table, Text, refusable
 from normviz.explanation import Explanation
 from normviz.figures import Panel
 from normviz.grid import Grid
@@ -19,7 +19,8 @@ from normviz.settings import texts
 from normviz.view import View
 
 FIELDS = (texts("layers", (), MOST),)
-INVARIANT = "The last rows answer: does the output stay the same when you do this to x? Measured on a small copy, not read off the pattern."
+SAME = "**the output stays the same when you**"  # heads the last rows, which say what is done to x
+INVARIANT = "The last rows are measured on a small copy of x, not read off the pattern."
 
 
 def layers_of(view: View) -> tuple[tuple[str, ...], str | None]:
@@ -51,10 +52,17 @@ def parts(comparison: Comparison, drawing: Grid, at: At, ready: ReadySet | None 
         yield Caption(note)
     yield panels(comparison, drawing, at)
     yield Text("**Side by side**", of="table")
-    yield Table(comparison.rows(), "layer", "layer")
+    yield Table(tuple(map(_headed, comparison.rows())), "layer", "layer")
     yield Caption(INVARIANT, of="table")
     yield Text("**The same layer in torch, Keras and Flax**", of="code")
     yield framework_tabs(comparison.explanations)
+
+
+def _headed(row: Row) -> Row:
+    """The row with a head of their own over the answers that are measured."""
+    names = list(row)
+    first = names.index("depends on the batch?") + 1
+    return {name: row[name] for name in names[:first]} | {SAME: ""} | {name: row[name] for name in names[first:]}
 
 
 def panels(comparison: Comparison, drawing: Grid, at: At) -> Part:

@@ -51,7 +51,9 @@ def compare_payload(
 
 
 def _learned(e: Explanation) -> str:
-    return "no gamma, no beta" if e.norm.params is None else "gamma and beta" if e.norm.bias else "gamma"
+    """The layer's name too: where panels stand below each other, nothing else tells whose they are."""
+    learned = "no gamma, no beta" if e.norm.params is None else "gamma and beta" if e.norm.bias else "gamma"
+    return f"{e.title}: {learned}"
 
 
 def _placed(panel: Panel, title: str, row: str, number: int) -> Panel:

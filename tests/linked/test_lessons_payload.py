@@ -64,10 +64,10 @@ def test_two_layers_on_a_matrix():
     }
     assert [(panel["key"], panel["row"], panel["links"], panel["title"]) for panel in data["panels"]] == [
         ("stats0", "stats", "stats0", "LayerNorm([3])"),
-        ("params0", "params", "params0", "gamma and beta"),
+        ("params0", "params", "params0", "LayerNorm([3]): gamma and beta"),
         ("cube0", "cube", "stats0", "LayerNorm([3])"),
         ("stats1", "stats", "stats1", "BatchNorm1d(3, affine=False)"),
-        ("params1", "params", "", "no gamma, no beta"),
+        ("params1", "params", "", "BatchNorm1d(3, affine=False): no gamma, no beta"),
         ("cube1", "cube", "stats1", "BatchNorm1d(3, affine=False)"),
     ]
     assert [panel["z"] for panel in data["panels"] if panel["row"] != "cube"] == [None] * 4
@@ -94,7 +94,7 @@ def test_of_each_layer_the_tables_make_its_ids(drawn):
 
 def test_only_the_gamma_of_rms_norm():
     e = explain("RMSNorm(3)", (2, 3))
-    assert compare_payload([e, e], whole(e))["panels"][1]["title"] == "gamma"
+    assert compare_payload([e, e], whole(e))["panels"][1]["title"] == "RMSNorm([3]): gamma"
 
 
 def test_a_comparison_of_a_window():
