@@ -78,7 +78,9 @@ def whole_formula(e: Explanation) -> tuple[Token, ...]:
 def _input(e: Explanation) -> Step:
     _ = e.trace
     assert e.x is not None
-    return Step("x", "x", "x", e.x, "stats", "The input. Elements of one colour group share a mean and a variance.")
+    return Step(
+        "x", "x", "the input", e.x, "stats", "The input. Elements of one colour group share a mean and a variance."
+    )
 
 
 def _mean(e: Explanation) -> list[Step]:

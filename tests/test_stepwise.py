@@ -19,7 +19,7 @@ GAMMA, BETA = torch.tensor([10.0, 10.0]), torch.tensor([0.0, 1.0])
 
 # x is (1, 5): mean 3, deviations -2 and 2, squares 4 and 4, variance 4, and with eps = 12, sigma 4.
 LAYER = """
-x          | x                  | x                             | 1 5
+x          | x                  | the input                     | 1 5
 mean       | mean               | mean = (1/m) Σ x              | 3
 centered   | centred            | x − mean                      | -2 2
 squared    | squared            | (x − mean)²                   | 4 4
@@ -30,7 +30,7 @@ output     | scaled and shifted | normalized · gamma + beta     | -5 6
 
 # Without centring: squares 1 and 25, their mean 13, and with eps = 12, sigma 5.
 RMS = """
-x          | x                  | x                             | 1 5
+x          | x                  | the input                     | 1 5
 squared    | squared            | x²                            | 1 25
 var        | mean square        | (1/m) Σ x²                    | 13
 normalized | normalized         | x / √(mean of x² + eps)       | 0.2 1
@@ -39,7 +39,7 @@ output     | scaled             | normalized · gamma            | 2 10
 
 # In eval mode, with running means 3 and 1 and running variances 4: nothing is computed from x.
 EVAL = """
-x          | x                  | x                             | 1 5
+x          | x                  | the input                     | 1 5
 mean       | running mean       | mean = running_mean           | 3 1
 centered   | centred            | x − mean                      | -2 4
 var        | running variance   | var = running_var             | 4 4

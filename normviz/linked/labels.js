@@ -16,6 +16,7 @@ function labels(panel, group) {
     const right = `${axes[grid.col]} \u2192`, down = grid.row === null ? "" : `${axes[grid.row]} \u2193`;
     const beside = grid.facets.length < 2 || geometry.rows * geometry.cellH > 46; // above the name of the first row of facets
     write(0, bottom, beside || !down ? right : `${right}  ${down}`, { "text-anchor": "start", class: "nv-axis" });
+    if (panel.facetStrips && geometry.width > 220) write(geometry.width, bottom, "mean and var of each plane", { "text-anchor": "end" });
     if (beside && down) write(-8, 8, down, { "text-anchor": "end", class: "nv-axis" });
   }
   const strips = panel.figure.strips;

@@ -57,7 +57,7 @@ class StepsView extends View {
   // The panels, formula and arithmetic of the step that shows.
   place() {
     const { panels } = this.data, now = panels[this.step], before = panels[Math.max(0, this.step - 1)];
-    this.panels.get("before").set({ ...before, caption: this.step ? before.caption : "the input" }, this.data);
+    this.panels.get("before").set(before, this.data);
     this.panels.get("after").set(now, this.data);
     this.panels.get("before").root.classList.toggle("nv-alone", this.step === 0);
     this.panels.get("after").root.hidden = this.step === 0;
