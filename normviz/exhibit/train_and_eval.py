@@ -83,7 +83,7 @@ def _modes(case: Case) -> Iterator[Part]:
     yield value_part(case.e, case.drawing, (Shown(*panel) for panel in experiments.modes_panels(found)), case.at)
     yield from texts(experiments.one_example_lines(case.e, case.seed))
     yield Text("**The same question to other layers**", of="table")
-    yield refusable(lambda: Table(tuple(experiments.modes_rows(case.e, case.seed)), "layer", "layer"))
+    yield refusable(lambda: Table(tuple(experiments.modes_rows(case.e, case.seed)), "layer"))
 
 
 def _batches(case: Case) -> Iterator[Part]:
@@ -104,7 +104,7 @@ def _sequences(case: Case) -> Iterator[Part]:
 def _devices(case: Case) -> Iterator[Part]:
     found = experiments.devices(case.settings["devices"], case.seed)
     yield Sentence(experiments.devices_sentence(found))
-    yield Table(tuple(experiments.devices_rows(found)), "device", "device")
+    yield Table(tuple(experiments.devices_rows(found)), "device")
     yield from texts(experiments.devices_lines(found))
 
 
