@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import groupby
 
 import streamlit as st
@@ -31,7 +30,7 @@ def listing(view: View) -> None:
     hits = found(view.settings["search"])
     if not hits:
         st.info("No question has these words. Try fewer, such as gamma or eval.")
-    for topic, group in groupby(sorted(hits, key=_topic_order(hits)), key=lambda hit: hit.topic):
+    for topic, group in groupby(in_order(hits), key=lambda hit: hit.topic):
         _topic(topic, list(group))
 
 
@@ -57,9 +56,10 @@ def _topic(topic: str, questions: list[Question]) -> None:
                 st.button(prose(key).title, key=f"ask_{key}", type="tertiary", on_click=_ask, args=(key,), wrap=True)
 
 
-def _topic_order(hits: list[Question]) -> Callable[[Question], int]:
+def in_order(hits: list[Question]) -> list[Question]:
+    """The questions topic by topic, as they are listed."""
     topics = list(dict.fromkeys(hit.topic for hit in hits))
-    return lambda hit: topics.index(hit.topic)
+    return sorted(hits, key=lambda hit: topics.index(hit.topic))
 
 
 def _ask(key: str) -> None:
@@ -89,11 +89,14 @@ def one(view: View) -> None:
             problem(unread)
         if answered:
             _answer(asked, guess)
+            if shown("questions"):
+                _next(asked)
     with right:
         if answered:
             show(PAGES[asked.page].figure(asked.query), live=False)
         else:
-            st.caption("The figure comes with the answer. What do you expect?")
+            with st.container(key="awaited"):
+                st.caption("The figure comes with the answer. What do you expect?")
 
 
 def _unread(asked: Question, words: Prose, guess: str) -> str | None:
@@ -137,6 +140,21 @@ def _answer(asked: Question, guess: str) -> None:
     )
     names = [f"[{source.name}]({source.address})" if source.address else source.name for source in asked.asked]
     st.caption(f"Asked in: {'; '.join(names)}")
+
+
+def _next(asked: Question) -> None:
+    """The question that stands after this one in the list."""
+    rest = in_order(found(""))
+    after = rest[(rest.index(asked) + 1) % len(rest)].key
+    st.button(
+        f"Next: {prose(after).title}",
+        icon=":material/arrow_forward:",
+        key=f"ask_{after}",
+        type="tertiary",
+        on_click=_ask,
+        args=(after,),
+        wrap=True,
+    )
 
 
 def _verdict(asked: Question, guess: str) -> str:

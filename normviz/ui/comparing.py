@@ -44,7 +44,7 @@ def _sets(showing: str) -> None:
 def _layers(scene: Scene, layers: tuple[str, ...]) -> None:
     options = list(dict.fromkeys([*layers, *suggestions(scene.shape, scene.layout)]))
     st.multiselect(
-        f"Layers (two to {MOST}; type your own, such as Norm('n c h w -> n h w', 'c'))",
+        f"Layers (2 to {MOST}; type your own, such as Norm('n c h w -> n h w', 'c'))",
         options,
         key=controlled("layers", list(layers)),
         accept_new_options=True,

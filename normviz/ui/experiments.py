@@ -31,7 +31,7 @@ NUMERICS = {
 LABELS = {
     "batch_size": "batch size (2 to 1,024)",
     "momentum": "momentum (0 to 1, or none)",
-    "drift": "mean moves a step (−10 to 10)",
+    "drift": "mean drifts by (−10 to 10)",
     "steps": "steps (1 to 500)",
     "count": "sequences (2 to 256)",
     "longest": "longest (1 to 100)",

@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from normviz.figures import THEMES
+
 if TYPE_CHECKING:
     from normviz.view import View
+
+GROUND = f".stApp {{ --normviz-ground: light-dark({THEMES['light'].background}, {THEMES['dark'].background}); }}\n"
 
 
 def styles() -> None:
     """The few rules that the theme's settings cannot say."""
-    st.html(f"<style>{_css('app')}{_css('embed') if st.context.is_embedded else ''}</style>")
+    st.html(f"<style>{GROUND}{_css('app')}{_css('embed') if st.context.is_embedded else ''}</style>")
 
 
 @cache
