@@ -6,7 +6,7 @@ from normviz.exhibit import PAGES
 from normviz.figures.brand import FAVICON, wordmark
 from normviz.ui.server import ROOT
 from normviz.ui.state import enter
-from normviz.ui.text import styles
+from normviz.ui.styles import styles
 
 
 def show() -> None:
