@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from normviz.chosen import chosen, usual_layers
 from normviz.comparison import MOST, Comparison, compare, sentence
@@ -10,10 +10,10 @@ from normviz.exhibit.code import framework_tabs
 from normviz.exhibit.explore import At
 from normviz.exhibit.parts import Caption, Panels, Part, Row, Sentence, Table, Text, refusable
 from normviz.explanation import Explanation
-from normviz.figures import Panel
+from normviz.figures import Cube, Panel
 from normviz.grid import Grid
 from normviz.lessons.sets import READY_SETS, ReadySet
-from normviz.linked.compare import compare_panels, compare_payload
+from normviz.linked.compare import compare_cubes, compare_panels, compare_payload
 from normviz.scene import Scene
 from normviz.settings import texts
 from normviz.view import View
@@ -72,13 +72,14 @@ def panels(comparison: Comparison, drawing: Grid, at: At) -> Part:
         lambda: Panels(
             compare_payload(explanations, drawing, at=at),
             ("select",),
-            lambda: _rows(compare_panels(explanations, drawing)),
+            lambda: _rows(explanations, drawing),
             drawing,
             len(explanations),
         )
     )
 
 
-def _rows(panels: list[Panel]) -> list[Panel]:
-    """The statistics of all layers in one row, their parameters in the next."""
-    return [*panels[::2], *panels[1::2]]
+def _rows(explanations: Sequence[Explanation], drawing: Grid) -> list[Panel | Cube]:
+    """The statistics of all layers in one row, their parameters in the next, their cubes in the last."""
+    panels = compare_panels(explanations, drawing)
+    return [*panels[::2], *panels[1::2], *compare_cubes(explanations, drawing)]

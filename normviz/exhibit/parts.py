@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from normviz.errors import NormvizError
 
 if TYPE_CHECKING:
-    from normviz.figures import Panel
+    from normviz.figures import Cube, Panel
     from normviz.figures.lines import Lines
     from normviz.grid import Grid
 
@@ -93,7 +93,7 @@ class Panels(Part):
 
     data: dict[str, Any]
     events: tuple[str, ...]
-    panels: Callable[[], Sequence[Panel]]
+    panels: Callable[[], Sequence[Panel | Cube]]
     drawing: Grid
     across: int = 3
     name: ClassVar[str] = "panels"

@@ -24,6 +24,25 @@ def fill(stops: Stops, place: float) -> Rgb:
     return _rgb(stops[-1][1])
 
 
+def mixed(one: str, share: float, other: str) -> str:
+    """``color-mix(in srgb, one share, other)``.
+
+    >>> mixed("#ff0000", 0.5, "#ffffff")
+    '#ff8080'
+    """
+    parts = (round(share * a + (1 - share) * b) for a, b in zip(_rgb(one), _rgb(other), strict=True))
+    return "#" + "".join(f"{part:02x}" for part in parts)
+
+
+def seen_through(colour: str, share: float) -> str:
+    """
+    >>> seen_through("#ff0000", 0.25)
+    'rgba(255,0,0,0.25)'
+    """
+    red, green, blue = _rgb(colour)
+    return f"rgba({red:.0f},{green:.0f},{blue:.0f},{share:g})"
+
+
 def ink_on(ground: Rgb, inks: tuple[str, str]) -> str:
     """The one of two inks that stands out more.
 

@@ -13,6 +13,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from normviz.explanation import Explanation
+from normviz.figures.cube import Cube, Point, Projected, Tables, filled, labels, painted
 from normviz.figures.labels import plain, printed, words, wrapped
 from normviz.figures.layout import ABOVE, Laid, lay_out
 from normviz.figures.palette import Theme, stops, theme
@@ -24,8 +25,6 @@ COLUMN = {1: 720, 2: 480, 3: 432}  # pixels of a panel, by how many stand in a r
 NARROW, BETWEEN, AROUND = 290, 24, 20
 SMALLEST_FRAME = 6  # pixels
 TITLE, HEAD, LINE = 34, 24, 16  # pixels: of the picture's title, a panel's, a line of its caption
-
-Tables = Sequence[Sequence[int] | NDArray[np.int64]]
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ class Marked:
 
 
 def picture(
-    panels: Sequence[Panel],
+    panels: Sequence[Panel | Cube],
     drawing: Grid,
     theme_name: str = "light",
     across: int = 3,
@@ -49,7 +48,7 @@ def picture(
     title: str = "",
     marked: Marked | None = None,
 ) -> go.Figure:
-    """The panels in rows of ``across``, linked by nothing but their ids; values begin a row of their own.
+    """The panels in rows of ``across``, linked by nothing but their ids; values and cubes begin a row of their own.
 
     panels   all of one tensor, laid flat by ``drawing``
     title    stands over all of them, as it is
@@ -65,9 +64,9 @@ def picture(
     placed, height = [], AROUND + (TITLE if title else 0)
     for row, count in rows:
         room = (width - 2 * AROUND - (count - 1) * BETWEEN) / count
-        cells = [lay_out(panel, drawing, min(room, 1.3 * column)) for panel in row]
+        cells = [_laid(panel, drawing, min(room, 1.3 * column)) for panel in row]
         headings = [_heading(panel, room, colours) for panel in row]
-        head = max(high for _, high in headings) + ABOVE
+        head = max(high for _, high in headings) + (0 if isinstance(row[0], Cube) else ABOVE)
         for number, (panel, laid, (heading, _)) in enumerate(zip(row, cells, headings, strict=True)):
             placed.append((panel, laid, heading, AROUND + number * (room + BETWEEN), height, height + head))
         height += int(head + max(laid.height + laid.below for laid in cells)) + BETWEEN
@@ -77,11 +76,15 @@ def picture(
         _write(figure, f"<b>{plain(title)}</b>", AROUND, AROUND, 17, colours.text)
     for number, (panel, laid, heading, left, top, cells_top) in enumerate(placed, 1):
         _write(figure, heading, left, top, 14.5, colours.text)
-        axes = _axes(figure, number, laid, (left, cells_top), (width, height))
-        for trace in _traces(panel, drawing, laid, colours, marked):
-            figure.add_trace(trace | axes)
-        if marked:
-            _mark(figure, panel, drawing, laid, colours, marked, number)
+        match panel, laid:
+            case Panel(), Laid():
+                axes = _axes(figure, number, laid, (left, cells_top), (width, height))
+                for trace in _traces(panel, drawing, laid, colours, marked):
+                    figure.add_trace(trace | axes)
+                if marked:
+                    _mark(figure, panel, drawing, laid, colours, marked, number)
+            case Cube(), Projected():
+                _draw(figure, panel, laid, (left, cells_top), (width, height), colours, marked)
     return figure
 
 
@@ -106,15 +109,19 @@ def heatmap(panel: Panel, colours: Theme) -> dict[str, Any]:
     }
 
 
-def _rows(panels: Sequence[Panel], across: int) -> Iterator[tuple[list[Panel], int]]:
+def _rows(panels: Sequence[Panel | Cube], across: int) -> Iterator[tuple[list[Panel | Cube], int]]:
     """The panels of every row, and into how many columns it is divided."""
-    for _, alike in groupby(panels, lambda panel: panel.scale == "values"):
+    for _, alike in groupby(panels, lambda panel: panel.scale if panel.scale in ("values", "cube") else "ids"):
         block = list(alike)
         for first in range(0, len(block), across):
             yield block[first : first + across], min(across, len(block))
 
 
-def _heading(panel: Panel, room: float, colours: Theme) -> tuple[str, float]:
+def _laid(panel: Panel | Cube, drawing: Grid, room: float) -> Laid | Projected:
+    return Projected(panel.box, room) if isinstance(panel, Cube) else lay_out(panel, drawing, room)
+
+
+def _heading(panel: Panel | Cube, room: float, colours: Theme) -> tuple[str, float]:
     """A panel's title and caption, broken to ``room`` pixels, and their height."""
     title = wrapped(panel.title, room, 8.6)
     said = wrapped(" · ".join(filter(None, (panel.pattern, panel.caption))), room, 6.3)
@@ -136,9 +143,17 @@ def _empty(width: float, height: float, colours: Theme) -> go.Figure:
     return figure
 
 
-def _write(figure: go.Figure, text: str, left: float, top: float, size: float, colour: str) -> None:
-    """Text whose upper left corner is at a pixel."""
-    where = {"x": 0, "y": 1, "xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "top"}
+def _write(
+    figure: go.Figure,
+    text: str,
+    left: float,
+    top: float,
+    size: float,
+    colour: str,
+    corner: tuple[str, str] = ("left", "top"),
+) -> None:
+    """Text whose upper left corner, or another, is at a pixel."""
+    where = {"x": 0, "y": 1, "xref": "paper", "yref": "paper", "xanchor": corner[0], "yanchor": corner[1]}
     figure.add_annotation(
         text=text,
         **where,
@@ -201,6 +216,32 @@ def _traces(panel: Panel, drawing: Grid, laid: Laid, colours: Theme, marked: Mar
     if numbers:
         yield numbers
     yield words(panel, drawing, laid, colours)
+
+
+def _draw(
+    figure: go.Figure,
+    cube: Cube,
+    on: Projected,
+    corner: Point,
+    whole: Point,
+    colours: Theme,
+    marked: Marked | None,
+) -> None:
+    """A cube whose upper left corner is at a pixel, the group of the selected element filled."""
+    (left, top), (width, height) = corner, whole
+
+    def at(point: Point) -> str:
+        return f"{(left + point[0]) / width:.6f},{1 - (top + point[1]) / height:.6f}"
+
+    faces = filled(cube.box, marked.tables[cube.links], marked.at) if marked else []
+    shapes = [
+        {"type": "path", "name": cube.key, "xref": "paper", "yref": "paper", "path": path, **looks}
+        for lines, looks in painted(on, faces, colours)
+        if (path := "".join(f"M{'L'.join(map(at, line))}{'Z' if 'fillcolor' in looks else ''}" for line in lines))
+    ]
+    figure.update_layout(shapes=[*figure.layout.shapes, *shapes])
+    for (x, y), side, name in labels(on, cube.names):
+        _write(figure, plain(name), left + x, top + y, 12, colours.muted, (side, "middle"))
 
 
 def _veiled(panel: Panel, drawing: Grid, marked: Marked | None) -> NDArray[np.bool_] | None:

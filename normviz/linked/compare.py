@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from normviz.explanation import Explanation
-from normviz.figures import THEMES, Panel, sharing_panels
+from normviz.figures import THEMES, Cube, Panel, sharing_panels
+from normviz.figures.cube import Box
 from normviz.figures.palette import stops
 from normviz.grid import Grid
 from normviz.linked.payload import frame, grid_of, panel_of, parameters_of, statistics_of
@@ -22,6 +23,13 @@ def compare_panels(explanations: Sequence[Explanation], drawing: Grid) -> list[P
     return panels
 
 
+def compare_cubes(explanations: Sequence[Explanation], drawing: Grid) -> list[Cube]:
+    """For each layer the paper's picture of its statistics groups."""
+    axes = explanations[0].axes
+    box = Box.of(axes, drawing.extent)
+    return [Cube(f"cube{i}", e.title, f"stats{i}", box, box.names(axes)) for i, e in enumerate(explanations)]
+
+
 def compare_payload(
     explanations: Sequence[Explanation],
     drawing: Grid,
@@ -33,11 +41,11 @@ def compare_payload(
     """The data of ``explanations``, all on one tensor: for each its statistics, its parameters and its cube."""
     sharings: dict[str, Any] = {}
     panels: list[dict[str, Any]] = []
-    made = compare_panels(explanations, drawing)
-    for number, e in enumerate(explanations):
+    made, cubes = compare_panels(explanations, drawing), compare_cubes(explanations, drawing)
+    for number, (e, cube) in enumerate(zip(explanations, cubes, strict=True)):
         sharings |= {f"stats{number}": statistics_of(e, drawing), f"params{number}": parameters_of(e, drawing)}
         stats, params = made[2 * number : 2 * number + 2]
-        panels += [panel_of(stats) | {"row": "stats"}, panel_of(params) | {"row": "params"}, _cube(e, number)]
+        panels += [panel_of(stats) | {"row": "stats"}, panel_of(params) | {"row": "params"}, _cube(cube)]
     return frame("compare", plotly, theme) | {
         "axes": list(explanations[0].axes),
         "grid": grid_of(drawing),
@@ -60,7 +68,15 @@ def _placed(panel: Panel, title: str, row: str, number: int) -> Panel:
     return replace(panel, title=title, key=f"{row}{number}", links=f"{row}{number}" if panel.links else "")
 
 
-def _cube(e: Explanation, number: int) -> dict[str, Any]:
+def _cube(cube: Cube) -> dict[str, Any]:
     scales = {name: stops(colours, "none") for name, colours in THEMES.items()}
-    links = f"stats{number}"
-    return {"key": f"cube{number}", "title": e.title, "row": "cube", "scale": "cube", "scales": scales, "links": links}
+    box = asdict(cube.box) | {"drawn": cube.box.drawn, "names": cube.names}
+    return {
+        "key": cube.key,
+        "title": cube.title,
+        "row": "cube",
+        "scale": "cube",
+        "scales": scales,
+        "links": cube.links,
+        "box": box,
+    }

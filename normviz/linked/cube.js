@@ -1,6 +1,6 @@
 // The picture of the Group Normalization paper: N, C and all positions (H·W) as a box, one group filled; isometric, in 2-D.
+// figures/cube.py says which axes those are, and draws the same for a still picture.
 
-const MOST = { n: 6, c: 10, s: 16 };
 const COS30 = Math.sqrt(3) / 2, SIN30 = 0.5;
 
 class Cube {
@@ -17,25 +17,14 @@ class Cube {
   set(figure, data) {
     this.figure = figure;
     this.data = data;
+    this.box = figure.box;
+    [this.whole, this.size] = [this.box.whole, this.box.drawn].map(([n, c, s]) => ({ n, c, s }));
     this.title.textContent = figure.title;
     this.cache = new Map();
   }
 
-  // The axes of x by their part in the box: examples, channels, and everything else as positions.
-  roles() {
-    const { axes, grid } = this.data;
-    const channel = ["c", "d"].map((name) => axes.indexOf(name)).find((axis) => axis >= 0);
-    const example = axes.includes("n") || axes[0] !== "b" ? axes.indexOf("n") : 0; // a batch may be called b
-    const rest = axes.map((_, axis) => axis).filter((axis) => axis !== channel && axis !== example);
-    const size = (axis) => (axis === undefined || axis < 0 ? 1 : grid.extent[axis]);
-    return { example, channel, rest, n: size(example), c: size(channel), s: rest.reduce((product, axis) => product * size(axis), 1) };
-  }
-
   async draw(width, height, colours) {
     this.colours = colours;
-    this.box = this.roles();
-    const { n, c, s } = this.box;
-    this.size = { n: Math.min(n, MOST.n), c: Math.min(c, MOST.c), s: Math.min(s, MOST.s) };
     this.flat = this.size.s > 6 ? 0.5 : 0.9; // positions are many: lower bricks
     const across = (this.size.n + this.size.c) * COS30, down = (this.size.n + this.size.c) * SIN30 + this.size.s * this.flat;
     this.unit = Math.max(4, Math.min((width - 90) / across, (height - 40) / down, 34));
@@ -63,7 +52,7 @@ class Cube {
   }
 
   show(active) {
-    if (!this.box) return;
+    if (!this.unit) return;
     const { size } = this, parts = [];
     for (const kind of ["top", "right", "left"]) parts.push(`<path class="nv-side" d="${this.face(kind, 0, 0, 0, size.c, size.s, size.n)}"/>`);
     parts.push(`<path class="nv-wire" d="${this.lines()}"/>`);
@@ -91,16 +80,16 @@ class Cube {
   place(index) {
     const { example, channel, rest } = this.box, { extent } = this.data.grid;
     return {
-      n: example >= 0 ? index[example] : 0,
-      c: channel === undefined ? 0 : index[channel],
+      n: example === null ? 0 : index[example],
+      c: channel === null ? 0 : index[channel],
       s: rest.reduce((at, axis) => at * extent[axis] + index[axis], 0),
     };
   }
 
   indexOf(n, c, s) {
     const { example, channel, rest } = this.box, index = this.data.grid.extent.map(() => 0);
-    if (example >= 0) index[example] = n;
-    if (channel !== undefined) index[channel] = c;
+    if (example !== null) index[example] = n;
+    if (channel !== null) index[channel] = c;
     for (const axis of [...rest].reverse()) {
       index[axis] = s % this.data.grid.extent[axis];
       s = Math.floor(s / this.data.grid.extent[axis]);
@@ -109,9 +98,9 @@ class Cube {
   }
 
   filled(active) {
-    const tables = this.data.sharings[this.figure.links].tables, group = groupOf(tables, active), { size, box } = this;
+    const tables = this.data.sharings[this.figure.links].tables, group = groupOf(tables, active), { size, whole } = this;
     const here = this.place(active), first = {};
-    for (const axis of ["n", "c", "s"]) first[axis] = this.from(here[axis], box[axis], size[axis]);
+    for (const axis of ["n", "c", "s"]) first[axis] = this.from(here[axis], whole[axis], size[axis]);
     const id = `${group}:${first.n},${first.c},${first.s}:${here.n},${here.c},${here.s}`;
     if (this.cache.has(id)) return this.cache.get(id);
     const inside = (n, c, s) => n < size.n && c < size.c && s >= 0 && groupOf(tables, this.indexOf(n + first.n, c + first.c, s + first.s)) === group;
@@ -130,18 +119,12 @@ class Cube {
   }
 
   names() {
-    const { n, c, s } = this.size, words = this.words();
+    const { n, c, s } = this.size, [forN, forC, forS] = this.box.names;
     const text = (corner, dx, dy, anchor, name) => {
       const [x, y] = this.point(...corner).split(",").map(Number);
       return `<text x="${x + dx}" y="${y + dy}" text-anchor="${anchor}">${name}</text>`;
     };
-    return `<g class="nv-labels">${text([c, s, n / 2], 8, 16, "start", words.n)}${text([c / 2, s, n], -8, 16, "end", words.c)}${text([0, s / 2, n], -8, 4, "end", words.s)}</g>`;
-  }
-
-  words() {
-    const { axes } = this.data, { example, channel, rest } = this.box;
-    const letter = (axis) => (axis === undefined || axis < 0 ? "" : axes[axis].toUpperCase());
-    return { n: letter(example), c: letter(channel), s: rest.map(letter).join("·") };
+    return `<g class="nv-labels">${text([c, s, n / 2], 8, 16, "start", forN)}${text([c / 2, s, n], -8, 16, "end", forC)}${text([0, s / 2, n], -8, 4, "end", forS)}</g>`;
   }
 
   caption(active) {

@@ -116,4 +116,5 @@ def test_a_still_picture_lacks_the_same_panels():
         return [panel.key for panel in panels.panels()]
 
     assert still(explore, "x,params") == ["stats", "normalized", "output"]
-    assert [key[:5] for key in still(compare, "params")] == ["stats"] * len(still(compare, "params"))
+    layers = len(still(compare, "params,cube"))
+    assert still(compare, "params") == [f"{row}{i}" for row in ("stats", "cube") for i in range(layers)]

@@ -15,7 +15,7 @@ from normviz.exhibit import PAGES, compare
 from normviz.exhibit.parts import Chart, Panels, Text, flat
 from normviz.export import images
 from normviz.export.images import NO_BROWSER, picture, pictures, save
-from normviz.figures import theme
+from normviz.figures import Cube, theme
 from normviz.figures.labels import plain
 from normviz.grid import grid
 from normviz.lessons.sets import READY_SETS
@@ -50,12 +50,15 @@ def check(part, name):
             assert wanted in (made.marker.color, made.line.color if made.type == "scatter" else None)
         return
     cells = [trace for trace in figure.data if trace.type == "heatmap" and trace.name != "veil"]
-    for trace, panel in zip(cells, part.panels(), strict=True):
+    panels = [panel for panel in part.panels() if not isinstance(panel, Cube)]
+    for trace, panel in zip(cells, panels, strict=True):
         np.testing.assert_array_equal(trace.z, panel.z)
         assert trace.meta == panel.key
         assert (trace.zmin, trace.zmax) == (panel.low, panel.high)
     marks = [shape for shape in figure.layout.shapes if shape.line.color == colours.accent]
     assert len(marks) == (0 if part.data["at"] is None else len(cells))
+    cubes = [panel.key for panel in part.panels() if isinstance(panel, Cube)]
+    assert list(dict.fromkeys(shape.name for shape in figure.layout.shapes if shape.name)) == cubes
 
 
 @pytest.mark.parametrize("name", ["light", "dark"])

@@ -121,9 +121,8 @@ def test_each_element_has_its_brick_in_the_cube(layout, shape):
     data = plain(compare_payload([e, e], whole(e)))
     indices = [list(index) for index in product(*map(range, shape))]
     script = """(() => {
-      const cube = Object.create(Cube.prototype); cube.data = args[0]; cube.box = cube.roles();
-      const {n, c, s} = cube.box, words = cube.words();
-      return {sizes: [n, c, s], words, places: args[1].map(index => cube.place(index)),
+      const cube = Object.create(Cube.prototype); cube.title = {}; cube.set(args[0].panels.find(({row}) => row === "cube"), args[0]);
+      return {sizes: cube.box.whole, names: cube.box.names, places: args[1].map(index => cube.place(index)),
               back: args[1].map(index => { const at = cube.place(index); return cube.indexOf(at.n, at.c, at.s); })};
     })()"""
     found = evaluate(script, data, indices)
@@ -131,7 +130,7 @@ def test_each_element_has_its_brick_in_the_cube(layout, shape):
     assert len({tuple(place.values()) for place in found["places"]}) == len(indices) == np.prod(found["sizes"])
     channel = next((axis for axis in "CD" if axis in layout), "")
     rest = [axis for axis in layout if axis not in ("N", channel)]
-    assert found["words"] == {"n": "N" if "N" in layout else "", "c": channel, "s": "·".join(rest)}
+    assert found["names"] == ["N" if "N" in layout else "", channel, "·".join(rest)]
 
 
 # Step by step
