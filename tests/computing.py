@@ -1,0 +1,16 @@
+"""torch's floating-point types by short names, and whether torch computes a layer."""
+
+import torch
+
+from normviz.errors import NormvizError
+from normviz.explanation import describe
+
+HALF, BF16, FLOAT, DOUBLE = torch.float16, torch.bfloat16, torch.float32, torch.float64
+
+
+def runs(layer, shape):
+    try:
+        describe(layer, shape)
+    except NormvizError:
+        return False
+    return True

@@ -1,0 +1,22 @@
+"""The lesson pages, and what they show and say."""
+
+from normviz.lessons.question import prose
+from normviz.lessons.questions import QUESTIONS
+from tests.ui.driver import unescaped
+from tests.ui.pages import figures
+
+LESSONS = ("compare", "step_by_step", "train_and_eval", "gradients", "questions")
+
+
+def layers(app):
+    """The layers that Compare's figure shows."""
+    return [layer["name"] for layer in figures(app)[0]["layers"]]
+
+
+def told(app):
+    """What is said in place of a figure."""
+    return [unescaped(note.value) for note in app.info]
+
+
+CHOICE = next(question for question in QUESTIONS.values() if prose(question.key).options)
+NUMBER = next(question for question in QUESTIONS.values() if not prose(question.key).options)

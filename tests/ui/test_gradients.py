@@ -1,0 +1,105 @@
+"""Gradients without a browser: at its extremes, every control, and where there is no derivative."""
+
+import pytest
+
+from normviz.exhibit import gradients
+from tests.ui.driver import query, said, sent, turned
+from tests.ui.lessons import told
+from tests.ui.pages import complete, figures, page
+
+GRADIENTS = [
+    "", "layer=RMSNorm(4)", "layer=BatchNorm2d(3)", "layer=BatchNorm2d(3).eval()", "layer=Norm('n c h w ->','')", "shape=1", "shape=1,1",
+    "shape=4096&layer=LayerNorm(4096)", "shape=4,16,8,8", "layer=InstanceNorm2d(3)", "at=none", "input=outlier", "input=signs",
+    "shape=2,2,2,2,2,2,2,2,2,2,2,2", "shape=2,3&layer=LayerNorm(3,eps=0)&values=1,1,1,2,2,2", "shape=2,3&layer=RMSNorm(3,eps=0)&values=0,0,0,0,0,0",
+    "shape=2,3&values=1e12,-1e12,1e12,-1e12,0,1e-30", "shape=5,4&layer=BatchNorm1d(4)&data=counting",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("show", gradients.TITLES)
+@pytest.mark.parametrize("link", GRADIENTS)
+def test_gradients_at_its_extremes(link, show):
+    app = page("gradients", "&".join(filter(None, [link, f"show={show}"])))
+    complete(app)
+    assert app.subheader or told(app)
+    assert bool(figures(app)) == (show != "backward" and not told(app))
+
+
+def test_moving_one_input_says_how_many_outputs_move():
+    app = page("gradients", "shape=2,3&layer=LayerNorm(3)&values=1,2,6,4,4,5&at=0,1")
+    assert said(app) == (
+        "Move x[0, 1] and 3 of 6 outputs move, all in its statistics group of 3; the 3 derivatives outside are exactly 0."
+    )
+    keys = [panel["key"] for panel in figures(app)[0]["panels"]]
+    assert keys == ["autograd", "itself", "mean", "var"]
+    assert [panel["key"] for panel in figures(page("gradients", "layer=RMSNorm(4)"))[0]["panels"]] == keys[:2] + keys[
+        3:
+    ]
+    in_eval = page("gradients", "layer=BatchNorm2d(3).eval()")
+    assert [panel["key"] for panel in figures(in_eval)[0]["panels"]] == keys[:2]
+    assert "and 1 of 96 outputs move" in said(in_eval)
+
+
+def test_in_eval_mode_the_jacobian_of_batch_norm_is_diagonal():
+    assert "Only the diagonal is left" not in said(page("gradients", "show=matrix&layer=BatchNorm2d(3)"))
+    app = page("gradients", "show=matrix&layer=BatchNorm2d(3).eval()")
+    assert said(app).startswith("Of 9,216 derivatives 9,120 are exactly 0. Only the diagonal is left")
+
+
+@pytest.mark.parametrize(("elements", "words"), [(128, ""), (256, "the first 128 of 256 are drawn")])
+def test_a_jacobian_that_is_not_drawn_whole_says_so(elements, words):
+    (data,) = figures(page("gradients", f"shape={elements}&layer=LayerNorm({elements})&show=matrix"))
+    assert data["grid"]["extent"] == [128, 128]
+    caption = data["panels"][0]["caption"]
+    assert words in caption
+    assert ("drawn" in caption) == bool(words)
+
+
+GRADIENT_CONTROLS = [
+    ("", "show", "matrix", {"show": "matrix"}),
+    ("", "show", "parameters", {"show": "parameters"}),
+    ("", "show", "backward", {"show": "backward"}),
+    ("show=matrix", "show", "column", {}),
+    ("", "input", "outlier", {"input": "outlier"}),
+    ("", "input", "signs", {"input": "signs"}),
+    ("input=signs", "input", "x", {}),
+    ("", "family", "BatchNorm", {"layer": "BatchNorm2d(3)", "shape": "2,3,4,4"}),
+    ("", "layout", "ND", {"layer": "LayerNorm([6])", "shape": "2,6"}),
+    ("layer=BatchNorm2d(3)", "training", False, {"layer": "BatchNorm2d(3).eval()", "shape": "2,3,4,4"}),
+]
+
+
+@pytest.mark.parametrize(("link", "key", "value", "then"), GRADIENT_CONTROLS)
+def test_a_control_of_gradients_changes_the_sentence_and_the_address(link, key, value, then):
+    before = page("gradients", link)
+    was = said(before)
+    app = turned(before, key, value)
+    complete(app)
+    assert {name: text for name, text in query(app).items() if name != "at"} == then
+    assert said(app) != was
+
+
+def test_a_click_moves_another_input():
+    app = sent(page("gradients", "layer=BatchNorm2d(3)"), "select", {"at": [0, 1, 2, 3]})
+    complete(app)
+    assert said(app).startswith("Move x[0, 1, 2, 3] and ")
+    assert query(app)["at"] == "0,1,2,3"
+
+
+NO_FIGURE = [
+    ("shape=4097&layer=LayerNorm(4097)", "up to 4,096 elements"),
+    ("shape=1024,1024", "up to 4,096 elements"),
+    ("shape=257&layer=LayerNorm(257)&show=matrix", "up to 256 elements"),
+    ("layer=InstanceNorm2d(3)&show=parameters", "InstanceNorm2d(3) has no gamma"),
+    ("shape=2,3&input=signs", "groups of an even size"),
+    ("layer=RMSNorm(4)&input=signs", '"signs" needs a mean'),
+]
+
+
+@pytest.mark.parametrize(("link", "words"), NO_FIGURE)
+@pytest.mark.parametrize("more", ["", "&at=x"])
+def test_where_there_is_no_derivative_to_show_it_is_said_in_place_of_the_figure(link, words, more):
+    app = page("gradients", link + more)
+    assert not app.exception
+    assert any(words in note for note in told(app))
+    assert len(app.warning) == bool(more)
+    assert figures(app) == []

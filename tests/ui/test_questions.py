@@ -1,0 +1,116 @@
+"""Questions without a browser: the list, the search, and a prediction before the answer."""
+
+from urllib.parse import parse_qsl
+
+import pytest
+
+from normviz.lessons.question import answer, computed, prose
+from normviz.lessons.questions import QUESTIONS, found
+from tests.ui.driver import query, said, turned, warned
+from tests.ui.lessons import CHOICE, NUMBER, told
+from tests.ui.pages import complete, figures, page, texts
+
+
+def titles(app):
+    return [button.label for button in app.button if button.key and button.key.startswith("ask_")]
+
+
+def wrong_guess(question):
+    right = computed(question)["right"]
+    options = prose(question.key).options
+    return next(option for option in options if option != right) if options else f"{float(right) + 1:g}"
+
+
+def test_all_questions_are_listed_under_their_topics():
+    app = page("questions")
+    complete(app)
+    assert sorted(titles(app)) == sorted(prose(key).title for key in QUESTIONS)
+    assert [part.value for part in app.subheader] == list(dict.fromkeys(one.topic for one in QUESTIONS.values()))
+
+
+@pytest.mark.parametrize("words", ["gamma", "  GAMMA  eval ", "momentum"])
+def test_the_search_leaves_those_that_have_all_its_words(words):
+    app = turned(page("questions"), "search", words)
+    complete(app)
+    assert query(app) == {"search": words.strip()}
+    assert sorted(titles(app)) == sorted(prose(one.key).title for one in found(words))
+    assert 0 < len(titles(app)) < len(QUESTIONS)
+
+
+def test_a_search_that_finds_nothing_says_so():
+    app = page("questions", "search=zzzz")
+    complete(app)
+    assert titles(app) == []
+    assert len(told(app)) == 1
+
+
+def test_a_question_is_opened_from_the_list_and_left_again():
+    app = page("questions").button(key=f"ask_{CHOICE.key}").click().run()
+    complete(app)
+    assert query(app) == {"q": CHOICE.key}
+    assert said(app) == prose(CHOICE.key).title
+    app = app.button[0].click().run()
+    complete(app)
+    assert query(app) == {}
+    assert len(titles(app)) == len(QUESTIONS)
+
+
+@pytest.mark.parametrize("question", QUESTIONS.values(), ids=lambda question: question.key)
+def test_a_question_asks_first_and_answers_after_a_prediction(question):
+    before = page("questions", f"q={question.key}")
+    assert not before.exception
+    assert not before.warning
+    assert figures(before) == []
+    assert answer(question) not in texts(before)
+    assert before.get("page_link") == []
+    control = f"guess_{question.key}"
+    for guess, verdict in (
+        (str(computed(question)["right"]), "As you predicted"),
+        (
+            wrong_guess(question),
+            f"You expected: {prose(question.key).options.get(wrong_guess(question), wrong_guess(question))}",
+        ),
+    ):
+        app = turned(before, control, guess)
+        assert not app.exception, [error.message for error in app.exception]
+        assert not app.warning
+        assert query(app) == {"q": question.key, "guess": guess}
+        assert f"**{verdict}" in texts(app)
+        assert answer(question) in texts(app)
+        (link,) = app.get("page_link")
+        assert dict(parse_qsl(link.proto.query_string)) == dict(parse_qsl(question.query))
+        figures(app)
+
+
+@pytest.mark.parametrize("question", [CHOICE, NUMBER], ids=["choice", "number"])
+def test_an_answered_question_has_its_own_address(question):
+    complete(turned(page("questions", f"q={question.key}"), f"guess_{question.key}", wrong_guess(question)))
+
+
+def test_from_a_question_one_link_opens_the_page_with_the_case():
+    app = page("questions", f"q={CHOICE.key}&guess={computed(CHOICE)['right']}")
+    (link,) = app.get("page_link")
+    shown = page(CHOICE.page, dict(parse_qsl(link.proto.query_string)))
+    assert not shown.exception
+    assert not shown.warning
+    assert figures(shown)[0]["panels"] == figures(app)[0]["panels"]
+
+
+def test_the_figure_of_a_question_changes_nothing_on_the_server():
+    app = page("questions", "q=s0&guess=one")
+    (figure,) = figures(app)
+    assert figure["alone"]
+    assert not figure["editable"]
+
+
+@pytest.mark.parametrize("typed", ["abc", "1/2", "4 8", "<b>", "--"])
+def test_a_prediction_that_is_no_number_is_told_once_and_reveals_nothing(typed):
+    app = turned(page("questions", f"q={NUMBER.key}"), f"guess_{NUMBER.key}", typed)
+    assert not app.exception
+    (warning,) = warned(app)
+    assert warning == f"{typed!r} is no number; write one, such as 48."
+    assert answer(NUMBER) not in texts(app)
+    assert figures(app) == []
+    app = turned(app, f"guess_{NUMBER.key}", f" {computed(NUMBER)['right']} ")
+    complete(app)
+    assert "As you predicted" in texts(app)

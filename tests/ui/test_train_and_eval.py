@@ -1,0 +1,150 @@
+"""Train and eval without a browser: at its extremes, every control, and what is typed wrong."""
+
+import re
+
+import pytest
+
+from normviz.lessons import experiments as experiments_told
+from normviz.running import Stream, run
+from normviz.ui import experiments
+from tests.ui.driver import query, said, turned, warned
+from tests.ui.lessons import told
+from tests.ui.pages import complete, figures, page, texts
+
+EXTREMES = [
+    "steps=1", "steps=500&batch_size=1024", "steps=500&batch_size=2", "momentum=0", "momentum=1", "momentum=none", "momentum=1e-12",
+    "drift=10&steps=500", "drift=-10&steps=500&momentum=none", "seed=2147483647", "show=batches", "show=batches&seed=2147483647",
+    "show=sequences", "show=sequences&count=2&longest=1", "show=sequences&count=256&longest=100", "show=sequences&count=2&longest=100",
+    "show=devices", "show=devices&devices=2", "show=devices&devices=8", "show=modes", "show=modes&shape=2,1",
+    "show=modes&layer=BatchNorm2d(3)", "show=modes&layer=BatchNorm2d(3).eval()", "show=modes&layer=BatchNorm2d(3,momentum=None)",
+    "show=modes&layer=BatchNorm2d(3,track_running_stats=False)", "show=modes&layer=InstanceNorm2d(3,track_running_stats=True)",
+    "show=modes&layer=SyncBatchNorm(3)", "show=modes&shape=6", "show=modes&shape=3,4,4&layer=InstanceNorm2d(3)",
+    "show=modes&shape=2,4,4,3&layout=NHWC&layer=BatchNorm2d(4)", "show=modes&shape=5,4&layer=BatchNorm1d(4)&data=counting",
+    "show=modes&shape=2,3&layer=LayerNorm(3,eps=0)&values=1,1,1,2,2,2",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("link", EXTREMES)
+def test_train_and_eval_at_its_extremes(link):
+    app = page("train_and_eval", link)
+    complete(app)
+    assert app.subheader
+    assert figures(app) or "devices" in link
+    assert not told(app)
+    assert not re.search(r"\b(nan|inf)\b", said(app) + texts(app))
+
+
+def test_modes_says_what_differs():
+    app = page("train_and_eval", "show=modes&layer=BatchNorm2d(3)")
+    assert said(app).startswith("`BatchNorm2d(3)` differs in 96 of 96 elements, by up to ")
+    assert [panel["title"] for panel in figures(app)[0]["panels"]] == ["train()", "eval()", "train() − eval()"]
+    assert said(page("train_and_eval", "show=modes")) == (
+        "`LayerNorm([3, 4, 4])` gives the same in train() and eval(): it keeps nothing between batches."
+    )
+
+
+TRAINING_CONTROLS = [
+    # address, control, its value, the address then
+    ("", "show", "modes", {"show": "modes"}),
+    ("", "show", "batches", {"show": "batches"}),
+    ("", "show", "sequences", {"show": "sequences"}),
+    ("", "show", "devices", {"show": "devices"}),
+    ("show=devices", "show", "stream", {}),
+    ("", "set_batch_size", "2", {"batch_size": "2"}),
+    ("", "set_batch_size", " 1024 ", {"batch_size": "1024"}),
+    ("", "set_momentum", "none", {"momentum": "none"}),
+    ("", "set_momentum", "0", {"momentum": "0"}),
+    ("", "set_momentum", "1", {"momentum": "1"}),
+    ("momentum=none", "set_momentum", "0.1", {}),
+    ("", "set_drift", "-10", {"drift": "-10"}),
+    ("", "set_drift", "10", {"drift": "10"}),
+    ("", "set_steps", "1", {"steps": "1"}),
+    ("", "set_steps", "500", {"steps": "500"}),
+    ("show=sequences", "set_count", "2", {"show": "sequences", "count": "2"}),
+    ("show=sequences", "set_count", "256", {"show": "sequences", "count": "256"}),
+    ("show=sequences", "set_longest", "1", {"show": "sequences", "longest": "1"}),
+    ("show=sequences", "set_longest", "100", {"show": "sequences", "longest": "100"}),
+    ("show=devices", "set_devices", "2", {"show": "devices", "devices": "2"}),
+    ("show=devices", "set_devices", "8", {"show": "devices", "devices": "8"}),
+    ("show=modes", "family", "BatchNorm", {"show": "modes", "layer": "BatchNorm2d(3)", "shape": "2,3,4,4"}),
+    ("show=modes", "layout", "ND", {"show": "modes", "layer": "LayerNorm([6])", "shape": "2,6"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("link", "key", "value", "then"), TRAINING_CONTROLS)
+def test_a_control_of_train_and_eval_changes_the_sentence_and_the_address(link, key, value, then):
+    before = page("train_and_eval", link)
+    was = said(before)
+    app = turned(before, key, value)
+    complete(app)
+    assert {name: text for name, text in query(app).items() if name != "at"} == then
+    assert said(app) != was
+    if key.startswith("train_"):
+        assert app.text_input(key=key).value == value.strip()
+
+
+def test_every_control_of_train_and_eval_states_its_limits():
+    for name, names in experiments.TRAINING.items():
+        app = page("train_and_eval", f"show={name}")
+        for control in names:
+            low, high = re.findall(r"[−\d,]+", app.text_input(key=f"set_{control}").label)[-2:]
+            for number, beyond in ((low, -1), (high, 1)):
+                end = int(number.replace(",", "").replace("−", "-"))
+                tried = turned(page("train_and_eval", f"show={name}"), f"set_{control}", str(end))
+                assert not tried.warning
+                assert turned(tried, f"set_{control}", str(end + beyond)).warning
+
+
+TYPED_WRONG = [
+    ("batch_size", "1", "from 2 to 1,024"),
+    ("batch_size", "1025", "from 2 to 1,024"),
+    ("batch_size", "eight", "a whole number"),
+    ("momentum", "2", "momentum='2' must be a number, or none, from 0 to 1."),
+    ("momentum", "", "momentum='' must be a number, or none, from 0 to 1."),
+    ("drift", "10.5", "from -10 to 10."),
+    ("steps", "1000000000", "from 1 to 500"),
+    ("steps", "0", "from 1 to 500"),
+]
+
+
+@pytest.mark.parametrize(("name", "typed", "words"), TYPED_WRONG)
+def test_what_is_typed_wrong_is_told_once_and_changes_nothing(name, typed, words):
+    before = page("train_and_eval", "steps=20&momentum=0.5")
+    was = said(before)
+    app = turned(before, f"set_{name}", typed)
+    assert not app.exception
+    (warning,) = warned(app)
+    assert words in warning
+    assert said(app) == was
+    assert query(app) == {"steps": "20", "momentum": "0.5"}
+    app = turned(app, "set_drift", "1")
+    complete(app)
+
+
+def test_a_batch_of_one_is_refused_in_the_words_of_torch():
+    words = "Expected more than 1 value per channel when training, got input size torch.Size([1, 3])"
+    assert words in texts(page("train_and_eval", "show=batches"))
+    alone = "The first example alone, in train(): torch refuses. `Expected more than 1 value per channel when training"
+    assert alone in texts(page("train_and_eval", "show=modes&shape=4,3&layer=BatchNorm1d(3)"))
+
+
+NO_MODES = [
+    ("layer=Norm('n c h w -> c','c')", "a pattern has neither train() nor eval()"),
+    ("layer=DimNorm(4,dim=0)&layout=NCHW", "torch.nn has no DimNorm"),
+    ("shape=100000,100000", "too large to compute values"),
+]
+
+
+@pytest.mark.parametrize(("link", "words"), NO_MODES)
+@pytest.mark.parametrize("more", ["", "&momentum=7"])
+def test_where_there_are_no_modes_it_is_said_in_place_of_the_figure(link, words, more):
+    app = page("train_and_eval", f"show=modes&{link}{more}")
+    assert not app.exception
+    assert any(words in note for note in told(app))
+    assert len(app.warning) == bool(more)
+    assert figures(app) == []
+
+
+def test_neighbouring_paragraphs_are_one_element():
+    lines = "\n\n".join(experiments_told.momentum_lines(Stream(), run(Stream())))
+    assert lines in [one.value for one in page("train_and_eval").markdown]
