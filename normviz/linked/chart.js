@@ -43,6 +43,7 @@ class ChartView {
     await window.Plotly.react(this.plot, traces, themed, { displayModeBar: false, responsive: false });
     this.plot.setAttribute("role", "img");
     this.plot.setAttribute("aria-label", this.data.alt);
+    this.root.dataset.width = String(this.width);
   }
 
   // The chart as Plotly's own shapes, in the font of a picture.

@@ -109,6 +109,7 @@ class View {
     const panels = [...this.panels.values()], widths = panels.map((panel) => panel.body.clientWidth); // all read before any is written
     await Promise.all(panels.map((panel, i) => panel.draw(widths[i], this.heightOf(panel), this.colours)));
     this.refresh();
+    this.root.dataset.width = String(this.width); // for which it is drawn
   }
 
   heightOf(panel) {

@@ -30,9 +30,28 @@ const exportUrl = (app, view, choices) => `${app}export${queryOf([["page", view.
 
 const attribute = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
-function iframe(url, title, width, height) {
-  const size = `width="${width ?? "100%"}" height="${height}"`;
-  return `<iframe src="${attribute(url)}" title="${attribute(title)}" ${size} loading="lazy" allow="clipboard-write" style="border: 0"></iframe>`;
+// A frame of a fixed width, or as wide as its column. Then its height follows the column's width, ``heights`` [[width, height], ...];
+// where a page takes only attributes, or styles without a container, the height is one at which nothing scrolls all the same.
+function iframe(url, title, width, heights) {
+  const steps = width ? [] : stepsOf(heights), tallest = Math.max(...heights.map(([, height]) => height));
+  const frame = (style) =>
+    `<iframe src="${attribute(url)}" title="${attribute(title)}" width="${width ?? "100%"}" height="${tallest}" loading="lazy" allow="clipboard-write" style="border: 0${style}"></iframe>`;
+  if (steps.length < 2) return frame("");
+  const [lowest, ...higher] = [...steps].reverse();
+  const height = higher.map(([below, high]) => `min(${high}px, (${below}px - 100cqw) * 9999)`);
+  return `<div style="container-type: inline-size">${frame(`; height: max(${lowest[1]}px, ${height.join(", ")})`)}</div>`;
+}
+
+// The fewest heights that are enough at every width: [[below which width, height], ...], the last for all wider ones.
+function stepsOf(heights) {
+  const steps = [];
+  let enough = 0;
+  for (const [i, [, height]] of [...heights.entries()].reverse()) {
+    const below = heights[i + 1]?.[0] ?? Infinity;
+    if (!steps.length || height > 1.1 * enough) steps.unshift([below, (enough = height)]);
+    else if (height > enough) steps[0][1] = enough = height;
+  }
+  return steps;
 }
 
 // In Markdown, brackets and quotes would end an address or start an emphasis.

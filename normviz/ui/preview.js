@@ -1,9 +1,13 @@
-// A look at the embedded view as it will stand on a page; it tells the height at which nothing scrolls.
+// A look at the embedded view as it will stand on a page; it tells the heights at which nothing scrolls.
 
-const FULL = 700; // px: a page's text column, where the width is "full"
-const TALL = 3000; // px, while it is measured: no scroll bar takes room
+const FULL = 700; // px: a page's text column, shown where the width is "full"
+const WIDTHS_MEASURED = [320, 360, 400, 440, 480, 481, 520, 560, 600, 640, 680, 720, 760, 800, 860, 920, 1000, 1100, 1200, 1280]; // px
+const TALL = 8000; // px, while it is measured: no scroll bar takes room
 const SLACK = 8; // px, for fonts that are a little wider elsewhere
-const EVERY = 200, STEADY = 4, GIVE_UP = 20000; // ms, looks, ms
+const BETWEEN = 24; // px: a line more, at a width between two that are measured
+const EVERY = 200, STEADY = 4; // ms, looks: until all that comes late is there
+const SOON = 60, SAME = 1; // ms, looks: after another width
+const GIVE_UP = 20000; // ms
 
 class Preview {
   constructor(parent, measured) {
@@ -15,53 +19,76 @@ class Preview {
     this.observer.observe(this.root);
   }
 
-  // Load the address at the width; the height is told once it is steady.
+  // Load the address at the width, or at all widths; ``measured`` is told [[width, height], ...] once they are steady.
   show(url, width) {
     const wanted = width ?? FULL;
     if (this.url === url && this.width === wanted) {
-      this.measured(this.height);
+      this.measured(this.done ? this.told() : null);
       return;
     }
-    [this.url, this.width, this.height, this.steady, this.began, this.late] = [url, wanted, null, 0, Date.now(), false];
+    [this.url, this.width, this.done, this.height, this.late] = [url, wanted, false, null, false];
+    [this.widths, this.found, this.steady, this.began] = [width ? [] : [...WIDTHS_MEASURED], new Map(), 0, Date.now()];
+    this.slack = width ? SLACK : SLACK + BETWEEN;
     this.measured(null);
     this.frame?.remove();
     this.frame = make("iframe", "nvs-frame", this.box);
     this.frame.title = "Preview of the embedded view";
     this.frame.src = url;
-    this.frame.style.width = `${wanted}px`;
     this.note.hidden = false;
     this.note.textContent = "Loading the preview …";
     this.scale();
-    clearInterval(this.timer);
-    this.timer = setInterval(() => this.look(), EVERY);
+    this.lookLater(EVERY);
+  }
+
+  lookLater(pause) {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.look(), pause);
   }
 
   look() {
     const found = this.contentHeight();
-    if (found === null) {
-      if (!this.height && !this.late && Date.now() - this.began > GIVE_UP) {
-        this.late = true;
-        this.note.textContent = "The preview did not load here. The code is right; its height is a guess.";
-        this.measured(undefined);
-      }
-      return;
+    if (found === null && !this.done && !this.late && Date.now() - this.began > GIVE_UP) {
+      this.late = true;
+      this.note.textContent = "The preview did not load here. The code is right; its height is a guess.";
+      this.measured(undefined);
     }
-    this.steady = found === this.last ? this.steady + 1 : 0;
+    this.steady = found !== null && found === this.last ? this.steady + 1 : 0;
     this.last = found;
-    if (this.steady < STEADY || found + SLACK === this.height) return;
-    this.height = found + SLACK;
-    this.note.hidden = true;
-    this.scale();
-    this.measured(this.height);
+    const sweeping = this.found.size > 0 && !this.done;
+    if (this.steady >= (sweeping ? SAME : STEADY)) this.keep(found);
+    this.lookLater(this.found.size && !this.done ? SOON : EVERY);
   }
 
-  // The height of all that is in it; null while it is being made.
+  // What is found at the width of the frame; then the next width, if there is one.
+  keep(found) {
+    const width = this.frame.clientWidth;
+    if (this.found.get(width) === found) return;
+    this.found.set(width, found);
+    this.began = Date.now();
+    this.done = !this.widths.length;
+    if (!this.done) {
+      this.frame.style.width = `${this.widths.shift()}px`;
+      this.steady = 0;
+      return;
+    }
+    this.height = this.found.get(this.width) + this.slack;
+    this.note.hidden = true;
+    this.scale();
+    this.measured(this.told());
+  }
+
+  told() {
+    return [...this.found].map(([width, height]) => [width, height + this.slack]).sort(([a], [b]) => a - b);
+  }
+
+  // The height of all that is in it; null while it is being made, or drawn for another width.
   contentHeight() {
     try {
       const inside = this.frame.contentDocument, content = inside?.querySelector("[data-testid=stMainBlockContainer]");
       const places = [...(inside?.querySelectorAll(".nv-root, .nvs-root") ?? [])], views = [...(inside?.querySelectorAll(".nv-view") ?? [])];
       const busy = inside?.querySelector('[data-test-script-state="running"], [data-testid=stSkeleton]');
-      if (!content || busy || !places.length || places.some((place) => !place.firstChild) || views.some((view) => view.dataset.state !== "ready")) return null;
+      const drawn = ({ clientWidth, dataset }) => dataset.state === "ready" && (!clientWidth || Number(dataset.width ?? clientWidth) === clientWidth);
+      if (!content || busy || !places.length || places.some((place) => !place.firstChild) || !views.every(drawn)) return null;
       return Math.ceil(content.getBoundingClientRect().height);
     } catch {
       return null;
@@ -71,6 +98,7 @@ class Preview {
   scale() {
     if (!this.frame) return;
     const by = Math.min(1, this.root.clientWidth / this.width), high = this.height ?? TALL;
+    if (this.done || !this.found.size) this.frame.style.width = `${this.width}px`;
     this.frame.style.height = `${high}px`;
     this.frame.style.transform = `scale(${by})`;
     this.frame.style.visibility = this.height ? "visible" : "hidden";
@@ -79,7 +107,7 @@ class Preview {
   }
 
   destroy() {
-    clearInterval(this.timer);
+    clearTimeout(this.timer);
     this.observer.disconnect();
     this.root.remove();
   }

@@ -2,7 +2,7 @@
 
 const THEMES = [["", "Follow the reader"], ["light", "Light"], ["dark", "Dark"]];
 const WIDTHS = [["", "Full width"], ["320", "Narrow, 320 px"]];
-const USUAL_HEIGHT = 720; // px, where none can be measured
+const USUAL = [[FULL, 720]]; // px, where none can be measured
 const PAUSE = 350; // ms, after a key, before the preview is loaded anew
 const shares = new WeakMap();
 let made = 0;
@@ -45,7 +45,7 @@ class Share {
     this.choices = { theme: "", width: "", caption: this.data.caption };
     this.own = { hide: hideText(this.data.groups, new Set(this.data.hidden)), caption: this.data.caption }; // of the view itself
     this.hidden = new Set(this.data.hidden.length ? this.data.hidden : this.data.short);
-    this.height = null;
+    this.heights = null;
     this.dialog = make("dialog", "nvs-dialog", this.root);
     this.dialog.setAttribute("aria-labelledby", this.id("title"));
     this.dialog.addEventListener("close", () => this.closed());
@@ -60,7 +60,7 @@ class Share {
     const right = make("div", "nvs-right", body);
     this.embedded(right);
     make("h3", "", right, "Preview");
-    this.preview = new Preview(right, (height) => this.measured(height));
+    this.preview = new Preview(right, (heights) => this.measured(heights));
     this.voice = make("div", "nvs-voice", this.dialog);
     this.voice.setAttribute("role", "status");
     this.write();
@@ -228,7 +228,7 @@ class Share {
     const embedded = embedUrl(app, data, choices);
     const texts = {
       link: viewUrl(app, data, own),
-      iframe: iframe(embedded, data.title, choices.width || null, this.height ?? USUAL_HEIGHT),
+      iframe: iframe(embedded, data.title, choices.width || null, this.heights ?? USUAL),
       address: embedded,
       markdown: markdown(viewUrl(app, data, own), data.title),
       notebook: notebook(data, own, data.hint),
@@ -245,12 +245,16 @@ class Share {
   }
 
   // null: not yet; undefined: it cannot be.
-  measured(height) {
-    this.height = height;
-    this.fields.iframe.copy.disabled = height === null;
-    this.note.textContent =
-      height === null ? "Measuring the height …" : height === undefined ? "" : `${height} px high: nothing in it scrolls${this.choices.width ? "" : ` where it is ${FULL} px wide or more`}.`;
+  measured(heights) {
+    this.heights = heights;
+    this.fields.iframe.copy.disabled = heights === null;
+    this.note.textContent = heights === null ? "Measuring the height …" : heights ? `${this.spoken(stepsOf(heights))}: nothing in it scrolls.` : "";
     this.write();
+  }
+
+  spoken(steps) {
+    const [first, last] = [steps[0][1], steps.at(-1)[1]].map((height) => `${height} px high`);
+    return steps.length < 2 ? first : `${first} in a narrow column, ${last} in a wide one`;
   }
 }
 

@@ -1,5 +1,6 @@
 """A view in an iframe on a page of another site: cookies blocked, sandboxed, narrow, and below a base path."""
 
+import re
 import subprocess
 import sys
 import threading
@@ -156,15 +157,47 @@ def test_at_the_height_of_the_snippet_nothing_scrolls_and_nothing_is_cut_off(fra
     if "numerics" not in address and "train" not in address:  # the panels of a linked view
         assert frame.evaluate(MISPLACED) == []
     content = frame.evaluate("() => document.querySelector('[data-testid=stMainBlockContainer]').offsetHeight")
-    assert int(tag(snippet)["height"]) - content < 20
+    spare = frame.evaluate("innerHeight") - content
+    assert spare < (20 if narrow else 50 + 0.1 * content)
 
 
 def test_a_lower_frame_does_scroll(framed, snippets):
     """So that the test above can fail."""
-    snippet = snippets("?")
+    snippet = snippets("?", narrow=True)
     height = tag(snippet)["height"]
     frame = framed(snippet.replace(f'height="{height}"', f'height="{int(height) - 60}"'))
     assert max(hidden for hidden, _ in frame.evaluate(SCROLLED)) > 30
+
+
+STILL = """width => { const views = [...document.querySelectorAll(".nv-view")];
+  return innerWidth === width && document.querySelector("[data-testid=stApp]").dataset.testScriptState === "notRunning"
+    && views.every(({ clientWidth, dataset }) => dataset.state === "ready" && Number(dataset.width ?? clientWidth) === clientWidth); }"""
+COLUMNS = (320, 345, 470, 500, 630, 700, 727, 730, 790, 867, 870, 960, 1150, 1280)
+FULL_WIDTH = [
+    ("?", "In short"),
+    ("compare?layers=BatchNorm2d(3);GroupNorm(1,3);LayerNorm([3,4,4])", "In short"),
+    ("step_by_step", "Without controls"),
+    ("gradients", "In short"),
+    ("numerics", "Everything"),
+]
+PLAIN = re.compile(r'<div[^>]*>|</div>|style="[^"]*"')
+
+
+@pytest.mark.parametrize("stripped", [False, True], ids=["whole", "without styles"])
+@pytest.mark.parametrize(("address", "preset"), FULL_WIDTH)
+def test_at_full_width_nothing_scrolls_in_a_column_of_any_width(framed, snippets, address, preset, stripped):
+    """Also where a page takes the attributes alone; then some space stays empty."""
+    snippet = snippets(address, preset)
+    frame = framed(PLAIN.sub("", snippet).replace("<iframe", '<iframe frameborder="0"') if stripped else snippet)
+    frame.page.set_viewport_size({"width": 1320, "height": 900})
+    heights = []
+    for width in COLUMNS:
+        frame.page.locator("body > div").evaluate("(column, width) => (column.style.width = `${width}px`)", width)
+        frame.wait_for_function(STILL, arg=width)
+        assert [max(scrolled) <= 0 for scrolled in frame.evaluate(SCROLLED)] == [True, True], width
+        heights.append(frame.evaluate("innerHeight"))
+    assert (len(set(heights)) == 1) == stripped
+    assert max(heights) == int(tag(snippet)["height"])
 
 
 def test_the_way_to_the_full_app_opens_a_tab_of_its_own(framed, snippets, server):

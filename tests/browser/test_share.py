@@ -72,9 +72,11 @@ class Tags(HTMLParser):
 def tag(snippet: str) -> dict[str, str]:
     """The attributes of the one iframe that the snippet is."""
     tags = Tags(snippet)
-    assert [name for name, _ in tags.found] == ["iframe"]
+    *around, (name, attributes) = tags.found
+    assert name == "iframe"
+    assert around in ([], [("div", {"style": "container-type: inline-size"})])
     assert tags.words.strip() == ""
-    return tags.found[0][1]
+    return attributes
 
 
 def pairs(address: str) -> dict[str, str]:
