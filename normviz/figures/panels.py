@@ -18,6 +18,8 @@ from normviz.sharing import param_tables, stat_tables
 if TYPE_CHECKING:
     from torch import Tensor
 
+MOST_BESIDE = 64  # facets in a row: of more, no screen has room for their means
+
 Drawing = NDArray[np.float32]
 Strips = dict[str, dict[str, list[float | None]]]  # None where a number is not finite
 
@@ -136,10 +138,10 @@ def value_panel(
 
 
 def _strips(array: NDArray[np.float64], drawing: Grid) -> Strips:
-    """Of a single facet: every row's and every column's mean and variance; else every facet's."""
+    """Of a single facet: every row's and every column's mean and variance; else every facet's, where there is room."""
     inside = {axis for axis in (drawing.row, drawing.col) if axis is not None}
     if drawing.facets:
-        return {"facet": _moments(array, tuple(inside), drawing)}
+        return {"facet": _moments(array, tuple(inside), drawing)} if drawing.facet_columns <= MOST_BESIDE else {}
     if drawing.row is None:
         return {"row": _moments(array, (drawing.col,), drawing)}
     return {
