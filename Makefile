@@ -4,12 +4,14 @@
 #   make run ADDRESS=0.0.0.0        let the whole classroom in
 #   make test PYTEST_ARGS="-k axes" some of the tests
 #   make fuzz MINUTES=60            new hostile inputs for an hour
+#   make fuzz SEED=294682           a round that failed, again
 
 PYTHON ?= python3
 PORT ?= 8501
 ADDRESS ?= localhost
 PYTEST_ARGS ?=
 MINUTES ?= 0
+SEED ?=
 DOCKER ?= docker
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 
@@ -36,7 +38,7 @@ test: $(DEV) ## run every test
 
 fuzz: $(DEV) ## 100,000 hostile inputs and a monkey with new seeds, for MINUTES
 	@$(BIN)/python -m tools.browser
-	@$(BIN)/python -m tools.fuzz $(MINUTES)
+	@$(BIN)/python -m tools.fuzz $(MINUTES) $(SEED)
 
 check: $(DEV) ## check format, lint, types and known vulnerabilities
 	@$(BIN)/ruff format --check .

@@ -1,17 +1,19 @@
 """The long fuzz: ``python -m tools.fuzz 60`` draws new examples, and sends the monkey with new seeds, for 60 minutes.
 
 Each round is pytest over tests/fuzz and the monkey, with a seed of its own; there are as many as give 100,000 examples, or fill the
-minutes. It stops at the first round that fails: what pytest printed has the example or the last actions, and
-``python -m tools.fuzz 0 SEED`` runs that round again.
+minutes. It stops at the first round that fails, with exit code 1: what pytest printed has the example or the last actions, and
+``make fuzz SEED=...`` runs that round again, and no other.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from secrets import randbelow
 from tempfile import TemporaryDirectory
@@ -39,7 +41,7 @@ def main(minutes: float = 0, seed: int | None = None) -> None:
                 seen = _together(seen, json.loads(path.read_text()))
         _tell(seen)
         if failed:
-            sys.exit(f"python -m tools.fuzz 0 {now} runs this round again.")
+            sys.exit(f"make fuzz SEED={now} runs this round again.")
         if seen["examples"] >= EXAMPLES and time.monotonic() >= end:
             return
 
@@ -75,5 +77,16 @@ def _tell(seen: Seen) -> None:
     print(f"The largest took {seen['bytes'] / 1e6:.0f} MB: {seen.get('largest', '')}", flush=True)
 
 
+def command(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser("tools.fuzz", description="Hostile inputs and a monkey, with new seeds.")
+    parser.add_argument("minutes", nargs="?", type=float, default=0, help="how long at least")
+    parser.add_argument("seed", nargs="?", type=int, help="of a round that shall run again, alone")
+    given = parser.parse_args(argv)
+    try:
+        main(given.minutes, given.seed)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
 if __name__ == "__main__":
-    main(*(convert(word) for convert, word in zip((float, int), sys.argv[1:], strict=False)))
+    command()
