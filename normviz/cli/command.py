@@ -136,7 +136,7 @@ def _parser() -> Parser:
     site.set_defaults(run=_site)
 
     plotly = commands.add_parser("plotlyjs", help="plotly.js as a file, for --plotlyjs PATH", allow_abbrev=False)
-    plotly.add_argument("out", metavar="FILE", help="such as lib/plotly.min.js")
+    plotly.add_argument("out", metavar="FILE", help="such as plotly.min.js")
     plotly.set_defaults(run=_plotlyjs)
     return parser
 
