@@ -59,8 +59,8 @@ class Widget:
 
     @property
     def data(self) -> dict[str, Any]:
-        """What a component was given."""
-        return dict(json.loads(self.element.json or "{}"))
+        """What a component was given, in a list of one; the afternoon page's components are given nothing."""
+        return dict(json.loads(self.element.json or "[{}]")[0])
 
     def first(self) -> Any:
         """The value that the server gives it, as the browser sends it back."""
