@@ -23,7 +23,7 @@ class Preview {
   show(url, width) {
     const wanted = width ?? FULL;
     if (this.url === url && this.width === wanted) {
-      this.measured(this.done ? this.told() : null);
+      this.measured(this.done ? this.told() : this.late ? undefined : null);
       return;
     }
     [this.url, this.width, this.done, this.height, this.late] = [url, wanted, false, null, false];

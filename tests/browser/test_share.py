@@ -180,6 +180,24 @@ def test_choices_change_the_embedded_view_and_neither_the_link_nor_the_server(vi
     assert "embed_options" not in pairs(panel.text("Its address alone"))
 
 
+def test_where_the_preview_does_not_load_the_snippet_can_be_copied_all_the_same(opened):
+    view, panel = opened()
+    panel.measured()
+    view.page.route("**/*embed=true*", lambda route: route.fulfill(body="<p>busy</p>", content_type="text/html"))
+    view.page.clock.install()
+    copy = panel.dialog.get_by_role("button", name="Copy: iframe")
+    panel.preset("Everything")
+    expect(copy).to_be_disabled()
+    view.page.clock.run_for(30_000)
+    expect(panel.dialog.get_by_text("The preview did not load here.")).to_be_visible()
+    expect(copy).to_be_enabled()
+    panel.preset("Figure alone")
+    panel.preset("Everything")
+    expect(copy).to_be_disabled()
+    view.page.clock.run_for(1000)
+    expect(copy).to_be_enabled()
+
+
 def test_hostile_words_stay_words(opened):
     view, panel = opened()
     alerts = []
