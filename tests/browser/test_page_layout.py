@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, expect
 
 from normviz.exhibit import numerics, train_and_eval
 from tests.browser.conftest import PATIENCE
-from tests.browser.test_lessons import READY, Lesson
+from tests.browser.test_lessons import READY, STRAIGHT, Lesson
 from tests.browser.watch import Watch
 
 pytestmark = pytest.mark.browser
@@ -207,3 +207,14 @@ def test_one_question_leads_to_the_next(laptop: Opener) -> None:
     expect(view.page.get_by_role("heading", name=second)).to_be_visible()
     view.asks_for(guess=None)
     expect(view.find(".nv-view")).to_have_count(0)
+
+
+def test_until_share_has_its_own_style_it_takes_no_room(phone: Opener) -> None:
+    view = phone("questions")
+    view.find(".nvs-opener").wait_for()
+    removed = view.page.evaluate(
+        """() => { const own = [...document.querySelectorAll("style")].filter(style => style.textContent.includes(".nvs-opener"));
+        own.forEach(style => style.remove()); return own.length; }"""
+    )
+    assert removed
+    assert view.page.evaluate(STRAIGHT)
