@@ -45,11 +45,11 @@ function iframe(url, title, width, heights) {
 // The fewest heights that are enough at every width: [[below which width, height], ...], the last for all wider ones.
 function stepsOf(heights) {
   const steps = [];
-  let enough = 0;
+  let first = 0; // of a step, at its widest: what it gives beyond that is at most a tenth
   for (const [i, [, height]] of [...heights.entries()].reverse()) {
     const below = heights[i + 1]?.[0] ?? Infinity;
-    if (!steps.length || height > 1.1 * enough) steps.unshift([below, (enough = height)]);
-    else if (height > enough) steps[0][1] = enough = height;
+    if (height > 1.1 * first) steps.unshift([below, (first = height)]);
+    else steps[0][1] = Math.max(steps[0][1], height);
   }
   return steps;
 }

@@ -10,7 +10,7 @@ from normviz.compute import run_module
 from normviz.scene import DEFAULT_SHAPE, Scene
 from normviz.ui.controls import NAMES, OWN
 from normviz.ui.more import DATA_NAMES, PARAMETER_NAMES
-from normviz.wording import sentence
+from normviz.wording import gap, sentence
 from tests.browser.view import number, peers
 
 pytestmark = pytest.mark.browser
@@ -225,7 +225,9 @@ def test_the_code_is_that_of_the_layer_and_the_agreement_is_shown(look_both):
         view.page.get_by_role("tab", name=name, exact=True).click()
         shown = view.find("[role=tabpanel] :is([data-testid=stCode], .nv-code) code").locator("visible=true")
         expect(shown).to_have_text(e.code(flavor), use_inner_text=True)
-    expect(view.page.get_by_text("matches torch.nn.GroupNorm")).to_contain_text(f"{e.agreement:.1e}")
+    expect(view.page.get_by_text("matches torch.nn.GroupNorm")).to_contain_text(
+        f"largest difference {gap(e.agreement)}"
+    )
 
 
 def test_the_table_of_statistics_opens_and_closes_with_a_key(look_both):

@@ -191,7 +191,7 @@ def test_at_full_width_nothing_scrolls_in_a_column_of_any_width(framed, snippets
     frame = framed(PLAIN.sub("", snippet).replace("<iframe", '<iframe frameborder="0"') if stripped else snippet)
     frame.page.set_viewport_size({"width": 1320, "height": 900})
     heights = []
-    for width in COLUMNS:
+    for width in COLUMNS[::3] if stripped else COLUMNS:
         frame.page.locator("body > div").evaluate("(column, width) => (column.style.width = `${width}px`)", width)
         frame.wait_for_function(STILL, arg=width)
         assert [max(scrolled) <= 0 for scrolled in frame.evaluate(SCROLLED)] == [True, True], width

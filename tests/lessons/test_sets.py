@@ -213,4 +213,4 @@ def test_the_loops_are_shown_beside_their_twin_on_the_flattened_tensor() -> None
     twins = {key: ready.twin for key, ready in READY_SETS.items()}
     assert [key for key, twin in twins.items() if twin] == ["loops"]
     assert "`BatchNorm1d(15)` on x flattened to (4, 15): largest difference **" in twins["loops"]
-    assert float(twins["loops"].split("**")[1]) < 1e-12
+    assert float(twins["loops"].split("**")[1].replace("\u2212", "-")) < 1e-12
