@@ -38,7 +38,7 @@ def current(fields: Sequence[Field] = ()) -> View:
 
 
 def latest(fields: Sequence[Field] = ()) -> View:
-    """The view, in what runs after ``current`` or, at a change of its own, without it. The address is the page's affair alone."""
+    """The view of a fragment: after ``current`` the same; alone, what its own callback made. It never takes the browser's address."""
     if st.session_state.pop(CHANGED, False):
         return _settled(fields)
     view: View = st.session_state[VIEW]
