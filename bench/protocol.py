@@ -27,6 +27,7 @@ FIELDS = {
     "text_input": "string_value",
     "checkbox": "bool_value",
     "button": "trigger_value",
+    "popover": "bool_value",
     "bidi_component": "json_trigger_value",
 }
 TRIGGERS = {"trigger_value", "json_trigger_value"}
@@ -64,16 +65,24 @@ class Widget:
 
     def first(self) -> Any:
         """The value that the server gives it, as the browser sends it back."""
-        element, kind = self.element, self.kind
-        if kind in ("button", "bidi_component"):
+        if self.kind in ("button", "bidi_component"):
             return None
+        if self.kind == "popover":
+            return self.element.open
+        return self._told() if self.element.set_value else self.default()
+
+    def _told(self) -> Any:
+        element, kind = self.element, self.kind
+        several = kind in ("button_group", "multiselect")
+        raw = several or kind in ("selectbox", "radio") or (kind == "slider" and element.options)
+        value = getattr(element, "raw_values" if several else "raw_value" if raw else "value")
+        return value if isinstance(value, str | int | float | bool) else list(value)
+
+    def default(self) -> Any:
+        """What a browser that draws it anew starts from."""
+        element, kind = self.element, self.kind
         if kind == "slider":
-            raw = element.raw_value or [element.options[int(i)] for i in element.default] if element.options else ()
-            return list(raw or (element.value if element.set_value else element.default))
-        if element.set_value:
-            name = {"selectbox": "raw_value", "radio": "raw_value"}.get(kind, "value")
-            value = getattr(element, "raw_values" if kind in ("button_group", "multiselect") else name)
-            return list(value) if not isinstance(value, str | int | float | bool) else value
+            return [element.options[int(i)] for i in element.default] if element.options else list(element.default)
         if kind in ("button_group", "multiselect"):
             return [self.options[i] for i in element.default]
         if kind in ("selectbox", "radio"):
@@ -223,14 +232,17 @@ class Session:
 
 def _draw(message: ForwardMsg, drawn: dict[tuple[int, ...], Widget], ran: Ran) -> None:
     """Note what was sent: a control, at its place on the page, or an exception."""
-    place = tuple(message.metadata.delta_path)
+    place, delta = tuple(message.metadata.delta_path), message.delta
     drawn.pop(place, None)
-    if message.delta.WhichOneof("type") != "new_element":
+    if delta.add_block.WhichOneof("type") == "popover" and delta.add_block.popover.id:
+        popover = delta.add_block.popover
+        drawn[place] = Widget("popover", popover.id, popover.label, popover, delta.fragment_id)
+    if delta.WhichOneof("type") != "new_element":
         return
-    kind = message.delta.new_element.WhichOneof("type")
-    element = getattr(message.delta.new_element, kind)
+    kind = delta.new_element.WhichOneof("type")
+    element = getattr(delta.new_element, kind)
     ran.drawn.append(kind)
     if kind == "exception":
         ran.errors.append(f"{element.type}: {element.message}"[:200])
     elif kind in FIELDS:
-        drawn[place] = Widget(kind, element.id, getattr(element, "label", ""), element, message.delta.fragment_id)
+        drawn[place] = Widget(kind, element.id, getattr(element, "label", ""), element, delta.fragment_id)

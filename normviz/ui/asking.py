@@ -37,6 +37,7 @@ def listing(view: View) -> None:
 def _search(words: str) -> None:
     st.text_input(
         "Search",
+        words,
         key=controlled("search", words),
         placeholder="gamma, momentum, batch of one, …",
         max_chars=80,
@@ -113,16 +114,19 @@ def _unread(asked: Question, words: Prose, guess: str) -> str | None:
 def _predict(asked: Question, words: Prose, guess: str) -> None:
     key = f"guess_{asked.key}"
     if words.options:
+        options = list(words.options)
         st.radio(
             words.predict,
-            list(words.options),
+            options,
+            options.index(guess) if guess in options else None,
             format_func=lambda option: words.options[option],
-            key=controlled(key, guess if guess in words.options else None),
+            key=controlled(key, guess if guess in options else None),
             on_change=lambda: change_settings(guess=value_of(key) or ""),
         )
         return
     st.text_input(
         words.predict,
+        guess,
         key=controlled(key, guess),
         max_chars=40,
         placeholder="a number",

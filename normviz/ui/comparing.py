@@ -31,9 +31,11 @@ def comparing(view: View) -> None:
 
 
 def _sets(showing: str) -> None:
+    options = [OWN, *READY_SETS]
     st.selectbox(
         "Ready-made sets",
-        [OWN, *READY_SETS],
+        options,
+        options.index(showing),
         format_func=lambda key: READY_SETS[key].title if key else "your own",
         key=controlled("set", showing),
         width=270,
@@ -46,6 +48,7 @@ def _layers(scene: Scene, layers: tuple[str, ...]) -> None:
     st.multiselect(
         f"Layers (2 to {MOST}; type your own, such as Norm('n c h w -> n h w', 'c'))",
         options,
+        list(layers),
         key=controlled("layers", list(layers)),
         accept_new_options=True,
         max_selections=MOST,

@@ -65,6 +65,7 @@ def _layout(scene: Scene) -> None:
         options,
         help=f"Values are computed up to {MOST_VALUES:,} elements; counts and patterns hold for any size.",
         format_func=lambda layout: ", ".join(parse_layout(layout, _rank(layout))).upper(),
+        default=scene.layout,
         key=controlled("layout", scene.layout),
         required=True,
         on_change=lambda: change(changes.with_layout, value_of("layout")),
@@ -81,6 +82,7 @@ def _size(axis: str, size: int) -> None:
         axis.upper(),
         min_value=-more.ANY_WHOLE,  # the core tells what is wrong with a size
         max_value=more.ANY_WHOLE,
+        value=size,
         step=1,
         key=controlled(key, size),
         width=76 if size < 1000 else 120,
@@ -99,6 +101,7 @@ def _family(scene: Scene) -> None:
     st.selectbox(
         "Layer",
         options,
+        options.index(now),
         format_func=lambda family: _name(family, scene),
         key=controlled("family", now),
         width=168,
@@ -151,6 +154,7 @@ def _trailing_axes(scene: Scene, layer: Layer) -> None:
     _segments(
         f"normalized_shape = {list(chosen)}",
         depths,
+        len(chosen),
         key,
         lambda depth: ", ".join(axis.upper() for axis in scene.axes[rank - depth :]),
         apply,
@@ -159,18 +163,19 @@ def _trailing_axes(scene: Scene, layer: Layer) -> None:
 
 def _choice(name: str, label: str, options: list[int], value: int, shown: Any = str) -> None:
     key = controlled(name, value)
-    _segments(label, options, key, shown, lambda: change(changes.with_arguments, **{name: value_of(key)}))
+    _segments(label, options, value, key, shown, lambda: change(changes.with_arguments, **{name: value_of(key)}))
 
 
-def _segments(label: str, options: list[int], key: str, shown: Any, apply: Any) -> None:
+def _segments(label: str, options: list[int], value: int, key: str, shown: Any, apply: Any) -> None:
     if len(options) <= MOST_SEGMENTS:
-        st.segmented_control(label, options, format_func=shown, key=key, required=True, on_change=apply)
+        st.segmented_control(label, options, default=value, format_func=shown, key=key, required=True, on_change=apply)
     else:
-        st.selectbox(label, options, format_func=shown, key=key, on_change=apply, width=140)
+        st.selectbox(label, options, options.index(value), format_func=shown, key=key, on_change=apply, width=140)
 
 
 def _own_pattern(scene: Scene) -> None:
     norm = scene.sharing.norm
+    statistics, parameters = changes.pattern_text(norm), "none" if norm.params is None else norm.params
 
     def apply() -> None:
         wanted = value_of("own_params").strip()
@@ -183,7 +188,8 @@ def _own_pattern(scene: Scene) -> None:
     with st.container(horizontal=True, gap="small", key="pattern"):
         st.text_input(
             "Statistics: kept axes right of the arrow",
-            key=controlled("own_stats", changes.pattern_text(norm)),
+            statistics,
+            key=controlled("own_stats", statistics),
             help="To split an axis, give a size: n (g k) h w -> n g; g=2",
             width=330,
             max_chars=200,
@@ -191,7 +197,8 @@ def _own_pattern(scene: Scene) -> None:
         )
         st.text_input(
             "Parameters: the axes of gamma, or none",
-            key=controlled("own_params", "none" if norm.params is None else norm.params),
+            parameters,
+            key=controlled("own_params", parameters),
             width=330,
             max_chars=100,
             on_change=apply,
@@ -205,12 +212,14 @@ def _window(scene: Scene) -> None:
         for axis in drawing.partial:
             first, length, size = drawing.start[axis], drawing.extent[axis], scene.shape[axis]
             step = length if size - length >= length else 1
-            key = controlled(f"from_{scene.axes[axis]}", _steps_up(first, step))
+            value = _steps_up(first, step)
+            key = controlled(f"from_{scene.axes[axis]}", value)
             st.slider(
                 f"Drawn: {scene.axes[axis].upper()} {first:,} to {first + length - 1:,} of {size:,}",
                 0,
                 _steps_up(size - length, step),
-                step=step,
+                value,
+                step,
                 key=key,
                 width=260,
                 on_change=_move,

@@ -67,6 +67,7 @@ def _input(view: View) -> None:
     st.selectbox(
         "Values of x",
         list(derivatives.INPUTS),
+        list(derivatives.INPUTS).index(view.settings["input"]),
         format_func=derivatives.INPUTS.__getitem__,
         key=controlled("input", view.settings["input"]),
         width=220,
@@ -94,6 +95,7 @@ def _experiment(view: View, titles: dict[str, str]) -> None:
         "Experiment",
         list(titles),
         format_func=titles.__getitem__,
+        default=view.settings["show"],
         key=controlled("show", view.settings["show"]),
         required=True,
         wrap=True,
@@ -105,6 +107,7 @@ def _dtype(view: View) -> None:
     st.segmented_control(
         "dtype of x",
         list(DTYPES),
+        default=view.settings["dtype"],
         key=controlled("dtype", view.settings["dtype"]),
         required=True,
         on_change=lambda: change_settings(dtype=value_of("dtype") or view.settings["dtype"]),
@@ -117,6 +120,7 @@ def _power(view: View, name: str) -> None:
     st.select_slider(
         LABELS[name],
         range(low, high + 1),
+        view.settings[name],
         format_func=numbers.power,
         key=key,
         width=360,
@@ -126,7 +130,8 @@ def _power(view: View, name: str) -> None:
 
 def _number(view: View, fields: Sequence[Field], name: str) -> None:
     field = next(field for field in fields if field.name == name)
-    key = controlled(f"set_{name}", field.write(view.settings[name]))
+    written = field.write(view.settings[name])
+    key = controlled(f"set_{name}", written)
 
     def apply() -> None:
         try:
@@ -134,4 +139,4 @@ def _number(view: View, fields: Sequence[Field], name: str) -> None:
         except NormvizError as error:
             change_settings(problem=str(error))
 
-    st.text_input(LABELS[name], key=key, width=WIDTHS.get(name, 190), max_chars=20, on_change=apply)
+    st.text_input(LABELS[name], written, key=key, width=WIDTHS.get(name, 190), max_chars=20, on_change=apply)

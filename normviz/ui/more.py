@@ -14,6 +14,7 @@ import streamlit as st
 from normviz import changes
 from normviz.axes import parse_layout
 from normviz.layers import Layer
+from normviz.reading import Reading
 from normviz.scene import Scene
 from normviz.ui.state import change, controlled, held_scene, shown, value_of
 
@@ -97,10 +98,16 @@ def _tensor(scene: Scene) -> None:
         )
 
 
-def _change(to: Callable[..., Any], *arguments: Any, **named: Any) -> None:
-    """Change the scene, and run the whole page: the fragment alone would show it in the popover only."""
-    change(to, *arguments, **named)
-    st.rerun()
+def _change(to: Callable[..., Reading], *arguments: Any, **named: Any) -> None:
+    """Change the scene, and run the whole page: the fragment alone would show it in the popover only.
+
+    A control that goes away may say once more what it showed. That is no change, and must not undo a Back that comes with it.
+    """
+    scene = held_scene()
+    reading = to(scene, *arguments, **named)
+    if reading.scene != scene or reading.problem:
+        change(lambda _: reading)
+        st.rerun()
 
 
 def _with(options: tuple[str, ...], value: str) -> tuple[str, ...]:
@@ -119,7 +126,14 @@ def _select(
     label: str, name: str, options: tuple[str, ...], value: str, shown: Callable[[str], str], to: Callable[..., Any]
 ) -> None:
     key = controlled(name, value)
-    st.selectbox(label, options, format_func=shown, key=key, on_change=lambda: _change(to, value_of(key)))
+    st.selectbox(
+        label,
+        options,
+        options.index(value),
+        format_func=shown,
+        key=key,
+        on_change=lambda: _change(to, value_of(key)),
+    )
 
 
 def _seed(scene: Scene) -> None:
@@ -128,6 +142,7 @@ def _seed(scene: Scene) -> None:
         "Seed",
         min_value=-ANY_WHOLE,
         max_value=ANY_WHOLE,
+        value=scene.seed,
         step=1,
         key=key,
         on_change=lambda: _change(changes.with_seed, value_of(key)),
@@ -143,6 +158,7 @@ def _layer(layer: Layer) -> None:
             key = controlled(name, layer.given[name])
             st.toggle(
                 label,
+                value=layer.given[name],
                 key=key,
                 disabled=name == "bias" and not learns,
                 on_change=_flag,
@@ -161,6 +177,7 @@ def _mode(training: bool) -> None:
         "Mode",
         [True, False],
         format_func=lambda training: "train()" if training else "eval()",
+        default=training,
         key=key,
         required=True,
         on_change=_flag,
@@ -179,6 +196,7 @@ def _eps(layer: Layer) -> None:
     st.selectbox(
         "eps",
         options,
+        options.index(value),
         key=key,
         accept_new_options=True,
         help="Added to the variance inside the square root. None: the machine epsilon." if none else None,

@@ -117,7 +117,8 @@ def offered() -> tuple[str, ...]:
 def controlled(key: str, value: Any) -> str:
     """Give the widget ``key`` the scene's value before it is made; returns the key.
 
-    Where it has the value it is not told again: that would undo what the reader does meanwhile.
+    Where it has the value it is not told again: that would undo what the reader does meanwhile. So give the widget the same value as
+    its default too: a browser that draws it anew starts from there, and would take any other for the reader's choice.
     """
     if key not in st.session_state or st.session_state[key] != value:
         st.session_state[key] = value

@@ -4,6 +4,9 @@ import re
 
 from playwright.sync_api import ConsoleMessage, Error, Page, Request
 
+# What the browser itself gives up because the page is left; a server or a rule that refuses has another name.
+LEFT = "net::ERR_ABORTED"
+
 # On a cold link to a page below the root, Streamlit asks for these two and gets a 404.
 PROBE = re.compile(r"https?://[^/]+/.+/_stcore/(health|host-config)")
 
@@ -27,7 +30,8 @@ class Watch:
         self.complaints.append(f"page error: {error}")
 
     def _failed(self, request: Request) -> None:
-        self.complaints.append(f"failed request: {request.url}: {request.failure}")
+        if request.failure != LEFT:
+            self.complaints.append(f"failed request: {request.url}: {request.failure}")
 
     def check(self) -> None:
         """Raise AssertionError where there was a complaint, or a traceback stands on the page; the next check starts afresh."""

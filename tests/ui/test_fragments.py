@@ -2,14 +2,16 @@
 
 import asyncio
 from collections.abc import Iterator
+from urllib.parse import parse_qsl
 
 import pytest
 
 from bench.common import Server, server
 from bench.protocol import FIELDS, Ran, Session, Widget
 from bench.students import ELEMENT, PAGES, Log, Student, seat
+from normviz.reading import read
 
-CONTROLS = set(FIELDS) - {ELEMENT}
+CONTROLS = set(FIELDS) - {ELEMENT, "popover"}
 
 
 @pytest.fixture(scope="module")
@@ -95,3 +97,74 @@ def test_the_students_of_the_load_test_find_what_they_click(app, page):
         return student.choices()
 
     assert ELEMENT in {widget.kind for widget in asyncio.run(visit())}
+
+
+class TestMore:
+    """What is under it comes and goes, and the browser may still speak of what is gone."""
+
+    STATES = ("layer=LayerNorm([4],eps=0.001,bias=False)&params=index&at=1,1,1,1", "layer=BatchNorm2d(3,affine=False)")
+
+    @pytest.mark.parametrize("query", STATES)
+    def test_a_back_is_obeyed_though_controls_that_are_gone_speak_once_more(self, app, query):
+        async def visit() -> Session:
+            session = Session(app.websocket, "", query)
+            await session.open()
+            await clicked(session, [0, 1, 2, 3])
+            await session.change(session.widgets["More"], True)
+            shown = dict(session.states)
+            await session.change(session.widgets["More"], False)
+            session.query = query
+            await session.run({key: state for key, state in shown.items() if key != session.widgets["More"].id})
+            await session.close()
+            assert len(shown) > len(session.states)
+            return session
+
+        session = asyncio.run(visit())
+        assert session.query == query
+        at = read(dict(parse_qsl(query))).scene.at
+        assert figure(session).data["at"] == (None if at is None else list(at))
+
+    def test_a_change_in_it_runs_the_page(self, app):
+        async def visit() -> tuple[Ran, Session]:
+            session = Session(app.websocket)
+            await session.open()
+            await session.change(session.widgets["More"], True)
+            ran = await session.change(session.widgets["bias: beta"], False)
+            await session.close()
+            return ran, session
+
+        ran, session = asyncio.run(visit())
+        assert CONTROLS & set(ran.drawn)
+        assert "bias" in session.query
+
+
+@pytest.mark.parametrize(
+    ("path", "query"),
+    [
+        *[("", query) for query in TestMore.STATES],
+        ("", "shape=2,12,4,4&layer=GroupNorm(3,12)"),
+        ("", "shape=2,30,2,2&layer=GroupNorm(15,30)"),
+        ("", "shape=64,64,64&layer=DimNorm(1)&layout=NLC"),
+        ("", "shape=2,3,4,4&layer=Norm('n c h w -> n h w', 'c')"),
+        ("compare", "shape=2,4,3,3"),
+        ("gradients", "input=constant&show=jacobian"),
+        ("numerics", "show=distance"),
+        ("numerics", "show=eps"),
+        ("train_and_eval", "momentum=0.3&batch=16"),
+        ("questions", "q=s0&guess=4"),
+    ],
+)
+def test_every_control_that_a_browser_draws_anew_starts_from_what_it_shows(app, path, query):
+    async def visit() -> list[Widget]:
+        session = Session(app.websocket, path, query)
+        await session.open()
+        if "More" in session.widgets:
+            await session.change(session.widgets["More"], True)
+        await session.close()
+        return list(session.widgets.values())
+
+    controls = [widget for widget in asyncio.run(visit()) if hasattr(widget.element, "set_value")]
+    assert controls
+    assert {widget.name: widget.default() or None for widget in controls} == {
+        widget.name: widget.first() or None for widget in controls
+    }
