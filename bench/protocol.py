@@ -90,6 +90,11 @@ class Widget:
         return element.default
 
 
+def aggregator(component: Widget) -> str:
+    """By which the browser sends a component's events."""
+    return f"$$STREAMLIT_INTERNAL_KEY_{component.id}__events"
+
+
 @dataclass
 class Ran:
     """One run of the script, from the message to its end."""
@@ -143,8 +148,7 @@ class Session:
         """
         name = widget.field
         if widget.kind == "bidi_component":
-            aggregator = f"$$STREAMLIT_INTERNAL_KEY_{widget.id}__events"
-            return await self.run({aggregator: (name, json.dumps([value]))}, widget.fragment)
+            return await self.run({aggregator(widget): (name, json.dumps([value]))}, widget.fragment)
         if name not in TRIGGERS:
             self.states[widget.id] = (name, value)
         return await self.run({widget.id: (name, value)}, widget.fragment)

@@ -12,7 +12,7 @@ from normviz.exhibit.step_by_step import LAST_STEP
 from normviz.linked.chart import chart_payload
 from normviz.linked.tabs import tabs_payload
 from normviz.ui.assets import LINKED, PLOTLY, enclosed
-from normviz.ui.state import change, change_settings
+from normviz.ui.state import FIGURE, change, change_settings
 
 if TYPE_CHECKING:
     from normviz.figures.lines import Lines
@@ -47,7 +47,7 @@ def tabs(html: str, key: str) -> None:
 def _selected() -> None:
     sent = _sent("select")
     if sent is not None:
-        change(changes.selected, _index(sent.get("at")))
+        change(changes.selected, _index(sent.get("at")), by=FIGURE)
 
 
 def _edited() -> None:
@@ -55,15 +55,14 @@ def _edited() -> None:
     index = _index(sent.get("at")) if sent else None
     value = sent.get("value") if sent else None
     if index is not None and isinstance(value, int | float) and not isinstance(value, bool):
-        change(changes.edited, index, value)
-        st.rerun()  # the controls, too: x is none of the examples now
+        change(changes.edited, index, value)  # the controls, too: x is none of the examples now
 
 
 def _stepped() -> None:
     sent = _sent("step")
     step = sent.get("step") if sent else None
     if type(step) is int:
-        change_settings(step=min(max(step, 0), LAST_STEP))
+        change_settings(step=min(max(step, 0), LAST_STEP), by=FIGURE)
 
 
 def _sent(name: str) -> dict[str, Any] | None:

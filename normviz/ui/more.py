@@ -16,7 +16,7 @@ from normviz.axes import parse_layout
 from normviz.layers import Layer
 from normviz.reading import Reading
 from normviz.scene import Scene
-from normviz.ui.state import change, controlled, held_scene, shown, value_of
+from normviz.ui.state import answered, change, controlled, held_scene, shown, value_of
 
 OPEN = "more"
 ANY_WHOLE = 2**53 - 1  # the largest that a browser holds exactly
@@ -61,6 +61,7 @@ def _has_modes(layer: Layer) -> bool:
 @st.fragment
 def more() -> None:
     """The popover."""
+    answered()
     with (
         st.popover("More", icon=":material/tune:", key=OPEN, on_change="rerun") as popover,
         st.container(key="more_body"),
@@ -107,7 +108,6 @@ def _change(to: Callable[..., Reading], *arguments: Any, **named: Any) -> None:
     reading = to(scene, *arguments, **named)
     if reading.scene != scene or reading.problem:
         change(lambda _: reading)
-        st.rerun()
 
 
 def _with(options: tuple[str, ...], value: str) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from normviz.ui.logs import refused
 from normviz.view import View, read_view
 
 VIEW, CHANGED, PAGE = "normviz.view", "normviz.changed", "normviz.page"
+CONTROL, FIGURE = "control", "figure"  # what changed the view: then the whole page follows, or the figure alone
 TOLD, MOST_TOLD = "normviz.controls", 200  # what each control was given to show
 ADDRESS = "normviz.address"  # read or written last
 OFFERED = "normviz.offered"  # the names of this run's controls
@@ -29,7 +30,7 @@ OFFERED = "normviz.offered"  # the names of this run's controls
 def current(fields: Sequence[Field] = ()) -> View:
     """The view of this run; writes the URL where a callback changed it."""
     st.session_state[OFFERED] = []
-    if st.session_state.pop(CHANGED, False):
+    if st.session_state.pop(CHANGED, None):
         return _settled(fields)
     st.session_state[ADDRESS] = st.query_params.to_dict()
     view = st.session_state[VIEW] = read_view(st.session_state[ADDRESS], fields)
@@ -38,8 +39,13 @@ def current(fields: Sequence[Field] = ()) -> View:
 
 
 def latest(fields: Sequence[Field] = ()) -> View:
-    """The view of a fragment: after ``current`` the same; alone, what its own callback made. It never takes the browser's address."""
-    if st.session_state.pop(CHANGED, False):
+    """The view of a fragment: after ``current`` the same; alone, what its own callback made. It never takes the browser's address.
+
+    The browser may send what a control says along with a click on the figure, as the figure's alone: then the whole page runs.
+    """
+    if st.session_state.get(CHANGED) == CONTROL:
+        st.rerun()
+    if st.session_state.pop(CHANGED, None):
         return _settled(fields)
     view: View = st.session_state[VIEW]
     return view
@@ -78,28 +84,38 @@ def enter(page: str) -> None:
     if before not in (None, page) and not st.query_params.to_dict() and VIEW in st.session_state:
         st.session_state[VIEW] = replace(st.session_state[VIEW], settings={}, problem=None, frame=Frame())
         st.session_state[ADDRESS] = {}
-        st.session_state[CHANGED] = True
+        _changed(CONTROL)
 
 
-def change(to: Callable[..., Reading], *arguments: Any, **named: Any) -> None:
+def _changed(by: str) -> None:
+    st.session_state[CHANGED] = by if st.session_state.get(CHANGED, by) == by else CONTROL
+
+
+def answered() -> None:
+    """Call in a fragment that shows no view: a change that was sent along with its own runs the whole page."""
+    if st.session_state.get(CHANGED):
+        st.rerun()
+
+
+def change(to: Callable[..., Reading], *arguments: Any, by: str = CONTROL, **named: Any) -> None:
     """Call in a callback: the scene becomes ``to(scene, ...)``."""
     view: View = st.session_state[VIEW]
     reading = to(view.scene, *arguments, **named)
     st.session_state[VIEW] = replace(view, scene=reading.scene, problem=reading.problem)
-    st.session_state[CHANGED] = True
+    _changed(by)
 
 
-def change_settings(problem: str | None = None, **values: Any) -> None:
+def change_settings(problem: str | None = None, by: str = CONTROL, **values: Any) -> None:
     """Call in a callback: these settings of the page take these values; ``problem`` says what could not be."""
     view: View = st.session_state[VIEW]
     st.session_state[VIEW] = replace(view, settings={**view.settings, **values}, problem=problem)
-    st.session_state[CHANGED] = True
+    _changed(by)
 
 
 def reset() -> None:
     """Call in a callback: the view becomes the usual one; what is hidden stays hidden."""
     st.session_state[VIEW] = replace(read_view({}), frame=st.session_state[VIEW].frame)
-    st.session_state[CHANGED] = True
+    _changed(CONTROL)
 
 
 def shown(*names: str) -> bool:

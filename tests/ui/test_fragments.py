@@ -1,13 +1,14 @@
 """What a change runs, seen on the line between browser and server: a click the figure alone, "More" itself alone, a control the page."""
 
 import asyncio
+import json
 from collections.abc import Iterator
 from urllib.parse import parse_qsl
 
 import pytest
 
 from bench.common import Server, server
-from bench.protocol import FIELDS, Ran, Session, Widget
+from bench.protocol import FIELDS, Ran, Session, Widget, aggregator
 from bench.students import ELEMENT, PAGES, Log, Student, seat
 from normviz.reading import read
 
@@ -72,6 +73,30 @@ def test_a_control_after_a_click_keeps_the_element(app):
     session = asyncio.run(visit())
     assert figure(session).data["at"] == [0, 1, 2, 3]
     assert figure(session).data["layer"] == "BatchNorm2d(3)"
+
+
+@pytest.mark.parametrize("through", ["figure", "More"])
+def test_what_a_control_says_along_with_a_click_runs_the_page(app, through):
+    """The browser sends all that changes at once as one, and as that of one fragment."""
+
+    async def visit() -> tuple[Ran, Session]:
+        session = Session(app.websocket)
+        await session.open()
+        size, clicked_on = session.widgets["N"], figure(session)
+        session.states[size.id] = (size.field, 3.0)
+        click = json.dumps([{"event": "select", "value": {"at": [0, 1, 2, 3], "turn": 1}}])
+        told = {aggregator(clicked_on): (clicked_on.field, click)}
+        ran = await session.run(told, (clicked_on if through == "figure" else session.widgets["More"]).fragment)
+        await session.close()
+        return ran, session
+
+    ran, session = asyncio.run(visit())
+    assert not ran.errors
+    assert CONTROLS & set(ran.drawn)
+    assert figure(session).data["at"] == [0, 1, 2, 3]
+    assert figure(session).data["grid"]["shape"] == [3, 3, 4, 4]
+    assert session.query.startswith("shape=3%2C3%2C4%2C4&")
+    assert session.query.endswith("&at=0%2C1%2C2%2C3")
 
 
 def test_an_edit_runs_the_page(app):
