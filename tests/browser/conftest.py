@@ -1,5 +1,6 @@
 """The app in a real browser: one server a session, one Chromium a file, and no complaint of the browser unread."""
 
+import json
 import os
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
 
 from tests.browser.exported import FileView
 from tests.browser.line import Line
@@ -28,6 +29,7 @@ PATIENCE = 1000 * int(
 TO_START = 300  # s: torch is imported before the first answer
 
 Opener = Callable[..., View]
+Regular = Callable[..., BrowserContext]
 
 expect.set_options(timeout=PATIENCE)
 
@@ -70,19 +72,68 @@ def _wait_for_health(address: str, process: subprocess.Popen[bytes], log: Path) 
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """A Chromium of the file's own: playwright keeps an event loop in this thread, which no other test should meet."""
-    path = browser_path()
+def playwright() -> Iterator[Playwright]:
+    """The file's own: it keeps an event loop in this thread, which no other test should meet."""
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
-        yield chromium
-        chromium.close()
+        yield playwright
 
 
 @pytest.fixture(scope="module")
-def context(browser: Browser) -> BrowserContext:
-    """A visitor with an ordinary screen, who has been here before: the files are in the cache."""
-    return _context(browser)
+def flags() -> list[str]:
+    """How Chromium is started; a file may have its own way."""
+    return ARGUMENTS
+
+
+@pytest.fixture(scope="module")
+def browser(playwright: Playwright, flags: list[str]) -> Iterator[Browser]:
+    """A Chromium of the file's own, for visitors who come for the first time."""
+    chromium = playwright.chromium.launch(executable_path=browser_path(), args=flags)
+    yield chromium
+    chromium.close()
+
+
+@pytest.fixture(scope="session")
+def caches(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """For each kind of visitor a folder in which the browser keeps files and compiled scripts: a page opens in half the time."""
+    known: dict[str, Path] = {}
+
+    def folder(kind: str) -> Path:
+        return known[kind] if kind in known else known.setdefault(kind, tmp_path_factory.mktemp("cache"))
+
+    return folder
+
+
+@pytest.fixture(scope="module")
+def regular(
+    playwright: Playwright,
+    flags: list[str],
+    caches: Callable[[str], Path],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Regular]:
+    """Visitors who come again, each with a Chromium of its own: ``regular(viewport={...}, color_scheme="dark")``."""
+    there: dict[str, BrowserContext] = {}
+
+    def context(**options: Any) -> BrowserContext:
+        kind = json.dumps([flags, options], sort_keys=True)
+        if kind not in there:
+            there[kind] = playwright.chromium.launch_persistent_context(
+                tmp_path_factory.mktemp("visitor"),
+                executable_path=browser_path(),
+                args=[*flags, f"--disk-cache-dir={caches(kind)}"],
+                **{"viewport": SCREEN, "color_scheme": "light"} | options,
+            )
+            there[kind].set_default_timeout(PATIENCE)
+        return there[kind]
+
+    yield context
+    for opened in there.values():
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def context(regular: Regular) -> BrowserContext:
+    """A visitor with an ordinary screen, who has been here before."""
+    return regular()
 
 
 def _context(browser: Browser, **options: Any) -> BrowserContext:
@@ -123,6 +174,21 @@ def visitor(browser: Browser, server: str) -> Iterator[Opener]:
         watch.check()
     for context, _ in opened:
         context.close()
+
+
+@pytest.fixture
+def guest(regular: Regular, server: str) -> Iterator[Opener]:
+    """Opens the page in a new tab of a visitor who has been here before: ``guest(viewport={...}, color_scheme="dark")``."""
+    opened: list[Watch] = []
+
+    def visit(**options: Any) -> View:
+        opened.append(Watch(regular(**options).new_page()))
+        return View(opened[-1].page, server)
+
+    yield visit
+    for watch in opened:
+        watch.check()
+        watch.page.close()
 
 
 @pytest.fixture(scope="module")

@@ -114,8 +114,8 @@ def luminance(colour: tuple[int, ...]) -> float:
 
 
 @pytest.mark.parametrize("theme", THEMES)
-def test_both_themes_paint_peers_in_their_colour_and_veil_the_rest(visitor, theme):
-    view = visitor(color_scheme=theme).open("?layer=BatchNorm2d(3)&at=0,1,1,1")
+def test_both_themes_paint_peers_in_their_colour_and_veil_the_rest(guest, theme):
+    view = guest(color_scheme=theme).open("?layer=BatchNorm2d(3)&at=0,1,1,1")
     picture = Image.open(io.BytesIO(view.page.screenshot())).convert("RGB")
     colours, background = THEMES[theme], rgb(THEMES[theme].background)
     assert picture.getpixel((5, 400)) == background
@@ -131,8 +131,8 @@ def test_both_themes_paint_peers_in_their_colour_and_veil_the_rest(visitor, them
 
 
 @pytest.mark.parametrize("theme", THEMES)
-def test_text_can_be_read_in_both_themes(visitor, theme):
-    view = visitor(color_scheme=theme).open("?layer=LayerNorm([4])")
+def test_text_can_be_read_in_both_themes(guest, theme):
+    view = guest(color_scheme=theme).open("?layer=LayerNorm([4])")
     background = luminance(rgb(THEMES[theme].background))
     found = view.page.evaluate(
         """() => Object.fromEntries([".nv-title", ".nv-caption", ".nv-readout", ".nv-note", ".nv-worked .nv-what", ".st-key-sentence h3"]
@@ -143,8 +143,8 @@ def test_text_can_be_read_in_both_themes(visitor, theme):
         assert (high + 0.05) / (low + 0.05) >= 4.5, (part, colour)
 
 
-def test_the_theme_can_change_while_the_page_is_open(visitor):
-    view = visitor().open("?at=none")
+def test_the_theme_can_change_while_the_page_is_open(guest):
+    view = guest().open("?at=none")
     view.page.emulate_media(color_scheme="dark")
     view.page.wait_for_function(
         "text => document.querySelector('.nv-view').style.getPropertyValue('--nv-text') === text",
@@ -153,8 +153,8 @@ def test_the_theme_can_change_while_the_page_is_open(visitor):
     view.shows()
 
 
-def test_embedded_there_is_no_header_and_everything_works(visitor):
-    view = visitor().open("?embed=true")
+def test_embedded_there_is_no_header_and_everything_works(guest):
+    view = guest().open("?embed=true")
     expect(view.page.get_by_role("navigation")).to_have_count(0)
     assert view.find(".st-key-controls").bounding_box()["y"] < 60
     view.hover("stats", (0, 0, 0, 0))
@@ -167,8 +167,8 @@ def test_embedded_there_is_no_header_and_everything_works(visitor):
     view.shows()
 
 
-def test_embedded_in_dark_it_is_dark(visitor):
-    view = visitor().open("?embed=true&embed_options=dark_theme&layer=BatchNorm2d(3)")
+def test_embedded_in_dark_it_is_dark(guest):
+    view = guest().open("?embed=true&embed_options=dark_theme&layer=BatchNorm2d(3)")
     assert view.find(".nv-view").evaluate("e => e.style.getPropertyValue('--nv-text')") == THEMES["dark"].text
     picture = Image.open(io.BytesIO(view.page.screenshot())).convert("RGB")
     assert picture.getpixel((5, 500)) == rgb(THEMES["dark"].background)
@@ -195,8 +195,8 @@ def test_a_window_of_a_large_tensor_moves_with_its_slider(look):
     view.waits_for(at=",".join(map(str, index)))
 
 
-def test_turning_the_screen_draws_anew(visitor):
-    view = visitor().open("?layer=BatchNorm2d(3)")
+def test_turning_the_screen_draws_anew(guest):
+    view = guest().open("?layer=BatchNorm2d(3)")
     view.page.set_viewport_size({"width": 420, "height": 900})
     expect(view.find(".nv-view.nv-narrow")).to_have_count(1)
     view.page.wait_for_function(

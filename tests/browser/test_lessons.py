@@ -1,13 +1,12 @@
 """The lesson pages under a hand: opened by their addresses on any screen, pointed at, stepped, predicted."""
 
 import re
-from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from normviz.chosen import chosen
 from normviz.comparison import compare
@@ -17,7 +16,7 @@ from normviz.figures import theme
 from normviz.lessons.question import answer, computed, prose
 from normviz.lessons.questions import QUESTIONS
 from normviz.stepwise import steps
-from tests.browser.conftest import PATIENCE
+from tests.browser.conftest import Regular
 from tests.browser.view import Index, View
 from tests.browser.watch import Watch
 
@@ -90,12 +89,9 @@ def lesson(page: Page, server: str) -> Lesson:
 
 
 @pytest.fixture(scope="module", params=SCREENS)
-def visit(request: pytest.FixtureRequest, browser: Browser) -> Iterator[tuple[BrowserContext, str]]:
+def visit(request: pytest.FixtureRequest, regular: Regular) -> tuple[BrowserContext, str]:
     """A visitor who sees the app in the light or in the dark, and the name of the theme."""
-    context = browser.new_context(viewport=SCREENS[request.param][0], color_scheme=request.param)
-    context.set_default_timeout(PATIENCE)
-    yield context, request.param
-    context.close()
+    return regular(viewport=SCREENS[request.param][0], color_scheme=request.param), request.param
 
 
 @pytest.mark.parametrize("name", ADDRESSES)

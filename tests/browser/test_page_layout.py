@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 from normviz.exhibit import numerics, train_and_eval
-from tests.browser.conftest import PATIENCE
+from tests.browser.conftest import Regular
 from tests.browser.test_lessons import READY, STRAIGHT, Lesson
 from tests.browser.watch import Watch
 
@@ -35,17 +35,13 @@ Opener = Callable[[str], Lesson]
 
 
 @pytest.fixture(scope="module")
-def tabs(browser: Browser, server: str) -> Iterator[dict[str, tuple[Lesson, Watch]]]:
+def tabs(regular: Regular, server: str) -> dict[str, tuple[Lesson, Watch]]:
     """One tab a screen."""
     opened = {}
     for name, screen in SCREENS.items():
-        context = browser.new_context(viewport=screen, color_scheme="light", has_touch=name == "phone")
-        context.set_default_timeout(PATIENCE)
-        tab = context.new_page()
+        tab = regular(viewport=screen, has_touch=name == "phone").new_page()
         opened[name] = Lesson(tab, server), Watch(tab)
-    yield opened
-    for view, _ in opened.values():
-        view.page.context.close()
+    return opened
 
 
 def opener(name: str, tabs: dict[str, tuple[Lesson, Watch]]) -> Iterator[Opener]:

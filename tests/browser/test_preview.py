@@ -12,8 +12,8 @@ pytestmark = pytest.mark.browser
 HURRIED = "{ const now = Date.now; let hours = 0; Date.now = () => now() + 3_600_000 * hours++; }"
 
 
-def test_a_preview_that_comes_late_still_tells_its_height(visitor: Opener) -> None:
-    view = visitor().open()
+def test_a_preview_that_comes_late_still_tells_its_height(guest: Opener) -> None:
+    view = guest().open()
     view.page.evaluate(HURRIED)
     panel = Panel(view)
     assert panel.measured() > 150

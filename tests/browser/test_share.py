@@ -84,11 +84,11 @@ def pairs(address: str) -> dict[str, str]:
 
 
 @pytest.fixture
-def opened(visitor):
+def opened(guest):
     """A page and its panel: ``opened("compare?...")``."""
 
     def go(address: str = "", **options) -> tuple[View, Panel]:
-        view = visitor(permissions=["clipboard-read", "clipboard-write"], **options)
+        view = guest(permissions=["clipboard-read", "clipboard-write"], **options)
         view.page.goto(f"{view.server}/{address}")
         view.page.locator(READY).first.wait_for()
         view.settles()
@@ -132,14 +132,17 @@ def test_every_text_is_the_view_and_is_copied_whole(opened, page, query, title):
     assert (iframe["loading"], iframe["allow"], iframe["width"]) == ("lazy", "clipboard-write", "100%")
     assert int(iframe["height"]) > 150
 
-    view.page.goto(panel_link := f"{view.server}/{page}{readable}")
-    view.page.locator(READY).first.wait_for()
-    view.settles()
-    assert Panel(view).text("Link") == panel_link
+
+def test_the_link_of_a_link_is_the_same(opened):
+    page, query, _ = VIEWS[1]
+    _, first = opened(f"{page}{link(query)}")
+    address = first.text("Link")
+    _, again = opened(address.removeprefix(f"{first.page.evaluate('location.origin')}/"))
+    assert again.text("Link") == address
 
 
-def test_choices_change_the_embedded_view_and_neither_the_link_nor_the_server(visitor):
-    view = visitor()
+def test_choices_change_the_embedded_view_and_neither_the_link_nor_the_server(guest):
+    view = guest()
     sent = []
     view.page.on("websocket", lambda socket: sent.append([socket, 0]))
     view.open("?layer=BatchNorm2d(3)")
@@ -225,8 +228,8 @@ def test_hostile_words_stay_words(opened):
     assert not alerts
 
 
-def test_where_there_is_no_clipboard_the_older_way_works(visitor):
-    view = visitor()
+def test_where_there_is_no_clipboard_the_older_way_works(guest):
+    view = guest()
     view.page.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
     view.open("?at=0,0,0,0")
     view.page.evaluate(
@@ -242,8 +245,8 @@ def test_where_there_is_no_clipboard_the_older_way_works(visitor):
     assert view.page.evaluate("window.taken") == panel.text("Link") == f"{view.server}/?at=0,0,0,0"
 
 
-def test_the_keyboard_opens_uses_and_closes_it(visitor):
-    view = visitor().open()
+def test_the_keyboard_opens_uses_and_closes_it(guest):
+    view = guest().open()
     opener = view.page.get_by_role("button", name="Share", exact=True)
     opener.focus()
     view.page.keyboard.press("Enter")
@@ -300,9 +303,11 @@ def test_nothing_of_it_is_cut_off(opened, width, height, theme):
     assert abs(sum(contrast[0]) - sum(contrast[1])) > 500
 
 
-def test_the_button_takes_no_room_and_lies_on_nothing(visitor):
+def test_the_button_takes_no_room_and_lies_on_nothing(view):
+    view.open()
     for width in (1280, 900, 390, 320):
-        view = visitor(viewport={"width": width, "height": 720}).open()
+        view.page.set_viewport_size({"width": width, "height": 720})
+        view.shows()
         box = view.page.get_by_role("button", name="Share", exact=True).bounding_box()
         assert box["y"] + box["height"] <= 60
         assert view.find(".st-key-controls").bounding_box()["y"] < 100
@@ -342,8 +347,8 @@ def test_the_file_is_that_of_the_view(opened):
     assert "The same in code" not in text
 
 
-def test_a_view_with_hidden_parts_offers_the_full_app(visitor):
-    view = visitor()
+def test_a_view_with_hidden_parts_offers_the_full_app(guest):
+    view = guest()
     view.page.goto(f"{view.server}/?hide=all&layer=BatchNorm2d(3)&caption=Row+1")
     offer = view.page.get_by_role("link", name="Open the full app")
     expect(offer).to_have_attribute("rel", "noopener")

@@ -104,9 +104,9 @@ def test_a_slow_answer_changes_nothing_until_it_is_there(visitor, line):
         view.waits_for(layer="LayerNorm([4])")
 
 
-def test_no_painted_frame_is_blank(visitor):
+def test_no_painted_frame_is_blank(guest):
     """Of the frames that Chromium painted during changes: each has the panel's colours."""
-    view = visitor().open("?layer=BatchNorm2d(3)&at=none")
+    view = guest().open("?layer=BatchNorm2d(3)&at=none")
     view.page.screenshot()  # what was painted while loading is out of the way
     session = view.page.context.new_cdp_session(view.page)
     frames: list[str] = []
@@ -167,9 +167,9 @@ class Hold:
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_an_answer_that_comes_late_and_piece_by_piece_shows_no_half_of_it(visitor, change):
+def test_an_answer_that_comes_late_and_piece_by_piece_shows_no_half_of_it(guest, change):
     start, act, query = CHANGES[change]
-    view = visitor()
+    view = guest()
     hold = Hold(view.page)
     view.open(start)
     with watched(view):

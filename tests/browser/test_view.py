@@ -27,9 +27,9 @@ FRAMES = """() => {
 
 
 @pytest.fixture
-def restless(visitor: Opener) -> Iterator[View]:
+def restless(guest: Opener) -> Iterator[View]:
     """A view that is drawn anew all the time; and it was, while the test read."""
-    view = visitor().open(f"?layer=BatchNorm2d(3)&at={','.join(map(str, AT))}")
+    view = guest().open(f"?layer=BatchNorm2d(3)&at={','.join(map(str, AT))}")
     view.page.evaluate(FRAMES)
     view.page.evaluate(RESTLESS)
     yield view

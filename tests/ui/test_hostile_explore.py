@@ -1,0 +1,67 @@
+"""Hostile and huge addresses of the Explore page, without a browser."""
+
+import pytest
+
+from tests.ui.driver import check, expected, opened, query, said, scene, turned, warned
+from tests.ui.pages import figures, tabs
+
+HOSTILE = [
+    "shape=", "shape=0,3", "shape=-1,2", "shape=2,3,x", "shape=1e3,2", f"shape={10**30},2", f"shape={'2,' * 5000}2",
+    "shape=<script>alert(1)</script>", "shape=2,3\x00", "shape=nan,inf", f"shape={','.join('2' * 13)}", "shape=2,3&layout=NCHW",
+    "layout=NCH", "layout=NNCC", "layout=<b>", "layer=", "layer=__import__('os').system('true')", "layer=GroupNorm(2,3)",
+    "layer=GroupNorm(0,3)", "layer=LayerNorm(7)", "layer=BatchNorm1d(3)", "layer=Conv2d(3,3)", f"layer=LayerNorm({'[' * 300})",
+    "layer=Norm('n c -> n')", "layer=Norm('batch c h w -> batch')", "layer=Norm('n c h w -> n')&layout=NHWC",
+    "shape=1,3&layer=BatchNorm1d(3)", "shape=1,3,1,1&layer=InstanceNorm2d(3)", f"layer={'x' * 100_000}", "data=", "data=noise",
+    "data=![x](https://example.org/x.png)", "seed=-1", "seed=1.5", f"seed={10**30}", "seed=٣,٤", "params=ones", "at=9,9,9,9",
+    "at=1,2", "at=x", "at=-1,0,0,0", "values=1,2", "values=nan,1&shape=1,2", "values=1e400,1&shape=1,2", "values=<b>", "from=1,0,0,0",
+    "from=x", f"from={10**30},0,0,0", "from=-1,0,0,0&shape=2,64,56,56", "shape=2,64,56,56&from=0,63,0,0",
+    "shape=0&layout=?&layer=?&data=?&seed=?&values=?&params=?&at=?&from=?",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("link", HOSTILE, ids=range(len(HOSTILE)))
+def test_a_hostile_address_gives_one_message_and_a_valid_view(link):
+    app = opened(link)
+    assert not app.exception
+    (warning,) = warned(app)
+    assert 20 < len(warning) < 700
+    parts = dict(part.split("=", 1) for part in link.split("&"))
+    assert said(app) == expected(scene(app))
+    assert query(app) == parts  # the address stays the reader's own
+
+
+@pytest.mark.parametrize("link", HOSTILE[::8], ids=range(0, len(HOSTILE), 8))
+def test_from_a_hostile_address_a_reader_goes_on(link):
+    app = opened(link)
+    app = turned(app, f"size_{scene(app).axes[-1]}", scene(app).shape[-1] + 1)
+    check(app)
+    assert not app.warning
+
+
+@pytest.mark.parametrize(
+    "text", ["![x](https://example.org/x.png)", "[x](https://example.org)", "**x**", "$x$", ":red[x]", "`x`"]
+)
+def test_a_message_is_no_markdown(text):
+    (warning,) = opened(f"data={text}").warning
+    assert "".join(letter if letter.isalnum() else f"\\{letter}" for letter in text) in warning.value
+
+
+HUGE = [
+    "shape=100000,100000,100000&layer=LayerNorm([100000,100000])",
+    "shape=1099511627776,1099511627776,4&layer=LayerNorm([4])",
+    "shape=1099511627776,1099511627776,1099511627776&layer=LayerNorm([1099511627776,1099511627776])",
+    "shape=1025,1024",
+    "shape=2,720720,720720&layer=GroupNorm(7,720720)",
+]
+
+
+@pytest.mark.parametrize("link", HUGE)
+def test_of_a_tensor_too_large_to_compute_with_counts_and_code_are_left(link):
+    app = opened(link)
+    assert not app.exception
+    assert not app.warning
+    assert said(app) == expected(scene(app))
+    assert any("too large to compute values here" in info.value for info in app.info)
+    assert sum("import" in text for text in tabs(app).values()) > 2
+    refused = any("groups are too many to number" in info.value for info in app.info)
+    assert refused == (figures(app) == [])
