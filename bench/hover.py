@@ -39,8 +39,8 @@ from bench.hover_pages import COMMON, LINKED, PLACES, SUBPLOTS, WATCH
 from normviz import linked
 from normviz.export.show import of_query
 from normviz.figures import sharing_panels, theme, value_panels
-from normviz.figures.palette import stops
 from normviz.linked.payload import payload
+from normviz.palette import stops
 from normviz.reading import read
 from normviz.scene import Scene
 

@@ -78,7 +78,7 @@ class Import:
 
 
 def part_of(module: str) -> str:
-    """``figures`` of ``normviz.figures.palette``, ``pages`` of ``pages.explore``; "" of the package itself."""
+    """``figures`` of ``normviz.figures.lines``, ``pages`` of ``pages.explore``; "" of the package itself."""
     names = [name for name in module.split(".") if name != "__init__"]
     return (names[1] if len(names) > 1 else "") if names[0] == "normviz" else names[0]
 
@@ -175,12 +175,12 @@ WRONG = [
     ("normviz/axes.py", "from normviz import norm", upward),
     ("normviz/axes.py", "def late():\n    from normviz.norm import Norm", upward),
     ("normviz/explanation.py", "from normviz.figures import explanation_figure", upward),
-    ("normviz/figures/palette.py", "import normviz.ui.shell", upward),
+    ("normviz/figures/lines.py", "import normviz.ui.shell", upward),
     ("normviz/ui/shell.py", "from pages import explore", upward),
     ("normviz/norm.py", "import normviz.unheard", upward),
     ("normviz/unheard.py", "from normviz.figures import Theme", upward),
     ("normviz/sharing.py", "from normviz.compute import trace", cycle),
-    ("normviz/figures/palette.py", "from normviz.figures import Theme", cycle),
+    ("normviz/figures/lines.py", "from normviz.figures import Theme", cycle),
 ]
 
 
@@ -192,8 +192,8 @@ def test_a_wrong_import_is_found(tmp_path, file, text, finds):
         "normviz/compute.py": "from normviz.sharing import ids\ntrace = 1",
         "normviz/sharing.py": "ids = 1",
         "normviz/explanation.py": "import torch",
-        "normviz/figures/__init__.py": "from normviz.figures.palette import Theme",
-        "normviz/figures/palette.py": "import plotly\nTheme = 1",
+        "normviz/figures/__init__.py": "from normviz.figures.lines import Theme",
+        "normviz/figures/lines.py": "import plotly\nTheme = 1",
         "normviz/ui/shell.py": "import streamlit",
         "pages/explore.py": "from normviz.ui import shell",
     }

@@ -13,7 +13,6 @@ from normviz.export.markup import data, escape
 from normviz.export.plotlyjs import PlotlyJs, plotlyjs
 from normviz.figures import THEMES
 from normviz.figures.brand import FAVICON
-from normviz.figures.palette import as_json
 from normviz.linked import module, style
 
 FOLLOW = "follow"
@@ -66,13 +65,12 @@ def fragment(
 
 
 def settings(body: Body, theme: str, source: PlotlyJs, whole: bool = True) -> str:
-    """What the page's script reads: the data of the figures, the colours, and where plotly.js is."""
+    """What the page's script reads: the data of the figures, and where plotly.js is."""
     said = {
         "theme": check_theme(theme),
         "plotly": source.address,
         "integrity": source.integrity,
         "whole": whole,
-        "themes": {name: as_json(colours) for name, colours in THEMES.items()},
         "figures": [_shared(figure) for figure in body.figures],
     }
     return f'<script type="application/json" class="nv-data">{data(said)}</script>'
@@ -109,7 +107,7 @@ def _variables(name: str) -> dict[str, str]:
 
 def _shared(figure: dict[str, object]) -> dict[str, object]:
     """A figure without what the page's script gives to all of them."""
-    return {name: value for name, value in figure.items() if name not in ("plotly", "theme", "themes")}
+    return {name: value for name, value in figure.items() if name not in ("plotly", "theme")}
 
 
 @cache

@@ -120,7 +120,7 @@ async function mountPage(root) {
   };
   const draw = (mode) => {
     for (const place of places)
-      mount({ parentElement: place, data: { ...settings.figures[Number(place.dataset.figure)], theme: mode, themes: settings.themes } });
+      mount({ parentElement: place, data: { ...settings.figures[Number(place.dataset.figure)], theme: mode } });
   };
   paint();
   watchTheme();

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from base64 import b64encode
 
-from normviz.figures.palette import theme
+from normviz.palette import theme
 
-CELL, GAP = 9, 1
+CELL, GAP, EDGE = 9, 1, 3
 BLUE, CORAL = theme("light").few[:2]
 GREY = "#7b879b"  # reads on a light and on a dark header
 
 
 def _cells() -> str:
-    fills = [[BLUE, BLUE, BLUE], [CORAL, CORAL, CORAL], [BLUE, BLUE, BLUE]]
-    return "".join(
-        f'<rect x="{column * (CELL + GAP)}" y="{row * (CELL + GAP)}" width="{CELL}" height="{CELL}" rx="1.5" fill="{fill}"/>'
-        for row, line in enumerate(fills)
-        for column, fill in enumerate(line)
-    )
+    """Two paths, one a colour; the stroke rounds the corners. Few letters: every run of a page sends them."""
+    side = CELL - EDGE
+    square = f"h{side}v{side}h-{side}z"
+    rows = [
+        "".join(f"M{column * (CELL + GAP) + EDGE / 2} {row * (CELL + GAP) + EDGE / 2}{square}" for column in range(3))
+        for row in range(3)
+    ]
+    paths = ((BLUE, rows[0] + rows[2]), (CORAL, rows[1]))
+    drawn = "".join(f'<path d="{path}" fill="{colour}" stroke="{colour}"/>' for colour, path in paths)
+    return f'<g stroke-width="{EDGE}" stroke-linejoin="round">{drawn}</g>'
 
 
 def _address(svg: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from normviz.figures.palette import by_meaning, theme
+from normviz.palette import by_meaning, theme
 
 Values = NDArray[Any] | Sequence[Any]
 Trace = dict[str, Any]

@@ -8,8 +8,8 @@ from math import ceil, floor, isfinite, isnan, log10
 from typing import Any
 
 from normviz.figures.lines import LIGHT, Lines, Trace, axis, chart, dots, line
-from normviz.figures.palette import by_meaning
 from normviz.lessons import numbers, spreadless
+from normviz.palette import by_meaning
 from normviz.rounding import DISTANCES, FLAX, Degenerate, EpsOutcome, Estimate, Placement
 
 # colour, dash, symbol, width. E[x²] − E[x]² has the accent, torch's layers the colour of text.

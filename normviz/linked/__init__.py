@@ -6,9 +6,12 @@ every other place that shows a view. plotly.js is taken from the installed plotl
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
+
+from normviz.palette import THEMES, as_json
 
 PARTS = (
     "format",
@@ -33,8 +36,10 @@ PARTS = (
 
 @cache
 def module() -> str:
-    """The ES module; its default export mounts a view and updates it."""
-    return "\n".join((files(__package__) / f"{part}.js").read_text(encoding="utf-8") for part in PARTS)
+    """The ES module; its default export mounts a view and updates it. It has the colours of both themes, so that no view carries them."""
+    themes = json.dumps({name: as_json(colours) for name, colours in THEMES.items()}, separators=(",", ":"))
+    parts = ((files(__package__) / f"{part}.js").read_text(encoding="utf-8") for part in PARTS)
+    return "\n".join((f"const THEMES = {themes};", *parts))
 
 
 @cache

@@ -14,7 +14,7 @@ class ChartView {
     const shown = JSON.stringify([data.figure, mode]), same = shown === this.shown;
     this.shown = null; // until it is drawn
     this.data = data;
-    this.colours = data.themes[mode];
+    this.colours = THEMES[mode];
     this.mode = mode;
     for (const [name, colour] of Object.entries(this.colours))
       if (typeof colour === "string") this.root.style.setProperty(`--nv-${name}`, colour);

@@ -1,4 +1,13 @@
-// The colour of a cell, and ink that can be read on it.
+// The colour of a cell, and ink that can be read on it. The module's first line has the colours of the themes.
+
+// Plotly's colour scale, as normviz.palette.stops makes it.
+function stops(colours, scale, groups) {
+  const ramp = { groups: colours.many, parameters: colours.parameters, values: colours.values }[scale];
+  if (!ramp) return [[0, colours.none], [1, colours.none]];
+  if (scale === "groups" && groups <= colours.few.length)
+    return colours.few.slice(0, groups).flatMap((colour, i) => [[i / groups, colour], [(i + 1) / groups, colour]]);
+  return ramp.map((colour, i) => [i / (ramp.length - 1), colour]);
+}
 
 function rgb(hex) {
   return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));

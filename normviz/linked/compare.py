@@ -7,9 +7,8 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from normviz.explanation import Explanation
-from normviz.figures import THEMES, Cube, Panel, sharing_panels
+from normviz.figures import Cube, Panel, sharing_panels
 from normviz.figures.cube import Box
-from normviz.figures.palette import stops
 from normviz.grid import Grid
 from normviz.linked.payload import frame, grid_of, panel_of, parameters_of, statistics_of
 
@@ -69,14 +68,12 @@ def _placed(panel: Panel, title: str, row: str, number: int) -> Panel:
 
 
 def _cube(cube: Cube) -> dict[str, Any]:
-    scales = {name: stops(colours, "none") for name, colours in THEMES.items()}
     box = asdict(cube.box) | {"drawn": cube.box.drawn, "names": cube.names}
     return {
         "key": cube.key,
         "title": cube.title,
         "row": "cube",
         "scale": "cube",
-        "scales": scales,
         "links": cube.links,
         "box": box,
     }

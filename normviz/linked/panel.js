@@ -131,7 +131,7 @@ class Panel {
     this.total = { width: room.left + w + room.right, height: room.top + h + room.bottom };
     this.body.style.height = `${this.total.height}px`;
     this.plot.style.cssText = `left:${this.left}px;top:${this.top}px;width:${w}px;height:${h}px`;
-    this.scale = this.figure.scales[this.view.mode];
+    this.scale = stops(colours, this.figure.scale, this.figure.groups);
     this.colours = colours;
     this.paint();
     if (this.root.hidden) return; // its values are read, though it is not drawn

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from normviz.compute import lay
 from normviz.explanation import Explanation
-from normviz.figures import THEMES, Panel, sharing_panels, value_panels
-from normviz.figures.palette import as_json, stops
+from normviz.figures import Panel, sharing_panels, value_panels
 from normviz.grid import Grid
 from normviz.sharing import param_tables, stat_tables
 
@@ -53,8 +52,7 @@ def payload(
 
 def frame(kind: str, plotly: str, theme: str | None) -> dict[str, Any]:
     """What every kind of view carries."""
-    themes = {name: as_json(colours) for name, colours in THEMES.items()}
-    return {"kind": kind, "plotly": plotly, "theme": theme, "themes": themes}
+    return {"kind": kind, "plotly": plotly, "theme": theme}
 
 
 def grid_of(drawing: Grid) -> dict[str, Any]:
@@ -146,7 +144,6 @@ def panel_of(panel: Panel) -> dict[str, Any]:
         "low": panel.low,
         "high": panel.high,
         "scale": panel.scale,
-        "scales": {name: stops(colours, panel.scale, panel.groups) for name, colours in THEMES.items()},
         "groups": panel.groups,
         "links": panel.links,
         "strips": panel.strips,

@@ -10,7 +10,7 @@ class TabsView {
 
   // Made anew only where the text is another, so that the open tab and the scroll position stay.
   set(data, mode) {
-    for (const [name, colour] of Object.entries(data.themes[mode]))
+    for (const [name, colour] of Object.entries(THEMES[mode]))
       if (typeof colour === "string") this.root.style.setProperty(`--nv-${name}`, colour);
     this.root.dataset.state = "ready";
     if (data.html === this.html) return;

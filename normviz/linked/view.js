@@ -51,7 +51,7 @@ class View {
     if (this.at && !this.inWindow(this.at)) this.at = null;
     if (this.pointed && !this.inWindow(this.pointed)) this.pointed = null;
     if (this.cursor && !this.inWindow(this.cursor)) this.cursor = null;
-    this.colours = data.themes[mode];
+    this.colours = THEMES[mode];
     for (const [name, colour] of Object.entries(this.colours))
       if (typeof colour === "string") this.root.style.setProperty(`--nv-${name}`, colour);
     this.arrange();

@@ -6,7 +6,6 @@ from normviz.exhibit import PAGES
 from normviz.figures.brand import FAVICON, wordmark
 from normviz.ui.server import ROOT
 from normviz.ui.state import enter
-from normviz.ui.styles import styles
 
 
 def show() -> None:
@@ -19,7 +18,6 @@ def show() -> None:
             "About": "**normviz** shows which elements of a tensor share a mean, a variance, a gamma and a beta."
         },
     )
-    styles()
     embedded = st.context.is_embedded  # the figures alone, for a slide or a course page
     if not embedded:
         st.logo(wordmark(), size="medium")

@@ -1,7 +1,7 @@
 """The HTML that a browser gets first: Streamlit's own, which paints in the theme's colours before any script has run.
 
-Streamlit's index.html is white until its scripts have come and the server has told the theme. Three copies of it are kept, one for
-each theme that an address may ask for; no text of the address goes into them.
+Streamlit's index.html is white until its scripts have come and the server has told the theme. Six copies of it are kept, for each
+theme that an address may ask for one alone and one embedded; no text of the address goes into them.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from normviz.ui.assets import LINKED, PLOTLY, SHARE, packs
+from normviz.ui.styles import styles
 
 THEMES = ("light", "dark")
 COLOURS = ("primaryColor", "backgroundColor", "secondaryBackgroundColor", "textColor")
@@ -29,7 +30,7 @@ FONTS = {"bodyFont": "font", "headingFont": "font", "codeFont": "codeFont"}  # t
 INDEX = Path(st.__file__).parent / "static" / "index.html"
 FONT = re.compile(r'\s*<link\s[^>]*\bas="font"[^>]*>')  # Streamlit's own, which the theme does not use
 CHARSET = re.compile(r"<meta charset=[^>]*>", re.IGNORECASE)
-HEAD_ENDS = "</head>"
+HEAD_ENDS, BODY_ENDS = "</head>", "</body>"
 SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 # The reader's own choice in Streamlit's menu wins, as it does in Streamlit.
 CHOSEN = (
@@ -46,13 +47,26 @@ def theme_of(query: str) -> str | None:
     >>> theme_of("embed=true&embed_options=dark_theme"), theme_of("shape=2,3")
     ('dark', None)
     """
-    asked = {value.lower() for name, value in parse_qsl(query) if name.lower() == "embed_options"}
+    asked = _asked(query, "embed_options")
     return next((theme for theme in THEMES if f"{theme}_theme" in asked), None)
+
+
+def is_embedded(query: str) -> bool:
+    """Is the address that of a page in another page? By Streamlit's own rule.
+
+    >>> is_embedded("shape=2,3&embed=true"), is_embedded("embed=1")
+    (True, False)
+    """
+    return "true" in _asked(query, "embed")
+
+
+def _asked(query: str, wanted: str) -> set[str]:
+    return {value.lower() for name, value in parse_qsl(query) if name.lower() == wanted}
 
 
 async def index(request: Request) -> Response:
     """The page of any address of the app."""
-    page, packed = _page(theme_of(request.url.query)), packs(request)
+    page, packed = _page(theme_of(request.url.query), is_embedded(request.url.query)), packs(request)
     tag = f'"{page.tag}{"-gzip" if packed else ""}"'
     headers = {
         "Cache-Control": "no-cache",
@@ -97,10 +111,12 @@ def _hash(script: str) -> str:
 
 
 @cache
-def _page(theme: str | None) -> Page:
+def _page(theme: str | None, embedded: bool) -> Page:
     html = FONT.sub("", INDEX.read_text(encoding="utf-8")).replace("<title>Streamlit</title>", "<title>normviz</title>")
     html = CHARSET.sub(lambda found: found[0] + _first(theme), html, count=1)
-    return Page(html.replace(HEAD_ENDS, f"{_ahead()}{HEAD_ENDS}", 1).encode())
+    html = html.replace(HEAD_ENDS, f"{_ahead()}{HEAD_ENDS}", 1)
+    # Our styles stand last: the front end writes its own into the head.
+    return Page(html.replace(BODY_ENDS, f"<style>\n{styles(embedded)}</style>\n{BODY_ENDS}", 1).encode())
 
 
 def _first(theme: str | None) -> str:

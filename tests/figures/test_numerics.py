@@ -7,10 +7,10 @@ from normviz.errors import NormvizError
 from normviz.figures import numerics as figures
 from normviz.figures.lines import LIGHT
 from normviz.figures.numerics import BROKEN, INFINITE, NO_ERROR, NO_GAP, NOT_A_NUMBER, NOTHING, REFUSED
-from normviz.figures.palette import THEMES
 from normviz.lessons import numbers, spreadless
 from normviz.lessons.numbers import ONE_PASS
 from normviz.linked.chart import chart_payload
+from normviz.palette import THEMES
 from normviz.rounding import DISTANCES, DTYPES, Estimate
 from tests.figures.colours import contrast, rgb
 

@@ -12,9 +12,9 @@ from normviz import explain
 from normviz.errors import NormvizError
 from normviz.figures import Marked, explanation_figure, heatmap, picture, sharing_panels, theme, value_panels
 from normviz.figures.labels import facet_label, plain, short
-from normviz.figures.palette import stops
 from normviz.grid import grid
 from normviz.norm import Norm
+from normviz.palette import stops
 from normviz.sharing import param_tables, stat_tables
 from tests.figures.colours import contrast, mixed, rgb
 from tests.linked.javascript import evaluate

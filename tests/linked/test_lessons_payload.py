@@ -13,7 +13,6 @@ from normviz import explain
 from normviz.comparison import compare
 from normviz.errors import NormvizError
 from normviz.explanation import describe
-from normviz.figures import THEMES
 from normviz.figures import running as figures
 from normviz.figures.lines import bars, chart, dots, line
 from normviz.grid import grid
@@ -22,6 +21,7 @@ from normviz.linked.compare import compare_payload
 from normviz.linked.steps import steps_payload
 from normviz.linked.values import Shown, values_payload
 from normviz.norm import Norm
+from normviz.palette import THEMES, as_json, by_meaning
 from normviz.reading import read
 from normviz.running import Sequences, SmallBatches, Stream, per_step, run, spread
 from normviz.stepwise import steps
@@ -277,22 +277,17 @@ def test_a_chart_is_json_with_its_colours_named(name):
     assert "template" not in data["figure"]["layout"]
     for trace in data["figure"]["data"]:
         assert trace["name"]
-        for theme in data["themes"].values():
-            assert by_meaning(theme, trace["meta"]["colour"]).startswith("#")
-
-
-def by_meaning(theme, name):
-    """ "few.0" is the theme's first qualitative colour, "accent" its accent; as chart.js has it."""
-    key, _, at = name.partition(".")
-    return theme[key][int(at)] if at else theme[key]
+        for theme in THEMES.values():
+            assert by_meaning(trace["meta"]["colour"], theme).startswith("#")
 
 
 def test_the_browser_finds_the_same_colours():
-    themes = plain(chart_payload(CHARTS["variance"](), ""))["themes"]
     names = ["accent", "muted", "few.0", "few.7", None]
-    for theme in themes.values():
-        found = evaluate("args[1].map(name => ChartView.prototype.colour.call({colours: args[0]}, name))", theme, names)
-        assert found == [*(by_meaning(theme, name) for name in names[:-1]), None]
+    for theme, colours in THEMES.items():
+        found = evaluate(
+            "args[1].map(name => ChartView.prototype.colour.call({colours: THEMES[args[0]]}, name))", theme, names
+        )
+        assert found == [*(by_meaning(name, colours) for name in names[:-1]), None]
 
 
 def test_the_browser_paints_lines_and_markers_in_the_theme():
@@ -303,9 +298,9 @@ def test_the_browser_paints_lines_and_markers_in_the_theme():
         {"type": "scatter", "x": [1], "y": [2], "name": "d"},
     ]
     data = plain(chart_payload(chart(traces, "x", "y"), "alt"))
-    dark = data["themes"]["dark"]
-    script = "args[0].map(trace => ChartView.prototype.inTheme.call({colours: args[1], colour: ChartView.prototype.colour}, trace))"
-    one, two, three, four = evaluate(script, data["figure"]["data"], dark)
+    dark = as_json(THEMES["dark"])
+    script = "args[0].map(trace => ChartView.prototype.inTheme.call({colours: THEMES.dark, colour: ChartView.prototype.colour}, trace))"
+    one, two, three, four = evaluate(script, data["figure"]["data"])
     assert one["line"]["color"] == dark["accent"]
     assert (two["marker"]["color"], two["marker"]["size"]) == (dark["few"][1], 6)
     assert three["marker"]["color"] == dark["muted"]
@@ -379,12 +374,11 @@ def test_whole_numbers_beyond_plotlys_types_are_sent_as_they_are():
     lambda e: values_payload(e, whole(e), [Shown("x", "x", "", e.x)], theme="dark"),
     lambda e: chart_payload(CHARTS["mean"](), "alt", theme="dark"),
 ])  # fmt: skip
-def test_every_kind_carries_both_themes_and_may_name_one(make):
+def test_every_kind_may_name_a_theme_and_carries_no_colour(make):
     data = plain(make(explain("LayerNorm(3)", MATRIX)))
     assert data["theme"] == "dark"
-    assert set(data["themes"]) == set(THEMES)
-    for panel in data.get("panels", ()):
-        assert set(panel["scales"]) == set(THEMES)
+    assert "themes" not in data
+    assert not any("scales" in panel for panel in data.get("panels", ()))
 
 
 def test_the_module_has_a_view_for_every_kind():

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from normviz import explain
 from normviz.errors import NormvizError
 from normviz.explanation import describe
-from normviz.figures import THEMES
 from normviz.grid import grid
 from normviz.linked.payload import payload
 from normviz.norm import Norm
+from normviz.palette import THEMES, as_json, stops
 from normviz.reading import read
+from tests.linked.javascript import evaluate
 from tests.strategies import explained, layers_that_fit, norms
 
 
@@ -62,7 +63,6 @@ def test_layer_norm_on_a_matrix():
     assert unpacked(data["values"]["beta"]).tolist() == [[0, 0, 0]]
     assert data["values"]["eps"] == 1e-5
     assert (data["at"], data["editable"], data["plotly"], data["theme"]) == ([1, 2], True, "lib/plotly.js", None)
-    assert set(data["themes"]) == set(THEMES)
 
 
 def test_of_a_shape_alone_there_are_no_values():
@@ -232,12 +232,23 @@ def test_ids_are_made_in_the_browser_and_not_sent():
     assert [panel["z"] is None for panel in data["panels"]] == [True, True, False, False, False]
 
 
-@pytest.mark.parametrize("panel", range(5))
-def test_every_panel_has_colours_for_both_themes(panel):
-    scales = of_scene()[1]["panels"][panel]["scales"]
-    assert set(scales) == {"light", "dark"}
-    for stops in scales.values():
-        places = [place for place, _ in stops]
+@pytest.mark.parametrize("theme", THEMES)
+def test_the_browser_has_the_colours_and_the_scales_of_the_palette(theme):
+    colours = THEMES[theme]
+    asked = [
+        ("none", 0),
+        ("cube", 0),
+        ("values", 0),
+        ("parameters", 3),
+        *(("groups", groups) for groups in range(1, 12)),
+    ]
+    found = evaluate(
+        "[THEMES[args[0]], args[1].map(([scale, groups]) => stops(THEMES[args[0]], scale, groups))]", theme, asked
+    )
+    scales = [stops(colours, scale if scale != "cube" else "none", groups) for scale, groups in asked]
+    assert found == json.loads(json.dumps([as_json(colours), scales]))
+    for scale in found[1]:
+        places = [place for place, _ in scale]
         assert places == sorted(places)
         assert (places[0], places[-1]) == (0, 1)
 

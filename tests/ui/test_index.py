@@ -9,6 +9,7 @@ from streamlit import config
 from normviz.ui.assets import LINKED, PLOTLY, SHARE
 from normviz.ui.index import INDEX, theme_of
 from normviz.ui.server import ROOT, pages, routes
+from normviz.ui.styles import styles
 from tests.ui.asgi import ask
 
 
@@ -72,6 +73,18 @@ def test_the_colours_are_the_theme_s_own(app: Starlette) -> None:
     reader_s = style(app)
     assert f"background:{light}" in reader_s.split("@media")[0]
     assert f"background:{dark}" in reader_s.split("@media(prefers-color-scheme:dark)")[1]
+
+
+def test_our_styles_stand_last_and_those_of_an_embedded_page_there_alone(app: Starlette) -> None:
+    for query, embedded in (
+        ("", False),
+        ("?embed=true", True),
+        ("?EMBED=True&embed_options=dark_theme", True),
+        ("?embed=1", False),
+    ):
+        last = ask(app, f"/{query}").body.decode().split("<style>")[-1]
+        assert last.partition("</style>") == ("\n" + styles(embedded), "</style>", "\n</body>\n</html>\n")
+    assert "stMainBlockContainer" in styles(True).removeprefix(styles(False))
 
 
 def test_no_text_of_the_address_goes_into_the_page(app: Starlette) -> None:

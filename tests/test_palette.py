@@ -5,7 +5,7 @@ from itertools import combinations, pairwise
 import pytest
 
 from normviz.errors import NormvizError
-from normviz.figures.palette import THEMES, as_json, stops, theme
+from normviz.palette import THEMES, as_json, stops, theme
 from tests.figures.colours import VISION, contrast, difference, lab, luminance, mixed, over, rgb
 
 READABLE = 4.5  # WCAG 2.2 AA, text
