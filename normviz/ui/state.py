@@ -30,7 +30,7 @@ OFFERED = "normviz.offered"  # the names of this run's controls
 def current(fields: Sequence[Field] = ()) -> View:
     """The view of this run; writes the URL where a callback changed it."""
     st.session_state[OFFERED] = []
-    if st.session_state.pop(CHANGED, None):
+    if st.session_state.get(CHANGED):
         return _settled(fields)
     st.session_state[ADDRESS] = st.query_params.to_dict()
     view = st.session_state[VIEW] = read_view(st.session_state[ADDRESS], fields)
@@ -45,7 +45,7 @@ def latest(fields: Sequence[Field] = ()) -> View:
     """
     if st.session_state.get(CHANGED) == CONTROL:
         st.rerun()
-    if st.session_state.pop(CHANGED, None):
+    if st.session_state.get(CHANGED):
         return _settled(fields)
     view: View = st.session_state[VIEW]
     return view
@@ -66,6 +66,7 @@ def _settled(fields: Sequence[Field]) -> View:
     if view != read_view(st.session_state[ADDRESS], fields):
         _write(view.query(fields))
     st.session_state[VIEW] = view
+    del st.session_state[CHANGED]  # not before it is written: another change may end the run there
     refused(view.problem)
     return view
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from normviz import changes
 from normviz.ui import state
 
 
@@ -30,3 +31,29 @@ def test_what_controls_showed_is_kept_for_a_few(session):
         state.controlled(f"control_{number}", number)
     assert state.value_of("control_999") == 999
     assert len(session[state.TOLD]) <= state.MOST_TOLD
+
+
+def test_a_change_whose_run_is_cut_off_before_the_address_is_written_is_written_by_the_next(session, monkeypatch):
+    class CutOffError(Exception):
+        pass
+
+    written = []
+
+    class Address(dict):
+        def to_dict(self):
+            return {}
+
+        def from_dict(self, query):
+            if not written:
+                written.append(None)
+                raise CutOffError
+            written.append(query)
+
+    monkeypatch.setattr(state.st, "query_params", Address())
+    state.current()
+    state.change(changes.with_size, "c", 5)
+    with pytest.raises(CutOffError):
+        state.current()
+    assert state.current().scene.shape == (2, 5, 4, 4)
+    assert written[-1]["shape"] == "2,5,4,4"
+    assert state.current().scene.shape == (2, 3, 4, 4)  # now the address holds
