@@ -23,6 +23,7 @@ from tools.ports import free_port
 ROOT = Path(__file__).resolve().parents[2]
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--no-first-run"]  # fmt: skip
 SCREEN = {"width": 1280, "height": 720}
+USUAL: dict[str, Any] = {"viewport": SCREEN, "color_scheme": "light"}
 PATIENCE = 1000 * int(
     os.environ.get("BROWSER_PATIENCE", "120")
 )  # ms, for every single wait; BROWSER_PATIENCE is in seconds
@@ -120,7 +121,7 @@ def regular(
                 tmp_path_factory.mktemp("visitor"),
                 executable_path=browser_path(),
                 args=[*flags, f"--disk-cache-dir={caches(kind)}"],
-                **{"viewport": SCREEN, "color_scheme": "light"} | options,
+                **USUAL | options,
             )
             there[kind].set_default_timeout(PATIENCE)
         return there[kind]
@@ -137,7 +138,7 @@ def context(regular: Regular) -> BrowserContext:
 
 
 def _context(browser: Browser, **options: Any) -> BrowserContext:
-    context = browser.new_context(**{"viewport": SCREEN, "color_scheme": "light"} | options)
+    context = browser.new_context(**USUAL | options)
     context.set_default_timeout(PATIENCE)
     return context
 

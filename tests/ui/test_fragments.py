@@ -10,6 +10,7 @@ import pytest
 from bench.common import Server, server
 from bench.protocol import FIELDS, Ran, Session, Widget, aggregator
 from bench.students import ELEMENT, PAGES, Log, Student, seat
+from normviz.exhibit import PAGES as PAGE_PARTS
 from normviz.reading import read
 
 CONTROLS = set(FIELDS) - {ELEMENT, "popover"}
@@ -169,13 +170,13 @@ class TestMore:
         *[("", query) for query in TestMore.STATES],
         ("", "shape=2,12,4,4&layer=GroupNorm(3,12)"),
         ("", "shape=2,30,2,2&layer=GroupNorm(15,30)"),
-        ("", "shape=64,64,64&layer=DimNorm(1)&layout=NLC"),
+        ("", "shape=64,64,64&layer=DimNorm(64,dim=1)"),
         ("", "shape=2,3,4,4&layer=Norm('n c h w -> n h w', 'c')"),
         ("compare", "shape=2,4,3,3"),
-        ("gradients", "input=constant&show=jacobian"),
-        ("numerics", "show=distance"),
-        ("numerics", "show=eps"),
-        ("train_and_eval", "momentum=0.3&batch=16"),
+        ("gradients", "input=outlier&show=matrix"),
+        ("numerics", "show=variance&distance=1e3"),
+        ("numerics", "show=eps&spread=1e-08"),
+        ("train_and_eval", "momentum=0.3&batch_size=16"),
         ("questions", "q=s0&guess=4"),
     ],
 )
@@ -188,6 +189,8 @@ def test_every_control_that_a_browser_draws_anew_starts_from_what_it_shows(app, 
         await session.close()
         return list(session.widgets.values())
 
+    if path != "questions":
+        assert PAGE_PARTS[path or "explore"].view(dict(parse_qsl(query))).problem is None  # the case is what it says
     controls = [widget for widget in asyncio.run(visit()) if hasattr(widget.element, "set_value")]
     assert controls
     assert {widget.name: widget.default() or None for widget in controls} == {
