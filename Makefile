@@ -40,10 +40,11 @@ fuzz: $(DEV) ## 100,000 hostile inputs and a monkey with new seeds, for MINUTES
 	@$(BIN)/python -m tools.browser
 	@$(BIN)/python -m tools.fuzz $(MINUTES) $(SEED)
 
-check: $(DEV) ## check format, lint, types and known vulnerabilities
+check: $(DEV) ## check format, lint, types, imports and known vulnerabilities
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/python -m tools.audit
 
 format: $(DEV) ## format, and mend what ruff can

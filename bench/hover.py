@@ -36,13 +36,12 @@ from plotly.subplots import make_subplots
 
 from bench.common import chromium, median, percentile, ratio, report
 from bench.hover_pages import COMMON, LINKED, PLACES, SUBPLOTS, WATCH
-from normviz import linked
-from normviz.export.show import of_query
-from normviz.figures import sharing_panels, theme, value_panels
-from normviz.linked.payload import payload
-from normviz.palette import stops
-from normviz.reading import read
-from normviz.scene import Scene
+from normviz.api import of_query
+from normviz.figures import bundle, sharing_panels, theme, value_panels
+from normviz.figures.palette import stops
+from normviz.figures.payload.linked import payload
+from normviz.scene.query import read
+from normviz.scene.scene import Scene
 
 SHAPES = ((2, 3, 4, 4), (4, 4, 16, 16), (4, 4, 32, 32), (8, 8, 16, 16))
 LAYERS = {
@@ -90,11 +89,11 @@ def write(folder: Path, scene: Scene) -> None:
     for kind, template in (("linked", LINKED), ("subplots", SUBPLOTS)):
         place = folder / kind
         place.mkdir(exist_ok=True)
-        (place / "plotly.js").write_bytes(linked.plotly_js())
-        (place / "linked.js").write_text(linked.module(), encoding="utf-8")
+        (place / "plotly.js").write_bytes(bundle.plotly_js())
+        (place / "linked.js").write_text(bundle.module(), encoding="utf-8")
         data = payload(scene.explanation, scene.grid, at=None) if kind == "linked" else subplots(scene)
         (place / "data.js").write_text(f"window.DATA = {json.dumps(data)};", encoding="utf-8")
-        page = template % {"common": COMMON, "style": linked.style()}
+        page = template % {"common": COMMON, "style": bundle.style()}
         (place / "index.html").write_text(page, encoding="utf-8")
     (folder / "file.html").write_text(of_query("explore", scene.query()).to_html(theme="light"), encoding="utf-8")
 

@@ -24,8 +24,8 @@ import torch
 import torch.nn.functional as F
 
 from bench.common import median, ratio, report
-from normviz.compute import compute_alone
-from normviz.explanation import describe
+from normviz.analysis.explanation import describe
+from normviz.analysis.forward import compute_alone
 
 Run = Callable[[], Any]
 

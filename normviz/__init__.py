@@ -11,13 +11,14 @@ What a page of the app shows has a function of the same name: ``explore``, ``com
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from normviz.__version__ import __version__ as __version__
+
 if TYPE_CHECKING:
-    from normviz.compute import Trace
-    from normviz.errors import NormvizError, NormvizWarning
-    from normviz.explanation import Explanation, explain
-    from normviz.export.output import Output
-    from normviz.export.show import (
+    from normviz.analysis.forward import Trace
+    from normviz.api import (
+        Explanation,
         compare,
+        explain,
         explore,
         gradients,
         numerics,
@@ -26,14 +27,13 @@ if TYPE_CHECKING:
         steps,
         train_and_eval,
     )
-    from normviz.export.show import (
-        open as open,
-    )
-    from normviz.layers import Layer
-    from normviz.norm import Norm
-    from normviz.sharing import Counts
+    from normviz.api import open as open
+    from normviz.export.output import Output
+    from normviz.layers.errors import NormvizError, NormvizWarning
+    from normviz.layers.layer import Layer
+    from normviz.layers.norm import Norm
+    from normviz.layers.sharing import Counts
 
-__version__ = "0.1.0"
 __all__ = [
     "Counts",
     "Explanation",
@@ -55,16 +55,16 @@ __all__ = [
 ]  # and open, which would hide Python's own
 
 PAGES = ("compare", "explore", "gradients", "numerics", "open", "questions", "step_by_step", "steps", "train_and_eval")
-HOME = dict.fromkeys(PAGES, "export.show") | {
-    "Counts": "sharing",
-    "Explanation": "explanation",
-    "Layer": "layers",
-    "Norm": "norm",
-    "NormvizError": "errors",
-    "NormvizWarning": "errors",
-    "Output": "export.output",
-    "Trace": "compute",
-    "explain": "explanation",
+HOME = dict.fromkeys(PAGES, "normviz.api") | {
+    "Counts": "normviz.layers.sharing",
+    "Explanation": "normviz.api",
+    "Layer": "normviz.layers.layer",
+    "Norm": "normviz.layers.norm",
+    "NormvizError": "normviz.layers.errors",
+    "NormvizWarning": "normviz.layers.errors",
+    "Output": "normviz.export.output",
+    "Trace": "normviz.analysis.forward",
+    "explain": "normviz.api",
 }
 
 
@@ -72,7 +72,7 @@ def __getattr__(name: str) -> Any:
     """What is asked for is loaded then: torch and plotly take a while, and a command can be stopped while they load."""
     if name not in HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{HOME[name]}"), name)
+    return getattr(import_module(HOME[name]), name)
 
 
 def __dir__() -> list[str]:

@@ -1,7 +1,7 @@
 """Questions: what people really ask. Predict, then see torch's own numbers and the view that settles it."""
 
-from normviz.ui.asking import FIELDS, listing, one
-from normviz.ui.share import share
+from normviz.ui.controls.questions import FIELDS, listing, one
+from normviz.ui.share.panel import share
 from normviz.ui.state import current
 from normviz.ui.text import problem
 

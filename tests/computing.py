@@ -2,8 +2,8 @@
 
 import torch
 
-from normviz.errors import NormvizError
-from normviz.explanation import describe
+from normviz.analysis.explanation import describe
+from normviz.layers.errors import NormvizError
 
 HALF, BF16, FLOAT, DOUBLE = torch.float16, torch.bfloat16, torch.float32, torch.float64
 

@@ -7,7 +7,7 @@ import os
 
 from hypothesis import HealthCheck, settings
 
-from normviz.compute import compute_alone
+from normviz.analysis.forward import compute_alone
 
 compute_alone()
 

@@ -1,7 +1,7 @@
 """Scenes from links, and what a change has made of them."""
 
-from normviz.layers import Layer
-from normviz.reading import read
+from normviz.layers.layer import Layer
+from normviz.scene.query import read
 
 
 def scene(link=""):

@@ -11,10 +11,10 @@ import torch
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from normviz.catalogue import KINDS, Argument, Kind
-from normviz.explanation import Explanation, describe
-from normviz.layers import Layer
-from normviz.norm import Norm
+from normviz.analysis.explanation import Explanation, describe
+from normviz.layers.catalogue import KINDS, Argument, Kind
+from normviz.layers.layer import Layer
+from normviz.layers.norm import Norm
 
 Shape = tuple[int, ...]
 Draw = Callable[..., Any]

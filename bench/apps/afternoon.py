@@ -10,15 +10,18 @@ from collections.abc import Callable
 import streamlit as st
 
 from bench.apps.subplots import facets
-from normviz.figures import numerics, running
-from normviz.lessons import derivatives, experiments, numbers
-from normviz.lessons.question import answer, is_right, prose
-from normviz.lessons.questions import question
-from normviz.reading import read
-from normviz.running import Stream, run
-from normviz.scene import Scene, default_at
-from normviz.stepwise import steps
-from normviz.wording import sentence
+from normviz.analysis.running import Stream, run
+from normviz.analysis.sentences import sentence
+from normviz.analysis.steps import steps
+from normviz.lessons.gradients import derivatives
+from normviz.lessons.numerics import charts as numerics
+from normviz.lessons.numerics import numbers
+from normviz.lessons.questions.question import answer, is_right, prose
+from normviz.lessons.questions.registry import question
+from normviz.lessons.train_and_eval import charts as running
+from normviz.lessons.train_and_eval import experiments
+from normviz.scene.query import read
+from normviz.scene.scene import Scene, default_at
 
 LAYERS = ("LayerNorm", "RMSNorm", "BatchNorm2d", "InstanceNorm2d", "GroupNorm")
 

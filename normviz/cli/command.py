@@ -17,17 +17,17 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from normviz import __version__
+from normviz.__version__ import __version__
+from normviz.analysis.forward import compute_alone
 from normviz.cli import views
-from normviz.compute import compute_alone
-from normviz.errors import NormvizError, NormvizWarning
 from normviz.export.document import CHOICES, FOLLOW
 from normviz.export.files import checked, write
-from normviz.export.images import save
+from normviz.export.pictures import save
+from normviz.export.site import build, pack
+from normviz.export.site.pages import Entry
 from normviz.figures import THEMES
-from normviz.linked import plotly_js
-from normviz.site import build, pack
-from normviz.site.pages import Entry
+from normviz.figures.bundle import plotly_js
+from normviz.layers.errors import NormvizError, NormvizWarning
 
 WRONG, INTERRUPTED = 2, 130
 ABOUT = "See which elements of a tensor share a mean and a variance, and which share a gamma and a beta."

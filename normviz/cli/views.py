@@ -6,14 +6,14 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 from math import prod
 
-from normviz.errors import NormvizError, echo, listed
-from normviz.exhibit import PAGES
-from normviz.exhibit.parts import Tabs
+from normviz.export.links import asked_by, of_query
 from normviz.export.output import Output
-from normviz.export.show import asked_by, of_query
-from normviz.lessons.questions import QUESTIONS
-from normviz.lessons.sets import READY_SETS
-from normviz.scene import MOST_VALUES
+from normviz.layers.errors import NormvizError, echo, listed
+from normviz.lessons.compare.ready_sets import READY_SETS
+from normviz.lessons.pages import PAGES
+from normviz.lessons.parts.part import Tabs
+from normviz.lessons.questions.registry import QUESTIONS
+from normviz.scene.scene import MOST_VALUES
 
 SCENE = {
     "shape": ("2,3,4,4", "the sizes of x"),

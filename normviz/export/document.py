@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 
-from normviz.errors import NormvizError, echo, listed
-from normviz.exhibit.parts import Part
-from normviz.export.body import Body
-from normviz.export.markup import data, escape
 from normviz.export.plotlyjs import PlotlyJs, plotlyjs
 from normviz.figures import THEMES
 from normviz.figures.brand import FAVICON
-from normviz.linked import module, style
+from normviz.figures.bundle import module, style
+from normviz.layers.errors import NormvizError, echo, listed
+from normviz.lessons.parts.html import Body
+from normviz.lessons.parts.markup import data, escape
+from normviz.lessons.parts.part import Part
 
 FOLLOW = "follow"
 CHOICES = (FOLLOW, *THEMES)

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkstemp
 
-from normviz.errors import NormvizError
+from normviz.layers.errors import NormvizError
 
 
 @contextmanager

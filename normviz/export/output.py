@@ -6,14 +6,14 @@ from dataclasses import dataclass, field, replace
 from os import environ
 from typing import TYPE_CHECKING, Any
 
-from normviz.errors import NormvizError, echo, listed
-from normviz.exhibit import PAGES
-from normviz.exhibit.parts import Chart, Panels, Part, flat
 from normviz.export.document import FOLLOW, check_text, check_theme, document, fragment
 from normviz.export.notebook import Run, carries
 from normviz.export.plotlyjs import plotlyjs
-from normviz.export.text import text
-from normviz.view import link
+from normviz.layers.errors import NormvizError, echo, listed
+from normviz.lessons.pages import PAGES
+from normviz.lessons.parts.part import Chart, Panels, Part, flat
+from normviz.lessons.parts.text import text
+from normviz.scene.view import link
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -75,7 +75,7 @@ class Output:
 
     def figure(self, theme: str = "light") -> go.Figure:
         """Its main figure as a plain Plotly figure. Raises NormvizError where it has none."""
-        from normviz.export.images import picture
+        from normviz.export.pictures import picture
 
         shown = next((part for part in flat(self.parts) if isinstance(part, Panels | Chart)), None)
         if shown is None:

@@ -10,8 +10,8 @@ from hashlib import sha256, sha384
 
 from plotly.offline import get_plotlyjs_version
 
-from normviz.errors import NormvizError, echo
-from normviz.linked import plotly_js
+from normviz.figures.bundle import plotly_js
+from normviz.layers.errors import NormvizError, echo
 
 LONGEST = 500
 

@@ -10,7 +10,7 @@ from typing import Any
 import kaleido
 from choreographer.errors import BrowserDepsError, BrowserFailedError, ChromeNotFoundError
 
-from normviz.errors import NormvizError, echo
+from normviz.layers.errors import NormvizError, echo
 
 Job = tuple[dict[str, Any], dict[str, Any]]  # a figure as JSON's values, and kaleido's "format" and "scale"
 

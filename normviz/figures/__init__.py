@@ -1,10 +1,10 @@
 """Figures: pure functions from values to what Plotly draws. No Streamlit, no state, no global template."""
 
 from normviz.figures.cube import Cube
+from normviz.figures.palette import THEMES, Theme, theme
 from normviz.figures.panels import Panel, sharing_panels, value_panels
 from normviz.figures.picture import Marked, explanation_figure, heatmap, picture
 from normviz.figures.themed import themed
-from normviz.palette import THEMES, Theme, theme
 
 __all__ = [
     "THEMES",

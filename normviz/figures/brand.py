@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 
-from normviz.palette import theme
+from normviz.figures.palette import theme
 
 CELL, GAP, EDGE = 9, 1, 3
 BLUE, CORAL = theme("light").few[:2]

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from normviz.figures.ink import mixed, seen_through
-from normviz.palette import Theme
+from normviz.figures.palette import Theme
 
 MOST = (6, 10, 16)  # bricks along n, c, s
 COS30, SIN30 = sqrt(3) / 2, 0.5

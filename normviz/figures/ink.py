@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from normviz.palette import Stops
+from normviz.figures.palette import Stops
 
 Rgb = tuple[float, float, float]
 

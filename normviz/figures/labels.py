@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from normviz.figures.ink import fill, ink_on
 from normviz.figures.layout import LETTER, Laid, facets_down
+from normviz.figures.palette import Theme, stops
 from normviz.figures.panels import Panel
-from normviz.grid import Grid
-from normviz.palette import Theme, stops
+from normviz.scene.grid import Grid
 
 Placed = list[tuple[float, float, str, str]]  # x, y, text, and where it stands from there
 MOST_PRINTED = 1200

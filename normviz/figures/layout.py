@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from normviz.figures.panels import Panel
-from normviz.grid import Grid
+from normviz.scene.grid import Grid
 
 GAP = 0.35  # of a cell, between facets
 LETTER = 6.4  # pixels of a letter, at the size of labels

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from normviz import wording
-from normviz.explanation import Explanation
-from normviz.grid import Grid
-from normviz.sharing import param_tables, stat_tables
+from normviz.analysis import sentences
+from normviz.analysis.explanation import Explanation
+from normviz.layers.sharing import param_tables, stat_tables
+from normviz.scene.grid import Grid
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -58,9 +58,9 @@ def _statistics_panel(e: Explanation, drawing: Grid) -> Panel:
     ids = reduce(np.add.outer, stat_tables(e.norm, e.shape, drawing.window))
     return Panel(
         key="stats",
-        title=wording.statistics_question(e),
+        title=sentences.statistics_question(e),
         pattern=e.norm.stats.replace("->", "→"),
-        caption=wording.statistics_answer(e),
+        caption=sentences.statistics_answer(e),
         z=drawing.lay(ids),
         **_id_range(e.counts.statistics),
         scale="groups",
@@ -74,9 +74,9 @@ def _parameters_panel(e: Explanation, drawing: Grid) -> Panel:
     number = prod(e.counts.gamma_shape or ())
     return Panel(
         key="params",
-        title=wording.parameters_question(e),
+        title=sentences.parameters_question(e),
         pattern=" ".join(e.norm.gamma_axes) if tables else "",
-        caption=wording.parameters_answer(e),
+        caption=sentences.parameters_answer(e),
         z=drawing.lay(ids),
         **_id_range(number),
         scale="parameters" if tables else "none",

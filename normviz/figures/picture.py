@@ -12,13 +12,13 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from normviz.explanation import Explanation
+from normviz.analysis.explanation import Explanation
 from normviz.figures.cube import Cube, Point, Projected, Tables, filled, labels, painted
 from normviz.figures.labels import plain, printed, words, wrapped
 from normviz.figures.layout import ABOVE, Laid, lay_out
+from normviz.figures.palette import Theme, stops, theme
 from normviz.figures.panels import Panel, sharing_panels
-from normviz.grid import Grid, grid
-from normviz.palette import Theme, stops, theme
+from normviz.scene.grid import Grid, grid
 
 FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"  # as wide everywhere
 COLUMN = {1: 720, 2: 480, 3: 432}  # pixels of a panel, by how many stand in a row

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
+from normviz.figures.charts import Lines
 from normviz.figures.labels import plain
-from normviz.figures.lines import Lines
+from normviz.figures.palette import Theme, by_meaning, theme
 from normviz.figures.picture import FONT
-from normviz.palette import Theme, by_meaning, theme
 
 WIDTH, HEIGHT = 760, 340
 UNDER = 24  # pixels that the app leaves to the page below a chart

@@ -1,1 +1,1 @@
-"""The lessons as data: ready-made sets and questions. No figures, and no number that a computer can compute."""
+"""The pages as values: sentences, tables and figures that every medium draws."""

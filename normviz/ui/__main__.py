@@ -8,8 +8,8 @@ import sys
 
 from streamlit.web import cli
 
-from normviz.ui.loading import started
-from normviz.ui.server import ROOT
+from normviz.ui.server.imports import started
+from normviz.ui.server.routes import ROOT
 
 started().result()
 sys.argv = ["streamlit", "run", str(ROOT / "app.py"), *sys.argv[1:]]

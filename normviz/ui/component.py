@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from normviz import changes
-from normviz.exhibit.step_by_step import LAST_STEP
-from normviz.linked.chart import chart_payload
-from normviz.linked.tabs import tabs_payload
-from normviz.ui.assets import LINKED, PLOTLY, enclosed
+from normviz.figures.payload.chart import chart_payload
+from normviz.figures.payload.tabs import tabs_payload
+from normviz.lessons.step_by_step import LAST_STEP
+from normviz.scene import edits
+from normviz.ui.server.assets import LINKED, PLOTLY, enclosed
 from normviz.ui.state import FIGURE, change, change_settings
 
 if TYPE_CHECKING:
-    from normviz.figures.lines import Lines
+    from normviz.figures.charts import Lines
 
 KEY, TURN = "linked", "normviz.turn"
 # Streamlit's own styles reach a component only outside a shadow root, and so does plotly.js.
@@ -47,7 +47,7 @@ def tabs(html: str, key: str) -> None:
 def _selected() -> None:
     sent = _sent("select")
     if sent is not None:
-        change(changes.selected, _index(sent.get("at")), by=FIGURE)
+        change(edits.selected, _index(sent.get("at")), by=FIGURE)
 
 
 def _edited() -> None:
@@ -55,7 +55,7 @@ def _edited() -> None:
     index = _index(sent.get("at")) if sent else None
     value = sent.get("value") if sent else None
     if index is not None and isinstance(value, int | float) and not isinstance(value, bool):
-        change(changes.edited, index, value)  # the controls, too: x is none of the examples now
+        change(edits.edited, index, value)  # the controls, too: x is none of the examples now
 
 
 def _stepped() -> None:

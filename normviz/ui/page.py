@@ -7,17 +7,17 @@ from itertools import takewhile
 
 import streamlit as st
 
-from normviz.exhibit import PAGES
-from normviz.exhibit.framed import framed, names
-from normviz.exhibit.parts import Panels, Part, Sentence, Text
-from normviz.frame import Frame
-from normviz.lessons.questions import of_page
-from normviz.ui.asking import now_you_can_answer
+from normviz.lessons.pages import PAGES
+from normviz.lessons.parts.part import Panels, Part, Sentence, Text
+from normviz.lessons.parts.visible import framed, names
+from normviz.lessons.questions.registry import of_page
+from normviz.scene.view import View
+from normviz.scene.visibility import Frame
+from normviz.ui.controls.questions import now_you_can_answer
 from normviz.ui.render import show
-from normviz.ui.share import share
+from normviz.ui.share.panel import share
 from normviz.ui.state import current, latest
 from normviz.ui.text import notices, problem
-from normviz.view import View
 
 
 def page(name: str, controls: Callable[[View], None], notes: bool = True) -> None:

@@ -10,7 +10,8 @@ from typing import Any
 
 import streamlit as st
 
-from normviz.exhibit.parts import (
+from normviz.lessons.parts.html import Body
+from normviz.lessons.parts.part import (
     Beside,
     Caption,
     Chart,
@@ -26,7 +27,6 @@ from normviz.exhibit.parts import (
     Tabs,
     Text,
 )
-from normviz.export.body import Body
 from normviz.ui.component import chart, linked_view, tabs
 from normviz.ui.text import literal
 

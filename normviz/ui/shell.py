@@ -1,5 +1,5 @@
 """The Streamlit script."""
 
-from normviz.ui.loading import loaded
+from normviz.ui.server.imports import loaded
 
-loaded("normviz.ui.around").show()
+loaded("normviz.ui.navigation").show()

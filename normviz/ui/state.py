@@ -13,14 +13,14 @@ from typing import Any
 
 import streamlit as st
 
-from normviz.frame import Frame
-from normviz.reading import Reading
-from normviz.scene import Scene
-from normviz.settings import Field
-from normviz.ui.logs import refused
-from normviz.view import View, read_view
+from normviz.scene.query import Reading
+from normviz.scene.scene import Scene
+from normviz.scene.settings import Field
+from normviz.scene.view import View, read_view
+from normviz.scene.visibility import Frame
+from normviz.ui.server.logs import refused
 
-VIEW, CHANGED, PAGE = "normviz.view", "normviz.changed", "normviz.page"
+VIEW, CHANGED, PAGE = "normviz.scene.view", "normviz.changed", "normviz.page"
 CONTROL, FIGURE = "control", "figure"  # what changed the view: then the whole page follows, or the figure alone
 TOLD, MOST_TOLD = "normviz.controls", 200  # what each control was given to show
 ADDRESS = "normviz.address"  # read or written last

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 if TYPE_CHECKING:
-    from normviz.view import View
+    from normviz.scene.view import View
 
 
 def literal(text: str) -> str:

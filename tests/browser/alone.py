@@ -4,11 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from normviz import linked
-from normviz.exhibit import PAGES
-from normviz.exhibit.parts import Chart, Panels, flat
-from normviz.figures import theme
-from normviz.linked.chart import chart_payload
+from normviz.figures import bundle, theme
+from normviz.figures.payload.chart import chart_payload
+from normviz.lessons.pages import PAGES
+from normviz.lessons.parts.part import Chart, Panels, flat
 
 
 def parts_of(page: str, query: str) -> list[Panels | Chart]:
@@ -23,14 +22,14 @@ def data_of(part: Panels | Chart) -> dict[str, Any]:
 
 def write(folder: Path, data: dict[str, Any], scheme: str = "light") -> str:
     """Write the page; its address."""
-    (folder / "plotly.js").write_bytes(linked.plotly_js())
-    source = linked.module().replace("export default function", "const door = function")
+    (folder / "plotly.js").write_bytes(bundle.plotly_js())
+    source = bundle.module().replace("export default function", "const door = function")
     given = json.dumps(data | {"theme": scheme, "alone": True}).replace("<", "\\u003c")
     ground = theme(scheme).background
     file = folder / "index.html"
     file.write_text(
         f"""<!doctype html><html lang="en"><meta charset="utf-8"><title>alone</title>
-<style>body {{ margin: 16px; background: {ground}; font-family: sans-serif }} {linked.style()}</style>
+<style>body {{ margin: 16px; background: {ground}; font-family: sans-serif }} {bundle.style()}</style>
 <div class="nv-root"></div><script src="plotly.js"></script>
 <script type="module">{source}
 door({{ parentElement: document.body, data: {given} }});</script></html>""",

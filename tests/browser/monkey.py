@@ -14,8 +14,8 @@ from urllib.parse import quote
 
 from playwright.sync_api import ConsoleMessage, Error, Page
 
-from normviz.lessons.question import computed
-from normviz.lessons.questions import QUESTIONS
+from normviz.lessons.questions.question import computed
+from normviz.lessons.questions.registry import QUESTIONS
 from tests.browser.scripts import MIDDLES, REVEAL, SETTLED
 from tests.browser.watch import Watch
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, expect
 
-from normviz.scene import MOST_EDITABLE, Scene
+from normviz.scene.scene import MOST_EDITABLE, Scene
 from tests.browser.test_explore import agrees
 from tests.browser.view import Index, View
 

@@ -6,11 +6,11 @@ from math import sqrt
 import pytest
 from playwright.sync_api import expect
 
-from normviz.compute import run_module
-from normviz.scene import DEFAULT_SHAPE, Scene
-from normviz.ui.controls import NAMES, OWN
-from normviz.ui.more import DATA_NAMES, PARAMETER_NAMES
-from normviz.wording import gap, sentence
+from normviz.analysis.forward import run_module
+from normviz.analysis.sentences import gap, sentence
+from normviz.scene.scene import DEFAULT_SHAPE, Scene
+from normviz.ui.controls.more import DATA_NAMES, PARAMETER_NAMES
+from normviz.ui.controls.row import NAMES, OWN
 from tests.browser.view import number, peers
 
 pytestmark = pytest.mark.browser

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, Request, expect
 
+from normviz.api import compare, explore
 from normviz.cli import main
-from normviz.export import document, fragment
-from normviz.export.show import compare, explore
+from normviz.export.document import document, fragment
 from tests.browser.conftest import _context
 from tests.browser.watch import Watch
 from tests.export.structure import HOSTILE

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 import pytest
 
 from normviz import explain
-from normviz.export.images import save
+from normviz.export.pictures import save
 from tests.browser.alone import parts_of
 from tests.needs import browser_path
 

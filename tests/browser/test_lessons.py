@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from normviz.chosen import chosen
-from normviz.comparison import compare
-from normviz.exhibit import PAGES
-from normviz.explanation import Explanation
+from normviz.analysis.comparison import compare
+from normviz.analysis.explanation import Explanation
+from normviz.analysis.steps import steps
 from normviz.figures import theme
-from normviz.lessons.question import answer, computed, prose
-from normviz.lessons.questions import QUESTIONS
-from normviz.stepwise import steps
+from normviz.lessons.pages import PAGES
+from normviz.lessons.questions.question import answer, computed, prose
+from normviz.lessons.questions.registry import QUESTIONS
+from normviz.scene.fit_layers import chosen
 from tests.browser.conftest import Regular
 from tests.browser.view import Index, View
 from tests.browser.watch import Watch

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from normviz.scene import Scene
+from normviz.scene.scene import Scene
 from tests.browser.view import Index, Readout, View, peers
 
 pytestmark = pytest.mark.browser

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import expect
 
-from normviz.exhibit import numerics, train_and_eval
+from normviz.lessons.numerics import page as numerics
+from normviz.lessons.train_and_eval import page as train_and_eval
 from tests.browser.conftest import Regular
 from tests.browser.test_lessons import READY, STRAIGHT, Lesson
 from tests.browser.watch import Watch

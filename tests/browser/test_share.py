@@ -8,9 +8,9 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from normviz.exhibit import PAGES
-from normviz.frame import read_frame
-from normviz.view import link
+from normviz.lessons.pages import PAGES
+from normviz.scene.view import link
+from normviz.scene.visibility import read_frame
 from tests.browser.view import View
 
 pytestmark = pytest.mark.browser

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from normviz.lessons.question import computed, prose, searched
-from normviz.lessons.questions import QUESTIONS, question
-from normviz.site import build
+from normviz.export.site import build
+from normviz.lessons.questions.question import computed, prose, searched
+from normviz.lessons.questions.registry import QUESTIONS, question
 from tests.browser.conftest import _context
 from tests.browser.watch import Watch
 from tests.export.structure import HOSTILE

@@ -12,7 +12,7 @@ from PIL import Image
 from playwright.sync_api import Page, WebSocketRoute
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from normviz.ui.controls import NAMES, OWN
+from normviz.ui.controls.row import NAMES, OWN
 from tests.browser.view import View
 
 pytestmark = pytest.mark.browser

@@ -1,6 +1,6 @@
 """The Explore page as a test reads it: where elements lie, who is veiled, what is said - and what should be.
 
-What should be comes from the address: its query, read by ``normviz.reading``, is a Scene, and the Scene's Explanation has the truth.
+What should be comes from the address: its query, read by ``normviz.scene.query``, is a Scene, and the Scene's Explanation has the truth.
 Where an element lies comes from what Plotly was told to draw and from ``Grid.lay``, not from the module's own geometry.
 """
 
@@ -12,9 +12,9 @@ from urllib.parse import parse_qsl, urlsplit
 import numpy as np
 from playwright.sync_api import Locator, Page, TimeoutError
 
-from normviz.reading import read
-from normviz.scene import Scene
-from normviz.wording import sentence
+from normviz.analysis.sentences import sentence
+from normviz.scene.query import read
+from normviz.scene.scene import Scene
 from tests.browser.readout import Index, Readout, number
 from tests.browser.scripts import ASKED, MARKED, MIDDLES, OPEN, REVEAL, SETTLED, SHOWN
 

@@ -14,7 +14,7 @@ import pytest
 import normviz as nv
 from normviz.cli import main
 from normviz.cli.command import _parser
-from normviz.site import writing
+from normviz.export.site import writing
 from tests.export.structure import HOSTILE, Structure, same_structure
 
 ROOT = Path(__file__).parents[2]

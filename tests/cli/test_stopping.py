@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from normviz.site import writing
+from normviz.export.site import writing
 
 ROOT = Path(__file__).parents[2]
 ENDS = {

@@ -12,8 +12,8 @@ import websockets
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from normviz.reading import read
-from normviz.wording import sentence
+from normviz.analysis.sentences import sentence
+from normviz.scene.query import read
 
 AGAIN = 0.3  # s between two attempts to connect
 REFUSED = (OSError, websockets.WebSocketException, TimeoutError, EOFError)

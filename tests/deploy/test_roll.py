@@ -5,8 +5,8 @@ import time
 
 from playwright.sync_api import sync_playwright
 
-from normviz.ui.assets import PLOTLY
-from normviz.ui.server import EXPORT
+from normviz.ui.server.assets import PLOTLY
+from normviz.ui.server.routes import EXPORT
 from tests.browser.conftest import ARGUMENTS, PATIENCE, SCREEN
 from tests.browser.view import View
 from tests.deploy.sessions import Session, Sessions

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from normviz.ui.assets import PLOTLY
+from normviz.ui.server.assets import PLOTLY
 from tests.browser.conftest import PATIENCE
 from tests.deploy.sessions import Session, Sessions
 from tests.deploy.stack import ROOT, TO_START, Replica
@@ -19,15 +19,15 @@ from tools.ports import free_port
 PROMISED = 5.0  # s; a busy machine has as long as a start takes it
 SCRIPT = """
 import streamlit as st
-from normviz.errors import NormvizError
+from normviz.layers.errors import NormvizError
 if st.query_params.get("shape") == "6":
     raise NormvizError("six is refused")
 1 / 0
 """
 BROKEN = """
 import streamlit as st
-from normviz.ui.logs import failed
-from normviz.ui.process import lifespan
+from normviz.ui.server.logs import failed
+from normviz.ui.server.process import lifespan
 app = st.App({script!r}, lifespan=lifespan, on_script_error=failed)
 """
 
@@ -117,7 +117,7 @@ def test_python_m_normviz_ui_listens_only_when_all_is_imported() -> None:
 import socket, sys
 from streamlit.web.server.starlette import starlette_server
 def listen(*given):
-    print("torch" in sys.modules, "normviz.ui.server" in sys.modules, "plotly" in sys.modules)
+    print("torch" in sys.modules, "normviz.ui.server.routes" in sys.modules, "plotly" in sys.modules)
     sys.exit(0)
 starlette_server._bind_server_socket = listen
 sys.argv = ["normviz.ui", "--server.port", "{port}", "--server.address", "127.0.0.1"]

@@ -6,9 +6,9 @@ import re
 import pytest
 
 import normviz as nv
-from normviz.errors import NormvizError
-from normviz.exhibit.parts import Caption, Code, Heading, Note, Sentence, Table, Tabs, Text
-from normviz.export import document, fragment
+from normviz.export.document import document, fragment
+from normviz.layers.errors import NormvizError
+from normviz.lessons.parts.part import Caption, Code, Heading, Note, Sentence, Table, Tabs, Text
 
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(1)>\"'</style></script>[a](javascript:alert(1))"
 

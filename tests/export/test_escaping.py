@@ -5,8 +5,11 @@ import re
 
 import pytest
 
-from normviz.errors import NormvizError
-from normviz.exhibit.parts import (
+from normviz.api import explore
+from normviz.export.document import document, fragment
+from normviz.figures.charts import Lines
+from normviz.layers.errors import NormvizError
+from normviz.lessons.parts.part import (
     Beside,
     Caption,
     Chart,
@@ -22,9 +25,6 @@ from normviz.exhibit.parts import (
     Text,
     flat,
 )
-from normviz.export import document, fragment
-from normviz.export.show import explore
-from normviz.figures.lines import Lines
 from tests.export.structure import HOSTILE, Structure, same_structure
 
 PLAIN = "word"

@@ -6,8 +6,8 @@ import stat
 
 import pytest
 
-from normviz.errors import NormvizError
 from normviz.export.files import checked, whole_file, write
+from normviz.layers.errors import NormvizError
 
 
 def test_what_is_written_is_there_and_nothing_else(tmp_path):

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 import normviz as nv
-from normviz.errors import NormvizError
 from normviz.export import notebook
+from normviz.layers.errors import NormvizError
 
 CARRIED = 'class="nv-carried"'
 

@@ -3,10 +3,9 @@
 import json
 import re
 
-from normviz.export import document
-from normviz.export.document import bare, css, script
-from normviz.export.show import explore
-from normviz.linked import module
+from normviz.api import explore
+from normviz.export.document import bare, css, document, script
+from normviz.figures.bundle import module
 from tests.export.structure import Structure
 
 SMALL = 120_000  # bytes

@@ -1,8 +1,8 @@
 """Parts as plain text."""
 
 import normviz as nv
-from normviz.exhibit.parts import Caption, Code, Details, Heading, Note, Sentence, Table, Tabs, Text
-from normviz.export.text import plain, text
+from normviz.lessons.parts.part import Caption, Code, Details, Heading, Note, Sentence, Table, Tabs, Text
+from normviz.lessons.parts.text import plain, text
 
 
 def test_marks_are_left_out():

@@ -6,16 +6,16 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from normviz.explanation import describe
-from normviz.export.show import open as view_of
+from normviz.analysis.explanation import describe
+from normviz.api import open as view_of
 from normviz.figures import theme
 from normviz.figures.cube import HIGH, MOST, Box, Projected, filled, labels
-from normviz.grid import grid
-from normviz.linked.compare import compare_payload
-from normviz.norm import Norm
-from normviz.sharing import stat_tables
+from normviz.figures.payload.compare import compare_payload
+from normviz.layers.norm import Norm
+from normviz.layers.sharing import stat_tables
+from normviz.scene.grid import grid
 from tests.figures.colours import mixed, rgb
-from tests.linked.javascript import evaluate
+from tests.figures.linked.javascript import evaluate
 
 PAIR = (2, 3)  # n, c: one position
 NEAREST = [

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from normviz import explain
-from normviz.explanation import describe
+from normviz.analysis.explanation import describe
 from normviz.figures.panels import sharing_panels, value_panels
-from normviz.grid import grid
-from normviz.norm import Norm
-from normviz.reading import read
+from normviz.layers.norm import Norm
+from normviz.scene.grid import grid
+from normviz.scene.query import read
 from tests.strategies import norms, random_tensor
 
 X = torch.tensor([[1.0, 2.0, 6.0], [4.0, 4.0, 4.0]])

@@ -9,15 +9,15 @@ import pytest
 import torch
 
 from normviz import explain
-from normviz.errors import NormvizError
 from normviz.figures import Marked, explanation_figure, heatmap, picture, sharing_panels, theme, value_panels
 from normviz.figures.labels import facet_label, plain, short
-from normviz.grid import grid
-from normviz.norm import Norm
-from normviz.palette import stops
-from normviz.sharing import param_tables, stat_tables
+from normviz.figures.palette import stops
+from normviz.layers.errors import NormvizError
+from normviz.layers.norm import Norm
+from normviz.layers.sharing import param_tables, stat_tables
+from normviz.scene.grid import grid
 from tests.figures.colours import contrast, mixed, rgb
-from tests.linked.javascript import evaluate
+from tests.figures.linked.javascript import evaluate
 
 CASES = [
     ("LayerNorm(3)", (2, 3)),

@@ -2,9 +2,9 @@ import re
 
 import pytest
 
-from normviz.errors import NormvizError
 from normviz.figures import theme, themed
-from normviz.figures.lines import bars, chart, dots, line
+from normviz.figures.charts import bars, chart, dots, line
+from normviz.layers.errors import NormvizError
 
 
 def of_everything():

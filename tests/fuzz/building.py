@@ -6,19 +6,19 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from normviz.errors import NormvizError
-from normviz.exhibit import PAGES
-from normviz.exhibit.parts import Chart, Panels, Table, flat
-from normviz.exhibit.questions import question_parts
-from normviz.lessons.question import is_right, prose
-from normviz.lessons.questions import found, question
-from normviz.linked.chart import chart_payload
-from normviz.linked.payload import payload
-from normviz.scene import Scene
-from normviz.settings import Field
-from normviz.ui.asking import FIELDS as QUESTION_FIELDS
-from normviz.view import View, read_view
-from normviz.wording import sentence
+from normviz.analysis.sentences import sentence
+from normviz.figures.payload.chart import chart_payload
+from normviz.figures.payload.linked import payload
+from normviz.layers.errors import NormvizError
+from normviz.lessons.pages import PAGES
+from normviz.lessons.parts.part import Chart, Panels, Table, flat
+from normviz.lessons.questions.page import question_parts
+from normviz.lessons.questions.question import is_right, prose
+from normviz.lessons.questions.registry import found, question
+from normviz.scene.scene import Scene
+from normviz.scene.settings import Field
+from normviz.scene.view import View, read_view
+from normviz.ui.controls.questions import FIELDS as QUESTION_FIELDS
 
 FIELDS: dict[str, tuple[Field, ...]] = {name: tuple(page.fields) for name, page in PAGES.items()}
 FIELDS["questions"] = QUESTION_FIELDS

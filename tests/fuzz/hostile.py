@@ -8,11 +8,11 @@ from urllib.parse import parse_qsl, quote
 
 from hypothesis import strategies as st
 
-from normviz.catalogue import FAMILIES, KINDS
-from normviz.data import DATA, PARAMETERS
-from normviz.lessons.questions import QUESTIONS
-from normviz.reading import READERS
-from normviz.settings import Field
+from normviz.analysis.examples import DATA, PARAMETERS
+from normviz.layers.catalogue import FAMILIES, KINDS
+from normviz.lessons.questions.registry import QUESTIONS
+from normviz.scene.query import READERS
+from normviz.scene.settings import Field
 from tests.fuzz.building import FIELDS
 
 Draw = Callable[..., Any]

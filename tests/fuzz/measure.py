@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from normviz.errors import NormvizError
+from normviz.layers.errors import NormvizError
 
 REPORT = os.environ.get("FUZZ_REPORT", "")  # where a long run gathers what it saw; empty in the short run
 SCALE = float(os.environ.get("FUZZ_SCALE", "1"))

@@ -5,10 +5,10 @@ import gc
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from normviz import changes
-from normviz.errors import NormvizError
-from normviz.lessons.sets import READY_SETS
-from normviz.reading import read
+from normviz.layers.errors import NormvizError
+from normviz.lessons.compare.ready_sets import READY_SETS
+from normviz.scene import edits
+from normviz.scene.query import read
 from tests.fuzz import hostile
 from tests.fuzz.measure import examples, outcome
 
@@ -49,12 +49,12 @@ FIELD = st.one_of(
 def applied(scene, change):
     if isinstance(change, dict):
         return (
-            changes.with_fields(scene, **change)
+            edits.with_fields(scene, **change)
             if {"data", "params"} & set(change)
-            else changes.with_arguments(scene, **change)
+            else edits.with_arguments(scene, **change)
         )
     name, *given = change
-    return getattr(changes, name)(scene, *given)
+    return getattr(edits, name)(scene, *given)
 
 
 @settings(max_examples=examples(200))

@@ -5,13 +5,13 @@ import gc
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from normviz.axes import Pattern, layout_text, parse_layout, parse_names
-from normviz.errors import NormvizError, echo
-from normviz.explanation import describe
-from normviz.fit import fitted, of_family
-from normviz.layers import Layer
-from normviz.norm import Norm
-from normviz.reading import READERS
+from normviz.analysis.explanation import describe
+from normviz.layers.axes import Pattern, layout_text, parse_layout, parse_names
+from normviz.layers.errors import NormvizError, echo
+from normviz.layers.fit import fitted, of_family
+from normviz.layers.layer import Layer
+from normviz.layers.norm import Norm
+from normviz.scene.query import READERS
 from tests.fuzz import hostile
 from tests.fuzz.measure import examples, outcome
 

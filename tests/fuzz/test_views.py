@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from normviz.data import DATA, PARAMETERS
-from normviz.errors import NormvizError
-from normviz.layers import Layer
-from normviz.reading import READERS, read
-from normviz.scene import Scene
-from normviz.settings import read_settings
-from normviz.view import View, read_view
+from normviz.analysis.examples import DATA, PARAMETERS
+from normviz.layers.errors import NormvizError
+from normviz.layers.layer import Layer
+from normviz.scene.query import READERS, read
+from normviz.scene.scene import Scene
+from normviz.scene.settings import read_settings
+from normviz.scene.view import View, read_view
 from tests.fuzz import hostile
 from tests.fuzz.building import FIELDS, build, light
 from tests.fuzz.measure import examples, outcome

@@ -8,12 +8,12 @@ import pytest
 import torch
 
 from normviz import explain
-from normviz.backward import autograd_backward, parameter_sum, upstream
-from normviz.errors import NormvizError
-from normviz.lessons import derivatives
-from normviz.reading import read
-from normviz.wording import gap, shown
-from tests.backward.cases import CATALOGUE, numbered
+from normviz.analysis.gradients import autograd_backward, parameter_sum, upstream
+from normviz.analysis.sentences import gap, shown
+from normviz.layers.errors import NormvizError
+from normviz.lessons.gradients import derivatives
+from normviz.scene.query import read
+from tests.analysis.gradients.cases import CATALOGUE, numbered
 from tests.browser.readout import number
 
 # x is (1, 5): sigma 4 with eps = 12, xhat -1/2 and 1/2, m = 2. Of the first column, the bracket is 1 - 1/2 - 1/8 and 0 - 1/2 + 1/8.

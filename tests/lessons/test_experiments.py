@@ -7,11 +7,11 @@ import pytest
 import torch
 from torch import nn
 
-from normviz.errors import NormvizError
-from normviz.lessons import experiments
-from normviz.reading import read
-from normviz.running import Sequences, SmallBatches, Stream, even_sizes, follow, per_step, run, shard, spread
-from normviz.running.stream import Run
+from normviz.analysis.running import Sequences, SmallBatches, Stream, even_sizes, follow, per_step, run, shard, spread
+from normviz.analysis.running.stream import Run
+from normviz.layers.errors import NormvizError
+from normviz.lessons.train_and_eval import experiments
+from normviz.scene.query import read
 from tests.browser.readout import number
 
 

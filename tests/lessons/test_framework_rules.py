@@ -8,10 +8,10 @@ import warnings
 import numpy as np
 import pytest
 
-from normviz.data import example
-from normviz.lessons.framework_questions import keras_moves
-from normviz.lessons.outputs import keras_default
-from normviz.lessons.questions import QUESTIONS
+from normviz.analysis.examples import example
+from normviz.lessons.questions.bank.framework_questions import keras_moves
+from normviz.lessons.questions.outputs import keras_default
+from normviz.lessons.questions.registry import QUESTIONS
 
 X = example("scales", (6, 3), ("n", "d")).numpy()
 

@@ -6,9 +6,11 @@ from time import process_time
 import pytest
 import torch
 
-from normviz.lessons import numbers, spreadless
-from normviz.lessons.numbers import ONE_PASS, SIZE, SMALLEST_EPS, TWO_PASSES, as_code, power, shown
-from normviz.lessons.spreadless import (
+from normviz.analysis.rounding import DISTANCES, DTYPES, EPSILONS, OWN, Estimate, no_eps, sequence
+from normviz.analysis.rounding.degenerate import CONSTANT, SINGLE
+from normviz.lessons.numerics import numbers, zero_variance
+from normviz.lessons.numerics.numbers import ONE_PASS, SIZE, SMALLEST_EPS, TWO_PASSES, as_code, power, shown
+from normviz.lessons.numerics.zero_variance import (
     EXACT,
     KINDS,
     LARGEST_CONSTANT,
@@ -19,8 +21,6 @@ from normviz.lessons.spreadless import (
     SIGN,
     kind,
 )
-from normviz.rounding import DISTANCES, DTYPES, EPSILONS, OWN, Estimate, no_eps, sequence
-from normviz.rounding.degenerate import CONSTANT, SINGLE
 
 MOST_WORDS = 120
 TYPES = pytest.mark.parametrize("dtype", list(DTYPES))
@@ -179,7 +179,7 @@ def test_the_curves_are_the_formula():
 
 
 def test_every_kind_of_outcome_is_met():
-    both = [*spreadless.constant(1234.567, "float32"), *spreadless.single(1000, "float32")]
+    both = [*zero_variance.constant(1234.567, "float32"), *zero_variance.single(1000, "float32")]
     assert {kind(one) for one in both} == set(KINDS)
     by_layer = {one.layer: kind(one) for one in both}
     assert by_layer["LayerNorm([3, 4, 4])"] == by_layer["LayerNorm(1)"] == EXACT
@@ -190,15 +190,15 @@ def test_every_kind_of_outcome_is_met():
 
 
 def test_the_counts_of_both_sentences():
-    constant, single = spreadless.constant(1234.567, "float32"), spreadless.single(1000, "float32")
-    assert told(spreadless.constant_sentence(constant)) == [
+    constant, single = zero_variance.constant(1234.567, "float32"), zero_variance.single(1000, "float32")
+    assert told(zero_variance.constant_sentence(constant)) == [
         "1,234.567",
         str(sum(one.from_beta == 0 for one in constant)),
         str(sum(kind(one) == NOISE for one in constant)),
         shown(max(one.from_beta for one in constant if kind(one) == NOISE), 3),
         "2",
     ]
-    assert told(spreadless.single_sentence(single)) == [
+    assert told(zero_variance.single_sentence(single)) == [
         str(len(SINGLE)),
         str(sum(one.refusal is not None for one in single)),
         str(sum(one.from_beta == 0 for one in single)),
@@ -209,20 +209,20 @@ def test_the_counts_of_both_sentences():
 
 
 def test_one_layer_is_one_layer():
-    one = spreadless.constant(0, "float32")[:1]
-    assert spreadless.constant_sentence(one).endswith("**1** layer gives exactly beta.")
+    one = zero_variance.constant(0, "float32")[:1]
+    assert zero_variance.constant_sentence(one).endswith("**1** layer gives exactly beta.")
 
 
 def test_labels_are_short_and_no_two_are_equal():
-    for found in (spreadless.constant(1.0, "float32"), spreadless.single(1.0, "float32")):
-        labels = spreadless.labels(found)
+    for found in (zero_variance.constant(1.0, "float32"), zero_variance.single(1.0, "float32")):
+        labels = zero_variance.labels(found)
         assert len(set(labels)) == len(found)
         assert max(map(len, labels)) <= 23
 
 
 DEGENERATE = [
-    *((spreadless.constant, value, CONSTANT) for value in (-LARGEST_CONSTANT, 0, 1e-30, 0.1, LARGEST_CONSTANT)),
-    *((spreadless.single, scale, SINGLE) for scale in (0, 1e-8, 1, LARGEST_SCALE)),
+    *((zero_variance.constant, value, CONSTANT) for value in (-LARGEST_CONSTANT, 0, 1e-30, 0.1, LARGEST_CONSTANT)),
+    *((zero_variance.single, scale, SINGLE) for scale in (0, 1e-8, 1, LARGEST_SCALE)),
 ]
 
 
@@ -230,17 +230,17 @@ DEGENERATE = [
 @pytest.mark.parametrize(("make", "value", "cases"), DEGENERATE)
 def test_every_layer_has_its_row_and_torch_its_own_words(dtype, make, value, cases):
     found = make(value, dtype)
-    rows = spreadless.degenerate_rows(found)
+    rows = zero_variance.degenerate_rows(found)
     assert [(row["layer"], row["x"]) for row in rows] == [(layer, str(shape)) for layer, shape in cases]
     for row, one in zip(rows, found, strict=True):
         assert one.x.isfinite().all()
         assert one.refusal is None or row["what comes out"] == f"torch refuses: “{one.refusal}”"
         assert row["that is"] == ("" if one.refusal else kind(one))
-    assert words(spreadless.degenerate_lines(found)) <= MOST_WORDS
+    assert words(zero_variance.degenerate_lines(found)) <= MOST_WORDS
 
 
 def test_the_amplified_noise_is_told_rightly():
-    lines = list(spreadless.degenerate_lines(spreadless.constant(1234.567, "float32")))
+    lines = list(zero_variance.degenerate_lines(zero_variance.constant(1234.567, "float32")))
     assert told(lines[0]) == ["2", "0.5"]
     assert told(lines[1]) == [shown(1e-5**-0.5, 3)]
 
@@ -267,8 +267,8 @@ def test_nothing_takes_a_second(dtype):
     works = (
         lambda: numbers.variances.__wrapped__(dtype, 1),
         lambda: numbers.size_curves(numbers.of_dtype(numbers.eps_outcomes.__wrapped__(-12, 1), dtype)),
-        lambda: spreadless.constant.__wrapped__(float(LARGEST_CONSTANT), dtype),
-        lambda: spreadless.single.__wrapped__(float(LARGEST_SCALE), dtype, 1),
+        lambda: zero_variance.constant.__wrapped__(float(LARGEST_CONSTANT), dtype),
+        lambda: zero_variance.single.__wrapped__(float(LARGEST_SCALE), dtype, 1),
         lambda: numbers.placements(SMALLEST_EPS),
     )
     for work in works:

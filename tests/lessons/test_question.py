@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from normviz.errors import NormvizError
-from normviz.lessons import question as machinery
-from normviz.lessons import questions
-from normviz.lessons.facts import only, same, scene_of
-from normviz.lessons.outputs import normal
-from normviz.lessons.question import Prose, Question, Source, answer, computed, is_right, matches, prose, shown
+from normviz.layers.errors import NormvizError
+from normviz.lessons.questions import question as machinery
+from normviz.lessons.questions import registry
+from normviz.lessons.questions.facts import only, same, scene_of
+from normviz.lessons.questions.outputs import normal
+from normviz.lessons.questions.question import (
+    Prose,
+    Question,
+    Source,
+    answer,
+    computed,
+    is_right,
+    matches,
+    prose,
+    shown,
+)
 
 PROSE = """# How many means?
 
@@ -152,13 +162,13 @@ def test_the_search_wants_every_word(written, search, hit):
 
 def test_an_unknown_question():
     with pytest.raises(NormvizError, match=r"q='s99' is no question; leave q out to see them all\."):
-        questions.question("s99")
+        registry.question("s99")
 
 
 def test_a_page_has_its_questions():
-    pages = [questions.of_page(name) for name in {one.page for one in questions.QUESTIONS.values()}]
-    assert sum(map(len, pages)) == len(questions.QUESTIONS)
-    assert questions.of_page("nowhere") == []
+    pages = [registry.of_page(name) for name in {one.page for one in registry.QUESTIONS.values()}]
+    assert sum(map(len, pages)) == len(registry.QUESTIONS)
+    assert registry.of_page("nowhere") == []
 
 
 # What facts are made of.
@@ -187,6 +197,6 @@ def test_the_scene_of_a_query():
 
 @pytest.mark.parametrize("guess", ["nan", "inf", "-inf", "1e999"])
 def test_a_guess_that_is_not_finite_is_no_number(guess):
-    question = next(one for one in questions.QUESTIONS.values() if not prose(one.key).options)
+    question = next(one for one in registry.QUESTIONS.values() if not prose(one.key).options)
     with pytest.raises(NormvizError, match="is no number; write one, such as 48"):
         is_right(question, guess)

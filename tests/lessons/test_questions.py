@@ -11,12 +11,12 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from normviz.chosen import chosen
-from normviz.exhibit import PAGES
-from normviz.lessons import seed_questions
-from normviz.lessons.question import Question, answer, computed, is_right, prose
-from normviz.lessons.questions import GROUPS, QUESTIONS, found
-from normviz.reading import READERS, read
+from normviz.lessons.pages import PAGES
+from normviz.lessons.questions.bank import seed_questions
+from normviz.lessons.questions.question import Question, answer, computed, is_right, prose
+from normviz.lessons.questions.registry import GROUPS, QUESTIONS, found
+from normviz.scene.fit_layers import chosen
+from normviz.scene.query import READERS, read
 
 EVERY = list(QUESTIONS.values())
 every_question = pytest.mark.parametrize("question", EVERY, ids=list(QUESTIONS))

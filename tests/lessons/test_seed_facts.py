@@ -9,8 +9,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from normviz.lessons.question import computed
-from normviz.lessons.questions import QUESTIONS
+from normviz.lessons.questions.question import computed
+from normviz.lessons.questions.registry import QUESTIONS
 
 # Counts and shapes: to find with a pencil.
 BY_HAND = {

@@ -4,12 +4,12 @@ import pytest
 import torch
 from torch import nn
 
-from normviz.data import example
-from normviz.errors import NormvizError
-from normviz.explanation import describe
-from normviz.invariance import depends_on_batch
-from normviz.lessons import sets
-from normviz.lessons.sets import LOOPS, READY_SETS, flattened_twin, ready_set
+from normviz.analysis.examples import example
+from normviz.analysis.explanation import describe
+from normviz.analysis.invariance import depends_on_batch
+from normviz.layers.errors import NormvizError
+from normviz.lessons.compare import ready_sets
+from normviz.lessons.compare.ready_sets import LOOPS, READY_SETS, flattened_twin, ready_set
 
 EVERY = list(READY_SETS.values())
 
@@ -192,7 +192,7 @@ def test_the_flattened_twin_gives_the_same_numbers(shape, seed):
 
 
 def test_a_twin_that_shares_otherwise_is_found_out(monkeypatch):
-    monkeypatch.setattr(sets, "LOOPS", "Norm('n l c -> c', 'l c')")
+    monkeypatch.setattr(ready_sets, "LOOPS", "Norm('n l c -> c', 'l c')")
     assert flattened_twin((4, 3, 5)) > 0.1
 
 

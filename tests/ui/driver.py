@@ -12,11 +12,11 @@ from streamlit.components.v2.component_manager import BidiComponentManager
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
 
-from normviz.reading import read
-from normviz.scene import Scene
-from normviz.ui.more import OPEN
-from normviz.ui.server import SHELL
-from normviz.wording import sentence
+from normviz.analysis.sentences import sentence
+from normviz.scene.query import read
+from normviz.scene.scene import Scene
+from normviz.ui.controls.more import OPEN
+from normviz.ui.server.routes import SHELL
 
 
 @cache

@@ -1,7 +1,7 @@
 """The lesson pages, and what they show and say."""
 
-from normviz.lessons.question import prose
-from normviz.lessons.questions import QUESTIONS
+from normviz.lessons.questions.question import prose
+from normviz.lessons.questions.registry import QUESTIONS
 from tests.ui.driver import unescaped
 from tests.ui.pages import figures
 

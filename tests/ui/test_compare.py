@@ -2,8 +2,8 @@
 
 import pytest
 
-from normviz.comparison import compare, sentence
-from normviz.lessons.sets import READY_SETS
+from normviz.analysis.comparison import compare, sentence
+from normviz.lessons.compare.ready_sets import READY_SETS
 from tests.ui.driver import query, said, scene, sent, turned, warned
 from tests.ui.lessons import layers
 from tests.ui.pages import complete, figures, page, texts

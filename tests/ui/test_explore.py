@@ -1,14 +1,14 @@
 import pytest
 
 from normviz import explain
-from normviz.code import FLAVORS
-from normviz.errors import NormvizError
-from normviz.exhibit.code import LABELS
-from normviz.explanation import describe
-from normviz.layers import Layer
-from normviz.ui.controls import NAMES
-from normviz.ui.more import DATA_NAMES, LAYOUTS, OPEN, PARAMETER_NAMES
-from normviz.wording import gap
+from normviz.analysis.explanation import describe
+from normviz.analysis.sentences import gap
+from normviz.code.generate import FLAVORS
+from normviz.layers.errors import NormvizError
+from normviz.layers.layer import Layer
+from normviz.lessons.parts.code_tabs import LABELS
+from normviz.ui.controls.more import DATA_NAMES, LAYOUTS, OPEN, PARAMETER_NAMES
+from normviz.ui.controls.row import NAMES
 from tests.ui.driver import check, more, opened, payload, query, said, scene, turned, unescaped, warned
 from tests.ui.pages import tabs
 

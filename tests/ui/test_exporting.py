@@ -7,10 +7,10 @@ from urllib.parse import quote
 import pytest
 from starlette.applications import Starlette
 
-from normviz.export.show import of_query
-from normviz.ui import exporting
-from normviz.ui.exporting import file_name
-from normviz.ui.server import routes
+from normviz.export.links import of_query
+from normviz.ui.server.routes import routes
+from normviz.ui.share import export
+from normviz.ui.share.export import file_name
 from tests.export.structure import HOSTILE, same_structure
 from tests.ui.asgi import Answer, ask
 
@@ -117,19 +117,19 @@ def test_a_file_name_is_short_and_plain(query):
 
 
 def test_more_than_can_wait_are_sent_away(app, monkeypatch):
-    monkeypatch.setattr(exporting, "_asked", exporting.MOST_ASKED)
+    monkeypatch.setattr(export, "_asked", export.MOST_ASKED)
     answer = ask(app, "/export?plotlyjs=cdn")
     assert (answer.status, answer.headers["retry-after"]) == (503, "5")
-    monkeypatch.setattr(exporting, "_asked", 0)
+    monkeypatch.setattr(export, "_asked", 0)
     assert ask(app, "/export?plotlyjs=cdn&theme=blue").status == 400
-    assert exporting._asked == 0  # whoever was refused waits no longer
+    assert export._asked == 0  # whoever was refused waits no longer
 
 
 def test_only_a_few_are_computed_at_once(monkeypatch):
     """Eight requests together; two computations at any time, and all are answered."""
     import threading
 
-    running, most, gate = 0, 0, threading.Barrier(exporting.AT_ONCE, timeout=60)
+    running, most, gate = 0, 0, threading.Barrier(export.AT_ONCE, timeout=60)
     lock = threading.Lock()
 
     def made(query: dict[str, str]) -> tuple[str, str]:
@@ -142,7 +142,7 @@ def test_only_a_few_are_computed_at_once(monkeypatch):
             running -= 1
         return "x.html", "<p>"
 
-    monkeypatch.setattr(exporting, "_made", made)
+    monkeypatch.setattr(export, "_made", made)
 
     class Asked:
         class url:  # noqa: N801
@@ -151,10 +151,10 @@ def test_only_a_few_are_computed_at_once(monkeypatch):
         query_params: dict[str, str] = {}  # noqa: RUF012
 
     async def together() -> list[int]:
-        return [answer.status_code for answer in await asyncio.gather(*(exporting.export(Asked()) for _ in range(8)))]  # type: ignore[arg-type]
+        return [answer.status_code for answer in await asyncio.gather(*(export.export(Asked()) for _ in range(8)))]  # type: ignore[arg-type]
 
     assert asyncio.run(together()) == [200] * 8
-    assert most == exporting.AT_ONCE
+    assert most == export.AT_ONCE
 
 
 def test_two_requests_are_the_same_bytes(app):

@@ -10,8 +10,8 @@ import pytest
 from bench.common import Server, server
 from bench.protocol import FIELDS, Ran, Session, Widget, aggregator
 from bench.students import ELEMENT, PAGES, Log, Student, seat
-from normviz.exhibit import PAGES as PAGE_PARTS
-from normviz.reading import read
+from normviz.lessons.pages import PAGES as PAGE_PARTS
+from normviz.scene.query import read
 
 CONTROLS = set(FIELDS) - {ELEMENT, "popover"}
 

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from normviz.frame import CONTROLS
+from normviz.scene.visibility import CONTROLS
 from normviz.ui.state import OFFERED
 from tests.ui.driver import more, opened, payload, query, sent, turned, warned
 from tests.ui.pages import gone, page

@@ -2,7 +2,7 @@
 
 import pytest
 
-from normviz.exhibit import gradients
+from normviz.lessons.gradients import page as gradients
 from tests.ui.driver import query, said, sent, turned
 from tests.ui.lessons import told
 from tests.ui.pages import complete, figures, page

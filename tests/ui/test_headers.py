@@ -7,10 +7,10 @@ from starlette.applications import Starlette
 from starlette.responses import Response
 from starlette.routing import Route
 
-from normviz.errors import NormvizError
-from normviz.ui.assets import PLOTLY
-from normviz.ui.headers import Headers, frame_ancestors, middleware
-from normviz.ui.server import ROOT, routes
+from normviz.layers.errors import NormvizError
+from normviz.ui.server.assets import PLOTLY
+from normviz.ui.server.headers import Headers, frame_ancestors, middleware
+from normviz.ui.server.routes import ROOT, routes
 from tests.ui.asgi import ask
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from normviz.ui import loading
+from normviz.ui.server import imports
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -37,8 +37,8 @@ def visit() -> dict[str, list[str]]:
     return modules_after(
         "import app\n"
         "note('listening')\n"
-        "from normviz.ui.loading import loaded\n"
-        "loaded('normviz.ui.around')\n"
+        "from normviz.ui.server.imports import loaded\n"
+        "loaded('normviz.ui.navigation')\n"
         "note('loaded')\n"
         "from tests.ui.pages import page\n"
         "note('asked')\n"
@@ -51,11 +51,11 @@ def visit() -> dict[str, list[str]]:
 
 def test_the_server_listens_before_torch_is_imported(visit: dict[str, list[str]]) -> None:
     assert packages(visit["listening"]) & {"torch", "einops", "markdown_it"} == set()
-    assert "normviz.exhibit" not in visit["listening"]
+    assert "normviz.lessons.pages" not in visit["listening"]
 
 
 def test_all_that_the_first_page_needs_is_imported_beside_that(visit: dict[str, list[str]]) -> None:
-    assert {"torch", "normviz.exhibit", "normviz.ui.page", "normviz.ui.exporting"} <= set(visit["loaded"])
+    assert {"torch", "normviz.lessons.pages", "normviz.ui.page", "normviz.ui.share.export"} <= set(visit["loaded"])
     late = set(visit["explored"]) - set(visit["asked"])
     assert {name for name in late if name.startswith(("torch.", "plotly.", "normviz."))} == set()
 
@@ -65,23 +65,23 @@ def test_no_page_imports_pandas(visit: dict[str, list[str]]) -> None:
 
 
 def test_it_is_loaded_once() -> None:
-    assert loading.started() is loading.started()
-    assert loading.loaded("normviz.errors") is sys.modules["normviz.errors"]
+    assert imports.started() is imports.started()
+    assert imports.loaded("normviz.layers.errors") is sys.modules["normviz.layers.errors"]
 
 
 def test_while_it_loads_no_garbage_is_collected_and_after_it_what_was_loaded_is_left_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     collecting = []
-    monkeypatch.setattr(loading, "import_module", _noting(collecting))
-    loading._load()
+    monkeypatch.setattr(imports, "import_module", _noting(collecting))
+    imports._load()
     assert set(collecting) == {False}
     assert gc.isenabled()
     assert gc.get_freeze_count() > 0
 
 
 def _noting(collecting: list[bool]) -> Any:
-    imported = loading.import_module
+    imported = imports.import_module
 
     def note(name: str) -> Any:
         collecting.append(gc.isenabled())
@@ -93,15 +93,15 @@ def _noting(collecting: list[bool]) -> Any:
 def test_where_it_cannot_be_loaded_whoever_needs_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     failed: Future[None] = Future()
     failed.set_exception(ImportError("no such torch"))
-    monkeypatch.setattr(loading, "started", lambda: failed)
+    monkeypatch.setattr(imports, "started", lambda: failed)
     with pytest.raises(ImportError, match="no such torch"):
-        loading.loaded("normviz.errors")
+        imports.loaded("normviz.layers.errors")
 
 
 def test_a_server_that_cannot_load_it_ends() -> None:
     program = """
 import asyncio
-from normviz.ui import loading, process
+from normviz.ui.server import imports as loading, process
 def fail(): raise ImportError("no such torch")
 loading._load = fail
 async def serve():

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from normviz.ui import logs
+from normviz.ui.server import logs
 from tests.ui.driver import opened, query, warned
 
 
@@ -58,8 +58,8 @@ def test_a_view_that_can_be_made_writes_nothing(lines: list[str]) -> None:
 def unexpected() -> None:
     import streamlit as st
 
-    from normviz.code import torch_call
-    from normviz.ui.logs import failed
+    from normviz.code.generate import torch_call
+    from normviz.ui.server.logs import failed
 
     st.query_params.from_dict({"shape": "2,3", "name": "Ada"})
     try:
@@ -73,7 +73,7 @@ def test_what_nobody_expected_is_one_line_with_our_places_and_the_reader_is_told
     assert len(lines) == 1
     assert lines[0].startswith("ERROR ")
     assert "AttributeError: 'NoneType' object has no attribute" in lines[0]
-    assert "(normviz/code.py:" in lines[0]
+    assert "(normviz/code/generate.py:" in lines[0]
     assert lines[0].endswith("[/?shape=2,3]")
     assert app.session_state["told"] is True
     (told,) = app.exception
@@ -83,8 +83,8 @@ def test_what_nobody_expected_is_one_line_with_our_places_and_the_reader_is_told
 
 
 def refusing() -> None:
-    from normviz.errors import NormvizError
-    from normviz.ui.logs import failed
+    from normviz.layers.errors import NormvizError
+    from normviz.ui.server.logs import failed
 
     assert failed(NormvizError("C=6 cannot be split; use *3*."))
 

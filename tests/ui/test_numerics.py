@@ -6,12 +6,12 @@ import re
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from normviz.exhibit import PAGES
-from normviz.exhibit.numerics import FIELDS, TITLES
-from normviz.rounding import DTYPES
-from normviz.settings import read_settings, write_settings
-from normviz.ui.experiments import NUMERICS as CONTROLS
-from normviz.ui.server import ROOT, SHELL
+from normviz.analysis.rounding import DTYPES
+from normviz.lessons.numerics.page import FIELDS, TITLES
+from normviz.lessons.pages import PAGES
+from normviz.scene.settings import read_settings, write_settings
+from normviz.ui.controls.experiments import NUMERICS as CONTROLS
+from normviz.ui.server.routes import ROOT, SHELL
 from tests.ui.driver import query, said, unescaped, warned
 
 PAGE = str(ROOT / "pages" / "numerics.py")

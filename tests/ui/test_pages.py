@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from normviz.lessons.question import prose
-from normviz.lessons.questions import QUESTIONS, of_page
-from normviz.ui.asking import MOST_LINKS
+from normviz.lessons.questions.question import prose
+from normviz.lessons.questions.registry import QUESTIONS, of_page
+from normviz.ui.controls.questions import MOST_LINKS
 from tests.ui.driver import opened, query, said, scene, sent, turned
 from tests.ui.lessons import LESSONS, layers
 from tests.ui.pages import complete, figures, gone, page

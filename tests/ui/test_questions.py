@@ -4,8 +4,8 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from normviz.lessons.question import answer, computed, prose
-from normviz.lessons.questions import QUESTIONS, found
+from normviz.lessons.questions.question import answer, computed, prose
+from normviz.lessons.questions.registry import QUESTIONS, found
 from tests.ui.driver import query, said, turned, warned
 from tests.ui.lessons import CHOICE, NUMBER, told
 from tests.ui.pages import complete, figures, page, texts

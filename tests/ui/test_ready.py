@@ -8,10 +8,10 @@ import torch
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-from normviz.ui import ready as module
-from normviz.ui.loading import started
-from normviz.ui.ready import Readiness, ready, wrong_result
-from normviz.ui.server import routes
+from normviz.ui.server import ready as module
+from normviz.ui.server.imports import started
+from normviz.ui.server.ready import Readiness, ready, wrong_result
+from normviz.ui.server.routes import routes
 from tests.ui.asgi import ask
 
 

@@ -5,9 +5,9 @@ import streamlit as st
 from starlette.applications import Starlette
 from streamlit import config
 
-from normviz.linked import module, plotly_js, plotly_version
-from normviz.ui.assets import ASSETS, LINKED, PLOTLY
-from normviz.ui.server import ROOT, SHELL, routes
+from normviz.figures.bundle import module, plotly_js, plotly_version
+from normviz.ui.server.assets import ASSETS, LINKED, PLOTLY
+from normviz.ui.server.routes import ROOT, SHELL, routes
 from tests.ui.asgi import ask
 
 

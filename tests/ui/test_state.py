@@ -2,7 +2,7 @@
 
 import pytest
 
-from normviz import changes
+from normviz.scene import edits
 from normviz.ui import state
 
 
@@ -51,7 +51,7 @@ def test_a_change_whose_run_is_cut_off_before_the_address_is_written_is_written_
 
     monkeypatch.setattr(state.st, "query_params", Address())
     state.current()
-    state.change(changes.with_size, "c", 5)
+    state.change(edits.with_size, "c", 5)
     with pytest.raises(CutOffError):
         state.current()
     assert state.current().scene.shape == (2, 5, 4, 4)

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from normviz.lessons import experiments as experiments_told
-from normviz.running import Stream, run
-from normviz.ui import experiments
+from normviz.analysis.running import Stream, run
+from normviz.lessons.train_and_eval import experiments as experiments_told
+from normviz.ui.controls import experiments
 from tests.ui.driver import query, said, turned, warned
 from tests.ui.lessons import told
 from tests.ui.pages import complete, figures, page, texts

@@ -1,0 +1,1 @@
+"""What a layer computes on a tensor: sharing, values, gradients, running statistics, rounding."""

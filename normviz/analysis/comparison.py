@@ -1,0 +1,180 @@
+"""Several layers on one tensor, side by side: the table, the sentence, and the layers that are worth comparing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from normviz.analysis.explanation import Explanation, describe
+from normviz.analysis.invariance import batch_matters, invariances, reduced_copy, train_equals_eval
+from normviz.layers.axes import parse_layout
+from normviz.layers.catalogue import FAMILIES
+from normviz.layers.errors import LONGEST_ECHO, NormvizError, echo, listed
+from normviz.layers.fit import of_family
+from normviz.layers.layer import Layer
+from normviz.layers.norm import Norm
+from normviz.layers.sharing import check_index
+
+FEWEST, MOST = 2, 6
+MOST_SUGGESTED_GROUPS = 8
+NO_MODE = "no mode"  # a pattern has neither train() nor eval()
+
+Cell = str | int | bool | None
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Two to six layers on one tensor. Made by ``compare``."""
+
+    explanations: tuple[Explanation, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.explanations[0].shape
+
+    @property
+    def layout(self) -> str:
+        return self.explanations[0].layout
+
+    def rows(self) -> tuple[dict[str, Cell], ...]:
+        """One row a layer, from headers in a learner's words to plain values; the same headers in every row.
+
+        None is "there is none" or "cannot be asked here"; True and False are marks. From "add one number to everything" on, a
+        header completes "the output does not change when you ...".
+
+        >>> first, second = compare(["LayerNorm(3)", "BatchNorm1d(3)"], (2, 3), "ND").rows()
+        >>> first["statistics pattern"], second["depends on the batch?"], second["scale one feature"]
+        ('n d -> n', True, True)
+        """
+        return tuple(_row(e) for e in self.explanations)
+
+
+def compare(layers: Sequence[str | Layer | Norm], shape: Any, layout: str) -> Comparison:
+    """The layers on one tensor.
+
+    layers  two to six: their text, such as ``"GroupNorm(2, 4)"``, or values
+    shape   x's sizes, ``(2, 4, 3, 5)``; or x itself, and then every explanation computes with it
+    layout  one letter an axis, ``"NCHW"``; patterns are to be written in its letters
+
+    Raises NormvizError for another number of layers, naming a layer that does not take x, and where x has too many axes
+    to measure what outputs do not change under.
+
+    >>> [e.counts.statistics for e in compare(["LayerNorm(3)", "BatchNorm1d(3)"], (2, 3), "ND").explanations]
+    [2, 3]
+    """
+    if isinstance(layers, str) or not FEWEST <= len(layers) <= MOST:
+        got = echo(layers) if isinstance(layers, str) else len(layers)
+        raise NormvizError(f"a comparison takes {FEWEST} to {MOST} layers and got {got}; {_remedy(layers)}.")
+    return Comparison(tuple(_explained(layer, shape, layout) for layer in layers))
+
+
+def _remedy(layers: Sequence[object]) -> str:
+    if isinstance(layers, str):
+        return "give a list of them"
+    return f"add {FEWEST - len(layers)}" if len(layers) < FEWEST else f"leave out {len(layers) - MOST}"
+
+
+def _explained(layer: str | Layer | Norm, shape: Any, layout: str) -> Explanation:
+    spec = Layer.parse(layer) if isinstance(layer, str) else layer
+    try:
+        e = describe(spec, shape, layout=layout)
+        reduced_copy(e)
+    except NormvizError as error:
+        raise NormvizError(f"{_name(spec)}: {error}") from None
+    return e
+
+
+def _name(spec: object) -> str:
+    if not isinstance(spec, Layer):
+        return echo(spec)
+    return str(spec) if len(str(spec)) <= LONGEST_ECHO else f"{str(spec)[:LONGEST_ECHO]}…"
+
+
+def _row(e: Explanation) -> dict[str, Cell]:
+    found = invariances(e)
+    return {
+        "layer": e.title,
+        "statistics pattern": f"{e.norm.stats}{' (running)' if e.norm.running else ''}",
+        "parameter pattern": "one for all" if e.norm.params == "" else e.norm.params,
+        "number of statistics": e.counts.statistics,
+        "elements per statistic": e.counts.elements_per_statistic,
+        "shape of gamma": _shape(e.counts.gamma_shape),
+        "shape of beta": _shape(e.counts.beta_shape),
+        "parameters": e.counts.parameters,
+        "buffers": e.counts.buffers,
+        "train = eval?": train_equals_eval(e) if e.layer else NO_MODE,
+        "depends on the batch?": batch_matters(found),
+        **{one.name: one.holds for one in found if one.key != "others"},
+    }
+
+
+def _shape(sizes: tuple[int, ...] | None) -> str | None:
+    return None if sizes is None else str(sizes)
+
+
+def sentence(comparison: Comparison, at: Sequence[int]) -> str:
+    """With how many others x[at] shares its mean under each layer; numbers stand in ``**``, code in backquotes.
+
+    Raises NormvizError where ``at`` is no element.
+
+    >>> print(sentence(compare(["LayerNorm(3)", "BatchNorm1d(3)", "RMSNorm(3)"], (2, 3), "ND"), (0, 1)))
+    x[0, 1] shares its mean with **2** others under `LayerNorm([3])`, **1** under `BatchNorm1d(3)` and **2** under `RMSNorm([3])` (a mean square).
+    """
+    where = ", ".join(map(str, check_index(at, comparison.shape)))
+    first, *rest = (e.counts.elements_per_statistic - 1 for e in comparison.explanations)
+    numbers = [f"**{first:,}** other{'' if first == 1 else 's'}", *(f"**{others:,}**" for others in rest)]
+    clauses = [f"{number} under {_named(e)}" for number, e in zip(numbers, comparison.explanations, strict=True)]
+    return f"x[{where}] shares its mean with {listed(clauses, 'and')}."
+
+
+def _named(e: Explanation) -> str:
+    if not e.norm.center:
+        return f"`{e.title}` (a mean square)"
+    return f"`{e.title}`{' (a running mean)' if e.norm.running else ''}"
+
+
+def suggestions(shape: tuple[int, ...], layout: str) -> list[str]:
+    """The layers of the catalogue that take such an x, as their texts; GroupNorm with up to 8 groups.
+
+    Those that take an axis for channels which the layout does not call so come last.
+
+    Raises NormvizError where shape or layout is none.
+
+    >>> suggestions((2, 3), "ND")[:4]
+    ['BatchNorm1d(3)', 'LayerNorm([3])', 'LayerNorm([2, 3])', 'RMSNorm([3])']
+    """
+    return list(_suggested(tuple(shape), layout))
+
+
+@lru_cache(maxsize=256)
+def _suggested(shape: tuple[int, ...], layout: str) -> tuple[str, ...]:
+    candidates = _candidates(shape, parse_layout(layout, len(shape)))
+    fitting = [e for layer in candidates for e in _if_it_fits(layer, shape, layout)]
+    return tuple(e.title for e in sorted(fitting, key=lambda e: bool(e.notes)))
+
+
+def _if_it_fits(layer: Layer, shape: tuple[int, ...], layout: str) -> list[Explanation]:
+    try:
+        return [describe(layer, shape, layout=layout)]
+    except NormvizError:
+        return []
+
+
+def _candidates(shape: tuple[int, ...], axes: tuple[str, ...]) -> Iterator[Layer]:
+    rank = len(shape)
+
+    def per_channel(family: str) -> Iterator[Layer]:
+        if any(kind.takes_rank(rank) for kind in FAMILIES[family]):
+            yield of_family(family, shape, axes)
+
+    yield from per_channel("BatchNorm")
+    for name in ("LayerNorm", "RMSNorm"):
+        yield from (Layer.make(name, shape[rank - depth :]) for depth in range(1, rank + 1))
+    yield from per_channel("InstanceNorm")
+    if rank > 1:
+        groups = (number for number in range(1, MOST_SUGGESTED_GROUPS + 1) if shape[1] % number == 0)
+        yield from (Layer.make("GroupNorm", number, shape[1]) for number in groups)
+        yield Layer.make("ChannelsFirstLayerNorm", shape[1])
+    yield from (Layer.make("DimNorm", shape[-1], dim=axis) for axis in range(rank))

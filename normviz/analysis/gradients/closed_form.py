@@ -1,0 +1,265 @@
+"""Derivatives by formula: the Jacobian's column term by term, and the backward pass in closed form, for every Norm.
+
+With sigma = sqrt(var + eps), xhat = (x - mean) / sigma and m elements in a statistics group, i and j of the same group:
+
+    d y_i / d x_j = gamma_i / sigma * (delta_ij - 1/m - xhat_i xhat_j / m)
+
+The second term comes through the mean and is absent without one (RMSNorm), the third comes through the variance; with running
+statistics both are absent, and the Jacobian is diagonal. The formula is exact for every eps, as eps is in sigma and in xhat.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from einops import reduce, repeat
+from torch import Tensor
+
+from normviz.analysis.forward import Values, as_tensor, largest_difference, lay
+from normviz.analysis.gradients.derivatives import MOST_ELEMENTS, MOST_IN_MATRIX, column, in_float64, output
+from normviz.layers.errors import NormvizError
+from normviz.layers.norm import Norm
+from normviz.layers.sharing import check_index
+
+if TYPE_CHECKING:
+    from normviz.analysis.explanation import Explanation
+
+MOST_IN_BACKWARD = 2**16  # elements of x
+
+
+@dataclass(frozen=True, eq=False)
+class ClosedForm:
+    """One column of the Jacobian: ``total = factor * (itself + through_mean + through_var)``. Tensors are float64, x's shape.
+
+    at            the input x_j that moves
+    m             elements in its statistics group
+    sigma         sqrt(var + eps) of its group
+    group         which outputs are of its group
+    factor        gamma_i / sigma_i
+    itself        delta_ij: 1 at x_j, 0 elsewhere
+    through_mean  -1/m in the group; None without a mean of this input
+    through_var   -xhat_i xhat_j / m in the group; None with running statistics
+    total         the derivatives
+    autograd      the same by torch autograd
+    """
+
+    at: tuple[int, ...]
+    m: int
+    sigma: float
+    group: Tensor
+    factor: Tensor
+    itself: Tensor
+    through_mean: Tensor | None
+    through_var: Tensor | None
+    total: Tensor
+    autograd: Tensor
+
+    @property
+    def bracket(self) -> Tensor:
+        """The sum of the terms, without the factor."""
+        return _sum(self.itself, self.through_mean, self.through_var)
+
+    @property
+    def difference(self) -> float:
+        """The largest difference between the formula and autograd."""
+        return largest_difference(self.total, self.autograd)
+
+
+def closed_column(e: Explanation, at: Sequence[int]) -> ClosedForm:
+    """d y_i / d x[at] for all i, term by term: gamma_i / sigma * (delta_ij - 1/m - xhat_i xhat_j / m).
+
+    e   an explanation with values, of at most 4,096 elements.
+    at  the index of the input.
+
+    Raises NormvizError where there are no values, or too many, or no such element.
+    Source: Ioffe & Szegedy 2015, section 3, the chain rule through mean and variance.
+
+    >>> from normviz import explain
+    >>> form = closed_column(explain("LayerNorm(3, eps=0)", torch.tensor([[-1.0, 0.0, 1.0]])), (0, 1))
+    >>> form.itself.tolist(), [round(value, 3) for value in form.through_mean[0].tolist()]
+    ([[0.0, 1.0, 0.0]], [-0.333, -0.333, -0.333])
+    """
+    wide, at = in_float64(e), check_index(at, e.shape)
+    flat = int(np.ravel_multi_index(at, e.shape))
+    group, factor, *terms = _terms(wide, torch.tensor([flat]))
+    itself, through_mean, through_var = (None if term is None else term.reshape(e.shape) for term in terms)
+    assert itself is not None
+    factor = factor.reshape(e.shape)
+    sigma = float(torch.sqrt(wide.trace.var + wide.trace.eps).expand(e.shape)[at])
+    return ClosedForm(
+        at, e.counts.elements_per_statistic, sigma, group.reshape(e.shape), factor, itself, through_mean, through_var,
+        factor * _sum(itself, through_mean, through_var), column(e, at),
+    )  # fmt: skip
+
+
+def closed_jacobian(e: Explanation) -> Tensor:
+    """``gradients.jacobian`` by the formula: float64, (elements, elements), for at most 256 elements.
+
+    Raises NormvizError where there are no values, or too many.
+    """
+    wide = in_float64(e, MOST_IN_MATRIX, "a full Jacobian")
+    _, factor, *terms = _terms(wide, torch.arange(prod(e.shape)))
+    return factor * _sum(*terms)
+
+
+def _terms(e: Explanation, inputs: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor | None]:
+    """Same group?, the factor (elements, 1), and the three terms (elements, inputs) for the inputs of these flat indices."""
+    steps, norm, m = e.trace, e.norm, e.counts.elements_per_statistic
+    ids = torch.tensor(e.stat_ids).flatten()
+    same = ids[:, None] == ids[inputs]
+    itself = (torch.arange(len(ids))[:, None] == inputs).double()
+    factor = (_gamma(e) / torch.sqrt(steps.var + steps.eps)).expand(e.shape).reshape(-1, 1)
+    xhat = steps.normalized.flatten()
+    through_mean = -same.double() / m if norm.center and not norm.running else None
+    through_var = None if norm.running else torch.where(same, -xhat[:, None] * xhat[inputs] / m, 0.0)
+    return same, factor, itself, through_mean, through_var
+
+
+def _sum(*terms: Tensor | None) -> Tensor:
+    return torch.stack([term for term in terms if term is not None]).sum(0)
+
+
+def _gamma(e: Explanation) -> Tensor:
+    gamma = e.layer_values().gamma
+    return torch.ones((), dtype=torch.float64) if gamma is None else lay(e.norm, e.shape, gamma)
+
+
+@dataclass(frozen=True, eq=False)
+class Gradients:
+    """The loss's derivatives, float64: dx of x's shape, dgamma and dbeta of theirs, or None where there is none."""
+
+    dx: Tensor
+    dgamma: Tensor | None
+    dbeta: Tensor | None
+
+
+def backward(e: Explanation, dout: Any) -> Gradients:
+    """The backward pass in closed form, by means over statistics groups and sums over parameter groups.
+
+        dxhat  = dout * gamma
+        dx     = (dxhat - mean(dxhat) - xhat * mean(dxhat * xhat)) / sigma
+        dgamma = sum(dout * xhat)
+        dbeta  = sum(dout)
+
+    Without centring there is no ``mean(dxhat)``; with running statistics dx = dxhat / sigma.
+
+    e     an explanation with values, of at most 65,536 elements.
+    dout  the loss's derivative by the output: tensor or array of x's shape.
+
+    Raises NormvizError where there are no values, or too many, or dout has another shape.
+    Source: Ioffe & Szegedy 2015, section 3.
+
+    >>> from normviz import explain
+    >>> e = explain("LayerNorm(4, eps=0)", torch.tensor([[1.0, 1.0, 3.0, 3.0]]))
+    >>> found = backward(e, torch.tensor([[1.0, 0.0, 0.0, 0.0]]))
+    >>> found.dx.tolist(), found.dgamma.tolist()
+    ([[0.5, -0.5, 0.0, 0.0]], [-1.0, 0.0, 0.0, 0.0])
+    """
+    wide, dout = _wide(e, dout)
+    norm, xhat = wide.norm, wide.trace.normalized
+    dx = dxhat = dout * _gamma(wide)
+    if norm.center and not norm.running:
+        dx = dx - _group_mean(norm, dxhat)
+    if not norm.running:
+        dx = dx - xhat * _group_mean(norm, dxhat * xhat)
+    return Gradients(
+        dx=dx / torch.sqrt(wide.trace.var + wide.trace.eps),
+        dgamma=None if norm.params is None else _parameter_sum(wide, dout * xhat),
+        dbeta=_parameter_sum(wide, dout) if norm.bias else None,
+    )
+
+
+@torch.enable_grad()  # a caller may be under no_grad
+def autograd_backward(e: Explanation, dout: Any) -> Gradients:
+    """``backward`` by torch autograd, of torch's own layer where there is one."""
+    wide, dout = _wide(e, dout)
+    held = wide.layer_values()
+    numbers = {"x": wide.x, "gamma": held.gamma, "beta": held.beta}
+    leaves = {name: value.clone().requires_grad_() for name, value in numbers.items() if value is not None}
+    values = Values(leaves.get("gamma"), leaves.get("beta"), held.running_mean, held.running_var)
+    found = torch.autograd.grad(output(wide, leaves["x"], values), tuple(leaves.values()), dout)
+    named = dict(zip(leaves, found, strict=True))
+    return Gradients(named["x"], named.get("gamma"), named.get("beta"))
+
+
+def gap(one: Gradients, other: Gradients) -> dict[str, float]:
+    """The largest difference of each gradient: ``{"dx": ..., "dgamma": ..., "dbeta": ...}``, without those that are None."""
+    pairs = {name: (value, getattr(other, name)) for name, value in vars(one).items() if value is not None}
+    return {name: largest_difference(*pair) for name, pair in pairs.items()}
+
+
+def upstream(shape: tuple[int, ...], seed: int = 0) -> Tensor:
+    """An example of dout: standard normal numbers rounded to two decimals, float64, of ``shape``."""
+    noise = torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    return torch.round(noise, decimals=2)
+
+
+@dataclass(frozen=True, eq=False)
+class ParameterSum:
+    """The sums that are one gamma's and one beta's gradient. Tensors are of x's shape.
+
+    elements   which elements of x meet this gamma: the ones that are summed
+    for_gamma  dout * xhat there, 0 elsewhere
+    for_beta   dout there, 0 elsewhere; None where there is no beta
+    dgamma     the sum of for_gamma
+    dbeta      the sum of for_beta, or None
+    """
+
+    elements: Tensor
+    for_gamma: Tensor
+    for_beta: Tensor | None
+    dgamma: float
+    dbeta: float | None
+
+
+def parameter_sum(e: Explanation, at: Sequence[int], dout: Any) -> ParameterSum:
+    """Which elements are summed into the gradient of the gamma (and beta) that x[at] meets: its parameter group.
+
+    e     an explanation with values, of at most 4,096 elements.
+    at    the index of an element.
+    dout  the loss's derivative by the output: tensor or array of x's shape.
+
+    Raises NormvizError as ``backward`` does, and where there is no gamma or no such element.
+    """
+    wide, dout = _wide(e, dout, MOST_ELEMENTS)
+    if e.param_ids is None:
+        raise NormvizError(f"{e.title} has no gamma, so nothing is summed; choose a layer with affine=True.")
+    elements = torch.tensor(e.param_ids == e.param_ids[check_index(at, e.shape)])
+    for_gamma = torch.where(elements, dout * wide.trace.normalized, 0.0)
+    for_beta = torch.where(elements, dout, 0.0) if e.norm.bias else None
+    dbeta = None if for_beta is None else float(for_beta.sum())
+    return ParameterSum(elements, for_gamma, for_beta, float(for_gamma.sum()), dbeta)
+
+
+def _wide(e: Explanation, dout: Any, most: int = MOST_IN_BACKWARD) -> tuple[Explanation, Tensor]:
+    wide, dout = in_float64(e, most, "a backward pass"), as_tensor(dout).to("cpu", torch.float64)
+    if tuple(dout.shape) != e.shape:
+        raise NormvizError(
+            f"dout has shape {tuple(dout.shape)} and the output {e.shape}; give the loss's derivative by each output, as in "
+            f"torch.randn{e.shape}."
+        )
+    return wide, dout
+
+
+def _group_mean(norm: Norm, numbers: Tensor) -> Tensor:
+    """The mean of every statistics group, at each of its elements."""
+    sizes = norm.pattern.sizes(numbers.shape, norm.split_sizes)
+    means: Tensor = reduce(numbers, norm.stats, "mean", **norm.split_sizes)
+    left, kept = norm.stats.split("->")
+    laid: Tensor = repeat(means, f"{kept} -> {left}", **sizes)
+    return laid
+
+
+def _parameter_sum(e: Explanation, numbers: Tensor) -> Tensor:
+    """The sum of every parameter group, of gamma's shape."""
+    parts = dict(zip(e.norm.axes, e.norm.pattern.left, strict=True))
+    atoms = [part for name in e.norm.gamma_axes for part in parts.get(name, (name,))]
+    left, _ = e.norm.stats.split("->")
+    sums: Tensor = reduce(numbers, f"{left} -> {' '.join(atoms)}", "sum", **e.norm.split_sizes)
+    assert e.counts.gamma_shape is not None
+    return sums.reshape(e.counts.gamma_shape)

@@ -1,0 +1,301 @@
+"""What a layer's output does not change under - measured, not read off its pattern.
+
+Each change is made to seeded float64 tensors, by torch's own layer where torch has one, and the outputs are compared. The
+tensors are small ones of the same build, for a layer of the same build: every named size, the parts of a split axis
+included, is cut to at most ``LONGEST``, which keeps who shares with whom.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from math import prod
+
+import torch
+from torch import Generator, Tensor
+
+from normviz.analysis.explanation import Explanation
+from normviz.analysis.forward import Trace, Values, largest_difference, run_module, trace
+from normviz.analysis.sentences import axis_word
+from normviz.layers.axes import example_axis
+from normviz.layers.errors import NormvizError
+from normviz.layers.fit import fitted
+from normviz.layers.layer import Layer
+from normviz.layers.norm import Norm
+from normviz.layers.sharing import counts
+from normviz.layers.torch_errors import check
+
+LONGEST = 4
+MOST_ELEMENTS = 2**13  # rank 12 and one split axis, all cut to 2
+TRIALS = 8
+FACTOR = 4.0  # what "scale" multiplies by
+REACH = 30.0  # how many times larger than x the added numbers are, so that they turn signs
+SPACING = 1000.0  # between two neighbouring values of x, so that eps is small beside every variance
+NOT_SMALL = 1e-3  # an eps that moves outputs by more than this does not leave them unchanged
+
+Axes = tuple[int, ...]
+Map = Callable[[Tensor], Tensor]
+
+
+@dataclass(frozen=True)
+class Invariance:
+    """One change to x, and whether the output stays the same.
+
+    key         "add", "add c", "scale n", "shuffle", "others": for code and tests
+    name        in words that complete "the output does not change when you ..."
+    holds       is ``difference`` at most ``tolerance``?
+    difference  the largest change of an output that was measured
+    tolerance   what rounding, and for scaling also eps, can make of it
+    """
+
+    key: str
+    name: str
+    holds: bool
+    difference: float
+    tolerance: float
+
+
+def invariances(e: Explanation) -> tuple[Invariance, ...]:
+    """What the output of ``e``'s layer does not change under, each measured on tensors and parameters of their own.
+
+    Axis n holds the examples, c (or d, where there is no c) the channels, the others the positions; a change that needs an
+    axis that x does not have is left out. The batch has two examples at least: of one, nobody can tell what it does to others.
+
+    Raises NormvizError where all axes cut to 2 have more than ``MOST_ELEMENTS`` elements.
+
+    >>> from normviz import explain
+    >>> [i.key for i in invariances(explain("LayerNorm(3)", (2, 3))) if i.holds]
+    ['add', 'add n', 'scale', 'scale n', 'shuffle', 'others']
+    """
+    norm, shape = reduced_copy(e)
+    return _measured(norm, shape, e.axes, _torch_layer(e, norm, shape))
+
+
+def depends_on_batch(e: Explanation) -> bool | None:
+    """Does an example's output change with the other examples? None where x has no axis n.
+
+    >>> from normviz import explain
+    >>> depends_on_batch(explain("BatchNorm1d(3)", (2, 3))), depends_on_batch(explain("BatchNorm1d(3).eval()", (2, 3)))
+    (True, False)
+    """
+    return batch_matters(invariances(e))
+
+
+def batch_matters(found: Iterable[Invariance]) -> bool | None:
+    """The same, of what was measured."""
+    return next((not one.holds for one in found if one.key == "others"), None)
+
+
+def train_equals_eval(e: Explanation) -> bool:
+    """Does the layer give the same for the same x in ``train()`` and in ``eval()``, after some batches of training?
+
+    Measured on torch's own module. A layer that torch has not, and a ``Norm``, have nothing that a mode could switch:
+    True. Where torch refuses to train on such an x at all: False.
+
+    >>> from normviz import explain
+    >>> train_equals_eval(explain("BatchNorm1d(3).eval()", (2, 3))), train_equals_eval(explain("LayerNorm(3)", (2, 3)))
+    (False, True)
+    """
+    norm, shape = reduced_copy(e)
+    layer = _torch_layer(e, norm, shape)
+    return layer is None or _modes_agree(layer, shape)
+
+
+def _batch(e: Explanation) -> int | None:
+    """The axis of the examples, unless the pattern splits it."""
+    batch = example_axis(e.axes)
+    return batch if batch is not None and len(e.norm.pattern.left[batch]) == 1 else None
+
+
+def reduced_copy(e: Explanation) -> tuple[Norm, tuple[int, ...]]:
+    """A small Norm of the same build and its shape: each named size at most ``LONGEST``, fewer where there are many axes.
+
+    >>> from normviz import explain
+    >>> reduced_copy(explain("GroupNorm(32, 256)", (8, 256, 14, 14)))
+    (Norm('n (g k) h w -> n g', 'c', sizes={'g': 4}), (4, 16, 4, 4))
+    """
+    sizes, batch = e.norm.axis_sizes(e.shape), _batch(e)
+    for longest in range(LONGEST, 1, -1):
+        small = {name: min(sizes[name], longest) for name in e.norm.pattern.names}
+        if batch is not None:
+            small[e.axes[batch]] = max(small[e.axes[batch]], 2)
+        if prod(small.values()) <= MOST_ELEMENTS:
+            norm = replace(e.norm, sizes={name: small[name] for name in e.norm.split_sizes})
+            return norm, tuple(prod(small[name] for name in axis) for axis in norm.pattern.left)
+    raise NormvizError(
+        f"invariances are measured on up to {MOST_ELEMENTS:,} elements, and {len(e.shape)} axes of two make "
+        f"{prod(small.values()):,}; give fewer axes, or sizes of 1."
+    )
+
+
+def _torch_layer(e: Explanation, norm: Norm, shape: tuple[int, ...]) -> Layer | None:
+    """The explanation's own torch layer with the sizes of the small copy."""
+    if e.layer is None or e.layer.kind.module is None:
+        return None
+    split = tuple(norm.split_sizes.values())  # of the catalogue, GroupNorm alone splits an axis
+    layer = fitted(e.layer.with_(num_groups=split[0]) if split else e.layer, shape, e.axes)
+    return layer if layer.norm(e.axes) == norm else None
+
+
+@dataclass(frozen=True)
+class _Change:
+    """One thing to do to x. ``after`` is the part of the new output that must equal ``before`` of the old one."""
+
+    key: str
+    name: str
+    apply: Callable[[Tensor, Generator], Tensor]
+    before: Map = torch.clone
+    after: Map = torch.clone
+    scales: bool = False
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """On tensors this small, waiting for a second thread takes up to a hundred times longer than the work."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+@lru_cache(maxsize=512)
+@_one_thread()
+def _measured(norm: Norm, shape: tuple[int, ...], axes: tuple[str, ...], layer: Layer | None) -> tuple[Invariance, ...]:
+    changes = _changes(shape, axes)
+    found: dict[str, list[tuple[float, float]]] = {change.key: [] for change in changes}
+    m = counts(norm, shape).elements_per_statistic
+    for trial in range(TRIALS):
+        generator = torch.Generator().manual_seed(trial)
+        x, values = _numbers(norm, shape, generator)
+        old, steps = _run(norm, layer, x, values), trace(norm, x, values)
+        for change in changes:
+            changed = change.apply(x, generator)
+            gap = largest_difference(change.before(old), change.after(_run(norm, layer, changed, values)))
+            largest = float(torch.stack([x, changed]).abs().max())
+            found[change.key].append((gap, _tolerance(steps, m, largest, values, change.scales)))
+    return tuple(_verdict(change, found[change.key]) for change in changes)
+
+
+def _verdict(change: _Change, measured: list[tuple[float, float]]) -> Invariance:
+    differences, tolerances = zip(*measured, strict=True)
+    tolerance = max(tolerances)
+    holds = all(difference <= tolerance for difference in differences)
+    return Invariance(change.key, change.name, holds, max(differences), tolerance)
+
+
+def _run(norm: Norm, layer: Layer | None, x: Tensor, values: Values) -> Tensor:
+    return trace(norm, x, values).output if layer is None else run_module(layer, x, values)
+
+
+def _changes(shape: tuple[int, ...], axes: tuple[str, ...]) -> list[_Change]:
+    """Every change that x's axes allow."""
+    channel = next((name for name in ("c", "d") if name in axes), None)
+    places: dict[str, tuple[str, Axes]] = {}
+    if channel:
+        places["c"] = (axis_word(channel, axes), (axes.index(channel),))
+    batch = example_axis(axes)
+    if batch is not None:
+        places["n"] = ("example", (batch,))
+    rest = tuple(i for i, name in enumerate(axes) if name != channel and i != batch)
+    if places and rest:
+        places["position"] = ("position", rest)
+    changes = [_Change("add", "add one number to everything", partial(_add, over=()))]
+    for key, (word, over) in places.items():
+        changes.append(_Change(f"add {key}", f"add a different number to each {word}", partial(_add, over=over)))
+    changes.append(_Change("scale", "scale everything", partial(_scale, over=()), scales=True))
+    for key, (word, over) in places.items():
+        changes.append(_Change(f"scale {key}", f"scale one {word}", partial(_scale, over=over), scales=True))
+    if batch is not None and shape[batch] > 1:
+        changes += _batch_changes(batch)
+    return changes
+
+
+def _batch_changes(n: int) -> list[_Change]:
+    roll = partial(torch.roll, shifts=1, dims=n)
+    first = partial(torch.select, dim=n, index=0)
+    return [
+        _Change("shuffle", "shuffle the examples (outputs move along)", lambda x, _: roll(x), before=roll),
+        _Change("others", "change the other examples", partial(_change_others, n=n), before=first, after=first),
+    ]
+
+
+def _noise(x: Tensor, over: Axes, generator: Generator) -> Tensor:
+    """Random numbers of both signs, one for each index of the axes ``over``."""
+    shape = [size if axis in over else 1 for axis, size in enumerate(x.shape)]
+    return REACH * SPACING * x.numel() * torch.randn(shape, generator=generator, dtype=x.dtype)
+
+
+def _add(x: Tensor, generator: Generator, over: Axes) -> Tensor:
+    return x + _noise(x, over, generator)
+
+
+def _scale(x: Tensor, generator: Generator, over: Axes) -> Tensor:
+    """x with the first index of the axes ``over`` multiplied by FACTOR; all of x where there are none."""
+    scaled = x.clone()
+    scaled[tuple(0 if axis in over else slice(None) for axis in range(x.ndim))] *= FACTOR
+    return scaled
+
+
+def _change_others(x: Tensor, generator: Generator, n: int) -> Tensor:
+    changed = x + _noise(x, tuple(range(x.ndim)), generator)
+    changed.select(n, 0).copy_(x.select(n, 0))
+    return changed
+
+
+def _numbers(norm: Norm, shape: tuple[int, ...], generator: Generator) -> tuple[Tensor, Values]:
+    """x, all of its values positive and a SPACING apart, and gamma, beta and running statistics that no two elements share."""
+
+    def random(size: tuple[int, ...]) -> Tensor:
+        return torch.rand(size, generator=generator, dtype=torch.float64)
+
+    amount = counts(norm, shape)
+    order = torch.randperm(prod(shape), generator=generator).double()
+    kept = (amount.statistics,)
+    values = Values(
+        gamma=None if amount.gamma_shape is None else 0.5 + random(amount.gamma_shape),
+        beta=None if amount.beta_shape is None else random(amount.beta_shape),
+        running_mean=SPACING * random(kept) if norm.running else None,
+        running_var=SPACING**2 * (0.5 + random(kept)) if norm.running else None,
+    )
+    return SPACING * (1 + order.reshape(shape)), values
+
+
+def _tolerance(steps: Trace, m: int, M: float, values: Values, scales: bool) -> float:
+    """How far an output may move under a change that leaves it as it is; m elements in a group, none of them above M.
+
+    Scaling: a group of variance v, times s^2 with s >= 1, has |normalized| grown by sqrt((v + eps) / (v + eps / s^2)), which
+    is at most 1 + s^2 eps / (2 (v + eps)). Rounding: with the unit u of float64, a mean of m numbers up to M is off by
+    at most m u M, and so normalized, the output of a division by sqrt(v + eps), by some (m + 4) u M / sqrt(v + eps); this
+    moves the variance too, which up to sqrt(m) normalized deviations feel. gamma passes both on. v is the smallest variance
+    of x: a change under which the output stays makes none smaller.
+    """
+    unit, gamma = torch.finfo(steps.output.dtype).eps, 1.0 if values.gamma is None else float(values.gamma.max())
+    spread = float(steps.var.min()) + steps.eps
+    if spread == 0:  # one value and no eps: 0 / 0 on both sides
+        return 0.0
+    by_eps = min(FACTOR**2 * steps.eps / (2 * spread), NOT_SMALL) if scales else 0.0
+    by_rounding = m**0.5 * (m + 4) * unit * M / spread**0.5
+    moved = by_eps * float(steps.normalized.abs().max()) + by_rounding
+    return gamma * moved + 4 * unit * float(steps.output.abs().max())
+
+
+@lru_cache(maxsize=512)
+@_one_thread()
+@torch.no_grad()
+def _modes_agree(layer: Layer, shape: tuple[int, ...]) -> bool:
+    """Train and eval on the same x, in torch's module, fresh but for three batches of training."""
+    try:
+        check(layer.with_(training=True), shape)
+    except NormvizError:
+        return False
+    generator = torch.Generator().manual_seed(0)
+    module = layer.module(torch.float64).train()
+    *batches, x = torch.randn(4, *shape, generator=generator, dtype=torch.float64)
+    for batch in batches:
+        module(batch)
+    evaluated = module.eval()(x)  # first, because train() moves the running statistics
+    return largest_difference(evaluated, module.train()(x)) == 0.0

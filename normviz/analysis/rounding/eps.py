@@ -1,0 +1,197 @@
+"""How small eps may be, which type keeps it, and where it stands.
+
+Normalizing multiplies the spread sqrt(var) by 1 / sqrt(var + eps), so the size (root mean square) of the output is sqrt(var / (var + eps)): 1 where
+eps is far below the variance, almost 0 where it is far above.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from normviz.analysis.forward import COMPUTES_IN
+from normviz.analysis.rounding.groups import (
+    DTYPES,
+    OWN,
+    exact_variance,
+    number,
+    own_output,
+    read_eps,
+    root_mean_square,
+    sequence,
+)
+from normviz.layers.errors import NormvizError
+
+EPSILONS = (
+    1e-3,
+    1e-5,
+    1e-6,
+    1e-12,
+)  # Keras's BatchNormalization; torch; Keras's LayerNormalization was 1e-3 too; BERT's
+MOST_EPSILONS = 8
+VARIANCES = tuple(10.0**power for power in range(-16, 3))
+MOST_VARIANCES = 256
+SMALLEST_VARIANCE, LARGEST_VARIANCE = 1e-30, 1e30
+
+
+def by_hand(x: Tensor, eps: float) -> Tensor:
+    """(x - mean) / sqrt(var + eps) along the last axis, every step in x's own type, as a hand-written layer does.
+
+    >>> by_hand(torch.tensor([2.0, 2.0], dtype=torch.float16), eps=1e-12).tolist()  # float16 has no 1e-12: 0 / 0
+    [nan, nan]
+    """
+    centered = x - x.mean(-1, keepdim=True)
+    return centered / torch.sqrt(centered.square().mean(-1, keepdim=True) + eps)
+
+
+@dataclass(frozen=True)
+class EpsOutcome:
+    """One group of small variance with one eps, in one type. Sizes are root mean squares of the output.
+
+    dtype    the type of x
+    eps      as it was asked for
+    kept     as the type keeps it: 0 where it underflows
+    var      the exact variance of x, as it is after rounding to the type
+    exact    sqrt(var / (var + eps)), the size that the formula gives
+    by_hand  the size that a layer gives whose every step is of the type; where var + eps is 0 there, infinite, or NaN for 0 / 0
+    own      the size that each of torch's own layers gives, by name. Of half precision they compute statistics in float32, but
+             BatchNorm and InstanceNorm round 1 / sqrt(var + eps) to x's type, which in float16 ends at 65,504: NaN beyond
+    """
+
+    dtype: str
+    eps: float
+    kept: float
+    var: float
+    exact: float
+    by_hand: float
+    own: Mapping[str, float]
+
+
+def eps_table(
+    spread: float = 1e-4, size: int = 256, seed: int = 0, epsilons: Sequence[float] = EPSILONS
+) -> tuple[EpsOutcome, ...]:
+    """A group of standard deviation ``spread`` around 0, with every eps, in every type.
+
+    spread    10^-12 to 10^3; its square is the variance.
+    size      numbers in the group, 2 to 1,024.
+    seed      of the noise.
+    epsilons  up to 8, each from 1e-30 to 1.
+
+    Raises NormvizError for other values.
+
+    >>> next(o.kept for o in eps_table() if o.dtype == "float16" and o.eps == 1e-12)
+    0.0
+    """
+    if not 1 <= len(epsilons) <= MOST_EPSILONS:
+        raise NormvizError(
+            f"a table takes 1 to {MOST_EPSILONS} values of eps, and these are {len(epsilons)}; give fewer."
+        )
+    values = [read_eps(eps) for eps in epsilons]
+    groups = {dtype: sequence(dtype, 0, size, seed, spread) for dtype in DTYPES}
+    return tuple(_outcome(dtype, x, eps) for dtype, x in groups.items() for eps in values)
+
+
+def _outcome(dtype: str, x: Tensor, eps: float) -> EpsOutcome:
+    var = float(exact_variance(x))
+    return EpsOutcome(
+        dtype=dtype,
+        eps=eps,
+        kept=float(torch.tensor(eps, dtype=x.dtype)),
+        var=var,
+        exact=(var / (var + eps)) ** 0.5,
+        by_hand=root_mean_square(by_hand(x, eps)),
+        own={name: root_mean_square(own_output(name, x, eps)) for name in OWN},
+    )
+
+
+@dataclass(frozen=True)
+class NoEps:
+    """RMSNorm with eps=None on one group. Sizes are root mean squares of the output.
+
+    dtype           the type of x
+    computing_eps   the machine epsilon of the type that computes: float32's for half precision
+    own_eps         the machine epsilon of x's own type
+    own             the size that torch's RMSNorm gives
+    with_computing  the size that the formula gives with ``computing_eps``
+    with_own        the size that the formula gives with ``own_eps``
+    """
+
+    dtype: str
+    computing_eps: float
+    own_eps: float
+    own: float
+    with_computing: float
+    with_own: float
+
+
+def no_eps(dtype: str, spread: float = 1e-3, size: int = 256, seed: int = 0) -> NoEps:
+    """Which eps does RMSNorm use that was given none? Its output's size tells: sqrt(ms / (ms + eps)), ms the mean of x^2.
+
+    dtype   "float16", "bfloat16", "float32" or "float64".
+    spread  standard deviation of x around 0, 10^-12 to 10^3: small, for eps to show.
+    size    numbers in the group, 2 to 1,024.
+    seed    of the noise.
+
+    Raises NormvizError for other values.
+
+    >>> found = no_eps("float16")
+    >>> abs(found.own - found.with_computing) < 1e-3, abs(found.own - found.with_own) < 0.5
+    (True, False)
+    """
+    x = sequence(dtype, 0, size, seed, spread)
+    square = float(x.double().square().mean())
+    computing, own = (torch.finfo(kind).eps for kind in (COMPUTES_IN[x.dtype], x.dtype))
+    with torch.no_grad():
+        y = nn.RMSNorm(size, eps=None, elementwise_affine=False)(x)
+    sizes = [(square / (square + eps)) ** 0.5 for eps in (computing, own)]
+    return NoEps(dtype, computing, own, root_mean_square(y), sizes[0], sizes[1])
+
+
+@dataclass(frozen=True)
+class Placement:
+    """eps inside or outside the square root, at one variance. Sizes are root mean squares of the output.
+
+    inside      (x - mean) / sqrt(var + eps)
+    outside     (x - mean) / (sqrt(var) + eps)
+    difference  the largest difference between the two outputs
+    """
+
+    var: float
+    inside: float
+    outside: float
+    difference: float
+
+
+def eps_placement(
+    eps: float = 1e-5, variances: Sequence[float] = VARIANCES, size: int = 256, seed: int = 0
+) -> tuple[Placement, ...]:
+    """One group scaled to each variance, normalized with eps inside and outside the square root, in float64.
+
+    eps        1e-30 to 1.
+    variances  up to 256, each from 1e-30 to 1e30.
+    size       numbers in the group, 2 to 1,024.
+    seed       of the noise.
+
+    Raises NormvizError for other values.
+    Source: Ioffe & Szegedy 2015, algorithm 1, has it inside, and so have all layers of torch.nn.
+
+    >>> [(round(p.inside, 3), round(p.outside, 3)) for p in eps_placement(1e-5, (1e-10, 1e-5, 1))]
+    [(0.003, 0.5), (0.707, 0.997), (1.0, 1.0)]
+    """
+    eps = read_eps(eps)
+    if not 1 <= len(variances) <= MOST_VARIANCES:
+        raise NormvizError(
+            f"a curve takes 1 to {MOST_VARIANCES} variances, and these are {len(variances)}; give fewer."
+        )
+    var = torch.tensor(
+        [number("variance", v, SMALLEST_VARIANCE, LARGEST_VARIANCE) for v in variances], dtype=torch.float64
+    )
+    unit = by_hand(sequence("float64", 0, size, seed), 0.0)
+    inside = (var / (var + eps)).sqrt()
+    outside = var.sqrt() / (var.sqrt() + eps)
+    difference = (inside - outside).abs() * unit.abs().max()
+    columns = (values.tolist() for values in (var, inside, outside, difference))
+    return tuple(Placement(*values) for values in zip(*columns, strict=True))

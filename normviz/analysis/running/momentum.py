@@ -1,0 +1,220 @@
+"""Momentum: the two conventions, the two forms of the update, and how long an old value counts.
+
+torch weighs the *new* value with momentum, Keras, TensorFlow and Flax the *old* one (pages ``torch.nn.BatchNorm1d``,
+``keras.layers.BatchNormalization``, ``flax.nnx.BatchNorm``):
+
+    torch   running = (1 - momentum) * running + momentum * new
+    keras   running = momentum * running + (1 - momentum) * new
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from math import copysign, inf, log, log1p
+from typing import Any
+
+import numpy as np
+
+from normviz.analysis.running.checks import LARGEST_VALUE, Array, fixed, number, numbers, whole
+from normviz.layers.arguments import READERS
+from normviz.layers.errors import NormvizError, echo, listed
+
+WEIGHS: Mapping[str, str] = {"torch": "new", "keras": "old", "flax": "old"}
+DTYPES = ("float64", "float32")
+VALUES = range(1, 10_001)
+MOMENTA = (0.01, 0.1, 0.5, 0.9, 0.99)
+
+
+def read_momentum(value: Any) -> float | None:
+    """A momentum as torch takes it: 0 to 1, or None. Raises NormvizError for anything else."""
+    momentum: float | None = READERS["momentum"]("momentum", value)
+    return momentum
+
+
+def to_keras(momentum: float) -> float:
+    """Keras's, TensorFlow's and Flax's momentum for torch's: ``1 - momentum``, in decimal, so that 0.9 gives 0.1.
+
+    Raises NormvizError unless momentum is a number from 0 to 1: torch's None has no counterpart.
+
+    >>> to_keras(0.1), to_torch(0.9)
+    (0.9, 0.1)
+    """
+    return _complement(momentum)
+
+
+def to_torch(momentum: float) -> float:
+    """torch's momentum for that of Keras, TensorFlow or Flax: ``1 - momentum``; the inverse of ``to_keras``."""
+    return _complement(momentum)
+
+
+def _complement(momentum: Any) -> float:
+    if momentum is None:
+        raise NormvizError("momentum=None, a cumulative average, exists in torch alone; give a number from 0 to 1.")
+    return float(1 - Decimal(repr(number("momentum", momentum, 0, 1))))
+
+
+def moving_average(values: Any, momentum: float | None, start: float = 0.0) -> Array:
+    """torch's moving average of ``values`` (steps,), as kept after each: ``(1 - momentum) * kept + momentum * value``.
+
+    momentum  the weight of the new value, 0 to 1; None: ``1 / t`` at step t, the mean of all values so far
+    start     what is kept before the first step
+
+    Raises NormvizError for another momentum, and unless there are 1 to 10,000 values of at most 1e12.
+    Source: ``torch.nn.BatchNorm1d``.
+
+    >>> moving_average([4, 0, 8], 0.5).tolist(), moving_average([4, 0, 8], None).tolist()
+    ([2.0, 1.0, 4.5], [4.0, 2.0, 4.0])
+    """
+    weight, kept, history = read_momentum(momentum), number("start", start, -LARGEST_VALUE, LARGEST_VALUE), []
+    for t, value in enumerate(_series(values), 1):
+        new = 1 / t if weight is None else weight
+        kept = (1 - new) * kept + new * value
+        history.append(kept)
+    return fixed(history)
+
+
+@dataclass(frozen=True, eq=False)
+class TwoForms:
+    """The moving average after each step, by both forms of its update, and their largest difference.
+
+    weighted  ``kept * momentum + value * (1 - momentum)``, (steps,)
+    stepped   ``kept -= (kept - value) * (1 - momentum)``, (steps,)
+    """
+
+    weighted: Array
+    stepped: Array
+    largest_difference: float
+
+
+def two_forms(values: Any, momentum: float, start: float = 0.0, dtype: str = "float64") -> TwoForms:
+    """Both forms of the moving average that tutorials print, on the same values: equal but for rounding.
+
+    values    (steps,)
+    momentum  the weight of the *old* value, as Keras counts it; ``to_keras`` converts torch's
+    start     what is kept before the first step
+    dtype     "float64" or "float32": the type that rounds
+
+    Raises NormvizError for a momentum outside 0 to 1, another dtype, or values that are no 1 to 10,000 numbers.
+
+    >>> two_forms([4, 0, 8], 0.75).stepped.tolist()
+    [1.0, 0.75, 2.5625]
+    """
+    if dtype not in DTYPES:
+        raise NormvizError(f"dtype={echo(dtype)} must be {listed(DTYPES)}.")
+    real = np.dtype(dtype).type
+    old = real(number("momentum", momentum, 0, 1))
+    new = real(1) - old
+    weighted = stepped = real(number("start", start, -LARGEST_VALUE, LARGEST_VALUE))
+    by_weights, by_steps = [], []
+    for value in _series(values).astype(real):
+        weighted = weighted * old + value * new
+        stepped = stepped - (stepped - value) * new
+        by_weights.append(float(weighted))
+        by_steps.append(float(stepped))
+    one, other = fixed(by_weights), fixed(by_steps)
+    return TwoForms(one, other, float(np.abs(one - other).max()))
+
+
+def half_life(momentum: float | None, framework: str = "torch") -> float:
+    """After how many steps the weight of an old value has halved: ``ln(1/2) / ln(weight of the old)``.
+
+    0 where a step replaces all; infinite where nothing is forgotten (None included: all values weigh alike).
+    Raises NormvizError for another momentum or framework.
+
+    >>> round(half_life(0.1), 2), round(half_life(0.9, "keras"), 2), half_life(0.5)
+    (6.58, 6.58, 1.0)
+    """
+    weighs_new = _weighs(framework) == "new"
+    momentum = _momentum_of(momentum, weighs_new)
+    if momentum is None:
+        return inf
+    forgotten, kept = (momentum, 1 - momentum) if weighs_new else (1 - momentum, momentum)
+    if forgotten in (0, 1):
+        return 0.0 if forgotten else inf
+    return log(1 / 2) / (log1p(-momentum) if weighs_new else log(kept))
+
+
+def weights(momentum: float | None, steps: int, framework: str = "torch") -> Array:
+    """How much each of the last ``steps`` values counts, the newest first: ``new * old**k`` for one k steps old, (steps,).
+
+    What is missing to 1, ``old**steps``, is the weight of the start. None: ``1 / steps`` each.
+    Raises NormvizError for another momentum or framework, and unless steps is 1 to 10,000.
+
+    >>> weights(0.5, 3).tolist()
+    [0.5, 0.25, 0.125]
+    """
+    steps, weighs_new = whole("steps", steps, VALUES), _weighs(framework) == "new"
+    momentum = _momentum_of(momentum, weighs_new)
+    if momentum is None:
+        return fixed(np.full(steps, 1 / steps))
+    new, old = (momentum, 1 - momentum) if weighs_new else (1 - momentum, momentum)
+    return fixed(new * np.power(old, np.arange(steps, dtype=np.float64)))
+
+
+@dataclass(frozen=True, eq=False)
+class Forgetting:
+    """Half-lives by momentum in one framework, and whether a lower momentum means that old values are forgotten sooner.
+
+    weighs     which value momentum weighs: "new" or "old"
+    momentum   ascending, (k,)
+    half_life  in steps, (k,)
+    """
+
+    framework: str
+    weighs: str
+    momentum: Array
+    half_life: Array
+    lower_forgets_sooner: bool
+
+
+def forgetting(framework: str, momenta: Sequence[float] = MOMENTA) -> Forgetting:
+    """Whether "a lower value of momentum means that older values are forgotten sooner": from the half-lives, not from memory.
+
+    Raises NormvizError for an unknown framework, and unless momenta are two different numbers from 0 to 1 or more.
+
+    >>> forgetting("keras").lower_forgets_sooner, forgetting("torch").lower_forgets_sooner
+    (True, False)
+    """
+    weighs = _weighs(framework)
+    momentum = np.unique(numbers("momenta", momenta, len(VALUES)))
+    if len(momentum) < 2:
+        raise NormvizError(f"momenta={echo(momenta)} must be two different numbers from 0 to 1, or more.")
+    lives = [half_life(float(value), framework) for value in momentum]
+    return Forgetting(framework, weighs, fixed(momentum), fixed(lives), lives == sorted(lives))
+
+
+def lag(momentum: float | None, drift: float) -> float:
+    """How far a running mean stays behind a mean that moves by ``drift`` a step: ``drift * (1 - momentum) / momentum``.
+
+    In x's unit, in torch's convention, after many steps. Infinite for 0 and None: they fall ever further behind.
+    Raises NormvizError for a momentum outside 0 to 1 or a drift that is no number.
+
+    >>> round(lag(0.1, 0.5), 12), lag(0.5, -2), lag(None, 1)
+    (4.5, -2.0, inf)
+    """
+    momentum, drift = read_momentum(momentum), number("drift", drift, -LARGEST_VALUE, LARGEST_VALUE)
+    if drift == 0:
+        return 0.0
+    if not momentum:
+        return copysign(inf, drift)
+    return drift * (1 - momentum) / momentum
+
+
+def _series(values: Any) -> Array:
+    series = numbers("values", values, VALUES[-1])
+    if series.ndim != 1:
+        raise NormvizError(f"values has the shape {series.shape}; give one number a step, as in [4, 0, 8].")
+    return series
+
+
+def _weighs(framework: Any) -> str:
+    if framework not in tuple(WEIGHS):
+        raise NormvizError(f"framework={echo(framework)} must be {listed(WEIGHS)}.")
+    return WEIGHS[framework]
+
+
+def _momentum_of(momentum: Any, weighs_new: bool) -> float | None:
+    """None is legal where momentum weighs the new value, which is torch's."""
+    return read_momentum(momentum) if weighs_new else number("momentum", momentum, 0, 1)

@@ -1,0 +1,180 @@
+"""BatchNorm over a stream of batches: what each batch says, what the layer keeps, and what is true.
+
+The stream is one feature, drawn from a normal distribution whose mean may move. torch.nn.BatchNorm1d(1) reads it, in
+float64 and in train mode, and its buffers are written down after every step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from normviz.analysis.running.checks import SEEDS, Array, fixed, number, numbers, whole
+from normviz.analysis.running.momentum import moving_average, read_momentum
+from normviz.layers.errors import NormvizError
+from normviz.layers.layer import Layer
+from normviz.layers.torch_errors import check
+
+BATCH_SIZES = range(1, 1025)  # torch refuses 1; a page that offers it shows torch's words
+STEPS = range(1, 501)
+LARGEST_DRIFT = 10.0
+TRUE_MEAN, TRUE_VAR = 3.0, 4.0  # away from 0 and 1, where torch's buffers start
+START_MEAN, START_VAR = 0.0, 1.0
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Batches of one feature, one a step; step t = 0, 1, ... draws from a normal distribution of mean ``3 + drift * t``
+    and variance 4.
+
+    batch_size  values in a batch, 1 to 1024; a batch of 1 is refused as torch refuses it
+    momentum    the weight of the new value, 0 to 1; None for a cumulative average
+    drift       how far the true mean moves a step, in x's unit, -10 to 10
+    steps       1 to 500
+    seed        0 to 2^31 - 1
+
+    Raises NormvizError for other values.
+    """
+
+    batch_size: int = 8
+    momentum: float | None = 0.1
+    drift: float = 0.0
+    steps: int = 60
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        read = {
+            "batch_size": whole("batch_size", self.batch_size, BATCH_SIZES),
+            "momentum": read_momentum(self.momentum),
+            "drift": number("drift", self.drift, -LARGEST_DRIFT, LARGEST_DRIFT),
+            "steps": whole("steps", self.steps, STEPS),
+            "seed": whole("seed", self.seed, SEEDS),
+        }
+        check(ONE_FEATURE, (self.batch_size, 1))
+        for name, value in read.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def true_mean(self) -> Array:
+        """The mean of the distribution at each step, (steps,)."""
+        return fixed(TRUE_MEAN + self.drift * torch.arange(self.steps, dtype=torch.float64))
+
+    @property
+    def true_var(self) -> Array:
+        """The variance of the distribution at each step, (steps,)."""
+        return fixed([TRUE_VAR] * self.steps)
+
+    def batches(self) -> Tensor:
+        """The stream itself, (steps, batch_size), float64."""
+        generator = torch.Generator().manual_seed(self.seed)
+        noise = torch.randn(self.steps, self.batch_size, generator=generator, dtype=torch.float64)
+        return torch.tensor(self.true_mean)[:, None] + TRUE_VAR**0.5 * noise
+
+
+ONE_FEATURE = Layer.make("BatchNorm1d", 1)
+
+
+@dataclass(frozen=True, eq=False)
+class History:
+    """What each batch says and what is kept after it; all (steps,), float64.
+
+    batch_mean, batch_var   mean and biased variance of the batch: what the layer normalizes with in train mode
+    batch_var_unbiased      divided by m - 1: what torch feeds to running_var
+    running_mean            torch's buffer
+    running_var             torch's buffer, fed with the unbiased variance
+    running_var_biased      as Keras and Flax keep it, fed with the biased variance
+    """
+
+    batch_mean: Array
+    batch_var: Array
+    batch_var_unbiased: Array
+    running_mean: Array
+    running_var: Array
+    running_var_biased: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Run(History):
+    """A history with the truth beside it, and what the buffers hold on average over all draws; all (steps,).
+
+    true_mean, true_var          of the distribution
+    expected_mean, expected_var  of torch's buffers: the same moving average, fed with the truth
+    expected_var_biased          of Keras's and Flax's running variance: fed with ``(m - 1) / m`` of the truth
+    """
+
+    true_mean: Array
+    true_var: Array
+    expected_mean: Array
+    expected_var: Array
+    expected_var_biased: Array
+
+
+@torch.no_grad()
+def follow(batches: Any, momentum: float | None = 0.1) -> History:
+    """Feed batches of one feature, one after another, to ``torch.nn.BatchNorm1d(1, momentum=momentum)`` in train mode.
+
+        running_mean = (1 - momentum) * running_mean + momentum * mean
+        running_var  = (1 - momentum) * running_var  + momentum * var * m / (m - 1)
+
+    batches   (steps, m): 1 to 500 steps of 2 to 1024 values
+    momentum  the weight of the new value, 0 to 1; None weighs all steps alike
+
+    Raises NormvizError for other shapes and numbers, with torch's words for m = 1.
+    Source: Ioffe & Szegedy 2015, sec. 3.1; ``torch.nn.BatchNorm1d``.
+
+    >>> history = follow([[0, 4], [4, 8], [1, 3]], momentum=0.5)
+    >>> history.running_mean.tolist(), history.running_var.tolist(), history.running_var_biased.tolist()
+    ([1.0, 3.5, 2.75], [4.5, 6.25, 4.125], [2.5, 3.25, 2.125])
+    """
+    momentum, x = read_momentum(momentum), _batches(batches)
+    module = nn.BatchNorm1d(1, momentum=momentum, affine=False, dtype=torch.float64)
+    means, variances = [], []
+    for batch in x:
+        module(batch[:, None])
+        assert module.running_mean is not None
+        assert module.running_var is not None
+        means.append(module.running_mean.item())
+        variances.append(module.running_var.item())
+    batch_var, batch_mean = torch.var_mean(x, dim=1, correction=0)
+    biased = fixed(batch_var)
+    return History(
+        batch_mean=fixed(batch_mean),
+        batch_var=biased,
+        batch_var_unbiased=fixed(x.var(dim=1, correction=1)),
+        running_mean=fixed(means),
+        running_var=fixed(variances),
+        running_var_biased=moving_average(biased, momentum, START_VAR),
+    )
+
+
+def _batches(batches: Any) -> Tensor:
+    x = torch.from_numpy(numbers("batches", batches, STEPS[-1] * BATCH_SIZES[-1]))
+    if x.ndim != 2:
+        raise NormvizError(f"batches has the shape {tuple(x.shape)}; give (steps, batch_size).")
+    whole("steps", x.shape[0], STEPS)
+    whole("batch_size", x.shape[1], BATCH_SIZES)
+    check(ONE_FEATURE, (x.shape[1], 1))
+    return x
+
+
+@lru_cache(maxsize=64)
+def run(stream: Stream) -> Run:
+    """What BatchNorm makes of ``stream``: every step's batch statistics, running statistics and truth.
+
+    >>> outcome = run(Stream(batch_size=4, steps=200))
+    >>> float(outcome.expected_mean[-1].round(6)), float(outcome.expected_var_biased[-1].round(6))
+    (3.0, 3.0)
+    """
+    history, m = follow(stream.batches(), stream.momentum), stream.batch_size
+    return Run(
+        **vars(history),
+        true_mean=stream.true_mean,
+        true_var=stream.true_var,
+        expected_mean=moving_average(stream.true_mean, stream.momentum, START_MEAN),
+        expected_var=moving_average(stream.true_var, stream.momentum, START_VAR),
+        expected_var_biased=moving_average(stream.true_var * ((m - 1) / m), stream.momentum, START_VAR),
+    )

@@ -1,0 +1,1 @@
+"""The same layer as code: torch, NumPy, einops, loops, Keras, Flax."""

@@ -1,0 +1,57 @@
+"""The course's own signature: ``layernorm_forward(x, gamma, beta, ln_param) -> out, cache``, and how closely it agrees with torch."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from types import MappingProxyType
+
+from normviz.analysis.examples import as_values, example, parameters
+from normviz.analysis.explanation import describe
+from normviz.analysis.forward import Values, largest_difference, run_module
+from normviz.analysis.gradients import autograd_backward, upstream
+from normviz.code import cs231n
+
+SHAPE = (4, 6)
+
+
+PAIRS = {
+    "layernorm": (cs231n.layernorm_forward, cs231n.layernorm_backward),
+    "batchnorm": (cs231n.batchnorm_forward, cs231n.batchnorm_backward),
+}
+
+
+@cache
+def source(name: str = "layernorm") -> str:
+    """The pair "layernorm" or "batchnorm" as it stands in the package, and the two parts in which it computes."""
+    forward, backward = PAIRS[name]
+    return "\n\n".join(inspect.getsource(part) for part in (forward, cs231n._scaled, backward, cs231n._backward))
+
+
+@lru_cache(maxsize=16)
+def agreement(seed: int = 0) -> Mapping[str, float]:
+    """Largest differences from torch's LayerNorm, forward and backward, on a (4, 6) example in float64."""
+    x = example("normal", SHAPE, ("n", "d"), seed).double()
+    gamma, beta = (number.double() for number in parameters("random", SHAPE[1:], seed))
+    dout = upstream(SHAPE, seed)
+    out, cache = cs231n.layernorm_forward(x.numpy(), gamma.numpy(), beta.numpy(), {"eps": 1e-5})
+    dx, dgamma, dbeta = cs231n.layernorm_backward(dout.numpy(), cache)
+    e = describe(f"LayerNorm({SHAPE[1]})", x)
+    assert e.layer is not None
+    held = Values(gamma, beta)
+    torch_out = run_module(e.layer, x, held)
+    found = autograd_backward(type(e)(e.norm, e.shape, e.axes, e.layer, 0, x, held), dout)
+    pairs = {
+        "out": (out, torch_out),
+        "dx": (dx, found.dx),
+        "dgamma": (dgamma, found.dgamma),
+        "dbeta": (dbeta, found.dbeta),
+    }
+    return MappingProxyType(
+        {
+            name: largest_difference(as_values(ours), theirs)
+            for name, (ours, theirs) in pairs.items()
+            if theirs is not None
+        }
+    )

@@ -1,0 +1,186 @@
+"""A layer from scratch, in the words of an array library: the pattern spelled out as axis numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from normviz.analysis.explanation import Explanation
+
+FLOAT32_EPS = "2**-23"
+KERAS_BACKEND = 'import os\n\nos.environ["KERAS_BACKEND"] = "jax"  # read when keras is imported'
+
+
+@dataclass(frozen=True)
+class Library:
+    """How an array library writes what the from-scratch flavours need."""
+
+    imports: str
+    random: Callable[[tuple[int, ...]], str]
+    ones: str
+    zeros: str
+    sqrt: str
+    square: Callable[[str], str]
+    mean: Callable[[str, tuple[int, ...]], str]
+    finfo: str
+    reshape: Callable[[str, tuple[int, ...]], str]
+    transpose: Callable[[str, tuple[int, ...]], str]
+
+
+TORCH = Library(
+    imports="import torch",
+    random=lambda shape: f"torch.randn{as_call(shape)}",
+    ones="torch.ones",
+    zeros="torch.zeros",
+    sqrt="torch.sqrt",
+    square=lambda value: f"{value}.square()",
+    mean=lambda value, dims: f"{value}.mean(dim={dims}, keepdim=True)" if dims else value,
+    finfo="torch.finfo(x.dtype).eps",
+    reshape=lambda value, shape: f"{value}.reshape{as_call(shape)}",
+    transpose=lambda value, order: f"{value}.permute{as_call(order)}",
+)
+NUMPY = Library(
+    imports="import numpy as np",
+    random=lambda shape: f"np.random.default_rng(0).standard_normal({as_call(shape)})",
+    ones="np.ones",
+    zeros="np.zeros",
+    sqrt="np.sqrt",
+    square=lambda value: f"{value} ** 2",
+    mean=lambda value, dims: f"{_bracketed(value)}.mean(axis={dims}, keepdims=True)" if dims else value,
+    finfo="np.finfo(x.dtype).eps",
+    reshape=lambda value, shape: f"{value}.reshape{as_call(shape)}",
+    transpose=lambda value, order: f"{value}.transpose{as_call(order)}",
+)
+JAX = replace(
+    NUMPY,
+    imports="import jax\nimport jax.numpy as jnp",
+    random=lambda shape: f"jax.random.normal(jax.random.key(0), {shape})",
+    ones="jnp.ones",
+    zeros="jnp.zeros",
+    sqrt="jnp.sqrt",
+    finfo="jnp.finfo(x.dtype).eps",
+)
+KERAS = Library(
+    imports=f"{KERAS_BACKEND}\nimport keras\nfrom keras import ops",
+    random=lambda shape: f"keras.random.normal({shape})",
+    ones="ops.ones",
+    zeros="ops.zeros",
+    sqrt="ops.sqrt",
+    square=lambda value: f"ops.square({_bare(value)})",
+    mean=lambda value, dims: f"ops.mean({value}, axis={dims}, keepdims=True)" if dims else value,
+    finfo=FLOAT32_EPS,
+    reshape=lambda value, shape: f"ops.reshape({_bare(value)}, {shape})",
+    transpose=lambda value, order: f"ops.transpose({value}, {order})",
+)
+
+
+def from_scratch(library: Library) -> Callable[[Explanation], str]:
+    """The flavour that spells the pattern out as axis numbers."""
+
+    def flavor(e: Explanation) -> str:
+        norm = e.norm
+        sizes, names = norm.axis_sizes(e.shape), norm.pattern.names
+        dims = tuple(names.index(name) for name in norm.pattern.reduced)
+        split = len(names) > len(e.shape)
+        apart = tuple(sizes[name] for name in names)
+        left = norm.stats.split(" ->")[0]
+        body = [f"x = {library.reshape('x', apart)}  # {left} -> {' '.join(names)}"] if split else []
+        if norm.running:
+            mean, var = (_laid(e, stat, norm.pattern.right, library) for stat in RUNNING)
+            both = f"mean, var = {mean}, {var}"
+            body += [both] if len(both) <= LONGEST else [f"mean = {mean}", f"var = {var}"]
+        elif norm.center:
+            body += [
+                f"mean = {library.mean('x', dims)}",
+                f"var = {library.mean(library.square('(x - mean)'), dims)}",
+            ]
+        else:
+            body += [f"mean_square = {library.mean(library.square('x'), dims)}"]
+        body += finish(e, library, lambda name: _laid(e, name, norm.gamma_axes, library))
+        if split:
+            whole = body[-1].removeprefix("return ")
+            body[-1] = f"return {library.reshape(f'({whole})', e.shape)}"
+        return program(e, library, body)
+
+    return flavor
+
+
+LONG = 66  # characters of a line that a code box shows without scrolling
+LONGEST = 80  # of a line that one would still write in one
+RUNNING = ("running_mean", "running_var")
+
+
+def finish(e: Explanation, library: Library, lay: Callable[[str], str]) -> list[str]:
+    """The lines after the statistics: normalize, scale, shift."""
+    eps = library.finfo if e.norm.eps is None else repr(e.norm.eps)
+    above, below = ("x - mean", "var") if e.norm.center else ("x", "mean_square")
+    if e.norm.running and not e.norm.center:
+        below = "var"
+    lines = [f"normalized = {_bracketed(above)} / {library.sqrt}({below} + {eps})"]
+    if e.norm.params is None:
+        return [*lines, "return normalized"]
+    scaled = f"normalized * {lay('gamma')}"
+    if not e.norm.bias:
+        return [*lines, f"return {scaled}"]
+    if len(scaled) + len(lay("beta")) > LONG:
+        return [*lines, f"scaled = {scaled}", f"return scaled + {lay('beta')}"]
+    return [*lines, f"return {scaled} + {lay('beta')}"]
+
+
+def _laid(e: Explanation, value: str, kept: tuple[str, ...], library: Library) -> str:
+    """A parameter or statistic as it broadcasts over x (split axes apart)."""
+    norm = e.norm
+    sizes, names = norm.axis_sizes(e.shape), norm.pattern.names
+    whole = dict(zip(norm.axes, norm.pattern.left, strict=True))
+    parts = tuple(part for name in kept for part in whole.get(name, (name,)))
+    if parts == names[len(names) - len(parts) :] and parts == kept:
+        return value
+    order = tuple(parts.index(name) for name in names if name in parts)
+    if order != tuple(range(len(order))):
+        if parts != kept:
+            value = library.reshape(value, tuple(sizes[name] for name in parts))
+        value = library.transpose(value, order)
+    return library.reshape(value, tuple(sizes[name] if name in parts else 1 for name in names))
+
+
+def program(e: Explanation, library: Library, body: list[str], imports: str = "") -> str:
+    """A function, and the lines that try it out."""
+    counts = e.counts
+    made: dict[str, str] = {"x": library.random(e.shape)}
+    if e.norm.running:
+        sizes = e.norm.axis_sizes(e.shape)
+        kept = tuple(sizes[name] for name in e.norm.pattern.right)
+        made |= {"running_mean": f"{library.zeros}({kept})", "running_var": f"{library.ones}({kept})"}
+    for name, shape, start in (("gamma", counts.gamma_shape, library.ones), ("beta", counts.beta_shape, library.zeros)):
+        if shape is not None:
+            made[name] = f"{start}({shape})"
+    signature = ", ".join(made)
+    return "\n".join(
+        [
+            *([imports] if imports else []),
+            library.imports,
+            "",
+            "",
+            f"def normalize({signature}):",
+            *(f"    {line}" for line in body),
+            "",
+            "",
+            *(f"{name} = {value}" for name, value in made.items()),
+            f"y = normalize({signature})",
+        ]
+    )
+
+
+def _bracketed(text: str) -> str:
+    return f"({text})" if " " in text and not (text.startswith("(") and text.endswith(")")) else text
+
+
+def _bare(text: str) -> str:
+    return text[1:-1] if text.startswith("(") and text.endswith(")") else text
+
+
+def as_call(values: tuple[int, ...]) -> str:
+    """The numbers as a call's arguments."""
+    return f"({', '.join(map(str, values))})"

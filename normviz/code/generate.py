@@ -1,0 +1,125 @@
+"""The same layer as code: the torch call, from scratch, NumPy, einops, nested loops, Keras, Flax.
+
+A flavour is one function from an Explanation to text, entered in ``FLAVORS``. "torch-scratch", "numpy" and "einops" define
+``normalize(x, ...)``; its sizes are those of the explained x.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from normviz.code.framework_names import flax_code, keras_code
+from normviz.code.from_scratch import NUMPY, RUNNING, TORCH, as_call, finish, from_scratch, program
+from normviz.layers.errors import NormvizError, echo, listed
+
+if TYPE_CHECKING:
+    from normviz.analysis.explanation import Explanation
+
+
+def code(explanation: Explanation, flavor: str) -> str:
+    """The explained layer in one flavour. Raises NormvizError for an unknown one, and where no torch layer does it."""
+    if not isinstance(flavor, str) or flavor not in FLAVORS:
+        raise NormvizError(f"{echo(flavor)} is no flavour of code; there are {listed(FLAVORS)}.")
+    return FLAVORS[flavor](explanation)
+
+
+def torch_call(e: Explanation) -> str:
+    if e.torch_layer is None:
+        raise NormvizError(
+            f"no torch.nn layer does `{e.norm}`: none has these two patterns together. Take the 'torch-scratch' code, "
+            "or move the reduced axes to the end and use LayerNorm."
+        )
+    return "\n".join(
+        [
+            "import torch",
+            "from torch import nn",
+            "",
+            f"x = torch.randn{as_call(e.shape)}",
+            f"layer = nn.{e.torch_layer}",
+            "y = layer(x)",
+        ]
+    )
+
+
+def einops(e: Explanation) -> str:
+    norm = e.norm
+    sizes = norm.axis_sizes(e.shape)
+    whole = dict(zip(norm.axes, norm.pattern.left, strict=True))
+    gamma = tuple(part for name in norm.gamma_axes for part in whole.get(name, (name,)))
+    left = norm.stats.split(" ->")[0]
+
+    def back(value: str, kept: tuple[str, ...], source: str) -> str:
+        given = {name: sizes[name] for name in norm.pattern.names if name not in kept or "(" in source}
+        keywords = "".join(f", {name}={size}" for name, size in given.items())
+        return f'repeat({value}, "{source} -> {left}"{keywords})'
+
+    def mean(value: str) -> str:
+        if not norm.pattern.reduced:
+            return value
+        known = "".join(f", {name}={size}" for name, size in norm.sizes if name in norm.pattern.names)  # type: ignore[str-unpack]
+        return back(f'reduce({value}, "{norm.stats}", "mean"{known})', norm.pattern.right, " ".join(norm.pattern.right))
+
+    if norm.running:
+        body = [
+            f"{name} = {back(stat, norm.pattern.right, ' '.join(norm.pattern.right))}"
+            for name, stat in zip(("mean", "var"), RUNNING, strict=True)
+        ]
+    elif norm.center:
+        body = [f"mean = {mean('x')}", f"var = {mean('(x - mean) ** 2')}"]
+    else:
+        body = [f"mean_square = {mean('x**2')}"]
+    grouped = " ".join(
+        name if len(whole.get(name, (name,))) == 1 else f"({' '.join(whole[name])})" for name in norm.gamma_axes
+    )
+    body += finish(e, TORCH, lambda name: back(name, gamma, grouped))
+    return program(e, TORCH, body, "from einops import reduce, repeat")
+
+
+def loops(e: Explanation) -> str:
+    """Pseudo-code: ``for`` over the kept axes, one comprehension over the reduced ones."""
+    norm, sizes = e.norm, e.norm.axis_sizes(e.shape)
+    names = norm.pattern.names
+    element = f"x[{', '.join(_position(axis) for axis in norm.pattern.left)}]"
+    inner = "".join(f" for {_variable(name)} in range({name.upper()})" for name in norm.pattern.reduced)
+    lines = [f"{', '.join(name.upper() for name in names)} = {', '.join(str(sizes[name]) for name in names)}"]
+    indent = ""
+    for name in norm.pattern.right:
+        lines.append(f"{indent}for {_variable(name)} in range({name.upper()}):")
+        indent += "    "
+    which = f"[{', '.join(map(_variable, norm.pattern.right))}]" if norm.pattern.right else ""
+    running = "".join(f", {stat}{which}" for stat in RUNNING) if norm.running else ""
+    lines.append(f"{indent}normalize([{element}{inner}]{running})")
+    if norm.params is not None:
+        learned = "gamma and beta" if norm.bias else "gamma"
+        place = " ".join(norm.gamma_axes)
+        lines.append(f"# then {learned}: {f'one for every {place}' if place else 'one number, for all of x'}")
+    return "\n".join(lines)
+
+
+def _position(axis: tuple[str, ...]) -> str:
+    """Where in x the parts of a split axis stand: ``g * K + k``."""
+    position = _variable(axis[0])
+    for name in axis[1:]:
+        position = f"{_product(position)} * {name.upper()} + {_variable(name)}"
+    return position
+
+
+def _variable(name: str) -> str:
+    """The loop variable of an axis; an axis named x must not hide x."""
+    return f"{name}_" if name in ("x", "range", "normalize") else name
+
+
+def _product(text: str) -> str:
+    return f"({text})" if " " in text else text
+
+
+FLAVORS: Mapping[str, Callable[[Explanation], str]] = {
+    "torch": torch_call,
+    "torch-scratch": from_scratch(TORCH),
+    "numpy": from_scratch(NUMPY),
+    "einops": einops,
+    "loops": loops,
+    "keras": keras_code,
+    "flax": flax_code,
+}

@@ -1,0 +1,170 @@
+"""The pages of the site as HTML: the index, a question, a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import environ
+
+from normviz.export.document import NO_SCRIPT, settings
+from normviz.export.links import of_query
+from normviz.export.output import APP
+from normviz.export.plotlyjs import plotlyjs
+from normviz.export.site.shared import path_of, plotly_path
+from normviz.figures.brand import FAVICON, wordmark
+from normviz.layers.errors import NormvizError, listed
+from normviz.lessons.compare.ready_sets import READY_SETS, ReadySet
+from normviz.lessons.pages import PAGES
+from normviz.lessons.parts.html import Body
+from normviz.lessons.parts.markup import block, escape, line
+from normviz.lessons.questions.page import PREDICTED, UNPREDICTED, UNREAD, sources
+from normviz.lessons.questions.question import Prose, Question, answer, computed, prose, searched
+from normviz.lessons.questions.registry import QUESTIONS
+from normviz.scene.view import link
+
+INDEX = "index.html"
+ABOUT = "See which elements of a tensor share a mean and a variance, and which share a gamma and a beta."
+LEAD = "BatchNorm, LayerNorm, InstanceNorm, GroupNorm and RMSNorm are one formula. They differ in who shares what: predict, then look."
+NOTHING_FOUND = "No question has these words. Try fewer, such as gamma or eval."
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A page beside the index: its file name, its title, the heading it stands under."""
+
+    file: str
+    title: str
+    topic: str
+    shows: Question | ReadySet
+
+
+SETS = "Side by side"
+
+
+def entries(only: Sequence[str] = ()) -> list[Entry]:
+    """All pages beside the index, in their order; or those of these keys of questions and ready-made sets.
+
+    Raises NormvizError for another key.
+    """
+    if unknown := [key for key in only if key not in QUESTIONS and key not in READY_SETS]:
+        raise NormvizError(
+            f"{unknown[0]!r} is neither a question nor a ready-made set; such are {listed([*READY_SETS, *list(QUESTIONS)[:3]], 'and')}."
+        )
+    sets = [Entry(f"compare-{key}.html", ready.title, SETS, ready) for key, ready in READY_SETS.items()]
+    asked = [Entry(f"question-{key}.html", prose(key).title, one.topic, one) for key, one in QUESTIONS.items()]
+    topics = list(dict.fromkeys(entry.topic for entry in asked))
+    asked.sort(key=lambda entry: topics.index(entry.topic))
+    return [entry for entry in sets + asked if not only or entry.shows.key in only]
+
+
+def index_page(listed_entries: Sequence[Entry], theme: str) -> str:
+    """The list of all pages, with a search."""
+    topics = dict.fromkeys(entry.topic for entry in listed_entries)
+    questions = sum(isinstance(entry.shows, Question) for entry in listed_entries)
+    search = (
+        f'<div class="ns-search" hidden><label for="search">Search {questions} questions</label>'
+        '<input id="search" type="search" maxlength="80" autocomplete="off" placeholder="gamma, momentum, batch of one, …">'
+        f'<p class="nv-small" role="status"></p><p class="nv-note-box ns-none" hidden>{escape(NOTHING_FOUND)}</p></div>'
+    )
+    sections = "\n".join(_topic(topic, [entry for entry in listed_entries if entry.topic == topic]) for topic in topics)
+    body = f'<p class="ns-lead">{escape(LEAD)}</p>\n{search if questions else ""}\n{sections}'
+    return page("normviz", ABOUT, body, Body(), theme, home=True)
+
+
+def _topic(topic: str, found: Sequence[Entry]) -> str:
+    items = "\n".join(map(_item, found))
+    kind = "ns-cards" if topic == SETS else "ns-list"
+    return f'<section class="ns-topic"><h2>{escape(topic)}</h2>\n<ul class="{kind}">\n{items}\n</ul></section>'
+
+
+def _item(entry: Entry) -> str:
+    where = f'<a href="{escape(entry.file)}">{line(entry.title)}</a>'
+    if isinstance(entry.shows, ReadySet):
+        layers = " ".join(f"<li><code>{escape(text)}</code></li>" for text in entry.shows.layers)
+        return f'<li class="ns-card" data-words="{escape(_set_words(entry.shows))}">{where}<ul>{layers}</ul></li>'
+    return f'<li data-words="{escape(searched(entry.shows))}">{where}</li>'
+
+
+def _set_words(ready: ReadySet) -> str:
+    return f"{ready.key} {ready.title} {' '.join(ready.layers)} {ready.text}".lower()
+
+
+def entry_page(entry: Entry, among: Sequence[Entry], theme: str) -> str:
+    """The page of one entry, between its neighbours."""
+    body = Body()
+    made = _question(entry.shows, body) if isinstance(entry.shows, Question) else _comparison(entry.shows, body)
+    return page(entry.title, ABOUT, f"{made}\n{_neighbours(entry, among)}", body, theme, topic=entry.topic)
+
+
+def _comparison(ready: ReadySet, body: Body) -> str:
+    return f"{body.html(of_query('compare', ready.query).parts)}\n{_app_link('compare', ready.query)}"
+
+
+def _question(asked: Question, body: Body) -> str:
+    words = prose(asked.key)
+    shown = body.html(PAGES[asked.page].figure(asked.query))
+    return (
+        f'<div class="ns-ask">{block("> " + words.claim)}\n{_predict(asked, words)}</div>\n'
+        f'<details class="ns-answer"><summary><span>Show the answer</span><span>Hide the answer</span></summary>\n<p class="ns-verdict" role="status" hidden></p>\n'
+        f'<div class="nv-text">{block(answer(asked))}</div>\n{NO_SCRIPT}\n{shown}\n'
+        f'<div class="nv-small">{block(sources(asked))}</div>\n{_app_link(asked.page, asked.query)}</details>'
+    )
+
+
+def _predict(asked: Question, words: Prose) -> str:
+    """The choices, or the field for a number; what is right stands beside them for the page's script."""
+    expected, but = UNPREDICTED
+    said = {"right": computed(asked)["right"], "yes": PREDICTED, "expected": expected, "but": but, "unread": UNREAD}
+    given = "".join(f' data-{name}="{escape(str(value))}"' for name, value in said.items())
+    if words.options:
+        choices = "".join(
+            f'<label class="ns-option"><input type="radio" name="guess" value="{escape(key)}"><span>{line(text)}</span></label>'
+            for key, text in words.options.items()
+        )
+        field = f'<div role="radiogroup" aria-labelledby="predict">{choices}</div>'
+    else:
+        field = '<input type="text" inputmode="decimal" maxlength="40" autocomplete="off" placeholder="a number" aria-labelledby="predict">'
+    return f'<div class="ns-predict"{given}><div id="predict">{block(words.predict)}</div>{field}</div>'
+
+
+def _neighbours(entry: Entry, among: Sequence[Entry]) -> str:
+    at = list(among).index(entry)
+    before, after = among[at - 1] if at else None, among[at + 1] if at + 1 < len(among) else None
+    links = [
+        f'<a class="ns-{way}" rel="{way}" href="{escape(other.file)}"><span>{word}</span> {line(other.title)}</a>'
+        for way, word, other in (("prev", "Previous", before), ("next", "Next", after))
+        if other
+    ]
+    return f'<nav class="ns-neighbours" aria-label="Pages before and after">{"".join(links)}</nav>'
+
+
+def _app_link(name: str, query: str | dict[str, str]) -> str:
+    """The way to the same view in an app, where there is one."""
+    base = environ.get(APP, "").rstrip("/")
+    if not base.startswith(("https://", "http://")):
+        return ""
+    asked = f"?{query}" if isinstance(query, str) else link(query)
+    address = f"{base}/{'' if name == 'explore' else name}{asked}"
+    return f'<p class="nv-small"><a href="{escape(address)}">Open in {escape(PAGES[name].title)}</a></p>'
+
+
+def page(title: str, about: str, html: str, body: Body, theme: str, *, home: bool = False, topic: str = "") -> str:
+    """One page of the site."""
+    mark = f'<img src="{wordmark()}" alt="normviz" width="132" height="30">'
+    back = "" if home else f'<nav class="ns-nav" aria-label="Site"><a href="{INDEX}">All questions</a></nav>'
+    head = f"<h1>{line(title)}</h1>" if not home else f"<h1>{escape(ABOUT)}</h1>"
+    above = f'<p class="ns-topic-name">{escape(topic)}</p>' if topic else ""
+    shown = title if home else f"{_plain(title)} · normviz"
+    return (
+        f'<!doctype html>\n<html lang="en" class="nv-html ns-html" data-theme="{escape(theme)}">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">\n'
+        f'<meta name="description" content="{escape(about)}">\n<title>{escape(shown)}</title>\n<link rel="icon" href="{FAVICON}">\n'
+        f'<link rel="stylesheet" href="{path_of("css")}">\n<script defer src="{path_of("js")}"></script>\n</head>\n<body>\n'
+        f'<a class="ns-skip" href="#main">To the content</a>\n<header class="ns-head"><a class="ns-brand" href="{INDEX}">{mark}</a>{back}</header>\n'
+        f'<main id="main" class="nv-doc" data-theme="{escape(theme)}">\n{above}{head}\n{html}\n'
+        f"{settings(body, theme, plotlyjs(plotly_path()))}\n</main>\n</body>\n</html>\n"
+    )
+
+
+def _plain(title: str) -> str:
+    return title.replace("`", "").replace("**", "")

@@ -1,0 +1,44 @@
+"""What the pages of a site share: plotly.js, one script and one style. Their names change when their content does."""
+
+from __future__ import annotations
+
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+
+from normviz.export.document import bare, css, script
+from normviz.export.plotlyjs import hashed_name
+from normviz.figures.bundle import plotly_js
+
+FOLDER = "lib"
+
+
+@cache
+def site_script() -> str:
+    """The linked module, what mounts it, and what a question needs, as a classic script: from a disk, browsers load no module."""
+    own = (files(__package__) / "site.js").read_text(encoding="utf-8")
+    return f'(() => {{\n"use strict";\n{script().replace("export default ", "")}\n{bare(own)}\n}})();\n'
+
+
+@cache
+def site_style() -> str:
+    """The style of exported pages, and above it the site's own."""
+    own = (files(__package__) / "site.css").read_text(encoding="utf-8")
+    return f"{css()}\n:is(.ns-html, #ns-html){{\n{own}}}\n"
+
+
+@cache
+def shared_files() -> dict[str, bytes]:
+    """The path of each, as the pages see it, and its content."""
+    texts = {"js": site_script().encode(), "css": site_style().encode()}
+    named = {f"{FOLDER}/normviz-{sha256(text).hexdigest()[:12]}.{kind}": text for kind, text in texts.items()}
+    return {plotly_path(): plotly_js()} | named
+
+
+def plotly_path() -> str:
+    return f"{FOLDER}/{hashed_name()}"
+
+
+def path_of(kind: str) -> str:
+    """The path of the shared "js" or "css"."""
+    return next(path for path in shared_files() if path.endswith(f".{kind}") and path != plotly_path())

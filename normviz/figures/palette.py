@@ -1,0 +1,107 @@
+"""Colours, with one meaning each, for both themes. Colour-blind safe; ids and outlines carry the meaning without them.
+
+Statistics groups: up to eight qualitative fills that take black text (after Paul Tol's "light" scheme), then a blue ramp.
+Parameter groups: a green ramp. Values: blue below zero, brown above. The accent marks the selected element alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from normviz.layers.errors import NormvizError, echo, listed
+
+Stops = list[tuple[float, str]]
+
+
+@dataclass(frozen=True)
+class Theme:
+    """One theme's colours, as CSS colours."""
+
+    background: str
+    card: str
+    text: str
+    muted: str
+    faint: str
+    border: str
+    accent: str
+    veil: str
+    ink: tuple[str, str]
+    few: tuple[str, ...]
+    many: tuple[str, ...]
+    parameters: tuple[str, ...]
+    values: tuple[str, ...]
+    none: str
+    group: str
+
+
+THEMES: dict[str, Theme] = {
+    "light": Theme(
+        background="#ffffff",
+        card="#ffffff",
+        text="#16202e",
+        muted="#526075",
+        faint="#566172",
+        border="#dfe3ea",
+        accent="#c8410b",
+        veil="rgba(255,255,255,0.8)",
+        ink=("#040507", "#ffffff"),
+        few=("#77aadd", "#ee8866", "#44bb99", "#ffaabb", "#bbcc33", "#99ddff", "#eedd88", "#aaaa00"),
+        many=("#cfe0f3", "#5b8fc4"),
+        parameters=("#c9f0d8", "#1f8f86"),
+        values=("#2a6fb0", "#a9cbe6", "#f4f5f7", "#ecc79c", "#a85b12"),
+        none="#e6e9ef",
+        group="#5b8fc4",
+    ),
+    "dark": Theme(
+        background="#10141f",
+        card="#10141f",
+        text="#e8ecf4",
+        muted="#9fabc2",
+        faint="#94a1b9",
+        border="#2b3348",
+        accent="#ffb000",
+        veil="rgba(16,20,31,0.82)",
+        ink=("#040507", "#ffffff"),
+        few=("#6f9fd0", "#e58a6a", "#45b08f", "#e79aab", "#aebf3a", "#86c6e6", "#d9c977", "#a3a32a"),
+        many=("#28456b", "#8fbdf0"),
+        parameters=("#1f4f52", "#8ee6c4"),
+        values=("#7db4ec", "#33587f", "#242b3b", "#7a5730", "#f0b26b"),
+        none="#2a3144",
+        group="#6f9fd0",
+    ),
+}
+
+
+def theme(name: str) -> Theme:
+    """The theme of that name. Raises NormvizError for another name."""
+    if name not in THEMES:
+        raise NormvizError(f"{echo(name)} is no theme; choose {listed(THEMES)}.")
+    return THEMES[name]
+
+
+def by_meaning(name: str, colours: Theme) -> str:
+    """A colour by what it means: "accent", "muted", "few.0".
+
+    >>> by_meaning("accent", theme("light"))
+    '#c8410b'
+    """
+    key, _, at = name.partition(".")
+    found = getattr(colours, key)
+    return str(found[int(at)] if at else found)
+
+
+def stops(colours: Theme, scale: str, groups: int = 0) -> Stops:
+    """A Plotly colour scale: "groups", "parameters" (with the number of groups), "values" or "none"."""
+    if scale == "none":
+        return [(0.0, colours.none), (1.0, colours.none)]
+    if scale == "groups" and groups <= len(colours.few):
+        edges = [i / groups for i in range(groups + 1)]
+        return [(edge, colours.few[i]) for i in range(groups) for edge in edges[i : i + 2]]
+    ramp = {"groups": colours.many, "parameters": colours.parameters, "values": colours.values}[scale]
+    return [(i / (len(ramp) - 1), colour) for i, colour in enumerate(ramp)]
+
+
+def as_json(colours: Theme) -> dict[str, Any]:
+    """The theme for the browser."""
+    return dict(vars(colours))

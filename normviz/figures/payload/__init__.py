@@ -1,0 +1,1 @@
+"""The JSON data of each kind of figure, as the browser module takes it."""

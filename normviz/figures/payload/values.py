@@ -1,0 +1,59 @@
+"""The data of several values of one tensor side by side, linked: two outputs and their difference, a Jacobian's terms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from normviz.analysis.explanation import Explanation
+from normviz.figures.panels import Panel, value_panel
+from normviz.figures.payload.linked import frame, grid_of, panel_of, parameters_of, statistics_of
+from normviz.scene.grid import Grid
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+class Shown(NamedTuple):
+    """One panel: a key, its title and caption, values of x's shape, whose peers it outlines ("stats", "params" or ""), and
+    from which size on a value has the full colour (None: the largest)."""
+
+    key: str
+    title: str
+    caption: str
+    values: Tensor
+    links: str = "stats"
+    most: float | None = None
+
+
+def shown_panels(shown: Sequence[Shown], drawing: Grid) -> list[Panel]:
+    """The same as panels of a figure."""
+    return [
+        value_panel(one.key, one.title, one.caption, one.values, one.links, drawing, strips=False, most=one.most)
+        for one in shown
+    ]
+
+
+def values_payload(
+    e: Explanation,
+    drawing: Grid,
+    shown: Sequence[Shown],
+    *,
+    name: str = "x",
+    at: tuple[int, ...] | None = None,
+    plotly: str = "",
+    theme: str | None = None,
+) -> dict[str, Any]:
+    """The data of ``shown``, all of x's shape, linked by the sharing of ``e``."""
+    return frame("values", plotly, theme) | {
+        "name": name,
+        "layer": e.title if name == "x" else "",
+        "axes": list(e.axes),
+        "grid": grid_of(drawing),
+        "stats": statistics_of(e, drawing),
+        "params": parameters_of(e, drawing),
+        "panels": [panel_of(panel) for panel in shown_panels(shown, drawing)],
+        "values": None,
+        "at": None if at is None else list(at),
+        "editable": False,
+    }

@@ -1,0 +1,1 @@
+"""Layers as data: axes, patterns, arguments, and what torch accepts."""

@@ -1,0 +1,217 @@
+"""The catalogue: every layer as data - its arguments, the layouts it takes, and its two patterns.
+
+A layer's *rule* turns its arguments and the names of x's axes into the statistics pattern and the parameter axes.
+Nothing else in the package asks which layer it has in hand. Facts: the torch.nn reference pages and
+``torch/nn/functional.py`` of torch 2.13.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from torch import nn
+
+from normviz.layers.errors import NormvizError
+
+Arguments = Mapping[str, Any]
+REQUIRED = object()
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument of a layer: its name, its default, and what it takes (a key of ``arguments.READERS``)."""
+
+    name: str
+    takes: str
+    default: Any = REQUIRED
+    keyword_only: bool = False
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """What a rule answers: who keeps a mean of its own, where gamma stands, and the sizes of split axes."""
+
+    stats: str
+    params: str
+    sizes: tuple[tuple[str, int], ...] = ()
+
+
+Rule = Callable[[Arguments, tuple[str, ...], bool], Sharing]  # arguments, axes, running statistics?
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One layer class.
+
+    layouts       the axis letters it means, by rank; of a higher rank, ``stem`` and then D1, D2, ...
+    ranks         (lowest, highest) rank that it takes; highest None for any.
+    channel_axis  where num_features is looked for; None where the layer has no channel axis. Of InstanceNorm's
+                  unbatched form it is one less.
+    module        the torch class, or None where torch has none.
+    """
+
+    name: str
+    family: str
+    arguments: tuple[Argument, ...]
+    rule: Rule
+    layouts: Mapping[int, str]
+    ranks: tuple[int, int | None]
+    module: type[nn.Module] | None
+    stem: str = "N"
+    center: bool = True
+    channel_axis: int | None = None
+    unbatched_rank: int | None = None
+    source: str = ""
+
+    def layout(self, rank: int) -> str:
+        """The default layout of that rank."""
+        numbered = "".join(f"D{i}" for i in range(1, rank - len(self.stem) + 1))
+        return self.layouts.get(rank, self.stem + numbered)
+
+    @property
+    def siblings(self) -> tuple[Kind, ...]:
+        """The kinds of its family, itself included: BatchNorm1d, BatchNorm2d, ..."""
+        return FAMILIES[self.family]
+
+    @property
+    def can_track(self) -> bool:
+        """Can it keep running statistics?"""
+        return any(argument.name == "track_running_stats" for argument in self.arguments)
+
+    @property
+    def eps_may_be_none(self) -> bool:
+        return any(argument.takes == "eps or None" for argument in self.arguments)
+
+    @property
+    def per_instance(self) -> bool:
+        """Does it take an unbatched x too, and read a batch one example at a time?"""
+        return self.unbatched_rank is not None
+
+    def takes_rank(self, rank: int) -> bool:
+        low, high = self.ranks
+        return low <= rank and (high is None or rank <= high)
+
+    def channel(self, rank: int) -> int | None:
+        """The position of the channel axis in x of that rank."""
+        return 0 if rank == self.unbatched_rank else self.channel_axis
+
+
+def _arrow(axes: tuple[str, ...], kept: tuple[str, ...]) -> str:
+    return f"{' '.join(axes)} -> {' '.join(kept)}"
+
+
+def _trailing(given: Arguments, axes: tuple[str, ...], running: bool) -> Sharing:
+    depth = len(given["normalized_shape"])
+    return Sharing(_arrow(axes, axes[: len(axes) - depth]), " ".join(axes[len(axes) - depth :]))
+
+
+def _per_channel(given: Arguments, axes: tuple[str, ...], running: bool) -> Sharing:
+    return Sharing(_arrow(axes, (axes[1],)), axes[1])
+
+
+def _per_instance(unbatched: int) -> Rule:
+    def rule(given: Arguments, axes: tuple[str, ...], running: bool) -> Sharing:
+        channel = 0 if len(axes) == unbatched else 1
+        kept = (axes[channel],) if running else axes[: channel + 1]
+        return Sharing(_arrow(axes, kept), axes[channel])
+
+    return rule
+
+
+def _per_group(given: Arguments, axes: tuple[str, ...], running: bool) -> Sharing:
+    group, member = (next(name for name in names if name not in axes) for names in (("g", "g0"), ("k", "k0")))
+    split = (axes[0], f"({group} {member})", *axes[2:])
+    return Sharing(_arrow(split, (axes[0], group)), axes[1], ((group, given["num_groups"]),))
+
+
+def _over_channels(given: Arguments, axes: tuple[str, ...], running: bool) -> Sharing:
+    return Sharing(_arrow(axes, (axes[0], *axes[2:])), axes[1])
+
+
+def _over_one_axis(given: Arguments, axes: tuple[str, ...], running: bool) -> Sharing:
+    dim = given["dim"]
+    if not -len(axes) <= dim < len(axes):
+        raise NormvizError(
+            f"dim={dim} is no axis of a tensor of rank {len(axes)}; give one from {-len(axes)} to {len(axes) - 1}."
+        )
+    reduced = axes[dim]
+    return Sharing(_arrow(axes, tuple(axis for axis in axes if axis != reduced)), axes[-1])
+
+
+EPS, AFFINE, BIAS = Argument("eps", "eps", 1e-5), Argument("affine", "flag", True), Argument("bias", "flag", True)
+BIAS_BY_NAME = Argument("bias", "flag", True, keyword_only=True)
+FEATURES, MOMENTUM = Argument("num_features", "size"), Argument("momentum", "momentum", 0.1)
+SHAPE = Argument("normalized_shape", "shape")
+ELEMENTWISE = Argument("elementwise_affine", "flag", True)
+TRACK = Argument("track_running_stats", "flag", True)
+
+BATCH_ARGUMENTS = (FEATURES, EPS, MOMENTUM, AFFINE, TRACK, BIAS_BY_NAME)
+INSTANCE_ARGUMENTS = (
+    FEATURES,
+    EPS,
+    MOMENTUM,
+    Argument("affine", "flag", False),
+    Argument("track_running_stats", "flag", False),
+    BIAS_BY_NAME,
+)
+CHANNELS_LATE = {1: "D", 2: "ND", 3: "NLC", 4: "NCHW", 5: "NCDHW"}
+CHANNELS_SECOND = {2: "ND", 3: "NCL", 4: "NCHW", 5: "NCDHW"}
+CHANNELS_LAST = {1: "D", 2: "ND", 3: "NLC", 4: "NHWC", 5: "NDHWC"}
+
+
+def _batch_norm(name: str, low: int, high: int | None, module: type[nn.Module], family: str = "BatchNorm") -> Kind:
+    return Kind(
+        name, family, BATCH_ARGUMENTS, _per_channel, CHANNELS_SECOND, (low, high), module,
+        stem="NC", channel_axis=1, source="Ioffe & Szegedy 2015",
+    )  # fmt: skip
+
+
+def _instance_norm(name: str, rank: int, layouts: Mapping[int, str], module: type[nn.Module]) -> Kind:
+    return Kind(
+        name, "InstanceNorm", INSTANCE_ARGUMENTS, _per_instance(rank - 1), layouts, (rank - 1, rank), module,
+        channel_axis=1, unbatched_rank=rank - 1, source="Ulyanov et al. 2016",
+    )  # fmt: skip
+
+
+KINDS: dict[str, Kind] = {
+    kind.name: kind
+    for kind in (
+        Kind(
+            "LayerNorm", "LayerNorm", (SHAPE, EPS, ELEMENTWISE, BIAS), _trailing, CHANNELS_LATE, (1, None),
+            nn.LayerNorm, source="Ba, Kiros & Hinton 2016",
+        ),
+        Kind(
+            "RMSNorm", "RMSNorm", (SHAPE, Argument("eps", "eps or None", None), ELEMENTWISE), _trailing,
+            CHANNELS_LATE, (1, None), nn.RMSNorm, center=False, source="Zhang & Sennrich 2019",
+        ),
+        _batch_norm("BatchNorm1d", 2, 3, nn.BatchNorm1d),
+        _batch_norm("BatchNorm2d", 4, 4, nn.BatchNorm2d),
+        _batch_norm("BatchNorm3d", 5, 5, nn.BatchNorm3d),
+        _batch_norm("SyncBatchNorm", 2, None, nn.SyncBatchNorm, "SyncBatchNorm"),
+        _instance_norm("InstanceNorm1d", 3, {2: "CL", 3: "NCL"}, nn.InstanceNorm1d),
+        _instance_norm("InstanceNorm2d", 4, {3: "CHW", 4: "NCHW"}, nn.InstanceNorm2d),
+        _instance_norm("InstanceNorm3d", 5, {4: "CDHW", 5: "NCDHW"}, nn.InstanceNorm3d),
+        Kind(
+            "GroupNorm", "GroupNorm",
+            (Argument("num_groups", "size"), Argument("num_channels", "size"), EPS, AFFINE, BIAS_BY_NAME),
+            _per_group, CHANNELS_SECOND, (2, None), nn.GroupNorm, stem="NC", channel_axis=1, source="Wu & He 2018",
+        ),
+        Kind(
+            "ChannelsFirstLayerNorm", "ChannelsFirstLayerNorm",
+            (Argument("num_channels", "size"), Argument("eps", "eps", 1e-6)), _over_channels, CHANNELS_SECOND, (2, None),
+            None, stem="NC", channel_axis=1, source="ConvNeXt (Liu et al. 2022)",
+        ),
+        Kind(
+            "DimNorm", "DimNorm",
+            (FEATURES, Argument("dim", "axis", -1), Argument("eps", "eps", 1e-12)), _over_one_axis, CHANNELS_LAST,
+            (1, None), None, channel_axis=-1,
+        ),
+    )
+}  # fmt: skip
+
+FAMILIES: dict[str, tuple[Kind, ...]] = {
+    family: tuple(kind for kind in KINDS.values() if kind.family == family)
+    for family in dict.fromkeys(kind.family for kind in KINDS.values())
+}

@@ -1,0 +1,45 @@
+"""Every text that a reader sees passes through here, so that a translation needs no change of code.
+
+The English text is the key of a gettext catalogue: ``normviz/locale/<language>/LC_MESSAGES/normviz.po``. Numbers, code, layer names and
+torch's own error messages are inserted as values and are not translated.
+"""
+
+from __future__ import annotations
+
+import gettext
+from contextvars import ContextVar
+from functools import cache
+from pathlib import Path
+
+ENGLISH = "en"
+LOCALE = Path(__file__).parents[1] / "locale"
+language: ContextVar[str] = ContextVar("language", default=ENGLISH)
+
+
+@cache
+def _catalogue(name: str) -> gettext.NullTranslations:
+    return gettext.translation("normviz", LOCALE, [name], fallback=True)
+
+
+def _(message: str, /, **values: object) -> str:
+    """The message in the reader's language, with ``{placeholders}`` filled by ``values``.
+
+    >>> _("{count:,} elements", count=4096)
+    '4,096 elements'
+    """
+    text = _catalogue(language.get()).gettext(message)
+    return text.format(**values) if values else text
+
+
+def ngettext(one: str, many: str, n: int, /, **values: object) -> str:
+    """The message whose plural form ``n`` selects; ``{n}`` is the number.
+
+    >>> ngettext("{n:,} group of {size}", "{n:,} groups of {size}", 1, size=48)
+    '1 group of 48'
+    """
+    return _catalogue(language.get()).ngettext(one, many, n).format(n=n, **values)
+
+
+def N_(message: str) -> str:  # noqa: N802 - gettext's usual name
+    """Mark a constant for translation; call ``_`` on it where it is displayed."""
+    return message

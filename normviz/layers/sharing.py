@@ -1,0 +1,150 @@
+"""Who shares what: group ids and exact counts, from a pattern and named sizes.
+
+Sharing is separable: the id of x[i, j, ...] is a sum of one number for each axis. So the ids of a tensor of any size are
+a handful of short tables, and counts are products that never need an array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import product
+from math import prod
+from operator import index as as_whole
+
+import numpy as np
+from numpy.typing import NDArray
+
+from normviz.layers.errors import NormvizError, echo
+from normviz.layers.norm import Norm
+
+Ids = NDArray[np.int64]
+Window = Sequence[range]
+LIMIT = 2**26
+MOST_IDS = 2**53  # exact in a browser too
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many of everything; exact for any shape.
+
+    statistics              groups of elements, each with one mean and one variance (RMSNorm: one mean square)
+    elements_per_statistic  elements of x in each such group
+    gamma_shape, beta_shape None where there is none
+    parameters              elements of gamma and of beta together
+    buffers                 elements of running_mean, running_var and num_batches_tracked
+    """
+
+    statistics: int
+    elements_per_statistic: int
+    gamma_shape: tuple[int, ...] | None
+    beta_shape: tuple[int, ...] | None
+    parameters: int
+    buffers: int
+
+
+def counts(norm: Norm, shape: tuple[int, ...], buffers: int = 0) -> Counts:
+    """The counts of ``norm`` on an x of ``shape``.
+
+    >>> counts(Norm("n c h w -> n", "c h w"), (2, 3, 4, 4)).parameters
+    96
+    """
+    sizes = norm.axis_sizes(shape)
+    gamma = None if norm.params is None else tuple(sizes[name] for name in norm.gamma_axes)
+    beta = gamma if norm.bias else None
+    return Counts(
+        statistics=prod(sizes[name] for name in norm.pattern.right),
+        elements_per_statistic=prod(sizes[name] for name in norm.pattern.reduced),
+        gamma_shape=gamma,
+        beta_shape=beta,
+        parameters=sum(prod(part) for part in (gamma, beta) if part is not None),
+        buffers=buffers,
+    )
+
+
+def stat_tables(norm: Norm, shape: tuple[int, ...], window: Window | None = None) -> tuple[Ids, ...]:
+    """One table for each axis of x: the statistics id of an element is the sum of its entries.
+
+    ``window`` asks for a part of each axis; without it, tables cover the axes whole.
+    """
+    return _tables(norm, shape, norm.pattern.right, window)
+
+
+def param_tables(norm: Norm, shape: tuple[int, ...], window: Window | None = None) -> tuple[Ids, ...] | None:
+    """The same for gamma and beta; None where there is no gamma."""
+    return None if norm.params is None else _tables(norm, shape, norm.gamma_axes, window)
+
+
+def _tables(norm: Norm, shape: tuple[int, ...], kept: Sequence[str], window: Window | None) -> tuple[Ids, ...]:
+    """Groups are numbered from 0 in row-major order of the ``kept`` names."""
+    ranges = [range(size) for size in shape] if window is None else window
+    check_limit([max(map(len, ranges))], "a table")
+    sizes = norm.axis_sizes(shape)
+    stride: dict[str, int] = {}
+    step = 1
+    for name in reversed(kept):
+        stride[name], step = step, step * sizes[name]
+    if step > MOST_IDS:
+        raise NormvizError(
+            f"{step:,} groups are too many to number (at most {MOST_IDS:,}); counts and patterns still work for any shape."
+        )
+    return tuple(
+        _axis_table(axis, whole, positions, sizes, stride)
+        for axis, whole, positions in zip(norm.pattern.left, norm.axes, ranges, strict=True)
+    )
+
+
+def _axis_table(
+    axis: tuple[str, ...], whole: str, positions: range, sizes: Mapping[str, int], stride: Mapping[str, int]
+) -> Ids:
+    position = np.arange(positions.start, positions.stop, dtype=np.int64)
+    table = position * stride.get(whole, 0)
+    if len(axis) > 1:
+        parts = np.unravel_index(position, [sizes[name] for name in axis])
+        table = table + sum(part * stride.get(name, 0) for name, part in zip(axis, parts, strict=True))
+    table.setflags(write=False)
+    return table
+
+
+def ids(tables: Sequence[Ids]) -> Ids:
+    """The id of every element, as an int64 array of x's shape (read-only).
+
+    Raises NormvizError above 2^26 elements.
+    """
+    check_limit([len(table) for table in tables], "group ids")
+    summed: Ids = reduce(np.add.outer, tables)
+    summed.setflags(write=False)
+    return summed
+
+
+def peers(tables: Sequence[Ids], index: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """The indices whose id is ``index``'s, without ``index`` itself, in row-major order.
+
+    Raises NormvizError where there are more than 2^26.
+    """
+    choices = [np.flatnonzero(table == table[i]).tolist() for table, i in zip(tables, index, strict=True)]
+    check_limit([len(choice) for choice in choices], "peers")
+    return [other for other in product(*choices) if other != index]
+
+
+def check_limit(shape: Sequence[int], what: str) -> None:
+    """Raise NormvizError where an array of ``shape`` would have more than 2^26 elements."""
+    if prod(shape) > LIMIT:
+        raise NormvizError(
+            f"{what} of {prod(shape):,} elements are more than {LIMIT:,}; counts and patterns still work for any shape."
+        )
+
+
+def check_index(index: Sequence[int], shape: tuple[int, ...]) -> tuple[int, ...]:
+    """``index`` as a tuple of whole numbers within ``shape``; negative ones count from the end."""
+    try:
+        whole = tuple(as_whole(i) for i in index)
+    except TypeError:
+        whole = ()
+    if len(whole) != len(shape) or any(not -size <= i < size for i, size in zip(whole, shape, strict=False)):
+        raise NormvizError(
+            f"index {echo(index)} is no element of a tensor of shape {shape}; "
+            f"give {len(shape)} whole numbers, each below its size."
+        )
+    return tuple(i % size for i, size in zip(whole, shape, strict=True))

@@ -1,0 +1,85 @@
+"""Compare: two to six layers on one tensor. Point at an element and see its peers under every layer at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from normviz.analysis.comparison import MOST, Comparison, compare, sentence
+from normviz.analysis.explanation import Explanation
+from normviz.figures import Cube, Panel
+from normviz.figures.payload.compare import compare_cubes, compare_panels, compare_payload
+from normviz.lessons.compare.ready_sets import READY_SETS, ReadySet
+from normviz.lessons.explore import At
+from normviz.lessons.parts.code_tabs import framework_tabs
+from normviz.lessons.parts.part import Caption, Panels, Part, Row, Sentence, Table, Text, refusable
+from normviz.scene.fit_layers import chosen, usual_layers
+from normviz.scene.grid import Grid
+from normviz.scene.scene import Scene
+from normviz.scene.settings import texts
+from normviz.scene.view import View
+
+FIELDS = (texts("layers", (), MOST),)
+SAME = "**the output stays the same when you**"  # heads the last rows, which say what is done to x
+INVARIANT = "The last rows are measured on a small copy of x, not read off the pattern."
+
+
+def layers_of(view: View) -> tuple[tuple[str, ...], str | None]:
+    """The layers that are compared, and what was wrong with the wish for them, if anything."""
+    return chosen(view.settings["layers"] or usual_layers(view.scene), view.scene)
+
+
+def ready_set(scene: Scene | Explanation, layers: tuple[str, ...]) -> ReadySet | None:
+    """The ready-made set of these layers on the scene's shape and layout, if there is one."""
+
+    def shows(ready: ReadySet) -> bool:
+        return (ready.shape, ready.layout) == (scene.shape, scene.layout) and set(ready.layers) == set(layers)
+
+    return next(filter(shows, READY_SETS.values()), None)
+
+
+def view_parts(view: View) -> Iterator[Part]:
+    scene, (layers, _) = view.scene, layers_of(view)
+    yield from parts(compare(layers, scene.shape, scene.layout), scene.grid, scene.at, ready_set(scene, layers))
+
+
+def parts(comparison: Comparison, drawing: Grid, at: At, ready: ReadySet | None = None) -> Iterator[Part]:
+    """The sentence, the linked panels, the table, and the names in other frameworks."""
+    if ready:
+        yield Text(f"{ready.text} {ready.twin}")
+    elif at is not None:
+        yield Sentence(sentence(comparison, at))
+    for note in dict.fromkeys(note for e in comparison.explanations for note in e.notes):
+        yield Caption(note)
+    yield panels(comparison, drawing, at)
+    yield Text("**Side by side**", of="table")
+    yield Table(tuple(map(_headed, comparison.rows())), "layer", "layer")
+    yield Caption(INVARIANT, of="table")
+    yield Text("**The same layer in torch, Keras and Flax**", of="code")
+    yield framework_tabs(comparison.explanations)
+
+
+def _headed(row: Row) -> Row:
+    """The row with a head of their own over the answers that are measured."""
+    names = list(row)
+    first = names.index("depends on the batch?") + 1
+    return {name: row[name] for name in names[:first]} | {SAME: ""} | {name: row[name] for name in names[first:]}
+
+
+def panels(comparison: Comparison, drawing: Grid, at: At) -> Part:
+    """Statistics, parameters and cube of every layer, linked."""
+    explanations = comparison.explanations
+    return refusable(
+        lambda: Panels(
+            compare_payload(explanations, drawing, at=at),
+            ("select",),
+            lambda: _rows(explanations, drawing),
+            drawing,
+            len(explanations),
+        )
+    )
+
+
+def _rows(explanations: Sequence[Explanation], drawing: Grid) -> list[Panel | Cube]:
+    """The statistics of all layers in one row, their parameters in the next, their cubes in the last."""
+    panels = compare_panels(explanations, drawing)
+    return [*panels[::2], *panels[1::2], *compare_cubes(explanations, drawing)]

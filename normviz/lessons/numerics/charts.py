@@ -1,0 +1,228 @@
+"""Charts of rounding: errors of a variance, what eps leaves of an output, and groups without spread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from math import ceil, floor, isfinite, isnan, log10
+from typing import Any
+
+from normviz.analysis.rounding import DISTANCES, FLAX, Degenerate, EpsOutcome, Estimate, Placement
+from normviz.figures.charts import LIGHT, Lines, Trace, axis, chart, dots, line
+from normviz.figures.palette import by_meaning
+from normviz.lessons.numerics import numbers, zero_variance
+
+# colour, dash, symbol, width. E[x²] − E[x]² has the accent, torch's layers the colour of text.
+STYLES: Mapping[str, tuple[str, str, str, float]] = {
+    numbers.ONE_PASS: ("accent", "solid", "circle", 3),
+    FLAX: ("accent", "dot", "circle-open", 2),
+    numbers.TWO_PASSES: ("values.0", "solid", "circle", 2),
+    numbers.WELFORD: ("parameters.1", "solid", "square", 2),
+    numbers.SHIFTED: ("muted", "dash", "diamond", 2),
+    "LayerNorm": ("text", "dash", "triangle-up-open", 1.5),
+    "BatchNorm1d": ("text", "dot", "triangle-down-open", 1.5),
+}
+CURVES = (("accent", "solid"), ("values.0", "solid"), ("parameters.1", "dash"), ("muted", "solid"))
+OUTCOMES: Mapping[str, tuple[str, str]] = {
+    zero_variance.EXACT: ("values.0", "circle"),
+    zero_variance.NOISE: ("accent", "diamond"),
+    zero_variance.SIGN: ("parameters.1", "square"),
+    zero_variance.RUNNING: ("text", "triangle-up"),
+    zero_variance.REFUSED: ("muted", "x"),
+}
+NO_ERROR, NOT_A_NUMBER = 1e-18, 1e11  # where 0 and NaN stand on the axis of errors
+NOTHING, BROKEN = 1e-12, 30.0  # where 0, and where NaN and infinity stand on the axis of sizes
+NO_GAP, INFINITE, REFUSED = 1e-11, 10**6.5, 1e9  # where 0, infinity and a refusal stand on the axis of gaps
+GREY = "rgba(128, 138, 155, 0.18)"
+DOTTED = {"color": "rgba(128, 138, 155, 0.8)", "width": 1.5, "dash": "dot"}
+LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"size": 12}}
+
+
+def variance_errors(found: Sequence[Estimate], exponent: int) -> Lines:
+    """Relative error of every way over the distance from zero, both logarithmic; 10^exponent is marked.
+
+    Where all numbers are one, or infinite, there is no error to draw: grey, with the reason.
+    """
+    here = DISTANCES[exponent]
+    mark: dict[str, Any] = {"dash": "dot", "width": 1.5, "showlegend": False, "hoverinfo": "skip"}
+    traces = [line("", [here, here], [NO_ERROR, NOT_A_NUMBER], "muted", **mark)]
+    for method, style in STYLES.items():
+        traces.append(_errors(method, [one for one in found if one.method == method and one.exact > 0], *style))
+    broken = [one for one in found if one.method == numbers.ONE_PASS and one.exact > 0 and one.is_nan]
+    if broken:
+        traces.append(_broken(broken))
+    ticks = {NO_ERROR: "0", **_powers(range(-16, 9, 4)), NOT_A_NUMBER: "NaN"}
+    reasons = groupby([one for one in found if one.method == numbers.ONE_PASS], _why_not_drawn)
+    shaded = [_shade([place.distance for place in places], reason) for reason, places in reasons if reason]
+    return chart(
+        traces,
+        _over_powers("distance from zero", -0.35, 7.35),
+        _logarithmic("relative error", [-18.8, 12.2], ticks, zeroline=False),
+        height=400,
+        legend=LEGEND,
+        hovermode="x unified",
+        shapes=[shape for shape, _ in shaded],
+        annotations=[note for _, note in shaded],
+    )
+
+
+def _errors(method: str, found: Sequence[Estimate], colour: str, dash: str, symbol: str, width: float) -> Trace:
+    places = [NOT_A_NUMBER if not isfinite(one.error) else max(one.error, NO_ERROR) for one in found]
+    return line(
+        numbers.way(method).removeprefix("torch "),
+        [one.distance for one in found],
+        places,
+        colour,
+        dash=dash,
+        width=width,
+        mode="lines+markers",
+        marker={"color": by_meaning(colour, LIGHT), "symbol": symbol, "size": 4 + 2 * width},
+        text=[numbers.shown(one.error, 2) for one in found],
+        hovertemplate="%{text}",
+    )
+
+
+def _broken(found: Sequence[Estimate]) -> Trace:
+    """Where E[x²] − E[x]² makes NaN, with the variance that does."""
+    places = [one.error if isfinite(one.error) else NOT_A_NUMBER for one in found]
+    return dots(
+        "NaN comes out",
+        [one.distance for one in found],
+        places,
+        "accent",
+        size=17,
+        marker={"symbol": "circle-x-open", "line": {"width": 2}},
+        mode="markers+text",
+        text=[f"{numbers.shown(one.var)} " for one in found],
+        textposition=["middle left"] * (len(found) - 1) + ["top left"],
+        textfont={"size": 13},
+        hovertemplate="variance %{text}",
+    )
+
+
+def _why_not_drawn(one: Estimate) -> str:
+    if isnan(one.exact):
+        return "x is infinite"
+    return "" if one.exact else "all numbers round to one"
+
+
+def _shade(distances: Sequence[float], reason: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    low, high = (log10(distance) for distance in (distances[0], distances[-1]))
+    shape = _shape("rect", 10 ** (low - 0.4), 10 ** (high + 0.4), {"width": 0}) | {"fillcolor": GREY, "layer": "below"}
+    return shape, _note((low + high) / 2, 0.5, reason if high - low > 1.5 else reason.replace(" ", "<br>"))
+
+
+def _shape(kind: str, x0: float, x1: float, drawn: dict[str, Any]) -> dict[str, Any]:
+    """As high as the chart."""
+    return {"type": kind, "xref": "x", "yref": "paper", "x0": x0, "x1": x1, "y0": 0, "y1": 1, "line": drawn}
+
+
+def _note(x: float, y: float, text: str, **more: Any) -> dict[str, Any]:
+    """Words at 10^x; ``y`` is of the chart's height."""
+    return {"x": x, "y": y, "yref": "paper", "text": text, "showarrow": False, **more}
+
+
+def _powers(exponents: Iterable[int]) -> dict[float, str]:
+    return {10.0**i: f"10<sup>{i}</sup>" for i in exponents}
+
+
+def _logarithmic(title: str, between: Sequence[float], ticks: Mapping[float, str], **more: Any) -> dict[str, Any]:
+    """An axis between two powers of ten; ``ticks`` are its numbers and what they are called."""
+    named = {"tickvals": list(ticks), "ticktext": list(ticks.values())}
+    return axis(title, type="log", range=list(between), **named, **more)
+
+
+def _over_powers(title: str, low: float, high: float, every: int = 1, **more: Any) -> dict[str, Any]:
+    """A logarithmic axis with powers of ten beside it."""
+    exponents = (i for i in range(ceil(low), floor(high) + 1) if i % every == 0)
+    return _logarithmic(title, [low, high], _powers(exponents), **more)
+
+
+def output_sizes(curves: Mapping[str, Sequence[Placement]], found: Sequence[EpsOutcome], exponent: int) -> Lines:
+    """The size of the output over the variance, a curve for every eps; at the variance of the group, by hand and by torch's layers."""
+    var = 10.0 ** (2 * exponent)
+    traces = [
+        line(
+            f"eps={eps}",
+            [one.var for one in points],
+            [one.inside for one in points],
+            colour,
+            dash=dash,
+            hovertemplate="%{y:.2g}",
+        )
+        for (eps, points), (colour, dash) in zip(curves.items(), CURVES, strict=True)
+    ]
+    hands = {"by hand": ([one.by_hand for one in found], "accent", "x-thin-open", 9)}
+    for name, symbol in (("LayerNorm", "circle-open"), ("BatchNorm1d", "square-open")):
+        hands[name] = ([one.own[name] for one in found], "text", symbol, 13)
+    for name, (sizes, colour, symbol, size) in hands.items():
+        places = [max(each, NOTHING) if isfinite(each) else BROKEN for each in sizes]
+        marker = {"symbol": symbol, "line": {"width": 2}}
+        said = {"text": [numbers.shown(each, 3) for each in sizes], "hovertemplate": "%{text}"}
+        traces.append(dots(name, [var] * len(places), places, colour, size=size, marker=marker, **said))
+    return chart(
+        traces,
+        _over_powers("variance", -24.5, 6.5, 4),
+        _logarithmic(
+            "size of the output",
+            [-12.5, 2],
+            {NOTHING: "0", **_powers(range(-10, 1, 2)), BROKEN: "NaN, ∞"},
+            zeroline=False,
+        ),
+        height=390,
+        legend=LEGEND,
+        hovermode="closest",
+    )
+
+
+def gaps_to_beta(found: Sequence[Degenerate]) -> Lines:
+    """How far every layer's output is from beta, by what it is."""
+    names = zero_variance.labels(found)
+    traces = []
+    for kind, (colour, symbol) in OUTCOMES.items():
+        here: list[tuple[Any, Degenerate]] = [
+            (name, one) for name, one in zip(names, found, strict=True) if zero_variance.kind(one) == kind
+        ]
+        if here:
+            places, marker = [_place(one) for _, one in here], {"symbol": symbol}
+            said = [one.refusal or numbers.shown(one.from_beta or 0.0, 3) for _, one in here]
+            hover = {"text": said, "hovertemplate": "%{text}"}
+            traces.append(dots(kind, places, [name for name, _ in here], colour, size=11, marker=marker, **hover))
+    ticks = {NO_GAP: "0", **_powers(range(-8, 5, 4))}
+    ticks |= {place: name for place, name in ((INFINITE, "∞"), (REFUSED, "refused")) if place in map(_place, found)}
+    return chart(
+        traces,
+        _logarithmic("largest |output − beta|", [-11.7, 9.9], ticks, tickangle=0),
+        axis("", categoryorder="array", categoryarray=names, autorange="reversed", dtick=1, tickfont={"size": 12}),
+        height=112 + 20 * len(names),
+        legend=LEGEND,
+        hovermode="closest",
+    )
+
+
+def _place(one: Degenerate) -> float:
+    if one.from_beta is None:
+        return REFUSED
+    return max(one.from_beta, NO_GAP) if isfinite(one.from_beta) else INFINITE
+
+
+def inside_and_outside(found: Sequence[Placement], eps: float) -> Lines:
+    """The size of the output with eps in either place, over the variance."""
+    var = [one.var for one in found]
+    hover: dict[str, Any] = {"width": 3, "hovertemplate": "%{y:.2g}"}
+    traces = [
+        line("inside: √(var + eps)", var, [one.inside for one in found], "accent", **hover),
+        line("outside: √var + eps", var, [one.outside for one in found], "values.0", **hover),
+    ]
+    places = ((eps, "var = eps", "left", 0.25, 4), (eps**2, "var = eps²", "right", 0.75, -4))
+    return chart(
+        traces,
+        _over_powers("variance", log10(var[0]), log10(var[-1]), 2, hoverformat=".2g"),
+        axis("size of the output", range=[-0.03, 1.08]),
+        height=370,
+        legend=LEGEND,
+        shapes=[_shape("line", place, place, DOTTED) for place, *_ in places],
+        annotations=[
+            _note(log10(place), height, name, xanchor=side, xshift=shift) for place, name, side, height, shift in places
+        ],
+    )

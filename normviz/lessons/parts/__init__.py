@@ -1,0 +1,1 @@
+"""The parts of a page and their HTML and text."""

@@ -1,0 +1,1 @@
+"""Questions: facts computed with torch, prose in Markdown."""

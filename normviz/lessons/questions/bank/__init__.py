@@ -1,0 +1,1 @@
+"""The questions, one file per topic."""

@@ -1,0 +1,130 @@
+"""How a tensor of any rank lies flat: facets of rows and columns, and the window of it that is drawn.
+
+(N, D) is one facet, rows N, columns D. (N, L, C) is N facets of L x C. (N, C, H, W) is a grid of facets, rows N, columns
+C, each H x W - wherever those letters stand in the layout.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import ceil, prod, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from normviz.layers.axes import example_axis
+
+MOST_CELLS = 16_384
+MOST_LINES = 600  # rows or columns: one pixel each on a small screen
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Where each element of a window of x is drawn.
+
+    facets    the positions of the axes that number the facets, outermost first
+    row, col  the positions of the axes inside a facet; row is None for a vector
+    start     the window's first index on each axis
+    extent    the window's length on each axis
+    """
+
+    shape: tuple[int, ...]
+    axes: tuple[str, ...]
+    facets: tuple[int, ...]
+    row: int | None
+    col: int
+    start: tuple[int, ...]
+    extent: tuple[int, ...]
+
+    @property
+    def window(self) -> tuple[range, ...]:
+        """The drawn indices of each axis."""
+        return tuple(range(first, first + length) for first, length in zip(self.start, self.extent, strict=True))
+
+    @property
+    def slices(self) -> tuple[slice, ...]:
+        return tuple(slice(part.start, part.stop) for part in self.window)
+
+    @property
+    def partial(self) -> tuple[int, ...]:
+        """The axes that are not drawn whole."""
+        return tuple(i for i, (part, size) in enumerate(zip(self.extent, self.shape, strict=True)) if part < size)
+
+    def shows(self, index: tuple[int, ...]) -> bool:
+        """Is the element in the window?"""
+        return all(i in part for i, part in zip(index, self.window, strict=True))
+
+    @cached_property
+    def facet_columns(self) -> int:
+        return _facet_columns(self.facets, self.row, self.col, self.extent)
+
+    @property
+    def facet_count(self) -> int:
+        return prod(self.extent[axis] for axis in self.facets)
+
+    def lay(self, values: NDArray[np.generic]) -> NDArray[np.float32]:
+        """The window's values as a drawing: facets side by side, a line of NaN between them."""
+        rows = 1 if self.row is None else self.extent[self.row]
+        columns, count, across = self.extent[self.col], self.facet_count, self.facet_columns
+        down = ceil(count / across)
+        order = (*self.facets, *(() if self.row is None else (self.row,)), self.col)
+        drawn = np.full((down * across, rows + 1, columns + 1), np.nan, np.float32)
+        drawn[:count, :rows, :columns] = values.transpose(order).reshape(count, rows, columns)
+        lines = drawn.reshape(down, across, rows + 1, columns + 1).transpose(0, 2, 1, 3)
+        return lines.reshape(down * (rows + 1), across * (columns + 1))[:-1, :-1]
+
+
+def grid(shape: tuple[int, ...], axes: tuple[str, ...], start: tuple[int, ...] = ()) -> Grid:
+    """The drawing of an x: its roles by letter, and the largest window from ``start`` that can be drawn.
+
+    >>> drawing = grid((2, 64, 56, 56), ("n", "c", "h", "w"))
+    >>> drawing.extent
+    (2, 2, 56, 56)
+    """
+    row, col = _inside(axes)
+    facets = tuple(i for i in range(len(shape)) if i not in (row, col))
+    extent = _extent(shape, facets, row, col)
+    wanted = start if len(start) == len(shape) else (0,) * len(shape)
+    first = tuple(max(0, min(at, size - part)) for at, size, part in zip(wanted, shape, extent, strict=True))
+    return Grid(shape, axes, facets, row, col, first, extent)
+
+
+def _inside(axes: tuple[str, ...]) -> tuple[int | None, int]:
+    """The row and the column axis of a facet: h and w where both are there, else the last two, n kept outside."""
+    if "h" in axes and "w" in axes:
+        return axes.index("h"), axes.index("w")
+    inner = [i for i, axis in enumerate(axes) if i != example_axis(axes)] if len(axes) > 2 else list(range(len(axes)))
+    return (inner[-2] if len(inner) > 1 else None), inner[-1]
+
+
+def _facet_columns(facets: tuple[int, ...], row: int | None, col: int, extent: tuple[int, ...]) -> int:
+    count = prod(extent[axis] for axis in facets)
+    if len(facets) != 1:
+        return max(1, count // (extent[facets[0]] if facets else 1))
+    rows = 1 if row is None else extent[row]
+    return min(count, max(1, round(sqrt(1.6 * count * (rows + 1) / extent[col]))))  # a picture wider than high
+
+
+def _fits(facets: tuple[int, ...], row: int | None, col: int, extent: tuple[int, ...]) -> bool:
+    across = _facet_columns(facets, row, col, extent)
+    down = ceil(prod(extent[axis] for axis in facets) / across)
+    rows = 1 if row is None else extent[row]
+    return prod(extent) <= MOST_CELLS and across * (extent[col] + 1) <= MOST_LINES and down * (rows + 1) <= MOST_LINES
+
+
+def _extent(shape: tuple[int, ...], facets: tuple[int, ...], row: int | None, col: int) -> tuple[int, ...]:
+    """The whole shape where it fits; else two of every axis, and then as much as fits, the innermost axes first."""
+    if _fits(facets, row, col, shape):
+        return shape
+    extent = [1] * len(shape)
+    order = [axis for axis in (col, row, *reversed(facets)) if axis is not None]
+    for most in (2, 128, MOST_CELLS):
+        for axis in order:
+            low, high = extent[axis], max(extent[axis], min(shape[axis], most))
+            while low < high:
+                middle = (low + high + 1) // 2
+                tried = tuple(middle if i == axis else length for i, length in enumerate(extent))
+                low, high = (middle, high) if _fits(facets, row, col, tried) else (low, middle - 1)
+            extent[axis] = low
+    return tuple(extent)

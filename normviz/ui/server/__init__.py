@@ -1,0 +1,1 @@
+"""The server around the Streamlit script: routes, headers, logs, start-up."""

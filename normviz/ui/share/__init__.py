@@ -1,0 +1,1 @@
+"""The Share panel."""

@@ -1,0 +1,111 @@
+"""What the tests of gradients share: explanations with numbers of their own, and how far two float64 answers may be apart."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from normviz import Explanation, Layer, Norm, NormvizError
+from normviz.analysis.explanation import describe
+from normviz.analysis.forward import Values
+from tests.strategies import random_tensor
+
+CATALOGUE = [
+    ("LayerNorm(4)", (3, 4)),
+    ("LayerNorm([2, 3, 2])", (2, 2, 3, 2)),
+    ("LayerNorm(4, bias=False)", (3, 4)),
+    ("LayerNorm(4, elementwise_affine=False)", (3, 4)),
+    ("RMSNorm(4)", (3, 4)),
+    ("RMSNorm([3, 4], eps=0.1)", (2, 3, 4)),
+    ("BatchNorm1d(3)", (4, 3)),
+    ("BatchNorm1d(3).eval()", (4, 3)),
+    ("BatchNorm1d(3, affine=False, track_running_stats=False).eval()", (4, 3)),
+    ("BatchNorm1d(3, momentum=None)", (2, 3, 4)),
+    ("BatchNorm2d(3)", (2, 3, 2, 3)),
+    ("BatchNorm2d(3).eval()", (2, 3, 2, 3)),
+    ("BatchNorm3d(2)", (2, 2, 2, 3, 2)),
+    ("BatchNorm3d(2).eval()", (2, 2, 2, 3, 2)),
+    ("SyncBatchNorm(3)", (4, 3, 2)),
+    ("SyncBatchNorm(3).eval()", (4, 3, 2)),
+    ("InstanceNorm1d(3)", (2, 3, 4)),
+    ("InstanceNorm2d(3, affine=True)", (3, 2, 3)),
+    ("InstanceNorm2d(3, affine=True, track_running_stats=True)", (2, 3, 2, 3)),
+    ("InstanceNorm2d(3, affine=True, track_running_stats=True).eval()", (2, 3, 2, 3)),
+    ("InstanceNorm3d(2)", (2, 2, 2, 3, 2)),
+    ("GroupNorm(2, 4)", (2, 4, 3)),
+    ("GroupNorm(4, 4)", (2, 4)),
+    ("ChannelsFirstLayerNorm(3)", (2, 3, 2, 2)),
+    ("DimNorm(3, dim=0)", (4, 2, 3)),
+    (Norm("n (g k) h -> h g", "c n", sizes={"g": 2}), (2, 4, 3)),
+    (Norm("n d ->", ""), (3, 4)),
+    (Norm("n d -> n", "d", center=False, eps=None), (3, 4)),
+    (Norm("n d -> d", "d", running=True), (3, 4)),
+    (Norm("n d -> d", "n", center=False, running=True), (3, 4)),
+]
+
+
+def numbered(layer: Any, shape: tuple[int, ...], seed: int = 0, dtype: torch.dtype = torch.float64) -> Explanation:
+    """The explanation on random numbers: x, gamma, beta and running statistics, no two alike."""
+    e = describe(layer, random_tensor(shape, seed, dtype))
+    sizes = {"gamma": e.counts.gamma_shape, "beta": e.counts.beta_shape}
+    if e.norm.running:
+        sizes |= {"running_mean": (e.counts.statistics,), "running_var": (e.counts.statistics,)}
+    numbers = {
+        name: None if size is None else random_tensor(size, seed + i + 1, dtype)
+        for i, (name, size) in enumerate(sizes.items())
+    }
+    if e.norm.running:
+        numbers["running_var"] = numbers["running_var"].square() + 0.1
+    return replace(e, values=Values(**numbers))
+
+
+def fits(layer: Layer | Norm, shape: tuple[int, ...]) -> bool:
+    try:
+        describe(layer, shape)
+    except NormvizError:
+        return False
+    return True
+
+
+# How far may two ways to a derivative be apart, in float64?
+#
+# u is half the machine epsilon, n the elements of x: no group of either kind is larger. s = sqrt(var + eps), k the largest
+# |x - mean| + |mean| over s, z the largest |xhat|, c the largest |gamma| / s. A sum of n numbers rounds each at most n times, so one way has,
+# to first order,
+#
+#   s       an error of (n + 4) u k (1 + z) of itself, xhat one of (n + 4) u (1 + k) (1 + z)
+#   J       an error of c (1 + z)^2 times that: xhat stands in it twice, s once
+#   dx      that times the sum of |dout|
+#   dgamma  the error of xhat, and n u |xhat|, times the sum of |dout|
+#
+# and there are two ways. A factor 4 covers the further roundings of a formula's own steps.
+
+U = 2.0**-53
+
+
+def tolerance(e: Explanation) -> float:
+    """For entries of the Jacobian; times the sum of |dout| for dx."""
+    gamma = e.layer_values().gamma
+    c = (1.0 if gamma is None else float(gamma.abs().max())) / _sigma(e)
+    return c * (1 + _largest(e)) ** 2 * _of_xhat(e)
+
+
+def parameter_tolerance(e: Explanation, dout: Tensor) -> float:
+    """For dgamma and dbeta."""
+    return float(dout.abs().sum()) * (1 + _largest(e)) * _of_xhat(e)
+
+
+def _of_xhat(e: Explanation) -> float:
+    k = float((e.trace.centered.abs() + e.trace.mean.abs()).max()) / _sigma(e)
+    return 8 * (e.x.numel() + 4) * U * (1 + k)
+
+
+def _largest(e: Explanation) -> float:
+    return float(e.trace.normalized.abs().max())
+
+
+def _sigma(e: Explanation) -> float:
+    return float(torch.sqrt(e.trace.var + e.trace.eps).min())

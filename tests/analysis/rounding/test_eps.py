@@ -1,0 +1,153 @@
+from math import inf, isnan, nan
+
+import numpy as np
+import pytest
+import torch
+
+from normviz import NormvizError
+from normviz.analysis.rounding import (
+    DTYPES,
+    EPSILONS,
+    OWN,
+    VARIANCES,
+    by_hand,
+    eps_placement,
+    eps_table,
+    no_eps,
+    sequence,
+)
+
+HALF, FLOAT, DOUBLE = torch.float16, torch.float32, torch.float64
+
+BY_HAND = [
+    ([1.0, 1.0, 5.0, 5.0], DOUBLE, 12, [-0.5, -0.5, 0.5, 0.5]),
+    ([2.0, 2.0], HALF, 1e-12, [nan, nan]),  # 1e-12 is 0 in float16: 0 / 0
+    ([2.0, 2.0], HALF, 1e-6, [0, 0]),
+    ([2.0, 2.0], torch.bfloat16, 1e-12, [0, 0]),  # bfloat16 has float32's range
+    ([0.0, 2.0**-13], HALF, 1e-12, [-inf, inf]),  # a variance of 2^-28 is 0 in float16: x / 0
+    ([0.0, 2.0**-13], FLOAT, 1e-12, [-1, 1]),
+]
+
+
+@pytest.mark.parametrize(("x", "dtype", "eps", "expected"), BY_HAND)
+def test_a_layer_by_hand_whose_every_step_is_of_the_type(x, dtype, eps, expected):
+    y = by_hand(torch.tensor(x, dtype=dtype), eps)
+    assert y.dtype == dtype
+    assert np.allclose(y.double(), expected, rtol=1e-3, atol=0, equal_nan=True)
+
+
+def outcomes(**settings):
+    return {(o.dtype, o.eps): o for o in eps_table(**settings)}
+
+
+def test_which_type_keeps_which_eps():
+    found = outcomes()
+    assert [*found] == [(dtype, eps) for dtype in DTYPES for eps in EPSILONS]
+    assert {key for key, o in found.items() if o.kept == 0} == {("float16", 1e-12)}
+    for (dtype, eps), o in found.items():
+        steps = torch.finfo(DTYPES[dtype])
+        assert abs(o.kept - eps) <= steps.eps / 2 * eps + steps.tiny * steps.eps
+
+
+def test_the_size_of_the_output_by_the_formula():
+    for (dtype, eps), o in outcomes(spread=1e-2).items():
+        assert o.exact == (o.var / (o.var + eps)) ** 0.5
+        assert o.var == pytest.approx(1e-4, rel=0.1)
+        if dtype != "float16" or eps > 1e-12:
+            assert o.by_hand == pytest.approx(o.exact, rel=0.05)
+        assert o.own == pytest.approx(dict.fromkeys(OWN, o.exact), rel=0.02), (dtype, eps)
+
+
+def test_a_layer_by_hand_loses_what_torchs_layer_keeps():
+    o = outcomes(spread=1e-4)["float16", 1e-12]
+    assert o.exact == pytest.approx(1, rel=1e-3)
+    assert o.by_hand == inf
+    assert o.own["LayerNorm"] == pytest.approx(1, rel=1e-3)
+
+
+def test_torchs_batch_norm_rounds_one_over_sigma_to_float16():
+    """1 / sqrt(2e-12) is 700,000 and float16 ends at 65,504: infinity times 0 in some element, NaN."""
+    o = outcomes(spread=1e-6)["float16", 1e-12]
+    assert o.own["LayerNorm"] == pytest.approx(o.exact, rel=1e-2)
+    assert o.own["GroupNorm"] == pytest.approx(o.exact, rel=1e-2)
+    assert isnan(o.own["BatchNorm1d"])
+    assert isnan(o.own["InstanceNorm1d"])
+    assert not any(
+        isnan(size) for (_, eps), o in outcomes(spread=1e-6).items() if eps > 1e-12 for size in o.own.values()
+    )
+
+
+def test_eps_decides_where_the_variance_is_small():
+    sizes = [o.exact for (dtype, _), o in outcomes(spread=1e-4).items() if dtype == "float64"]
+    assert sizes == sorted(sizes)
+    assert sizes[0] < 0.01
+    assert sizes[-1] > 0.99
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_rms_norm_without_eps_uses_that_of_the_type_that_computes(dtype):
+    found = no_eps(dtype)
+    computing = "float64" if dtype == "float64" else "float32"
+    assert found.computing_eps == torch.finfo(DTYPES[computing]).eps
+    assert found.own_eps == torch.finfo(DTYPES[dtype]).eps
+    assert found.own == pytest.approx(found.with_computing, rel=1e-3)
+    if dtype in ("float16", "bfloat16"):
+        assert abs(found.own - found.with_own) > 0.5
+    else:
+        assert found.with_own == found.with_computing
+
+
+# Inside or outside the square root
+
+PLACEMENT = [
+    # eps, var: sqrt(var / (var + eps)), sqrt(var) / (sqrt(var) + eps)
+    (0.5, 0.5, 0.5**0.5, 0.5**0.5 / (0.5**0.5 + 0.5)),
+    (1, 1, 0.5**0.5, 0.5),
+    (0.01, 1e-4, (1e-4 / 0.0101) ** 0.5, 0.5),  # sqrt(var) = eps
+    (1e-12, 1, 1, 1),
+]
+
+
+@pytest.mark.parametrize(("eps", "var", "inside", "outside"), PLACEMENT)
+def test_inside_and_outside_by_hand(eps, var, inside, outside):
+    (found,) = eps_placement(eps, (var,))
+    assert (found.var, found.inside, found.outside) == pytest.approx((var, inside, outside))
+
+
+def test_the_difference_is_that_of_two_layers():
+    eps, var = 1e-3, 1e-4
+    unit = by_hand(sequence("float64"), 0.0)
+    x = unit * var**0.5
+    difference = (x / (var + eps) ** 0.5 - x / (var**0.5 + eps)).abs().max()
+    assert eps_placement(eps, (var,))[0].difference == pytest.approx(float(difference))
+
+
+def test_they_differ_most_where_the_spread_is_between_eps_and_its_root():
+    """Both are 1 far above and 0 far below; outside falls where sqrt(var) = eps, inside where var = eps."""
+    found = eps_placement(1e-5, VARIANCES)
+    largest = max(found, key=lambda p: p.difference)
+    assert 1e-10 < largest.var < 1e-5
+    for p in found:  # (sqrt(var) + eps)^2 = var + eps where sqrt(var) = (1 - eps) / 2
+        assert (p.outside > p.inside) == (p.var**0.5 < (1 - 1e-5) / 2)
+    assert found[0].outside < 0.01
+    assert found[-1].inside == pytest.approx(1, abs=1e-6)
+
+
+REFUSED = [
+    (eps_table, {"spread": 0}, "spread=0 must be a number from 1e-12"),
+    (eps_table, {"size": 10**9}, "size=1000000000 must be a whole number from 2 to 1,024"),
+    (eps_table, {"epsilons": ()}, "a table takes 1 to 8 values of eps, and these are 0"),
+    (eps_table, {"epsilons": [1e-5] * 9}, "a table takes 1 to 8 values of eps, and these are 9"),
+    (eps_table, {"epsilons": [0]}, "eps=0 must be a number from 1e-30 to 1"),
+    (eps_placement, {"eps": 2}, "eps=2 must be a number from 1e-30 to 1"),
+    (eps_placement, {"variances": [1] * 257}, "a curve takes 1 to 256 variances, and these are 257"),
+    (eps_placement, {"variances": [-1]}, "variance=-1 must be a number from 1e-30"),
+    (eps_placement, {"variances": [nan]}, "variance=nan must be a number from 1e-30"),
+    (no_eps, {"dtype": "half"}, "dtype='half' is unknown"),
+]
+
+
+@pytest.mark.parametrize(("compute", "settings", "words"), REFUSED, ids=range(len(REFUSED)))
+def test_what_is_refused(compute, settings, words):
+    with pytest.raises(NormvizError, match=words):
+        compute(**settings)

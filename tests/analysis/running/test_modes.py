@@ -1,0 +1,312 @@
+import re
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+
+from normviz import Layer, Norm
+from normviz.analysis.running import most_warm_up, one_example, torch_words, train_and_eval
+from normviz.layers.errors import NormvizError
+from normviz.layers.torch_errors import check
+from tests.strategies import IN_TORCH, layers_that_fit, random_tensor
+
+DOUBLE = torch.float64
+
+
+def test_two_outputs_by_hand():
+    """One feature, 2 and 4: mean 3, variance 1. eps 8 makes the square root 3, for the fresh buffers 0 and 1 too."""
+    x = torch.tensor([[2.0], [4.0]], dtype=DOUBLE)
+    both = train_and_eval("BatchNorm1d(1, eps=8)", x, warmup=0)
+    assert both.train == pytest.approx(np.array([[-1 / 3], [1 / 3]]))
+    assert both.eval == pytest.approx(np.array([[2 / 3], [4 / 3]]))
+    assert both.differs.tolist() == [[True], [True]]
+    assert both.largest_difference == pytest.approx(1)
+
+
+def test_a_warm_up_of_one_batch_by_hand():
+    """Momentum 0.5 from (0, 1): 1, 3 have mean 2 and unbiased variance 2, so the buffers are 1 and 1.5; eps 2.5 makes 2."""
+    x, batch = torch.tensor([[2.0], [4.0]], dtype=DOUBLE), torch.tensor([[1.0], [3.0]], dtype=DOUBLE)
+    both = train_and_eval("BatchNorm1d(1, eps=2.5, momentum=0.5)", x, warmup=[batch])
+    assert both.eval.tolist() == [[0.5], [1.5]]
+
+
+NO_DIFFERENCE = [
+    ("LayerNorm([3, 4, 4])", (2, 3, 4, 4)),
+    ("RMSNorm([4])", (2, 3, 4, 4)),
+    ("GroupNorm(3, 6)", (2, 6, 4, 4)),
+    ("InstanceNorm2d(3)", (2, 3, 4, 4)),
+    ("InstanceNorm1d(3)", (3, 5)),
+    ("BatchNorm2d(3, track_running_stats=False)", (2, 3, 4, 4)),
+]
+
+
+@pytest.mark.parametrize(("layer", "shape"), NO_DIFFERENCE)
+def test_without_running_statistics_the_mode_makes_no_difference(layer, shape):
+    both = train_and_eval(layer, random_tensor(shape, 0, torch.float32))
+    assert both.largest_difference == 0
+    assert not both.differs.any()
+    assert both.changed_by_train == both.changed_by_eval == ()
+    assert both.buffers_changed == 0
+    assert both.train_norm == both.eval_norm
+    assert not both.eval_norm.running
+
+
+def expected_changes(layer: Layer) -> tuple[str, ...]:
+    """torch's InstanceNorm never counts its batches, and takes momentum=None for 0, not for a cumulative average."""
+    per_instance = layer.kind.per_instance
+    moves = layer.tracks and not (per_instance and layer.given["momentum"] is None)
+    counts = layer.tracks and not per_instance
+    return ("running_mean", "running_var") * moves + ("num_batches_tracked",) * counts
+
+
+DIFFERENCE = [
+    ("BatchNorm1d(3)", (5, 3), "n d -> d"),
+    ("BatchNorm2d(3)", (2, 3, 4, 4), "n c h w -> c"),
+    ("BatchNorm2d(3).eval()", (2, 3, 4, 4), "n c h w -> c"),
+    ("BatchNorm2d(3, momentum=None)", (2, 3, 4, 4), "n c h w -> c"),
+    ("SyncBatchNorm(3)", (2, 3, 4, 4), "n c h w -> c"),
+    ("InstanceNorm2d(3, track_running_stats=True)", (2, 3, 4, 4), "n c h w -> c"),
+    ("InstanceNorm2d(3, track_running_stats=True)", (3, 4, 4), "c h w -> c"),
+]
+
+
+@pytest.mark.parametrize(("layer", "shape", "in_eval"), DIFFERENCE)
+def test_with_running_statistics_it_does(layer, shape, in_eval):
+    both = train_and_eval(layer, random_tensor(shape, 0, torch.float32))
+    assert both.largest_difference > 0.01
+    assert both.changed_by_train == expected_changes(both.layer)
+    assert both.changed_by_eval == ()
+    assert (both.eval_norm.stats, both.eval_norm.running, both.train_norm.running) == (in_eval, True, False)
+
+
+def test_tracking_instance_norm_uses_one_pair_a_channel_in_eval():
+    x = random_tensor((2, 3, 4, 4), 0)
+    both = train_and_eval("InstanceNorm2d(3, track_running_stats=True)", x)
+    assert both.train_norm.stats == "n c h w -> n c"
+    slopes = [
+        np.polyfit(x[n, c].flatten().numpy(), both.eval[n, c].ravel(), 1) for n in range(2) for c in range(3)
+    ]  # in eval, every example of a channel meets the same line
+    assert np.allclose(slopes[:3], slopes[3:])
+    assert both.train.mean(axis=(2, 3)) == pytest.approx(0, abs=1e-12)
+    assert np.abs(both.eval.mean(axis=(2, 3))).min() > 1e-4
+
+
+def test_what_one_forward_in_train_mode_changes():
+    x = random_tensor((4, 3, 5), 0)
+    changed = {
+        text: train_and_eval(text, x).changed_by_train
+        for text in (
+            "BatchNorm1d(3)",
+            "InstanceNorm1d(3, track_running_stats=True)",
+            "InstanceNorm1d(3, track_running_stats=True, momentum=None)",
+            "LayerNorm(5)",
+        )
+    }
+    assert list(changed.values()) == [
+        ("running_mean", "running_var", "num_batches_tracked"),
+        ("running_mean", "running_var"),
+        (),
+        (),
+    ]
+
+
+def test_momentum_zero_changes_the_counter_alone():
+    both = train_and_eval("BatchNorm1d(3, momentum=0.0)", random_tensor((4, 3), 0))
+    assert both.changed_by_train == ("num_batches_tracked",)
+
+
+def test_a_longer_warm_up_brings_eval_nearer_to_train():
+    x = 5 + 3 * random_tensor((64, 3), 0)
+    gaps = [train_and_eval("BatchNorm1d(3)", x, warmup=count).largest_difference for count in (0, 5, 20, 100)]
+    assert gaps == sorted(gaps, reverse=True)
+    assert gaps[-1] < 0.3 < 4 < gaps[0]
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, DOUBLE], ids=str)
+@pytest.mark.parametrize("name", IN_TORCH)
+def test_every_layer_of_torch_gives_what_its_module_gives(name, dtype):
+    @settings(max_examples=15)
+    @given(layers_that_fit((name,)), st.integers(0, 3), st.integers(0, 1000))
+    def agree(drawn, count, seed):
+        layer, shape = drawn
+        layer = layer.with_(training=True)
+        try:
+            check(layer, shape)
+        except NormvizError:
+            return
+        x = random_tensor(shape, seed, dtype)
+        batches = [random_tensor(shape, seed + 1 + i, dtype, offset=2) for i in range(count)]
+        both = train_and_eval(layer, x, warmup=batches)
+        module = layer.module(dtype)
+        with torch.no_grad():
+            for batch in batches:
+                module(batch)
+            assert np.array_equal(both.eval, module.eval()(x).double().numpy(), equal_nan=True)
+            assert np.array_equal(both.train, module.train()(x).double().numpy(), equal_nan=True)
+        assert both.train.shape == both.eval.shape == both.differs.shape == shape
+        assert (both.largest_difference == 0) == (not both.differs.any())
+        assert layer.tracks or both.largest_difference == 0
+        if dtype in (torch.float32, DOUBLE):  # half precision may round a step away
+            assert both.changed_by_train == expected_changes(layer)
+        assert set(both.changed_by_train) <= set(expected_changes(layer))
+
+    agree()
+
+
+def test_the_callers_tensor_is_left_alone_and_the_result_is_repeatable():
+    x = random_tensor((4, 3), 0)
+    before = x.clone()
+    one, other = (train_and_eval("BatchNorm1d(3)", x, seed=7) for _ in range(2))
+    assert torch.equal(x, before)
+    assert one.eval.tolist() == other.eval.tolist()
+    assert one.eval.tolist() != train_and_eval("BatchNorm1d(3)", x, seed=8).eval.tolist()
+    assert not one.train.flags.writeable
+    assert not one.differs.flags.writeable
+
+
+def test_one_example_is_refused_in_train_and_runs_in_eval():
+    x = random_tensor((4, 3), 0)
+    alone = one_example("BatchNorm1d(3)", x, example=2)
+    assert alone.x.tolist() == x[2:3].tolist()
+    assert alone.train.output is None
+    assert alone.train.difference is None
+    assert (
+        alone.train.refusal == "Expected more than 1 value per channel when training, got input size torch.Size([1, 3])"
+    )
+    with pytest.raises(ValueError, match=re.escape(alone.train.refusal)):
+        nn.BatchNorm1d(3)(x[2:3].float())
+    assert alone.eval.refusal == ""
+    assert alone.eval.difference == pytest.approx(0, abs=1e-12)
+    assert alone.eval.output == pytest.approx(train_and_eval("BatchNorm1d(3)", x).eval[2:3], abs=1e-12)
+
+
+ALONE = [
+    # layer, shape, does the example's output depend on the others: in train, in eval
+    ("BatchNorm2d(3)", (4, 3, 5, 5), True, False),
+    ("BatchNorm2d(3, track_running_stats=False)", (4, 3, 5, 5), True, True),
+    ("InstanceNorm2d(3)", (4, 3, 5, 5), False, False),
+    ("InstanceNorm2d(3, track_running_stats=True)", (4, 3, 5, 5), False, False),
+    ("LayerNorm([3, 5, 5])", (4, 3, 5, 5), False, False),
+    ("RMSNorm(5)", (4, 3, 5, 5), False, False),
+    ("GroupNorm(3, 3)", (4, 3, 5, 5), False, False),
+    ("InstanceNorm2d(3)", (3, 5, 5), False, False),
+    ("LayerNorm(5)", (5,), False, False),
+]
+
+
+@pytest.mark.parametrize(("layer", "shape", "in_train", "in_eval"), ALONE)
+def test_who_depends_on_the_other_examples(layer, shape, in_train, in_eval):
+    alone = one_example(layer, random_tensor(shape, 0), example=0)
+    assert (alone.train.difference > 1e-3, alone.eval.difference > 1e-3) == (in_train, in_eval)
+    assert alone.train.refusal == alone.eval.refusal == ""
+
+
+def test_without_running_statistics_one_example_is_refused_in_eval_too():
+    alone = one_example("BatchNorm1d(3, track_running_stats=False)", random_tensor((4, 3), 0))
+    assert alone.eval.output is None
+    assert alone.eval.refusal == alone.train.refusal != ""
+
+
+@pytest.mark.parametrize("layer", ["BatchNorm1d(3)", "BatchNorm1d(3, track_running_stats=False)", "LayerNorm(3)"])
+def test_an_x_of_one_example_is_answered_too(layer):
+    alone = one_example(layer, random_tensor((1, 3), 0))
+    assert (alone.train.output is None) == ("Batch" in layer)
+    assert (alone.eval.output is None) == ("False" in layer)
+
+
+def test_one_example_of_a_normalization_over_n_has_no_answer():
+    alone = one_example("LayerNorm([2, 3])", random_tensor((2, 3), 0))
+    words = "Given normalized_shape=[2, 3], expected input with shape [*, 2, 3], but got input of size[1, 3]"
+    assert alone.train.refusal == alone.eval.refusal == words
+
+
+def test_the_example_is_taken_from_the_axis_n_wherever_it_stands():
+    x = random_tensor((5, 4, 3), 0)
+    assert one_example("LayerNorm(3)", x, example=3, layout="LNC").x.tolist() == x[:, 3:4].tolist()
+
+
+def test_a_refused_forward_does_not_count_as_a_batch():
+    x = random_tensor((4, 3), 0)
+    layer = "BatchNorm1d(3, momentum=None)"
+    refused_first = one_example(layer, x, warmup=[x]).eval.output
+    assert refused_first == pytest.approx(train_and_eval(layer, x, warmup=[x]).eval[:1], abs=1e-12)
+
+
+REFUSED = [
+    ("BatchNorm2d(3)", (1, 3, 1, 1)),
+    ("InstanceNorm2d(3)", (2, 3, 1, 1)),
+    ("GroupNorm(3, 3)", (1, 3)),
+    ("GroupNorm(2, 3)", (4, 3)),
+    ("BatchNorm1d(3)", (4, 5)),
+    ("LayerNorm(3)", (4, 5)),
+    ("BatchNorm2d(3)", (4, 3)),
+]
+
+
+@pytest.mark.parametrize(("layer", "shape"), REFUSED)
+def test_what_torch_refuses_is_said_in_its_words(layer, shape):
+    words = torch_words(layer, torch.zeros(shape))
+    assert words
+    with pytest.raises(NormvizError, match=re.escape(f'torch refuses: "{words}"')):
+        train_and_eval(layer, torch.zeros(shape))
+
+
+def test_where_torch_runs_it_says_nothing():
+    assert torch_words("BatchNorm1d(3).eval()", torch.zeros(1, 3)) == ""
+
+
+x23 = torch.zeros(2, 3)
+WRONG = [
+    (lambda: train_and_eval("ChannelsFirstLayerNorm(3)", x23), "torch.nn has no ChannelsFirstLayerNorm; give a layer of torch.nn, such as BatchNorm2d(3)."),
+    (lambda: train_and_eval(Norm("n d -> n"), x23), "Norm('n d -> n') has no train and eval mode"),
+    (lambda: train_and_eval("Norm('n d -> n')", x23), "Norm('n d -> n') has no train and eval mode"),
+    (lambda: train_and_eval(nn.LayerNorm(3), x23), "has no train and eval mode"),
+    (lambda: train_and_eval("nonsense", x23), "'nonsense' is no layer"),
+    (lambda: train_and_eval("BatchNorm1d(3)", (2, 3)), "x=(2, 3) is neither a shape (a tuple of sizes) nor a tensor"),
+    (lambda: train_and_eval("BatchNorm1d(3)", torch.zeros(2, 3, dtype=torch.int64)), "x is int64; normalization divides"),
+    (lambda: train_and_eval("BatchNorm1d(3)", torch.zeros(0, 3)), "train_and_eval takes an x of 1 to 1,048,576 elements, and this one has 0."),
+    (lambda: train_and_eval("LayerNorm(3)", torch.zeros(2**19, 3)), "and this one has 1,572,864."),
+    (lambda: train_and_eval("BatchNorm1d(3)", x23, warmup=101), "warmup=101 must be a whole number from 0 to 100."),
+    (lambda: train_and_eval("BatchNorm1d(3)", x23, warmup=-1), "warmup=-1 must be a whole number from 0 to 100."),
+    (lambda: train_and_eval("BatchNorm1d(3)", x23, warmup=1.5), "warmup=1.5 must be a whole number from 0 to 100."),
+    (lambda: train_and_eval("LayerNorm(3)", x23, warmup=101), "warmup=101 must be a whole number from 0 to 100."),
+    (lambda: train_and_eval("BatchNorm1d(3)", x23, warmup=[x23] * 101), "warmup=101 must be a whole number"),
+    (lambda: train_and_eval("BatchNorm1d(3)", x23, warmup=[x23.double()]), "x is torch.float32 and a batch of warmup torch.float64"),
+    (lambda: train_and_eval("BatchNorm1d(3)", x23, warmup=[torch.zeros(2, 4)]), "running_mean should contain 4 elements not 3"),
+    (lambda: train_and_eval("BatchNorm1d(4)", torch.zeros(2**18, 4)), "warmup=20 batches of 1,048,576 elements are more than 2,097,152 in all; give at most 2."),
+    (lambda: train_and_eval("BatchNorm1d(3)", x23, seed=-1), "seed=-1 must be a whole number"),
+    (lambda: train_and_eval("BatchNorm1d(3)", x23, layout="NCHW"), "layout"),
+    (lambda: one_example("BatchNorm1d(3)", x23, example=2), "example=2 must be a whole number from 0 to 1."),
+    (lambda: one_example("BatchNorm1d(4)", torch.zeros(1, 3)), "Expected more than 1 value per channel when training, got input size torch.Size([1, 3])"),
+    (lambda: one_example("GroupNorm(2, 3)", torch.zeros(1, 3)), "C=3 channels cannot be split into 2 equal groups"),
+    (lambda: torch_words("BatchNorm1d(1099511627776)", x23), "'BatchNorm1d(1099511627776)' is too large to run; give sizes of at most 1,048,576 in all."),
+    (lambda: torch_words("LayerNorm([2048, 2048])", x23), "'LayerNorm([2048, 2048])' is too large to run"),
+    (lambda: most_warm_up(0), "elements=0 must be a whole number"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "words"), WRONG)
+def test_what_cannot_be_asked(call, words):
+    with pytest.raises(NormvizError, match=re.escape(words)):
+        call()
+
+
+@pytest.mark.parametrize("shape", [(2**18, 4), (2, 2**19), (1024, 4, 16, 16)])
+def test_the_largest_x(shape):
+    layer = f"BatchNorm{'2' if len(shape) == 4 else '1'}d({shape[1]})"
+    both = train_and_eval(layer, torch.ones(shape), warmup=most_warm_up(2**20))
+    assert both.train.shape == shape
+
+
+def test_the_longest_warm_up():
+    assert most_warm_up(20_971) == 100
+    assert train_and_eval("BatchNorm1d(1)", torch.ones(20_971, 1), warmup=100).buffers_changed == 3
+
+
+def test_a_layer_as_a_value_is_the_same_as_its_text():
+    x = random_tensor((4, 3), 0)
+    layer = Layer.parse("BatchNorm1d(3)")
+    assert train_and_eval(layer, x).eval.tolist() == train_and_eval("BatchNorm1d(3)", x.numpy()).eval.tolist()

@@ -1,0 +1,188 @@
+import re
+from math import inf
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+
+from normviz.analysis.running import (
+    Stream,
+    forgetting,
+    half_life,
+    lag,
+    moving_average,
+    run,
+    to_keras,
+    to_torch,
+    two_forms,
+    weights,
+)
+from normviz.layers.errors import NormvizError
+
+momenta = st.floats(0, 1)
+series = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40)
+
+CONVERTED = [(0.1, 0.9), (0.9, 0.1), (0.01, 0.99), (0.001, 0.999), (0.3, 0.7), (0.5, 0.5), (0, 1), (1, 0)]
+
+
+@pytest.mark.parametrize(("torch_s", "keras_s"), CONVERTED)
+def test_a_tenth_in_torch_is_nine_tenths_in_keras(torch_s, keras_s):
+    assert to_keras(torch_s) == keras_s
+    assert to_torch(keras_s) == torch_s
+
+
+@given(momenta)
+def test_there_and_back_again(momentum):
+    assert to_torch(to_keras(momentum)) == pytest.approx(momentum, abs=2e-16)
+    assert to_keras(momentum) == pytest.approx(1 - momentum, abs=2e-16)
+
+
+BY_HAND = [  # of 4, 0, 8, from 0
+    (0.5, [2, 1, 4.5]),
+    (0.25, [1, 0.75, 2.5625]),
+    (0, [0, 0, 0]),
+    (1, [4, 0, 8]),
+    (None, [4, 2, 4]),
+]
+
+
+@pytest.mark.parametrize(("momentum", "kept"), BY_HAND)
+def test_a_moving_average_by_hand(momentum, kept):
+    assert moving_average([4, 0, 8], momentum).tolist() == kept
+    if momentum is not None:
+        forms = two_forms([4, 0, 8], to_keras(momentum))
+        assert forms.weighted.tolist() == forms.stepped.tolist() == kept
+        assert forms.largest_difference == 0
+
+
+def test_a_moving_average_from_another_start_by_hand():
+    assert moving_average([4, 0, 8], 0.5, start=8).tolist() == [6, 3, 5.5]
+    assert two_forms([4, 0, 8], 0.5, start=8).stepped.tolist() == [6, 3, 5.5]
+
+
+@settings(max_examples=50)
+@given(series, st.none() | momenta)
+def test_a_moving_average_is_the_buffer_of_torch(values, momentum):
+    module = nn.BatchNorm1d(1, momentum=momentum, dtype=torch.float64)
+    kept = []
+    for value in values:
+        module(torch.full((2, 1), value, dtype=torch.float64))
+        kept.append(module.running_mean.item())
+    assert moving_average(values, momentum) == pytest.approx(kept, rel=1e-12, abs=1e-9)
+
+
+@settings(max_examples=50)
+@given(series, momenta, st.sampled_from([("float64", 2e-16), ("float32", 1.2e-7)]))
+def test_both_forms_of_the_update_are_equal_but_for_rounding(values, momentum, dtype):
+    name, unit = dtype
+    forms = two_forms(values, momentum, dtype=name)
+    allowed = 4 * unit * len(values) * max(map(abs, values)) + float(np.finfo(name).tiny)
+    assert forms.largest_difference <= allowed
+    assert forms.largest_difference == np.abs(forms.weighted - forms.stepped).max()
+    assert forms.stepped == pytest.approx(moving_average(values, to_torch(momentum)), rel=1e-12, abs=allowed)
+
+
+def test_both_forms_on_the_batch_means_of_a_stream():
+    outcome = run(Stream(momentum=0.1, steps=500))
+    forms = two_forms(outcome.batch_mean, to_keras(0.1))
+    assert 0 < forms.largest_difference < 1e-14
+    assert forms.weighted == pytest.approx(outcome.running_mean, rel=1e-12)
+    assert 1e-8 < two_forms(outcome.batch_mean, to_keras(0.1), dtype="float32").largest_difference < 1e-5
+
+
+HALF_LIVES = [(0.5, 1), (1, 0), (0, inf), (None, inf), (0.75, 0.5), (1 - 2**-0.25, 4)]
+
+
+@pytest.mark.parametrize(("momentum", "steps"), HALF_LIVES)
+def test_a_half_life_by_hand(momentum, steps):
+    assert half_life(momentum) == pytest.approx(steps, rel=1e-12)
+    if momentum is not None:
+        assert half_life(1 - momentum, "keras") == half_life(1 - momentum, "flax") == pytest.approx(steps, rel=1e-12)
+
+
+@given(st.floats(0.001, 0.999))
+def test_after_a_half_life_half_the_weight_is_left(momentum):
+    assert (1 - momentum) ** half_life(momentum) == pytest.approx(0.5, rel=1e-9)
+    assert half_life(to_keras(momentum), "keras") == pytest.approx(half_life(momentum), rel=1e-9)
+
+
+def test_lower_momentum_forgets_sooner_in_keras_and_later_in_torch():
+    keras, flax, of_torch = forgetting("keras"), forgetting("flax"), forgetting("torch")
+    assert (keras.weighs, keras.lower_forgets_sooner) == ("old", True)
+    assert (flax.weighs, flax.lower_forgets_sooner) == ("old", True)
+    assert (of_torch.weighs, of_torch.lower_forgets_sooner) == ("new", False)
+    assert keras.momentum.tolist() == of_torch.momentum.tolist() == [0.01, 0.1, 0.5, 0.9, 0.99]
+    assert keras.half_life == pytest.approx(of_torch.half_life[::-1], rel=1e-9)
+
+
+def test_an_old_value_is_forgotten_as_the_claim_is_judged():
+    """One value of 1 and then zeros: what is left of it, really fed to the moving average."""
+    left = {momentum: moving_average([1] + [0] * 9, momentum)[-1] / momentum for momentum in (0.1, 0.5)}
+    assert left[0.1] == pytest.approx(0.9**9)
+    assert left[0.5] == pytest.approx(0.5**9)
+    assert (left[0.1] > left[0.5]) == (half_life(0.1) > half_life(0.5))
+
+
+WEIGHTS = [(0.5, "torch", [0.5, 0.25, 0.125]), (0.75, "keras", [0.25, 0.1875, 0.140625]), (None, "torch", [1 / 3] * 3)]
+WEIGHTS += [(0, "torch", [0, 0, 0]), (1, "torch", [1, 0, 0]), (0, "keras", [1, 0, 0]), (1, "flax", [0, 0, 0])]
+
+
+@pytest.mark.parametrize(("momentum", "framework", "newest_first"), WEIGHTS)
+def test_weights_by_hand(momentum, framework, newest_first):
+    assert weights(momentum, 3, framework).tolist() == newest_first
+
+
+@given(series, st.none() | momenta)
+def test_the_weights_make_the_moving_average(values, momentum):
+    newest_first = values[::-1]
+    assert weights(momentum, len(values)) @ newest_first == pytest.approx(
+        moving_average(values, momentum)[-1], rel=1e-9, abs=1e-6
+    )
+
+
+LAGS = [(0.1, 1, 9), (0.5, 2, 2), (1, 5, 0), (0.25, -1, -3), (0, 1, inf), (None, -1, -inf), (0, 0, 0), (None, 0, 0)]
+
+
+@pytest.mark.parametrize(("momentum", "drift", "behind"), LAGS)
+def test_how_far_a_running_mean_stays_behind(momentum, drift, behind):
+    assert lag(momentum, drift) == behind
+
+
+@pytest.mark.parametrize("momentum", [0.05, 0.1, 0.5, 1])
+def test_the_lag_is_what_a_long_run_shows(momentum):
+    outcome = run(Stream(momentum=momentum, drift=0.5, steps=500))
+    assert outcome.true_mean[-1] - outcome.expected_mean[-1] == pytest.approx(lag(momentum, 0.5), rel=1e-6, abs=1e-9)
+
+
+WRONG = [
+    (lambda: to_keras(None), "momentum=None, a cumulative average, exists in torch alone; give a number from 0 to 1."),
+    (lambda: to_torch(1.5), "momentum=1.5 must be a number from 0 to 1."),
+    (lambda: to_keras("0.1"), "momentum='0.1' must be a number from 0 to 1."),
+    (lambda: half_life(0.5, "jax"), "framework='jax' must be torch, keras or flax."),
+    (lambda: half_life(None, "keras"), "momentum=None must be a number from 0 to 1."),
+    (lambda: half_life(2), "momentum=2 must be a number from 0 to 1, or None for a cumulative average."),
+    (lambda: forgetting("torch", [0.1]), "momenta=[0.1] must be two different numbers from 0 to 1, or more."),
+    (lambda: forgetting("torch", [0.1, 3]), "momentum=3.0 must be a number from 0 to 1"),
+    (lambda: forgetting(["torch"]), "framework=['torch'] must be torch, keras or flax."),
+    (lambda: weights(0.1, 0), "steps=0 must be a whole number from 1 to 10,000."),
+    (lambda: lag(0.1, inf), "drift=inf must be a number from -1e+12 to 1e+12."),
+    (lambda: moving_average([[1, 2]], 0.1), "values has the shape (1, 2); give one number a step"),
+    (lambda: moving_average([1], 0.1, start=inf), "start=inf must be a number"),
+    (lambda: moving_average([1] * 10_001, 0.1), "values has 10,001 numbers; give 1 to 10,000."),
+    (lambda: two_forms([1], 0.1, dtype="float16"), "dtype='float16' must be float64 or float32."),
+    (lambda: two_forms([1], None), "momentum=None must be a number from 0 to 1."),
+]
+
+
+@pytest.mark.parametrize(("call", "words"), WRONG)
+def test_what_cannot_be_asked(call, words):
+    with pytest.raises(NormvizError, match=re.escape(words)):
+        call()
+
+
+def test_the_longest_series():
+    assert len(moving_average([1e12] * 10_000, 0.1)) == len(two_forms([1e12] * 10_000, 0.9, dtype="float32").stepped)
+    assert len(weights(0.5, 10_000)) == 10_000

@@ -1,0 +1,212 @@
+import re
+from math import nan
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+
+from normviz.analysis.running import combine, even_sizes, shard, shard_statistics
+from normviz.layers.errors import NormvizError
+from tests.strategies import random_tensor
+
+COLUMN = [[0.0], [2.0], [4.0], [6.0]]
+BY_HAND = [
+    # sizes, shard means, shard variances, their plain average, averaged by counts, the spread of the means; the variance is 5
+    ((4,), [3], [5], 5, 5, 0),
+    ((2, 2), [1, 5], [1, 1], 1, 1, 4),
+    ((1, 3), [0, 4], [0, 8 / 3], 4 / 3, 2, 3),
+    ((1, 1, 1, 1), [0, 2, 4, 6], [0, 0, 0, 0], 0, 0, 5),
+]
+
+
+@pytest.mark.parametrize(("sizes", "means", "variances", "naive", "within", "between"), BY_HAND)
+def test_four_values_by_hand(sizes, means, variances, naive, within, between):
+    found = shard_statistics(torch.tensor(COLUMN), sizes)
+    assert found.counts.tolist() == list(sizes)
+    assert found.shard_mean[:, 0].tolist() == means
+    assert found.shard_var[:, 0] == pytest.approx(variances)
+    assert (found.mean.tolist(), found.whole_mean.tolist()) == ([3], [3])
+    assert found.var == pytest.approx([5])
+    assert found.whole_var == pytest.approx([5])
+    assert (found.naive_var[0], found.within_var[0], found.between_var[0]) == pytest.approx((naive, within, between))
+    assert found.naive_difference == pytest.approx(5 - naive)
+    assert found.mean_gap.agrees
+    assert found.var_gap.agrees
+
+
+def test_outputs_by_hand():
+    """Two shards: alone each becomes -1, 1; together the values become -3, -1, 1, 3 over the square root of 5."""
+    found = shard(torch.tensor(COLUMN), (2, 2), eps=1e-12)
+    together = np.array([[-3], [-1], [1], [3]]) / 5**0.5
+    assert found.shard_output == pytest.approx(np.array([[-1], [1], [-1], [1]]))
+    assert found.sync_output == pytest.approx(together)
+    assert found.whole_output == pytest.approx(together)
+    assert found.shard_difference == pytest.approx(1 + 1 / 5**0.5)
+    assert found.output_gap.agrees
+    assert found.refusals == ("", "")
+
+
+def test_a_shard_of_one_value_is_refused_alone_and_not_in_company():
+    found = shard(torch.tensor(COLUMN), (1, 3))
+    assert found.refusals == (
+        "Expected more than 1 value per channel when training, got input size torch.Size([1, 1])",
+        "",
+    )
+    assert np.isnan(found.shard_output[:1]).all()
+    assert not np.isnan(found.shard_output[1:]).any()
+    assert not np.isnan(found.sync_output).any()
+    assert found.shard_difference > 0
+    every = shard(torch.tensor(COLUMN), (1, 1, 1, 1))
+    assert every.shard_difference == pytest.approx(nan, nan_ok=True)
+    assert every.output_gap.agrees
+
+
+@st.composite
+def batches(draw):
+    """A batch of any shape that BatchNorm takes, far from zero or not, and shards of it."""
+    sizes = draw(st.lists(st.integers(1, 6), min_size=1, max_size=6))
+    shape = (sum(sizes), draw(st.integers(1, 4)), *draw(st.lists(st.integers(1, 4), max_size=3)))
+    if shape[0] * np.prod(shape[2:]) < 2:
+        sizes, shape = [2], (2, *shape[1:])
+    spread, offset = draw(st.sampled_from([1e-3, 1, 1e3])), draw(st.sampled_from([0, 1, -100, 1e6]))
+    return offset + spread * random_tensor(shape, draw(st.integers(0, 10**6))), sizes
+
+
+@settings(max_examples=100)
+@given(batches())
+def test_the_shards_combined_are_the_whole_batch(drawn):
+    x, sizes = drawn
+    found = shard(x, sizes)
+    assert found.mean_gap.agrees, found.mean_gap
+    assert found.var_gap.agrees, found.var_gap
+    assert found.output_gap.agrees, found.output_gap
+    axes = (0, *range(2, x.ndim))
+    assert found.mean == pytest.approx(x.numpy().mean(axis=axes), rel=1e-12, abs=1e-12)
+    assert found.var == pytest.approx(found.within_var + found.between_var, rel=1e-12)
+    assert found.sync_output.shape == found.shard_output.shape == tuple(x.shape)
+    assert all(gap.largest <= gap.tolerance for gap in (found.mean_gap, found.var_gap, found.output_gap))
+
+
+CLASSES = {2: nn.BatchNorm1d, 3: nn.BatchNorm1d, 4: nn.BatchNorm2d, 5: nn.BatchNorm3d}
+
+
+@settings(max_examples=40)
+@given(batches(), st.sampled_from([1e-12, 1e-5, 1.0]))
+def test_the_outputs_are_those_of_torch(drawn, eps):
+    x, sizes = drawn
+    found = shard(x, sizes, eps)
+    module = CLASSES[x.ndim](x.shape[1], eps=eps, dtype=torch.float64)
+    with torch.no_grad():
+        assert found.whole_output == pytest.approx(module(x).numpy(), rel=1e-9, abs=1e-9)
+        start = 0
+        for size, refusal in zip(sizes, found.refusals, strict=True):
+            part = slice(start, start + size)
+            if not refusal:
+                assert found.shard_output[part] == pytest.approx(module(x[part]).numpy(), rel=1e-9, abs=1e-9)
+            start += size
+
+
+@settings(max_examples=50)
+@given(batches())
+def test_combining_in_pairs_as_chan_golub_and_leveque_do_gives_the_same(drawn):
+    x, sizes = drawn
+    found = shard_statistics(x, sizes)
+    n, mean, var = found.counts[0], found.shard_mean[0], found.shard_var[0]
+    for n_k, mean_k, var_k in zip(found.counts[1:], found.shard_mean[1:], found.shard_var[1:], strict=True):
+        delta, together = mean_k - mean, n + n_k
+        squares = n * var + n_k * var_k + delta**2 * n * n_k / together
+        n, mean, var = together, mean + delta * n_k / together, squares / together
+    far = np.abs(found.mean).max() * 1e-12
+    assert found.mean == pytest.approx(mean, rel=1e-11, abs=far)
+    assert found.var == pytest.approx(var, rel=1e-9, abs=far**2 + 1e-25)
+
+
+def test_combining_does_not_depend_on_the_order():
+    counts, means, variances = (
+        np.array([3, 1, 5]),
+        np.array([[1.0, 2], [3, 4], [5, 6]]),
+        np.array([[1.0, 0], [0, 0], [2, 3]]),
+    )
+    for order in ([0, 1, 2], [2, 0, 1], [1, 0, 2]):
+        mean, var = combine(counts[order], means[order], variances[order])
+        assert mean == pytest.approx(np.array([31 / 9, 40 / 9]))
+        assert var == pytest.approx(combine(counts, means, variances)[1])
+
+
+def test_a_wrong_combination_is_told_from_rounding():
+    """The gap's tolerance is small enough to catch the two usual mistakes."""
+    x = random_tensor((12, 3, 4, 4), 0)
+    found = shard_statistics(x, (2, 4, 6))
+    for wrong in (found.naive_var, found.within_var, found.var * 192 / 191):
+        assert np.abs(wrong - found.whole_var).max() > 1e6 * found.var_gap.tolerance
+    plain = found.shard_mean.mean(axis=0)
+    assert np.abs(plain - found.whole_mean).max() > 1e6 * found.mean_gap.tolerance
+
+
+def test_a_constant_batch_and_one_far_from_zero():
+    constant = shard(torch.full((6, 2), 0.1), (2, 4))
+    assert constant.var == pytest.approx([0, 0], abs=1e-16)
+    assert constant.var_gap.agrees
+    assert constant.output_gap.agrees
+    far = shard(1e12 + 0 * random_tensor((6, 2), 0), (2, 4))
+    assert far.var_gap.agrees
+    assert far.output_gap.agrees
+
+
+EVEN = [((10, 4), (3, 3, 2, 2)), ((8, 4), (2, 2, 2, 2)), ((5, 1), (5,)), ((3, 3), (1, 1, 1)), ((64, 64), (1,) * 64)]
+
+
+@pytest.mark.parametrize(("given", "sizes"), EVEN)
+def test_even_sizes_by_hand(given, sizes):
+    assert even_sizes(*given) == sizes
+
+
+def test_half_precision_is_computed_in_float64():
+    x = random_tensor((6, 2, 3), 0, torch.float16)
+    assert shard(x, (2, 4)).sync_output.tolist() == shard(x.double(), (2, 4)).sync_output.tolist()
+
+
+EXTREMES = [((64, 2**14), 64), ((2**18, 4), 64), ((64, 4, 64, 64), 1), ((2, 1), 2), ((1, 2, 2), 1)]
+
+
+@pytest.mark.parametrize(("shape", "devices"), EXTREMES)
+def test_every_limit_can_be_run(shape, devices):
+    found = shard(random_tensor(shape, 0), even_sizes(shape[0], devices))
+    assert found.output_gap.agrees
+    assert found.shard_mean.shape == (devices, shape[1])
+    assert not found.sync_output.flags.writeable
+
+
+x41 = torch.tensor(COLUMN)
+WRONG = [
+    (lambda: shard(x41, (2, 3)), "sizes=(2, 3) add up to 5 and x has 4 examples; give sizes that add up to it, such as [2, 2]."),
+    (lambda: shard(x41, (1,) * 5), "give sizes that add up to it, such as [1, 1, 1, 1]."),
+    (lambda: shard(x41, (4, 0)), "size of a shard=0 must be a whole number from 1 to 1,048,576."),
+    (lambda: shard(x41, (2.0, 2.0)), "size of a shard=2.0 must be a whole number"),
+    (lambda: shard(x41, ()), "sizes=() must be the examples of 1 to 64 shards, as in [3, 3, 2]."),
+    (lambda: shard(x41, 4), "sizes=4 must be the examples of 1 to 64 shards"),
+    (lambda: shard(torch.zeros(65, 1), (1,) * 65), "must be the examples of 1 to 64 shards"),
+    (lambda: shard(torch.zeros(4), (2, 2)), "x has the shape (4,); give (N, C) or (N, C, ...), so that it can be split by N."),
+    (lambda: shard(torch.zeros(1, 3), (1,)), "Expected more than 1 value per channel when training, got input size torch.Size([1, 3])"),
+    (lambda: shard(torch.full((2, 1), nan), (1, 1)), "x holds NaN or a number beyond 1e+12; give numbers within it."),
+    (lambda: shard(torch.zeros(2**20 + 1, 1), (2**20 + 1,)), "a sharded batch takes an x of 1 to 1,048,576 elements"),
+    (lambda: shard([[1.0]], (1,)), "x=[[1.0]] is neither a shape"),
+    (lambda: shard(x41, (2, 2), eps=0), "eps=0 must be a number from 1e-12 to 1."),
+    (lambda: shard(x41, (2, 2), eps=nan), "eps=nan must be a number from 1e-12 to 1."),
+    (lambda: even_sizes(3, 4), "3 examples are too few for 4 devices; give at most 3 devices."),
+    (lambda: even_sizes(3, 65), "devices=65 must be a whole number from 1 to 64."),
+    (lambda: combine([1, 2], [1], [1]), "counts, means and variances have the shapes (2,), (1,) and (1,)"),
+    (lambda: combine([1, 0], [1, 1], [1, 1]), "counts must be whole numbers of at least 1, and variances 0 or more."),
+    (lambda: combine([1, 1.5], [1, 1], [1, 1]), "counts must be whole numbers of at least 1"),
+    (lambda: combine([1, 1], [1, 1], [1, -1]), "and variances 0 or more."),
+    (lambda: combine([1, 1], [1, nan], [1, 1]), "means holds NaN"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "words"), WRONG)
+def test_what_cannot_be_asked(call, words):
+    with pytest.raises(NormvizError, match=re.escape(words)):
+        call()

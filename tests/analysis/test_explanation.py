@@ -1,0 +1,380 @@
+import copy
+import re
+import warnings
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from torch import nn
+
+import normviz
+from normviz import Explanation, Layer, Norm, NormvizError, NormvizWarning, explain
+from normviz.analysis.explanation import describe
+from tests.strategies import (
+    IN_TORCH,
+    explained,
+    forward,
+    layers_that_fit,
+    module_with_random_numbers,
+    norms,
+    random_tensor,
+)
+
+FIRST_LOOK = [
+    # layer, x's shape: the pattern, statistics, elements per statistic, parameters
+    ("LayerNorm([3, 4, 4])", (2, 3, 4, 4), "n c h w -> n", 2, 48, 96),
+    ("BatchNorm2d(3)", (2, 3, 4, 4), "n c h w -> c", 3, 32, 6),
+    ("LayerNorm(5)", (4, 5), "n d -> n", 4, 5, 10),
+    ("BatchNorm1d(5)", (4, 5), "n d -> d", 5, 4, 10),
+    ("LayerNorm(8)", (2, 5, 8), "n l c -> n l", 10, 8, 16),
+]
+
+
+@pytest.mark.parametrize(("layer", "shape", "stats", "statistics", "elements", "parameters"), FIRST_LOOK)
+def test_what_the_lessons_begin_with(layer, shape, stats, statistics, elements, parameters):
+    e = explain(layer, shape)
+    assert e.norm.stats == stats
+    assert (e.counts.statistics, e.counts.elements_per_statistic, e.counts.parameters) == (
+        statistics,
+        elements,
+        parameters,
+    )
+
+
+def test_the_public_names_are_there():
+    for name in normviz.__all__:
+        assert getattr(normviz, name)
+    assert isinstance(explain("LayerNorm(3)", (2, 3)), Explanation)
+    assert issubclass(NormvizError, ValueError)
+    assert issubclass(NormvizWarning, UserWarning)
+
+
+SAME = [nn.LayerNorm([3, 4]), "LayerNorm([3, 4])", "nn.LayerNorm([3, 4])", Layer.parse("LayerNorm([3, 4])"), Norm("n l c -> n", "l c"), "Norm('n l c -> n', 'l c')"]  # fmt: skip
+
+
+@pytest.mark.parametrize("layer", SAME, ids=map(str, SAME))
+def test_a_layer_may_be_given_in_any_form(layer):
+    e, usual = explain(layer, (2, 3, 4)), explain(SAME[0], (2, 3, 4))
+    assert (e.norm, e.counts, e.axes) == (usual.norm, usual.counts, usual.axes)
+    assert np.array_equal(e.stat_ids, usual.stat_ids)
+
+
+SHAPES = [
+    (2, 3),
+    [2, 3],
+    torch.Size([2, 3]),
+    np.zeros((2, 3)).shape,
+    (np.int64(2), np.int32(3)),
+    torch.zeros(2, 3),
+    np.zeros((2, 3)),
+]
+
+
+@pytest.mark.parametrize("x", SHAPES, ids=range(len(SHAPES)))
+def test_x_may_be_a_shape_or_hold_values(x):
+    e = explain("LayerNorm(3)", x)
+    assert e.shape == (2, 3)
+    assert {type(size) for size in e.shape} == {int}
+    assert e.counts.statistics == 2
+
+
+LAYOUTS = [
+    ("LayerNorm(3)", (3,), "D"),
+    ("LayerNorm(3)", (2, 3), "ND"),
+    ("LayerNorm(3)", (2, 4, 3), "NLC"),
+    ("LayerNorm(3)", (2, 4, 4, 3), "NCHW"),
+    ("LayerNorm(3)", (2, 4, 4, 4, 3), "NCDHW"),
+    ("LayerNorm(3)", (2, 4, 4, 4, 4, 3), "ND1D2D3D4D5"),
+    ("BatchNorm1d(3)", (2, 3), "ND"),
+    ("BatchNorm1d(3)", (2, 3, 4), "NCL"),
+    ("GroupNorm(3, 3)", (2, 3, 4), "NCL"),
+    ("GroupNorm(3, 3)", (2, 3, 4, 4, 4, 4), "NCD1D2D3D4"),
+    ("InstanceNorm1d(3)", (2, 3, 4), "NCL"),
+    ("InstanceNorm1d(3)", (3, 4), "CL"),
+    ("InstanceNorm2d(3)", (3, 4, 4), "CHW"),
+    ("InstanceNorm3d(3)", (3, 4, 4, 4), "CDHW"),
+    (Norm("a (b c) -> a", sizes={"b": 1}), (2, 3), "AD"),
+]
+
+
+@pytest.mark.parametrize(("layer", "shape", "layout"), LAYOUTS)
+def test_the_layout_is_what_the_layer_means_by_the_rank(layer, shape, layout):
+    assert explain(layer, shape).layout == layout
+
+
+@pytest.mark.parametrize("layout", ["NHWC", "nhwc", "LNCD", "ABXY", "D1D2D3D4"])
+def test_a_given_layout_names_the_axes_and_changes_nothing_else(layout):
+    e, usual = explain("LayerNorm([4, 5])", (2, 3, 4, 5), layout=layout), explain("LayerNorm([4, 5])", (2, 3, 4, 5))
+    assert e.layout == layout.upper()
+    assert e.counts == usual.counts
+    assert np.array_equal(e.stat_ids, usual.stat_ids)
+    assert np.array_equal(e.param_ids, usual.param_ids)
+
+
+def test_a_layout_for_a_norm_must_be_its_own():
+    assert explain(Norm("n c -> n"), (2, 3), layout="NC").layout == "NC"
+    message = "layout=ND and the pattern 'n c -> n' name the axes differently; leave layout out, or write the pattern in its letters."
+    with pytest.raises(NormvizError, match=re.escape(message)):
+        explain(Norm("n c -> n"), (2, 3), layout="ND")
+
+
+def test_a_layout_of_another_rank_is_refused():
+    with pytest.raises(
+        NormvizError, match="the layout NCHW names 4 axes and x has 2; write one letter for each axis of x"
+    ):
+        explain("LayerNorm(3)", (2, 3), layout="NCHW")
+
+
+NO_LAYER = [3, None, torch.zeros(3), nn.LayerNorm, {"LayerNorm": 3}, b"LayerNorm(3)"]
+
+
+@pytest.mark.parametrize("layer", NO_LAYER, ids=map(str, NO_LAYER))
+def test_what_is_no_layer_is_refused(layer):
+    message = "is no layer; give a torch.nn module, its text such as 'LayerNorm([3, 4, 4])', or a Norm."
+    with pytest.raises(NormvizError, match=f"^layer=.*{re.escape(message)}$"):
+        explain(layer, (2, 3))
+
+
+NO_SHAPE = [
+    ((), "x=() is no shape; give sizes such as (2, 3, 4, 4), or a tensor of rank 1 or more."),
+    ((2, 3.0), "x=(2, 3.0) is no shape"),
+    ((2, "3"), "x=(2, '3') is no shape"),
+    ((True, 3), "x=(True, 3) is no shape"),
+    ([[2, 3]], "x=[[2, 3]] is no shape"),
+    (torch.tensor(1.0), "x=tensor(1.) is no shape; give sizes such as (2, 3, 4, 4), or a tensor of rank 1 or more."),
+    ((2, 0), "the shape (2, 0) must have 1 to 64 sizes, each from 1 to 1,099,511,627,776."),
+    ((2, -3), "the shape (2, -3) must have 1 to 64 sizes"),
+    ((2, 2**41), "the shape (2, 2199023255552) must have 1 to 64 sizes"),
+    ((2, 10**5000), "the shape a value too long to print must have 1 to 64 sizes"),
+    ((1,) * 65, "must have 1 to 64 sizes"),
+    (torch.zeros(0, 3), "the shape (0, 3) must have 1 to 64 sizes"),
+]
+
+
+@pytest.mark.parametrize(("x", "message"), NO_SHAPE, ids=range(len(NO_SHAPE)))
+def test_what_is_no_shape_is_refused(x, message):
+    with pytest.raises(NormvizError, match=re.escape(message)):
+        explain("LayerNorm(3)", x)
+
+
+@pytest.mark.parametrize("rank", [1, 20, 64])
+def test_any_rank_that_torch_has(rank):
+    shape = (1,) * (rank - 1) + (3,)
+    e = explain(nn.LayerNorm(3, dtype=torch.float64), random_tensor(shape, 0))
+    assert e.counts.statistics == 1
+    assert e.agreement < 1e-12
+    assert e.peers((0,) * rank) == [(0,) * (rank - 1) + (1,), (0,) * (rank - 1) + (2,)]
+
+
+NOTES = [
+    ("BatchNorm1d(3)", (2, 3, 4), "NLC", "BatchNorm1d takes axis 1 of x as the channel axis whatever it is called; in NLC that is L (size 3). For one group per channel, permute x to NCL."),
+    ("BatchNorm2d(3)", (2, 3, 4, 5), "NHWC", "in NHWC that is H (size 3). For one group per channel, permute x to NCHW."),
+    ("BatchNorm2d(3)", (2, 3, 4, 5), "CNHW", "in CNHW that is N (size 3). For one group per channel, permute x to NCHW."),
+    ("BatchNorm1d(3)", (2, 3), "LN", "BatchNorm1d takes axis 1 of x as the channel axis whatever it is called; in LN that is N (size 3)."),
+    ("GroupNorm(3, 3)", (2, 3, 4), "NLC", "GroupNorm takes axis 1 of x as the channel axis"),
+    ("InstanceNorm2d(2)", (2, 3, 4), "HWC", "InstanceNorm2d takes axis 0 of x as the channel axis whatever it is called; in HWC that is H (size 2). For one group per channel, permute x to CHW."),
+    ("InstanceNorm1d(2)", (2, 3), "NC", "InstanceNorm1d takes axis 0 of x as the channel axis whatever it is called; in NC that is N (size 2). For one group per channel, permute x to CN."),
+    ("ChannelsFirstLayerNorm(3)", (2, 3, 4), "NLC", "permute x to NCL."),
+    ("DimNorm(5)", (2, 3, 4, 5), "NCHW", "DimNorm takes axis 3 of x as the channel axis whatever it is called; in NCHW that is W (size 5). For one group per channel, permute x to NHWC."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("layer", "shape", "layout", "note"), NOTES)
+def test_an_axis_that_is_not_the_channel_axis_in_its_place_is_warned_of(layer, shape, layout, note):
+    with pytest.warns(NormvizWarning, match=re.escape(note)) as caught:
+        e = explain(layer, shape, layout=layout)
+    assert caught[0].filename == __file__
+    assert e.notes == (str(caught[0].message),)
+    assert e.counts.statistics
+
+
+QUIET = [
+    ("BatchNorm1d(3)", (2, 3, 4), None),
+    ("BatchNorm1d(3)", (2, 3), None),
+    ("BatchNorm1d(3)", (2, 3), "ND"),
+    ("BatchNorm1d(3)", (2, 3, 4), "NDL"),
+    ("InstanceNorm1d(2)", (2, 3), None),
+    ("LayerNorm(4)", (2, 3, 4), "NCL"),
+    ("DimNorm(4)", (2, 3, 4), None),
+    (Norm("n l c -> l", "l"), (2, 3, 4), None),
+]
+
+
+@pytest.mark.parametrize(("layer", "shape", "layout"), QUIET)
+def test_what_is_usual_is_not_warned_of(layer, shape, layout):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert explain(layer, shape, layout=layout).notes == ()
+
+
+@given(layers_that_fit(IN_TORCH), st.integers(0, 100), st.booleans(), st.sampled_from([torch.float32, torch.float64]))
+def test_explain_changes_nothing(drawn, seed, numpy, dtype):
+    layer, shape = drawn
+    module, x = module_with_random_numbers(layer, dtype, seed), random_tensor(shape, seed + 1, dtype)
+    if not numpy:
+        x.requires_grad_()
+        x.grad = torch.ones_like(x)
+    for parameter in module.parameters():
+        parameter.grad = torch.ones_like(parameter)
+    x_before, before, random = x.detach().clone(), copy.deepcopy(module), torch.get_rng_state()
+    try:
+        e = describe(module, x.numpy() if numpy else x)
+    except NormvizError:
+        assume(False)
+    _ = (e.counts, e.stat_ids, e.param_ids, e.trace, e.agreement, e.notes, e.title, e.layout, repr(e))
+    _ = [e.code(flavor) for flavor in ("torch", "torch-scratch", "numpy", "einops", "loops")]
+    assert (e.peers((0,) * len(shape)), e.parameter_peers((0,) * len(shape))) is not None
+
+    assert torch.equal(x, x_before)
+    assert numpy or (x.requires_grad and torch.equal(x.grad, torch.ones_like(x)))
+    assert module.training == before.training
+    assert list(module.state_dict()) == list(before.state_dict())
+    for name, value in module.state_dict().items():
+        assert torch.equal(value, before.state_dict()[name]), name
+    for parameter in module.parameters():
+        assert parameter.requires_grad
+        assert torch.equal(parameter.grad, torch.ones_like(parameter))
+    assert torch.equal(torch.get_rng_state(), random)
+    assert not e.trace.output.requires_grad
+
+
+def test_num_batches_tracked_is_left_alone_where_torch_would_refuse_too():
+    module = nn.BatchNorm1d(3)
+    with pytest.raises(NormvizError, match="Expected more than 1 value per channel"):
+        explain(module, torch.zeros(1, 3))
+    assert module.num_batches_tracked == 0
+
+
+def test_an_explanation_does_not_follow_the_module():
+    module, x = nn.LayerNorm(3), random_tensor((2, 3), 0, torch.float32)
+    e = explain(module, x)
+    with torch.no_grad():
+        module.weight.fill_(100)
+    module.eval()
+    assert torch.equal(e.trace.output, e.trace.normalized)
+    assert e.layer.training
+
+
+@given(layers_that_fit(), st.integers(0, 100))
+def test_equal_ids_have_equal_means_and_variances(drawn, seed):
+    layer, shape = drawn
+    e = _explained(layer, shape, seed)
+    for stat in (e.trace.mean, e.trace.var):
+        values = stat.expand(shape).numpy()
+        for number in range(e.counts.statistics):
+            assert len(np.unique(values[e.stat_ids == number])) == 1
+    if not e.norm.running:
+        means = np.bincount(e.stat_ids.ravel(), e.x.numpy().ravel()) / e.counts.elements_per_statistic
+        expected = means[e.stat_ids] if e.norm.center else 0
+        assert np.allclose(e.trace.mean.expand(shape).numpy(), expected, atol=1e-12)
+
+
+@given(layers_that_fit(IN_TORCH), st.integers(0, 100))
+def test_the_agreement_with_torch_is_shown(drawn, seed):
+    layer, shape = drawn
+    e = _explained(layer, shape, seed)
+    assert e.agreement <= 1e-9 * max(1.0, float(e.trace.output.abs().max()))
+
+
+AGREEMENT = [
+    ("ChannelsFirstLayerNorm(3)", (2, 3), True),
+    ("ChannelsFirstLayerNorm(3)", (2, 3, 4), False),
+    (Norm("n c h -> n", "c"), (2, 3, 4), True),
+    (Norm("n c h -> n h", "c"), (2, 3, 4), False),
+    (Norm("n c h -> c h", "c"), (2, 3, 4), False),
+]
+
+
+@pytest.mark.parametrize(("layer", "shape", "known"), AGREEMENT)
+def test_there_is_agreement_where_torch_has_such_a_layer(layer, shape, known):
+    e = explain(layer, random_tensor(shape, 0))
+    assert (e.agreement is not None) == known
+    assert e.agreement is None or e.agreement < 1e-12
+
+
+def test_without_values_there_is_no_agreement_and_no_trace():
+    e = explain("LayerNorm(3)", (2, 3))
+    assert e.agreement is None
+    message = "there are no values: x was given as the shape (2, 3). Give a tensor, such as torch.randn(2, 3)."
+    with pytest.raises(NormvizError, match=re.escape(message)):
+        _ = e.trace
+    with pytest.raises(NormvizError, match=re.escape("such as torch.randn(3,).")):
+        _ = explain("LayerNorm(3)", (3,)).trace
+
+
+def test_a_layer_given_as_text_is_a_fresh_one():
+    values = explain("BatchNorm1d(3).eval()", torch.zeros(2, 3, dtype=torch.float64)).layer_values()
+    assert [v.tolist() for v in vars(values).values()] == [[1.0] * 3, [0.0] * 3, [0.0] * 3, [1.0] * 3]
+    assert {v.dtype for v in vars(values).values()} == {torch.float64}
+    assert all(
+        v is None for v in vars(explain("LayerNorm(3, elementwise_affine=False)", (2, 3)).layer_values()).values()
+    )
+
+
+def test_a_module_brings_its_own_numbers():
+    module = module_with_random_numbers(Layer.parse("BatchNorm1d(3).eval()"), torch.float64, 0)
+    e, x = explain(module, (2, 3)), random_tensor((2, 3), 1)
+    values = e.layer_values()
+    assert torch.equal(values.gamma, module.weight)
+    assert torch.equal(values.running_var, module.running_var)
+    assert values.gamma.data_ptr() != module.weight.data_ptr()
+    assert torch.allclose(explain(module, x).trace.output, forward(module, x))
+
+
+TITLES = [
+    ("nn.LayerNorm(3, eps=1e-6)", "LayerNorm([3], eps=1e-06)"),
+    ("BatchNorm1d(3).eval()", "BatchNorm1d(3).eval()"),
+    (Norm("n d -> n", "d"), "Norm('n d -> n', 'd')"),
+]
+
+
+@pytest.mark.parametrize(("layer", "title"), TITLES)
+def test_the_title_is_the_call(layer, title):
+    assert explain(layer, (2, 3)).title == title
+
+
+def test_an_explanation_is_one_value():
+    e = explain("LayerNorm(3)", random_tensor((2, 3), 0))
+    assert e.stat_ids is e.stat_ids
+    assert e.trace is e.trace
+    assert hash(e) == hash(e)
+    with pytest.raises(AttributeError):
+        e.shape = (3, 3)
+    assert "tensor" not in repr(e)
+
+
+@given(norms(), st.integers(0, 100))
+def test_any_norm_is_explained(drawn, seed):
+    norm, shape = drawn
+    e = explain(norm, random_tensor(shape, seed))
+    assert e.norm == norm
+    assert e.layer is None
+    assert e.counts.buffers == 0
+    assert e.trace.output.shape == shape
+
+
+def test_a_norm_that_does_not_fit_is_refused():
+    with pytest.raises(
+        NormvizError, match=re.escape("the pattern 'n c -> n' names 2 axes and x has 3, shape (2, 3, 4)")
+    ):
+        explain(Norm("n c -> n"), (2, 3, 4))
+
+
+def _explained(layer, shape, seed):
+    try:
+        return explained(layer, shape, seed)
+    except NormvizError as refused:
+        assume("Expected more than 1" not in str(refused))
+        raise
+
+
+def test_a_tensor_without_numbers_is_a_shape():
+    e = explain("LayerNorm(4)", torch.empty(2, 4, device="meta"))
+    assert (e.shape, e.x) == ((2, 4), None)
+
+
+def test_a_layer_on_another_device_is_named():
+    with pytest.raises(NormvizError, match=r"^x is on the device cpu and the layer on meta; move one to the other\.$"):
+        explain(nn.LayerNorm(4, device="meta"), torch.ones(2, 4))

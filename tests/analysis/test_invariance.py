@@ -1,0 +1,310 @@
+from dataclasses import replace
+
+import pytest
+import torch
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+
+from normviz import explain
+from normviz.analysis import invariance
+from normviz.analysis.explanation import describe
+from normviz.analysis.invariance import depends_on_batch, invariances, reduced_copy, train_equals_eval
+from normviz.layers.axes import example_axis
+from normviz.layers.catalogue import KINDS
+from normviz.layers.errors import NormvizError
+from normviz.layers.layer import Layer
+from normviz.layers.norm import Norm
+from normviz.layers.sharing import counts
+from tests.strategies import layers_that_fit, norms, random_tensor
+
+MARKS = {
+    "add": "one number is added to everything",
+    "add c": "a different number to each feature",
+    "add n": "a different number to each example",
+    "scale": "everything is scaled",
+    "scale c": "one feature is scaled",
+    "scale n": "one example is scaled",
+    "shuffle": "the examples are shuffled",
+    "others": "the other examples change",
+}
+
+BY_HAND = [
+    # on a 2 x 3 matrix: does the output stay the same, in the order of MARKS
+    ("LayerNorm(3)", "yes no yes  yes no yes  yes yes"),
+    ("RMSNorm(3)", "no no no  yes no yes  yes yes"),
+    ("LayerNorm([2, 3])", "yes no no  yes no no  no no"),  # its gamma has a number for each example
+    ("LayerNorm([2, 3], elementwise_affine=False)", "yes no no  yes no no  yes no"),
+    ("BatchNorm1d(3)", "yes yes no  yes yes no  yes no"),
+    ("BatchNorm1d(3).eval()", "no no no  no no no  yes yes"),
+    ("BatchNorm1d(3, track_running_stats=False).eval()", "yes yes no  yes yes no  yes no"),
+    ("GroupNorm(1, 3)", "yes no yes  yes no yes  yes yes"),
+    ("GroupNorm(3, 3)", "yes yes yes  yes yes yes  yes yes"),  # groups of one element: beta, whatever x is
+    ("RMSNorm(3, elementwise_affine=False, eps=1.0)", "no no no  yes no yes  yes yes"),
+    (Norm("n d ->", ""), "yes no no  yes no no  yes no"),
+    (Norm("n d -> n", "n"), "yes no yes  yes no yes  no yes"),
+    (Norm("n d -> n d", None, center=False), "no no no  yes yes yes  yes yes"),  # the signs of x
+    (Norm("n d -> d", None, running=True), "no no no  no no no  yes yes"),
+]
+
+
+@pytest.mark.parametrize(("layer", "marks"), BY_HAND)
+def test_what_a_matrix_may_be_put_through(layer, marks):
+    found = {i.key: i.holds for i in invariances(describe(layer, (2, 3), layout="ND"))}
+    assert found == dict(zip(MARKS, [mark == "yes" for mark in marks.split()], strict=True))
+
+
+POSITIONS = [
+    # on (2, 4, 3, 2): which changes to one channel or one position may be made
+    ("BatchNorm2d(4)", ["add c", "scale c"]),
+    ("InstanceNorm2d(4)", ["add c", "scale c"]),
+    ("GroupNorm(4, 4)", ["add c", "scale c"]),
+    ("GroupNorm(2, 4)", []),
+    ("LayerNorm([4, 3, 2])", []),
+    ("LayerNorm([3, 2])", ["add c", "scale c"]),
+    ("LayerNorm(2)", ["add c", "scale c"]),
+    ("ChannelsFirstLayerNorm(4)", ["add position", "scale position"]),
+    ("DimNorm(2, dim=0)", ["add c", "add position", "scale c", "scale position"]),
+    ("DimNorm(2, dim=1)", ["add position", "scale position"]),
+]
+
+
+@pytest.mark.parametrize(("layer", "keys"), POSITIONS)
+def test_channels_and_positions(layer, keys):
+    found = invariances(describe(layer, (2, 4, 3, 2), layout="NCHW"))
+    assert [i.key for i in found if i.holds and i.key.endswith((" c", " position"))] == keys
+
+
+def expected(norm: Norm, shape: tuple[int, ...]) -> dict[str, bool]:
+    """What must hold, from the patterns alone. An axis of size 1 has nothing to share."""
+    sizes, parts = norm.axis_sizes(shape), dict(zip(norm.axes, norm.pattern.left, strict=True))
+    long = {name for name in norm.pattern.names if sizes[name] > 1}
+    reduced = long & set(norm.pattern.reduced)
+    beta_alone = norm.center and not norm.running and not reduced  # x - mean is 0 in a group of one
+
+    def over(axes) -> set[str]:
+        return {part for axis in axes for part in parts[axis]} & long
+
+    channel = [next((name for name in "cd" if name in parts), "")]
+    batch = example_axis(norm.axes)
+    examples = [] if batch is None else [norm.axes[batch]]
+    rest = [axis for axis in parts if axis not in (*channel, *examples)]
+    places = {"c": [axis for axis in channel if axis], "n": examples}
+    places |= {"position": rest if any(places.values()) else []}
+    found = {
+        "add": beta_alone or (norm.center and not norm.running),
+        "scale": not norm.running,
+    }
+    for key, axes in places.items():
+        if axes:
+            apart = beta_alone or (not norm.running and not over(axes) & reduced)
+            found[f"add {key}"], found[f"scale {key}"] = apart and (norm.center or beta_alone), apart
+    if batch is not None and shape[batch] > 1:
+        named = over(examples) & {part for axis in norm.gamma_axes for part in parts.get(axis, (axis,))}
+        learned = named and (norm.bias or not beta_alone)
+        stored = norm.running and over(examples) & set(norm.pattern.right)
+        found["shuffle"] = not learned and not stored
+        found["others"] = norm.running or beta_alone or not over(examples) & reduced
+    return found
+
+
+@pytest.mark.parametrize("name", KINDS)
+@settings(max_examples=40)
+@given(data=st.data())
+def test_every_measurement_agrees_with_the_patterns_for_the_catalogue(name, data):
+    layer, shape = data.draw(layers_that_fit((name,)))
+    try:
+        e = describe(layer, shape)
+    except NormvizError:  # one value has no spread
+        assume(False)
+    check(e)
+
+
+@given(norms() | norms(running=True))
+@example((Norm("n d -> d", "d"), (2, 1)))
+@example((Norm("n d ->", None, center=False), (1, 1)))
+@example((Norm("n (g k) -> n k", "d", sizes={"g": 3}), (2, 6)))
+@example((Norm("n c h w l d1 -> c", "c"), (9, 9, 9, 9, 9, 9)))
+def test_every_measurement_agrees_with_the_patterns_for_any_norm(drawn):
+    e = describe(*drawn)
+    batch = example_axis(e.axes)
+    assume(batch is None or len(e.norm.pattern.left[batch]) == 1)  # a shuffle would part groups
+    check(e)
+
+
+def check(e):
+    norm, shape = reduced_copy(e)
+    assert {i.key: i.holds for i in invariances(e)} == expected(norm, shape)
+
+
+@given(layers_that_fit())
+def test_what_holds_and_what_does_not_are_far_apart(drawn):
+    try:
+        e = describe(*drawn)
+    except NormvizError:
+        assume(False)
+    norm, shape = reduced_copy(e)
+    alone = counts(norm, shape).elements_per_statistic == 1  # then rounding counts 1 / sqrt(eps) times
+    for i in invariances(e):
+        assert i.difference <= i.tolerance < (0.1 if alone else 1e-3) if i.holds else i.difference > 100 * i.tolerance
+
+
+def test_the_names_complete_a_sentence():
+    on_images = [i.name for i in invariances(describe("BatchNorm2d(3)", (2, 3, 4, 4)))]
+    assert on_images == [
+        "add one number to everything",
+        "add a different number to each channel",
+        "add a different number to each example",
+        "add a different number to each position",
+        "scale everything",
+        "scale one channel",
+        "scale one example",
+        "scale one position",
+        "shuffle the examples (outputs move along)",
+        "change the other examples",
+    ]
+    assert "scale one feature" in [i.name for i in invariances(describe("LayerNorm(3)", (2, 3)))]
+
+
+LEFT_OUT = [
+    # shape, layout, what there is to change
+    ((3,), "D", ["add", "add c", "scale", "scale c"]),
+    ((3, 4, 4), "CHW", ["add", "add c", "add position", "scale", "scale c", "scale position"]),
+    ((2, 4), "AB", ["add", "scale"]),  # neither examples nor channels: then nothing is a position
+    ((1, 3), "ND", list(MARKS)),  # measured with two examples
+]
+
+
+@pytest.mark.parametrize(("shape", "layout", "keys"), LEFT_OUT)
+def test_a_change_that_needs_an_absent_axis_is_left_out(shape, layout, keys):
+    e = describe(f"LayerNorm({shape[-1]})", shape, layout=layout)
+    assert [i.key for i in invariances(e)] == keys
+
+
+def test_torchs_own_layer_is_measured(monkeypatch):
+    """Where torch's layers are replaced by one that leaves x as it is, no constant can be added."""
+    e = describe("LayerNorm(3)", (2, 3))
+    assert invariances(e)[0].holds
+    invariance._measured.cache_clear()
+    monkeypatch.setattr(invariance, "run_module", lambda layer, x, values: x)
+    assert not invariances(e)[0].holds
+    invariance._measured.cache_clear()
+
+
+def test_eps_counts_where_it_is_large():
+    scaled = {eps: invariances(describe(f"LayerNorm(3, eps={eps})", (2, 3)))[3] for eps in (1e-5, 0.5, 1e9, 1e20)}
+    assert [i.key for i in scaled.values()] == ["scale"] * 4
+    assert [i.holds for i in scaled.values()] == [True, True, False, False]
+
+
+def test_without_eps_groups_of_one_are_not_a_number_before_and_after():
+    assert all(i.holds for i in invariances(describe(Norm("n d -> n d", eps=0.0), (2, 3))))
+
+
+def test_it_is_the_layer_that_is_measured_and_not_this_x():
+    module = torch.nn.BatchNorm1d(3).double()
+    x = random_tensor((4, 3), seed=0)
+    threads = torch.get_num_threads()
+    before, state = x.clone(), {name: value.clone() for name, value in module.state_dict().items()}
+    invariance._measured.cache_clear()
+    assert invariances(explain(module, x)) == invariances(explain("BatchNorm1d(3)", (4, 3)))
+    assert torch.get_num_threads() == threads
+    assert torch.equal(x, before)
+    assert all(torch.equal(value, state[name]) for name, value in module.state_dict().items())
+
+
+SMALL = [
+    # layer, shape, its small copy
+    ("GroupNorm(32, 256)", (8, 256, 14, 14), {"g": 4}, (4, 16, 4, 4)),
+    ("GroupNorm(256, 256)", (8, 256, 14, 14), {"g": 4}, (4, 4, 4, 4)),
+    ("GroupNorm(1, 256)", (8, 256, 14, 14), {"g": 1}, (4, 4, 4, 4)),
+    ("BatchNorm2d(2)", (1, 2, 3, 10**6), {}, (2, 2, 3, 4)),
+    ("LayerNorm([2, 1])", (7, 2, 1), {}, (4, 2, 1)),
+    ("LayerNorm(9)", (9,) * 8, {}, (3,) * 8),
+    ("LayerNorm(9)", (9,) * 12, {}, (2,) * 12),
+]
+
+
+@pytest.mark.parametrize(("layer", "shape", "sizes", "small"), SMALL)
+def test_a_small_copy_keeps_who_shares_with_whom(layer, shape, sizes, small):
+    e = describe(layer, shape)
+    norm, found = reduced_copy(e)
+    assert (norm.split_sizes, found) == (sizes, small)
+    assert replace(norm, sizes=e.norm.sizes) == e.norm
+    assert invariances(e)
+
+
+@given(layers_that_fit(tuple(name for name, kind in KINDS.items() if kind.module)))
+def test_torchs_layer_for_the_small_copy_is_the_same_layer(drawn):
+    try:
+        e = describe(*drawn)
+    except NormvizError:
+        assume(False)
+    norm, small = reduced_copy(e)
+    found = invariance._torch_layer(e, norm, small)
+    assert found is not None
+    assert (found.name, found.training, found.norm(e.axes)) == (drawn[0].name, drawn[0].training, norm)
+
+
+def test_too_many_axes_are_refused():
+    with pytest.raises(NormvizError, match=r"measured on up to 8,192 elements, and 14 axes of two make 16,384; give"):
+        invariances(describe("LayerNorm(2)", (2,) * 14))
+    assert invariances(describe("LayerNorm(2)", (1,) * 20 + (2,)))
+
+
+MODES = [
+    ("BatchNorm2d(3)", (2, 3, 4, 4), False),
+    ("BatchNorm2d(3).eval()", (2, 3, 4, 4), False),
+    ("BatchNorm2d(3, momentum=None)", (2, 3, 4, 4), False),
+    ("BatchNorm2d(3, momentum=0.0)", (2, 3, 4, 4), False),
+    ("BatchNorm2d(3, track_running_stats=False)", (2, 3, 4, 4), True),
+    ("SyncBatchNorm(3)", (2, 3, 4, 4), False),
+    ("InstanceNorm2d(3)", (2, 3, 4, 4), True),
+    ("InstanceNorm2d(3, track_running_stats=True)", (2, 3, 4, 4), False),
+    ("LayerNorm([3, 4, 4])", (2, 3, 4, 4), True),
+    ("RMSNorm(4)", (2, 3, 4, 4), True),
+    ("GroupNorm(3, 3)", (2, 3, 4, 4), True),
+    ("ChannelsFirstLayerNorm(3)", (2, 3, 4, 4), True),
+    ("DimNorm(4, dim=0)", (2, 3, 4, 4), True),
+    (Norm("n c h w -> c", "c"), (2, 3, 4, 4), True),
+    (Norm("n c h w -> c", "c", running=True), (2, 3, 4, 4), True),
+    ("BatchNorm1d(3).eval()", (1, 3), False),  # a batch of one may be asked about: two are measured
+    ("InstanceNorm1d(3, track_running_stats=True).eval()", (2, 3, 1), False),  # torch refuses to train on it
+]
+
+
+@pytest.mark.parametrize(("layer", "shape", "equal"), MODES)
+def test_train_and_eval(layer, shape, equal):
+    assert train_equals_eval(describe(layer, shape)) is equal
+
+
+@given(layers_that_fit())
+def test_the_modes_differ_where_running_statistics_are_kept(drawn):
+    layer, shape = drawn
+    try:
+        e = describe(layer, shape)
+    except NormvizError:
+        assume(False)
+    assert train_equals_eval(e) == (not layer.tracks)
+
+
+BATCHES = [
+    ("BatchNorm2d(3)", (1, 3, 4, 4), "NCHW", True),  # though this batch has one example
+    ("BatchNorm2d(3).eval()", (2, 3, 4, 4), "NCHW", False),
+    ("LayerNorm([3, 4, 4])", (2, 3, 4, 4), "NCHW", False),
+    ("LayerNorm([2, 3, 4, 4])", (2, 3, 4, 4), "NCHW", True),
+    ("DimNorm(4, dim=0)", (2, 3, 5, 4), "NHWC", True),
+    ("BatchNorm1d(3)", (2, 3, 4), "LNC", False),  # it takes axis 1 for channels, here the examples
+    ("InstanceNorm2d(3)", (3, 4, 4), "CHW", None),
+]
+
+
+@pytest.mark.parametrize(("layer", "shape", "layout", "depends"), BATCHES)
+def test_who_depends_on_the_batch(layer, shape, layout, depends):
+    assert depends_on_batch(describe(layer, shape, layout=layout)) is depends
+
+
+def test_group_norm_with_a_channel_each_may_be_put_through_what_instance_norm_may():
+    group, instance = (
+        invariances(describe(layer, (2, 6, 4, 4))) for layer in ("GroupNorm(6, 6)", Layer.make("InstanceNorm2d", 6))
+    )
+    assert [i.holds for i in group] == [i.holds for i in instance]

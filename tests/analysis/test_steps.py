@@ -1,0 +1,156 @@
+"""The forward pass in steps, of rows of two, by hand; then that every layer's steps lead to torch's output."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from hypothesis import given, reject
+
+from normviz import explain
+from normviz.analysis.forward import Values, run_module
+from normviz.analysis.steps import steps, whole_formula
+from normviz.layers.errors import NormvizError
+from normviz.layers.norm import Norm
+from tests.analysis.gradients.cases import CATALOGUE, numbered
+from tests.strategies import explained, layers_that_fit, norms
+
+TWO = torch.tensor([[1.0, 5.0]])
+GAMMA, BETA = torch.tensor([10.0, 10.0]), torch.tensor([0.0, 1.0])
+
+# x is (1, 5): mean 3, deviations -2 and 2, squares 4 and 4, variance 4, and with eps = 12, sigma 4.
+LAYER = """
+x          | x                  | the input                     | 1 5
+mean       | mean               | mean = (1/m) Σ x              | 3
+centered   | centred            | x − mean                      | -2 2
+squared    | squared            | (x − mean)²                   | 4 4
+var        | variance           | var = (1/m) Σ (x − mean)²     | 4
+normalized | normalized         | (x − mean) / √(var + eps)     | -0.5 0.5
+output     | scaled and shifted | normalized · gamma + beta     | -5 6
+"""
+
+# Without centring: squares 1 and 25, their mean 13, and with eps = 12, sigma 5.
+RMS = """
+x          | x                  | the input                     | 1 5
+squared    | squared            | x²                            | 1 25
+var        | mean square        | (1/m) Σ x²                    | 13
+normalized | normalized         | x / √(mean of x² + eps)       | 0.2 1
+output     | scaled             | normalized · gamma            | 2 10
+"""
+
+# In eval mode, with running means 3 and 1 and running variances 4: nothing is computed from x.
+EVAL = """
+x          | x                  | the input                     | 1 5
+mean       | running mean       | mean = running_mean           | 3 1
+centered   | centred            | x − mean                      | -2 4
+var        | running variance   | var = running_var             | 4 4
+normalized | normalized         | (x − mean) / √(var + eps)     | -0.5 1
+output     | scaled and shifted | normalized · gamma + beta     | -5 11
+"""
+
+BY_HAND = [
+    ("LayerNorm(2, eps=12)", Values(GAMMA, BETA), LAYER),
+    ("RMSNorm(2, eps=12)", Values(GAMMA), RMS),
+    (
+        "BatchNorm1d(2, eps=12).eval()",
+        Values(GAMMA, BETA, torch.tensor([3.0, 1.0]), torch.tensor([4.0, 4.0])),
+        EVAL,
+    ),
+]
+
+
+@pytest.mark.parametrize(("layer", "held", "table"), BY_HAND)
+def test_the_steps_of_two_elements(layer, held, table):
+    made = steps(replace(explain(layer, TWO), values=held))
+    wanted = [[cell.strip() for cell in line.split("|")] for line in table.strip().splitlines()]
+    assert [[step.key, step.title, step.formula] for step in made] == [line[:3] for line in wanted]
+    for step, (*_, numbers) in zip(made, wanted, strict=True):
+        assert step.values.flatten().tolist() == pytest.approx([float(number) for number in numbers.split()]), step.key
+
+
+LIT = [
+    # layer, the whole formula; then, of each step, what of it is lit
+    ("LayerNorm(2)", "y = (x − mean) / √(var + eps) · gamma + beta", {
+        "x": "x", "mean": "mean", "centered": "(x − mean)", "squared": "(x − mean)", "var": "var",
+        "normalized": "(x − mean) / √(var + eps)", "output": "y = (x − mean) / √(var + eps) · gamma + beta",
+    }),
+    ("RMSNorm(2)", "y = x / √(mean of x² + eps) · gamma", {
+        "x": "x", "squared": "x", "var": "mean of x²", "normalized": "x / √(mean of x² + eps)",
+        "output": "y = x / √(mean of x² + eps) · gamma",
+    }),
+    ("LayerNorm(2, bias=False)", "y = (x − mean) / √(var + eps) · gamma", {"output": "y = (x − mean) / √(var + eps) · gamma"}),
+    ("LayerNorm(2, elementwise_affine=False)", "y = (x − mean) / √(var + eps)", {"normalized": "(x − mean) / √(var + eps)"}),
+    ("BatchNorm1d(2).eval()", "y = (x − mean) / √(var + eps) · gamma + beta", {"mean": "mean", "var": "var"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("layer", "whole", "lit"), LIT)
+def test_each_step_lights_its_part_of_the_formula(layer, whole, lit):
+    e = explain(layer, torch.ones(3, 2))
+    tokens = whole_formula(e)
+    assert "".join(text for text, _ in tokens) == whole
+    for key, wanted in lit.items():
+        assert "".join(text for text, steps_of in tokens if key in steps_of).strip() == wanted, key
+    made = {step.key for step in steps(e)}
+    assert set(lit) <= made
+    assert all(any(key in steps_of for _, steps_of in tokens) for key in made)
+
+
+def test_only_the_last_step_shows_who_shares_a_gamma():
+    made = steps(explain("LayerNorm(2)", TWO))
+    assert [step.links for step in made] == ["stats"] * 6 + ["params"]
+
+
+WITHOUT = [
+    ("RMSNorm(2)", {"mean", "centered"}),
+    ("LayerNorm(2, elementwise_affine=False)", {"output"}),
+    ("BatchNorm1d(2).eval()", {"squared"}),
+    ("BatchNorm1d(2, affine=False).eval()", {"squared", "output"}),
+    (Norm("n d -> n", center=False), {"mean", "centered", "output"}),
+    (Norm("n d -> n"), {"output"}),
+]
+
+
+@pytest.mark.parametrize(("layer", "missing"), WITHOUT)
+def test_a_layer_has_the_steps_that_it_needs(layer, missing):
+    made = [step.key for step in steps(explain(layer, torch.ones(3, 2)))]
+    assert set(made) == {"x", "mean", "centered", "squared", "var", "normalized", "output"} - missing
+    assert len(made) == len(set(made))
+
+
+@pytest.mark.parametrize(("layer", "shape"), CATALOGUE)
+def test_every_layers_steps_lead_to_its_output(layer, shape):
+    e = numbered(layer, shape)
+    made = {step.key: step.values for step in steps(e)}
+    assert torch.equal(made["x"], e.x)
+    last = list(made.values())[-1]
+    torch.testing.assert_close(last, e.trace.output)
+    if e.layer is not None and e.layer.kind.module:
+        torch.testing.assert_close(last, run_module(e.layer, e.x, e.layer_values()))
+    if "squared" in made:
+        torch.testing.assert_close(made["squared"], (made.get("centered", e.x)).square())
+    for key in ("mean", "var"):
+        if key in made and not e.norm.running:
+            values = made["x" if key == "mean" else "squared"]
+            for group in range(e.counts.statistics):
+                inside = torch.tensor(e.stat_ids == group)
+                torch.testing.assert_close(made[key].expand(shape)[inside], values[inside].mean().expand(inside.sum()))
+
+
+@given(layers_that_fit() | norms() | norms(running=True))
+def test_every_step_of_every_layer_broadcasts_over_x_and_says_why(drawn):
+    layer, shape = drawn
+    try:
+        e = explained(layer, shape, 0)
+        made = steps(e)
+    except NormvizError:  # one value has no spread; running statistics come with a module
+        reject()
+    for step in made:
+        assert torch.broadcast_shapes(step.values.shape, shape) == torch.Size(shape)
+        assert step.title
+        assert step.formula
+        assert step.why.endswith(".")
+
+
+def test_a_shape_alone_has_no_steps():
+    with pytest.raises(NormvizError, match="shape"):
+        steps(explain("LayerNorm(3)", (2, 3)))

@@ -1,0 +1,210 @@
+"""The static site: every page is there, every link leads to a file of it, and it needs nothing else."""
+
+import json
+import os
+import re
+import zipfile
+from hashlib import sha256
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from normviz.export.site import build, pack
+from normviz.export.site.pages import entries
+from normviz.figures.bundle import plotly_js
+from normviz.layers.errors import NormvizError
+from normviz.lessons.compare.ready_sets import READY_SETS
+from normviz.lessons.questions.page import PREDICTED, UNPREDICTED
+from normviz.lessons.questions.question import answer, computed, prose, searched
+from normviz.lessons.questions.registry import QUESTIONS
+from tests.export.structure import Structure
+
+PAGE = 320_000  # bytes of the largest page: a figure of 32 x 32 facets
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory) -> Path:
+    place = tmp_path_factory.mktemp("all") / "site"
+    build(place)
+    return place
+
+
+def read(place: Path, name: str = "index.html") -> str:
+    return (place / name).read_text(encoding="utf-8")
+
+
+def pages(place: Path) -> dict[str, Structure]:
+    return {path.name: Structure(read(place, path.name)) for path in sorted(place.glob("*.html"))}
+
+
+def test_there_is_a_page_for_every_question_and_every_set_and_an_index(site):
+    wanted = (
+        {f"question-{key}.html" for key in QUESTIONS} | {f"compare-{key}.html" for key in READY_SETS} | {"index.html"}
+    )
+    assert set(pages(site)) == wanted
+
+
+def test_every_address_is_relative_and_leads_to_a_file_of_the_site(site):
+    names = {path.relative_to(site).as_posix() for path in site.rglob("*") if path.is_file()}
+    sources = {source.address for one in QUESTIONS.values() for source in one.asked}
+    for name, page in pages(site).items():
+        for address in page.addresses:
+            if address.startswith(("data:image/svg+xml", "#")) or address in sources:
+                continue
+            assert urlsplit(address)[:2] == ("", ""), (name, address)
+            assert address in names, (name, address)
+
+
+def test_what_all_share_is_there_once_under_the_name_of_its_content(site):
+    shared = {path.name: path.read_bytes() for path in (site / "lib").iterdir()}
+    assert len(shared) == 3
+    for name, content in shared.items():
+        assert sha256(content).hexdigest()[:12] in name
+    assert plotly_js() in shared.values()
+    sizes = {name: len(read(site, name)) for name in pages(site)}
+    assert max(sizes.values()) < PAGE
+    assert sorted(sizes.values())[len(sizes) // 2] < 20_000
+
+
+def test_a_browser_opens_it_from_a_disk_so_there_is_no_module(site):
+    for name in pages(site):
+        assert 'type="module"' not in read(site, name)
+    (script,) = (path.read_text() for path in (site / "lib").glob("normviz-*.js"))
+    assert not re.search(r"^(import|export)\b", script, re.MULTILINE)
+
+
+def test_the_index_leads_to_every_page_and_finds_by_the_words_that_the_app_finds_by(site):
+    index = Structure(read(site))
+    assert set(pages(site)) - {"index.html"} <= set(index.addresses)
+    words = [dict(attrs)["data-words"] for attrs in index.attributes if "data-words" in dict(attrs)]
+    assert [text for text in words if text in map(searched, QUESTIONS.values())] == [
+        searched(e.shows) for e in entries() if e.shows.key in QUESTIONS
+    ]
+    assert len(words) == len(QUESTIONS) + len(READY_SETS)
+
+
+def test_a_question_has_its_choices_its_answer_and_what_is_right(site):
+    for key in ("s0", "s0b", "q22"):
+        html, words, one = read(site, f"question-{key}.html"), prose(key), QUESTIONS[key]
+        assert html.count('type="radio"') == len(words.options)
+        assert f'data-right="{computed(one)["right"]}"' in html
+        assert PREDICTED in html
+        assert UNPREDICTED[1] in html
+        said = re.sub(r"[*`\s]", "", answer(one))
+        assert said in re.sub(r"\s", "", Structure(html).text)
+        before, _, after = html.partition('<details class="ns-answer">')
+        assert 'class="nv-figure"' not in before  # predict first
+        assert 'class="nv-figure"' in after or 'class="nv-table-box"' in after
+
+
+def test_without_a_script_the_answer_opens_all_the_same(site):
+    html = read(site, "question-s0.html")
+    assert re.search(r"<details class=\"ns-answer\"><summary><span>Show the answer</span>", html)
+    assert "The figures need JavaScript." in html
+    assert re.search(r'<div class="ns-search" hidden>', read(site))  # a search that would not search
+
+
+def test_pages_are_chained_in_the_order_of_the_index(site):
+    order = [entry.file for entry in entries()]
+    for at, name in enumerate(order):
+        html = read(site, name)
+        before, after = (re.findall(rf'rel="{way}" href="([^"]+)"', html) for way in ("prev", "next"))
+        assert before == order[max(0, at - 1) : at]
+        assert after == order[at + 1 : at + 2]
+
+
+def test_every_page_has_one_title_one_heading_and_names_for_its_parts(site):
+    titles = [re.findall(r"<title>(.*?)</title>", read(site, name)) for name in pages(site)]
+    assert all(len(title) == 1 for title in titles)
+    assert len({title[0] for title in titles}) == len(titles)
+    for name, page in pages(site).items():
+        assert [tag[0] for tag in page.tags].count("h1") == 1, name
+        assert "main" in [tag[0] for tag in page.tags], name
+
+
+def test_some_pages_alone(tmp_path):
+    made = build(tmp_path / "site", only=["s0", "four"], theme="dark")
+    assert sorted(os.listdir(tmp_path / "site")) == [
+        "compare-four.html",
+        "index.html",
+        "lib",
+        "question-s0.html",
+        "site.json",
+    ]
+    assert {
+        path.relative_to(tmp_path / "site").as_posix() for path in (tmp_path / "site").rglob("*") if path.is_file()
+    } == set(made)
+    assert 'data-theme="dark"' in read(tmp_path / "site")
+    assert os.listdir(tmp_path) == ["site"]
+
+
+def test_a_site_replaces_the_one_before_and_takes_away_what_that_one_alone_had(tmp_path):
+    build(tmp_path / "site", only=["s0", "s0a"])
+    old = tmp_path / "site" / "lib" / "plotly-0.0.0-000000000000.min.js"
+    old.write_text("")
+    names = json.loads(read(tmp_path / "site", "site.json"))
+    (tmp_path / "site" / "site.json").write_text(json.dumps({**names, "files": [*names["files"], "lib/" + old.name]}))
+    build(tmp_path / "site", only=["s0"], theme="light")
+    assert not (tmp_path / "site" / "question-s0a.html").exists()
+    assert not old.exists()
+    assert 'data-theme="light"' in read(tmp_path / "site", "question-s0.html")
+
+
+def test_other_files_are_not_written_among_unless_asked_and_never_touched(tmp_path):
+    place = tmp_path / "site"
+    place.mkdir()
+    (place / "CNAME").write_text("example.org")
+    with pytest.raises(
+        NormvizError, match="has other files, such as 'CNAME'; name a new directory, or write beside them with --force"
+    ):
+        build(place, only=["s0"])
+    assert os.listdir(place) == ["CNAME"]
+    build(place, only=["s0"], force=True)
+    assert (place / "CNAME").read_text() == "example.org"
+    assert "question-s0.html" in os.listdir(place)
+    with pytest.raises(NormvizError, match="CNAME"):
+        build(place, only=["s0"])
+
+
+@pytest.mark.parametrize(
+    "listed", ['{"files": ["../keep.html", "/etc/hostname"]}', "[]", "nonsense", '{"files": 3}', '{"files": [3]}']
+)
+def test_a_list_of_files_that_is_not_ours_takes_nothing_away(tmp_path, listed):
+    place = tmp_path / "site"
+    place.mkdir()
+    (tmp_path / "keep.html").write_text("keep")
+    (place / "site.json").write_text(listed)
+    build(place, only=["s0"], force=True)
+    assert (tmp_path / "keep.html").read_text() == "keep"
+    assert "index.html" in os.listdir(place)
+
+
+def test_a_file_is_no_directory(tmp_path):
+    (tmp_path / "site").write_text("")
+    with pytest.raises(NormvizError, match="is a file; name a directory"):
+        build(tmp_path / "site")
+
+
+def test_the_zip_has_its_files_at_the_top_and_the_same_bytes_each_time(tmp_path):
+    for name in ("a", "b"):
+        made = build(tmp_path / name, only=["s0", "q22"])
+        pack(tmp_path / name, made, tmp_path / f"{name}.zip")
+    assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
+    with zipfile.ZipFile(tmp_path / "a.zip") as archive:
+        assert archive.testzip() is None
+        assert sorted(made) == archive.namelist()
+        assert "index.html" in archive.namelist()
+        assert archive.read("index.html") == (tmp_path / "a" / "index.html").read_bytes()
+        assert all(entry.external_attr >> 16 == 0o644 for entry in archive.infolist())
+
+
+def test_where_the_app_is_known_a_page_leads_to_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("NORMVIZ_URL", "https://example.org/lab/")
+    build(tmp_path / "site", only=["s0a"])
+    assert 'href="https://example.org/lab/compare?shape=2,3,4,4&amp;layers=' in read(
+        tmp_path / "site", "question-s0a.html"
+    )
+    monkeypatch.setenv("NORMVIZ_URL", "javascript:alert(1)")
+    build(tmp_path / "other", only=["s0a"])
+    assert "javascript:" not in read(tmp_path / "other", "question-s0a.html")

@@ -1,0 +1,391 @@
+"""The data of the lessons' views: JSON alone, tables that say who shares with whom, colours by their meaning."""
+
+import json
+from base64 import b64decode
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, reject
+
+from normviz import explain
+from normviz.analysis.comparison import compare
+from normviz.analysis.explanation import describe
+from normviz.analysis.running import Sequences, SmallBatches, Stream, per_step, run, spread
+from normviz.analysis.steps import steps
+from normviz.figures.charts import bars, chart, dots, line
+from normviz.figures.palette import THEMES, as_json, by_meaning
+from normviz.figures.payload.chart import chart_payload
+from normviz.figures.payload.compare import compare_payload
+from normviz.figures.payload.steps import steps_payload
+from normviz.figures.payload.values import Shown, values_payload
+from normviz.layers.errors import NormvizError
+from normviz.layers.norm import Norm
+from normviz.lessons.train_and_eval import charts as figures
+from normviz.scene.grid import grid
+from normviz.scene.query import read
+from tests.figures.linked.javascript import evaluate
+from tests.figures.linked.test_payload import unpacked
+from tests.strategies import explained, layers_that_fit, norms
+
+MATRIX = torch.tensor([[1.0, 2.0, 6.0], [4.0, 4.0, 4.0]])
+
+
+def plain(data):
+    """As a browser gets it: JSON, and JSON alone."""
+    return json.loads(json.dumps(data, allow_nan=False))
+
+
+def whole(e):
+    return grid(e.shape, e.axes)
+
+
+def summed(tables):
+    """The ids that a browser makes of the tables."""
+    return sum(
+        np.reshape(table, [-1 if i == axis else 1 for i in range(len(tables))]) for axis, table in enumerate(tables)
+    )
+
+
+# Compare
+
+
+def test_two_layers_on_a_matrix():
+    comparison = compare(["LayerNorm(3)", "BatchNorm1d(3, affine=False)"], (2, 3), "ND").explanations
+    data = plain(compare_payload(comparison, whole(comparison[0]), at=(1, 2), plotly="lib/plotly.js"))
+    assert (data["kind"], data["axes"], data["at"], data["editable"]) == ("compare", ["n", "d"], [1, 2], False)
+    assert data["layers"] == [{"name": "LayerNorm([3])"}, {"name": "BatchNorm1d(3, affine=False)"}]
+    assert {name: sharing and sharing["tables"] for name, sharing in data["sharings"].items()} == {
+        "stats0": [[0, 1], [0, 0, 0]],
+        "params0": [[0, 0], [0, 1, 2]],
+        "stats1": [[0, 0], [0, 1, 2]],
+        "params1": None,
+    }
+    assert [(panel["key"], panel["row"], panel["links"], panel["title"]) for panel in data["panels"]] == [
+        ("stats0", "stats", "stats0", "LayerNorm([3])"),
+        ("params0", "params", "params0", "LayerNorm([3]): gamma and beta"),
+        ("cube0", "cube", "stats0", "LayerNorm([3])"),
+        ("stats1", "stats", "stats1", "BatchNorm1d(3, affine=False)"),
+        ("params1", "params", "", "BatchNorm1d(3, affine=False): no gamma, no beta"),
+        ("cube1", "cube", "stats1", "BatchNorm1d(3, affine=False)"),
+    ]
+    assert [panel["z"] for panel in data["panels"] if panel["row"] != "cube"] == [None] * 4
+
+
+@given(layers_that_fit() | norms())
+def test_of_each_layer_the_tables_make_its_ids(drawn):
+    layer, shape = drawn
+    try:
+        one = describe(layer, shape)
+    except NormvizError:  # one value has no spread
+        reject()
+    other = describe(Norm(f"{' '.join(one.axes)} ->", ""), shape)
+    data = plain(compare_payload([one, other, one], whole(one)))
+    for number, e in enumerate((one, other, one)):
+        for row, ids in (("stats", e.stat_ids), ("params", e.param_ids)):
+            sharing = data["sharings"][f"{row}{number}"]
+            assert (sharing is None) == (ids is None)
+            if ids is not None:
+                np.testing.assert_array_equal(np.broadcast_to(summed(sharing["tables"]), shape), ids)
+    used = {panel["links"] for panel in data["panels"]} - {""}
+    assert used == {name for name, sharing in data["sharings"].items() if sharing}
+
+
+def test_only_the_gamma_of_rms_norm():
+    e = explain("RMSNorm(3)", (2, 3))
+    assert compare_payload([e, e], whole(e))["panels"][1]["title"] == "RMSNorm([3]): gamma"
+
+
+def test_a_comparison_of_a_window():
+    scene = read({"shape": "2,64,56,56", "from": "0,40,0,0"}).scene
+    comparison = compare(["BatchNorm2d(64)", "GroupNorm(32, 64)"], scene.shape, scene.layout).explanations
+    data = plain(compare_payload(comparison, scene.grid, at=scene.at))
+    assert data["grid"]["start"] == [0, 40, 0, 0]
+    assert data["sharings"]["stats0"]["tables"][1] == [40, 41]
+    assert data["sharings"]["stats1"]["tables"] == [[0, 32], [20, 20], [0] * 56, [0] * 56]
+
+
+# Every layout has a cube: each element of the drawing is one brick, and no two are the same.
+
+LAYOUTS = [
+    ("ND", (2, 3)), ("NLC", (2, 3, 4)), ("NCL", (2, 3, 4)), ("LNC", (2, 3, 4)), ("NCHW", (2, 3, 2, 2)), ("NHWC", (2, 3, 2, 2)),
+    ("NCDHW", (2, 3, 2, 2, 2)), ("D", (5,)), ("CL", (3, 4)), ("CHW", (3, 2, 2)), ("XYZ", (2, 3, 4)), ("N", (4,)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("layout", "shape"), LAYOUTS)
+def test_each_element_has_its_brick_in_the_cube(layout, shape):
+    names = " ".join(layout.lower())
+    e = describe(Norm(f"{names} ->"), shape, layout=layout)
+    data = plain(compare_payload([e, e], whole(e)))
+    indices = [list(index) for index in product(*map(range, shape))]
+    script = """(() => {
+      const cube = Object.create(Cube.prototype); cube.title = {}; cube.set(args[0].panels.find(({row}) => row === "cube"), args[0]);
+      return {sizes: cube.box.whole, names: cube.box.names, places: args[1].map(index => cube.place(index)),
+              back: args[1].map(index => { const at = cube.place(index); return cube.indexOf(at.n, at.c, at.s); })};
+    })()"""
+    found = evaluate(script, data, indices)
+    assert found["back"] == indices
+    assert len({tuple(place.values()) for place in found["places"]}) == len(indices) == np.prod(found["sizes"])
+    channel = next((axis for axis in "CD" if axis in layout), "")
+    rest = [axis for axis in layout if axis not in ("N", channel)]
+    assert found["names"] == ["N" if "N" in layout else "", channel, "·".join(rest)]
+
+
+# Step by step
+
+
+def test_the_steps_of_a_matrix():
+    e = explain("LayerNorm(3)", MATRIX)
+    data = plain(steps_payload(e, whole(e), step=3, at=(0, 2)))
+    assert (data["kind"], data["step"], data["at"]) == ("steps", 3, [0, 2])
+    assert [panel["key"] for panel in data["panels"]] == [
+        "x",
+        "mean",
+        "centered",
+        "squared",
+        "var",
+        "normalized",
+        "output",
+    ]
+    drawn = {panel["key"]: unpacked(panel["z"]) for panel in data["panels"]}
+    assert drawn["mean"].tolist() == [[3, 3, 3], [4, 4, 4]]
+    assert drawn["centered"].tolist() == [[-2, -1, 3], [0, 0, 0]]
+    assert drawn["squared"].tolist() == [[4, 1, 9], [0, 0, 0]]
+    assert {panel["links"] for panel in data["panels"][:-1]} == {"stats"}
+    assert data["panels"][-1]["links"] == "params"
+    assert "".join(token["text"] for token in data["formula"]) == "y = (x − mean) / √(var + eps) · gamma + beta"
+    assert data["loops"]["runs"] == [{"name": "d", "size": 3}]
+    assert "for n in range" in data["loops"]["code"]
+
+
+@pytest.mark.parametrize(
+    ("layer", "last"), [("LayerNorm(3)", 6), ("RMSNorm(3)", 4), ("LayerNorm(3, elementwise_affine=False)", 5)]
+)
+def test_a_step_beyond_the_last_is_the_last(layer, last):
+    e = explain(layer, MATRIX)
+    assert [steps_payload(e, whole(e), step=step)["step"] for step in (-5, 0, 6, 10**9)] == [0, 0, last, last]
+
+
+@given(layers_that_fit() | norms())
+def test_every_step_is_drawn_as_large_as_x(drawn):
+    layer, shape = drawn
+    try:
+        e = explained(layer, shape, 0)
+    except NormvizError:  # one value has no spread
+        reject()
+    data, drawing = plain(steps_payload(e, whole(e))), whole(e)
+    for panel, step in zip(data["panels"], steps(e), strict=True):
+        np.testing.assert_array_equal(unpacked(panel["z"]), drawing.lay(step.values.float().expand(shape).numpy()))
+        assert panel["why"]
+        assert panel["links"] == "stats" or data[panel["links"]] is not None
+    lit = {step for token in data["formula"] for step in token["steps"]}
+    assert {panel["key"] for panel in data["panels"]} <= lit
+
+
+AWKWARD = [
+    {"shape": "2,3", "layer": "LayerNorm(3,eps=0)", "values": "1,1,1,2,2,2"},  # 0 / 0
+    {"shape": "2,3", "layer": "RMSNorm(3,eps=0)", "values": "0,0,0,0,0,0"},
+    {"shape": "2,3", "values": "1e12,-1e12,1e12,-1e12,0,1e-30"},
+    {"shape": "1"},
+    {"layer": "BatchNorm2d(3,eps=0).eval()"},
+    {"shape": "64,64,16,16", "layer": "GroupNorm(32,64)"},
+    {"shape": "2,4", "layer": "Norm('n (g k) -> k','g',sizes={'g':2})"},
+]
+
+
+@pytest.mark.parametrize("query", AWKWARD, ids=lambda query: "&".join(query.values()))
+def test_awkward_numbers_are_still_json(query):
+    scene = read(query).scene
+    e = scene.explanation
+    data = plain(steps_payload(e, scene.grid, at=scene.at))
+    nonsense = torch.where(torch.arange(e.x.numel()).reshape(e.shape) % 2 == 0, torch.nan, torch.inf)
+    shown = [
+        Shown("a", "a", "", e.x),
+        Shown("b", "b", "", nonsense),
+        Shown("c", "c", "", torch.zeros(e.shape), "params"),
+    ]
+    data_of_values = plain(values_payload(e, scene.grid, shown, at=scene.at))
+    for panel in (*data["panels"], *data_of_values["panels"]):
+        assert panel["low"] == -panel["high"] < 0 < panel["high"]
+
+
+FOLLOWED = [
+    # what happens: a number is a step that the server tells, "on" and "back" are buttons here; then the step that shows
+    ([1], 1),
+    ([1, "on"], 2),
+    ([1, "on", 2], 2),
+    ([1, "on", 1], 2),  # an answer to something else, sent before
+    ([1, "on", "on", 2], 3),  # an answer to the first of two quick clicks
+    ([1, "on", "on", 2, 3], 3),
+    ([1, "on", "on", 3], 3),
+    ([1, "on", 2, 1], 1),  # Back in the browser
+    ([1, "on", 2, 1, 2], 2),  # and Forward
+    ([1, "on", "on", 2, 3, 1], 1),
+    ([4, 0], 0),  # another address
+    ([1, "back", 0, 1, "back", 0], 0),
+]
+
+
+@pytest.mark.parametrize(("events", "shown"), FOLLOWED)
+def test_the_servers_step_is_taken_where_it_is_news(events, shown):
+    script = """(() => {
+      const view = Object.create(StepsView.prototype);
+      Object.assign(view, {send() {}, place() {}, draw() {}, data: {panels: Array(7)}});
+      for (const event of args[0]) {
+        if (event === "on" || event === "back") view.go(view.step + (event === "on" ? 1 : -1));
+        else { view.data = {...view.data, step: event}; view.take(); }
+      }
+      return view.step;
+    })()"""
+    assert evaluate(script, events) == shown
+
+
+# Values
+
+
+def test_values_side_by_side():
+    e = explain("LayerNorm(3)", MATRIX)
+    shown = [Shown("train", "train()", "in training", MATRIX), Shown("gap", "gap", "", -MATRIX, "", 2.0)]
+    data = plain(values_payload(e, whole(e), shown, name="J", at=(0, 1)))
+    assert (data["kind"], data["name"], data["at"], data["values"]) == ("values", "J", [0, 1], None)
+    assert [
+        (panel["key"], panel["title"], panel["links"], panel["low"], panel["high"]) for panel in data["panels"]
+    ] == [
+        ("train", "train()", "stats", -6, 6),
+        ("gap", "gap", "", -2, 2),
+    ]
+    assert unpacked(data["panels"][1]["z"]).tolist() == (-MATRIX).tolist()
+    assert data["stats"]["tables"] == [[0, 1], [0, 0, 0]]
+
+
+# Charts
+
+CHARTS = {
+    "mean": lambda: figures.mean_over_time(run(Stream(steps=5))),
+    "variance": lambda: figures.variance_over_time(run(Stream(steps=5))),
+    "spread": lambda: figures.spread_by_size(spread(SmallBatches([2, 8]))),
+    "left": lambda: figures.left_along_sequences(per_step(Sequences(4, 3))),
+}
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_a_chart_is_json_with_its_colours_named(name):
+    data = plain(chart_payload(CHARTS[name](), "what it shows", plotly="lib/plotly.js"))
+    assert (data["kind"], data["plotly"], data["figure"]["alt"]) == ("chart", "lib/plotly.js", "what it shows")
+    assert "template" not in data["figure"]["layout"]
+    for trace in data["figure"]["data"]:
+        assert trace["name"]
+        for theme in THEMES.values():
+            assert by_meaning(trace["meta"]["colour"], theme).startswith("#")
+
+
+def test_the_browser_finds_the_same_colours():
+    names = ["accent", "muted", "few.0", "few.7", None]
+    for theme, colours in THEMES.items():
+        found = evaluate(
+            "args[1].map(name => ChartView.prototype.colour.call({colours: THEMES[args[0]]}, name))", theme, names
+        )
+        assert found == [*(by_meaning(name, colours) for name in names[:-1]), None]
+
+
+def test_the_browser_paints_lines_and_markers_in_the_theme():
+    traces = [
+        line("a", [1], [2], "accent"),
+        dots("b", [1], [2], "few.1"),
+        bars("c", [1], [2], "muted"),
+        {"type": "scatter", "x": [1], "y": [2], "name": "d"},
+    ]
+    data = plain(chart_payload(chart(traces, "x", "y"), "alt"))
+    dark = as_json(THEMES["dark"])
+    script = "args[0].map(trace => ChartView.prototype.inTheme.call({colours: THEMES.dark, colour: ChartView.prototype.colour}, trace))"
+    one, two, three, four = evaluate(script, data["figure"]["data"])
+    assert one["line"]["color"] == dark["accent"]
+    assert (two["marker"]["color"], two["marker"]["size"]) == (dark["few"][1], 6)
+    assert three["marker"]["color"] == dark["muted"]
+    assert four == data["figure"]["data"][3]
+
+
+SETS = """(async () => {
+  const drawn = [], root = { dataset: {}, style: { setProperty() {} }, clientWidth: 500 };
+  const view = Object.assign(Object.create(ChartView.prototype), { root, async draw() {
+    drawn.push([this.data.figure.data[0].name, this.mode, this.root.clientWidth]);
+    this.width = this.root.clientWidth;
+    if (this.breaks) throw new Error("broken");
+  } });
+  for (const [data, mode, width, breaks] of args[0]) {
+    Object.assign(view, { breaks });
+    root.clientWidth = width;
+    await view.set(data, mode).catch(() => {});
+  }
+  return [drawn, root.dataset.drawn];
+})()"""
+
+
+def test_a_chart_is_drawn_again_where_it_the_theme_or_the_width_is_another_or_it_broke():
+    one, other = (chart_payload(chart([line(name, [1], [2], "accent")], "x", "y"), "") for name in ("one", "other"))
+    given = [
+        (one, "light", 500, False),
+        (one, "light", 500, False),  # the same
+        (other, "light", 500, False),
+        (other, "dark", 500, False),
+        (other, "dark", 400, False),
+        (one, "dark", 400, True),
+        (one, "dark", 400, False),
+        (one, "dark", 400, False),  # the same
+    ]
+    drawn, told = evaluate(SETS, given)
+    assert drawn == [
+        [data["figure"]["data"][0]["name"], mode, width] for data, mode, width, _ in given[:1] + given[2:7]
+    ]
+    assert told == str(len(given) - 1)  # who waits for it hears of every answer but the broken one
+
+
+def test_numbers_that_are_none_leave_a_gap_in_a_chart():
+    data = plain(chart_payload(chart([line("a", [1, 2], [float("nan"), float("inf")], "accent")], "x", "y"), "alt"))
+    assert (data["figure"]["data"][0]["name"], data["figure"]["data"][0]["y"]) == ("a", [None, None])
+
+
+ARRAYS = [
+    # what is given, and the type that it is sent in
+    (np.array([0.1, np.nan, -2.0]), "f8"),
+    (np.arange(1, 61), "i1"),
+    (np.array([1, 128]), "i2"),
+    (np.array([-40_000]), "i4"),
+]
+
+
+@pytest.mark.parametrize(("given", "kind"), ARRAYS)
+def test_an_array_is_sent_to_the_last_bit(given, kind):
+    (drawn,) = plain(chart_payload(chart([line("a", given, given, "accent")], "x", "y"), ""))["figure"]["data"]
+    assert (drawn["x"]["dtype"], drawn["y"]) == (kind, drawn["x"])
+    np.testing.assert_array_equal(np.frombuffer(b64decode(drawn["x"]["bdata"]), f"<{kind}"), given)
+
+
+def test_whole_numbers_beyond_plotlys_types_are_sent_as_they_are():
+    given = np.array([1, 2**40])
+    (drawn,) = plain(chart_payload(chart([line("a", given, given, "accent")], "x", "y"), ""))["figure"]["data"]
+    assert drawn["x"] == [1, 2**40]
+
+
+@pytest.mark.parametrize("make", [
+    lambda e: compare_payload([e, e], whole(e), theme="dark"), lambda e: steps_payload(e, whole(e), theme="dark"),
+    lambda e: values_payload(e, whole(e), [Shown("x", "x", "", e.x)], theme="dark"),
+    lambda e: chart_payload(CHARTS["mean"](), "alt", theme="dark"),
+])  # fmt: skip
+def test_every_kind_may_name_a_theme_and_carries_no_colour(make):
+    data = plain(make(explain("LayerNorm(3)", MATRIX)))
+    assert data["theme"] == "dark"
+    assert "themes" not in data
+    assert not any("scales" in panel for panel in data.get("panels", ()))
+
+
+def test_the_module_has_a_view_for_every_kind():
+    assert evaluate("Object.keys(KINDS)") == ["view", "compare", "steps", "values", "chart", "tabs"]
+
+
+def test_more_groups_than_a_browser_can_count_are_refused():
+    e = describe(Norm("n d -> n d"), (2**40, 2**40))
+    with pytest.raises(NormvizError, match="groups are too many to number"):
+        compare_payload([e, e], whole(e))

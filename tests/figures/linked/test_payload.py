@@ -1,0 +1,259 @@
+import json
+from base64 import b64decode
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, reject
+from hypothesis import strategies as st
+
+from normviz import explain
+from normviz.analysis.explanation import describe
+from normviz.figures.palette import THEMES, as_json, stops
+from normviz.figures.payload.linked import payload
+from normviz.layers.errors import NormvizError
+from normviz.layers.norm import Norm
+from normviz.scene.grid import grid
+from normviz.scene.query import read
+from tests.figures.linked.javascript import evaluate
+from tests.strategies import explained, layers_that_fit, norms
+
+
+def sent(e, start=(), **more):
+    """The payload as a browser gets it: JSON, and JSON alone."""
+    return json.loads(json.dumps(payload(e, grid(e.shape, e.axes, start), **more), allow_nan=False))
+
+
+def unpacked(array):
+    return np.frombuffer(b64decode(array["data"]), "<f4").reshape(array["shape"])
+
+
+def of_scene(**query):
+    scene = read(query).scene
+    return scene, sent(scene.explanation, scene.start, at=scene.at, editable=scene.editable)
+
+
+def test_layer_norm_on_a_matrix():
+    x = torch.tensor([[1.0, 2.0, 6.0], [4.0, 4.0, 4.0]])
+    data = sent(explain("LayerNorm(3)", x), at=(1, 2), editable=True, plotly="lib/plotly.js")
+    assert data["axes"] == ["n", "d"]
+    drawing = {"facets": [], "row": 0, "col": 1, "start": [0, 0], "extent": [2, 3], "across": 1}
+    assert data["grid"] == drawing | {"shape": [2, 3]}
+    assert data["layer"] == "LayerNorm([3])"
+    assert data["stats"] == {
+        "tables": [[0, 1], [0, 0, 0]],
+        "count": 2,
+        "size": 3,
+        "axes": [{"name": "n", "axis": 0, "divide": 1, "modulo": 2}],
+        "center": True,
+        "running": False,
+    }
+    assert data["params"] == {
+        "tables": [[0, 0], [0, 1, 2]],
+        "axes": [{"name": "d", "axis": 1, "divide": 1, "modulo": 3}],
+        "bias": True,
+        "met": 2,
+    }
+    assert [panel["key"] for panel in data["panels"]] == ["stats", "params", "x", "normalized", "output"]
+    assert unpacked(data["panels"][2]["z"]).tolist() == x.tolist()
+    assert unpacked(data["values"]["mean"]).tolist() == [[3], [4]]
+    np.testing.assert_allclose(unpacked(data["values"]["var"]), [[14 / 3], [0]], rtol=1e-6)
+    assert unpacked(data["values"]["gamma"]).tolist() == [[1, 1, 1]]
+    assert unpacked(data["values"]["beta"]).tolist() == [[0, 0, 0]]
+    assert data["values"]["eps"] == 1e-5
+    assert (data["at"], data["editable"], data["plotly"], data["theme"]) == ([1, 2], True, "lib/plotly.js", None)
+
+
+def test_of_a_shape_alone_there_are_no_values():
+    data = sent(explain("LayerNorm(3)", (2, 3)))
+    assert data["values"] is None
+    assert [panel["key"] for panel in data["panels"]] == ["stats", "params"]
+    assert data["at"] is None
+
+
+def test_without_gamma_there_are_no_parameters():
+    data = sent(explain("InstanceNorm2d(3)", torch.zeros(2, 3, 4, 4)))
+    assert data["params"] is None
+    assert set(data["values"]) == {"mean", "var", "eps"}
+    assert data["facts"][2] == {"label": "parameters", "value": "0", "note": ""}
+
+
+FACTS = [
+    ("LayerNorm([3, 4, 4])", ["2", "48", "48 + 48 = 96", "0"], "gamma (3, 4, 4) + beta (3, 4, 4)"),
+    ("LayerNorm(4, bias=False)", ["24", "4", "4", "0"], "gamma (4,)"),
+    ("RMSNorm(4)", ["24", "4", "4", "0"], "gamma (4,)"),
+    ("BatchNorm2d(3)", ["3", "32", "3 + 3 = 6", "7"], "gamma (3,) + beta (3,)"),
+    ("InstanceNorm2d(3)", ["6", "16", "0", "0"], ""),
+    (Norm("n c h w ->", ""), ["1", "96", "1 + 1 = 2", "0"], "gamma () + beta ()"),
+]
+
+
+@pytest.mark.parametrize(("layer", "values", "made"), FACTS)
+def test_the_figures_of_merit(layer, values, made):
+    facts = sent(explain(layer, (2, 3, 4, 4)))["facts"]
+    pair = "mean squares" if layer == "RMSNorm(4)" else "(mean, variance) pairs"
+    assert [fact["label"] for fact in facts] == [pair, "elements each", "parameters", "buffers"]
+    assert [fact["value"] for fact in facts] == values
+    assert facts[2]["note"] == made
+    tracked = values[3] != "0"
+    assert facts[3]["note"] == (
+        "running_mean, running_var, num_batches_tracked" if tracked else "no running statistics"
+    )
+
+
+def test_large_counts_are_told_whole_though_a_window_is_drawn():
+    _, data = of_scene(shape="100000,100000,100000", layer="LayerNorm([100000,100000])")
+    assert [fact["value"].split(" = ")[-1] for fact in data["facts"]] == [
+        "100,000",
+        "10,000,000,000",
+        "20,000,000,000",
+        "0",
+    ]
+    assert np.prod(data["grid"]["extent"]) <= 16_384
+
+
+AWKWARD = [
+    {"shape": "2,3", "layer": "LayerNorm(3,eps=0)", "values": "1,1,1,2,2,2"},  # 0 / 0
+    {"shape": "2,3", "layer": "RMSNorm(3,eps=0)", "values": "0,0,0,0,0,0", "params": "random"},
+    {"shape": "2,3", "layer": "GroupNorm(1,3,eps=0)", "values": "5,5,5,5,5,5", "params": "index"},
+    {"shape": "2,3", "values": "1e12,-1e12,1e12,-1e12,0,1e-30"},
+    {"shape": "2,3", "layer": "LayerNorm(3,eps=1e308)"},
+    {"shape": "2,3", "layer": "LayerNorm(3,eps=1e-320)"},
+    {"shape": "1", "layer": "LayerNorm(1)"},
+    {"shape": "1,1,1,1,1,1,1,1,1,1,1,1"},
+    {"layer": "BatchNorm2d(3,eps=0).eval()"},
+    {"shape": "64,64,16,16", "layer": "GroupNorm(32,64)"},
+    {"shape": "1099511627776", "layer": "LayerNorm([1099511627776])", "from": "1099511627000", "at": "1099511627500"},
+    {
+        "shape": "94906265,94906265",
+        "layer": "Norm('n d -> n d','n d')",
+        "from": "94906000,94906000",
+    },  # nearly 2^53 groups
+    {"layer": "Norm('n c h w -> c','c',running=True)"},
+    {"layer": "Norm('n c h w ->','')"},
+]
+
+
+@pytest.mark.parametrize("query", AWKWARD, ids=lambda query: "&".join(query.values()))
+def test_awkward_input_is_still_json(query):
+    scene, data = of_scene(**query)
+    assert read(query).problem is None
+    assert tuple(data["at"]) == scene.at
+    check_tables(scene.sharing, data)
+
+
+def check_tables(e, data):
+    """The sum of an index's entries is its id, and each place is that of its mean or its gamma."""
+    window = [
+        range(first, first + part) for first, part in zip(data["grid"]["start"], data["grid"]["extent"], strict=True)
+    ]
+    corners = list(product(*({0, len(part) // 2, len(part) - 1} for part in window)))
+    for sharing, names in ((data["stats"], e.norm.pattern.right), (data["params"], e.norm.gamma_axes)):
+        if sharing is None:
+            continue
+        assert [len(table) for table in sharing["tables"]] == data["grid"]["extent"]
+        assert [place["name"] for place in sharing["axes"]] == list(names)
+        sizes = [place["modulo"] for place in sharing["axes"]]
+        for corner in corners[:200]:
+            number = 0
+            for place, size in zip(sharing["axes"], sizes, strict=True):
+                x = window[place["axis"]][corner[place["axis"]]]
+                number = number * size + x // place["divide"] % place["modulo"]
+            assert number == sum(table[i] for table, i in zip(sharing["tables"], corner, strict=True))
+
+
+@given(layers_that_fit() | norms(), st.integers(0, 9))
+def test_tables_sum_to_the_ids(drawn, seed):
+    layer, shape = drawn
+    try:
+        e = explained(layer, shape, seed)
+    except NormvizError:  # one value has no spread
+        reject()
+    data = sent(e)
+    for key, ids in (("stats", e.stat_ids), ("params", e.param_ids)):
+        assert (data[key] is None) == (ids is None)
+        if ids is not None:
+            summed = np.zeros(shape, np.int64)
+            for axis, table in enumerate(data[key]["tables"]):
+                summed += np.reshape(table, [-1 if i == axis else 1 for i in range(len(shape))])
+            np.testing.assert_array_equal(summed, ids)
+    check_tables(e, data)
+
+
+@given(layers_that_fit() | norms(), st.integers(0, 9))
+def test_numbers_are_those_that_each_element_meets(drawn, seed):
+    layer, shape = drawn
+    try:
+        e = explained(layer, shape, seed)
+    except NormvizError:  # one value has no spread
+        reject()
+    values = sent(e)["values"]
+    for name, wanted in (("mean", e.trace.mean), ("var", e.trace.var)):
+        np.testing.assert_array_equal(np.broadcast_to(unpacked(values[name]), shape), wanted.float().expand(shape))
+    held = e.layer_values()
+    for name, parameter in (("gamma", held.gamma), ("beta", held.beta)):
+        assert (name in values) == (parameter is not None)
+        if parameter is not None:
+            met = parameter.flatten()[torch.from_numpy(e.param_ids.copy())]
+            np.testing.assert_array_equal(np.broadcast_to(unpacked(values[name]), shape), met.float())
+
+
+WINDOWS = [
+    ({"shape": "2,64,56,56", "layer": "GroupNorm(32,64)", "params": "index"}, (0, 41, 0, 0)),
+    ({"shape": "2,64,56,56", "layer": "InstanceNorm2d(64,affine=True)", "params": "index"}, (0, 62, 0, 0)),
+    ({"shape": "300,200", "layer": "BatchNorm1d(200)", "params": "random"}, (101, 72)),
+    ({"shape": "300,200", "layer": "LayerNorm(200)", "params": "random"}, (172, 0)),
+    ({"shape": "20,4,700", "layer": "GroupNorm(2,4)", "params": "index"}, (0, 0, 101)),
+]
+
+
+@pytest.mark.parametrize(("query", "start"), WINDOWS)
+def test_of_a_window_the_numbers_are_those_of_its_elements(query, start):
+    scene, data = of_scene(**query, **{"from": ",".join(map(str, start))})
+    e, made = scene.explanation, scene.grid
+    assert data["grid"]["start"] == list(made.start) == list(start)
+    check_tables(e, data)
+    for name, wanted in (("mean", e.trace.mean), ("var", e.trace.var)):
+        shown = np.broadcast_to(unpacked(data["values"][name]), made.extent)
+        np.testing.assert_array_equal(shown, wanted.expand(scene.shape)[made.slices])
+    gamma = e.layer_values().gamma.flatten()[torch.from_numpy(e.param_ids.copy())]
+    np.testing.assert_array_equal(np.broadcast_to(unpacked(data["values"]["gamma"]), made.extent), gamma[made.slices])
+
+
+def test_a_payload_is_small():
+    assert len(json.dumps(of_scene()[1])) < 30_000
+    largest = of_scene(shape="4,16,16,16")[1]
+    assert len(json.dumps(largest)) < 16_384 * 4 * 4 / 3 * 3 + 600_000  # three panels of float32, gamma and beta
+
+
+def test_ids_are_made_in_the_browser_and_not_sent():
+    data = of_scene()[1]
+    assert [panel["z"] is None for panel in data["panels"]] == [True, True, False, False, False]
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_the_browser_has_the_colours_and_the_scales_of_the_palette(theme):
+    colours = THEMES[theme]
+    asked = [
+        ("none", 0),
+        ("cube", 0),
+        ("values", 0),
+        ("parameters", 3),
+        *(("groups", groups) for groups in range(1, 12)),
+    ]
+    found = evaluate(
+        "[THEMES[args[0]], args[1].map(([scale, groups]) => stops(THEMES[args[0]], scale, groups))]", theme, asked
+    )
+    scales = [stops(colours, scale if scale != "cube" else "none", groups) for scale, groups in asked]
+    assert found == json.loads(json.dumps([as_json(colours), scales]))
+    for scale in found[1]:
+        places = [place for place, _ in scale]
+        assert places == sorted(places)
+        assert (places[0], places[-1]) == (0, 1)
+
+
+def test_more_groups_than_a_browser_can_count_are_refused():
+    e = describe(Norm("n d -> n d"), (2**40, 2**40))
+    with pytest.raises(NormvizError, match="groups are too many to number"):
+        sent(e)

@@ -1,0 +1,227 @@
+import re
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from normviz.analysis.explanation import describe
+from normviz.layers.axes import divisors, parse_layout
+from normviz.layers.catalogue import FAMILIES, KINDS
+from normviz.layers.errors import NormvizError
+from normviz.layers.fit import fitted, kind_for, of_family, torch_layer
+from normviz.layers.layer import Layer
+from normviz.layers.norm import Norm
+from tests.fuzz.measure import cost
+from tests.strategies import IN_TORCH, layers_that_fit, norms, shapes
+
+FITTED = [
+    # the layer, the shape and layout that it shall take, the layer that does
+    ("LayerNorm([3, 4, 4])", (2, 5, 6, 6), "NCHW", "LayerNorm([5, 6, 6])"),
+    ("LayerNorm([4, 4])", (2, 5, 6, 7), "NCHW", "LayerNorm([6, 7])"),
+    ("LayerNorm([4, 4])", (5,), "D", "LayerNorm([5])"),
+    ("LayerNorm([4], eps=0.5, bias=False)", (2, 3), "ND", "LayerNorm([3], eps=0.5, bias=False)"),
+    ("RMSNorm(4)", (2, 5, 6), "NLC", "RMSNorm([6])"),
+    ("BatchNorm2d(3)", (2, 5, 6), "NCL", "BatchNorm1d(5)"),
+    ("BatchNorm2d(3, momentum=None).eval()", (2, 5), "ND", "BatchNorm1d(5, momentum=None).eval()"),
+    ("BatchNorm1d(3)", (2, 5, 6, 7, 8), "NCDHW", "BatchNorm3d(5)"),
+    ("SyncBatchNorm(3)", (2, 5, 6, 7), "NCHW", "SyncBatchNorm(5)"),
+    ("InstanceNorm2d(3, affine=True)", (5, 6), "CL", "InstanceNorm1d(5, affine=True)"),
+    ("InstanceNorm2d(3)", (5, 6, 7), "CHW", "InstanceNorm2d(5)"),
+    ("InstanceNorm2d(3)", (5, 6, 7), "NCL", "InstanceNorm1d(6)"),
+    ("InstanceNorm2d(3)", (5, 6, 7, 8), "CDHW", "InstanceNorm3d(5)"),
+    ("GroupNorm(2, 4)", (2, 6, 5), "NCL", "GroupNorm(2, 6)"),
+    ("GroupNorm(4, 8)", (2, 6, 5), "NCL", "GroupNorm(3, 6)"),
+    ("GroupNorm(4, 8)", (2, 7, 5), "NCL", "GroupNorm(1, 7)"),
+    ("GroupNorm(2, 4)", (2, 7, 5), "NCL", "GroupNorm(1, 7)"),
+    ("ChannelsFirstLayerNorm(3)", (2, 5), "NC", "ChannelsFirstLayerNorm(5)"),
+    ("DimNorm(3, dim=2)", (2, 5, 6), "NLC", "DimNorm(6, dim=2)"),
+    ("DimNorm(3, dim=2)", (2, 5), "ND", "DimNorm(5)"),
+]
+
+
+@pytest.mark.parametrize(("layer", "shape", "layout", "expected"), FITTED)
+def test_sizes_come_from_the_shape_and_all_else_is_kept(layer, shape, layout, expected):
+    assert str(fitted(Layer.parse(layer), shape, parse_layout(layout, len(shape)))) == expected
+
+
+OF_FAMILY = [
+    ("LayerNorm", (2, 3, 4, 5), "NCHW", "LayerNorm([3, 4, 5])"),
+    ("LayerNorm", (3,), "D", "LayerNorm([3])"),
+    ("RMSNorm", (2, 3), "ND", "RMSNorm([3])"),
+    ("BatchNorm", (2, 3, 4, 5), "NCHW", "BatchNorm2d(3)"),
+    ("SyncBatchNorm", (2, 3, 4, 5), "NCHW", "SyncBatchNorm(3)"),
+    ("InstanceNorm", (2, 3, 4), "CHW", "InstanceNorm2d(2)"),
+    ("GroupNorm", (2, 6, 4, 5), "NCHW", "GroupNorm(2, 6)"),
+    ("GroupNorm", (2, 3, 4, 5), "NCHW", "GroupNorm(1, 3)"),
+    ("ChannelsFirstLayerNorm", (2, 3, 4), "NCL", "ChannelsFirstLayerNorm(3)"),
+    ("DimNorm", (2, 3), "ND", "DimNorm(3, dim=0)"),
+]
+
+
+@pytest.mark.parametrize(("family", "shape", "layout", "expected"), OF_FAMILY)
+def test_the_layer_of_a_family_on_a_shape(family, shape, layout, expected):
+    assert str(of_family(family, shape, parse_layout(layout, len(shape)))) == expected
+
+
+NO_LAYER = [
+    ("BatchNorm", "D", "BatchNorm takes an x of rank 2, 3, 4 or 5, and this one has rank 1, D."),
+    ("BatchNorm", "ABCDEF", "BatchNorm takes an x of rank 2, 3, 4 or 5, and this one has rank 6, ABCDEF."),
+    ("InstanceNorm", "D", "InstanceNorm takes an x of rank 2, 3, 4 or 5, and this one has rank 1, D."),
+    ("GroupNorm", "D", "GroupNorm takes an x of rank 2 or more, and this one has rank 1, D."),
+    ("SyncBatchNorm", "D", "SyncBatchNorm takes an x of rank 2 or more, and this one has rank 1, D."),
+]
+
+
+@pytest.mark.parametrize(("family", "layout", "message"), NO_LAYER)
+def test_a_rank_that_no_layer_of_the_family_takes_is_refused(family, layout, message):
+    with pytest.raises(NormvizError, match=re.escape(message)):
+        kind_for(family, parse_layout(layout, len(layout)))
+
+
+@given(layers_that_fit(), shapes())
+def test_a_fitted_layer_takes_the_shape(drawn, shape):
+    layer, _ = drawn
+    axes = parse_layout("NCDHWL"[: len(shape)], len(shape))
+    try:
+        found = fitted(layer, shape, axes)
+    except NormvizError:
+        assert not any(kind.takes_rank(len(shape)) for kind in FAMILIES[layer.kind.family])
+        return
+    assert found.kind.family == layer.kind.family
+    assert found.training == layer.training
+    for name, value in layer.given.items():
+        if name in ("eps", "affine", "elementwise_affine", "bias", "momentum", "track_running_stats"):
+            assert found.given[name] == value
+    assert takes(found, shape)
+
+
+@given(layers_that_fit())
+def test_a_layer_that_fits_is_fitted_as_it_is(drawn):
+    layer, shape = drawn
+    assert fitted(layer, shape, parse_layout(layer.kind.layout(len(shape)), len(shape))) == layer
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@given(shape=shapes())
+def test_the_layer_of_a_family_takes_the_shape(family, shape):
+    assume(any(kind.takes_rank(len(shape)) for kind in FAMILIES[family]))
+    assert takes(of_family(family, shape, parse_layout("NCDHWL"[: len(shape)], len(shape))), shape)
+
+
+def takes(layer, shape):
+    """All but "one value has no spread", which no size of the layer can mend."""
+    try:
+        describe(layer, shape)
+    except NormvizError as refused:
+        return "Expected more than 1" in str(refused)
+    return True
+
+
+FOUND = [
+    (Norm("n c h w -> n", "c h w"), (2, 3, 4, 5), "LayerNorm([3, 4, 5])"),
+    (Norm("n c h w -> n", "c"), (2, 3, 4, 5), "GroupNorm(1, 3)"),
+    (Norm("n c h w -> n c", "c"), (2, 3, 4, 5), "InstanceNorm2d(3, affine=True)"),
+    (Norm("c h w -> c", "c"), (3, 4, 5), "InstanceNorm2d(3, affine=True)"),
+    (Norm("n c h w -> c", "c", bias=False), (2, 3, 4, 5), "BatchNorm2d(3, bias=False)"),
+    (Norm("n c h w -> c", None), (2, 3, 4, 5), "BatchNorm2d(3, affine=False)"),
+    (Norm("n c h w -> c", "c", running=True), (2, 3, 4, 5), "BatchNorm2d(3).eval()"),
+    (Norm("c h w -> c", running=True), (3, 4, 5), "InstanceNorm2d(3, track_running_stats=True).eval()"),
+    (Norm("n (g k) h -> n g", "c", sizes={"g": 3}), (2, 6, 4), "GroupNorm(3, 6)"),
+    (Norm("n (g k) h -> n g", "c", sizes={"k": 3}, eps=0.5), (2, 6, 4), "GroupNorm(2, 6, eps=0.5)"),
+    (Norm("n (g k) h -> n k g", "g k", sizes={"k": 3}), (2, 6, 4), None),
+    (Norm("n (g k) h -> n k g", sizes={"k": 3}), (2, 6, 4), "LayerNorm([4], elementwise_affine=False)"),
+    (Norm("n (g k) h -> n k", "c", sizes={"k": 3}), (2, 6, 4), None),
+    (Norm("n d -> n", "d", center=False, eps=None, bias=False), (2, 5), "RMSNorm([5])"),
+    (Norm("n d -> n", "d", center=False, eps=None), (2, 5), None),
+    (Norm("n d -> n", "d", center=False, eps=1e-5, bias=False), (2, 5), "RMSNorm([5], eps=1e-05)"),
+    (Norm("n d -> n", "d", eps=None), (2, 5), None),
+    (Norm("n d -> n", ""), (2, 5), None),
+    (Norm("n d -> d", "d", center=False), (2, 5), None),
+    (Norm("n c h w -> n h w", "c"), (2, 3, 4, 5), None),
+    (Norm("n c h w -> n h w", "c"), (2, 3, 1, 1), "GroupNorm(1, 3)"),
+    (Norm("a b -> b a", "b"), (2, 1), "LayerNorm([1])"),
+    (Norm("h w -> h w", "h w"), (4, 5), None),
+    (Norm("a b c d e f -> b", "b"), (2, 3, 1, 1, 1, 1), None),
+]
+
+
+@pytest.mark.parametrize(("norm", "shape", "text"), FOUND)
+def test_the_torch_layer_of_a_norm(norm, shape, text):
+    found = torch_layer(norm, shape)
+    assert (None if found is None else str(found)) == text
+
+
+@given(layers_that_fit(IN_TORCH))
+def test_every_layer_of_torch_is_found_from_its_norm(drawn):
+    layer, shape = drawn
+    assume(layer.name != "SyncBatchNorm")
+    assume(takes(layer, shape))
+    try:
+        norm = describe(layer, shape).norm
+    except NormvizError:
+        return
+    found = torch_layer(norm, shape)
+    assert found is not None
+    assert_does_the_same(found, norm, shape)
+
+
+@given(st.booleans().flatmap(norms))
+def test_the_torch_layer_of_any_norm_does_what_the_norm_does(drawn):
+    norm, shape = drawn
+    found = torch_layer(norm, shape)
+    if found is not None:
+        assert_does_the_same(found, norm, shape)
+
+
+def assert_does_the_same(layer, norm, shape):
+    one, other = describe(layer, shape), describe(norm, shape)
+    assert (one.norm.center, one.norm.eps, one.norm.running) == (norm.center, norm.eps, norm.running)
+    assert one.counts.gamma_shape == other.counts.gamma_shape
+    assert one.counts.beta_shape == other.counts.beta_shape
+    pairs = set(zip(one.stat_ids.ravel().tolist(), other.stat_ids.ravel().tolist(), strict=True))
+    assert len(pairs) == one.counts.statistics == other.counts.statistics
+    assert (one.param_ids is None) == (other.param_ids is None)
+    if one.param_ids is not None:
+        assert np.array_equal(one.param_ids, other.param_ids)
+
+
+@pytest.mark.parametrize(
+    ("size", "numbers"), [(1, [1]), (6, [1, 2, 3, 6]), (7, [1, 7]), (36, [1, 2, 3, 4, 6, 9, 12, 18, 36])]
+)
+def test_divisors(size, numbers):
+    assert divisors(size) == numbers
+
+
+MANY_DIVISORS = 963_761_198_400  # 6,720: more than any other number below 2^40
+LARGEST_PRIME = 2**40 - 87
+
+
+def test_divisors_of_large_sizes():
+    assert divisors(2**40) == [2**power for power in range(41)]
+    assert divisors(LARGEST_PRIME) == [1, LARGEST_PRIME]
+    assert len(divisors(MANY_DIVISORS)) == 6720
+
+
+@given(st.integers(1, 3000))
+def test_divisors_are_all_that_divide(size):
+    assert divisors(size) == [number for number in range(1, size + 1) if size % number == 0]
+
+
+LARGE = [
+    (Norm("n (g k) h -> n g", "c", sizes={"g": 2**39}), (2, 2**40, 4), f"GroupNorm({2**39}, {2**40})"),
+    (Norm("n c h w -> n h w", "c"), (2, MANY_DIVISORS, 2**40, 4), None),
+    (Norm("n c h w -> n c", "c"), (2, MANY_DIVISORS, 2**40, 4), f"InstanceNorm2d({MANY_DIVISORS}, affine=True)"),
+    (Norm("n d -> n", "d"), (3, 2**40), f"LayerNorm([{2**40}])"),
+]
+
+
+@pytest.mark.parametrize(("norm", "shape", "text"), LARGE)
+def test_the_torch_layer_of_a_norm_is_found_at_any_size_and_soon(norm, shape, text):
+    found = cost(lambda: torch_layer(norm, shape))
+    assert (None if found.answer is None else str(found.answer)) == text
+    assert found.calls < 20_000
+
+
+def test_every_family_has_kinds():
+    assert {kind.family for kind in KINDS.values()} == set(FAMILIES)

@@ -1,0 +1,268 @@
+"""A layer is two patterns and some facts; its text and its module say the same."""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from torch import nn
+
+from normviz.layers.axes import parse_layout
+from normviz.layers.catalogue import KINDS
+from normviz.layers.errors import NormvizError
+from normviz.layers.layer import Layer
+from tests.strategies import IN_TORCH, layers_that_fit, norms
+
+NCHW, NLC, ND = ("n", "c", "h", "w"), ("n", "l", "c"), ("n", "d")
+PATTERNS = [
+    # the layer, the axes of x, who shares a mean and a variance, where gamma stands
+    ("LayerNorm([3, 4, 5])", NCHW, "n c h w -> n", "c h w"),
+    ("LayerNorm([4, 5])", NCHW, "n c h w -> n c", "h w"),
+    ("LayerNorm(5)", NCHW, "n c h w -> n c h", "w"),
+    ("LayerNorm([2, 3, 4, 5])", NCHW, "n c h w ->", "n c h w"),
+    ("RMSNorm(5)", NCHW, "n c h w -> n c h", "w"),
+    ("BatchNorm1d(3)", ND, "n d -> d", "d"),
+    ("BatchNorm1d(3)", NLC, "n l c -> l", "l"),
+    ("BatchNorm2d(3)", NCHW, "n c h w -> c", "c"),
+    ("BatchNorm2d(3).eval()", NCHW, "n c h w -> c", "c"),
+    ("InstanceNorm2d(3)", NCHW, "n c h w -> n c", None),
+    ("InstanceNorm2d(3, affine=True)", NCHW, "n c h w -> n c", "c"),
+    ("InstanceNorm2d(3, affine=True)", ("c", "h", "w"), "c h w -> c", "c"),
+    ("InstanceNorm2d(3, track_running_stats=True)", NCHW, "n c h w -> n c", None),
+    ("InstanceNorm2d(3, track_running_stats=True).eval()", NCHW, "n c h w -> c", None),
+    ("InstanceNorm2d(3).eval()", NCHW, "n c h w -> n c", None),
+    ("GroupNorm(3, 6)", NCHW, "n (g k) h w -> n g", "c"),
+    ("GroupNorm(3, 6)", ("g", "k", "h"), "g (g0 k0) h -> g g0", "k"),
+    ("GroupNorm(3, 6, affine=False)", ("n", "c"), "n (g k) -> n g", None),
+    ("ChannelsFirstLayerNorm(3)", NCHW, "n c h w -> n h w", "c"),
+    ("DimNorm(3, dim=0)", ND, "n d -> d", "d"),
+    ("DimNorm(3)", NLC, "n l c -> n l", "c"),
+    ("DimNorm(3, dim=1)", NLC, "n l c -> n c", "c"),
+]
+
+
+@pytest.mark.parametrize(("text", "axes", "stats", "params"), PATTERNS)
+def test_a_layer_is_two_patterns(text, axes, stats, params):
+    norm = Layer.parse(text).norm(axes)
+    assert (norm.stats, norm.params) == (stats, params)
+
+
+FACTS = [
+    # the layer, center, bias, eps, running, elements of its buffers
+    ("LayerNorm(3)", True, True, 1e-5, False, 0),
+    ("LayerNorm(3, bias=False)", True, False, 1e-5, False, 0),
+    ("LayerNorm(3, elementwise_affine=False)", True, False, 1e-5, False, 0),
+    ("RMSNorm(3)", False, False, None, False, 0),
+    ("RMSNorm(3, eps=1e-6)", False, False, 1e-6, False, 0),
+    ("BatchNorm1d(3)", True, True, 1e-5, False, 7),
+    ("BatchNorm1d(3).eval()", True, True, 1e-5, True, 7),
+    ("BatchNorm1d(3, bias=False).eval()", True, False, 1e-5, True, 7),
+    ("BatchNorm1d(3, track_running_stats=False).eval()", True, True, 1e-5, False, 0),
+    ("SyncBatchNorm(3).eval()", True, True, 1e-5, True, 7),
+    ("InstanceNorm1d(3)", True, False, 1e-5, False, 0),
+    ("InstanceNorm1d(3, affine=True, track_running_stats=True).eval()", True, True, 1e-5, True, 7),
+    ("GroupNorm(3, 3, eps=0, bias=False)", True, False, 0.0, False, 0),
+    ("ChannelsFirstLayerNorm(3)", True, True, 1e-6, False, 0),
+    ("DimNorm(3)", True, True, 1e-12, False, 0),
+]
+
+
+@pytest.mark.parametrize(("text", "center", "bias", "eps", "running", "buffers"), FACTS)
+def test_the_facts_of_a_layer_are_those_of_its_call(text, center, bias, eps, running, buffers):
+    layer = Layer.parse(text)
+    norm = layer.norm(("n", "c", "l") if "Instance" in text else ("n", "c"))
+    assert (norm.center, norm.bias, norm.eps, norm.running) == (center, bias, eps, running)
+    assert layer.buffers() == buffers
+
+
+WRITTEN = [
+    ("LayerNorm([3, 4, 4])", "LayerNorm([3, 4, 4])"),
+    ("LayerNorm(4)", "LayerNorm([4])"),
+    ("LayerNorm((3, 4))", "LayerNorm([3, 4])"),
+    (" nn.LayerNorm(normalized_shape=[4], eps=1e-5) ", "LayerNorm([4])"),
+    ("torch.nn.GroupNorm(2, 4, 1e-3)", "GroupNorm(2, 4, eps=0.001)"),
+    ("nn.LayerNorm([3, 4, 4], eps=1e-6, bias=False)", "LayerNorm([3, 4, 4], eps=1e-06, bias=False)"),
+    ("GroupNorm(num_channels=4, num_groups=2)", "GroupNorm(2, 4)"),
+    ("BatchNorm2d(3, 1e-3, None, False, False)", "BatchNorm2d(3, eps=0.001, momentum=None, affine=False, track_running_stats=False)"),
+    ("BatchNorm2d(3, momentum=1)", "BatchNorm2d(3, momentum=1.0)"),
+    ("BatchNorm2d(3).eval()", "BatchNorm2d(3).eval()"),
+    ("BatchNorm2d(3).train()", "BatchNorm2d(3)"),
+    ("nv.DimNorm(3, 0)", "DimNorm(3, dim=0)"),
+    ("normviz.ChannelsFirstLayerNorm(3)", "ChannelsFirstLayerNorm(3)"),
+    ("RMSNorm(4, None)", "RMSNorm([4])"),
+    ("LayerNorm(\n  4,\n)", "LayerNorm([4])"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "written"), WRITTEN)
+def test_text_is_read_and_written_short(text, written):
+    assert str(Layer.parse(text)) == written
+    assert Layer.parse(written) == Layer.parse(text)
+
+
+@given(layers_that_fit())
+def test_a_layer_survives_being_written(drawn):
+    layer, _ = drawn
+    assert Layer.parse(str(layer)) == layer
+
+
+@given(norms())
+def test_a_norm_survives_being_written(drawn):
+    norm, _ = drawn
+    assert Layer.parse(repr(norm)) == norm
+
+
+@given(layers_that_fit(IN_TORCH))
+def test_a_module_of_torch_is_read_back_from_its_attributes(drawn):
+    layer, _ = drawn
+    if not layer.affine:
+        layer = layer.with_(
+            **({"bias": True} if "bias" in layer.given else {})
+        )  # where there is no gamma, bias says nothing
+    assert Layer.of(layer.module()) == layer
+
+
+@given(layers_that_fit(IN_TORCH))
+def test_torch_writes_the_same_call(drawn):
+    layer, _ = drawn
+    module = layer.module()
+    for name, value in layer.given.items():
+        if name != "bias":
+            assert getattr(module, name) == value
+    assert module.training == layer.training
+
+
+def test_default_arguments_are_those_of_torch():
+    for kind in (kind for kind in KINDS.values() if kind.module):
+        required = [2 for argument in kind.arguments if argument.takes in ("size", "shape")]
+        module = kind.module(*required)
+        assert Layer.of(module) == Layer.make(kind.name, *required), kind.name
+
+
+OF = [
+    (nn.LayerNorm(torch.Size([3, 4])), "LayerNorm([3, 4])"),
+    (nn.BatchNorm2d(np.int64(3)), "BatchNorm2d(3)"),
+    (nn.LayerNorm(4, eps=np.float32(0.5)), "LayerNorm([4], eps=0.5)"),
+    (nn.GroupNorm(2, 4, bias=False).eval(), "GroupNorm(2, 4, bias=False).eval()"),
+    (nn.SyncBatchNorm(3), "SyncBatchNorm(3)"),
+    (nn.InstanceNorm1d(3, affine=True, bias=False), "InstanceNorm1d(3, affine=True, bias=False)"),
+    (nn.InstanceNorm1d(3, bias=False), "InstanceNorm1d(3)"),
+]
+
+
+@pytest.mark.parametrize(("module", "text"), OF)
+def test_a_module_is_written_as_its_call(module, text):
+    assert str(Layer.of(module)) == text
+
+
+def test_a_batch_norm_whose_flag_was_changed_is_what_its_forward_does():
+    module = nn.BatchNorm2d(3).eval()
+    module.track_running_stats = False
+    assert Layer.of(module).running
+    module.running_mean = module.running_var = None
+    assert not Layer.of(module).running
+
+
+class Own(nn.LayerNorm):
+    def forward(self, x):
+        return super().forward(x.movedim(1, -1)).movedim(-1, 1)
+
+
+class Named(nn.LayerNorm):
+    """A subclass that only has another name."""
+
+
+def test_a_subclass_with_a_forward_of_its_own_is_refused():
+    assert str(Layer.of(Named(3))) == "LayerNorm([3])"
+    with pytest.raises(
+        NormvizError,
+        match=re.escape(
+            "Own is a LayerNorm with a forward of its own, which may share otherwise; describe it with a Norm, "
+            "as in Norm('n c h w -> n h w', 'c')."
+        ),
+    ):
+        Layer.of(Own(3))
+
+
+def test_a_module_with_a_beta_and_no_gamma_is_refused():
+    module = nn.LayerNorm(3)
+    module.weight = None
+    message = "this LayerNorm has a beta and no gamma; give it a weight of ones, or describe it with a Norm."
+    with pytest.raises(NormvizError, match=re.escape(message)):
+        Layer.of(module)
+
+
+LAYERS_OF_TORCH = (
+    "LayerNorm, RMSNorm, BatchNorm1d, BatchNorm2d, BatchNorm3d, SyncBatchNorm, InstanceNorm1d, InstanceNorm2d, "
+    "InstanceNorm3d or GroupNorm"
+)
+
+
+@pytest.mark.parametrize("module", [nn.Linear(2, 3), nn.LocalResponseNorm(2), nn.Sequential(nn.LayerNorm(3))])
+def test_a_module_that_is_no_normalization_layer_is_refused(module):
+    name = type(module).__name__
+    message = f"{name} is no normalization layer of torch.nn; give {LAYERS_OF_TORCH}, or a Norm."
+    with pytest.raises(NormvizError, match=re.escape(message)):
+        Layer.of(module)
+
+
+def test_a_lazy_module_without_its_sizes_is_refused():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch: "Lazy modules are a new feature"
+        module = nn.LazyBatchNorm2d()
+    with pytest.raises(NormvizError, match="LazyBatchNorm2d is no normalization layer"):
+        Layer.of(module)
+
+
+def test_a_layer_that_torch_lacks_has_no_module():
+    with pytest.raises(
+        NormvizError, match=re.escape("torch.nn has no DimNorm; its 'torch-scratch' code does the same.")
+    ):
+        Layer.parse("DimNorm(3)").module()
+
+
+def test_a_changed_layer_is_another_value():
+    layer = Layer.parse("BatchNorm2d(3)")
+    assert str(layer.with_(training=False, momentum=None)) == "BatchNorm2d(3, momentum=None).eval()"
+    assert str(layer) == "BatchNorm2d(3)"
+    with pytest.raises(NormvizError, match="has no argument 'dim' here"):
+        layer.with_(dim=3)
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("rank", [1, 2, 3, 4, 5, 6, 9])
+def test_the_default_layout_names_each_axis_once(name, rank):
+    if KINDS[name].takes_rank(rank):
+        assert len(parse_layout(KINDS[name].layout(rank), rank)) == rank
+
+
+LAYOUTS = [
+    ("LayerNorm", ["D", "ND", "NLC", "NCHW", "NCDHW", "ND1D2D3D4D5"]),
+    ("BatchNorm1d", [None, "ND", "NCL"]),
+    ("GroupNorm", [None, "ND", "NCL", "NCHW", "NCDHW", "NCD1D2D3D4"]),
+    ("InstanceNorm1d", [None, "CL", "NCL"]),
+    ("InstanceNorm2d", [None, None, "CHW", "NCHW"]),
+    ("InstanceNorm3d", [None, None, None, "CDHW", "NCDHW"]),
+    ("DimNorm", ["D", "ND", "NLC", "NHWC", "NDHWC"]),
+]
+
+
+@pytest.mark.parametrize(("name", "layouts"), LAYOUTS)
+def test_the_default_layout_is_what_the_layer_means_by_the_rank(name, layouts):
+    for rank, layout in enumerate(layouts, start=1):
+        assert KINDS[name].takes_rank(rank) == (layout is not None)
+        if layout:
+            assert KINDS[name].layout(rank) == layout
+
+
+def test_dim_beyond_the_rank_is_refused():
+    with pytest.raises(NormvizError, match="dim=2 is no axis of a tensor of rank 2; give one from -2 to 1"):
+        Layer.parse("DimNorm(3, dim=2)").norm(ND)
+
+
+@pytest.mark.parametrize("word", ["training", "name", "cls", "self", "positional", "named"])
+def test_a_word_of_ours_is_no_argument_of_a_text(word):
+    with pytest.raises(NormvizError, match=f"LayerNorm has no argument '{word}' here; it takes normalized_shape, eps,"):
+        Layer.parse(f"LayerNorm(4, {word}=1)")

@@ -1,0 +1,355 @@
+import re
+import tracemalloc
+from math import prod
+
+import numpy as np
+import pytest
+import torch
+from einops import repeat
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from normviz import explain
+from normviz.analysis.explanation import describe
+from normviz.layers.errors import NormvizError
+from normviz.layers.layer import Layer
+from normviz.layers.norm import Norm
+from normviz.layers.sharing import LIMIT, MOST_IDS, check_limit, counts, ids, param_tables, peers, stat_tables
+from tests.strategies import IN_TORCH, layers_that_fit, norms, random_tensor
+
+BY_HAND = [
+    # on a 2 x 3 matrix
+    ("LayerNorm(3)", [[0, 0, 0], [1, 1, 1]], [[0, 1, 2], [0, 1, 2]]),
+    ("LayerNorm([2, 3])", [[0, 0, 0], [0, 0, 0]], [[0, 1, 2], [3, 4, 5]]),
+    ("BatchNorm1d(3)", [[0, 1, 2], [0, 1, 2]], [[0, 1, 2], [0, 1, 2]]),
+    ("RMSNorm(3, elementwise_affine=False)", [[0, 0, 0], [1, 1, 1]], None),
+    ("InstanceNorm1d(2, affine=True)", [[0, 0, 0], [1, 1, 1]], [[0, 0, 0], [1, 1, 1]]),
+    ("GroupNorm(3, 3)", [[0, 1, 2], [3, 4, 5]], [[0, 1, 2], [0, 1, 2]]),
+    (Norm("n d -> d n", "d n"), [[0, 2, 4], [1, 3, 5]], [[0, 2, 4], [1, 3, 5]]),
+    (Norm("n d ->", ""), [[0, 0, 0], [0, 0, 0]], [[0, 0, 0], [0, 0, 0]]),
+    (Norm("n (g k) -> k", "k", sizes={"k": 3}), [[0, 1, 2], [0, 1, 2]], [[0, 1, 2], [0, 1, 2]]),
+]
+
+
+@pytest.mark.parametrize(("layer", "stat_ids", "param_ids"), BY_HAND)
+def test_equal_ids_share(layer, stat_ids, param_ids):
+    e = explain(layer, (2, 3))
+    assert e.stat_ids.tolist() == stat_ids
+    assert (None if e.param_ids is None else e.param_ids.tolist()) == param_ids
+
+
+def test_group_norm_numbers_groups_within_examples():
+    e = explain("GroupNorm(2, 4)", (2, 4, 2))
+    assert e.stat_ids.tolist() == [[[0, 0], [0, 0], [1, 1], [1, 1]], [[2, 2], [2, 2], [3, 3], [3, 3]]]
+    assert e.param_ids.tolist() == [[[0, 0], [1, 1], [2, 2], [3, 3]]] * 2
+
+
+COUNTS = [
+    # on (2, 3, 4, 5): statistics, elements per statistic, gamma's shape, parameters, buffers
+    ("LayerNorm([3, 4, 5])", 2, 60, (3, 4, 5), 120, 0),
+    ("LayerNorm([4, 5])", 6, 20, (4, 5), 40, 0),
+    ("LayerNorm(5)", 24, 5, (5,), 10, 0),
+    ("LayerNorm(5, bias=False)", 24, 5, (5,), 5, 0),
+    ("LayerNorm(5, elementwise_affine=False)", 24, 5, None, 0, 0),
+    ("RMSNorm(5)", 24, 5, (5,), 5, 0),
+    ("BatchNorm2d(3)", 3, 40, (3,), 6, 7),
+    ("BatchNorm2d(3).eval()", 3, 40, (3,), 6, 7),
+    ("BatchNorm2d(3, track_running_stats=False)", 3, 40, (3,), 6, 0),
+    ("InstanceNorm2d(3)", 6, 20, None, 0, 0),
+    ("InstanceNorm2d(3, affine=True)", 6, 20, (3,), 6, 0),
+    ("InstanceNorm2d(3, track_running_stats=True).eval()", 3, 40, None, 0, 7),
+    ("GroupNorm(1, 3)", 2, 60, (3,), 6, 0),
+    ("GroupNorm(3, 3, affine=False)", 6, 20, None, 0, 0),
+    ("ChannelsFirstLayerNorm(3)", 40, 3, (3,), 6, 0),
+    ("DimNorm(5, dim=0)", 60, 2, (5,), 10, 0),
+    (Norm("n c h w ->", ""), 1, 120, (), 2, 0),
+]
+
+
+@pytest.mark.parametrize(("layer", "statistics", "elements", "gamma", "parameters", "buffers"), COUNTS)
+def test_counts_are_products_of_sizes(layer, statistics, elements, gamma, parameters, buffers):
+    e = explain(layer, (2, 3, 4, 5))
+    found = e.counts
+    assert (found.statistics, found.elements_per_statistic) == (statistics, elements)
+    assert (found.gamma_shape, found.parameters, found.buffers) == (gamma, parameters, buffers)
+    assert found.beta_shape == (gamma if e.norm.bias else None)
+
+
+def group_ids(layer, shape):
+    e = describe(layer, shape)
+    return e.stat_ids, e.param_ids
+
+
+SAME_STATISTICS = [
+    ("GroupNorm(1, 4)", "LayerNorm([4, 2, 3])"),
+    ("GroupNorm(4, 4)", "InstanceNorm2d(4, affine=True)"),
+    ("InstanceNorm2d(4)", "LayerNorm([2, 3], elementwise_affine=False)"),
+    ("RMSNorm([2, 3])", "LayerNorm([2, 3])"),
+    ("SyncBatchNorm(4)", "BatchNorm2d(4)"),
+    (Norm("n c h w -> n h w", "c"), "ChannelsFirstLayerNorm(4)"),
+    ("DimNorm(3)", "LayerNorm(3)"),
+    ("InstanceNorm2d(4, track_running_stats=True).eval()", "BatchNorm2d(4)"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), SAME_STATISTICS)
+def test_these_share_the_same_statistics(one, other):
+    assert np.array_equal(group_ids(one, (2, 4, 2, 3))[0], group_ids(other, (2, 4, 2, 3))[0])
+
+
+OTHER_PARAMETERS = [
+    ("GroupNorm(1, 4)", "LayerNorm([4, 2, 3])", (4,), (4, 2, 3)),
+    ("GroupNorm(4, 4)", "InstanceNorm2d(4)", (4,), None),
+    ("GroupNorm(4, 4)", "LayerNorm([2, 3])", (4,), (2, 3)),
+    ("DimNorm(3, dim=1)", "ChannelsFirstLayerNorm(4)", (3,), (4,)),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "gamma", "other_gamma"), OTHER_PARAMETERS)
+def test_the_same_statistics_do_not_mean_the_same_parameters(one, other, gamma, other_gamma):
+    ours, theirs = describe(one, (2, 4, 2, 3)), describe(other, (2, 4, 2, 3))
+    assert np.array_equal(ours.stat_ids, theirs.stat_ids)
+    assert (ours.counts.gamma_shape, theirs.counts.gamma_shape) == (gamma, other_gamma)
+    assert not np.array_equal(ours.param_ids, theirs.param_ids)
+
+
+@given(layers_that_fit(IN_TORCH))
+def test_counts_are_those_of_the_module(drawn):
+    layer, shape = drawn
+    e = _described(layer, shape)
+    module = layer.module()
+    assert e.counts.parameters == sum(p.numel() for p in module.parameters())
+    assert e.counts.buffers == sum(b.numel() for b in module.buffers())
+    for name, counted in (("weight", e.counts.gamma_shape), ("bias", e.counts.beta_shape)):
+        parameter = getattr(module, name, None)
+        assert counted == (None if parameter is None else tuple(parameter.shape))
+
+
+@given(layers_that_fit(IN_TORCH))
+def test_torch_puts_each_gamma_and_beta_where_its_id_stands(drawn):
+    layer, shape = drawn
+    e = _described(layer, shape)
+    assume(e.param_ids is not None)
+    x = random_tensor(shape, seed=0)
+    normalized, ids_as_parameters = layer.module(torch.float64)(x), layer.module(torch.float64)
+    with torch.no_grad():
+        for parameter in ids_as_parameters.parameters():
+            parameter.copy_(torch.arange(parameter.numel()).reshape(parameter.shape))
+    where = torch.tensor(e.param_ids)
+    expected = normalized * where + (where if e.norm.bias else 0)
+    assert torch.allclose(ids_as_parameters(x), expected, rtol=1e-12, atol=1e-9)
+
+
+@given(layers_that_fit())
+def test_ids_of_layers_are_what_einops_repeats(drawn):
+    layer, shape = drawn
+    e = _described(layer, shape)
+    assert_ids_are_what_einops_repeats(e.norm, shape)
+
+
+@given(norms())
+def test_ids_of_norms_are_what_einops_repeats(drawn):
+    assert_ids_are_what_einops_repeats(*drawn)
+
+
+def assert_ids_are_what_einops_repeats(norm, shape):
+    assert np.array_equal(ids(stat_tables(norm, shape)), laid_by_einops(norm, shape, norm.pattern.right))
+    tables = param_tables(norm, shape)
+    if norm.params is None:
+        assert tables is None
+    else:
+        assert np.array_equal(ids(tables), laid_by_einops(norm, shape, norm.gamma_axes))
+
+
+def laid_by_einops(norm, shape, kept):
+    """0, 1, 2, ... in the shape of the kept names, laid along x by ``einops.repeat``."""
+    sizes = norm.axis_sizes(shape)
+    parts = dict(zip(norm.axes, norm.pattern.left, strict=True))
+    source = " ".join(f"({' '.join(parts[name])})" if len(parts.get(name, "1")) > 1 else name for name in kept)
+    numbers = np.arange(prod(sizes[name] for name in kept)).reshape([sizes[name] for name in kept])
+    left = norm.stats.split(" ->")[0]
+    return repeat(numbers, f"{source} -> {left}", **{name: sizes[name] for name in norm.pattern.names})
+
+
+@given(norms())
+def test_ids_part_x_into_groups_of_one_size(drawn):
+    norm, shape = drawn
+    e = describe(norm, shape)
+    for found, groups in ((e.stat_ids, e.counts.statistics), (e.param_ids, prod(e.counts.gamma_shape or ()))):
+        if found is not None:
+            numbers, sizes = np.unique(found, return_counts=True)
+            assert (found.dtype, found.shape) == (np.int64, shape)
+            assert numbers.tolist() == list(range(groups))
+            assert set(sizes) == {prod(shape) // groups}
+    assert np.bincount(e.stat_ids.ravel())[0] == e.counts.elements_per_statistic
+
+
+@given(layers_that_fit(), st.data())
+def test_first_elements_of_groups_follow_each_other(drawn, data):
+    layer, shape = drawn
+    e = _described(layer, shape)
+    _, first = np.unique(e.stat_ids, return_index=True)
+    assert first.tolist() == sorted(first.tolist())
+
+
+@given(norms(), st.data())
+def test_peers_are_the_elements_with_the_same_id(drawn, data):
+    norm, shape = drawn
+    e = describe(norm, shape)
+    index = tuple(data.draw(st.integers(0, size - 1)) for size in shape)
+    for found, table in ((e.peers(index), e.stat_ids), (e.parameter_peers(index), e.param_ids)):
+        same = [] if table is None else [tuple(i) for i in np.argwhere(table == table[index]).tolist()]
+        assert found == [other for other in same if other != index]
+    assert len(e.peers(index)) == e.counts.elements_per_statistic - 1
+
+
+def test_peers_by_hand():
+    e = explain("LayerNorm(3)", (2, 3))
+    assert e.peers((1, 0)) == [(1, 1), (1, 2)]
+    assert e.peers((-1, -3)) == [(1, 1), (1, 2)]
+    assert e.peers(np.array([1, 0])) == [(1, 1), (1, 2)]
+    assert e.parameter_peers((1, 0)) == [(0, 0)]
+    assert explain("InstanceNorm1d(3)", (2, 3, 4)).parameter_peers((0, 0, 0)) == []
+
+
+@pytest.mark.parametrize(
+    "index", [(2, 0), (0, 3), (-3, 0), (0,), (0, 0, 0), (), None, 3, "00", (0.5, 1), ("0", "1"), (None, 1)]
+)
+def test_an_index_outside_x_is_refused(index):
+    e = explain("LayerNorm(3)", (2, 3))
+    message = re.escape("is no element of a tensor of shape (2, 3); give 2 whole numbers, each below its size.")
+    for ask in (e.peers, e.parameter_peers):
+        with pytest.raises(NormvizError, match=f"^index .*{message}"):
+            ask(index)
+
+
+def test_the_message_for_an_index_is_short():
+    with pytest.raises(NormvizError) as caught:
+        explain("LayerNorm(3)", (2, 3)).peers("0" * 10_000)
+    assert len(str(caught.value)) < 250
+
+
+def test_ids_are_read_only():
+    e = explain("LayerNorm(3)", (2, 3))
+    for found in (e.stat_ids, e.param_ids):
+        with pytest.raises(ValueError, match="read-only"):
+            found[0, 0] = 7
+
+
+HUGE = [
+    ("LayerNorm([100000, 100000])", 10**5, 10**10, 2 * 10**10),
+    ("LayerNorm([100000])", 10**10, 10**5, 2 * 10**5),
+    ("BatchNorm1d(100000)", 10**5, 10**10, 2 * 10**5),
+    ("GroupNorm(1000, 100000)", 10**8, 10**7, 2 * 10**5),
+    ("ChannelsFirstLayerNorm(100000)", 10**10, 10**5, 2 * 10**5),
+    (Norm("a b c -> a b c", "a b c"), 10**15, 1, 2 * 10**15),
+    (Norm("a (b c) d -> b", "e d", sizes={"b": 10}), 10, 10**14, 2 * 10**10),
+]
+
+
+@pytest.mark.parametrize(("layer", "statistics", "elements", "parameters"), HUGE)
+def test_counts_of_a_huge_shape_are_exact(layer, statistics, elements, parameters):
+    found = explain(layer, (10**5, 10**5, 10**5)).counts
+    assert (found.statistics, found.elements_per_statistic, found.parameters) == (statistics, elements, parameters)
+
+
+@pytest.mark.parametrize("layer", [layer for layer, *_ in HUGE])
+def test_counts_build_no_array(layer, monkeypatch):
+    for library, names in (
+        (np, ["arange", "zeros", "ones", "empty", "array", "unravel_index"]),
+        (torch, ["arange", "zeros", "ones", "empty", "tensor", "randn"]),
+    ):
+        for name in names:
+            monkeypatch.setattr(library, name, None)
+    tracemalloc.start()
+    try:
+        assert explain(layer, (10**5, 10**5, 10**5)).counts.statistics > 0
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 200_000
+
+
+def test_counts_are_exact_beyond_the_integers_of_numpy():
+    shape = (2**40,) * 12
+    assert explain(f"LayerNorm([{2**40}])", shape).counts.statistics == 2 ** (40 * 11)
+
+
+TOO_LARGE = (2**13, 2**13, 2)
+STILL_WORK = "counts and patterns still work for any shape"
+
+
+def test_ids_of_too_many_elements_are_refused():
+    e = explain("LayerNorm(2)", TOO_LARGE)
+    assert prod(TOO_LARGE) == 2 * LIMIT
+    assert e.counts.statistics == 2**26
+    message = re.escape(f"group ids of 134,217,728 elements are more than 67,108,864; {STILL_WORK}.")
+    with pytest.raises(NormvizError, match=message):
+        _ = e.stat_ids
+    with pytest.raises(NormvizError, match=message):
+        _ = e.param_ids
+    assert e.peers((5, 6, 0)) == [(5, 6, 1)]
+
+
+def test_too_many_peers_are_refused():
+    e = explain("LayerNorm([8192, 8192, 2])", TOO_LARGE)
+    with pytest.raises(NormvizError, match=f"peers of 134,217,728 elements are more than 67,108,864; {STILL_WORK}"):
+        e.peers((0, 0, 0))
+    assert e.parameter_peers((0, 0, 0)) == []
+
+
+def test_an_axis_too_long_for_a_table_is_refused():
+    e = explain("BatchNorm1d(3)", (2**26 + 1, 3))
+    with pytest.raises(NormvizError, match=f"a table of 67,108,865 elements are more than 67,108,864; {STILL_WORK}"):
+        e.peers((0, 0))
+
+
+def test_too_many_groups_to_number_are_refused():
+    e = explain("LayerNorm(2)", (2**20, 2**20, 2**20, 2))
+    assert e.counts.statistics == 2**60
+    message = f"1,152,921,504,606,846,976 groups are too many to number (at most {MOST_IDS:,}); {STILL_WORK}."
+    with pytest.raises(NormvizError, match=re.escape(message)):
+        e.peers((0, 0, 0, 0))
+
+
+def test_the_limit_itself_is_allowed():
+    check_limit([2**13, 2**13], "ids")
+    with pytest.raises(NormvizError, match="ids of 67,108,865 elements"):
+        check_limit([LIMIT + 1], "ids")
+
+
+@given(norms(), st.data())
+def test_a_window_holds_a_part_of_the_ids(drawn, data):
+    norm, shape = drawn
+    window = []
+    for size in shape:
+        start = data.draw(st.integers(0, size - 1))
+        window.append(range(start, data.draw(st.integers(start + 1, size))))
+    part = tuple(slice(span.start, span.stop) for span in window)
+    assert np.array_equal(ids(stat_tables(norm, shape, window)), ids(stat_tables(norm, shape))[part])
+    if norm.params is not None:
+        assert np.array_equal(ids(param_tables(norm, shape, window)), ids(param_tables(norm, shape))[part])
+
+
+def test_a_window_of_a_huge_tensor_has_ids():
+    norm, shape = Norm("n c h -> n c", "c h"), (10**5, 10**5, 10**5)
+    window = [range(10**5 - 1, 10**5), range(5, 7), range(0, 2)]
+    assert ids(stat_tables(norm, shape, window)).tolist() == [[[9999900005] * 2, [9999900006] * 2]]
+    assert ids(param_tables(norm, shape, window)).tolist() == [[[500000, 500001], [600000, 600001]]]
+
+
+def test_peers_take_tables():
+    assert peers((np.array([0, 0]), np.array([0, 1])), (0, 1)) == [(1, 1)]
+
+
+def test_counts_of_a_norm_that_does_not_fit_are_refused():
+    with pytest.raises(NormvizError, match="names 2 axes and x has 3"):
+        counts(Norm("n c -> n"), (1, 2, 3))
+
+
+def _described(layer: Layer, shape):
+    try:
+        return describe(layer, shape)
+    except NormvizError as refused:
+        assume("Expected more than 1" not in str(refused))
+        raise

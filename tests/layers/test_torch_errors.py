@@ -1,0 +1,309 @@
+import re
+
+import pytest
+import torch
+from hypothesis import given, settings
+
+from normviz import explain
+from normviz.layers.errors import NormvizError
+from normviz.layers.layer import Layer
+from normviz.layers.torch_errors import check
+from tests.strategies import IN_TORCH, forward, layers_that_may_not_fit, random_tensor
+
+REFUSALS = [
+    # the layer, the shape, torch's words, and ours after them
+    (
+        "LayerNorm(3)",
+        (2, 3, 4, 4),
+        "Given normalized_shape=[3], expected input with shape [*, 3], but got input of size[2, 3, 4, 4]",
+        "normalized_shape must be the last sizes of x, here [2, 3, 4, 4], [3, 4, 4], [4, 4] or [4]. "
+        "Axis 1 has size 3: to normalize over it, move it to the end (x.movedim(1, -1)) or use ChannelsFirstLayerNorm.",
+    ),
+    (
+        "LayerNorm([3, 4])",
+        (2, 3, 5),
+        "Given normalized_shape=[3, 4], expected input with shape [*, 3, 4], but got input of size[2, 3, 5]",
+        "normalized_shape must be the last sizes of x, here [2, 3, 5], [3, 5] or [5].",
+    ),
+    (
+        "LayerNorm([3, 4])",
+        (4,),
+        "Given normalized_shape=[3, 4], expected input with shape [*, 3, 4], but got input of size[4]",
+        "normalized_shape must be the last sizes of x, here [4].",
+    ),
+    (
+        "LayerNorm(3)",
+        (3, 4),
+        "Given normalized_shape=[3], expected input with shape [*, 3], but got input of size[3, 4]",
+        "Axis 0 has size 3: to normalize over it, move it to the end (x.movedim(0, -1)).",
+    ),
+    (
+        "RMSNorm([2, 3])",
+        (3,),
+        "Input tensor must have at least 2 dimensions, but got 1",
+        "normalized_shape must be the last sizes of x, here [3].",
+    ),
+    (
+        "RMSNorm(3)",
+        (3, 4),
+        "Given normalized_shape=[3], expected input with shape [*3], but got input of size[3, 4]",
+        "normalized_shape must be the last sizes of x, here [3, 4] or [4].",
+    ),
+    (
+        "GroupNorm(4, 6)",
+        (2, 6, 3),
+        "num_channels (6) must be divisible by num_groups (4)",
+        "C=6 channels cannot be split into 4 equal groups; num_groups must be 1, 2, 3 or 6.",
+    ),
+    (
+        "GroupNorm(3, 10000)",
+        (2, 10000, 3),
+        "num_channels (10000) must be divisible by num_groups (3)",
+        "num_groups must be 1, 2, 4, 5, 8, 10, 16, 20, 25, 40, 50, 80, …, 5000 or 10000.",
+    ),
+    (
+        "GroupNorm(2, 6)",
+        (2, 4, 3),
+        "Expected weight to be a vector of size equal to the number of channels in input, "
+        "but got weight of shape [6] and input of shape [2, 4, 3]",
+        "x has 4 channels on axis 1; write num_channels=4.",
+    ),
+    (
+        "GroupNorm(3, 6, affine=False)",
+        (2, 4, 3),
+        "Expected number of channels in input to be divisible by num_groups, "
+        "but got input of shape [2, 4, 3] and num_groups=3",
+        "x has 4 channels on axis 1; write num_channels=4 and choose a num_groups that divides it.",
+    ),
+    (
+        "GroupNorm(2, 2)",
+        (1, 2, 1),
+        "Expected more than 1 value per channel when training, got input size [1, 2, 1]",
+        "Each group has one value, which has no spread. Use fewer groups, or more than one position.",
+    ),
+    (
+        "GroupNorm(3, 6)",
+        (1, 3),
+        "Expected more than 1 value per channel when training, got input size [1, 3]",
+        "x has 3 channels on axis 1; write num_channels=3.",
+    ),
+    (
+        "GroupNorm(1, 2)",
+        (2,),
+        "Expected at least 2 dimensions for input tensor but received 1",
+        "x has 1 axis, shape (2,). Give an x with at least 2 axes.",
+    ),
+    (
+        "BatchNorm2d(4)",
+        (2, 3, 5, 5),
+        "running_mean should contain 3 elements not 4",
+        "BatchNorm2d takes axis 1 of x as the channel axis, and it has 3 channels in (2, 3, 5, 5); "
+        "write BatchNorm2d(3), or move the channels there.",
+    ),
+    (
+        "BatchNorm1d(4, track_running_stats=False)",
+        (2, 3),
+        "weight should contain 3 elements not 4",
+        "write BatchNorm1d(3, track_running_stats=False), or move the channels there.",
+    ),
+    (
+        "BatchNorm2d(3)",
+        (1, 3, 1, 1),
+        "Expected more than 1 value per channel when training, got input size torch.Size([1, 3, 1, 1])",
+        "One value has no spread: its variance is 0, and it would normalize to 0 whatever x is. Use a batch of at least two, "
+        "or more than one position, or eval mode with running statistics.",
+    ),
+    (
+        "BatchNorm1d(3, track_running_stats=False).eval()",
+        (1, 3),
+        "Expected more than 1 value per channel when training, got input size torch.Size([1, 3])",
+        "Use a batch of at least two",
+    ),
+    (
+        "BatchNorm2d(3)",
+        (2, 3),
+        "expected 4D input (got 2D input)",
+        "x has 2 axes, shape (2, 3). For this x use BatchNorm1d.",
+    ),
+    (
+        "BatchNorm1d(3)",
+        (2, 3, 4, 4),
+        "expected 2D or 3D input (got 4D input)",
+        "x has 4 axes, shape (2, 3, 4, 4). For this x use BatchNorm2d.",
+    ),
+    (
+        "BatchNorm3d(3)",
+        (3,),
+        "expected 5D input (got 1D input)",
+        "x has 1 axis, shape (3,). Give an x with 5 axes.",
+    ),
+    (
+        "SyncBatchNorm(3)",
+        (3,),
+        "expected at least 2D input (got 1D input)",
+        "Give an x with at least 2 axes.",
+    ),
+    (
+        "BatchNorm1d(3, eps=0)",
+        (2, 3),
+        "batch_norm eps must be positive during training, but got 0.0",
+        "Give a small eps, such as 1e-5.",
+    ),
+    (
+        "InstanceNorm1d(3)",
+        (2, 3, 4, 4),
+        "expected 2D or 3D input (got 4D input)",
+        "For this x use InstanceNorm2d or InstanceNorm3d.",
+    ),
+    (
+        "InstanceNorm2d(4, affine=True)",
+        (2, 3, 5, 5),
+        "expected input's size at dim=1 to match num_features (4), but got: 3.",
+        "InstanceNorm2d takes axis 1 of x as the channel axis, and it has 3 channels in (2, 3, 5, 5); "
+        "write InstanceNorm2d(3, affine=True), or move the channels there.",
+    ),
+    (
+        "InstanceNorm2d(4, affine=True)",
+        (3, 5, 5),
+        "expected input's size at dim=0 to match num_features (4), but got: 3.",
+        "InstanceNorm2d takes axis 0 of x as the channel axis",
+    ),
+    (
+        "InstanceNorm1d(4, track_running_stats=True)",
+        (2, 3, 5),
+        "running_mean should contain 6 elements not 8",
+        "InstanceNorm1d takes axis 1 of x as the channel axis",
+    ),
+    (
+        "InstanceNorm1d(4, track_running_stats=True).eval()",
+        (3, 5),
+        "running_mean should contain 3 elements not 4",
+        "InstanceNorm1d takes axis 0 of x as the channel axis",
+    ),
+    (
+        "InstanceNorm2d(3)",
+        (2, 3, 1, 1),
+        "Expected more than 1 spatial element when training, got input size torch.Size([2, 3, 1, 1])",
+        "One value has no spread: its variance is 0, and it would normalize to 0 whatever x is. "
+        "Use a larger height, width or length.",
+    ),
+    (
+        "InstanceNorm2d(3).eval()",
+        (3, 1, 1),
+        "Expected more than 1 spatial element when training, got input size torch.Size([1, 3, 1, 1])",
+        "Use a larger height, width or length.",
+    ),
+    (
+        "InstanceNorm2d(3, track_running_stats=True)",
+        (2, 3, 1, 1),
+        "Expected more than 1 spatial element when training",
+        "Use a larger height, width or length, or eval mode with running statistics.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "shape", "words", "meaning"), REFUSALS, ids=[f"{r[0]} on {r[1]}" for r in REFUSALS])
+def test_torch_is_quoted_and_explained(text, shape, words, meaning):
+    layer = Layer.parse(text)
+    assert words in torch_says(layer, shape)
+    with pytest.raises(NormvizError, match=re.escape(meaning)) as caught:
+        explain(layer, shape)
+    assert str(caught.value).startswith(f'torch refuses: "{words}')
+
+
+SILENT = [
+    ("LayerNorm([2, 3])", (2, 3)),
+    ("LayerNorm(1)", (1,)),
+    ("LayerNorm(3, eps=0)", (2, 3)),
+    ("GroupNorm(2, 2)", (2, 2)),
+    ("GroupNorm(2, 6, affine=False)", (2, 4, 3)),
+    ("BatchNorm1d(7, affine=False, track_running_stats=False)", (2, 3)),
+    ("BatchNorm1d(3).eval()", (1, 3)),
+    ("BatchNorm1d(3, eps=0).eval()", (2, 3)),
+    ("BatchNorm1d(2)", (2, 2, 1)),
+    ("SyncBatchNorm(3)", (2, 3, 1, 1, 1, 1, 2)),
+    ("InstanceNorm1d(7)", (2, 3, 4)),
+    ("InstanceNorm1d(3, eps=0)", (3, 4)),
+    ("InstanceNorm1d(3, track_running_stats=True).eval()", (3, 1)),
+    ("RMSNorm([3, 4])", (3, 4)),
+]
+
+
+@pytest.mark.parametrize(("text", "shape"), SILENT)
+def test_where_torch_runs_nothing_is_refused(text, shape):
+    layer = Layer.parse(text)
+    assert torch_says(layer, shape) is None
+    check(layer, shape)
+
+
+@pytest.mark.parametrize("name", IN_TORCH)
+def test_torch_refuses_where_normviz_does_and_in_the_words_that_are_quoted(name):
+    both = {True: 0, False: 0}
+
+    @settings(max_examples=250)
+    @given(layers_that_may_not_fit((name,)))
+    def compare(drawn):
+        layer, shape = drawn
+        theirs, ours = torch_says(layer, shape), normviz_says(layer, shape)
+        assert (theirs is None) == (ours is None), (theirs, ours)
+        if ours is not None:
+            assert quoted(ours) in theirs
+        both[ours is None] += 1
+
+    compare()
+    assert min(both.values()) > 10, "the draw should hold layers that run and layers that do not"
+
+
+def torch_says(layer, shape):
+    """Torch's own message where it refuses the layer or its forward on that shape; None where it runs."""
+    try:
+        forward(layer.module(), random_tensor(shape, 0, torch.float32))
+    except (ValueError, RuntimeError) as refused:
+        return str(refused)
+    return None
+
+
+def normviz_says(layer, shape):
+    try:
+        check(layer, shape)
+    except NormvizError as refused:
+        return str(refused)
+    return None
+
+
+def quoted(message):
+    return re.match(r'torch refuses: "(.*?)"\. ', message)[1]
+
+
+OWN_RULES = [
+    (
+        "ChannelsFirstLayerNorm(4)",
+        (2, 3, 5),
+        "gamma has 4 elements and its axis of x has 3. ChannelsFirstLayerNorm takes axis 1 of x as the channel axis, "
+        "and it has 3 channels in (2, 3, 5); write ChannelsFirstLayerNorm(3), or move the channels there.",
+    ),
+    (
+        "ChannelsFirstLayerNorm(4)",
+        (4,),
+        "ChannelsFirstLayerNorm takes an x with at least 2 axes, and this one has 1 axis, shape (4,).",
+    ),
+    (
+        "DimNorm(4, dim=0)",
+        (2, 3),
+        "gamma has 4 elements and its axis of x has 3. DimNorm takes axis 1 of x as the channel axis, "
+        "and it has 3 channels in (2, 3); write DimNorm(3, dim=0), or move the channels there.",
+    ),
+    ("DimNorm(3, dim=2)", (2, 3), "dim=2 is no axis of a tensor of rank 2; give one from -2 to 1."),
+]
+
+
+@pytest.mark.parametrize(("text", "shape", "message"), OWN_RULES)
+def test_layers_that_torch_lacks_have_rules_of_their_own(text, shape, message):
+    with pytest.raises(NormvizError, match=re.escape(message)) as caught:
+        explain(text, shape)
+    assert "torch refuses" not in str(caught.value)
+
+
+def test_the_remedy_keeps_the_other_arguments():
+    with pytest.raises(NormvizError, match=re.escape("write BatchNorm2d(3, affine=False), or move the channels there")):
+        explain("BatchNorm2d(4, affine=False)", (2, 3, 5, 5))

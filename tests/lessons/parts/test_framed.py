@@ -1,0 +1,120 @@
+import pytest
+
+from normviz.lessons.pages import PAGES
+from normviz.lessons.parts.part import (
+    Beside,
+    Caption,
+    Chart,
+    Code,
+    Details,
+    Legend,
+    Note,
+    Panels,
+    Sentence,
+    Table,
+    Tabs,
+    Text,
+    flat,
+)
+from normviz.lessons.parts.visible import framed, names, panel_names
+from normviz.scene.visibility import PANELS, PARTS, Frame
+
+TABLE = Table(({"a": 1},))
+SMALL = [Sentence("s"), Text("t"), Details("d", (Text("in"), TABLE)), Text("over", of="table"), TABLE, Tabs((("c", (Code("x"), TABLE)),)), Caption("agrees", of="code")]  # fmt: skip
+
+
+def kinds(parts):
+    return [type(part).__name__ for part in parts]
+
+
+BY_HAND = [
+    ((), ["Sentence", "Text", "Details", "Text", "Table", "Tabs", "Caption"]),
+    (("sentence",), ["Text", "Details", "Text", "Table", "Tabs", "Caption"]),
+    (("text",), ["Sentence", "Details", "Text", "Table", "Tabs", "Caption"]),
+    (("table",), ["Sentence", "Text", "Details", "Tabs", "Caption"]),
+    (("code",), ["Sentence", "Text", "Details", "Text", "Table"]),
+    (("text", "table"), ["Sentence", "Tabs", "Caption"]),
+    (("all",), ["Table"]),
+    (("all", "table"), []),
+    (("controls", "layer"), ["Sentence", "Text", "Details", "Text", "Table", "Tabs", "Caption"]),
+]
+
+
+@pytest.mark.parametrize(("hidden", "left"), BY_HAND)
+def test_what_is_left(hidden, left):
+    assert kinds(framed(SMALL, Frame(hidden))) == left
+
+
+def test_of_two_columns_the_one_that_is_left_stands_alone():
+    chart = Chart("c", None, "alt")
+    assert framed([Beside((chart,), (TABLE,))], Frame(("table",))) == [chart]
+    assert framed([Beside((chart,), (TABLE,))], Frame(("all",))) == [chart]
+    assert framed([Beside((chart,), (TABLE,))], Frame(("panels",))) == [TABLE]
+    assert framed([Beside((chart,), (TABLE,))], Frame(("panels", "table"))) == []
+
+
+def test_the_caption_stands_under_the_last_figure():
+    parts = PAGES["explore"].shown(PAGES["explore"].view({"caption": "Row <2>."}))
+    at = parts.index(Legend("Row <2>."))
+    assert isinstance(parts[at - 1], Panels)
+    assert framed([TABLE, Text("t")], Frame((), "c")) == [TABLE, Legend("c"), Text("t")]
+    assert framed([Note("n")], Frame(("all",), "c")) == [Note("n"), Legend("c")]
+
+
+def views():
+    from normviz.lessons.gradients.page import TITLES as GRADIENTS
+    from normviz.lessons.numerics.page import TITLES as NUMERICS
+    from normviz.lessons.train_and_eval.page import TITLES as TRAINING
+
+    yield from (("explore", {}), ("compare", {}), ("step_by_step", {}), ("explore", {"shape": "1025,1024"}))
+    yield "step_by_step", {"layer": "RMSNorm([3,4,4])"}
+    yield from (("train_and_eval", {"show": show, "layer": "BatchNorm2d(3)"}) for show in TRAINING)
+    yield from (("gradients", {"show": show}) for show in GRADIENTS)
+    yield from (("numerics", {"show": show}) for show in NUMERICS)
+
+
+@pytest.fixture(scope="module", params=list(views()), ids=str)
+def shown(request):
+    page, query = request.param
+    return page, query, list(PAGES[page].parts(PAGES[page].view(query)))
+
+
+def test_everything_that_a_page_shows_has_a_name(shown):
+    _, _, parts = shown
+    assert names(parts) <= {*PARTS, *PANELS}
+    for panels in (part for part in flat(parts) if isinstance(part, Panels)):
+        keys = {panel.get("row", panel["key"]) for panel in panels.data["panels"]}
+        assert panels.data["kind"] == "steps" or keys <= panel_names(panels)
+
+
+def test_each_name_hides_what_it_names_and_nothing_else(shown):
+    _, _, parts = shown
+    before = names(parts)
+    for name in before & set(PARTS):
+        left = framed(parts, Frame((name,)))
+        assert name not in names(part for part in left if not isinstance(part, Panels))
+        assert before - names(left) <= {name, "details", *PANELS, "table"} | (before if name == "details" else set())
+    for name in before & set(PANELS):
+        told = [part.data.get("hidden") for part in flat(framed(parts, Frame((name,)))) if isinstance(part, Panels)]
+        assert [name] in told
+
+
+def test_the_figure_alone_is_no_empty_page(shown):
+    _, _, parts = shown
+    left = framed(parts, Frame(("all",)))
+    assert left
+    assert {type(part) for part in left} <= {Panels, Chart, Table, Note, Beside}
+    for panels in (part for part in left if isinstance(part, Panels)):
+        assert set(panels.data.get("hidden", ())) <= {"facts", "worked", "table", "loops"}
+
+
+def test_a_still_picture_lacks_the_same_panels():
+    explore, compare = PAGES["explore"], PAGES["compare"]
+
+    def still(page, hide):
+        (panels,) = [part for part in page.shown(page.view({"hide": hide})) if isinstance(part, Panels)]
+        return [panel.key for panel in panels.panels()]
+
+    assert still(explore, "x,params") == ["stats", "normalized", "output"]
+    layers = len(still(compare, "params,cube"))
+    assert still(compare, "params") == [f"{row}{i}" for row in ("stats", "cube") for i in range(layers)]

@@ -1,0 +1,199 @@
+import json
+from math import inf, isfinite, log10, nan
+
+import pytest
+
+from normviz.analysis.rounding import DISTANCES, DTYPES, Estimate
+from normviz.figures.charts import LIGHT
+from normviz.figures.palette import THEMES
+from normviz.figures.payload.chart import chart_payload
+from normviz.layers.errors import NormvizError
+from normviz.lessons.numerics import charts as figures
+from normviz.lessons.numerics import numbers, zero_variance
+from normviz.lessons.numerics.charts import BROKEN, INFINITE, NO_ERROR, NO_GAP, NOT_A_NUMBER, NOTHING, REFUSED
+from normviz.lessons.numerics.numbers import ONE_PASS
+from tests.figures.colours import contrast, rgb
+
+TYPES = pytest.mark.parametrize("dtype", list(DTYPES))
+VISIBLE = 3.0  # WCAG 2.2 AA, lines and marks
+
+
+def named(figure):
+    return {trace.name: trace for trace in figure.data}
+
+
+def drawn_inside(figure):
+    """Every point lies within the axes' ranges."""
+    for trace in figure.data:
+        for axis, values in ((figure.layout.xaxis, trace.x), (figure.layout.yaxis, trace.y)):
+            if axis.range is None:  # categories
+                continue
+            low, high = axis.range
+            for value in values:
+                place = log10(value) if axis.type == "log" else value
+                assert low <= place <= high, (trace.name, value)
+
+
+def by_hand(distance, var, exact, error, size=1.0, method=ONE_PASS):
+    return Estimate(method, "float32", distance, var, exact, error, 0.0, size)
+
+
+# One way over eight distances: right, wrong, exact, negative, overflown; then one number, and infinite.
+EIGHT = [
+    by_hand(1.0, 1.1, 1.0, 0.1),
+    by_hand(10.0, 8.0, 1.0, 7.0),
+    by_hand(100.0, 1.0, 1.0, 0.0),
+    by_hand(1e3, -4.0, 1.0, 5.0, nan),
+    by_hand(1e4, nan, 1.0, nan, nan),
+    by_hand(1e5, 0.0, 0.0, 0.0, 0.0),
+    by_hand(1e6, nan, nan, nan, nan),
+    by_hand(1e7, nan, nan, nan, nan),
+]
+
+
+def test_errors_by_hand():
+    figure = figures.variance_errors(EIGHT, 3).figure()
+    one, broken = named(figure)[ONE_PASS], named(figure)["NaN comes out"]
+    assert list(one.x) == [1, 10, 100, 1e3, 1e4]
+    assert list(one.y) == [0.1, 7, NO_ERROR, 5, NOT_A_NUMBER]
+    assert list(one.text) == ["0.1", "7", "0", "5", "NaN"]
+    assert (list(broken.x), list(broken.y)) == ([1e3, 1e4], [5, NOT_A_NUMBER])
+    assert [text.strip() for text in broken.text] == ["−4", "NaN"]
+    assert list(figure.data[0].x) == [1e3, 1e3]
+
+
+def test_where_there_is_no_error_it_is_grey_with_the_reason():
+    figure = figures.variance_errors(EIGHT, 3).figure()
+    said = [note.text.replace("<br>", " ") for note in figure.layout.annotations]
+    assert said == ["all numbers round to one", "x is infinite"]
+    spans = [(log10(shape.x0), log10(shape.x1)) for shape in figure.layout.shapes]
+    assert spans == [pytest.approx((4.6, 5.4)), pytest.approx((5.6, 7.4))]
+
+
+@TYPES
+@pytest.mark.parametrize("exponent", [0, 7])
+def test_errors_of_every_type_are_drawn_within_the_axes(dtype, exponent):
+    found = numbers.variances(dtype)
+    figure = figures.variance_errors(found, exponent).figure()
+    drawn_inside(figure)
+    for method in figures.STYLES:
+        drawable = [one for one in found if one.method == method and one.exact > 0]
+        trace = named(figure)[numbers.way(method).removeprefix("torch ")]
+        assert list(trace.x) == [one.distance for one in drawable]
+        assert [y for y in trace.y if y not in (NO_ERROR, NOT_A_NUMBER)] == [
+            one.error for one in drawable if isfinite(one.error) and one.error
+        ]
+    assert ("NaN comes out" in named(figure)) == any(
+        one.method == ONE_PASS and one.exact > 0 and one.is_nan for one in found
+    )
+
+
+def test_the_axes_name_0_and_nan():
+    ticks = figures.variance_errors(EIGHT, 0).figure().layout.yaxis
+    names = dict(zip(ticks.tickvals, ticks.ticktext, strict=True))
+    assert (names[NO_ERROR], names[NOT_A_NUMBER]) == ("0", "NaN")
+    assert all(names[10.0**i] == f"10<sup>{i}</sup>" for i in (-16, 0, 8))
+    assert list(figures.variance_errors(EIGHT, 0).figure().layout.xaxis.tickvals) == list(DISTANCES)
+
+
+@TYPES
+@pytest.mark.parametrize("exponent", [-12, -8, -4, 3])
+def test_sizes_stand_at_their_variance(dtype, exponent):
+    found = numbers.of_dtype(numbers.eps_outcomes(exponent), dtype)
+    figure = figures.output_sizes(numbers.size_curves(found), found, exponent).figure()
+    drawn_inside(figure)
+    hand, layer = named(figure)["by hand"], named(figure)["LayerNorm"]
+    assert set(hand.x) == {10.0 ** (2 * exponent)}
+    assert list(hand.y) == [max(one.by_hand, NOTHING) if isfinite(one.by_hand) else BROKEN for one in found]
+    assert list(layer.y) == [max(one.own["LayerNorm"], NOTHING) for one in found]
+    assert list(hand.text) == [numbers.shown(one.by_hand, 3) for one in found]
+    assert [trace.name for trace in figure.data[:4]] == ["eps=1e-3", "eps=1e-5", "eps=1e-6", "eps=1e-12"]
+
+
+@TYPES
+@pytest.mark.parametrize("value", [-65504.0, 0.0, 1e-30, 1234.567, 65504.0])
+def test_every_layer_has_a_mark_on_a_constant_x(dtype, value):
+    check_gaps(zero_variance.constant(value, dtype))
+
+
+@TYPES
+@pytest.mark.parametrize("scale", [0.0, 1e-8, 1000.0, 10000.0])
+def test_every_layer_has_a_mark_on_groups_of_one(dtype, scale):
+    figure = check_gaps(zero_variance.single(scale, dtype))
+    assert "refused" in figure.layout.xaxis.ticktext
+
+
+def check_gaps(found):
+    figure = figures.gaps_to_beta(found).figure()
+    drawn_inside(figure)
+    places = {name: x for trace in figure.data for name, x in zip(trace.y, trace.x, strict=True)}
+    assert list(places) != []
+    assert set(places) == set(zero_variance.labels(found)) == set(figure.layout.yaxis.categoryarray)
+    for name, one in zip(zero_variance.labels(found), found, strict=True):
+        if one.refusal:
+            assert places[name] == REFUSED
+        elif isfinite(one.from_beta):
+            assert places[name] == max(one.from_beta, NO_GAP)
+        else:
+            assert places[name] == INFINITE
+            assert "∞" in figure.layout.xaxis.ticktext
+    return figure
+
+
+def test_half_precision_may_overflow_where_nothing_is_subtracted():
+    found = zero_variance.constant(65504.0, "float16")
+    assert [one.from_beta for one in found if one.layer == "BatchNorm2d(3).eval()"] == [inf]
+
+
+@pytest.mark.parametrize("eps", [1e-12, 1e-5, 1.0])
+def test_both_places_of_eps(eps):
+    found = numbers.placements(eps)
+    figure = figures.inside_and_outside(found, eps).figure()
+    assert [list(trace.y) for trace in figure.data] == [[p.inside for p in found], [p.outside for p in found]]
+    assert [shape.x0 for shape in figure.layout.shapes] == [eps, eps**2]
+    drawn_inside(figure)
+
+
+LINES = {
+    "errors": lambda: figures.variance_errors(numbers.variances("float32"), 6),
+    "sizes": lambda: figures.output_sizes(
+        numbers.size_curves(found := numbers.of_dtype(numbers.eps_outcomes(-4), "float16")), found, -4
+    ),
+    "constant": lambda: figures.gaps_to_beta(zero_variance.constant(1234.567, "float32")),
+    "single": lambda: figures.gaps_to_beta(zero_variance.single(1000.0, "float32")),
+    "placement": lambda: figures.inside_and_outside(numbers.placements(1e-5), 1e-5),
+}
+
+
+@pytest.mark.parametrize("name", list(LINES))
+def test_every_colour_is_one_of_the_palette_and_stands_out_in_both_themes(name):
+    for trace in LINES[name]().figure().data:
+        key, _, at = trace.meta["colour"].partition(".")
+        for colours in THEMES.values():
+            found = getattr(colours, key)
+            colour = found[int(at)] if at else found
+            assert contrast(rgb(colour), rgb(colours.card)) >= VISIBLE
+        light = getattr(LIGHT, key)
+        assert (trace.line.color or trace.marker.color) == (light[int(at)] if at else light)
+
+
+@pytest.mark.parametrize("name", list(LINES))
+def test_no_two_series_look_alike(name):
+    looks = [
+        (trace.meta["colour"], trace.line.dash, trace.marker.symbol)
+        for trace in LINES[name]().figure().data
+        if trace.name
+    ]
+    assert len(set(looks)) == len(looks)
+
+
+@pytest.mark.parametrize("name", list(LINES))
+def test_every_figure_is_sent_as_strict_json(name):
+    sent = chart_payload(LINES[name](), "a chart")
+    assert sent["figure"]["alt"] == "a chart"
+    assert json.dumps(sent, allow_nan=False)
+
+
+def test_another_type_is_refused():
+    with pytest.raises(NormvizError, match="dtype='int8' is unknown; choose float16, bfloat16, float32 or float64"):
+        numbers.variances("int8")

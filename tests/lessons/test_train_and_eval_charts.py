@@ -1,0 +1,118 @@
+"""The charts of running statistics show the numbers that they are given, each under its name and in its colour."""
+
+import json
+
+import numpy as np
+import plotly.graph_objects as go
+import plotly.io
+import pytest
+
+from normviz.analysis.running import Sequences, SmallBatches, Stream, per_step, run, spread
+from normviz.figures import theme
+from normviz.figures.charts import bars, chart, dots, line
+from normviz.lessons.train_and_eval import charts
+
+STREAM = run(Stream(batch_size=4, steps=6, drift=0.5))
+SIZES = spread(SmallBatches([4, 16, 64]))
+STEPS = per_step(Sequences(count=4, longest=3, seed=1))
+
+# name of the trace; where its numbers come from; its colour
+SHOWN = {
+    "mean": (
+        charts.mean_over_time(STREAM),
+        range(1, 7),
+        [
+            ("mean of the batch", STREAM.batch_mean, "few.0"),
+            ("running_mean", STREAM.running_mean, "accent"),
+            ("true mean", STREAM.true_mean, "muted"),
+        ],
+    ),
+    "variance": (
+        charts.variance_over_time(STREAM),
+        range(1, 7),
+        [
+            ("batch, / m", STREAM.batch_var, "few.0"),
+            ("batch, / (m − 1)", STREAM.batch_var_unbiased, "few.2"),
+            ("running_var", STREAM.running_var, "accent"),
+            ("in Keras", STREAM.running_var_biased, "few.0"),
+            ("true variance", STREAM.true_var, "muted"),
+        ],
+    ),
+    "spread": (
+        charts.spread_by_size(SIZES),
+        [4, 16, 64],
+        [
+            ("sigma / √m", [1, 0.5, 0.25], "muted"),
+            ("spread of the batch mean, measured", SIZES.mean_spread, "accent"),
+        ],
+    ),
+    "left": (
+        charts.left_along_sequences(STEPS),
+        [0, 1, 2],
+        [
+            ("sequences left", [4, 3, 2], "few.0"),
+            ("sigma / √left", 2 / np.sqrt([4, 3, 2]), "muted"),
+            ("error of the mean, over many draws", STEPS.rms_error, "accent"),
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_a_chart_shows_its_numbers(name):
+    lines, across, traces = SHOWN[name]
+    figure = lines.figure()
+    assert [trace.name for trace in figure.data] == [trace[0] for trace in traces]
+    for trace, (_, numbers, colour) in zip(figure.data, traces, strict=True):
+        np.testing.assert_array_equal(trace.x, across)
+        np.testing.assert_allclose(trace.y, numbers)
+        assert trace.meta["colour"] == colour
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_a_chart_can_be_shown_anywhere(name, monkeypatch):
+    monkeypatch.setattr(plotly.io.templates, "default", "plotly_dark")
+    figure = SHOWN[name][0].figure()
+    assert type(figure) is go.Figure
+    assert figure.layout.template.to_plotly_json() == plotly.io.templates["none"].to_plotly_json()
+    assert figure.layout.xaxis.title.text
+    assert figure.layout.yaxis.title.text
+    assert json.loads(figure.to_json())
+
+
+def test_the_spread_lies_on_a_line_where_both_axes_are_logarithmic():
+    layout = SHOWN["spread"][0].figure().layout
+    assert (layout.xaxis.type, layout.yaxis.type) == ("log", "log")
+    assert layout.xaxis.tickvals == (4, 16, 64)
+    assert {0.1, 0.2, 0.5, 1.0} <= set(layout.yaxis.tickvals)  # Plotly's own would be 9, 8, 7, ... below 1
+
+
+def test_errors_have_an_axis_of_their_own_beside_the_counts():
+    figure = SHOWN["left"][0].figure()
+    assert [trace.yaxis for trace in figure.data] == [None, "y2", "y2"]
+    assert (figure.layout.yaxis2.side, figure.layout.yaxis2.overlaying) == ("right", "y")
+    assert (
+        figure.layout.yaxis2.tickmode == "auto"
+    )  # Plotly's own would be 0.229, 0.457, ...: where the other axis has its lines
+
+
+COLOURS = [("accent", theme("light").accent), ("muted", theme("light").muted), ("few.0", theme("light").few[0]), ("few.7", theme("light").few[7])]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "colour"), COLOURS)
+def test_a_colour_is_named_by_its_meaning_and_stands_in_the_figure_in_the_light_theme(name, colour):
+    one, two, three = line("a", [1], [2], name), dots("b", [1], [2], name), bars("c", [1], [2], name)
+    assert one["line"]["color"] == two["marker"]["color"] == three["marker"]["color"] == colour
+    assert all(trace["meta"] == {"colour": name} for trace in (one, two, three))
+
+
+def test_a_charts_layout_is_plotlys():
+    figure = chart([line("a", [1], [2], "accent")], "step", "mean", height=100, bargap=0.5).figure()
+    assert (figure.layout.height, figure.layout.bargap) == (100, 0.5)
+    assert (figure.layout.xaxis.title.text, figure.layout.yaxis.title.text) == ("step", "mean")
+
+
+def test_one_step_is_enough():
+    figure = charts.mean_over_time(run(Stream(steps=1))).figure()
+    assert [len(trace.y) for trace in figure.data] == [1, 1, 1]
+    assert len(charts.left_along_sequences(per_step(Sequences(2, 1))).data) == 3

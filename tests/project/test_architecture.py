@@ -1,0 +1,111 @@
+"""Imports go one way. The contracts stand in pyproject.toml; these tests prove that each of them can fail, and cover what they cannot see."""
+
+from __future__ import annotations
+
+import ast
+import shutil
+import subprocess
+import sys
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import grimp
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "normviz"
+LONGEST_FILE = 400
+MOST_ENTRIES = 10
+
+
+def broken_contracts(folder: Path) -> str:
+    """What import-linter says of the project in ``folder``; empty where every contract is kept."""
+    command = [sys.executable, "-c", "from importlinter.cli import lint_imports_command as c; c()", "--no-cache"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    return "" if done.returncode == 0 else done.stdout
+
+
+def test_every_contract_is_kept():
+    assert broken_contracts(ROOT) == ""
+
+
+@pytest.mark.parametrize(
+    ("file", "statement", "contract"),
+    [
+        ("layers/axes.py", "from normviz.layers.norm import Norm", "circle"),
+        ("layers/axes.py", "from normviz.analysis.forward import trace", "one way"),
+        ("analysis/explanation.py", "def late():\n    from normviz.figures import panels", "one way"),
+        ("scene/grid.py", "if TYPE_CHECKING:\n    from normviz.ui import page", "one way"),
+        ("export/files.py", "import streamlit", "Streamlit"),
+        ("layers/norm.py", "import plotly", "Plotly"),
+        ("unheard.py", "", "one way"),
+    ],
+)
+def test_a_wrong_import_breaks_its_contract(tmp_path, file, statement, contract):
+    shutil.copytree(PACKAGE, tmp_path / "normviz", ignore=shutil.ignore_patterns("__pycache__", "*.md", "*.js"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    path = tmp_path / "normviz" / file
+    path.write_text(f"{path.read_text() if path.exists() else ''}\n{statement}\n")
+    broken = [line for line in broken_contracts(tmp_path).splitlines() if line.endswith("BROKEN")]
+    assert any(contract in line for line in broken)
+
+
+def imported_by_name(path: Path) -> set[str]:
+    """Modules of normviz whose name the file holds as a string, as ``import_module("normviz.api")`` does."""
+    strings = {node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant)}
+    return {text for text in strings if isinstance(text, str) and text.startswith("normviz.")}
+
+
+def circle(graph: grimp.ImportGraph, folder: Path) -> list[str]:
+    """The modules of a circle of imports, imports by name included; empty where there is none."""
+    edges = {module: set(graph.find_modules_directly_imported_by(module)) for module in graph.modules}
+    for module in graph.modules:
+        path = folder / Path(*module.split("."))
+        file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+        edges[module] |= imported_by_name(file) & graph.modules
+    try:
+        TopologicalSorter(edges).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def test_imports_by_name_close_no_circle():
+    assert imported_by_name(PACKAGE / "__init__.py") >= {"normviz.api", "normviz.layers.layer"}
+    assert circle(grimp.build_graph("normviz"), ROOT) == []
+
+
+def test_a_circle_through_an_import_by_name_is_found():
+    graph = grimp.build_graph("normviz")
+    graph.add_import(importer="normviz.export.files", imported="normviz")
+    assert {"normviz", "normviz.export.files"} <= set(circle(graph, ROOT))
+
+
+def loaded_by(*modules: str, path: Path = ROOT) -> set[str]:
+    """The top-level modules that a fresh interpreter holds after importing these."""
+    program = f"import sys, {', '.join(modules)}; print(*sys.modules, sep='\\n')"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=path)
+    return {name.split(".")[0] for name in done.stdout.split()}
+
+
+def test_importing_normviz_loads_nothing_that_takes_a_while():
+    assert loaded_by("normviz", "normviz.cli") & {"torch", "numpy", "plotly", "streamlit", "starlette"} == set()
+
+
+def test_the_analysis_loads_neither_streamlit_nor_plotly():
+    loaded = loaded_by("normviz.analysis.explanation")
+    assert "torch" in loaded
+    assert loaded & {"streamlit", "starlette", "plotly"} == set()
+
+
+def test_folders_and_files_are_small():
+    folders = [PACKAGE, *(path for path in PACKAGE.rglob("*") if path.is_dir())]
+    entries = {
+        folder.relative_to(ROOT).as_posix(): [path.name for path in folder.iterdir() if not path.name.startswith("__") and path.name != "py.typed"]
+        for folder in folders
+        if "__pycache__" not in folder.parts and folder.parts[-2:] != ("prose", "en")
+    }  # fmt: skip
+    assert len(entries["normviz"]) <= MOST_ENTRIES
+    assert {folder: found for folder, found in entries.items() if len(found) > MOST_ENTRIES + 2} == {}
+    files = [path for path in PACKAGE.rglob("*") if path.suffix in (".py", ".js", ".css")]
+    assert [f"{path.name}: {n}" for path in files if (n := len(path.read_text().splitlines())) > LONGEST_FILE] == []

@@ -1,0 +1,52 @@
+"""What the README says is so."""
+
+import re
+from pathlib import Path
+
+import plotly.graph_objects as go
+import pytest
+
+from normviz.scene.query import read
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_five_lines_of_notebook_use_run_and_end_in_a_figure(capsys: pytest.CaptureFixture[str]) -> None:
+    (block,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    *lines, last = [line for line in block.splitlines() if line.strip()]
+    names: dict[str, object] = {}
+    exec("\n".join(lines), names)  # the README's own text
+    assert isinstance(eval(last, names), go.Figure)
+    printed = capsys.readouterr().out
+    assert "n c h w -> n" in printed
+    assert "parameters=96" in printed
+    assert "(0, 2, 0, 3)" in printed
+
+
+def test_the_example_link_is_a_valid_view() -> None:
+    (link,) = re.findall(r"^`\?(shape=.*)`$", README, re.MULTILINE)
+    reading = read(dict(pair.split("=", 1) for pair in link.split("&")))
+    assert reading.problem is None
+    assert reading.scene.at == (1, 2, 0, 3)
+
+
+def test_the_map_of_the_code_names_every_module() -> None:
+    files = {path.stem for path in (ROOT / "normviz").glob("*.py")} - {"__init__", "errors"}
+    folders = {path.name for path in (ROOT / "normviz").iterdir() if (path / "__init__.py").exists()}
+    words = set(re.findall(r"\w+", README.split("## The code")[1]))
+    assert files | folders <= words
+
+
+@pytest.mark.parametrize("target", re.findall(r"\]\(([^)#]+)\)", README))
+def test_every_file_that_the_readme_links_is_there(target: str) -> None:
+    assert (ROOT / target).exists()
+
+
+def test_streamlit_is_pinned_to_one_version() -> None:
+    pins = [
+        re.findall(r"streamlit\[performance\]==([\d.]+)", (ROOT / name).read_text(encoding="utf-8"))
+        for name in ("requirements.txt", "pyproject.toml")
+    ]
+    assert pins[0] == pins[1]
+    assert len(pins[0]) == 1

@@ -1,0 +1,31 @@
+"""docs/security.md says what the limits are, and which settings guard the connections."""
+
+import re
+import tomllib
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+SETTINGS = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+LIMITS = re.findall(r"^\| .+ \| (\d+) \| `([\w.]+)` \|$", TEXT, re.MULTILINE)
+CONNECTIONS = re.findall(r"^\| `(\w+)\.(\w+)` \| (\w+) \| .+ \|$", TEXT, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("limit", "name"), LIMITS)
+def test_a_limit_is_the_constants(limit, name):
+    place, _, constant = name.rpartition(".")
+    found = SETTINGS["server"][constant] if place == "server" else getattr(import_module(place), constant)
+    assert int(limit) == (found[-1] if isinstance(found, range | tuple) else found)
+
+
+@pytest.mark.parametrize(("part", "option", "value"), CONNECTIONS)
+def test_a_connection_is_guarded_as_it_says(part, option, value):
+    assert str(SETTINGS[part][option]).lower() == value
+
+
+def test_the_tables_are_read():
+    assert len(LIMITS) == 27
+    assert len(CONNECTIONS) == 4

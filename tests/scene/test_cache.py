@@ -1,0 +1,86 @@
+"""Explanations are made once for all, kept for a few, and belong to nobody."""
+
+import gc
+import weakref
+from dataclasses import fields, replace
+
+import pytest
+import torch
+
+from normviz.lessons.pages import PAGES
+from normviz.lessons.parts.part import flat
+from normviz.scene import cache
+from normviz.scene.query import read
+
+LARGE = [f"shape=2,{channels},40,40" for channels in range(3, 3 + cache.MOST_LARGE + 1)]
+
+
+def scene(query: str):
+    return read(dict(part.split("=", 1) for part in query.split("&") if part)).scene
+
+
+def test_who_looks_at_another_element_gets_the_same():
+    one, other = scene("layer=BatchNorm2d(3)&at=0,0,0,0"), scene("layer=BatchNorm2d(3)&at=1,1,1,1")
+    assert one.explanation is other.explanation
+    assert one.sharing is other.sharing
+
+
+@pytest.mark.parametrize(
+    "field", [{"seed": 7}, {"data": "counting"}, {"params": "random"}, {"values": tuple(map(float, range(6)))}]
+)
+def test_who_looks_at_other_values_does_not(field):
+    one = scene("shape=2,3&layer=LayerNorm(3)")
+    assert replace(one, **field).explanation is not one.explanation
+
+
+def test_norms_that_are_equal_and_written_differently_keep_their_own_words():
+    norms = [scene(f"shape=2,3&layer=Norm('n d -> n',eps={eps})").explanation.norm for eps in ("1", "1.0")]
+    assert norms[0] == norms[1]
+    assert [repr(norm) for norm in norms] == ["Norm('n d -> n', eps=1)", "Norm('n d -> n', eps=1.0)"]
+
+
+def test_a_refusal_is_refused_again():
+    first, again = (read({"shape": "2,3", "layer": "GroupNorm(2,3)"}).problem for _ in range(2))
+    assert first == again
+    assert "num_groups" in first
+
+
+def test_of_large_tensors_only_the_last_are_in_memory_though_views_of_all_are_open():
+    scenes = [scene(query) for query in LARGE]
+    held = [weakref.ref(one.explanation.trace.output) for one in scenes]
+    gc.collect()
+    assert [tensor() is None for tensor in held] == [True] + [False] * cache.MOST_LARGE
+    assert scenes[0].explanation.trace.output.shape == scenes[0].shape
+
+
+def test_what_is_small_is_small():
+    """Kept all together: the small ones, with every step, in tens of MB, and the large ones in a few hundred."""
+    e = scene("shape=4,4,16,16").explanation
+    kept = [e.x, *(getattr(e.trace, field.name) for field in fields(e.trace))]
+    size = sum(tensor.nbytes for tensor in kept if isinstance(tensor, torch.Tensor)) + e.stat_ids.nbytes
+    assert e.x.numel() == cache.SMALL
+    assert size * cache.MOST_SMALL < 64 * 2**20
+
+
+def tensors(e):
+    parts = [e, e.trace, e.layer_values()]
+    return {
+        (number, field.name): value.clone()
+        for number, part in enumerate(parts)
+        for field in fields(part)
+        if isinstance(value := getattr(part, field.name), torch.Tensor)
+    }
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("layer", ["LayerNorm([3,4,4])", "BatchNorm2d(3)", "BatchNorm2d(3).eval()", "GroupNorm(3,3)"])
+def test_no_page_writes_into_what_it_was_given(page, layer):
+    view = PAGES[page].view(f"layer={layer}&params=random")
+    e = view.scene.explanation
+    before = tensors(e)
+    assert before
+    first, second = (list(flat(PAGES[page].parts(view))) for _ in range(2))
+    assert [type(part) for part in first] == [type(part) for part in second]
+    after = tensors(e)
+    assert before.keys() == after.keys()
+    assert all(torch.equal(before[name], after[name]) for name in before)

@@ -1,0 +1,86 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from normviz.analysis.comparison import FEWEST, MOST, compare
+from normviz.scene.fit_layers import _chosen, chosen, usual_layers
+from normviz.scene.query import read
+
+USUAL = [
+    # the address, the layers that Compare opens with
+    ("", ["LayerNorm([3, 4, 4])", "BatchNorm2d(3)", "InstanceNorm2d(3)", "GroupNorm(1, 3)"]),
+    ("layer=BatchNorm2d(3).eval()", ["BatchNorm2d(3).eval()", "LayerNorm([4])", "InstanceNorm2d(3)", "GroupNorm(1, 3)"]),
+    ("layer=RMSNorm(4)", ["RMSNorm([4])", "BatchNorm2d(3)", "LayerNorm([4])", "InstanceNorm2d(3)"]),
+    ("layer=Norm('n c h w -> h')", ["Norm('n c h w -> h')", "BatchNorm2d(3)", "LayerNorm([4])", "InstanceNorm2d(3)"]),
+    ("shape=2,6", ["LayerNorm([6])", "BatchNorm1d(6)", "InstanceNorm1d(2)", "GroupNorm(1, 6)"]),
+    ("shape=6", ["LayerNorm([6])", "RMSNorm([6])"]),
+    ("shape=6&layer=RMSNorm(6)", ["RMSNorm([6])", "LayerNorm([6])"]),
+    ("shape=6&layer=DimNorm(6)", ["DimNorm(6)", "LayerNorm([6])"]),
+    ("shape=1", ["LayerNorm([1])", "RMSNorm([1])"]),
+]  # fmt: skip
+
+
+def scene(link):
+    reading = read(dict(part.split("=", 1) for part in filter(None, link.split("&"))))
+    assert reading.problem is None
+    return reading.scene
+
+
+@pytest.mark.parametrize(("link", "layers"), USUAL)
+def test_the_scenes_own_layer_and_the_usual_ones_beside_it(link, layers):
+    assert list(usual_layers(scene(link))) == layers
+    assert chosen(layers, scene(link)) == (tuple(layers), None)
+
+
+CHOSEN = [
+    # the tensor, the texts, the layers, and what is said of the first that is none
+    ("", ["BatchNorm2d(3)", "LayerNorm(4)"], ["BatchNorm2d(3)", "LayerNorm([4])"], None),
+    ("", ["BatchNorm2d(64)", "LayerNorm([7, 7])"], ["BatchNorm2d(3)", "LayerNorm([4, 4])"], None),
+    ("shape=2,6", ["BatchNorm2d(3)", "LayerNorm([3,4,4])"], ["BatchNorm1d(6)", "LayerNorm([2, 6])"], None),
+    ("", ["nn.BatchNorm2d(3)", "BatchNorm2d( 3 )", "LayerNorm(4)"], ["BatchNorm2d(3)", "LayerNorm([4])"], None),
+    ("", ["GroupNorm(2,4)", "LayerNorm(4)"], ["GroupNorm(1, 3)", "LayerNorm([4])"], None),
+    ("", ["Norm('n c h w -> h','h')", "LayerNorm(4)"], ["Norm('n c h w -> h', 'h')", "LayerNorm([4])"], None),
+    ("", ["x", "LayerNorm(4)", "RMSNorm(4)"], ["LayerNorm([4])", "RMSNorm([4])"], "'x' is no layer"),
+    ("", ["Conv2d(3,3)", "x", "LayerNorm(4)", "RMSNorm(4)"], ["LayerNorm([4])", "RMSNorm([4])"], "'Conv2d' is no layer of the catalogue"),
+    ("shape=2,6", ["Norm('n c h w -> h')", "LayerNorm(6)", "RMSNorm(6)"], ["LayerNorm([6])", "RMSNorm([6])"], "names 4 axes and x has 2"),
+    ("", ["Norm('n h w c -> n')", "LayerNorm(4)", "RMSNorm(4)"], ["LayerNorm([4])", "RMSNorm([4])"], "name the axes differently"),
+    ("shape=6", ["BatchNorm2d(3)", "LayerNorm(6)", "RMSNorm(6)"], ["LayerNorm([6])", "RMSNorm([6])"], "BatchNorm"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("link", "texts", "layers", "words"), CHOSEN)
+def test_layers_are_refitted_or_left_out_with_a_word(link, texts, layers, words):
+    found, problem = chosen(texts, scene(link))
+    assert list(found) == layers
+    assert (problem is None) if words is None else words in problem
+
+
+@pytest.mark.parametrize("link", [link for link, _ in USUAL])
+@pytest.mark.parametrize("texts", [[], ["x"], ["LayerNorm(1)"], ["x", "y", "z"], ["RMSNorm(6)"] * 6])
+def test_where_fewer_than_two_are_left_the_usual_ones_join(link, texts):
+    on = scene(link)
+    found, _ = chosen(texts, on)
+    assert len(found) >= FEWEST
+    assert set(found) <= {*usual_layers(on), *chosen([*texts, *usual_layers(on)], on)[0]}
+
+
+def test_six_at_most():
+    texts = [f"LayerNorm([4], eps={eps})" for eps in range(1, 9)]
+    assert len(chosen(texts, scene(""))[0]) == MOST
+
+
+@given(st.lists(st.text(max_size=30) | st.sampled_from([text for row in CHOSEN for text in row[1]]), max_size=8))
+def test_whatever_is_said_can_be_compared(texts):
+    for link in ("", "shape=6", "shape=1,1", "shape=2,4,4,3&layout=NHWC"):
+        on = scene(link)
+        layers, _ = chosen(texts, on)
+        assert len(compare(layers, on.shape, on.layout).explanations) == len(layers)
+        assert chosen(layers, on) == (layers, None)
+
+
+def test_a_click_does_not_choose_again():
+    one, other = scene("shape=2,6&at=0,1"), scene("shape=2,6&at=1,5")
+    found = chosen(["LayerNorm([6])", "RMSNorm(6)"], one)
+    before = _chosen.cache_info().misses
+    assert chosen(("LayerNorm([6])", "RMSNorm(6)"), other) == found
+    assert _chosen.cache_info().misses == before

@@ -1,0 +1,129 @@
+"""Another layout, another size: what a control changes, and what it keeps."""
+
+import re
+
+import pytest
+
+from normviz.scene import edits
+from tests.fuzz.measure import cost
+from tests.scenes import done, scene, shown
+
+LAYOUT_CHANGES = [
+    # from, to: an axis that stays keeps its size
+    ("", "ND", "ND (2, 6) LayerNorm([6])"),
+    ("", "NLC", "NLC (2, 4, 3) LayerNorm([4, 3])"),
+    ("", "NHWC", "NHWC (2, 4, 4, 3) LayerNorm([4, 4, 3])"),
+    ("", "NCDHW", "NCDHW (2, 3, 2, 4, 4) LayerNorm([2, 4, 4])"),
+    ("", "D", "D (6,) LayerNorm([6])"),
+    ("shape=5,7", "NCHW", "NCHW (5, 3, 4, 4) LayerNorm([4])"),
+    ("shape=5,7,9", "NCL", "NCL (5, 9, 7) LayerNorm([9, 7])"),
+    ("layer=BatchNorm2d(3)", "ND", "ND (2, 6) BatchNorm1d(6)"),
+    ("layer=BatchNorm2d(3)", "NLC", "NLC (2, 4, 3) BatchNorm1d(4)"),
+    ("layer=InstanceNorm2d(3,affine=True)", "CHW", "CHW (3, 4, 4) InstanceNorm2d(3, affine=True)"),
+    ("shape=2,4,3,3&layer=GroupNorm(4,4)", "ND", "ND (2, 6) GroupNorm(3, 6)"),
+    ("layer=Norm('n c h w -> n h w','c',eps=0.1)", "NHWC", "NHWC (2, 4, 4, 3) Norm('n h w c -> n h w', 'c', eps=0.1)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("link", "layout", "wanted"), LAYOUT_CHANGES)
+def test_another_layout(link, layout, wanted):
+    assert shown(done(edits.with_layout(scene(link), layout))) == wanted
+
+
+def test_a_layout_that_the_layer_does_not_take_gives_a_layer_norm():
+    reading = edits.with_layout(scene("layer=BatchNorm2d(3)"), "D")
+    assert "BatchNorm takes an x of rank 2, 3, 4 or 5, and this one has rank 1, D." in reading.problem
+    assert shown(reading.scene) == "D (6,) LayerNorm([6])"
+
+
+def test_a_pattern_is_not_carried_to_other_axes():
+    reading = edits.with_layout(scene("layer=Norm('n c h w -> n')"), "NLC")
+    assert "the pattern 'n c h w -> n' is not written for NLC; write one for its axes." in reading.problem
+    assert shown(reading.scene) == "NLC (2, 4, 3) LayerNorm([4, 3])"
+
+
+@pytest.mark.parametrize("layout", ["", "N-C", "NN", "1", "<b>", "é", "²"])
+def test_what_is_no_layout_changes_nothing(layout):
+    reading = edits.with_layout(scene(), layout)
+    assert "layout" in reading.problem
+    assert reading.scene == scene()
+
+
+def test_a_layout_of_other_letters_has_small_sizes():
+    assert shown(done(edits.with_layout(scene(), "NX1"))) == "NX1 (2, 2) LayerNorm([2])"
+
+
+SIZE_CHANGES = [
+    ("", "c", 5, "NCHW (2, 5, 4, 4) LayerNorm([5, 4, 4])"),
+    ("", "n", 1, "NCHW (1, 3, 4, 4) LayerNorm([3, 4, 4])"),
+    ("layer=LayerNorm(4)", "w", 7, "NCHW (2, 3, 4, 7) LayerNorm([7])"),
+    ("layer=LayerNorm(4)", "h", 7, "NCHW (2, 3, 7, 4) LayerNorm([4])"),
+    ("layer=BatchNorm2d(3,eps=0.1).eval()", "c", 1, "NCHW (2, 1, 4, 4) BatchNorm2d(1, eps=0.1).eval()"),
+    ("shape=2,4,3,3&layer=GroupNorm(2,4)", "c", 9, "NCHW (2, 9, 3, 3) GroupNorm(1, 9)"),
+    ("shape=2,8,3,3&layer=GroupNorm(4,8)", "c", 9, "NCHW (2, 9, 3, 3) GroupNorm(3, 9)"),
+    ("shape=2,4,3,3&layer=GroupNorm(2,4)", "h", 9, "NCHW (2, 4, 9, 3) GroupNorm(2, 4)"),
+    ("layer=ChannelsFirstLayerNorm(3)", "c", 9, "NCHW (2, 9, 4, 4) ChannelsFirstLayerNorm(9)"),
+    ("layer=DimNorm(4,dim=1)&layout=NCHW", "w", 9, "NCHW (2, 3, 4, 9) DimNorm(9, dim=1)"),
+    ("layer=Norm('n c h w -> n h w','c',center=False)", "c", 9, "NCHW (2, 9, 4, 4) Norm('n c h w -> n h w', 'c', center=False)"),
+    ("", "w", 2**40, "NCHW (2, 3, 4, 1099511627776) LayerNorm([3, 4, 1099511627776])"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("link", "axis", "size", "wanted"), SIZE_CHANGES)
+def test_another_size(link, axis, size, wanted):
+    assert shown(done(edits.with_size(scene(link), axis, size))) == wanted
+
+
+@pytest.mark.parametrize("axis", [*"nchw"])
+@pytest.mark.parametrize("size", [0, -1, -(2**53), 2**40 + 1, 10**400], ids=lambda size: f"{float(min(size, 2**99)):g}")
+def test_what_is_no_size_changes_nothing(axis, size):
+    reading = edits.with_size(scene(), axis, size)
+    assert "must have 1 to 64 sizes, each from 1 to 1,099,511,627,776." in reading.problem
+    assert reading.scene == scene()
+
+
+@pytest.mark.parametrize(("name", "text"), [("data", "noise"), ("params", "ones")])
+def test_what_is_no_choice_changes_nothing(name, text):
+    now = scene("shape=641,1,1,1&layer=LayerNorm([1,1,1])")
+    found = cost(lambda: edits.with_fields(now, **{name: text}))
+    assert f"{name}='{text}' is unknown; choose " in found.answer.problem
+    assert found.answer.scene == now
+    assert found.calls < 1000
+
+
+@pytest.mark.parametrize(("text", "params"), [("n -> n; " + "g=1," * 200, "n"), ("n c h w -> n", "c " * 300)])
+def test_a_pattern_is_read_up_to_a_length(text, params):
+    reading = edits.with_pattern_text(scene(), text, params)
+    assert re.search(r"has (808|600) letters; write up to 500, as in ", reading.problem)
+    assert reading.scene == scene()
+
+
+@pytest.mark.parametrize("name", ["training", "num_groups", "dim", "normalized_shape"])
+def test_a_choice_that_was_let_go_changes_nothing(name):
+    for now in (scene(), scene("layer=BatchNorm2d(3).eval()")):
+        assert done(edits.with_arguments(now, **{name: None})) == now
+        assert done(edits.with_layout(now, None)) == now
+
+
+def test_what_is_no_family_changes_nothing():
+    reading = edits.with_family(scene(), "BatchNorm2d")
+    assert "'BatchNorm2d' is no family of layers; choose LayerNorm, RMSNorm, BatchNorm," in reading.problem
+    assert reading.scene == scene()
+
+
+def test_a_changed_size_keeps_all_that_can_be_kept():
+    before = scene("layer=LayerNorm(4)&data=counting&seed=3&params=index&at=1,2,3,3")
+    after = done(edits.with_size(before, "h", 2))
+    assert (after.data, after.seed, after.params, after.at) == ("counting", 3, "index", (1, 2, 1, 3))
+    assert done(edits.with_size(scene("at=none"), "h", 2)).at is None
+
+
+def test_a_changed_size_keeps_the_selected_element_in_sight():
+    before = scene("shape=2,64,56,56&at=1,40,3,3")
+    after = done(edits.with_size(before, "w", 3))
+    assert after.at == (1, 40, 3, 2)
+    assert after.grid.shows(after.at)
+
+
+def test_edited_values_go_with_the_shape_they_were_for():
+    assert done(edits.with_size(scene("shape=1,2&values=3,4"), "d", 3)).values is None

@@ -1,0 +1,174 @@
+"""Links: all of them are documented, each view has one, and those that people have go on working."""
+
+import json
+import re
+from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from normviz.analysis.rounding import DTYPES
+from normviz.layers.errors import NormvizError
+from normviz.lessons.gradients.derivatives import INPUTS
+from normviz.lessons.gradients.page import TITLES as GRADIENTS
+from normviz.lessons.numerics.page import TITLES as NUMERICS
+from normviz.lessons.pages import PAGES
+from normviz.lessons.questions.registry import QUESTIONS
+from normviz.lessons.train_and_eval.page import TITLES as TRAINING
+from normviz.scene.query import READERS
+from normviz.scene.scene import commas
+from normviz.scene.view import View, link, read_view
+from normviz.scene.visibility import NAMES
+from normviz.ui.controls.questions import FIELDS as OF_QUESTIONS
+from tests.scene.test_scene import scenes
+from tests.scene.test_visibility import frames
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENT = (ROOT / "docs" / "links.md").read_text(encoding="utf-8")
+FIELDS = {name: page.fields for name, page in PAGES.items()} | {"questions": OF_QUESTIONS}
+TITLES = {name: page.title for name, page in PAGES.items()} | {"questions": "Questions"}
+
+
+def read_link(text: str) -> tuple[str, View]:
+    """The page and the view of ``/compare?layers=...``."""
+    parts = urlsplit(text)
+    page = parts.path.strip("/") or "explore"
+    return page, read_view(dict(parse_qsl(parts.query, keep_blank_values=True)), FIELDS[page])
+
+
+# The document
+
+
+def section(title: str) -> str:
+    return DOCUMENT.split(f"## {title}")[1].split("\n## ")[0]
+
+
+def rows(text: str) -> list[list[str]]:
+    cells = [re.split(r"(?<!\\) \| ", line.strip("| ")) for line in text.splitlines() if line.startswith("| `")]
+    return [[cell.strip() for cell in line] for line in cells]
+
+
+def test_the_table_of_the_tensor_and_the_layer_names_every_reader_in_order():
+    assert [row[0] for row in rows(section("The tensor"))] == [f"`{name}`" for name in READERS]
+
+
+def test_the_table_of_settings_names_every_field_of_every_page_in_order():
+    documented = [(row[1], row[0]) for row in rows(section("Settings of one page"))]
+    assert documented == [(TITLES[page], f"`{field.name}`") for page, fields in FIELDS.items() for field in fields]
+
+
+def test_the_table_of_hidden_names_has_each_of_them_once():
+    table = section("How a view is framed").split("hide=controls`")[1]
+    named = [name for row in rows(table) for name in re.findall(r"`(\w+)`", row[0])]
+    assert sorted(named) == sorted(NAMES)
+
+
+def test_the_table_of_the_frame_has_its_five_names():
+    table = section("How a view is framed").split("`hide=controls`")[0]
+    assert [row[0] for row in rows(table)] == ["`hide`", "`caption`", "`v`", "`embed`", "`embed_options`"]
+
+
+EXAMPLES = [
+    (row[1] if len(row) == 4 else "Explore", example)
+    for row in rows(DOCUMENT)
+    if len(row) >= 3
+    for example in re.findall(r"`(\w+=.*?)`", row[-1])
+]
+
+
+@pytest.mark.parametrize(("title", "example"), EXAMPLES)
+def test_every_example_is_read_as_it_is_meant(title, example):
+    page = next(name for name, known in TITLES.items() if known == title)
+    name, value = example.split("=", 1)
+    with_it = {name: value, **({"shape": "2,4,4,4"} if "GroupNorm(2,4)" in value else {})}
+    with_it |= {"shape": "2,64,56,56"} if name == "from" else {"shape": "1,4"} if name == "values" else {}
+    with_it |= {"layer": "LayerNorm(3)", "shape": "2,4,4,3"} if name == "layout" else {}
+    view = read_view(with_it, FIELDS[page])
+    assert view.problem is None
+    if name not in ("v", "embed", "embed_options"):
+        assert name in view.query(FIELDS[page]) or read_view({}, FIELDS[page]) == view
+
+
+def test_there_is_an_example_for_every_name():
+    named = {example.split("=")[0] for _, example in EXAMPLES}
+    fields = {field.name for fields in FIELDS.values() for field in fields}
+    assert named == {*READERS, *fields, "hide", "caption", "v", "embed", "embed_options"}
+
+
+@pytest.mark.parametrize("text", re.findall(r"^    (/\S*\?.*)$", DOCUMENT, re.MULTILINE))
+def test_the_links_at_its_head_are_valid(text):
+    assert read_link(text)[1].problem is None
+
+
+# Every view has a link
+
+WORDS = [*TRAINING, *GRADIENTS, *NUMERICS, *INPUTS, *DTYPES, *QUESTIONS, "none"]
+NUMBERS = ["0", "1", "2", "3", "4", "16", "-3", "0.25", "1e-05", "1e6", "1e-12", "1000"]
+TEXTS = ["BatchNorm2d(3);LayerNorm([3, 4, 4])", "Norm('n c -> n', 'c')", "a b&c=d#e+f%20", "\"<b>'>", "ü–∑ 𝛾"]
+
+
+def legal(field):
+    """What an address may say of a field."""
+
+    def reads(text):
+        try:
+            field.read(text)
+        except NormvizError:
+            return False
+        return True
+
+    return [field.read(text) for text in (*WORDS, *NUMBERS, *TEXTS) if reads(text)]
+
+
+@st.composite
+def views(draw):
+    page = draw(st.sampled_from(list(FIELDS)))
+    settings = {field.name: draw(st.sampled_from([field.usual, *legal(field)])) for field in FIELDS[page]}
+    return page, View(draw(scenes()), settings, frame=draw(frames))
+
+
+@given(views())
+def test_a_view_reads_back_from_its_link(drawn):
+    page, view = drawn
+    text = f"/{page}{link(view.query(FIELDS[page]))}"
+    assert re.fullmatch(r"[A-Za-z0-9,()\[\]=.:'>_%&;~/?-]*", text)
+    assert read_link(text) == (page, view)
+
+
+@pytest.mark.parametrize(
+    "field", [field for fields in FIELDS.values() for field in fields], ids=lambda field: field.name
+)
+def test_the_round_trip_tries_values_beside_the_usual_one(field):
+    assert any(value != field.usual for value in legal(field))
+
+
+# Links that people have
+
+OLD = [
+    line.split("\t")
+    for line in (Path(__file__).with_name("old_links.txt")).read_text(encoding="utf-8").splitlines()
+    if not line.startswith("#")
+]
+
+
+@pytest.mark.parametrize("old", OLD, ids=lambda old: old[0])
+def test_an_old_link_shows_what_it_showed(old):
+    text, shape, layout, layer, at, x, settings = old
+    page, view = read_link(text)
+    scene = view.scene
+    assert view.problem is None
+    assert [commas(scene.shape), scene.layout, str(scene.layer)] == [shape, layout, layer]
+    assert ("none" if scene.at is None else commas(scene.at)) == at
+    assert f"{'values' if scene.values else f'{scene.data} {scene.seed}'} {scene.params}" == x
+    written = {field.name: field.write(view.settings[field.name]) for field in FIELDS[page]}
+    assert written | view.frame.query() == json.loads(settings)
+
+
+def test_the_old_links_are_of_every_page_and_have_every_name():
+    pages = {urlsplit(old[0]).path.strip("/") or "explore" for old in OLD}
+    assert pages == set(FIELDS)
+    names = {name for old in OLD for name, _ in parse_qsl(urlsplit(old[0]).query)}
+    assert {*READERS, "hide", "caption", "v", "embed", "embed_options"} <= names
+    assert len({old[0] for old in OLD}) == len(OLD) > 100

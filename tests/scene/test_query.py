@@ -1,0 +1,229 @@
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from normviz.analysis.sentences import sentence
+from normviz.scene.query import READERS, nearest, read
+from normviz.scene.scene import Scene
+
+GOOD = {
+    "shape": "2,4,2,2",
+    "layout": "NCHW",
+    "layer": "GroupNorm(2,4)",
+    "data": "counting",
+    "seed": "3",
+    "values": ",".join(map(str, range(32))),
+    "params": "index",
+    "at": "0,1,0,1",
+    "from": "0,0,0,0",
+}
+
+NO_NUMBERS = "is not a list of numbers; write "
+NO_SIZE = "has a size below 1 or above 1,099,511,627,776; write shape=2,3,4,4."
+UNREADABLE = [
+    # parameter, values that nobody can read, words of the message
+    ("shape", ["", ",", "a", "2,,3", "2 3", "2.5", "1e3", "nan", "2,3\x00", "<script>", "²", "0x4"], f"shape='{{}}' {NO_NUMBERS}shape=2,3,4,4."),
+    ("shape", ["0", "2,0", "-2,3", "1099511627777", "9" * 50], f"shape='{{}}' {NO_SIZE}"),
+    ("layout", ["", "?", "N-C", "12", "é", "NC HW", "<b>"], "'{}' is no layout; write one letter for each axis, as in 'NCHW' or 'NLC'."),
+    ("layout", ["NNHW"], "the layout {} names an axis twice; use each letter once, or add digits, as in 'ND1D2'."),
+    ("layer", ["", "x", "GroupNorm", "import os", "GroupNorm(2,4); 1", "\x00"], "'{}' is no layer; write a constructor and literals, as in LayerNorm([3, 4, 4])"),
+    ("layer", ["GroupNorm(2, x)", "GroupNorm(2, 2+2)", "LayerNorm(*[4])"], "'{}' has an argument that is no literal"),
+    ("layer", ["Conv2d(2, 4, 3)"], "'Conv2d' is no layer of the catalogue"),
+    ("layer", ["GroupNorm(2)"], "GroupNorm needs num_channels, as in GroupNorm(2, 4)."),
+    ("layer", ["GroupNorm(0, 4)"], "num_groups=0 must be a whole number of at least 1."),
+    ("layer", ["GroupNorm(2, 4, eps=-1)"], "eps=-1 must be a number of at least 0, such as 1e-5."),
+    ("layer", ["Norm('n -> c')"], "the right side of 'n -> c' names 'c', which is no axis of x; its axes are n."),
+    ("data", ["", "Normal", "noise", "normal\x00", "<script>"], "data='{}' is unknown; choose normal, counting, scales or images."),
+    ("params", ["", "ones", "INIT"], "params='{}' is unknown; choose init, index or random."),
+    ("seed", ["", "x", "1.5", "1,2", "1 2", "nan"], f"seed='{{}}' {NO_NUMBERS}seed=0."),
+    ("seed", ["-1", "2147483648", "9" * 40], "seed='{}' must be a whole number from 0 to 2147483647."),
+    ("values", ["", "a", "1,,2", "1;2", "0x1", "1e", "one"], f"values='{{}}' {NO_NUMBERS}values=1,2,3.5."),
+    ("at", ["", "x", "0,0,0,0.5", "0 1 0 1", "[0,1,0,1]", "None!"], f"at='{{}}' {NO_NUMBERS}at=1,2,0,3."),
+    ("from", ["", "x", "0,0,0,0.5", "[0,0,0,0]"], f"from='{{}}' {NO_NUMBERS}from=0,8,0,0."),
+]  # fmt: skip
+UNREADABLE_ONE_BY_ONE = [(name, value, words.format(value)) for name, values, words in UNREADABLE for value in values]
+
+
+@pytest.mark.parametrize(("name", "value", "words"), UNREADABLE_ONE_BY_ONE)
+def test_what_cannot_be_read_is_left_out(name, value, words):
+    reading = read(GOOD | {name: value})
+    assert shown(words) in reading.problem
+    assert reading.scene == read({other: text for other, text in GOOD.items() if other != name}).scene
+
+
+def shown(words):
+    return words.replace("\x00", r"\x00")
+
+
+def test_the_good_query_is_good():
+    assert read(GOOD).problem is None
+    assert read(GOOD).scene.at == (0, 1, 0, 1)
+
+
+MISFITS = [
+    # what does not fit the rest, words of the message, what it becomes; all else is kept
+    ({"at": "0,1,0,2"}, "at=(0, 1, 0, 2) is no element of a tensor of shape (2, 4, 2, 2)", {"at": None}),
+    ({"at": "0,-1,0,0"}, "at=(0, -1, 0, 0) is no element", {"at": None}),
+    ({"at": "0,1"}, "at=(0, 1) is no element", {"at": None}),
+    ({"at": f"{10**30},0,0,0"}, "is no element", {"at": None}),
+    ({"from": "0,1,0,0"}, "from=(0, 1, 0, 0) begins no window of this tensor", {"from": None}),
+    ({"from": "1"}, "from=(1,) begins no window of this tensor", {"from": None}),
+    ({"values": "1,2"}, "values has 2 numbers and x 32 elements; give one for each element", {"values": None}),
+    ({"values": "nan" + ",1" * 31}, "values has a number that is not finite or above 1e+12", {"values": None}),
+    ({"values": "-inf" + ",1" * 31}, "values has a number that is not finite", {"values": None}),
+    ({"values": "1e13" + ",1" * 31}, "values has a number that is not finite or above 1e+12", {"values": None}),
+    ({"layout": "NLC"}, "the layout NLC names 3 axes and x has 4", {"layout": None}),
+    ({"layer": "GroupNorm(3,4)"}, "num_groups must be 1, 2 or 4", {"layer": "GroupNorm(2,4)"}),
+    ({"layer": "GroupNorm(3,6)"}, "write num_channels=4", {"layer": "GroupNorm(2,4)"}),
+    ({"layer": "BatchNorm2d(3)"}, "running_mean should contain 4 elements not 3", {"layer": "BatchNorm2d(4)"}),
+    ({"layer": "BatchNorm1d(4)"}, "For this x use BatchNorm2d.", {"layer": "BatchNorm2d(4)"}),
+    ({"layer": "BatchNorm3d(4,eps=0.5)"}, "For this x use BatchNorm2d.", {"layer": "BatchNorm2d(4,eps=0.5)"}),
+    ({"layer": "LayerNorm([3,4,4])"}, "normalized_shape must be the last sizes of x", {"layer": "LayerNorm([4,2,2])"}),
+    ({"layer": "LayerNorm(7).eval()"}, "normalized_shape must be the last sizes", {"layer": "LayerNorm(2).eval()"}),
+    ({"layer": "DimNorm(9,dim=1)"}, "gamma has 9 elements and its axis of x has 2", {"layer": "DimNorm(2,dim=1)"}),
+    ({"layer": "DimNorm(2,dim=4)"}, "dim=4 is no axis of a tensor of rank 4", {"layer": "DimNorm(2,dim=-1)"}),
+    ({"layer": "Norm('n c -> n')"}, "the pattern 'n c -> n' names 2 axes and x has 4", {"layer": None}),
+    ({"layer": "Norm('n h w c -> n')"}, "name the axes differently", {"layer": "Norm('n h w c -> n')", "layout": None}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("wrong", "words", "mended"), MISFITS)
+def test_what_does_not_fit_becomes_the_nearest_that_does(wrong, words, mended):
+    reading = read(GOOD | wrong)
+    assert words in reading.problem
+    expected = read({name: text for name, text in (GOOD | mended).items() if text is not None})
+    assert expected.problem is None
+    assert reading.scene == expected.scene
+
+
+ONE_VALUE = [
+    # a shape on which every mean has one value, the layer, the nearest shape with more
+    ("1,3", "BatchNorm1d(3)", (2, 3)),
+    ("1,3,1", "BatchNorm1d(3)", (2, 3, 1)),
+    ("1,3,1,1", "BatchNorm2d(3)", (2, 3, 1, 1)),
+    ("1,1,1,1", "BatchNorm2d(1)", (2, 1, 1, 1)),
+    ("2,3,1,1", "InstanceNorm2d(3)", (2, 3, 2, 1)),
+    ("3,1", "InstanceNorm1d(3)", (3, 2)),
+    ("1,4,1,1", "GroupNorm(4,4)", (2, 4, 1, 1)),
+]
+
+
+@pytest.mark.parametrize(("shape", "layer", "nearest_shape"), ONE_VALUE)
+def test_where_every_mean_has_one_value_one_axis_is_widened(shape, layer, nearest_shape):
+    reading = read({"shape": shape, "layer": layer, "seed": "4"})
+    assert "Expected more than 1" in reading.problem
+    assert (reading.scene.shape, str(reading.scene.layer).replace(", ", ",")) == (nearest_shape, layer)
+    assert reading.scene.seed == 4
+
+
+def test_of_several_faults_one_is_told_and_all_are_mended():
+    reading = read(GOOD | {"layer": "GroupNorm(3,6)", "at": "9,9,9,9", "values": "1", "seed": "x"})
+    assert reading.problem.startswith("seed='x' is not a list of numbers")
+    expected = {name: text for name, text in GOOD.items() if name not in ("seed", "at", "values")}
+    assert reading.scene == read(expected).scene
+
+
+def test_a_shape_of_too_many_axes_keeps_the_layer():
+    reading = read({"shape": ",".join("2" * 13), "layer": "GroupNorm(3,6)", "data": "images"})
+    assert "a view shows up to 12 axes, and this x has 13; give fewer." in reading.problem
+    assert (reading.scene.shape, str(reading.scene.layer), reading.scene.data) == (
+        (2, 3, 4, 4),
+        "GroupNorm(3, 3)",
+        "images",
+    )
+
+
+def test_an_axis_of_a_view_has_one_letter():
+    reading = read({"shape": "2,3", "layer": "Norm('batch feature -> batch')"})
+    assert "names each axis by one letter" in reading.problem
+    assert reading.scene.shape == (2, 3)
+
+
+def test_unknown_names_are_left_alone():
+    assert read(GOOD | {"embed": "true", "utm_source": "<script>"}) == read(GOOD)
+
+
+def test_a_pattern_names_its_own_layout():
+    reading = read({"shape": "2,3", "layer": "Norm('a b1 -> a','b1')"})
+    assert reading.problem is None
+    assert reading.scene.axes == ("a", "b1")
+
+
+HOSTILE = [
+    "", " ", ",", ",,,", "," * 5000, "(" * 3000, "[" * 3000, "-1", "0", "00", "+1", "1_000", "2,3", "1e400", "-1e400",
+    "nan", "NaN,nan", "inf", "-inf", "٣,٤", "１２", "²", "½", "ß", "İ", "ſ", "\x00", "2,3\x00", "\ud800", "\n", "\u202e",
+    "None", "none", "True", "<script>alert(1)</script>", "'; DROP TABLE scenes; --", "{{7*7}}", "%00", "../../etc/passwd",
+    str(10**30), str(-(10**30)), f"{10**30},{10**30}", "9" * 5000, "1." + "1" * 5000, "a" * 100_000, "1," * 100_000,
+    ",".join("1" * 64), ",".join("2" * 13), ",".join(["1099511627776"] * 12), ",".join(["1099511627776"] * 64),
+    "LayerNorm(" * 300, "LayerNorm([" + "[" * 400, "Norm('" + "n " * 200 + "->')", "Norm(None)", "Norm('a->', sizes={'a':0})",
+    "Norm('(a b) -> a', sizes={'a': 3})", "LayerNorm(10**9)", f"LayerNorm({10**30})", "LayerNorm([0])", "GroupNorm(2.0,4)",
+    "BatchNorm2d(3).eval().eval()", "BatchNorm2d(True)", "RMSNorm(4,eps=nan)", "__import__('os').system('true')", "(lambda: 1)()",
+    "Norm('n c h w -> c','c',running=True)", "Norm('->')", "Norm('n d -> n','d',eps=1e308)", "GroupNorm(1099511627776,1099511627776)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", list(READERS))
+@pytest.mark.parametrize("value", HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile_values_give_a_short_message_and_a_valid_view(name, value):
+    check(read({name: value}))
+    check(read(GOOD | {name: value}))
+
+
+def check(reading):
+    """What a reading promises: one message that a person can read, and a view that shows and has a link."""
+    scene = reading.scene
+    assert isinstance(scene, Scene)
+    assert read(scene.query()) == type(reading)(scene)
+    assert all(
+        first + part <= size for first, part, size in zip(scene.grid.start, scene.grid.extent, scene.shape, strict=True)
+    )
+    assert sentence(scene.sharing)
+    if reading.problem is not None:
+        assert 20 < len(reading.problem) < 700
+        assert "\n" not in reading.problem
+        assert re.search(r"[.)]$|\w$", reading.problem)
+
+
+PIECES = st.sampled_from([*HOSTILE[:50], *GOOD.values()]) | st.text(max_size=40) | st.integers(-9, 10**40).map(str)
+NUMBERS = st.lists(st.integers(-2, 9) | st.integers(-(10**30), 10**30), max_size=14).map(
+    lambda all_: ",".join(map(str, all_))
+)
+LAYERS = st.builds(
+    "{}({}{}){}".format,
+    st.sampled_from(["LayerNorm", "RMSNorm", "BatchNorm1d", "BatchNorm2d", "SyncBatchNorm", "InstanceNorm1d", "GroupNorm", "DimNorm", "nn.X"]),
+    NUMBERS,
+    st.sampled_from(["", ",eps=0", ",affine=False", ",bias=False", ",track_running_stats=True", ",dim=-7", ",momentum=2"]),
+    st.sampled_from(["", ".eval()", ".train()", ".x()"]),
+)  # fmt: skip
+LAYOUTS = st.text("ncdhwlgkNCHW12", max_size=14)
+
+
+@settings(max_examples=4 * settings.default.max_examples)
+@given(st.dictionaries(st.sampled_from([*READERS, "embed"]), PIECES | NUMBERS | LAYERS | LAYOUTS))
+def test_any_query_gives_a_valid_view(query):
+    check(read(query))
+
+
+@settings(max_examples=4 * settings.default.max_examples)
+@given(
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "shape": NUMBERS,
+            "layout": LAYOUTS,
+            "layer": LAYERS,
+            "at": NUMBERS,
+            "from": NUMBERS,
+            "values": NUMBERS,
+        },
+    )
+)
+def test_any_query_of_plausible_values_gives_a_valid_view(query):
+    check(read(query))
+
+
+def test_nothing_wanted_is_the_usual_view():
+    assert nearest() == read({})
+    assert nearest().problem is None

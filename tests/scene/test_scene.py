@@ -1,0 +1,285 @@
+import re
+from dataclasses import replace
+from urllib.parse import parse_qsl, quote
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, reject
+from hypothesis import strategies as st
+
+from normviz.analysis.examples import DATA, PARAMETERS, example
+from normviz.api import explain
+from normviz.layers.axes import layout_text
+from normviz.layers.errors import NormvizError
+from normviz.layers.layer import Layer
+from normviz.layers.norm import Norm
+from normviz.scene.query import LARGEST_SEED, read
+from normviz.scene.scene import Scene, default_at
+from tests.strategies import layers_that_fit, norms
+
+LINKS = [
+    # Links that people have: each must go on showing what it shows.
+    # link; shape, layout, layer, the selected element
+    ("?", (2, 3, 4, 4), "NCHW", "LayerNorm([3, 4, 4])", (1, 2, 0, 3)),
+    ("?shape=2,3,4,4&layer=LayerNorm([3,4,4])", (2, 3, 4, 4), "NCHW", "LayerNorm([3, 4, 4])", (1, 2, 0, 3)),
+    ("?shape=(2, 3, 4, 4)", (2, 3, 4, 4), "NCHW", "LayerNorm([3, 4, 4])", (1, 2, 0, 3)),
+    ("?shape=2,6", (2, 6), "ND", "LayerNorm([6])", (1, 5)),
+    ("?shape=6", (6,), "D", "LayerNorm([6])", (5,)),
+    ("?shape=2,4,3", (2, 4, 3), "NLC", "LayerNorm([4, 3])", (1, 0, 2)),
+    ("?layer=BatchNorm2d(3)", (2, 3, 4, 4), "NCHW", "BatchNorm2d(3)", (1, 2, 0, 3)),
+    ("?layer=nn.BatchNorm2d(3).eval()", (2, 3, 4, 4), "NCHW", "BatchNorm2d(3).eval()", (1, 2, 0, 3)),
+    ("?shape=2,3,8&layer=BatchNorm1d(3)", (2, 3, 8), "NCL", "BatchNorm1d(3)", (1, 0, 7)),
+    ("?shape=2,5,3&layout=NLC&layer=BatchNorm1d(5)", (2, 5, 3), "NLC", "BatchNorm1d(5)", (1, 0, 2)),
+    ("?shape=2,4,4,3&layout=nhwc&layer=LayerNorm(3)", (2, 4, 4, 3), "NHWC", "LayerNorm([3])", (1, 0, 3, 2)),
+    ("?shape=2,4,3,3&layer=GroupNorm(2,4)", (2, 4, 3, 3), "NCHW", "GroupNorm(2, 4)", (1, 3, 0, 2)),
+    ("?shape=2,4,3,3&layer=GroupNorm(2, 4, eps=1e-3)", (2, 4, 3, 3), "NCHW", "GroupNorm(2, 4, eps=0.001)", (1, 3, 0, 2)),
+    ("?layer=InstanceNorm2d(3,affine=True)", (2, 3, 4, 4), "NCHW", "InstanceNorm2d(3, affine=True)", (1, 2, 0, 3)),
+    ("?shape=3,4,4&layer=InstanceNorm2d(3)", (3, 4, 4), "CHW", "InstanceNorm2d(3)", (2, 0, 3)),
+    ("?shape=2,6&layer=RMSNorm(6,eps=None)", (2, 6), "ND", "RMSNorm([6])", (1, 5)),
+    ("?layer=ChannelsFirstLayerNorm(3)", (2, 3, 4, 4), "NCHW", "ChannelsFirstLayerNorm(3)", (1, 2, 0, 3)),
+    ("?layer=DimNorm(4,dim=0)&layout=NCHW", (2, 3, 4, 4), "NCHW", "DimNorm(4, dim=0)", (1, 2, 0, 3)),
+    ("?layer=Norm('n c h w -> n h w','c')", (2, 3, 4, 4), "NCHW", "Norm('n c h w -> n h w', 'c')", (1, 2, 0, 3)),
+    (
+        "?shape=2,4&layer=Norm('n (g k) -> n g','c',sizes={'g':2})",
+        (2, 4), "NC", "Norm('n (g k) -> n g', 'c', sizes={'g': 2})", (1, 3),
+    ),
+    ("?at=0,1,2,3", (2, 3, 4, 4), "NCHW", "LayerNorm([3, 4, 4])", (0, 1, 2, 3)),
+    ("?at=none", (2, 3, 4, 4), "NCHW", "LayerNorm([3, 4, 4])", None),
+    ("?utm_source=slides", (2, 3, 4, 4), "NCHW", "LayerNorm([3, 4, 4])", (1, 2, 0, 3)),
+    (
+        "?shape=100000,100000,100000&layer=LayerNorm([100000,100000])",
+        (100_000,) * 3, "NLC", "LayerNorm([100000, 100000])", (1, 0, 127),
+    ),
+]  # fmt: skip
+
+
+def followed(link):
+    return read(dict(parse_qsl(link.removeprefix("?"), keep_blank_values=True, strict_parsing=link != "?")))
+
+
+@pytest.mark.parametrize(("link", "shape", "layout", "layer", "at"), LINKS)
+def test_what_a_link_shows(link, shape, layout, layer, at):
+    reading = followed(link)
+    scene = reading.scene
+    assert reading.problem is None
+    assert (scene.shape, scene.layout, str(scene.layer) if isinstance(scene.layer, Layer) else repr(scene.layer)) == (
+        shape,
+        layout,
+        layer,
+    )
+    assert scene.at == at
+    assert followed(scene.link()).scene == scene
+
+
+DATA_LINKS = [
+    # link; data, seed, gamma and beta, x
+    ("?shape=2,2&data=counting", "counting", 0, "init", [[0, 1], [2, 3]]),
+    ("?shape=2,2&values=1,-2.5,1e3,4", "normal", 0, "init", [[1, -2.5], [1000, 4]]),
+    ("?shape=2,2&data=counting&params=index", "counting", 0, "index", [[0, 1], [2, 3]]),
+    ("?shape=1,2&data=scales&seed=7", "scales", 7, "init", None),
+    ("?shape=1,2&params=random&seed=7", "normal", 7, "random", None),
+]
+
+
+@pytest.mark.parametrize(("link", "data", "seed", "params", "x"), DATA_LINKS)
+def test_the_numbers_that_a_link_shows(link, data, seed, params, x):
+    scene = followed(link).scene
+    assert (scene.data, scene.seed, scene.params) == (data, seed, params)
+    shown = scene.explanation.x
+    expected = example(data, scene.shape, scene.axes, seed) if x is None else torch.tensor(x, dtype=torch.float32)
+    assert torch.equal(shown, expected)
+    assert followed(scene.link()).scene == scene
+
+
+def test_the_usual_view_has_an_empty_query():
+    usual = read({}).scene
+    assert usual.query() == {}
+    assert usual.link() == "?"
+    assert (usual.shape, str(usual.layer), usual.at) == ((2, 3, 4, 4), "LayerNorm([3, 4, 4])", (1, 2, 0, 3))
+
+
+def test_a_link_is_readable():
+    scene = read({"layer": "BatchNorm2d(3)", "data": "counting", "seed": "5", "at": "1,0,0,0"}).scene
+    assert scene.link() == "?shape=2,3,4,4&layer=BatchNorm2d(3)&data=counting&seed=5&at=1,0,0,0"
+    scene = read({"shape": "2,4", "layer": "Norm('n (g k) -> n g',sizes={'g':2})"}).scene
+    assert scene.link() == "?shape=2,4&layer=Norm('n%20(g%20k)%20->%20n%20g',sizes=%7B'g':%202%7D)"
+
+
+def test_edited_values_are_as_short_as_they_can_be():
+    scene = Scene((1, 4), "ND", Layer.make("LayerNorm", 4), values=(0.1 + 0.2, 1e12, -3.0, np.float32(0.13).item()))
+    assert scene.query()["values"] == "0.3,1e12,-3,0.13"
+    assert "values=0.3,1e12,-3,0.13" in scene.link()
+    assert followed(scene.link()).scene.values == scene.values
+
+
+DEFAULT_AT = [
+    ((6,), "D", (5,)),
+    ((2, 6), "ND", (1, 5)),
+    ((2, 4, 3), "NLC", (1, 0, 2)),
+    ((4, 2, 3), "LNC", (0, 1, 2)),
+    ((2, 3, 4, 4), "NCHW", (1, 2, 0, 3)),
+    ((2, 4, 4, 3), "NHWC", (1, 0, 3, 2)),
+    ((2, 64, 56, 56), "NCHW", (1, 1, 0, 55)),
+]
+
+
+@pytest.mark.parametrize(("shape", "layout", "at"), DEFAULT_AT)
+def test_the_last_element_of_the_first_row_is_selected_at_first(shape, layout, at):
+    assert default_at(shape, tuple(layout.lower())) == at
+
+
+def test_the_usual_element_is_one_that_is_drawn():
+    scene = read({"shape": "2,64,56,56", "from": "0,32,0,0"}).scene
+    assert scene.at == (1, 33, 0, 55)
+    assert scene.query() == {"shape": "2,64,56,56", "layer": "LayerNorm([64,56,56])", "from": "0,32,0,0"}
+
+
+def test_a_link_to_an_element_shows_the_part_with_the_element():
+    scene = read({"shape": "2,64,56,56", "at": "1,40,3,3"}).scene
+    assert scene.at == (1, 40, 3, 3)
+    assert 40 in scene.grid.window[1]
+
+
+LAYER_NORM = Layer.make("LayerNorm", [3, 4, 4])
+REFUSED = [
+    ({"shape": (2,) * 13, "layout": "N" + "".join(f"D{i}" for i in range(12))}, "a view shows up to 12 axes"),
+    ({"shape": (2, 3, 4, 5)}, "Given normalized_shape=[3, 4, 4], expected input with shape [*, 3, 4, 4]"),
+    ({"layout": "NLC"}, "the layout NLC names 3 axes and x has 4"),
+    ({"layer": Norm("n c -> n")}, "the pattern 'n c -> n' names 2 axes and x has 4"),
+    ({"layer": Norm("n c h w -> n"), "layout": "NHWC"}, "layout=NHWC and the pattern 'n c h w -> n' name the axes differently"),
+    ({"at": (0, 0, 0, 4)}, "at=(0, 0, 0, 4) is no element of a tensor of shape (2, 3, 4, 4)"),
+    ({"at": (0, 0, 0, -1)}, "at=(0, 0, 0, -1) is no element"),
+    ({"at": (0, 0)}, "at=(0, 0) is no element"),
+    ({"values": (1.0,) * 96}, "values has 96 numbers and x 96 elements; give one for each element, for a tensor of up to 64"),
+    ({"values": ()}, "values has 0 numbers and x 96 elements"),
+    ({"data": "noise"}, "data is normal, counting, scales or images"),
+    ({"params": "ones"}, "params init, index or random"),
+    ({"start": (0, 0, 0, 1)}, "from=(0, 0, 0, 1) begins no window of this tensor; it may be from 0,0,0,0 to 0,0,0,0"),
+    ({"start": (0, 0)}, "from=(0, 0) begins no window"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("fields", "words"), REFUSED)
+def test_what_no_view_can_show_is_refused(fields, words):
+    with pytest.raises(NormvizError, match=re.escape(words)):
+        Scene(**{"shape": (2, 3, 4, 4), "layout": "NCHW", "layer": LAYER_NORM, **fields})
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -1.1e12, 1e39, 10**400])
+def test_values_are_numbers_that_float32_can_square(value):
+    with pytest.raises(NormvizError, match=re.escape("values has a number that is not finite or above 1e+12")):
+        Scene((1, 2), "ND", Layer.make("LayerNorm", 2), values=(1.0, value))
+
+
+def test_up_to_64_elements_can_be_edited():
+    assert read({"shape": "64"}).scene.editable
+    assert read({"shape": "4,16", "values": ",".join("1" * 64)}).problem is None
+    assert not read({"shape": "65"}).scene.editable
+
+
+def test_beyond_2_to_the_20_elements_only_counts_are_left():
+    small, large = read({"shape": "1024,1024"}).scene, read({"shape": "1025,1024"}).scene
+    assert small.computable
+    assert small.explanation.x is not None
+    assert not large.computable
+    assert large.explanation.x is None
+    assert large.explanation.counts.statistics == 1025
+
+
+def test_gamma_and_beta_are_of_the_chosen_kind():
+    e = read({"shape": "1,3", "params": "index", "data": "counting"}).scene.explanation
+    normalized = explain("LayerNorm(3)", torch.tensor([[0.0, 1.0, 2.0]])).trace.normalized
+    assert torch.equal(e.trace.output, normalized * torch.arange(3) + torch.arange(3))
+
+
+def test_a_layer_without_beta_gets_none():
+    scene = read({"shape": "1,3", "layer": "RMSNorm(3)", "params": "random"}).scene
+    held = scene.explanation.layer_values()
+    assert held.gamma is not None
+    assert held.beta is None
+
+
+@pytest.mark.parametrize("layer", ["BatchNorm2d(3).eval()", "Norm('n c h w -> c','c',running=True)"])
+@pytest.mark.parametrize("params", PARAMETERS)
+def test_fresh_running_statistics_leave_x_as_it_is(layer, params):
+    e = read({"layer": layer, "params": params}).scene.explanation
+    torch.testing.assert_close(e.trace.normalized, e.x, rtol=1e-5, atol=0)
+    assert e.trace.mean.unique().tolist() == [0]
+    assert e.trace.var.unique().tolist() == [1]
+
+
+@st.composite
+def scenes(draw):
+    """Any view: every field, every layer of the catalogue, and patterns beyond it."""
+    layer, shape = draw(layers_that_fit() | norms() | norms(running=True))
+    layout = layout_text(layer.axes) if isinstance(layer, Norm) else draw(layouts(len(shape)))
+    fields = {"data": draw(st.sampled_from(list(DATA))), "seed": draw(st.integers(0, LARGEST_SEED - 1))}
+    fields["params"] = draw(st.sampled_from(PARAMETERS))
+    try:
+        scene = Scene(shape, layout, layer, **fields)
+    except NormvizError:  # one value has no spread
+        reject()
+    at = draw(st.none() | st.tuples(*(st.integers(0, size - 1) for size in shape)))
+    numbers = st.floats(-(2**39), 2**39, width=32) | st.integers(-9, 9).map(float)
+    count = int(np.prod(shape))
+    if scene.editable and draw(st.booleans()):
+        scene = replace(scene, values=tuple(draw(st.lists(numbers, min_size=count, max_size=count))))
+    return replace(scene, at=draw(st.sampled_from([at, default_at(shape, scene.axes)])))
+
+
+def layouts(rank):
+    letters = st.permutations([*"NCDHWLABX", "D1", "X12"]).map(lambda order: "".join(order[:rank]))
+    usual = [text for text in ("D", "ND", "NLC", "NCL", "LNC", "NCHW", "NHWC", "NCDHW", "CHW") if len(text) == rank]
+    return st.sampled_from(usual) | letters if usual else letters
+
+
+@given(scenes())
+def test_a_scene_reads_back_from_its_query(scene):
+    reading = read(scene.query())
+    assert reading.problem is None
+    assert reading.scene == scene
+    assert reading.scene.query() == scene.query()
+
+
+@given(scenes())
+def test_a_link_reads_back_and_carries_only_what_may_stand_in_a_url(scene):
+    link = scene.link()
+    assert followed(link).scene == scene
+    assert (
+        followed(
+            f"?{'&'.join(f'{name}={quote(value)}' for name, value in scene.query().items())}" if scene.query() else "?"
+        ).scene
+        == scene
+    )
+    assert re.fullmatch(r"\?[A-Za-z0-9,()\[\]=.:'>_%&-]*", link)
+
+
+@given(scenes())
+def test_every_scene_has_numbers(scene):
+    e = scene.explanation
+    assert tuple(e.trace.output.shape) == scene.shape
+    assert e.axes == scene.axes
+    if scene.values is not None:
+        assert e.x.flatten().tolist() == [np.float32(value) for value in scene.values]
+
+
+LARGE = st.lists(st.sampled_from([1, 2, 64, 600, 10**5, 2**40]), min_size=1, max_size=5).map(tuple)
+
+
+@given(LARGE, st.data())
+def test_a_window_reads_back(shape, data):
+    scene = read({"shape": ",".join(map(str, shape))}).scene
+    room = [size - part for size, part in zip(shape, scene.grid.extent, strict=True)]
+    start = tuple(data.draw(st.integers(0, most)) for most in room)
+    moved = read({"shape": ",".join(map(str, shape)), "from": ",".join(map(str, start))})
+    assert moved.problem is None
+    assert moved.scene.grid.start == start
+    assert read(moved.scene.query()).scene == moved.scene
+    assert all(i in part for i, part in zip(moved.scene.at, moved.scene.grid.window, strict=True))
+
+
+def test_a_link_to_an_element_beside_the_window_keeps_the_window():
+    reading = read({"shape": "2,64,56,56", "from": "0,0,0,0", "at": "1,40,3,3"})
+    assert (reading.problem, reading.scene.grid.start) == (None, (0, 0, 0, 0))
+    assert read(reading.scene.query()).scene == reading.scene

@@ -1,0 +1,121 @@
+"""What a page shows has a function of the same name: its values are torch's, its errors one line, its link the same view."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import normviz as nv
+from normviz.layers.errors import NormvizError
+from normviz.lessons.parts.part import Chart, Code, Note, Panels, Sentence, Table, flat
+
+SMALL = torch.tensor([[1.0, 2, 3, 4], [5, 6, 7, 9]])
+PATTERN = nv.Norm(stats="n c h w -> n h w", params="c")
+
+
+def contents(output):
+    """All that a reader sees of it, as values that can be compared."""
+    found = []
+    for part in flat(output.parts):
+        if isinstance(part, Panels):
+            found.append(part.data | {"editable": False})  # only the app takes changes
+        elif isinstance(part, Chart):
+            found.append((part.lines.figure().to_json(), part.alt))
+        elif isinstance(part, Sentence | Table | Code | Note):
+            found.append(part)
+        else:
+            found.append(getattr(part, "text", getattr(part, "title", type(part).__name__)))
+    return found
+
+
+def panels(output):
+    return next(part for part in output.parts if isinstance(part, Panels)).data
+
+
+OUTPUTS = {
+    "explore": lambda: nv.explore("LayerNorm([3,4,4])"),
+    "at": lambda: nv.explore("GroupNorm(2,4)", (2, 4, 3, 3), at=(0, 1, 2, 2)),
+    "values": lambda: nv.explore("LayerNorm(4)", SMALL),
+    "eval": lambda: nv.explore("BatchNorm2d(3).eval()"),
+    "pattern": lambda: nv.explore(PATTERN),
+    "layout": lambda: nv.explore("LayerNorm(3)", (2, 4, 4, 3), layout="NHWC"),
+    "compare": lambda: nv.compare(["BatchNorm2d(3)", "LayerNorm([3,4,4])"]),
+    "compare values": lambda: nv.compare(["LayerNorm(4)", "RMSNorm(4)"], SMALL),
+    "compare patterns": lambda: nv.compare(["BatchNorm2d(3)", PATTERN]),
+    "steps": lambda: nv.steps("LayerNorm([3,4,4])", step=3),
+    "gradients": lambda: nv.gradients("LayerNorm(4)", (2, 4)),
+    "matrix": lambda: nv.gradients("LayerNorm(4)", SMALL, show="matrix"),
+    "backward": lambda: nv.gradients("BatchNorm1d(4)", (3, 4), show="backward", seed=2),
+    "train and eval": lambda: nv.train_and_eval(),
+    "numerics": lambda: nv.numerics(seed=2, show="eps"),
+    "question": lambda: nv.questions("s0"),
+    "questions": lambda: nv.questions(),
+}
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_its_link_opens_the_same_view(name):
+    output = OUTPUTS[name]()
+    opened = nv.open(output.url("https://example.org/normviz"))
+    assert opened.title == output.title
+    assert opened.page == output.page
+    assert contents(opened) == contents(output)
+
+
+def test_explain_and_explore_show_the_same():
+    assert contents(nv.explain("LayerNorm(4)", SMALL).output()) == contents(nv.explore("LayerNorm(4)", SMALL))
+
+
+def test_the_drawn_values_are_those_of_the_module():
+    torch.manual_seed(1)
+    layer, x = nn.GroupNorm(2, 4), torch.randn(2, 4, 3, 3)
+    nn.init.normal_(layer.weight)
+    nn.init.normal_(layer.bias)
+    before = {name: value.clone() for name, value in layer.state_dict().items()}
+    e = nv.explain(layer, x)
+    data = panels(e.output())
+    drawn = {figure["key"]: figure for figure in data["panels"]}
+    assert set(drawn) == {"stats", "params", "x", "normalized", "output"}
+    assert data["stats"]["count"] == 4
+    torch.testing.assert_close(e.trace.output, layer(x).detach())
+    z = np.frombuffer(__import__("base64").b64decode(drawn["output"]["z"]["data"]), dtype="<f4")
+    expected = np.sort(layer(x).detach().numpy().ravel())
+    np.testing.assert_allclose(np.sort(z[~np.isnan(z)]), expected, rtol=1e-5, atol=1e-6)
+    assert all(torch.equal(before[name], value) for name, value in layer.state_dict().items())
+
+
+def test_of_a_shape_alone_explain_shows_who_shares_what_and_no_values():
+    assert [figure["key"] for figure in panels(nv.explain("LayerNorm(4)", (2, 4)).output())["panels"]] == [
+        "stats",
+        "params",
+    ]
+
+
+def test_arrays_and_layers_of_every_kind_are_taken():
+    shown = [nv.explore(layer, SMALL.numpy()) for layer in ("LayerNorm(4)", nn.LayerNorm(4), nv.Layer.parse("LayerNorm(4)"))]  # fmt: skip
+    assert contents(shown[0]) == contents(shown[1]) == contents(shown[2])
+
+
+REFUSED = [
+    (lambda: nv.compare("LayerNorm(4)"), "a comparison takes 2 to 6 layers"),
+    (lambda: nv.compare([]), "a comparison takes 2 to 6 layers"),
+    (lambda: nv.compare(["LayerNorm(4)"] * 7, (2, 4)), "leave out 1"),
+    (lambda: nv.steps("LayerNorm(4)", (2, 4), step=99), "whole number from 0 to 6"),
+    (lambda: nv.gradients("LayerNorm(4)", (2, 4), show="x"), "show='x' is unknown; choose column"),
+    (lambda: nv.gradients("LayerNorm(4)", (2, 4), seed="a"), "seed='a' must be a whole number"),
+    (lambda: nv.train_and_eval(what=1), "what=1 is no setting here; choose show"),
+    (lambda: nv.numerics(seed=-1), "seed=-1 must be a whole number"),
+    (lambda: nv.questions("zz"), "q='zz' is no question"),
+    (lambda: nv.open("/nowhere?x=1"), "names no page; choose explore"),
+    (lambda: nv.open(3), "link=3 names no page"),
+    (lambda: nv.open("/?shape=2,x"), "shape"),
+    (lambda: nv.explore("LayerNorm(4)", (2, 4), at=(9, 9)), "index .9, 9. is no element"),
+    (lambda: nv.explore(3), "layer=3 is no layer"),
+]
+
+
+@pytest.mark.parametrize(("call", "words"), REFUSED, ids=range(len(REFUSED)))
+def test_what_cannot_be_shown_is_refused_in_one_line(call, words):
+    with pytest.raises(NormvizError, match=words) as raised:
+        call()
+    assert "\n" not in str(raised.value)
