@@ -16,7 +16,7 @@ from normviz.analysis.examples import example
 from normviz.analysis.explanation import Explanation as Described
 from normviz.analysis.explanation import describe
 from normviz.code.generate import code
-from normviz.export.links import about, asked_by, of_query
+from normviz.export.links import asked_by, of_query, subject
 from normviz.export.links import questions as questions
 from normviz.export.output import Output, title_of
 from normviz.figures import explanation_figure
@@ -124,7 +124,7 @@ def output_of(e: Described, at: Sequence[int] | None = None) -> Output:
     """The page Explore of an Explanation."""
     case = _case(e, at)
     parts = tuple(exploring.parts(e, case.drawing, case.at))
-    return Output(parts, title_of("explore", about(e)), "explore", case.query)
+    return Output(parts, title_of("explore", subject(e)), "explore", case.query)
 
 
 def compare(
@@ -215,7 +215,7 @@ def _output(page: str, case: Case, parts: tuple[Part, ...], settings: Mapping[st
     query = None if case.query is None else case.query | write_settings(PAGES[page].fields, settings)
     if query is not None and seed:
         query["seed"] = str(seed)
-    return Output(parts, title_of(page, about(case.e)), page, query)
+    return Output(parts, title_of(page, subject(case.e)), page, query)
 
 
 def _values(layer: AnyLayer, x: Any, layout: str | None, seed: int = 0) -> Any:

@@ -3,7 +3,7 @@ import pytest
 from normviz import explain
 from normviz.analysis.explanation import describe
 from normviz.analysis.sentences import gap
-from normviz.code.generate import FLAVORS
+from normviz.code.generate import FLAVORS, code
 from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
 from normviz.lessons.parts.code_tabs import LABELS
@@ -353,14 +353,14 @@ def test_a_channel_axis_that_is_none_is_explained():
 def test_every_flavour_of_code_has_a_tab():
     app = opened()
     e = scene(app).explanation
-    assert tabs(app) == {LABELS[flavor]: e.code(flavor) for flavor in FLAVORS}
+    assert tabs(app) == {LABELS[flavor]: code(e, flavor) for flavor in FLAVORS}
 
 
 def test_where_torch_has_no_such_layer_its_tab_says_so():
     app = opened("layer=Norm('n c h w -> h','w')")
     e = scene(app).explanation
     with pytest.raises(NormvizError) as refusal:
-        e.code("torch")
+        code(e, "torch")
     assert tabs(app)["torch.nn"] == str(refusal.value)
     assert not any("matches torch" in caption.value for caption in app.caption)
 

@@ -16,6 +16,7 @@ from normviz.analysis.forward import Values, lay
 from normviz.code.axis_numbers import Placement
 from normviz.code.framework_names import FRAMEWORK_FLAVORS
 from normviz.code.frameworks import FLAX_LAYERS, KERAS_LAYERS
+from normviz.code.generate import code
 from tests.strategies import random_tensor
 
 FRAMEWORKS = dict(zip(FRAMEWORK_FLAVORS, (KERAS_LAYERS, FLAX_LAYERS), strict=True))
@@ -58,7 +59,7 @@ def call(text, names):
 def assert_runs_and_agrees(e, flavor):
     """The program, given x, gamma, beta and running statistics, makes of them what the trace does."""
     jnp = importlib.import_module("jax.numpy")
-    text, layer = e.code(flavor), FRAMEWORKS[flavor].layer(Placement.of(e))
+    text, layer = code(e, flavor), FRAMEWORKS[flavor].layer(Placement.of(e))
     made = ran(text)
     assert made["y"].shape == made["x"].shape == e.shape
     held = {name: value.numpy() for name, value in vars(e.values).items() if value is not None}

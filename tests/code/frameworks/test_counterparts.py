@@ -13,6 +13,7 @@ from normviz.analysis.explanation import describe
 from normviz.code.axis_numbers import Placement
 from normviz.code.framework_names import FRAMEWORK_FLAVORS, framework_names
 from normviz.code.frameworks import FLAX_LAYERS, KERAS_LAYERS
+from normviz.code.generate import code
 from normviz.layers.catalogue import KINDS
 from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
@@ -97,7 +98,7 @@ def test_the_frameworks_layer_is_found_by_the_patterns_and_gives_the_trace(layer
     for flavor, prefix, name in (("keras", "keras.layers.", keras), ("flax", "nnx.", flax)):
         found = FRAMEWORKS[flavor].layer(Placement.of(e))
         assert (found.name if found else "") == (prefix + name if name else "")
-        text = e.code(flavor)
+        text = code(e, flavor)
         assert ("from scratch" in text) == ("def normalize" in text) == (not name)
         assert_runs_and_agrees(e, flavor)
 
@@ -130,7 +131,7 @@ def test_the_running_variance_is_biased_where_the_program_says_so(packages):
     module(e.x)
     assert torch.allclose(module.running_var, 0.9 + 0.1 * biased * 40 / 39)
     for flavor, variance in (("keras", "moving_variance"), ("flax", "var")):
-        text = e.code(flavor)
+        text = code(e, flavor)
         assert f"# {variance} takes in the biased variance, torch's running_var the unbiased one." in text
         made = ran(text)
         made["x"] = packages["jnp"].asarray(e.x.numpy())
@@ -166,7 +167,7 @@ def test_keras_lays_the_scale_of_rms_normalization_along_the_last_axes(packages)
 def test_parameters_are_counted_as_the_packages_count(layer, shape, packages):
     e = describe(layer, shape)
     cells = {name.idea: name for name in framework_names(e)}["parameters"]
-    made = {flavor: ran(e.code(flavor)).get("layer") for flavor in FRAMEWORK_FLAVORS}
+    made = {flavor: ran(code(e, flavor)).get("layer") for flavor in FRAMEWORK_FLAVORS}
     if made["keras"] is not None:
         trainable = sum(prod(weight.shape) for weight in made["keras"].trainable_weights)
         assert int(cells.keras.split()[0]) == made["keras"].count_params()
