@@ -106,7 +106,6 @@ function watchTheme() {
 }
 
 async function mountPage(root) {
-  if (root.dataset.mounted) return;
   root.dataset.mounted = "yes";
   const settings = JSON.parse(root.querySelector(":scope > .nv-data").textContent);
   enliven(root);
@@ -118,21 +117,36 @@ async function mountPage(root) {
     if (settings.whole) document.documentElement.dataset.mode = mode;
     return changed && mode;
   };
-  const draw = (mode) => {
-    for (const place of places)
-      mount({ parentElement: place, data: { ...settings.figures[Number(place.dataset.figure)], theme: mode } });
-  };
+  const draw = (mode) =>
+    places.map((place) => show({ parentElement: place, data: { ...settings.figures[Number(place.dataset.figure)], theme: mode } }));
   paint();
   watchTheme();
   if (places.length) await needPlotly(root, settings);
   paint();
-  draw(root.dataset.mode);
+  const figures = draw(root.dataset.mode);
   const look = () => {
     const mode = root.isConnected && paint();
     if (mode) draw(mode);
   };
   root.addEventListener("nv-theme", look);
   new ResizeObserver(look).observe(root); // it may have been off the page while the theme changed
+  return figures;
 }
 
-document.querySelectorAll(".nv-doc:not([data-mounted])").forEach(mountPage);
+// For a program that drives a browser: every figure of the page, hidden ones too, as { svg, width, height }.
+async function picturesOf(mounted) {
+  const figures = (await Promise.all(mounted)).flat();
+  for (const details of document.querySelectorAll(".nv-more")) details.open = true;
+  for (const tab of document.querySelectorAll(".nv-tab[hidden]")) tab.hidden = false;
+  await Promise.all(figures.map(({ drawn }) => drawn));
+  const found = [];
+  for (const { view } of figures) {
+    if (view.root.clientWidth !== view.width) await view.draw();
+    const { text, width, height } = await stillSvg(view);
+    found.push({ svg: text, width, height });
+  }
+  return found;
+}
+
+const mounted = [...document.querySelectorAll(".nv-doc:not([data-mounted])")].map(mountPage);
+window.normviz ??= { pictures: () => picturesOf(mounted) };

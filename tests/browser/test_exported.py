@@ -1,5 +1,6 @@
 """Exported files in a browser: alone, without a network, and whatever their texts say."""
 
+import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -70,6 +71,18 @@ def test_a_set_of_layers_is_switched_by_its_tabs_and_by_keys(show, tmp_path):
     page.get_by_role("tab", name="LayerNorm([3, 4, 4])").press("ArrowRight")
     expect(page.get_by_role("tab", name="GroupNorm(3, 3)")).to_be_focused()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_page_gives_a_picture_of_every_figure_hidden_ones_too(show, tmp_path):
+    out, layers = tmp_path / "set.html", ["BatchNorm2d(3)", "LayerNorm([3, 4, 4])"]
+    assert main(["export", "--layers", *layers, "-o", str(out)]) == 0
+    pictures = show(out.read_text(encoding="utf-8")).evaluate("window.normviz.pictures()")
+    for picture, layer in zip(pictures, layers, strict=True):
+        root = ET.fromstring(picture["svg"])
+        assert (root.get("width"), root.get("height")) == (str(picture["width"]), str(picture["height"]))
+        assert picture["width"] > 600
+        assert f"<title>{layer} on x of shape (2, 3, 4, 4)</title>" in picture["svg"]
+        assert picture["svg"].count('class="nv-cells"') > 2
 
 
 def test_hostile_texts_run_nothing_and_make_no_element(show):

@@ -36,7 +36,8 @@ function modeOf(parent, wanted) {
   return window.matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 }
 
-export default function mount({ parentElement, data, setTriggerValue }) {
+// Draws the data at an element, or what changed of it. ``drawn`` settles when the figure is on the page, or cannot be drawn.
+function show({ parentElement, data, setTriggerValue }) {
   const root = parentElement.querySelector(".nv-root") ?? parentElement;
   let view = views.get(root);
   if (!view) {
@@ -45,16 +46,21 @@ export default function mount({ parentElement, data, setTriggerValue }) {
   }
   view.send = (name, value) => data.alone || setTriggerValue?.(name, value);
   view.latest = data;
-  (data.kind === "tabs" ? Promise.resolve() : plotly(data.plotly, data.integrity))
-    .then(() => view.latest === data && !view.gone && view.set(data, modeOf(parentElement, data.theme)))
-    .catch((error) => {
-      if (view.gone) return; // taken off while it was being drawn
-      view.line.textContent = `The figures could not be drawn: ${error.message}. Reload the page to try again.`;
-      console.error(error);
-    });
-  return () => {
+  const drawn = (data.kind === "tabs" ? Promise.resolve() : plotly(data.plotly, data.integrity))
+    .then(() => view.latest === data && !view.gone && view.set(data, modeOf(parentElement, data.theme)));
+  drawn.catch((error) => {
+    if (view.gone) return; // taken off while it was being drawn
+    view.line.textContent = `The figures could not be drawn: ${error.message}. Reload the page to try again.`;
+    console.error(error);
+  });
+  const remove = () => {
     view.gone = true;
     view.destroy();
     views.delete(root);
   };
+  return { view, drawn, remove };
+}
+
+export default function mount(component) {
+  return show(component).remove;
 }
