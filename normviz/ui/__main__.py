@@ -8,9 +8,9 @@ import sys
 
 from streamlit.web import cli
 
-from normviz.ui.server.imports import started
-from normviz.ui.server.routes import ROOT
+from normviz.ui.paths import ROOT
+from normviz.ui.server.preload import import_future
 
-started().result()
+import_future().result()
 sys.argv = ["streamlit", "run", str(ROOT / "app.py"), *sys.argv[1:]]
 sys.exit(cli.main())

@@ -11,7 +11,7 @@ from normviz.figures.payload.chart import chart_payload
 from normviz.figures.payload.tabs import tabs_payload
 from normviz.lessons.step_by_step import LAST_STEP
 from normviz.scene import edits
-from normviz.ui.server.assets import LINKED, PLOTLY, enclosed
+from normviz.ui.assets import LINKED, PLOTLY, as_component_data
 from normviz.ui.state import FIGURE, change, change_settings
 
 if TYPE_CHECKING:
@@ -31,17 +31,17 @@ def linked_view(data: dict[str, Any], events: Sequence[str]) -> None:
     """
     told = {"turn": st.session_state.get(TURN, 0)} if events else {"editable": False, "alone": True}
     heard: dict[str, Any] = {f"on_{name}_change": CALLBACKS[name] for name in events}
-    _mount(key=KEY, data=enclosed(data | {"plotly": PLOTLY.path} | told), **heard)
+    _mount(key=KEY, data=as_component_data(data | {"plotly": PLOTLY.path} | told), **heard)
 
 
 def chart(lines: Lines, alt: str, key: str) -> None:
     """A plain chart; ``alt`` says in a sentence what it shows."""
-    _mount(key=key, data=enclosed(chart_payload(lines, alt, plotly=PLOTLY.path)))
+    _mount(key=key, data=as_component_data(chart_payload(lines, alt, plotly=PLOTLY.path)))
 
 
 def tabs(html: str, key: str) -> None:
     """Tabs whose parts all stand in the HTML: one message to the browser, whatever is in them."""
-    _mount(key=key, data=enclosed(tabs_payload(html)))
+    _mount(key=key, data=as_component_data(tabs_payload(html)))
 
 
 def _selected() -> None:

@@ -4,7 +4,7 @@ import streamlit as st
 
 from normviz.figures.brand import FAVICON, wordmark
 from normviz.lessons.pages import PAGES
-from normviz.ui.server.routes import ROOT
+from normviz.ui.paths import PAGE_SCRIPTS
 from normviz.ui.state import enter
 
 
@@ -24,7 +24,7 @@ def show() -> None:
     titles = {name: page.title for name, page in PAGES.items()} | {"questions": "Questions"}
     page = st.navigation(
         [
-            st.Page(ROOT / "pages" / f"{name}.py", title=title, default=name == "explore")
+            st.Page(PAGE_SCRIPTS / f"{name}.py", title=title, default=name == "explore")
             for name, title in titles.items()
         ],
         position="hidden" if embedded else "top",

@@ -18,7 +18,7 @@ from normviz.scene.scene import Scene
 from normviz.scene.settings import Field
 from normviz.scene.view import View, read_view
 from normviz.scene.visibility import Frame
-from normviz.ui.server.logs import refused
+from normviz.ui.logs import log_refusal
 
 VIEW, CHANGED, PAGE = "normviz.scene.view", "normviz.changed", "normviz.page"
 CONTROL, FIGURE = "control", "figure"  # what changed the view: then the whole page follows, or the figure alone
@@ -34,7 +34,7 @@ def current(fields: Sequence[Field] = ()) -> View:
         return _settled(fields)
     st.session_state[ADDRESS] = st.query_params.to_dict()
     view = st.session_state[VIEW] = read_view(st.session_state[ADDRESS], fields)
-    refused(view.problem)
+    log_refusal(view.problem)
     return view
 
 
@@ -67,7 +67,7 @@ def _settled(fields: Sequence[Field]) -> View:
         _write(view.query(fields))
     st.session_state[VIEW] = view
     del st.session_state[CHANGED]  # not before it is written: another change may end the run there
-    refused(view.problem)
+    log_refusal(view.problem)
     return view
 
 

@@ -5,7 +5,7 @@ import time
 
 from playwright.sync_api import sync_playwright
 
-from normviz.ui.server.assets import PLOTLY
+from normviz.ui.assets import PLOTLY
 from normviz.ui.server.routes import EXPORT
 from tests.browser.conftest import ARGUMENTS, PATIENCE, SCREEN
 from tests.browser.view import View

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from normviz.ui.server.assets import PLOTLY
+from normviz.ui.assets import PLOTLY
 from tests.browser.conftest import PATIENCE
 from tests.deploy.sessions import Session, Sessions
 from tests.deploy.stack import ROOT, TO_START, Replica
@@ -26,9 +26,9 @@ if st.query_params.get("shape") == "6":
 """
 BROKEN = """
 import streamlit as st
-from normviz.ui.server.logs import failed
+from normviz.ui.logs import on_script_error
 from normviz.ui.server.process import lifespan
-app = st.App({script!r}, lifespan=lifespan, on_script_error=failed)
+app = st.App({script!r}, lifespan=lifespan, on_script_error=on_script_error)
 """
 
 
@@ -93,7 +93,7 @@ def test_an_unexpected_error_is_one_line_in_the_log_and_no_traceback_anywhere(br
     with Sessions(broken.url, [{"shape": "2,3", "email": "ada@example.org"}]) as sessions:
         (session,) = sessions.all
         _wait_for_a_run(session)
-        assert "this view could not be made" in session.wrong[0]
+        assert "an error in normviz prevented this view" in session.wrong[0]
     text = broken.log.read_text()
     assert "Traceback" not in text
     assert "ada" not in text

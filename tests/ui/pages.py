@@ -8,7 +8,8 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from normviz.ui.server.routes import ROOT, SHELL
+from normviz.ui.paths import ROOT
+from normviz.ui.server.routes import SHELL
 from normviz.ui.state import PAGE
 from tests.ui.driver import _components, query
 

@@ -8,9 +8,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from normviz.layers.errors import NormvizError
-from normviz.ui.server.assets import PLOTLY
+from normviz.ui.assets import PLOTLY
+from normviz.ui.paths import ROOT
 from normviz.ui.server.headers import Headers, frame_ancestors, middleware
-from normviz.ui.server.routes import ROOT, routes
+from normviz.ui.server.routes import routes
 from tests.ui.asgi import ask
 
 

@@ -6,9 +6,10 @@ import streamlit as st
 from starlette.applications import Starlette
 from streamlit import config
 
-from normviz.ui.server.assets import LINKED, PLOTLY, SHARE
+from normviz.ui.assets import LINKED, PLOTLY, SHARE
+from normviz.ui.paths import ROOT
 from normviz.ui.server.index import INDEX, theme_of
-from normviz.ui.server.routes import ROOT, pages, routes
+from normviz.ui.server.routes import pages, routes
 from normviz.ui.server.styles import styles
 from tests.ui.asgi import ask
 

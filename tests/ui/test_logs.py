@@ -4,7 +4,7 @@ from collections.abc import Iterator
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from normviz.ui.server import logs
+from normviz.ui import logs
 from tests.ui.driver import opened, query, warned
 
 
@@ -46,7 +46,7 @@ def test_no_text_of_a_link_makes_a_second_line(lines: list[str]) -> None:
     opened("shape=1\n2026-01-01 ERROR forged\r" + "x" * 5000)
     assert len(lines) == 1
     assert len(lines[0].splitlines()) == 1
-    assert len(lines[0]) < 2 * logs.LONGEST + 100
+    assert len(lines[0]) < 2 * logs.MAX_LENGTH + 100
 
 
 def test_a_view_that_can_be_made_writes_nothing(lines: list[str]) -> None:
@@ -59,13 +59,13 @@ def unexpected() -> None:
     import streamlit as st
 
     from normviz.code.generate import torch_call
-    from normviz.ui.server.logs import failed
+    from normviz.ui.logs import on_script_error
 
     st.query_params.from_dict({"shape": "2,3", "name": "Ada"})
     try:
         torch_call(None)  # type: ignore[arg-type]
     except AttributeError as error:
-        st.session_state["told"] = failed(error)
+        st.session_state["told"] = on_script_error(error)
 
 
 def test_what_nobody_expected_is_one_line_with_our_places_and_the_reader_is_told(lines: list[str]) -> None:
@@ -77,16 +77,16 @@ def test_what_nobody_expected_is_one_line_with_our_places_and_the_reader_is_told
     assert lines[0].endswith("[/?shape=2,3]")
     assert app.session_state["told"] is True
     (told,) = app.exception
-    assert told.proto.type == "Sorry"
-    assert "this view could not be made" in told.message
+    assert told.proto.type == "ViewFailed"
+    assert "an error in normviz prevented this view" in told.message
     assert list(told.stack_trace) == []
 
 
 def refusing() -> None:
     from normviz.layers.errors import NormvizError
-    from normviz.ui.server.logs import failed
+    from normviz.ui.logs import on_script_error
 
-    assert failed(NormvizError("C=6 cannot be split; use *3*."))
+    assert on_script_error(NormvizError("C=6 cannot be split; use *3*."))
 
 
 def test_a_refusal_that_no_page_caught_is_the_reader_s(lines: list[str]) -> None:
@@ -97,12 +97,12 @@ def test_a_refusal_that_no_page_caught_is_the_reader_s(lines: list[str]) -> None
 
 
 def test_streamlit_s_own_traceback_is_written_only_where_someone_debugs() -> None:
-    record = logging.LogRecord(logs.STREAMLIT_S, logging.ERROR, "", 0, "Uncaught app execution", (), None)
+    record = logging.LogRecord(logs.STREAMLIT_LOGGER, logging.ERROR, "", 0, "Uncaught app execution", (), None)
     before = logs.LOGGER.level
     try:
         logs.LOGGER.setLevel(logging.INFO)
-        assert not logs._keep(record)
+        assert not logs._is_wanted(record)
         logs.LOGGER.setLevel(logging.DEBUG)
-        assert logs._keep(record)
+        assert logs._is_wanted(record)
     finally:
         logs.LOGGER.setLevel(before)

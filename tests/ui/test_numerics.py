@@ -11,7 +11,8 @@ from normviz.lessons.numerics.page import FIELDS, TITLES
 from normviz.lessons.pages import PAGES
 from normviz.scene.settings import read_settings, write_settings
 from normviz.ui.controls.experiments import NUMERICS as CONTROLS
-from normviz.ui.server.routes import ROOT, SHELL
+from normviz.ui.paths import ROOT
+from normviz.ui.server.routes import SHELL
 from tests.ui.driver import query, said, unescaped, warned
 
 PAGE = str(ROOT / "pages" / "numerics.py")

@@ -9,7 +9,7 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from normviz.ui.server import ready as module
-from normviz.ui.server.imports import started
+from normviz.ui.server.preload import import_future
 from normviz.ui.server.ready import Readiness, ready, wrong_result
 from normviz.ui.server.routes import routes
 from tests.ui.asgi import ask
@@ -17,7 +17,7 @@ from tests.ui.asgi import ask
 
 @pytest.fixture(autouse=True)
 def _imported() -> None:
-    started().result()
+    import_future().result()
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_one_that_still_imports_is_not_and_does_not_keep_whoever_asks_waiting(
     app: Starlette, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loading: Future[None] = Future()
-    monkeypatch.setattr(module, "started", lambda: loading)
+    monkeypatch.setattr(module, "import_future", lambda: loading)
     answer = ask(app, "/readyz")
     assert (answer.status, answer.body) == (503, b"not ready: torch is being imported\n")
     loading.set_result(None)
@@ -46,7 +46,7 @@ def test_one_that_still_imports_is_not_and_does_not_keep_whoever_asks_waiting(
 def test_one_that_could_not_import_is_not(app: Starlette, monkeypatch: pytest.MonkeyPatch) -> None:
     loading: Future[None] = Future()
     loading.set_exception(ImportError("no such torch"))
-    monkeypatch.setattr(module, "started", lambda: loading)
+    monkeypatch.setattr(module, "import_future", lambda: loading)
     answer = ask(app, "/readyz")
     assert (answer.status, answer.body) == (503, b"not ready: ImportError: no such torch\n")
 

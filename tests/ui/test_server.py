@@ -6,8 +6,9 @@ from starlette.applications import Starlette
 from streamlit import config
 
 from normviz.figures.bundle import module, plotly_js, plotly_version
-from normviz.ui.server.assets import ASSETS, LINKED, PLOTLY
-from normviz.ui.server.routes import ROOT, SHELL, routes
+from normviz.ui.assets import ASSETS, LINKED, PLOTLY
+from normviz.ui.paths import ROOT
+from normviz.ui.server.routes import SHELL, routes
 from tests.ui.asgi import ask
 
 

@@ -14,8 +14,8 @@ from normviz.lessons.questions.question import Prose, Question, answer, is_right
 from normviz.lessons.questions.registry import found, of_page, question
 from normviz.scene.settings import text
 from normviz.scene.view import View
+from normviz.ui.paths import PAGE_SCRIPTS
 from normviz.ui.render import show
-from normviz.ui.server.routes import ROOT
 from normviz.ui.state import change_settings, controlled, shown, value_of
 from normviz.ui.text import problem
 
@@ -137,7 +137,7 @@ def _predict(asked: Question, words: Prose, guess: str) -> None:
 def _answer(asked: Question, guess: str) -> None:
     st.markdown(f"{_verdict(asked, guess)} {answer(asked)}")
     st.page_link(
-        ROOT / "pages" / f"{asked.page}.py",
+        PAGE_SCRIPTS / f"{asked.page}.py",
         label=f"Open in {PAGES[asked.page].title}",
         icon=":material/open_in_new:",
         query_params=_pairs(asked.query),
@@ -188,7 +188,7 @@ def now_you_can_answer(page: str, view: View) -> None:
     with st.container(key="answers", gap="xsmall"):
         for one_question in settled:
             st.page_link(
-                ROOT / "pages" / "questions.py",
+                PAGE_SCRIPTS / "questions.py",
                 label=prose(one_question.key).title,
                 icon=":material/help:",
                 query_params={"q": one_question.key},

@@ -20,7 +20,7 @@ import streamlit as st
 from starlette.requests import Request
 from starlette.responses import Response
 
-from normviz.ui.server.assets import LINKED, PLOTLY, SHARE, packs
+from normviz.ui.assets import LINKED, PLOTLY, SHARE, packs
 from normviz.ui.server.styles import styles
 
 THEMES = ("light", "dark")

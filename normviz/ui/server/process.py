@@ -12,8 +12,8 @@ from contextlib import asynccontextmanager
 from types import FrameType
 from typing import Any
 
-from normviz.ui.server import logs
-from normviz.ui.server.imports import started
+from normviz.ui import logs
+from normviz.ui.server.preload import import_future
 
 GRACE = 3.0  # s; 5 are promised
 
@@ -22,7 +22,7 @@ GRACE = 3.0  # s; 5 are promised
 async def lifespan(app: object) -> AsyncIterator[None]:
     """While the server runs: logs as they should be, and a stop that no slow visitor can hold up."""
     logs.start()
-    started().add_done_callback(_end_where_it_failed)
+    import_future().add_done_callback(_end_where_it_failed)
     replaced = _bound_the_stop() if threading.current_thread() is threading.main_thread() else {}
     yield
     for number, handler in replaced.items():

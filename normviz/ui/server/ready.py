@@ -10,7 +10,7 @@ from time import monotonic
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from normviz.ui.server.imports import started
+from normviz.ui.server.preload import import_future
 
 KNOWN = (1, 2, 3, 4), (0, 0, 10, 10)
 # Means 2.5 and 5, variances 1.25 and 25.
@@ -83,7 +83,7 @@ _this_process = Readiness()
 
 async def ready(request: Request) -> Response:
     """200 where all is imported and torch computes as it should, else 503 and why."""
-    reason = _unloaded(started()) or await _this_process.reason()
+    reason = _unloaded(import_future()) or await _this_process.reason()
     return PlainTextResponse(
         "ready\n" if reason is None else f"not ready: {reason}\n",
         status_code=200 if reason is None else 503,

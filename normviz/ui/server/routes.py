@@ -11,13 +11,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from normviz.ui.server.assets import ASSETS
-from normviz.ui.server.imports import loaded, started
+from normviz.ui.assets import ASSETS
+from normviz.ui.paths import PAGE_SCRIPTS
 from normviz.ui.server.index import index
+from normviz.ui.server.preload import import_future, import_ready
 from normviz.ui.server.ready import ready
 
-SHELL = Path(__file__).resolve().parents[1] / "shell.py"
-ROOT = SHELL.parents[2]
+SHELL = Path(__file__).with_name("shell.py")
 EXPORT = "export"
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -33,13 +33,13 @@ def routes() -> list[Route]:
 
 def pages() -> list[tuple[str, Handler]]:
     """The address of every page, and of the app itself."""
-    return [(path, index) for path in ("", *sorted(page.stem for page in (ROOT / "pages").glob("*.py")))]
+    return [(path, index) for path in ("", *sorted(page.stem for page in PAGE_SCRIPTS.glob("*.py")))]
 
 
 async def _export(request: Request) -> Response:
     """Answers once all is imported."""
-    await asyncio.wrap_future(started())
-    answer: Handler = loaded("normviz.ui.share.export").export
+    await asyncio.wrap_future(import_future())
+    answer: Handler = import_ready("normviz.ui.share.export").export
     return await answer(request)
 
 

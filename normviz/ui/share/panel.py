@@ -18,7 +18,7 @@ from normviz.scene.scene import compact
 from normviz.scene.settings import Field, write_settings
 from normviz.scene.view import View
 from normviz.scene.visibility import BESIDE_THE_FIGURE, CONTROLS, FIGURE, PANELS, PARTS
-from normviz.ui.server.assets import SHARE, enclosed
+from normviz.ui.assets import SHARE, as_component_data
 from normviz.ui.state import offered
 
 GROUPS = (("Controls", CONTROLS), ("Page", PARTS), ("Figure", PANELS))
@@ -51,9 +51,9 @@ def share(page: str, view: View, fields: Sequence[Field], parts: Collection[str]
     """
     data = {"page": page, "query": _pairs(view, fields)}
     if st.context.is_embedded or view.frame.hidden:
-        _mount(key="open", data=enclosed(data | {"kind": "open"}))
+        _mount(key="open", data=as_component_data(data | {"kind": "open"}))
     if not st.context.is_embedded:
-        _mount(key="share", data=enclosed(data | _panel(page, view, parts)))
+        _mount(key="share", data=as_component_data(data | _panel(page, view, parts)))
 
 
 def _pairs(view: View, fields: Sequence[Field]) -> list[list[str]]:

@@ -5,14 +5,12 @@ import json
 import subprocess
 import sys
 from concurrent.futures import Future
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from normviz.ui.server import imports
-
-ROOT = Path(__file__).resolve().parents[2]
+from normviz.ui.paths import ROOT
+from normviz.ui.server import preload
 
 
 def modules_after(program: str) -> dict[str, list[str]]:
@@ -37,14 +35,15 @@ def visit() -> dict[str, list[str]]:
     return modules_after(
         "import app\n"
         "note('listening')\n"
-        "from normviz.ui.server.imports import loaded\n"
-        "loaded('normviz.ui.navigation')\n"
+        "from normviz.ui.server.preload import import_ready\n"
+        "import_ready('normviz.ui.navigation')\n"
         "note('loaded')\n"
+        "from normviz.ui.paths import PAGE_SCRIPTS\n"
         "from tests.ui.pages import page\n"
         "note('asked')\n"
         "assert not page('explore').exception\n"
         "note('explored')\n"
-        "for name in app.SHELL.parents[2].glob('pages/*.py'): assert not page(name.stem).exception\n"
+        "for name in PAGE_SCRIPTS.glob('*.py'): assert not page(name.stem).exception\n"
         "note('shown')\n"
     )
 
@@ -65,23 +64,23 @@ def test_no_page_imports_pandas(visit: dict[str, list[str]]) -> None:
 
 
 def test_it_is_loaded_once() -> None:
-    assert imports.started() is imports.started()
-    assert imports.loaded("normviz.layers.errors") is sys.modules["normviz.layers.errors"]
+    assert preload.import_future() is preload.import_future()
+    assert preload.import_ready("normviz.layers.errors") is sys.modules["normviz.layers.errors"]
 
 
 def test_while_it_loads_no_garbage_is_collected_and_after_it_what_was_loaded_is_left_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     collecting = []
-    monkeypatch.setattr(imports, "import_module", _noting(collecting))
-    imports._load()
+    monkeypatch.setattr(preload, "import_module", _noting(collecting))
+    preload._import_all()
     assert set(collecting) == {False}
     assert gc.isenabled()
     assert gc.get_freeze_count() > 0
 
 
 def _noting(collecting: list[bool]) -> Any:
-    imported = imports.import_module
+    imported = preload.import_module
 
     def note(name: str) -> Any:
         collecting.append(gc.isenabled())
@@ -93,17 +92,17 @@ def _noting(collecting: list[bool]) -> Any:
 def test_where_it_cannot_be_loaded_whoever_needs_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     failed: Future[None] = Future()
     failed.set_exception(ImportError("no such torch"))
-    monkeypatch.setattr(imports, "started", lambda: failed)
+    monkeypatch.setattr(preload, "import_future", lambda: failed)
     with pytest.raises(ImportError, match="no such torch"):
-        imports.loaded("normviz.layers.errors")
+        preload.import_ready("normviz.layers.errors")
 
 
 def test_a_server_that_cannot_load_it_ends() -> None:
     program = """
 import asyncio
-from normviz.ui.server import imports as loading, process
+from normviz.ui.server import preload, process
 def fail(): raise ImportError("no such torch")
-loading._load = fail
+preload._import_all = fail
 async def serve():
     async with process.lifespan(None):
         await asyncio.Event().wait()

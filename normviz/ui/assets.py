@@ -46,7 +46,7 @@ def packs(request: Request) -> bool:
     return any(map(GZIP.fullmatch, request.headers.get("accept-encoding", "").lower().split(",")))
 
 
-def enclosed(data: dict[str, Any]) -> list[dict[str, Any]]:
+def as_component_data(data: dict[str, Any]) -> list[dict[str, Any]]:
     """A component's data as its loader takes them: Streamlit looks through a dict for dataframes, and imports pandas for that."""
     return [data]
 

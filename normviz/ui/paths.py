@@ -1,0 +1,6 @@
+"""Where the files of the app are."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE_SCRIPTS = ROOT / "pages"
