@@ -10,7 +10,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from bench.apps.subplots import facets
-from normviz.analysis.running import Stream, run
+from normviz.analysis.running.stream import Stream, run
 from normviz.analysis.sentences import sentence
 from normviz.analysis.steps import steps
 from normviz.lessons.gradients import derivatives

@@ -8,18 +8,32 @@ from functools import lru_cache
 from typing import Any
 
 from normviz.analysis.explanation import Explanation, describe
-from normviz.analysis.invariance import batch_matters, invariances, reduced_copy, train_equals_eval
+from normviz.analysis.invariance import LABELS, batch_matters, invariances, reduced_copy, train_equals_eval
 from normviz.layers.axes import parse_layout
 from normviz.layers.catalogue import FAMILIES
 from normviz.layers.errors import LONGEST_ECHO, NormvizError, echo, listed
 from normviz.layers.fit import of_family
 from normviz.layers.layer import Layer
+from normviz.layers.messages import N_, _
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import check_index
 
 FEWEST, MOST = 2, 6
 MOST_SUGGESTED_GROUPS = 8
-NO_MODE = "no mode"  # a pattern has neither train() nor eval()
+COLUMNS = {  # the keys of a row and their labels, in the order in which they are displayed
+    "layer": N_("layer"),
+    "stats": N_("statistics pattern"),
+    "params": N_("parameter pattern"),
+    "statistics": N_("number of statistics"),
+    "elements_per_statistic": N_("elements per statistic"),
+    "gamma_shape": N_("shape of gamma"),
+    "beta_shape": N_("shape of beta"),
+    "parameters": N_("parameters"),
+    "buffers": N_("buffers"),
+    "train_equals_eval": N_("train = eval?"),
+    "batch_dependent": N_("depends on the batch?"),
+    **{key: label for key, label in LABELS.items() if key != "others"},
+}
 
 Cell = str | int | bool | None
 
@@ -39,13 +53,13 @@ class Comparison:
         return self.explanations[0].layout
 
     def rows(self) -> tuple[dict[str, Cell], ...]:
-        """One row a layer, from headers in a learner's words to plain values; the same headers in every row.
+        """One row for each layer; the keys are those of ``COLUMNS`` that apply to x, the same in every row.
 
-        None is "there is none" or "cannot be asked here"; True and False are marks. From "add one number to everything" on, a
-        header completes "the output does not change when you ...".
+        None means that there is none, or that the question does not apply; True and False are answers. The keys of
+        ``invariance.LABELS`` say under which changes of x the output stays the same.
 
         >>> first, second = compare(["LayerNorm(3)", "BatchNorm1d(3)"], (2, 3), "ND").rows()
-        >>> first["statistics pattern"], second["depends on the batch?"], second["scale one feature"]
+        >>> first["stats"], second["batch_dependent"], second["scale_feature"]
         ('n d -> n', True, True)
         """
         return tuple(_row(e) for e in self.explanations)
@@ -96,17 +110,17 @@ def _row(e: Explanation) -> dict[str, Cell]:
     found = invariances(e)
     return {
         "layer": e.title,
-        "statistics pattern": f"{e.norm.stats}{' (running)' if e.norm.running else ''}",
-        "parameter pattern": "one for all" if e.norm.params == "" else e.norm.params,
-        "number of statistics": e.counts.statistics,
-        "elements per statistic": e.counts.elements_per_statistic,
-        "shape of gamma": _shape(e.counts.gamma_shape),
-        "shape of beta": _shape(e.counts.beta_shape),
+        "stats": _("{pattern} (running)", pattern=e.norm.stats) if e.norm.running else e.norm.stats,
+        "params": _("one for all") if e.norm.params == "" else e.norm.params,
+        "statistics": e.counts.statistics,
+        "elements_per_statistic": e.counts.elements_per_statistic,
+        "gamma_shape": _shape(e.counts.gamma_shape),
+        "beta_shape": _shape(e.counts.beta_shape),
         "parameters": e.counts.parameters,
         "buffers": e.counts.buffers,
-        "train = eval?": train_equals_eval(e) if e.layer else NO_MODE,
-        "depends on the batch?": batch_matters(found),
-        **{one.name: one.holds for one in found if one.key != "others"},
+        "train_equals_eval": train_equals_eval(e) if e.layer else _("no mode"),
+        "batch_dependent": batch_matters(found),
+        **{one.key: one.holds for one in found if one.key != "others"},
     }
 
 

@@ -163,7 +163,7 @@ def forward(norm: Norm, x: Tensor, values: Values) -> Trace:
     return Trace(mean, var, centered, normalized, output.to(x.dtype), eps)
 
 
-def lay(norm: Norm, shape: tuple[int, ...], parameter: Tensor) -> Tensor:
+def broadcast(norm: Norm, shape: tuple[int, ...], parameter: Tensor) -> Tensor:
     """gamma or beta, of the norm's parameter shape, broadcastable to x."""
     return _Sharer(norm, shape).lay(parameter, norm.gamma_axes)
 

@@ -18,11 +18,11 @@ from torch import Generator, Tensor
 
 from normviz.analysis.explanation import Explanation
 from normviz.analysis.forward import Trace, Values, largest_difference, run_module, trace
-from normviz.analysis.sentences import axis_word
 from normviz.layers.axes import example_axis
 from normviz.layers.errors import NormvizError
 from normviz.layers.fit import fitted
 from normviz.layers.layer import Layer
+from normviz.layers.messages import N_
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import counts
 from normviz.layers.torch_errors import check
@@ -35,6 +35,23 @@ REACH = 30.0  # how many times larger than x the added numbers are, so that they
 SPACING = 1000.0  # between two neighbouring values of x, so that eps is small beside every variance
 NOT_SMALL = 1e-3  # an eps that moves outputs by more than this does not leave them unchanged
 
+LABELS = {  # each completes "the output stays the same when you ..."
+    "add": N_("add one number to everything"),
+    "add_channel": N_("add a different number to each channel"),
+    "add_feature": N_("add a different number to each feature"),
+    "add_slice": N_("add a different number to each slice"),
+    "add_example": N_("add a different number to each example"),
+    "add_position": N_("add a different number to each position"),
+    "scale": N_("scale everything"),
+    "scale_channel": N_("scale one channel"),
+    "scale_feature": N_("scale one feature"),
+    "scale_slice": N_("scale one slice"),
+    "scale_example": N_("scale one example"),
+    "scale_position": N_("scale one position"),
+    "shuffle": N_("shuffle the examples (outputs move along)"),
+    "others": N_("change the other examples"),
+}
+
 Axes = tuple[int, ...]
 Map = Callable[[Tensor], Tensor]
 
@@ -43,15 +60,13 @@ Map = Callable[[Tensor], Tensor]
 class Invariance:
     """One change to x, and whether the output stays the same.
 
-    key         "add", "add c", "scale n", "shuffle", "others": for code and tests
-    name        in words that complete "the output does not change when you ..."
+    key         one of ``LABELS``
     holds       is ``difference`` at most ``tolerance``?
     difference  the largest change of an output that was measured
     tolerance   what rounding, and for scaling also eps, can make of it
     """
 
     key: str
-    name: str
     holds: bool
     difference: float
     tolerance: float
@@ -67,7 +82,7 @@ def invariances(e: Explanation) -> tuple[Invariance, ...]:
 
     >>> from normviz import explain
     >>> [i.key for i in invariances(explain("LayerNorm(3)", (2, 3))) if i.holds]
-    ['add', 'add n', 'scale', 'scale n', 'shuffle', 'others']
+    ['add', 'add_example', 'scale', 'scale_example', 'shuffle', 'others']
     """
     norm, shape = reduced_copy(e)
     return _measured(norm, shape, e.axes, _torch_layer(e, norm, shape))
@@ -144,7 +159,6 @@ class _Change:
     """One thing to do to x. ``after`` is the part of the new output that must equal ``before`` of the old one."""
 
     key: str
-    name: str
     apply: Callable[[Tensor, Generator], Tensor]
     before: Map = torch.clone
     after: Map = torch.clone
@@ -184,7 +198,7 @@ def _verdict(change: _Change, measured: list[tuple[float, float]]) -> Invariance
     differences, tolerances = zip(*measured, strict=True)
     tolerance = max(tolerances)
     holds = all(difference <= tolerance for difference in differences)
-    return Invariance(change.key, change.name, holds, max(differences), tolerance)
+    return Invariance(change.key, holds, max(differences), tolerance)
 
 
 def _run(norm: Norm, layer: Layer | None, x: Tensor, values: Values) -> Tensor:
@@ -194,21 +208,19 @@ def _run(norm: Norm, layer: Layer | None, x: Tensor, values: Values) -> Tensor:
 def _changes(shape: tuple[int, ...], axes: tuple[str, ...]) -> list[_Change]:
     """Every change that x's axes allow."""
     channel = next((name for name in ("c", "d") if name in axes), None)
-    places: dict[str, tuple[str, Axes]] = {}
-    if channel:
-        places["c"] = (axis_word(channel, axes), (axes.index(channel),))
     batch = example_axis(axes)
+    places: dict[str, Axes] = {}
+    if channel:
+        places["channel" if channel == "c" else "slice" if "h" in axes else "feature"] = (axes.index(channel),)
     if batch is not None:
-        places["n"] = ("example", (batch,))
+        places["example"] = (batch,)
     rest = tuple(i for i, name in enumerate(axes) if name != channel and i != batch)
     if places and rest:
-        places["position"] = ("position", rest)
-    changes = [_Change("add", "add one number to everything", partial(_add, over=()))]
-    for key, (word, over) in places.items():
-        changes.append(_Change(f"add {key}", f"add a different number to each {word}", partial(_add, over=over)))
-    changes.append(_Change("scale", "scale everything", partial(_scale, over=()), scales=True))
-    for key, (word, over) in places.items():
-        changes.append(_Change(f"scale {key}", f"scale one {word}", partial(_scale, over=over), scales=True))
+        places["position"] = rest
+    changes = [_Change("add", partial(_add, over=()))]
+    changes += [_Change(f"add_{place}", partial(_add, over=over)) for place, over in places.items()]
+    changes.append(_Change("scale", partial(_scale, over=()), scales=True))
+    changes += [_Change(f"scale_{place}", partial(_scale, over=over), scales=True) for place, over in places.items()]
     if batch is not None and shape[batch] > 1:
         changes += _batch_changes(batch)
     return changes
@@ -218,8 +230,8 @@ def _batch_changes(n: int) -> list[_Change]:
     roll = partial(torch.roll, shifts=1, dims=n)
     first = partial(torch.select, dim=n, index=0)
     return [
-        _Change("shuffle", "shuffle the examples (outputs move along)", lambda x, _: roll(x), before=roll),
-        _Change("others", "change the other examples", partial(_change_others, n=n), before=first, after=first),
+        _Change("shuffle", lambda x, generator: roll(x), before=roll),
+        _Change("others", partial(_change_others, n=n), before=first, after=first),
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isfinite, isnan, prod
+from math import prod
 
 from normviz.analysis.explanation import Explanation
 from normviz.layers.errors import listed
@@ -94,39 +94,6 @@ def axis_word(axis: str, axes: tuple[str, ...]) -> str:
 def _plural(word: str) -> str:
     first, *rest = word.split(" ")  # "index a", "member of a group"
     return " ".join(["indices" if first == "index" else f"{first}s", *rest])
-
-
-def shown(value: float, digits: int = 4) -> str:
-    """A number in words of a page: thousands parted, a true minus, powers of ten as in code.
-
-    >>> shown(-131072.0), shown(1.2345678e-07), shown(float("inf")), shown(-0.0)
-    ('−131,072', '1.235e−7', '∞', '0')
-    """
-    if isnan(value) or value == 0:
-        return "NaN" if isnan(value) else "0"
-    if not isfinite(value):
-        return "∞" if value > 0 else "−∞"
-    text = f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:,.{digits}g}"
-    mantissa, _, exponent = text.partition("e")
-    return (mantissa + (f"e{int(exponent)}" if exponent else "")).replace("-", "−")
-
-
-def fixed(value: float, places: int) -> str:
-    """A number with that many places, for numbers under each other.
-
-    >>> fixed(-0.71, 4)
-    '−0.7100'
-    """
-    return f"{value:.{places}f}".replace("-", "−")
-
-
-def gap(difference: float) -> str:
-    """A largest difference as a reader takes it in.
-
-    >>> gap(0.0), gap(2.22e-16)
-    ('0', '2.2e−16')
-    """
-    return shown(difference, 2)
 
 
 def _count(number: int, word: str) -> str:

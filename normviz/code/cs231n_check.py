@@ -10,7 +10,7 @@ from types import MappingProxyType
 from normviz.analysis.examples import as_values, example, parameters
 from normviz.analysis.explanation import describe
 from normviz.analysis.forward import Values, largest_difference, run_module
-from normviz.analysis.gradients import autograd_backward, upstream
+from normviz.analysis.gradients.closed_form import autograd_backward, upstream
 from normviz.code import cs231n
 
 SHAPE = (4, 6)

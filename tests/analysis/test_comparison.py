@@ -13,24 +13,24 @@ from normviz.layers.norm import Norm
 from tests.strategies import layers_that_fit, random_tensor, shapes
 
 BY_HAND = """
-layer                                   | LayerNorm([3]) | BatchNorm1d(3) | BatchNorm1d(3).eval()  | RMSNorm([3]) | Norm('n d ->', '')
-statistics pattern                      | n d -> n       | n d -> d       | n d -> d (running)     | n d -> n     | n d ->
-parameter pattern                       | d              | d              | d                      | d            | one for all
-number of statistics                    | 2              | 3              | 3                      | 2            | 1
-elements per statistic                  | 3              | 2              | 2                      | 3            | 6
-shape of gamma                          | (3,)           | (3,)           | (3,)                   | (3,)         | ()
-shape of beta                           | (3,)           | (3,)           | (3,)                   | None         | ()
-parameters                              | 6              | 6              | 6                      | 3            | 2
-buffers                                 | 0              | 7              | 7                      | 0            | 0
-train = eval?                           | True           | False          | False                  | True         | no mode
-depends on the batch?                   | False          | True           | False                  | False        | True
-add one number to everything            | True           | True           | False                  | False        | True
-add a different number to each feature  | False          | True           | False                  | False        | False
-add a different number to each example  | True           | False          | False                  | False        | False
-scale everything                        | True           | True           | False                  | True         | True
-scale one feature                       | False          | True           | False                  | False        | False
-scale one example                       | True           | False          | False                  | True         | False
-shuffle the examples (outputs move along) | True         | True           | True                   | True         | True
+layer                  | LayerNorm([3]) | BatchNorm1d(3) | BatchNorm1d(3).eval() | RMSNorm([3]) | Norm('n d ->', '')
+stats                  | n d -> n       | n d -> d       | n d -> d (running)    | n d -> n     | n d ->
+params                 | d              | d              | d                     | d            | one for all
+statistics             | 2              | 3              | 3                     | 2            | 1
+elements_per_statistic | 3              | 2              | 2                     | 3            | 6
+gamma_shape            | (3,)           | (3,)           | (3,)                  | (3,)         | ()
+beta_shape             | (3,)           | (3,)           | (3,)                  | None         | ()
+parameters             | 6              | 6              | 6                     | 3            | 2
+buffers                | 0              | 7              | 7                     | 0            | 0
+train_equals_eval      | True           | False          | False                 | True         | no mode
+batch_dependent        | False          | True           | False                 | False        | True
+add                    | True           | True           | False                 | False        | True
+add_feature            | False          | True           | False                 | False        | False
+add_example            | True           | False          | False                 | False        | False
+scale                  | True           | True           | False                 | True         | True
+scale_feature          | False          | True           | False                 | False        | False
+scale_example          | True           | False          | False                 | True         | False
+shuffle                | True           | True           | True                  | True         | True
 """
 
 
@@ -46,7 +46,7 @@ def test_the_table_of_a_matrix():
 def test_cells_are_plain_values():
     x = compare(["LayerNorm(4)", "InstanceNorm2d(3)"], (2, 3, 4, 4), "NCHW")
     assert {type(cell) for row in x.rows() for cell in row.values()} == {str, int, bool, type(None)}
-    assert x.rows()[1]["parameter pattern"] is None
+    assert x.rows()[1]["params"] is None
 
 
 def test_layers_are_given_as_text_or_as_values():
@@ -65,13 +65,13 @@ def test_all_compute_with_the_same_x():
 
 def test_a_layout_that_is_not_the_layers_own():
     x = compare(["BatchNorm1d(3)", "LayerNorm(4)"], (2, 3, 4), "NLC")
-    assert [row["statistics pattern"] for row in x.rows()] == ["n l c -> l", "n l c -> n l"]
+    assert [row["stats"] for row in x.rows()] == ["n l c -> l", "n l c -> n l"]
 
 
 def test_counts_of_any_size():
     rows = compare(["LayerNorm([1000, 1000000])", "BatchNorm1d(1000)"], (10**9, 1000, 10**6), "NCL").rows()
-    assert [row["number of statistics"] for row in rows] == [10**9, 1000]
-    assert [row["elements per statistic"] for row in rows] == [10**9, 10**15]
+    assert [row["statistics"] for row in rows] == [10**9, 1000]
+    assert [row["elements_per_statistic"] for row in rows] == [10**9, 10**15]
 
 
 REFUSED = [
@@ -193,8 +193,8 @@ def test_suggestions_for_what_is_no_shape():
 def test_the_marks_are_the_measurements():
     x = compare(["GroupNorm(2, 4)", "BatchNorm2d(4)"], (2, 4, 3, 3), "NCHW")
     for e, row in zip(x.explanations, x.rows(), strict=True):
-        measured = {i.name: i.holds for i in invariances(e)}
-        assert row["depends on the batch?"] is not measured.pop("change the other examples")
+        measured = {i.key: i.holds for i in invariances(e)}
+        assert row["batch_dependent"] is not measured.pop("others")
         assert dict(list(row.items())[-len(measured) :]) == measured
 
 

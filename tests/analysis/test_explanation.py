@@ -224,7 +224,7 @@ def test_explain_changes_nothing(drawn, seed, numpy, dtype):
     except NormvizError:
         assume(False)
     _ = (e.counts, e.stat_ids, e.param_ids, e.trace, e.agreement, e.notes, e.title, e.layout, repr(e))
-    _ = [e.code(flavor) for flavor in ("torch", "torch-scratch", "numpy", "einops", "loops")]
+    _ = [code(e, flavor) for flavor in ("torch", "torch-scratch", "numpy", "einops", "loops")]
     assert (e.peers((0,) * len(shape)), e.parameter_peers((0,) * len(shape))) is not None
 
     assert torch.equal(x, x_before)

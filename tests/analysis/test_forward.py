@@ -11,7 +11,7 @@ from torch import nn
 
 from normviz import explain
 from normviz.analysis.explanation import describe
-from normviz.analysis.forward import Values, largest_difference, lay, run_module, trace
+from normviz.analysis.forward import Values, broadcast, largest_difference, run_module, trace
 from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
@@ -217,4 +217,4 @@ def test_a_parameter_is_laid_where_its_id_stands(drawn, seed):
     assume(norm.params is not None)
     e = describe(norm, shape)
     numbers = torch.arange(prod(e.counts.gamma_shape)).reshape(e.counts.gamma_shape)
-    assert torch.equal(lay(norm, shape, numbers).expand(shape), torch.tensor(e.param_ids))
+    assert torch.equal(broadcast(norm, shape, numbers).expand(shape), torch.tensor(e.param_ids))

@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from normviz.analysis.explanation import describe
-from normviz.analysis.forward import COMPUTES_IN, lay
+from normviz.analysis.forward import COMPUTES_IN, broadcast
 from normviz.layers.layer import Layer
 from tests.computing import BF16, DOUBLE, FLOAT, HALF, runs
 from tests.strategies import IN_TORCH, forward, layers_that_fit, module_with_random_numbers, random_tensor
@@ -37,7 +37,7 @@ def tolerance(e, x, output, kept_in_half=False):
     m = 1 if e.norm.running else e.counts.elements_per_statistic
     g = 0 if e.norm.running else min(m, 16 + log2(m))
     gamma = e.layer_values().gamma
-    scale = lay(e.norm, e.shape, gamma.double()).abs() if gamma is not None else torch.ones((), dtype=DOUBLE)
+    scale = broadcast(e.norm, e.shape, gamma.double()).abs() if gamma is not None else torch.ones((), dtype=DOUBLE)
     spread = (steps.var.double() + steps.eps).sqrt()
     ratio = torch.maximum(_largest_of_the_group(e, x), steps.mean.double().abs()) / spread
     z, y = steps.normalized.double().abs(), output.double().abs()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from normviz import explain
 from normviz.analysis import invariance
 from normviz.analysis.explanation import describe
-from normviz.analysis.invariance import depends_on_batch, invariances, reduced_copy, train_equals_eval
+from normviz.analysis.invariance import LABELS, depends_on_batch, invariances, reduced_copy, train_equals_eval
 from normviz.layers.axes import example_axis
 from normviz.layers.catalogue import KINDS
 from normviz.layers.errors import NormvizError
@@ -19,11 +19,11 @@ from tests.strategies import layers_that_fit, norms, random_tensor
 
 MARKS = {
     "add": "one number is added to everything",
-    "add c": "a different number to each feature",
-    "add n": "a different number to each example",
+    "add_feature": "a different number to each feature",
+    "add_example": "a different number to each example",
     "scale": "everything is scaled",
-    "scale c": "one feature is scaled",
-    "scale n": "one example is scaled",
+    "scale_feature": "one feature is scaled",
+    "scale_example": "one example is scaled",
     "shuffle": "the examples are shuffled",
     "others": "the other examples change",
 }
@@ -55,28 +55,28 @@ def test_what_a_matrix_may_be_put_through(layer, marks):
 
 POSITIONS = [
     # on (2, 4, 3, 2): which changes to one channel or one position may be made
-    ("BatchNorm2d(4)", ["add c", "scale c"]),
-    ("InstanceNorm2d(4)", ["add c", "scale c"]),
-    ("GroupNorm(4, 4)", ["add c", "scale c"]),
+    ("BatchNorm2d(4)", ["add_channel", "scale_channel"]),
+    ("InstanceNorm2d(4)", ["add_channel", "scale_channel"]),
+    ("GroupNorm(4, 4)", ["add_channel", "scale_channel"]),
     ("GroupNorm(2, 4)", []),
     ("LayerNorm([4, 3, 2])", []),
-    ("LayerNorm([3, 2])", ["add c", "scale c"]),
-    ("LayerNorm(2)", ["add c", "scale c"]),
-    ("ChannelsFirstLayerNorm(4)", ["add position", "scale position"]),
-    ("DimNorm(2, dim=0)", ["add c", "add position", "scale c", "scale position"]),
-    ("DimNorm(2, dim=1)", ["add position", "scale position"]),
+    ("LayerNorm([3, 2])", ["add_channel", "scale_channel"]),
+    ("LayerNorm(2)", ["add_channel", "scale_channel"]),
+    ("ChannelsFirstLayerNorm(4)", ["add_position", "scale_position"]),
+    ("DimNorm(2, dim=0)", ["add_channel", "add_position", "scale_channel", "scale_position"]),
+    ("DimNorm(2, dim=1)", ["add_position", "scale_position"]),
 ]
 
 
 @pytest.mark.parametrize(("layer", "keys"), POSITIONS)
 def test_channels_and_positions(layer, keys):
     found = invariances(describe(layer, (2, 4, 3, 2), layout="NCHW"))
-    assert [i.key for i in found if i.holds and i.key.endswith((" c", " position"))] == keys
+    assert [i.key for i in found if i.holds and i.key.endswith(("_channel", "_position"))] == keys
 
 
-def expected(norm: Norm, shape: tuple[int, ...]) -> dict[str, bool]:
+def expected(norm: Norm, axes: tuple[str, ...], shape: tuple[int, ...]) -> dict[str, bool]:
     """What must hold, from the patterns alone. An axis of size 1 has nothing to share."""
-    sizes, parts = norm.axis_sizes(shape), dict(zip(norm.axes, norm.pattern.left, strict=True))
+    sizes, parts = norm.axis_sizes(shape), dict(zip(axes, norm.pattern.left, strict=True))
     long = {name for name in norm.pattern.names if sizes[name] > 1}
     reduced = long & set(norm.pattern.reduced)
     beta_alone = norm.center and not norm.running and not reduced  # x - mean is 0 in a group of one
@@ -85,19 +85,20 @@ def expected(norm: Norm, shape: tuple[int, ...]) -> dict[str, bool]:
         return {part for axis in axes for part in parts[axis]} & long
 
     channel = [next((name for name in "cd" if name in parts), "")]
-    batch = example_axis(norm.axes)
-    examples = [] if batch is None else [norm.axes[batch]]
+    batch = example_axis(axes)
+    examples = [] if batch is None else [axes[batch]]
     rest = [axis for axis in parts if axis not in (*channel, *examples)]
-    places = {"c": [axis for axis in channel if axis], "n": examples}
+    words = {"c": "channel", "d": "slice" if "h" in parts else "feature", "": ""}
+    places = {words[channel[0]]: [axis for axis in channel if axis], "example": examples}
     places |= {"position": rest if any(places.values()) else []}
     found = {
         "add": beta_alone or (norm.center and not norm.running),
         "scale": not norm.running,
     }
-    for key, axes in places.items():
-        if axes:
-            apart = beta_alone or (not norm.running and not over(axes) & reduced)
-            found[f"add {key}"], found[f"scale {key}"] = apart and (norm.center or beta_alone), apart
+    for key, changed in places.items():
+        if changed:
+            apart = beta_alone or (not norm.running and not over(changed) & reduced)
+            found[f"add_{key}"], found[f"scale_{key}"] = apart and (norm.center or beta_alone), apart
     if batch is not None and shape[batch] > 1:
         named = over(examples) & {part for axis in norm.gamma_axes for part in parts.get(axis, (axis,))}
         learned = named and (norm.bias or not beta_alone)
@@ -133,7 +134,7 @@ def test_every_measurement_agrees_with_the_patterns_for_any_norm(drawn):
 
 def check(e):
     norm, shape = reduced_copy(e)
-    assert {i.key: i.holds for i in invariances(e)} == expected(norm, shape)
+    assert {i.key: i.holds for i in invariances(e)} == expected(norm, e.axes, shape)
 
 
 @given(layers_that_fit())
@@ -148,27 +149,23 @@ def test_what_holds_and_what_does_not_are_far_apart(drawn):
         assert i.difference <= i.tolerance < (0.1 if alone else 1e-3) if i.holds else i.difference > 100 * i.tolerance
 
 
-def test_the_names_complete_a_sentence():
-    on_images = [i.name for i in invariances(describe("BatchNorm2d(3)", (2, 3, 4, 4)))]
-    assert on_images == [
-        "add one number to everything",
-        "add a different number to each channel",
-        "add a different number to each example",
-        "add a different number to each position",
-        "scale everything",
-        "scale one channel",
-        "scale one example",
-        "scale one position",
-        "shuffle the examples (outputs move along)",
-        "change the other examples",
-    ]
-    assert "scale one feature" in [i.name for i in invariances(describe("LayerNorm(3)", (2, 3)))]
+CHANNELS = [
+    ("BatchNorm2d(3)", (2, 3, 4, 4), "NCHW", "add a different number to each channel", "scale one channel"),
+    ("LayerNorm(3)", (2, 3), "ND", "add a different number to each feature", "scale one feature"),
+    ("LayerNorm(3)", (2, 3, 3, 3), "NDHW", "add a different number to each slice", "scale one slice"),
+]
+
+
+@pytest.mark.parametrize(("layer", "shape", "layout", "add", "scale"), CHANNELS)
+def test_the_labels_name_the_channel_axis(layer, shape, layout, add, scale):
+    labels = [LABELS[i.key] for i in invariances(describe(layer, shape, layout=layout))]
+    assert (labels[1], labels[1 + labels.index("scale everything")]) == (add, scale)
 
 
 LEFT_OUT = [
     # shape, layout, what there is to change
-    ((3,), "D", ["add", "add c", "scale", "scale c"]),
-    ((3, 4, 4), "CHW", ["add", "add c", "add position", "scale", "scale c", "scale position"]),
+    ((3,), "D", ["add", "add_feature", "scale", "scale_feature"]),
+    ((3, 4, 4), "CHW", ["add", "add_channel", "add_position", "scale", "scale_channel", "scale_position"]),
     ((2, 4), "AB", ["add", "scale"]),  # neither examples nor channels: then nothing is a position
     ((1, 3), "ND", list(MARKS)),  # measured with two examples
 ]

@@ -7,7 +7,8 @@ import pytest
 from playwright.sync_api import expect
 
 from normviz.analysis.forward import run_module
-from normviz.analysis.sentences import gap, sentence
+from normviz.analysis.number_format import format_difference
+from normviz.analysis.sentences import sentence
 from normviz.code.generate import code
 from normviz.scene.scene import DEFAULT_SHAPE, Scene
 from normviz.ui.controls.more import DATA_NAMES, PARAMETER_NAMES
@@ -227,7 +228,7 @@ def test_the_code_is_that_of_the_layer_and_the_agreement_is_shown(look_both):
         shown = view.find("[role=tabpanel] :is([data-testid=stCode], .nv-code) code").locator("visible=true")
         expect(shown).to_have_text(code(e, flavor), use_inner_text=True)
     expect(view.page.get_by_text("matches torch.nn.GroupNorm")).to_contain_text(
-        f"largest difference {gap(e.agreement)}"
+        f"largest difference {format_difference(e.agreement)}"
     )
 
 

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from normviz import explain
-from normviz.analysis.gradients import autograd_backward, parameter_sum, upstream
-from normviz.analysis.sentences import gap, shown
+from normviz.analysis.gradients.closed_form import autograd_backward, parameter_sum, upstream
+from normviz.analysis.number_format import format_difference, format_number
 from normviz.layers.errors import NormvizError
 from normviz.lessons.gradients import derivatives
 from normviz.scene.query import read
@@ -104,7 +104,7 @@ def test_the_matrix_of_two_elements():
     assert (own.shape, own.axes) == ((2, 2), ("i", "j"))
     assert derivatives.off_diagonal(found) == pytest.approx(3 / 32)
     assert derivatives.matrix_sentence(e, found, difference) == (
-        f"Of **4** derivatives **0** are exactly 0. Largest difference of the closed form from autograd: **{gap(difference)}**."
+        f"Of **4** derivatives **0** are exactly 0. Largest difference of the closed form from autograd: **{format_difference(difference)}**."
     )
     assert difference < 1e-12
 
@@ -142,7 +142,7 @@ def test_what_is_summed_into_the_gamma_that_an_element_meets():
     assert panels[2].values.sum() == pytest.approx(float(dout[:, 0].sum()), abs=1e-12)
     assert not panels[1].values[:, 1].any()
     assert derivatives.parameter_sentence(found) == (
-        f"**3** elements meet this gamma, and their terms are summed: dgamma = **{shown(float(gamma))}** and dbeta = **{shown(float(dout[:, 0].sum()))}**."
+        f"**3** elements meet this gamma, and their terms are summed: dgamma = **{format_number(float(gamma))}** and dbeta = **{format_number(float(dout[:, 0].sum()))}**."
     )
 
 

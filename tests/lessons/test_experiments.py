@@ -7,8 +7,9 @@ import pytest
 import torch
 from torch import nn
 
-from normviz.analysis.running import Sequences, SmallBatches, Stream, even_sizes, follow, per_step, run, shard, spread
-from normviz.analysis.running.stream import Run
+from normviz.analysis.running.sampling import Sequences, SmallBatches, per_step, spread
+from normviz.analysis.running.shards import even_sizes, shard
+from normviz.analysis.running.stream import Run, Stream, follow, run
 from normviz.layers.errors import NormvizError
 from normviz.lessons.train_and_eval import experiments
 from normviz.scene.query import read

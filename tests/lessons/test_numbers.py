@@ -6,10 +6,13 @@ from time import process_time
 import pytest
 import torch
 
-from normviz.analysis.rounding import DISTANCES, DTYPES, EPSILONS, OWN, Estimate, no_eps, sequence
+from normviz.analysis.number_format import format_number
 from normviz.analysis.rounding.degenerate import CONSTANT, SINGLE
+from normviz.analysis.rounding.eps import EPSILONS, no_eps
+from normviz.analysis.rounding.groups import DISTANCES, DTYPES, OWN, sequence
+from normviz.analysis.rounding.variance import Estimate
 from normviz.lessons.numerics import numbers, zero_variance
-from normviz.lessons.numerics.numbers import ONE_PASS, SIZE, SMALLEST_EPS, TWO_PASSES, as_code, power, shown
+from normviz.lessons.numerics.numbers import ONE_PASS, SIZE, SMALLEST_EPS, TWO_PASSES, as_code, power
 from normviz.lessons.numerics.zero_variance import (
     EXACT,
     KINDS,
@@ -54,7 +57,7 @@ def words(lines):
     ],
 )
 def test_numbers_as_a_page_prints_them(value, text):
-    assert shown(value) == text
+    assert format_number(value) == text
 
 
 def test_powers_and_eps_as_a_page_prints_them():
@@ -96,7 +99,7 @@ def test_a_negative_variance_and_its_nan_are_counted():
     assert all(isnan(one.output_size) for one in negative)
     sentence = numbers.variance_sentence(found, 6)
     assert told(sentence)[-3:] == [str(len(DISTANCES)), str(len(negative)), str(sum(one.is_nan for one in first))]
-    assert told(sentence)[1] == shown(first[6].var)
+    assert told(sentence)[1] == format_number(first[6].var)
     assert first[6].var < 0
 
 
@@ -110,8 +113,8 @@ def test_every_way_stands_in_the_table_with_its_own_numbers(dtype, exponent):
     assert [(row["< 0"], row["NaN out"]) for row in rows] == [(one.negative, one.is_nan) for one in here.values()]
     for row, one in zip(rows, here.values(), strict=True):
         hidden = one.method in OWN and one.exact == 0 and not one.is_nan  # nothing to read back from one number
-        assert row["variance"] == (None if hidden else shown(one.var))
-        assert row["error"] == (None if hidden else shown(one.error, 2))
+        assert row["variance"] == (None if hidden else format_number(one.var))
+        assert row["error"] == (None if hidden else format_number(one.error, 2))
     assert len(rows) == 4 + 1 + len(OWN)
     assert words(numbers.variance_lines(found, exponent)) <= MOST_WORDS
 
@@ -130,7 +133,7 @@ def test_the_distance_between_neighbours_is_told_rightly(dtype, exponent):
         assert "cannot hold" in why
     else:
         step = torch.nextafter(place, torch.tensor(inf, dtype=place.dtype)) - place
-        assert told(why) == [shown(float(step))]
+        assert told(why) == [format_number(float(step))]
 
 
 # How small may eps be?
@@ -159,12 +162,12 @@ def test_every_eps_stands_in_the_table(dtype, exponent):
     assert [float(row["eps"]) for row in rows] == list(EPSILONS)
     for row, one in zip(rows, found, strict=True):
         values = list(row.values())
-        assert values[2:4] == [shown(one.exact, 3), shown(one.by_hand, 3)]
-        assert values[4:] == [shown(size, 3) for size in one.own.values()]
+        assert values[2:4] == [format_number(one.exact, 3), format_number(one.by_hand, 3)]
+        assert values[4:] == [format_number(size, 3) for size in one.own.values()]
     lines = list(numbers.eps_lines(found, exponent))
     assert words(lines) <= MOST_WORDS
     none = no_eps(dtype, 10.0**exponent, SIZE)
-    assert told(lines[-1])[:3] == [shown(v, 3) for v in (none.computing_eps, none.own, none.with_computing)]
+    assert told(lines[-1])[:3] == [format_number(v, 3) for v in (none.computing_eps, none.own, none.with_computing)]
 
 
 def test_the_curves_are_the_formula():
@@ -195,7 +198,7 @@ def test_the_counts_of_both_sentences():
         "1,234.567",
         str(sum(one.from_beta == 0 for one in constant)),
         str(sum(kind(one) == NOISE for one in constant)),
-        shown(max(one.from_beta for one in constant if kind(one) == NOISE), 3),
+        format_number(max(one.from_beta for one in constant if kind(one) == NOISE), 3),
         "2",
     ]
     assert told(zero_variance.single_sentence(single)) == [
@@ -203,7 +206,7 @@ def test_the_counts_of_both_sentences():
         str(sum(one.refusal is not None for one in single)),
         str(sum(one.from_beta == 0 for one in single)),
         str(sum(kind(one) == NOISE for one in single)),
-        shown(max(one.from_beta for one in single if kind(one) == NOISE), 3),
+        format_number(max(one.from_beta for one in single if kind(one) == NOISE), 3),
         "−2 or 2",
     ]
 
@@ -242,7 +245,7 @@ def test_every_layer_has_its_row_and_torch_its_own_words(dtype, make, value, cas
 def test_the_amplified_noise_is_told_rightly():
     lines = list(zero_variance.degenerate_lines(zero_variance.constant(1234.567, "float32")))
     assert told(lines[0]) == ["2", "0.5"]
-    assert told(lines[1]) == [shown(1e-5**-0.5, 3)]
+    assert told(lines[1]) == [format_number(1e-5**-0.5, 3)]
 
 
 # eps inside or outside the square root
@@ -254,8 +257,14 @@ def test_the_curve_reaches_past_both_places_and_the_sentence_names_its_widest_ga
     assert found[0].var < eps**2 / 100
     assert found[-1].var > eps * 100
     most = max(found, key=lambda one: abs(one.outside - one.inside))
-    assert told(numbers.placement_sentence(eps, found)) == [shown(v, 2) for v in (most.var, most.inside, most.outside)]
-    assert [told(line) for line in numbers.placement_lines(eps)] == [[shown(eps, 3)], [shown(eps**2, 3)], []]
+    assert told(numbers.placement_sentence(eps, found)) == [
+        format_number(v, 2) for v in (most.var, most.inside, most.outside)
+    ]
+    assert [told(line) for line in numbers.placement_lines(eps)] == [
+        [format_number(eps, 3)],
+        [format_number(eps**2, 3)],
+        [],
+    ]
     assert words(numbers.placement_lines(eps)) <= MOST_WORDS
 
 

@@ -136,7 +136,7 @@ def test_batch_norm_1d_takes_the_positions_for_channels():
 
 
 def test_a_pattern_has_no_mode():
-    assert [row["train = eval?"] for row in ready_set("sequences").comparison.rows()] == ["no mode", True]
+    assert [row["train_equals_eval"] for row in ready_set("sequences").comparison.rows()] == ["no mode", True]
 
 
 def test_sequences_average_over_what_the_note_says():

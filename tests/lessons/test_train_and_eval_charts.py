@@ -7,7 +7,8 @@ import plotly.graph_objects as go
 import plotly.io
 import pytest
 
-from normviz.analysis.running import Sequences, SmallBatches, Stream, per_step, run, spread
+from normviz.analysis.running.sampling import Sequences, SmallBatches, per_step, spread
+from normviz.analysis.running.stream import Stream, run
 from normviz.figures import theme
 from normviz.figures.charts import bars, chart, dots, line
 from normviz.lessons.train_and_eval import charts

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from normviz.analysis.rounding import DTYPES
+from normviz.analysis.rounding.groups import DTYPES
 from normviz.layers.errors import NormvizError
 from normviz.lessons.gradients.derivatives import INPUTS
 from normviz.lessons.gradients.page import TITLES as GRADIENTS

@@ -2,7 +2,7 @@ import pytest
 
 from normviz import explain
 from normviz.analysis.explanation import describe
-from normviz.analysis.sentences import gap
+from normviz.analysis.number_format import format_difference
 from normviz.code.generate import FLAVORS, code
 from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
@@ -373,4 +373,4 @@ def test_the_agreement_with_torch_is_told(layer):
     (told,) = [caption.value for caption in app.caption if "matches" in caption.value]
     e = scene(app).explanation
     assert e.agreement < 1e-5
-    assert told == f"The output matches torch.nn.{e.layer.name}: largest difference {gap(e.agreement)}"
+    assert told == f"The output matches torch.nn.{e.layer.name}: largest difference {format_difference(e.agreement)}"

@@ -6,7 +6,7 @@ import re
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from normviz.analysis.rounding import DTYPES
+from normviz.analysis.rounding.groups import DTYPES
 from normviz.lessons.numerics.page import FIELDS, TITLES
 from normviz.lessons.pages import PAGES
 from normviz.scene.settings import read_settings, write_settings

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from normviz.analysis.running import Stream, run
+from normviz.analysis.running.stream import Stream, run
 from normviz.lessons.train_and_eval import experiments as experiments_told
 from normviz.ui.controls import experiments
 from tests.ui.driver import query, said, turned, warned

@@ -20,7 +20,7 @@ import torch
 from einops import reduce, repeat
 from torch import Tensor
 
-from normviz.analysis.forward import Values, as_tensor, largest_difference, lay
+from normviz.analysis.forward import Values, as_tensor, broadcast, largest_difference
 from normviz.analysis.gradients.derivatives import MOST_ELEMENTS, MOST_IN_MATRIX, column, in_float64, output
 from normviz.layers.errors import NormvizError
 from normviz.layers.norm import Norm
@@ -126,7 +126,7 @@ def _sum(*terms: Tensor | None) -> Tensor:
 
 def _gamma(e: Explanation) -> Tensor:
     gamma = e.layer_values().gamma
-    return torch.ones((), dtype=torch.float64) if gamma is None else lay(e.norm, e.shape, gamma)
+    return torch.ones((), dtype=torch.float64) if gamma is None else broadcast(e.norm, e.shape, gamma)
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +187,7 @@ def autograd_backward(e: Explanation, dout: Any) -> Gradients:
     return Gradients(named["x"], named.get("gamma"), named.get("beta"))
 
 
-def gap(one: Gradients, other: Gradients) -> dict[str, float]:
+def gradient_differences(one: Gradients, other: Gradients) -> dict[str, float]:
     """The largest difference of each gradient: ``{"dx": ..., "dgamma": ..., "dbeta": ...}``, without those that are None."""
     pairs = {name: (value, getattr(other, name)) for name, value in vars(one).items() if value is not None}
     return {name: largest_difference(*pair) for name, pair in pairs.items()}

@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from normviz.analysis.forward import lay
+from normviz.analysis.forward import broadcast
 from normviz.analysis.gradients.closed_form import ClosedForm, closed_column
 from normviz.analysis.gradients.derivatives import MOST_ELEMENTS
 from normviz.layers.errors import NormvizError, echo, listed
@@ -78,7 +78,7 @@ def vanishing_of(e: Explanation, form: ClosedForm, tolerance: float = TOLERANCE)
     gamma = e.layer_values().gamma
     no_gamma = torch.zeros(e.shape, dtype=torch.bool)
     if gamma is not None:
-        no_gamma = no_gamma | (lay(e.norm, e.shape, gamma).cpu() == 0)
+        no_gamma = no_gamma | (broadcast(e.norm, e.shape, gamma).cpu() == 0)
     xhat = e.trace.normalized.double().cpu()
     off_diagonal, diagonal = conditions(e.norm)
     return Vanishing(

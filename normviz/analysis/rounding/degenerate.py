@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from normviz.analysis.checks import SEEDS, read_integer, read_number
 from normviz.analysis.forward import Values, run_module, trace
-from normviz.analysis.rounding.groups import SEEDS, dtype_of, number, whole
+from normviz.analysis.rounding.groups import read_dtype
 from normviz.layers.axes import parse_layout
 from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
@@ -91,7 +92,7 @@ def constant_groups(value: float = 1234.567, dtype: str = "float32") -> tuple[De
     >>> [(d.layer, d.from_sign < 1e-6) for d in constant_groups() if d.layer.startswith("RMS")]
     [('RMSNorm([3, 4, 4])', True)]
     """
-    kind, value = dtype_of(dtype), number("value", value, -LARGEST_VALUE, LARGEST_VALUE)
+    kind, value = read_dtype(dtype), read_number("value", value, -LARGEST_VALUE, LARGEST_VALUE)
     if abs(value) > torch.finfo(kind).max:
         raise NormvizError(
             f"value={value:g} is beyond {dtype}, which ends at {torch.finfo(kind).max:g}; give a smaller one."
@@ -111,8 +112,8 @@ def single_elements(scale: float = 1000.0, dtype: str = "float32", seed: int = 0
     >>> [d.refusal for d in single_elements() if d.layer == "BatchNorm1d(4)"]
     ['Expected more than 1 value per channel when training, got input size torch.Size([1, 4])']
     """
-    kind, scale = dtype_of(dtype), number("scale", scale, 0, 1e4)
-    generator = torch.Generator().manual_seed(whole("seed", seed, SEEDS))
+    kind, scale = read_dtype(dtype), read_number("scale", scale, 0, 1e4)
+    generator = torch.Generator().manual_seed(read_integer("seed", seed, SEEDS))
     noise = [torch.randn(shape, generator=generator, dtype=torch.float64) for _, shape in SINGLE]
     return tuple(_outcome(text, (scale * x).to(kind)) for (text, _), x in zip(SINGLE, noise, strict=True))
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from normviz.analysis.checks import read_number
 from normviz.analysis.forward import COMPUTES_IN
 from normviz.analysis.rounding.groups import (
     DTYPES,
     OWN,
     exact_variance,
-    number,
     own_output,
     read_eps,
     root_mean_square,
@@ -151,7 +151,7 @@ def no_eps(dtype: str, spread: float = 1e-3, size: int = 256, seed: int = 0) -> 
 
 
 @dataclass(frozen=True)
-class Placement:
+class EpsPlacement:
     """eps inside or outside the square root, at one variance. Sizes are root mean squares of the output.
 
     inside      (x - mean) / sqrt(var + eps)
@@ -167,7 +167,7 @@ class Placement:
 
 def eps_placement(
     eps: float = 1e-5, variances: Sequence[float] = VARIANCES, size: int = 256, seed: int = 0
-) -> tuple[Placement, ...]:
+) -> tuple[EpsPlacement, ...]:
     """One group scaled to each variance, normalized with eps inside and outside the square root, in float64.
 
     eps        1e-30 to 1.
@@ -187,11 +187,11 @@ def eps_placement(
             f"a curve takes 1 to {MOST_VARIANCES} variances, and these are {len(variances)}; give fewer."
         )
     var = torch.tensor(
-        [number("variance", v, SMALLEST_VARIANCE, LARGEST_VARIANCE) for v in variances], dtype=torch.float64
+        [read_number("variance", v, SMALLEST_VARIANCE, LARGEST_VARIANCE) for v in variances], dtype=torch.float64
     )
     unit = by_hand(sequence("float64", 0, size, seed), 0.0)
     inside = (var / (var + eps)).sqrt()
     outside = var.sqrt() / (var.sqrt() + eps)
     difference = (inside - outside).abs() * unit.abs().max()
     columns = (values.tolist() for values in (var, inside, outside, difference))
-    return tuple(Placement(*values) for values in zip(*columns, strict=True))
+    return tuple(EpsPlacement(*values) for values in zip(*columns, strict=True))

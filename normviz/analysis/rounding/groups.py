@@ -6,12 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, log10
-from numbers import Integral, Real
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from normviz.analysis.checks import SEEDS, read_integer, read_number
 from normviz.layers.errors import NormvizError, echo, listed
 
 DTYPES = {
@@ -20,7 +19,6 @@ DTYPES = {
     "float32": torch.float32,
     "float64": torch.float64,
 }
-SEEDS = range(2**31)
 SAMPLES = range(2, 1025)  # numbers in a group
 LARGEST_DISTANCE = 1e7
 DISTANCES = tuple(10.0**power for power in range(ceil(log10(LARGEST_DISTANCE)) + 1))  # 10^0 .. 10^7
@@ -28,10 +26,10 @@ SMALLEST_SPREAD, LARGEST_SPREAD = 1e-12, 1e3
 SMALLEST_EPS = 1e-30
 
 
-def dtype_of(name: str) -> torch.dtype:
+def read_dtype(name: str) -> torch.dtype:
     """The torch type of that name: "float16", "bfloat16", "float32" or "float64". Raises NormvizError for another.
 
-    >>> dtype_of("float16")
+    >>> read_dtype("float16")
     torch.float16
     """
     if not isinstance(name, str) or name not in DTYPES:
@@ -39,24 +37,9 @@ def dtype_of(name: str) -> torch.dtype:
     return DTYPES[name]
 
 
-def whole(name: str, value: Any, allowed: range) -> int:
-    """``value`` as an int. Raises NormvizError unless it is a whole number of ``allowed``."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or int(value) not in allowed:
-        raise NormvizError(f"{name}={echo(value)} must be a whole number from {allowed[0]:,} to {allowed[-1]:,}.")
-    return int(value)
-
-
-def number(name: str, value: Any, low: float, high: float) -> float:
-    """``value`` as a float. Raises NormvizError unless it is a number from ``low`` to ``high``."""
-    is_number = isinstance(value, Real) and not isinstance(value, bool)
-    if not is_number or not low <= value <= high:
-        raise NormvizError(f"{name}={echo(value)} must be a number from {low:g} to {high:g}.")
-    return float(value)
-
-
 def read_eps(eps: float) -> float:
     """eps as a float. Raises NormvizError unless it is from 1e-30 to 1 (torch's BatchNorm refuses 0)."""
-    return number("eps", eps, SMALLEST_EPS, 1)
+    return read_number("eps", eps, SMALLEST_EPS, 1)
 
 
 def sequence(dtype: str, distance: float = 0.0, size: int = 256, seed: int = 0, spread: float = 1.0) -> Tensor:
@@ -75,12 +58,12 @@ def sequence(dtype: str, distance: float = 0.0, size: int = 256, seed: int = 0, 
     [1000.0, 1000.0, 996.0, 1000.0]
     """
     distance, spread = (
-        number("distance", distance, 0, LARGEST_DISTANCE),
-        number("spread", spread, SMALLEST_SPREAD, LARGEST_SPREAD),
+        read_number("distance", distance, 0, LARGEST_DISTANCE),
+        read_number("spread", spread, SMALLEST_SPREAD, LARGEST_SPREAD),
     )
-    generator = torch.Generator().manual_seed(whole("seed", seed, SEEDS))
-    noise = torch.randn(whole("size", size, SAMPLES), generator=generator, dtype=torch.float64)
-    return (distance + spread * noise).to(dtype_of(dtype))
+    generator = torch.Generator().manual_seed(read_integer("seed", seed, SEEDS))
+    noise = torch.randn(read_integer("size", size, SAMPLES), generator=generator, dtype=torch.float64)
+    return (distance + spread * noise).to(read_dtype(dtype))
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,13 @@ from math import inf, isnan, nan
 import torch
 from torch import Tensor
 
+from normviz.analysis.checks import read_number
 from normviz.analysis.rounding.groups import (
     DISTANCES,
     LARGEST_DISTANCE,
     OWN,
     exact_output,
     exact_variance,
-    number,
     own_output,
     read_eps,
     root_mean_square,
@@ -154,7 +154,7 @@ def sweep(
         raise NormvizError(
             f"a sweep takes 1 to {MOST_DISTANCES} distances, and these are {len(distances)}; give fewer."
         )
-    places = [number("distance", distance, 0, LARGEST_DISTANCE) for distance in distances]
+    places = [read_number("distance", distance, 0, LARGEST_DISTANCE) for distance in distances]
     x = torch.stack([sequence(dtype, distance, size, seed) for distance in places])
     outcomes = {name: (method(x), _by_hand(x, method(x), eps)) for name, method in METHODS.items()}
     wide = x.to(torch.promote_types(x.dtype, torch.float32))

@@ -9,10 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from normviz.analysis.checks import SEEDS, Array, frozen_array, read_float64, read_integer, read_tensor
 from normviz.analysis.forward import largest_difference
-from normviz.analysis.running.checks import SEEDS, Array, fixed, tensor, whole, within
-from normviz.analysis.running.combining import read_sizes
-from normviz.analysis.running.modes import torch_layer_of
+from normviz.analysis.running.shards import read_sizes
+from normviz.analysis.running.torch_module import torch_layer_of
 from normviz.layers.layer import Layer
 from normviz.layers.torch_errors import check
 
@@ -58,8 +58,8 @@ def accumulate(layer: str | Layer, x: Any, sizes: Sequence[int], seed: int = 0) 
     >>> accumulate("LayerNorm(3)", torch.randn(4, 3), (2, 2)).output_difference
     0.0
     """
-    found, batch = torch_layer_of(layer).with_(training=True), within(tensor(x, "a batch in parts"))
-    micro, generator = read_sizes(sizes, batch), torch.Generator().manual_seed(whole("seed", seed, SEEDS))
+    found, batch = torch_layer_of(layer).with_(training=True), read_float64(read_tensor(x, "a batch in parts"))
+    micro, generator = read_sizes(sizes, batch), torch.Generator().manual_seed(read_integer("seed", seed, SEEDS))
     for examples in (len(batch), *micro):
         check(found, (examples, *batch.shape[1:]))
     loss = torch.randn(batch.shape, generator=generator, dtype=torch.float64) / len(batch)
@@ -69,11 +69,11 @@ def accumulate(layer: str | Layer, x: Any, sizes: Sequence[int], seed: int = 0) 
     return Accumulation(
         found,
         micro,
-        fixed(whole_output),
-        fixed(micro_output),
+        frozen_array(whole_output),
+        frozen_array(micro_output),
         largest_difference(whole_output, micro_output),
-        None if gradients is None else fixed(gradients[0]),
-        None if gradients is None else fixed(gradients[1]),
+        None if gradients is None else frozen_array(gradients[0]),
+        None if gradients is None else frozen_array(gradients[1]),
         None if gradients is None else largest_difference(*gradients),
         whole_updates,
         micro_updates,

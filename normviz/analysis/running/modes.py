@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from copy import deepcopy
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -14,10 +13,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from normviz.analysis.checks import SEEDS, Array, frozen_array, read_integer, read_only, read_tensor
 from normviz.analysis.forward import largest_difference
-from normviz.analysis.running.checks import MOST_ELEMENTS, SEEDS, Array, fixed, read_only, tensor, whole
+from normviz.analysis.running.torch_module import attempt, torch_layer_of
 from normviz.layers.axes import example_axis, parse_layout
-from normviz.layers.errors import NormvizError, echo
+from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.layers.torch_errors import check
@@ -77,7 +77,7 @@ def train_and_eval(
     >>> both.train.round(3).tolist(), both.eval.round(3).tolist(), both.buffers_changed
     ([[-0.333], [0.333]], [[0.667], [1.333]], 3)
     """
-    found, x = torch_layer_of(layer).with_(training=True), tensor(x, "train_and_eval")
+    found, x = torch_layer_of(layer).with_(training=True), read_tensor(x, "train_and_eval")
     check(found, tuple(x.shape))
     axes = parse_layout(layout or found.kind.layout(x.ndim), x.ndim)
     module = _trained(found, x, axes, warmup, seed)
@@ -88,8 +88,8 @@ def train_and_eval(
         found,
         found.norm(axes),
         found.with_(training=False).norm(axes),
-        fixed(in_train),
-        fixed(in_eval),
+        frozen_array(in_train),
+        frozen_array(in_eval),
         read_only(~same.numpy()),
         largest_difference(in_train, in_eval),
         changed_by_train,
@@ -138,11 +138,11 @@ def one_example(
     >>> alone.eval.output is None, alone.eval.difference
     (False, 0.0)
     """
-    found, x = torch_layer_of(layer).with_(training=True), tensor(x, "one_example")
+    found, x = torch_layer_of(layer).with_(training=True), read_tensor(x, "one_example")
     axes = parse_layout(layout or found.kind.layout(x.ndim), x.ndim)
     alone, number, axis = x, 0, example_axis(axes)
     if axis is not None:
-        number = whole("example", example, range(x.shape[axis]))
+        number = read_integer("example", example, range(x.shape[axis]))
         alone = x.narrow(axis, number, 1)
     module = _trained(found, x, axes, warmup, seed)
 
@@ -153,48 +153,9 @@ def one_example(
             return Outcome(None, refusal, None)
         if among is not None and axis is not None:
             among = among.narrow(axis, number, 1)
-        return Outcome(fixed(output), "", None if among is None else largest_difference(output, among))
+        return Outcome(frozen_array(output), "", None if among is None else largest_difference(output, among))
 
-    return OneExample(found, fixed(alone), outcome(True), outcome(False))
-
-
-@torch.no_grad()
-def torch_words(layer: str | Layer, x: Any) -> str:
-    """What torch itself says where it refuses x, caught as it speaks; "" where it runs. The layer's own mode counts.
-
-    >>> torch_words("InstanceNorm1d(2)", torch.zeros(3, 2, 1))
-    'Expected more than 1 spatial element when training, got input size torch.Size([3, 2, 1])'
-    """
-    found, x = torch_layer_of(layer), tensor(x, "torch_words")
-    try:
-        return attempt(found.module(x.dtype), x)[1]
-    except ValueError as refused:  # GroupNorm refuses when it is made
-        return str(refused)
-
-
-def torch_layer_of(layer: str | Layer) -> Layer:
-    """The Layer that is meant. Raises NormvizError where torch has no module for it."""
-    found = Layer.parse(layer) if isinstance(layer, str) else layer
-    if not isinstance(found, Layer):
-        raise NormvizError(
-            f"{echo(found)} has no train and eval mode; give a layer of torch.nn, such as BatchNorm2d(3)."
-        )
-    if found.kind.module is None:
-        raise NormvizError(f"torch.nn has no {found.name}; give a layer of torch.nn, such as BatchNorm2d(3).")
-    sizes = [found.given[argument.name] for argument in found.kind.arguments if argument.takes in ("size", "shape")]
-    if any((prod(size) if isinstance(size, tuple) else size) > MOST_ELEMENTS for size in sizes):
-        raise NormvizError(f"{echo(str(found))} is too large to run; give sizes of at most {MOST_ELEMENTS:,} in all.")
-    return found
-
-
-def attempt(module: nn.Module, x: Tensor) -> tuple[Tensor | None, str]:
-    """The module's output, or None and torch's words; the module stays as it is (a refused BatchNorm counts its batch)."""
-    try:
-        with warnings.catch_warnings():  # torch warns of an unused num_features
-            warnings.simplefilter("ignore")
-            return deepcopy(module)(x), ""
-    except (ValueError, RuntimeError) as refused:
-        return None, str(refused)
+    return OneExample(found, frozen_array(alone), outcome(True), outcome(False))
 
 
 def _changing(module: nn.Module, x: Tensor) -> tuple[Tensor, tuple[str, ...]]:
@@ -229,8 +190,8 @@ def _check_either(layer: Layer, shape: tuple[int, ...], other: tuple[int, ...]) 
 
 
 def _given(layer: Layer, x: Tensor, batches: Iterable[Any]) -> list[Tensor]:
-    found = [tensor(batch, "warmup") for batch in batches]
-    whole("warmup", len(found), WARM_UPS)
+    found = [read_tensor(batch, "warmup") for batch in batches]
+    read_integer("warmup", len(found), WARM_UPS)
     _check_work(len(found), max((batch.numel() for batch in found), default=1))
     for batch in found:
         check(layer, tuple(batch.shape))
@@ -241,7 +202,10 @@ def _given(layer: Layer, x: Tensor, batches: Iterable[Any]) -> list[Tensor]:
 
 def _drawn(layer: Layer, x: Tensor, shape: tuple[int, ...], warmup: int, seed: int) -> Iterator[Tensor]:
     """Batches of ``shape`` like x: normal, with its mean and standard deviation in each channel."""
-    count, generator = whole("warmup", warmup, WARM_UPS), torch.Generator().manual_seed(whole("seed", seed, SEEDS))
+    count, generator = (
+        read_integer("warmup", warmup, WARM_UPS),
+        torch.Generator().manual_seed(read_integer("seed", seed, SEEDS)),
+    )
     if not layer.tracks:  # nothing would be learned from them
         return
     _check_work(count, prod(shape))
@@ -266,4 +230,6 @@ def most_warm_up(elements: int) -> int:
     >>> most_warm_up(96), most_warm_up(2**20)
     (100, 2)
     """
-    return min(WARM_UPS[-1], MOST_WARM_UP_ELEMENTS // whole("elements", elements, range(1, MOST_WARM_UP_ELEMENTS + 1)))
+    return min(
+        WARM_UPS[-1], MOST_WARM_UP_ELEMENTS // read_integer("elements", elements, range(1, MOST_WARM_UP_ELEMENTS + 1))
+    )

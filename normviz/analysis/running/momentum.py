@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from normviz.analysis.running.checks import LARGEST_VALUE, Array, fixed, number, numbers, whole
+from normviz.analysis.checks import LARGEST_VALUE, Array, frozen_array, read_integer, read_number, read_numbers
 from normviz.layers.arguments import READERS
 from normviz.layers.errors import NormvizError, echo, listed
 
@@ -52,7 +52,7 @@ def to_torch(momentum: float) -> float:
 def _complement(momentum: Any) -> float:
     if momentum is None:
         raise NormvizError("momentum=None, a cumulative average, exists in torch alone; give a number from 0 to 1.")
-    return float(1 - Decimal(repr(number("momentum", momentum, 0, 1))))
+    return float(1 - Decimal(repr(read_number("momentum", momentum, 0, 1))))
 
 
 def moving_average(values: Any, momentum: float | None, start: float = 0.0) -> Array:
@@ -67,12 +67,12 @@ def moving_average(values: Any, momentum: float | None, start: float = 0.0) -> A
     >>> moving_average([4, 0, 8], 0.5).tolist(), moving_average([4, 0, 8], None).tolist()
     ([2.0, 1.0, 4.5], [4.0, 2.0, 4.0])
     """
-    weight, kept, history = read_momentum(momentum), number("start", start, -LARGEST_VALUE, LARGEST_VALUE), []
+    weight, kept, history = read_momentum(momentum), read_number("start", start, -LARGEST_VALUE, LARGEST_VALUE), []
     for t, value in enumerate(_series(values), 1):
         new = 1 / t if weight is None else weight
         kept = (1 - new) * kept + new * value
         history.append(kept)
-    return fixed(history)
+    return frozen_array(history)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,16 +104,16 @@ def two_forms(values: Any, momentum: float, start: float = 0.0, dtype: str = "fl
     if dtype not in DTYPES:
         raise NormvizError(f"dtype={echo(dtype)} must be {listed(DTYPES)}.")
     real = np.dtype(dtype).type
-    old = real(number("momentum", momentum, 0, 1))
+    old = real(read_number("momentum", momentum, 0, 1))
     new = real(1) - old
-    weighted = stepped = real(number("start", start, -LARGEST_VALUE, LARGEST_VALUE))
+    weighted = stepped = real(read_number("start", start, -LARGEST_VALUE, LARGEST_VALUE))
     by_weights, by_steps = [], []
     for value in _series(values).astype(real):
         weighted = weighted * old + value * new
         stepped = stepped - (stepped - value) * new
         by_weights.append(float(weighted))
         by_steps.append(float(stepped))
-    one, other = fixed(by_weights), fixed(by_steps)
+    one, other = frozen_array(by_weights), frozen_array(by_steps)
     return TwoForms(one, other, float(np.abs(one - other).max()))
 
 
@@ -145,12 +145,12 @@ def weights(momentum: float | None, steps: int, framework: str = "torch") -> Arr
     >>> weights(0.5, 3).tolist()
     [0.5, 0.25, 0.125]
     """
-    steps, weighs_new = whole("steps", steps, VALUES), _weighs(framework) == "new"
+    steps, weighs_new = read_integer("steps", steps, VALUES), _weighs(framework) == "new"
     momentum = _momentum_of(momentum, weighs_new)
     if momentum is None:
-        return fixed(np.full(steps, 1 / steps))
+        return frozen_array(np.full(steps, 1 / steps))
     new, old = (momentum, 1 - momentum) if weighs_new else (1 - momentum, momentum)
-    return fixed(new * np.power(old, np.arange(steps, dtype=np.float64)))
+    return frozen_array(new * np.power(old, np.arange(steps, dtype=np.float64)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,11 +178,11 @@ def forgetting(framework: str, momenta: Sequence[float] = MOMENTA) -> Forgetting
     (True, False)
     """
     weighs = _weighs(framework)
-    momentum = np.unique(numbers("momenta", momenta, len(VALUES)))
+    momentum = np.unique(read_numbers("momenta", momenta, len(VALUES)))
     if len(momentum) < 2:
         raise NormvizError(f"momenta={echo(momenta)} must be two different numbers from 0 to 1, or more.")
     lives = [half_life(float(value), framework) for value in momentum]
-    return Forgetting(framework, weighs, fixed(momentum), fixed(lives), lives == sorted(lives))
+    return Forgetting(framework, weighs, frozen_array(momentum), frozen_array(lives), lives == sorted(lives))
 
 
 def lag(momentum: float | None, drift: float) -> float:
@@ -194,7 +194,7 @@ def lag(momentum: float | None, drift: float) -> float:
     >>> round(lag(0.1, 0.5), 12), lag(0.5, -2), lag(None, 1)
     (4.5, -2.0, inf)
     """
-    momentum, drift = read_momentum(momentum), number("drift", drift, -LARGEST_VALUE, LARGEST_VALUE)
+    momentum, drift = read_momentum(momentum), read_number("drift", drift, -LARGEST_VALUE, LARGEST_VALUE)
     if drift == 0:
         return 0.0
     if not momentum:
@@ -203,7 +203,7 @@ def lag(momentum: float | None, drift: float) -> float:
 
 
 def _series(values: Any) -> Array:
-    series = numbers("values", values, VALUES[-1])
+    series = read_numbers("values", values, VALUES[-1])
     if series.ndim != 1:
         raise NormvizError(f"values has the shape {series.shape}; give one number a step, as in [4, 0, 8].")
     return series
@@ -217,4 +217,4 @@ def _weighs(framework: Any) -> str:
 
 def _momentum_of(momentum: Any, weighs_new: bool) -> float | None:
     """None is legal where momentum weighs the new value, which is torch's."""
-    return read_momentum(momentum) if weighs_new else number("momentum", momentum, 0, 1)
+    return read_momentum(momentum) if weighs_new else read_number("momentum", momentum, 0, 1)

@@ -15,11 +15,91 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from normviz.analysis.running.checks import Array, fixed, number, read_only, tensor, within
-from normviz.analysis.running.combining import combine, read_sizes
-from normviz.analysis.running.modes import attempt
+from normviz.analysis.checks import (
+    LARGEST_VALUE,
+    MOST_ELEMENTS,
+    Array,
+    frozen_array,
+    read_float64,
+    read_integer,
+    read_number,
+    read_numbers,
+    read_only,
+    read_tensor,
+)
+from normviz.analysis.running.torch_module import attempt
+from normviz.layers.errors import NormvizError, echo
 from normviz.layers.layer import Layer
 from normviz.layers.torch_errors import check
+
+DEVICES = range(1, 65)
+EXAMPLES = range(1, MOST_ELEMENTS + 1)
+
+
+def even_sizes(examples: int, devices: int) -> tuple[int, ...]:
+    """The sizes of ``devices`` shards of ``examples`` examples, as equal as they can be, the larger ones first.
+
+    Raises NormvizError unless there are 1 to 64 devices and an example for each.
+
+    >>> even_sizes(10, 4)
+    (3, 3, 2, 2)
+    """
+    examples, devices = read_integer("examples", examples, EXAMPLES), read_integer("devices", devices, DEVICES)
+    if devices > examples:
+        raise NormvizError(f"{examples} examples are too few for {devices} devices; give at most {examples} devices.")
+    size, more = divmod(examples, devices)
+    return tuple(size + (k < more) for k in range(devices))
+
+
+def combine(counts: Any, means: Any, variances: Any) -> tuple[Array, Array]:
+    """The mean and the biased variance of K shards together, from their counts, means and biased variances alone.
+
+        n    = sum of n_k
+        mean = sum of n_k * mean_k / n
+        var  = sum of n_k * (var_k + (mean_k - mean)^2) / n
+
+    counts            (K,): values in each shard
+    means, variances  (K,), or (K, C) for C channels
+
+    Raises NormvizError where the shapes do not fit.
+    Source: Chan, Golub & LeVeque 1979, for K parts at once; ``torch.nn.SyncBatchNorm``.
+
+    >>> mean, var = combine([2, 1], [1, 4], [1, 0])  # of (0, 2) and (4,)
+    >>> mean.tolist(), var.round(4).tolist()
+    (2.0, 2.6667)
+    """
+    n = read_numbers("counts", counts, DEVICES[-1])
+    mean_k = read_numbers("means", means, MOST_ELEMENTS)
+    var_k = read_numbers("variances", variances, MOST_ELEMENTS, LARGEST_VALUE**2)
+    if n.ndim != 1 or mean_k.shape != var_k.shape or mean_k.ndim not in (1, 2) or len(mean_k) != len(n):
+        raise NormvizError(
+            f"counts, means and variances have the shapes {n.shape}, {mean_k.shape} and {var_k.shape}; "
+            "give (K,) counts and means and variances of (K,) or (K, C)."
+        )
+    if not ((n >= 1).all() and (n % 1 == 0).all() and (var_k >= 0).all()):
+        raise NormvizError("counts must be whole numbers of at least 1, and variances 0 or more.")
+    weight = (n / n.sum()).reshape(-1, *[1] * (mean_k.ndim - 1))
+    mean = (weight * mean_k).sum(axis=0)
+    var = (weight * (var_k + (mean_k - mean) ** 2)).sum(axis=0)
+    return frozen_array(mean), frozen_array(var)
+
+
+def read_sizes(sizes: Any, x: Tensor) -> tuple[int, ...]:
+    """The sizes of the shards of x. Raises NormvizError unless they are whole numbers that add up to x's examples."""
+    if not isinstance(sizes, list | tuple) or not 1 <= len(sizes) <= len(DEVICES):
+        raise NormvizError(f"sizes={echo(sizes)} must be the examples of 1 to {len(DEVICES)} shards, as in [3, 3, 2].")
+    if x.ndim < 2:
+        raise NormvizError(
+            f"x has the shape {tuple(x.shape)}; give (N, C) or (N, C, ...), so that it can be split by N."
+        )
+    found = tuple(read_integer("size of a shard", size, EXAMPLES) for size in sizes)
+    if sum(found) != len(x):
+        remedy = f", such as {list(even_sizes(len(x), min(len(found), len(x))))}"
+        raise NormvizError(
+            f"sizes={echo(found)} add up to {sum(found)} and x has {len(x)} examples; give sizes that add up to it{remedy}."
+        )
+    return found
+
 
 EPS = (1e-12, 1.0)
 
@@ -121,7 +201,7 @@ def shard(x: Any, sizes: Sequence[int], eps: float = 1e-5) -> Sharded:
     >>> parts.shard_output.round(2).ravel().tolist(), parts.sync_output.round(2).ravel().tolist()
     ([-1.0, 1.0, -1.0, 1.0], [-1.34, -0.45, 0.45, 1.34])
     """
-    eps = number("eps", eps, *EPS)
+    eps = read_number("eps", eps, *EPS)
     batch, sizes = _read(x, sizes)
     found = _statistics(batch, sizes)
     combined = torch.tensor(found["mean"]), torch.tensor(found["var"])
@@ -138,9 +218,9 @@ def shard(x: Any, sizes: Sequence[int], eps: float = 1e-5) -> Sharded:
     seen = apart[~apart.isnan()]
     return Sharded(
         **found,
-        shard_output=fixed(by_shard.reshape(x.shape)),
-        sync_output=fixed(sync.reshape(x.shape)),
-        whole_output=fixed(whole.reshape(x.shape)),
+        shard_output=frozen_array(by_shard.reshape(x.shape)),
+        sync_output=frozen_array(sync.reshape(x.shape)),
+        whole_output=frozen_array(whole.reshape(x.shape)),
         output_gap=_output_gap(sync, whole, batch, found, eps),
         shard_difference=float(seen.max()) if len(seen) else float("nan"),
         refusals=tuple(words for _, words in alone),
@@ -149,7 +229,7 @@ def shard(x: Any, sizes: Sequence[int], eps: float = 1e-5) -> Sharded:
 
 def _read(x: Any, sizes: Any) -> tuple[Tensor, tuple[int, ...]]:
     """The batch as (N, C) or (N, C, positions), which BatchNorm1d takes, and the sizes of its shards."""
-    batch = within(tensor(x, "a sharded batch"))
+    batch = read_float64(read_tensor(x, "a sharded batch"))
     found = read_sizes(sizes, batch)
     batch = batch.flatten(2) if batch.ndim > 2 else batch
     check(Layer.make("BatchNorm1d", batch.shape[1]), tuple(batch.shape))
@@ -160,12 +240,12 @@ def _statistics(batch: Tensor, sizes: tuple[int, ...]) -> dict[str, Any]:
     parts = [part.transpose(0, 1).flatten(1) for part in batch.split(sizes)]
     counts = read_only(np.array([part.shape[1] for part in parts]))
     own = [torch.var_mean(part, dim=1, correction=0) for part in parts]
-    shard_var, shard_mean = (fixed(torch.stack(found)) for found in zip(*own, strict=True))
+    shard_var, shard_mean = (frozen_array(torch.stack(found)) for found in zip(*own, strict=True))
     mean, var = combine(counts, shard_mean, shard_var)
     whole_mean, whole_var = _whole(batch, int(counts.sum()))
     weight = counts[:, None] / counts.sum()
     mean_slack, var_slack = _slack(batch, var, int(counts.sum()) + len(sizes))
-    naive_var = fixed(shard_var.mean(axis=0))
+    naive_var = frozen_array(shard_var.mean(axis=0))
     return {
         "sizes": sizes,
         "counts": counts,
@@ -176,8 +256,8 @@ def _statistics(batch: Tensor, sizes: tuple[int, ...]) -> dict[str, Any]:
         "whole_mean": whole_mean,
         "whole_var": whole_var,
         "naive_var": naive_var,
-        "within_var": fixed((weight * shard_var).sum(axis=0)),
-        "between_var": fixed((weight * (shard_mean - mean) ** 2).sum(axis=0)),
+        "within_var": frozen_array((weight * shard_var).sum(axis=0)),
+        "between_var": frozen_array((weight * (shard_mean - mean) ** 2).sum(axis=0)),
         "mean_gap": _gap(mean, whole_mean, mean_slack),
         "var_gap": _gap(var, whole_var, var_slack),
         "naive_difference": float(np.abs(naive_var - whole_var).max()),
@@ -196,7 +276,7 @@ def _whole(batch: Tensor, values: int) -> tuple[Array, Array]:
     module(batch)
     assert module.running_mean is not None
     assert module.running_var is not None
-    return fixed(module.running_mean), fixed(module.running_var * ((values - 1) / values))
+    return frozen_array(module.running_mean), frozen_array(module.running_var * ((values - 1) / values))
 
 
 # To first order, a sum of n numbers up to M errs by n u M at most, u half of float64's eps; so the mean by n u M, and the

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
-from normviz.analysis.running.checks import SEEDS, Array, fixed, number, numbers, whole
+from normviz.analysis.checks import SEEDS, Array, frozen_array, read_integer, read_number, read_numbers
 from normviz.analysis.running.momentum import moving_average, read_momentum
 from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
@@ -48,11 +49,11 @@ class Stream:
 
     def __post_init__(self) -> None:
         read = {
-            "batch_size": whole("batch_size", self.batch_size, BATCH_SIZES),
+            "batch_size": read_integer("batch_size", self.batch_size, BATCH_SIZES),
             "momentum": read_momentum(self.momentum),
-            "drift": number("drift", self.drift, -LARGEST_DRIFT, LARGEST_DRIFT),
-            "steps": whole("steps", self.steps, STEPS),
-            "seed": whole("seed", self.seed, SEEDS),
+            "drift": read_number("drift", self.drift, -LARGEST_DRIFT, LARGEST_DRIFT),
+            "steps": read_integer("steps", self.steps, STEPS),
+            "seed": read_integer("seed", self.seed, SEEDS),
         }
         check(ONE_FEATURE, (self.batch_size, 1))
         for name, value in read.items():
@@ -61,12 +62,12 @@ class Stream:
     @property
     def true_mean(self) -> Array:
         """The mean of the distribution at each step, (steps,)."""
-        return fixed(TRUE_MEAN + self.drift * torch.arange(self.steps, dtype=torch.float64))
+        return frozen_array(TRUE_MEAN + self.drift * torch.arange(self.steps, dtype=torch.float64))
 
     @property
     def true_var(self) -> Array:
         """The variance of the distribution at each step, (steps,)."""
-        return fixed([TRUE_VAR] * self.steps)
+        return frozen_array([TRUE_VAR] * self.steps)
 
     def batches(self) -> Tensor:
         """The stream itself, (steps, batch_size), float64."""
@@ -140,23 +141,23 @@ def follow(batches: Any, momentum: float | None = 0.1) -> History:
         means.append(module.running_mean.item())
         variances.append(module.running_var.item())
     batch_var, batch_mean = torch.var_mean(x, dim=1, correction=0)
-    biased = fixed(batch_var)
+    biased = frozen_array(batch_var)
     return History(
-        batch_mean=fixed(batch_mean),
+        batch_mean=frozen_array(batch_mean),
         batch_var=biased,
-        batch_var_unbiased=fixed(x.var(dim=1, correction=1)),
-        running_mean=fixed(means),
-        running_var=fixed(variances),
+        batch_var_unbiased=frozen_array(x.var(dim=1, correction=1)),
+        running_mean=frozen_array(means),
+        running_var=frozen_array(variances),
         running_var_biased=moving_average(biased, momentum, START_VAR),
     )
 
 
 def _batches(batches: Any) -> Tensor:
-    x = torch.from_numpy(numbers("batches", batches, STEPS[-1] * BATCH_SIZES[-1]))
+    x = torch.from_numpy(read_numbers("batches", batches, STEPS[-1] * BATCH_SIZES[-1]))
     if x.ndim != 2:
         raise NormvizError(f"batches has the shape {tuple(x.shape)}; give (steps, batch_size).")
-    whole("steps", x.shape[0], STEPS)
-    whole("batch_size", x.shape[1], BATCH_SIZES)
+    read_integer("steps", x.shape[0], STEPS)
+    read_integer("batch_size", x.shape[1], BATCH_SIZES)
     check(ONE_FEATURE, (x.shape[1], 1))
     return x
 
@@ -178,3 +179,71 @@ def run(stream: Stream) -> Run:
         expected_var=moving_average(stream.true_var, stream.momentum, START_VAR),
         expected_var_biased=moving_average(stream.true_var * ((m - 1) / m), stream.momentum, START_VAR),
     )
+
+
+TOLERANCES = (1e-3, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Settling:
+    """How far the running statistics are from the truth, step by step, and from which step on they are near it.
+
+    mean_error     |running_mean - true mean| / true standard deviation, (steps,)
+    var_error      |running_var / true variance - 1|, (steps,)
+    mean_steps     after so many steps mean_error is within the tolerance and stays so to the end; None: not in this run
+    var_steps      the same for var_error
+    expected_mean_steps, expected_var_steps  the same for what the buffers hold on average over all draws
+    """
+
+    tolerance: float
+    mean_error: Array
+    var_error: Array
+    mean_steps: int | None
+    var_steps: int | None
+    expected_mean_steps: int | None
+    expected_var_steps: int | None
+
+
+def settle(stream: Stream, tolerance: float = 0.25) -> Settling:
+    """After how many steps BatchNorm's buffers are within ``tolerance`` of the truth.
+
+    Without drift the buffers start 3 / 2 of a standard deviation off and ``(1 - momentum)**t`` of that is left after t steps;
+    what the batches' noise adds does not die away.
+
+    tolerance  0.001 to 1; for the mean in standard deviations, for the variance in parts of itself
+
+    Raises NormvizError for another tolerance.
+
+    >>> settle(Stream(batch_size=64, momentum=0.1)).expected_mean_steps
+    18
+    """
+    tolerance, outcome = read_number("tolerance", tolerance, *TOLERANCES), run(stream)
+    deviation = np.sqrt(outcome.true_var)
+
+    def mean_error(mean: Array) -> Array:
+        return frozen_array(np.abs(mean - outcome.true_mean) / deviation)
+
+    def var_error(var: Array) -> Array:
+        return frozen_array(np.abs(var / outcome.true_var - 1))
+
+    of_mean, of_var = mean_error(outcome.running_mean), var_error(outcome.running_var)
+    return Settling(
+        tolerance,
+        of_mean,
+        of_var,
+        settled(of_mean, tolerance),
+        settled(of_var, tolerance),
+        settled(mean_error(outcome.expected_mean), tolerance),
+        settled(var_error(outcome.expected_var), tolerance),
+    )
+
+
+def settled(error: Array, tolerance: float) -> int | None:
+    """After how many steps ``error`` (steps,) is at most ``tolerance`` and stays so to the end; None where it is not.
+
+    >>> settled(np.array([3.0, 0.5, 2.0, 1.0, 0.5]), 1.0)
+    4
+    """
+    outside = np.flatnonzero(~(error <= tolerance))
+    steps = int(outside[-1]) + 2 if len(outside) else 1
+    return steps if steps <= len(error) else None

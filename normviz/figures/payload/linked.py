@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from normviz.analysis.explanation import Explanation
-from normviz.analysis.forward import lay
+from normviz.analysis.forward import broadcast
 from normviz.figures import Panel, sharing_panels, value_panels
 from normviz.layers.sharing import param_tables, stat_tables
 from normviz.scene.grid import Grid
@@ -156,7 +156,7 @@ def values_of(e: Explanation, drawing: Grid) -> dict[str, Any]:
     values: dict[str, Any] = {"mean": trace.mean, "var": trace.var}
     for name, parameter in (("gamma", held.gamma), ("beta", held.beta)):
         if parameter is not None:
-            values[name] = lay(e.norm, e.shape, parameter)
+            values[name] = broadcast(e.norm, e.shape, parameter)
     return {name: _packed(_windowed(value, drawing)) for name, value in values.items()} | {"eps": trace.eps}
 
 

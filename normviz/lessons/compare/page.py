@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from normviz.analysis.comparison import MOST, Comparison, compare, sentence
+from normviz.analysis.comparison import COLUMNS, MOST, Comparison, compare, sentence
 from normviz.analysis.explanation import Explanation
 from normviz.figures import Cube, Panel
 from normviz.figures.payload.compare import compare_cubes, compare_panels, compare_payload
+from normviz.layers.messages import _
 from normviz.lessons.compare.ready_sets import READY_SETS, ReadySet
 from normviz.lessons.explore import At
 from normviz.lessons.parts.code_tabs import framework_tabs
@@ -38,7 +39,7 @@ def ready_set(scene: Scene | Explanation, layers: tuple[str, ...]) -> ReadySet |
 
 
 def view_parts(view: View) -> Iterator[Part]:
-    scene, (layers, _) = view.scene, layers_of(view)
+    scene, layers = view.scene, layers_of(view)[0]
     yield from parts(compare(layers, scene.shape, scene.layout), scene.grid, scene.at, ready_set(scene, layers))
 
 
@@ -59,10 +60,13 @@ def parts(comparison: Comparison, drawing: Grid, at: At, ready: ReadySet | None 
 
 
 def _headed(row: Row) -> Row:
-    """The row with a head of their own over the answers that are measured."""
-    names = list(row)
-    first = names.index("depends on the batch?") + 1
-    return {name: row[name] for name in names[:first]} | {SAME: ""} | {name: row[name] for name in names[first:]}
+    """The row with its labels, and with a head of their own over the answers that are measured."""
+    labelled: dict[str, object] = {}
+    for key, value in row.items():
+        labelled[_(COLUMNS[key])] = value
+        if key == "batch_dependent":
+            labelled[SAME] = ""
+    return labelled
 
 
 def panels(comparison: Comparison, drawing: Grid, at: At) -> Part:

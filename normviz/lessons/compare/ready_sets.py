@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 
-from normviz.analysis import sentences
 from normviz.analysis.comparison import Comparison, compare
 from normviz.analysis.examples import example, parameters
 from normviz.analysis.explanation import describe
 from normviz.analysis.forward import Values, largest_difference, run_module
+from normviz.analysis.number_format import format_difference
 from normviz.layers.errors import NormvizError, listed
 
 LOOPS = "Norm('n l c -> l c', 'l c')"  # for i in range(seq_len): for j in range(hidden): Norm(x[:, i, j])
@@ -54,7 +54,7 @@ class ReadySet:
         n, length, channels = self.shape
         flat = length * channels
         gap = flattened_twin((n, length, channels))
-        return f"The loops on x beside `BatchNorm1d({flat})` on x flattened to ({n}, {flat}): largest difference **{sentences.gap(gap)}**."
+        return f"The loops on x beside `BatchNorm1d({flat})` on x flattened to ({n}, {flat}): largest difference **{format_difference(gap)}**."
 
     @cached_property
     def text(self) -> str:

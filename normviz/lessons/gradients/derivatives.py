@@ -6,28 +6,22 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from normviz.analysis import sentences
 from normviz.analysis.comparison import suggestions
 from normviz.analysis.explanation import Explanation, describe
-from normviz.analysis.gradients import (
-    EXAMPLES,
-    MOST_ELEMENTS,
-    MOST_IN_MATRIX,
+from normviz.analysis.gradients.closed_form import (
     ClosedForm,
     ParameterSum,
-    Perturbation,
     autograd_backward,
     backward,
     closed_column,
     closed_jacobian,
-    gap,
-    jacobian,
+    gradient_differences,
     parameter_sum,
-    perturb,
     upstream,
-    vanishing_input,
-    vanishing_of,
 )
+from normviz.analysis.gradients.derivatives import MOST_ELEMENTS, MOST_IN_MATRIX, Perturbation, jacobian, perturb
+from normviz.analysis.gradients.vanishing import EXAMPLES, vanishing_input, vanishing_of
+from normviz.analysis.number_format import format_difference, format_number
 from normviz.layers.errors import NormvizError
 from normviz.layers.norm import Norm
 
@@ -106,7 +100,7 @@ def column_lines(e: Explanation, form: ClosedForm, moved: Perturbation) -> Itera
     scale = "γᵢ/σ" if e.norm.params is not None else "1/σ"
     yield (
         f"∂yᵢ/∂xⱼ = {scale} · ({' − '.join(terms)}), with σ = **{form.sigma:.4g}** and m = **{form.m:,}**. "
-        f"Largest difference from autograd: **{sentences.gap(form.difference)}**; from really moving x by {sentences.shown(moved.h, 1)}: **{sentences.gap(moved.difference)}**."
+        f"Largest difference from autograd: **{format_difference(form.difference)}**; from really moving x by {format_number(moved.h, 1)}: **{format_difference(moved.difference)}**."
     )
     if e.norm.running:
         yield "All derivatives but x's own vanish: running statistics do not move with x."
@@ -133,7 +127,7 @@ def matrix_sentence(e: Explanation, found: Tensor, difference: float) -> str:
     shape = " Only the diagonal is left: no output looks at another input." if diagonal else ""
     return (
         f"Of **{found.numel():,}** derivatives **{zero:,}** are exactly 0.{shape} Largest difference of the closed form from "
-        f"autograd: **{sentences.gap(difference)}**."
+        f"autograd: **{format_difference(difference)}**."
     )
 
 
@@ -158,8 +152,8 @@ def parameter_panels(e: Explanation, at: tuple[int, ...], seed: int) -> tuple[Pa
 def parameter_sentence(found: ParameterSum) -> str:
     """How many elements are summed, and what comes out."""
     number = int(found.elements.sum())
-    beta = "" if found.dbeta is None else f" and dbeta = **{sentences.shown(found.dbeta)}**"
-    return f"**{number:,}** elements meet this gamma, and their terms are summed: dgamma = **{sentences.shown(found.dgamma)}**{beta}."
+    beta = "" if found.dbeta is None else f" and dbeta = **{format_number(found.dbeta)}**"
+    return f"**{number:,}** elements meet this gamma, and their terms are summed: dgamma = **{format_number(found.dgamma)}**{beta}."
 
 
 def off_diagonal(found: Tensor) -> float | None:
@@ -180,11 +174,14 @@ def backward_rows(given: Explanation, seed: int) -> list[dict[str, object]]:
         for each in dict.fromkeys((e.layer, e.layer.with_(training=not e.layer.tracks))):
             one = describe(each, given.x, layout=given.layout)
             dout = upstream(given.shape, seed)
-            gaps = gap(backward(one, dout), autograd_backward(one, dout))
+            gaps = gradient_differences(backward(one, dout), autograd_backward(one, dout))
             rows.append(
                 {
                     "layer": str(each),
-                    **{name: sentences.gap(gaps[name]) if name in gaps else None for name in ("dx", "dgamma", "dbeta")},
+                    **{
+                        name: format_difference(gaps[name]) if name in gaps else None
+                        for name in ("dx", "dgamma", "dbeta")
+                    },
                 }
             )
     return rows

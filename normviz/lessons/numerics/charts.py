@@ -7,7 +7,11 @@ from itertools import groupby
 from math import ceil, floor, isfinite, isnan, log10
 from typing import Any
 
-from normviz.analysis.rounding import DISTANCES, FLAX, Degenerate, EpsOutcome, Estimate, Placement
+from normviz.analysis.number_format import format_number
+from normviz.analysis.rounding.degenerate import Degenerate
+from normviz.analysis.rounding.eps import EpsOutcome, EpsPlacement
+from normviz.analysis.rounding.groups import DISTANCES
+from normviz.analysis.rounding.variance import FLAX, Estimate
 from normviz.figures.charts import LIGHT, Lines, Trace, axis, chart, dots, line
 from normviz.figures.palette import by_meaning
 from normviz.lessons.numerics import numbers, zero_variance
@@ -77,7 +81,7 @@ def _errors(method: str, found: Sequence[Estimate], colour: str, dash: str, symb
         width=width,
         mode="lines+markers",
         marker={"color": by_meaning(colour, LIGHT), "symbol": symbol, "size": 4 + 2 * width},
-        text=[numbers.shown(one.error, 2) for one in found],
+        text=[format_number(one.error, 2) for one in found],
         hovertemplate="%{text}",
     )
 
@@ -93,7 +97,7 @@ def _broken(found: Sequence[Estimate]) -> Trace:
         size=17,
         marker={"symbol": "circle-x-open", "line": {"width": 2}},
         mode="markers+text",
-        text=[f"{numbers.shown(one.var)} " for one in found],
+        text=[f"{format_number(one.var)} " for one in found],
         textposition=["middle left"] * (len(found) - 1) + ["top left"],
         textfont={"size": 13},
         hovertemplate="variance %{text}",
@@ -138,7 +142,7 @@ def _over_powers(title: str, low: float, high: float, every: int = 1, **more: An
     return _logarithmic(title, [low, high], _powers(exponents), **more)
 
 
-def output_sizes(curves: Mapping[str, Sequence[Placement]], found: Sequence[EpsOutcome], exponent: int) -> Lines:
+def output_sizes(curves: Mapping[str, Sequence[EpsPlacement]], found: Sequence[EpsOutcome], exponent: int) -> Lines:
     """The size of the output over the variance, a curve for every eps; at the variance of the group, by hand and by torch's layers."""
     var = 10.0 ** (2 * exponent)
     traces = [
@@ -158,7 +162,7 @@ def output_sizes(curves: Mapping[str, Sequence[Placement]], found: Sequence[EpsO
     for name, (sizes, colour, symbol, size) in hands.items():
         places = [max(each, NOTHING) if isfinite(each) else BROKEN for each in sizes]
         marker = {"symbol": symbol, "line": {"width": 2}}
-        said = {"text": [numbers.shown(each, 3) for each in sizes], "hovertemplate": "%{text}"}
+        said = {"text": [format_number(each, 3) for each in sizes], "hovertemplate": "%{text}"}
         traces.append(dots(name, [var] * len(places), places, colour, size=size, marker=marker, **said))
     return chart(
         traces,
@@ -185,7 +189,7 @@ def gaps_to_beta(found: Sequence[Degenerate]) -> Lines:
         ]
         if here:
             places, marker = [_place(one) for _, one in here], {"symbol": symbol}
-            said = [one.refusal or numbers.shown(one.from_beta or 0.0, 3) for _, one in here]
+            said = [one.refusal or format_number(one.from_beta or 0.0, 3) for _, one in here]
             hover = {"text": said, "hovertemplate": "%{text}"}
             traces.append(dots(kind, places, [name for name, _ in here], colour, size=11, marker=marker, **hover))
     ticks = {NO_GAP: "0", **_powers(range(-8, 5, 4))}
@@ -206,7 +210,7 @@ def _place(one: Degenerate) -> float:
     return max(one.from_beta, NO_GAP) if isfinite(one.from_beta) else INFINITE
 
 
-def inside_and_outside(found: Sequence[Placement], eps: float) -> Lines:
+def inside_and_outside(found: Sequence[EpsPlacement], eps: float) -> Lines:
     """The size of the output with eps in either place, over the variance."""
     var = [one.var for one in found]
     hover: dict[str, Any] = {"width": 3, "hovertemplate": "%{y:.2g}"}

@@ -6,20 +6,10 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from math import floor, isfinite, isnan, log2
 
-from normviz.analysis.rounding import (
-    DISTANCES,
-    FLAX,
-    METHODS,
-    OWN,
-    EpsOutcome,
-    Estimate,
-    Placement,
-    eps_placement,
-    eps_table,
-    no_eps,
-    sweep,
-)
-from normviz.analysis.sentences import shown as shown
+from normviz.analysis.number_format import format_number
+from normviz.analysis.rounding.eps import EpsOutcome, EpsPlacement, eps_placement, eps_table, no_eps
+from normviz.analysis.rounding.groups import DISTANCES, OWN
+from normviz.analysis.rounding.variance import FLAX, METHODS, Estimate, sweep
 from normviz.layers.errors import listed
 
 SIZE = 256  # numbers in a group
@@ -75,8 +65,8 @@ def variance_sentence(found: Sequence[Estimate], exponent: int) -> str:
         first = f"At **{power(exponent)}** `{dtype}` rounds all **{SIZE}** numbers to one: their spread is lost before any layer sees it."
     else:
         first = (
-            f"At **{power(exponent)}** in `{dtype}`, {ONE_PASS} gives a variance of **{shown(one.var)}**, two passes "
-            f"**{shown(here[TWO_PASSES].var)}**; exact is **{shown(one.exact)}**."
+            f"At **{power(exponent)}** in `{dtype}`, {ONE_PASS} gives a variance of **{format_number(one.var)}**, two passes "
+            f"**{format_number(here[TWO_PASSES].var)}**; exact is **{format_number(one.exact)}**."
         )
     where = f"the **{len(finite)}** distances" + ("" if len(finite) == len(DISTANCES) else f" that `{dtype}` can hold")
     negative, broken = sum(each.negative for each in finite), sum(each.is_nan for each in finite)
@@ -93,8 +83,8 @@ def variance_rows(found: Sequence[Estimate], exponent: int) -> list[dict[str, ob
     return [
         {
             "way": way(one.method),
-            "variance": None if _hidden(one) else shown(one.var),
-            "error": None if _hidden(one) else shown(one.error, 2),
+            "variance": None if _hidden(one) else format_number(one.var),
+            "error": None if _hidden(one) else format_number(one.error, 2),
             "< 0": one.negative,
             "NaN out": one.is_nan,
         }
@@ -127,13 +117,13 @@ def _why(one: Estimate, dtype: str, exponent: int) -> str:
         return ""
     if one.exact == 0:
         return (
-            f"Near {power(exponent)}, `{dtype}` numbers are **{shown(_step(dtype, one.distance))}** apart, and the noise is of "
+            f"Near {power(exponent)}, `{dtype}` numbers are **{format_number(_step(dtype, one.distance))}** apart, and the noise is of "
             "standard deviation 1."
         )
     if not isfinite(one.var):
         return f"x² is about {power(2 * exponent)}, which `{dtype}` cannot hold: ∞ − ∞ is NaN."
     return (
-        f"Near x² = {power(2 * exponent)}, `{dtype}` numbers are **{shown(_step(dtype, one.distance**2))}** apart, and {ONE_PASS} is the "
+        f"Near x² = {power(2 * exponent)}, `{dtype}` numbers are **{format_number(_step(dtype, one.distance**2))}** apart, and {ONE_PASS} is the "
         "difference of two such numbers."
     )
 
@@ -166,7 +156,7 @@ def of_dtype(found: Sequence[EpsOutcome], dtype: str) -> list[EpsOutcome]:
     return [one for one in found if one.dtype == dtype]
 
 
-def size_curves(found: Sequence[EpsOutcome]) -> dict[str, tuple[Placement, ...]]:
+def size_curves(found: Sequence[EpsOutcome]) -> dict[str, tuple[EpsPlacement, ...]]:
     """The size of the output over the variance, for every eps."""
     grid = [10.0 ** (i / PER_DECADE) for i in range(-24 * PER_DECADE, 6 * PER_DECADE + 1)]
     return {as_code(one.eps): eps_placement(one.eps, grid) for one in found}
@@ -178,11 +168,11 @@ def eps_sentence(found: Sequence[EpsOutcome], exponent: int) -> str:
     if not first.var:
         return (
             f"At a spread of **{power(exponent)}** `{dtype}` holds nothing but zeros: by hand `eps={as_code(last.eps)}` gives "
-            f"**{shown(last.by_hand)}**, torch's LayerNorm **{shown(last.own['LayerNorm'])}**."
+            f"**{format_number(last.by_hand)}**, torch's LayerNorm **{format_number(last.own['LayerNorm'])}**."
         )
     sizes = (
-        f"At a variance of **{power(2 * exponent)}** the output has a size of **{shown(first.exact, 3)}** with `eps={as_code(first.eps)}`, and of "
-        f"**{shown(last.exact, 3)}** with `{as_code(last.eps)}`."
+        f"At a variance of **{power(2 * exponent)}** the output has a size of **{format_number(first.exact, 3)}** with `eps={as_code(first.eps)}`, and of "
+        f"**{format_number(last.exact, 3)}** with `{as_code(last.eps)}`."
     )
     return f"{sizes} {_by_hand(found)}"
 
@@ -193,11 +183,11 @@ def _by_hand(found: Sequence[EpsOutcome]) -> str:
     if broken:
         given = listed([f"`{as_code(one.eps)}`" for one in broken], "and")
         return (
-            f"By hand in `{dtype}`, {given} is kept as **{shown(broken[-1].kept)}** and gives **{shown(broken[-1].by_hand)}**; "
-            f"torch's LayerNorm gives **{shown(broken[-1].own['LayerNorm'], 3)}**."
+            f"By hand in `{dtype}`, {given} is kept as **{format_number(broken[-1].kept)}** and gives **{format_number(broken[-1].by_hand)}**; "
+            f"torch's LayerNorm gives **{format_number(broken[-1].own['LayerNorm'], 3)}**."
         )
     gap = max(abs(one.by_hand - one.own["LayerNorm"]) for one in found)
-    return f"By hand in `{dtype}` and from torch's LayerNorm these sizes differ by up to **{shown(gap, 2)}**."
+    return f"By hand in `{dtype}` and from torch's LayerNorm these sizes differ by up to **{format_number(gap, 2)}**."
 
 
 def eps_rows(found: Sequence[EpsOutcome]) -> list[dict[str, object]]:
@@ -205,10 +195,10 @@ def eps_rows(found: Sequence[EpsOutcome]) -> list[dict[str, object]]:
     return [
         {
             "eps": as_code(one.eps),
-            f"kept in {one.dtype} as": shown(one.kept, 3),
-            "size by the formula": shown(one.exact, 3),
-            f"by hand in {one.dtype}": shown(one.by_hand, 3),
-            **{way(name): shown(size, 3) for name, size in one.own.items()},
+            f"kept in {one.dtype} as": format_number(one.kept, 3),
+            "size by the formula": format_number(one.exact, 3),
+            f"by hand in {one.dtype}": format_number(one.by_hand, 3),
+            **{way(name): format_number(size, 3) for name, size in one.own.items()},
         }
         for one in found
     ]
@@ -231,39 +221,39 @@ def eps_lines(found: Sequence[EpsOutcome], exponent: int, seed: int = 0) -> Iter
             "where it is too large."
         )
     none = no_eps(dtype, 10.0**exponent, SIZE, seed)
-    other = "" if none.own_eps == none.computing_eps else f"; {dtype}'s own, {shown(none.own_eps, 3)}, would give **{shown(none.with_own, 3)}**"  # fmt: skip
+    other = "" if none.own_eps == none.computing_eps else f"; {dtype}'s own, {format_number(none.own_eps, 3)}, would give **{format_number(none.with_own, 3)}**"  # fmt: skip
     yield (
-        f"`RMSNorm`'s usual `eps=None` is the machine epsilon (the step above 1) of the type that computes, **{shown(none.computing_eps, 3)}**: "
-        f"size **{shown(none.own, 3)}**, by the formula **{shown(none.with_computing, 3)}**{other}."
+        f"`RMSNorm`'s usual `eps=None` is the machine epsilon (the step above 1) of the type that computes, **{format_number(none.computing_eps, 3)}**: "
+        f"size **{format_number(none.own, 3)}**, by the formula **{format_number(none.with_computing, 3)}**{other}."
     )
 
 
 # eps inside or outside the square root
 
 
-def placements(eps: float) -> tuple[Placement, ...]:
+def placements(eps: float) -> tuple[EpsPlacement, ...]:
     """eps in both places, from far below eps² to far above eps."""
     low, high = eps**2 * 1e-3, eps * 1e3
     count = floor(PER_DECADE * log2(high / low) / log2(10)) + 1
     return eps_placement(eps, [low * 10.0 ** (i / PER_DECADE) for i in range(count)], SIZE)
 
 
-def placement_sentence(eps: float, found: Sequence[Placement]) -> str:
+def placement_sentence(eps: float, found: Sequence[EpsPlacement]) -> str:
     """Where it matters most."""
     most = max(found, key=lambda one: abs(one.outside - one.inside))
     return (
-        f"Where eps stands matters most at a variance near **{shown(most.var, 2)}**: with `eps={as_code(eps)}` inside the root the output keeps "
-        f"**{shown(most.inside, 2)}** of its size, outside **{shown(most.outside, 2)}**."
+        f"Where eps stands matters most at a variance near **{format_number(most.var, 2)}**: with `eps={as_code(eps)}` inside the root the output keeps "
+        f"**{format_number(most.inside, 2)}** of its size, outside **{format_number(most.outside, 2)}**."
     )
 
 
 def placement_lines(eps: float) -> Iterator[str]:
     """What eps counts as, in either place."""
     yield (
-        f"*Inside*, (x − mean) / √(var + eps), eps is a variance: it takes over below var = eps = **{shown(eps, 3)}**. All layers of torch, and the "
+        f"*Inside*, (x − mean) / √(var + eps), eps is a variance: it takes over below var = eps = **{format_number(eps, 3)}**. All layers of torch, and the "
         "BatchNorm paper, have it so."
     )
     yield (
-        f"*Outside*, (x − mean) / (√var + eps), eps is a standard deviation: it takes over below var = eps² = **{shown(eps**2, 3)}**."
+        f"*Outside*, (x − mean) / (√var + eps), eps is a standard deviation: it takes over below var = eps² = **{format_number(eps**2, 3)}**."
     )
     yield "*Size* is the root mean square of the output: 1 where eps does not matter."

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from math import isclose, log10
 from typing import Any
 
-from normviz.analysis.rounding import DISTANCES, DTYPES, Degenerate
+from normviz.analysis.rounding.degenerate import Degenerate
+from normviz.analysis.rounding.groups import DISTANCES, DTYPES
 from normviz.layers.errors import NormvizError, echo
 from normviz.lessons.numerics import charts as figures
 from normviz.lessons.numerics import numbers, zero_variance

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from normviz.analysis.rounding import Degenerate, constant_groups, single_elements
-from normviz.analysis.rounding.degenerate import BETA, GAMMA
+from normviz.analysis.number_format import format_number
+from normviz.analysis.rounding.degenerate import BETA, GAMMA, Degenerate, constant_groups, single_elements
 from normviz.layers.axes import parse_layout
 from normviz.layers.errors import listed
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
-from normviz.lessons.numerics.numbers import as_code, shown
+from normviz.lessons.numerics.numbers import as_code
 
 LARGEST_CONSTANT, LARGEST_SCALE = 65_504, 10_000  # so that float16 holds every x
 EXACT, NOISE, SIGN, RUNNING, REFUSED = "beta", "beta and noise", "no mean taken", "running statistics", "torch refuses"
@@ -54,7 +54,9 @@ def labels(found: Sequence[Degenerate]) -> list[str]:
 
 def constant_sentence(found: Sequence[Degenerate]) -> str:
     """How many give beta, and who does not."""
-    return f"Every element of x is **{shown(float(found[0].x.flatten()[0]), 7)}**, its own mean. {_tally(found)}"
+    return (
+        f"Every element of x is **{format_number(float(found[0].x.flatten()[0]), 7)}**, its own mean. {_tally(found)}"
+    )
 
 
 def single_sentence(found: Sequence[Degenerate]) -> str:
@@ -68,7 +70,9 @@ def _tally(found: Sequence[Degenerate]) -> str:
     exact = len(groups[EXACT])
     told = f"**{exact}** layer{' gives' if exact == 1 else 's give'} exactly beta"
     if groups[NOISE]:
-        told += f", **{len(groups[NOISE])}** more, beta with noise of up to **{shown(_largest(groups[NOISE]), 3)}**"
+        told += (
+            f", **{len(groups[NOISE])}** more, beta with noise of up to **{format_number(_largest(groups[NOISE]), 3)}**"
+        )
     if groups[SIGN]:
         told += f"; RMSNorm, which subtracts no mean, gives **{_values(groups[SIGN][0])}**"
     return f"{told}."
@@ -93,21 +97,21 @@ def degenerate_rows(found: Sequence[Degenerate]) -> list[dict[str, object]]:
 
 def _values(one: Degenerate) -> str:
     assert one.output is not None
-    values = list(dict.fromkeys(shown(value) for value in one.output.flatten().tolist()))
+    values = list(dict.fromkeys(format_number(value) for value in one.output.flatten().tolist()))
     return listed(values, "or") if len(values) <= 4 else ", ".join([*values[:4], "…"])
 
 
 def degenerate_lines(found: Sequence[Degenerate]) -> Iterator[str]:
     """What gamma and beta are here, and why there is noise."""
     yield (
-        f"Where a layer has them, gamma is **{shown(GAMMA)}** and beta **{shown(BETA)}**, to be told apart; without, beta is 0. "
+        f"Where a layer has them, gamma is **{format_number(GAMMA)}** and beta **{format_number(BETA)}**, to be told apart; without, beta is 0. "
         f"Running statistics are fresh: mean 0, variance 1."
     )
     if any(kind(one) == NOISE for one in found):
         eps = _norm(found[0]).eps
         assert eps
         yield (
-            f"Why noise: a mean is rounded, and what is left of x − mean is divided by √(0 + eps): **{shown(eps**-0.5, 3)}** times as "
+            f"Why noise: a mean is rounded, and what is left of x − mean is divided by √(0 + eps): **{format_number(eps**-0.5, 3)}** times as "
             f"much, for an eps of {as_code(eps)}."
         )
     if any(kind(one) == SIGN for one in found):

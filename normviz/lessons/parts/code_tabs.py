@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from normviz.analysis import sentences
 from normviz.analysis.explanation import Explanation
+from normviz.analysis.number_format import format_difference
 from normviz.code import cs231n_check
 from normviz.code.framework_names import framework_names
 from normviz.code.generate import FLAVORS, code
@@ -33,7 +33,7 @@ def agreement(e: Explanation) -> str | None:
     """What the numbers agree with, in one line; None where torch has no such layer."""
     if e.agreement is None or e.torch_layer is None:
         return None
-    return f"The output matches torch.nn.{e.torch_layer.name}: largest difference {sentences.gap(e.agreement)}"
+    return f"The output matches torch.nn.{e.torch_layer.name}: largest difference {format_difference(e.agreement)}"
 
 
 def code_parts(e: Explanation) -> Iterator[Part]:
@@ -56,7 +56,7 @@ def _names(e: Explanation) -> Table:
 
 def course_pair() -> tuple[Part, ...]:
     """The course's forward and backward pair, and how closely it agrees with torch."""
-    gaps = ", ".join(f"{name} {sentences.gap(gap)}" for name, gap in cs231n_check.agreement().items())
+    gaps = ", ".join(f"{name} {format_difference(gap)}" for name, gap in cs231n_check.agreement().items())
     said = f"For x of shape (N, D), one mean and variance a row, one gamma and beta a column. Largest differences from torch: {gaps}."
     pairs = tuple(
         (f"{name}_forward, {name}_backward", (Code(cs231n_check.source(name)),)) for name in cs231n_check.PAIRS

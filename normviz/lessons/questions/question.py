@@ -14,7 +14,7 @@ from importlib.resources import files
 from math import isfinite
 from typing import Any
 
-from normviz.analysis import sentences
+from normviz.analysis.number_format import format_number
 from normviz.layers.errors import NormvizError, echo, listed
 
 Facts = Mapping[str, Any]
@@ -107,7 +107,7 @@ def shown(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, int):
         return f"{value:,}".replace("-", "−")
-    return sentences.shown(value, 2 if abs(value) < TINY else 3) if isinstance(value, float) else str(value)
+    return format_number(value, 2 if abs(value) < TINY else 3) if isinstance(value, float) else str(value)
 
 
 _FACTS: dict[str, Facts] = {}

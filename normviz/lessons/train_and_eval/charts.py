@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from normviz.analysis.running import PerStep, Run, Spread
+from normviz.analysis.running.sampling import PerStep, Spread
+from normviz.analysis.running.stream import Run
 from normviz.figures.charts import Lines, axis, bars, chart, dots, line
 
 ABOVE = {

@@ -6,30 +6,16 @@ from collections.abc import Iterator
 from math import inf
 from typing import TYPE_CHECKING
 
-from normviz.analysis import sentences
 from normviz.analysis.comparison import suggestions
 from normviz.analysis.examples import as_values, example
 from normviz.analysis.explanation import Explanation
-from normviz.analysis.running import (
-    PerStep,
-    Run,
-    Sharded,
-    Spread,
-    Stream,
-    TrainAndEval,
-    even_sizes,
-    forgetting,
-    half_life,
-    most_warm_up,
-    one_example,
-    settle,
-    shard,
-    to_keras,
-    torch_words,
-    train_and_eval,
-    two_forms,
-)
-from normviz.analysis.running.buffers import buffers
+from normviz.analysis.number_format import format_difference, format_fixed
+from normviz.analysis.running.modes import TrainAndEval, most_warm_up, one_example, train_and_eval
+from normviz.analysis.running.momentum import forgetting, half_life, to_keras, two_forms
+from normviz.analysis.running.sampling import PerStep, Spread
+from normviz.analysis.running.shards import Sharded, even_sizes, shard
+from normviz.analysis.running.stream import Run, Stream, settle
+from normviz.analysis.running.torch_module import buffers, torch_words
 from normviz.layers.axes import example_axis
 from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
@@ -47,8 +33,8 @@ def stream_sentence(stream: Stream, found: Run) -> str:
     """Where the running mean stands at the end, and where the truth is."""
     step, kept, true = stream.steps, found.running_mean[-1], found.true_mean[-1]
     return (
-        f"After **{step:,}** batches of **{stream.batch_size:,}**, running_mean is **{sentences.fixed(kept, 2)}** (the true mean is "
-        f"**{sentences.fixed(true, 2)}**) and running_var **{found.running_var[-1]:.2f}** (the true variance is **{found.true_var[-1]:.2f}**)."
+        f"After **{step:,}** batches of **{stream.batch_size:,}**, running_mean is **{format_fixed(kept, 2)}** (the true mean is "
+        f"**{format_fixed(true, 2)}**) and running_var **{found.running_var[-1]:.2f}** (the true variance is **{found.true_var[-1]:.2f}**)."
     )
 
 
@@ -65,7 +51,7 @@ def momentum_lines(stream: Stream, found: Run) -> Iterator[str]:
     forms = two_forms(found.batch_mean, keras)
     yield (
         "`kept * momentum + new * (1 - momentum)` and `kept -= (kept - new) * (1 - momentum)` are the same update: "
-        f"largest difference here **{sentences.gap(forms.largest_difference)}**."
+        f"largest difference here **{format_difference(forms.largest_difference)}**."
     )
     sooner = {True: "forgets sooner", False: "forgets later"}
     yield (
@@ -222,7 +208,7 @@ def devices_sentence(found: Sharded) -> str:
     different = len({tuple(mean) for mean in found.shard_mean.tolist()})
     return (
         f"**{len(found.sizes)}** devices, **{different}** different means. Combined by their counts, as SyncBatchNorm does, they are those of the "
-        f"whole batch: largest difference **{sentences.gap(max(found.mean_gap.largest, found.var_gap.largest))}**."
+        f"whole batch: largest difference **{format_difference(max(found.mean_gap.largest, found.var_gap.largest))}**."
     )
 
 
@@ -231,7 +217,7 @@ def devices_rows(found: Sharded) -> list[dict[str, object]]:
 
     def row(name: str, count: int, mean: object, var: object) -> dict[str, object]:
         values = {
-            f"{kind}, channel {channel}": sentences.fixed(float(numbers[channel]), 4)  # type: ignore[index]
+            f"{kind}, channel {channel}": format_fixed(float(numbers[channel]), 4)  # type: ignore[index]
             for kind, numbers in (("mean", mean), ("variance", var))
             for channel in range(CHANNELS)
         }
@@ -250,7 +236,7 @@ def devices_lines(found: Sharded) -> Iterator[str]:
     """What goes wrong without SyncBatchNorm, and with the plain average of variances."""
     yield (
         f"Without synchronizing, outputs differ from the whole batch's by up to **{found.shard_difference:.3g}**; with it, by "
-        f"**{sentences.gap(found.output_gap.largest)}**."
+        f"**{format_difference(found.output_gap.largest)}**."
     )
     yield (
         f"Averaging the devices' variances is not enough: it is off by up to **{found.naive_difference:.3g}**, because it leaves "

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from normviz.analysis.explanation import Explanation
-from normviz.analysis.running import Sequences, SmallBatches, Stream, per_step, run, spread
-from normviz.analysis.running.stream import BATCH_SIZES, LARGEST_DRIFT, STEPS
+from normviz.analysis.running.sampling import Sequences, SmallBatches, per_step, spread
+from normviz.analysis.running.stream import BATCH_SIZES, LARGEST_DRIFT, STEPS, Stream, run
 from normviz.figures.payload.values import Shown
 from normviz.layers.errors import NormvizError
 from normviz.lessons.parts.part import Beside, Chart, Details, Note, Part, Sentence, Table, Text, refusable, texts

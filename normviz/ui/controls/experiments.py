@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from normviz.analysis.rounding import DTYPES
+from normviz.analysis.rounding.groups import DTYPES
 from normviz.layers.errors import NormvizError
 from normviz.lessons.gradients import derivatives
 from normviz.lessons.gradients import page as gradients

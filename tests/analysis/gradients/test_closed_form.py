@@ -5,18 +5,17 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from normviz import Norm, NormvizError, explain
-from normviz.analysis.gradients import (
-    MOST_ELEMENTS,
+from normviz.analysis.gradients.closed_form import (
     MOST_IN_BACKWARD,
     autograd_backward,
     backward,
     closed_column,
     closed_jacobian,
-    gap,
-    jacobian,
+    gradient_differences,
     parameter_sum,
     upstream,
 )
+from normviz.analysis.gradients.derivatives import MOST_ELEMENTS, jacobian
 from tests.analysis.gradients.cases import CATALOGUE, fits, numbered, parameter_tolerance, tolerance
 from tests.strategies import layers_that_fit, norms, random_tensor
 
@@ -148,13 +147,15 @@ def assert_agrees(e, seed):
     dout = upstream(e.shape, seed)
     closed, by_autograd = backward(e, dout), autograd_backward(e, dout)
     shapes = {"dx": e.shape, "dgamma": e.counts.gamma_shape, "dbeta": e.counts.beta_shape}
-    assert set(gap(closed, by_autograd)) == {name for name, shape in shapes.items() if shape is not None}
+    assert set(gradient_differences(closed, by_autograd)) == {
+        name for name, shape in shapes.items() if shape is not None
+    }
     for name, shape in shapes.items():
         one, other = getattr(closed, name), getattr(by_autograd, name)
         assert (one is None) == (other is None) == (shape is None)
         assert one is None or tuple(one.shape) == tuple(other.shape) == shape
     allowed = {"dx": tolerance(e) * float(dout.abs().sum())}
-    for name, difference in gap(closed, by_autograd).items():
+    for name, difference in gradient_differences(closed, by_autograd).items():
         assert difference <= allowed.get(name, parameter_tolerance(e, dout)), name
 
 

@@ -9,8 +9,17 @@ from hypothesis import strategies as st
 
 from normviz import Norm, NormvizError, explain
 from normviz.analysis.explanation import describe
-from normviz.analysis.gradients import LARGEST_STEP, MOST_ELEMENTS, MOST_IN_MATRIX, column, jacobian, perturb, row
-from normviz.analysis.gradients.derivatives import in_float64, output
+from normviz.analysis.gradients.derivatives import (
+    LARGEST_STEP,
+    MOST_ELEMENTS,
+    MOST_IN_MATRIX,
+    column,
+    in_float64,
+    jacobian,
+    output,
+    perturb,
+    row,
+)
 from tests.analysis.gradients.cases import CATALOGUE, fits, numbered, tolerance
 from tests.strategies import forward, layers_that_fit, module_with_random_numbers, norms, random_tensor
 

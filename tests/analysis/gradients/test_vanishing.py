@@ -6,7 +6,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from normviz import Norm, NormvizError, explain
-from normviz.analysis.gradients import closed_jacobian, column, conditions, jacobian, vanishing, vanishing_input
+from normviz.analysis.gradients.closed_form import closed_jacobian
+from normviz.analysis.gradients.derivatives import column, jacobian
+from normviz.analysis.gradients.vanishing import conditions, vanishing, vanishing_input
 from tests.analysis.gradients.cases import numbered
 from tests.strategies import norms, random_tensor
 

@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from normviz import Layer, NormvizError, explain
-from normviz.analysis.rounding import DTYPES, constant_groups, single_elements
-from normviz.analysis.rounding.degenerate import BETA, CONSTANT, GAMMA, SINGLE
+from normviz.analysis.rounding.degenerate import BETA, CONSTANT, GAMMA, SINGLE, constant_groups, single_elements
+from normviz.analysis.rounding.groups import DTYPES
 from normviz.layers.catalogue import KINDS
 
 

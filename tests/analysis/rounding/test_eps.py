@@ -5,17 +5,8 @@ import pytest
 import torch
 
 from normviz import NormvizError
-from normviz.analysis.rounding import (
-    DTYPES,
-    EPSILONS,
-    OWN,
-    VARIANCES,
-    by_hand,
-    eps_placement,
-    eps_table,
-    no_eps,
-    sequence,
-)
+from normviz.analysis.rounding.eps import EPSILONS, VARIANCES, by_hand, eps_placement, eps_table, no_eps
+from normviz.analysis.rounding.groups import DTYPES, OWN, sequence
 
 HALF, FLOAT, DOUBLE = torch.float16, torch.float32, torch.float64
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from normviz import NormvizError
-from normviz.analysis.rounding import (
+from normviz.analysis.rounding.groups import (
     DISTANCES,
     DTYPES,
     LARGEST_DISTANCE,
@@ -17,9 +17,10 @@ from normviz.analysis.rounding import (
     exact_output,
     exact_variance,
     own_output,
+    read_eps,
+    root_mean_square,
     sequence,
 )
-from normviz.analysis.rounding.groups import read_eps, root_mean_square
 
 DOUBLE = torch.float64
 FINITE = st.floats(-1e6, 1e6, allow_nan=False)

@@ -8,21 +8,8 @@ from hypothesis import strategies as st
 from torch import nn
 
 from normviz import NormvizError
-from normviz.analysis.rounding import (
-    DISTANCES,
-    DTYPES,
-    FLAX,
-    METHODS,
-    OWN,
-    exact_variance,
-    flax_fast,
-    one_pass,
-    sequence,
-    shifted,
-    sweep,
-    two_passes,
-    welford,
-)
+from normviz.analysis.rounding.groups import DISTANCES, DTYPES, OWN, exact_variance, sequence
+from normviz.analysis.rounding.variance import FLAX, METHODS, flax_fast, one_pass, shifted, sweep, two_passes, welford
 
 HALF, FLOAT, DOUBLE = torch.float16, torch.float32, torch.float64
 

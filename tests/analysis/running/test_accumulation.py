@@ -6,7 +6,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from normviz.analysis.running import accumulate, shard
+from normviz.analysis.running.accumulation import accumulate
+from normviz.analysis.running.shards import shard
 from normviz.layers.errors import NormvizError
 from tests.strategies import random_tensor
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from normviz import Layer
-from normviz.analysis.running import Buffer, Stream, buffers, run, settle
-from normviz.analysis.running.buffers import settled
+from normviz.analysis.running.stream import Stream, run, settle, settled
+from normviz.analysis.running.torch_module import Buffer, buffers
 from normviz.layers.errors import NormvizError
 from tests.strategies import IN_TORCH
 

@@ -8,18 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from normviz.analysis.running import (
-    Stream,
+from normviz.analysis.running.momentum import (
     forgetting,
     half_life,
     lag,
     moving_average,
-    run,
     to_keras,
     to_torch,
     two_forms,
     weights,
 )
+from normviz.analysis.running.stream import Stream, run
 from normviz.layers.errors import NormvizError
 
 momenta = st.floats(0, 1)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from normviz.analysis.running import Sequences, per_step
+from normviz.analysis.running.sampling import Sequences, per_step
 from normviz.layers.errors import NormvizError
 
 

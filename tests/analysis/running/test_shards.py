@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from normviz.analysis.running import combine, even_sizes, shard, shard_statistics
+from normviz.analysis.running.shards import combine, even_sizes, shard, shard_statistics
 from normviz.layers.errors import NormvizError
 from tests.strategies import random_tensor
 

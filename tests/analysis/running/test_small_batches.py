@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from normviz.analysis.running import SmallBatches, spread, torch_words
+from normviz.analysis.running.sampling import SmallBatches, spread
+from normviz.analysis.running.torch_module import torch_words
 from normviz.layers.errors import NormvizError
 
 

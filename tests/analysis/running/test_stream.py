@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from normviz.analysis.running import Stream, follow, run, torch_words
-from normviz.analysis.running.stream import START_MEAN, START_VAR, TRUE_MEAN, TRUE_VAR
+from normviz.analysis.running.stream import START_MEAN, START_VAR, TRUE_MEAN, TRUE_VAR, Stream, follow, run
+from normviz.analysis.running.torch_module import torch_words
 from normviz.layers.errors import NormvizError
 
 # Three batches of two values. Their means are 2, 6, 2; their biased variances 4, 4, 1; unbiased, twice that.

@@ -12,7 +12,7 @@ import torch
 from hypothesis import settings
 
 from normviz.analysis.explanation import Explanation, describe
-from normviz.analysis.forward import Values, lay
+from normviz.analysis.forward import Values, broadcast
 from normviz.code.axis_numbers import Placement
 from normviz.code.framework_names import FRAMEWORK_FLAVORS
 from normviz.code.frameworks import FLAX_LAYERS, KERAS_LAYERS
@@ -89,6 +89,8 @@ def put(variable, value):
 def tolerance(e):
     """Some roundings of float32 in every term, largest where x * inv - mean * inv, which is how Keras does it, cancels."""
     trace, ones = e.trace, torch.ones(())
-    gamma, beta = (ones if value is None else lay(e.norm, e.shape, value) for value in (e.values.gamma, e.values.beta))
+    gamma, beta = (
+        ones if value is None else broadcast(e.norm, e.shape, value) for value in (e.values.gamma, e.values.beta)
+    )
     terms = (e.x.abs() + trace.mean.abs()) / torch.sqrt(trace.var + trace.eps) * gamma.abs() + beta.abs()
     return 16 * np.finfo(np.float32).eps * terms.numpy()

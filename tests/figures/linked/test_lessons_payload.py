@@ -12,7 +12,8 @@ from hypothesis import given, reject
 from normviz import explain
 from normviz.analysis.comparison import compare
 from normviz.analysis.explanation import describe
-from normviz.analysis.running import Sequences, SmallBatches, Stream, per_step, run, spread
+from normviz.analysis.running.sampling import Sequences, SmallBatches, per_step, spread
+from normviz.analysis.running.stream import Stream, run
 from normviz.analysis.steps import steps
 from normviz.figures.charts import bars, chart, dots, line
 from normviz.figures.palette import THEMES, as_json, by_meaning

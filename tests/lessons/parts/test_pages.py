@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from normviz.analysis.gradients import closed_column
+from normviz.analysis.gradients.closed_form import closed_column
 from normviz.lessons.gradients import derivatives
 from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.part import Chart, Note, Panels, Part, Sentence, Table, flat

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from normviz.analysis.examples import example
-from normviz.analysis.running import accumulate, even_sizes, shard, torch_words
+from normviz.analysis.running.accumulation import accumulate
+from normviz.analysis.running.shards import even_sizes, shard
+from normviz.analysis.running.torch_module import torch_words
 from normviz.lessons.questions.outputs import normal
 from normviz.lessons.questions.question import Facts, Question
 from normviz.lessons.questions.sources import BATCH_NORM_PAPER, issue, torch_page

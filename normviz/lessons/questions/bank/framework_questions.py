@@ -6,7 +6,9 @@ import numpy as np
 
 from normviz.analysis.examples import example
 from normviz.analysis.explanation import describe
-from normviz.analysis.running import buffers, half_life, moving_average, to_keras, to_torch, train_and_eval, two_forms
+from normviz.analysis.running.modes import train_and_eval
+from normviz.analysis.running.momentum import half_life, moving_average, to_keras, to_torch, two_forms
+from normviz.analysis.running.torch_module import buffers
 from normviz.code.axis_numbers import Placement
 from normviz.code.frameworks import KERAS_LAYERS
 from normviz.layers.layer import Layer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from normviz.analysis.explanation import Explanation, describe
 from normviz.analysis.forward import largest_difference
-from normviz.analysis.running import buffers, torch_words
+from normviz.analysis.running.torch_module import buffers, torch_words
 from normviz.layers.layer import Layer
 from normviz.lessons.questions.facts import ROUNDING
 from normviz.lessons.questions.outputs import gammas, normal, output

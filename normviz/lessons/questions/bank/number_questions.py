@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 from normviz.analysis.examples import given
 from normviz.analysis.explanation import describe
 from normviz.analysis.forward import largest_difference
-from normviz.analysis.rounding import DTYPES, by_hand, eps_table, no_eps, own_output, single_elements, sweep
-from normviz.analysis.running import torch_words
+from normviz.analysis.rounding.degenerate import single_elements
+from normviz.analysis.rounding.eps import by_hand, eps_table, no_eps
+from normviz.analysis.rounding.groups import DTYPES, own_output
+from normviz.analysis.rounding.variance import sweep
+from normviz.analysis.running.torch_module import torch_words
 from normviz.layers.layer import Layer
 from normviz.lessons.questions.facts import ROUNDING
 from normviz.lessons.questions.outputs import keras_default, normal, output

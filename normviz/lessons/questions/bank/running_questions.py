@@ -5,7 +5,9 @@ from __future__ import annotations
 from normviz.analysis.examples import example, given
 from normviz.analysis.explanation import describe
 from normviz.analysis.forward import Values, largest_difference, run_module
-from normviz.analysis.running import buffers, follow, one_example, train_and_eval
+from normviz.analysis.running.modes import one_example, train_and_eval
+from normviz.analysis.running.stream import follow
+from normviz.analysis.running.torch_module import buffers
 from normviz.layers.layer import Layer
 from normviz.lessons.questions.facts import ROUNDING
 from normviz.lessons.questions.outputs import normal

@@ -8,7 +8,7 @@ from normviz.analysis.comparison import compare
 from normviz.analysis.explanation import describe
 from normviz.analysis.forward import largest_difference
 from normviz.analysis.invariance import invariances
-from normviz.analysis.running import torch_words
+from normviz.analysis.running.torch_module import torch_words
 from normviz.lessons.questions.documents import FORUM
 from normviz.lessons.questions.facts import module_of, only, same
 from normviz.lessons.questions.outputs import change, gammas, normal, output
@@ -220,7 +220,7 @@ def _over_channels() -> Facts:
     louder[:, 0] *= 4
     moved = {text: change(text, x, louder) for text in (ALL, PLANES)}
     measured = {
-        text: next(found.holds for found in invariances(describe(text, IMAGES)) if found.key == "scale c")
+        text: next(found.holds for found in invariances(describe(text, IMAGES)) if found.key == "scale_channel")
         for text in moved
     }
     first, second = (e.counts.statistics for e in compare([ALL, PLANES], IMAGES, "NCHW").explanations)

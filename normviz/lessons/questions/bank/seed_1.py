@@ -9,8 +9,8 @@ import numpy as np
 
 from normviz.analysis.explanation import describe
 from normviz.analysis.forward import largest_difference
-from normviz.analysis.gradients import autograd_backward, parameter_sum, upstream
-from normviz.analysis.running.buffers import buffers
+from normviz.analysis.gradients.closed_form import autograd_backward, parameter_sum, upstream
+from normviz.analysis.running.torch_module import buffers
 from normviz.code.cs231n import Cache, layernorm_backward, layernorm_forward
 from normviz.layers.errors import NormvizError
 from normviz.lessons.questions.documents import COURSE

@@ -6,7 +6,7 @@ from math import prod
 
 from normviz.analysis.explanation import describe
 from normviz.analysis.forward import largest_difference
-from normviz.analysis.running import torch_words
+from normviz.analysis.running.torch_module import torch_words
 from normviz.lessons.questions.documents import ANNOTATED
 from normviz.lessons.questions.facts import module_of, only, same, scene_of
 from normviz.lessons.questions.outputs import change, gammas, normal, output

@@ -7,7 +7,8 @@ from math import isnan
 
 from normviz.analysis.explanation import describe
 from normviz.analysis.forward import largest_difference
-from normviz.analysis.rounding import DISTANCES, OWN, Estimate, sweep
+from normviz.analysis.rounding.groups import DISTANCES, OWN
+from normviz.analysis.rounding.variance import Estimate, sweep
 from normviz.layers.layer import Layer
 from normviz.lessons.questions.documents import ANNOTATED
 from normviz.lessons.questions.facts import module_of, only, same, scene_of

@@ -6,19 +6,10 @@ from functools import cache
 
 from normviz.analysis.explanation import describe
 from normviz.analysis.forward import largest_difference
-from normviz.analysis.running import (
-    PerStep,
-    Sequences,
-    SmallBatches,
-    Spread,
-    Stream,
-    half_life,
-    per_step,
-    spread,
-    torch_words,
-)
-from normviz.analysis.running.buffers import buffers, settle
-from normviz.analysis.running.stream import START_MEAN, START_VAR, TRUE_MEAN, TRUE_VAR
+from normviz.analysis.running.momentum import half_life
+from normviz.analysis.running.sampling import PerStep, Sequences, SmallBatches, Spread, per_step, spread
+from normviz.analysis.running.stream import START_MEAN, START_VAR, TRUE_MEAN, TRUE_VAR, Stream, settle
+from normviz.analysis.running.torch_module import buffers, torch_words
 from normviz.lessons.questions.documents import ANNOTATED
 from normviz.lessons.questions.facts import module_of, only, same
 from normviz.lessons.questions.outputs import normal, output

@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import inf, prod
 
 from normviz.analysis.explanation import describe
-from normviz.analysis.gradients import perturb
+from normviz.analysis.gradients.derivatives import perturb
 from normviz.analysis.invariance import depends_on_batch
-from normviz.analysis.rounding import eps_table
-from normviz.analysis.running import torch_words
+from normviz.analysis.rounding.eps import eps_table
+from normviz.analysis.running.torch_module import torch_words
 from normviz.lessons.questions.documents import ARTICLE
 from normviz.lessons.questions.facts import module_of, only, same
 from normviz.lessons.questions.outputs import change, gammas, normal, output

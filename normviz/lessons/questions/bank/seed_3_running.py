@@ -7,20 +7,10 @@ from math import prod
 
 from normviz.analysis.explanation import describe
 from normviz.analysis.forward import largest_difference
-from normviz.analysis.running import (
-    Run,
-    Stream,
-    TrainAndEval,
-    forgetting,
-    half_life,
-    one_example,
-    run,
-    to_keras,
-    to_torch,
-    torch_words,
-    two_forms,
-    weights,
-)
+from normviz.analysis.running.modes import TrainAndEval, one_example
+from normviz.analysis.running.momentum import forgetting, half_life, to_keras, to_torch, two_forms, weights
+from normviz.analysis.running.stream import Run, Stream, run
+from normviz.analysis.running.torch_module import torch_words
 from normviz.code.frameworks import KERAS_LAYERS
 from normviz.layers.layer import Layer
 from normviz.lessons.questions.documents import ARTICLE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from normviz.analysis.examples import example
 from normviz.analysis.explanation import describe
 from normviz.analysis.forward import largest_difference
-from normviz.analysis.running import torch_words
+from normviz.analysis.running.torch_module import torch_words
 from normviz.layers.catalogue import KINDS
 from normviz.lessons.questions.facts import ROUNDING
 from normviz.lessons.questions.outputs import normal, output

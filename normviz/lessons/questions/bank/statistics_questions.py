@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from normviz.analysis.examples import given
 from normviz.analysis.explanation import describe
 from normviz.analysis.forward import largest_difference
-from normviz.analysis.gradients import autograd_backward, perturb, upstream
-from normviz.analysis.running import torch_words
+from normviz.analysis.gradients.closed_form import autograd_backward, upstream
+from normviz.analysis.gradients.derivatives import perturb
+from normviz.analysis.running.torch_module import torch_words
 from normviz.lessons.questions.facts import ROUNDING
 from normviz.lessons.questions.outputs import change, gammas, normal, output
 from normviz.lessons.questions.question import Facts, Question

@@ -22,10 +22,10 @@ MOST_ELEMENTS = 2**20
 LARGEST_VALUE = 1e12
 
 
-def whole(name: str, value: Any, allowed: range) -> int:
+def read_integer(name: str, value: Any, allowed: range) -> int:
     """``value`` as an int. Raises NormvizError unless it is a whole number of ``allowed``.
 
-    >>> whole("steps", 20, range(1, 501))
+    >>> read_integer("steps", 20, range(1, 501))
     20
     """
     if not isinstance(value, Integral) or isinstance(value, bool) or int(value) not in allowed:
@@ -33,7 +33,7 @@ def whole(name: str, value: Any, allowed: range) -> int:
     return int(value)
 
 
-def number(name: str, value: Any, low: float, high: float) -> float:
+def read_number(name: str, value: Any, low: float, high: float) -> float:
     """``value`` as a float. Raises NormvizError unless it is a number from ``low`` to ``high``."""
     try:
         found = float(value) if isinstance(value, Real) and not isinstance(value, bool) else nan
@@ -44,7 +44,7 @@ def number(name: str, value: Any, low: float, high: float) -> float:
     return found
 
 
-def numbers(name: str, values: Any, most: int, largest: float = LARGEST_VALUE) -> Array:
+def read_numbers(name: str, values: Any, most: int, largest: float = LARGEST_VALUE) -> Array:
     """``values`` as an array of float64, copied. Raises NormvizError unless they are 1 to ``most`` numbers within ``largest``."""
     try:
         given = values.detach().cpu().double().numpy() if isinstance(values, Tensor) else values
@@ -58,7 +58,7 @@ def numbers(name: str, values: Any, most: int, largest: float = LARGEST_VALUE) -
     return array
 
 
-def tensor(x: Any, what: str) -> Tensor:
+def read_tensor(x: Any, what: str) -> Tensor:
     """x as a tensor on the CPU that is small enough to compute with at once. Raises NormvizError where it is none."""
     found = as_tensor(x).cpu()
     if not 1 <= found.numel() <= MOST_ELEMENTS:
@@ -66,14 +66,14 @@ def tensor(x: Any, what: str) -> Tensor:
     return found
 
 
-def within(x: Tensor) -> Tensor:
+def read_float64(x: Tensor) -> Tensor:
     """x in float64. Raises NormvizError where it holds NaN or numbers whose squares may overflow."""
     if not bool((x.abs() <= LARGEST_VALUE).all()):
         raise NormvizError(f"x holds NaN or a number beyond {LARGEST_VALUE:g}; give numbers within it.")
     return x.double()
 
 
-def fixed(values: Tensor | Array | Sequence[float]) -> Array:
+def frozen_array(values: Tensor | Array | Sequence[float]) -> Array:
     """The values as a read-only array of float64."""
     found = values.detach().double().numpy() if isinstance(values, Tensor) else values
     return read_only(np.array(found, dtype=np.float64))

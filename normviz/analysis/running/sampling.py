@@ -1,0 +1,204 @@
+"""The third limit of BatchNorm: small batches. The smaller the batch, the more its mean and variance are chance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from normviz.analysis.checks import SEEDS, Array, frozen_array, read_integer, read_only
+from normviz.analysis.running.stream import BATCH_SIZES, TRUE_MEAN, TRUE_VAR
+from normviz.analysis.running.torch_module import attempt
+from normviz.layers.errors import NormvizError, echo
+from normviz.layers.layer import Layer
+from normviz.layers.torch_errors import check
+
+DRAWS = range(10, 501)
+MOST_SIZES = 12
+USUAL_SIZES = (2, 4, 8, 16, 32, 64, 128, 256)
+
+
+@dataclass(frozen=True)
+class SmallBatches:
+    """Batches of several sizes, many of each; each value is drawn from a normal distribution of mean 3 and variance 4.
+
+    batch_sizes  1 to 12 sizes of 1 to 1024; a batch of 1 is refused as torch refuses it
+    draws        batches of each size, 10 to 500
+    seed         0 to 2^31 - 1
+
+    Raises NormvizError for other values.
+    """
+
+    batch_sizes: Sequence[int] = USUAL_SIZES
+    draws: int = 300
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        given = self.batch_sizes if isinstance(self.batch_sizes, list | tuple | range) else ()
+        if not 1 <= len(given) <= MOST_SIZES:
+            raise NormvizError(
+                f"batch_sizes={echo(self.batch_sizes)} must be 1 to {MOST_SIZES} sizes, as in [2, 8, 32]."
+            )
+        sizes = tuple(read_integer("batch_size", size, BATCH_SIZES) for size in given)
+        for size in sizes:
+            check(Layer.make("BatchNorm1d", 1), (size, 1))
+        object.__setattr__(self, "batch_sizes", sizes)
+        object.__setattr__(self, "draws", read_integer("draws", self.draws, DRAWS))
+        object.__setattr__(self, "seed", read_integer("seed", self.seed, SEEDS))
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """How far batches of one distribution differ; every array is (sizes,).
+
+    batch_size         m
+    mean_spread        standard deviation of the batch means over all draws
+    expected_spread    sigma / sqrt(m)
+    average_var        average of the batches' biased variances
+    expected_var       (m - 1) / m * sigma^2: what the biased variance is on average
+    average_unbiased   average of the unbiased variances
+    true_var           sigma^2
+    """
+
+    batch_size: NDArray[np.int64]
+    mean_spread: Array
+    expected_spread: Array
+    average_var: Array
+    expected_var: Array
+    average_unbiased: Array
+    true_var: float
+
+
+@lru_cache(maxsize=32)
+@torch.no_grad()
+def spread(small: SmallBatches) -> Spread:
+    """The spread of the batch mean against the batch size, with the line ``sigma / sqrt(m)`` that it follows.
+
+    Each draw is one channel of a ``torch.nn.BatchNorm1d(draws, momentum=1)``, whose buffers are then the batch's own mean
+    and unbiased variance.
+
+    >>> found = spread(SmallBatches([4, 100]))
+    >>> found.expected_spread.tolist(), found.mean_spread.round(1).tolist()
+    ([1.0, 0.2], [1.0, 0.2])
+    """
+    generator = torch.Generator().manual_seed(small.seed)
+    rows = []
+    for m in small.batch_sizes:
+        module = nn.BatchNorm1d(small.draws, momentum=1.0, affine=False, dtype=torch.float64)
+        noise = torch.randn(m, small.draws, generator=generator, dtype=torch.float64)
+        module(TRUE_MEAN + TRUE_VAR**0.5 * noise)
+        assert module.running_mean is not None
+        assert module.running_var is not None
+        unbiased = module.running_var.mean().item()
+        rows.append((module.running_mean.std(correction=0).item(), unbiased * (m - 1) / m, unbiased))
+    mean_spread, average_var, average_unbiased = zip(*rows, strict=True)
+    size = read_only(np.array(small.batch_sizes))
+    return Spread(
+        batch_size=size,
+        mean_spread=frozen_array(mean_spread),
+        expected_spread=frozen_array((TRUE_VAR / size) ** 0.5),
+        average_var=frozen_array(average_var),
+        expected_var=frozen_array(TRUE_VAR * (size - 1) / size),
+        average_unbiased=frozen_array(average_unbiased),
+        true_var=TRUE_VAR,
+    )
+
+
+COUNTS = range(2, 257)
+LONGEST = range(1, 101)
+DRAWS_OF_SEQUENCES = 100
+
+
+@dataclass(frozen=True)
+class Sequences:
+    """A batch of sequences of unequal lengths; each value is drawn from a normal distribution of mean 3 and variance 4.
+
+    count    sequences, 2 to 256
+    longest  lengths are drawn evenly from 1 to this, which is 1 to 100
+    seed     0 to 2^31 - 1
+
+    Raises NormvizError for other values.
+    """
+
+    count: int = 32
+    longest: int = 30
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, allowed in (("count", COUNTS), ("longest", LONGEST), ("seed", SEEDS)):
+            object.__setattr__(self, name, read_integer(name, getattr(self, name), allowed))
+
+    def lengths(self) -> Tensor:
+        """How long each sequence is, (count,)."""
+        return torch.randint(1, self.longest + 1, (self.count,), generator=torch.Generator().manual_seed(self.seed))
+
+    def values(self) -> Tensor:
+        """100 draws of all values, (100, count, T), float64; those beyond a sequence's end are not to be read."""
+        generator = torch.Generator().manual_seed(self.seed + 1)
+        shape = DRAWS_OF_SEQUENCES, self.count, int(self.lengths().max())
+        return torch.randn(shape, generator=generator, dtype=torch.float64).mul_(TRUE_VAR**0.5).add_(TRUE_MEAN)
+
+
+@dataclass(frozen=True, eq=False)
+class PerStep:
+    """Statistics of every time step on its own, T of them; T is the length of the longest sequence.
+
+    lengths         of the sequences, (count,)
+    left            sequences that are not over yet at step t, (T,)
+    mean, var       of those that are left, in the first draw; biased variance, (T,)
+    true_mean       of the distribution
+    standard_error  how far the mean of so many is off: sigma / sqrt(left), (T,)
+    error           how far this mean is off, (T,)
+    rms_error       root mean square of that over 100 draws of the values, (T,)
+    refused         where torch's BatchNorm refuses: one sequence left, (T,)
+    refusal         torch's own words there, or ""
+    """
+
+    lengths: NDArray[np.int64]
+    left: NDArray[np.int64]
+    mean: Array
+    var: Array
+    true_mean: float
+    standard_error: Array
+    error: Array
+    rms_error: Array
+    refused: NDArray[np.bool_]
+    refusal: str
+
+
+@lru_cache(maxsize=64)
+@torch.no_grad()
+def per_step(sequences: Sequences) -> PerStep:
+    """Give every time step of a recurrent net a BatchNorm of its own: how many examples it has, and how noisy its mean is.
+
+    Mean and variance of step t are those of ``torch.nn.BatchNorm1d(1)`` on the sequences that are left.
+    Source: Ba, Kiros & Hinton 2016, sec. 1 and 3.1.
+
+    >>> steps = per_step(Sequences(count=4, longest=3, seed=1))
+    >>> steps.lengths.tolist(), steps.left.tolist(), steps.refused.tolist()
+    ([2, 3, 1, 3], [4, 3, 2], [False, False, False])
+    """
+    lengths, draws = sequences.lengths(), sequences.values()
+    alive = torch.arange(draws.shape[2]) < lengths[:, None]
+    left = alive.sum(dim=0)
+    module = nn.BatchNorm1d(1, affine=False, dtype=torch.float64)
+    refusals = [attempt(module, draws[0, alive[:, t], t, None])[1] for t in range(len(left))]
+    mean = (draws * alive).sum(dim=1) / left
+    squares = ((draws[0] - mean[0]).square() * alive).sum(dim=0)
+    return PerStep(
+        lengths=read_only(lengths.numpy()),
+        left=read_only(left.numpy()),
+        mean=frozen_array(mean[0]),
+        var=frozen_array(squares / left),
+        true_mean=TRUE_MEAN,
+        standard_error=frozen_array((TRUE_VAR / left).sqrt()),
+        error=frozen_array((mean[0] - TRUE_MEAN).abs()),
+        rms_error=frozen_array((mean - TRUE_MEAN).square().mean(dim=0).sqrt()),
+        refused=read_only(np.array([bool(words) for words in refusals])),
+        refusal=next((words for words in refusals if words), ""),
+    )
