@@ -3,6 +3,7 @@ from math import inf, isfinite, log10, nan
 
 import pytest
 
+from normviz.analysis.number_format import format_number
 from normviz.analysis.rounding.groups import DISTANCES, DTYPES
 from normviz.analysis.rounding.variance import Estimate
 from normviz.figures.charts import LIGHT
@@ -107,7 +108,7 @@ def test_sizes_stand_at_their_variance(dtype, exponent):
     assert set(hand.x) == {10.0 ** (2 * exponent)}
     assert list(hand.y) == [max(one.by_hand, NOTHING) if isfinite(one.by_hand) else BROKEN for one in found]
     assert list(layer.y) == [max(one.own["LayerNorm"], NOTHING) for one in found]
-    assert list(hand.text) == [numbers.shown(one.by_hand, 3) for one in found]
+    assert list(hand.text) == [format_number(one.by_hand, 3) for one in found]
     assert [trace.name for trace in figure.data[:4]] == ["eps=1e-3", "eps=1e-5", "eps=1e-6", "eps=1e-12"]
 
 
