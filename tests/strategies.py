@@ -43,7 +43,7 @@ def layers_that_fit(draw: Draw, names: tuple[str, ...] = tuple(KINDS)) -> tuple[
 
 @st.composite
 def layers_that_may_not_fit(draw: Draw, names: tuple[str, ...] = tuple(KINDS)) -> tuple[Layer, Shape]:
-    """A layer and a shape of any rank; each size is the shape's or another, eps may be 0, many shapes are all ones."""
+    """A layer and a shape of any rank; each size is the shape's or another, eps may be 0 or negative, many shapes are all ones."""
     kind = KINDS[draw(st.sampled_from(names))]
     low, high = kind.ranks
     fits = draw(st.integers(0, 9)) > 0
@@ -58,7 +58,7 @@ def layers_that_may_not_fit(draw: Draw, names: tuple[str, ...] = tuple(KINDS)) -
         elif argument.takes == "shape" and draw(st.integers(0, 2)) == 0:
             value = draw(st.lists(st.integers(1, 3), min_size=1, max_size=4))
         elif argument.name == "eps" and draw(st.integers(0, 3)) == 0:
-            value = 0.0
+            value = draw(st.sampled_from([0.0, -0.5]))
         arguments[argument.name] = value
     return Layer.make(kind.name, training=draw(st.booleans()), **arguments), shape
 

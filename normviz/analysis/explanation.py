@@ -17,6 +17,7 @@ from normviz.layers.axes import MAX_RANK, layout_text, parse_layout
 from normviz.layers.errors import NormvizError, echo
 from normviz.layers.fit import torch_layer
 from normviz.layers.layer import Layer
+from normviz.layers.messages import _
 from normviz.layers.norm import Norm
 from normviz.layers.torch_errors import check
 
@@ -144,7 +145,7 @@ class Explanation:
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What is legal here and seldom meant, one sentence each."""
-        return _notes(self.layer, self.axes, self.shape)
+        return (*_eps_notes(self.norm), *_channel_notes(self.layer, self.axes, self.shape))
 
 
 def _spec(layer: object) -> Layer | Norm:
@@ -204,7 +205,18 @@ def _check_devices(x: Tensor, values: Values) -> None:
         )
 
 
-def _notes(layer: Layer | None, axes: tuple[str, ...], shape: tuple[int, ...]) -> tuple[str, ...]:
+def _eps_notes(norm: Norm) -> tuple[str, ...]:
+    if norm.eps is None or norm.eps >= 0:
+        return ()
+    return (
+        _(
+            "eps={eps} is negative, so var + eps can be negative too; its square root and the output are NaN there.",
+            eps=norm.eps,
+        ),
+    )
+
+
+def _channel_notes(layer: Layer | None, axes: tuple[str, ...], shape: tuple[int, ...]) -> tuple[str, ...]:
     channel = layer.kind.channel(len(shape)) if layer else None
     if layer is None or channel is None:
         return ()

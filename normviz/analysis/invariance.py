@@ -280,16 +280,16 @@ def _tolerance(steps: Trace, m: int, M: float, values: Values, scales: bool) -> 
     """How far an output may move under a change that leaves it as it is; m elements in a group, none of them above M.
 
     Scaling: a group of variance v, times s^2 with s >= 1, has |normalized| grown by sqrt((v + eps) / (v + eps / s^2)), which
-    is at most 1 + s^2 eps / (2 (v + eps)). Rounding: with the unit u of float64, a mean of m numbers up to M is off by
+    is at most 1 + s^2 |eps| / (2 (v + eps)). Rounding: with the unit u of float64, a mean of m numbers up to M is off by
     at most m u M, and so normalized, the output of a division by sqrt(v + eps), by some (m + 4) u M / sqrt(v + eps); this
     moves the variance too, which up to sqrt(m) normalized deviations feel. gamma passes both on. v is the smallest variance
     of x: a change under which the output stays makes none smaller.
     """
     unit, gamma = torch.finfo(steps.output.dtype).eps, 1.0 if values.gamma is None else float(values.gamma.max())
     spread = float(steps.var.min()) + steps.eps
-    if spread == 0:  # one value and no eps: 0 / 0 on both sides
+    if spread <= 0:  # one value and no eps, or a negative eps: NaN on both sides
         return 0.0
-    by_eps = min(FACTOR**2 * steps.eps / (2 * spread), NOT_SMALL) if scales else 0.0
+    by_eps = min(FACTOR**2 * abs(steps.eps) / (2 * spread), NOT_SMALL) if scales else 0.0
     by_rounding = m**0.5 * (m + 4) * unit * M / spread**0.5
     moved = by_eps * float(steps.normalized.abs().max()) + by_rounding
     return gamma * moved + 4 * unit * float(steps.output.abs().max())

@@ -118,7 +118,8 @@ def finish(e: Explanation, library: Library, lay: Callable[[str], str]) -> list[
     above, below = ("x - mean", "var") if e.norm.center else ("x", "mean_square")
     if e.norm.running and not e.norm.center:
         below = "var"
-    lines = [f"normalized = {_bracketed(above)} / {library.sqrt}({below} + {eps})"]
+    sign, eps = ("-", eps[1:]) if eps.startswith("-") else ("+", eps)
+    lines = [f"normalized = {_bracketed(above)} / {library.sqrt}({below} {sign} {eps})"]
     if e.norm.params is None:
         return [*lines, "return normalized"]
     scaled = f"normalized * {lay('gamma')}"

@@ -48,8 +48,8 @@ def _flag(name: str, value: Any) -> bool:
 
 
 def _eps(name: str, value: Any) -> float:
-    if not 0 <= _number(value) < inf:
-        raise NormvizError(f"{name}={echo(value)} must be a number of at least 0, such as 1e-5.")
+    if not abs(_number(value)) < inf:
+        raise NormvizError(f"{name}={echo(value)} must be a finite number, such as 1e-5.")
     return float(value)
 
 

@@ -25,7 +25,7 @@ class Norm:
     running  whether mean and variance are running statistics, not this input's.
     sizes    the sizes of split axes: ``{"g": 2}`` for ``"n (g k) h w -> n g"``.
 
-    Raises NormvizError where the patterns are illegal or eps is negative.
+    Raises NormvizError where a pattern is illegal or eps is not a finite number.
 
     >>> Norm("n c h w -> n h w", "c")
     Norm('n c h w -> n h w', 'c')
@@ -57,8 +57,8 @@ class Norm:
                 self.gamma_axes, tuple(dict.fromkeys((*self.axes, *pattern.names))), f"params {echo(self.params)}"
             )
             self._check_parts()
-        if self.eps is not None and not (_is_number(self.eps) and 0 <= self.eps <= float_info.max):
-            raise NormvizError(f"eps={echo(self.eps)} is no small number; give one that is 0 or more, such as 1e-5.")
+        if self.eps is not None and not (_is_number(self.eps) and abs(self.eps) <= float_info.max):
+            raise NormvizError(f"eps={echo(self.eps)} must be a finite number, such as 1e-5.")
         for name in ("center", "bias", "running"):
             if not isinstance(getattr(self, name), bool):
                 raise NormvizError(f"{name}={echo(getattr(self, name))} must be True or False.")

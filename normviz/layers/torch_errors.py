@@ -149,8 +149,10 @@ def _check_batch(layer: Layer, shape: tuple[int, ...]) -> None:
     if not layer.running and prod(shape[2:]) * shape[0] == 1:
         remedy = "Use a batch of at least two, or more than one position, or eval mode with running statistics."
         raise _one_value("value per channel", shape, remedy)
-    if not layer.running and layer.given["eps"] == 0:
-        raise _quote("batch_norm eps must be positive during training, but got 0.0", "Give a small eps, such as 1e-5.")
+    eps = layer.given["eps"]
+    if eps < 0 or (eps == 0 and not layer.running):
+        words = "non-negative" if layer.running else "positive during training"
+        raise _quote(f"batch_norm eps must be {words}, but got {eps}", "Give a small eps, such as 1e-5.")
     if wanted != found and (layer.tracks or layer.affine):
         words = f"{'running_mean' if layer.tracks else 'weight'} should contain {found} elements not {wanted}"
         raise _quote(words, _other_size(layer, shape))

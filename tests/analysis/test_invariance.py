@@ -193,6 +193,11 @@ def test_eps_counts_where_it_is_large():
     assert [i.holds for i in scaled.values()] == [True, True, False, False]
 
 
+@pytest.mark.parametrize("eps", [-0.5, -1e30])
+def test_a_negative_eps_has_invariances_too(eps):
+    assert invariances(describe(f"LayerNorm(3, eps={eps})", (2, 3)))[0].holds
+
+
 def test_without_eps_groups_of_one_are_not_a_number_before_and_after():
     assert all(i.holds for i in invariances(describe(Norm("n d -> n d", eps=0.0), (2, 3))))
 

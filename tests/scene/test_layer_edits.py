@@ -112,6 +112,7 @@ EPS = [
     ("1e-3", "LayerNorm([3, 4, 4], eps=0.001)"),
     (" 0.5 ", "LayerNorm([3, 4, 4], eps=0.5)"),
     ("0", "LayerNorm([3, 4, 4], eps=0.0)"),
+    ("-0.5", "LayerNorm([3, 4, 4], eps=-0.5)"),
     ("1e-05", "LayerNorm([3, 4, 4])"),
 ]
 
@@ -121,7 +122,7 @@ def test_eps_as_typed(text, layer):
     assert str(done(edits.with_eps(scene(), text)).layer) == layer
 
 
-NO_EPS = ["", "x", "1e-5x", "nan", "inf", "-1", "1e400", "None", None, "1,5", "<script>", "9" * 5000]
+NO_EPS = ["", "x", "1e-5x", "nan", "inf", "-inf", "1e400", "None", None, "1,5", "<script>", "9" * 5000]
 
 
 @pytest.mark.parametrize("text", NO_EPS)

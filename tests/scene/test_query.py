@@ -33,7 +33,7 @@ UNREADABLE = [
     ("layer", ["Conv2d(2, 4, 3)"], "'Conv2d' is no layer of the catalogue"),
     ("layer", ["GroupNorm(2)"], "GroupNorm needs num_channels, as in GroupNorm(2, 4)."),
     ("layer", ["GroupNorm(0, 4)"], "num_groups=0 must be a whole number of at least 1."),
-    ("layer", ["GroupNorm(2, 4, eps=-1)"], "eps=-1 must be a number of at least 0, such as 1e-5."),
+    ("layer", ["GroupNorm(2, 4, eps=1e999)"], "eps=inf must be a finite number, such as 1e-5."),
     ("layer", ["Norm('n -> c')"], "the right side of 'n -> c' names 'c', which is no axis of x; its axes are n."),
     ("data", ["", "Normal", "noise", "normal\x00", "<script>"], "data='{}' is unknown; choose normal, counting, scales or images."),
     ("params", ["", "ones", "INIT"], "params='{}' is unknown; choose init, index or random."),

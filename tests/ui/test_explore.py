@@ -75,6 +75,7 @@ CONTROLS = [
     ("", "eps", "0.001", "LayerNorm([3, 4, 4], eps=1e-3)", (2, 3, 4, 4), "NCHW"),
     ("", "eps", "0.25", "LayerNorm([3, 4, 4], eps=0.25)", (2, 3, 4, 4), "NCHW"),
     ("", "eps", "0", "LayerNorm([3, 4, 4], eps=0.0)", (2, 3, 4, 4), "NCHW"),
+    ("", "eps", "-0.5", "LayerNorm([3, 4, 4], eps=-0.5)", (2, 3, 4, 4), "NCHW"),
     ("layer=RMSNorm(4,eps=0.5)", "eps", "None", "RMSNorm(4)", (2, 3, 4, 4), "NCHW"),
 ]  # fmt: skip
 
@@ -165,7 +166,7 @@ def test_every_layout_can_be_chosen_and_left(layout):
     check(turned(app, "more_layout", "NLC"))
 
 
-NO_EPS = ["nonsense", "nan", "-1", "1e400", "None", " "]
+NO_EPS = ["nonsense", "nan", "-inf", "1e400", "None", " "]
 
 
 @pytest.mark.parametrize("typed", NO_EPS)

@@ -188,6 +188,7 @@ def test_every_step_is_drawn_as_large_as_x(drawn):
 AWKWARD = [
     {"shape": "2,3", "layer": "LayerNorm(3,eps=0)", "values": "1,1,1,2,2,2"},  # 0 / 0
     {"shape": "2,3", "layer": "RMSNorm(3,eps=0)", "values": "0,0,0,0,0,0"},
+    {"shape": "2,2", "layer": "RMSNorm(2,eps=-8)", "values": "0,4,1,3"},  # 4 / 0 and the root of a negative number
     {"shape": "2,3", "values": "1e12,-1e12,1e12,-1e12,0,1e-30"},
     {"shape": "1"},
     {"layer": "BatchNorm2d(3,eps=0).eval()"},

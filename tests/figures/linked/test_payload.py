@@ -117,6 +117,7 @@ AWKWARD = [
     {"shape": "2,3", "layer": "LayerNorm(3,eps=0)", "values": "1,1,1,2,2,2"},  # 0 / 0
     {"shape": "2,3", "layer": "RMSNorm(3,eps=0)", "values": "0,0,0,0,0,0", "params": "random"},
     {"shape": "2,3", "layer": "GroupNorm(1,3,eps=0)", "values": "5,5,5,5,5,5", "params": "index"},
+    {"shape": "2,2", "layer": "RMSNorm(2,eps=-8)", "values": "0,4,1,3"},  # 4 / 0 and the root of a negative number
     {"shape": "2,3", "values": "1e12,-1e12,1e12,-1e12,0,1e-30"},
     {"shape": "2,3", "layer": "LayerNorm(3,eps=1e308)"},
     {"shape": "2,3", "layer": "LayerNorm(3,eps=1e-320)"},
