@@ -149,7 +149,7 @@ function stepWorked(view, key, index) {
     centered: () => [`${number(value("x"))} − ${inBrackets(mean)}`, value("centered")],
     squared: () => [`${inBrackets(stats.center ? value("centered") : value("x"))}²`, value("squared")],
     var: () => [stats.running ? bracketed("running_var", place) : `(${terms((x) => (stats.center ? `(${number(x)} − ${inBrackets(mean)})²` : `${inBrackets(x)}²`))}) / ${size}`, variance],
-    normalized: () => [`${number(stats.center ? value("centered") : value("x"))} / √(${number(variance)} + ${number(values.eps, 3)})`, value("normalized")],
+    normalized: () => [`${number(stats.center ? value("centered") : value("x"))} / √(${number(variance)} ${values.eps < 0 ? "\u2212" : "+"} ${number(Math.abs(values.eps), 3)})`, value("normalized")],
     output: () => {
       const shift = data.params.bias ? ` + ${inBrackets(sharedAt(values.beta, index))}` : "";
       return [`${number(value("normalized"))} · ${inBrackets(sharedAt(values.gamma, index))}${shift}`, value("output")];

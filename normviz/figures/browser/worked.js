@@ -89,7 +89,7 @@ function worked(view, index) {
   }
   const above = stats.center ? `(${number(x)} \u2212 ${inBrackets(mean)})` : number(x);
   if (stats.center) lines.push(["deviation", `${number(x)} \u2212 ${inBrackets(mean)}`, number(x - mean)]);
-  lines.push(["normalized", `${above} / √(${number(variance)} + ${number(values.eps, 3)})`, number(normalized)]);
+  lines.push(["normalized", `${above} / √(${number(variance)} ${values.eps < 0 ? "\u2212" : "+"} ${number(Math.abs(values.eps), 3)})`, number(normalized)]);
   if (data.params) {
     const shift = data.params.bias ? ` + ${inBrackets(sharedAt(values.beta, index))}` : "";
     lines.push(["output", `${number(normalized)} · ${inBrackets(sharedAt(values.gamma, index))}${shift}`, number(output)]);

@@ -316,6 +316,15 @@ ARITHMETIC = [
         ],
     ),
     (
+        "RMSNorm(3, eps=-0.5)",
+        [
+            ["squares", "1² + 2² + 6²", "41"],
+            ["mean square", "41 / 3", "13.67"],
+            ["normalized", "6 / √(13.67 − 0.5)", "1.653"],
+            ["output", "1.653 · 1", "1.653"],
+        ],
+    ),
+    (
         "BatchNorm1d(3, affine=False).eval()",
         [
             ["mean", "running_mean[2]", "0"],
