@@ -339,7 +339,7 @@ ARITHMETIC = [
 
 @pytest.mark.parametrize(("layer", "lines"), ARITHMETIC)
 def test_the_arithmetic_of_an_element(layer, lines):
-    assert evaluate(SAY, view(explain(layer, X)), [0, 2])[1] == lines
+    assert evaluate(SAY, view(describe(layer, X)), [0, 2])[1] == lines
 
 
 def test_long_sums_are_abbreviated_in_the_middle():
