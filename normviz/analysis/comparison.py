@@ -14,7 +14,7 @@ from normviz.layers.catalogue import FAMILIES
 from normviz.layers.errors import LONGEST_ECHO, NormvizError, echo, listed
 from normviz.layers.fit import of_family
 from normviz.layers.layer import Layer
-from normviz.layers.messages import N_, _
+from normviz.layers.messages import N_, _, ngettext
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import check_index
 
@@ -129,24 +129,29 @@ def _shape(sizes: tuple[int, ...] | None) -> str | None:
 
 
 def sentence(comparison: Comparison, at: Sequence[int]) -> str:
-    """With how many others x[at] shares its mean under each layer; numbers stand in ``**``, code in backquotes.
+    """With how many other elements x[at] shares its mean under each layer; numbers are in ``**``, code is in backquotes.
 
-    Raises NormvizError where ``at`` is no element.
+    Raises NormvizError where ``at`` is not an element of x.
 
     >>> print(sentence(compare(["LayerNorm(3)", "BatchNorm1d(3)", "RMSNorm(3)"], (2, 3), "ND"), (0, 1)))
-    x[0, 1] shares its mean with **2** others under `LayerNorm([3])`, **1** under `BatchNorm1d(3)` and **2** under `RMSNorm([3])` (a mean square).
+    x[0, 1] shares its mean with **2** others under `LayerNorm([3])`, **1** other under `BatchNorm1d(3)` and **2** others under `RMSNorm([3])` (a mean square).
     """
-    where = ", ".join(map(str, check_index(at, comparison.shape)))
-    first, *rest = (e.counts.elements_per_statistic - 1 for e in comparison.explanations)
-    numbers = [f"**{first:,}** other{'' if first == 1 else 's'}", *(f"**{others:,}**" for others in rest)]
-    clauses = [f"{number} under {_named(e)}" for number, e in zip(numbers, comparison.explanations, strict=True)]
-    return f"x[{where}] shares its mean with {listed(clauses, 'and')}."
+    index = ", ".join(map(str, check_index(at, comparison.shape)))
+    return _(
+        "x[{index}] shares its mean with {counts}.",
+        index=index,
+        counts=listed([_others(e) for e in comparison.explanations], "and"),
+    )
 
 
-def _named(e: Explanation) -> str:
+def _others(e: Explanation) -> str:
+    layer = f"`{e.title}`"
     if not e.norm.center:
-        return f"`{e.title}` (a mean square)"
-    return f"`{e.title}`{' (a running mean)' if e.norm.running else ''}"
+        layer = _("{layer} (a mean square)", layer=layer)
+    elif e.norm.running:
+        layer = _("{layer} (a running mean)", layer=layer)
+    others = e.counts.elements_per_statistic - 1
+    return ngettext("**{n:,}** other under {layer}", "**{n:,}** others under {layer}", others, layer=layer)
 
 
 def suggestions(shape: tuple[int, ...], layout: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""The sentence under every figure: what is seen, in words, with the numbers. Numbers stand in ``**``, code in backquotes."""
+"""The sentence under every figure and the captions of the panels. Numbers are in ``**``, code is in backquotes."""
 
 from __future__ import annotations
 
@@ -6,125 +6,161 @@ from math import prod
 
 from normviz.analysis.explanation import Explanation
 from normviz.layers.errors import listed
+from normviz.layers.messages import N_, _, ngettext
 
-AXIS_WORDS = {
-    "n": "example",
-    "b": "example",
-    "c": "channel",
-    "h": "row",
-    "w": "column",
-    "l": "position",
-    "d": "feature",
-    "g": "group",
-    "k": "member of a group",
+AXIS_NOUNS = {  # one index of the axis, and several: "one per channel", "shared by all channels"
+    "n": (N_("example"), N_("examples")),
+    "b": (N_("example"), N_("examples")),
+    "c": (N_("channel"), N_("channels")),
+    "h": (N_("row"), N_("rows")),
+    "w": (N_("column"), N_("columns")),
+    "l": (N_("position"), N_("positions")),
+    "d": (N_("feature"), N_("features")),
+    "g": (N_("group"), N_("groups")),
+    "k": (N_("member of a group"), N_("members of a group")),
 }
+DEPTH = (N_("slice"), N_("slices"))  # D beside H and W
+
+
+def axis_nouns(axis: str, axes: tuple[str, ...]) -> tuple[str, str]:
+    """What one index of an axis is called, and several.
+
+    >>> axis_nouns("d", ("n", "c", "d", "h", "w")), axis_nouns("d", ("n", "d"))
+    (('slice', 'slices'), ('feature', 'features'))
+    """
+    if axis not in AXIS_NOUNS:
+        return _("index of axis {axis}", axis=axis), _("indices of axis {axis}", axis=axis)
+    one, many = DEPTH if axis == "d" and "h" in axes else AXIS_NOUNS[axis]
+    return _(one), _(many)
 
 
 def sentence(e: Explanation) -> str:
-    """What ``e`` shows, in one sentence.
+    """How many means, variances, gammas and betas there are, and which elements share them.
 
     >>> from normviz import explain
     >>> print(sentence(explain("LayerNorm([3, 4, 4])", (2, 3, 4, 4))))
     `LayerNorm([3, 4, 4])` on (2, 3, 4, 4): **2** means and **2** variances, each from **48** elements; **48** gammas and **48** betas: one per normalized element, shared by all **2** examples.
     """
-    return f"`{e.title}` on {e.shape}: {_statistics(e)}; {_parameters(e)}."
+    return _(
+        "`{layer}` on {shape}: {statistics}; {parameters}.",
+        layer=e.title,
+        shape=e.shape,
+        statistics=_statistics(e),
+        parameters=_parameters(e),
+    )
 
 
 def _statistics(e: Explanation) -> str:
-    groups, size = e.counts.statistics, e.counts.elements_per_statistic
+    groups = e.counts.statistics
     if e.norm.running:
-        kinds = f"{_count(groups, 'running mean')} and {_count(groups, 'running variance')}"
-        return f"{kinds}, stored in training and not taken from this input"
-    kinds = _count(groups, "mean square")
+        return ngettext(
+            "**{n:,}** running mean and **{n:,}** running variance, stored in training and not computed from this input",
+            "**{n:,}** running means and **{n:,}** running variances, stored in training and not computed from this input",
+            groups,
+        )
+    elements = _elements(e.counts.elements_per_statistic)
     if e.norm.center:
-        kinds = f"{_count(groups, 'mean')} and {_count(groups, 'variance')}"
-    return f"{kinds}, {'each ' if groups > 1 else ''}from {_count(size, 'element')}"
+        return ngettext(
+            "**{n:,}** mean and **{n:,}** variance, from {elements}",
+            "**{n:,}** means and **{n:,}** variances, each from {elements}",
+            groups,
+            elements=elements,
+        )
+    return ngettext(
+        "**{n:,}** mean square, from {elements}",
+        "**{n:,}** mean squares, each from {elements}",
+        groups,
+        elements=elements,
+    )
 
 
 def _parameters(e: Explanation) -> str:
     if e.counts.gamma_shape is None:
-        return "no gamma and no beta"
-    number = prod(e.counts.gamma_shape)
-    learned = f"{_count(number, 'gamma')} and {_count(number, 'beta') if e.norm.bias else 'no beta'}"
-    return f"{learned}: {_place(e)}"
+        return _("no gamma and no beta")
+    number, place = prod(e.counts.gamma_shape), _place(e)
+    if e.norm.bias:
+        return ngettext(
+            "**{n:,}** gamma and **{n:,}** beta: {place}",
+            "**{n:,}** gammas and **{n:,}** betas: {place}",
+            number,
+            place=place,
+        )
+    return ngettext(
+        "**{n:,}** gamma and no beta: {place}", "**{n:,}** gammas and no beta: {place}", number, place=place
+    )
 
 
 def _place(e: Explanation) -> str:
-    """Where the parameters stand, and who shares one."""
-    named, whole = e.norm.gamma_axes, dict(zip(e.norm.axes, e.norm.pattern.left, strict=True))
-    atoms = {part for name in named for part in whole.get(name, (name,))}
-    number = prod(e.counts.gamma_shape or ())
-    met = prod(e.shape) // number
-    if atoms and atoms == set(e.norm.pattern.reduced):
-        one_inner_axis = len(named) == 1 and named[0] in e.axes[:-1]
-        kind = axis_word(named[0], e.axes) if one_inner_axis else "normalized element"
-        others = [name for axis in e.axes for name in _without(axis, whole[axis], atoms)]
-        return f"one per {kind}, {_shared(e, others)}" if others else f"one per {kind}"
+    """What there is one gamma for, and which elements use it."""
+    named, parts = e.norm.gamma_axes, dict(zip(e.norm.axes, e.norm.pattern.left, strict=True))
+    names = {part for name in named for part in parts.get(name, (name,))}
+    used = _elements_per_parameter(e)
+    if names and names == set(e.norm.pattern.reduced):
+        inner = len(named) == 1 and named[0] in e.axes[:-1]
+        kind = axis_nouns(named[0], e.axes)[0] if inner else _("normalized element")
+        others = [name for axis in e.axes for name in _without(axis, parts[axis], names)]
+        if not others:
+            return _("one per {axes}", axes=kind)
+        return _("one per {axes}, {shared}", axes=kind, shared=_shared(e, others))
+    if not named and e.norm.bias:
+        return ngettext("one of each for **{n:,}** element", "one of each for all **{n:,}** elements", used)
     if not named:
-        return f"{'one of each' if e.norm.bias else 'one'} for {'all ' if met > 1 else ''}{_count(met, 'element')}"
-    place = listed([axis_word(name, e.axes) for name in named], "and")
-    return f"one per {place}, {'each ' if number > 1 or e.norm.bias else ''}met by {_count(met, 'element')}"
+        return ngettext("one for **{n:,}** element", "one for all **{n:,}** elements", used)
+    axes, elements = listed([axis_nouns(name, e.axes)[0] for name in named], "and"), _elements(used)
+    if prod(e.counts.gamma_shape or ()) > 1 or e.norm.bias:
+        return _("one per {axes}, each used by {elements}", axes=axes, elements=elements)
+    return _("one per {axes}, used by {elements}", axes=axes, elements=elements)
 
 
-def _without(axis: str, parts: tuple[str, ...], atoms: set[str]) -> tuple[str, ...]:
-    """What is left of an axis without ``atoms``: the axis itself where none is of it."""
-    return tuple(part for part in parts if part not in atoms) if atoms & set(parts) else (axis,)
+def _without(axis: str, parts: tuple[str, ...], names: set[str]) -> tuple[str, ...]:
+    """The parts of an axis that are not in ``names``; the axis itself if none is."""
+    return tuple(part for part in parts if part not in names) if names & set(parts) else (axis,)
 
 
 def _shared(e: Explanation, names: list[str]) -> str:
     if len(names) > 1:
-        return f"shared by every {listed([axis_word(name, e.axes) for name in names], 'and')}"
-    size, word = e.norm.axis_sizes(e.shape)[names[0]], axis_word(names[0], e.axes)
-    if size == 1:
-        return f"met by the one {word}"
-    return f"shared by all **{size:,}** {_plural(word)}"
+        return _("shared by all {axes}", axes=listed([axis_nouns(name, e.axes)[1] for name in names], "and"))
+    size, (one, many) = e.norm.axis_sizes(e.shape)[names[0]], axis_nouns(names[0], e.axes)
+    return ngettext("used by the one {one}", "shared by all **{n:,}** {many}", size, one=one, many=many)
 
 
-def axis_word(axis: str, axes: tuple[str, ...]) -> str:
-    """What one index of an axis is called: "channel"; D is depth beside H and W.
-
-    >>> axis_word("d", ("n", "c", "d", "h", "w")), axis_word("d", ("n", "d"))
-    ('slice', 'feature')
-    """
-    if axis == "d" and "h" in axes:
-        return "slice"
-    return AXIS_WORDS.get(axis, f"index {axis}")
+def _elements(number: int) -> str:
+    return ngettext("**{n:,}** element", "**{n:,}** elements", number)
 
 
-def _plural(word: str) -> str:
-    first, *rest = word.split(" ")  # "index a", "member of a group"
-    return " ".join(["indices" if first == "index" else f"{first}s", *rest])
+def _elements_per_parameter(e: Explanation) -> int:
+    return prod(e.shape) // prod(e.counts.gamma_shape or ())
 
 
-def _count(number: int, word: str) -> str:
-    return f"**{number:,}** {word if number == 1 else f'{word}s'}"
+def statistics_title(e: Explanation) -> str:
+    """The title of the statistics panel."""
+    if e.norm.running:
+        return _("Who shares my running mean and variance?")
+    return _("Who shares my mean and variance?") if e.norm.center else _("Who shares my mean square?")
 
 
-def statistics_question(e: Explanation) -> str:
-    """The learner's question that the statistics panel answers."""
-    kind = "running mean and variance" if e.norm.running else "mean and variance" if e.norm.center else "mean square"
-    return f"Who shares my {kind}?"
+def statistics_caption(e: Explanation) -> str:
+    """How many groups there are, and their size: ``2 groups of 48``."""
+    size = f"{e.counts.elements_per_statistic:,}"
+    return ngettext("{n:,} group of {size}", "{n:,} groups of {size}", e.counts.statistics, size=size)
 
 
-def statistics_answer(e: Explanation) -> str:
-    """The pattern and the count: ``n c h w → n · 2 groups of 48``."""
-    groups, size = e.counts.statistics, e.counts.elements_per_statistic
-    return f"{groups:,} group{'' if groups == 1 else 's'} of {size:,}"
-
-
-def parameters_question(e: Explanation) -> str:
-    """The learner's question that the parameter panel answers."""
+def parameters_title(e: Explanation) -> str:
+    """The title of the parameters panel."""
     if e.counts.gamma_shape is None:
-        return "Nobody has a gamma or a beta"
-    return f"Who shares my gamma{' and beta' if e.norm.bias else ''}?"
+        return _("This layer has no gamma and no beta")
+    return _("Who shares my gamma and beta?") if e.norm.bias else _("Who shares my gamma?")
 
 
-def parameters_answer(e: Explanation) -> str:
-    """The sum of parameters, and how many elements meet each: ``48 + 48 = 96 parameters, each met by 2 elements``."""
+def parameters_caption(e: Explanation) -> str:
+    """How many parameters there are: ``48 + 48 = 96 parameters, each used by 2 elements``."""
     if e.counts.gamma_shape is None:
-        return "0 parameters: this layer learns nothing"
+        return _("0 parameters: this layer learns nothing")
     number, total = prod(e.counts.gamma_shape), e.counts.parameters
-    added = f"{number:,} + {number:,} = {total:,}" if e.norm.bias else f"{total:,}"
-    met = prod(e.shape) // number
-    each = "each " if total > 1 else ""
-    return f"{added} parameter{'' if total == 1 else 's'}, {each}met by {met:,} element{'' if met == 1 else 's'}"
+    return ngettext(
+        "{sum} parameter, used by {elements}",
+        "{sum} parameters, each used by {elements}",
+        total,
+        sum=f"{number:,} + {number:,} = {total:,}" if e.norm.bias else f"{total:,}",
+        elements=ngettext("{n:,} element", "{n:,} elements", _elements_per_parameter(e)),
+    )

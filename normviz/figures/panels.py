@@ -58,9 +58,9 @@ def _statistics_panel(e: Explanation, drawing: Grid) -> Panel:
     ids = reduce(np.add.outer, stat_tables(e.norm, e.shape, drawing.window))
     return Panel(
         key="stats",
-        title=sentences.statistics_question(e),
+        title=sentences.statistics_title(e),
         pattern=e.norm.stats.replace("->", "→"),
-        caption=sentences.statistics_answer(e),
+        caption=sentences.statistics_caption(e),
         z=drawing.lay(ids),
         **_id_range(e.counts.statistics),
         scale="groups",
@@ -74,9 +74,9 @@ def _parameters_panel(e: Explanation, drawing: Grid) -> Panel:
     number = prod(e.counts.gamma_shape or ())
     return Panel(
         key="params",
-        title=sentences.parameters_question(e),
+        title=sentences.parameters_title(e),
         pattern=" ".join(e.norm.gamma_axes) if tables else "",
-        caption=sentences.parameters_answer(e),
+        caption=sentences.parameters_caption(e),
         z=drawing.lay(ids),
         **_id_range(number),
         scale="parameters" if tables else "none",

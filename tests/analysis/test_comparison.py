@@ -113,14 +113,14 @@ def test_the_sentence_counts_the_others():
     ]
     assert sentence(compare(layers, (2, 3, 4, 4), "NCHW"), (1, 2, 0, -1)) == (
         "x[1, 2, 0, 3] shares its mean with **31** others under `BatchNorm2d(3)`, "
-        "**31** under `BatchNorm2d(3).eval()` (a running mean), **47** under `LayerNorm([3, 4, 4])`, "
-        "**3** under `RMSNorm([4])` (a mean square) and **0** under `Norm('n c h w -> n c h w')`."
+        "**31** others under `BatchNorm2d(3).eval()` (a running mean), **47** others under `LayerNorm([3, 4, 4])`, "
+        "**3** others under `RMSNorm([4])` (a mean square) and **0** others under `Norm('n c h w -> n c h w')`."
     )
 
 
 def test_the_sentence_of_one_other_and_of_many():
     large = compare(["BatchNorm1d(3)", "LayerNorm(3)"], (10**6, 3), "ND")
-    assert "**999,999** others under `BatchNorm1d(3)` and **2** under" in sentence(large, (0, 0))
+    assert "**999,999** others under `BatchNorm1d(3)` and **2** others under" in sentence(large, (0, 0))
     assert "**1** other under" in sentence(compare(["BatchNorm1d(3)", "LayerNorm(3)"], (2, 3), "ND"), (0, 0))
 
 

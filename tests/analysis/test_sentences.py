@@ -6,12 +6,12 @@ from hypothesis import given, reject
 
 from normviz.analysis.explanation import describe
 from normviz.analysis.sentences import (
-    axis_word,
-    parameters_answer,
-    parameters_question,
+    axis_nouns,
+    parameters_caption,
+    parameters_title,
     sentence,
-    statistics_answer,
-    statistics_question,
+    statistics_caption,
+    statistics_title,
 )
 from normviz.layers.errors import NormvizError
 from normviz.layers.norm import Norm
@@ -34,17 +34,17 @@ SENTENCES = [
     (
         "LayerNorm([3, 4, 4])", (1, 3, 4, 4),
         "1 mean and 1 variance, from 48 elements; "
-        "48 gammas and 48 betas: one per normalized element, met by the one example.",
+        "48 gammas and 48 betas: one per normalized element, used by the one example.",
     ),
     (
         "LayerNorm([4, 4])", X,
         "6 means and 6 variances, each from 16 elements; "
-        "16 gammas and 16 betas: one per normalized element, shared by every example and channel.",
+        "16 gammas and 16 betas: one per normalized element, shared by all examples and channels.",
     ),
     (
         "LayerNorm([4])", X,
         "24 means and 24 variances, each from 4 elements; "
-        "4 gammas and 4 betas: one per normalized element, shared by every example, channel and row.",
+        "4 gammas and 4 betas: one per normalized element, shared by all examples, channels and rows.",
     ),
     (
         "LayerNorm([2, 3, 4, 4])", X,
@@ -53,7 +53,7 @@ SENTENCES = [
     (
         "LayerNorm([6])", (2, 5, 6),
         "10 means and 10 variances, each from 6 elements; "
-        "6 gammas and 6 betas: one per normalized element, shared by every example and position.",
+        "6 gammas and 6 betas: one per normalized element, shared by all examples and positions.",
     ),
     (
         "LayerNorm([6], bias=False)", (3, 6),
@@ -71,71 +71,71 @@ SENTENCES = [
     ),
     (
         "RMSNorm([6])", (1, 6),
-        "1 mean square, from 6 elements; 6 gammas and no beta: one per normalized element, met by the one example.",
+        "1 mean square, from 6 elements; 6 gammas and no beta: one per normalized element, used by the one example.",
     ),
     (
         "BatchNorm1d(6)", (2, 6),
-        "6 means and 6 variances, each from 2 elements; 6 gammas and 6 betas: one per feature, each met by 2 elements.",
+        "6 means and 6 variances, each from 2 elements; 6 gammas and 6 betas: one per feature, each used by 2 elements.",
     ),
     (
         "BatchNorm1d(1)", (2, 1),
-        "1 mean and 1 variance, from 2 elements; 1 gamma and 1 beta: one per feature, each met by 2 elements.",
+        "1 mean and 1 variance, from 2 elements; 1 gamma and 1 beta: one per feature, each used by 2 elements.",
     ),
     (
         "BatchNorm1d(1, bias=False)", (2, 1),
-        "1 mean and 1 variance, from 2 elements; 1 gamma and no beta: one per feature, met by 2 elements.",
+        "1 mean and 1 variance, from 2 elements; 1 gamma and no beta: one per feature, used by 2 elements.",
     ),
     (
         "BatchNorm2d(3)", X,
         "3 means and 3 variances, each from 32 elements; "
-        "3 gammas and 3 betas: one per channel, each met by 32 elements.",
+        "3 gammas and 3 betas: one per channel, each used by 32 elements.",
     ),
     (
         "BatchNorm2d(3).eval()", X,
-        "3 running means and 3 running variances, stored in training and not taken from this input; "
-        "3 gammas and 3 betas: one per channel, each met by 32 elements.",
+        "3 running means and 3 running variances, stored in training and not computed from this input; "
+        "3 gammas and 3 betas: one per channel, each used by 32 elements.",
     ),
     (
         "BatchNorm2d(1, affine=False).eval()", (2, 1, 4, 4),
-        "1 running mean and 1 running variance, stored in training and not taken from this input; "
+        "1 running mean and 1 running variance, stored in training and not computed from this input; "
         "no gamma and no beta.",
     ),
     (
         "BatchNorm3d(3)", (2, 3, 2, 4, 4),
         "3 means and 3 variances, each from 64 elements; "
-        "3 gammas and 3 betas: one per channel, each met by 64 elements.",
+        "3 gammas and 3 betas: one per channel, each used by 64 elements.",
     ),
     (
         "SyncBatchNorm(3)", X,
         "3 means and 3 variances, each from 32 elements; "
-        "3 gammas and 3 betas: one per channel, each met by 32 elements.",
+        "3 gammas and 3 betas: one per channel, each used by 32 elements.",
     ),
     ("InstanceNorm1d(3)", (2, 3, 4), "6 means and 6 variances, each from 4 elements; no gamma and no beta."),
     ("InstanceNorm2d(3)", (3, 4, 4), "3 means and 3 variances, each from 16 elements; no gamma and no beta."),
     (
         "InstanceNorm2d(3, affine=True)", X,
         "6 means and 6 variances, each from 16 elements; "
-        "3 gammas and 3 betas: one per channel, each met by 32 elements.",
+        "3 gammas and 3 betas: one per channel, each used by 32 elements.",
     ),
     (
         "InstanceNorm3d(3, track_running_stats=True).eval()", (2, 3, 2, 4, 4),
-        "3 running means and 3 running variances, stored in training and not taken from this input; "
+        "3 running means and 3 running variances, stored in training and not computed from this input; "
         "no gamma and no beta.",
     ),
     (
         "GroupNorm(2, 4)", (2, 4, 4, 4),
         "4 means and 4 variances, each from 32 elements; "
-        "4 gammas and 4 betas: one per channel, each met by 32 elements.",
+        "4 gammas and 4 betas: one per channel, each used by 32 elements.",
     ),
     (
         "ChannelsFirstLayerNorm(3)", X,
         "32 means and 32 variances, each from 3 elements; "
-        "3 gammas and 3 betas: one per channel, shared by every example, row and column.",
+        "3 gammas and 3 betas: one per channel, shared by all examples, rows and columns.",
     ),
     (
         "DimNorm(4, dim=0)", X,
         "48 means and 48 variances, each from 2 elements; "
-        "4 gammas and 4 betas: one per channel, each met by 24 elements.",
+        "4 gammas and 4 betas: one per channel, each used by 24 elements.",
     ),
 ]  # fmt: skip
 
@@ -162,16 +162,16 @@ PATTERNS = [
     (
         Norm("n c -> n c", "n c"), (2, 3),
         "6 means and 6 variances, each from 1 element; "
-        "6 gammas and 6 betas: one per example and channel, each met by 1 element.",
+        "6 gammas and 6 betas: one per example and channel, each used by 1 element.",
     ),
     (
         Norm("n (g k) -> n g", "g", sizes={"g": 2}), (2, 4),
-        "4 means and 4 variances, each from 2 elements; 2 gammas and 2 betas: one per group, each met by 4 elements.",
+        "4 means and 4 variances, each from 2 elements; 2 gammas and 2 betas: one per group, each used by 4 elements.",
     ),
     (
         Norm("n (g k) -> n g", "k", sizes={"g": 2}), (2, 4),
         "4 means and 4 variances, each from 2 elements; "
-        "2 gammas and 2 betas: one per normalized element, shared by every example and group.",
+        "2 gammas and 2 betas: one per normalized element, shared by all examples and groups.",
     ),
     (
         Norm("(g k) -> g", "k", sizes={"g": 2}), (4,),
@@ -181,12 +181,12 @@ PATTERNS = [
     (
         Norm("a b -> a", "b"), (2, 3),
         "2 means and 2 variances, each from 3 elements; "
-        "3 gammas and 3 betas: one per normalized element, shared by all 2 indices a.",
+        "3 gammas and 3 betas: one per normalized element, shared by all 2 indices of axis a.",
     ),
     (
         Norm("a b -> a", "a"), (2, 3),
         "2 means and 2 variances, each from 3 elements; "
-        "2 gammas and 2 betas: one per index a, each met by 3 elements.",
+        "2 gammas and 2 betas: one per index of axis a, each used by 3 elements.",
     ),
 ]  # fmt: skip
 
@@ -196,12 +196,12 @@ def test_the_sentence_of_patterns_beyond_the_catalogue(norm, shape, words):
     assert plain(sentence(describe(norm, shape))) == f"`{norm!r}` on {shape}: {words}"
 
 
-def test_the_layout_names_what_a_batch_norm_meets():
+def test_the_layout_names_the_axis_of_gamma():
     text = plain(sentence(describe("BatchNorm1d(4)", (2, 4, 3), layout="NLC")))
-    assert "4 gammas and 4 betas: one per position, each met by 6 elements" in text
+    assert "4 gammas and 4 betas: one per position, each used by 6 elements" in text
 
 
-def test_large_numbers_are_grouped_in_threes():
+def test_large_numbers_have_thousands_separators():
     text = sentence(describe("LayerNorm([100000, 100000])", (100_000,) * 3))
     assert "**100,000** means and **100,000** variances, each from **10,000,000,000** elements" in text
     assert "shared by all **100,000** examples" in text
@@ -213,13 +213,13 @@ WORDS = [
     ("NLC", "l", "position"),
     ("ND", "d", "feature"),
     ("NCDHW", "d", "slice"),
-    ("NXC", "x", "index x"),
+    ("NXC", "x", "index of axis x"),
 ]
 
 
 @pytest.mark.parametrize(("layout", "axis", "word"), WORDS)
-def test_what_one_index_of_an_axis_is_called(layout, axis, word):
-    assert axis_word(axis, tuple(layout.lower())) == word
+def test_the_noun_of_an_axis(layout, axis, word):
+    assert axis_nouns(axis, tuple(layout.lower()))[0] == word
 
 
 CAPTIONS = [
@@ -227,36 +227,36 @@ CAPTIONS = [
     (
         "LayerNorm([3, 4, 4])",
         ("Who shares my mean and variance?", "2 groups of 48"),
-        ("Who shares my gamma and beta?", "48 + 48 = 96 parameters, each met by 2 elements"),
+        ("Who shares my gamma and beta?", "48 + 48 = 96 parameters, each used by 2 elements"),
     ),
     (
         "RMSNorm([2, 3, 4, 4])",
         ("Who shares my mean square?", "1 group of 96"),
-        ("Who shares my gamma?", "96 parameters, each met by 1 element"),
+        ("Who shares my gamma?", "96 parameters, each used by 1 element"),
     ),
     (
         "BatchNorm2d(3).eval()",
         ("Who shares my running mean and variance?", "3 groups of 32"),
-        ("Who shares my gamma and beta?", "3 + 3 = 6 parameters, each met by 32 elements"),
+        ("Who shares my gamma and beta?", "3 + 3 = 6 parameters, each used by 32 elements"),
     ),
     (
         "InstanceNorm2d(3)",
         ("Who shares my mean and variance?", "6 groups of 16"),
-        ("Nobody has a gamma or a beta", "0 parameters: this layer learns nothing"),
+        ("This layer has no gamma and no beta", "0 parameters: this layer learns nothing"),
     ),
     (
         Norm("n c h w ->", "", bias=False),
         ("Who shares my mean and variance?", "1 group of 96"),
-        ("Who shares my gamma?", "1 parameter, met by 96 elements"),
+        ("Who shares my gamma?", "1 parameter, used by 96 elements"),
     ),
 ]
 
 
 @pytest.mark.parametrize(("layer", "statistics", "parameters"), CAPTIONS)
-def test_the_panels_ask_and_answer(layer, statistics, parameters):
+def test_titles_and_captions_of_the_panels(layer, statistics, parameters):
     e = describe(layer, X)
-    assert (statistics_question(e), statistics_answer(e)) == statistics
-    assert (parameters_question(e), parameters_answer(e)) == parameters
+    assert (statistics_title(e), statistics_caption(e)) == statistics
+    assert (parameters_title(e), parameters_caption(e)) == parameters
 
 
 @given(layers_that_fit() | norms())

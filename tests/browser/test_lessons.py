@@ -174,7 +174,7 @@ def test_a_click_on_one_panel_selects_in_all_and_changes_the_sentence(lesson: Le
     lesson.go_to("compare", "?shape=3,4&layers=BatchNorm1d(4);LayerNorm(4)")
     lesson.click("params1", (0, 2))
     lesson.asks_for(at="0,2")
-    expect(lesson.sentence).to_contain_text("x[0, 2] shares its mean with 2 others under BatchNorm1d(4) and 3 under")
+    expect(lesson.sentence).to_contain_text("x[0, 2] shares its mean with 2 others under BatchNorm1d(4) and 3 others under")
     lesson.leave()
     assert {lesson.marked(key) for key in ("stats0", "params0", "stats1", "params1")} == {(0, 2)}
 
