@@ -16,7 +16,8 @@ from normviz.analysis.steps import steps
 from normviz.lessons.gradients import derivatives
 from normviz.lessons.numerics import charts as numerics
 from normviz.lessons.numerics import numbers
-from normviz.lessons.questions.question import answer, is_right, prose
+from normviz.lessons.questions.page import prediction
+from normviz.lessons.questions.question import answer, prose
 from normviz.lessons.questions.registry import question
 from normviz.lessons.train_and_eval import charts as running
 from normviz.lessons.train_and_eval import experiments
@@ -139,7 +140,7 @@ def questions() -> None:
     guess = st.radio(words.predict, list(words.options), format_func=words.options.__getitem__, index=None, key="guess")
     if guess is None:
         return
-    st.markdown("**As you predicted.**" if is_right(asked, guess) else "**It is not so.**")
+    st.markdown(prediction(asked).verdict(guess))
     st.markdown(answer(asked))
     e = read(dict(pair.split("=", 1) for pair in asked.query.split("&"))).scene.explanation
     left, right = st.columns(2)

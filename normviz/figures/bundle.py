@@ -29,6 +29,7 @@ PARTS = (
     "steps",
     "values",
     "chart",
+    "prediction",
     "tabs",
     "main",
 )

@@ -9,7 +9,7 @@ from normviz.analysis.sentences import sentence
 from normviz.figures import sharing_panels, value_panels
 from normviz.figures.payload.linked import payload
 from normviz.lessons.parts.code_tabs import code_parts
-from normviz.lessons.parts.part import Note, Panels, Part, Sentence, refusable
+from normviz.lessons.parts.part import Note, Panels, Part, Sentence, part_or_note
 from normviz.scene.grid import Grid
 from normviz.scene.view import View
 
@@ -36,7 +36,7 @@ def parts(e: Explanation, drawing: Grid, at: At, *, editable: bool = False) -> I
 
 def panels(e: Explanation, drawing: Grid, at: At, *, editable: bool = False) -> Part:
     """Both sharing panels and the values, linked; a Note where there are more groups than can be numbered."""
-    return refusable(
+    return part_or_note(
         lambda: Panels(
             payload(e, drawing, at=at, editable=editable),
             ("select", "edit"),

@@ -11,7 +11,7 @@ from normviz.lessons.compare import page as compare
 from normviz.lessons.gradients import page as gradients
 from normviz.lessons.numerics import page as numerics
 from normviz.lessons.parts.part import Note, Panels, Part
-from normviz.lessons.parts.visible import framed
+from normviz.lessons.parts.visible import visible_parts
 from normviz.lessons.train_and_eval import page as train_and_eval
 from normviz.scene.settings import Field
 from normviz.scene.view import View, read_view
@@ -44,7 +44,7 @@ class Page:
 
     def shown(self, view: View) -> list[Part]:
         """The parts of the view that its link does not hide, and its caption."""
-        return framed(self.parts(view), view.frame)
+        return visible_parts(self.parts(view), view.frame)
 
     def figure(self, query: str) -> list[Part]:
         """What a question shows of the view that settles it."""

@@ -9,7 +9,7 @@ from normviz.analysis.sentences import sentence
 from normviz.figures.payload.steps import step_panels, steps_payload
 from normviz.lessons.explore import At
 from normviz.lessons.parts.code_tabs import course_pair
-from normviz.lessons.parts.part import Details, Note, Panels, Part, Sentence, refusable
+from normviz.lessons.parts.part import Details, Note, Panels, Part, Sentence, part_or_note
 from normviz.scene.grid import Grid
 from normviz.scene.settings import whole
 from normviz.scene.view import View
@@ -33,7 +33,7 @@ def view_parts(view: View) -> Iterator[Part]:
 def parts(e: Explanation, drawing: Grid, at: At, step: int = 1) -> Iterator[Part]:
     """The sentence, the steps - ``step`` shows first - and the code of a course that takes the same ones."""
     yield Sentence(sentence(e))
-    yield refusable(
+    yield part_or_note(
         lambda: Panels(
             steps_payload(e, drawing, step=step, at=at),
             ("select", "step"),

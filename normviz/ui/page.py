@@ -9,7 +9,7 @@ import streamlit as st
 
 from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.part import Panels, Part, Sentence, Text
-from normviz.lessons.parts.visible import framed, names
+from normviz.lessons.parts.visible import hideable_names, visible_parts
 from normviz.lessons.questions.registry import of_page
 from normviz.scene.view import View
 from normviz.scene.visibility import Frame
@@ -27,9 +27,9 @@ def page(name: str, controls: Callable[[View], None], notes: bool = True) -> Non
     with st.container():
         controls(view)
     whole = list(one.parts(view))
-    parts = framed(whole, view.frame)
+    parts = visible_parts(whole, view.frame)
     near = len(_near(parts)) if _plain(view) else len(parts)
-    there = names(whole) | ({"questions"} if of_page(name) else set())
+    there = hideable_names(whole) | ({"questions"} if of_page(name) else set())
     _figure(name, notes, there, [parts[:near]])
     if _plain(view):
         show(parts[near:])
@@ -46,7 +46,7 @@ def _figure(name: str, notes: bool, there: set[str], made: list[list[Part]]) -> 
     one = PAGES[name]
     view = latest(one.fields)
     plain = _plain(view)
-    parts = made.pop() if made else _near(one.parts(view)) if plain else framed(one.parts(view), view.frame)
+    parts = made.pop() if made else _near(one.parts(view)) if plain else visible_parts(one.parts(view), view.frame)
     leading = list(takewhile(lambda part: isinstance(part, Sentence | Text), parts))
     with st.container():  # the first is one element: what follows stays when a notice comes or goes
         with st.container():

@@ -1,10 +1,9 @@
-"""Draws the parts of a page with Streamlit."""
+"""Shows the parts of a page with Streamlit."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from html import escape
 from itertools import groupby
 from typing import Any
 
@@ -18,42 +17,40 @@ from normviz.lessons.parts.part import (
     Code,
     Details,
     Heading,
-    Legend,
     Note,
     Panels,
     Part,
     Sentence,
-    Table,
     Tabs,
     Text,
 )
+from normviz.lessons.parts.table import Table
 from normviz.ui.component import chart, linked_view, tabs
 from normviz.ui.text import literal
 
 
 def show(parts: Iterable[Part], live: bool = True) -> None:
-    """Draw them. A figure that is not live answers the pointer, and changes nothing on the server."""
+    """Show the parts. A figure that is not live answers the pointer but sends nothing to the server.
+
+    A part for which Streamlit has no element is shown by its HTML.
+    """
     for kind, same in groupby(parts, type):
         for part in [_joined(same)] if kind is Text else same:
-            DRAWN[kind](part, live)
+            NATIVE.get(kind, _html)(part, live)
 
 
 def _joined(paragraphs: Iterable[Part]) -> Text:
-    """As one: each element of a page costs the server a message, and the browser more."""
+    """One text, because each element costs a message from the server."""
     return Text("\n\n".join(part.text for part in paragraphs if isinstance(part, Text)))
+
+
+def _html(part: Part, live: bool) -> None:
+    st.html(part.html(Body()))
 
 
 def _sentence(part: Sentence, live: bool) -> None:
     with st.container(key="sentence"):
         st.subheader(re.sub(r"\*\*(.+?)\*\*", r":primary[\1]", part.text), anchor=False)
-
-
-def _panels(part: Panels, live: bool) -> None:
-    linked_view(part.data, part.events if live else ())
-
-
-def _chart(part: Chart, live: bool) -> None:
-    chart(part.lines, part.alt, part.key)
 
 
 def _table(part: Table, live: bool) -> None:
@@ -62,35 +59,30 @@ def _table(part: Table, live: bool) -> None:
             st.markdown(part.markdown)
 
 
-def _tabs(part: Tabs, live: bool) -> None:
-    tabs(Body().tabbed(part), f"tabs_{part.tabs[0][0]}")
-
-
 def _details(part: Details, live: bool) -> None:
     with st.expander(part.title):
         show(part.parts, live)
 
 
 def _beside(part: Beside, live: bool) -> None:
-    """Within a question, where there is less room, one stands below the other."""
-    columns = st.columns(part.shares, gap="medium") if live else (st.container(), st.container())
+    """Two columns; within a question, where there is less room, one below the other."""
+    columns = st.columns(part.widths, gap="medium") if live else (st.container(), st.container())
     for column, parts in zip(columns, (part.left, part.right), strict=True):
         with column:
             show(parts, live)
 
 
-DRAWN: dict[type[Part], Callable[[Any, bool], object]] = {
+NATIVE: dict[type[Part], Callable[[Any, bool], object]] = {
     Sentence: _sentence,
     Heading: lambda part, live: st.subheader(part.text, anchor=False),
     Text: lambda part, live: st.markdown(part.text),
     Caption: lambda part, live: st.caption(part.text),
-    Legend: lambda part, live: st.html(f'<p class="normviz-legend">{escape(part.text)}</p>'),
     Note: lambda part, live: st.info(literal(part.text)),
-    Panels: _panels,
-    Chart: _chart,
+    Panels: lambda part, live: linked_view(part.data, part.events if live else ()),
+    Chart: lambda part, live: chart(part.lines, part.alt, part.key),
     Table: _table,
     Code: lambda part, live: st.code(part.text, language="python"),
-    Tabs: _tabs,
+    Tabs: lambda part, live: tabs(part.html(Body()), f"tabs_{part.tabs[0][0]}"),
     Details: _details,
     Beside: _beside,
 }

@@ -174,7 +174,9 @@ def test_a_click_on_one_panel_selects_in_all_and_changes_the_sentence(lesson: Le
     lesson.go_to("compare", "?shape=3,4&layers=BatchNorm1d(4);LayerNorm(4)")
     lesson.click("params1", (0, 2))
     lesson.asks_for(at="0,2")
-    expect(lesson.sentence).to_contain_text("x[0, 2] shares its mean with 2 others under BatchNorm1d(4) and 3 others under")
+    expect(lesson.sentence).to_contain_text(
+        "x[0, 2] shares its mean with 2 others under BatchNorm1d(4) and 3 others under"
+    )
     lesson.leave()
     assert {lesson.marked(key) for key in ("stats0", "params0", "stats1", "params1")} == {(0, 2)}
 
@@ -274,7 +276,7 @@ def test_a_prediction_reveals_the_answer_and_its_figure_and_one_click_opens_the_
     options = lesson.find("[data-testid=stRadio] label")
     options.nth(list(words.options).index(computed(CHOICE)["right"]) + options.count() - len(words.options)).click()
     lesson.asks_for(guess=computed(CHOICE)["right"])
-    expect(lesson.page.get_by_text("As you predicted.")).to_be_visible()
+    expect(lesson.page.get_by_text("Your prediction is correct.")).to_be_visible()
     expect(lesson.find(READY)).to_have_count(1)
     lesson.settles()
     shown = " ".join(lesson.find("[data-testid=stMarkdown]").all_inner_texts())
@@ -289,7 +291,7 @@ def test_a_prediction_reveals_the_answer_and_its_figure_and_one_click_opens_the_
     assert lesson.find(".nv-title").all_inner_texts() == figure
     assert lesson.find("[data-testid=stAlertContentWarning]").count() == 0
     lesson.page.go_back()
-    expect(lesson.page.get_by_text("As you predicted.")).to_be_visible()
+    expect(lesson.page.get_by_text("Your prediction is correct.")).to_be_visible()
     assert lesson.address == address
 
 

@@ -214,12 +214,12 @@ def test_hostile_words_stay_words(opened):
     assert iframe["src"].startswith(f"{view.server}/?")
     assert pairs(iframe["src"])["caption"] == HOSTILE
     view.page.set_content(snippet)
-    expect(view.page.frame_locator("iframe").locator(".normviz-legend")).to_have_text(HOSTILE)
+    expect(view.page.frame_locator("iframe").locator(".nv-legend")).to_have_text(HOSTILE)
     view.page.frame_locator("iframe").locator(READY).wait_for()
     assert view.page.locator("body > *").count() == 1
     view.page.goto(f"{view.server}/{link({'caption': HOSTILE})}")
-    expect(view.find(".normviz-legend")).to_have_text(HOSTILE)
-    assert view.find(".normviz-legend > *").count() == 0
+    expect(view.find(".nv-legend")).to_have_text(HOSTILE)
+    assert view.find(".nv-legend > *").count() == 0
     panel = Panel(view)
     panel.measured()
     assert read_frame(pairs(panel.text("Link")))[0].caption == HOSTILE
@@ -358,7 +358,7 @@ def test_a_view_with_hidden_parts_offers_the_full_app(guest):
     tab.locator(READY).wait_for()
     assert pairs(tab.url) == {"shape": "2,3,4,4", "layer": "BatchNorm2d(3)"}
     expect(tab.get_by_role("combobox", name="Layer")).to_be_visible()
-    expect(tab.locator(".normviz-legend")).to_have_count(0)
+    expect(tab.locator(".nv-legend")).to_have_count(0)
     expect(tab.get_by_role("link", name="Open the full app")).to_have_count(0)
     tab.close()
 

@@ -87,24 +87,24 @@ def test_the_search_finds_what_the_app_finds(disk, site):
 def test_predict_first_then_the_answer_its_figure_and_the_verdict(disk, site):
     page = disk()
     page.goto(f"{site}/question-s0.html")
-    verdict, right = page.locator(".ns-verdict"), computed(question("s0"))["right"]
+    verdict, right = page.locator(".nv-verdict"), computed(question("s0"))["right"]
     assert not page.locator(".nv-panel-stats").is_visible()
     options = prose("s0").options
     wrong = next(key for key in options if key != right)
     page.get_by_role("radio", name=options[wrong], exact=True).check()
     expect(verdict).to_be_hidden()
     answered(page)
-    expect(verdict).to_have_text(f"You expected: {options[wrong]}. It is not so.")
+    expect(verdict).to_have_text(f"You predicted: {options[wrong]}. That is not correct.")
     drawn(page)
     page.locator(".nv-panel-stats .nv-over").hover()
     assert "others" in page.locator(".nv-readout").inner_text()
     page.get_by_role("radio", name=options[right], exact=True).check()  # another thought
-    expect(verdict).to_have_text("As you predicted.")
+    expect(verdict).to_have_text("Your prediction is correct.")
     page.locator("summary", has_text="Hide the answer").click()
     expect(verdict).to_be_hidden()
 
 
-NUMBERS = {"48": "As you predicted.", "48.0": "As you predicted.", "1,000": "You expected: 1,000. It is not so.", "4.8e1": "As you predicted.", "many": "'many' is no number; write one, such as 48."}  # fmt: skip
+NUMBERS = {"48": "Your prediction is correct.", "48.0": "Your prediction is correct.", "1,000": "You predicted: 1,000. That is not correct.", "4.8e1": "Your prediction is correct.", "many": "'many' is not a number; write one, such as 48."}  # fmt: skip
 
 
 def test_a_number_is_read_as_the_app_reads_it(disk, site):
@@ -114,7 +114,7 @@ def test_a_number_is_read_as_the_app_reads_it(disk, site):
     for text, said in NUMBERS.items():
         page.get_by_placeholder("a number").fill(text)
         page.keyboard.press("Enter")
-        expect(page.locator(".ns-verdict")).to_have_text(said)
+        expect(page.locator(".nv-verdict")).to_have_text(said)
 
 
 def test_all_of_it_by_keyboard(disk, site):
@@ -133,7 +133,7 @@ def test_all_of_it_by_keyboard(disk, site):
     expect(page.get_by_role("radio").nth(1)).to_be_checked()
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    expect(page.locator(".ns-verdict")).to_be_visible()
+    expect(page.locator(".nv-verdict")).to_be_visible()
     drawn(page)
     page.keyboard.press("Tab")
     expect(page.locator(".nv-panel-stats .nv-over")).to_be_focused()
@@ -163,8 +163,8 @@ def test_what_is_typed_stays_text(disk, site):
     for text in HOSTILE:
         page.get_by_placeholder("a number").fill(text[:40])
         page.keyboard.press("Enter")
-        expect(page.locator(".ns-verdict")).to_contain_text("is no number")
-        assert page.locator(".ns-verdict *").count() == 0
+        expect(page.locator(".nv-verdict")).to_contain_text("is not a number")
+        assert page.locator(".nv-verdict *").count() == 0
     page.goto(f"{site}/index.html")
     for text in HOSTILE:
         page.get_by_label("Search").fill(text)

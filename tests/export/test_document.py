@@ -8,7 +8,8 @@ import pytest
 import normviz as nv
 from normviz.export.document import document, fragment
 from normviz.layers.errors import NormvizError
-from normviz.lessons.parts.part import Caption, Code, Heading, Note, Sentence, Table, Tabs, Text
+from normviz.lessons.parts.part import Caption, Code, Heading, Note, Sentence, Tabs, Text
+from normviz.lessons.parts.table import Column, Table
 
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(1)>\"'</style></script>[a](javascript:alert(1))"
 
@@ -50,7 +51,7 @@ def test_a_fragment_has_no_ids():
 
 
 def test_text_stays_text():
-    parts = [Sentence(EVIL), Heading(EVIL), Text(EVIL), Caption(EVIL), Note(EVIL), Code(EVIL), Tabs(((EVIL, (Text(EVIL),)),)), Table(({EVIL: EVIL},))]  # fmt: skip
+    parts = [Sentence(EVIL), Heading(EVIL), Text(EVIL), Caption(EVIL), Note(EVIL), Code(EVIL), Tabs(((EVIL, (Text(EVIL),)),)), Table((Column("a", EVIL),), ({"a": EVIL},))]  # fmt: skip
     html = document(parts, title=EVIL, caption=EVIL[:200], plotly="cdn")
     bare = re.sub(r"<(style)>.*?</style>", "", html, flags=re.DOTALL)
     assert "<script>alert" not in bare

@@ -20,11 +20,12 @@ from normviz.lessons.parts.part import (
     Panels,
     Part,
     Sentence,
-    Table,
     Tabs,
     Text,
     flat,
 )
+from normviz.lessons.parts.prediction import Prediction
+from normviz.lessons.parts.table import Column, Table
 from tests.export.structure import HOSTILE, Structure, same_structure
 
 PLAIN = "word"
@@ -49,8 +50,12 @@ def parts(text: str) -> list[Part]:
         Text(text),
         Caption(text),
         Note(text),
-        Table(({"layer": text, text: text},)),
-        Table(({"layer": text, "other": text},), corner="layer"),
+        Table((Column("code", text, code=True), Column("words", text)), ({"code": text, "words": text},)),
+        Table(
+            (Column("code", text, code=True), Column("words", text)), ({"code": text, "words": text},), transposed=True
+        ),
+        Prediction(text, {text: text, "other": text}, text, (Text(text),)),
+        Prediction(text, {}, text, ()),
         Code(text),
         Tabs(((text, (Code(text), Text(text))), (text, (Note(text),)))),
         Details(text, (Text(text),)),

@@ -12,8 +12,8 @@ from normviz.figures.payload.linked import payload
 from normviz.layers.errors import NormvizError
 from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.part import Chart, Panels, Table, flat
-from normviz.lessons.questions.page import question_parts
-from normviz.lessons.questions.question import is_right, prose
+from normviz.lessons.questions.page import prediction, question_parts
+from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import found, question
 from normviz.scene.scene import Scene
 from normviz.scene.settings import Field
@@ -58,5 +58,5 @@ def _questions(view: View) -> int:
     if not view.settings["q"]:
         return len([prose(one.key).title for one in found(view.settings["search"])])
     asked = question(view.settings["q"])
-    is_right(asked, view.settings["guess"])
+    prediction(asked).is_right(view.settings["guess"])
     return len(list(question_parts(asked)))

@@ -109,8 +109,8 @@ def test_every_way_stands_in_the_table_with_its_own_numbers(dtype, exponent):
     found = numbers.variances(dtype)
     here = numbers.at(found, exponent)
     rows = numbers.variance_rows(found, exponent)
-    assert [row["way"] for row in rows] == [numbers.way(method) for method in here]
-    assert [(row["< 0"], row["NaN out"]) for row in rows] == [(one.negative, one.is_nan) for one in here.values()]
+    assert [row["method"] for row in rows] == [numbers.method_label(method) for method in here]
+    assert [(row["negative"], row["nan"]) for row in rows] == [(one.negative, one.is_nan) for one in here.values()]
     for row, one in zip(rows, here.values(), strict=True):
         hidden = one.method in OWN and one.exact == 0 and not one.is_nan  # nothing to read back from one number
         assert row["variance"] == (None if hidden else format_number(one.var))
@@ -234,11 +234,11 @@ DEGENERATE = [
 def test_every_layer_has_its_row_and_torch_its_own_words(dtype, make, value, cases):
     found = make(value, dtype)
     rows = zero_variance.degenerate_rows(found)
-    assert [(row["layer"], row["x"]) for row in rows] == [(layer, str(shape)) for layer, shape in cases]
+    assert [(row["layer"], row["shape"]) for row in rows] == [(layer, str(shape)) for layer, shape in cases]
     for row, one in zip(rows, found, strict=True):
         assert one.x.isfinite().all()
-        assert one.refusal is None or row["what comes out"] == f"torch refuses: “{one.refusal}”"
-        assert row["that is"] == ("" if one.refusal else kind(one))
+        assert one.refusal is None or row["output"] == f"torch refuses: “{one.refusal}”"
+        assert row["outcome"] == ("" if one.refusal else kind(one))
     assert words(zero_variance.degenerate_lines(found)) <= MOST_WORDS
 
 
@@ -288,4 +288,4 @@ def test_nothing_takes_a_second(dtype):
 
 def test_nan_out_of_a_hand_made_estimate_is_a_yes():
     one = by_hand(ONE_PASS, 1, -1, 1, nan)
-    assert numbers.variance_rows([replace(one)], 0)[0]["NaN out"] is True
+    assert numbers.variance_rows([replace(one)], 0)[0]["nan"] is True

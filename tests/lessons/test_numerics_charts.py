@@ -80,7 +80,7 @@ def test_errors_of_every_type_are_drawn_within_the_axes(dtype, exponent):
     drawn_inside(figure)
     for method in figures.STYLES:
         drawable = [one for one in found if one.method == method and one.exact > 0]
-        trace = named(figure)[numbers.way(method).removeprefix("torch ")]
+        trace = named(figure)[numbers.method_label(method).removeprefix("torch ")]
         assert list(trace.x) == [one.distance for one in drawable]
         assert [y for y in trace.y if y not in (NO_ERROR, NOT_A_NUMBER)] == [
             one.error for one in drawable if isfinite(one.error) and one.error

@@ -15,7 +15,6 @@ from normviz.lessons.questions.question import (
     Source,
     answer,
     computed,
-    is_right,
     matches,
     prose,
     shown,
@@ -119,39 +118,6 @@ def test_facts_are_computed_once(written):
     assert calls == [1]
 
 
-def test_an_option_is_right_by_its_key(written):
-    written(PROSE)
-    assert is_right(asked(right="rows"), "rows")
-    assert not is_right(asked(right="rows"), "one")
-
-
-GUESSES = [
-    ("15", True),
-    (" 15.0 ", True),
-    ("14", False),
-    ("1,500", False),
-    ("-15", False),
-]
-
-
-@pytest.mark.parametrize(("guess", "verdict"), GUESSES)
-def test_a_number_is_right_by_its_value(written, guess, verdict):
-    written(PROSE.replace("- [one] a single one\n- [rows] one for each row\n", ""))
-    assert is_right(asked(right=15), guess) is verdict
-
-
-def test_thousands_may_be_parted(written):
-    written(PROSE.replace("- [one] a single one\n- [rows] one for each row\n", ""))
-    assert is_right(asked(right=1500), "1,500")
-
-
-@pytest.mark.parametrize("guess", ["", "many", "1 5", "0x10"])
-def test_a_guess_that_is_no_number(written, guess):
-    written(PROSE.replace("- [one] a single one\n- [rows] one for each row\n", ""))
-    with pytest.raises(NormvizError, match=r"is no number; write one, such as 48\."):
-        is_right(asked(right=15), guess)
-
-
 @pytest.mark.parametrize(
     ("search", "hit"), [("", True), ("MEANS", True), ("gammas batch", True), ("gammas eval", False)]
 )
@@ -193,10 +159,3 @@ def test_equal_but_for_rounding():
 def test_the_scene_of_a_query():
     scene = scene_of("shape=2,4&layer=LayerNorm(4)&values=5,5,5,5,1,2,3,8&at=0,2&step=5")
     assert (scene.shape, scene.at, scene.values[-1]) == ((2, 4), (0, 2), 8.0)
-
-
-@pytest.mark.parametrize("guess", ["nan", "inf", "-inf", "1e999"])
-def test_a_guess_that_is_not_finite_is_no_number(guess):
-    question = next(one for one in registry.QUESTIONS.values() if not prose(one.key).options)
-    with pytest.raises(NormvizError, match="is no number; write one, such as 48"):
-        is_right(question, guess)

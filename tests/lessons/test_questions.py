@@ -13,7 +13,8 @@ import pytest
 
 from normviz.lessons.pages import PAGES
 from normviz.lessons.questions.bank import seed_questions
-from normviz.lessons.questions.question import Question, answer, computed, is_right, prose
+from normviz.lessons.questions.page import prediction
+from normviz.lessons.questions.question import Question, answer, computed, prose
 from normviz.lessons.questions.registry import GROUPS, QUESTIONS, found
 from normviz.scene.fit_layers import chosen
 from normviz.scene.query import READERS, read
@@ -158,12 +159,14 @@ def test_facts_are_plain_values(question: Question):
 def test_one_guess_is_right_and_all_others_are_wrong(question: Question):
     right, options = computed(question)["right"], prose(question.key).options
     if options:
-        assert [key for key in options if is_right(question, key)] == [right]
+        assert [key for key in options if prediction(question).is_right(key)] == [right]
         return
     assert isinstance(right, int | float)
     assert isfinite(right)
-    assert is_right(question, str(right))
-    assert not any(is_right(question, str(wrong)) for wrong in (right + 1, right - 1, right * 2 + 1, -right - 1))
+    assert prediction(question).is_right(str(right))
+    assert not any(
+        prediction(question).is_right(str(wrong)) for wrong in (right + 1, right - 1, right * 2 + 1, -right - 1)
+    )
 
 
 @every_question

@@ -12,7 +12,9 @@ from tests.ui.pages import complete, figures, page, texts
 def test_compare_says_with_whom_an_element_shares_its_mean_under_each_layer():
     app = page("compare", "shape=2,3&layers=LayerNorm(3);BatchNorm1d(3)&at=0,1")
     complete(app)
-    assert said(app) == ("x[0, 1] shares its mean with 2 others under `LayerNorm([3])` and 1 other under `BatchNorm1d(3)`.")
+    assert said(app) == (
+        "x[0, 1] shares its mean with 2 others under `LayerNorm([3])` and 1 other under `BatchNorm1d(3)`."
+    )
     table = {line.split("|")[1].strip(): line for line in texts(app).splitlines() if line.startswith("|")}
     assert [cell.strip() for cell in table["number of statistics"].split("|")[2:4]] == ["2", "3"]
     assert [cell.strip() for cell in table["depends on the batch?"].split("|")[2:4]] == ["no", "yes"]

@@ -118,9 +118,9 @@ def test_a_caption_is_shown_as_it_is():
     (shown,) = [
         found.proto.body
         for found in app.get("html")
-        if "normviz-legend" in found.proto.body and "<style" not in found.proto.body
+        if "nv-legend" in found.proto.body and "<style" not in found.proto.body
     ]
-    assert shown == f'<p class="normviz-legend">{html.escape(HOSTILE)}</p>'
+    assert shown == f'<p class="nv-legend">{html.escape(HOSTILE)}</p>'
     assert not [part for part in app.markdown if "alert" in part.value]
 
 

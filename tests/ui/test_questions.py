@@ -65,10 +65,10 @@ def test_a_question_asks_first_and_answers_after_a_prediction(question):
     assert before.get("page_link") == []
     control = f"guess_{question.key}"
     for guess, verdict in (
-        (str(computed(question)["right"]), "As you predicted"),
+        (str(computed(question)["right"]), "Your prediction is correct"),
         (
             wrong_guess(question),
-            f"You expected: {prose(question.key).options.get(wrong_guess(question), wrong_guess(question))}",
+            f"You predicted: {prose(question.key).options.get(wrong_guess(question), wrong_guess(question))}",
         ),
     ):
         app = turned(before, control, guess)
@@ -108,9 +108,9 @@ def test_a_prediction_that_is_no_number_is_told_once_and_reveals_nothing(typed):
     app = turned(page("questions", f"q={NUMBER.key}"), f"guess_{NUMBER.key}", typed)
     assert not app.exception
     (warning,) = warned(app)
-    assert warning == f"{typed!r} is no number; write one, such as 48."
+    assert warning == f"{typed!r} is not a number; write one, such as 48."
     assert answer(NUMBER) not in texts(app)
     assert figures(app) == []
     app = turned(app, f"guess_{NUMBER.key}", f" {computed(NUMBER)['right']} ")
     complete(app)
-    assert "As you predicted" in texts(app)
+    assert "Your prediction is correct" in texts(app)

@@ -16,9 +16,9 @@ from normviz.layers.errors import NormvizError, listed
 from normviz.lessons.compare.ready_sets import READY_SETS, ReadySet
 from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.html import Body
-from normviz.lessons.parts.markup import block, escape, line
-from normviz.lessons.questions.page import PREDICTED, UNPREDICTED, UNREAD, sources
-from normviz.lessons.questions.question import Prose, Question, answer, computed, prose, searched
+from normviz.lessons.parts.markup import escape, line
+from normviz.lessons.questions.page import question_parts
+from normviz.lessons.questions.question import Question, prose, searched
 from normviz.lessons.questions.registry import QUESTIONS
 from normviz.scene.view import link
 
@@ -101,30 +101,8 @@ def _comparison(ready: ReadySet, body: Body) -> str:
 
 
 def _question(asked: Question, body: Body) -> str:
-    words = prose(asked.key)
-    shown = body.html(PAGES[asked.page].figure(asked.query))
-    return (
-        f'<div class="ns-ask">{block("> " + words.claim)}\n{_predict(asked, words)}</div>\n'
-        f'<details class="ns-answer"><summary><span>Show the answer</span><span>Hide the answer</span></summary>\n<p class="ns-verdict" role="status" hidden></p>\n'
-        f'<div class="nv-text">{block(answer(asked))}</div>\n{NO_SCRIPT}\n{shown}\n'
-        f'<div class="nv-small">{block(sources(asked))}</div>\n{_app_link(asked.page, asked.query)}</details>'
-    )
-
-
-def _predict(asked: Question, words: Prose) -> str:
-    """The choices, or the field for a number; what is right stands beside them for the page's script."""
-    expected, but = UNPREDICTED
-    said = {"right": computed(asked)["right"], "yes": PREDICTED, "expected": expected, "but": but, "unread": UNREAD}
-    given = "".join(f' data-{name}="{escape(str(value))}"' for name, value in said.items())
-    if words.options:
-        choices = "".join(
-            f'<label class="ns-option"><input type="radio" name="guess" value="{escape(key)}"><span>{line(text)}</span></label>'
-            for key, text in words.options.items()
-        )
-        field = f'<div role="radiogroup" aria-labelledby="predict">{choices}</div>'
-    else:
-        field = '<input type="text" inputmode="decimal" maxlength="40" autocomplete="off" placeholder="a number" aria-labelledby="predict">'
-    return f'<div class="ns-predict"{given}><div id="predict">{block(words.predict)}</div>{field}</div>'
+    _heading, *parts = question_parts(asked)
+    return f"{body.html(parts)}\n{NO_SCRIPT}\n{_app_link(asked.page, asked.query)}"
 
 
 def _neighbours(entry: Entry, among: Sequence[Entry]) -> str:

@@ -29,6 +29,7 @@ function enliven(root, open) {
   for (const tabs of root.querySelectorAll(".nv-tabs")) wireTabs(tabs, open);
   root.querySelectorAll(".nv-copy").forEach(wireCopy);
   root.querySelectorAll(".nv-code code").forEach(colourCode);
+  root.querySelectorAll(".nv-prediction").forEach(wirePrediction);
 }
 
 function wireTabs(tabs, open) {

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from normviz.analysis.comparison import COLUMNS, MOST, Comparison, compare, sentence
 from normviz.analysis.explanation import Explanation
 from normviz.figures import Cube, Panel
 from normviz.figures.payload.compare import compare_cubes, compare_panels, compare_payload
-from normviz.layers.messages import _
 from normviz.lessons.compare.ready_sets import READY_SETS, ReadySet
 from normviz.lessons.explore import At
 from normviz.lessons.parts.code_tabs import framework_tabs
-from normviz.lessons.parts.part import Caption, Panels, Part, Row, Sentence, Table, Text, refusable
+from normviz.lessons.parts.part import Caption, Panels, Part, Sentence, Text, part_or_note
+from normviz.lessons.parts.table import Column, Table
 from normviz.scene.fit_layers import chosen, usual_layers
 from normviz.scene.grid import Grid
 from normviz.scene.scene import Scene
@@ -21,6 +21,7 @@ from normviz.scene.view import View
 
 FIELDS = (texts("layers", (), MOST),)
 SAME = "**the output stays the same when you**"  # heads the last rows, which say what is done to x
+CODE = {"layer", "stats", "params", "gamma_shape", "beta_shape"}
 INVARIANT = "The last rows are measured on a small copy of x, not read off the pattern."
 
 
@@ -53,26 +54,24 @@ def parts(comparison: Comparison, drawing: Grid, at: At, ready: ReadySet | None 
         yield Caption(note)
     yield panels(comparison, drawing, at)
     yield Text("**Side by side**", of="table")
-    yield Table(tuple(map(_headed, comparison.rows())), "layer", "layer")
+    rows = comparison.rows()
+    yield Table(_columns(rows[0]), rows, "layer", transposed=True)
     yield Caption(INVARIANT, of="table")
     yield Text("**The same layer in torch, Keras and Flax**", of="code")
     yield framework_tabs(comparison.explanations)
 
 
-def _headed(row: Row) -> Row:
-    """The row with its labels, and with a head of their own over the answers that are measured."""
-    labelled: dict[str, object] = {}
-    for key, value in row.items():
-        labelled[_(COLUMNS[key])] = value
-        if key == "batch_dependent":
-            labelled[SAME] = ""
-    return labelled
+def _columns(row: Mapping[str, object]) -> tuple[Column, ...]:
+    """The row's columns, with a heading over the measured answers."""
+    columns = [Column(key, COLUMNS[key], key in CODE) for key in row]
+    first = list(row).index("batch_dependent") + 1
+    return (*columns[:first], Column("", SAME), *columns[first:])
 
 
 def panels(comparison: Comparison, drawing: Grid, at: At) -> Part:
     """Statistics, parameters and cube of every layer, linked."""
     explanations = comparison.explanations
-    return refusable(
+    return part_or_note(
         lambda: Panels(
             compare_payload(explanations, drawing, at=at),
             ("select",),

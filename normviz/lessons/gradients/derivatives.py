@@ -23,7 +23,9 @@ from normviz.analysis.gradients.derivatives import MOST_ELEMENTS, MOST_IN_MATRIX
 from normviz.analysis.gradients.vanishing import EXAMPLES, vanishing_input, vanishing_of
 from normviz.analysis.number_format import format_difference, format_number
 from normviz.layers.errors import NormvizError
+from normviz.layers.messages import N_
 from normviz.layers.norm import Norm
+from normviz.lessons.parts.table import Column
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -159,6 +161,14 @@ def parameter_sentence(found: ParameterSum) -> str:
 def off_diagonal(found: Tensor) -> float | None:
     """The largest entry off the diagonal, or None where there is none but 0."""
     return _largest(found - found.diagonal().diag())
+
+
+BACKWARD_COLUMNS = (
+    Column("layer", N_("layer"), code=True),
+    Column("dx", "dx"),
+    Column("dgamma", "dgamma"),
+    Column("dbeta", "dbeta"),
+)
 
 
 def backward_rows(given: Explanation, seed: int) -> list[dict[str, object]]:

@@ -10,7 +10,8 @@ from normviz.figures.payload.values import Shown
 from normviz.layers.errors import NormvizError
 from normviz.lessons.gradients import derivatives
 from normviz.lessons.parts.code_tabs import course_pair
-from normviz.lessons.parts.part import Caption, Details, Note, Part, Sentence, Table, Text, texts
+from normviz.lessons.parts.part import Caption, Details, Note, Part, Sentence, Text, texts
+from normviz.lessons.parts.table import Table
 from normviz.lessons.parts.value_panels import grid_part, value_part
 from normviz.scene.grid import Grid, grid
 from normviz.scene.scene import default_at
@@ -82,7 +83,7 @@ def _parameters(case: Case) -> Iterator[Part]:
 def _backward(case: Case) -> Iterator[Part]:
     yield Sentence(FORMULA)
     yield Text(SUMS, of="table")
-    yield Table(tuple(derivatives.backward_rows(case.e, case.seed)))
+    yield Table(derivatives.BACKWARD_COLUMNS, tuple(derivatives.backward_rows(case.e, case.seed)))
     yield Details("As the course CS231n writes it", course_pair())
 
 

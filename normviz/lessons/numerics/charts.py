@@ -73,7 +73,7 @@ def variance_errors(found: Sequence[Estimate], exponent: int) -> Lines:
 def _errors(method: str, found: Sequence[Estimate], colour: str, dash: str, symbol: str, width: float) -> Trace:
     places = [NOT_A_NUMBER if not isfinite(one.error) else max(one.error, NO_ERROR) for one in found]
     return line(
-        numbers.way(method).removeprefix("torch "),
+        numbers.method_label(method).removeprefix("torch "),
         [one.distance for one in found],
         places,
         colour,

@@ -11,6 +11,8 @@ from normviz.analysis.rounding.eps import EpsOutcome, EpsPlacement, eps_placemen
 from normviz.analysis.rounding.groups import DISTANCES, OWN
 from normviz.analysis.rounding.variance import FLAX, METHODS, Estimate, sweep
 from normviz.layers.errors import listed
+from normviz.layers.messages import N_, _
+from normviz.lessons.parts.table import Column
 
 SIZE = 256  # numbers in a group
 ONE_PASS, TWO_PASSES, WELFORD, SHIFTED = METHODS
@@ -35,7 +37,7 @@ def as_code(eps: float) -> str:
     return f"{float(mantissa):g}" + (f"e{int(exponent)}" if int(exponent) else "")
 
 
-def way(method: str) -> str:
+def method_label(method: str) -> str:
     """A way of computing a variance, as a page names it."""
     return f"torch {method}" if method in OWN else "Flax's default" if method == FLAX else method
 
@@ -78,15 +80,24 @@ def _times(count: int) -> str:
     return f"**{count}** time{'' if count == 1 else 's'}"
 
 
+VARIANCE_COLUMNS = (
+    Column("method", N_("method")),
+    Column("variance", N_("variance")),
+    Column("error", N_("relative error")),
+    Column("negative", "< 0"),
+    Column("nan", N_("output NaN")),
+)
+
+
 def variance_rows(found: Sequence[Estimate], exponent: int) -> list[dict[str, object]]:
     """Each way at that distance."""
     return [
         {
-            "way": way(one.method),
+            "method": method_label(one.method),
             "variance": None if _hidden(one) else format_number(one.var),
             "error": None if _hidden(one) else format_number(one.error, 2),
-            "< 0": one.negative,
-            "NaN out": one.is_nan,
+            "negative": one.negative,
+            "nan": one.is_nan,
         }
         for one in at(found, exponent).values()
     ]
@@ -190,15 +201,25 @@ def _by_hand(found: Sequence[EpsOutcome]) -> str:
     return f"By hand in `{dtype}` and from torch's LayerNorm these sizes differ by up to **{format_number(gap, 2)}**."
 
 
+def eps_columns(dtype: str) -> tuple[Column, ...]:
+    return (
+        Column("eps", "eps", code=True),
+        Column("kept", _("stored in {dtype} as", dtype=dtype)),
+        Column("formula", N_("size by the formula")),
+        Column("by_hand", _("by hand in {dtype}", dtype=dtype)),
+        *(Column(name, method_label(name)) for name in OWN),
+    )
+
+
 def eps_rows(found: Sequence[EpsOutcome]) -> list[dict[str, object]]:
     """Each eps in one type."""
     return [
         {
             "eps": as_code(one.eps),
-            f"kept in {one.dtype} as": format_number(one.kept, 3),
-            "size by the formula": format_number(one.exact, 3),
-            f"by hand in {one.dtype}": format_number(one.by_hand, 3),
-            **{way(name): format_number(size, 3) for name, size in one.own.items()},
+            "kept": format_number(one.kept, 3),
+            "formula": format_number(one.exact, 3),
+            "by_hand": format_number(one.by_hand, 3),
+            **{name: format_number(size, 3) for name, size in one.own.items()},
         }
         for one in found
     ]

@@ -11,7 +11,8 @@ from normviz.analysis.rounding.groups import DISTANCES, DTYPES
 from normviz.layers.errors import NormvizError, echo
 from normviz.lessons.numerics import charts as figures
 from normviz.lessons.numerics import numbers, zero_variance
-from normviz.lessons.parts.part import Beside, Chart, Details, Part, Sentence, Table, Text, texts
+from normviz.lessons.parts.part import Beside, Chart, Details, Part, Sentence, Text, texts
+from normviz.lessons.parts.table import Table
 from normviz.scene.settings import Field, choice, real
 from normviz.scene.view import View
 
@@ -71,7 +72,7 @@ def _variance(settings: Settings, seed: int) -> Iterator[Part]:
     yield Sentence(numbers.variance_sentence(found, exponent))
     alt = "Relative error of the variance by each way of computing it, over the distance from zero."
     chart = Chart("errors_chart", figures.variance_errors(found, exponent), alt)
-    yield Beside((chart,), (Table(tuple(numbers.variance_rows(found, exponent))),), (5, 4))
+    yield Beside((chart,), (Table(numbers.VARIANCE_COLUMNS, tuple(numbers.variance_rows(found, exponent))),), (5, 4))
     yield from texts(numbers.variance_lines(found, exponent))
     yield Details("What each way does", (Text("\n".join(numbers.WAYS)),))
 
@@ -82,7 +83,11 @@ def _eps(settings: Settings, seed: int) -> Iterator[Part]:
     yield Sentence(numbers.eps_sentence(found, exponent))
     sizes = figures.output_sizes(numbers.size_curves(found), found, exponent)
     chart = Chart("sizes_chart", sizes, "Size of the output over the variance, for four values of eps.")
-    yield Beside((chart,), (Table(tuple(numbers.eps_rows(found)), "eps", "eps"),), (5, 4))
+    yield Beside(
+        (chart,),
+        (Table(numbers.eps_columns(found[0].dtype), tuple(numbers.eps_rows(found)), "eps", transposed=True),),
+        (5, 4),
+    )
     yield from texts(numbers.eps_lines(found, exponent, seed))
 
 
@@ -101,7 +106,7 @@ def _single(settings: Settings, seed: int) -> Iterator[Part]:
 def _degenerate(found: tuple[Degenerate, ...]) -> Iterator[Part]:
     yield Chart("gaps_chart", figures.gaps_to_beta(found), "How far each layer's output is from beta.")
     yield from texts(zero_variance.degenerate_lines(found))
-    yield Table(tuple(zero_variance.degenerate_rows(found)))
+    yield Table(zero_variance.COLUMNS, tuple(zero_variance.degenerate_rows(found)))
 
 
 def _placement(settings: Settings, seed: int) -> Iterator[Part]:

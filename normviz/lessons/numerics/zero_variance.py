@@ -10,8 +10,10 @@ from normviz.analysis.rounding.degenerate import BETA, GAMMA, Degenerate, consta
 from normviz.layers.axes import parse_layout
 from normviz.layers.errors import listed
 from normviz.layers.layer import Layer
+from normviz.layers.messages import N_
 from normviz.layers.norm import Norm
 from normviz.lessons.numerics.numbers import as_code
+from normviz.lessons.parts.table import Column
 
 LARGEST_CONSTANT, LARGEST_SCALE = 65_504, 10_000  # so that float16 holds every x
 EXACT, NOISE, SIGN, RUNNING, REFUSED = "beta", "beta and noise", "no mean taken", "running statistics", "torch refuses"
@@ -82,14 +84,22 @@ def _largest(found: Sequence[Degenerate]) -> float:
     return max(one.from_beta or 0.0 for one in found)
 
 
+COLUMNS = (
+    Column("layer", N_("layer"), code=True),
+    Column("shape", N_("shape of x")),
+    Column("output", N_("output")),
+    Column("outcome", N_("outcome")),
+)
+
+
 def degenerate_rows(found: Sequence[Degenerate]) -> list[dict[str, object]]:
     """Each layer: what came out, or torch's words."""
     return [
         {
             "layer": one.layer,
-            "x": str(one.shape),
-            "what comes out": f"torch refuses: “{one.refusal}”" if one.refusal else f"{_values(one)}",
-            "that is": "" if one.refusal else kind(one),
+            "shape": str(one.shape),
+            "output": f"torch refuses: “{one.refusal}”" if one.refusal else f"{_values(one)}",
+            "outcome": "" if one.refusal else kind(one),
         }
         for one in found
     ]

@@ -9,7 +9,8 @@ from normviz.analysis.number_format import format_difference
 from normviz.code import cs231n_check
 from normviz.code.framework_names import framework_names
 from normviz.code.generate import FLAVORS, code
-from normviz.lessons.parts.part import Caption, Code, Part, Table, Tabs, Text, refusable
+from normviz.lessons.parts.part import Caption, Code, Part, Tabs, Text, part_or_note
+from normviz.lessons.parts.table import Column, Table
 
 LABELS = {
     "torch": "torch.nn",
@@ -22,10 +23,13 @@ LABELS = {
 }
 
 
+NAME_COLUMNS = (Column("idea", ""), Column("torch", "torch"), Column("keras", "Keras"), Column("flax", "Flax"))
+
+
 def code_tabs(e: Explanation) -> Tabs:
     """One tab a flavour."""
     return Tabs(
-        tuple((LABELS[flavor], (refusable(lambda flavor=flavor: Code(code(e, flavor))),)) for flavor in FLAVORS)  # type: ignore[misc]
+        tuple((LABELS[flavor], (part_or_note(lambda flavor=flavor: Code(code(e, flavor))),)) for flavor in FLAVORS)  # type: ignore[misc]
     )
 
 
@@ -46,12 +50,12 @@ def code_parts(e: Explanation) -> Iterator[Part]:
 
 def framework_tabs(explanations: Sequence[Explanation]) -> Tabs:
     """Each layer name by name in torch, Keras and Flax, one tab a layer."""
-    return Tabs(tuple((e.title, (refusable(lambda e=e: _names(e)),)) for e in explanations))  # type: ignore[misc]
+    return Tabs(tuple((e.title, (part_or_note(lambda e=e: _names(e)),)) for e in explanations))  # type: ignore[misc]
 
 
 def _names(e: Explanation) -> Table:
-    rows = ({"": one.idea, "torch": one.torch, "Keras": one.keras, "Flax": one.flax} for one in framework_names(e))
-    return Table(tuple(rows), key=f"names_{e.title}")
+    rows = ({"idea": one.idea, "torch": one.torch, "keras": one.keras, "flax": one.flax} for one in framework_names(e))
+    return Table(NAME_COLUMNS, tuple(rows), key=f"names_{e.title}")
 
 
 def course_pair() -> tuple[Part, ...]:

@@ -1,94 +1,158 @@
-"""What a page is made of, as plain values: sentences, tables, figures. The app draws them, and so does an exported file.
+"""The parts of a page as plain values. Each knows its HTML, its plain text, the parts in it and the names that hide it.
 
-Texts are Markdown of the plainest kind: ``**strong**``, `` `code` ``, links, lists. Numbers of a sentence stand in ``**``.
+The app, exported files, the static site and notebooks show the same parts. A new kind of part is one class here: ``ui/render.py``
+shows a part by its HTML unless Streamlit has an element for it.
+
+Texts are simple Markdown: ``**strong**``, `` `code` ``, links, lists. Numbers in a sentence are in ``**``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from normviz.figures.payload.chart import chart_payload
 from normviz.layers.errors import NormvizError
+from normviz.layers.messages import _
+from normviz.lessons.parts.html import Body
+from normviz.lessons.parts.markup import block, escape, line
+from normviz.lessons.parts.text import align, plain, text
+from normviz.scene.visibility import PANELS
 
 if TYPE_CHECKING:
-    from normviz.figures import Cube, Panel
     from normviz.figures.charts import Lines
+    from normviz.figures.cube import Cube
+    from normviz.figures.panels import Panel
     from normviz.scene.grid import Grid
 
-Row = Mapping[str, object]
-MARKS = {True: "yes", False: "no", None: "–"}
-CODE_WORDS = ("pattern", "shape of", "layer")  # a column whose name has one of these holds code
+Hides = Callable[["Part", str], bool]
 
 
 @dataclass(frozen=True)
-class Part:
-    """One part. ``name`` is what hides it: ``hide=code``. A text that belongs to another part (``of="code"``) goes with it."""
+class Part(ABC):
+    """One part of a page. ``name`` is what a link writes to hide it: ``hide=code``."""
 
     name: ClassVar[str] = ""
 
     @property
     def hidden_by(self) -> str:
-        return getattr(self, "of", "") or self.name
+        return self.name
+
+    @property
+    def children(self) -> tuple[Part, ...]:
+        return ()
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names that hide the part or something in it."""
+        return frozenset({self.hidden_by}).union(*(part.names for part in self.children))
+
+    @abstractmethod
+    def html(self, body: Body) -> str: ...
+
+    @abstractmethod
+    def plain_text(self) -> str: ...
+
+    def without_hidden(self, hides: Hides) -> tuple[Part, ...]:
+        """The part without what ``hides(part, name)`` hides; empty if that is all of it."""
+        return () if hides(self, self.hidden_by) else (self,)
 
 
 @dataclass(frozen=True)
-class Sentence(Part):
+class _Markdown(Part):
+    text: str
+
+    def plain_text(self) -> str:
+        return plain(self.text)
+
+
+@dataclass(frozen=True)
+class Sentence(_Markdown):
     """The largest text of a page."""
 
-    text: str
     name: ClassVar[str] = "sentence"
 
+    def html(self, body: Body) -> str:
+        return f'<p class="nv-sentence">{line(self.text)}</p>'
+
 
 @dataclass(frozen=True)
-class Heading(Part):
-    text: str
+class Heading(_Markdown):
     name: ClassVar[str] = "text"
 
+    def html(self, body: Body) -> str:
+        return f"<h2>{line(self.text)}</h2>"
+
 
 @dataclass(frozen=True)
-class Text(Part):
-    """A paragraph, or a list of them."""
+class _Paragraph(_Markdown):
+    """``of``: the name of the part that the text belongs to; both are hidden together."""
 
-    text: str
     of: str = ""
     name: ClassVar[str] = "text"
 
+    @property
+    def hidden_by(self) -> str:
+        return self.of or self.name
+
 
 @dataclass(frozen=True)
-class Caption(Part):
+class Text(_Paragraph):
+    """A paragraph or a list."""
+
+    def html(self, body: Body) -> str:
+        return f'<div class="nv-text">{block(self.text)}</div>'
+
+
+@dataclass(frozen=True)
+class Caption(_Paragraph):
     """Small print."""
 
-    text: str
-    of: str = ""
-    name: ClassVar[str] = "text"
+    def html(self, body: Body) -> str:
+        return f'<div class="nv-small">{block(self.text)}</div>'
 
 
 @dataclass(frozen=True)
-class Legend(Part):
-    """What a teacher says under the figure: shown as it is, for it comes from a link."""
+class _Literal(Part):
+    """Text without Markdown, because it quotes a link."""
 
     text: str
+
+    def plain_text(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class Legend(_Literal):
+    """A teacher's caption under the figure."""
+
     name: ClassVar[str] = "caption"
 
+    def html(self, body: Body) -> str:
+        return f'<p class="nv-legend">{escape(self.text)}</p>'
+
 
 @dataclass(frozen=True)
-class Note(Part):
-    """A message, shown as it is: it may quote what a link says."""
+class Note(_Literal):
+    """A message in a box."""
 
-    text: str
     name: ClassVar[str] = "notes"
+
+    def html(self, body: Body) -> str:
+        return f'<p class="nv-note-box">{escape(self.text)}</p>'
 
 
 @dataclass(frozen=True)
 class Panels(Part):
     """A linked view.
 
-    data     what the module draws (``normviz.figures.bundle``), without theme or plotly.js
-    events   what a reader can change in it: of "select", "edit", "step"
+    data     what the browser draws (``normviz.figures.bundle``), without theme or plotly.js
+    events   what the reader can change in it: of "select", "edit", "step"
     panels   the same panels as values, for a still picture
-    drawing  how the tensor is laid flat
-    across   how many panels of a still picture stand in a row
+    drawing  the position of each element of the tensor in the heatmaps
+    across   panels in a row of the still picture
     """
 
     data: dict[str, Any]
@@ -98,42 +162,66 @@ class Panels(Part):
     across: int = 3
     name: ClassVar[str] = "panels"
 
+    @property
+    def names(self) -> frozenset[str]:
+        return super().names | self.panel_names
+
+    @property
+    def panel_names(self) -> frozenset[str]:
+        """The names of the panels and of the boxes beside them."""
+        data = self.data
+        kind, has_values = data["kind"], data.get("values") is not None
+        rows = {panel.get("row", panel["key"]) for panel in data["panels"]} if kind != "steps" else set()
+        beside = {
+            "view": {"readout", "facts"} | ({"worked", "table"} if has_values else set()),
+            "compare": {"readout"},
+            "steps": {"stepper", "formula", "readout", "worked", "loops"},
+            "values": {"readout"},
+        }[kind]
+        return frozenset((rows & set(PANELS)) | beside)
+
+    def html(self, body: Body) -> str:
+        return body.figure(self.data | {"alone": True, "editable": False}, _("figure"))
+
+    def plain_text(self) -> str:
+        panels = [
+            [panel["title"], panel.get("pattern", ""), panel.get("caption", "")]
+            for panel in self.data.get("panels", ())
+        ]
+        facts = [[fact["label"], fact["value"], fact["note"]] for fact in self.data.get("facts", ())]
+        return "\n\n".join(filter(None, (align(panels), align(facts))))
+
+    def without_hidden(self, hides: Hides) -> tuple[Part, ...]:
+        if hides(self, self.hidden_by):
+            return ()
+        hidden = sorted(name for name in self.panel_names if hides(self, name))
+        return (self._without(hidden),) if hidden else (self,)
+
+    def _without(self, hidden: list[str]) -> Panels:
+        def is_visible(key: str) -> bool:  # a comparison numbers its panels: stats0, stats1, ...
+            return key not in hidden and key.rstrip("0123456789") not in hidden
+
+        return replace(
+            self,
+            data=self.data | {"hidden": hidden},
+            panels=lambda: [panel for panel in self.panels() if is_visible(panel.key)],
+        )
+
 
 @dataclass(frozen=True)
 class Chart(Part):
-    """A plain chart, its colours named by their meaning; ``alt`` says in a sentence what it shows."""
+    """A line or bar chart; ``alt`` describes it in a sentence."""
 
     key: str
     lines: Lines
     alt: str
     name: ClassVar[str] = "panels"
 
+    def html(self, body: Body) -> str:
+        return body.figure(chart_payload(self.lines, self.alt), self.alt)
 
-@dataclass(frozen=True)
-class Table(Part):
-    """Rows with the same names: one line a row; with ``corner``, one column a row, headed by that name's values."""
-
-    rows: tuple[Row, ...]
-    key: str = "rows"
-    corner: str = ""
-    name: ClassVar[str] = "table"
-
-    @property
-    def markdown(self) -> str:
-        if not self.rows:
-            return ""
-        return "\n".join(self._columns() if self.corner else self._lines())
-
-    def _columns(self) -> list[str]:
-        heads = [f"`{row[self.corner]}`" for row in self.rows]
-        names = [name for name in self.rows[0] if name != self.corner]
-        body = [_line([name, *(cell(name, row[name]) for row in self.rows)]) for name in names]
-        return ["| | " + " | ".join(heads) + " |", "|" + " --- |" * (len(heads) + 1), *body]
-
-    def _lines(self) -> list[str]:
-        names = list(self.rows[0])
-        body = [_line([cell(name, row[name]) for name in names]) for row in self.rows]
-        return [_line(names), "|" + " --- |" * len(names), *body]
+    def plain_text(self) -> str:
+        return ""
 
 
 @dataclass(frozen=True)
@@ -141,73 +229,121 @@ class Code(Part):
     text: str
     name: ClassVar[str] = "code"
 
+    def html(self, body: Body) -> str:
+        copy = escape(_("Copy"))
+        return f'<div class="nv-code"><button type="button" class="nv-copy">{copy}</button><pre tabindex="0"><code>{escape(self.text)}</code></pre></div>'
+
+    def plain_text(self) -> str:
+        return self.text
+
 
 @dataclass(frozen=True)
 class Tabs(Part):
-    """Labels, and what each one shows."""
+    """Labels, and the parts that each tab shows. They are hidden together."""
 
     tabs: tuple[tuple[str, tuple[Part, ...]], ...]
     name: ClassVar[str] = "code"
 
+    @property
+    def children(self) -> tuple[Part, ...]:
+        return tuple(part for _label, parts in self.tabs for part in parts)
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset({self.name})
+
+    def html(self, body: Body) -> str:
+        """All tabs are in the HTML; the first one is visible."""
+        name = body.unique("t")
+        heads, panels = [], []
+        for number, (label, parts) in enumerate(self.tabs):
+            key, selected = f"{name}-{number}", number == 0
+            heads.append(
+                f'<button type="button" role="tab" data-tab="{key}" aria-selected="{str(selected).lower()}" '
+                f'tabindex="{0 if selected else -1}">{escape(label)}</button>'
+            )
+            panels.append(
+                f'<div class="nv-tab" role="tabpanel" data-panel="{key}" aria-label="{escape(label)}"'
+                f"{'' if selected else ' hidden'}>{body.html(parts)}</div>"
+            )
+        return (
+            f'<div class="nv-tabs"><div class="nv-heads" role="tablist">{"".join(heads)}</div>{"".join(panels)}</div>'
+        )
+
+    def plain_text(self) -> str:
+        """All tabs; of several versions of the same code, the first."""
+        has_code = any(isinstance(part, Code) for part in self.tabs[0][1])
+        return text(Details(label, parts) for label, parts in (self.tabs[:1] if has_code else self.tabs))
+
 
 @dataclass(frozen=True)
 class Details(Part):
-    """Shown when asked for."""
+    """Parts that the reader opens."""
 
     title: str
     parts: tuple[Part, ...]
     name: ClassVar[str] = "details"
 
+    @property
+    def children(self) -> tuple[Part, ...]:
+        return self.parts
+
+    def html(self, body: Body) -> str:
+        return f'<details class="nv-more"><summary>{line(self.title)}</summary>{body.html(self.parts)}</details>'
+
+    def plain_text(self) -> str:
+        return "\n\n".join(filter(None, (f"{plain(self.title)}:", text(self.parts))))
+
+    def without_hidden(self, hides: Hides) -> tuple[Part, ...]:
+        parts = without_hidden(self.parts, hides)
+        return (replace(self, parts=parts),) if parts and not hides(self, self.hidden_by) else ()
+
 
 @dataclass(frozen=True)
 class Beside(Part):
-    """Two columns where there is room; ``shares`` are their widths."""
+    """Two columns if there is room; ``widths`` is their ratio."""
 
     left: tuple[Part, ...]
     right: tuple[Part, ...]
-    shares: tuple[int, int] = field(default=(1, 1))
+    widths: tuple[int, int] = (1, 1)
+
+    @property
+    def children(self) -> tuple[Part, ...]:
+        return (*self.left, *self.right)
+
+    def html(self, body: Body) -> str:
+        left, right = self.widths
+        return (
+            f'<div class="nv-beside-parts" style="--nv-left:{left}fr;--nv-right:{right}fr">'
+            f"<div>{body.html(self.left)}</div><div>{body.html(self.right)}</div></div>"
+        )
+
+    def plain_text(self) -> str:
+        return text(self.children)
+
+    def without_hidden(self, hides: Hides) -> tuple[Part, ...]:
+        left, right = without_hidden(self.left, hides), without_hidden(self.right, hides)
+        return (replace(self, left=left, right=right),) if left and right else (*left, *right)
 
 
-def refusable(make: Callable[[], Part]) -> Part:
-    """The part, or a Note of why there is none: more groups than can be numbered, a layer that torch does not have."""
+def without_hidden(parts: Iterable[Part], hides: Hides) -> tuple[Part, ...]:
+    return tuple(visible for part in parts for visible in part.without_hidden(hides))
+
+
+def flat(parts: Iterable[Part]) -> Iterator[Part]:
+    """Every part, and every part in it."""
+    for part in parts:
+        yield part
+        yield from flat(part.children)
+
+
+def part_or_note(make: Callable[[], Part]) -> Part:
+    """The part, or a Note with the error: more groups than can be numbered, a layer that torch does not have."""
     try:
         return make()
     except NormvizError as error:
         return Note(str(error))
 
 
-def texts(lines: Iterable[str]) -> tuple[Text, ...]:
-    return tuple(map(Text, lines))
-
-
-def within(part: Part) -> tuple[Part, ...]:
-    """The parts in it."""
-    match part:
-        case Tabs(tabs):
-            return tuple(inner for _, parts in tabs for inner in parts)
-        case Details(_, parts):
-            return parts
-        case Beside(left, right):
-            return (*left, *right)
-    return ()
-
-
-def flat(parts: Iterable[Part]) -> Iterable[Part]:
-    """Every part, and every part within one."""
-    for part in parts:
-        yield part
-        yield from flat(within(part))
-
-
-def cell(name: str, value: object) -> str:
-    """A table's value: the same words for yes, no and nothing everywhere."""
-    if isinstance(value, bool) or value is None:
-        return MARKS[value]
-    if isinstance(value, int):
-        return f"{value:,}"
-    text = str(value).replace("|", "\\|")
-    return f"`{text}`" if any(word in name for word in CODE_WORDS) else text
-
-
-def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
+def texts(paragraphs: Iterable[str]) -> tuple[Text, ...]:
+    return tuple(map(Text, paragraphs))

@@ -6,14 +6,14 @@ from collections.abc import Iterable
 
 from normviz.analysis.explanation import Explanation
 from normviz.figures.payload.values import Shown, shown_panels, values_payload
-from normviz.lessons.parts.part import Panels, Part, refusable
+from normviz.lessons.parts.part import Panels, Part, part_or_note
 from normviz.scene.grid import Grid, grid
 
 
 def value_part(e: Explanation, drawing: Grid, shown: Iterable[Shown], at: tuple[int, ...] | None) -> Part:
     """The values of x's shape."""
     kept = list(shown)
-    return refusable(
+    return part_or_note(
         lambda: Panels(
             values_payload(e, drawing, kept, at=at),
             ("select",),
@@ -26,7 +26,7 @@ def value_part(e: Explanation, drawing: Grid, shown: Iterable[Shown], at: tuple[
 def grid_part(e: Explanation, shown: Shown, name: str) -> Part:
     """Values of a tensor that is not the scene's, such as a Jacobian; nothing in it is selected."""
     drawing = grid(e.shape, e.axes)
-    return refusable(
+    return part_or_note(
         lambda: Panels(
             values_payload(e, drawing, [shown], name=name),
             (),

@@ -5,25 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from normviz.lessons.pages import PAGES
-from normviz.lessons.parts.part import Caption, Details, Heading, Part, Text
-from normviz.lessons.questions.question import Question, answer, prose
+from normviz.lessons.parts.part import Caption, Heading, Part, Text
+from normviz.lessons.parts.prediction import Prediction
+from normviz.lessons.questions.question import Question, answer, computed, prose
 from normviz.lessons.questions.registry import QUESTIONS
-
-EXPECT = "What do you expect? Then open the answer."
-PREDICTED = "As you predicted."
-UNPREDICTED = ("You expected: {}.", "It is not so.")
-UNREAD = "{} is no number; write one, such as 48."
 
 
 def question_parts(asked: Question) -> Iterator[Part]:
-    """The question, what to predict, and - when asked for - the answer and its figure."""
+    """The question, and a prediction whose answer has the figure that shows it."""
     words = prose(asked.key)
     yield Heading(words.title)
     yield Text(f"> {words.claim}")
-    yield Text(words.predict)
-    if words.options:
-        yield Text("\n".join(f"- {option}" for option in words.options.values()))
-    yield Details(EXPECT, (Text(answer(asked)), *PAGES[asked.page].figure(asked.query), Caption(sources(asked))))
+    yield prediction(asked, (Text(answer(asked)), *PAGES[asked.page].figure(asked.query), Caption(sources(asked))))
+
+
+def prediction(asked: Question, answer: tuple[Part, ...] = ()) -> Prediction:
+    words = prose(asked.key)
+    return Prediction(words.predict, words.options, computed(asked)["right"], answer)
 
 
 def sources(asked: Question) -> str:

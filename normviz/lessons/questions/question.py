@@ -11,11 +11,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from math import isfinite
 from typing import Any
 
 from normviz.analysis.number_format import format_number
-from normviz.layers.errors import NormvizError, echo, listed
+from normviz.layers.errors import NormvizError, listed
 
 Facts = Mapping[str, Any]
 LANGUAGE = "en"
@@ -118,23 +117,6 @@ def computed(question: Question) -> Facts:
     if question.key not in _FACTS:
         _FACTS[question.key] = dict(question.facts())
     return _FACTS[question.key]
-
-
-def is_right(question: Question, guess: str) -> bool:
-    """Is the guess - an option's key, or a number as text - right?
-
-    Raises NormvizError where a number is asked for and the guess is none.
-    """
-    right = computed(question)["right"]
-    if prose(question.key).options:
-        return guess == right
-    try:
-        number = float(guess.replace(",", ""))
-        if not isfinite(number):
-            raise ValueError
-        return abs(number - float(right)) <= 1e-6 * max(1.0, abs(float(right)))
-    except ValueError:
-        raise NormvizError(f"{echo(guess)} is no number; write one, such as 48.") from None
 
 
 def matches(question: Question, search: str, language: str = LANGUAGE) -> bool:

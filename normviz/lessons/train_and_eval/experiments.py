@@ -19,6 +19,8 @@ from normviz.analysis.running.torch_module import buffers, torch_words
 from normviz.layers.axes import example_axis
 from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
+from normviz.layers.messages import N_
+from normviz.lessons.parts.table import Column
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -136,6 +138,14 @@ def one_example_lines(e: Explanation, seed: int) -> Iterator[str]:
             yield f"The first example alone, in {mode}: largest difference from its output within the batch **{outcome.difference:.2g}**."
 
 
+MODES_COLUMNS = (
+    Column("layer", N_("layer"), code=True),
+    Column("difference", N_("largest difference")),
+    Column("buffers", N_("buffers kept")),
+    Column("running", N_("eval() uses running statistics")),
+)
+
+
 def modes_rows(e: Explanation, seed: int) -> list[dict[str, object]]:
     """The largest difference between the modes, layer by layer, BatchNorm without running statistics among them.
 
@@ -162,9 +172,9 @@ def _modes_rows(e: Explanation, seed: int) -> Iterator[dict[str, object]]:
             continue
         yield {
             "layer": str(layer),
-            "largest difference": f"{both.largest_difference:.3g}",
-            "buffers kept": sum(buffer.elements for buffer in buffers(layer)),
-            "eval() uses running statistics": both.eval_norm.running,
+            "difference": f"{both.largest_difference:.3g}",
+            "buffers": sum(buffer.elements for buffer in buffers(layer)),
+            "running": both.eval_norm.running,
         }
 
 
@@ -212,13 +222,23 @@ def devices_sentence(found: Sharded) -> str:
     )
 
 
+DEVICES_COLUMNS = (
+    Column("device", N_("device")),
+    Column("examples", N_("examples")),
+    Column("mean0", N_("mean, channel 0")),
+    Column("mean1", N_("mean, channel 1")),
+    Column("var0", N_("variance, channel 0")),
+    Column("var1", N_("variance, channel 1")),
+)
+
+
 def devices_rows(found: Sharded) -> list[dict[str, object]]:
     """Each device's mean and variance of both channels, then combined, then BatchNorm on the whole batch."""
 
     def row(name: str, count: int, mean: object, var: object) -> dict[str, object]:
         values = {
-            f"{kind}, channel {channel}": format_fixed(float(numbers[channel]), 4)  # type: ignore[index]
-            for kind, numbers in (("mean", mean), ("variance", var))
+            f"{kind}{channel}": format_fixed(float(numbers[channel]), 4)  # type: ignore[index]
+            for kind, numbers in (("mean", mean), ("var", var))
             for channel in range(CHANNELS)
         }
         return {"device": name, "examples": count, **values}

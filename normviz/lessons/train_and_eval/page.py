@@ -11,7 +11,8 @@ from normviz.analysis.running.sampling import Sequences, SmallBatches, per_step,
 from normviz.analysis.running.stream import BATCH_SIZES, LARGEST_DRIFT, STEPS, Stream, run
 from normviz.figures.payload.values import Shown
 from normviz.layers.errors import NormvizError
-from normviz.lessons.parts.part import Beside, Chart, Details, Note, Part, Sentence, Table, Text, refusable, texts
+from normviz.lessons.parts.part import Beside, Chart, Details, Note, Part, Sentence, Text, part_or_note, texts
+from normviz.lessons.parts.table import Table
 from normviz.lessons.parts.value_panels import value_part
 from normviz.lessons.train_and_eval import charts as figures
 from normviz.lessons.train_and_eval import experiments
@@ -83,7 +84,9 @@ def _modes(case: Case) -> Iterator[Part]:
     yield value_part(case.e, case.drawing, (Shown(*panel) for panel in experiments.modes_panels(found)), case.at)
     yield from texts(experiments.one_example_lines(case.e, case.seed))
     yield Text("**The same question to other layers**", of="table")
-    yield refusable(lambda: Table(tuple(experiments.modes_rows(case.e, case.seed)), "layer"))
+    yield part_or_note(
+        lambda: Table(experiments.MODES_COLUMNS, tuple(experiments.modes_rows(case.e, case.seed)), "layer")
+    )
 
 
 def _batches(case: Case) -> Iterator[Part]:
@@ -104,7 +107,7 @@ def _sequences(case: Case) -> Iterator[Part]:
 def _devices(case: Case) -> Iterator[Part]:
     found = experiments.devices(case.settings["devices"], case.seed)
     yield Sentence(experiments.devices_sentence(found))
-    yield Table(tuple(experiments.devices_rows(found)), "device")
+    yield Table(experiments.DEVICES_COLUMNS, tuple(experiments.devices_rows(found)), "device")
     yield from texts(experiments.devices_lines(found))
 
 

@@ -6,11 +6,11 @@ from itertools import groupby
 
 import streamlit as st
 
-from normviz.layers.errors import NormvizError, echo, listed
+from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
 from normviz.lessons.pages import PAGES
-from normviz.lessons.questions.page import PREDICTED, UNPREDICTED
-from normviz.lessons.questions.question import Prose, Question, answer, is_right, prose
+from normviz.lessons.questions.page import prediction
+from normviz.lessons.questions.question import Prose, Question, answer, prose
 from normviz.lessons.questions.registry import found, of_page, question
 from normviz.scene.settings import text
 from normviz.scene.view import View
@@ -76,7 +76,7 @@ def one(view: View) -> None:
         listing(view)
         return
     words, guess = prose(asked.key), view.settings["guess"]
-    unread = _unread(asked, words, guess)
+    unread = _unread(asked, guess)
     answered = bool(guess) and not unread
     if shown("questions"):
         st.button("All questions", icon=":material/arrow_back:", type="tertiary", on_click=_ask, args=("",))
@@ -100,12 +100,11 @@ def one(view: View) -> None:
                 st.caption("The figure comes with the answer. What do you expect?")
 
 
-def _unread(asked: Question, words: Prose, guess: str) -> str | None:
-    """Why the prediction cannot be read, if it cannot."""
-    if guess and words.options and guess not in words.options:
-        return f"guess={echo(guess)} is no choice here; choose {listed(words.options)}."
+def _unread(asked: Question, guess: str) -> str | None:
+    """Why the guess cannot be read, if it cannot."""
     try:
-        _ = guess and is_right(asked, guess)
+        if guess:
+            prediction(asked).is_right(guess)
     except NormvizError as error:
         return str(error)
     return None
@@ -135,7 +134,7 @@ def _predict(asked: Question, words: Prose, guess: str) -> None:
 
 
 def _answer(asked: Question, guess: str) -> None:
-    st.markdown(f"{_verdict(asked, guess)} {answer(asked)}")
+    st.markdown(f"{prediction(asked).verdict(guess)} {answer(asked)}")
     st.page_link(
         PAGE_SCRIPTS / f"{asked.page}.py",
         label=f"Open in {PAGES[asked.page].title}",
@@ -159,14 +158,6 @@ def _next(asked: Question) -> None:
         args=(after,),
         wrap=True,
     )
-
-
-def _verdict(asked: Question, guess: str) -> str:
-    """What was predicted, and whether it is so; the answer says what is."""
-    if is_right(asked, guess):
-        return f"**{PREDICTED}**"
-    expected, but = UNPREDICTED
-    return f"**{expected.format(prose(asked.key).options.get(guess, guess))}** {but}"
 
 
 def _pairs(query: str) -> dict[str, str]:

@@ -15,7 +15,6 @@ from normviz.export.site.pages import entries
 from normviz.figures.bundle import plotly_js
 from normviz.layers.errors import NormvizError
 from normviz.lessons.compare.ready_sets import READY_SETS
-from normviz.lessons.questions.page import PREDICTED, UNPREDICTED
 from normviz.lessons.questions.question import answer, computed, prose, searched
 from normviz.lessons.questions.registry import QUESTIONS
 from tests.export.structure import Structure
@@ -89,18 +88,16 @@ def test_a_question_has_its_choices_its_answer_and_what_is_right(site):
         html, words, one = read(site, f"question-{key}.html"), prose(key), QUESTIONS[key]
         assert html.count('type="radio"') == len(words.options)
         assert f'data-right="{computed(one)["right"]}"' in html
-        assert PREDICTED in html
-        assert UNPREDICTED[1] in html
         said = re.sub(r"[*`\s]", "", answer(one))
         assert said in re.sub(r"\s", "", Structure(html).text)
-        before, _, after = html.partition('<details class="ns-answer">')
+        before, _, after = html.partition('<details class="nv-answer">')
         assert 'class="nv-figure"' not in before  # predict first
         assert 'class="nv-figure"' in after or 'class="nv-table-box"' in after
 
 
 def test_without_a_script_the_answer_opens_all_the_same(site):
     html = read(site, "question-s0.html")
-    assert re.search(r"<details class=\"ns-answer\"><summary><span>Show the answer</span>", html)
+    assert re.search(r"<details class=\"nv-answer\"><summary><span>Show the answer</span>", html)
     assert "The figures need JavaScript." in html
     assert re.search(r'<div class="ns-search" hidden>', read(site))  # a search that would not search
 

@@ -1,48 +1,41 @@
-"""Parts: tables by hand, and every kind of part is known wherever parts are drawn."""
+"""Every kind of part: its HTML, its plain text, and the parts in it."""
 
 import pytest
 
+from normviz.figures.charts import Lines
 from normviz.layers.errors import NormvizError
-from normviz.lessons.parts import part as module
-from normviz.lessons.parts.html import DRAWN as IN_HTML
+from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.part import (
     Beside,
     Caption,
+    Chart,
     Code,
     Details,
+    Heading,
+    Legend,
     Note,
     Part,
     Sentence,
-    Table,
     Tabs,
     Text,
     flat,
-    refusable,
+    part_or_note,
 )
+from normviz.lessons.parts.table import Column, Table
 from normviz.lessons.parts.text import text
-from normviz.ui.render import DRAWN as IN_THE_APP
 
-KINDS = {
-    kind for kind in vars(module).values() if isinstance(kind, type) and issubclass(kind, Part) and kind is not Part
-}
-
-
-@pytest.mark.parametrize("drawn", [IN_THE_APP, IN_HTML], ids=["app", "html"])
-def test_every_kind_of_part_can_be_drawn(drawn):
-    assert set(drawn) == KINDS
-
+LAYER, MEANS = Column("layer", "layer", code=True), Column("means", "means")
+ROWS = ({"layer": "A", "means": 2}, {"layer": "B", "means": 13})
 
 TABLES = [
-    (Table(()), ""),
-    (Table(({"way": "two passes", "NaN": False},)), "| way | NaN |\n| --- | --- |\n| two passes | no |"),
-    (Table(({"elements": 1000, "gamma": None},)), "| elements | gamma |\n| --- | --- |\n| 1,000 | – |"),
-    (Table(({"statistics pattern": "n c -> n"},)), "| statistics pattern |\n| --- |\n| `n c -> n` |"),
-    (Table(({"words": "a|b"},)), "| words |\n| --- |\n| a\\|b |"),
-    (
-        Table(({"layer": "A", "means": 2}, {"layer": "B", "means": 3}), corner="layer"),
-        "| | `A` | `B` |\n| --- | --- | --- |\n| means | 2 | 3 |",
-    ),
-]
+    (Table((MEANS,), ()), ""),
+    (Table((Column("nan", "NaN"),), ({"nan": False}, {"nan": True})), "| NaN |\n| --- |\n| no |\n| yes |"),
+    (Table((MEANS, Column("gamma", "gamma")), ({"means": 1000, "gamma": None},)), "| means | gamma |\n| --- | --- |\n| 1,000 | – |"),
+    (Table((LAYER,), ({"layer": "n c -> n"},)), "| layer |\n| --- |\n| `n c -> n` |"),
+    (Table((Column("words", "a|b"),), ({"words": "a|b"},)), "| a\\|b |\n| --- |\n| a\\|b |"),
+    (Table((MEANS, Column("other", "other")), ({"means": "1"},)), "| means | other |\n| --- | --- |\n| 1 |  |"),
+    (Table((LAYER, MEANS), ROWS, transposed=True), "|  | `A` | `B` |\n| --- | --- | --- |\n| means | 2 | 13 |"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("table", "markdown"), TABLES, ids=range(len(TABLES)))
@@ -50,36 +43,74 @@ def test_a_table_as_markdown(table, markdown):
     assert table.markdown == markdown
 
 
-def test_parts_within_parts_are_found():
-    inner = (Text("a"), Code("b"))
-    parts = [
-        Sentence("s"),
-        Tabs((("one", inner[:1]), ("two", inner[1:]))),
-        Details("d", (Beside((Caption("c"),), ()),)),
-    ]
-    assert [part for part in flat(parts) if isinstance(part, Text | Code | Caption)] == [*inner, Caption("c")]
+HTML = [
+    (Sentence("**2** means"), '<p class="nv-sentence"><strong>2</strong> means</p>'),
+    (Heading("`x` < 1"), "<h2><code>x</code> &lt; 1</h2>"),
+    (Text("a\n\nb"), '<div class="nv-text"><p>a</p>\n<p>b</p></div>'),
+    (Caption("c"), '<div class="nv-small"><p>c</p></div>'),
+    (Legend("**c** <"), '<p class="nv-legend">**c** &lt;</p>'),
+    (Note("**n**"), '<p class="nv-note-box">**n**</p>'),
+    (Details("d", (Sentence("s"),)), '<details class="nv-more"><summary>d</summary><p class="nv-sentence">s</p></details>'),
+]  # fmt: skip
 
 
-def test_what_is_refused_becomes_a_note():
-    def refuse() -> Part:
-        raise NormvizError("too many groups")
+@pytest.mark.parametrize(("part", "html"), HTML, ids=range(len(HTML)))
+def test_a_part_as_html(part, html):
+    assert part.html(Body()) == html
 
-    assert refusable(refuse) == Note("too many groups")
-    assert refusable(lambda: Text("a")) == Text("a")
+
+def test_only_the_first_of_several_tabs_is_visible():
+    html = Body().html([Tabs((("one", (Code("1"),)), ("two", (Code("2"),))))])
+    assert html.count('aria-selected="true"') == 1
+    assert html.count('aria-selected="false"') == html.count(" hidden>") == 1
+
+
+def test_a_figure_leaves_its_data_in_the_body():
+    body = Body()
+    html = body.html([Chart("key", Lines([], {}), "a < b"), Chart("key", Lines([], {}), "c")])
+    assert 'data-figure="0" aria-label="a &lt; b"' in html
+    assert [figure["figure"]["alt"] for figure in body.figures] == ["a < b", "c"]
 
 
 TEXTS = [
-    ([Sentence("**2** means of `x`")], "2 means of x"),
-    ([Text("see [torch](https://pytorch.org)"), Note("n")], "see torch\n\nn"),
-    ([Table(({"layer": "A", "means": 2}, {"layer": "B", "means": 13}), corner="layer")], "       A  B\nmeans  2  13"),
-    (
-        [Table(({"way": "Welford", "error": 0.5}, {"way": "two", "error": 1}))],
-        "way      error\nWelford  0.5\ntwo      1",
-    ),
+    ([Sentence("**2** means of `x`"), Heading("A")], "2 means of x\n\nA"),
+    ([Text("see [torch](https://pytorch.org)"), Note("**n**"), Caption("end")], "see torch\n\n**n**\n\nend"),
+    ([Table((LAYER, MEANS), ROWS)], "layer  means\nA      2\nB      13"),
+    ([Table((LAYER, MEANS), ROWS, transposed=True)], "       A  B\nmeans  2  13"),
+    ([Table((LAYER, MEANS), ()), Sentence("One")], "One"),
     ([Details("More **of it**", (Text("inside"),))], "More of it:\n\ninside"),
+    ([Beside((Text("left"),), (Text("right"),))], "left\n\nright"),
+    ([Tabs((("a", (Text("one"),)), ("b", (Text("two"),))))], "a:\n\none\n\nb:\n\ntwo"),
+    ([Tabs((("torch", (Code("import torch"),)), ("NumPy", (Code("import numpy"),))))], "torch:\n\nimport torch"),
 ]
 
 
 @pytest.mark.parametrize(("parts", "plain"), TEXTS, ids=range(len(TEXTS)))
 def test_parts_as_plain_text(parts, plain):
     assert text(parts) == plain
+
+
+def test_parts_within_parts_are_found():
+    one, two, three = Text("a"), Code("b"), Caption("c")
+    parts = [Sentence("s"), Tabs((("one", (one,)), ("two", (two,)))), Details("d", (Beside((three,), ()),))]
+    assert [part for part in flat(parts) if isinstance(part, Text | Code | Caption)] == [one, two, three]
+
+
+def test_an_error_becomes_a_note():
+    def refuse() -> Part:
+        raise NormvizError("too many groups")
+
+    assert part_or_note(refuse) == Note("too many groups")
+    assert part_or_note(lambda: Text("a")) == Text("a")
+
+
+class Plot(Text):
+    """A kind of part that no medium knows."""
+
+
+def test_a_new_kind_of_part_needs_one_class():
+    from normviz.ui.render import NATIVE
+
+    assert Plot not in NATIVE  # the app shows its HTML
+    assert Body().html([Plot("new")]) == '<div class="nv-text"><p>new</p></div>'
+    assert text([Plot("new")]) == "new"

@@ -11,15 +11,15 @@ from normviz.lessons.parts.part import (
     Note,
     Panels,
     Sentence,
-    Table,
     Tabs,
     Text,
     flat,
 )
-from normviz.lessons.parts.visible import framed, names, panel_names
+from normviz.lessons.parts.table import Column, Table
+from normviz.lessons.parts.visible import hideable_names, visible_parts
 from normviz.scene.visibility import PANELS, PARTS, Frame
 
-TABLE = Table(({"a": 1},))
+TABLE = Table((Column("a", "a"),), ({"a": 1},))
 SMALL = [Sentence("s"), Text("t"), Details("d", (Text("in"), TABLE)), Text("over", of="table"), TABLE, Tabs((("c", (Code("x"), TABLE)),)), Caption("agrees", of="code")]  # fmt: skip
 
 
@@ -42,23 +42,23 @@ BY_HAND = [
 
 @pytest.mark.parametrize(("hidden", "left"), BY_HAND)
 def test_what_is_left(hidden, left):
-    assert kinds(framed(SMALL, Frame(hidden))) == left
+    assert kinds(visible_parts(SMALL, Frame(hidden))) == left
 
 
 def test_of_two_columns_the_one_that_is_left_stands_alone():
     chart = Chart("c", None, "alt")
-    assert framed([Beside((chart,), (TABLE,))], Frame(("table",))) == [chart]
-    assert framed([Beside((chart,), (TABLE,))], Frame(("all",))) == [chart]
-    assert framed([Beside((chart,), (TABLE,))], Frame(("panels",))) == [TABLE]
-    assert framed([Beside((chart,), (TABLE,))], Frame(("panels", "table"))) == []
+    assert visible_parts([Beside((chart,), (TABLE,))], Frame(("table",))) == [chart]
+    assert visible_parts([Beside((chart,), (TABLE,))], Frame(("all",))) == [chart]
+    assert visible_parts([Beside((chart,), (TABLE,))], Frame(("panels",))) == [TABLE]
+    assert visible_parts([Beside((chart,), (TABLE,))], Frame(("panels", "table"))) == []
 
 
 def test_the_caption_stands_under_the_last_figure():
     parts = PAGES["explore"].shown(PAGES["explore"].view({"caption": "Row <2>."}))
     at = parts.index(Legend("Row <2>."))
     assert isinstance(parts[at - 1], Panels)
-    assert framed([TABLE, Text("t")], Frame((), "c")) == [TABLE, Legend("c"), Text("t")]
-    assert framed([Note("n")], Frame(("all",), "c")) == [Note("n"), Legend("c")]
+    assert visible_parts([TABLE, Text("t")], Frame((), "c")) == [TABLE, Legend("c"), Text("t")]
+    assert visible_parts([Note("n")], Frame(("all",), "c")) == [Note("n"), Legend("c")]
 
 
 def views():
@@ -81,27 +81,31 @@ def shown(request):
 
 def test_everything_that_a_page_shows_has_a_name(shown):
     _, _, parts = shown
-    assert names(parts) <= {*PARTS, *PANELS}
+    assert hideable_names(parts) <= {*PARTS, *PANELS}
     for panels in (part for part in flat(parts) if isinstance(part, Panels)):
         keys = {panel.get("row", panel["key"]) for panel in panels.data["panels"]}
-        assert panels.data["kind"] == "steps" or keys <= panel_names(panels)
+        assert panels.data["kind"] == "steps" or keys <= panels.panel_names
 
 
 def test_each_name_hides_what_it_names_and_nothing_else(shown):
     _, _, parts = shown
-    before = names(parts)
+    before = hideable_names(parts)
     for name in before & set(PARTS):
-        left = framed(parts, Frame((name,)))
-        assert name not in names(part for part in left if not isinstance(part, Panels))
-        assert before - names(left) <= {name, "details", *PANELS, "table"} | (before if name == "details" else set())
+        left = visible_parts(parts, Frame((name,)))
+        assert name not in hideable_names(part for part in left if not isinstance(part, Panels))
+        assert before - hideable_names(left) <= {name, "details", *PANELS, "table"} | (
+            before if name == "details" else set()
+        )
     for name in before & set(PANELS):
-        told = [part.data.get("hidden") for part in flat(framed(parts, Frame((name,)))) if isinstance(part, Panels)]
+        told = [
+            part.data.get("hidden") for part in flat(visible_parts(parts, Frame((name,)))) if isinstance(part, Panels)
+        ]
         assert [name] in told
 
 
 def test_the_figure_alone_is_no_empty_page(shown):
     _, _, parts = shown
-    left = framed(parts, Frame(("all",)))
+    left = visible_parts(parts, Frame(("all",)))
     assert left
     assert {type(part) for part in left} <= {Panels, Chart, Table, Note, Beside}
     for panels in (part for part in left if isinstance(part, Panels)):

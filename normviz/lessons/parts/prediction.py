@@ -1,0 +1,99 @@
+"""Predict first, then see the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isfinite
+from typing import ClassVar
+
+from normviz.layers.errors import NormvizError, echo, listed
+from normviz.layers.messages import N_, _
+from normviz.lessons.parts.html import Body
+from normviz.lessons.parts.markup import block, escape, line
+from normviz.lessons.parts.part import Part
+from normviz.lessons.parts.text import plain, text
+
+RIGHT = N_("Your prediction is correct.")
+PREDICTED, WRONG = N_("You predicted: {guess}."), N_("That is not correct.")
+NOT_A_NUMBER = N_("{guess} is not a number; write one, such as 48.")
+TOLERANCE = 1e-6  # relative, of a number
+
+
+@dataclass(frozen=True)
+class Prediction(Part):
+    """A question with its answer, which the reader opens after a prediction.
+
+    prompt   what to predict
+    options  the text of each choice by its key; empty if a number is asked for
+    right    the key of the right choice, or the right number
+    answer   the parts that are shown with the answer
+    """
+
+    prompt: str
+    options: Mapping[str, str]
+    right: str | float
+    answer: tuple[Part, ...]
+    name: ClassVar[str] = "guess"
+
+    @property
+    def children(self) -> tuple[Part, ...]:
+        return self.answer
+
+    def is_right(self, guess: str) -> bool:
+        """Is the guess, the key of a choice or a number, right? Raises NormvizError if it is neither."""
+        if self.options:
+            if guess not in self.options:
+                raise NormvizError(
+                    _(
+                        "guess={guess} is not a choice; choose {options}.",
+                        guess=echo(guess),
+                        options=listed(self.options),
+                    )
+                )
+            return guess == self.right
+        try:
+            number, right = float(guess.replace(",", "")), float(self.right)
+        except ValueError:
+            number = float("nan")
+        if not isfinite(number):
+            raise NormvizError(_(NOT_A_NUMBER, guess=echo(guess)))
+        return abs(number - right) <= TOLERANCE * max(1.0, abs(right))
+
+    def verdict(self, guess: str) -> str:
+        """Whether the guess is right, as Markdown. Raises NormvizError as ``is_right`` does."""
+        if self.is_right(guess):
+            return f"**{_(RIGHT)}**"
+        return f"**{_(PREDICTED, guess=self.options.get(guess, guess))}** {_(WRONG)}"
+
+    def html(self, body: Body) -> str:
+        """The page's script compares the guess with ``data-right``; without scripts, the answer can still be opened."""
+        texts = {
+            "right": self.right,
+            "correct": _(RIGHT),
+            "predicted": _(PREDICTED),
+            "wrong": _(WRONG),
+            "not-a-number": _(NOT_A_NUMBER),
+        }
+        attributes = "".join(f' data-{name}="{escape(str(value))}"' for name, value in texts.items())
+        return (
+            f'<div class="nv-prediction"{attributes}>\n<div class="nv-predict">{block(self.prompt)}\n{self._field(body)}</div>\n'
+            f'<details class="nv-answer"><summary><span>{escape(_("Show the answer"))}</span><span>{escape(_("Hide the answer"))}</span></summary>\n'
+            f'<p class="nv-verdict" role="status" hidden></p>\n{body.html(self.answer)}</details></div>'
+        )
+
+    def _field(self, body: Body) -> str:
+        label = escape(plain(self.prompt))
+        if not self.options:
+            hint = escape(_("a number"))
+            return f'<input type="text" inputmode="decimal" maxlength="40" autocomplete="off" placeholder="{hint}" aria-label="{label}">'
+        name = body.unique("guess")
+        choices = "".join(
+            f'<label class="nv-option"><input type="radio" name="{name}" value="{escape(key)}"><span>{line(option)}</span></label>'
+            for key, option in self.options.items()
+        )
+        return f'<div role="radiogroup" aria-label="{label}">{choices}</div>'
+
+    def plain_text(self) -> str:
+        options = "\n".join(f"- {plain(option)}" for option in self.options.values())
+        return "\n\n".join(filter(None, (plain(self.prompt), options, _("Answer:"), text(self.answer))))

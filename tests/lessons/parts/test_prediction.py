@@ -1,0 +1,71 @@
+"""A prediction compares the guess with the right choice or the right number."""
+
+import re
+
+import pytest
+
+from normviz.layers.errors import NormvizError
+from normviz.lessons.parts.html import Body
+from normviz.lessons.parts.part import Text
+from normviz.lessons.parts.prediction import Prediction
+from normviz.lessons.parts.text import text
+
+CHOICE = Prediction("How many?", {"one": "a single `mean`", "rows": "one for each row"}, "rows", (Text("Two."),))
+NUMBER = Prediction("How many means?", {}, 15, (Text("Fifteen."),))
+
+
+@pytest.mark.parametrize(
+    ("guess", "is_right"), [("15", True), (" 15.0 ", True), ("14", False), ("1,500", False), ("-15", False)]
+)
+def test_a_number_is_compared_by_its_value(guess, is_right):
+    assert NUMBER.is_right(guess) is is_right
+
+
+def test_commas_between_thousands_are_accepted():
+    assert Prediction("How many?", {}, 1500, ()).is_right("1,500")
+
+
+@pytest.mark.parametrize("guess", ["", "many", "1 5", "0x10", "nan", "inf", "-inf", "1e999"])
+def test_a_guess_must_be_a_finite_number(guess):
+    with pytest.raises(NormvizError, match=re.escape(f"'{guess}' is not a number; write one, such as 48.")):
+        NUMBER.is_right(guess)
+
+
+def test_a_guess_must_be_one_of_the_choices():
+    assert CHOICE.is_right("rows")
+    assert not CHOICE.is_right("one")
+    with pytest.raises(NormvizError, match="guess='two' is not a choice; choose one or rows"):
+        CHOICE.is_right("two")
+
+
+VERDICTS = [
+    (CHOICE, "rows", "**Your prediction is correct.**"),
+    (CHOICE, "one", "**You predicted: a single `mean`.** That is not correct."),
+    (NUMBER, "1,000", "**You predicted: 1,000.** That is not correct."),
+]
+
+
+@pytest.mark.parametrize(("prediction", "guess", "verdict"), VERDICTS)
+def test_the_verdict_repeats_a_wrong_guess(prediction, guess, verdict):
+    assert prediction.verdict(guess) == verdict
+
+
+def test_the_html_has_the_choices_or_a_field_then_the_closed_answer():
+    choice, number = Body().html([CHOICE]), Body().html([NUMBER])
+    assert choice.count('type="radio"') == 2
+    assert 'type="text"' in number
+    for html, right, answer in ((choice, "rows", "Two."), (number, "15", "Fifteen.")):
+        assert f'data-right="{right}"' in html
+        before, _, after = html.partition('<details class="nv-answer"><summary>')
+        assert answer in after
+        assert answer not in before
+
+
+def test_two_predictions_on_a_page_have_different_radio_groups():
+    names = re.findall(r' name="(\w+)"', Body().html([CHOICE, CHOICE]))
+    assert len(names) == 4
+    assert len(set(names)) == 2
+
+
+def test_as_plain_text_the_answer_follows_the_choices():
+    assert text([CHOICE]) == "How many?\n\n- a single mean\n- one for each row\n\nAnswer:\n\nTwo."
