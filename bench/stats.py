@@ -25,7 +25,7 @@ import torch.nn.functional as F
 
 from bench.common import median, ratio, report
 from normviz.analysis.explanation import describe
-from normviz.analysis.forward import compute_alone
+from normviz.analysis.forward import use_one_thread
 
 Run = Callable[[], Any]
 
@@ -113,7 +113,7 @@ def main(arguments: list[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     shape, rounds = ("2,4,6,6", 1) if given.quick else (given.shape, given.rounds)
     load = os.getloadavg()[0]
-    compute_alone()
+    use_one_thread()
     x = torch.randn([int(size) for size in shape.split(",")], generator=torch.Generator().manual_seed(0))
     report("stats", [measure(text, fused, x, rounds) for text, fused in layers(x).items()], load, shape=list(x.shape))
 

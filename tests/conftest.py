@@ -7,9 +7,9 @@ import os
 
 from hypothesis import HealthCheck, settings
 
-from normviz.analysis.forward import compute_alone
+from normviz.analysis.forward import use_one_thread
 
-compute_alone()
+use_one_thread()
 
 SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much]
 

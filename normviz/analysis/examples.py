@@ -1,4 +1,4 @@
-"""Example tensors, and example values of gamma and beta. Float32, and the same for the same arguments everywhere."""
+"""Example tensors, and example values of gamma and beta: float32, and the same for the same arguments."""
 
 from __future__ import annotations
 
@@ -12,31 +12,34 @@ from torch import Tensor
 
 from normviz.layers.axes import example_axis
 from normviz.layers.errors import NormvizError, echo, listed
+from normviz.layers.messages import _
 
 
 def example(name: str, shape: tuple[int, ...], axes: tuple[str, ...], seed: int = 0) -> Tensor:
-    """An example x of ``shape``: one of ``DATA``. Raises NormvizError for another name.
+    """An example x of ``shape``; ``name`` is one of ``DATA``. Raises NormvizError for another name.
 
     >>> example("counting", (2, 3), ("n", "d")).tolist()
     [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
     """
     if name not in DATA:
-        raise NormvizError(f"{echo(name)} is no example data; choose {listed(DATA)}.")
+        raise NormvizError(
+            _("{name} is not the name of example data; choose {names}.", name=echo(name), names=listed(DATA))
+        )
     return DATA[name](shape, axes, seed)
 
 
-def given(values: tuple[float, ...], shape: tuple[int, ...]) -> Tensor:
-    """An x of these values, row-major."""
+def from_values(values: tuple[float, ...], shape: tuple[int, ...]) -> Tensor:
+    """An x of ``shape`` with these values in row-major order."""
     return torch.tensor(values, dtype=torch.float32).reshape(shape)
 
 
-def as_values(array: NDArray[Any]) -> Tensor:
-    """An array as a tensor to be drawn."""
+def from_array(array: NDArray[Any]) -> Tensor:
+    """A copy of an array as a tensor."""
     return torch.tensor(array)
 
 
-def untrained(shape: list[int]) -> tuple[Tensor, Tensor]:
-    """The running mean and variance of a layer that has seen nothing: 0 and 1."""
+def initial_running_statistics(shape: list[int]) -> tuple[Tensor, Tensor]:
+    """The running mean and variance of an untrained layer: 0 and 1."""
     return torch.zeros(shape), torch.ones(shape)
 
 
@@ -45,7 +48,7 @@ def _counting(shape: tuple[int, ...], axes: tuple[str, ...], seed: int) -> Tenso
 
 
 def _normal(shape: tuple[int, ...], axes: tuple[str, ...], seed: int) -> Tensor:
-    """Rounded to two decimals, so that a reader can follow the arithmetic."""
+    """Normal noise, rounded to two decimals so that a reader can follow the arithmetic."""
     noise = torch.randn(shape, generator=torch.Generator().manual_seed(seed + 1))
     return torch.round(noise, decimals=2)
 
@@ -59,7 +62,7 @@ def _scales(shape: tuple[int, ...], axes: tuple[str, ...], seed: int) -> Tensor:
 
 
 def _images(shape: tuple[int, ...], axes: tuple[str, ...], seed: int) -> Tensor:
-    """Small pictures, brightness 0 to 1: a disc, stripes, a slope and a chequerboard, tinted by channel."""
+    """Small images with values from 0 to 1: a disc, stripes, a slope and a checkerboard, tinted by channel."""
     spatial = [i for i, axis in enumerate(axes) if axis in ("h", "w", "l")] or [len(shape) - 1]
     channel, examples = _channel(axes), example_axis(axes)
     rows, columns = spatial[0], spatial[-1]
@@ -95,19 +98,26 @@ DATA: dict[str, Callable[[tuple[int, ...], tuple[str, ...], int], Tensor]] = {
 
 
 def parameters(name: str, shape: tuple[int, ...], seed: int = 0) -> tuple[Tensor, Tensor]:
-    """Values of gamma and beta, of ``shape``: one of ``PARAMETERS``.
+    """Values of gamma and beta, of ``shape``; ``name`` is one of ``PARAMETERS``.
 
-    ``index`` gives each parameter its own flat index, so that one sees where it lands.
+    ``index`` sets each parameter to its own flat index, which shows where it is used.
     """
     if name not in PARAMETERS:
-        raise NormvizError(f"{echo(name)} is no choice for gamma and beta; choose {listed(PARAMETERS)}.")
+        raise NormvizError(
+            _(
+                "{name} is not a choice for gamma and beta; choose {names}.",
+                name=echo(name),
+                names=listed(PARAMETERS),
+            )
+        )
     if name == "init":
         return torch.ones(shape), torch.zeros(shape)
     if name == "index":
         index = torch.arange(prod(shape), dtype=torch.float32).reshape(shape)
         return index, index.clone()
     generator = torch.Generator().manual_seed(seed + 2)
-    gamma, beta = (torch.round(torch.randn(shape, generator=generator), decimals=2) for _ in range(2))
+    gamma = torch.round(torch.randn(shape, generator=generator), decimals=2)
+    beta = torch.round(torch.randn(shape, generator=generator), decimals=2)
     return 1 + gamma / 2, beta
 
 

@@ -1,24 +1,26 @@
-"""The forward pass, step by step, by the pattern: what torch's fused layers do, with every step kept.
+"""The forward pass, step by step: the same numbers as torch's fused layers, with every step kept.
 
-Half precision computes in float32, as torch's layers do. The variance is two-pass: the mean of the squared deviations.
+float16 and bfloat16 compute in float32, as in torch. The variance takes two passes: the mean of the squared deviations.
 """
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 from typing import Any
 
 import numpy as np
 import torch
 from einops import reduce
-from torch import Tensor
+from torch import Tensor, nn
 
 from normviz.layers.errors import NormvizError, echo
 from normviz.layers.layer import Layer
+from normviz.layers.messages import _
 from normviz.layers.norm import Norm
-from normviz.layers.sharing import check_limit
+from normviz.layers.sharing import Counts, check_limit
 
 COMPUTES_IN = {
     torch.float16: torch.float32,
@@ -28,33 +30,64 @@ COMPUTES_IN = {
 }
 
 
-def compute_alone() -> None:
-    """One thread a process: on small tensors, torch's threads wait for each other longer than they work."""
+def use_one_thread() -> None:
+    """Let torch use one thread in this process: on small tensors, threads wait for each other longer than they work."""
     torch.set_num_threads(1)
+
+
+ATTRIBUTES = {"gamma": "weight", "beta": "bias", "running_mean": "running_mean", "running_var": "running_var"}
 
 
 @dataclass(frozen=True)
 class Values:
-    """What a layer holds, as tensors or None: gamma and beta of the norm's parameter shape, running statistics (C,)."""
+    """A layer's tensors, or None: gamma and beta in the norm's parameter shape, running statistics in (C,)."""
 
     gamma: Tensor | None = None
     beta: Tensor | None = None
     running_mean: Tensor | None = None
     running_var: Tensor | None = None
 
+    @classmethod
+    def of(cls, module: nn.Module) -> Values:
+        """Copies of a torch module's tensors, so that later training does not change them."""
+        found = {name: getattr(module, attribute, None) for name, attribute in ATTRIBUTES.items()}
+        return cls(**{name: None if value is None else value.detach().clone() for name, value in found.items()})
+
+    @classmethod
+    def constant(cls, counts: Counts, running: bool, gamma: float = 1.0, beta: float = 0.0, **options: Any) -> Values:
+        """Constant gamma and beta, and the running statistics of a new layer: 0 and 1. ``options``: dtype and device."""
+
+        def fill(shape: tuple[int, ...] | None, value: float) -> Tensor | None:
+            return None if shape is None else torch.full(shape, value, **options)
+
+        channels = (counts.statistics,) if running else None
+        return cls(
+            fill(counts.gamma_shape, gamma), fill(counts.beta_shape, beta), fill(channels, 0.0), fill(channels, 1.0)
+        )
+
+    @property
+    def tensors(self) -> dict[str, Tensor]:
+        """The tensors that are not None, by name."""
+        return {name: value for name, value in vars(self).items() if value is not None}
+
+    @property
+    def state(self) -> dict[str, Tensor]:
+        """The same by torch's names: ``weight``, ``bias``, ``running_mean``, ``running_var``."""
+        return {ATTRIBUTES[name]: value for name, value in self.tensors.items()}
+
 
 @dataclass(frozen=True)
 class Trace:
     """Every step of ``y = (x - mean) / sqrt(var + eps) * gamma + beta``.
 
-    mean, var   one number a statistics group, broadcastable to x: 1 on reduced axes. Without centring, mean is 0 and var
-                is the mean of x^2.
+    mean, var   one number for each statistics group, broadcastable to x: size 1 on reduced axes. Without centering, mean
+                is 0 and var is the mean of x^2.
     centered    x - mean, of x's shape
     normalized  centered / sqrt(var + eps), of x's shape
-    output      normalized * gamma + beta, of x's shape and type
+    output      normalized * gamma + beta, of x's shape and dtype
     eps         the eps that was used
 
-    The steps before the output are of the type that computes: float32 for float16 and bfloat16.
+    The steps before the output have the dtype of the computation: float32 for float16 and bfloat16.
     """
 
     mean: Tensor
@@ -69,58 +102,71 @@ def as_tensor(x: Any) -> Tensor:
     """x as a floating-point tensor, not copied. Raises NormvizError for other types, with the conversion to write."""
     convert = "x.astype('float32')" if isinstance(x, np.ndarray) else "x.float()"
     if isinstance(x, np.ndarray):
-        plain = x.flags.writeable and min(x.strides, default=0) >= 0
+        shareable = x.flags.writeable and min(x.strides, default=0) >= 0
         try:
-            x = torch.from_numpy(x if plain else x.copy())
+            x = torch.from_numpy(x if shareable else x.copy())
         except (TypeError, ValueError):
-            raise NormvizError(f"an array of {x.dtype} is no tensor; convert with {convert}.") from None
+            raise NormvizError(
+                _("torch has no tensor of {dtype}; convert x with {convert}.", dtype=x.dtype, convert=convert)
+            ) from None
     if not isinstance(x, Tensor):
-        raise NormvizError(f"x={echo(x)} is neither a shape (a tuple of sizes) nor a tensor or NumPy array.")
+        raise NormvizError(_("x={x} is neither a shape (a tuple of sizes) nor a tensor or NumPy array.", x=echo(x)))
     if x.dtype not in COMPUTES_IN:
         raise NormvizError(
-            f"x is {_type(x.dtype)}; normalization divides, so it needs floating-point numbers: convert with {convert}."
+            _(
+                "x is {dtype}; normalization divides, so it needs floating-point numbers: convert with {convert}.",
+                dtype=_name(x.dtype),
+                convert=convert,
+            )
         )
     if x.layout != torch.strided:
-        raise NormvizError("x is sparse; normalization makes it dense: convert with x.to_dense().")
+        raise NormvizError(_("x is sparse; normalization makes it dense: convert with x.to_dense()."))
     return x.detach()
 
 
-TYPE_NAMES = {torch.float16: "Half", torch.bfloat16: "BFloat16", torch.float32: "Float", torch.float64: "Double"}
+SCALAR_TYPES = {torch.float16: "Half", torch.bfloat16: "BFloat16", torch.float32: "Float", torch.float64: "Double"}
 
 
 def check_types(layer: Layer, x: Tensor, values: Values) -> None:
-    """Raise NormvizError where torch refuses to mix the types of x and of the layer's own numbers."""
-    held = {name: value.dtype for name, value in vars(values).items() if value is not None and _typed(layer, name)}
-    if not held:
+    """Raise NormvizError where torch refuses to mix the dtypes of x and of the layer's tensors."""
+    dtypes = {name: value.dtype for name, value in values.tensors.items() if _must_match(layer, name)}
+    if not dtypes:
         return
-    first = next(iter(held.values()))
-    other = [name for name, dtype in held.items() if dtype != (x.dtype if first == x.dtype else torch.float32)]
-    if first == x.dtype and other:
-        words = f"expected scalar type {TYPE_NAMES[first]} but found {TYPE_NAMES.get(held[other[0]], held[other[0]])}"
-    elif first != x.dtype and other:
+    first = next(iter(dtypes.values()))
+    others = [name for name, dtype in dtypes.items() if dtype != (x.dtype if first == x.dtype else torch.float32)]
+    if first == x.dtype and others:
+        other = dtypes[others[0]]
+        words = f"expected scalar type {SCALAR_TYPES[first]} but found {SCALAR_TYPES.get(other, other)}"
+    elif first != x.dtype and others:
         words = "mixed dtype (CPU): expect parameter to have scalar type of Float"
     elif first != x.dtype and COMPUTES_IN[x.dtype] == x.dtype:
         words = "mixed dtype (CPU): all inputs must share same datatype."
     else:
         return
-    name = other[0] if other else next(iter(held))
+    name = others[0] if others else next(iter(dtypes))
     raise NormvizError(
-        f'torch refuses: "{words}". x is {_type(x.dtype)} and {name} is {_type(held[name])}; '
-        f"convert all of the layer, as in layer.to(torch.{_type(x.dtype)})."
+        _(
+            'torch refuses: "{words}". x is {dtype} and {name} is {other}; '
+            "convert all of the layer, as in layer.to(torch.{dtype}).",
+            words=words,
+            dtype=_name(x.dtype),
+            name=name,
+            other=_name(dtypes[name]),
+        )
     )
 
 
-def _typed(layer: Layer, name: str) -> bool:
-    """Must the type of that number fit? RMSNorm converts its own, InstanceNorm its running statistics."""
+def _must_match(layer: Layer, name: str) -> bool:
+    """Must this tensor have x's dtype? RMSNorm converts its gamma, InstanceNorm its running statistics."""
     return layer.kind.center and not (layer.kind.per_instance and name.startswith("running"))
 
 
-def _type(dtype: torch.dtype) -> str:
+def _name(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
 
 
 def used_eps(norm: Norm, x: Tensor) -> float:
-    """The eps of the norm; None stands for the machine epsilon of the type that computes."""
+    """The norm's eps; None means the machine epsilon of the dtype of the computation."""
     return torch.finfo(COMPUTES_IN[x.dtype]).eps if norm.eps is None else norm.eps
 
 
@@ -128,93 +174,116 @@ def used_eps(norm: Norm, x: Tensor) -> float:
 def trace(norm: Norm, x: Tensor, values: Values) -> Trace:
     """The forward pass of ``norm`` on ``x`` with every step kept.
 
-    Raises NormvizError above 2^26 elements, and where running statistics are asked for and there are none.
+    Raises NormvizError above 2^26 elements, and where the norm uses running statistics that ``values`` does not have.
     """
     return forward(norm, x, values)
 
 
 def forward(norm: Norm, x: Tensor, values: Values) -> Trace:
-    """``trace`` that autograd follows, into x and into ``values``."""
-    shape = tuple(x.shape)
+    """``trace`` with gradients with respect to x and ``values``."""
+    shape, wide, eps = tuple(x.shape), x.to(COMPUTES_IN[x.dtype]), used_eps(norm, x)
     check_limit(shape, "a trace")
-    share = _Sharer(norm, shape)
-    eps, wide = used_eps(norm, x), x.to(COMPUTES_IN[x.dtype])
-    if norm.running:
-        if values.running_mean is None or values.running_var is None:
-            raise NormvizError("running statistics come with a torch module; give the module itself, in eval mode.")
-        mean, var = (
-            share.lay(stat.to(wide.dtype), norm.pattern.right) for stat in (values.running_mean, values.running_var)
-        )
-        mean = mean if norm.center else torch.zeros_like(mean)
-        centered = wide - mean
-    elif norm.center:
-        mean = share.mean(wide)
-        centered = wide - mean
-        var = share.mean(centered.square())
-    else:
-        mean, centered = torch.zeros_like(share.mean(wide)), wide
-        var = share.mean(wide.square())
-    normalized = centered / torch.sqrt(var + eps)
-    output = normalized
+    mean, var, centered = _statistics(norm, wide, values)
+    output = normalized = centered / torch.sqrt(var + eps)
     if values.gamma is not None:
-        output = output * share.lay(values.gamma.to(wide.dtype), norm.gamma_axes)
+        output = output * broadcast(norm, shape, values.gamma.to(wide.dtype))
     if values.beta is not None:
-        output = output + share.lay(values.beta.to(wide.dtype), norm.gamma_axes)
+        output = output + broadcast(norm, shape, values.beta.to(wide.dtype))
     return Trace(mean, var, centered, normalized, output.to(x.dtype), eps)
 
 
+def _statistics(norm: Norm, x: Tensor, values: Values) -> tuple[Tensor, Tensor, Tensor]:
+    """mean, var and x - mean."""
+    if norm.running:
+        stored, var = (
+            _broadcast(norm, tuple(x.shape), stat.to(x.dtype), norm.pattern.right)
+            for stat in running_statistics(values)
+        )
+        mean = stored if norm.center else torch.zeros_like(stored)
+        return mean, var, x - mean
+    if norm.center:
+        mean = group_mean(norm, x)
+        return mean, group_mean(norm, (x - mean).square()), x - mean
+    var = group_mean(norm, x.square())
+    return torch.zeros_like(var), var, x
+
+
+def running_statistics(values: Values) -> tuple[Tensor, Tensor]:
+    """running_mean and running_var. Raises NormvizError where there are none."""
+    if values.running_mean is None or values.running_var is None:
+        raise NormvizError(_("running statistics come with a torch module; give the module itself, in eval mode."))
+    return values.running_mean, values.running_var
+
+
+def group_mean(norm: Norm, x: Tensor) -> Tensor:
+    """The mean of every statistics group, broadcastable to x."""
+    means: Tensor = reduce(x, norm.stats, "mean", **norm.split_sizes)
+    return _broadcast(norm, tuple(x.shape), means, norm.pattern.right)
+
+
 def broadcast(norm: Norm, shape: tuple[int, ...], parameter: Tensor) -> Tensor:
-    """gamma or beta, of the norm's parameter shape, broadcastable to x."""
-    return _Sharer(norm, shape).lay(parameter, norm.gamma_axes)
+    """gamma or beta, reshaped from the norm's parameter shape so that it broadcasts to x."""
+    return _broadcast(norm, shape, parameter, norm.gamma_axes)
+
+
+def _broadcast(norm: Norm, shape: tuple[int, ...], values: Tensor, axes: tuple[str, ...]) -> Tensor:
+    recipe = _recipe(norm, shape, axes)
+    return (
+        values.reshape(recipe.split)
+        .permute(recipe.order)
+        .reshape(recipe.kept)
+        .expand(recipe.full)
+        .reshape(recipe.joined)
+    )
+
+
+@dataclass(frozen=True)
+class _Recipe:
+    """How a tensor with some of the pattern's axes becomes broadcastable to x.
+
+    split   its shape with one axis for each name
+    order   the permutation to the order of the pattern's names
+    kept    the shape with size 1 for every other name
+    full    the same, but whole axes of x of which only a part is named
+    joined  the shape with one axis for each axis of x
+    """
+
+    split: tuple[int, ...]
+    order: tuple[int, ...]
+    kept: tuple[int, ...]
+    full: tuple[int, ...]
+    joined: tuple[int, ...]
+
+
+@lru_cache(maxsize=1024)
+def _recipe(norm: Norm, shape: tuple[int, ...], axes: tuple[str, ...]) -> _Recipe:
+    pattern, sizes, parts = norm.pattern, norm.axis_sizes(shape), dict(zip(norm.axes, norm.pattern.left, strict=True))
+    names = [part for axis in axes for part in parts.get(axis, (axis,))]
+    full = {part for axis in pattern.left if set(axis) & set(names) for part in axis}
+    return _Recipe(
+        split=tuple(sizes[name] for name in names),
+        order=tuple(names.index(name) for name in pattern.names if name in names),
+        kept=tuple(sizes[name] if name in names else 1 for name in pattern.names),
+        full=tuple(sizes[name] if name in full else 1 for name in pattern.names),
+        joined=tuple(prod(sizes[name] for name in axis if name in full) for axis in pattern.left),
+    )
 
 
 @torch.no_grad()
 def run_module(layer: Layer, x: Tensor, values: Values) -> Tensor:
-    """What torch's own layer, holding ``values``, makes of x."""
+    """The output of torch's own layer with ``values``."""
     held = next((value.dtype for value in (values.gamma, values.running_mean) if value is not None), x.dtype)
     module = layer.module(held).to(x.device)
-    numbers = {
-        "weight": values.gamma,
-        "bias": values.beta,
-        "running_mean": values.running_mean,
-        "running_var": values.running_var,
-    }
-    for name, value in numbers.items():
-        if value is not None and getattr(module, name, None) is not None:
+    for name, value in values.state.items():
+        if getattr(module, name, None) is not None:
             getattr(module, name).copy_(value)
-    with warnings.catch_warnings():  # torch warns of mixed types and of an unused num_features
+    with warnings.catch_warnings():  # torch warns about mixed dtypes and about an unused num_features
         warnings.simplefilter("ignore")
         output: Tensor = module(x)
     return output
 
 
 def largest_difference(one: Tensor, other: Tensor) -> float:
-    """The largest absolute difference; NaN where only one of two is NaN."""
-    gap = (one.double() - other.double()).abs()
-    return float(torch.where((one == other) | (one.isnan() & other.isnan()), 0.0, gap).max())
-
-
-class _Sharer:
-    """Means over groups, and groups' numbers laid along x."""
-
-    def __init__(self, norm: Norm, shape: tuple[int, ...]) -> None:
-        self.pattern, self.sizes = norm.pattern, norm.axis_sizes(shape)
-        self.stats, self.known = norm.stats, norm.split_sizes
-        self.parts = dict(zip(norm.axes, norm.pattern.left, strict=True))
-
-    def mean(self, x: Tensor) -> Tensor:
-        """The mean of every group, broadcastable to x."""
-        means: Tensor = reduce(x, self.stats, "mean", **self.known)
-        return self.lay(means, self.pattern.right)
-
-    def lay(self, groups: Tensor, names: tuple[str, ...]) -> Tensor:
-        """One number a group, its axes ``names``, laid along x: 1 on every other axis, whole on a partly named one."""
-        names = tuple(part for name in names for part in self.parts.get(name, (name,)))
-        present = [name for name in self.pattern.names if name in names]
-        numbers = groups.reshape([self.sizes[name] for name in names])
-        numbers = numbers.permute([names.index(name) for name in present])
-        numbers = numbers.reshape([self.sizes[name] if name in names else 1 for name in self.pattern.names])
-        mixed = [axis for axis in self.pattern.left if set(axis) & set(names) and not set(axis) <= set(names)]
-        whole = set(names).union(*mixed)
-        numbers = numbers.expand([self.sizes[name] if name in whole else 1 for name in self.pattern.names])
-        return numbers.reshape([prod(self.sizes[name] for name in axis if name in whole) for axis in self.pattern.left])
+    """The largest absolute difference; NaN where only one of the two is NaN."""
+    difference = (one.double() - other.double()).abs()
+    return float(torch.where((one == other) | (one.isnan() & other.isnan()), 0.0, difference).max())

@@ -18,7 +18,7 @@ from types import FrameType
 from typing import NoReturn
 
 from normviz.__version__ import __version__
-from normviz.analysis.forward import compute_alone
+from normviz.analysis.forward import use_one_thread
 from normviz.cli import views
 from normviz.export.document import CHOICES, FOLLOW
 from normviz.export.files import checked, write
@@ -44,7 +44,7 @@ class Parser(argparse.ArgumentParser):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; its exit code."""
-    compute_alone()
+    use_one_thread()
     given = list(sys.argv[1:] if argv is None else argv)
     try:
         with _stoppable(), warnings.catch_warnings():

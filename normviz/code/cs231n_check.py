@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 from types import MappingProxyType
 
-from normviz.analysis.examples import as_values, example, parameters
+from normviz.analysis.examples import example, from_array, parameters
 from normviz.analysis.explanation import describe
 from normviz.analysis.forward import Values, largest_difference, run_module
 from normviz.analysis.gradients.closed_form import autograd_backward, upstream
@@ -50,7 +50,7 @@ def agreement(seed: int = 0) -> Mapping[str, float]:
     }
     return MappingProxyType(
         {
-            name: largest_difference(as_values(ours), theirs)
+            name: largest_difference(from_array(ours), theirs)
             for name, (ours, theirs) in pairs.items()
             if theirs is not None
         }

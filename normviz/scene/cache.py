@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import lru_cache
 from math import prod
 
-from normviz.analysis.examples import example, given, parameters, untrained
+from normviz.analysis.examples import example, from_values, initial_running_statistics, parameters
 from normviz.analysis.explanation import Explanation, describe
 from normviz.analysis.forward import Values
 from normviz.layers.layer import Layer
@@ -43,7 +43,7 @@ def _explained(
     values: tuple[float, ...] | None,
     params: str,
 ) -> Explanation:
-    x = example(data, sharing.shape, sharing.axes, seed) if values is None else given(values, sharing.shape)
+    x = example(data, sharing.shape, sharing.axes, seed) if values is None else from_values(values, sharing.shape)
     return replace(sharing, x=x, values=_held(sharing, params, seed))
 
 
@@ -55,7 +55,7 @@ def _held(sharing: Explanation, params: str, seed: int) -> Values:
         held = replace(held, gamma=gamma, beta=beta if norm.bias else None)
     if norm.running and held.running_mean is None:
         kept = [norm.axis_sizes(sharing.shape)[name] for name in norm.pattern.right]
-        mean, var = untrained(kept)
+        mean, var = initial_running_statistics(kept)
         held = replace(held, running_mean=mean, running_var=var)
     return held
 

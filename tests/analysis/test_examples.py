@@ -40,7 +40,7 @@ def test_scales_give_each_channel_its_own_mean_and_spread(layout, channel):
         torch.testing.assert_close(scales.select(channel, c), expected, atol=0.006, rtol=0)
 
 
-def test_pictures_are_a_disc_stripes_a_slope_and_a_chequerboard():
+def test_pictures_are_a_disc_stripes_a_slope_and_a_checkerboard():
     disc, stripes, slope, board = example("images", (4, 1, 8, 8), NCHW)[:, 0]
     assert disc[3, 3] == disc.max()
     assert disc[0, 0] == disc[0, 7] == disc[7, 0] == disc[7, 7] == disc.min()
@@ -96,8 +96,11 @@ def test_gamma_and_beta_have_the_shape_asked_for(name, shape):
 
 
 REFUSED = [
-    (lambda: example("noise", (2,), ("d",)), "'noise' is no example data; choose normal, counting, scales or images."),
-    (lambda: parameters("ones", (2,)), "'ones' is no choice for gamma and beta; choose init, index or random."),
+    (
+        lambda: example("noise", (2,), ("d",)),
+        "'noise' is not the name of example data; choose normal, counting, scales or images.",
+    ),
+    (lambda: parameters("ones", (2,)), "'ones' is not a choice for gamma and beta; choose init, index or random."),
 ]
 
 

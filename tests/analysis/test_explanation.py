@@ -116,7 +116,7 @@ def test_a_given_layout_names_the_axes_and_changes_nothing_else(layout):
 
 def test_a_layout_for_a_norm_must_be_its_own():
     assert explain(Norm("n c -> n"), (2, 3), layout="NC").layout == "NC"
-    message = "layout=ND and the pattern 'n c -> n' name the axes differently; leave layout out, or write the pattern in its letters."
+    message = "layout=ND and the pattern 'n c -> n' name the axes differently; omit layout, or write the pattern with the letters of the layout."
     with pytest.raises(NormvizError, match=re.escape(message)):
         explain(Norm("n c -> n"), (2, 3), layout="ND")
 
@@ -133,18 +133,18 @@ NO_LAYER = [3, None, torch.zeros(3), nn.LayerNorm, {"LayerNorm": 3}, b"LayerNorm
 
 @pytest.mark.parametrize("layer", NO_LAYER, ids=map(str, NO_LAYER))
 def test_what_is_no_layer_is_refused(layer):
-    message = "is no layer; give a torch.nn module, its text such as 'LayerNorm([3, 4, 4])', or a Norm."
+    message = "is not a layer; give a torch.nn module, its text such as 'LayerNorm([3, 4, 4])', or a Norm."
     with pytest.raises(NormvizError, match=f"^layer=.*{re.escape(message)}$"):
         explain(layer, (2, 3))
 
 
 NO_SHAPE = [
-    ((), "x=() is no shape; give sizes such as (2, 3, 4, 4), or a tensor of rank 1 or more."),
-    ((2, 3.0), "x=(2, 3.0) is no shape"),
-    ((2, "3"), "x=(2, '3') is no shape"),
-    ((True, 3), "x=(True, 3) is no shape"),
-    ([[2, 3]], "x=[[2, 3]] is no shape"),
-    (torch.tensor(1.0), "x=tensor(1.) is no shape; give sizes such as (2, 3, 4, 4), or a tensor of rank 1 or more."),
+    ((), "x=() is not a shape; give sizes such as (2, 3, 4, 4), or a tensor of rank 1 or more."),
+    ((2, 3.0), "x=(2, 3.0) is not a shape"),
+    ((2, "3"), "x=(2, '3') is not a shape"),
+    ((True, 3), "x=(True, 3) is not a shape"),
+    ([[2, 3]], "x=[[2, 3]] is not a shape"),
+    (torch.tensor(1.0), "x=tensor(1.) is not a shape; give sizes such as (2, 3, 4, 4), or a tensor of rank 1 or more."),
     ((2, 0), "the shape (2, 0) must have 1 to 64 sizes, each from 1 to 1,099,511,627,776."),
     ((2, -3), "the shape (2, -3) must have 1 to 64 sizes"),
     ((2, 2**41), "the shape (2, 2199023255552) must have 1 to 64 sizes"),

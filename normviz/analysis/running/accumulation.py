@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from normviz.analysis.checks import SEEDS, Array, frozen_array, read_float64, read_integer, read_tensor
+from normviz.analysis.checks import SEEDS, Array, frozen_array, read_float64, read_integer
 from normviz.analysis.forward import largest_difference
 from normviz.analysis.running.shards import read_sizes
 from normviz.analysis.running.torch_module import torch_layer_of
@@ -19,13 +19,13 @@ from normviz.layers.torch_errors import check
 
 @dataclass(frozen=True, eq=False)
 class Accumulation:
-    """One layer on a whole batch, and on its micro-batches one after another, gradients added up.
+    """One layer on a whole batch, and on its micro-batches one after another with accumulated gradients.
 
     whole_output, micro_output      of x's shape
     output_difference               the largest
-    whole_gradient, micro_gradient  of gamma, of its shape; None where there is no gamma
-    gradient_difference             the largest; None where there is no gamma
-    whole_updates, micro_updates    how often the running statistics were updated; 0 where there are none
+    whole_gradient, micro_gradient  of gamma, of its shape; None if there is no gamma
+    gradient_difference             the largest; None if there is no gamma
+    whole_updates, micro_updates    number of updates of the running statistics; 0 if there are none
     """
 
     layer: Layer
@@ -41,16 +41,16 @@ class Accumulation:
 
 
 def accumulate(layer: str | Layer, x: Any, sizes: Sequence[int], seed: int = 0) -> Accumulation:
-    """Train on a whole batch at once and in micro-batches, and compare outputs and the accumulated gradient of gamma.
+    """Train on a whole batch and on its micro-batches; compare outputs and the accumulated gradient of gamma.
 
-    The loss is ``sum(w * y) / N`` with seeded random w, so that its parts add up to the whole but for the normalization.
+    The loss is ``sum(w * y) / N`` with random w, so that the losses of the micro-batches add up to the loss of the batch.
 
     layer  a layer of torch.nn, as text or as a ``Layer``; in train mode
-    x      (N, ...), 2^20 elements at most; computed in float64
+    x      (N, ...), at most 2^20 elements; computed in float64
     sizes  (K,): examples in each micro-batch, in order; they add up to N
     seed   of the loss, 0 to 2^31 - 1
 
-    Raises NormvizError for other inputs, with torch's words where the layer refuses the batch or a micro-batch.
+    Raises NormvizError for other inputs, with torch's words if the layer refuses the batch or a micro-batch.
 
     >>> x = torch.tensor([[0.0], [2.0], [4.0], [6.0]])
     >>> accumulate("BatchNorm1d(1)", x, (2, 2)).micro_output.round(2).ravel().tolist()
@@ -58,29 +58,29 @@ def accumulate(layer: str | Layer, x: Any, sizes: Sequence[int], seed: int = 0) 
     >>> accumulate("LayerNorm(3)", torch.randn(4, 3), (2, 2)).output_difference
     0.0
     """
-    found, batch = torch_layer_of(layer).with_(training=True), read_float64(read_tensor(x, "a batch in parts"))
+    found, batch = torch_layer_of(layer).with_(training=True), read_float64(x, "accumulate")
     micro, generator = read_sizes(sizes, batch), torch.Generator().manual_seed(read_integer("seed", seed, SEEDS))
     for examples in (len(batch), *micro):
         check(found, (examples, *batch.shape[1:]))
     loss = torch.randn(batch.shape, generator=generator, dtype=torch.float64) / len(batch)
-    whole_output, whole_gradient, whole_updates = _pass(found, batch, loss, (len(batch),))
-    micro_output, micro_gradient, micro_updates = _pass(found, batch, loss, micro)
-    gradients = None if whole_gradient is None or micro_gradient is None else (whole_gradient, micro_gradient)
+    whole_output, whole_gradient, whole_updates = _train(found, batch, loss, (len(batch),))
+    micro_output, micro_gradient, micro_updates = _train(found, batch, loss, micro)
+    has_gamma = whole_gradient is not None and micro_gradient is not None
     return Accumulation(
-        found,
-        micro,
-        frozen_array(whole_output),
-        frozen_array(micro_output),
-        largest_difference(whole_output, micro_output),
-        None if gradients is None else frozen_array(gradients[0]),
-        None if gradients is None else frozen_array(gradients[1]),
-        None if gradients is None else largest_difference(*gradients),
-        whole_updates,
-        micro_updates,
+        layer=found,
+        sizes=micro,
+        whole_output=frozen_array(whole_output),
+        micro_output=frozen_array(micro_output),
+        output_difference=largest_difference(whole_output, micro_output),
+        whole_gradient=frozen_array(whole_gradient) if has_gamma else None,
+        micro_gradient=frozen_array(micro_gradient) if has_gamma else None,
+        gradient_difference=largest_difference(whole_gradient, micro_gradient) if has_gamma else None,
+        whole_updates=whole_updates,
+        micro_updates=micro_updates,
     )
 
 
-def _pass(layer: Layer, x: Tensor, loss: Tensor, sizes: tuple[int, ...]) -> tuple[Tensor, Tensor | None, int]:
+def _train(layer: Layer, x: Tensor, loss: Tensor, sizes: tuple[int, ...]) -> tuple[Tensor, Any, int]:
     """The outputs, the gradient of gamma summed over the parts, and the number of batches that the module counted."""
     module: nn.Module = layer.module(torch.float64)
     outputs = []

@@ -1,4 +1,4 @@
-"""train() and eval(): the same x through both modes of the same torch module, and one example alone."""
+"""train() and eval(): the same x through both modes of one torch module, and one example alone."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from normviz.analysis.running.torch_module import attempt, torch_layer_of
 from normviz.layers.axes import example_axis, parse_layout
 from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
+from normviz.layers.messages import _
 from normviz.layers.norm import Norm
 from normviz.layers.torch_errors import check
 
@@ -30,14 +31,14 @@ WarmUp = int | Sequence[Any]
 
 @dataclass(frozen=True, eq=False)
 class TrainAndEval:
-    """The same x through train() and eval() of the same module.
+    """The same x through train() and eval() of one module.
 
-    train_norm, eval_norm  who shares which statistics in each mode, and whether they are running ones
+    train_norm, eval_norm  the patterns in each mode, and whether running statistics are used
     train, eval            the outputs, of x's shape
-    differs                where they differ, of x's shape
-    largest_difference     0 where the mode does not matter
-    changed_by_train       buffers that one forward in train mode changes, with no optimizer about (InstanceNorm never counts
-                           its batches, and with momentum=None keeps its buffers as they are)
+    differs                where the outputs differ, of x's shape
+    largest_difference     0 if the mode does not matter
+    changed_by_train       the buffers that one forward pass in train mode changes, without any optimizer (InstanceNorm
+                           never counts its batches, and with momentum=None it does not change its buffers)
     changed_by_eval        the same in eval mode
     """
 
@@ -53,7 +54,7 @@ class TrainAndEval:
 
     @property
     def buffers_changed(self) -> int:
-        """How many buffers one forward in train mode changes."""
+        """How many buffers one forward pass in train mode changes."""
         return len(self.changed_by_train)
 
 
@@ -61,17 +62,18 @@ class TrainAndEval:
 def train_and_eval(
     layer: str | Layer, x: Any, warmup: WarmUp = 20, seed: int = 0, layout: str | None = None
 ) -> TrainAndEval:
-    """Put the same x through train() and eval() of the same torch module, after some batches in train mode.
+    """Pass the same x through train() and eval() of one torch module, after some batches in train mode.
 
     layer   a layer of torch.nn, as text or as a ``Layer``; its own mode is ignored
-    x       a tensor or array that it takes in both modes
-    warmup  how many batches it sees before, 0 to 100: drawn like x, with its mean and standard deviation in each channel.
+    x       a tensor or array that the layer takes in both modes
+    warmup  the number of batches before x, 0 to 100: drawn with the mean and standard deviation of each channel of x.
             Or the batches themselves.
     seed    of the drawn batches, 0 to 2^31 - 1
-    layout  axis letters of x, ``"NCHW"``; default: what the layer means by x's rank
+    layout  axis letters of x, ``"NCHW"``; default: the layer's own layout for x's rank
 
-    Raises NormvizError where torch would refuse, with its words; for a Norm and for layers that torch lacks; and above
-    2^20 elements of x or 2^21 of all batches of the warm-up. Source: ``torch.nn.BatchNorm2d``, ``torch.nn.Module.eval``.
+    Raises NormvizError with torch's words if torch would refuse x; for a Norm and for layers that torch does not have;
+    above 2^20 elements of x or 2^21 elements of all warm-up batches.
+    Source: ``torch.nn.BatchNorm2d``, ``torch.nn.Module.eval``.
 
     >>> both = train_and_eval("BatchNorm1d(1, eps=8)", torch.tensor([[2.0], [4.0]]), warmup=0)
     >>> both.train.round(3).tolist(), both.eval.round(3).tolist(), both.buffers_changed
@@ -80,30 +82,30 @@ def train_and_eval(
     found, x = torch_layer_of(layer).with_(training=True), read_tensor(x, "train_and_eval")
     check(found, tuple(x.shape))
     axes = parse_layout(layout or found.kind.layout(x.ndim), x.ndim)
-    module = _trained(found, x, axes, warmup, seed)
-    in_eval, changed_by_eval = _changing(module.eval(), x)
-    in_train, changed_by_train = _changing(module.train(), x)
+    module = _warmed_up(found, x, axes, warmup, seed)
+    in_eval, changed_by_eval = _run(module.eval(), x)
+    in_train, changed_by_train = _run(module.train(), x)
     same = (in_train == in_eval) | (in_train.isnan() & in_eval.isnan())
     return TrainAndEval(
-        found,
-        found.norm(axes),
-        found.with_(training=False).norm(axes),
-        frozen_array(in_train),
-        frozen_array(in_eval),
-        read_only(~same.numpy()),
-        largest_difference(in_train, in_eval),
-        changed_by_train,
-        changed_by_eval,
+        layer=found,
+        train_norm=found.norm(axes),
+        eval_norm=found.with_(training=False).norm(axes),
+        train=frozen_array(in_train),
+        eval=frozen_array(in_eval),
+        differs=read_only(~same.numpy()),
+        largest_difference=largest_difference(in_train, in_eval),
+        changed_by_train=changed_by_train,
+        changed_by_eval=changed_by_eval,
     )
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What torch makes of one example.
+    """torch's result for one example.
 
-    output      of the example's shape; None where torch refuses
-    refusal     torch's own words, caught as it spoke them; "" where it runs
-    difference  the largest difference from the same example's output within all of x; None where either is refused
+    output      of the example's shape; None if torch refuses it
+    refusal     torch's own error message; "" if it runs
+    difference  the largest difference from the output of the same example within x; None if torch refuses either
     """
 
     output: Array | None
@@ -113,7 +115,7 @@ class Outcome:
 
 @dataclass(frozen=True, eq=False)
 class OneExample:
-    """One example alone, in both modes. ``x`` is the example, of the shape (1, ...)."""
+    """One example alone, in both modes. ``x`` is the example, of shape (1, ...)."""
 
     layer: Layer
     x: Array
@@ -125,12 +127,12 @@ class OneExample:
 def one_example(
     layer: str | Layer, x: Any, example: int = 0, warmup: WarmUp = 20, seed: int = 0, layout: str | None = None
 ) -> OneExample:
-    """Give one example of x alone to the trained module, in train and in eval mode; compare with its output among the others.
+    """Pass one example of x alone through the trained module, in both modes; compare with its output within x.
 
-    example  its number on the axis N; an x without such an axis is one example already
+    example  its index on the axis N; an x without that axis is one example
 
-    The rest as for ``train_and_eval``. Drawn batches have two examples at least. What torch refuses because one example is
-    too few is part of the answer; NormvizError is raised where another example would not help.
+    The other arguments are those of ``train_and_eval``. Drawn batches have at least two examples. A refusal by torch
+    because one example is too few is part of the result; NormvizError is raised if another example would not help.
 
     >>> alone = one_example("BatchNorm1d(2)", torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
     >>> alone.train.refusal
@@ -140,26 +142,26 @@ def one_example(
     """
     found, x = torch_layer_of(layer).with_(training=True), read_tensor(x, "one_example")
     axes = parse_layout(layout or found.kind.layout(x.ndim), x.ndim)
-    alone, number, axis = x, 0, example_axis(axes)
+    alone, index, axis = x, 0, example_axis(axes)
     if axis is not None:
-        number = read_integer("example", example, range(x.shape[axis]))
-        alone = x.narrow(axis, number, 1)
-    module = _trained(found, x, axes, warmup, seed)
+        index = read_integer("example", example, range(x.shape[axis]))
+        alone = x.narrow(axis, index, 1)
+    module = _warmed_up(found, x, axes, warmup, seed)
 
     def outcome(training: bool) -> Outcome:
         output, refusal = attempt(module.train(training), alone)
-        among, _ = attempt(module, x)
+        within = attempt(module, x)[0]
         if output is None:
             return Outcome(None, refusal, None)
-        if among is not None and axis is not None:
-            among = among.narrow(axis, number, 1)
-        return Outcome(frozen_array(output), "", None if among is None else largest_difference(output, among))
+        if within is not None and axis is not None:
+            within = within.narrow(axis, index, 1)
+        return Outcome(frozen_array(output), "", None if within is None else largest_difference(output, within))
 
     return OneExample(found, frozen_array(alone), outcome(True), outcome(False))
 
 
-def _changing(module: nn.Module, x: Tensor) -> tuple[Tensor, tuple[str, ...]]:
-    """One forward, and the names of the buffers that it changed."""
+def _run(module: nn.Module, x: Tensor) -> tuple[Tensor, tuple[str, ...]]:
+    """The output of one forward pass, and the names of the buffers that it changed."""
     before = {name: value.clone() for name, value in module.named_buffers()}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -168,68 +170,77 @@ def _changing(module: nn.Module, x: Tensor) -> tuple[Tensor, tuple[str, ...]]:
     return output, tuple(name for name, value in before.items() if not torch.equal(value, after[name]))
 
 
-def _trained(layer: Layer, x: Tensor, axes: tuple[str, ...], warmup: WarmUp, seed: int) -> nn.Module:
-    """The module after its warm-up. x must fit it, or would if there were a second example."""
+def _warmed_up(layer: Layer, x: Tensor, axes: tuple[str, ...], warmup: WarmUp, seed: int) -> nn.Module:
+    """The module after its warm-up. Raises NormvizError unless it takes x, or would take x with a second example."""
     shape, channel = tuple(x.shape), layer.kind.channel(x.ndim)
     two = tuple(max(2, size) if i == example_axis(axes) and i != channel else size for i, size in enumerate(shape))
-    _check_either(layer, shape, two)
+    _check_one_of(layer, shape, two)
     module = layer.module(x.dtype)
-    for batch in _given(layer, x, warmup) if isinstance(warmup, Iterable) else _drawn(layer, x, two, warmup, seed):
+    batches = _read_batches(layer, x, warmup) if isinstance(warmup, Iterable) else _draw(layer, x, two, warmup, seed)
+    for batch in batches:
         module(batch)
     return module
 
 
-def _check_either(layer: Layer, shape: tuple[int, ...], other: tuple[int, ...]) -> None:
+def _check_one_of(layer: Layer, shape: tuple[int, ...], other: tuple[int, ...]) -> None:
     try:
         check(layer, shape)
-    except NormvizError as refused:
+    except NormvizError as error:
         try:
             check(layer, other)
         except NormvizError:
-            raise refused from None
+            raise error from None
 
 
-def _given(layer: Layer, x: Tensor, batches: Iterable[Any]) -> list[Tensor]:
+def _read_batches(layer: Layer, x: Tensor, batches: Iterable[Any]) -> list[Tensor]:
     found = [read_tensor(batch, "warmup") for batch in batches]
     read_integer("warmup", len(found), WARM_UPS)
     _check_work(len(found), max((batch.numel() for batch in found), default=1))
     for batch in found:
         check(layer, tuple(batch.shape))
         if batch.dtype != x.dtype:
-            raise NormvizError(f"x is {x.dtype} and a batch of warmup {batch.dtype}; convert one to the other's type.")
+            raise NormvizError(
+                _(
+                    "x is {dtype} and a batch of warmup is {other}; convert one to the dtype of the other.",
+                    dtype=x.dtype,
+                    other=batch.dtype,
+                )
+            )
     return found
 
 
-def _drawn(layer: Layer, x: Tensor, shape: tuple[int, ...], warmup: int, seed: int) -> Iterator[Tensor]:
-    """Batches of ``shape`` like x: normal, with its mean and standard deviation in each channel."""
-    count, generator = (
-        read_integer("warmup", warmup, WARM_UPS),
-        torch.Generator().manual_seed(read_integer("seed", seed, SEEDS)),
-    )
-    if not layer.tracks:  # nothing would be learned from them
+def _draw(layer: Layer, x: Tensor, shape: tuple[int, ...], warmup: int, seed: int) -> Iterator[Tensor]:
+    """Normal batches of ``shape`` with the mean and standard deviation of each channel of x."""
+    batches = read_integer("warmup", warmup, WARM_UPS)
+    generator = torch.Generator().manual_seed(read_integer("seed", seed, SEEDS))
+    if not layer.tracks:  # they would change nothing
         return
-    _check_work(count, prod(shape))
-    channel = layer.kind.channel(x.ndim)
-    others = [axis for axis in range(x.ndim) if axis != channel]
+    _check_work(batches, prod(shape))
+    others = [axis for axis in range(x.ndim) if axis != layer.kind.channel(x.ndim)]
     std, mean = torch.std_mean(x.double(), dim=others, correction=0, keepdim=True)
-    for _ in range(count):
+    for _batch in range(batches):
         yield (mean + std * torch.randn(shape, generator=generator, dtype=torch.float64)).to(x.dtype)
 
 
 def _check_work(batches: int, elements: int) -> None:
     if batches > most_warm_up(elements):
         raise NormvizError(
-            f"warmup={batches} batches of {elements:,} elements are more than {MOST_WARM_UP_ELEMENTS:,} in all; "
-            f"give at most {most_warm_up(elements)}."
+            _(
+                "warmup={batches} batches of {elements:,} elements have more than {most:,} elements in all; "
+                "give at most {remedy}.",
+                batches=batches,
+                elements=elements,
+                most=MOST_WARM_UP_ELEMENTS,
+                remedy=most_warm_up(elements),
+            )
         )
 
 
 def most_warm_up(elements: int) -> int:
-    """How many batches of so many elements a warm-up may have.
+    """The largest number of warm-up batches of so many elements.
 
     >>> most_warm_up(96), most_warm_up(2**20)
     (100, 2)
     """
-    return min(
-        WARM_UPS[-1], MOST_WARM_UP_ELEMENTS // read_integer("elements", elements, range(1, MOST_WARM_UP_ELEMENTS + 1))
-    )
+    elements = read_integer("elements", elements, range(1, MOST_WARM_UP_ELEMENTS + 1))
+    return min(WARM_UPS[-1], MOST_WARM_UP_ELEMENTS // elements)

@@ -1,7 +1,7 @@
-"""Momentum: the two conventions, the two forms of the update, and how long an old value counts.
+"""Momentum: the two conventions, the two forms of the update, and half-lives.
 
-torch weighs the *new* value with momentum, Keras, TensorFlow and Flax the *old* one (pages ``torch.nn.BatchNorm1d``,
-``keras.layers.BatchNormalization``, ``flax.nnx.BatchNorm``):
+torch multiplies the *new* value by momentum; Keras, TensorFlow and Flax multiply the *old* one (see
+``torch.nn.BatchNorm1d``, ``keras.layers.BatchNormalization``, ``flax.nnx.BatchNorm``):
 
     torch   running = (1 - momentum) * running + momentum * new
     keras   running = momentum * running + (1 - momentum) * new
@@ -20,6 +20,7 @@ import numpy as np
 from normviz.analysis.checks import LARGEST_VALUE, Array, frozen_array, read_integer, read_number, read_numbers
 from normviz.layers.arguments import READERS
 from normviz.layers.errors import NormvizError, echo, listed
+from normviz.layers.messages import _
 
 WEIGHS: Mapping[str, str] = {"torch": "new", "keras": "old", "flax": "old"}
 DTYPES = ("float64", "float32")
@@ -28,7 +29,7 @@ MOMENTA = (0.01, 0.1, 0.5, 0.9, 0.99)
 
 
 def read_momentum(value: Any) -> float | None:
-    """A momentum as torch takes it: 0 to 1, or None. Raises NormvizError for anything else."""
+    """A momentum of torch: 0 to 1, or None. Raises NormvizError for anything else."""
     momentum: float | None = READERS["momentum"]("momentum", value)
     return momentum
 
@@ -36,7 +37,7 @@ def read_momentum(value: Any) -> float | None:
 def to_keras(momentum: float) -> float:
     """Keras's, TensorFlow's and Flax's momentum for torch's: ``1 - momentum``, in decimal, so that 0.9 gives 0.1.
 
-    Raises NormvizError unless momentum is a number from 0 to 1: torch's None has no counterpart.
+    Raises NormvizError unless momentum is a number from 0 to 1: torch's None has no equivalent.
 
     >>> to_keras(0.1), to_torch(0.9)
     (0.9, 0.1)
@@ -51,15 +52,15 @@ def to_torch(momentum: float) -> float:
 
 def _complement(momentum: Any) -> float:
     if momentum is None:
-        raise NormvizError("momentum=None, a cumulative average, exists in torch alone; give a number from 0 to 1.")
+        raise NormvizError(_("momentum=None, a cumulative average, exists only in torch; give a number from 0 to 1."))
     return float(1 - Decimal(repr(read_number("momentum", momentum, 0, 1))))
 
 
 def moving_average(values: Any, momentum: float | None, start: float = 0.0) -> Array:
-    """torch's moving average of ``values`` (steps,), as kept after each: ``(1 - momentum) * kept + momentum * value``.
+    """torch's moving average of ``values`` (steps,) after each step: ``(1 - momentum) * average + momentum * value``.
 
     momentum  the weight of the new value, 0 to 1; None: ``1 / t`` at step t, the mean of all values so far
-    start     what is kept before the first step
+    start     the average before the first step
 
     Raises NormvizError for another momentum, and unless there are 1 to 10,000 values of at most 1e12.
     Source: ``torch.nn.BatchNorm1d``.
@@ -67,11 +68,11 @@ def moving_average(values: Any, momentum: float | None, start: float = 0.0) -> A
     >>> moving_average([4, 0, 8], 0.5).tolist(), moving_average([4, 0, 8], None).tolist()
     ([2.0, 1.0, 4.5], [4.0, 2.0, 4.0])
     """
-    weight, kept, history = read_momentum(momentum), read_number("start", start, -LARGEST_VALUE, LARGEST_VALUE), []
+    weight, average, history = read_momentum(momentum), read_number("start", start, -LARGEST_VALUE, LARGEST_VALUE), []
     for t, value in enumerate(_series(values), 1):
         new = 1 / t if weight is None else weight
-        kept = (1 - new) * kept + new * value
-        history.append(kept)
+        average = (1 - new) * average + new * value
+        history.append(average)
     return frozen_array(history)
 
 
@@ -79,8 +80,8 @@ def moving_average(values: Any, momentum: float | None, start: float = 0.0) -> A
 class TwoForms:
     """The moving average after each step, by both forms of its update, and their largest difference.
 
-    weighted  ``kept * momentum + value * (1 - momentum)``, (steps,)
-    stepped   ``kept -= (kept - value) * (1 - momentum)``, (steps,)
+    weighted  ``average * momentum + value * (1 - momentum)``, (steps,)
+    stepped   ``average -= (average - value) * (1 - momentum)``, (steps,)
     """
 
     weighted: Array
@@ -89,20 +90,20 @@ class TwoForms:
 
 
 def two_forms(values: Any, momentum: float, start: float = 0.0, dtype: str = "float64") -> TwoForms:
-    """Both forms of the moving average that tutorials print, on the same values: equal but for rounding.
+    """Both usual forms of the moving average on the same values: equal except for rounding.
 
     values    (steps,)
-    momentum  the weight of the *old* value, as Keras counts it; ``to_keras`` converts torch's
-    start     what is kept before the first step
-    dtype     "float64" or "float32": the type that rounds
+    momentum  the weight of the *old* value, as in Keras; ``to_keras`` converts torch's
+    start     the average before the first step
+    dtype     "float64" or "float32"
 
-    Raises NormvizError for a momentum outside 0 to 1, another dtype, or values that are no 1 to 10,000 numbers.
+    Raises NormvizError for a momentum outside 0 to 1, another dtype, and unless values are 1 to 10,000 numbers.
 
     >>> two_forms([4, 0, 8], 0.75).stepped.tolist()
     [1.0, 0.75, 2.5625]
     """
     if dtype not in DTYPES:
-        raise NormvizError(f"dtype={echo(dtype)} must be {listed(DTYPES)}.")
+        raise NormvizError(_("dtype={dtype} must be {names}.", dtype=echo(dtype), names=listed(DTYPES)))
     real = np.dtype(dtype).type
     old = real(read_number("momentum", momentum, 0, 1))
     new = real(1) - old
@@ -118,9 +119,9 @@ def two_forms(values: Any, momentum: float, start: float = 0.0, dtype: str = "fl
 
 
 def half_life(momentum: float | None, framework: str = "torch") -> float:
-    """After how many steps the weight of an old value has halved: ``ln(1/2) / ln(weight of the old)``.
+    """The number of steps in which the weight of an old value halves: ``ln(1/2) / ln(weight of the old)``.
 
-    0 where a step replaces all; infinite where nothing is forgotten (None included: all values weigh alike).
+    0 if a step replaces everything; infinite if nothing is forgotten, and for None, which gives all values the same weight.
     Raises NormvizError for another momentum or framework.
 
     >>> round(half_life(0.1), 2), round(half_life(0.9, "keras"), 2), half_life(0.5)
@@ -137,9 +138,9 @@ def half_life(momentum: float | None, framework: str = "torch") -> float:
 
 
 def weights(momentum: float | None, steps: int, framework: str = "torch") -> Array:
-    """How much each of the last ``steps`` values counts, the newest first: ``new * old**k`` for one k steps old, (steps,).
+    """The weight of each of the last ``steps`` values, the newest first: ``new * old**k`` for a value k steps old, (steps,).
 
-    What is missing to 1, ``old**steps``, is the weight of the start. None: ``1 / steps`` each.
+    The rest, ``old**steps``, is the weight of the start. None: ``1 / steps`` each.
     Raises NormvizError for another momentum or framework, and unless steps is 1 to 10,000.
 
     >>> weights(0.5, 3).tolist()
@@ -157,7 +158,7 @@ def weights(momentum: float | None, steps: int, framework: str = "torch") -> Arr
 class Forgetting:
     """Half-lives by momentum in one framework, and whether a lower momentum means that old values are forgotten sooner.
 
-    weighs     which value momentum weighs: "new" or "old"
+    weighs     which value is multiplied by momentum: "new" or "old"
     momentum   ascending, (k,)
     half_life  in steps, (k,)
     """
@@ -170,9 +171,9 @@ class Forgetting:
 
 
 def forgetting(framework: str, momenta: Sequence[float] = MOMENTA) -> Forgetting:
-    """Whether "a lower value of momentum means that older values are forgotten sooner": from the half-lives, not from memory.
+    """Test the claim "a lower value of momentum means that older values are forgotten sooner" by the half-lives.
 
-    Raises NormvizError for an unknown framework, and unless momenta are two different numbers from 0 to 1 or more.
+    Raises NormvizError for an unknown framework, and unless momenta are at least two different numbers from 0 to 1.
 
     >>> forgetting("keras").lower_forgets_sooner, forgetting("torch").lower_forgets_sooner
     (True, False)
@@ -180,16 +181,18 @@ def forgetting(framework: str, momenta: Sequence[float] = MOMENTA) -> Forgetting
     weighs = _weighs(framework)
     momentum = np.unique(read_numbers("momenta", momenta, len(VALUES)))
     if len(momentum) < 2:
-        raise NormvizError(f"momenta={echo(momenta)} must be two different numbers from 0 to 1, or more.")
+        raise NormvizError(
+            _("momenta={momenta} must be at least two different numbers from 0 to 1.", momenta=echo(momenta))
+        )
     lives = [half_life(float(value), framework) for value in momentum]
     return Forgetting(framework, weighs, frozen_array(momentum), frozen_array(lives), lives == sorted(lives))
 
 
 def lag(momentum: float | None, drift: float) -> float:
-    """How far a running mean stays behind a mean that moves by ``drift`` a step: ``drift * (1 - momentum) / momentum``.
+    """The lag of a running mean behind a mean that moves by ``drift`` in each step: ``drift * (1 - momentum) / momentum``.
 
-    In x's unit, in torch's convention, after many steps. Infinite for 0 and None: they fall ever further behind.
-    Raises NormvizError for a momentum outside 0 to 1 or a drift that is no number.
+    In x's unit, in torch's convention, after many steps. Infinite for 0 and None, whose lag grows without bound.
+    Raises NormvizError for a momentum outside 0 to 1 or a drift that is not a number.
 
     >>> round(lag(0.1, 0.5), 12), lag(0.5, -2), lag(None, 1)
     (4.5, -2.0, inf)
@@ -205,16 +208,18 @@ def lag(momentum: float | None, drift: float) -> float:
 def _series(values: Any) -> Array:
     series = read_numbers("values", values, VALUES[-1])
     if series.ndim != 1:
-        raise NormvizError(f"values has the shape {series.shape}; give one number a step, as in [4, 0, 8].")
+        raise NormvizError(
+            _("values has the shape {shape}; give one number for each step, as in [4, 0, 8].", shape=series.shape)
+        )
     return series
 
 
 def _weighs(framework: Any) -> str:
     if framework not in tuple(WEIGHS):
-        raise NormvizError(f"framework={echo(framework)} must be {listed(WEIGHS)}.")
+        raise NormvizError(_("framework={framework} must be {names}.", framework=echo(framework), names=listed(WEIGHS)))
     return WEIGHS[framework]
 
 
 def _momentum_of(momentum: Any, weighs_new: bool) -> float | None:
-    """None is legal where momentum weighs the new value, which is torch's."""
+    """The momentum, checked. None is legal in torch's convention only, where momentum multiplies the new value."""
     return read_momentum(momentum) if weighs_new else read_number("momentum", momentum, 0, 1)

@@ -1,4 +1,4 @@
-"""The third limit of BatchNorm: small batches. The smaller the batch, the more its mean and variance are chance."""
+"""The sampling error of batch statistics: in small batches, and at the late time steps of sequences."""
 
 from __future__ import annotations
 
@@ -16,25 +16,26 @@ from normviz.analysis.running.stream import BATCH_SIZES, TRUE_MEAN, TRUE_VAR
 from normviz.analysis.running.torch_module import attempt
 from normviz.layers.errors import NormvizError, echo
 from normviz.layers.layer import Layer
+from normviz.layers.messages import _
 from normviz.layers.torch_errors import check
 
 DRAWS = range(10, 501)
 MOST_SIZES = 12
-USUAL_SIZES = (2, 4, 8, 16, 32, 64, 128, 256)
+DEFAULT_SIZES = (2, 4, 8, 16, 32, 64, 128, 256)
 
 
 @dataclass(frozen=True)
 class SmallBatches:
-    """Batches of several sizes, many of each; each value is drawn from a normal distribution of mean 3 and variance 4.
+    """Batches of several sizes, many of each size; each value is drawn from a normal distribution of mean 3 and variance 4.
 
-    batch_sizes  1 to 12 sizes of 1 to 1024; a batch of 1 is refused as torch refuses it
+    batch_sizes  1 to 12 sizes of 1 to 1024; torch refuses a batch of 1
     draws        batches of each size, 10 to 500
     seed         0 to 2^31 - 1
 
     Raises NormvizError for other values.
     """
 
-    batch_sizes: Sequence[int] = USUAL_SIZES
+    batch_sizes: Sequence[int] = DEFAULT_SIZES
     draws: int = 300
     seed: int = 0
 
@@ -42,7 +43,11 @@ class SmallBatches:
         given = self.batch_sizes if isinstance(self.batch_sizes, list | tuple | range) else ()
         if not 1 <= len(given) <= MOST_SIZES:
             raise NormvizError(
-                f"batch_sizes={echo(self.batch_sizes)} must be 1 to {MOST_SIZES} sizes, as in [2, 8, 32]."
+                _(
+                    "batch_sizes={sizes} must be 1 to {most} sizes, as in [2, 8, 32].",
+                    sizes=echo(self.batch_sizes),
+                    most=MOST_SIZES,
+                )
             )
         sizes = tuple(read_integer("batch_size", size, BATCH_SIZES) for size in given)
         for size in sizes:
@@ -54,13 +59,13 @@ class SmallBatches:
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """How far batches of one distribution differ; every array is (sizes,).
+    """How much the statistics of batches from one distribution differ; every array is (sizes,).
 
     batch_size         m
     mean_spread        standard deviation of the batch means over all draws
     expected_spread    sigma / sqrt(m)
     average_var        average of the batches' biased variances
-    expected_var       (m - 1) / m * sigma^2: what the biased variance is on average
+    expected_var       (m - 1) / m * sigma^2: the expected value of the biased variance
     average_unbiased   average of the unbiased variances
     true_var           sigma^2
     """
@@ -77,10 +82,10 @@ class Spread:
 @lru_cache(maxsize=32)
 @torch.no_grad()
 def spread(small: SmallBatches) -> Spread:
-    """The spread of the batch mean against the batch size, with the line ``sigma / sqrt(m)`` that it follows.
+    """The spread of the batch mean at each batch size, and the expected spread ``sigma / sqrt(m)``.
 
-    Each draw is one channel of a ``torch.nn.BatchNorm1d(draws, momentum=1)``, whose buffers are then the batch's own mean
-    and unbiased variance.
+    Each draw is one channel of ``torch.nn.BatchNorm1d(draws, momentum=1)``, so its buffers are the mean and the unbiased
+    variance of the batch.
 
     >>> found = spread(SmallBatches([4, 100]))
     >>> found.expected_spread.tolist(), found.mean_spread.round(1).tolist()
@@ -116,10 +121,10 @@ DRAWS_OF_SEQUENCES = 100
 
 @dataclass(frozen=True)
 class Sequences:
-    """A batch of sequences of unequal lengths; each value is drawn from a normal distribution of mean 3 and variance 4.
+    """A batch of sequences of different lengths; each value is drawn from a normal distribution of mean 3 and variance 4.
 
-    count    sequences, 2 to 256
-    longest  lengths are drawn evenly from 1 to this, which is 1 to 100
+    count    number of sequences, 2 to 256
+    longest  the lengths are drawn uniformly from 1 to ``longest``, which is 1 to 100
     seed     0 to 2^31 - 1
 
     Raises NormvizError for other values.
@@ -134,11 +139,11 @@ class Sequences:
             object.__setattr__(self, name, read_integer(name, getattr(self, name), allowed))
 
     def lengths(self) -> Tensor:
-        """How long each sequence is, (count,)."""
+        """The length of each sequence, (count,)."""
         return torch.randint(1, self.longest + 1, (self.count,), generator=torch.Generator().manual_seed(self.seed))
 
     def values(self) -> Tensor:
-        """100 draws of all values, (100, count, T), float64; those beyond a sequence's end are not to be read."""
+        """100 draws of all values, (100, count, T), float64; ignore the values beyond the end of a sequence."""
         generator = torch.Generator().manual_seed(self.seed + 1)
         shape = DRAWS_OF_SEQUENCES, self.count, int(self.lengths().max())
         return torch.randn(shape, generator=generator, dtype=torch.float64).mul_(TRUE_VAR**0.5).add_(TRUE_MEAN)
@@ -146,17 +151,17 @@ class Sequences:
 
 @dataclass(frozen=True, eq=False)
 class PerStep:
-    """Statistics of every time step on its own, T of them; T is the length of the longest sequence.
+    """The statistics of every time step; T is the length of the longest sequence.
 
     lengths         of the sequences, (count,)
-    left            sequences that are not over yet at step t, (T,)
-    mean, var       of those that are left, in the first draw; biased variance, (T,)
+    left            number of sequences that have a step t, (T,)
+    mean, var       of those sequences in the first draw; biased variance, (T,)
     true_mean       of the distribution
-    standard_error  how far the mean of so many is off: sigma / sqrt(left), (T,)
-    error           how far this mean is off, (T,)
-    rms_error       root mean square of that over 100 draws of the values, (T,)
-    refused         where torch's BatchNorm refuses: one sequence left, (T,)
-    refusal         torch's own words there, or ""
+    standard_error  expected error of the mean: sigma / sqrt(left), (T,)
+    error           error of this mean, (T,)
+    rms_error       root mean square error of the mean over 100 draws of the values, (T,)
+    refused         where torch's BatchNorm refuses: only one sequence is left, (T,)
+    refusal         torch's error message there, or ""
     """
 
     lengths: NDArray[np.int64]
@@ -174,9 +179,9 @@ class PerStep:
 @lru_cache(maxsize=64)
 @torch.no_grad()
 def per_step(sequences: Sequences) -> PerStep:
-    """Give every time step of a recurrent net a BatchNorm of its own: how many examples it has, and how noisy its mean is.
+    """One BatchNorm for each time step of a recurrent net: its number of examples, and the error of its mean.
 
-    Mean and variance of step t are those of ``torch.nn.BatchNorm1d(1)`` on the sequences that are left.
+    The statistics of step t are those of ``torch.nn.BatchNorm1d(1)`` on the sequences that have a step t.
     Source: Ba, Kiros & Hinton 2016, sec. 1 and 3.1.
 
     >>> steps = per_step(Sequences(count=4, longest=3, seed=1))

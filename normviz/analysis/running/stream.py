@@ -1,7 +1,7 @@
-"""BatchNorm over a stream of batches: what each batch says, what the layer keeps, and what is true.
+"""BatchNorm over a stream of batches: the statistics of each batch, the running statistics, and the true ones.
 
-The stream is one feature, drawn from a normal distribution whose mean may move. torch.nn.BatchNorm1d(1) reads it, in
-float64 and in train mode, and its buffers are written down after every step.
+The stream is one feature, drawn from a normal distribution whose mean may drift. torch.nn.BatchNorm1d(1) processes it in
+float64 and in train mode, and its buffers are recorded after every step.
 """
 
 from __future__ import annotations
@@ -18,23 +18,24 @@ from normviz.analysis.checks import SEEDS, Array, frozen_array, read_integer, re
 from normviz.analysis.running.momentum import moving_average, read_momentum
 from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
+from normviz.layers.messages import _
 from normviz.layers.torch_errors import check
 
-BATCH_SIZES = range(1, 1025)  # torch refuses 1; a page that offers it shows torch's words
+BATCH_SIZES = range(1, 1025)  # torch refuses 1; a page that offers it shows torch's error
 STEPS = range(1, 501)
 LARGEST_DRIFT = 10.0
-TRUE_MEAN, TRUE_VAR = 3.0, 4.0  # away from 0 and 1, where torch's buffers start
+TRUE_MEAN, TRUE_VAR = 3.0, 4.0  # not 0 and 1, the initial values of torch's buffers
 START_MEAN, START_VAR = 0.0, 1.0
 
 
 @dataclass(frozen=True)
 class Stream:
-    """Batches of one feature, one a step; step t = 0, 1, ... draws from a normal distribution of mean ``3 + drift * t``
+    """Batches of one feature, one for each step; step t = 0, 1, ... draws from a normal distribution of mean ``3 + drift * t``
     and variance 4.
 
-    batch_size  values in a batch, 1 to 1024; a batch of 1 is refused as torch refuses it
+    batch_size  values in a batch, 1 to 1024; torch refuses a batch of 1
     momentum    the weight of the new value, 0 to 1; None for a cumulative average
-    drift       how far the true mean moves a step, in x's unit, -10 to 10
+    drift       change of the true mean in each step, in x's unit, -10 to 10
     steps       1 to 500
     seed        0 to 2^31 - 1
 
@@ -70,7 +71,7 @@ class Stream:
         return frozen_array([TRUE_VAR] * self.steps)
 
     def batches(self) -> Tensor:
-        """The stream itself, (steps, batch_size), float64."""
+        """The values of the stream, (steps, batch_size), float64."""
         generator = torch.Generator().manual_seed(self.seed)
         noise = torch.randn(self.steps, self.batch_size, generator=generator, dtype=torch.float64)
         return torch.tensor(self.true_mean)[:, None] + TRUE_VAR**0.5 * noise
@@ -81,13 +82,13 @@ ONE_FEATURE = Layer.make("BatchNorm1d", 1)
 
 @dataclass(frozen=True, eq=False)
 class History:
-    """What each batch says and what is kept after it; all (steps,), float64.
+    """The statistics of each batch and the running statistics after it; all (steps,), float64.
 
-    batch_mean, batch_var   mean and biased variance of the batch: what the layer normalizes with in train mode
-    batch_var_unbiased      divided by m - 1: what torch feeds to running_var
+    batch_mean, batch_var   mean and biased variance of the batch, used by the layer in train mode
+    batch_var_unbiased      divided by m - 1; torch updates running_var with it
     running_mean            torch's buffer
-    running_var             torch's buffer, fed with the unbiased variance
-    running_var_biased      as Keras and Flax keep it, fed with the biased variance
+    running_var             torch's buffer, updated with the unbiased variance
+    running_var_biased      as in Keras and Flax, updated with the biased variance
     """
 
     batch_mean: Array
@@ -100,11 +101,11 @@ class History:
 
 @dataclass(frozen=True, eq=False)
 class Run(History):
-    """A history with the truth beside it, and what the buffers hold on average over all draws; all (steps,).
+    """A history with the true statistics, and the expected running statistics over all draws; all (steps,).
 
     true_mean, true_var          of the distribution
-    expected_mean, expected_var  of torch's buffers: the same moving average, fed with the truth
-    expected_var_biased          of Keras's and Flax's running variance: fed with ``(m - 1) / m`` of the truth
+    expected_mean, expected_var  of torch's buffers: the same moving average of the true statistics
+    expected_var_biased          of Keras's and Flax's running variance: the moving average of ``(m - 1) / m`` of the true variance
     """
 
     true_mean: Array
@@ -116,15 +117,15 @@ class Run(History):
 
 @torch.no_grad()
 def follow(batches: Any, momentum: float | None = 0.1) -> History:
-    """Feed batches of one feature, one after another, to ``torch.nn.BatchNorm1d(1, momentum=momentum)`` in train mode.
+    """Pass batches of one feature, one after another, to ``torch.nn.BatchNorm1d(1, momentum=momentum)`` in train mode.
 
         running_mean = (1 - momentum) * running_mean + momentum * mean
         running_var  = (1 - momentum) * running_var  + momentum * var * m / (m - 1)
 
     batches   (steps, m): 1 to 500 steps of 2 to 1024 values
-    momentum  the weight of the new value, 0 to 1; None weighs all steps alike
+    momentum  the weight of the new value, 0 to 1; None gives all steps the same weight
 
-    Raises NormvizError for other shapes and numbers, with torch's words for m = 1.
+    Raises NormvizError for other shapes and numbers, with torch's error for m = 1.
     Source: Ioffe & Szegedy 2015, sec. 3.1; ``torch.nn.BatchNorm1d``.
 
     >>> history = follow([[0, 4], [4, 8], [1, 3]], momentum=0.5)
@@ -155,7 +156,7 @@ def follow(batches: Any, momentum: float | None = 0.1) -> History:
 def _batches(batches: Any) -> Tensor:
     x = torch.from_numpy(read_numbers("batches", batches, STEPS[-1] * BATCH_SIZES[-1]))
     if x.ndim != 2:
-        raise NormvizError(f"batches has the shape {tuple(x.shape)}; give (steps, batch_size).")
+        raise NormvizError(_("batches has the shape {shape}; give (steps, batch_size).", shape=tuple(x.shape)))
     read_integer("steps", x.shape[0], STEPS)
     read_integer("batch_size", x.shape[1], BATCH_SIZES)
     check(ONE_FEATURE, (x.shape[1], 1))
@@ -164,7 +165,7 @@ def _batches(batches: Any) -> Tensor:
 
 @lru_cache(maxsize=64)
 def run(stream: Stream) -> Run:
-    """What BatchNorm makes of ``stream``: every step's batch statistics, running statistics and truth.
+    """BatchNorm on ``stream``: batch statistics, running statistics and true statistics of every step.
 
     >>> outcome = run(Stream(batch_size=4, steps=200))
     >>> float(outcome.expected_mean[-1].round(6)), float(outcome.expected_var_biased[-1].round(6))
@@ -186,13 +187,13 @@ TOLERANCES = (1e-3, 1.0)
 
 @dataclass(frozen=True, eq=False)
 class Settling:
-    """How far the running statistics are from the truth, step by step, and from which step on they are near it.
+    """The error of the running statistics at each step, and the step from which it is within a tolerance.
 
     mean_error     |running_mean - true mean| / true standard deviation, (steps,)
     var_error      |running_var / true variance - 1|, (steps,)
-    mean_steps     after so many steps mean_error is within the tolerance and stays so to the end; None: not in this run
+    mean_steps     the number of steps after which mean_error stays within the tolerance; None if it does not
     var_steps      the same for var_error
-    expected_mean_steps, expected_var_steps  the same for what the buffers hold on average over all draws
+    expected_mean_steps, expected_var_steps  the same for the expected running statistics
     """
 
     tolerance: float
@@ -205,12 +206,12 @@ class Settling:
 
 
 def settle(stream: Stream, tolerance: float = 0.25) -> Settling:
-    """After how many steps BatchNorm's buffers are within ``tolerance`` of the truth.
+    """The number of steps after which BatchNorm's buffers are within ``tolerance`` of the true statistics.
 
-    Without drift the buffers start 3 / 2 of a standard deviation off and ``(1 - momentum)**t`` of that is left after t steps;
-    what the batches' noise adds does not die away.
+    Without drift the error of running_mean starts at 3 / 2 standard deviations, and ``(1 - momentum)**t`` of it remains
+    after t steps; the error from the noise of the batches does not decrease.
 
-    tolerance  0.001 to 1; for the mean in standard deviations, for the variance in parts of itself
+    tolerance  0.001 to 1; of the mean in standard deviations, of the variance relative to it
 
     Raises NormvizError for another tolerance.
 
@@ -226,20 +227,20 @@ def settle(stream: Stream, tolerance: float = 0.25) -> Settling:
     def var_error(var: Array) -> Array:
         return frozen_array(np.abs(var / outcome.true_var - 1))
 
-    of_mean, of_var = mean_error(outcome.running_mean), var_error(outcome.running_var)
+    mean, var = mean_error(outcome.running_mean), var_error(outcome.running_var)
     return Settling(
         tolerance,
-        of_mean,
-        of_var,
-        settled(of_mean, tolerance),
-        settled(of_var, tolerance),
-        settled(mean_error(outcome.expected_mean), tolerance),
-        settled(var_error(outcome.expected_var), tolerance),
+        mean_error=mean,
+        var_error=var,
+        mean_steps=settled(mean, tolerance),
+        var_steps=settled(var, tolerance),
+        expected_mean_steps=settled(mean_error(outcome.expected_mean), tolerance),
+        expected_var_steps=settled(var_error(outcome.expected_var), tolerance),
     )
 
 
 def settled(error: Array, tolerance: float) -> int | None:
-    """After how many steps ``error`` (steps,) is at most ``tolerance`` and stays so to the end; None where it is not.
+    """The number of steps after which ``error`` (steps,) stays within ``tolerance`` to the end; None if it does not.
 
     >>> settled(np.array([3.0, 0.5, 2.0, 1.0, 0.5]), 1.0)
     4

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def output(layer: str, x: Any) -> Tensor:
     """What a fresh layer makes of x: torch's own where torch has it.
 
-    >>> from normviz.analysis.examples import given
-    >>> output("RMSNorm(2, eps=0.0)", given((3.0, 3.0), (1, 2))).tolist()
+    >>> from normviz.analysis.examples import from_values
+    >>> output("RMSNorm(2, eps=0.0)", from_values((3.0, 3.0), (1, 2))).tolist()
     [[1.0, 1.0]]
     """
     e = describe(layer, x)

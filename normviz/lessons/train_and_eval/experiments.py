@@ -7,7 +7,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from normviz.analysis.comparison import suggestions
-from normviz.analysis.examples import as_values, example
+from normviz.analysis.examples import example, from_array
 from normviz.analysis.explanation import Explanation
 from normviz.analysis.number_format import format_difference, format_fixed
 from normviz.analysis.running.modes import TrainAndEval, most_warm_up, one_example, train_and_eval
@@ -119,11 +119,11 @@ def modes_panels(found: TrainAndEval) -> Iterator[tuple[str, str, str, Tensor]]:
         "train",
         "train()",
         "with this batch's statistics" if not found.train_norm.running else "",
-        as_values(found.train),
+        from_array(found.train),
     )
     stored = "with running statistics" if found.eval_norm.running else "with this input's statistics"
-    yield "eval", "eval()", stored, as_values(found.eval)
-    yield "gap", "train() − eval()", "zero where they agree", as_values(found.train - found.eval)
+    yield "eval", "eval()", stored, from_array(found.eval)
+    yield "gap", "train() − eval()", "zero where they agree", from_array(found.train - found.eval)
 
 
 def one_example_lines(e: Explanation, seed: int) -> Iterator[str]:

@@ -37,7 +37,7 @@ def _import_all() -> None:
         for _, name, _ in walk_packages(ui.__path__, f"{ui.__name__}."):
             if name.split(".")[2] not in NOT_PRELOADED:
                 import_module(name)
-        import_module("normviz.analysis.forward").compute_alone()
+        import_module("normviz.analysis.forward").use_one_thread()
         gc.freeze()
     finally:
         gc.enable()

@@ -157,20 +157,20 @@ def test_the_lag_is_what_a_long_run_shows(momentum):
 
 
 WRONG = [
-    (lambda: to_keras(None), "momentum=None, a cumulative average, exists in torch alone; give a number from 0 to 1."),
+    (lambda: to_keras(None), "momentum=None, a cumulative average, exists only in torch; give a number from 0 to 1."),
     (lambda: to_torch(1.5), "momentum=1.5 must be a number from 0 to 1."),
     (lambda: to_keras("0.1"), "momentum='0.1' must be a number from 0 to 1."),
     (lambda: half_life(0.5, "jax"), "framework='jax' must be torch, keras or flax."),
     (lambda: half_life(None, "keras"), "momentum=None must be a number from 0 to 1."),
     (lambda: half_life(2), "momentum=2 must be a number from 0 to 1, or None for a cumulative average."),
-    (lambda: forgetting("torch", [0.1]), "momenta=[0.1] must be two different numbers from 0 to 1, or more."),
+    (lambda: forgetting("torch", [0.1]), "momenta=[0.1] must be at least two different numbers from 0 to 1."),
     (lambda: forgetting("torch", [0.1, 3]), "momentum=3.0 must be a number from 0 to 1"),
     (lambda: forgetting(["torch"]), "framework=['torch'] must be torch, keras or flax."),
     (lambda: weights(0.1, 0), "steps=0 must be a whole number from 1 to 10,000."),
     (lambda: lag(0.1, inf), "drift=inf must be a number from -1e+12 to 1e+12."),
-    (lambda: moving_average([[1, 2]], 0.1), "values has the shape (1, 2); give one number a step"),
+    (lambda: moving_average([[1, 2]], 0.1), "values has the shape (1, 2); give one number for each step"),
     (lambda: moving_average([1], 0.1, start=inf), "start=inf must be a number"),
-    (lambda: moving_average([1] * 10_001, 0.1), "values has 10,001 numbers; give 1 to 10,000."),
+    (lambda: moving_average([1] * 10_001, 0.1), "values has 10,001 numbers; give 1 to 10,000 numbers."),
     (lambda: two_forms([1], 0.1, dtype="float16"), "dtype='float16' must be float64 or float32."),
     (lambda: two_forms([1], None), "momentum=None must be a number from 0 to 1."),
 ]

@@ -178,11 +178,11 @@ WRONG_BATCHES = [
     ([1, 2, 3], "batches has the shape (3,); give (steps, batch_size)."),
     ([[1, 2], [3]], "must be numbers."),
     ([["a", "b"]], "must be numbers."),
-    ([[1, float("nan")]], "batches holds NaN or a number beyond 1e+12; give numbers within it."),
-    ([[1, 2e12]], "batches holds NaN or a number beyond 1e+12"),
+    ([[1, float("nan")]], "batches contains NaN or a number outside ±1e+12; give numbers from -1e+12 to 1e+12."),
+    ([[1, 2e12]], "batches contains NaN or a number outside ±1e+12"),
     ([[1, 2]] * 501, "steps=501 must be a whole number from 1 to 500."),
     ([[1] * 1025], "batch_size=1025 must be a whole number from 1 to 1,024."),
-    ([], "batches has 0 numbers; give 1 to 512,000."),
+    ([], "batches has 0 numbers; give 1 to 512,000 numbers."),
 ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isnan, log
 from typing import TYPE_CHECKING
 
-from normviz.analysis.examples import given
+from normviz.analysis.examples import from_values
 from normviz.analysis.explanation import describe
 from normviz.analysis.forward import largest_difference
 from normviz.analysis.rounding.degenerate import single_elements
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def _torch_var() -> Facts:
-    x, many = given((0.0, 0.0, 6.0, 6.0), (1, 4)), normal(1, 1024)
+    x, many = from_values((0.0, 0.0, 6.0, 6.0), (1, 4)), normal(1, 1024)
     layer, hand, right = output("LayerNorm(4)", x), _by_var(x, 1), _by_var(x, 0)
     ratio = float(hand.abs().max() / layer.abs().max())
     gap = float(hand.abs().max() - layer.abs().max())
@@ -87,7 +87,7 @@ def _eps() -> Facts:
     keras, torch_eps = keras_default("epsilon"), float(Layer.make("BatchNorm1d", 1).given["eps"])
     table = {(o.dtype, o.eps): o for o in eps_table(SPREAD, epsilons=(keras, torch_eps, BERT_EPS))}
     sizes = [table["float32", eps].own["BatchNorm1d"] for eps in (keras, torch_eps, BERT_EPS)]
-    constant = given((2.0, 2.0, 2.0, 2.0), (4,)).to(DTYPES["float16"])
+    constant = from_values((2.0, 2.0, 2.0, 2.0), (4,)).to(DTYPES["float16"])
     hand, own = by_hand(constant, BERT_EPS), own_output("LayerNorm", constant, BERT_EPS)
     options = {"one": 1.0, "third": 0.3, "small": 0.03, "same": SPREAD}
     return {
@@ -113,7 +113,7 @@ def _eps() -> Facts:
 
 
 def _rms() -> Facts:
-    x = given((9.0, 10.0, 11.0), (1, 3))
+    x = from_values((9.0, 10.0, 11.0), (1, 3))
     rms, layer = output("RMSNorm(3)", x), output("LayerNorm(3)", x)
     zero = x - x.mean()
     gap = largest_difference(output("RMSNorm(3, eps=1e-05)", zero), output("LayerNorm(3)", zero))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from normviz.analysis.examples import example, given
+from normviz.analysis.examples import example, from_values
 from normviz.analysis.explanation import describe
 from normviz.analysis.forward import Values, largest_difference, run_module
 from normviz.analysis.running.modes import one_example, train_and_eval
@@ -46,7 +46,7 @@ def _tracking() -> Facts:
 
 
 def _two_variances() -> Facts:
-    x = given((0.0, 0.0, 6.0, 6.0), (4, 1))
+    x = from_values((0.0, 0.0, 6.0, 6.0), (4, 1))
     history = follow(x.T, momentum=1.0)
     both = train_and_eval("BatchNorm1d(1, momentum=1.0)", x, warmup=[x])
     m, biased, unbiased = len(x), float(history.batch_var[0]), float(history.batch_var_unbiased[0])

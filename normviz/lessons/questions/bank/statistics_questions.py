@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from normviz.analysis.examples import given
+from normviz.analysis.examples import from_values
 from normviz.analysis.explanation import describe
 from normviz.analysis.forward import largest_difference
 from normviz.analysis.gradients.closed_form import autograd_backward, upstream
@@ -107,7 +107,7 @@ REAL = 2  # steps of the second sequence that are no padding
 def _sequences(length: int = 6) -> Tensor:
     """Two sequences around 3, (2, 3, length): the first has six steps, the second two, zeros after them."""
     long = 3 + normal(2, 3, 6, seed=4)
-    padded = given((0.0,) * (2 * 3 * length), (2, 3, length))
+    padded = from_values((0.0,) * (2 * 3 * length), (2, 3, length))
     padded[0, :, :6], padded[1, :, :REAL] = long[0], long[1, :, :REAL]
     return padded
 
@@ -138,7 +138,7 @@ def _padding() -> Facts:
 
 
 def _bias() -> Facts:
-    x, bias = normal(8, 3), given((5.0, -3.0, 10.0), (3,))
+    x, bias = normal(8, 3), from_values((5.0, -3.0, 10.0), (3,))
     layers = {"batch": "BatchNorm1d(3)", "rms": "RMSNorm(3)", "layer": "LayerNorm(3)"}
     changes = {key: change(text, x, x + bias) for key, text in layers.items()}
     gradients = {
