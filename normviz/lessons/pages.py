@@ -1,4 +1,4 @@
-"""The pages, by name: what each is called, what it is set to beside the scene, and its parts."""
+"""The pages by name: the title, the settings beside the scene, and the parts of a view."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
+from normviz.layers.messages import N_
 from normviz.lessons import explore, step_by_step
 from normviz.lessons.compare import page as compare
 from normviz.lessons.gradients import page as gradients
@@ -17,7 +18,7 @@ from normviz.scene.settings import Field
 from normviz.scene.view import View, read_view
 
 
-def _own(view: View) -> str | None:
+def _problem_of_view(view: View) -> str | None:
     return view.problem
 
 
@@ -25,40 +26,50 @@ def _own(view: View) -> str | None:
 class Page:
     """A page.
 
-    title    for a reader
-    fields   its settings beside the scene
-    parts    what a view of it is made of
-    problem  what was wrong with the wish for the view, if anything
-    whole    does a question that it settles show all of it, or the figure alone?
+    title            displayed through ``_``
+    fields           its settings beside the scene
+    parts            the parts of a view
+    problem          the first error in the link, if any
+    whole_in_answer  does the answer to a question show all parts of its view, or only the linked figure?
     """
 
     title: str
     fields: Sequence[Field]
     parts: Callable[[View], Iterable[Part]]
-    problem: Callable[[View], str | None] = _own
-    whole: bool = False
+    problem: Callable[[View], str | None] = _problem_of_view
+    whole_in_answer: bool = False
 
     def view(self, query: Mapping[str, str] | str) -> View:
         """The view that a query asks for."""
         return read_view(dict(parse_qsl(query)) if isinstance(query, str) else query, self.fields)
 
-    def shown(self, view: View) -> list[Part]:
+    def visible(self, view: View) -> list[Part]:
         """The parts of the view that its link does not hide, and its caption."""
         return visible_parts(self.parts(view), view.frame)
 
-    def figure(self, query: str) -> list[Part]:
-        """What a question shows of the view that settles it."""
+    def answer_parts(self, query: str) -> list[Part]:
+        """The parts that the answer to a question shows of a view."""
         parts = self.parts(self.view(query))
-        return [part for part in parts if self.whole or isinstance(part, Panels | Note)]
+        return [part for part in parts if self.whole_in_answer or isinstance(part, Panels | Note)]
+
+
+def up_to_the_figure(parts: Iterable[Part]) -> list[Part]:
+    """The parts up to the first linked view, or all if there is none. The parts after it are not made."""
+    found = []
+    for part in parts:
+        found.append(part)
+        if isinstance(part, Panels):
+            break
+    return found
 
 
 PAGES: dict[str, Page] = {
-    "explore": Page("Explore", (), explore.view_parts),
-    "compare": Page(
-        "Compare", compare.FIELDS, compare.view_parts, lambda view: view.problem or compare.layers_of(view)[1]
+    "explore": Page(N_("Explore"), (), explore.view_parts),
+    "compare": Page(N_("Compare"), compare.FIELDS, compare.view_parts, compare.problem),
+    "step_by_step": Page(N_("Step by step"), step_by_step.FIELDS, step_by_step.view_parts),
+    "train_and_eval": Page(
+        N_("Train and eval"), train_and_eval.FIELDS, train_and_eval.view_parts, whole_in_answer=True
     ),
-    "step_by_step": Page("Step by step", step_by_step.FIELDS, step_by_step.view_parts),
-    "train_and_eval": Page("Train and eval", train_and_eval.FIELDS, train_and_eval.view_parts, whole=True),
-    "gradients": Page("Gradients", gradients.FIELDS, gradients.view_parts, whole=True),
-    "numerics": Page("Numerics", numerics.FIELDS, numerics.view_parts, whole=True),
+    "gradients": Page(N_("Gradients"), gradients.FIELDS, gradients.view_parts, whole_in_answer=True),
+    "numerics": Page(N_("Numerics"), numerics.FIELDS, numerics.view_parts, whole_in_answer=True),
 }

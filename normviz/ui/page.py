@@ -1,4 +1,4 @@
-"""What every page is: its controls, what was wrong with the wish, the sentence, and the rest of its parts."""
+"""Every page: its controls, messages, the parts of its view, Share, and the questions that the view answers."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from itertools import takewhile
 
 import streamlit as st
 
-from normviz.lessons.pages import PAGES
-from normviz.lessons.parts.part import Panels, Part, Sentence, Text
+from normviz.lessons.pages import PAGES, up_to_the_figure
+from normviz.lessons.parts.part import Part, Sentence, Text
 from normviz.lessons.parts.visible import hideable_names, visible_parts
 from normviz.lessons.questions.registry import of_page
 from normviz.scene.view import View
@@ -21,55 +21,50 @@ from normviz.ui.text import notices, problem
 
 
 def page(name: str, controls: Callable[[View], None], notes: bool = True) -> None:
-    """The page; ``notes``: say what is legal on the scene and seldom meant."""
-    one = PAGES[name]
-    view = current(one.fields)
+    """The page. ``notes``: show the notes about layers that are legal but rarely intended."""
+    described = PAGES[name]
+    view = current(described.fields)
     with st.container():
         controls(view)
-    whole = list(one.parts(view))
-    parts = visible_parts(whole, view.frame)
-    near = len(_near(parts)) if _plain(view) else len(parts)
-    there = hideable_names(whole) | ({"questions"} if of_page(name) else set())
-    _figure(name, notes, there, [parts[:near]])
-    if _plain(view):
-        show(parts[near:])
+    parts = list(described.parts(view))
+    names = hideable_names(parts) | ({"questions"} if of_page(name) else set())
+    visible = visible_parts(parts, view.frame)
+    first = up_to_the_figure(visible) if _is_complete(view) else visible
+    rest = visible[len(first) :]
+    _figure(name, notes, names, first)
+    if _is_complete(view):
+        show(rest)
         now_you_can_answer(name, view)
 
 
 @st.fragment
-def _figure(name: str, notes: bool, there: set[str], made: list[list[Part]]) -> None:
-    """What the selected element decides: the texts above the figure, the figure, and Share. A click on an element runs this alone.
+def _figure(name: str, notes: bool, names: set[str], first: list[Part]) -> None:
+    """The texts above the figure, the figure, and Share. When an element is selected, only this runs.
 
-    there   the names of what the page shows beside its controls
-    made    the parts, in a run of the page; empty in a run of the fragment's own
+    names  the names that ``hide=`` accepts for the parts of the page
+    first  the parts, made by the run of the page. A run of the fragment alone makes them again: they would be kept in memory.
     """
-    one = PAGES[name]
-    view = latest(one.fields)
-    plain = _plain(view)
-    parts = made.pop() if made else _near(one.parts(view)) if plain else visible_parts(one.parts(view), view.frame)
+    described = PAGES[name]
+    view = latest(described.fields)
+    parts = list(first) or _parts(described.parts(view), view)
+    first.clear()
     leading = list(takewhile(lambda part: isinstance(part, Sentence | Text), parts))
-    with st.container():  # the first is one element: what follows stays when a notice comes or goes
+    with st.container():  # one element, so that what follows keeps its place when a message comes or goes
         with st.container():
-            problem(one.problem(view))
+            problem(described.problem(view))
             if notes:
                 notices(view)
         show(leading)
     show(parts[len(leading) :])
-    if not plain:
+    if not _is_complete(view):
         now_you_can_answer(name, view)
-    share(name, view, one.fields, there)
+    share(name, view, described.fields, names)
 
 
-def _plain(view: View) -> bool:
-    """Is the page shown whole? Then what stands below the figure is no affair of a click."""
+def _parts(parts: Iterable[Part], view: View) -> list[Part]:
+    return up_to_the_figure(parts) if _is_complete(view) else visible_parts(parts, view.frame)
+
+
+def _is_complete(view: View) -> bool:
+    """Is nothing hidden and the page not embedded? Then what is below the figure does not depend on the selected element."""
     return not st.context.is_embedded and view.frame == Frame()
-
-
-def _near(parts: Iterable[Part]) -> list[Part]:
-    """The parts up to the first linked view; all where there is none. What follows is not even made."""
-    found = []
-    for part in parts:
-        found.append(part)
-        if isinstance(part, Panels):
-            break
-    return found

@@ -198,8 +198,8 @@ def test_a_twin_that_shares_otherwise_is_found_out(monkeypatch):
 
 NO_TWIN = [
     ((1, 3, 4), "Use a batch of at least two"),
-    ((2, 3), r"shape=\(2, 3\) must be N, L and C, of at most 262,144 elements, as in \(2, 3, 4\)"),
-    ((2, 2**10, 2**10), "must be N, L and C, of at most"),
+    ((2, 3), r"shape=\(2, 3\) must have the three sizes N, L and C and at most 262,144 elements, as in \(2, 3, 4\)"),
+    ((2, 2**10, 2**10), "must have the three sizes N, L and C and at most"),
 ]
 
 

@@ -1,4 +1,4 @@
-"""Compare: two to six layers on one tensor. Point at an element and see its peers under every layer at once."""
+"""Compare: two to six layers on one tensor. Point at an element to see its peers under every layer at once."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from normviz.analysis.comparison import COLUMNS, MOST, Comparison, compare, sentence
 from normviz.analysis.explanation import Explanation
-from normviz.figures import Cube, Panel
+from normviz.figures.cube import Cube
+from normviz.figures.panels import Panel
 from normviz.figures.payload.compare import compare_cubes, compare_panels, compare_payload
+from normviz.layers.messages import N_, _
 from normviz.lessons.compare.ready_sets import READY_SETS, ReadySet
 from normviz.lessons.explore import At
 from normviz.lessons.parts.code_tabs import framework_tabs
@@ -20,14 +22,18 @@ from normviz.scene.settings import texts
 from normviz.scene.view import View
 
 FIELDS = (texts("layers", (), MOST),)
-SAME = "**the output stays the same when you**"  # heads the last rows, which say what is done to x
+HEADING = Column("", N_("**the output stays the same when you**"))  # above the columns of invariance.LABELS
 CODE = {"layer", "stats", "params", "gamma_shape", "beta_shape"}
-INVARIANT = "The last rows are measured on a small copy of x, not read off the pattern."
 
 
 def layers_of(view: View) -> tuple[tuple[str, ...], str | None]:
-    """The layers that are compared, and what was wrong with the wish for them, if anything."""
+    """The layers that are compared, and the first error in them, if any."""
     return chosen(view.settings["layers"] or usual_layers(view.scene), view.scene)
+
+
+def problem(view: View) -> str | None:
+    """The first error in the link, if any."""
+    return view.problem or layers_of(view)[1]
 
 
 def ready_set(scene: Scene | Explanation, layers: tuple[str, ...]) -> ReadySet | None:
@@ -41,48 +47,47 @@ def ready_set(scene: Scene | Explanation, layers: tuple[str, ...]) -> ReadySet |
 
 def view_parts(view: View) -> Iterator[Part]:
     scene, layers = view.scene, layers_of(view)[0]
-    yield from parts(compare(layers, scene.shape, scene.layout), scene.grid, scene.at, ready_set(scene, layers))
+    return parts(compare(layers, scene.shape, scene.layout), scene.grid, scene.at, ready_set(scene, layers))
 
 
 def parts(comparison: Comparison, drawing: Grid, at: At, ready: ReadySet | None = None) -> Iterator[Part]:
     """The sentence, the linked panels, the table, and the names in other frameworks."""
     if ready:
-        yield Text(f"{ready.text} {ready.twin}")
+        yield Text(f"{ready.text} {ready.twin}".strip())
     elif at is not None:
         yield Sentence(sentence(comparison, at))
     for note in dict.fromkeys(note for e in comparison.explanations for note in e.notes):
         yield Caption(note)
     yield panels(comparison, drawing, at)
-    yield Text("**Side by side**", of="table")
+    yield Text(_("**Side by side**"), of="table")
     rows = comparison.rows()
     yield Table(_columns(rows[0]), rows, "layer", transposed=True)
-    yield Caption(INVARIANT, of="table")
-    yield Text("**The same layer in torch, Keras and Flax**", of="code")
+    yield Caption(_("The last rows are measured on a small copy of x."), of="table")
+    yield Text(_("**The same layer in torch, Keras and Flax**"), of="code")
     yield framework_tabs(comparison.explanations)
 
 
 def _columns(row: Mapping[str, object]) -> tuple[Column, ...]:
-    """The row's columns, with a heading over the measured answers."""
     columns = [Column(key, COLUMNS[key], key in CODE) for key in row]
     first = list(row).index("batch_dependent") + 1
-    return (*columns[:first], Column("", SAME), *columns[first:])
+    return (*columns[:first], HEADING, *columns[first:])
 
 
 def panels(comparison: Comparison, drawing: Grid, at: At) -> Part:
-    """Statistics, parameters and cube of every layer, linked."""
+    """The statistics, parameters and cube of every layer, linked."""
     explanations = comparison.explanations
     return part_or_note(
         lambda: Panels(
             compare_payload(explanations, drawing, at=at),
             ("select",),
-            lambda: _rows(explanations, drawing),
+            lambda: _still_panels(explanations, drawing),
             drawing,
             len(explanations),
         )
     )
 
 
-def _rows(explanations: Sequence[Explanation], drawing: Grid) -> list[Panel | Cube]:
+def _still_panels(explanations: Sequence[Explanation], drawing: Grid) -> list[Panel | Cube]:
     """The statistics of all layers in one row, their parameters in the next, their cubes in the last."""
     panels = compare_panels(explanations, drawing)
     return [*panels[::2], *panels[1::2], *compare_cubes(explanations, drawing)]

@@ -1,4 +1,4 @@
-"""The ready-made sets of the page Compare: layers that one should see side by side, and why."""
+"""The ready-made sets of the page Compare: layers to see side by side, and why."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from normviz.analysis.examples import example, parameters
 from normviz.analysis.explanation import describe
 from normviz.analysis.forward import Values, largest_difference, run_module
 from normviz.analysis.number_format import format_difference
-from normviz.layers.errors import NormvizError, listed
+from normviz.layers.errors import NormvizError, echo, listed
+from normviz.layers.messages import N_, _
 
 LOOPS = "Norm('n l c -> l c', 'l c')"  # for i in range(seq_len): for j in range(hidden): Norm(x[:, i, j])
 MOST_VALUES = 2**18
@@ -21,11 +22,10 @@ MOST_VALUES = 2**18
 class ReadySet:
     """Layers to see side by side.
 
-    key, title     for the URL, and for a reader
+    key, title     in the link, and displayed
     shape, layout  of x
-    layers         their texts
-    note           why they are worth a look, for ``str.format``: ``{0.counts.parameters}`` is of the first Explanation;
-                   code stands in backquotes
+    layers         as text
+    note           what to look at; ``{0.counts.parameters}`` is a number of the first Explanation, code is in backquotes
     """
 
     key: str
@@ -48,28 +48,32 @@ class ReadySet:
 
     @cached_property
     def twin(self) -> str:
-        """Where layers do the same on another shape: how far apart their outputs are; else nothing."""
+        """For the loops: their difference from BatchNorm1d on the flattened x; empty for other sets."""
         if LOOPS not in self.layers:
             return ""
         n, length, channels = self.shape
         flat = length * channels
-        gap = flattened_twin((n, length, channels))
-        return f"The loops on x beside `BatchNorm1d({flat})` on x flattened to ({n}, {flat}): largest difference **{format_difference(gap)}**."
+        return _(
+            "The loops on x and `BatchNorm1d({flat})` on x flattened to ({n}, {flat}): largest difference **{difference}**.",
+            n=n,
+            flat=flat,
+            difference=format_difference(flattened_twin((n, length, channels))),
+        )
 
     @cached_property
     def text(self) -> str:
-        """The note with its numbers, computed.
+        """The note with its numbers.
 
         >>> READY_SETS["loops"].text.split(".")[0]
         'The loops average over N alone: **15** means'
         """
-        return self.note.format(*self.comparison.explanations)
+        return _(self.note).format(*self.comparison.explanations)
 
 
 def ready_set(key: str) -> ReadySet:
-    """The set of that key. Raises NormvizError for another."""
+    """The set of that key. Raises NormvizError if there is none."""
     if key not in READY_SETS:
-        raise NormvizError(f"set={key!r} is unknown; choose {listed(READY_SETS)}.")
+        raise NormvizError(_("set={key} is unknown; choose {keys}.", key=echo(key), keys=listed(READY_SETS)))
     return READY_SETS[key]
 
 
@@ -84,7 +88,13 @@ def flattened_twin(shape: tuple[int, int, int], seed: int = 0) -> float:
     True
     """
     if len(shape) != 3 or prod(shape) > MOST_VALUES:
-        raise NormvizError(f"shape={shape} must be N, L and C, of at most {MOST_VALUES:,} elements, as in (2, 3, 4).")
+        raise NormvizError(
+            _(
+                "shape={shape} must have the three sizes N, L and C and at most {limit:,} elements, as in (2, 3, 4).",
+                shape=shape,
+                limit=MOST_VALUES,
+            )
+        )
     x = example("normal", shape, ("n", "l", "c"), seed).double()
     gamma, beta = (number.double() for number in parameters("random", shape[1:], seed))
     loops = replace(describe(LOOPS, x), values=Values(gamma, beta))
@@ -100,35 +110,34 @@ READY_SETS: dict[str, ReadySet] = {
     ready.key: ready
     for ready in (
         ReadySet(
-            "four", "The four on images", IMAGES, "NCHW",
+            "four", N_("The four on images"), IMAGES, "NCHW",
             ("BatchNorm2d(4)", "LayerNorm([4, 5, 2])", "InstanceNorm2d(4)", "GroupNorm(2, 4)"),
-            "One formula, four answers to who shares a mean: one channel of all examples, one example, one channel of one "
-            "example, or a group of channels of one example. Only BatchNorm looks at other examples.",
+            N_("One formula, four groups of elements that share a mean: one channel of all examples, one example, one channel of "
+               "one example, or a group of channels of one example. Only BatchNorm depends on other examples."),
         ),
         ReadySet(
-            "layer-norms", "All called LayerNorm", IMAGES, "NCHW",
+            "layer-norms", N_("All called LayerNorm"), IMAGES, "NCHW",
             ("LayerNorm([4, 5, 2])", "LayerNorm([5, 2])", "ChannelsFirstLayerNorm(4)", "GroupNorm(1, 4)"),
-            "People call each of these LayerNorm. `GroupNorm(1, C)` has the means of `LayerNorm([C, H, W])` but "
-            "**{3.counts.parameters}** parameters, not **{0.counts.parameters}**: a gamma per channel, not per element.",
+            N_("Each of these is called LayerNorm. `GroupNorm(1, C)` has the means of `LayerNorm([C, H, W])` but "
+               "**{3.counts.parameters}** parameters, not **{0.counts.parameters}**: one gamma per channel, not per element."),
         ),
         ReadySet(
-            "sequences", "BatchNorm and LayerNorm on sequences", SEQUENCES, "NLC",
+            "sequences", N_("BatchNorm and LayerNorm on sequences"), SEQUENCES, "NLC",
             ("Norm('n l c -> c', 'c')", "LayerNorm([5])"),
-            "BatchNorm averages over N and L, LayerNorm over C. BatchNorm stands here as a pattern, without a mode: torch's "
-            "`BatchNorm1d` takes axis 1 for channels, which is L; it needs x permuted to NCL.",
+            N_("BatchNorm averages over N and L, LayerNorm over C. BatchNorm is a pattern here, without a mode: torch's "
+               "`BatchNorm1d` uses axis 1 as channels, which is L; it needs x permuted to NCL."),
         ),
         ReadySet(
-            "dim-0", "dim=0 is not BatchNorm", IMAGES_LAST, "NHWC",
+            "dim-0", N_("dim=0 is not BatchNorm"), IMAGES_LAST, "NHWC",
             ("DimNorm(4, dim=0)", "Norm('n h w c -> c', 'c')"),
-            "`dim=0` averages over N alone: **{0.counts.statistics}** means. BatchNorm averages over N, H and W: "
-            "**{1.counts.statistics}**, one per channel; a pattern here, because torch's `BatchNorm2d` takes axis 1 for channels.",
+            N_("`dim=0` averages over N only: **{0.counts.statistics}** means. BatchNorm averages over N, H and W: "
+               "**{1.counts.statistics}**, one per channel. It is a pattern here because torch's `BatchNorm2d` uses axis 1 as channels."),
         ),
         ReadySet(
-            "loops", "The loops are another BatchNorm", SEQUENCES, "NLC",
+            "loops", N_("The loops are another BatchNorm"), SEQUENCES, "NLC",
             (LOOPS, "Norm('n l c -> c', 'c')"),
-            "The loops average over N alone: **{0.counts.statistics}** means. `BatchNorm1d({1.counts.statistics})` on NCL, here "
-            "a pattern, has **{1.counts.statistics}**. On x flattened to ND, `BatchNorm1d({0.counts.statistics})` does what the "
-            "loops do.",
+            N_("The loops average over N only: **{0.counts.statistics}** means. `BatchNorm1d({1.counts.statistics})` on NCL, here "
+               "a pattern, has **{1.counts.statistics}**. On x flattened to ND, `BatchNorm1d({0.counts.statistics})` equals the loops."),
         ),
     )
 }  # fmt: skip

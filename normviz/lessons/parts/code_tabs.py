@@ -1,4 +1,4 @@
-"""The layer as code, in tabs, and how closely it agrees with torch."""
+"""The layer as code in tabs, and the difference between its output and torch's."""
 
 from __future__ import annotations
 
@@ -9,60 +9,74 @@ from normviz.analysis.number_format import format_difference
 from normviz.code import cs231n_check
 from normviz.code.framework_names import framework_names
 from normviz.code.generate import FLAVORS, code
+from normviz.layers.messages import N_, _
 from normviz.lessons.parts.part import Caption, Code, Part, Tabs, Text, part_or_note
 from normviz.lessons.parts.table import Column, Table
 
 LABELS = {
     "torch": "torch.nn",
-    "torch-scratch": "torch from scratch",
+    "torch-scratch": N_("torch from scratch"),
     "numpy": "NumPy",
     "einops": "einops",
-    "loops": "loops",
+    "loops": N_("loops"),
     "keras": "Keras",
     "flax": "Flax",
 }
-
-
 NAME_COLUMNS = (Column("idea", ""), Column("torch", "torch"), Column("keras", "Keras"), Column("flax", "Flax"))
 
 
 def code_tabs(e: Explanation) -> Tabs:
-    """One tab a flavour."""
-    return Tabs(
-        tuple((LABELS[flavor], (part_or_note(lambda flavor=flavor: Code(code(e, flavor))),)) for flavor in FLAVORS)  # type: ignore[misc]
-    )
+    """One tab for each flavor."""
+
+    def tab(flavor: str) -> tuple[str, tuple[Part, ...]]:
+        return _(LABELS[flavor]), (part_or_note(lambda: Code(code(e, flavor))),)
+
+    return Tabs(tuple(map(tab, FLAVORS)))
 
 
 def agreement(e: Explanation) -> str | None:
-    """What the numbers agree with, in one line; None where torch has no such layer."""
+    """How closely the output matches torch's, in one line; None if torch does not have the layer."""
     if e.agreement is None or e.torch_layer is None:
         return None
-    return f"The output matches torch.nn.{e.torch_layer.name}: largest difference {format_difference(e.agreement)}"
+    return _(
+        "The output matches torch.nn.{layer}: largest difference {difference}",
+        layer=e.torch_layer.name,
+        difference=format_difference(e.agreement),
+    )
 
 
 def code_parts(e: Explanation) -> Iterator[Part]:
-    """Code, and what it agrees with."""
-    yield Text("**The same in code**", of="code")
+    yield Text(_("**The same in code**"), of="code")
     yield code_tabs(e)
-    if agrees := agreement(e):
-        yield Caption(agrees, of="code")
+    if line := agreement(e):
+        yield Caption(line, of="code")
 
 
 def framework_tabs(explanations: Sequence[Explanation]) -> Tabs:
-    """Each layer name by name in torch, Keras and Flax, one tab a layer."""
-    return Tabs(tuple((e.title, (part_or_note(lambda e=e: _names(e)),)) for e in explanations))  # type: ignore[misc]
+    """The names of each layer's arguments and values in torch, Keras and Flax, one tab for each layer."""
+
+    def tab(e: Explanation) -> tuple[str, tuple[Part, ...]]:
+        return e.title, (part_or_note(lambda: _names(e)),)
+
+    return Tabs(tuple(map(tab, explanations)))
 
 
 def _names(e: Explanation) -> Table:
-    rows = ({"idea": one.idea, "torch": one.torch, "keras": one.keras, "flax": one.flax} for one in framework_names(e))
-    return Table(NAME_COLUMNS, tuple(rows), key=f"names_{e.title}")
+    rows = tuple(
+        {"idea": one.idea, "torch": one.torch, "keras": one.keras, "flax": one.flax} for one in framework_names(e)
+    )
+    return Table(NAME_COLUMNS, rows, key=f"names_{e.title}")
 
 
 def course_pair() -> tuple[Part, ...]:
-    """The course's forward and backward pair, and how closely it agrees with torch."""
-    gaps = ", ".join(f"{name} {format_difference(gap)}" for name, gap in cs231n_check.agreement().items())
-    said = f"For x of shape (N, D), one mean and variance a row, one gamma and beta a column. Largest differences from torch: {gaps}."
+    """The course's forward and backward functions, and their difference from torch."""
+    differences = ", ".join(f"{name} {format_difference(gap)}" for name, gap in cs231n_check.agreement().items())
+    text = _(
+        "For x of shape (N, D): one mean and one variance for each row, one gamma and one beta for each column. "
+        "Largest differences from torch: {differences}.",
+        differences=differences,
+    )
     pairs = tuple(
         (f"{name}_forward, {name}_backward", (Code(cs231n_check.source(name)),)) for name in cs231n_check.PAIRS
     )
-    return Text(said), Tabs(pairs)
+    return Text(text), Tabs(pairs)

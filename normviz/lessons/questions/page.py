@@ -16,7 +16,9 @@ def question_parts(asked: Question) -> Iterator[Part]:
     words = prose(asked.key)
     yield Heading(words.title)
     yield Text(f"> {words.claim}")
-    yield prediction(asked, (Text(answer(asked)), *PAGES[asked.page].figure(asked.query), Caption(sources(asked))))
+    yield prediction(
+        asked, (Text(answer(asked)), *PAGES[asked.page].answer_parts(asked.query), Caption(sources(asked)))
+    )
 
 
 def prediction(asked: Question, answer: tuple[Part, ...] = ()) -> Prediction:

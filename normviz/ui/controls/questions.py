@@ -94,7 +94,7 @@ def one(view: View) -> None:
                 _next(asked)
     with right:
         if answered:
-            show(PAGES[asked.page].figure(asked.query), live=False)
+            show(PAGES[asked.page].answer_parts(asked.query), live=False)
         else:
             with st.container(key="awaited"):
                 st.caption("The figure comes with the answer. What do you expect?")

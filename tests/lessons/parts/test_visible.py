@@ -54,7 +54,7 @@ def test_of_two_columns_the_one_that_is_left_stands_alone():
 
 
 def test_the_caption_stands_under_the_last_figure():
-    parts = PAGES["explore"].shown(PAGES["explore"].view({"caption": "Row <2>."}))
+    parts = PAGES["explore"].visible(PAGES["explore"].view({"caption": "Row <2>."}))
     at = parts.index(Legend("Row <2>."))
     assert isinstance(parts[at - 1], Panels)
     assert visible_parts([TABLE, Text("t")], Frame((), "c")) == [TABLE, Legend("c"), Text("t")]
@@ -116,7 +116,7 @@ def test_a_still_picture_lacks_the_same_panels():
     explore, compare = PAGES["explore"], PAGES["compare"]
 
     def still(page, hide):
-        (panels,) = [part for part in page.shown(page.view({"hide": hide})) if isinstance(part, Panels)]
+        (panels,) = [part for part in page.visible(page.view({"hide": hide})) if isinstance(part, Panels)]
         return [panel.key for panel in panels.panels()]
 
     assert still(explore, "x,params") == ["stats", "normalized", "output"]
