@@ -10,7 +10,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -22,11 +21,10 @@ from playwright.sync_api import Browser, sync_playwright
 
 from tools.browser import find
 from tools.ports import free_port
+from tools.servers import ROOT, start, stop, wait_until_healthy
 
-ROOT = Path(__file__).resolve().parents[1]
 APPS = ROOT / "bench" / "apps"
 SCREEN = {"width": 1280, "height": 900}
-TO_START = 120  # s
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 
 # The script of each page, and whether it runs with our settings or with Streamlit's own.
@@ -73,38 +71,20 @@ def server(kind: str, *, wait: bool = True) -> Iterator[Server]:
         command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port)]
         command += ["--server.address", "127.0.0.1", "--server.headless", "true", "--browser.gatherUsageStats", "false"]
         paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", ""))))
-        with log.open("wb") as output:
-            process = subprocess.Popen(
-                command,
-                cwd=ROOT if ours else folder,  # where Streamlit looks for settings
-                env=os.environ | {"PYTHONPATH": paths},
-                stdout=output,
-                stderr=subprocess.STDOUT,
-            )
+        settings_folder = ROOT if ours else Path(folder)  # Streamlit reads its settings from the working directory
+        process = start(command, log, cwd=settings_folder, env=os.environ | {"PYTHONPATH": paths})
         found = Server(f"http://127.0.0.1:{port}", process, log)
         try:
             if wait:
                 wait_for(found)
             yield found
         finally:
-            process.terminate()
-            try:
-                process.wait(10)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            stop(process)
 
 
 def wait_for(found: Server) -> None:
-    """Until it answers."""
-    end = time.monotonic() + TO_START
-    while time.monotonic() < end and found.alive():
-        try:
-            with urllib.request.urlopen(f"{found.address}/_stcore/health", timeout=5):
-                return
-        except OSError:
-            time.sleep(0.02)
-    raise RuntimeError(f"{found.address} did not start; it printed:\n{found.log.read_text(errors='replace')[-2000:]}")
+    """Wait until the server answers."""
+    wait_until_healthy(f"{found.address}/_stcore/health", found.process, found.log)
 
 
 @contextmanager

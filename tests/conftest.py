@@ -1,17 +1,36 @@
-"""Hypothesis draws the same examples on every run; HYPOTHESIS_PROFILE=deep draws more of them, and new ones.
+"""Hypothesis's profiles, and the browser that every test of a process shares.
 
-Each process computes with one thread, as the app does: two test processes on two cores would wait for each other.
+Hypothesis draws the same examples on every run; HYPOTHESIS_PROFILE=deep draws more of them, and new ones. Each process computes with one
+thread, as the app does: two test processes on two cores would wait for each other.
 """
 
-import os
+from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
 from hypothesis import HealthCheck, settings
 
 from normviz.analysis.forward import use_one_thread
+from tests.needs import browser_path
+from tools.servers import app_server
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Playwright
 
 use_one_thread()
 
 SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much]
+CHROMIUM_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--no-first-run",
+    "--test-third-party-cookie-phaseout",  # third-party cookies are blocked, as in most readers' browsers
+]
 
 settings.register_profile(
     "repeatable", deadline=None, derandomize=True, database=None, max_examples=100, suppress_health_check=SLOW
@@ -20,3 +39,27 @@ settings.register_profile(
     "deep", deadline=None, database=None, max_examples=1000, print_blob=True, suppress_health_check=SLOW
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+
+@pytest.fixture(scope="session")
+def playwright() -> Iterator[Playwright]:
+    """Playwright runs an event loop in this thread, so a test that needs a loop of its own runs it in another thread."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        yield playwright
+
+
+@pytest.fixture(scope="session")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    """The Chromium in which each new context is a first-time visitor with an empty cache."""
+    chromium = playwright.chromium.launch(executable_path=browser_path(), args=CHROMIUM_FLAGS)
+    yield chromium
+    chromium.close()
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[str]:
+    """The address of `streamlit run app.py`."""
+    with app_server() as address:
+        yield address

@@ -14,7 +14,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from tools.browser import find
 from tools.embeddings import LAB_OPTIONS, MARIMO_OPTIONS, ROOT, Workshop, commands
 from tools.hosts import READY, Host, menu, run_all, shown_frame
-from tools.screenshots import FLAGS, served
+from tools.screenshots import FLAGS
+from tools.servers import app_server
 
 COLOURS = 256  # of a picture: small files
 PATIENCE = 120_000  # ms
@@ -43,7 +44,7 @@ class Studio:
 
 
 def app(studio: Studio, workshop: Workshop) -> None:
-    with served() as address:
+    with app_server() as address:
         frame = f'<iframe src="{address}/?shape=2,3,4,4&layer=LayerNorm([3,4,4])&embed=true" width="100%" height="860" style="border: 0"></iframe>'
         page = (workshop.folder / "examples" / "page.html").read_text().split("<iframe")[0] + frame
         (workshop.folder / "examples" / "app.html").write_text(page)

@@ -7,21 +7,17 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
-import time
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from tools.ports import free_port
+from tools.servers import ROOT, running
 
-ROOT = Path(__file__).resolve().parents[1]
 GUIDE = ROOT / "docs" / "embedding.md"
-TO_START = 300  # s: a server imports torch before its first answer
 
 
 def commands(heading: str) -> list[str]:
@@ -66,41 +62,13 @@ class Workshop:
                 raise RuntimeError(f"`{command}` failed:\n{(done.stdout + done.stderr)[-3000:]}")
 
     @contextmanager
-    def serve(self, command: str, *more: str, health: str = "") -> Iterator[str]:
-        """The address of a server that the command starts, with ``more`` arguments; ``{port}`` in them is a free port."""
+    def serve(self, command: str, *options: str, health: str = "") -> Iterator[str]:
+        """The address of the server that the command starts; ``{port}`` in the options is a free port."""
         port = free_port()
-        log = self.folder / f"log-{port}.txt"
-        words = [*shlex.split(command), *(word.format(port=port) for word in more)]
-        with log.open("wb") as output:
-            server = subprocess.Popen(
-                words, cwd=self.folder, env=self.environment, stdout=output, stderr=output, stdin=subprocess.DEVNULL, start_new_session=True
-            )  # fmt: skip
-        try:
-            _wait_for(f"http://localhost:{port}/{health}", server, log)
-            yield f"http://localhost:{port}"
-        finally:
-            _stop(server)
-
-
-def _wait_for(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
-    end = time.monotonic() + TO_START
-    while time.monotonic() < end and server.poll() is None:
-        try:
-            with urllib.request.urlopen(address, timeout=5):
-                return
-        except OSError:
-            time.sleep(0.1)
-    raise RuntimeError(f"{address} did not start; it printed:\n{log.read_text(errors='replace')[-3000:]}")
-
-
-def _stop(server: subprocess.Popen[bytes]) -> None:
-    """The server and what it started: kernels stand in its session."""
-    for sign in (signal.SIGTERM, signal.SIGKILL):
-        try:
-            os.killpg(server.pid, sign)
-            server.wait(10)
-        except (ProcessLookupError, subprocess.TimeoutExpired):
-            continue
+        words = [*shlex.split(command), *(option.format(port=port) for option in options)]
+        address = f"http://localhost:{port}"
+        with running(words, f"{address}/{health}", cwd=self.folder, env=self.environment):
+            yield address
 
 
 LAB_SETTINGS = {

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
-import time
-import urllib.request
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from playwright.sync_api import sync_playwright
 
 from tools.browser import find
-from tools.ports import free_port
+from tools.servers import ROOT, app_server
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-ROOT = Path(__file__).resolve().parents[1]
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 PICTURES = (
     ("explore-light", "?", 1280, 720, "light"),
@@ -27,46 +18,12 @@ PICTURES = (
 )
 
 
-@contextmanager
-def served() -> Iterator[str]:
-    """The app on a free port."""
-    port = free_port()
-    command = [
-        sys.executable,
-        "-m",
-        "streamlit",
-        "run",
-        "app.py",
-        "--server.address=localhost",
-        f"--server.port={port}",
-    ]
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
-    try:
-        address = f"http://localhost:{port}"
-        _wait_for(f"{address}/_stcore/health")
-        yield address
-    finally:
-        process.terminate()
-        process.wait()
-
-
-def _wait_for(address: str) -> None:
-    for _ in range(240):
-        try:
-            urllib.request.urlopen(address, timeout=2)
-        except OSError:
-            time.sleep(0.25)
-        else:
-            return
-    raise SystemExit("the app did not start")
-
-
 def main(folder: Path) -> None:
     browser_path = find()
     if browser_path is None:
         raise SystemExit("no Chromium was found: run `python -m tools.browser`")
     folder.mkdir(parents=True, exist_ok=True)
-    with served() as address, sync_playwright() as playwright:
+    with app_server() as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_path, args=FLAGS)
         for name, query, width, height, theme in PICTURES:
             page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=theme)

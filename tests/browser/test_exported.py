@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, Request, expect
 from normviz.api import compare, explore
 from normviz.cli import main
 from normviz.export.document import document, fragment
-from tests.browser.conftest import _context
+from tests.browser.conftest import new_context
 from tests.browser.watch import Watch
 from tests.export.structure import HOSTILE
 from tests.export.test_escaping import parts
@@ -23,7 +23,7 @@ Show = Callable[..., Page]
 @pytest.fixture(scope="module")
 def alone(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Page, Watch, Path]]:
     """One tab without a network."""
-    context = _context(browser, offline=True)
+    context = new_context(browser, offline=True)
     page = context.new_page()
     yield page, Watch(page), tmp_path_factory.mktemp("files")
     context.close()

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Page
 
-from tests.browser.conftest import PATIENCE, SCREEN, Opener
+from tests.browser.conftest import Visit, new_context
 from tests.browser.view import View
 
 pytestmark = pytest.mark.browser
@@ -34,8 +34,7 @@ RECORD = """() => {
 @pytest.fixture(params=["light", "dark"])
 def asleep(request: pytest.FixtureRequest, browser: Browser) -> Iterator[tuple[Page, str]]:
     """A tab for which none of Streamlit's files come, of a reader who prefers light or dark."""
-    context = browser.new_context(viewport=SCREEN, color_scheme=request.param)
-    context.set_default_timeout(PATIENCE)
+    context = new_context(browser, color_scheme=request.param)
     page = context.new_page()
     page.route("**/static/**", lambda route: route.abort())
     yield page, request.param
@@ -81,9 +80,9 @@ def test_or_what_the_reader_chose_in_the_menu(asleep: tuple[Page, str], server: 
     [("dark", "", DARK), ("light", "?embed=true&embed_options=dark_theme", DARK), ("dark", "?embed_options=light_theme", LIGHT)],
 )  # fmt: skip
 def test_no_frame_until_the_view_is_there_has_another_ground(
-    visitor: Opener, scheme: str, query: str, ground: tuple[int, int, int]
+    first_visit: Visit, scheme: str, query: str, ground: tuple[int, int, int]
 ) -> None:
-    view = visitor(color_scheme=scheme)
+    view = first_visit(color_scheme=scheme)
     fonts: list[str] = []
     view.page.on("request", lambda request: fonts.append(request.url) if "SourceSans" in request.url else None)
     view.page.add_init_script(f"({RECORD})()")
@@ -96,8 +95,8 @@ def test_no_frame_until_the_view_is_there_has_another_ground(
         assert fonts == []
 
 
-def test_the_menu_s_choice_is_kept_where_the_first_paint_looks_for_it(visitor: Opener) -> None:
-    view = visitor(color_scheme="light").open()
+def test_the_menu_s_choice_is_kept_where_the_first_paint_looks_for_it(first_visit: Visit) -> None:
+    view = first_visit(color_scheme="light").open()
     view.page.get_by_test_id("stMainMenu").get_by_role("button").click()
     view.page.get_by_test_id("stMainMenuItem-theme-Dark").click()
     view.page.wait_for_function("localStorage.getItem('stActiveTheme-/-v2') === '\"Dark\"'")
@@ -117,8 +116,7 @@ def test_plotly_js_comes_and_runs_without_waiting_for_the_page_s_own_scripts(
 
 
 def test_where_it_did_not_come_the_figure_asks_for_it_again(browser: Browser, server: str) -> None:
-    context = browser.new_context(viewport=SCREEN)
-    context.set_default_timeout(PATIENCE)
+    context = new_context(browser)
     view = View(context.new_page(), server)
     view.page.route("**/lib/plotly-*", lambda route: route.abort(), times=1)
     view.open()

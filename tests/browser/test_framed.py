@@ -1,8 +1,6 @@
 """A view in an iframe on a page of another site: cookies blocked, sandboxed, narrow, and below a base path."""
 
 import re
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -12,12 +10,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Frame, Page, expect
 
-from tests.browser.conftest import ROOT, SCREEN, _end, _wait_for_health
+from tests.browser.conftest import SCREEN
 from tests.browser.scripts import SETTLED
 from tests.browser.test_layout import MISPLACED
 from tests.browser.test_share import READY, Panel, tag
 from tests.browser.view import View
-from tools.ports import free_port
+from tools.servers import app_server
 
 pytestmark = pytest.mark.browser
 
@@ -31,12 +29,6 @@ SCROLLED = """() => [document.documentElement, document.querySelector("[data-tes
 # What a third party may keep: is storage granted, and does a cookie that is made for frames stay?
 KEPT = """async () => { document.cookie = "probe=1; SameSite=None; Secure";
   return [await document.hasStorageAccess(), document.cookie.includes("probe")]; }"""
-
-
-@pytest.fixture(scope="module")
-def flags(flags: list[str]) -> list[str]:
-    """A browser that blocks the cookies of third parties."""
-    return [*flags, "--test-third-party-cookie-phaseout"]
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -79,7 +71,7 @@ def framed(page: Page, elsewhere: tuple[Path, str]):
 
 
 @pytest.fixture(scope="module")
-def snippets(context, server):
+def snippets(new_tab, server):
     """What Share gives for an address and a choice: ``snippets("compare", "Figure alone", narrow=True)``."""
     panels: dict[str, Panel] = {}
     known: dict[tuple[str, str, bool], str] = {}
@@ -87,7 +79,7 @@ def snippets(context, server):
     def ask(address: str, preset: str = "In short", narrow: bool = False) -> str:
         wanted = (address, preset, narrow)
         if address not in panels:
-            tab = context.new_page()
+            tab = new_tab()
             tab.goto(f"{server}/{address}")
             tab.locator(READY).first.wait_for()
             tab.wait_for_function(SETTLED)
@@ -106,7 +98,7 @@ def snippets(context, server):
         panel.page.close()
 
 
-def test_the_browser_of_this_file_blocks_third_parties(framed, server):
+def test_the_browser_blocks_third_party_cookies(framed, server):
     frame = framed(f'<iframe src="{server}/?embed=true" width="700" height="900"></iframe>')
     assert frame.evaluate(KEPT) == [False, False]
 
@@ -214,22 +206,10 @@ def test_the_way_to_the_full_app_opens_a_tab_of_its_own(framed, snippets, server
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of an app that lies below /lab."""
-    port, log = free_port(), tmp_path_factory.mktemp("lab") / "log.txt"
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.address", "localhost"]
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [*command, "--server.port", str(port), "--server.baseUrlPath", "lab"],
-            cwd=ROOT,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-        )
-    try:
-        _wait_for_health(f"http://localhost:{port}/lab", process, log)
-        yield f"http://localhost:{port}/lab"
-    finally:
-        _end(process)
+def lab() -> Iterator[str]:
+    """The address of an app with the base path /lab."""
+    with app_server(base="lab") as address:
+        yield address
 
 
 @pytest.mark.parametrize(("path", "link"), [("", "/?at=none"), ("/", "/?at=none"), ("/compare", "/compare?at=none")])

@@ -8,7 +8,7 @@ from threading import Thread
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Opener
+from tests.browser.conftest import Visit
 
 pytestmark = pytest.mark.browser
 
@@ -27,24 +27,24 @@ class Files(SimpleHTTPRequestHandler):
             super().do_GET()
 
 
-def test_slides_that_are_opened_from_disk_may_frame_it(visitor: Opener, server: str, tmp_path: Path) -> None:
+def test_slides_that_are_opened_from_disk_may_frame_it(first_visit: Visit, server: str, tmp_path: Path) -> None:
     slides = tmp_path / "slides.html"
     slides.write_text(FRAME.format(server))
-    page = visitor().page
+    page = first_visit().page
     page.goto(slides.as_uri())
     framed = page.frame_locator("iframe")
     expect(framed.locator(".st-key-sentence")).to_contain_text("means")
     expect(framed.locator(".nv-root svg").first).to_be_visible()
 
 
-def test_a_page_of_another_origin_may_frame_it(visitor: Opener, server: str, tmp_path: Path) -> None:
+def test_a_page_of_another_origin_may_frame_it(first_visit: Visit, server: str, tmp_path: Path) -> None:
     (tmp_path / "course.html").write_text(FRAME.format(server))
     files = partial(Files, directory=str(tmp_path))
     with ThreadingHTTPServer(("127.0.0.1", 0), files) as course:
         course.daemon_threads, course.block_on_close = True, False
         thread = Thread(target=course.serve_forever)
         thread.start()
-        page = visitor().page
+        page = first_visit().page
         try:
             page.goto(f"http://127.0.0.1:{course.server_port}/course.html")
             expect(page.frame_locator("iframe").locator(".st-key-sentence")).to_contain_text("means")

@@ -9,7 +9,6 @@ from PIL import Image
 from playwright.sync_api import expect
 
 from normviz.figures import THEMES
-from tests.browser.conftest import PATIENCE
 from tests.browser.view import View, peers
 
 pytestmark = pytest.mark.browser
@@ -76,12 +75,10 @@ def test_on_a_laptop_nothing_is_cut_off_or_lies_on_another(look, query):
 
 
 @pytest.fixture(scope="module")
-def phone(browser, server):
-    context = browser.new_context(**PHONE, color_scheme="light", has_touch=True)
-    context.set_default_timeout(PATIENCE)
-    view = View(context.new_page(), server).open()
+def phone(new_tab, server):
+    view = View(new_tab(**PHONE, touch=True), server).open()
     yield view
-    context.close()
+    view.page.close()
 
 
 @pytest.mark.parametrize("query", SHAPES)
@@ -114,8 +111,8 @@ def luminance(colour: tuple[int, ...]) -> float:
 
 
 @pytest.mark.parametrize("theme", THEMES)
-def test_both_themes_paint_peers_in_their_colour_and_veil_the_rest(guest, theme):
-    view = guest(color_scheme=theme).open("?layer=BatchNorm2d(3)&at=0,1,1,1")
+def test_both_themes_paint_peers_in_their_colour_and_veil_the_rest(return_visit, theme):
+    view = return_visit(color_scheme=theme).open("?layer=BatchNorm2d(3)&at=0,1,1,1")
     picture = Image.open(io.BytesIO(view.page.screenshot())).convert("RGB")
     colours, background = THEMES[theme], rgb(THEMES[theme].background)
     assert picture.getpixel((5, 400)) == background
@@ -131,8 +128,8 @@ def test_both_themes_paint_peers_in_their_colour_and_veil_the_rest(guest, theme)
 
 
 @pytest.mark.parametrize("theme", THEMES)
-def test_text_can_be_read_in_both_themes(guest, theme):
-    view = guest(color_scheme=theme).open("?layer=LayerNorm([4])")
+def test_text_can_be_read_in_both_themes(return_visit, theme):
+    view = return_visit(color_scheme=theme).open("?layer=LayerNorm([4])")
     background = luminance(rgb(THEMES[theme].background))
     found = view.page.evaluate(
         """() => Object.fromEntries([".nv-title", ".nv-caption", ".nv-readout", ".nv-note", ".nv-worked .nv-what", ".st-key-sentence h3"]
@@ -143,8 +140,8 @@ def test_text_can_be_read_in_both_themes(guest, theme):
         assert (high + 0.05) / (low + 0.05) >= 4.5, (part, colour)
 
 
-def test_the_theme_can_change_while_the_page_is_open(guest):
-    view = guest().open("?at=none")
+def test_the_theme_can_change_while_the_page_is_open(return_visit):
+    view = return_visit().open("?at=none")
     view.page.emulate_media(color_scheme="dark")
     view.page.wait_for_function(
         "text => document.querySelector('.nv-view').style.getPropertyValue('--nv-text') === text",
@@ -153,8 +150,8 @@ def test_the_theme_can_change_while_the_page_is_open(guest):
     view.shows()
 
 
-def test_embedded_there_is_no_header_and_everything_works(guest):
-    view = guest().open("?embed=true")
+def test_embedded_there_is_no_header_and_everything_works(return_visit):
+    view = return_visit().open("?embed=true")
     expect(view.page.get_by_role("navigation")).to_have_count(0)
     assert view.find(".st-key-controls").bounding_box()["y"] < 60
     view.hover("stats", (0, 0, 0, 0))
@@ -167,8 +164,8 @@ def test_embedded_there_is_no_header_and_everything_works(guest):
     view.shows()
 
 
-def test_embedded_in_dark_it_is_dark(guest):
-    view = guest().open("?embed=true&embed_options=dark_theme&layer=BatchNorm2d(3)")
+def test_embedded_in_dark_it_is_dark(return_visit):
+    view = return_visit().open("?embed=true&embed_options=dark_theme&layer=BatchNorm2d(3)")
     assert view.find(".nv-view").evaluate("e => e.style.getPropertyValue('--nv-text')") == THEMES["dark"].text
     picture = Image.open(io.BytesIO(view.page.screenshot())).convert("RGB")
     assert picture.getpixel((5, 500)) == rgb(THEMES["dark"].background)
@@ -195,8 +192,8 @@ def test_a_window_of_a_large_tensor_moves_with_its_slider(look):
     view.waits_for(at=",".join(map(str, index)))
 
 
-def test_turning_the_screen_draws_anew(guest):
-    view = guest().open("?layer=BatchNorm2d(3)")
+def test_turning_the_screen_draws_anew(return_visit):
+    view = return_visit().open("?layer=BatchNorm2d(3)")
     view.page.set_viewport_size({"width": 420, "height": 900})
     expect(view.find(".nv-view.nv-narrow")).to_have_count(1)
     view.page.wait_for_function(

@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from normviz.analysis.comparison import compare
 from normviz.analysis.explanation import Explanation
@@ -16,7 +16,7 @@ from normviz.lessons.pages import PAGES
 from normviz.lessons.questions.question import answer, computed, prose
 from normviz.lessons.questions.registry import QUESTIONS
 from normviz.scene.fit_layers import chosen
-from tests.browser.conftest import Regular
+from tests.browser.conftest import NewTab
 from tests.browser.view import Index, View
 from tests.browser.watch import Watch
 
@@ -88,18 +88,10 @@ def lesson(page: Page, server: str) -> Lesson:
     return Lesson(page, server)
 
 
-@pytest.fixture(scope="module", params=SCREENS)
-def visit(request: pytest.FixtureRequest, regular: Regular) -> tuple[BrowserContext, str]:
-    """A visitor who sees the app in the light or in the dark, and the name of the theme."""
-    return regular(viewport=SCREENS[request.param][0], color_scheme=request.param), request.param
-
-
+@pytest.mark.parametrize("scheme", SCREENS)
 @pytest.mark.parametrize("name", ADDRESSES)
-def test_every_page_opens_by_its_address_on_every_screen(
-    visit: tuple[BrowserContext, str], server: str, name: str
-) -> None:
-    context, scheme = visit
-    tab = context.new_page()
+def test_every_page_opens_by_its_address_on_every_screen(new_tab: NewTab, server: str, name: str, scheme: str) -> None:
+    tab = new_tab(viewport=SCREENS[scheme][0], color_scheme=scheme)
     watch = Watch(tab)
     view = Lesson(tab, server).go_to(name.removesuffix("?"), ADDRESSES[name])
     for screen in SCREENS[scheme]:

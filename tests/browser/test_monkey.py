@@ -5,7 +5,7 @@ import os
 import pytest
 from playwright.sync_api import Browser
 
-from tests.browser.conftest import PATIENCE, SCREEN
+from tests.browser.conftest import new_context
 from tests.browser.monkey import HOVERED, Monkey
 
 pytestmark = pytest.mark.browser
@@ -17,8 +17,7 @@ EVERY = 15
 
 @pytest.mark.parametrize("name", HOVERED)
 def test_nothing_breaks_under_a_monkey(browser: Browser, server: str, name: str) -> None:
-    context = browser.new_context(viewport=SCREEN, color_scheme="light")
-    context.set_default_timeout(PATIENCE)
+    context = new_context(browser)
     monkey = Monkey(context.new_page(), server, name, SEED)
     try:
         for number in range(ACTIONS):

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from normviz.lessons.numerics import page as numerics
 from normviz.lessons.train_and_eval import page as train_and_eval
-from tests.browser.conftest import Regular
+from tests.browser.conftest import NewTab
 from tests.browser.test_lessons import READY, STRAIGHT, Lesson
 from tests.browser.watch import Watch
 
@@ -36,13 +36,15 @@ Opener = Callable[[str], Lesson]
 
 
 @pytest.fixture(scope="module")
-def tabs(regular: Regular, server: str) -> dict[str, tuple[Lesson, Watch]]:
-    """One tab a screen."""
+def tabs(new_tab: NewTab, server: str) -> Iterator[dict[str, tuple[Lesson, Watch]]]:
+    """One tab for each screen."""
     opened = {}
     for name, screen in SCREENS.items():
-        tab = regular(viewport=screen, has_touch=name == "phone").new_page()
+        tab = new_tab(viewport=screen, touch=name == "phone")
         opened[name] = Lesson(tab, server), Watch(tab)
-    return opened
+    yield opened
+    for view, _ in opened.values():
+        view.page.close()
 
 
 def opener(name: str, tabs: dict[str, tuple[Lesson, Watch]]) -> Iterator[Opener]:

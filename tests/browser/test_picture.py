@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Page
+from playwright.sync_api import Page
 
 from normviz.figures import theme
 from tests.browser.alone import data_of, parts_of, write
+from tests.browser.conftest import NewTab
 from tests.browser.view import View
 from tests.browser.watch import Watch
 
@@ -62,9 +63,9 @@ Image = tuple[str, bytes, str]
 
 
 @pytest.fixture(scope="module")
-def tab(context: BrowserContext) -> Iterator[Page]:
-    """One tab for the file."""
-    page = context.new_page()
+def tab(new_tab: NewTab) -> Iterator[Page]:
+    """One tab for all tests of the file."""
+    page = new_tab()
     watch = Watch(page)
     yield page
     watch.check()

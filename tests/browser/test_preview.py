@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Opener
+from tests.browser.conftest import Visit
 from tests.browser.test_share import Panel
 
 pytestmark = pytest.mark.browser
@@ -12,8 +12,8 @@ pytestmark = pytest.mark.browser
 HURRIED = "{ const now = Date.now; let hours = 0; Date.now = () => now() + 3_600_000 * hours++; }"
 
 
-def test_a_preview_that_comes_late_still_tells_its_height(guest: Opener) -> None:
-    view = guest().open()
+def test_a_preview_that_comes_late_still_tells_its_height(return_visit: Visit) -> None:
+    view = return_visit().open()
     view.page.evaluate(HURRIED)
     panel = Panel(view)
     assert panel.measured() > 150

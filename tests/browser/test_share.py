@@ -84,11 +84,11 @@ def pairs(address: str) -> dict[str, str]:
 
 
 @pytest.fixture
-def opened(guest):
+def opened(return_visit):
     """A page and its panel: ``opened("compare?...")``."""
 
     def go(address: str = "", **options) -> tuple[View, Panel]:
-        view = guest(permissions=["clipboard-read", "clipboard-write"], **options)
+        view = return_visit(**options)
         view.page.goto(f"{view.server}/{address}")
         view.page.locator(READY).first.wait_for()
         view.settles()
@@ -141,8 +141,8 @@ def test_the_link_of_a_link_is_the_same(opened):
     assert again.text("Link") == address
 
 
-def test_choices_change_the_embedded_view_and_neither_the_link_nor_the_server(guest):
-    view = guest()
+def test_choices_change_the_embedded_view_and_neither_the_link_nor_the_server(return_visit):
+    view = return_visit()
     sent = []
     view.page.on("websocket", lambda socket: sent.append([socket, 0]))
     view.open("?layer=BatchNorm2d(3)")
@@ -228,8 +228,8 @@ def test_hostile_words_stay_words(opened):
     assert not alerts
 
 
-def test_where_there_is_no_clipboard_the_older_way_works(guest):
-    view = guest()
+def test_where_there_is_no_clipboard_the_older_way_works(return_visit):
+    view = return_visit()
     view.page.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
     view.open("?at=0,0,0,0")
     view.page.evaluate(
@@ -245,8 +245,8 @@ def test_where_there_is_no_clipboard_the_older_way_works(guest):
     assert view.page.evaluate("window.taken") == panel.text("Link") == f"{view.server}/?at=0,0,0,0"
 
 
-def test_the_keyboard_opens_uses_and_closes_it(guest):
-    view = guest().open()
+def test_the_keyboard_opens_uses_and_closes_it(return_visit):
+    view = return_visit().open()
     opener = view.page.get_by_role("button", name="Share", exact=True)
     opener.focus()
     view.page.keyboard.press("Enter")
@@ -347,8 +347,8 @@ def test_the_file_is_that_of_the_view(opened):
     assert "The same in code" not in text
 
 
-def test_a_view_with_hidden_parts_offers_the_full_app(guest):
-    view = guest()
+def test_a_view_with_hidden_parts_offers_the_full_app(return_visit):
+    view = return_visit()
     view.page.goto(f"{view.server}/?hide=all&layer=BatchNorm2d(3)&caption=Row+1")
     offer = view.page.get_by_role("link", name="Open the full app")
     expect(offer).to_have_attribute("rel", "noopener")

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 from normviz.export.site import build
 from normviz.lessons.questions.question import computed, prose, searched
 from normviz.lessons.questions.registry import QUESTIONS, question
-from tests.browser.conftest import _context
+from tests.browser.conftest import new_context
 from tests.browser.watch import Watch
 from tests.export.structure import HOSTILE
 
@@ -33,7 +33,7 @@ def disk(browser: Browser) -> Iterator[Any]:
     opened = []
 
     def go(**options: Any) -> Page:
-        context = _context(browser, offline=True, **options)
+        context = new_context(browser, offline=True, **options)
         page = context.new_page()
         opened.append((context, Watch(page)))
         return page

@@ -85,8 +85,8 @@ class TestOverASlowLine:
     """300 ms each way: the second change is made before the first has an answer."""
 
     @pytest.fixture
-    def slow(self, visitor, line):
-        view = visitor(line.address).open()
+    def slow(self, first_visit, line):
+        view = first_visit(line.address).open()
         line.delay = SLOW
         return view
 
@@ -149,8 +149,8 @@ class TestOverASlowLine:
         assert slow.marked("stats") == (1, 0, 3, 0)
 
 
-def test_plotly_js_is_loaded_once_a_visit_and_not_again_on_a_reload(visitor, line):
-    view = visitor(line.address).open()
+def test_plotly_js_is_loaded_once_a_visit_and_not_again_on_a_reload(first_visit, line):
+    view = first_visit(line.address).open()
     view.segment("normalized_shape", "W")
     view.waits_for(layer="LayerNorm([4])")
     assert line.asked("plotly") == 1

@@ -96,17 +96,17 @@ def test_a_click_far_down_leaves_the_reader_there(look):
     scroll(view, 0)
 
 
-def test_a_slow_answer_changes_nothing_until_it_is_there(visitor, line):
-    view = visitor(line.address).open()
+def test_a_slow_answer_changes_nothing_until_it_is_there(first_visit, line):
+    view = first_visit(line.address).open()
     line.delay = 0.3
     with watched(view):
         view.segment("normalized_shape", "W")
         view.waits_for(layer="LayerNorm([4])")
 
 
-def test_no_painted_frame_is_blank(guest):
+def test_no_painted_frame_is_blank(return_visit):
     """Of the frames that Chromium painted during changes: each has the panel's colours."""
-    view = guest().open("?layer=BatchNorm2d(3)&at=none")
+    view = return_visit().open("?layer=BatchNorm2d(3)&at=none")
     view.page.screenshot()  # what was painted while loading is out of the way
     session = view.page.context.new_cdp_session(view.page)
     frames: list[str] = []
@@ -167,9 +167,9 @@ class Hold:
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_an_answer_that_comes_late_and_piece_by_piece_shows_no_half_of_it(guest, change):
+def test_an_answer_that_comes_late_and_piece_by_piece_shows_no_half_of_it(return_visit, change):
     start, act, query = CHANGES[change]
-    view = guest()
+    view = return_visit()
     hold = Hold(view.page)
     view.open(start)
     with watched(view):

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.browser.conftest import Opener
+from tests.browser.conftest import Visit
 from tests.browser.view import View, peers
 
 pytestmark = pytest.mark.browser
@@ -27,9 +27,9 @@ FRAMES = """() => {
 
 
 @pytest.fixture
-def restless(guest: Opener) -> Iterator[View]:
+def restless(return_visit: Visit) -> Iterator[View]:
     """A view that is drawn anew all the time; and it was, while the test read."""
-    view = guest().open(f"?layer=BatchNorm2d(3)&at={','.join(map(str, AT))}")
+    view = return_visit().open(f"?layer=BatchNorm2d(3)&at={','.join(map(str, AT))}")
     view.page.evaluate(FRAMES)
     view.page.evaluate(RESTLESS)
     yield view

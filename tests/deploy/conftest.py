@@ -1,15 +1,29 @@
-"""The deployment's tests need Linux (each replica has a loopback address of its own) and nginx."""
+"""The tests of the deployment need Linux (each replica has a loopback address of its own) and nginx."""
 
 import sys
+from collections.abc import Iterator
 
 import pytest
+from playwright.sync_api import Page
 
+from tests.browser.conftest import new_context
 from tests.needs import missing
-from tools.proxy import find
+from tools import browser, proxy
 
 
 @pytest.fixture(scope="session")
 def nginx() -> str:
     """The path of nginx; without it the test is skipped, or fails under CI=true."""
-    path = find() if sys.platform == "linux" else None
+    path = proxy.find() if sys.platform == "linux" else None
     return path or missing("NO NGINX: on Linux, install it, or run `python -m tools.proxy` as root")
+
+
+@pytest.fixture
+def tab(request: pytest.FixtureRequest) -> Iterator[Page | None]:
+    """A tab of a browser if there is a browser: most of these tests need none."""
+    if browser.find() is None:
+        yield None
+        return
+    context = new_context(request.getfixturevalue("browser"))
+    yield context.new_page()
+    context.close()

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from pathlib import Path
 from string import Template
 from types import TracebackType
@@ -15,11 +14,9 @@ from types import TracebackType
 from tests.deploy.names import Names
 from tools.ports import free_port
 from tools.proxy import find
+from tools.servers import ROOT, start, stop, wait_until_healthy
 
-ROOT = Path(__file__).resolve().parents[2]
 HOSTS = ("127.0.0.2", "127.0.0.3")  # a replica has an address of its own, and the port of all
-TO_START = 300  # s, on the slowest machine
-STRAIGHT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 class Replica:
@@ -30,26 +27,16 @@ class Replica:
         self._command = [sys.executable, "-m", "normviz.ui", "--server.address", host, "--server.port", str(port)]
         self._environment = os.environ | {"STREAMLIT_SERVER_BASE_URL_PATH": base, "PYTHONPATH": str(ROOT)}
         self.process: subprocess.Popen[bytes]
-        self.slow = 0.0  # s that its last start took
+        self.start_time = 0.0  # s, of its last start
 
     def start(self) -> None:
-        self._begun = time.monotonic()
-        with self.log.open("ab") as output:
-            self.process = subprocess.Popen(
-                self._command, cwd=ROOT, env=self._environment, stdout=output, stderr=subprocess.STDOUT
-            )
+        self._started = time.monotonic()
+        self.process = start(self._command, self.log, env=self._environment)
 
     def wait(self) -> None:
-        """Until it is ready."""
-        end = time.monotonic() + TO_START
-        while time.monotonic() < end and self.process.poll() is None:
-            try:
-                with STRAIGHT.open(f"{self.url}/readyz", timeout=5):
-                    self.slow = time.monotonic() - self._begun
-                    return
-            except OSError:
-                time.sleep(0.1)
-        raise AssertionError(f"{self.url} did not start; it printed:\n{self.log.read_text(errors='replace')[-3000:]}")
+        """Wait until it is ready."""
+        wait_until_healthy(f"{self.url}/readyz", self.process, self.log)
+        self.start_time = time.monotonic() - self._started
 
     def kill(self) -> None:
         self.process.send_signal(signal.SIGKILL)
@@ -86,28 +73,16 @@ class Stack:
         text = (ROOT / "deploy" / "nginx.conf").read_text()
         configuration.write_text(Template(text).safe_substitute(values))
         command = [find() or "nginx", "-c", str(configuration), "-g", f"daemon off; pid {self._folder}/nginx.pid;"]
-        with (self._folder / "nginx.txt").open("wb") as output:
-            self.nginx = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
+        self.nginx = start(command, self._folder / "nginx.txt")
         for replica in self.replicas:
             replica.wait()
-        self._wait_for_nginx()
+        wait_until_healthy(f"{self.url}/readyz", self.nginx, self._folder / "nginx.txt")
         return self
-
-    def _wait_for_nginx(self) -> None:
-        end = time.monotonic() + TO_START
-        while time.monotonic() < end and self.nginx.poll() is None:
-            try:
-                with STRAIGHT.open(f"{self.url}/readyz", timeout=5):
-                    return
-            except OSError:
-                time.sleep(0.1)
-        raise AssertionError(f"nginx did not start; it printed:\n{(self._folder / 'nginx.txt').read_text()[-3000:]}")
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.nginx.terminate()
-        self.nginx.wait(10)
+        stop(self.nginx)
         for replica in self.replicas:
             if replica.process.poll() is None:
                 replica.kill()

@@ -3,16 +3,15 @@
 import re
 import time
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Page
 
 from normviz.ui.assets import PLOTLY
 from normviz.ui.server.routes import EXPORT
-from tests.browser.conftest import ARGUMENTS, PATIENCE, SCREEN
+from tests.browser.conftest import PATIENCE
 from tests.browser.view import View
 from tests.deploy.sessions import Session, Sessions
 from tests.deploy.stack import Stack
 from tests.deploy.visits import Visits, get
-from tools.browser import find
 
 PROMISED = (
     5.0  # s until a visitor whose server was killed has the view again; a busy machine has as long as a start takes it
@@ -43,22 +42,13 @@ def moved(sessions: Sessions, promised: float) -> list[Session]:
     return lost
 
 
-def test_a_killed_replica_and_a_rolled_one_cost_nobody_the_view(nginx: str) -> None:
-    with (
-        Stack() as stack,
-        Sessions(stack.url, queries(50)) as sessions,
-        sync_playwright() as playwright,
-    ):
+def test_a_killed_replica_and_a_rolled_one_cost_nobody_the_view(nginx: str, tab: Page | None) -> None:
+    with Stack() as stack, Sessions(stack.url, queries(50)) as sessions:
         one, other = stack.replicas
-        promised = max(PROMISED, one.slow, other.slow)
+        promised = max(PROMISED, one.start_time, other.start_time)
         sessions.settle(PATIENCE / 1000)
         assert len({each.shown for each in sessions.all}) == 50
-        chromium = playwright.chromium.launch(executable_path=find(), args=ARGUMENTS) if find() else None
-        view = None
-        if chromium:
-            page = chromium.new_page(viewport=SCREEN)
-            page.set_default_timeout(PATIENCE)
-            view = View(page, stack.url).open("?shape=2,4,3,3&layer=GroupNorm(2,4)")
+        view = View(tab, stack.url).open("?shape=2,4,3,3&layer=GroupNorm(2,4)") if tab else None
 
         with Visits(stack.url, PATHS) as visits:
             sessions.forget()
@@ -79,14 +69,15 @@ def test_a_killed_replica_and_a_rolled_one_cost_nobody_the_view(nginx: str) -> N
         assert visits.count > 20
         assert [failed for begin, failed in visits.failed if begin > killed] == []
 
-        if view and chromium:
+        if view:
             view.shows()  # what stood there before
             view.click("stats", (1, 2, 0, 1))
             view.waits_for(shape="2,4,3,3", layer="GroupNorm(2,4)", at="1,2,0,1")
-            chromium.close()
 
 
-def test_below_a_base_path_all_is_the_same_and_a_replica_that_is_not_there_is_passed_over(nginx: str) -> None:
+def test_below_a_base_path_all_is_the_same_and_a_replica_that_is_not_there_is_passed_over(
+    nginx: str, tab: Page | None
+) -> None:
     with Stack("lab", missing=1) as stack:
         assert stack.url.endswith("/lab")
         for path in PATHS * 3:
@@ -97,15 +88,10 @@ def test_below_a_base_path_all_is_the_same_and_a_replica_that_is_not_there_is_pa
         with Sessions(stack.url, queries(5)) as sessions:
             sessions.settle(PATIENCE / 1000)
             assert sessions.wrong == []
-        if path_of_browser := find():
-            with sync_playwright() as playwright:
-                chromium = playwright.chromium.launch(executable_path=path_of_browser, args=ARGUMENTS)
-                page = chromium.new_page(viewport=SCREEN)
-                page.set_default_timeout(PATIENCE)
-                files: list[str] = []
-                page.on("response", lambda response: files.append(response.url) if "plotly" in response.url else None)
-                View(page, stack.url).open("?shape=2,3&layer=LayerNorm(3)")
-                chromium.close()
+        if tab:
+            files: list[str] = []
+            tab.on("response", lambda response: files.append(response.url) if "plotly" in response.url else None)
+            View(tab, stack.url).open("?shape=2,3&layer=LayerNorm(3)")
             assert files == [f"{stack.url}/{PLOTLY.path}"]
 
 

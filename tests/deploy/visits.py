@@ -6,8 +6,9 @@ import time
 import urllib.request
 from dataclasses import dataclass
 
+from tools.servers import WITHOUT_PROXY
+
 PAUSE = 0.1  # s: it should not be what the servers are busy with
-STRAIGHT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class Answer:
 def get(url: str, **headers: str) -> Answer:
     """One answer, unpacked. Raises OSError where there is none, or no good one."""
     request = urllib.request.Request(url, headers={name.replace("_", "-"): value for name, value in headers.items()})
-    with STRAIGHT.open(request, timeout=20) as answer:
+    with WITHOUT_PROXY.open(request, timeout=20) as answer:
         body = answer.read()
         found = {name.lower(): value for name, value in answer.headers.items()}
     return Answer(answer.status, found, gzip.decompress(body) if found.get("content-encoding") == "gzip" else body)

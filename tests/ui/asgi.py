@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+def run_async(work: Coroutine[Any, Any, T]) -> T:
+    """The result of a coroutine, from an event loop in another thread: Playwright's loop may be running in this one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, work).result()
 
 
 @dataclass(frozen=True)
@@ -44,7 +54,7 @@ def ask(app: Any, path: str, method: str = "GET", **headers: str) -> Answer:
         "client": ("127.0.0.1", 1),
         "server": ("127.0.0.1", 80),
     }
-    asyncio.run(app(scope, receive, send))
+    run_async(app(scope, receive, send))
     start = sent[0]
     found = {name.decode().lower(): value.decode() for name, value in start["headers"]}
     return Answer(start["status"], found, b"".join(message.get("body", b"") for message in sent[1:]))

@@ -12,7 +12,7 @@ from normviz.ui.server.routes import routes
 from normviz.ui.share import export
 from normviz.ui.share.export import file_name
 from tests.export.structure import HOSTILE, same_structure
-from tests.ui.asgi import Answer, ask
+from tests.ui.asgi import Answer, ask, run_async
 
 LAYERS = "layers=BatchNorm2d(3);LayerNorm([3,4,4])"
 
@@ -153,7 +153,7 @@ def test_only_a_few_are_computed_at_once(monkeypatch):
     async def together() -> list[int]:
         return [answer.status_code for answer in await asyncio.gather(*(export.export(Asked()) for _ in range(8)))]  # type: ignore[arg-type]
 
-    assert asyncio.run(together()) == [200] * 8
+    assert run_async(together()) == [200] * 8
     assert most == export.AT_ONCE
 
 

@@ -1,6 +1,5 @@
 """What a change runs, seen on the line between browser and server: a click the figure alone, "More" itself alone, a control the page."""
 
-import asyncio
 import json
 from collections.abc import Iterator
 from urllib.parse import parse_qsl
@@ -12,6 +11,7 @@ from bench.protocol import FIELDS, Ran, Session, Widget, aggregator
 from bench.students import ELEMENT, PAGES, Log, Student, seat
 from normviz.lessons.pages import PAGES as PAGE_PARTS
 from normviz.scene.query import read
+from tests.ui.asgi import run_async
 
 CONTROLS = set(FIELDS) - {ELEMENT, "popover"}
 
@@ -39,7 +39,7 @@ def test_a_click_sends_the_figure_and_no_control_and_is_in_the_address(app, page
         await session.close()
         return first, ran, session
 
-    first, ran, session = asyncio.run(visit())
+    first, ran, session = run_async(visit())
     assert not first.errors + ran.errors
     assert CONTROLS & set(first.drawn)
     assert not CONTROLS & set(ran.drawn)
@@ -56,7 +56,7 @@ def test_a_click_in_an_embedded_view_says_so_too(app):
         await session.close()
         return ran, session
 
-    ran, session = asyncio.run(visit())
+    ran, session = run_async(visit())
     assert not ran.errors
     assert figure(session).data["at"] == [1, 1, 1, 1]
     assert "hide=all" in session.query
@@ -71,7 +71,7 @@ def test_a_control_after_a_click_keeps_the_element(app):
         await session.close()
         return session
 
-    session = asyncio.run(visit())
+    session = run_async(visit())
     assert figure(session).data["at"] == [0, 1, 2, 3]
     assert figure(session).data["layer"] == "BatchNorm2d(3)"
 
@@ -91,7 +91,7 @@ def test_what_a_control_says_along_with_a_click_runs_the_page(app, through):
         await session.close()
         return ran, session
 
-    ran, session = asyncio.run(visit())
+    ran, session = run_async(visit())
     assert not ran.errors
     assert CONTROLS & set(ran.drawn)
     assert figure(session).data["at"] == [0, 1, 2, 3]
@@ -108,7 +108,7 @@ def test_an_edit_runs_the_page(app):
         await session.close()
         return ran, session
 
-    ran, session = asyncio.run(visit())
+    ran, session = run_async(visit())
     assert CONTROLS & set(ran.drawn)
     assert "values=" in session.query
 
@@ -122,7 +122,7 @@ def test_the_students_of_the_load_test_find_what_they_click(app, page):
         await student.session.close()
         return student.choices()
 
-    assert ELEMENT in {widget.kind for widget in asyncio.run(visit())}
+    assert ELEMENT in {widget.kind for widget in run_async(visit())}
 
 
 class TestMore:
@@ -145,7 +145,7 @@ class TestMore:
             assert len(shown) > len(session.states)
             return session
 
-        session = asyncio.run(visit())
+        session = run_async(visit())
         assert session.query == query
         at = read(dict(parse_qsl(query))).scene.at
         assert figure(session).data["at"] == (None if at is None else list(at))
@@ -159,7 +159,7 @@ class TestMore:
             await session.close()
             return ran, session
 
-        ran, session = asyncio.run(visit())
+        ran, session = run_async(visit())
         assert CONTROLS & set(ran.drawn)
         assert "bias" in session.query
 
@@ -191,7 +191,7 @@ def test_every_control_that_a_browser_draws_anew_starts_from_what_it_shows(app, 
 
     if path != "questions":
         assert PAGE_PARTS[path or "explore"].view(dict(parse_qsl(query))).problem is None  # the case is what it says
-    controls = [widget for widget in asyncio.run(visit()) if hasattr(widget.element, "set_value")]
+    controls = [widget for widget in run_async(visit()) if hasattr(widget.element, "set_value")]
     assert controls
     assert {widget.name: widget.default() or None for widget in controls} == {
         widget.name: widget.first() or None for widget in controls

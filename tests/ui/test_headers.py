@@ -1,4 +1,3 @@
-import asyncio
 import subprocess
 import sys
 
@@ -12,7 +11,7 @@ from normviz.ui.assets import PLOTLY
 from normviz.ui.paths import ROOT
 from normviz.ui.server.headers import Headers, frame_ancestors, middleware
 from normviz.ui.server.routes import routes
-from tests.ui.asgi import ask
+from tests.ui.asgi import ask, run_async
 
 
 def wrapped(response: Response | None = None, ancestors: str = "'self'") -> Headers:
@@ -88,7 +87,7 @@ def test_a_websocket_passes_as_it_is() -> None:
         seen.append((scope, receive, send))
 
     given = ({"type": "websocket"}, object(), object())
-    asyncio.run(Headers(inner, "*")(*given))  # type: ignore[arg-type]
+    run_async(Headers(inner, "*")(*given))  # type: ignore[arg-type]
     assert seen == [given]
 
 

@@ -12,7 +12,7 @@ from normviz.ui.server import ready as module
 from normviz.ui.server.preload import import_future
 from normviz.ui.server.ready import Readiness, ready, wrong_result
 from normviz.ui.server.routes import routes
-from tests.ui.asgi import ask
+from tests.ui.asgi import ask, run_async
 
 
 @pytest.fixture(autouse=True)
@@ -91,7 +91,7 @@ def test_however_often_it_is_asked_it_computes_once_in_a_while() -> None:
         now[0] = 5.0
         await readiness.reason()
 
-    asyncio.run(visits())
+    run_async(visits())
     assert computed == [0.0, 5.0]
 
 
@@ -110,7 +110,7 @@ def test_a_computation_that_hangs_is_not_ready_and_is_not_begun_twice() -> None:
         while await readiness.reason():
             await asyncio.sleep(0.01)
 
-    asyncio.run(visits())
+    run_async(visits())
     assert len(begun) == 1
 
 

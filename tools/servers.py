@@ -1,0 +1,83 @@
+"""Server processes for tests, benchmarks and screenshots: start one, wait until it answers, stop it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from tools.ports import free_port
+
+ROOT = Path(__file__).resolve().parents[1]
+START_TIMEOUT = 300.0  # s, on the slowest machine: torch is imported before the first answer
+STOP_TIMEOUT = 10.0  # s
+POLL = 0.05  # s
+WITHOUT_PROXY = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+@contextmanager
+def running(
+    command: Sequence[str], health: str, *, cwd: Path = ROOT, env: Mapping[str, str] | None = None
+) -> Iterator[subprocess.Popen[bytes]]:
+    """The process of a server, from the time when ``health`` answers with a success until the end of the ``with`` block."""
+    with tempfile.TemporaryDirectory(prefix="normviz-server-", ignore_cleanup_errors=True) as folder:
+        log = Path(folder) / "log.txt"
+        process = start(command, log, cwd=cwd, env=env)
+        try:
+            wait_until_healthy(health, process, log)
+            yield process
+        finally:
+            stop(process)
+
+
+@contextmanager
+def app_server(base: str = "") -> Iterator[str]:
+    """The address of `streamlit run app.py`, below the path ``base``."""
+    port = free_port()
+    options = ["--server.baseUrlPath", base] if base else []
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.address", "localhost", *options]
+    address = f"http://localhost:{port}" + (f"/{base}" if base else "")
+    with running([*command, "--server.port", str(port)], f"{address}/_stcore/health"):
+        yield address
+
+
+def start(
+    command: Sequence[str], log: Path, *, cwd: Path = ROOT, env: Mapping[str, str] | None = None
+) -> subprocess.Popen[bytes]:
+    """Start a server in a session of its own; its output is appended to the file ``log``."""
+    with log.open("ab") as output:
+        return subprocess.Popen(
+            command,
+            cwd=cwd,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+
+def wait_until_healthy(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    """Wait until the address answers with a success. Raises RuntimeError if the process ends or START_TIMEOUT passes before that."""
+    end = time.monotonic() + START_TIMEOUT
+    while time.monotonic() < end and process.poll() is None:
+        with suppress(OSError), WITHOUT_PROXY.open(address, timeout=5):
+            return
+        time.sleep(POLL)
+    raise RuntimeError(f"{address} did not start; it printed:\n{log.read_text(errors='replace')[-3000:]}")
+
+
+def stop(process: subprocess.Popen[bytes]) -> None:
+    """End the process and all processes that it started: Jupyter's kernels, for example."""
+    for sign in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError, subprocess.TimeoutExpired):
+            os.killpg(process.pid, sign)
+            process.wait(STOP_TIMEOUT)
+            return
