@@ -12,7 +12,7 @@ from normviz.analysis.invariance import LABELS, batch_matters, invariances, redu
 from normviz.layers.axes import parse_layout
 from normviz.layers.catalogue import FAMILIES
 from normviz.layers.errors import LONGEST_ECHO, NormvizError, echo, listed
-from normviz.layers.fit import of_family
+from normviz.layers.fit import default_layer
 from normviz.layers.layer import Layer
 from normviz.layers.messages import N_, _, ngettext
 from normviz.layers.norm import Norm
@@ -186,7 +186,7 @@ def _candidates(shape: tuple[int, ...], axes: tuple[str, ...]) -> Iterator[Layer
 
     def per_channel(family: str) -> Iterator[Layer]:
         if any(kind.takes_rank(rank) for kind in FAMILIES[family]):
-            yield of_family(family, shape, axes)
+            yield default_layer(family, shape, axes)
 
     yield from per_channel("BatchNorm")
     for name in ("LayerNorm", "RMSNorm"):

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from normviz.analysis.forward import Trace, Values, as_tensor, check_types, largest_difference, run_module, trace
 from normviz.layers import sharing
+from normviz.layers.arguments import LARGEST_SIZE
 from normviz.layers.axes import MAX_RANK, layout_text, parse_layout
 from normviz.layers.errors import NormvizError, echo
 from normviz.layers.fit import torch_layer
@@ -19,8 +20,6 @@ from normviz.layers.layer import Layer
 from normviz.layers.messages import _
 from normviz.layers.norm import Norm
 from normviz.layers.torch_errors import check
-
-LARGEST_SIZE = 2**40
 
 
 def describe(layer: nn.Module | str | Norm | Layer, x: Any, *, layout: str | None = None) -> Explanation:

@@ -182,7 +182,7 @@ def trace(norm: Norm, x: Tensor, values: Values) -> Trace:
 def forward(norm: Norm, x: Tensor, values: Values) -> Trace:
     """``trace`` with gradients with respect to x and ``values``."""
     shape, wide, eps = tuple(x.shape), x.to(COMPUTES_IN[x.dtype]), used_eps(norm, x)
-    check_limit(shape, "a trace")
+    check_limit(shape)
     mean, var, centered = _statistics(norm, wide, values)
     output = normalized = centered / torch.sqrt(var + eps)
     if values.gamma is not None:

@@ -20,7 +20,7 @@ from normviz.analysis.explanation import Explanation
 from normviz.analysis.forward import Trace, Values, largest_difference, run_module, trace
 from normviz.layers.axes import example_axis
 from normviz.layers.errors import NormvizError
-from normviz.layers.fit import fitted
+from normviz.layers.fit import refit
 from normviz.layers.layer import Layer
 from normviz.layers.messages import N_
 from normviz.layers.norm import Norm
@@ -150,7 +150,7 @@ def _torch_layer(e: Explanation, norm: Norm, shape: tuple[int, ...]) -> Layer | 
     if e.layer is None or e.layer.kind.module is None:
         return None
     split = tuple(norm.split_sizes.values())  # of the catalogue, GroupNorm alone splits an axis
-    layer = fitted(e.layer.with_(num_groups=split[0]) if split else e.layer, shape, e.axes)
+    layer = refit(e.layer.with_(num_groups=split[0]) if split else e.layer, shape, e.axes)
     return layer if layer.norm(e.axes) == norm else None
 
 

@@ -1,7 +1,7 @@
 """Named axes: layouts such as ``NCHW`` and patterns such as ``n (g k) h w -> n g``.
 
-A pattern is einops notation (https://einops.rocks) for "who shares": an axis that stands on the left and not on
-the right is *reduced*, so elements that differ only there share one value; an axis on the right is *kept*.
+A pattern is einops notation (https://einops.rocks). An axis on the left only is *reduced*: elements that differ only along it
+share one value. An axis on the right is *kept*.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from functools import cached_property, lru_cache
 from itertools import chain
 from math import isqrt, prod
 
-from normviz.layers.errors import NormvizError, echo
+from normviz.layers.errors import NormvizError, echo, listed
+from normviz.layers.messages import _
 
 NAME = re.compile(r"[a-z][a-z0-9]*\Z")
-TOKEN = re.compile(r"[a-z][a-z0-9]*|[()]|\s+|.", re.DOTALL)
-RESERVED = {*keyword.kwlist, "tensor", "pattern", "reduction"}  # einops takes sizes beside arguments of these names
-NAMES_ARE = "names are lower-case letters and digits and no words of Python or einops"
+TOKEN = re.compile(r"[a-z][a-z0-9]*|[()]|\S")
+RESERVED = {*keyword.kwlist, "tensor", "pattern", "reduction"}  # einops has arguments of these names
 LETTER = re.compile(r"[A-Z][0-9]*")
-MAX_RANK = 64  # torch's and NumPy's own limit
+MAX_RANK = 64  # the limit of torch and NumPy
 MAX_TEXT = 500
 
 
@@ -29,8 +29,8 @@ MAX_TEXT = 500
 class Pattern:
     """Which axes are kept and which are reduced.
 
-    ``left`` holds one tuple of names for each axis of x: ``("n",)`` for a plain axis, ``("g", "k")`` for an axis
-    that is split in two. ``right`` holds the kept names in the order in which groups are numbered.
+    ``left`` has one tuple of names for each axis of x: ``("n",)``, or ``("g", "k")`` for an axis that is split in two.
+    ``right`` has the kept names, in the order that numbers the groups.
 
     >>> Pattern.parse("n (g k) h w -> n g").reduced
     ('k', 'h', 'w')
@@ -40,115 +40,144 @@ class Pattern:
     right: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        seen: set[str] = set()
-        for name in self.names:
-            if name in seen:
-                raise NormvizError(f"axis {name!r} stands twice on the left of {echo(str(self))}; name each axis once.")
-            seen.add(name)
-        check_names(self.right, self.names, f"the right side of {echo(str(self))}")
+        for position, name in enumerate(self.names):
+            if name in self.names[:position]:
+                raise NormvizError(
+                    _("axis {name!r} appears twice on the left of {pattern}; name each axis once."),
+                    name=name,
+                    pattern=echo(str(self)),
+                )
+        check_names(self.right, self.names, echo(f"-> {' '.join(self.right)}"))
 
     @classmethod
     def parse(cls, text: str) -> Pattern:
         """Read ``"n (g k) h w -> n g"``; the right side may be empty.
 
-        Raises NormvizError where the text is no such pattern.
+        Raises NormvizError if the text is not a pattern.
         """
         text = text.replace("→", "->") if isinstance(text, str) else text
         if not isinstance(text, str) or len(text) > MAX_TEXT or text.count("->") != 1:
             raise NormvizError(
-                f"{echo(text)} is no pattern; write the axes of x, an arrow and the kept axes, as in 'n c h w -> n'."
+                _("{text} is not a pattern; write the axes of x, an arrow and the kept axes, as in 'n c h w -> n'."),
+                text=echo(text),
             )
         return _parse(text)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Every name on the left, split axes taken apart."""
+        """Every name on the left, with the parts of split axes."""
         return tuple(name for axis in self.left for name in axis)
 
     @property
     def rank(self) -> int:
-        """How many axes x has."""
+        """The number of axes of x."""
         return len(self.left)
 
     @cached_property
     def reduced(self) -> tuple[str, ...]:
-        """The names that stand on the left alone."""
+        """The names on the left only."""
         return tuple(name for name in self.names if name not in self.right)
 
     def sizes(self, shape: Sequence[int], known: Mapping[str, int]) -> dict[str, int]:
-        """The size of every name, given x's shape and the sizes of split axes (all but one of each split).
+        """The size of every name, from the shape of x and the sizes of split axes (all but one of each split).
+
+        Raises NormvizError if the rank differs or a split axis is not divisible.
 
         >>> Pattern.parse("n (g k) h w -> n g").sizes((2, 6, 4, 4), {"g": 3})
         {'n': 2, 'g': 3, 'k': 2, 'h': 4, 'w': 4}
-
-        Raises NormvizError where the rank differs or a split axis does not divide.
         """
         if len(shape) != self.rank:
             raise NormvizError(
-                f"the pattern {echo(str(self))} names {self.rank} axes and x has {len(shape)}, shape {_shape(shape)}; "
-                "name one axis for each axis of x."
+                _(
+                    "the pattern {pattern} has rank {rank} and x has rank {found}, shape {shape}; name one axis for each axis of x."
+                ),
+                pattern=echo(str(self)),
+                rank=self.rank,
+                found=len(shape),
+                shape=tuple(shape),
             )
-        found: dict[str, int] = {}
+        sizes: dict[str, int] = {}
         for axis, size in zip(self.left, shape, strict=True):
-            found.update(_split(axis, size, known))
-        return found
+            sizes.update(_split_sizes(axis, size, known))
+        return sizes
 
     def __str__(self) -> str:
         left = " ".join(axis[0] if len(axis) == 1 else f"({' '.join(axis)})" for axis in self.left)
         return f"{left} -> {' '.join(self.right)}".rstrip()
 
 
-def check_names(names: Sequence[str], among: Sequence[str], where: str) -> None:
-    """Raise NormvizError unless every name is one of ``among`` and stands once."""
+def check_names(names: Sequence[str], allowed: Sequence[str], source: str) -> None:
+    """Raise NormvizError unless every name is allowed and appears once; ``source`` is the code that has the names."""
     for position, name in enumerate(names):
-        if name not in among:
-            raise NormvizError(f"{where} names {name!r}, which is no axis of x; its axes are {' '.join(among)}.")
-        if name in names[:position]:
-            raise NormvizError(f"{where} names {name!r} twice; name each axis once.")
+        if name not in allowed:
+            message = _("{source} names {name!r}, which is not an axis of x; its axes are {axes}.")
+        elif name in names[:position]:
+            message = _("{source} names {name!r} twice; name each axis once.")
+        else:
+            continue
+        raise NormvizError(message, source=source, name=name, axes=" ".join(allowed))
 
 
 @lru_cache(maxsize=1024)
 def _parse(text: str) -> Pattern:
     left, right = text.split("->")
-    return Pattern(_axes(left, text), parse_names(right))
+    return Pattern(_parse_left(left, text), parse_names(right))
 
 
-def _axes(side: str, text: str) -> tuple[tuple[str, ...], ...]:
+def _parse_left(left: str, text: str) -> tuple[tuple[str, ...], ...]:
     axes: list[tuple[str, ...]] = []
-    inside: list[str] | None = None
-    for token in TOKEN.findall(side):
-        if token.isspace():
-            continue
-        if token == "(" and inside is None:
-            inside = []
-        elif token == ")" and inside:
-            axes.append(tuple(inside))
-            inside = None
-        elif _is_name(token):
-            if inside is None:
-                axes.append((token,))
-            else:
-                inside.append(token)
-        else:
+    open_axis: list[str] | None = None
+    for token in TOKEN.findall(left):
+        if token == "(" and open_axis is None:
+            open_axis = []
+        elif token == ")" and open_axis:
+            axes.append(tuple(open_axis))
+            open_axis = None
+        elif not _is_name(token):
             raise NormvizError(
-                f"{echo(text)} has {token!r} where an axis name belongs; {NAMES_ARE}, "
-                "and a split axis stands in one pair of brackets, as in 'n (g k) h w -> n g'."
+                _(
+                    "{text} has {token!r} where an axis name belongs; a name has lower-case letters and digits and is not a reserved "
+                    "word of Python or einops, and a split axis is in one pair of brackets, as in 'n (g k) h w -> n g'."
+                ),
+                text=echo(text),
+                token=token,
             )
-    if inside is not None:
-        raise NormvizError(f"{echo(text)} opens a bracket that it does not close; write '(g k)'.")
+        elif open_axis is None:
+            axes.append((token,))
+        else:
+            open_axis.append(token)
+    if open_axis is not None:
+        raise NormvizError(_("{text} opens a bracket and does not close it; write '(g k)'."), text=echo(text))
     if not 1 <= len(axes) <= MAX_RANK:
-        raise NormvizError(f"{echo(text)} names {len(axes)} axes; a tensor here has 1 to {MAX_RANK}.")
+        raise NormvizError(
+            _("{text} has rank {rank}; x must have rank 1 to {largest}."),
+            text=echo(text),
+            rank=len(axes),
+            largest=MAX_RANK,
+        )
     return tuple(axes)
 
 
 def parse_names(text: str) -> tuple[str, ...]:
-    """Read ``"c h w"``; raises NormvizError where a word is no axis name."""
+    """Read ``"c h w"``. Raises NormvizError if a word is not an axis name."""
     if len(text) > MAX_TEXT:
-        raise NormvizError(f"{echo(text)} has {len(text):,} letters; write up to {MAX_TEXT}, as in 'c h w'.")
+        raise NormvizError(
+            _("{text} has {length:,} characters; write at most {most}, as in 'c h w'."),
+            text=echo(text),
+            length=len(text),
+            most=MAX_TEXT,
+        )
     names = tuple(text.split())
     for name in names:
         if not _is_name(name):
-            raise NormvizError(f"{echo(name)} is no axis name in {echo(text)}; {NAMES_ARE}, as in 'c h w'.")
+            raise NormvizError(
+                _(
+                    "{name} is not an axis name in {text}; a name has lower-case letters and digits and is not a reserved word of "
+                    "Python or einops, as in 'c h w'."
+                ),
+                name=echo(name),
+                text=echo(text),
+            )
     return names
 
 
@@ -156,25 +185,27 @@ def _is_name(word: str) -> bool:
     return bool(NAME.match(word)) and word not in RESERVED
 
 
-def _split(axis: tuple[str, ...], size: int, known: Mapping[str, int]) -> dict[str, int]:
+def _split_sizes(axis: tuple[str, ...], size: int, known: Mapping[str, int]) -> dict[str, int]:
     given = {name: known[name] for name in axis if name in known}
     unknown = [name for name in axis if name not in known]
     product = prod(given.values())
     if len(unknown) > 1:
         raise NormvizError(
-            f"the sizes of {' and '.join(unknown)} in ({' '.join(axis)}) are open; give all but one, as in sizes={{{unknown[0]!r}: 2}}."
+            _("the sizes of {names} in ({axis}) are unknown; give all but one, as in sizes={{{first!r}: 2}}."),
+            names=listed(unknown, "and"),
+            axis=" ".join(axis),
+            first=unknown[0],
         )
     if size % product or (not unknown and product != size):
-        parts = " ".join(f"{name}={value}" for name, value in given.items())
-        raise NormvizError(
-            f"an axis of size {size} cannot be split by {parts} in ({' '.join(axis)}); the sizes' product must "
-            f"{'divide' if unknown else 'be'} {size}."
+        divides = _(
+            "an axis of size {size} cannot be split by {given} in ({axis}); the product of the sizes must divide {size}."
         )
+        equals = _(
+            "an axis of size {size} cannot be split by {given} in ({axis}); the product of the sizes must be {size}."
+        )
+        pairs = " ".join(f"{name}={value}" for name, value in given.items())
+        raise NormvizError(divides if unknown else equals, size=size, given=pairs, axis=" ".join(axis))
     return {name: given.get(name, size // product) for name in axis}
-
-
-def _shape(shape: Sequence[int]) -> str:
-    return str(tuple(shape))
 
 
 def divisors(size: int) -> list[int]:
@@ -184,41 +215,58 @@ def divisors(size: int) -> list[int]:
     [1, 2, 3, 6]
     """
     found = {1}
-    for prime in _primes(size):
+    for prime in _prime_factors(size):
         found |= {prime * divisor for divisor in found}
     return sorted(found)
 
 
 @lru_cache(maxsize=1024)
-def _primes(size: int) -> tuple[int, ...]:
-    """The prime factors, each as often as it divides: 12 is 2, 2, 3."""
+def _prime_factors(size: int) -> tuple[int, ...]:
+    """The prime factors with their multiplicity: 2, 2, 3 for 12."""
     if size == 1:
         return ()
     prime = next((p for p in chain((2,), range(3, isqrt(size) + 1, 2)) if size % p == 0), size)
-    return prime, *_primes(size // prime)
+    return prime, *_prime_factors(size // prime)
 
 
 def parse_layout(text: str, rank: int) -> tuple[str, ...]:
     """The axis names of a layout: ``"NCHW"`` to ``("n", "c", "h", "w")``.
 
-    A letter may carry digits (``ND1D2``). Raises NormvizError unless it names ``rank`` axes, each once.
+    A letter may have digits (``ND1D2``). Raises NormvizError unless it names ``rank`` axes, each once.
     """
-    letters = LETTER.findall(text.upper()) if isinstance(text, str) and len(text) <= MAX_TEXT else []
-    if "".join(letters) != str(text).upper() or not letters:
-        raise NormvizError(f"{echo(text)} is no layout; write one letter for each axis, as in 'NCHW' or 'NLC'.")
+    if not isinstance(text, str):
+        raise _not_a_layout(text)
+    return _parse_layout(text, rank)
+
+
+@lru_cache(maxsize=1024)
+def _parse_layout(text: str, rank: int) -> tuple[str, ...]:
+    letters = LETTER.findall(text.upper()) if len(text) <= MAX_TEXT else []
+    if "".join(letters) != text.upper() or not letters:
+        raise _not_a_layout(text)
     if len(letters) != rank:
         raise NormvizError(
-            f"the layout {text} names {len(letters)} axes and x has {rank}; write one letter for each axis of x."
+            _("the layout {layout} has rank {letters} and x has rank {rank}; write one letter for each axis of x."),
+            layout=text,
+            letters=len(letters),
+            rank=rank,
         )
     if len(set(letters)) != rank:
         raise NormvizError(
-            f"the layout {text} names an axis twice; use each letter once, or add digits, as in 'ND1D2'."
+            _("the layout {layout} names an axis twice; use each letter once, or add digits, as in 'ND1D2'."),
+            layout=text,
         )
     return tuple(letter.lower() for letter in letters)
 
 
+def _not_a_layout(text: object) -> NormvizError:
+    return NormvizError(
+        _("{text} is not a layout; write one letter for each axis, as in 'NCHW' or 'NLC'."), text=echo(text)
+    )
+
+
 def example_axis(axes: Sequence[str]) -> int | None:
-    """Where the axis of the examples stands: n; or b, where it stands first beside channels; None where there is none.
+    """The position of the batch axis: "n", or a leading "b" of a layout with channels; None if there is none.
 
     >>> example_axis(("b", "h", "w", "c"))
     0

@@ -1,8 +1,7 @@
-"""The catalogue: every layer as data - its arguments, the layouts it takes, and its two patterns.
+"""The catalogue: every layer as data, with its arguments, its layouts and its rule.
 
-A layer's *rule* turns its arguments and the names of x's axes into the statistics pattern and the parameter axes.
-Nothing else in the package asks which layer it has in hand. Facts: the torch.nn reference pages and
-``torch/nn/functional.py`` of torch 2.13.
+A *rule* turns the arguments and the axis names of x into the statistics pattern and the parameter axes. No other module asks
+which layer it has. Source: the torch.nn reference pages and ``torch/nn/functional.py`` of torch 2.13.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from typing import Any
 from torch import nn
 
 from normviz.layers.errors import NormvizError
+from normviz.layers.messages import _
 
 Arguments = Mapping[str, Any]
 REQUIRED = object()
@@ -21,7 +21,7 @@ REQUIRED = object()
 
 @dataclass(frozen=True)
 class Argument:
-    """One argument of a layer: its name, its default, and what it takes (a key of ``arguments.READERS``)."""
+    """One argument of a layer: its name, its kind of value (a key of ``arguments.READERS``) and its default."""
 
     name: str
     takes: str
@@ -31,25 +31,25 @@ class Argument:
 
 @dataclass(frozen=True)
 class Sharing:
-    """What a rule answers: who keeps a mean of its own, where gamma stands, and the sizes of split axes."""
+    """The result of a rule: the statistics pattern, the axes of gamma, and the sizes of split axes."""
 
     stats: str
     params: str
     sizes: tuple[tuple[str, int], ...] = ()
 
 
-Rule = Callable[[Arguments, tuple[str, ...], bool], Sharing]  # arguments, axes, running statistics?
+Rule = Callable[[Arguments, tuple[str, ...], bool], Sharing]  # arguments, axes, whether running statistics are used
 
 
 @dataclass(frozen=True)
 class Kind:
     """One layer class.
 
-    layouts       the axis letters it means, by rank; of a higher rank, ``stem`` and then D1, D2, ...
-    ranks         (lowest, highest) rank that it takes; highest None for any.
-    channel_axis  where num_features is looked for; None where the layer has no channel axis. Of InstanceNorm's
-                  unbatched form it is one less.
-    module        the torch class, or None where torch has none.
+    layouts        the default layout for each rank; for a higher rank, ``stem`` and then D1, D2, ...
+    ranks          the lowest and the highest rank of x; None for no highest.
+    module         the torch class, or None if torch has none.
+    channel_axis   the channel axis of x, or None; 0 if x has no batch axis.
+    unbatched_rank the rank of an x without a batch axis (InstanceNorm), or None.
     """
 
     name: str
@@ -66,27 +66,28 @@ class Kind:
     source: str = ""
 
     def layout(self, rank: int) -> str:
-        """The default layout of that rank."""
+        """The default layout of an x of that rank."""
         numbered = "".join(f"D{i}" for i in range(1, rank - len(self.stem) + 1))
         return self.layouts.get(rank, self.stem + numbered)
 
     @property
     def siblings(self) -> tuple[Kind, ...]:
-        """The kinds of its family, itself included: BatchNorm1d, BatchNorm2d, ..."""
+        """All kinds of the family: BatchNorm1d, BatchNorm2d, ..."""
         return FAMILIES[self.family]
 
     @property
     def can_track(self) -> bool:
-        """Can it keep running statistics?"""
+        """Whether the layer can have running statistics."""
         return any(argument.name == "track_running_stats" for argument in self.arguments)
 
     @property
     def eps_may_be_none(self) -> bool:
+        """Whether eps=None means the machine epsilon."""
         return any(argument.takes == "eps or None" for argument in self.arguments)
 
     @property
     def per_instance(self) -> bool:
-        """Does it take an unbatched x too, and read a batch one example at a time?"""
+        """Whether the layer normalizes each example alone and also takes an x without a batch axis."""
         return self.unbatched_rank is not None
 
     def takes_rank(self, rank: int) -> bool:
@@ -94,28 +95,28 @@ class Kind:
         return low <= rank and (high is None or rank <= high)
 
     def channel(self, rank: int) -> int | None:
-        """The position of the channel axis in x of that rank."""
+        """The channel axis of an x of that rank, or None."""
         return 0 if rank == self.unbatched_rank else self.channel_axis
 
 
-def _arrow(axes: tuple[str, ...], kept: tuple[str, ...]) -> str:
+def _pattern(axes: tuple[str, ...], kept: tuple[str, ...]) -> str:
     return f"{' '.join(axes)} -> {' '.join(kept)}"
 
 
 def _trailing(given: Arguments, axes: tuple[str, ...], running: bool) -> Sharing:
     depth = len(given["normalized_shape"])
-    return Sharing(_arrow(axes, axes[: len(axes) - depth]), " ".join(axes[len(axes) - depth :]))
+    return Sharing(_pattern(axes, axes[: len(axes) - depth]), " ".join(axes[len(axes) - depth :]))
 
 
 def _per_channel(given: Arguments, axes: tuple[str, ...], running: bool) -> Sharing:
-    return Sharing(_arrow(axes, (axes[1],)), axes[1])
+    return Sharing(_pattern(axes, (axes[1],)), axes[1])
 
 
 def _per_instance(unbatched: int) -> Rule:
     def rule(given: Arguments, axes: tuple[str, ...], running: bool) -> Sharing:
         channel = 0 if len(axes) == unbatched else 1
         kept = (axes[channel],) if running else axes[: channel + 1]
-        return Sharing(_arrow(axes, kept), axes[channel])
+        return Sharing(_pattern(axes, kept), axes[channel])
 
     return rule
 
@@ -123,21 +124,25 @@ def _per_instance(unbatched: int) -> Rule:
 def _per_group(given: Arguments, axes: tuple[str, ...], running: bool) -> Sharing:
     group, member = (next(name for name in names if name not in axes) for names in (("g", "g0"), ("k", "k0")))
     split = (axes[0], f"({group} {member})", *axes[2:])
-    return Sharing(_arrow(split, (axes[0], group)), axes[1], ((group, given["num_groups"]),))
+    return Sharing(_pattern(split, (axes[0], group)), axes[1], ((group, given["num_groups"]),))
 
 
 def _over_channels(given: Arguments, axes: tuple[str, ...], running: bool) -> Sharing:
-    return Sharing(_arrow(axes, (axes[0], *axes[2:])), axes[1])
+    return Sharing(_pattern(axes, (axes[0], *axes[2:])), axes[1])
 
 
 def _over_one_axis(given: Arguments, axes: tuple[str, ...], running: bool) -> Sharing:
     dim = given["dim"]
     if not -len(axes) <= dim < len(axes):
         raise NormvizError(
-            f"dim={dim} is no axis of a tensor of rank {len(axes)}; give one from {-len(axes)} to {len(axes) - 1}."
+            _("dim={dim} is not an axis of a tensor of rank {rank}; give one from {low} to {high}."),
+            dim=dim,
+            rank=len(axes),
+            low=-len(axes),
+            high=len(axes) - 1,
         )
     reduced = axes[dim]
-    return Sharing(_arrow(axes, tuple(axis for axis in axes if axis != reduced)), axes[-1])
+    return Sharing(_pattern(axes, tuple(axis for axis in axes if axis != reduced)), axes[-1])
 
 
 EPS, AFFINE, BIAS = Argument("eps", "eps", 1e-5), Argument("affine", "flag", True), Argument("bias", "flag", True)

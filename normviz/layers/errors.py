@@ -1,43 +1,50 @@
-"""The one exception that carries a message for a reader."""
+"""The exception and the warning that normviz raises, and how their messages write values."""
 
 import re
+from collections.abc import Iterable
+
+from normviz.layers.messages import _
 
 
 class NormvizError(ValueError):
-    """A request that cannot be met; its text names the rule, the values and a remedy.
+    """An invalid request. The message states the rule, the values and a remedy; ``values`` fill its placeholders.
 
-    >>> raise NormvizError("C=6 cannot be split into 4 equal groups; num_groups must be 1, 2, 3 or 6.")
+    >>> raise NormvizError("eps={eps} must be a finite number, such as 1e-5.", eps="inf")
     Traceback (most recent call last):
     ...
-    normviz.layers.errors.NormvizError: C=6 cannot be split into 4 equal groups; num_groups must be 1, 2, 3 or 6.
+    normviz.layers.errors.NormvizError: eps=inf must be a finite number, such as 1e-5.
     """
+
+    def __init__(self, message: str, /, **values: object) -> None:
+        super().__init__(message.format(**values) if values else message)
 
 
 class NormvizWarning(UserWarning):
-    """Something legal that is seldom meant, such as BatchNorm1d on (N, L, C)."""
+    """A valid request that is seldom intended, such as BatchNorm1d on (N, L, C)."""
 
 
 LONGEST_ECHO = 60
 
 
 def echo(value: object) -> str:
-    """The value as it may stand in a message: short, and on one line.
+    """The value for use in a message: shortened, and on one line.
 
     >>> echo("a" * 100)
     "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…"
     """
     try:
         text = re.sub(r"\s*\n\s*", " ", repr(value))
-    except ValueError:  # Python prints no whole number of more than 4300 digits
-        text = "a value too long to print"
+    except ValueError:  # Python does not print an int of more than 4300 digits
+        text = _("a value too long to print")
     return text if len(text) <= LONGEST_ECHO else text[:LONGEST_ECHO] + "…"
 
 
-def listed(values: object, last: str = "or") -> str:
-    """Values as a phrase.
+def listed(values: Iterable[object], last: str = "or") -> str:
+    """The values as a phrase, with "or" or "and" before the last one.
 
     >>> listed([1, 2, 3, 6])
     '1, 2, 3 or 6'
     """
-    words = [str(value) for value in values]  # type: ignore[attr-defined]
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
+    *first, final = [str(value) for value in values]
+    pattern = _("{values} or {final}") if last == "or" else _("{values} and {final}")
+    return pattern.format(values=", ".join(first), final=final) if first else final

@@ -1,4 +1,4 @@
-"""A layer's call as a value: read from text or from a torch module, written as text, turned into a Norm.
+"""A layer and its arguments as a value: read from text or from a torch module, written as text, converted to a Norm.
 
 >>> layer = Layer.parse("nn.LayerNorm([3, 4, 4], eps=1e-6)")
 >>> str(layer)
@@ -19,16 +19,17 @@ from torch import nn
 
 from normviz.layers.arguments import READERS
 from normviz.layers.axes import MAX_TEXT
-from normviz.layers.catalogue import KINDS, REQUIRED, Kind
+from normviz.layers.catalogue import KINDS, REQUIRED, Argument, Kind
 from normviz.layers.errors import NormvizError, echo, listed
+from normviz.layers.messages import _
 from normviz.layers.norm import Norm
 
 
 @dataclass(frozen=True)
 class Layer:
-    """One layer of the catalogue with its arguments (defaults filled in) and its mode.
+    """One layer of the catalogue with all its arguments, including defaults, and its mode.
 
-    Make one with ``Layer.parse``, ``Layer.of`` or ``Layer.make``; all raise NormvizError on illegal arguments.
+    Make one with ``Layer.parse``, ``Layer.of`` or ``Layer.make``. All raise NormvizError for invalid arguments.
     """
 
     name: str
@@ -37,22 +38,28 @@ class Layer:
 
     @classmethod
     def make(cls, name: str, *positional: Any, training: bool = True, **named: Any) -> Layer:
-        """The layer that ``name(*positional, **named)`` makes."""
-        return _made(name, positional, named, training)
+        """The layer ``name(*positional, **named)``."""
+        return _make(name, positional, named, training)
 
     @classmethod
     def of(cls, module: nn.Module) -> Layer:
-        """The layer that a torch module is; its arguments are read from its attributes."""
+        """The layer of a torch module, with the arguments read from its attributes."""
         kind = next((kind for kind in KINDS.values() if kind.module and isinstance(module, kind.module)), None)
         if kind is None or kind.module is None:
             names = listed([kind.name for kind in KINDS.values() if kind.module])
             raise NormvizError(
-                f"{type(module).__name__} is no normalization layer of torch.nn; give {names}, or a Norm."
+                _("{module} is not a normalization layer of torch.nn; give a Norm, or {layers}."),
+                module=type(module).__name__,
+                layers=names,
             )
         if type(module).forward is not kind.module.forward:
             raise NormvizError(
-                f"{type(module).__name__} is a {kind.name} with a forward of its own, which may share otherwise; "
-                "describe it with a Norm, as in Norm('n c h w -> n h w', 'c')."
+                _(
+                    "{module} overrides the forward of {layer}, so it may use other statistics; describe it with a Norm, as in "
+                    "Norm('n c h w -> n h w', 'c')."
+                ),
+                module=type(module).__name__,
+                layer=kind.name,
             )
         return cls(kind.name, _bind(kind, (), _attributes(module, kind)), module.training)
 
@@ -60,10 +67,10 @@ class Layer:
     def parse(cls, text: str) -> Layer | Norm:
         """Read ``"GroupNorm(2, 4)"``, ``"nn.BatchNorm2d(3).eval()"`` or ``"Norm('n d -> n', 'd')"``.
 
-        The text is parsed and never evaluated: a constructor's name and literals.
+        The text is a constructor with literals. It is parsed and never evaluated.
         """
         if not isinstance(text, str) or len(text) > MAX_TEXT:
-            raise _no_layer(text)
+            raise _not_a_layer(text)
         return _parse(text)
 
     @property
@@ -77,21 +84,21 @@ class Layer:
 
     @property
     def affine(self) -> bool:
-        """Is there a gamma?"""
+        """Whether the layer has a gamma."""
         return bool(self.given.get("affine", self.given.get("elementwise_affine", True)))
 
     @property
     def tracks(self) -> bool:
-        """Are there running statistics?"""
+        """Whether the layer has running statistics."""
         return bool(self.given.get("track_running_stats", False))
 
     @property
     def running(self) -> bool:
-        """Are running statistics used in place of x's?"""
+        """Whether running statistics are used instead of those of x."""
         return self.tracks and not self.training
 
     def norm(self, axes: tuple[str, ...]) -> Norm:
-        """The Norm that the layer is on an x with these axes."""
+        """The Norm of the layer for an x with these axes."""
         sharing = self.kind.rule(self.given, axes, self.running)
         return Norm(
             sharing.stats,
@@ -104,23 +111,23 @@ class Layer:
         )
 
     def buffers(self) -> int:
-        """Elements of running_mean, running_var and num_batches_tracked."""
+        """The number of elements of running_mean, running_var and num_batches_tracked."""
         return 2 * int(self.given["num_features"]) + 1 if self.tracks else 0
 
     def module(self, dtype: Any = None) -> nn.Module:
-        """The torch module, fresh. Raises NormvizError where torch.nn has none."""
+        """A new torch module. Raises NormvizError if torch.nn has none."""
         if self.kind.module is None:
-            raise NormvizError(f"torch.nn has no {self.name}; its 'torch-scratch' code does the same.")
+            raise NormvizError(_("torch.nn has no {layer}; its 'torch-scratch' code does the same."), layer=self.name)
         arguments = {name: list(value) if isinstance(value, tuple) else value for name, value in self.arguments}
         return self.kind.module(**arguments, dtype=dtype).train(self.training)
 
     def with_(self, **changes: Any) -> Layer:
-        """The same layer with some arguments, or its ``training`` mode, changed."""
+        """The layer with some arguments, or the ``training`` mode, changed."""
         training = changes.pop("training", self.training)
         return replace(self, arguments=_bind(self.kind, (), {**self.given, **changes}), training=training)
 
     def __str__(self) -> str:
-        words: list[str] = []
+        texts: list[str] = []
         by_position = True
         for argument in self.kind.arguments:
             value = self.given[argument.name]
@@ -129,38 +136,56 @@ class Layer:
                 continue
             text = repr(list(value) if isinstance(value, tuple) else value)
             by_position = by_position and not argument.keyword_only and argument.default is REQUIRED
-            words.append(text if by_position else f"{argument.name}={text}")
-        return f"{self.name}({', '.join(words)}){'' if self.training else '.eval()'}"
+            texts.append(text if by_position else f"{argument.name}={text}")
+        return f"{self.name}({', '.join(texts)}){'' if self.training else '.eval()'}"
 
 
-def _made(name: str, positional: tuple[Any, ...], named: Mapping[Any, Any], training: bool) -> Layer:
-    """``named`` apart from our own words: a text may name an argument ``training``."""
+def _make(name: str, positional: tuple[Any, ...], named: Mapping[Any, Any], training: bool) -> Layer:
+    """``named`` is one value because a text may have an argument called ``training``."""
     if name not in KINDS:
-        raise NormvizError(f"{echo(name)} is no layer of the catalogue; it has {listed([*KINDS, 'Norm'])}.")
+        raise NormvizError(
+            _("{name} is not a layer of the catalogue, which has {layers}."),
+            name=echo(name),
+            layers=listed([*KINDS, "Norm"], "and"),
+        )
     return Layer(name, _bind(KINDS[name], positional, named), training)
 
 
 def _bind(kind: Kind, positional: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
     slots = [argument.name for argument in kind.arguments if not argument.keyword_only]
     if len(positional) > len(slots):
+        names = listed(slots, "and")
         raise NormvizError(
-            f"{kind.name} takes {len(slots)} arguments by position and got {len(positional)}; it takes {listed(slots, 'and')}."
+            _("{layer} takes at most {most} positional arguments and got {given}; it takes {names}."),
+            layer=kind.name,
+            most=len(slots),
+            given=len(positional),
+            names=names,
         )
     values = dict(zip(slots, positional, strict=False))
+    known = [argument.name for argument in kind.arguments]
     for name, value in named.items():
         if name in values:
-            raise NormvizError(f"{kind.name} got {name} twice; give it once.")
-        if name not in {argument.name for argument in kind.arguments}:
-            names = listed([argument.name for argument in kind.arguments], "and")
-            raise NormvizError(f"{kind.name} has no argument {echo(name)} here; it takes {names}.")
+            raise NormvizError(_("{layer} got {name} twice; give it once."), layer=kind.name, name=name)
+        if name not in known:
+            raise NormvizError(
+                _("{layer} has no argument {name}; it takes {names}."),
+                layer=kind.name,
+                name=echo(name),
+                names=listed(known, "and"),
+            )
         values[name] = value
-    bound = []
-    for argument in kind.arguments:
-        value = values.get(argument.name, argument.default)
-        if value is REQUIRED:
-            raise NormvizError(f"{kind.name} needs {argument.name}, as in {kind.name}({EXAMPLES[kind.family]}).")
-        bound.append((argument.name, READERS[argument.takes](argument.name, value)))
-    return tuple(bound)
+    return tuple((argument.name, _bound_value(kind, argument, values)) for argument in kind.arguments)
+
+
+def _bound_value(kind: Kind, argument: Argument, values: Mapping[str, Any]) -> Any:
+    value = values.get(argument.name, argument.default)
+    if value is REQUIRED:
+        example = f"{kind.name}({EXAMPLES[kind.family]})"
+        raise NormvizError(
+            _("{layer} needs {name}, as in {example}."), layer=kind.name, name=argument.name, example=example
+        )
+    return READERS[argument.takes](argument.name, value)
 
 
 EXAMPLES = {
@@ -179,7 +204,8 @@ def _attributes(module: nn.Module, kind: Kind) -> dict[str, Any]:
     weight, bias = getattr(module, "weight", None), getattr(module, "bias", None)
     if weight is None and bias is not None:
         raise NormvizError(
-            f"this {kind.name} has a beta and no gamma; give it a weight of ones, or describe it with a Norm."
+            _("this {layer} has a beta and no gamma; give it a weight of ones, or describe it with a Norm."),
+            layer=kind.name,
         )
     found: dict[str, Any] = {}
     for argument in kind.arguments:
@@ -188,7 +214,7 @@ def _attributes(module: nn.Module, kind: Kind) -> dict[str, Any]:
         elif argument.name == "bias":
             found[argument.name] = bias is not None or weight is None
         elif argument.name == "track_running_stats" and not kind.per_instance:
-            found[argument.name] = module.running_mean is not None  # what its forward asks
+            found[argument.name] = module.running_mean is not None  # as in torch's forward
         else:
             found[argument.name] = getattr(module, argument.name)
     return found
@@ -200,10 +226,10 @@ TRAINING = {"train": True, "eval": False}
 
 @lru_cache(maxsize=1024)
 def _parse(text: str) -> Layer | Norm:
-    call, mode = _call(text)
-    prefix, _, name = _dotted(call.func).rpartition(".")
-    if not name or prefix not in PREFIXES:
-        raise _no_layer(text)
+    call, mode = _parse_call(text)
+    *prefix, name = _dotted_name(call.func).split(".")
+    if not name or ".".join(prefix) not in PREFIXES:
+        raise _not_a_layer(text)
     try:
         positional = tuple(ast.literal_eval(value) for value in call.args)
         named = {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords}
@@ -211,43 +237,51 @@ def _parse(text: str) -> Layer | Norm:
             raise ValueError
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         raise NormvizError(
-            f"{echo(text)} has an argument that is no literal; write numbers, lists, True, False or None, as in LayerNorm([3, 4, 4])."
+            _(
+                "{text} has an argument that is not a literal; write numbers, lists, True, False or None, as in LayerNorm([3, 4, 4])."
+            ),
+            text=echo(text),
         ) from None
     if name == "Norm":
-        return _norm(text, mode, positional, named)
-    return _made(name, positional, named, TRAINING.get(mode, True))
+        return _make_norm(text, mode, positional, named)
+    return _make(name, positional, named, TRAINING.get(mode, True))
 
 
-def _norm(text: str, mode: str, positional: tuple[Any, ...], named: Mapping[Any, Any]) -> Norm:
+def _make_norm(text: str, mode: str, positional: tuple[Any, ...], named: Mapping[Any, Any]) -> Norm:
     if mode:
-        raise NormvizError(f"a Norm has no .{mode}(); write running=True in it where running statistics are used.")
+        raise NormvizError(
+            _("a Norm has no .{mode}(); write running=True in it if it uses running statistics."), mode=mode
+        )
     try:
         return Norm(*positional, **named)
     except TypeError:
         raise NormvizError(
-            f"{echo(text)} is no Norm; it takes stats, params, center, eps, bias, running and sizes, "
-            "as in Norm('n c h w -> n h w', 'c')."
+            _(
+                "{text} is not a Norm; it takes stats, params, center, eps, bias, running and sizes, as in "
+                "Norm('n c h w -> n h w', 'c')."
+            ),
+            text=echo(text),
         ) from None
 
 
-def _call(text: str) -> tuple[ast.Call, str]:
-    """The constructor call in ``text`` and the mode that follows it: "train", "eval" or ""."""
+def _parse_call(text: str) -> tuple[ast.Call, str]:
+    """The constructor call in ``text`` and the mode after it: "train", "eval" or ""."""
     try:
         node = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
-        raise _no_layer(text) from None
+        raise _not_a_layer(text) from None
     if not isinstance(node, ast.Call):
-        raise _no_layer(text)
+        raise _not_a_layer(text)
     function = node.func
     if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Call):
         if function.attr not in TRAINING or node.args or node.keywords:
-            raise _no_layer(text)
+            raise _not_a_layer(text)
         return function.value, function.attr
     return node, ""
 
 
-def _dotted(node: ast.expr) -> str:
-    """``torch.nn.LayerNorm`` where the node is such a name, else nothing."""
+def _dotted_name(node: ast.expr) -> str:
+    """``torch.nn.LayerNorm`` if the node is such a name, else an empty text."""
     names: list[str] = []
     while isinstance(node, ast.Attribute):
         names.append(node.attr)
@@ -255,7 +289,11 @@ def _dotted(node: ast.expr) -> str:
     return ".".join([node.id, *reversed(names)]) if isinstance(node, ast.Name) else ""
 
 
-def _no_layer(text: object) -> NormvizError:
+def _not_a_layer(text: object) -> NormvizError:
     return NormvizError(
-        f"{echo(text)} is no layer; write a constructor and literals, as in LayerNorm([3, 4, 4]), GroupNorm(2, 4) or BatchNorm2d(3).eval()."
+        _(
+            "{text} is not a layer; write a constructor with literals, as in LayerNorm([3, 4, 4]), GroupNorm(2, 4) or "
+            "BatchNorm2d(3).eval()."
+        ),
+        text=echo(text),
     )

@@ -1,7 +1,7 @@
-"""Who shares what: group ids and exact counts, from a pattern and named sizes.
+"""Which elements share: group ids and exact counts, from a pattern and the sizes of its axes.
 
-Sharing is separable: the id of x[i, j, ...] is a sum of one number for each axis. So the ids of a tensor of any size are
-a handful of short tables, and counts are products that never need an array.
+The group id of x[i, j, ...] is a sum of one number per axis. So one short table per axis gives the ids of a tensor of any size, and
+counts are products that need no array.
 """
 
 from __future__ import annotations
@@ -11,28 +11,29 @@ from dataclasses import dataclass
 from functools import reduce
 from itertools import product
 from math import prod
-from operator import index as as_whole
+from operator import index as as_int
 
 import numpy as np
 from numpy.typing import NDArray
 
 from normviz.layers.errors import NormvizError, echo
+from normviz.layers.messages import _
 from normviz.layers.norm import Norm
 
 Ids = NDArray[np.int64]
 Window = Sequence[range]
 LIMIT = 2**26
-MOST_IDS = 2**53  # exact in a browser too
+MOST_IDS = 2**53  # exact in JavaScript too
 
 
 @dataclass(frozen=True)
 class Counts:
-    """How many of everything; exact for any shape.
+    """Exact counts, for any shape.
 
     statistics              groups of elements, each with one mean and one variance (RMSNorm: one mean square)
-    elements_per_statistic  elements of x in each such group
-    gamma_shape, beta_shape None where there is none
-    parameters              elements of gamma and of beta together
+    elements_per_statistic  elements of x in each group
+    gamma_shape, beta_shape None if there is no gamma, no beta
+    parameters              elements of gamma and beta together
     buffers                 elements of running_mean, running_var and num_batches_tracked
     """
 
@@ -45,7 +46,7 @@ class Counts:
 
 
 def counts(norm: Norm, shape: tuple[int, ...], buffers: int = 0) -> Counts:
-    """The counts of ``norm`` on an x of ``shape``.
+    """The counts of ``norm`` for an x of ``shape``.
 
     >>> counts(Norm("n c h w -> n", "c h w"), (2, 3, 4, 4)).parameters
     96
@@ -66,20 +67,20 @@ def counts(norm: Norm, shape: tuple[int, ...], buffers: int = 0) -> Counts:
 def stat_tables(norm: Norm, shape: tuple[int, ...], window: Window | None = None) -> tuple[Ids, ...]:
     """One table for each axis of x: the statistics id of an element is the sum of its entries.
 
-    ``window`` asks for a part of each axis; without it, tables cover the axes whole.
+    ``window`` selects a part of each axis; without it, the tables cover all of x.
     """
     return _tables(norm, shape, norm.pattern.right, window)
 
 
 def param_tables(norm: Norm, shape: tuple[int, ...], window: Window | None = None) -> tuple[Ids, ...] | None:
-    """The same for gamma and beta; None where there is no gamma."""
+    """The same for gamma and beta; None if there is no gamma."""
     return None if norm.params is None else _tables(norm, shape, norm.gamma_axes, window)
 
 
 def _tables(norm: Norm, shape: tuple[int, ...], kept: Sequence[str], window: Window | None) -> tuple[Ids, ...]:
-    """Groups are numbered from 0 in row-major order of the ``kept`` names."""
+    """Groups are numbered from 0 in row-major order of the ``kept`` axes."""
     ranges = [range(size) for size in shape] if window is None else window
-    check_limit([max(map(len, ranges))], "a table")
+    check_limit([max(map(len, ranges))])
     sizes = norm.axis_sizes(shape)
     stride: dict[str, int] = {}
     step = 1
@@ -87,7 +88,9 @@ def _tables(norm: Norm, shape: tuple[int, ...], kept: Sequence[str], window: Win
         stride[name], step = step, step * sizes[name]
     if step > MOST_IDS:
         raise NormvizError(
-            f"{step:,} groups are too many to number (at most {MOST_IDS:,}); counts and patterns still work for any shape."
+            _("{groups:,} groups are too many to number (at most {most:,}); counts and patterns work for any shape."),
+            groups=step,
+            most=MOST_IDS,
         )
     return tuple(
         _axis_table(axis, whole, positions, sizes, stride)
@@ -108,43 +111,50 @@ def _axis_table(
 
 
 def ids(tables: Sequence[Ids]) -> Ids:
-    """The id of every element, as an int64 array of x's shape (read-only).
+    """The id of every element, as a read-only int64 array of the shape of x.
 
     Raises NormvizError above 2^26 elements.
     """
-    check_limit([len(table) for table in tables], "group ids")
+    check_limit([len(table) for table in tables])
     summed: Ids = reduce(np.add.outer, tables)
     summed.setflags(write=False)
     return summed
 
 
 def peers(tables: Sequence[Ids], index: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """The indices whose id is ``index``'s, without ``index`` itself, in row-major order.
+    """The other indices with the same id as ``index``, in row-major order.
 
-    Raises NormvizError where there are more than 2^26.
+    Raises NormvizError if there are more than 2^26.
     """
     choices = [np.flatnonzero(table == table[i]).tolist() for table, i in zip(tables, index, strict=True)]
-    check_limit([len(choice) for choice in choices], "peers")
+    check_limit([len(choice) for choice in choices])
     return [other for other in product(*choices) if other != index]
 
 
-def check_limit(shape: Sequence[int], what: str) -> None:
-    """Raise NormvizError where an array of ``shape`` would have more than 2^26 elements."""
+def check_limit(shape: Sequence[int]) -> None:
+    """Raise NormvizError if an array of ``shape`` would have more than 2^26 elements."""
     if prod(shape) > LIMIT:
         raise NormvizError(
-            f"{what} of {prod(shape):,} elements are more than {LIMIT:,}; counts and patterns still work for any shape."
+            _(
+                "this needs an array of {elements:,} elements, more than {most:,}; counts and patterns work for any shape."
+            ),
+            elements=prod(shape),
+            most=LIMIT,
         )
 
 
 def check_index(index: Sequence[int], shape: tuple[int, ...]) -> tuple[int, ...]:
-    """``index`` as a tuple of whole numbers within ``shape``; negative ones count from the end."""
+    """``index`` as a tuple of ints within ``shape``; negative ones count from the end."""
     try:
-        whole = tuple(as_whole(i) for i in index)
+        found = tuple(as_int(i) for i in index)
     except TypeError:
-        whole = ()
-    if len(whole) != len(shape) or any(not -size <= i < size for i, size in zip(whole, shape, strict=False)):
+        found = ()
+    if len(found) != len(shape) or any(not -size <= i < size for i, size in zip(found, shape, strict=False)):
         raise NormvizError(
-            f"index {echo(index)} is no element of a tensor of shape {shape}; "
-            f"give {len(shape)} whole numbers, each below its size."
+            _(
+                "index {index} is not an element of a tensor of shape {shape}; give one whole number for each axis, less than its size."
+            ),
+            index=echo(index),
+            shape=shape,
         )
-    return tuple(i % size for i, size in zip(whole, shape, strict=True))
+    return tuple(i % size for i, size in zip(found, shape, strict=True))

@@ -1,17 +1,19 @@
-"""Where torch refuses an input: its own words, what they mean, and what to do.
+"""Inputs that torch refuses: torch's own message, its meaning, and the remedy.
 
-``check(layer, shape)`` is silent where torch's forward would run, and raises NormvizError where it would not.
-The quoted words are those of torch 2.13; a test compares each with what torch really says.
+``check(layer, shape)`` returns if torch's forward would run, and raises NormvizError if not. The quoted words are those of
+torch 2.13; a test compares each with the message of torch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 from normviz.layers.axes import divisors
+from normviz.layers.catalogue import Kind
 from normviz.layers.errors import NormvizError, listed
+from normviz.layers.messages import _
 
 if TYPE_CHECKING:
     from normviz.layers.layer import Layer
@@ -20,13 +22,13 @@ MOST_LISTED = 15
 
 
 def check(layer: Layer, shape: tuple[int, ...]) -> None:
-    """Raise NormvizError unless ``layer`` takes an x of that shape. Layers that torch lacks keep rules of their own.
+    """Raise NormvizError unless ``layer`` takes an x of that shape; for layers that torch does not have too.
 
-    The rules stand in torch's order, so that the first that is broken is the one torch speaks of.
+    The rules are in torch's order, so the first broken rule is the one that torch reports.
     """
     given, kind = layer.given, layer.kind
     if "num_groups" in given:
-        _check_divides(given["num_channels"], given["num_groups"])
+        _check_groups_divide(given["num_channels"], given["num_groups"])
     _check_rank(layer, shape)
     if "normalized_shape" in given:
         _check_trailing(layer.name, given["normalized_shape"], shape)
@@ -40,31 +42,47 @@ def check(layer: Layer, shape: tuple[int, ...]) -> None:
         _check_batch(layer, shape)
 
 
-def _quote(words: str, meaning: str) -> NormvizError:
-    return NormvizError(f'torch refuses: "{words}". {meaning}')
+def _quote(words: str, meaning: str, **values: object) -> NormvizError:
+    return NormvizError(_('torch refuses: "{words}". {meaning}'), words=words, meaning=meaning.format(**values))
+
+
+def allowed_ranks(kinds: Iterable[Kind]) -> str:
+    """The ranks that one of the kinds takes, as a phrase."""
+    lows, highs = zip(*(kind.ranks for kind in kinds), strict=True)
+    if None in highs:
+        return _("{rank} or higher", rank=min(lows))
+    return listed(range(min(lows), max(highs) + 1))
 
 
 def _check_rank(layer: Layer, shape: tuple[int, ...]) -> None:
     rank, (low, high) = len(shape), layer.kind.ranks
     if layer.kind.takes_rank(rank):
         return
-    takes = f"at least {low}D" if high is None else listed([f"{r}D" for r in range(low, high + 1)])
-    found = f"{rank} {'axis' if rank == 1 else 'axes'}, shape {shape}"
+    ranks = allowed_ranks([layer.kind])
     if layer.kind.module is None:
-        raise NormvizError(f"{layer.name} takes an x with {takes.replace('D', '')} axes, and this one has {found}.")
+        raise NormvizError(
+            _("{layer} takes an x of rank {ranks}, and this x has rank {rank}, shape {shape}."),
+            layer=layer.name,
+            ranks=ranks,
+            rank=rank,
+            shape=shape,
+        )
+    words = f"expected {'at least 2D' if high is None else ' or '.join(f'{r}D' for r in range(low, high + 1))} input (got {rank}D input)"
     if layer.name == "GroupNorm":
         words = f"Expected at least 2 dimensions for input tensor but received {rank}"
-    else:
-        words = f"expected {takes} input (got {rank}D input)"
-    fitting = [kind.name for kind in layer.kind.siblings if kind.takes_rank(rank)]
-    remedy = f"For this x use {listed(fitting)}." if fitting else f"Give an x with {takes.replace('D', '')} axes."
-    raise _quote(words, f"x has {found}. {remedy}")
+    siblings = [kind.name for kind in layer.kind.siblings if kind.takes_rank(rank)]
+    if siblings:
+        meaning = _("x has rank {rank}, shape {shape}. For this x use {layers}.")
+        raise _quote(words, meaning, rank=rank, shape=shape, layers=listed(siblings))
+    raise _quote(
+        words, _("x has rank {rank}, shape {shape}. Give an x of rank {ranks}."), rank=rank, shape=shape, ranks=ranks
+    )
 
 
 def _check_trailing(name: str, wanted: tuple[int, ...], shape: tuple[int, ...]) -> None:
     if shape[-len(wanted) :] == wanted:
         return
-    gap = "" if name == "RMSNorm" else ", "  # torch's RMSNorm leaves the comma out
+    gap = "" if name == "RMSNorm" else ", "  # torch's message for RMSNorm has no comma
     words = (
         f"Given normalized_shape={list(wanted)}, expected input with shape [*{gap}{_commas(wanted)}], "
         f"but got input of size[{_commas(shape)}]"
@@ -72,22 +90,21 @@ def _check_trailing(name: str, wanted: tuple[int, ...], shape: tuple[int, ...]) 
     if name == "RMSNorm" and len(shape) < len(wanted):
         words = f"Input tensor must have at least {len(wanted)} dimensions, but got {len(shape)}"
     endings = listed([list(shape[start:]) for start in range(len(shape))])
-    raise _quote(
-        words, f"normalized_shape must be the last sizes of x, here {endings}.{_elsewhere(name, wanted, shape)}"
-    )
+    meaning = _("normalized_shape must be the last sizes of x, here {endings}.", endings=endings)
+    found = [axis for axis, size in enumerate(shape[:-1]) if wanted == (size,)]
+    if found:
+        axis = 1 if 1 in found else found[0]
+        move = _("Axis {axis} has size {size}: to normalize over it, move it to the end (x.movedim({axis}, -1)).")
+        if axis == 1 and name == "LayerNorm":
+            move = _(
+                "Axis {axis} has size {size}: to normalize over it, move it to the end (x.movedim({axis}, -1)) or use "
+                "ChannelsFirstLayerNorm."
+            )
+        meaning += " " + move.format(axis=axis, size=shape[axis])
+    raise _quote(words, meaning)
 
 
-def _elsewhere(name: str, wanted: tuple[int, ...], shape: tuple[int, ...]) -> str:
-    """Where the wanted size stands, if it is one size and does not stand last."""
-    places = [axis for axis, size in enumerate(shape[:-1]) if wanted == (size,)]
-    if not places:
-        return ""
-    axis = 1 if 1 in places else places[0]
-    instead = " or use ChannelsFirstLayerNorm" if axis == 1 and name == "LayerNorm" else ""
-    return f" Axis {axis} has size {shape[axis]}: to normalize over it, move it to the end (x.movedim({axis}, -1)){instead}."
-
-
-def _check_divides(channels: int, groups: int) -> None:
+def _check_groups_divide(channels: int, groups: int) -> None:
     if channels % groups == 0:
         return
     numbers: list[object] = [*divisors(channels)]
@@ -95,15 +112,18 @@ def _check_divides(channels: int, groups: int) -> None:
         numbers = [*numbers[: MOST_LISTED - 3], "…", *numbers[-2:]]
     raise _quote(
         f"num_channels ({channels}) must be divisible by num_groups ({groups})",
-        f"C={channels} channels cannot be split into {groups} equal groups; num_groups must be {listed(numbers)}.",
+        _("C={channels} channels cannot be split into {groups} equal groups; num_groups must be {numbers}."),
+        channels=channels,
+        groups=groups,
+        numbers=listed(numbers),
     )
 
 
 def _check_groups(given: Mapping[str, Any], shape: tuple[int, ...]) -> None:
     groups, channels, found = given["num_groups"], given["num_channels"], shape[1]
-    seen = [shape[0] * found // groups, groups, *shape[2:]]  # torch takes the product without num_groups
-    if seen[0] * prod(shape[2:]) == 1:
-        words = f"Expected more than 1 value per channel when training, got input size {seen}"
+    reported = [shape[0] * found // groups, groups, *shape[2:]]  # torch's product leaves out num_groups
+    if reported[0] * prod(shape[2:]) == 1:
+        words = f"Expected more than 1 value per channel when training, got input size {reported}"
     elif found % groups:
         words = (
             "Expected number of channels in input to be divisible by num_groups, but got input of shape "
@@ -116,17 +136,19 @@ def _check_groups(given: Mapping[str, Any], shape: tuple[int, ...]) -> None:
         )
     else:
         return
-    remedies = [f"write num_channels={found}"] if found != channels else []
-    remedies += ["choose a num_groups that divides it"] if found % groups else []
-    if remedies:
-        raise _quote(words, f"x has {found} channels on axis 1; {' and '.join(remedies)}.")
-    raise _quote(words, "Each group has one value, which has no spread. Use fewer groups, or more than one position.")
+    if found % groups:
+        meaning = _("x has size {found} on axis 1; write num_channels={found} and choose a num_groups that divides it.")
+    elif found != channels:
+        meaning = _("x has size {found} on axis 1; write num_channels={found}.")
+    else:
+        meaning = _("The variance of one value is 0. Use fewer groups, or more than one position.")
+    raise _quote(words, meaning, found=found)
 
 
 def _check_gamma(layer: Layer, shape: tuple[int, ...]) -> None:
     wanted, found = _channels(layer, shape)
     if wanted != found:
-        raise NormvizError(f"gamma has {wanted} elements and its axis of x has {found}. {_other_size(layer, shape)}")
+        raise NormvizError(_other_size(layer, shape))
 
 
 def _check_instance(layer: Layer, shape: tuple[int, ...]) -> None:
@@ -135,38 +157,40 @@ def _check_instance(layer: Layer, shape: tuple[int, ...]) -> None:
     if layer.affine and wanted != found:
         words = f"expected input's size at dim={axis} to match num_features ({wanted}), but got: {found}."
         raise _quote(words, _other_size(layer, shape))
-    seen = (1, *shape) if unbatched else shape
-    if not layer.running and prod(seen[2:]) == 1:
-        also = ", or eval mode with running statistics" if layer.tracks else ""
-        raise _one_value("spatial element", seen, f"Use a larger height, width or length{also}.")
+    batched = (1, *shape) if unbatched else shape
+    if not layer.running and prod(batched[2:]) == 1:
+        remedy = _("Use a larger height, width or length.")
+        if layer.tracks:
+            remedy = _("Use a larger height, width or length, or eval mode with running statistics.")
+        raise _one_value("spatial element", batched, remedy)
     if layer.tracks and wanted != found:
-        words = f"running_mean should contain {seen[0] * found} elements not {seen[0] * wanted}"
+        words = f"running_mean should contain {batched[0] * found} elements not {batched[0] * wanted}"
         raise _quote(words, _other_size(layer, shape))
 
 
 def _check_batch(layer: Layer, shape: tuple[int, ...]) -> None:
     wanted, found = _channels(layer, shape)
     if not layer.running and prod(shape[2:]) * shape[0] == 1:
-        remedy = "Use a batch of at least two, or more than one position, or eval mode with running statistics."
+        remedy = _("Use a batch of at least two, or more than one position, or eval mode with running statistics.")
         raise _one_value("value per channel", shape, remedy)
     eps = layer.given["eps"]
     if eps < 0 or (eps == 0 and not layer.running):
-        words = "non-negative" if layer.running else "positive during training"
-        raise _quote(f"batch_norm eps must be {words}, but got {eps}", "Give a small eps, such as 1e-5.")
+        rule = "non-negative" if layer.running else "positive during training"
+        raise _quote(f"batch_norm eps must be {rule}, but got {eps}", _("Give a small eps, such as 1e-5."))
     if wanted != found and (layer.tracks or layer.affine):
         words = f"{'running_mean' if layer.tracks else 'weight'} should contain {found} elements not {wanted}"
         raise _quote(words, _other_size(layer, shape))
 
 
-def _one_value(what: str, seen: Sequence[int], remedy: str) -> NormvizError:
+def _one_value(what: str, shape: Sequence[int], remedy: str) -> NormvizError:
+    words = f"Expected more than 1 {what} when training, got input size torch.Size({list(shape)})"
     return _quote(
-        f"Expected more than 1 {what} when training, got input size torch.Size({list(seen)})",
-        f"One value has no spread: its variance is 0, and it would normalize to 0 whatever x is. {remedy}",
+        words, _("The variance of one value is 0, so the output would not depend on x. {remedy}", remedy=remedy)
     )
 
 
 def _channels(layer: Layer, shape: tuple[int, ...]) -> tuple[int, int]:
-    """The number of channels that the layer was made for, and that of x."""
+    """The number of channels that the layer has, and that x has."""
     axis = layer.kind.channel(len(shape))
     assert axis is not None
     return int(layer.given[_channels_argument(layer)]), shape[axis]
@@ -177,11 +201,18 @@ def _channels_argument(layer: Layer) -> str:
 
 
 def _other_size(layer: Layer, shape: tuple[int, ...]) -> str:
-    axis, (_, found) = layer.kind.channel(len(shape)), _channels(layer, shape)
+    axis, (wanted, found), argument = layer.kind.channel(len(shape)), _channels(layer, shape), _channels_argument(layer)
     assert axis is not None
-    return (
-        f"{layer.name} takes axis {axis % len(shape)} of x as the channel axis, and it has {found} channels in {shape}; "
-        f"write {layer.with_(**{_channels_argument(layer): found})}, or move the channels there."
+    return _(
+        "{layer} has {argument}={wanted}, and axis {axis} of x, its channel axis, has size {found} in {shape}; write {remedy}, or "
+        "move the channels there.",
+        layer=layer.name,
+        argument=argument,
+        wanted=wanted,
+        axis=axis % len(shape),
+        found=found,
+        shape=shape,
+        remedy=layer.with_(**{argument: found}),
     )
 
 

@@ -13,7 +13,7 @@ from normviz.analysis.examples import example
 from normviz.analysis.explanation import check_sizes
 from normviz.layers.axes import MAX_TEXT, Pattern, layout_text, parse_layout
 from normviz.layers.errors import NormvizError, echo
-from normviz.layers.fit import fitted, of_family
+from normviz.layers.fit import default_layer, refit
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import check_index
@@ -53,7 +53,7 @@ def with_family(scene: Scene, family: str) -> Reading:
     if family == "Norm":
         return with_fields(scene, layer=scene.sharing.norm, layout=None)
     try:
-        layer = of_family(family, scene.shape, scene.axes)
+        layer = default_layer(family, scene.shape, scene.axes)
     except NormvizError as error:
         return Reading(scene, str(error))
     return with_fields(scene, layer=layer)
@@ -146,7 +146,7 @@ def _resized(scene: Scene, shape: tuple[int, ...], layout: str) -> Reading:
     try:
         layer = _refitted(scene, layer, shape, axes) if isinstance(layer, Layer) else _rewritten(layer, shape, axes)
     except NormvizError as error:
-        layer = of_family("LayerNorm", shape, axes)
+        layer = default_layer("LayerNorm", shape, axes)
         reading = _moved(scene, shape, layout, layer)
         return Reading(reading.scene, str(error))
     return _moved(scene, shape, layout, layer)
@@ -154,7 +154,7 @@ def _resized(scene: Scene, shape: tuple[int, ...], layout: str) -> Reading:
 
 def _refitted(scene: Scene, layer: Layer, shape: tuple[int, ...], axes: tuple[str, ...]) -> Layer:
     """The layer of the same family that fits; where the first axis was not normalized over, it is not now."""
-    fit, trailing = fitted(layer, shape, axes), layer.given.get("normalized_shape", scene.shape)
+    fit, trailing = refit(layer, shape, axes), layer.given.get("normalized_shape", scene.shape)
     if len(trailing) < len(scene.shape) and fit.given.get("normalized_shape") == shape and len(shape) > 1:
         return fit.with_(normalized_shape=list(shape[1:]))
     return fit

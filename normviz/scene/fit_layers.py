@@ -9,7 +9,7 @@ from normviz.analysis.comparison import FEWEST, MOST, suggestions
 from normviz.analysis.explanation import describe
 from normviz.layers.axes import parse_layout
 from normviz.layers.errors import NormvizError
-from normviz.layers.fit import fitted
+from normviz.layers.fit import refit
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.scene.scene import Scene
@@ -71,6 +71,6 @@ def _on(text: str, shape: tuple[int, ...], layout: str) -> str:
     except NormvizError:
         if not isinstance(layer, Layer):
             raise
-        layer = fitted(layer, shape, parse_layout(layout, len(shape)))
+        layer = refit(layer, shape, parse_layout(layout, len(shape)))
         describe(layer, shape, layout=layout)
     return str(layer) if isinstance(layer, Layer) else repr(layer)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from normviz.analysis.examples import DATA, PARAMETERS
-from normviz.analysis.explanation import LARGEST_SIZE
+from normviz.layers.arguments import LARGEST_SIZE
 from normviz.layers.axes import LETTER, MAX_RANK, layout_text, parse_layout
 from normviz.layers.errors import NormvizError, echo, listed
-from normviz.layers.fit import fitted, kind_for, of_family
+from normviz.layers.fit import default_layer, kind_for, refit
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.scene.grid import grid
@@ -93,7 +93,7 @@ def _refitted(wanted: dict[str, Any]) -> dict[str, Any]:
     (shape, axes), layer = _tensor(wanted), wanted.get("layer")
     if not isinstance(layer, Layer):
         raise NormvizError("a pattern has no sizes to fit.")
-    return {**wanted, "layer": fitted(layer, shape, axes)}
+    return {**wanted, "layer": refit(layer, shape, axes)}
 
 
 def _widened(wanted: dict[str, Any]) -> dict[str, Any]:
@@ -124,7 +124,7 @@ MENDS = (
 def _scene(wanted: dict[str, Any]) -> Scene:
     shape, axes = _tensor(wanted)
     given = {
-        "layer": of_family("LayerNorm", shape, axes),
+        "layer": default_layer("LayerNorm", shape, axes),
         "start": _window_with(wanted.get("at"), shape, axes),
         **{name: value for name, value in wanted.items() if name not in ("shape", "layout")},
     }

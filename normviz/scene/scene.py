@@ -19,7 +19,7 @@ from normviz.analysis.examples import DATA, PARAMETERS
 from normviz.analysis.explanation import Explanation
 from normviz.layers.axes import layout_text, parse_layout
 from normviz.layers.errors import NormvizError, echo, listed
-from normviz.layers.fit import of_family
+from normviz.layers.fit import default_layer
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.scene.cache import described, explained
@@ -166,7 +166,7 @@ def shortest(number: float) -> float:
 
 def _usual(shape: tuple[int, ...], layout: str, start: tuple[int, ...]) -> Scene:
     axes = parse_layout(layout, len(shape))
-    return Scene(shape, layout, of_family("LayerNorm", shape, axes), at=default_at(shape, axes, start), start=start)
+    return Scene(shape, layout, default_layer("LayerNorm", shape, axes), at=default_at(shape, axes, start), start=start)
 
 
 def _usual_layout(layer: Layer | Norm, shape: tuple[int, ...]) -> str:

@@ -81,10 +81,10 @@ REFUSED = [
     ("LayerNorm(3)", "a comparison takes 2 to 6 layers and got 'LayerNorm(3)'; give a list of them."),
     (["LayerNorm(3)", "BatchNorm1d(4)"], 'BatchNorm1d(4): torch refuses: "running_mean should contain 3 elements not 4".'),
     (["LayerNorm(3)", "BatchNorm2d(3)"], 'BatchNorm2d(3): torch refuses: "expected 4D input (got 2D input)".'),
-    (["LayerNorm(3)", "LayrNorm(3)"], "'LayrNorm' is no layer of the catalogue"),
+    (["LayerNorm(3)", "LayrNorm(3)"], "'LayrNorm' is not a layer of the catalogue"),
     (["LayerNorm(3)", Norm("n c -> n")], "Norm('n c -> n'): layout=ND and the pattern 'n c -> n' name the axes differently"),
-    (["LayerNorm(3)", Norm("n c d -> n")], "Norm('n c d -> n'): the pattern 'n c d -> n' names 3 axes and x has 2"),
-    (["LayerNorm(3)", "what\n" * 50], "is no layer; write a constructor"),
+    (["LayerNorm(3)", Norm("n c d -> n")], "Norm('n c d -> n'): the pattern 'n c d -> n' has rank 3 and x has rank 2"),
+    (["LayerNorm(3)", "what\n" * 50], "is not a layer; write a constructor"),
     ([f"LayerNorm({[2] * 60})"] * 2, "LayerNorm([2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2…: torch refuses"),
     (["LayerNorm(3)", 3], "3: layer=3 is no layer"),
 ]  # fmt: skip
@@ -137,7 +137,7 @@ def test_the_sentence_counts_what_the_figure_shows(drawn):
 
 
 def test_an_element_must_be_one():
-    with pytest.raises(NormvizError, match=r"index \(2, 0\) is no element of a tensor of shape \(2, 3\)"):
+    with pytest.raises(NormvizError, match=r"index \(2, 0\) is not an element of a tensor of shape \(2, 3\)"):
         sentence(compare(["BatchNorm1d(3)", "LayerNorm(3)"], (2, 3), "ND"), (2, 0))
 
 
@@ -186,7 +186,7 @@ def test_every_suggestion_is_the_text_of_a_layer_that_fits(shape):
 def test_suggestions_for_what_is_no_shape():
     with pytest.raises(NormvizError, match="must be a size"):
         suggestions((0, 3), "ND")
-    with pytest.raises(NormvizError, match="names 3 axes and x has 2"):
+    with pytest.raises(NormvizError, match="has rank 3 and x has rank 2"):
         suggestions((2, 3), "NCL")
 
 

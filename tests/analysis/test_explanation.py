@@ -123,7 +123,7 @@ def test_a_layout_for_a_norm_must_be_its_own():
 
 def test_a_layout_of_another_rank_is_refused():
     with pytest.raises(
-        NormvizError, match="the layout NCHW names 4 axes and x has 2; write one letter for each axis of x"
+        NormvizError, match="the layout NCHW has rank 4 and x has rank 2; write one letter for each axis of x"
     ):
         explain("LayerNorm(3)", (2, 3), layout="NCHW")
 
@@ -358,7 +358,7 @@ def test_any_norm_is_explained(drawn, seed):
 
 def test_a_norm_that_does_not_fit_is_refused():
     with pytest.raises(
-        NormvizError, match=re.escape("the pattern 'n c -> n' names 2 axes and x has 3, shape (2, 3, 4)")
+        NormvizError, match=re.escape("the pattern 'n c -> n' has rank 2 and x has rank 3, shape (2, 3, 4)")
     ):
         explain(Norm("n c -> n"), (2, 3, 4))
 

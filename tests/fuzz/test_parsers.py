@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from normviz.analysis.explanation import describe
 from normviz.layers.axes import Pattern, layout_text, parse_layout, parse_names
 from normviz.layers.errors import NormvizError, echo
-from normviz.layers.fit import fitted, of_family
+from normviz.layers.fit import default_layer, refit
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.scene.query import READERS
@@ -76,8 +76,8 @@ def test_the_nearest_layer(text, shape, family, layout):
         sizes, layer = READERS["shape"](shape), Layer.parse(text)
         axes = parse_layout(layout, len(sizes))
         if isinstance(layer, Layer):
-            describe(fitted(layer, sizes, axes), (2,) * len(sizes))
-        return of_family(family, sizes, axes)
+            describe(refit(layer, sizes, axes), (2,) * len(sizes))
+        return default_layer(family, sizes, axes)
 
     outcome((text, shape, family, layout), nearest)
 

@@ -50,8 +50,8 @@ def test_spaces_and_brackets_around_one_name_mean_nothing(text):
     assert Pattern.parse(text) == Pattern.parse("n c -> n")
 
 
-NO_PATTERN = "is no pattern; write the axes of x, an arrow and the kept axes, as in 'n c h w -> n'."
-NAMES_ARE = "names are lower-case letters and digits and no words of Python or einops"
+NO_PATTERN = "is not a pattern; write the axes of x, an arrow and the kept axes, as in 'n c h w -> n'."
+NAMES_ARE = "a name has lower-case letters and digits and is not a reserved word of Python or einops"
 ILLEGAL = [
     ("", f"'' {NO_PATTERN}"),
     ("n c h w", f"'n c h w' {NO_PATTERN}"),
@@ -60,12 +60,12 @@ ILLEGAL = [
     (None, f"None {NO_PATTERN}"),
     (3, f"3 {NO_PATTERN}"),
     (["n"], f"['n'] {NO_PATTERN}"),
-    ("n n -> n", "axis 'n' stands twice on the left of 'n n -> n'; name each axis once."),
-    ("n (g n) -> g", "axis 'n' stands twice on the left"),
-    ("n c -> z", "the right side of 'n c -> z' names 'z', which is no axis of x; its axes are n c."),
-    ("n c -> n n", "the right side of 'n c -> n n' names 'n' twice; name each axis once."),
-    ("n (g k) -> (g k)", f"'(g' is no axis name in ' (g k)'; {NAMES_ARE}, as in 'c h w'."),
-    ("n C -> n", f"'n C -> n' has 'C' where an axis name belongs; {NAMES_ARE}, and a split axis stands in one pair"),
+    ("n n -> n", "axis 'n' appears twice on the left of 'n n -> n'; name each axis once."),
+    ("n (g n) -> g", "axis 'n' appears twice on the left"),
+    ("n c -> z", "'-> z' names 'z', which is not an axis of x; its axes are n c."),
+    ("n c -> n n", "'-> n n' names 'n' twice; name each axis once."),
+    ("n (g k) -> (g k)", f"'(g' is not an axis name in ' (g k)'; {NAMES_ARE}, as in 'c h w'."),
+    ("n C -> n", f"'n C -> n' has 'C' where an axis name belongs; {NAMES_ARE}, and a split axis is in one pair"),
     ("n c? -> n", "has '?' where an axis name belongs"),
     ("n 1 -> n", "has '1' where an axis name belongs"),
     ("n ... -> n", "has '.' where an axis name belongs"),
@@ -74,14 +74,17 @@ ILLEGAL = [
     ("n () -> n", "has ')' where an axis name belongs"),
     ("n ((g k) m) -> n", "has '(' where an axis name belongs"),
     ("n g k) -> n", "has ')' where an axis name belongs"),
-    ("n (g k -> n", "'n (g k -> n' opens a bracket that it does not close; write '(g k)'."),
-    ("-> ", "'-> ' names 0 axes; a tensor here has 1 to 64."),
-    (" ".join(f"d{i}" for i in range(65)) + " ->", "names 65 axes; a tensor here has 1 to 64."),
+    ("n (g k -> n", "'n (g k -> n' opens a bracket and does not close it; write '(g k)'."),
+    ("-> ", "'-> ' has rank 0; x must have rank 1 to 64."),
+    (" ".join(f"d{i}" for i in range(65)) + " ->", "has rank 65; x must have rank 1 to 64."),
     (
         "n if -> n",
-        "has 'if' where an axis name belongs; names are lower-case letters and digits and no words of Python",
+        "has 'if' where an axis name belongs; a name has lower-case letters and digits and is not a reserved word of Python",
     ),
-    ("n c -> lambda", "'lambda' is no axis name in ' lambda'; names are lower-case letters and digits and no words of"),
+    (
+        "n c -> lambda",
+        "'lambda' is not an axis name in ' lambda'; a name has lower-case letters and digits and is not a reserved word of",
+    ),
 ]
 
 
@@ -102,27 +105,32 @@ MISFITS = [
         "n c -> n",
         (2, 3, 4),
         {},
-        "the pattern 'n c -> n' names 2 axes and x has 3, shape (2, 3, 4); name one axis for each axis of x.",
+        "the pattern 'n c -> n' has rank 2 and x has rank 3, shape (2, 3, 4); name one axis for each axis of x.",
     ),
     (
         "n (g k) -> n",
         (2, 6),
         {},
-        "the sizes of g and k in (g k) are open; give all but one, as in sizes={'g': 2}.",
+        "the sizes of g and k in (g k) are unknown; give all but one, as in sizes={'g': 2}.",
     ),
     (
         "n (g k) -> n",
         (2, 6),
         {"g": 4},
-        "an axis of size 6 cannot be split by g=4 in (g k); the sizes' product must divide 6.",
+        "an axis of size 6 cannot be split by g=4 in (g k); the product of the sizes must divide 6.",
     ),
     (
         "n (g k) -> n",
         (2, 6),
         {"g": 1, "k": 3},
-        "an axis of size 6 cannot be split by g=1 k=3 in (g k); the sizes' product must be 6.",
+        "an axis of size 6 cannot be split by g=1 k=3 in (g k); the product of the sizes must be 6.",
     ),
-    ("n c -> n", (2, 6), {"n": 3}, "an axis of size 2 cannot be split by n=3 in (n); the sizes' product must be 2."),
+    (
+        "n c -> n",
+        (2, 6),
+        {"n": 3},
+        "an axis of size 2 cannot be split by n=3 in (n); the product of the sizes must be 2.",
+    ),
 ]
 
 
@@ -160,13 +168,15 @@ def test_names_are_parted_by_spaces(text, names):
 
 @pytest.mark.parametrize("text", ["c H", "c,h", "(g k)", "c 1", "é"])
 def test_a_word_that_is_no_name_is_refused(text):
-    with pytest.raises(NormvizError, match=f"is no axis name in .*; {NAMES_ARE}.*, as in 'c h w'"):
+    with pytest.raises(NormvizError, match=f"is not an axis name in .*; {NAMES_ARE}.*, as in 'c h w'"):
         parse_names(text)
 
 
 def test_check_names_says_where_and_which_axes_there_are():
     check_names(("c", "n"), ("n", "c"), "params 'c n'")
-    with pytest.raises(NormvizError, match=re.escape("params 'z' names 'z', which is no axis of x; its axes are n c.")):
+    with pytest.raises(
+        NormvizError, match=re.escape("params 'z' names 'z', which is not an axis of x; its axes are n c.")
+    ):
         check_names(("z",), ("n", "c"), "params 'z'")
     with pytest.raises(NormvizError, match="params 'c c' names 'c' twice; name each axis once"):
         check_names(("c", "c"), ("n", "c"), "params 'c c'")
@@ -188,15 +198,15 @@ def test_a_layout_is_a_letter_for_each_axis(text, axes):
 
 
 ILLEGAL_LAYOUTS = [
-    ("", 1, "'' is no layout; write one letter for each axis, as in 'NCHW' or 'NLC'."),
-    ("N C", 2, "'N C' is no layout; write one letter for each axis"),
-    ("1N", 1, "'1N' is no layout"),
-    ("N-C", 2, "'N-C' is no layout"),
-    ("É", 1, "'É' is no layout"),
-    (None, 1, "None is no layout"),
-    (7, 1, "7 is no layout"),
-    ("N" * 501, 501, "is no layout"),
-    ("NCHW", 3, "the layout NCHW names 4 axes and x has 3; write one letter for each axis of x."),
+    ("", 1, "'' is not a layout; write one letter for each axis, as in 'NCHW' or 'NLC'."),
+    ("N C", 2, "'N C' is not a layout; write one letter for each axis"),
+    ("1N", 1, "'1N' is not a layout"),
+    ("N-C", 2, "'N-C' is not a layout"),
+    ("É", 1, "'É' is not a layout"),
+    (None, 1, "None is not a layout"),
+    (7, 1, "7 is not a layout"),
+    ("N" * 501, 501, "is not a layout"),
+    ("NCHW", 3, "the layout NCHW has rank 4 and x has rank 3; write one letter for each axis of x."),
     ("NDD", 3, "the layout NDD names an axis twice; use each letter once, or add digits, as in 'ND1D2'."),
 ]
 

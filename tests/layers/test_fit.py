@@ -9,7 +9,7 @@ from normviz.analysis.explanation import describe
 from normviz.layers.axes import divisors, parse_layout
 from normviz.layers.catalogue import FAMILIES, KINDS
 from normviz.layers.errors import NormvizError
-from normviz.layers.fit import fitted, kind_for, of_family, torch_layer
+from normviz.layers.fit import default_layer, kind_for, refit, torch_layer
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from tests.fuzz.measure import cost
@@ -42,7 +42,7 @@ FITTED = [
 
 @pytest.mark.parametrize(("layer", "shape", "layout", "expected"), FITTED)
 def test_sizes_come_from_the_shape_and_all_else_is_kept(layer, shape, layout, expected):
-    assert str(fitted(Layer.parse(layer), shape, parse_layout(layout, len(shape)))) == expected
+    assert str(refit(Layer.parse(layer), shape, parse_layout(layout, len(shape)))) == expected
 
 
 OF_FAMILY = [
@@ -61,15 +61,15 @@ OF_FAMILY = [
 
 @pytest.mark.parametrize(("family", "shape", "layout", "expected"), OF_FAMILY)
 def test_the_layer_of_a_family_on_a_shape(family, shape, layout, expected):
-    assert str(of_family(family, shape, parse_layout(layout, len(shape)))) == expected
+    assert str(default_layer(family, shape, parse_layout(layout, len(shape)))) == expected
 
 
 NO_LAYER = [
-    ("BatchNorm", "D", "BatchNorm takes an x of rank 2, 3, 4 or 5, and this one has rank 1, D."),
-    ("BatchNorm", "ABCDEF", "BatchNorm takes an x of rank 2, 3, 4 or 5, and this one has rank 6, ABCDEF."),
-    ("InstanceNorm", "D", "InstanceNorm takes an x of rank 2, 3, 4 or 5, and this one has rank 1, D."),
-    ("GroupNorm", "D", "GroupNorm takes an x of rank 2 or more, and this one has rank 1, D."),
-    ("SyncBatchNorm", "D", "SyncBatchNorm takes an x of rank 2 or more, and this one has rank 1, D."),
+    ("BatchNorm", "D", "BatchNorm takes an x of rank 2, 3, 4 or 5, and this x has rank 1, layout D."),
+    ("BatchNorm", "ABCDEF", "BatchNorm takes an x of rank 2, 3, 4 or 5, and this x has rank 6, layout ABCDEF."),
+    ("InstanceNorm", "D", "InstanceNorm takes an x of rank 2, 3, 4 or 5, and this x has rank 1, layout D."),
+    ("GroupNorm", "D", "GroupNorm takes an x of rank 2 or higher, and this x has rank 1, layout D."),
+    ("SyncBatchNorm", "D", "SyncBatchNorm takes an x of rank 2 or higher, and this x has rank 1, layout D."),
 ]
 
 
@@ -84,7 +84,7 @@ def test_a_fitted_layer_takes_the_shape(drawn, shape):
     layer, _ = drawn
     axes = parse_layout("NCDHWL"[: len(shape)], len(shape))
     try:
-        found = fitted(layer, shape, axes)
+        found = refit(layer, shape, axes)
     except NormvizError:
         assert not any(kind.takes_rank(len(shape)) for kind in FAMILIES[layer.kind.family])
         return
@@ -99,14 +99,14 @@ def test_a_fitted_layer_takes_the_shape(drawn, shape):
 @given(layers_that_fit())
 def test_a_layer_that_fits_is_fitted_as_it_is(drawn):
     layer, shape = drawn
-    assert fitted(layer, shape, parse_layout(layer.kind.layout(len(shape)), len(shape))) == layer
+    assert refit(layer, shape, parse_layout(layer.kind.layout(len(shape)), len(shape))) == layer
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 @given(shape=shapes())
 def test_the_layer_of_a_family_takes_the_shape(family, shape):
     assume(any(kind.takes_rank(len(shape)) for kind in FAMILIES[family]))
-    assert takes(of_family(family, shape, parse_layout("NCDHWL"[: len(shape)], len(shape))), shape)
+    assert takes(default_layer(family, shape, parse_layout("NCDHWL"[: len(shape)], len(shape))), shape)
 
 
 def takes(layer, shape):

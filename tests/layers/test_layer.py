@@ -179,7 +179,7 @@ def test_a_subclass_with_a_forward_of_its_own_is_refused():
     with pytest.raises(
         NormvizError,
         match=re.escape(
-            "Own is a LayerNorm with a forward of its own, which may share otherwise; describe it with a Norm, "
+            "Own overrides the forward of LayerNorm, so it may use other statistics; describe it with a Norm, "
             "as in Norm('n c h w -> n h w', 'c')."
         ),
     ):
@@ -203,7 +203,7 @@ LAYERS_OF_TORCH = (
 @pytest.mark.parametrize("module", [nn.Linear(2, 3), nn.LocalResponseNorm(2), nn.Sequential(nn.LayerNorm(3))])
 def test_a_module_that_is_no_normalization_layer_is_refused(module):
     name = type(module).__name__
-    message = f"{name} is no normalization layer of torch.nn; give {LAYERS_OF_TORCH}, or a Norm."
+    message = f"{name} is not a normalization layer of torch.nn; give a Norm, or {LAYERS_OF_TORCH}."
     with pytest.raises(NormvizError, match=re.escape(message)):
         Layer.of(module)
 
@@ -212,7 +212,7 @@ def test_a_lazy_module_without_its_sizes_is_refused():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch: "Lazy modules are a new feature"
         module = nn.LazyBatchNorm2d()
-    with pytest.raises(NormvizError, match="LazyBatchNorm2d is no normalization layer"):
+    with pytest.raises(NormvizError, match="LazyBatchNorm2d is not a normalization layer"):
         Layer.of(module)
 
 
@@ -227,7 +227,7 @@ def test_a_changed_layer_is_another_value():
     layer = Layer.parse("BatchNorm2d(3)")
     assert str(layer.with_(training=False, momentum=None)) == "BatchNorm2d(3, momentum=None).eval()"
     assert str(layer) == "BatchNorm2d(3)"
-    with pytest.raises(NormvizError, match="has no argument 'dim' here"):
+    with pytest.raises(NormvizError, match="has no argument 'dim'"):
         layer.with_(dim=3)
 
 
@@ -258,11 +258,11 @@ def test_the_default_layout_is_what_the_layer_means_by_the_rank(name, layouts):
 
 
 def test_dim_beyond_the_rank_is_refused():
-    with pytest.raises(NormvizError, match="dim=2 is no axis of a tensor of rank 2; give one from -2 to 1"):
+    with pytest.raises(NormvizError, match="dim=2 is not an axis of a tensor of rank 2; give one from -2 to 1"):
         Layer.parse("DimNorm(3, dim=2)").norm(ND)
 
 
 @pytest.mark.parametrize("word", ["training", "name", "cls", "self", "positional", "named"])
 def test_a_word_of_ours_is_no_argument_of_a_text(word):
-    with pytest.raises(NormvizError, match=f"LayerNorm has no argument '{word}' here; it takes normalized_shape, eps,"):
+    with pytest.raises(NormvizError, match=f"LayerNorm has no argument '{word}'; it takes normalized_shape, eps,"):
         Layer.parse(f"LayerNorm(4, {word}=1)")

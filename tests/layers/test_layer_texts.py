@@ -25,16 +25,16 @@ ILLEGAL = [
     ("SyncBatchNorm()", "SyncBatchNorm needs num_features, as in SyncBatchNorm(3)."),
     ("ChannelsFirstLayerNorm()", "ChannelsFirstLayerNorm needs num_channels, as in ChannelsFirstLayerNorm(3)."),
     ("DimNorm()", "DimNorm needs num_features, as in DimNorm(3, dim=0)."),
-    ("GroupNorm(2, 4, 1e-5, True, True)", "GroupNorm takes 4 arguments by position and got 5; it takes num_groups, num_channels, eps and affine."),
+    ("GroupNorm(2, 4, 1e-5, True, True)", "GroupNorm takes at most 4 positional arguments and got 5; it takes num_groups, num_channels, eps and affine."),
     ("GroupNorm(2, num_groups=2)", "GroupNorm got num_groups twice; give it once."),
-    ("LayerNorm(3, dim=1)", "LayerNorm has no argument 'dim' here; it takes normalized_shape, eps, elementwise_affine and bias."),
-    ("RMSNorm(3, bias=True)", "RMSNorm has no argument 'bias' here; it takes normalized_shape, eps and elementwise_affine."),
-    ("LayerNorm(3, dtype='float16')", "LayerNorm has no argument 'dtype' here"),
+    ("LayerNorm(3, dim=1)", "LayerNorm has no argument 'dim'; it takes normalized_shape, eps, elementwise_affine and bias."),
+    ("RMSNorm(3, bias=True)", "RMSNorm has no argument 'bias'; it takes normalized_shape, eps and elementwise_affine."),
+    ("LayerNorm(3, dtype='float16')", "LayerNorm has no argument 'dtype'"),
     ("BatchNorm2d(0)", "num_features=0 must be a whole number of at least 1."),
     ("BatchNorm2d(-3)", "num_features=-3 must be a whole number of at least 1."),
     ("BatchNorm2d(3.0)", "num_features=3.0 must be a whole number of at least 1."),
     ("BatchNorm2d(True)", "num_features=True must be a whole number of at least 1."),
-    ("BatchNorm2d(2**3)", "has an argument that is no literal"),
+    ("BatchNorm2d(2**3)", "has an argument that is not a literal"),
     ("BatchNorm2d('3')", "num_features='3' must be a whole number of at least 1."),
     (f"BatchNorm2d({2**40 + 1})", "num_features=1099511627777 must be a whole number from 1 to 1,099,511,627,776."),
     ("LayerNorm([])", "normalized_shape=[] must be a size or a list of the last sizes of x, each at least 1, as in [3, 4, 4]."),
@@ -56,23 +56,23 @@ ILLEGAL = [
     ("BatchNorm2d(3, momentum='x')", "momentum='x' must be a number from 0 to 1"),
     ("DimNorm(3, dim=0.5)", "dim=0.5 must be the number of an axis, such as 0 or -1."),
     ("DimNorm(3, dim=65)", "dim=65 must be the number of an axis"),
-    ("Norm()", "'Norm()' is no Norm; it takes stats, params, center, eps, bias, running and sizes, as in Norm('n c h w -> n h w', 'c')."),
-    ("Norm('n -> n', dim=3)", "is no Norm; it takes stats, params"),
-    ("Norm(3)", "3 is no pattern"),
-    ("Norm(['n'])", "['n'] is no pattern"),
+    ("Norm()", "'Norm()' is not a Norm; it takes stats, params, center, eps, bias, running and sizes, as in Norm('n c h w -> n h w', 'c')."),
+    ("Norm('n -> n', dim=3)", "is not a Norm; it takes stats, params"),
+    ("Norm(3)", "3 is not a pattern"),
+    ("Norm(['n'])", "['n'] is not a pattern"),
     # names
-    ("Linear(3)", "'Linear' is no layer of the catalogue; it has LayerNorm, RMSNorm,"),
-    ("layernorm(3)", "'layernorm' is no layer of the catalogue"),
-    ("nn.eval()", "'eval' is no layer of the catalogue"),
-    ("F.layer_norm(3)", "'F.layer_norm(3)' is no layer; write a constructor and literals, as in LayerNorm([3, 4, 4]), GroupNorm(2, 4) or BatchNorm2d(3).eval()."),
-    ("LayerNorm", "'LayerNorm' is no layer; write a constructor and literals"),
-    ("LayerNorm[3]", "is no layer; write a constructor"),
-    ("", "'' is no layer; write a constructor"),
-    ("LayerNorm(3", "is no layer; write a constructor"),
-    ("LayerNorm(3).half()", "is no layer; write a constructor"),
-    ("LayerNorm(3).eval().eval()", "is no layer; write a constructor"),
-    ("LayerNorm(3).train(False)", "is no layer; write a constructor"),
-    ("Norm('n c -> n').eval()", "a Norm has no .eval(); write running=True in it where running statistics are used."),
+    ("Linear(3)", "'Linear' is not a layer of the catalogue, which has LayerNorm, RMSNorm,"),
+    ("layernorm(3)", "'layernorm' is not a layer of the catalogue"),
+    ("nn.eval()", "'eval' is not a layer of the catalogue"),
+    ("F.layer_norm(3)", "'F.layer_norm(3)' is not a layer; write a constructor with literals, as in LayerNorm([3, 4, 4]), GroupNorm(2, 4) or BatchNorm2d(3).eval()."),
+    ("LayerNorm", "'LayerNorm' is not a layer; write a constructor with literals"),
+    ("LayerNorm[3]", "is not a layer; write a constructor"),
+    ("", "'' is not a layer; write a constructor"),
+    ("LayerNorm(3", "is not a layer; write a constructor"),
+    ("LayerNorm(3).half()", "is not a layer; write a constructor"),
+    ("LayerNorm(3).eval().eval()", "is not a layer; write a constructor"),
+    ("LayerNorm(3).train(False)", "is not a layer; write a constructor"),
+    ("Norm('n c -> n').eval()", "a Norm has no .eval(); write running=True in it if it uses running statistics."),
 ]  # fmt: skip
 
 
@@ -84,7 +84,7 @@ def test_an_illegal_call_is_refused_with_the_rule(text, message):
 
 @pytest.mark.parametrize("value", [None, 3, ["LayerNorm(3)"], b"LayerNorm(3)"])
 def test_what_is_no_text_is_refused(value):
-    with pytest.raises(NormvizError, match="is no layer; write a constructor and literals"):
+    with pytest.raises(NormvizError, match="is not a layer; write a constructor with literals"):
         Layer.parse(value)
 
 

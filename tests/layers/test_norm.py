@@ -66,7 +66,7 @@ WRITTEN = [
     ),
     (
         Norm("n (g k) -> n g", "c", sizes={"g": 2}, running=True, eps=0),
-        "Norm('n (g k) -> n g', 'c', eps=0, running=True, sizes={'g': 2})",
+        "Norm('n (g k) -> n g', 'c', eps=0.0, running=True, sizes={'g': 2})",
         "running statistics: n (g k) -> n g | gamma, beta: c",
     ),
 ]
@@ -107,20 +107,20 @@ def test_a_norm_cannot_be_changed():
 
 
 ILLEGAL = [
-    ({"stats": 3}, "3 is no pattern; write the axes of x, an arrow and the kept axes"),
-    ({"stats": ["n"]}, "['n'] is no pattern"),
-    ({"params": 3}, "params=3 is no axis list; write 'c h w', '' or None."),
-    ({"params": ["c"]}, "params=['c'] is no axis list"),
-    ({"params": "c h z"}, "params 'c h z' names 'z', which is no axis of x; its axes are n c h."),
+    ({"stats": 3}, "3 is not a pattern; write the axes of x, an arrow and the kept axes"),
+    ({"stats": ["n"]}, "['n'] is not a pattern"),
+    ({"params": 3}, "params=3 is not a list of axes; write 'c h w', '' or None."),
+    ({"params": ["c"]}, "params=['c'] is not a list of axes"),
+    ({"params": "c h z"}, "params 'c h z' names 'z', which is not an axis of x; its axes are n c h."),
     ({"params": "c c"}, "params 'c c' names 'c' twice; name each axis once."),
-    ({"params": "C"}, "'C' is no axis name in 'C'"),
+    ({"params": "C"}, "'C' is not an axis name in 'C'"),
     (
         {"stats": "n (g k) -> g", "params": "c g", "sizes": {"g": 2}},
         "params 'c g' names 'c' and its parts (g k); name one or the other.",
     ),
     (
         {"stats": "n (g k) -> g", "params": "c d", "sizes": {"g": 2}},
-        "params 'c d' names 'd', which is no axis of x; its axes are n c g k.",
+        "params 'c d' names 'd', which is not an axis of x; its axes are n c g k.",
     ),
     ({"eps": -inf}, "eps=-inf must be a finite number, such as 1e-5."),
     ({"eps": inf}, "eps=inf must be a finite number"),
@@ -136,8 +136,8 @@ ILLEGAL = [
     ({"stats": "n (g k) -> g", "sizes": {"g": 0}}, "sizes['g']=0 must be a whole number of at least 1."),
     ({"stats": "n (g k) -> g", "sizes": {"g": True}}, "sizes['g']=True must be a whole number of at least 1."),
     ({"stats": "n (g k) -> g", "sizes": {"g": 2.0}}, "sizes['g']=2.0 must be a whole number of at least 1."),
-    ({"sizes": {"z": 2}}, "sizes names 'z', which is no axis of x; its axes are n c h."),
-    ({"sizes": {1: 2}}, "sizes names 1, which is no axis of x"),
+    ({"sizes": {"z": 2}}, "sizes names 'z', which is not an axis of x; its axes are n c h."),
+    ({"sizes": {1: 2}}, "sizes names 1, which is not an axis of x"),
 ]
 
 
@@ -148,7 +148,7 @@ def test_what_is_no_norm_is_refused_with_the_rule(changed, message):
 
 
 def test_a_shape_that_does_not_fit_is_refused():
-    with pytest.raises(NormvizError, match=re.escape("names 2 axes and x has 3, shape (1, 2, 3)")):
+    with pytest.raises(NormvizError, match=re.escape("has rank 2 and x has rank 3, shape (1, 2, 3)")):
         Norm("n c -> n").axis_sizes((1, 2, 3))
     with pytest.raises(NormvizError, match="an axis of size 6 cannot be split by g=4"):
         Norm("n (g k) -> n g", sizes={"g": 4}).axis_sizes((2, 6))

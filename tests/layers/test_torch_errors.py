@@ -66,38 +66,38 @@ REFUSALS = [
         (2, 4, 3),
         "Expected weight to be a vector of size equal to the number of channels in input, "
         "but got weight of shape [6] and input of shape [2, 4, 3]",
-        "x has 4 channels on axis 1; write num_channels=4.",
+        "x has size 4 on axis 1; write num_channels=4.",
     ),
     (
         "GroupNorm(3, 6, affine=False)",
         (2, 4, 3),
         "Expected number of channels in input to be divisible by num_groups, "
         "but got input of shape [2, 4, 3] and num_groups=3",
-        "x has 4 channels on axis 1; write num_channels=4 and choose a num_groups that divides it.",
+        "x has size 4 on axis 1; write num_channels=4 and choose a num_groups that divides it.",
     ),
     (
         "GroupNorm(2, 2)",
         (1, 2, 1),
         "Expected more than 1 value per channel when training, got input size [1, 2, 1]",
-        "Each group has one value, which has no spread. Use fewer groups, or more than one position.",
+        "The variance of one value is 0. Use fewer groups, or more than one position.",
     ),
     (
         "GroupNorm(3, 6)",
         (1, 3),
         "Expected more than 1 value per channel when training, got input size [1, 3]",
-        "x has 3 channels on axis 1; write num_channels=3.",
+        "x has size 3 on axis 1; write num_channels=3.",
     ),
     (
         "GroupNorm(1, 2)",
         (2,),
         "Expected at least 2 dimensions for input tensor but received 1",
-        "x has 1 axis, shape (2,). Give an x with at least 2 axes.",
+        "x has rank 1, shape (2,). Give an x of rank 2 or higher.",
     ),
     (
         "BatchNorm2d(4)",
         (2, 3, 5, 5),
         "running_mean should contain 3 elements not 4",
-        "BatchNorm2d takes axis 1 of x as the channel axis, and it has 3 channels in (2, 3, 5, 5); "
+        "BatchNorm2d has num_features=4, and axis 1 of x, its channel axis, has size 3 in (2, 3, 5, 5); "
         "write BatchNorm2d(3), or move the channels there.",
     ),
     (
@@ -110,7 +110,7 @@ REFUSALS = [
         "BatchNorm2d(3)",
         (1, 3, 1, 1),
         "Expected more than 1 value per channel when training, got input size torch.Size([1, 3, 1, 1])",
-        "One value has no spread: its variance is 0, and it would normalize to 0 whatever x is. Use a batch of at least two, "
+        "The variance of one value is 0, so the output would not depend on x. Use a batch of at least two, "
         "or more than one position, or eval mode with running statistics.",
     ),
     (
@@ -123,25 +123,25 @@ REFUSALS = [
         "BatchNorm2d(3)",
         (2, 3),
         "expected 4D input (got 2D input)",
-        "x has 2 axes, shape (2, 3). For this x use BatchNorm1d.",
+        "x has rank 2, shape (2, 3). For this x use BatchNorm1d.",
     ),
     (
         "BatchNorm1d(3)",
         (2, 3, 4, 4),
         "expected 2D or 3D input (got 4D input)",
-        "x has 4 axes, shape (2, 3, 4, 4). For this x use BatchNorm2d.",
+        "x has rank 4, shape (2, 3, 4, 4). For this x use BatchNorm2d.",
     ),
     (
         "BatchNorm3d(3)",
         (3,),
         "expected 5D input (got 1D input)",
-        "x has 1 axis, shape (3,). Give an x with 5 axes.",
+        "x has rank 1, shape (3,). Give an x of rank 5.",
     ),
     (
         "SyncBatchNorm(3)",
         (3,),
         "expected at least 2D input (got 1D input)",
-        "Give an x with at least 2 axes.",
+        "Give an x of rank 2 or higher.",
     ),
     (
         "BatchNorm1d(3, eps=0)",
@@ -171,33 +171,32 @@ REFUSALS = [
         "InstanceNorm2d(4, affine=True)",
         (2, 3, 5, 5),
         "expected input's size at dim=1 to match num_features (4), but got: 3.",
-        "InstanceNorm2d takes axis 1 of x as the channel axis, and it has 3 channels in (2, 3, 5, 5); "
+        "InstanceNorm2d has num_features=4, and axis 1 of x, its channel axis, has size 3 in (2, 3, 5, 5); "
         "write InstanceNorm2d(3, affine=True), or move the channels there.",
     ),
     (
         "InstanceNorm2d(4, affine=True)",
         (3, 5, 5),
         "expected input's size at dim=0 to match num_features (4), but got: 3.",
-        "InstanceNorm2d takes axis 0 of x as the channel axis",
+        "InstanceNorm2d has num_features=4, and axis 0 of x, its channel axis, has size 3",
     ),
     (
         "InstanceNorm1d(4, track_running_stats=True)",
         (2, 3, 5),
         "running_mean should contain 6 elements not 8",
-        "InstanceNorm1d takes axis 1 of x as the channel axis",
+        "InstanceNorm1d has num_features=4, and axis 1 of x, its channel axis, has size 3",
     ),
     (
         "InstanceNorm1d(4, track_running_stats=True).eval()",
         (3, 5),
         "running_mean should contain 3 elements not 4",
-        "InstanceNorm1d takes axis 0 of x as the channel axis",
+        "InstanceNorm1d has num_features=4, and axis 0 of x, its channel axis, has size 3",
     ),
     (
         "InstanceNorm2d(3)",
         (2, 3, 1, 1),
         "Expected more than 1 spatial element when training, got input size torch.Size([2, 3, 1, 1])",
-        "One value has no spread: its variance is 0, and it would normalize to 0 whatever x is. "
-        "Use a larger height, width or length.",
+        "The variance of one value is 0, so the output would not depend on x. Use a larger height, width or length.",
     ),
     (
         "InstanceNorm2d(3).eval()",
@@ -296,21 +295,21 @@ OWN_RULES = [
     (
         "ChannelsFirstLayerNorm(4)",
         (2, 3, 5),
-        "gamma has 4 elements and its axis of x has 3. ChannelsFirstLayerNorm takes axis 1 of x as the channel axis, "
-        "and it has 3 channels in (2, 3, 5); write ChannelsFirstLayerNorm(3), or move the channels there.",
+        "ChannelsFirstLayerNorm has num_channels=4, and axis 1 of x, its channel axis, has size 3 in (2, 3, 5); "
+        "write ChannelsFirstLayerNorm(3), or move the channels there.",
     ),
     (
         "ChannelsFirstLayerNorm(4)",
         (4,),
-        "ChannelsFirstLayerNorm takes an x with at least 2 axes, and this one has 1 axis, shape (4,).",
+        "ChannelsFirstLayerNorm takes an x of rank 2 or higher, and this x has rank 1, shape (4,).",
     ),
     (
         "DimNorm(4, dim=0)",
         (2, 3),
-        "gamma has 4 elements and its axis of x has 3. DimNorm takes axis 1 of x as the channel axis, "
-        "and it has 3 channels in (2, 3); write DimNorm(3, dim=0), or move the channels there.",
+        "DimNorm has num_features=4, and axis 1 of x, its channel axis, has size 3 in (2, 3); "
+        "write DimNorm(3, dim=0), or move the channels there.",
     ),
-    ("DimNorm(3, dim=2)", (2, 3), "dim=2 is no axis of a tensor of rank 2; give one from -2 to 1."),
+    ("DimNorm(3, dim=2)", (2, 3), "dim=2 is not an axis of a tensor of rank 2; give one from -2 to 1."),
 ]
 
 

@@ -130,7 +130,7 @@ def test_the_pattern_is_torchs_batch_norm_on_x_permuted(key, layer, to_channels_
 def test_batch_norm_1d_takes_the_positions_for_channels():
     ready = ready_set("sequences")
     _, length, channels = ready.shape
-    with pytest.raises(NormvizError, match="takes axis 1 of x as the channel axis"):
+    with pytest.raises(NormvizError, match="axis 1 of x, its channel axis, has size"):
         describe(f"BatchNorm1d({channels})", ready.shape)
     assert "that is L" in describe(f"BatchNorm1d({length})", ready.shape, layout="NLC").notes[0]
 

@@ -40,9 +40,9 @@ CHOSEN = [
     ("", ["nn.BatchNorm2d(3)", "BatchNorm2d( 3 )", "LayerNorm(4)"], ["BatchNorm2d(3)", "LayerNorm([4])"], None),
     ("", ["GroupNorm(2,4)", "LayerNorm(4)"], ["GroupNorm(1, 3)", "LayerNorm([4])"], None),
     ("", ["Norm('n c h w -> h','h')", "LayerNorm(4)"], ["Norm('n c h w -> h', 'h')", "LayerNorm([4])"], None),
-    ("", ["x", "LayerNorm(4)", "RMSNorm(4)"], ["LayerNorm([4])", "RMSNorm([4])"], "'x' is no layer"),
-    ("", ["Conv2d(3,3)", "x", "LayerNorm(4)", "RMSNorm(4)"], ["LayerNorm([4])", "RMSNorm([4])"], "'Conv2d' is no layer of the catalogue"),
-    ("shape=2,6", ["Norm('n c h w -> h')", "LayerNorm(6)", "RMSNorm(6)"], ["LayerNorm([6])", "RMSNorm([6])"], "names 4 axes and x has 2"),
+    ("", ["x", "LayerNorm(4)", "RMSNorm(4)"], ["LayerNorm([4])", "RMSNorm([4])"], "'x' is not a layer"),
+    ("", ["Conv2d(3,3)", "x", "LayerNorm(4)", "RMSNorm(4)"], ["LayerNorm([4])", "RMSNorm([4])"], "'Conv2d' is not a layer of the catalogue"),
+    ("shape=2,6", ["Norm('n c h w -> h')", "LayerNorm(6)", "RMSNorm(6)"], ["LayerNorm([6])", "RMSNorm([6])"], "has rank 4 and x has rank 2"),
     ("", ["Norm('n h w c -> n')", "LayerNorm(4)", "RMSNorm(4)"], ["LayerNorm([4])", "RMSNorm([4])"], "name the axes differently"),
     ("shape=6", ["BatchNorm2d(3)", "LayerNorm(6)", "RMSNorm(6)"], ["LayerNorm([6])", "RMSNorm([6])"], "BatchNorm"),
 ]  # fmt: skip

@@ -76,7 +76,7 @@ def test_a_pattern_of_ones_own_starts_as_the_layer_was():
 
 def test_a_layer_that_does_not_take_the_rank_changes_nothing():
     reading = edits.with_family(scene("shape=6"), "BatchNorm")
-    assert "BatchNorm takes an x of rank 2, 3, 4 or 5, and this one has rank 1, D." in reading.problem
+    assert "BatchNorm takes an x of rank 2, 3, 4 or 5, and this x has rank 1, layout D." in reading.problem
     assert reading.scene == scene("shape=6")
 
 
@@ -164,15 +164,15 @@ def test_a_pattern_keeps_what_it_does_not_speak_of():
 
 
 NO_PATTERNS = [
-    ("", "c", "'' is no pattern; write the axes of x, an arrow and the kept axes, as in 'n c h w -> n'."),
-    ("n c h w", "c", "is no pattern"),
-    ("n c -> n", "c", "the pattern 'n c -> n' names 2 axes and x has 4"),
-    ("n c h w -> x", "c", "names 'x', which is no axis of x"),
-    ("n c h w -> n", "x", "names 'x', which is no axis of x"),
-    ("n (g k) h w -> n g", "c", "the sizes of g and k in (g k) are open"),
+    ("", "c", "'' is not a pattern; write the axes of x, an arrow and the kept axes, as in 'n c h w -> n'."),
+    ("n c h w", "c", "is not a pattern"),
+    ("n c -> n", "c", "the pattern 'n c -> n' has rank 2 and x has rank 4"),
+    ("n c h w -> x", "c", "names 'x', which is not an axis of x"),
+    ("n c h w -> n", "x", "names 'x', which is not an axis of x"),
+    ("n (g k) h w -> n g", "c", "the sizes of g and k in (g k) are unknown"),
     ("batch c h w -> batch", "c", "a view names each axis by one letter, as in 'n c h w -> n'; 'batch' has more."),
-    ("<script>", "<b>", "is no pattern"),
-    ("n " * 300 + "->", "c", "is no pattern"),
+    ("<script>", "<b>", "is not a pattern"),
+    ("n " * 300 + "->", "c", "is not a pattern"),
 ]
 
 

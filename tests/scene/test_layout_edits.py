@@ -32,7 +32,7 @@ def test_another_layout(link, layout, wanted):
 
 def test_a_layout_that_the_layer_does_not_take_gives_a_layer_norm():
     reading = edits.with_layout(scene("layer=BatchNorm2d(3)"), "D")
-    assert "BatchNorm takes an x of rank 2, 3, 4 or 5, and this one has rank 1, D." in reading.problem
+    assert "BatchNorm takes an x of rank 2, 3, 4 or 5, and this x has rank 1, layout D." in reading.problem
     assert shown(reading.scene) == "D (6,) LayerNorm([6])"
 
 
@@ -107,7 +107,7 @@ def test_a_choice_that_was_let_go_changes_nothing(name):
 
 def test_what_is_no_family_changes_nothing():
     reading = edits.with_family(scene(), "BatchNorm2d")
-    assert "'BatchNorm2d' is no family of layers; choose LayerNorm, RMSNorm, BatchNorm," in reading.problem
+    assert "'BatchNorm2d' is not a family of layers; choose LayerNorm, RMSNorm, BatchNorm," in reading.problem
     assert reading.scene == scene()
 
 

@@ -145,8 +145,8 @@ LAYER_NORM = Layer.make("LayerNorm", [3, 4, 4])
 REFUSED = [
     ({"shape": (2,) * 13, "layout": "N" + "".join(f"D{i}" for i in range(12))}, "a view shows up to 12 axes"),
     ({"shape": (2, 3, 4, 5)}, "Given normalized_shape=[3, 4, 4], expected input with shape [*, 3, 4, 4]"),
-    ({"layout": "NLC"}, "the layout NLC names 3 axes and x has 4"),
-    ({"layer": Norm("n c -> n")}, "the pattern 'n c -> n' names 2 axes and x has 4"),
+    ({"layout": "NLC"}, "the layout NLC has rank 3 and x has rank 4"),
+    ({"layer": Norm("n c -> n")}, "the pattern 'n c -> n' has rank 2 and x has rank 4"),
     ({"layer": Norm("n c h w -> n"), "layout": "NHWC"}, "layout=NHWC and the pattern 'n c h w -> n' name the axes differently"),
     ({"at": (0, 0, 0, 4)}, "at=(0, 0, 0, 4) is no element of a tensor of shape (2, 3, 4, 4)"),
     ({"at": (0, 0, 0, -1)}, "at=(0, 0, 0, -1) is no element"),

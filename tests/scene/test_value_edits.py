@@ -47,7 +47,7 @@ def test_a_value_that_is_too_large_changes_nothing(value):
 @pytest.mark.parametrize("index", [(), (0,), (0, 0, 0), (2, 0), (0, 2), (10**30, 0)])
 def test_a_value_of_no_element_changes_nothing(index):
     reading = edits.edited(scene("shape=2,2"), index, 1)
-    assert f"index {index} is no element of a tensor of shape (2, 2)" in reading.problem
+    assert f"index {index} is not an element of a tensor of shape (2, 2)" in reading.problem
     assert reading.scene == scene("shape=2,2")
 
 

@@ -69,7 +69,7 @@ def test_a_layer_of_ones_own_is_compared_and_one_that_is_none_is_told_once():
     app.multiselect(key="layers").options.append("Conv2d(3, 3)")
     app = turned(app, "layers", ["BatchNorm2d(3)", "Norm('n c h w -> h', 'h')", "Conv2d(3, 3)"])
     (warning,) = warned(app)
-    assert "'Conv2d' is no layer of the catalogue" in warning
+    assert "'Conv2d' is not a layer of the catalogue" in warning
     assert layers(app) == ["BatchNorm2d(3)", "Norm('n c h w -> h', 'h')"]
 
 

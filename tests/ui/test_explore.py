@@ -214,14 +214,14 @@ def test_a_pattern_of_ones_own():
 
 
 BAD_PATTERNS = [
-    ("own_stats", "n c h w", "is no pattern"),
-    ("own_stats", "n c h w -> x", "names 'x', which is no axis of x"),
-    ("own_stats", "n c -> n", "names 2 axes and x has 4"),
-    ("own_stats", "n (g k) h w -> n g", "the sizes of g and k in (g k) are open"),
-    ("own_stats", "", "is no pattern"),
-    ("own_params", "x", "names 'x', which is no axis of x"),
+    ("own_stats", "n c h w", "is not a pattern"),
+    ("own_stats", "n c h w -> x", "names 'x', which is not an axis of x"),
+    ("own_stats", "n c -> n", "has rank 2 and x has rank 4"),
+    ("own_stats", "n (g k) h w -> n g", "the sizes of g and k in (g k) are unknown"),
+    ("own_stats", "", "is not a pattern"),
+    ("own_params", "x", "names 'x', which is not an axis of x"),
     ("own_params", "c c", "names 'c' twice"),
-    ("own_params", "<script>", "is no axis name"),
+    ("own_params", "<script>", "is not an axis name"),
 ]
 
 

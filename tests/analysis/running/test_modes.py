@@ -265,7 +265,7 @@ WRONG = [
     (lambda: train_and_eval(Norm("n d -> n"), x23), "Norm('n d -> n') has no train and eval mode"),
     (lambda: train_and_eval("Norm('n d -> n')", x23), "Norm('n d -> n') has no train and eval mode"),
     (lambda: train_and_eval(nn.LayerNorm(3), x23), "has no train and eval mode"),
-    (lambda: train_and_eval("nonsense", x23), "'nonsense' is no layer"),
+    (lambda: train_and_eval("nonsense", x23), "'nonsense' is not a layer"),
     (lambda: train_and_eval("BatchNorm1d(3)", (2, 3)), "x=(2, 3) is neither a shape (a tuple of sizes) nor a tensor"),
     (lambda: train_and_eval("BatchNorm1d(3)", torch.zeros(2, 3, dtype=torch.int64)), "x is int64; normalization divides"),
     (lambda: train_and_eval("BatchNorm1d(3)", torch.zeros(0, 3)), "train_and_eval takes an x of 1 to 1,048,576 elements, and this x has 0."),

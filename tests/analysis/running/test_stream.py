@@ -145,7 +145,7 @@ def test_a_batch_of_one_is_refused_in_the_words_of_torch():
     words = torch_words("BatchNorm1d(1)", torch.zeros(1, 1))
     assert words == "Expected more than 1 value per channel when training, got input size torch.Size([1, 1])"
     for refused in (lambda: Stream(batch_size=1), lambda: follow([[1], [2]])):
-        with pytest.raises(NormvizError, match=re.escape(f'torch refuses: "{words}". One value has no spread')):
+        with pytest.raises(NormvizError, match=re.escape(f'torch refuses: "{words}". The variance of one value is 0')):
             refused()
 
 

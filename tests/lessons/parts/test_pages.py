@@ -71,7 +71,7 @@ def test_other_layers_are_asked_up_to_a_limit():
 
 def test_the_problem_of_a_page_is_told_once():
     page = PAGES["compare"]
-    assert page.problem(page.view("layers=LayerNorm([3,4,4]);nonsense")).startswith("'nonsense' is no layer;")
+    assert page.problem(page.view("layers=LayerNorm([3,4,4]);nonsense")).startswith("'nonsense' is not a layer;")
     assert page.problem(page.view("shape=2,6&layers=LayerNorm(6);BatchNorm1d(6)")) is None
 
 
