@@ -56,7 +56,7 @@ def read_flag(name: str, value: Any) -> bool:
 
 def read_eps(name: str, value: Any) -> float:
     _check(abs(_as_float(value)) < inf, _("{name}={value} must be a finite number, such as 1e-5."), name, value)
-    return float(value)
+    return float(value) + 0.0  # -0.0 is written as 0.0, so that equal layers have the same text
 
 
 def read_eps_or_none(name: str, value: Any) -> float | None:
@@ -66,7 +66,7 @@ def read_eps_or_none(name: str, value: Any) -> float | None:
 def _read_momentum(name: str, value: Any) -> float | None:
     message = _("{name}={value} must be a number from 0 to 1, or None for a cumulative average.")
     _check(value is None or 0 <= _as_float(value) <= 1, message, name, value)
-    return None if value is None else float(value)
+    return None if value is None else float(value) + 0.0
 
 
 def _read_axis(name: str, value: Any) -> int:

@@ -22,7 +22,7 @@ MOST_SMALL, MOST_LARGE, MOST_SHAPES = 256, 2, 1024
 
 def described(layer: Layer | Norm, shape: tuple[int, ...], layout: str) -> Explanation:
     """The layer on the shape alone. Raises NormvizError as ``explain`` does."""
-    return _described(layer, repr(layer), shape, layout)
+    return _described(layer, shape, layout)
 
 
 def explained(sharing: Explanation, data: str, seed: int, values: tuple[float, ...] | None, params: str) -> Explanation:
@@ -30,9 +30,8 @@ def explained(sharing: Explanation, data: str, seed: int, values: tuple[float, .
     return (_small if prod(sharing.shape) <= SMALL else _large)(sharing, data, seed, values, params)
 
 
-# With its text: Norms with eps=1 and eps=1.0 are equal, and not written alike.
 @lru_cache(maxsize=MOST_SHAPES)
-def _described(layer: Layer | Norm, _text: str, shape: tuple[int, ...], layout: str) -> Explanation:
+def _described(layer: Layer | Norm, shape: tuple[int, ...], layout: str) -> Explanation:
     return describe(layer, shape, layout=layout)
 
 

@@ -86,7 +86,7 @@ REFUSED = [
     (["LayerNorm(3)", Norm("n c d -> n")], "Norm('n c d -> n'): the pattern 'n c d -> n' has rank 3 and x has rank 2"),
     (["LayerNorm(3)", "what\n" * 50], "is not a layer; write a constructor"),
     ([f"LayerNorm({[2] * 60})"] * 2, "LayerNorm([2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2…: torch refuses"),
-    (["LayerNorm(3)", 3], "3: layer=3 is no layer"),
+    (["LayerNorm(3)", 3], "3: layer=3 is not a layer"),
 ]  # fmt: skip
 
 

@@ -82,7 +82,7 @@ MISFITS = [
     ({"layer": "BatchNorm3d(4,eps=0.5)"}, "For this x use BatchNorm2d.", {"layer": "BatchNorm2d(4,eps=0.5)"}),
     ({"layer": "LayerNorm([3,4,4])"}, "normalized_shape must be the last sizes of x", {"layer": "LayerNorm([4,2,2])"}),
     ({"layer": "LayerNorm(7).eval()"}, "normalized_shape must be the last sizes", {"layer": "LayerNorm(2).eval()"}),
-    ({"layer": "DimNorm(9,dim=1)"}, "gamma has 9 elements and its axis of x has 2", {"layer": "DimNorm(2,dim=1)"}),
+    ({"layer": "DimNorm(9,dim=1)"}, "num_features=9, and axis 3 of x, its channel axis, has size 2", {"layer": "DimNorm(2,dim=1)"}),
     ({"layer": "DimNorm(2,dim=4)"}, "dim=4 is not an axis of a tensor of rank 4", {"layer": "DimNorm(2,dim=-1)"}),
     ({"layer": "Norm('n c -> n')"}, "the pattern 'n c -> n' has rank 2 and x has rank 4", {"layer": None}),
     ({"layer": "Norm('n h w c -> n')"}, "name the axes differently", {"layer": "Norm('n h w c -> n')", "layout": None}),
