@@ -37,8 +37,9 @@ from plotly.subplots import make_subplots
 from bench.common import chromium, median, percentile, ratio, report
 from bench.hover_pages import COMMON, LINKED, PLACES, SUBPLOTS, WATCH
 from normviz.api import of_query
-from normviz.figures import bundle, sharing_panels, theme, value_panels
-from normviz.figures.palette import stops
+from normviz.figures import bundle
+from normviz.figures.palette import stops, theme
+from normviz.figures.panels import sharing_panels, value_panels
 from normviz.figures.payload.linked import payload
 from normviz.scene.query import read
 from normviz.scene.scene import Scene

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,8 @@ from normviz.code.generate import code
 from normviz.export.links import asked_by, of_query, subject
 from normviz.export.links import questions as questions
 from normviz.export.output import Output, title_of
-from normviz.figures import explanation_figure
+from normviz.figures.payload.linked import payload
+from normviz.figures.plotly_figure import panels_figure
 from normviz.layers.errors import NormvizError, NormvizWarning, echo, listed
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
@@ -82,7 +83,7 @@ class Explanation(Described):
 
     def figure(self, theme: str = "light") -> go.Figure:
         """Both panels - who shares a mean and a variance, who shares a gamma and a beta - as one plain Plotly figure."""
-        return explanation_figure(self, theme)
+        return panels_figure(payload(replace(self, x=None), grid(self.shape, self.axes)), theme)
 
     def output(self, **options: Any) -> Output:
         """The page Explore of this: linked figures, worked arithmetic, code. Options: theme, plotlyjs, caption."""

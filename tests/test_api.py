@@ -7,7 +7,8 @@ from torch import nn
 
 import normviz as nv
 from normviz.layers.errors import NormvizError
-from normviz.lessons.parts.part import Chart, Code, Note, Panels, Sentence, Table, flat
+from normviz.lessons.parts.part import Chart, Code, Note, Panels, Sentence, flat
+from normviz.lessons.parts.table import Table
 
 SMALL = torch.tensor([[1.0, 2, 3, 4], [5, 6, 7, 9]])
 PATTERN = nv.Norm(stats="n c h w -> n h w", params="c")

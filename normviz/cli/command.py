@@ -25,8 +25,8 @@ from normviz.export.files import checked, write
 from normviz.export.pictures import save
 from normviz.export.site import build, pack
 from normviz.export.site.pages import Entry
-from normviz.figures import THEMES
 from normviz.figures.bundle import plotly_js
+from normviz.figures.palette import THEMES
 from normviz.layers.errors import NormvizError, NormvizWarning
 
 WRONG, INTERRUPTED = 2, 130

@@ -7,9 +7,9 @@ from functools import cache
 from importlib.resources import files
 
 from normviz.export.plotlyjs import PlotlyJs, plotlyjs
-from normviz.figures import THEMES
 from normviz.figures.brand import FAVICON
 from normviz.figures.bundle import module, style
+from normviz.figures.palette import THEMES
 from normviz.layers.errors import NormvizError, echo, listed
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.markup import data, escape

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from normviz.export.document import FOLLOW, check_text, check_theme, document, fragment
 from normviz.export.notebook import Run, carries
 from normviz.export.plotlyjs import plotlyjs
+from normviz.figures.plotly_figure import panels_figure
 from normviz.layers.errors import NormvizError, echo, listed
 from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.part import Chart, Panels, Part, flat
@@ -75,12 +76,10 @@ class Output:
 
     def figure(self, theme: str = "light") -> go.Figure:
         """Its main figure as a plain Plotly figure. Raises NormvizError where it has none."""
-        from normviz.export.pictures import picture
-
         shown = next((part for part in flat(self.parts) if isinstance(part, Panels | Chart)), None)
         if shown is None:
             raise NormvizError(f"{self.title} has no figure; it is text and tables, which to_html() gives.")
-        return picture(shown, theme)
+        return shown.lines.figure(theme) if isinstance(shown, Chart) else panels_figure(shown.data, theme)
 
     def to_html(
         self, *, full: bool = True, theme: str | None = None, plotlyjs: str | None = None, caption: str | None = None

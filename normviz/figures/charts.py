@@ -1,7 +1,6 @@
-"""Lines and bars over one axis: the charts of the lessons. Colours are named by their meaning, and resolved by the theme.
+"""Lines, points and bars: the charts of the lessons, as Plotly's own dicts.
 
-A chart is plain: what plotly.js draws, as dicts. A trace carries the name of its colour in ``meta``; the light theme's colour stands
-in the chart itself, so that it can be shown anywhere.
+A trace names its colour by meaning in ``meta``; the light theme's colour is also set, so that Plotly alone can draw the chart.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import Any
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from normviz.figures.palette import by_meaning, theme
+from normviz.figures.palette import FONT, Theme, by_meaning, theme
 
 Values = NDArray[Any] | Sequence[Any]
 Trace = dict[str, Any]
@@ -22,20 +21,36 @@ LIGHT = theme("light")
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """Traces over one pair of axes, in Plotly's own words."""
+    """Traces over one pair of axes, as Plotly's dicts."""
 
     data: Sequence[Trace]
     layout: Mapping[str, Any]
 
-    def figure(self) -> go.Figure:
-        """The same as a Plotly figure, whose every property Plotly has checked."""
-        return go.Figure({"data": list(self.data), "layout": {**self.layout, "template": "none"}})
+    def figure(self, theme_name: str = "light") -> go.Figure:
+        """A Plotly figure in the colours of a theme. Raises NormvizError for an unknown theme."""
+        colours = theme(theme_name)
+        figure = go.Figure({"data": [_in_theme(trace, colours) for trace in self.data], "layout": dict(self.layout)})
+        lines = dict.fromkeys(("gridcolor", "zerolinecolor", "linecolor"), colours.border)
+        figure.update_xaxes(lines, color=colours.muted, automargin=True)
+        figure.update_yaxes(lines, color=colours.muted, automargin=True)
+        return figure.update_layout(
+            template="none",
+            paper_bgcolor=colours.background,
+            plot_bgcolor=colours.background,
+            font={"color": colours.text, "size": 13, "family": FONT},
+            legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"size": 12}},
+        )
+
+
+def _in_theme(trace: Trace, colours: Theme) -> Trace:
+    colour = {"color": by_meaning(trace["meta"]["colour"], colours)}
+    return trace | {part: trace[part] | colour for part in ("line", "marker") if part in trace}
 
 
 def line(
     name: str, x: Values, y: Values, colour: str, *, dash: str = "solid", width: float = 2.2, **more: Any
 ) -> Trace:
-    """One line; ``colour`` is "accent", "muted" or "few.0" to "few.7"; ``more`` is Plotly's."""
+    """One line; ``colour`` is "accent", "muted" or "few.0" to "few.7"; ``more`` are Plotly properties."""
     drawn = {"color": by_meaning(colour, LIGHT), "dash": dash, "width": width}
     return _trace("scatter", name, x, y, colour) | {"mode": "lines", "line": drawn, **more}
 
@@ -50,7 +65,7 @@ def dots(
     marker: Mapping[str, Any] | None = None,
     **more: Any,
 ) -> Trace:
-    """One series of points; ``marker`` and ``more`` are Plotly's."""
+    """One series of points; ``marker`` and ``more`` are Plotly properties."""
     drawn = {"color": by_meaning(colour, LIGHT), "size": size, **(marker or {})}
     return _trace("scatter", name, x, y, colour) | {"mode": "markers", "marker": drawn, **more}
 
@@ -65,13 +80,13 @@ def _trace(kind: str, name: str, x: Values, y: Values, colour: str) -> Trace:
 
 
 def axis(title: str, **more: Any) -> dict[str, Any]:
-    """An axis, named in letters as large as its numbers; ``more`` is Plotly's."""
+    """An axis with a title as large as its tick labels; ``more`` are Plotly properties."""
     return {"title": {"text": title, "font": {"size": 13}, "standoff": 8}, **more}
 
 
 def chart(
     traces: Sequence[Trace], x: str | Mapping[str, Any], y: str | Mapping[str, Any], *, height: int = 320, **layout: Any
 ) -> Lines:
-    """The traces over one pair of axes, each its title or an ``axis``; ``layout`` is Plotly's."""
+    """The traces over one pair of axes, each given by its title or as an ``axis``; ``layout`` are Plotly properties."""
     axes = {name: axis(one) if isinstance(one, str) else one for name, one in (("xaxis", x), ("yaxis", y))}
     return Lines(traces, {"height": height, **axes, **layout})

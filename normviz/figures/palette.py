@@ -11,6 +11,7 @@ from typing import Any
 
 from normviz.layers.errors import NormvizError, echo, listed
 
+FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"  # the same widths on every system
 Stops = list[tuple[float, str]]
 
 

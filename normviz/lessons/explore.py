@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from normviz.analysis.explanation import Explanation
 from normviz.analysis.sentences import sentence
-from normviz.figures.panels import sharing_panels, value_panels
 from normviz.figures.payload.linked import payload
 from normviz.layers.messages import _
 from normviz.lessons.parts.code_tabs import code_parts
@@ -33,11 +32,4 @@ def parts(e: Explanation, drawing: Grid, at: At, *, editable: bool = False, too_
 
 def panels(e: Explanation, drawing: Grid, at: At, *, editable: bool = False) -> Part:
     """Both sharing panels and the values, linked; a Note if there are more groups than can be numbered."""
-    return part_or_note(
-        lambda: Panels(
-            payload(e, drawing, at=at, editable=editable),
-            ("select", "edit"),
-            lambda: (*sharing_panels(e, drawing), *(value_panels(e, drawing) if e.x is not None else ())),
-            drawing,
-        )
-    )
+    return part_or_note(lambda: Panels(payload(e, drawing, at=at, editable=editable), ("select", "edit")))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from normviz.analysis.explanation import Explanation
 from normviz.analysis.sentences import sentence
-from normviz.figures.payload.steps import step_panels, steps_payload
+from normviz.figures.payload.steps import steps_payload
 from normviz.layers.messages import _
 from normviz.lessons.explore import At
 from normviz.lessons.parts.code_tabs import course_pair
@@ -32,14 +32,7 @@ def view_parts(view: View) -> Iterator[Part]:
 def parts(e: Explanation, drawing: Grid, at: At, step: int = 1) -> Iterator[Part]:
     """The sentence, the steps starting at ``step``, and the code of a course with the same steps."""
     yield Sentence(sentence(e))
-    yield part_or_note(
-        lambda: Panels(
-            steps_payload(e, drawing, step=step, at=at),
-            ("select", "step"),
-            lambda: [panel for panel, _step in step_panels(e, drawing)],
-            drawing,
-        )
-    )
+    yield part_or_note(lambda: Panels(steps_payload(e, drawing, step=step, at=at), ("select", "step")))
     yield _course_code()
 
 

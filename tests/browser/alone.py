@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from normviz.figures import bundle, theme
+from normviz.figures import bundle
+from normviz.figures.palette import theme
 from normviz.figures.payload.chart import chart_payload
 from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.part import Chart, Panels, flat

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
-from normviz.figures import THEMES
+from normviz.figures.palette import THEMES
 from tests.browser.view import View, peers
 
 pytestmark = pytest.mark.browser

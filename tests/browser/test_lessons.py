@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 from normviz.analysis.comparison import compare
 from normviz.analysis.explanation import Explanation
 from normviz.analysis.steps import steps
-from normviz.figures import theme
+from normviz.figures.palette import theme
 from normviz.lessons.pages import PAGES
 from normviz.lessons.questions.question import answer, computed, prose
 from normviz.lessons.questions.registry import QUESTIONS

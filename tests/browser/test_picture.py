@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from normviz.figures import theme
+from normviz.figures.palette import theme
 from tests.browser.alone import data_of, parts_of, write
 from tests.browser.conftest import NewTab
 from tests.browser.view import View

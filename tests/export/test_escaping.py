@@ -60,7 +60,7 @@ def parts(text: str) -> list[Part]:
         Tabs(((text, (Code(text), Text(text))), (text, (Note(text),)))),
         Details(text, (Text(text),)),
         Beside((Text(text),), (Code(text),)),
-        Panels(said(VIEW.data, text), VIEW.events, VIEW.panels, VIEW.drawing),
+        Panels(said(VIEW.data, text), VIEW.events),
     ]
 
 

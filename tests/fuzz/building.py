@@ -11,7 +11,8 @@ from normviz.figures.payload.chart import chart_payload
 from normviz.figures.payload.linked import payload
 from normviz.layers.errors import NormvizError
 from normviz.lessons.pages import PAGES
-from normviz.lessons.parts.part import Chart, Panels, Table, flat
+from normviz.lessons.parts.part import Chart, Panels, flat
+from normviz.lessons.parts.table import Table
 from normviz.lessons.questions.page import prediction, question_parts
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import found, question

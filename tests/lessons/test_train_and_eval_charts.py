@@ -9,8 +9,8 @@ import pytest
 
 from normviz.analysis.running.sampling import Sequences, SmallBatches, per_step, spread
 from normviz.analysis.running.stream import Stream, run
-from normviz.figures import theme
 from normviz.figures.charts import bars, chart, dots, line
+from normviz.figures.palette import theme
 from normviz.lessons.train_and_eval import charts
 
 STREAM = run(Stream(batch_size=4, steps=6, drift=0.5))

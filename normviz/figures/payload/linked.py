@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from normviz.analysis.explanation import Explanation
 from normviz.analysis.forward import broadcast
-from normviz.figures import Panel, sharing_panels, value_panels
+from normviz.figures.panels import Panel, sharing_panels, value_panels
 from normviz.layers.sharing import param_tables, stat_tables
 from normviz.scene.grid import Grid
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from normviz.analysis.explanation import Explanation
-from normviz.figures.panels import Panel, value_panel
+from normviz.figures.panels import value_panel
 from normviz.figures.payload.linked import frame, grid_of, panel_of, parameters_of, statistics_of
 from normviz.scene.grid import Grid
 
@@ -24,14 +24,6 @@ class Shown(NamedTuple):
     values: Tensor
     links: str = "stats"
     most: float | None = None
-
-
-def shown_panels(shown: Sequence[Shown], drawing: Grid) -> list[Panel]:
-    """The same as panels of a figure."""
-    return [
-        value_panel(one.key, one.title, one.caption, one.values, one.links, drawing, strips=False, most=one.most)
-        for one in shown
-    ]
 
 
 def values_payload(
@@ -52,7 +44,7 @@ def values_payload(
         "grid": grid_of(drawing),
         "stats": statistics_of(e, drawing),
         "params": parameters_of(e, drawing),
-        "panels": [panel_of(panel) for panel in shown_panels(shown, drawing)],
+        "panels": [panel_of(value_panel(drawing=drawing, strips=False, **one._asdict())) for one in shown],
         "values": None,
         "at": None if at is None else list(at),
         "editable": False,

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from normviz.analysis.comparison import COLUMNS, MOST, Comparison, compare, sentence
 from normviz.analysis.explanation import Explanation
-from normviz.figures.cube import Cube
-from normviz.figures.panels import Panel
-from normviz.figures.payload.compare import compare_cubes, compare_panels, compare_payload
+from normviz.figures.payload.compare import compare_payload
 from normviz.layers.messages import N_, _
 from normviz.lessons.compare.ready_sets import READY_SETS, ReadySet
 from normviz.lessons.explore import At
@@ -76,18 +74,4 @@ def _columns(row: Mapping[str, object]) -> tuple[Column, ...]:
 def panels(comparison: Comparison, drawing: Grid, at: At) -> Part:
     """The statistics, parameters and cube of every layer, linked."""
     explanations = comparison.explanations
-    return part_or_note(
-        lambda: Panels(
-            compare_payload(explanations, drawing, at=at),
-            ("select",),
-            lambda: _still_panels(explanations, drawing),
-            drawing,
-            len(explanations),
-        )
-    )
-
-
-def _still_panels(explanations: Sequence[Explanation], drawing: Grid) -> list[Panel | Cube]:
-    """The statistics of all layers in one row, their parameters in the next, their cubes in the last."""
-    panels = compare_panels(explanations, drawing)
-    return [*panels[::2], *panels[1::2], *compare_cubes(explanations, drawing)]
+    return part_or_note(lambda: Panels(compare_payload(explanations, drawing, at=at), ("select",)))

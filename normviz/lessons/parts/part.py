@@ -9,7 +9,7 @@ Texts are simple Markdown: ``**strong**``, `` `code` ``, links, lists. Numbers i
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -23,9 +23,6 @@ from normviz.scene.visibility import PANELS
 
 if TYPE_CHECKING:
     from normviz.figures.charts import Lines
-    from normviz.figures.cube import Cube
-    from normviz.figures.panels import Panel
-    from normviz.scene.grid import Grid
 
 Hides = Callable[["Part", str], bool]
 
@@ -148,18 +145,12 @@ class Note(_Literal):
 class Panels(Part):
     """A linked view.
 
-    data     what the browser draws (``normviz.figures.bundle``), without theme or plotly.js
-    events   what the reader can change in it: of "select", "edit", "step"
-    panels   the same panels as values, for a still picture
-    drawing  the position of each element of the tensor in the heatmaps
-    across   panels in a row of the still picture
+    data    what the browser draws (``normviz.figures.payload``), without theme or plotly.js
+    events  what the reader can change in it: of "select", "edit", "step"
     """
 
     data: dict[str, Any]
     events: tuple[str, ...]
-    panels: Callable[[], Sequence[Panel | Cube]]
-    drawing: Grid
-    across: int = 3
     name: ClassVar[str] = "panels"
 
     @property
@@ -195,17 +186,7 @@ class Panels(Part):
         if hides(self, self.hidden_by):
             return ()
         hidden = sorted(name for name in self.panel_names if hides(self, name))
-        return (self._without(hidden),) if hidden else (self,)
-
-    def _without(self, hidden: list[str]) -> Panels:
-        def is_visible(key: str) -> bool:  # a comparison numbers its panels: stats0, stats1, ...
-            return key not in hidden and key.rstrip("0123456789") not in hidden
-
-        return replace(
-            self,
-            data=self.data | {"hidden": hidden},
-            panels=lambda: [panel for panel in self.panels() if is_visible(panel.key)],
-        )
+        return (replace(self, data=self.data | {"hidden": hidden}) if hidden else self,)
 
 
 @dataclass(frozen=True)

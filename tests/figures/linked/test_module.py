@@ -10,7 +10,9 @@ import torch
 
 from normviz import explain
 from normviz.analysis.explanation import describe
-from normviz.figures import THEMES, Theme, bundle, sharing_panels
+from normviz.figures import bundle
+from normviz.figures.palette import THEMES, Theme
+from normviz.figures.panels import sharing_panels
 from normviz.figures.payload.linked import payload
 from normviz.layers.norm import Norm
 from normviz.scene.grid import grid

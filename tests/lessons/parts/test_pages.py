@@ -45,14 +45,6 @@ def test_what_a_figure_draws_is_json_that_a_browser_reads(page, query):
             assert part.data["theme"] is None
 
 
-@pytest.mark.parametrize(("page", "query"), CASES)
-def test_the_still_picture_has_the_panels_of_the_live_figure(page, query):
-    for part in flat(parts_of(page, query)):
-        if isinstance(part, Panels):
-            live = [(panel["key"], panel["title"]) for panel in part.data["panels"]]
-            assert sorted((panel.key, panel.title) for panel in part.panels()) == sorted(live)
-
-
 def test_a_legal_wish_without_a_figure_says_why():
     (note,) = parts_of("gradients", "shape=512,512&layer=LayerNorm(512)")
     assert note == Note("derivatives are shown for up to 4,096 elements; make the tensor smaller.")

@@ -110,15 +110,3 @@ def test_the_figure_alone_is_no_empty_page(shown):
     assert {type(part) for part in left} <= {Panels, Chart, Table, Note, Beside}
     for panels in (part for part in left if isinstance(part, Panels)):
         assert set(panels.data.get("hidden", ())) <= {"facts", "worked", "table", "loops"}
-
-
-def test_a_still_picture_lacks_the_same_panels():
-    explore, compare = PAGES["explore"], PAGES["compare"]
-
-    def still(page, hide):
-        (panels,) = [part for part in page.visible(page.view({"hide": hide})) if isinstance(part, Panels)]
-        return [panel.key for panel in panels.panels()]
-
-    assert still(explore, "x,params") == ["stats", "normalized", "output"]
-    layers = len(still(compare, "params,cube"))
-    assert still(compare, "params") == [f"{row}{i}" for row in ("stats", "cube") for i in range(layers)]

@@ -1,0 +1,131 @@
+"""Headless Chromium, driven by choreographer: it opens a page of ours, and the page makes the pictures of its own figures."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from base64 import b64decode
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from choreographer import Browser, Tab
+from choreographer.errors import BrowserDepsError, BrowserFailedError, ChromeNotFoundError
+
+from normviz.layers.errors import NormvizError, echo
+from normviz.layers.messages import _
+
+WINDOW = (1180, 2000)  # pixels: the widest that a page becomes
+CHARTS = (
+    "<style>.nv-chart { max-width: 760px }</style>"  # a chart as wide as the page would have small letters on a slide
+)
+PICTURES = """(async () => {
+  while (!window.normviz) await new Promise((done) => setTimeout(done, 10));
+  return window.normviz.pictures();
+})()"""
+ALONE = "<!doctype html><style>body { margin: 0 } svg { display: block }</style>"
+INCH = 96  # pixels
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An SVG, and its size in pixels."""
+
+    svg: str
+    width: int
+    height: int
+
+    def scaled(self, scale: float) -> Picture:
+        width, height = round(self.width * scale), round(self.height * scale)
+        svg = re.sub(r'width="\d+" height="\d+"', f'width="{width}" height="{height}"', self.svg, count=1)
+        return Picture(svg, width, height)
+
+
+def draw(html: str, kind: str, scale_of: Callable[[Picture], float], browser: str, patience: float) -> list[bytes]:
+    """The contents of a file for each figure of a page, in the page's order.
+
+    html      the page; it asks for nothing outside itself
+    kind      "svg", "png" or "pdf"
+    scale_of  how many times larger than on the page a picture is
+    browser   the path of the program
+    patience  seconds for all of it
+
+    Raises NormvizError where the browser does not start, or does not answer in time.
+    """
+    with ThreadPoolExecutor(1) as pool:  # a notebook has an event loop of its own in this thread
+        try:
+            drawing = asyncio.wait_for(_draw(html, kind, scale_of, browser), patience)
+            return pool.submit(asyncio.run, drawing).result()
+        except (ChromeNotFoundError, BrowserFailedError, BrowserDepsError) as error:
+            raise NormvizError(
+                _(
+                    "The browser {browser} did not start. Install Chromium or Chrome (Debian: apt install chromium), or name "
+                    "another one in BROWSER_PATH.",
+                    browser=browser,
+                )
+            ) from error
+        except TimeoutError as error:
+            raise NormvizError(
+                _(
+                    "The browser {browser} drew no picture in {seconds:g} s. Try a smaller tensor.",
+                    browser=browser,
+                    seconds=patience,
+                )
+            ) from error
+        except Exception as error:
+            raise NormvizError(
+                _("The browser {browser} could not draw the picture: {error}.", browser=browser, error=echo(str(error)))
+            ) from error
+
+
+async def _draw(html: str, kind: str, scale_of: Callable[[Picture], float], browser: str) -> list[bytes]:
+    async with Browser(browser) as chromium:
+        tab = await chromium.create_tab("about:blank")
+        await _send(tab, "Emulation.setScrollbarsHidden", hidden=True)
+        await _show(tab, html + CHARTS, *WINDOW)
+        pictures = [Picture(**each) for each in await _evaluate(tab, PICTURES)]
+        return [await ENCODED[kind](tab, picture.scaled(scale_of(picture))) for picture in pictures]
+
+
+async def _svg(tab: Tab, picture: Picture) -> bytes:
+    return picture.svg.encode()
+
+
+async def _png(tab: Tab, picture: Picture) -> bytes:
+    await _show(tab, ALONE + picture.svg, picture.width, picture.height)
+    return b64decode((await _send(tab, "Page.captureScreenshot", format="png"))["data"])
+
+
+async def _pdf(tab: Tab, picture: Picture) -> bytes:
+    await _show(tab, ALONE + picture.svg, picture.width, picture.height)
+    size = {"paperWidth": picture.width / INCH, "paperHeight": picture.height / INCH}
+    margins = dict.fromkeys(("marginTop", "marginBottom", "marginLeft", "marginRight"), 0)
+    return b64decode(
+        (await _send(tab, "Page.printToPDF", printBackground=True, pageRanges="1", **size, **margins))["data"]
+    )
+
+
+ENCODED = {"svg": _svg, "png": _png, "pdf": _pdf}
+
+
+async def _show(tab: Tab, html: str, width: int, height: int) -> None:
+    await _send(
+        tab, "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False
+    )
+    await _evaluate(tab, f"document.open(); document.write({json.dumps(html)}); document.close()")
+
+
+async def _evaluate(tab: Tab, expression: str) -> Any:
+    answer = await _send(tab, "Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
+    if "exceptionDetails" in answer:
+        raise RuntimeError(answer["result"].get("description", answer["exceptionDetails"]["text"]))
+    return answer["result"].get("value")
+
+
+async def _send(tab: Tab, command: str, **options: Any) -> Any:
+    answer = await tab.send_command(command, options)
+    if "error" in answer:
+        raise RuntimeError(answer["error"]["message"])
+    return answer["result"]

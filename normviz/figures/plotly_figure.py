@@ -1,0 +1,219 @@
+"""A linked view as one plain Plotly figure, a heatmap for each panel: for notebooks, and for Plotly's own tools."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import reduce
+from html import escape
+from itertools import product
+from math import ceil
+from textwrap import wrap
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+from plotly.subplots import make_subplots
+
+from normviz.figures.palette import FONT, Theme, stops, theme
+from normviz.layers.errors import NormvizError
+from normviz.layers.messages import _
+from normviz.scene.grid import Grid, grid
+
+PER_ROW = 3
+LARGEST_CELL, LARGEST_PANEL, NARROWEST = (66, 44), (400, 300), 320  # pixels
+BETWEEN, ABOVE, TITLE = 80, 96, 50  # pixels: between columns; above a panel's cells, for its heading; above all
+LETTER, SMALLEST_FONT = 6.5, 8  # pixels
+
+Data = Mapping[str, Any]  # a view's payload, or that of one of its panels
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells of every panel, which all show the same tensor: its grid, the lines and columns drawn, and their size in pixels."""
+
+    drawing: Grid
+    lines: int
+    columns: int
+
+    @property
+    def width(self) -> float:
+        return max(NARROWEST, min(LARGEST_CELL[0] * self.columns, LARGEST_PANEL[0]))
+
+    @property
+    def height(self) -> float:
+        return min(LARGEST_CELL[1] * self.lines, LARGEST_PANEL[1])
+
+    @property
+    def cell(self) -> tuple[float, float]:
+        return self.width / self.columns, self.height / self.lines
+
+
+def panels_figure(data: Data, theme_name: str = "light") -> go.Figure:
+    """The panels of a view; the selected element has a frame.
+
+    data  the view's payload (``normviz.figures.payload``)
+
+    Raises NormvizError for an unknown theme, and where every panel is hidden.
+    """
+    colours = theme(theme_name)
+    drawing = grid(tuple(data["grid"]["shape"]), tuple(data["axes"]), tuple(data["grid"]["start"]))
+    cells = Cells(drawing, *drawing.lay(np.zeros(drawing.extent)).shape)
+    rows = _rows(data)
+    figure = _subplots(rows, cells, colours)
+    for number, row in enumerate(rows, 1):
+        for place, panel in enumerate(row, 1):
+            figure.add_trace(_heatmap(panel, _values(panel, data, drawing), cells.cell, colours), number, place)
+            figure.add_annotation(**_heading(panel, cells.width, colours), row=number, col=place)
+    _label_axes(figure, cells, colours)
+    if data["at"] is not None and drawing.shows(tuple(data["at"])):
+        _frame(figure, tuple(data["at"]), drawing, colours)
+    title = {"text": f"<b>{escape(_title(data), quote=False)}</b>", "font": {"size": 17}}
+    corner = {"x": 0.02, "y": 1, "yref": "container", "yanchor": "top", "pad": {"t": 20}}
+    return figure.update_layout(title=title | corner)
+
+
+def _title(data: Data) -> str:
+    """The layer and the tensor's shape."""
+    layer, shape = data.get("layer", ""), tuple(data["grid"]["shape"])
+    if data.get("name", "x") != "x":
+        return ""
+    return (
+        _("{layer} on x of shape {shape}", layer=layer, shape=shape) if layer else _("x of shape {shape}", shape=shape)
+    )
+
+
+def _rows(data: Data) -> list[list[Data]]:
+    """The panels that are not hidden, at most PER_ROW in a row; ids and values, or statistics and parameters, in rows of their own."""
+    hidden = set(data.get("hidden", ()))
+
+    def kind(panel: Data) -> str:
+        return panel.get("row") or ("values" if panel["scale"] == "values" else "ids")
+
+    panels = [each for each in data["panels"] if kind(each) != "cube" and not hidden & {each["key"], kind(each)}]
+    if not panels:
+        raise NormvizError(_("Every panel of this view is hidden; show one to get a figure."))
+    blocks = [[each for each in panels if kind(each) == name] for name in dict.fromkeys(map(kind, panels))]
+    return [block[first : first + PER_ROW] for block in blocks for first in range(0, len(block), PER_ROW)]
+
+
+def _subplots(rows: list[list[Data]], cells: Cells, colours: Theme) -> go.Figure:
+    """Empty axes, one pair for each panel."""
+    down, across = len(rows), max(map(len, rows))
+    width, height = across * (cells.width + BETWEEN) - BETWEEN, down * (cells.height + ABOVE) - ABOVE
+    specs: list[list[dict[str, Any] | None]] = [
+        [{} if place < len(row) else None for place in range(across)] for row in rows
+    ]
+    spacing = {"horizontal_spacing": BETWEEN / width, "vertical_spacing": ABOVE / height if down > 1 else 0}
+    margin = {"l": 70, "r": 20, "t": TITLE + ABOVE, "b": 20}
+    return make_subplots(down, across, specs=specs, **spacing).update_layout(
+        template="none",
+        width=width + margin["l"] + margin["r"],
+        height=height + margin["t"] + margin["b"],
+        margin=margin,
+        paper_bgcolor=colours.background,
+        plot_bgcolor=colours.background,
+        font={"color": colours.text, "size": 12, "family": FONT},
+    )
+
+
+def _frame(figure: go.Figure, at: tuple[int, ...], drawing: Grid, colours: Theme) -> None:
+    """A frame around the selected element, in every panel."""
+    inside = tuple(i - first for i, first in zip(at, drawing.start, strict=True))
+    element = np.zeros(drawing.extent)
+    element[inside] = 1
+    ((y, x),) = np.argwhere(drawing.lay(element) == 1) - 0.5
+    line = {"color": colours.accent, "width": 3}
+    figure.add_shape(type="rect", x0=x, x1=x + 1, y0=y, y1=y + 1, line=line, row="all", col="all")
+
+
+def _values(panel: Data, data: Data, drawing: Grid) -> NDArray[np.float32]:
+    """What the panel's cells hold: the values that the payload has packed, or the ids that its tables add up to."""
+    if panel["z"] is not None:
+        return np.frombuffer(b64decode(panel["z"]["data"]), "<f4").reshape(panel["z"]["shape"])
+    if not panel["links"]:
+        return drawing.lay(np.zeros(drawing.extent))
+    tables = data.get("sharings", data)[panel["links"]]["tables"]
+    return drawing.lay(reduce(np.add.outer, [np.asarray(table) for table in tables]))
+
+
+def _heatmap(panel: Data, values: NDArray[np.float32], cell: tuple[float, float], colours: Theme) -> dict[str, Any]:
+    is_id, gap = panel["scale"] != "values", 1 if min(cell) >= 6 else 0
+    longest = len(str(panel["groups"])) if is_id else 6
+    size = min(12, (cell[0] - 4) / (0.6 * longest), 0.6 * cell[1])
+    number = "%{z:.0f}" if is_id else "%{z:.3~g}"
+    text = (
+        {"texttemplate": number, "textfont": {"size": size}}
+        if size >= SMALLEST_FONT and panel["scale"] != "none"
+        else {}
+    )
+    return {
+        "type": "heatmap",
+        "name": panel["title"],
+        "z": values,
+        "zmin": panel["low"],
+        "zmax": panel["high"],
+        "colorscale": stops(colours, panel["scale"], panel["groups"]),
+        "showscale": False,
+        "xgap": gap,
+        "ygap": gap,
+        "hoverongaps": False,
+        "hovertemplate": f"{number}<extra></extra>",
+        **text,
+    }
+
+
+def _heading(panel: Data, wide: float, colours: Theme) -> dict[str, Any]:
+    """The panel's title, pattern and caption above its cells, as a Plotly annotation."""
+    small = " · ".join(filter(None, (panel["pattern"], panel["caption"])))
+    title, caption = (
+        "<br>".join(escape(line, quote=False) for line in wrap(text, int(wide / letter)))
+        for text, letter in ((panel["title"], LETTER * 1.3), (small, LETTER))
+    )
+    return {
+        "text": f"<b>{title}</b><br><span style='color:{colours.muted};font-size:12px'>{caption}</span>",
+        "font": {"size": 14.5},
+        **{"xref": "x domain", "yref": "y domain", "x": 0, "y": 1, "xanchor": "left", "yanchor": "bottom"},
+        "yshift": 22,
+        "align": "left",
+        "showarrow": False,
+    }
+
+
+def _label_axes(figure: go.Figure, cells: Cells, colours: Theme) -> None:
+    """Indices above the columns and beside the rows of every panel; rows run downwards."""
+    columns, rows = _labels(cells.drawing)
+    faceted = bool(cells.drawing.facets)
+    x = _ticks(columns, cells.columns, faceted, cells.cell[0], max(map(len, columns), default=0) * LETTER + 6)
+    y = _ticks(rows, cells.lines, faceted, cells.cell[1], 14)
+    axis = {"showgrid": False, "zeroline": False, "ticks": "", "ticklabelstandoff": 4, "color": colours.muted}
+    figure.update_xaxes(axis, side="top", range=[-0.5, cells.columns - 0.5], **x)
+    figure.update_yaxes(axis, range=[cells.lines - 0.5, -0.5], **y)
+
+
+def _labels(drawing: Grid) -> tuple[list[str], list[str]]:
+    """The names of the columns and of the rows: single ones, or those of the facets, as far as they have one index."""
+
+    def names(axis: int) -> list[str]:
+        return [f"{drawing.axes[axis]} = {drawing.start[axis] + i}" for i in range(drawing.extent[axis])]
+
+    if not drawing.facets:
+        return names(drawing.col), [] if drawing.row is None else names(drawing.row)
+    first, *others = map(names, drawing.facets)
+    if others:
+        return [", ".join(indices) for indices in product(*others)], first
+    across = drawing.facet_columns
+    if across == len(first):
+        return first, []
+    indices = [name.split()[-1] for name in first]
+    return [], [f"{first[i]} … {indices[min(i + across, len(first)) - 1]}" for i in range(0, len(first), across)]
+
+
+def _ticks(names: list[str], lines: int, faceted: bool, pixels: float, needed: float) -> dict[str, Any]:
+    """Tick labels in the middle of their cells, as many as there is room for; ``pixels`` of a cell, ``needed`` for a label."""
+    step = (lines + faceted) / max(1, len(names))
+    middles = [i * step + (step - 1 - faceted) / 2 for i in range(len(names))]
+    every = ceil(needed / (step * pixels))
+    return {"tickvals": middles[::every], "ticktext": names[::every]}
