@@ -68,18 +68,23 @@ def read_numbers(name: str, values: Any, most: int, largest: float = LARGEST_VAL
         array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise NormvizError(_("{name}={values} must be numbers.", name=name, values=echo(values))) from None
-    if not 1 <= array.size <= most:
+    check_count(name, array.size, most)
+    _check_size(name, bool((np.abs(array) <= largest).all()), largest)
+    return array
+
+
+def check_count(name: str, count: int, most: int) -> None:
+    """Raise NormvizError unless ``name`` has 1 to ``most`` numbers."""
+    if not 1 <= count <= most:
         raise NormvizError(
             ngettext(
                 "{name} has {n:,} number; give 1 to {most:,} numbers.",
                 "{name} has {n:,} numbers; give 1 to {most:,} numbers.",
-                array.size,
+                count,
                 name=name,
                 most=most,
             )
         )
-    _check_size(name, bool((np.abs(array) <= largest).all()), largest)
-    return array
 
 
 def read_tensor(x: Any, function: str) -> Tensor:

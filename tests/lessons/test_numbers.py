@@ -9,7 +9,7 @@ import torch
 from normviz.analysis.number_format import format_number
 from normviz.analysis.rounding.degenerate import CONSTANT, SINGLE
 from normviz.analysis.rounding.eps import EPSILONS, no_eps
-from normviz.analysis.rounding.groups import DISTANCES, DTYPES, OWN, sequence
+from normviz.analysis.rounding.groups import DISTANCES, DTYPES, TORCH_LAYERS, sequence
 from normviz.analysis.rounding.variance import Estimate
 from normviz.lessons.numerics import numbers, zero_variance
 from normviz.lessons.numerics.numbers import ONE_PASS, SIZE, SMALLEST_EPS, TWO_PASSES, as_code, power
@@ -112,10 +112,12 @@ def test_every_way_stands_in_the_table_with_its_own_numbers(dtype, exponent):
     assert [row["method"] for row in rows] == [numbers.method_label(method) for method in here]
     assert [(row["negative"], row["nan"]) for row in rows] == [(one.negative, one.is_nan) for one in here.values()]
     for row, one in zip(rows, here.values(), strict=True):
-        hidden = one.method in OWN and one.exact == 0 and not one.is_nan  # nothing to read back from one number
+        hidden = (
+            one.method in TORCH_LAYERS and one.exact == 0 and not one.is_nan
+        )  # nothing to read back from one number
         assert row["variance"] == (None if hidden else format_number(one.var))
         assert row["error"] == (None if hidden else format_number(one.error, 2))
-    assert len(rows) == 4 + 1 + len(OWN)
+    assert len(rows) == 4 + 1 + len(TORCH_LAYERS)
     assert words(numbers.variance_lines(found, exponent)) <= MOST_WORDS
 
 
@@ -163,11 +165,13 @@ def test_every_eps_stands_in_the_table(dtype, exponent):
     for row, one in zip(rows, found, strict=True):
         values = list(row.values())
         assert values[2:4] == [format_number(one.exact, 3), format_number(one.by_hand, 3)]
-        assert values[4:] == [format_number(size, 3) for size in one.own.values()]
+        assert values[4:] == [format_number(size, 3) for size in one.by_torch.values()]
     lines = list(numbers.eps_lines(found, exponent))
     assert words(lines) <= MOST_WORDS
     none = no_eps(dtype, 10.0**exponent, SIZE)
-    assert told(lines[-1])[:3] == [format_number(v, 3) for v in (none.computing_eps, none.own, none.with_computing)]
+    assert told(lines[-1])[:3] == [
+        format_number(v, 3) for v in (none.computing_eps, none.by_torch, none.with_computing)
+    ]
 
 
 def test_the_curves_are_the_formula():

@@ -55,7 +55,7 @@ EIGHT = [
 
 def test_errors_by_hand():
     figure = figures.variance_errors(EIGHT, 3).figure()
-    one, broken = named(figure)[ONE_PASS], named(figure)["NaN comes out"]
+    one, broken = named(figure)["E[x²] − E[x]²"], named(figure)["NaN comes out"]
     assert list(one.x) == [1, 10, 100, 1e3, 1e4]
     assert list(one.y) == [0.1, 7, NO_ERROR, 5, NOT_A_NUMBER]
     assert list(one.text) == ["0.1", "7", "0", "5", "NaN"]
@@ -107,7 +107,7 @@ def test_sizes_stand_at_their_variance(dtype, exponent):
     hand, layer = named(figure)["by hand"], named(figure)["LayerNorm"]
     assert set(hand.x) == {10.0 ** (2 * exponent)}
     assert list(hand.y) == [max(one.by_hand, NOTHING) if isfinite(one.by_hand) else BROKEN for one in found]
-    assert list(layer.y) == [max(one.own["LayerNorm"], NOTHING) for one in found]
+    assert list(layer.y) == [max(one.by_torch["LayerNorm"], NOTHING) for one in found]
     assert list(hand.text) == [format_number(one.by_hand, 3) for one in found]
     assert [trace.name for trace in figure.data[:4]] == ["eps=1e-3", "eps=1e-5", "eps=1e-6", "eps=1e-12"]
 

@@ -1,6 +1,6 @@
-"""Groups without spread: a constant x, and groups of one element, in every layer of the catalogue.
+"""Groups with zero variance: a constant x, and groups of one element, in every layer of the catalogue.
 
-Gamma is 2 and beta 1/2 where a layer has them, so that they can be told from the normalized value.
+gamma is 2 and beta is 1/2 in layers that have them, so that they differ from the normalized value.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from normviz.analysis.rounding.groups import read_dtype
 from normviz.layers.axes import parse_layout
 from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
-from normviz.layers.norm import Norm
+from normviz.layers.messages import _
 from normviz.layers.sharing import counts
 
 GAMMA, BETA = 2.0, 0.5
@@ -57,17 +57,17 @@ SINGLE = (
 
 @dataclass(frozen=True, eq=False)
 class Degenerate:
-    """What one layer makes of groups without spread.
+    """The output of one layer for groups with zero variance.
 
-    layer      its call
-    shape      x's
-    x          what went in
-    in_torch   whether torch has the layer; the output is its own then, else ours
-    output     what came out, or None
-    refusal    torch's own words where it refuses, or None
-    beta       the layer's beta, 0 where it has none
-    from_beta  the largest difference between the output and beta; None where it refuses
-    from_sign  the largest difference between the output and sign(x) * gamma + beta; None where it refuses
+    layer      its constructor call
+    shape      of x
+    x          the input
+    in_torch   whether torch has the layer; if so, the output is torch's
+    output     the output; None if torch refuses x
+    refusal    torch's own error message, or None
+    beta       the layer's beta, 0 if it has none
+    from_beta  the largest difference between the output and beta; None if torch refuses x
+    from_sign  the largest difference between the output and sign(x) * gamma + beta; None if torch refuses x
     """
 
     layer: str
@@ -82,12 +82,12 @@ class Degenerate:
 
 
 def constant_groups(value: float = 1234.567, dtype: str = "float32") -> tuple[Degenerate, ...]:
-    """Every layer of the catalogue on an x whose elements are all ``value``: beta by the formula, or sign(x) * gamma from RMSNorm.
+    """Every layer of the catalogue on a constant x: the formula gives beta, and sign(x) * gamma for RMSNorm.
 
-    value  -1e30 to 1e30; what is no short binary fraction shows the rounding of means.
+    value  of all elements, -1e30 to 1e30; unless it is a short binary fraction, the mean is rounded.
     dtype  "float16", "bfloat16", "float32" or "float64".
 
-    Raises NormvizError for other values, or where the type ends before the value does.
+    Raises NormvizError for other values, or if ``value`` is too large for the dtype.
 
     >>> [(d.layer, d.from_sign < 1e-6) for d in constant_groups() if d.layer.startswith("RMS")]
     [('RMSNorm([3, 4, 4])', True)]
@@ -95,15 +95,20 @@ def constant_groups(value: float = 1234.567, dtype: str = "float32") -> tuple[De
     kind, value = read_dtype(dtype), read_number("value", value, -LARGEST_VALUE, LARGEST_VALUE)
     if abs(value) > torch.finfo(kind).max:
         raise NormvizError(
-            f"value={value:g} is beyond {dtype}, which ends at {torch.finfo(kind).max:g}; give a smaller one."
+            _(
+                "value={value:g} is too large for {dtype}, whose largest number is {largest:g}; give a smaller value.",
+                value=value,
+                dtype=dtype,
+                largest=torch.finfo(kind).max,
+            )
         )
     return tuple(_outcome(text, torch.full(shape, value, dtype=kind)) for text, shape in CONSTANT)
 
 
 def single_elements(scale: float = 1000.0, dtype: str = "float32", seed: int = 0) -> tuple[Degenerate, ...]:
-    """Every layer of the catalogue on groups of one element: the element is its own mean.
+    """Every layer of the catalogue on groups of one element, which is its own mean.
 
-    scale  standard deviation of x, 0 to 10,000; larger numbers make more noise where there is any.
+    scale  standard deviation of x, 0 to 10,000; rounding errors grow with it.
     dtype  "float16", "bfloat16", "float32" or "float64".
     seed   of x.
 
@@ -123,24 +128,12 @@ def _outcome(text: str, x: Tensor) -> Degenerate:
     assert isinstance(layer, Layer)
     norm = layer.norm(parse_layout(layer.kind.layout(x.ndim), x.ndim))
     in_torch = layer.kind.module is not None
-    values = _values(layer, norm, x)
+    values = Values.constant(counts(norm, shape), layer.running, GAMMA, BETA, dtype=x.dtype)
     try:
         y = run_module(layer, x, values) if in_torch else trace(norm, x, values).output
     except (ValueError, RuntimeError) as error:
         return Degenerate(text, shape, x, in_torch, None, str(error), 0.0, None, None)
     gamma, beta = GAMMA if norm.params is not None else 1.0, BETA if norm.bias else 0.0
-    gaps = [
-        float((y.double() - wanted).abs().max()) for wanted in (torch.tensor(beta), x.double().sign() * gamma + beta)
-    ]
-    return Degenerate(text, shape, x, in_torch, y, None, beta, gaps[0], gaps[1])
-
-
-def _values(layer: Layer, norm: Norm, x: Tensor) -> Values:
-    found = counts(norm, tuple(x.shape))
-    channels = found.statistics if layer.running else None
-    return Values(
-        gamma=None if found.gamma_shape is None else torch.full(found.gamma_shape, GAMMA, dtype=x.dtype),
-        beta=None if found.beta_shape is None else torch.full(found.beta_shape, BETA, dtype=x.dtype),
-        running_mean=None if channels is None else torch.zeros(channels, dtype=x.dtype),
-        running_var=None if channels is None else torch.ones(channels, dtype=x.dtype),
-    )
+    from_beta = float((y.double() - beta).abs().max())
+    from_sign = float((y.double() - (x.double().sign() * gamma + beta)).abs().max())
+    return Degenerate(text, shape, x, in_torch, y, None, beta, from_beta, from_sign)

@@ -1,7 +1,7 @@
-"""How small eps may be, which type keeps it, and where it stands.
+"""The size of eps: which dtypes can represent it, and its place inside or outside the square root.
 
-Normalizing multiplies the spread sqrt(var) by 1 / sqrt(var + eps), so the size (root mean square) of the output is sqrt(var / (var + eps)): 1 where
-eps is far below the variance, almost 0 where it is far above.
+Normalization multiplies the spread sqrt(var) by 1 / sqrt(var + eps), so the size (root mean square) of the output is
+sqrt(var / (var + eps)): about 1 if eps is far below the variance, about 0 if eps is far above it.
 """
 
 from __future__ import annotations
@@ -12,25 +12,19 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from normviz.analysis.checks import read_number
+from normviz.analysis.checks import check_count, read_number
 from normviz.analysis.forward import COMPUTES_IN
 from normviz.analysis.rounding.groups import (
     DTYPES,
-    OWN,
+    TORCH_LAYERS,
     exact_variance,
-    own_output,
     read_eps,
     root_mean_square,
     sequence,
+    torch_output,
 )
-from normviz.layers.errors import NormvizError
 
-EPSILONS = (
-    1e-3,
-    1e-5,
-    1e-6,
-    1e-12,
-)  # Keras's BatchNormalization; torch; Keras's LayerNormalization was 1e-3 too; BERT's
+EPSILONS = (1e-3, 1e-5, 1e-6, 1e-12)  # Keras; torch; Flax; BERT
 MOST_EPSILONS = 8
 VARIANCES = tuple(10.0**power for power in range(-16, 3))
 MOST_VARIANCES = 256
@@ -38,7 +32,7 @@ SMALLEST_VARIANCE, LARGEST_VARIANCE = 1e-30, 1e30
 
 
 def by_hand(x: Tensor, eps: float) -> Tensor:
-    """(x - mean) / sqrt(var + eps) along the last axis, every step in x's own type, as a hand-written layer does.
+    """(x - mean) / sqrt(var + eps) along the last axis with every step in x's dtype, as in a hand-written layer.
 
     >>> by_hand(torch.tensor([2.0, 2.0], dtype=torch.float16), eps=1e-12).tolist()  # float16 has no 1e-12: 0 / 0
     [nan, nan]
@@ -49,16 +43,16 @@ def by_hand(x: Tensor, eps: float) -> Tensor:
 
 @dataclass(frozen=True)
 class EpsOutcome:
-    """One group of small variance with one eps, in one type. Sizes are root mean squares of the output.
+    """One group of small variance with one eps in one dtype. Sizes are root mean squares of the output.
 
-    dtype    the type of x
-    eps      as it was asked for
-    kept     as the type keeps it: 0 where it underflows
-    var      the exact variance of x, as it is after rounding to the type
-    exact    sqrt(var / (var + eps)), the size that the formula gives
-    by_hand  the size that a layer gives whose every step is of the type; where var + eps is 0 there, infinite, or NaN for 0 / 0
-    own      the size that each of torch's own layers gives, by name. Of half precision they compute statistics in float32, but
-             BatchNorm and InstanceNorm round 1 / sqrt(var + eps) to x's type, which in float16 ends at 65,504: NaN beyond
+    dtype     the dtype of x
+    eps       the given eps
+    kept      eps rounded to the dtype: 0 if it underflows
+    var       the exact variance of x after rounding to the dtype
+    exact     sqrt(var / (var + eps)), the size by the formula
+    by_hand   the size from a layer with every step in the dtype; if var + eps is 0 there, infinite, or NaN for 0 / 0
+    by_torch  the size from each of torch's own layers, by name. For half precision they compute statistics in float32, but
+              BatchNorm and InstanceNorm round 1 / sqrt(var + eps) to x's dtype: NaN above 65,504 in float16
     """
 
     dtype: str
@@ -67,16 +61,16 @@ class EpsOutcome:
     var: float
     exact: float
     by_hand: float
-    own: Mapping[str, float]
+    by_torch: Mapping[str, float]
 
 
 def eps_table(
     spread: float = 1e-4, size: int = 256, seed: int = 0, epsilons: Sequence[float] = EPSILONS
 ) -> tuple[EpsOutcome, ...]:
-    """A group of standard deviation ``spread`` around 0, with every eps, in every type.
+    """A group with standard deviation ``spread`` around 0, with every eps in every dtype.
 
     spread    10^-12 to 10^3; its square is the variance.
-    size      numbers in the group, 2 to 1,024.
+    size      number of values in the group, 2 to 1,024.
     seed      of the noise.
     epsilons  up to 8, each from 1e-30 to 1.
 
@@ -85,10 +79,7 @@ def eps_table(
     >>> next(o.kept for o in eps_table() if o.dtype == "float16" and o.eps == 1e-12)
     0.0
     """
-    if not 1 <= len(epsilons) <= MOST_EPSILONS:
-        raise NormvizError(
-            f"a table takes 1 to {MOST_EPSILONS} values of eps, and these are {len(epsilons)}; give fewer."
-        )
+    check_count("epsilons", len(epsilons), MOST_EPSILONS)
     values = [read_eps(eps) for eps in epsilons]
     groups = {dtype: sequence(dtype, 0, size, seed, spread) for dtype in DTYPES}
     return tuple(_outcome(dtype, x, eps) for dtype, x in groups.items() for eps in values)
@@ -103,7 +94,7 @@ def _outcome(dtype: str, x: Tensor, eps: float) -> EpsOutcome:
         var=var,
         exact=(var / (var + eps)) ** 0.5,
         by_hand=root_mean_square(by_hand(x, eps)),
-        own={name: root_mean_square(own_output(name, x, eps)) for name in OWN},
+        by_torch={name: root_mean_square(torch_output(name, x, eps)) for name in TORCH_LAYERS},
     )
 
 
@@ -111,34 +102,34 @@ def _outcome(dtype: str, x: Tensor, eps: float) -> EpsOutcome:
 class NoEps:
     """RMSNorm with eps=None on one group. Sizes are root mean squares of the output.
 
-    dtype           the type of x
-    computing_eps   the machine epsilon of the type that computes: float32's for half precision
-    own_eps         the machine epsilon of x's own type
-    own             the size that torch's RMSNorm gives
-    with_computing  the size that the formula gives with ``computing_eps``
-    with_own        the size that the formula gives with ``own_eps``
+    dtype           the dtype of x
+    computing_eps   the machine epsilon of the dtype of the computation: float32's for half precision
+    own_eps         the machine epsilon of x's own dtype
+    by_torch        the size from torch's RMSNorm
+    with_computing  the size by the formula with ``computing_eps``
+    with_own        the size by the formula with ``own_eps``
     """
 
     dtype: str
     computing_eps: float
     own_eps: float
-    own: float
+    by_torch: float
     with_computing: float
     with_own: float
 
 
 def no_eps(dtype: str, spread: float = 1e-3, size: int = 256, seed: int = 0) -> NoEps:
-    """Which eps does RMSNorm use that was given none? Its output's size tells: sqrt(ms / (ms + eps)), ms the mean of x^2.
+    """The eps of RMSNorm with eps=None, from the size of its output: sqrt(ms / (ms + eps)), where ms is the mean of x^2.
 
     dtype   "float16", "bfloat16", "float32" or "float64".
-    spread  standard deviation of x around 0, 10^-12 to 10^3: small, for eps to show.
-    size    numbers in the group, 2 to 1,024.
+    spread  standard deviation of x around 0, 10^-12 to 10^3; eps only matters if it is small.
+    size    number of values in the group, 2 to 1,024.
     seed    of the noise.
 
     Raises NormvizError for other values.
 
     >>> found = no_eps("float16")
-    >>> abs(found.own - found.with_computing) < 1e-3, abs(found.own - found.with_own) < 0.5
+    >>> abs(found.by_torch - found.with_computing) < 1e-3, abs(found.by_torch - found.with_own) < 0.5
     (True, False)
     """
     x = sequence(dtype, 0, size, seed, spread)
@@ -168,24 +159,21 @@ class EpsPlacement:
 def eps_placement(
     eps: float = 1e-5, variances: Sequence[float] = VARIANCES, size: int = 256, seed: int = 0
 ) -> tuple[EpsPlacement, ...]:
-    """One group scaled to each variance, normalized with eps inside and outside the square root, in float64.
+    """One group scaled to each variance and normalized with eps inside and outside the square root, in float64.
 
     eps        1e-30 to 1.
     variances  up to 256, each from 1e-30 to 1e30.
-    size       numbers in the group, 2 to 1,024.
+    size       number of values in the group, 2 to 1,024.
     seed       of the noise.
 
     Raises NormvizError for other values.
-    Source: Ioffe & Szegedy 2015, algorithm 1, has it inside, and so have all layers of torch.nn.
+    Source: inside in Ioffe & Szegedy 2015, algorithm 1, and in all layers of torch.nn.
 
     >>> [(round(p.inside, 3), round(p.outside, 3)) for p in eps_placement(1e-5, (1e-10, 1e-5, 1))]
     [(0.003, 0.5), (0.707, 0.997), (1.0, 1.0)]
     """
     eps = read_eps(eps)
-    if not 1 <= len(variances) <= MOST_VARIANCES:
-        raise NormvizError(
-            f"a curve takes 1 to {MOST_VARIANCES} variances, and these are {len(variances)}; give fewer."
-        )
+    check_count("variances", len(variances), MOST_VARIANCES)
     var = torch.tensor(
         [read_number("variance", v, SMALLEST_VARIANCE, LARGEST_VARIANCE) for v in variances], dtype=torch.float64
     )

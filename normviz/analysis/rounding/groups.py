@@ -1,4 +1,4 @@
-"""Groups of numbers to compute with: their types, their distance from zero, what they exactly give, and torch's own layers on them."""
+"""Example groups of numbers in each dtype, their exact variance and output, and the output of torch's layers."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from normviz.analysis.checks import SEEDS, read_integer, read_number
 from normviz.layers.errors import NormvizError, echo, listed
+from normviz.layers.messages import _
 
 DTYPES = {
     "float16": torch.float16,
@@ -19,7 +20,7 @@ DTYPES = {
     "float32": torch.float32,
     "float64": torch.float64,
 }
-SAMPLES = range(2, 1025)  # numbers in a group
+GROUP_SIZES = range(2, 1025)
 LARGEST_DISTANCE = 1e7
 DISTANCES = tuple(10.0**power for power in range(ceil(log10(LARGEST_DISTANCE)) + 1))  # 10^0 .. 10^7
 SMALLEST_SPREAD, LARGEST_SPREAD = 1e-12, 1e3
@@ -27,13 +28,13 @@ SMALLEST_EPS = 1e-30
 
 
 def read_dtype(name: str) -> torch.dtype:
-    """The torch type of that name: "float16", "bfloat16", "float32" or "float64". Raises NormvizError for another.
+    """The torch dtype called "float16", "bfloat16", "float32" or "float64". Raises NormvizError for another name.
 
     >>> read_dtype("float16")
     torch.float16
     """
     if not isinstance(name, str) or name not in DTYPES:
-        raise NormvizError(f"dtype={echo(name)} is unknown; choose {listed(DTYPES)}.")
+        raise NormvizError(_("dtype={dtype} is unknown; choose {names}.", dtype=echo(name), names=listed(DTYPES)))
     return DTYPES[name]
 
 
@@ -43,90 +44,91 @@ def read_eps(eps: float) -> float:
 
 
 def sequence(dtype: str, distance: float = 0.0, size: int = 256, seed: int = 0, spread: float = 1.0) -> Tensor:
-    """One statistics group: normal noise around ``distance``, rounded to the type.
+    """One statistics group: normal noise around ``distance``, rounded to the dtype.
 
     dtype     "float16", "bfloat16", "float32" or "float64".
     distance  the mean of the distribution, 0 to 10^7.
-    size      how many numbers, 2 to 1,024.
-    seed      of the noise, which is the same at every distance and in every type.
+    size      the number of values, 2 to 1,024.
+    seed      of the noise, which is the same at every distance and in every dtype.
     spread    the standard deviation of the distribution, 10^-12 to 10^3.
 
-    Returns a tensor (size,) of the type; infinite where the type ends before ``distance`` does (float16 at 65,504).
+    Returns a tensor (size,) of the dtype; infinite beyond the largest number of the dtype (65,504 in float16).
     Raises NormvizError for other values.
 
-    >>> sequence("bfloat16", distance=1000, size=4).tolist()  # bfloat16 has 8 bits: a step of 4 here
+    >>> sequence("bfloat16", distance=1000, size=4).tolist()  # bfloat16 has 8 bits: a spacing of 4 here
     [1000.0, 1000.0, 996.0, 1000.0]
     """
-    distance, spread = (
-        read_number("distance", distance, 0, LARGEST_DISTANCE),
-        read_number("spread", spread, SMALLEST_SPREAD, LARGEST_SPREAD),
-    )
+    distance = read_number("distance", distance, 0, LARGEST_DISTANCE)
+    spread = read_number("spread", spread, SMALLEST_SPREAD, LARGEST_SPREAD)
     generator = torch.Generator().manual_seed(read_integer("seed", seed, SEEDS))
-    noise = torch.randn(read_integer("size", size, SAMPLES), generator=generator, dtype=torch.float64)
+    noise = torch.randn(read_integer("size", size, GROUP_SIZES), generator=generator, dtype=torch.float64)
     return (distance + spread * noise).to(read_dtype(dtype))
 
 
 @dataclass(frozen=True)
-class Own:
-    """One of torch's layers, without gamma and beta, and the shape in which it takes n numbers as one statistics group."""
+class TorchLayer:
+    """One of torch's layers without gamma and beta, and the shape in which n numbers are one statistics group for it."""
 
     make: Callable[[int, float], nn.Module]
     shape: Callable[[int], tuple[int, ...]]
 
 
-OWN: dict[str, Own] = {
-    "LayerNorm": Own(lambda n, eps: nn.LayerNorm(n, eps=eps, elementwise_affine=False), lambda n: (1, n)),
-    "BatchNorm1d": Own(
+TORCH_LAYERS: dict[str, TorchLayer] = {
+    "LayerNorm": TorchLayer(lambda n, eps: nn.LayerNorm(n, eps=eps, elementwise_affine=False), lambda n: (1, n)),
+    "BatchNorm1d": TorchLayer(
         lambda n, eps: nn.BatchNorm1d(1, eps=eps, affine=False, track_running_stats=False), lambda n: (n, 1)
     ),
-    "GroupNorm": Own(lambda n, eps: nn.GroupNorm(1, 1, eps=eps, affine=False), lambda n: (1, 1, n)),
-    "InstanceNorm1d": Own(lambda n, eps: nn.InstanceNorm1d(1, eps=eps), lambda n: (1, 1, n)),
+    "GroupNorm": TorchLayer(lambda n, eps: nn.GroupNorm(1, 1, eps=eps, affine=False), lambda n: (1, 1, n)),
+    "InstanceNorm1d": TorchLayer(lambda n, eps: nn.InstanceNorm1d(1, eps=eps), lambda n: (1, 1, n)),
 }
 
 
-def own_output(name: str, x: Tensor, eps: float) -> Tensor:
-    """What torch's own layer makes of ``x``, taken as one statistics group: (n,), of x's type. ``name`` is one of ``OWN``."""
-    own, n = OWN[name], x.numel()
+def torch_output(name: str, x: Tensor, eps: float) -> Tensor:
+    """The output of a layer of ``TORCH_LAYERS`` with ``x`` as one statistics group: (n,), of x's dtype."""
+    layer, n = TORCH_LAYERS[name], x.numel()
     with torch.no_grad():
-        output: Tensor = own.make(n, eps)(x.reshape(own.shape(n)))
+        output: Tensor = layer.make(n, eps)(x.reshape(layer.shape(n)))
     return output.reshape(n)
 
 
 def exact_variance(x: Tensor) -> Fraction:
-    """The biased variance of the numbers in ``x`` (n,) without any rounding, in whole numbers: (n sum x^2 - (sum x)^2) / n^2.
+    """The biased variance of ``x`` (n,) without rounding, in integer arithmetic: (n sum x^2 - (sum x)^2) / n^2.
 
-    Raises NormvizError where a number is not finite.
+    Raises NormvizError if a number is not finite.
 
     >>> exact_variance(torch.tensor([1.0, 2.0, 4.0]))
     Fraction(14, 9)
     """
-    wholes, scale = _wholes(x)
-    n, total = len(wholes), sum(wholes)
-    return Fraction(n * sum(value * value for value in wholes) - total * total, (n * scale) ** 2)
+    integers, scale = _integers(x)
+    n, total = len(integers), sum(integers)
+    return Fraction(n * sum(value * value for value in integers) - total * total, (n * scale) ** 2)
 
 
 def exact_output(x: Tensor, eps: float) -> Tensor:
     """(x - mean) / sqrt(var + eps) with exact mean and variance, rounded once at the end: float64, (n,).
 
-    Raises NormvizError where a number is not finite.
+    Raises NormvizError if a number is not finite.
     """
-    wholes, scale = _wholes(x)
-    n, total = len(wholes), sum(wholes)
+    integers, scale = _integers(x)
+    n, total = len(integers), sum(integers)
     sigma = float(exact_variance(x) + Fraction(eps)) ** 0.5
-    return torch.tensor([(n * value - total) / (n * scale) / sigma for value in wholes], dtype=torch.float64)
+    return torch.tensor([(n * value - total) / (n * scale) / sigma for value in integers], dtype=torch.float64)
 
 
 def root_mean_square(x: Tensor) -> float:
-    """sqrt(mean(x^2)), in float64; NaN where x holds NaN."""
+    """sqrt(mean(x^2)), in float64; NaN if x contains NaN."""
     return float(x.double().square().mean().sqrt())
 
 
-def _wholes(x: Tensor) -> tuple[list[int], int]:
-    """Whole numbers and one power of two to divide them by: floating-point numbers are just that."""
+def _integers(x: Tensor) -> tuple[list[int], int]:
+    """x as integers divided by one power of two, which represents floating-point numbers exactly."""
     if not bool(x.isfinite().all()):
         raise NormvizError(
-            f"x holds numbers that are not finite in {str(x.dtype).removeprefix('torch.')}; move it closer to 0."
+            _(
+                "x contains numbers that are not finite in {dtype}; move it closer to 0.",
+                dtype=str(x.dtype).removeprefix("torch."),
+            )
         )
     ratios = [value.as_integer_ratio() for value in x.double().tolist()]
-    scale = max(denominator for _, denominator in ratios)
+    scale = max(denominator for numerator, denominator in ratios)
     return [numerator * (scale // denominator) for numerator, denominator in ratios], scale

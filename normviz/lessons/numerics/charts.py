@@ -158,7 +158,7 @@ def output_sizes(curves: Mapping[str, Sequence[EpsPlacement]], found: Sequence[E
     ]
     hands = {"by hand": ([one.by_hand for one in found], "accent", "x-thin-open", 9)}
     for name, symbol in (("LayerNorm", "circle-open"), ("BatchNorm1d", "square-open")):
-        hands[name] = ([one.own[name] for one in found], "text", symbol, 13)
+        hands[name] = ([one.by_torch[name] for one in found], "text", symbol, 13)
     for name, (sizes, colour, symbol, size) in hands.items():
         places = [max(each, NOTHING) if isfinite(each) else BROKEN for each in sizes]
         marker = {"symbol": symbol, "line": {"width": 2}}

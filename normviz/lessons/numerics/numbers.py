@@ -8,14 +8,15 @@ from math import floor, isfinite, isnan, log2
 
 from normviz.analysis.number_format import format_number
 from normviz.analysis.rounding.eps import EpsOutcome, EpsPlacement, eps_placement, eps_table, no_eps
-from normviz.analysis.rounding.groups import DISTANCES, OWN
-from normviz.analysis.rounding.variance import FLAX, METHODS, Estimate, sweep
+from normviz.analysis.rounding.groups import DISTANCES, TORCH_LAYERS
+from normviz.analysis.rounding.variance import METHOD_LABELS, METHODS, Estimate, sweep
 from normviz.layers.errors import listed
 from normviz.layers.messages import N_, _
 from normviz.lessons.parts.table import Column
 
 SIZE = 256  # numbers in a group
 ONE_PASS, TWO_PASSES, WELFORD, SHIFTED = METHODS
+FORMULA = METHOD_LABELS[ONE_PASS]
 PER_DECADE = 8  # variances on a curve
 SMALLEST_EPS = 1e-12
 
@@ -39,7 +40,7 @@ def as_code(eps: float) -> str:
 
 def method_label(method: str) -> str:
     """A way of computing a variance, as a page names it."""
-    return f"torch {method}" if method in OWN else "Flax's default" if method == FLAX else method
+    return _(METHOD_LABELS[method]) if method in METHOD_LABELS else f"torch {method}"
 
 
 # Four ways to a variance
@@ -67,12 +68,12 @@ def variance_sentence(found: Sequence[Estimate], exponent: int) -> str:
         first = f"At **{power(exponent)}** `{dtype}` rounds all **{SIZE}** numbers to one: their spread is lost before any layer sees it."
     else:
         first = (
-            f"At **{power(exponent)}** in `{dtype}`, {ONE_PASS} gives a variance of **{format_number(one.var)}**, two passes "
+            f"At **{power(exponent)}** in `{dtype}`, {FORMULA} gives a variance of **{format_number(one.var)}**, two passes "
             f"**{format_number(here[TWO_PASSES].var)}**; exact is **{format_number(one.exact)}**."
         )
     where = f"the **{len(finite)}** distances" + ("" if len(finite) == len(DISTANCES) else f" that `{dtype}` can hold")
     negative, broken = sum(each.negative for each in finite), sum(each.is_nan for each in finite)
-    subject = "it" if one.exact > 0 else ONE_PASS
+    subject = "it" if one.exact > 0 else FORMULA
     return f"{first} At {where} {subject} is below zero {_times(negative)}, and its output NaN {_times(broken)}."
 
 
@@ -105,7 +106,7 @@ def variance_rows(found: Sequence[Estimate], exponent: int) -> list[dict[str, ob
 
 def _hidden(one: Estimate) -> bool:
     """Is there an output, and no variance to be read back from it, as all of x is one number?"""
-    return one.method in OWN and isnan(one.var) and not one.is_nan
+    return one.method in TORCH_LAYERS and isnan(one.var) and not one.is_nan
 
 
 def variance_lines(found: Sequence[Estimate], exponent: int) -> Iterator[str]:
@@ -134,7 +135,7 @@ def _why(one: Estimate, dtype: str, exponent: int) -> str:
     if not isfinite(one.var):
         return f"x² is about {power(2 * exponent)}, which `{dtype}` cannot hold: ∞ − ∞ is NaN."
     return (
-        f"Near x² = {power(2 * exponent)}, `{dtype}` numbers are **{format_number(_step(dtype, one.distance**2))}** apart, and {ONE_PASS} is the "
+        f"Near x² = {power(2 * exponent)}, `{dtype}` numbers are **{format_number(_step(dtype, one.distance**2))}** apart, and {FORMULA} is the "
         "difference of two such numbers."
     )
 
@@ -145,11 +146,11 @@ def _step(dtype: str, value: float) -> float:
 
 
 WAYS = (
-    f"- *{ONE_PASS}*: the mean of the squares less the square of the mean. One pass over the data is enough.",
+    f"- *{FORMULA}*: the mean of the squares less the square of the mean. One pass over the data is enough.",
     "- *Two passes*: the mean first, then the mean of (x − mean)².",
     "- *Welford*: mean and sum of squares brought up to date number by number.",
-    f"- *Shifted data*: {ONE_PASS} after the first number was subtracted from all.",
-    f"- *Flax's default* (`use_fast_variance=True`): {ONE_PASS} in float32 or wider, and 0 where that is negative.",
+    f"- *Shifted data*: {FORMULA} after the first number was subtracted from all.",
+    f"- *Flax's default* (`use_fast_variance=True`): {FORMULA} in float32 or wider, and 0 where that is negative.",
 )
 
 
@@ -179,7 +180,7 @@ def eps_sentence(found: Sequence[EpsOutcome], exponent: int) -> str:
     if not first.var:
         return (
             f"At a spread of **{power(exponent)}** `{dtype}` holds nothing but zeros: by hand `eps={as_code(last.eps)}` gives "
-            f"**{format_number(last.by_hand)}**, torch's LayerNorm **{format_number(last.own['LayerNorm'])}**."
+            f"**{format_number(last.by_hand)}**, torch's LayerNorm **{format_number(last.by_torch['LayerNorm'])}**."
         )
     sizes = (
         f"At a variance of **{power(2 * exponent)}** the output has a size of **{format_number(first.exact, 3)}** with `eps={as_code(first.eps)}`, and of "
@@ -195,9 +196,9 @@ def _by_hand(found: Sequence[EpsOutcome]) -> str:
         given = listed([f"`{as_code(one.eps)}`" for one in broken], "and")
         return (
             f"By hand in `{dtype}`, {given} is kept as **{format_number(broken[-1].kept)}** and gives **{format_number(broken[-1].by_hand)}**; "
-            f"torch's LayerNorm gives **{format_number(broken[-1].own['LayerNorm'], 3)}**."
+            f"torch's LayerNorm gives **{format_number(broken[-1].by_torch['LayerNorm'], 3)}**."
         )
-    gap = max(abs(one.by_hand - one.own["LayerNorm"]) for one in found)
+    gap = max(abs(one.by_hand - one.by_torch["LayerNorm"]) for one in found)
     return f"By hand in `{dtype}` and from torch's LayerNorm these sizes differ by up to **{format_number(gap, 2)}**."
 
 
@@ -207,7 +208,7 @@ def eps_columns(dtype: str) -> tuple[Column, ...]:
         Column("kept", _("stored in {dtype} as", dtype=dtype)),
         Column("formula", N_("size by the formula")),
         Column("by_hand", _("by hand in {dtype}", dtype=dtype)),
-        *(Column(name, method_label(name)) for name in OWN),
+        *(Column(name, method_label(name)) for name in TORCH_LAYERS),
     )
 
 
@@ -219,7 +220,7 @@ def eps_rows(found: Sequence[EpsOutcome]) -> list[dict[str, object]]:
             "kept": format_number(one.kept, 3),
             "formula": format_number(one.exact, 3),
             "by_hand": format_number(one.by_hand, 3),
-            **{name: format_number(size, 3) for name, size in one.own.items()},
+            **{name: format_number(size, 3) for name, size in one.by_torch.items()},
         }
         for one in found
     ]
@@ -233,7 +234,7 @@ def eps_lines(found: Sequence[EpsOutcome], exponent: int, seed: int = 0) -> Iter
         "of the output: √(var / (var + eps)), 1 where eps is far below the variance."
     )
     yield "By hand every step is of x's type. torch's own layers compute half precision's statistics in float32."
-    broken = {name: [as_code(one.eps) for one in found if not isfinite(one.own[name])] for name in OWN}
+    broken = {name: [as_code(one.eps) for one in found if not isfinite(one.by_torch[name])] for name in TORCH_LAYERS}
     failing = {name: lost for name, lost in broken.items() if lost}
     if failing:
         lost = max(failing.values(), key=len)
@@ -245,7 +246,7 @@ def eps_lines(found: Sequence[EpsOutcome], exponent: int, seed: int = 0) -> Iter
     other = "" if none.own_eps == none.computing_eps else f"; {dtype}'s own, {format_number(none.own_eps, 3)}, would give **{format_number(none.with_own, 3)}**"  # fmt: skip
     yield (
         f"`RMSNorm`'s usual `eps=None` is the machine epsilon (the step above 1) of the type that computes, **{format_number(none.computing_eps, 3)}**: "
-        f"size **{format_number(none.own, 3)}**, by the formula **{format_number(none.with_computing, 3)}**{other}."
+        f"size **{format_number(none.by_torch, 3)}**, by the formula **{format_number(none.with_computing, 3)}**{other}."
     )
 
 

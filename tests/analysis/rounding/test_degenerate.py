@@ -118,7 +118,11 @@ def test_the_same_seed_gives_the_same_numbers():
 REFUSED = [
     (constant_groups, {"value": nan}, "value=nan must be a number from -1e\\+30 to 1e\\+30"),
     (constant_groups, {"value": 1e31}, "must be a number from -1e\\+30 to 1e\\+30"),
-    (constant_groups, {"value": 1e5, "dtype": "float16"}, "value=100000 is beyond float16, which ends at 65504"),
+    (
+        constant_groups,
+        {"value": 1e5, "dtype": "float16"},
+        "value=100000 is too large for float16, whose largest number is 65504",
+    ),
     (constant_groups, {"dtype": "float"}, "dtype='float' is unknown"),
     (single_elements, {"scale": -1}, "scale=-1 must be a number from 0 to 10000"),
     (single_elements, {"seed": "0"}, "seed='0' must be a whole number"),

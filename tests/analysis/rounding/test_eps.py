@@ -6,7 +6,7 @@ import torch
 
 from normviz import NormvizError
 from normviz.analysis.rounding.eps import EPSILONS, VARIANCES, by_hand, eps_placement, eps_table, no_eps
-from normviz.analysis.rounding.groups import DTYPES, OWN, sequence
+from normviz.analysis.rounding.groups import DTYPES, TORCH_LAYERS, sequence
 
 HALF, FLOAT, DOUBLE = torch.float16, torch.float32, torch.float64
 
@@ -46,25 +46,25 @@ def test_the_size_of_the_output_by_the_formula():
         assert o.var == pytest.approx(1e-4, rel=0.1)
         if dtype != "float16" or eps > 1e-12:
             assert o.by_hand == pytest.approx(o.exact, rel=0.05)
-        assert o.own == pytest.approx(dict.fromkeys(OWN, o.exact), rel=0.02), (dtype, eps)
+        assert o.by_torch == pytest.approx(dict.fromkeys(TORCH_LAYERS, o.exact), rel=0.02), (dtype, eps)
 
 
 def test_a_layer_by_hand_loses_what_torchs_layer_keeps():
     o = outcomes(spread=1e-4)["float16", 1e-12]
     assert o.exact == pytest.approx(1, rel=1e-3)
     assert o.by_hand == inf
-    assert o.own["LayerNorm"] == pytest.approx(1, rel=1e-3)
+    assert o.by_torch["LayerNorm"] == pytest.approx(1, rel=1e-3)
 
 
 def test_torchs_batch_norm_rounds_one_over_sigma_to_float16():
     """1 / sqrt(2e-12) is 700,000 and float16 ends at 65,504: infinity times 0 in some element, NaN."""
     o = outcomes(spread=1e-6)["float16", 1e-12]
-    assert o.own["LayerNorm"] == pytest.approx(o.exact, rel=1e-2)
-    assert o.own["GroupNorm"] == pytest.approx(o.exact, rel=1e-2)
-    assert isnan(o.own["BatchNorm1d"])
-    assert isnan(o.own["InstanceNorm1d"])
+    assert o.by_torch["LayerNorm"] == pytest.approx(o.exact, rel=1e-2)
+    assert o.by_torch["GroupNorm"] == pytest.approx(o.exact, rel=1e-2)
+    assert isnan(o.by_torch["BatchNorm1d"])
+    assert isnan(o.by_torch["InstanceNorm1d"])
     assert not any(
-        isnan(size) for (_, eps), o in outcomes(spread=1e-6).items() if eps > 1e-12 for size in o.own.values()
+        isnan(size) for (_, eps), o in outcomes(spread=1e-6).items() if eps > 1e-12 for size in o.by_torch.values()
     )
 
 
@@ -81,9 +81,9 @@ def test_rms_norm_without_eps_uses_that_of_the_type_that_computes(dtype):
     computing = "float64" if dtype == "float64" else "float32"
     assert found.computing_eps == torch.finfo(DTYPES[computing]).eps
     assert found.own_eps == torch.finfo(DTYPES[dtype]).eps
-    assert found.own == pytest.approx(found.with_computing, rel=1e-3)
+    assert found.by_torch == pytest.approx(found.with_computing, rel=1e-3)
     if dtype in ("float16", "bfloat16"):
-        assert abs(found.own - found.with_own) > 0.5
+        assert abs(found.by_torch - found.with_own) > 0.5
     else:
         assert found.with_own == found.with_computing
 
@@ -127,11 +127,11 @@ def test_they_differ_most_where_the_spread_is_between_eps_and_its_root():
 REFUSED = [
     (eps_table, {"spread": 0}, "spread=0 must be a number from 1e-12"),
     (eps_table, {"size": 10**9}, "size=1000000000 must be a whole number from 2 to 1,024"),
-    (eps_table, {"epsilons": ()}, "a table takes 1 to 8 values of eps, and these are 0"),
-    (eps_table, {"epsilons": [1e-5] * 9}, "a table takes 1 to 8 values of eps, and these are 9"),
+    (eps_table, {"epsilons": ()}, "epsilons has 0 numbers; give 1 to 8 numbers"),
+    (eps_table, {"epsilons": [1e-5] * 9}, "epsilons has 9 numbers; give 1 to 8"),
     (eps_table, {"epsilons": [0]}, "eps=0 must be a number from 1e-30 to 1"),
     (eps_placement, {"eps": 2}, "eps=2 must be a number from 1e-30 to 1"),
-    (eps_placement, {"variances": [1] * 257}, "a curve takes 1 to 256 variances, and these are 257"),
+    (eps_placement, {"variances": [1] * 257}, "variances has 257 numbers; give 1 to 256"),
     (eps_placement, {"variances": [-1]}, "variance=-1 must be a number from 1e-30"),
     (eps_placement, {"variances": [nan]}, "variance=nan must be a number from 1e-30"),
     (no_eps, {"dtype": "half"}, "dtype='half' is unknown"),

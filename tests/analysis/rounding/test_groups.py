@@ -11,15 +11,15 @@ from normviz import NormvizError
 from normviz.analysis.rounding.groups import (
     DISTANCES,
     DTYPES,
+    GROUP_SIZES,
     LARGEST_DISTANCE,
-    OWN,
-    SAMPLES,
+    TORCH_LAYERS,
     exact_output,
     exact_variance,
-    own_output,
     read_eps,
     root_mean_square,
     sequence,
+    torch_output,
 )
 
 DOUBLE = torch.float64
@@ -62,14 +62,14 @@ def test_a_sequence_is_the_same_noise_everywhere():
 def test_the_settings():
     assert DISTANCES == (1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7)
     assert [*DTYPES] == ["float16", "bfloat16", "float32", "float64"]
-    assert sequence("float16", LARGEST_DISTANCE, SAMPLES[-1]).isinf().all()
+    assert sequence("float16", LARGEST_DISTANCE, GROUP_SIZES[-1]).isinf().all()
 
 
-@pytest.mark.parametrize("name", OWN)
+@pytest.mark.parametrize("name", TORCH_LAYERS)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_torchs_own_layers_take_the_group_as_one(name, dtype):
     x = sequence(dtype, 1, 64)
-    y = own_output(name, x, 0.5)
+    y = torch_output(name, x, 0.5)
     assert y.dtype == x.dtype
     assert torch.allclose(y.double(), exact_output(x, 0.5), rtol=0, atol=8 * torch.finfo(x.dtype).eps)
 

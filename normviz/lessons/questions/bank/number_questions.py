@@ -10,7 +10,7 @@ from normviz.analysis.explanation import describe
 from normviz.analysis.forward import largest_difference
 from normviz.analysis.rounding.degenerate import single_elements
 from normviz.analysis.rounding.eps import by_hand, eps_table, no_eps
-from normviz.analysis.rounding.groups import DTYPES, own_output
+from normviz.analysis.rounding.groups import DTYPES, torch_output
 from normviz.analysis.rounding.variance import sweep
 from normviz.analysis.running.torch_module import torch_words
 from normviz.layers.layer import Layer
@@ -86,9 +86,9 @@ SPREAD = 1e-3
 def _eps() -> Facts:
     keras, torch_eps = keras_default("epsilon"), float(Layer.make("BatchNorm1d", 1).given["eps"])
     table = {(o.dtype, o.eps): o for o in eps_table(SPREAD, epsilons=(keras, torch_eps, BERT_EPS))}
-    sizes = [table["float32", eps].own["BatchNorm1d"] for eps in (keras, torch_eps, BERT_EPS)]
+    sizes = [table["float32", eps].by_torch["BatchNorm1d"] for eps in (keras, torch_eps, BERT_EPS)]
     constant = from_values((2.0, 2.0, 2.0, 2.0), (4,)).to(DTYPES["float16"])
-    hand, own = by_hand(constant, BERT_EPS), own_output("LayerNorm", constant, BERT_EPS)
+    hand, own = by_hand(constant, BERT_EPS), torch_output("LayerNorm", constant, BERT_EPS)
     options = {"one": 1.0, "third": 0.3, "small": 0.03, "same": SPREAD}
     return {
         "keras": keras,
@@ -134,7 +134,7 @@ def _rms() -> Facts:
             "on numbers of mean zero, with one eps, they agree": gap < ROUNDING,
             "RMSNorm has no beta": describe("RMSNorm(3)", (1, 3)).counts.beta_shape is None,
             "float16 and bfloat16 take float32's eps": eps["float16"] == eps["bfloat16"] == eps["float32"],
-            "by torch's own output too": all(abs(one.own - one.with_computing) < 0.01 for one in found.values()),
+            "by torch's own output too": all(abs(one.by_torch - one.with_computing) < 0.01 for one in found.values()),
             "and not the one of their own type": all(found[name].with_own < 0.5 for name in ("float16", "bfloat16")),
         },
     }
@@ -150,7 +150,7 @@ DISTANCE, DRAWS = 1e6, 16
 def _cancelling() -> Facts:
     """Groups of 256 values of standard deviation 1 around a million, in float32."""
     found = [{e.method: e for e in sweep("float32", (DISTANCE,), seed=seed)} for seed in range(DRAWS)]
-    fast = [estimates["E[x²] − E[x]²"] for estimates in found]
+    fast = [estimates["one_pass"] for estimates in found]
     worst = max(estimates["LayerNorm"].error for estimates in found)
     error = min(one.error for one in fast)
     return {
@@ -158,7 +158,7 @@ def _cancelling() -> Facts:
         "exact": fast[0].exact,
         "draws": DRAWS,
         "negative": sum(one.negative for one in fast),
-        "flax": max(estimates["Flax"].output_size for estimates in found if estimates["Flax"].var == 0),
+        "flax": max(estimates["flax"].output_size for estimates in found if estimates["flax"].var == 0),
         "own": found[0]["LayerNorm"].var,
         "right": "right" if error < 1e-3 else "percent" if error < 0.1 else "noise",
         "holds": {
@@ -166,7 +166,7 @@ def _cancelling() -> Facts:
             "and then the output is NaN": all(one.is_nan for one in fast if one.negative),
             "torch's own layer is within a few percent": worst < 0.1,
             "Flax's default puts zero for a negative variance": all(
-                estimates["Flax"].var == 0 for one, estimates in zip(fast, found, strict=True) if one.negative
+                estimates["flax"].var == 0 for one, estimates in zip(fast, found, strict=True) if one.negative
             ),
         },
     }

@@ -7,7 +7,7 @@ from math import isnan
 
 from normviz.analysis.explanation import describe
 from normviz.analysis.forward import largest_difference
-from normviz.analysis.rounding.groups import DISTANCES, OWN
+from normviz.analysis.rounding.groups import DISTANCES, TORCH_LAYERS
 from normviz.analysis.rounding.variance import Estimate, sweep
 from normviz.layers.layer import Layer
 from normviz.lessons.questions.documents import ANNOTATED
@@ -89,7 +89,7 @@ def _one_pass_variance() -> Facts:
     def by(method: str) -> dict[float, Estimate]:
         return {e.distance: e for e in found if e.method == method}
 
-    one, two, own = by("E[x²] − E[x]²"), by("two passes"), [by(name) for name in OWN]
+    one, two, own = by("one_pass"), by("two_passes"), [by(name) for name in TORCH_LAYERS]
     far = next(d for d in DISTANCES if one[d].error > 1)
     worst = min(one.values(), key=lambda e: e.var)
     return {

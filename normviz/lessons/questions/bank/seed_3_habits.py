@@ -70,16 +70,16 @@ def _tiny_eps() -> Facts:
     half, tiny, usual = table["float16", 1e-12], table["float32", 1e-12], table["float32", 1e-5]
     return {
         "kept": half.kept,
-        "own": half.own["LayerNorm"],
+        "own": half.by_torch["LayerNorm"],
         "var": tiny.var,
-        "tiny": tiny.own["LayerNorm"],
-        "usual": usual.own["LayerNorm"],
+        "tiny": tiny.by_torch["LayerNorm"],
+        "usual": usual.by_torch["LayerNorm"],
         "right": only(one=0.9 < half.by_hand < 1.1, small=half.by_hand < 0.5, infinite=half.by_hand == inf),
         "holds": {
             "float32 keeps the eps": tiny.kept > 0,
-            "torch's own layer gives about one in float16 too": 0.9 < half.own["LayerNorm"] < 1.1,
-            "a small spread is kept with the one eps": tiny.own["LayerNorm"] > 0.99,
-            "and lost with the other": usual.own["LayerNorm"] < 0.1,
+            "torch's own layer gives about one in float16 too": 0.9 < half.by_torch["LayerNorm"] < 1.1,
+            "a small spread is kept with the one eps": tiny.by_torch["LayerNorm"] > 0.99,
+            "and lost with the other": usual.by_torch["LayerNorm"] < 0.1,
         },
     }
 
