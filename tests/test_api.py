@@ -106,7 +106,7 @@ REFUSED = [
     (lambda: nv.gradients("LayerNorm(4)", (2, 4), seed="a"), "seed='a' must be a whole number"),
     (lambda: nv.train_and_eval(what=1), "what=1 is no setting here; choose show"),
     (lambda: nv.numerics(seed=-1), "seed=-1 must be a whole number"),
-    (lambda: nv.questions("zz"), "q='zz' is no question"),
+    (lambda: nv.questions("zz"), "q='zz' is not a question"),
     (lambda: nv.open("/nowhere?x=1"), "names no page; choose explore"),
     (lambda: nv.open(3), "link=3 names no page"),
     (lambda: nv.open("/?shape=2,x"), "shape"),

@@ -18,7 +18,7 @@ from normviz.lessons.numerics import charts as numerics
 from normviz.lessons.numerics import numbers
 from normviz.lessons.questions.page import prediction
 from normviz.lessons.questions.question import answer, prose
-from normviz.lessons.questions.registry import question
+from normviz.lessons.questions.registry import find_question
 from normviz.lessons.train_and_eval import charts as running
 from normviz.lessons.train_and_eval import experiments
 from normviz.scene.query import read
@@ -134,7 +134,7 @@ def rounding() -> None:
 
 
 def questions() -> None:
-    asked = question(st.query_params.get("q", "s0"))
+    asked = find_question(st.query_params.get("q", "s0"))
     words = prose(asked.key)
     st.subheader(words.title)
     guess = st.radio(words.predict, list(words.options), format_func=words.options.__getitem__, index=None, key="guess")

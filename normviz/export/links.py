@@ -12,7 +12,7 @@ from normviz.lessons.compare import page as comparing
 from normviz.lessons.pages import PAGES
 from normviz.lessons.questions.page import question_parts, questions_parts
 from normviz.lessons.questions.question import prose
-from normviz.lessons.questions.registry import question
+from normviz.lessons.questions.registry import find_question
 from normviz.scene.view import View
 
 LONGEST_LINK = 4000
@@ -59,7 +59,7 @@ def questions(key: str = "") -> Output:
     """One question with its answer, such as "s0"; without a key, all of them."""
     if not key:
         return Output(tuple(questions_parts()), "Questions · normviz", "questions", {})
-    asked = question(key)
+    asked = find_question(key)
     return Output(tuple(question_parts(asked)), f"{prose(key).title} · normviz", "questions", {"q": key})
 
 

@@ -10,7 +10,7 @@ import streamlit as st
 from normviz.lessons.pages import PAGES, up_to_the_figure
 from normviz.lessons.parts.part import Part, Sentence, Text
 from normviz.lessons.parts.visible import hideable_names, visible_parts
-from normviz.lessons.questions.registry import of_page
+from normviz.lessons.questions.registry import questions_of_page
 from normviz.scene.view import View
 from normviz.scene.visibility import Frame
 from normviz.ui.controls.questions import now_you_can_answer
@@ -27,7 +27,7 @@ def page(name: str, controls: Callable[[View], None], notes: bool = True) -> Non
     with st.container():
         controls(view)
     parts = list(described.parts(view))
-    names = hideable_names(parts) | ({"questions"} if of_page(name) else set())
+    names = hideable_names(parts) | ({"questions"} if questions_of_page(name) else set())
     visible = visible_parts(parts, view.frame)
     first = up_to_the_figure(visible) if _is_complete(view) else visible
     rest = visible[len(first) :]

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from playwright.sync_api import ConsoleMessage, Error, Page
 
-from normviz.lessons.questions.question import computed
+from normviz.lessons.questions.question import facts_of
 from normviz.lessons.questions.registry import QUESTIONS
 from tests.browser.scripts import MIDDLES, REVEAL, SETTLED
 from tests.browser.watch import Watch
@@ -284,5 +284,5 @@ HOVERED = {
     "train_and_eval": "?show=modes",
     "gradients": "",
     "numerics": "",
-    "questions": f"?q={SETTLED_BY_COMPARE.key}&guess={computed(SETTLED_BY_COMPARE)['right']}",
+    "questions": f"?q={SETTLED_BY_COMPARE.key}&guess={facts_of(SETTLED_BY_COMPARE)['right']}",
 }

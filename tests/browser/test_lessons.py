@@ -13,7 +13,7 @@ from normviz.analysis.explanation import Explanation
 from normviz.analysis.steps import steps
 from normviz.figures.palette import theme
 from normviz.lessons.pages import PAGES
-from normviz.lessons.questions.question import answer, computed, prose
+from normviz.lessons.questions.question import answer, facts_of, prose
 from normviz.lessons.questions.registry import QUESTIONS
 from normviz.scene.fit_layers import chosen
 from tests.browser.conftest import NewTab
@@ -31,7 +31,7 @@ ADDRESSES = {
     "train_and_eval?": "",
     "gradients": "?layer=GroupNorm(3,3)",
     "numerics": "",
-    "questions": f"?q={CHOICE.key}&guess={computed(CHOICE)['right']}",
+    "questions": f"?q={CHOICE.key}&guess={facts_of(CHOICE)['right']}",
     "questions?": "",
 }
 # Opened on the first screen, and then on the second, as where a tablet is turned.
@@ -266,8 +266,8 @@ def test_a_prediction_reveals_the_answer_and_its_figure_and_one_click_opens_the_
     expect(lesson.page.get_by_text("The figure comes with the answer.")).to_be_visible()
     expect(lesson.find(".nv-view")).to_have_count(0)
     options = lesson.find("[data-testid=stRadio] label")
-    options.nth(list(words.options).index(computed(CHOICE)["right"]) + options.count() - len(words.options)).click()
-    lesson.asks_for(guess=computed(CHOICE)["right"])
+    options.nth(list(words.options).index(facts_of(CHOICE)["right"]) + options.count() - len(words.options)).click()
+    lesson.asks_for(guess=facts_of(CHOICE)["right"])
     expect(lesson.page.get_by_text("Your prediction is correct.")).to_be_visible()
     expect(lesson.find(READY)).to_have_count(1)
     lesson.settles()

@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from normviz.export.site import build
-from normviz.lessons.questions.question import computed, prose, searched
-from normviz.lessons.questions.registry import QUESTIONS, question
+from normviz.lessons.questions.question import facts_of, prose, search_text
+from normviz.lessons.questions.registry import QUESTIONS, find_question
 from tests.browser.conftest import new_context
 from tests.browser.watch import Watch
 from tests.export.structure import HOSTILE
@@ -76,7 +76,7 @@ def test_the_search_finds_what_the_app_finds(disk, site):
     listed = [key for key in SHOWN if key in QUESTIONS]
     for words in ("gamma", "GAMMA batch", "eps", "zzz"):
         page.get_by_label("Search").fill(words)
-        hits = [key for key in listed if all(word in searched(question(key)) for word in words.lower().split())]
+        hits = [key for key in listed if all(word in search_text(find_question(key)) for word in words.lower().split())]
         for key in listed:
             expect(page.locator(f'a[href="question-{key}.html"]')).to_be_visible(visible=key in hits)
         expect(page.get_by_text("No question has these words")).to_be_visible(visible=words == "zzz")
@@ -87,7 +87,7 @@ def test_the_search_finds_what_the_app_finds(disk, site):
 def test_predict_first_then_the_answer_its_figure_and_the_verdict(disk, site):
     page = disk()
     page.goto(f"{site}/question-s0.html")
-    verdict, right = page.locator(".nv-verdict"), computed(question("s0"))["right"]
+    verdict, right = page.locator(".nv-verdict"), facts_of(find_question("s0"))["right"]
     assert not page.locator(".nv-panel-stats").is_visible()
     options = prose("s0").options
     wrong = next(key for key in options if key != right)
@@ -110,7 +110,7 @@ NUMBERS = {"48": "Your prediction is correct.", "48.0": "Your prediction is corr
 def test_a_number_is_read_as_the_app_reads_it(disk, site):
     page = disk()
     page.goto(f"{site}/question-s0b.html")
-    assert computed(question("s0b"))["right"] == 48
+    assert facts_of(find_question("s0b"))["right"] == 48
     for text, said in NUMBERS.items():
         page.get_by_placeholder("a number").fill(text)
         page.keyboard.press("Enter")

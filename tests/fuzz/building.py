@@ -15,7 +15,7 @@ from normviz.lessons.parts.part import Chart, Panels, flat
 from normviz.lessons.parts.table import Table
 from normviz.lessons.questions.page import prediction, question_parts
 from normviz.lessons.questions.question import prose
-from normviz.lessons.questions.registry import found, question
+from normviz.lessons.questions.registry import find_question, search
 from normviz.scene.scene import Scene
 from normviz.scene.settings import Field
 from normviz.scene.view import View, read_view
@@ -57,7 +57,7 @@ def _made(part: Callable[[], Any]) -> None:
 
 def _questions(view: View) -> int:
     if not view.settings["q"]:
-        return len([prose(one.key).title for one in found(view.settings["search"])])
-    asked = question(view.settings["q"])
+        return len([prose(one.key).title for one in search(view.settings["search"])])
+    asked = find_question(view.settings["q"])
     prediction(asked).is_right(view.settings["guess"])
     return len(list(question_parts(asked)))

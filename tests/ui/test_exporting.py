@@ -64,7 +64,7 @@ WRONG = {
     "plotlyjs=https://example.org/x.js": "is unknown; choose inline or cdn",
     f"caption={'x' * 301}": "is too long; give up to 300 letters",
     f"caption={'x' * 5000}": "the query is too long",
-    "page=questions&q=s999": "q='s999' is no question",
+    "page=questions&q=s999": "q='s999' is not a question",
     "page=compare&layers=nonsense": "nonsense",
     "page=numerics&show=nonsense": "show='nonsense' is unknown",
 }

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from normviz.lessons.questions.question import prose
-from normviz.lessons.questions.registry import QUESTIONS, of_page
+from normviz.lessons.questions.registry import QUESTIONS, questions_of_page
 from normviz.ui.controls.questions import MOST_LINKS
 from tests.ui.driver import opened, query, said, scene, sent, turned
 from tests.ui.lessons import LESSONS, layers
@@ -43,7 +43,7 @@ def test_from_explore_to_compare_and_back_the_scene_stays_and_the_layers_of_comp
 def test_at_its_end_a_page_leads_to_the_questions_that_it_settles(name):
     links = [link.proto for link in page(name).get("page_link")]
     asked = [QUESTIONS[link.query_string.removeprefix("q=")] for link in links]
-    assert 0 < len(set(asked)) == len(asked) == min(MOST_LINKS, len(of_page(name)))
+    assert 0 < len(set(asked)) == len(asked) == min(MOST_LINKS, len(questions_of_page(name)))
     assert {question.page for question in asked} == {name}
     assert [(link.page, link.label) for link in links] == [
         ("questions", prose(question.key).title) for question in asked

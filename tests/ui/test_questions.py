@@ -4,8 +4,9 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from normviz.lessons.questions.question import answer, computed, prose
-from normviz.lessons.questions.registry import QUESTIONS, found
+from normviz.lessons.questions.question import answer, facts_of, prose
+from normviz.lessons.questions.registry import QUESTIONS, search
+from normviz.lessons.questions.topics import HEADINGS
 from tests.ui.driver import query, said, turned, warned
 from tests.ui.lessons import CHOICE, NUMBER, told
 from tests.ui.pages import complete, figures, page, texts
@@ -16,7 +17,7 @@ def titles(app):
 
 
 def wrong_guess(question):
-    right = computed(question)["right"]
+    right = facts_of(question)["right"]
     options = prose(question.key).options
     return next(option for option in options if option != right) if options else f"{float(right) + 1:g}"
 
@@ -25,7 +26,7 @@ def test_all_questions_are_listed_under_their_topics():
     app = page("questions")
     complete(app)
     assert sorted(titles(app)) == sorted(prose(key).title for key in QUESTIONS)
-    assert [part.value for part in app.subheader] == list(dict.fromkeys(one.topic for one in QUESTIONS.values()))
+    assert [part.value for part in app.subheader] == list(HEADINGS.values())
 
 
 @pytest.mark.parametrize("words", ["gamma", "  GAMMA  eval ", "momentum"])
@@ -33,7 +34,7 @@ def test_the_search_leaves_those_that_have_all_its_words(words):
     app = turned(page("questions"), "search", words)
     complete(app)
     assert query(app) == {"search": words.strip()}
-    assert sorted(titles(app)) == sorted(prose(one.key).title for one in found(words))
+    assert sorted(titles(app)) == sorted(prose(one.key).title for one in search(words))
     assert 0 < len(titles(app)) < len(QUESTIONS)
 
 
@@ -65,7 +66,7 @@ def test_a_question_asks_first_and_answers_after_a_prediction(question):
     assert before.get("page_link") == []
     control = f"guess_{question.key}"
     for guess, verdict in (
-        (str(computed(question)["right"]), "Your prediction is correct"),
+        (str(facts_of(question)["right"]), "Your prediction is correct"),
         (
             wrong_guess(question),
             f"You predicted: {prose(question.key).options.get(wrong_guess(question), wrong_guess(question))}",
@@ -88,7 +89,7 @@ def test_an_answered_question_has_its_own_address(question):
 
 
 def test_from_a_question_one_link_opens_the_page_with_the_case():
-    app = page("questions", f"q={CHOICE.key}&guess={computed(CHOICE)['right']}")
+    app = page("questions", f"q={CHOICE.key}&guess={facts_of(CHOICE)['right']}")
     (link,) = app.get("page_link")
     shown = page(CHOICE.page, dict(parse_qsl(link.proto.query_string)))
     assert not shown.exception
@@ -104,13 +105,13 @@ def test_the_figure_of_a_question_changes_nothing_on_the_server():
 
 
 @pytest.mark.parametrize("typed", ["abc", "1/2", "4 8", "<b>", "--"])
-def test_a_prediction_that_is_no_number_is_told_once_and_reveals_nothing(typed):
+def test_a_guess_that_is_not_a_number_gives_one_warning_and_no_answer(typed):
     app = turned(page("questions", f"q={NUMBER.key}"), f"guess_{NUMBER.key}", typed)
     assert not app.exception
     (warning,) = warned(app)
     assert warning == f"{typed!r} is not a number; write one, such as 48."
     assert answer(NUMBER) not in texts(app)
     assert figures(app) == []
-    app = turned(app, f"guess_{NUMBER.key}", f" {computed(NUMBER)['right']} ")
+    app = turned(app, f"guess_{NUMBER.key}", f" {facts_of(NUMBER)['right']} ")
     complete(app)
     assert "Your prediction is correct" in texts(app)

@@ -18,8 +18,9 @@ from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.markup import escape, line
 from normviz.lessons.questions.page import question_parts
-from normviz.lessons.questions.question import Question, prose, searched
+from normviz.lessons.questions.question import Question, prose, search_text
 from normviz.lessons.questions.registry import QUESTIONS
+from normviz.lessons.questions.topics import heading
 from normviz.scene.view import link
 
 INDEX = "index.html"
@@ -51,9 +52,7 @@ def entries(only: Sequence[str] = ()) -> list[Entry]:
             f"{unknown[0]!r} is neither a question nor a ready-made set; such are {listed([*READY_SETS, *list(QUESTIONS)[:3]], 'and')}."
         )
     sets = [Entry(f"compare-{key}.html", ready.title, SETS, ready) for key, ready in READY_SETS.items()]
-    asked = [Entry(f"question-{key}.html", prose(key).title, one.topic, one) for key, one in QUESTIONS.items()]
-    topics = list(dict.fromkeys(entry.topic for entry in asked))
-    asked.sort(key=lambda entry: topics.index(entry.topic))
+    asked = [Entry(f"question-{key}.html", prose(key).title, heading(one.topic), one) for key, one in QUESTIONS.items()]
     return [entry for entry in sets + asked if not only or entry.shows.key in only]
 
 
@@ -82,7 +81,7 @@ def _item(entry: Entry) -> str:
     if isinstance(entry.shows, ReadySet):
         layers = " ".join(f"<li><code>{escape(text)}</code></li>" for text in entry.shows.layers)
         return f'<li class="ns-card" data-words="{escape(_set_words(entry.shows))}">{where}<ul>{layers}</ul></li>'
-    return f'<li data-words="{escape(searched(entry.shows))}">{where}</li>'
+    return f'<li data-words="{escape(search_text(entry.shows))}">{where}</li>'
 
 
 def _set_words(ready: ReadySet) -> str:

@@ -1,40 +1,40 @@
-"""Questions: what people really ask, what is often said, and the answer with the view that settles it."""
+"""The page of questions as parts: the list, and one question with its answer and the figure that shows it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from normviz.layers.messages import _
 from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.part import Caption, Heading, Part, Text
 from normviz.lessons.parts.prediction import Prediction
-from normviz.lessons.questions.question import Question, answer, computed, prose
-from normviz.lessons.questions.registry import QUESTIONS
+from normviz.lessons.questions.question import Question, answer, facts_of, prose
+from normviz.lessons.questions.registry import QUESTIONS, by_topic
+from normviz.lessons.questions.topics import heading
 
 
-def question_parts(asked: Question) -> Iterator[Part]:
+def question_parts(question: Question) -> Iterator[Part]:
     """The question, and a prediction whose answer has the figure that shows it."""
-    words = prose(asked.key)
-    yield Heading(words.title)
-    yield Text(f"> {words.claim}")
-    yield prediction(
-        asked, (Text(answer(asked)), *PAGES[asked.page].answer_parts(asked.query), Caption(sources(asked)))
-    )
+    text = prose(question.key)
+    yield Heading(text.title)
+    yield Text(f"> {text.claim}")
+    figure = PAGES[question.page].answer_parts(question.query)
+    yield prediction(question, (Text(answer(question)), *figure, Caption(sources(question))))
 
 
-def prediction(asked: Question, answer: tuple[Part, ...] = ()) -> Prediction:
-    words = prose(asked.key)
-    return Prediction(words.predict, words.options, computed(asked)["right"], answer)
+def prediction(question: Question, answer: tuple[Part, ...] = ()) -> Prediction:
+    """What to predict, and the parts of the answer that it opens."""
+    text = prose(question.key)
+    return Prediction(text.predict, text.options, facts_of(question)["right"], answer)
 
 
-def sources(asked: Question) -> str:
-    """Where it was asked."""
-    names = [f"[{source.name}]({source.address})" if source.address else source.name for source in asked.asked]
-    return f"Asked in: {'; '.join(names)}"
+def sources(question: Question) -> str:
+    """The sources of the question, with links."""
+    return _("Sources: {sources}", sources="; ".join(source.markdown for source in question.sources))
 
 
 def questions_parts() -> Iterator[Part]:
-    """All questions under their topics."""
-    topics = dict.fromkeys(one.topic for one in QUESTIONS.values())
-    for topic in topics:
-        yield Heading(topic)
-        yield Text("\n".join(f"- {prose(key).title}" for key, one in QUESTIONS.items() if one.topic == topic))
+    """The list of all questions, topic by topic."""
+    for topic, questions in by_topic(list(QUESTIONS.values())).items():
+        yield Heading(heading(topic))
+        yield Text("\n".join(f"- {prose(question.key).title}" for question in questions))

@@ -1,7 +1,7 @@
-"""A question as data: what computes its answer, which view settles it, where it was asked. Its prose is a Markdown file.
+"""A question as data: the facts of its answer, the view that shows it, and its sources. Its prose is a Markdown file.
 
-The prose of question ``s0`` is ``s0.en.md``; a translation is one more file, ``s0.fr.md``. Numbers in an answer are placeholders that
-``facts`` fills: nothing that torch can compute is written by hand.
+The English prose of question ``s0`` is ``prose/en/s0.md``; a translation is ``prose/<language>/s0.md``. Numbers in an answer are
+placeholders filled from the facts: no number that torch can compute is typed by hand.
 """
 
 from __future__ import annotations
@@ -15,33 +15,39 @@ from typing import Any
 
 from normviz.analysis.number_format import format_number
 from normviz.layers.errors import NormvizError, listed
+from normviz.layers.messages import ENGLISH, _, language
+from normviz.lessons.questions.topics import heading
 
 Facts = Mapping[str, Any]
-LANGUAGE = "en"
-TINY = 1e-3  # below it, mostly rounding
+TINY = 1e-3  # smaller facts are mostly rounding
 CODE = re.compile(r"`[^`]*`")
 OPTION = re.compile(r"^- \[(\w+)\] (.+)$", re.MULTILINE)
+PROSE = re.compile(r"# (.+?)\n+> (.+?)\n+## Predict\n+(.+?)\n+## Answer\n+(.+?)\n*", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where it was asked, or where the fact stands: a name, and an address where there is one."""
+    """Where a question was asked or its facts are documented: a name, and an address if there is one."""
 
     name: str
     address: str = ""
+
+    @property
+    def markdown(self) -> str:
+        """The name, linked to the address."""
+        return f"[{self.name}]({self.address})" if self.address else self.name
 
 
 @dataclass(frozen=True)
 class Question:
     """One question.
 
-    key     in the address: ``?q=s0``
-    topic   the heading it stands under
-    facts   computes every number of the answer; ``facts()["right"]`` is the key of the right option, or the right number;
-            ``facts()["holds"]`` maps each statement of the answer that is true or false to what torch says of it
-    page    where the case is opened: "explore", "compare", "step_by_step", "train_and_eval", "gradients", "numerics"
-    query   the view of that page that settles it, without the "?"
-    asked   sources
+    key      its identifier in links: ``?q=s0``
+    topic    a key of ``topics.HEADINGS``
+    facts    computes the placeholders of the answer, and ``"right"``: the key of the right option, or the right number
+    page     the page that shows the answer: "explore", "compare", "step_by_step", "train_and_eval", "gradients", "numerics"
+    query    the query of that page, without the "?"
+    sources  where it was asked, and references
     """
 
     key: str
@@ -49,18 +55,23 @@ class Question:
     facts: Callable[[], Facts]
     page: str
     query: str
-    asked: tuple[Source, ...]
+    sources: tuple[Source, ...]
+
+
+def define(key: str, topic: str, page: str, query: str, *sources: Source) -> Callable[[Callable[[], Facts]], Question]:
+    """Make a question of the decorated function, which computes its facts."""
+    return lambda facts: Question(key, topic, facts, page, query, sources)
 
 
 @dataclass(frozen=True)
 class Prose:
-    """The words of a question.
+    """The text of a question.
 
     title    the question, in a learner's words
-    claim    what is often said
+    claim    a common claim
     predict  what to predict
-    options  key and text of each choice; empty where a number is asked for
-    answer   two to five sentences, with placeholders
+    options  the key and the text of each option; empty if the answer is a number
+    answer   two to five sentences with placeholders
     """
 
     title: str
@@ -70,40 +81,47 @@ class Prose:
     answer: str
 
 
+def prose(key: str) -> Prose:
+    """The text of the question in the reader's language, or in English if there is no translation."""
+    return _read_prose(key, language.get())
+
+
 @cache
-def prose(key: str, language: str = LANGUAGE) -> Prose:
-    """The words of the question ``key``. Raises NormvizError where a part is missing."""
-    text = (files(__package__) / "prose" / language / f"{key}.md").read_text(encoding="utf-8")
-    found = re.fullmatch(r"# (.+?)\n+> (.+?)\n+## Predict\n+(.+?)\n+## Answer\n+(.+?)\n*", text, re.DOTALL)
-    if not found:
-        raise NormvizError(f"{key}.{language}.md must have a title (#), a claim (>), '## Predict' and '## Answer'.")
-    title, claim, predict, answer = (part.strip() for part in found.groups())
-    options = dict(OPTION.findall(predict))
-    return Prose(title, _unwrapped(claim), OPTION.sub("", predict).strip(), options, answer)
+def _read_prose(key: str, name: str) -> Prose:
+    folder = files(__package__) / "prose"
+    file = folder / name / f"{key}.md"
+    text = (file if file.is_file() else folder / ENGLISH / f"{key}.md").read_text(encoding="utf-8")
+    parts = PROSE.fullmatch(text)
+    if not parts:
+        raise NormvizError(f"{name}/{key}.md must have a title (#), a claim (>), '## Predict' and '## Answer'.")
+    title, claim, predict, answer = (part.strip() for part in parts.groups())
+    return Prose(title, _unquote(claim), OPTION.sub("", predict).strip(), dict(OPTION.findall(predict)), answer)
 
 
-def _unwrapped(quoted: str) -> str:
-    return " ".join(line.removeprefix(">").strip() for line in quoted.splitlines())
+def _unquote(text: str) -> str:
+    return " ".join(line.removeprefix(">").strip() for line in text.splitlines())
 
 
-def answer(question: Question, language: str = LANGUAGE) -> str:
-    """The answer with its numbers. Raises NormvizError where a placeholder has no fact."""
-    words, facts = prose(question.key, language), computed(question)
+def answer(question: Question) -> str:
+    """The answer with its numbers. Raises NormvizError if a placeholder has no fact."""
+    facts = facts_of(question)
     try:
-        filled = words.answer.format_map({name: shown(value) for name, value in facts.items()})
+        text = prose(question.key).answer.format_map({name: format_fact(value) for name, value in facts.items()})
     except KeyError as error:
-        raise NormvizError(f"{question.key}: the answer names {error}, and facts has {listed(facts, 'and')}.") from None
-    return CODE.sub(lambda code: code[0].replace("−", "-"), filled)
+        raise NormvizError(
+            f"{question.key}: the answer has the placeholder {error}, but the facts are {listed(facts, 'and')}."
+        ) from None
+    return CODE.sub(lambda code: code[0].replace("−", "-"), text)
 
 
-def shown(value: Any) -> str:
-    """A fact as an answer prints it: numbers as on a page, floats to three digits, tiny ones to two, booleans as yes and no.
+def format_fact(value: Any) -> str:
+    """A fact as the answer prints it: floats with three digits, tiny floats with two, booleans as yes or no.
 
-    >>> shown(-131072), shown(1.234567), shown(1.7166e-05), shown(True)
+    >>> format_fact(-131072), format_fact(1.234567), format_fact(1.7166e-05), format_fact(True)
     ('−131,072', '1.23', '1.7e−5', 'yes')
     """
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return _("yes") if value else _("no")
     if isinstance(value, int):
         return f"{value:,}".replace("-", "−")
     return format_number(value, 2 if abs(value) < TINY else 3) if isinstance(value, float) else str(value)
@@ -112,20 +130,20 @@ def shown(value: Any) -> str:
 _FACTS: dict[str, Facts] = {}
 
 
-def computed(question: Question) -> Facts:
-    """The question's facts; computed once in a process."""
+def facts_of(question: Question) -> Facts:
+    """The question's facts, computed once per process."""
     if question.key not in _FACTS:
         _FACTS[question.key] = dict(question.facts())
     return _FACTS[question.key]
 
 
-def matches(question: Question, search: str, language: str = LANGUAGE) -> bool:
-    """Do all words of the search stand in the question or its answer?"""
-    text = searched(question, language)
-    return all(word in text for word in search.lower().split())
+def matches(question: Question, words: str) -> bool:
+    """Whether the question or its answer contains all words of a search."""
+    text = search_text(question)
+    return all(word in text for word in words.lower().split())
 
 
-def searched(question: Question, language: str = LANGUAGE) -> str:
-    """What a search looks through, in small letters."""
-    words = prose(question.key, language)
-    return f"{question.key} {question.topic} {words.title} {words.claim} {words.answer}".lower()
+def search_text(question: Question) -> str:
+    """The text that a search looks through, in lower case."""
+    text = prose(question.key)
+    return f"{question.key} {heading(question.topic)} {text.title} {text.claim} {text.answer}".lower()

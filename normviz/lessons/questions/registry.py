@@ -1,47 +1,58 @@
-"""All questions, in the order in which they are listed."""
+"""All questions, topic by topic, in the order in which they are listed."""
 
 from __future__ import annotations
 
-from importlib import import_module
-
 from normviz.layers.errors import NormvizError, echo
+from normviz.layers.messages import _
+from normviz.lessons.questions.bank import (
+    code,
+    dependence,
+    frameworks,
+    numbers,
+    parameters,
+    running_statistics,
+    shapes,
+    small_batches,
+    statistics,
+    train_and_eval,
+)
 from normviz.lessons.questions.question import Question, matches
 
-GROUPS = (
-    "seed_questions",
-    "statistics_questions",
-    "layer_questions",
-    "shape_questions",
-    "running_questions",
-    "device_questions",
-    "number_questions",
-    "framework_questions",
+BANK = (
+    statistics,
+    parameters,
+    dependence,
+    shapes,
+    train_and_eval,
+    running_statistics,
+    small_batches,
+    numbers,
+    code,
+    frameworks,
 )
+QUESTIONS: dict[str, Question] = {question.key: question for module in BANK for question in module.QUESTIONS}
 
 
-def _all() -> dict[str, Question]:
-    found = [
-        question for group in GROUPS for question in import_module(f"normviz.lessons.questions.bank.{group}").QUESTIONS
-    ]
-    assert len({question.key for question in found}) == len(found)
-    return {question.key: question for question in found}
-
-
-QUESTIONS: dict[str, Question] = _all()
-
-
-def question(key: str) -> Question:
-    """The question of that key. Raises NormvizError for another."""
+def find_question(key: str) -> Question:
+    """The question with this key. Raises NormvizError for an unknown key."""
     if key not in QUESTIONS:
-        raise NormvizError(f"q={echo(key)} is no question; leave q out to see them all.")
+        raise NormvizError(_("q={key} is not a question; leave q out to see all questions.", key=echo(key)))
     return QUESTIONS[key]
 
 
-def found(search: str) -> list[Question]:
-    """The questions in which all words of the search stand; all of them for an empty search."""
-    return [one for one in QUESTIONS.values() if matches(one, search)]
+def search(words: str) -> list[Question]:
+    """The questions that contain all words of the search; all questions if the search is empty."""
+    return [question for question in QUESTIONS.values() if matches(question, words)]
 
 
-def of_page(page: str) -> list[Question]:
-    """The questions that a page's figures settle."""
-    return [one for one in QUESTIONS.values() if one.page == page]
+def questions_of_page(page: str) -> list[Question]:
+    """The questions that a view of this page answers."""
+    return [question for question in QUESTIONS.values() if question.page == page]
+
+
+def by_topic(questions: list[Question]) -> dict[str, list[Question]]:
+    """The questions of each topic, in the order of the list."""
+    topics: dict[str, list[Question]] = {}
+    for question in questions:
+        topics.setdefault(question.topic, []).append(question)
+    return topics

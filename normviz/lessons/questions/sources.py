@@ -1,4 +1,4 @@
-"""Where questions were asked and where facts stand, by name and address."""
+"""The sources of questions: threads, reference pages, papers and documents."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from normviz.lessons.questions.question import Source
 
 
 def issue(project: str, number: int, kind: str = "issues") -> Source:
-    """A thread of GitHub.
+    """An issue on GitHub, or a pull request with ``kind="pull"``.
 
     >>> issue("pytorch", 71465).address
     'https://github.com/pytorch/pytorch/issues/71465'
     """
-    named = "PR #" if kind == "pull" else "#"
-    return Source(f"{project} {named}{number}", f"https://github.com/{REPOSITORIES[project]}/{kind}/{number}")
+    label = "PR #" if kind == "pull" else "#"
+    return Source(f"{project} {label}{number}", f"https://github.com/{REPOSITORIES[project]}/{kind}/{number}")
 
 
 def torch_page(name: str) -> Source:
-    """The page of torch's reference on ``torch.nn.<name>``, or on another name with its module: ``torch.var``."""
-    whole = name if name.startswith("torch.") else f"torch.nn.{name}"
-    return Source(whole, f"https://docs.pytorch.org/docs/stable/generated/{whole}.html")
+    """The page of torch's reference on ``torch.nn.<name>``, or on a full name such as ``torch.var``."""
+    full_name = name if name.startswith("torch.") else f"torch.nn.{name}"
+    return Source(full_name, f"https://docs.pytorch.org/docs/stable/generated/{full_name}.html")
 
 
 def keras_page(name: str) -> Source:
-    """The page of Keras's reference on one of its normalization layers."""
+    """The page of Keras's reference on a normalization layer."""
     words = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name).strip("_")
     return Source(f"keras.layers.{name}", f"https://keras.io/api/layers/normalization_layers/{words}/")
 
@@ -43,6 +43,10 @@ REPOSITORIES = {
     "keras": "keras-team/keras",
     "transformers": "huggingface/transformers",
 }
+FORUM = Source("PyTorch forum: PyTorch doc about LayerNormalization is confusing")
+COURSE = Source("stats.stackexchange: question on CS231n's layernorm_forward")
+ANNOTATED = Source("labml: annotated LayerNorm")
+ARTICLE = Source("Article: LayerNorm vs BatchNorm")
 BATCH_NORM_PAPER = paper("Ioffe & Szegedy 2015", "1502.03167")
 LAYER_NORM_PAPER = paper("Ba, Kiros & Hinton 2016", "1607.06450")
 INSTANCE_NORM_PAPER = paper("Ulyanov et al. 2016", "1607.08022")

@@ -1,17 +1,17 @@
-"""The page of questions: the list with its search, and one question - predict first, then the answer and its figure."""
+"""The page of questions: the list with its search, and one question with a prediction before its answer and figure."""
 
 from __future__ import annotations
-
-from itertools import groupby
 
 import streamlit as st
 
 from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
+from normviz.layers.messages import _
 from normviz.lessons.pages import PAGES
-from normviz.lessons.questions.page import prediction
+from normviz.lessons.questions.page import prediction, sources
 from normviz.lessons.questions.question import Prose, Question, answer, prose
-from normviz.lessons.questions.registry import found, of_page, question
+from normviz.lessons.questions.registry import QUESTIONS, by_topic, find_question, questions_of_page, search
+from normviz.lessons.questions.topics import heading
 from normviz.scene.settings import text
 from normviz.scene.view import View
 from normviz.ui.paths import PAGE_SCRIPTS
@@ -26,161 +26,150 @@ MOST_LINKS = 4
 def listing(view: View) -> None:
     """All questions, or those that the search finds."""
     if shown("search"):
-        _search(view.settings["search"])
-    hits = found(view.settings["search"])
-    if not hits:
-        st.info("No question has these words. Try fewer, such as gamma or eval.")
-    for topic, group in groupby(in_order(hits), key=lambda hit: hit.topic):
-        _topic(topic, list(group))
+        _search_field(view.settings["search"])
+    found = search(view.settings["search"])
+    if not found:
+        st.info(_("No question contains these words. Try fewer, such as gamma or eval."))
+    for topic, questions in by_topic(found).items():
+        st.subheader(heading(topic), anchor=False)
+        half = -(-len(questions) // 2)
+        for column, part in zip(st.columns(2), (questions[:half], questions[half:]), strict=True):
+            with column.container(gap=None):
+                for question in part:
+                    _open_button(prose(question.key).title, question)
 
 
-def _search(words: str) -> None:
+def _search_field(words: str) -> None:
     st.text_input(
-        "Search",
+        _("Search"),
         words,
         key=controlled("search", words),
-        placeholder="gamma, momentum, batch of one, …",
+        placeholder=_("gamma, momentum, batch of one, …"),
         max_chars=80,
         width=420,
         on_change=lambda: change_settings(search=value_of("search").strip()),
     )
 
 
-def _topic(topic: str, questions: list[Question]) -> None:
-    """One heading and its questions, in two columns."""
-    st.subheader(topic, anchor=False)
-    half = -(-len(questions) // 2)
-    for column, part in zip(st.columns(2), (questions[:half], questions[half:]), strict=True):
-        with column.container(gap=None):
-            for one_question in part:
-                key = one_question.key
-                st.button(prose(key).title, key=f"ask_{key}", type="tertiary", on_click=_ask, args=(key,), wrap=True)
+def _open_button(label: str, question: Question, icon: str | None = None) -> None:
+    key = question.key
+    st.button(label, key=f"ask_{key}", icon=icon, type="tertiary", on_click=_open, args=(key,), wrap=True)
 
 
-def in_order(hits: list[Question]) -> list[Question]:
-    """The questions topic by topic, as they are listed."""
-    topics = list(dict.fromkeys(hit.topic for hit in hits))
-    return sorted(hits, key=lambda hit: topics.index(hit.topic))
-
-
-def _ask(key: str) -> None:
+def _open(key: str) -> None:
     change_settings(q=key, guess="")
 
 
 def one(view: View) -> None:
     """One question."""
     try:
-        asked = question(view.settings["q"])
+        question = find_question(view.settings["q"])
     except NormvizError as error:
         problem(None if view.problem else str(error))
         listing(view)
         return
-    words, guess = prose(asked.key), view.settings["guess"]
-    unread = _unread(asked, guess)
-    answered = bool(guess) and not unread
+    guess = view.settings["guess"]
+    guess_problem = _guess_problem(question, guess)
+    answered = bool(guess) and not guess_problem
     if shown("questions"):
-        st.button("All questions", icon=":material/arrow_back:", type="tertiary", on_click=_ask, args=("",))
+        st.button(_("All questions"), icon=":material/arrow_back:", type="tertiary", on_click=_open, args=("",))
     left, right = st.columns([2, 3], gap="large")
     with left:
-        st.subheader(words.title, anchor=False)
-        st.markdown(f"> {words.claim}")
-        if shown("guess"):
-            _predict(asked, words, guess)
-        if unread and not view.problem:
-            problem(unread)
+        _ask(question, guess)
+        if guess_problem and not view.problem:
+            problem(guess_problem)
         if answered:
-            _answer(asked, guess)
+            _answer(question, guess)
             if shown("questions"):
-                _next(asked)
+                _next(question)
     with right:
         if answered:
-            show(PAGES[asked.page].answer_parts(asked.query), live=False)
+            show(PAGES[question.page].answer_parts(question.query), live=False)
         else:
             with st.container(key="awaited"):
-                st.caption("The figure comes with the answer. What do you expect?")
+                st.caption(_("The figure comes with the answer. What do you expect?"))
 
 
-def _unread(asked: Question, guess: str) -> str | None:
-    """Why the guess cannot be read, if it cannot."""
+def _guess_problem(question: Question, guess: str) -> str | None:
+    """The error message of a guess that is neither an option nor a number."""
     try:
         if guess:
-            prediction(asked).is_right(guess)
+            prediction(question).is_right(guess)
     except NormvizError as error:
         return str(error)
     return None
 
 
-def _predict(asked: Question, words: Prose, guess: str) -> None:
-    key = f"guess_{asked.key}"
-    if words.options:
-        options = list(words.options)
+def _ask(question: Question, guess: str) -> None:
+    prompt = prose(question.key)
+    st.subheader(prompt.title, anchor=False)
+    st.markdown(f"> {prompt.claim}")
+    if shown("guess"):
+        _predict(question, prompt, guess)
+
+
+def _predict(question: Question, prompt: Prose, guess: str) -> None:
+    key = f"guess_{question.key}"
+    if prompt.options:
+        options = list(prompt.options)
         st.radio(
-            words.predict,
+            prompt.predict,
             options,
             options.index(guess) if guess in options else None,
-            format_func=lambda option: words.options[option],
+            format_func=lambda option: prompt.options[option],
             key=controlled(key, guess if guess in options else None),
             on_change=lambda: change_settings(guess=value_of(key) or ""),
         )
         return
     st.text_input(
-        words.predict,
+        prompt.predict,
         guess,
         key=controlled(key, guess),
         max_chars=40,
-        placeholder="a number",
+        placeholder=_("a number"),
         on_change=lambda: change_settings(guess=value_of(key).strip()),
     )
 
 
-def _answer(asked: Question, guess: str) -> None:
-    st.markdown(f"{prediction(asked).verdict(guess)} {answer(asked)}")
+def _answer(question: Question, guess: str) -> None:
+    st.markdown(f"{prediction(question).verdict(guess)} {answer(question)}")
     st.page_link(
-        PAGE_SCRIPTS / f"{asked.page}.py",
-        label=f"Open in {PAGES[asked.page].title}",
+        PAGE_SCRIPTS / f"{question.page}.py",
+        label=_("Open in {page}", page=PAGES[question.page].title),
         icon=":material/open_in_new:",
-        query_params=_pairs(asked.query),
+        query_params=_query_pairs(question.query),
     )
-    names = [f"[{source.name}]({source.address})" if source.address else source.name for source in asked.asked]
-    st.caption(f"Asked in: {'; '.join(names)}")
+    st.caption(sources(question))
 
 
-def _next(asked: Question) -> None:
-    """The question that stands after this one in the list."""
-    rest = in_order(found(""))
-    after = rest[(rest.index(asked) + 1) % len(rest)].key
-    st.button(
-        f"Next: {prose(after).title}",
-        icon=":material/arrow_forward:",
-        key=f"ask_{after}",
-        type="tertiary",
-        on_click=_ask,
-        args=(after,),
-        wrap=True,
-    )
+def _next(question: Question) -> None:
+    """A button that opens the next question of the list."""
+    questions = list(QUESTIONS.values())
+    following = questions[(questions.index(question) + 1) % len(questions)]
+    _open_button(_("Next: {title}", title=prose(following.key).title), following, ":material/arrow_forward:")
 
 
-def _pairs(query: str) -> dict[str, str]:
+def _query_pairs(query: str) -> dict[str, str]:
     return dict(pair.split("=", 1) for pair in query.split("&")) if query else {}
 
 
 def now_you_can_answer(page: str, view: View) -> None:
-    """Two lines at a page's end: the questions that it settles, those about what shows first."""
+    """Links to questions that the page answers, those about what it shows first."""
     family = view.scene.layer.kind.family if isinstance(view.scene.layer, Layer) else "Norm"
-    shows = f"show={view.settings['show']}" if "show" in view.settings else family
+    topic = f"show={view.settings['show']}" if "show" in view.settings else family
 
-    def far(one_question: Question) -> tuple[bool, bool]:
-        return shows not in one_question.query, family not in one_question.query
+    def distance(question: Question) -> tuple[bool, bool]:
+        return topic not in question.query, family not in question.query
 
-    settled = sorted(of_page(page), key=far)[:MOST_LINKS]
-    if not settled or not shown("questions"):
+    questions = sorted(questions_of_page(page), key=distance)[:MOST_LINKS]
+    if not questions or not shown("questions"):
         return
-    st.caption("You should now be able to answer:")
+    st.caption(_("You should now be able to answer:"))
     with st.container(key="answers", gap="xsmall"):
-        for one_question in settled:
+        for question in questions:
             st.page_link(
                 PAGE_SCRIPTS / "questions.py",
-                label=prose(one_question.key).title,
+                label=prose(question.key).title,
                 icon=":material/help:",
-                query_params={"q": one_question.key},
+                query_params={"q": question.key},
             )

@@ -15,7 +15,7 @@ from normviz.export.site.pages import entries
 from normviz.figures.bundle import plotly_js
 from normviz.layers.errors import NormvizError
 from normviz.lessons.compare.ready_sets import READY_SETS
-from normviz.lessons.questions.question import answer, computed, prose, searched
+from normviz.lessons.questions.question import answer, facts_of, prose, search_text
 from normviz.lessons.questions.registry import QUESTIONS
 from tests.export.structure import Structure
 
@@ -46,7 +46,7 @@ def test_there_is_a_page_for_every_question_and_every_set_and_an_index(site):
 
 def test_every_address_is_relative_and_leads_to_a_file_of_the_site(site):
     names = {path.relative_to(site).as_posix() for path in site.rglob("*") if path.is_file()}
-    sources = {source.address for one in QUESTIONS.values() for source in one.asked}
+    sources = {source.address for one in QUESTIONS.values() for source in one.sources}
     for name, page in pages(site).items():
         for address in page.addresses:
             if address.startswith(("data:image/svg+xml", "#")) or address in sources:
@@ -77,8 +77,8 @@ def test_the_index_leads_to_every_page_and_finds_by_the_words_that_the_app_finds
     index = Structure(read(site))
     assert set(pages(site)) - {"index.html"} <= set(index.addresses)
     words = [dict(attrs)["data-words"] for attrs in index.attributes if "data-words" in dict(attrs)]
-    assert [text for text in words if text in map(searched, QUESTIONS.values())] == [
-        searched(e.shows) for e in entries() if e.shows.key in QUESTIONS
+    assert [text for text in words if text in map(search_text, QUESTIONS.values())] == [
+        search_text(e.shows) for e in entries() if e.shows.key in QUESTIONS
     ]
     assert len(words) == len(QUESTIONS) + len(READY_SETS)
 
@@ -87,7 +87,7 @@ def test_a_question_has_its_choices_its_answer_and_what_is_right(site):
     for key in ("s0", "s0b", "q22"):
         html, words, one = read(site, f"question-{key}.html"), prose(key), QUESTIONS[key]
         assert html.count('type="radio"') == len(words.options)
-        assert f'data-right="{computed(one)["right"]}"' in html
+        assert f'data-right="{facts_of(one)["right"]}"' in html
         said = re.sub(r"[*`\s]", "", answer(one))
         assert said in re.sub(r"\s", "", Structure(html).text)
         before, _, after = html.partition('<details class="nv-answer">')

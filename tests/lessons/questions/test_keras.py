@@ -1,4 +1,4 @@
-"""What the questions say of Keras, by Keras itself (jax backend); normviz imports none of it."""
+"""What the questions state about Keras, checked with Keras itself (JAX backend); normviz does not import it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from normviz.analysis.examples import example
-from normviz.lessons.questions.bank.framework_questions import keras_moves
-from normviz.lessons.questions.outputs import keras_default
-from normviz.lessons.questions.registry import QUESTIONS
+from normviz.lessons.questions.bank.frameworks import keras_updates
+from normviz.lessons.questions.facts import keras_default
+from tests.lessons.questions.statements.measure import facts
 
 X = example("scales", (6, 3), ("n", "d")).numpy()
 
@@ -31,44 +31,44 @@ def array(tensor):
 
 @pytest.mark.parametrize("training", [True, False])
 @pytest.mark.parametrize("trainable", [True, False])
-def test_when_keras_moves_its_statistics_and_which_it_uses(keras, training, trainable):
+def test_when_keras_updates_its_statistics_and_which_it_uses(keras, training, trainable):
     layer = keras.layers.BatchNormalization()
     layer.build(X.shape)
     layer.trainable = trainable
     before = array(layer.moving_mean).copy()
     y = array(layer(X, training=training))
     moved = bool((array(layer.moving_mean) != before).any())
-    by_the_batch = bool(np.abs(y.mean(axis=0)).max() < 1e-3)
-    assert moved == by_the_batch == keras_moves(training, trainable)
+    uses_batch = bool(np.abs(y.mean(axis=0)).max() < 1e-3)
+    assert moved == uses_batch == keras_updates(training, trainable)
 
 
-def test_keras_s_axis_is_kept_by_one_layer_and_reduced_by_the_other(keras):
-    facts = QUESTIONS["q19"].facts()
+def test_axis_is_kept_by_batch_normalization_and_reduced_by_layer_normalization(keras):
+    f = facts("q19")
     x = example("scales", (2, 4, 4, 3), ("n", "h", "w", "c")).numpy()
     batch, layer = keras.layers.BatchNormalization(axis=-1), keras.layers.LayerNormalization(axis=-1)
     batched, layered = array(batch(x, training=True)), array(layer(x))
-    assert batch.moving_mean.shape == (facts["batch"],)
+    assert batch.moving_mean.shape == (f["batch"],)
     assert np.abs(batched.mean(axis=(0, 1, 2))).max() < 1e-3 < np.abs(batched.mean(axis=-1)).max()
     assert np.abs(layered.mean(axis=-1)).max() < 1e-3 < np.abs(layered.mean(axis=(0, 1, 2))).max()
-    assert layered.mean(axis=-1).size == facts["layer"]
+    assert layered.mean(axis=-1).size == f["layer"]
 
 
-def test_keras_counts_four_parameters_a_channel(keras):
-    facts = QUESTIONS["q25"].facts()
+def test_keras_counts_four_parameters_per_channel(keras):
+    f = facts("q25")
     layer = keras.layers.BatchNormalization(axis=1)
     layer.build((2, 4, 3, 3))
-    assert layer.count_params() == facts["keras"]
-    assert sum(int(np.prod(weight.shape)) for weight in layer.trainable_weights) == facts["learned"]
+    assert layer.count_params() == f["keras"]
+    assert sum(int(np.prod(weight.shape)) for weight in layer.trainable_weights) == f["learned"]
 
 
-def test_keras_s_momentum_weighs_the_old_value(keras):
-    facts = QUESTIONS["q11"].facts()
-    layer = keras.layers.BatchNormalization(momentum=facts["keras"])
+def test_momentum_is_the_weight_of_the_old_value(keras):
+    f = facts("q11")
+    layer = keras.layers.BatchNormalization(momentum=f["keras"])
     layer.build(X.shape)
     layer(X, training=True)
-    np.testing.assert_allclose(array(layer.moving_mean), facts["torch"] * X.mean(axis=0), rtol=1e-4)
+    np.testing.assert_allclose(array(layer.moving_mean), f["torch"] * X.mean(axis=0), rtol=1e-4)
 
 
-def test_keras_s_defaults(keras):
+def test_the_defaults_are_those_of_keras(keras):
     layer = keras.layers.BatchNormalization()
     assert (layer.momentum, layer.epsilon) == (keras_default("momentum"), keras_default("epsilon"))

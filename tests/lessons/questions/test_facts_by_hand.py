@@ -1,4 +1,4 @@
-"""What the answers on the four documents state, derived once more: counts by hand, the rest by torch alone."""
+"""The facts of the questions from the four documents, derived a second time: counts by hand, the rest with torch alone."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from normviz.lessons.questions.question import computed
 from normviz.lessons.questions.registry import QUESTIONS
+from tests.lessons.questions.statements.measure import facts
 
-# Counts and shapes: to find with a pencil.
+# Counts and shapes, computed by hand.
 BY_HAND = {
     "s0": {"statistics": 2, "elements": 3 * 4 * 4, "gammas": 48, "right": "elements"},
     "s0a": {"whole": 48, "means": 2, "planes": 2 * 3, "plane": 4 * 4, "rows": 2 * 3 * 4, "row": 4, "right": "whole"},
     "s0b": {"gammas": 48, "few": 2, "many": 4, "shape": (3, 4, 4), "peers": 3, "right": 48},
     "s0c": {"gammas": 4 * 5, "cells": 3 * 4 * 5, "means": 2 * 3, "right": 20},
     "s0d": {"peers": 2 * 3 - 1, "right": "place"},
-    "s0e": {"gammas": 3, "met": 2 * 4 * 4, "right": "channel"},
+    "s0e": {"gammas": 3, "elements": 2 * 4 * 4, "right": "channel"},
     "s0f": {"gammas": 3, "planes": 2 * 3, "none": 0, "right": 3},
     "s0g": {"layer_gammas": 4 * 3 * 3, "layer_elements": 36, "batch_gammas": 4, "batch_elements": 2 * 3 * 3, "group_gammas": 4,
             "group_elements": 2 * 3 * 3, "instance_gammas": 4, "instance_elements": 9, "right": "trailing"},
@@ -46,7 +46,7 @@ BY_HAND = {
     "s2j": {"gammas": 48, "channels": 3, "means": 2, "right": "layer"},
     "s2k": {"axes": 2, "last": 1, "more": 3, "right": "before"},
     "s2l": {"gap": 0, "none": 0, "some": 4 + 4, "means": 3, "right": "same"},
-    "s2m": {"told": 0, "wrong": 5, "caught": 5, "right": 0},
+    "s2m": {"noticed": 0, "wrong": 5, "caught": 5, "right": 0},
     "s2n": {"right": "useless"},
     "s2o": {"squares": (1 + 9) / 2, "squared": 2 * 2, "var": 1, "right": 5},
     "s2p": {"means": 2 * 3, "shape": (2, 3, 1, 1), "elements": 2 * 4, "right": 6},
@@ -60,7 +60,7 @@ BY_HAND = {
     "s3d": {"means": 5 * 2 * 4, "examples": 3, "channels": 4, "values": 3 * 5 * 2, "right": "cell"},
     "s3e": {"means": 4 * 3, "features": 5, "right": "same"},
     "s3f": {"u": (2, 3, 1), "x_norm": (2, 3, 4), "flat": (2, 3), "all": 24, "means": 6, "right": "x"},
-    "s3g": {"met": 3 * 2, "first": 2 * 4, "last": 3 * 2, "right": "last"},
+    "s3g": {"elements": 3 * 2, "first": 2 * 4, "last": 3 * 2, "right": "last"},
     "s3h": {"kept": 0, "right": "infinite"},
     "s3i": {"layer": 0, "evaluated": 0, "right": "batch"},
     "s3j": {"words": "expected 4D input", "eval_gap": 0, "right": "single"},
@@ -73,7 +73,7 @@ BY_HAND = {
     "s3q": {"layer": 1, "batch": 6, "tokens": 6, "right": 1},
 }  # fmt: skip
 
-# What rounding leaves: at most this much.
+# Rounding errors: at most this much.
 ROUNDING = {
     "s1g": {"gap": 1e-13},
     "s2d": {"sync": 1e-13},
@@ -85,7 +85,7 @@ ROUNDING = {
     "s3l": {"single": 1e-5, "double": 1e-14},
 }
 
-# What is drawn: within a sixth of what one expects.
+# Random samples: within a sixth of the expected value.
 DRAWN = {
     "s2b": {"first_error": 2 / sqrt(32), "last_error": 2 / sqrt(2)},
     "s2c": {"small_spread": 2 / sqrt(4), "large_spread": 2 / sqrt(64)},
@@ -119,10 +119,10 @@ def furthest(values: Tensor) -> float:
 
 def _s0h() -> dict[str, float]:
     x = noise(2, 3, 4, 4).double()
-    louder = torch.cat([4 * x[:, :1], x[:, 1:]], 1)
+    scaled = torch.cat([4 * x[:, :1], x[:, 1:]], 1)
     return {
-        "moved": largest(normalized(x, (1, 2, 3)), normalized(louder, (1, 2, 3))),
-        "still": largest(normalized(x, (2, 3)), normalized(louder, (2, 3))),
+        "moved": largest(normalized(x, (1, 2, 3)), normalized(scaled, (1, 2, 3))),
+        "still": largest(normalized(x, (2, 3)), normalized(scaled, (2, 3))),
     }
 
 
@@ -166,7 +166,7 @@ def _s1h() -> dict[str, float]:
 
 
 def _s2a() -> dict[str, float]:
-    """The start is 3 / 2 of a standard deviation off, and 0.9^t of that is left: how many steps to a quarter?"""
+    """The start is 3 / 2 standard deviations off, and 0.9^t of that is left after t steps."""
     return {"steps": next(t for t in range(100) if 1.5 * 0.9**t <= 0.25)}
 
 
@@ -245,7 +245,7 @@ def _s3h() -> dict[str, float]:
         "own": float(half.square().mean().sqrt()),
         "var": var,
         "tiny": sqrt(var / (var + 1e-12)),
-        "usual": sqrt(var / (var + 1e-5)),
+        "default": sqrt(var / (var + 1e-5)),
     }
 
 
@@ -309,55 +309,26 @@ DERIVED: dict[str, Callable[[], dict[str, float]]] = {
 KEYS = [key for key in QUESTIONS if key.startswith("s")]
 
 
-def facts(key: str) -> dict[str, object]:
-    return {name: value for name, value in computed(QUESTIONS[key]).items() if name != "holds"}
-
-
 @pytest.mark.parametrize("key", KEYS)
 @torch.no_grad()
-def test_every_fact_is_derived_once_more(key):
-    derived = [set(part.get(key, {})) for part in (BY_HAND, ROUNDING, DRAWN)]
-    derived.append(set(DERIVED[key]()) if key in DERIVED else set())
-    assert sum(map(len, derived)) == len(set().union(*derived))
-    assert set().union(*derived) == set(facts(key))
-
-
-@pytest.mark.parametrize("key", BY_HAND)
-def test_counts_are_those_of_a_pencil(key):
-    found = facts(key)
-    wanted = BY_HAND[key]
-    assert [name for name in wanted if not equal(found[name], wanted[name])] == []
+def test_every_fact_is_derived_a_second_time(key):
+    derived, found = DERIVED[key]() if key in DERIVED else {}, facts(key)
+    by_hand, rounding, drawn = (table.get(key, {}) for table in (BY_HAND, ROUNDING, DRAWN))
+    assert sorted([*by_hand, *rounding, *drawn, *derived]) == sorted(found)
+    assert [name for name, value in by_hand.items() if not equal(found[name], value)] == []
+    assert {name: found[name] for name in derived} == pytest.approx(derived, rel=1e-3)
+    assert all(0 <= found[name] <= most for name, most in rounding.items())
+    assert {name: found[name] for name in drawn} == pytest.approx(drawn, rel=1 / 6)
 
 
 def equal(one: object, other: object) -> bool:
-    """Equal, NaN too; floats but for their last digits."""
+    """Equal values of one type; NaN equals NaN, and floats may differ in their last digits."""
     if isinstance(one, float):
         return one == pytest.approx(other, rel=1e-12, abs=0, nan_ok=True)
     return one == other and isinstance(one, type(other))
 
 
-@pytest.mark.parametrize("key", DERIVED)
-@torch.no_grad()
-def test_numbers_are_those_of_torch(key):
-    found = facts(key)
-    wanted = DERIVED[key]()
-    assert {name: found[name] for name in wanted} == pytest.approx(wanted, rel=1e-3)
-
-
-@pytest.mark.parametrize("key", ROUNDING)
-def test_what_is_left_is_rounding(key):
-    found = facts(key)
-    assert all(0 <= found[name] <= most for name, most in ROUNDING[key].items())
-
-
-@pytest.mark.parametrize("key", DRAWN)
-def test_what_is_drawn_is_as_expected(key):
-    found = facts(key)
-    assert {name: found[name] for name in DRAWN[key]} == pytest.approx(DRAWN[key], rel=1 / 6)
-
-
-def test_a_convolution_makes_the_channels_of_the_question():
-    x = torch.zeros(2, 3, 6, 6)
-    y = nn.Conv2d(3, 8, 3)(x)
+def test_a_convolution_makes_the_channels_of_question_s3b():
+    y = nn.Conv2d(3, 8, 3)(torch.zeros(2, 3, 6, 6))
     assert y.shape == (2, 8, 4, 4)
     assert nn.BatchNorm2d(8)(y).shape == y.shape

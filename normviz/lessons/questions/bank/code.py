@@ -1,0 +1,178 @@
+"""Questions on layers written by hand: their loops, ``dim``, assertions and tests."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import prod
+
+from normviz.analysis.explanation import describe
+from normviz.analysis.forward import largest_difference
+from normviz.lessons.compare.ready_sets import LOOPS, READY_SETS, flattened_twin
+from normviz.lessons.questions.facts import module_of, normal, only, output, scene_of
+from normviz.lessons.questions.question import Facts, define
+from normviz.lessons.questions.sources import ANNOTATED, ARTICLE
+from normviz.lessons.questions.topics import CODE
+
+TOKENS = N, L, C = (4, 3, 5)
+
+
+@define("s3c", CODE, "step_by_step", "shape=4,3,5&layer=LayerNorm(5)&at=2,1,3&step=1", ARTICLE)
+def layer_loops() -> Facts:
+    x = normal(*TOKENS)
+    y = x.clone()
+    calls = 0
+    for i in range(N):
+        for j in range(L):
+            token = x[i, j]
+            y[i, j] = (token - token.mean()) / (token.var(correction=0) + 1e-5).sqrt()
+            calls += 1
+    return {
+        "calls": calls,
+        "features": describe("LayerNorm(5)", TOKENS).counts.elements_per_statistic,
+        "gap": largest_difference(y, output("LayerNorm(5)", x)),
+        "right": calls,
+    }
+
+
+PER_FEATURE = "Norm('n l c -> c', 'c')"
+
+
+@define("s3", CODE, "compare", f"shape=4,3,5&layout=NLC&layers={LOOPS};{PER_FEATURE}&at=2,1,3", ARTICLE)
+def batch_loops() -> Facts:
+    x = normal(*TOKENS)
+    loops, feature = describe(LOOPS, TOKENS).counts, describe("BatchNorm1d(5)", (N, C, L)).counts
+    permuted = output("BatchNorm1d(5)", x.transpose(1, 2)).transpose(1, 2)
+    return {
+        "loops": loops.statistics,
+        "examples": loops.elements_per_statistic,
+        "features": feature.statistics,
+        "values": feature.elements_per_statistic,
+        "gap": largest_difference(output(LOOPS, x), permuted),
+        "twin": flattened_twin(TOKENS),
+        "right": loops.statistics,
+    }
+
+
+CHANNELS_LAST = READY_SETS["dim-0"].shape  # N, H, W, C
+
+
+@define(
+    "s3d",
+    CODE,
+    "compare",
+    f"shape=3,5,2,4&layout=NHWC&layers={';'.join(READY_SETS['dim-0'].layers)}&at=1,2,1,3",
+    ARTICLE,
+)
+def dim_0() -> Facts:
+    x, (along_dim_0, batch) = normal(*CHANNELS_LAST), READY_SETS["dim-0"].layers
+    first, second = (describe(text, CHANNELS_LAST).counts for text in (along_dim_0, batch))
+    batch_norm = output("BatchNorm2d(4)", x.permute(0, 3, 1, 2)).permute(0, 2, 3, 1)
+    three = (x - x.mean((0, 1, 2))) / (x.var((0, 1, 2), correction=0) + 1e-5).sqrt()
+    return {
+        "means": first.statistics,
+        "examples": first.elements_per_statistic,
+        "channels": second.statistics,
+        "values": second.elements_per_statistic,
+        "gap": largest_difference(output(along_dim_0, x), batch_norm),
+        "three": largest_difference(three, batch_norm),
+        "right": only(
+            example=first.statistics == CHANNELS_LAST[0],
+            channel=first.statistics == CHANNELS_LAST[3],
+            cell=first.statistics == prod(CHANNELS_LAST[1:]),
+        ),
+    }
+
+
+@define("s3e", CODE, "compare", "shape=4,3,5&layout=NLC&layers=DimNorm(5,dim=-1);LayerNorm(5)&at=2,1,3", ARTICLE)
+def dim_last() -> Facts:
+    x, by_hand = normal(*TOKENS).double(), "DimNorm(5, dim=-1)"
+    counts = describe(by_hand, TOKENS).counts
+    gap = largest_difference(output(by_hand, x), output("LayerNorm(5)", x))
+    equal_eps = largest_difference(output(by_hand, x), output("LayerNorm(5, eps=1e-12)", x))
+    return {
+        "gap": gap,
+        "equal": equal_eps,
+        "means": counts.statistics,
+        "features": counts.elements_per_statistic,
+        "right": only(same=gap < 1e-3, mean=gap >= 1e-3 and equal_eps >= 1e-3, variance=gap >= 1e-3 > equal_eps),
+    }
+
+
+@define("s3g", CODE, "compare", "shape=3,2,4&params=index&layers=DimNorm(4,dim=0);DimNorm(4,dim=-1)&at=1,1,2", ARTICLE)
+def dim_and_gamma() -> Facts:
+    shape, at = (3, 2, 4), (1, 1, 2)
+    first, last = (describe(f"DimNorm(4, dim={dim})", shape) for dim in (0, -1))
+    sharing = [set(e.parameter_peers(at)) | {at} for e in (first, last)]
+    indices = list(product(*map(range, shape)))
+    same_last, same_first = {i for i in indices if i[-1] == at[-1]}, {i for i in indices if i[0] == at[0]}
+    return {
+        "elements": len(sharing[0]),
+        "first": first.counts.statistics,
+        "last": last.counts.statistics,
+        "right": only(
+            last=sharing == [same_last, same_last],
+            dim=sharing == [same_first, same_last],
+            none=sharing == [{at}, {at}],
+        ),
+    }
+
+
+@define("s2p", CODE, "step_by_step", "shape=2,3,2,4&layer=LayerNorm([2,4])&at=1,2,0,3&step=1", ANNOTATED)
+def mean_per_group() -> Facts:
+    x = normal(2, 3, 2, 4)
+    mean = x.mean(dim=(-1, -2), keepdim=True)
+    return {
+        "means": mean.numel(),
+        "shape": tuple(mean.shape),
+        "elements": describe("LayerNorm([2, 4])", x).counts.elements_per_statistic,
+        "right": mean.numel(),
+    }
+
+
+@define("s2q", CODE, "explore", "shape=2,3,2,4&layer=LayerNorm((2,4))&params=index&at=1,2,0,3", ANNOTATED)
+def normalized_shape_types() -> Facts:
+    texts = ("LayerNorm(4)", "LayerNorm([4])", "LayerNorm((4,))")
+    x = normal(3, 4)
+    gap = max(largest_difference(output(text, x), output(texts[0], x)) for text in texts)
+    arguments = {"int": 4, "list": [4], "tuple": (4,), "Size": type(x.shape)((4,))}
+    module = type(module_of(texts[0]))
+    accepted = [kind for kind, argument in arguments.items() if module(argument).normalized_shape == (4,)]
+    return {
+        "kinds": len(arguments),
+        "gap": gap,
+        "right": only(
+            every=accepted == list(arguments), size=accepted == ["Size"], numbers=accepted == ["int", "list"]
+        ),
+    }
+
+
+WRONG = ("LayerNorm(4)", "LayerNorm([3, 2, 4])", "BatchNorm2d(3)", "RMSNorm([2, 4])", "LayerNorm([2, 4], eps=1.0)")
+ZEROS = f"shape=2,3,2,4&layer=LayerNorm([2,4])&values={','.join(['0'] * 48)}&at=1,2,0,3&step=5"
+
+
+@define("s2m", CODE, "step_by_step", ZEROS, ANNOTATED)
+def zeros_test() -> Facts:
+    right, x = "LayerNorm([2, 4])", normal(2, 3, 2, 4)
+    zeros = scene_of(ZEROS).explanation.x
+    assert zeros is not None
+    noticed = sum(largest_difference(output(text, zeros), output(right, zeros)) > 0 for text in WRONG)
+    gaps = [largest_difference(output(text, x), output(right, x)) for text in WRONG]
+    return {
+        "noticed": noticed,
+        "wrong": len(WRONG),
+        "caught": sum(gap > 1e-3 for gap in gaps),
+        "least": min(gaps),
+        "right": noticed,
+    }
+
+
+QUESTIONS = (
+    layer_loops,
+    batch_loops,
+    dim_0,
+    dim_last,
+    dim_and_gamma,
+    mean_per_group,
+    normalized_shape_types,
+    zeros_test,
+)

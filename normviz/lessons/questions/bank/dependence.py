@@ -1,0 +1,188 @@
+"""Questions on dependence: which elements of x change an output."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from normviz.analysis.comparison import compare
+from normviz.analysis.examples import from_values
+from normviz.analysis.explanation import describe
+from normviz.analysis.forward import largest_difference
+from normviz.analysis.gradients.closed_form import autograd_backward, upstream
+from normviz.analysis.gradients.derivatives import perturb
+from normviz.analysis.invariance import invariances
+from normviz.lessons.questions.facts import ROUNDING, normal, output, output_change, which
+from normviz.lessons.questions.question import Facts, define
+from normviz.lessons.questions.sources import (
+    ARTICLE,
+    BATCH_NORM_PAPER,
+    FORUM,
+    GROUP_NORM_PAPER,
+    RMS_NORM_PAPER,
+    issue,
+    torch_page,
+)
+from normviz.lessons.questions.topics import DEPENDENCE
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+@define(
+    "s3i", DEPENDENCE, "compare", "shape=4,6&layers=LayerNorm(6);BatchNorm1d(6);BatchNorm1d(6).eval()&at=0,4", ARTICLE
+)
+def other_examples() -> Facts:
+    x = normal(4, 6)
+    other = x.clone()
+    other[1:] = 3 * x[1:] + 1
+    layer, batch = (output_change(text, x, other, 0) for text in ("LayerNorm(6)", "BatchNorm1d(6)"))
+    return {
+        "layer": layer,
+        "batch": batch,
+        "evaluated": output_change("BatchNorm1d(6).eval()", x, other, 0),
+        "right": which(layer=layer > 0, batch=batch > 0),
+    }
+
+
+PER_FEATURE = "Norm('n l c -> c', 'c')"
+
+
+@define("s3q", DEPENDENCE, "gradients", "show=column&shape=2,3,4&layer=LayerNorm(4)&at=0,1,2", ARTICLE)
+def other_tokens() -> Facts:
+    shape, at = (2, 3, 4), (0, 1, 2)
+    x = normal(*shape)
+    moved = perturb(describe("LayerNorm(4)", x), at, h=1.0).moved.any(2)
+    batch = perturb(describe(PER_FEATURE, x), at, h=1.0).moved.any(2)
+    return {
+        "layer": int(moved.sum()),
+        "batch": int(batch.sum()),
+        "tokens": shape[0] * shape[1],
+        "right": int(moved.sum()),
+    }
+
+
+@define(
+    "q7",
+    DEPENDENCE,
+    "gradients",
+    "shape=1,4,5&layout=NCL&layer=GroupNorm(2,4)&at=0,0,4",
+    issue("Wan2.1", 294),
+    torch_page("GroupNorm"),
+    GROUP_NORM_PAPER,
+)
+def group_norm_positions() -> Facts:
+    x, at = normal(1, 4, 5), (0, 0, 4)
+    group, step = (perturb(describe(text, x), at, h=1.0) for text in ("GroupNorm(2, 4)", "ChannelsFirstLayerNorm(4)"))
+    early = (group.after - group.before)[0, 0, 0].abs()
+    channels, steps = int(group.moved.any(dim=2).sum()), int(group.moved.any(dim=1).sum())
+    return {
+        "moved": int(group.moved.sum()),
+        "channels": channels,
+        "steps": steps,
+        "early": float(early),
+        "alone": int(step.moved.sum()),
+        "right": int(group.moved.sum()),
+    }
+
+
+IMAGES = (2, 3, 4, 4)
+ALL = "LayerNorm([3, 4, 4])"
+PLANES = "LayerNorm([4, 4])"
+
+
+@define(
+    "s0h",
+    DEPENDENCE,
+    "compare",
+    "shape=2,3,4,4&layers=LayerNorm([3,4,4]);LayerNorm([4,4]);ChannelsFirstLayerNorm(3)&at=0,0,1,2",
+    FORUM,
+)
+def over_channels() -> Facts:
+    x = normal(*IMAGES).double()
+    scaled = x.clone()
+    scaled[:, 0] *= 4
+    moved = {text: output_change(text, x, scaled) for text in (ALL, PLANES)}
+    invariant = {
+        text: next(found.holds for found in invariances(describe(text, IMAGES)) if found.key == "scale_channel")
+        for text in (ALL, PLANES)
+    }
+    first, second = (e.counts.statistics for e in compare([ALL, PLANES], IMAGES, "NCHW").explanations)
+    return {
+        "moved": moved[ALL],
+        "still": moved[PLANES],
+        "first": first,
+        "second": second,
+        "right": which(whole=invariant[ALL], planes=invariant[PLANES]),
+    }
+
+
+@define(
+    "q26", DEPENDENCE, "gradients", "shape=8,3&layout=ND&layer=BatchNorm1d(3)&at=2,1", BATCH_NORM_PAPER, RMS_NORM_PAPER
+)
+def bias() -> Facts:
+    x, bias = normal(8, 3), from_values((5.0, -3.0, 10.0), (3,))
+    layers = {"batch": "BatchNorm1d(3)", "rms": "RMSNorm(3)", "layer": "LayerNorm(3)"}
+    changes = {key: output_change(text, x, x + bias) for key, text in layers.items()}
+    bias_gradient = autograd_backward(describe(layers["batch"], x), upstream((8, 3))).dx.sum(0)
+    return {
+        **changes,
+        "gradient": float(bias_gradient.abs().max()),
+        "right": which(batch=changes["batch"] < ROUNDING, rms=changes["rms"] < ROUNDING),
+    }
+
+
+PADDED_LAYERS = {
+    "batch": "BatchNorm1d(3)",
+    "token": "ChannelsFirstLayerNorm(3)",
+    "instance": "InstanceNorm1d(3)",
+    "group": "GroupNorm(1, 3)",
+}
+
+
+REAL = 2  # steps of the second sequence that are not padding
+
+
+def padded_sequences(length: int = 6) -> Tensor:
+    """Two sequences of values around 3, of six and two steps, zero-padded to (2, 3, length)."""
+    values = 3 + normal(2, 3, 6, seed=4)
+    padded = from_values((0.0,) * (2 * 3 * length), (2, 3, length))
+    padded[0, :, :6], padded[1, :, :REAL] = values[0], values[1, :, :REAL]
+    return padded
+
+
+@define(
+    "q21",
+    DEPENDENCE,
+    "compare",
+    f"shape=2,3,6&layout=NCL&layers={';'.join(PADDED_LAYERS.values()).replace(' ', '')}&at=1,0,1"
+    f"&values={','.join(f'{value:.4g}' for value in padded_sequences().flatten().tolist())}",
+    issue("pytorch", 81985),
+    torch_page("BatchNorm1d"),
+)
+def padding() -> Facts:
+    x, longer = padded_sequences(), padded_sequences(12)
+    real = (1, slice(None), slice(0, REAL))
+    changes = {
+        key: largest_difference(output(text, x)[real], output(text, longer)[real])
+        for key, text in PADDED_LAYERS.items()
+    }
+    channel = [x[0, 0], x[1, 0, :REAL]]
+    tokens = sum(len(part) for part in channel)
+    unmoved = [key for key, moved in changes.items() if moved == 0]
+    return {
+        **changes,
+        "real": float(sum(part.sum() for part in channel)) / tokens,
+        "padded": float(x[:, 0].mean()),
+        "longer": float(longer[:, 0].mean()),
+        "right": unmoved[0] if len(unmoved) == 1 else "none",
+    }
+
+
+QUESTIONS = (
+    other_examples,
+    other_tokens,
+    group_norm_positions,
+    over_channels,
+    bias,
+    padding,
+)

@@ -1,0 +1,285 @@
+"""Questions on numbers: which variance, what eps decides, rounding, cancellation, and groups of one element."""
+
+from __future__ import annotations
+
+from math import inf, log
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from normviz.analysis.examples import from_values
+from normviz.analysis.explanation import describe
+from normviz.analysis.forward import largest_difference
+from normviz.analysis.gradients.closed_form import autograd_backward, parameter_sum, upstream
+from normviz.analysis.rounding.degenerate import single_elements
+from normviz.analysis.rounding.eps import by_hand, eps_table, no_eps
+from normviz.analysis.rounding.groups import DISTANCES, DTYPES, torch_output
+from normviz.analysis.rounding.variance import Estimate, sweep
+from normviz.code.cs231n import layernorm_backward, layernorm_forward
+from normviz.layers.layer import Layer
+from normviz.lessons.questions.facts import ROUNDING, keras_default, module_of, normal, only, output, scene_of
+from normviz.lessons.questions.question import Facts, define
+from normviz.lessons.questions.sources import (
+    ANNOTATED,
+    ARTICLE,
+    COURSE,
+    LAYER_NORM_PAPER,
+    RMS_NORM_PAPER,
+    issue,
+    torch_page,
+)
+from normviz.lessons.questions.topics import NUMBERS
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+CONSTANT_ROW = "shape=2,4&layer=LayerNorm(4)&values=5,5,5,5,1,2,3,8&at=0,2&step=5"
+
+
+@define("s1h", NUMBERS, "step_by_step", CONSTANT_ROW, COURSE)
+def constant_row() -> Facts:
+    e = scene_of(CONSTANT_ROW).explanation
+    assert e.x is not None
+    x = e.x.double()
+    bare, y = output("LayerNorm(4, eps=0.0)", x), output("LayerNorm(4)", x)
+    return {
+        "var": float(e.trace.var[0, 0]),
+        "bare": float(bare[0, 0]),
+        "with_eps": float(y[0].abs().max()),
+        "change": largest_difference(y[1], bare[1]),
+        "right": only(nan=bool(y[0].isnan().all()), beta=bool((y[0] == 0).all()), input=bool((y[0] == x[0]).all())),
+    }
+
+
+TWO_SPREADS = "shape=2,4&layer=LayerNorm(4)&values=0.01,-0.01,0.01,-0.01,10,-10,10,-10&at=0,2&step=5"
+
+
+@define("s2g", NUMBERS, "step_by_step", TWO_SPREADS, ANNOTATED)
+def variance_with_eps() -> Facts:
+    e = scene_of(TWO_SPREADS).explanation
+    assert e.x is not None
+    x = e.x.double()
+    y, var = output("LayerNorm(4)", x), x.var(1, correction=0)
+    small, large = y.var(1, correction=0).tolist()
+    return {
+        "eps": e.norm.eps,
+        "var": float(var[0]),
+        "small": small,
+        "large_var": float(var[1]),
+        "large": large,
+        "right": only(one=abs(small - 1) < 1e-3, below=small < 0.999, above=small > 1.001),
+    }
+
+
+BERT_EPS = 1e-12
+SPREAD = 1e-3
+
+
+@define("q22", NUMBERS, "numerics", f"show=eps&spread={SPREAD:g}", issue("transformers", 532), torch_page("LayerNorm"))
+def size_of_eps() -> Facts:
+    keras, torch_eps = keras_default("epsilon"), float(Layer.make("BatchNorm1d", 1).given["eps"])
+    table = {(o.dtype, o.eps): o for o in eps_table(SPREAD, epsilons=(keras, torch_eps, BERT_EPS))}
+    sizes = [table["float32", eps].by_torch["BatchNorm1d"] for eps in (keras, torch_eps, BERT_EPS)]
+    constant = from_values((2.0, 2.0, 2.0, 2.0), (4,)).to(DTYPES["float16"])
+    hand, own = by_hand(constant, BERT_EPS), torch_output("LayerNorm", constant, BERT_EPS)
+    sizes_of_options = {"one": 1.0, "third": 0.3, "small": 0.03, "same": SPREAD}
+    return {
+        "keras": keras,
+        "torch": torch_eps,
+        "keras_size": sizes[0],
+        "torch_size": sizes[1],
+        "bert_size": sizes[2],
+        "kept": table["float16", BERT_EPS].kept,
+        "hand": str(float(hand[0])).replace("nan", "NaN"),
+        "own": float(own[0]),
+        "right": min(sizes_of_options, key=lambda key: abs(log(sizes_of_options[key] / sizes[0]))),
+    }
+
+
+@define("s3h", NUMBERS, "numerics", "show=eps&dtype=float16", ARTICLE)
+def tiny_eps() -> Facts:
+    table = {(o.dtype, o.eps): o for o in eps_table()}
+    half, tiny, default = table["float16", 1e-12], table["float32", 1e-12], table["float32", 1e-5]
+    return {
+        "kept": half.kept,
+        "own": half.by_torch["LayerNorm"],
+        "var": tiny.var,
+        "tiny": tiny.by_torch["LayerNorm"],
+        "default": default.by_torch["LayerNorm"],
+        "right": only(one=0.9 < half.by_hand < 1.1, small=half.by_hand < 0.5, infinite=half.by_hand == inf),
+    }
+
+
+def normalize_by_hand(x: Tensor, correction: int) -> Tensor:
+    return (x - x.mean()) / (x.var(correction=correction) + 1e-5) ** 0.5
+
+
+@define(
+    "q13",
+    NUMBERS,
+    "step_by_step",
+    "shape=1,4&layout=ND&layer=LayerNorm([4])&values=0,0,6,6&step=4&at=0,3",
+    issue("pytorch", 22617),
+    torch_page("LayerNorm"),
+    torch_page("torch.var"),
+)
+def torch_var() -> Facts:
+    x, many = from_values((0.0, 0.0, 6.0, 6.0), (1, 4)), normal(1, 1024)
+    layer, hand = output("LayerNorm(4)", x), normalize_by_hand(x, 1)
+    gap = float(hand.abs().max() - layer.abs().max())
+    return {
+        "default": float(x.var()),
+        "biased": float(x.var(correction=0)),
+        "hand": float(hand.max()),
+        "layer": float(layer.max()),
+        "many": many.numel(),
+        "many_gap": largest_difference(normalize_by_hand(many, 1), output("LayerNorm(1024)", many)),
+        "right": "same" if abs(gap) < ROUNDING else "larger" if gap > 0 else "smaller",
+    }
+
+
+SQUARES = "shape=1,2&layer=RMSNorm(2)&values=1,3&at=0,1&step=2"
+
+
+@define("s2o", NUMBERS, "step_by_step", SQUARES, ANNOTATED)
+def squared_mean() -> Facts:
+    x = scene_of(SQUARES).explanation.x
+    assert x is not None
+    squares = float(x.square().mean())
+    return {
+        "squares": squares,
+        "squared": float(x.mean()) ** 2,
+        "var": float(x.var(correction=0)),
+        "right": squares,
+    }
+
+
+@define("s2n", NUMBERS, "numerics", "show=variance&dtype=float32&distance=10000", ANNOTATED)
+def one_pass_variance() -> Facts:
+    found = sweep("float32", DISTANCES)
+
+    def by(method: str) -> dict[float, Estimate]:
+        return {e.distance: e for e in found if e.method == method}
+
+    one, two = by("one_pass"), by("two_passes")
+    far = next(d for d in DISTANCES if one[d].error > 1)
+    worst = min(one.values(), key=lambda e: e.var)
+    return {
+        "far": int(far),
+        "exact": one[far].exact,
+        "one_pass": one[far].var,
+        "two_passes": two[far].var,
+        "worst_distance": int(worst.distance),
+        "worst": int(worst.var),
+        "right": only(close=one[1e4].error < 0.01, half=0.01 <= one[1e4].error < 1, useless=one[1e4].error >= 1),
+    }
+
+
+DISTANCE, DRAWS = 1e6, 16
+
+
+@define("q24", NUMBERS, "numerics", f"show=variance&dtype=float32&distance={DISTANCE:.0f}", issue("pytorch", 51102))
+def cancellation() -> Facts:
+    """Groups of 256 values of standard deviation 1 around a million, in float32."""
+    found = [{e.method: e for e in sweep("float32", (DISTANCE,), seed=seed)} for seed in range(DRAWS)]
+    fast = [estimates["one_pass"] for estimates in found]
+    error = min(one.error for one in fast)
+    return {
+        "var": round(fast[0].var),
+        "exact": fast[0].exact,
+        "draws": DRAWS,
+        "negative": sum(one.negative for one in fast),
+        "flax": max(estimates["flax"].output_size for estimates in found if estimates["flax"].var == 0),
+        "own": found[0]["LayerNorm"].var,
+        "right": "right" if error < 1e-3 else "percent" if error < 0.1 else "noise",
+    }
+
+
+def format_elements(x: Tensor) -> str:
+    return ", ".join(f"{value + 0.0:.3g}" for value in x.flatten().tolist())
+
+
+@define(
+    "q23",
+    NUMBERS,
+    "step_by_step",
+    "shape=1,3&layout=ND&layer=RMSNorm([3])&values=9,10,11&step=3&at=0,2",
+    issue("pytorch", 155527),
+    torch_page("RMSNorm"),
+    RMS_NORM_PAPER,
+)
+def rms_norm() -> Facts:
+    x = from_values((9.0, 10.0, 11.0), (1, 3))
+    rms, layer = output("RMSNorm(3)", x), output("LayerNorm(3)", x)
+    centred = x - x.mean()
+    gap = largest_difference(output("RMSNorm(3, eps=1e-05)", centred), output("LayerNorm(3)", centred))
+    parameters = [describe(name, (1, 3)).counts.parameters for name in ("RMSNorm(3)", "LayerNorm(3)")]
+    options = {"centred": layer, "ones": x / x, "same": x}
+    return {
+        "rms": format_elements(rms),
+        "layer": format_elements(layer),
+        "gap": gap,
+        "parameters": parameters[0],
+        "layer_parameters": parameters[1],
+        "eps": no_eps("float32").computing_eps,
+        "wide": no_eps("float64").computing_eps,
+        "right": min(options, key=lambda key: largest_difference(options[key], rms)),
+    }
+
+
+@define("q15", NUMBERS, "numerics", "show=single&dtype=float32", issue("pytorch", 19250), LAYER_NORM_PAPER)
+def one_element() -> Facts:
+    found = {d.layer: d for d in single_elements() if d.output is not None}
+    layer, rms, group = (found[name] for name in ("LayerNorm(1)", "RMSNorm(1)", "GroupNorm(4, 4)"))
+    assert layer.output is not None
+    assert rms.output is not None
+    options = {
+        "beta": layer.from_beta,
+        "sign": layer.from_sign,
+        "same": largest_difference(layer.x, layer.output),
+    }
+    return {
+        "beta": layer.beta,
+        "rms": " and ".join(f"{value:.3g}" for value in sorted(set(rms.output.flatten().tolist()))),
+        "noise": group.from_beta,
+        "scale": f"{group.x.abs().max():,.0f}",
+        "right": min(options, key=lambda key: options[key] or 0.0),
+    }
+
+
+@define("s1g", NUMBERS, "gradients", "show=parameters&shape=4,6&layer=LayerNorm(6)&at=1,4", COURSE)
+def backward_sums() -> Facts:
+    x, dout = normal(4, 6).double(), upstream((4, 6))
+    gamma = 1 + normal(6, seed=1).double().numpy() / 2
+    _, cache = layernorm_forward(x.numpy(), gamma, np.zeros(6), {"eps": 1e-5})
+    summed = int(parameter_sum(describe("LayerNorm(6)", x), (1, 4), dout).elements.sum())
+    module = module_of("LayerNorm(6)", x.dtype)
+    module.get_parameter("weight").data.copy_(x.new_tensor(gamma))
+    gradients = layernorm_backward(dout.numpy(), cache)
+    autograd = autograd_backward(describe(module, x), dout)
+    wanted = (autograd.dx, autograd.dgamma, autograd.dbeta)
+    gap = max(
+        largest_difference(x.new_tensor(one), other)
+        for one, other in zip(gradients, wanted, strict=True)
+        if other is not None
+    )
+    return {
+        "summed": summed,
+        "gap": gap,
+        "right": summed,
+    }
+
+
+QUESTIONS = (
+    constant_row,
+    variance_with_eps,
+    size_of_eps,
+    tiny_eps,
+    torch_var,
+    squared_mean,
+    one_pass_variance,
+    cancellation,
+    rms_norm,
+    one_element,
+    backward_sums,
+)

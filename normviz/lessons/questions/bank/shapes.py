@@ -1,0 +1,212 @@
+"""Questions on axes and shapes: layers find their axes by size and position, not by name."""
+
+from __future__ import annotations
+
+from normviz.analysis.examples import example
+from normviz.analysis.explanation import describe
+from normviz.analysis.forward import largest_difference
+from normviz.analysis.running.torch_module import torch_words
+from normviz.layers.catalogue import KINDS
+from normviz.lessons.questions.facts import count_gammas, nearly_equal, normal, only, output, which
+from normviz.lessons.questions.question import Facts, define
+from normviz.lessons.questions.sources import ANNOTATED, ARTICLE, issue, torch_page
+from normviz.lessons.questions.topics import SHAPES
+
+
+@define("s2", SHAPES, "explore", "shape=2,3,4,5&layer=LayerNorm(5)&at=1,2,0,3", ANNOTATED)
+def leading_axes() -> Facts:
+    shapes = (5,), (2, 5), (2, 3, 5), (2, 3, 4, 5)
+    one, two, six, deep = (describe("LayerNorm(5)", shape).counts for shape in shapes)
+    taken = [torch_words("LayerNorm(5)", normal(*shape)) == "" for shape in shapes]
+    return {
+        "one": one.statistics,
+        "two": two.statistics,
+        "six": six.statistics,
+        "deep": deep.statistics,
+        "gamma": deep.gamma_shape,
+        "right": only(
+            every=all(taken), batch=taken == [False, True, False, False], some=taken == [False, True, True, True]
+        ),
+    }
+
+
+@define("s2h", SHAPES, "explore", "shape=5,2,4&layout=LNC&layer=LayerNorm(4)&at=3,1,2", ANNOTATED)
+def sequence_first() -> Facts:
+    counts = describe("LayerNorm(4)", (5, 2, 4)).counts
+    return {
+        "means": counts.statistics,
+        "features": counts.elements_per_statistic,
+        "gamma": counts.gamma_shape,
+        "right": counts.statistics,
+    }
+
+
+@define(
+    "q1",
+    SHAPES,
+    "compare",
+    "shape=2,4,3,4&layers=LayerNorm([4]);ChannelsFirstLayerNorm(4)&at=0,1,1,2",
+    issue("pytorch", 71465),
+    issue("pytorch", 74661),
+    torch_page("LayerNorm"),
+)
+def square_tensor() -> Facts:
+    """C and W are equal, so the wrong axis fits."""
+    x = normal(2, 4, 3, 4)
+    last_axis, pixel = describe("LayerNorm(4)", x), describe("ChannelsFirstLayerNorm(4, eps=1e-05)", x)
+    options = {"channels": ("n", "h", "w"), "row": ("n", "c", "h"), "image": ("n",)}
+    return {
+        "statistics": last_axis.counts.statistics,
+        "elements": last_axis.counts.elements_per_statistic,
+        "pixels": pixel.counts.statistics,
+        "difference": largest_difference(output("LayerNorm(4)", x), pixel.trace.output),
+        "words": torch_words("LayerNorm(4)", normal(2, 4, 3, 5)),
+        "right": next(key for key, kept in options.items() if last_axis.norm.pattern.right == kept),
+    }
+
+
+@define(
+    "q2",
+    SHAPES,
+    "explore",
+    "shape=2,4,4,6&layout=NHWC&layer=LayerNorm([6])&at=0,1,2,3",
+    issue("mmsegmentation", 3809),
+    torch_page("LayerNorm"),
+)
+def channels_not_last() -> Facts:
+    """Three ways to run ``LayerNorm(256)`` on 256 channels that are not the last axis."""
+    x = normal(2, 256, 4, 4)
+    wanted = describe("ChannelsFirstLayerNorm(256, eps=1e-05)", x).trace.output
+    ways = {
+        "move": output("LayerNorm(256)", x.movedim(1, -1)).movedim(-1, 1),
+        "reshape": output("LayerNorm(256)", x.reshape(2, 4, 4, 256)).reshape(x.shape),
+        "all": output("LayerNorm([256, 4, 4])", x),
+    }
+    gaps = {key: largest_difference(y, wanted) for key, y in ways.items()}
+    channel = example("counting", (256,), ("c",)).reshape(1, -1, 1, 1).expand(x.shape)  # its channel at each element
+    return {
+        "words": torch_words("LayerNorm(256)", x),
+        "mixed": len(channel.reshape(2, 4, 4, 256)[0, 0, 0].unique()),
+        "channels": len(channel.movedim(1, -1)[0, 0, 0].unique()),
+        "reshape": gaps["reshape"],
+        "all": gaps["all"],
+        "right": min(gaps, key=lambda key: gaps[key]),
+    }
+
+
+@define("s2i", SHAPES, "explore", "shape=2,4,4&layout=NCL&layer=LayerNorm(4)&at=1,2,3", ANNOTATED)
+def channels_in_the_middle() -> Facts:
+    equal, unequal = normal(2, 4, 4), normal(2, 4, 5)
+    meant = output("LayerNorm(4)", equal.transpose(1, 2)).transpose(1, 2)
+    y = output("LayerNorm(4)", equal)
+    words = torch_words("LayerNorm(4)", unequal)
+    return {
+        "last": unequal.shape[-1],
+        "channels": unequal.shape[1],
+        "gap": largest_difference(y, meant),
+        "right": only(
+            refuses=words != "",
+            channels=words == "" and nearly_equal(output("LayerNorm(4)", unequal), meant),
+            length=words == "" and not nearly_equal(output("LayerNorm(4)", unequal), meant),
+        ),
+    }
+
+
+@define(
+    "q20",
+    SHAPES,
+    "compare",
+    "shape=2,4,6&layout=NLC&layers=BatchNorm1d(4);Norm('n l c -> c','c')&at=0,1,4",
+    issue("pytorch", 7577),
+    torch_page("BatchNorm1d"),
+)
+def sequence_layout() -> Facts:
+    """x is (N, L, C), but the layer takes (N, C, L)."""
+    x = normal(2, 4, 6)
+    steps, features = describe("BatchNorm1d(4)", x), describe("BatchNorm1d(6)", x.transpose(1, 2))
+    words = torch_words("BatchNorm1d(6)", x)
+    return {
+        "words": words,
+        "steps": steps.counts.statistics,
+        "axis": KINDS["BatchNorm1d"].channel_axis,
+        "features": features.counts.statistics,
+        "elements": features.counts.elements_per_statistic,
+        "right": "refuses" if words else "features",
+    }
+
+
+@define(
+    "s2j",
+    SHAPES,
+    "compare",
+    "shape=2,3,4,4&params=index&layers=LayerNorm([3,4,4]);GroupNorm(1,3);BatchNorm2d(3)&at=0,1,0,3",
+    ANNOTATED,
+)
+def another_image_size() -> Facts:
+    small, larger = (2, 3, 4, 4), normal(2, 3, 6, 6)
+    whole_image, batch_norm = "LayerNorm([3, 4, 4])", "BatchNorm2d(3)"
+    return {
+        "gammas": count_gammas(whole_image, small),
+        "channels": count_gammas(batch_norm, small),
+        "means": describe(whole_image, small).counts.statistics,
+        "right": which(
+            layer=torch_words(whole_image, larger) != "", batch=torch_words(batch_norm, larger) != "", neither="none"
+        ),
+    }
+
+
+@define("s3f", SHAPES, "step_by_step", "shape=2,3,4&layer=DimNorm(4)&at=1,0,3&step=1", ARTICLE)
+def mean_shapes() -> Facts:
+    x = normal(2, 3, 4)
+    u = x.mean(-1, keepdim=True)
+    normalized = (x - u) / ((x - u).pow(2).mean(-1, keepdim=True) + 1e-12).sqrt()
+    return {
+        "u": tuple(u.shape),
+        "x_norm": tuple(normalized.shape),
+        "flat": tuple(x.mean(-1).shape),
+        "all": normalized.numel(),
+        "means": u.numel(),
+        "right": only(
+            both=normalized.shape == u.shape,
+            x=normalized.shape == x.shape and tuple(u.shape) == (2, 3, 1),
+            flat=normalized.shape == x.shape and tuple(u.shape) == (2, 3),
+        ),
+    }
+
+
+@define("s3b", SHAPES, "explore", "shape=2,8,4,4&layer=BatchNorm2d(8)&at=0,5,0,3", ARTICLE)
+def colour_channels() -> Facts:
+    deep = normal(2, 8, 4, 4)
+    channels = describe("BatchNorm2d(8)", deep.shape).counts.statistics
+    return {
+        "channels": channels,
+        "colours": describe("BatchNorm2d(3)", (2, 3, 6, 6)).counts.statistics,
+        "features": describe("LayerNorm(5)", (4, 3, 5)).counts.elements_per_statistic,
+        "right": channels,
+    }
+
+
+@define("s2k", SHAPES, "explore", "shape=2,3,2,4&layer=LayerNorm([2,4])&at=1,2,0,3", ANNOTATED)
+def last_index() -> Facts:
+    sizes = describe("LayerNorm([2, 4])", (2, 3, 2, 4)).counts.gamma_shape or ()
+    n, last = len(sizes), len(sizes) - 1
+    return {
+        "axes": n,
+        "last": last,
+        "more": n + 1,
+        "right": only(n=last == n, before=last == n - 1, after=last == n + 1),
+    }
+
+
+QUESTIONS = (
+    leading_axes,
+    sequence_first,
+    square_tensor,
+    channels_not_last,
+    channels_in_the_middle,
+    sequence_layout,
+    another_image_size,
+    mean_shapes,
+    colour_channels,
+    last_index,
+)

@@ -1,0 +1,144 @@
+"""Questions on few values per mean: small batches, time steps, one example at inference, and several devices."""
+
+from __future__ import annotations
+
+from normviz.analysis.examples import example
+from normviz.analysis.explanation import describe
+from normviz.analysis.forward import largest_difference
+from normviz.analysis.running.accumulation import accumulate
+from normviz.analysis.running.modes import one_example
+from normviz.analysis.running.sampling import Sequences, SmallBatches, per_step, spread
+from normviz.analysis.running.shards import even_sizes, shard
+from normviz.analysis.running.torch_module import torch_words
+from normviz.lessons.questions.facts import count_buffers, normal, only, output, which
+from normviz.lessons.questions.question import Facts, define
+from normviz.lessons.questions.sources import ANNOTATED, ARTICLE, BATCH_NORM_PAPER, issue, torch_page
+from normviz.lessons.questions.topics import SMALL_BATCHES
+from normviz.lessons.train_and_eval import experiments
+
+SMALL, LARGE = 4, 64  # batch sizes
+
+
+@define("s2c", SMALL_BATCHES, "train_and_eval", "show=batches", ANNOTATED)
+def small_batches() -> Facts:
+    found = spread(SmallBatches())
+    small, large = (found.batch_size.tolist().index(size) for size in (SMALL, LARGE))
+    factor = float(found.expected_spread[small] / found.expected_spread[large])
+    return {
+        "factor": factor,
+        "small": SMALL,
+        "large": LARGE,
+        "small_spread": float(found.mean_spread[small]),
+        "large_spread": float(found.mean_spread[large]),
+        "values": describe("BatchNorm2d(3)", (2, 3, 16, 16)).counts.elements_per_statistic,
+        "right": factor,
+    }
+
+
+@define(
+    "q14",
+    SMALL_BATCHES,
+    "train_and_eval",
+    "show=batches",
+    issue("fastai", 1352),
+    torch_page("BatchNorm2d"),
+    torch_page("InstanceNorm2d"),
+)
+def one_value() -> Facts:
+    image, pixel = normal(1, 3, 4, 4), normal(1, 3, 1, 1)
+    refused = bool(torch_words("BatchNorm2d(3)", image)), bool(torch_words("BatchNorm2d(3)", pixel))
+    return {
+        "words": torch_words("BatchNorm2d(3)", pixel),
+        "values": image[:, 0].numel(),
+        "instance": torch_words("InstanceNorm2d(3)", normal(8, 3, 1, 1)),
+        "right": {(True, True): "every", (False, True): "pixel", (False, False): "none"}.get(refused, "image"),
+    }
+
+
+@define("s2r", SMALL_BATCHES, "explore", "shape=1,6&layer=LayerNorm(6)&at=0,4", ANNOTATED)
+def batch_of_one() -> Facts:
+    x = normal(3, 6)
+    words = {text: torch_words(text, x[:1]) for text in ("LayerNorm(6)", "BatchNorm1d(6)")}
+    return {
+        "words": words["BatchNorm1d(6)"],
+        "gap": largest_difference(output("LayerNorm(6)", x)[:1], output("LayerNorm(6)", x[:1])),
+        "buffers": count_buffers("BatchNorm1d(6)"),
+        "none": count_buffers("LayerNorm(6)"),
+        "right": which(layer=words["LayerNorm(6)"] == "", batch=words["BatchNorm1d(6)"] == ""),
+    }
+
+
+@define("s3j", SMALL_BATCHES, "train_and_eval", "show=modes&shape=4,3,2,2&layer=BatchNorm2d(3)&at=0,1,0,1", ARTICLE)
+def no_batch_axis() -> Facts:
+    x = normal(4, 3, 2, 2)
+    single, bare = (torch_words("BatchNorm2d(3).eval()", image) for image in (x[:1], x[0]))
+    alone = one_example("BatchNorm2d(3)", x)
+    return {
+        "words": bare.split(" (")[0],
+        "eval_gap": alone.eval.difference,
+        "train_gap": alone.train.difference,
+        "right": which(single=single == "", bare=bare == "", neither="none"),
+    }
+
+
+@define("s2b", SMALL_BATCHES, "train_and_eval", "show=sequences", ANNOTATED)
+def time_steps() -> Facts:
+    steps = per_step(Sequences())
+    first, last = int(steps.left[0]), int(steps.left[-1])
+    return {
+        "first": first,
+        "last": last,
+        "length": len(steps.left),
+        "first_error": float(steps.rms_error[0]),
+        "last_error": float(steps.rms_error[-1]),
+        "right": only(all=last == first, half=first / 4 < last < first, few=last <= first / 4),
+    }
+
+
+@define("s2d", SMALL_BATCHES, "train_and_eval", "show=devices&devices=2", ANNOTATED)
+def devices() -> Facts:
+    found, x = experiments.devices(2), normal(8, 6)
+    layer = largest_difference(output("LayerNorm(6)", x)[:4], output("LayerNorm(6)", x[:4]))
+    return {
+        "examples": int(found.counts.sum()),
+        "size": int(found.counts[0]),
+        "gap": found.shard_difference,
+        "sync": found.output_gap.largest,
+        "naive": found.naive_difference,
+        "right": which(batch=found.shard_difference > 1e-3, layer=layer > 1e-3),
+    }
+
+
+@define(
+    "q27",
+    SMALL_BATCHES,
+    "train_and_eval",
+    "show=devices&devices=2",
+    issue("pytorch", 2584),
+    issue("pytorch", 46516),
+    torch_page("SyncBatchNorm"),
+    BATCH_NORM_PAPER,
+)
+def gpus() -> Facts:
+    x = example("scales", (26, 2), ("n", "c"))
+    sizes = even_sizes(26, 2)
+    parts, accumulated = shard(x.double(), sizes), accumulate("BatchNorm1d(2)", x, sizes)
+    return {
+        "devices": len(sizes),
+        "values": int(parts.counts[0]),
+        "apart": parts.shard_difference,
+        "sync": parts.output_gap.largest,
+        "accumulated": accumulated.output_difference,
+        "right": int(parts.counts[0]),
+    }
+
+
+QUESTIONS = (
+    small_batches,
+    one_value,
+    batch_of_one,
+    no_batch_axis,
+    time_steps,
+    devices,
+    gpus,
+)

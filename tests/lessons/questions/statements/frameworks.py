@@ -1,0 +1,62 @@
+"""What the answers on Keras and TensorFlow state."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from normviz.analysis.examples import example
+from normviz.analysis.explanation import describe
+from normviz.analysis.running.modes import train_and_eval
+from normviz.analysis.running.momentum import moving_average, to_torch, two_forms
+from normviz.code.axis_numbers import Placement
+from normviz.code.frameworks import KERAS_LAYERS
+from normviz.lessons.questions.bank.frameworks import keras_updates
+from normviz.lessons.questions.facts import keras_default
+from tests.lessons.questions.statements.measure import Statements, facts
+
+
+def q11() -> Statements:
+    f, means = facts("q11"), example("normal", (40,), ("n",)).double().numpy()
+    average = moving_average(means, f["torch"])
+    return {
+        "with the two momenta both keep the same": np.abs(average - two_forms(means, f["keras"]).weighted).max()
+        < 1e-12,
+        "with the same number they do not": np.abs(average - two_forms(means, f["torch"]).weighted).max() > 0.1,
+        "the defaults differ too": to_torch(keras_default("momentum")) != f["torch"],
+    }
+
+
+def q18() -> Statements:
+    both = train_and_eval("BatchNorm1d(3)", example("scales", (6, 3), ("n", "d")))
+    return {
+        "in torch a frozen layer updates its buffers": facts("q18")["moved"] > 0,
+        "in Keras a frozen layer runs in inference mode": not keras_updates(training=True, trainable=False),
+        "in early Keras it did not": keras_updates(training=True, trainable=False, early=True),
+        "torch's eval mode stops the updates": both.changed_by_eval == (),
+    }
+
+
+def q19() -> Statements:
+    batch, layer = (
+        Placement.of(describe(text, (2, 4, 4, 3))) for text in ("Norm('n h w c -> c', 'c')", "LayerNorm(3)")
+    )
+    called = {placement: KERAS_LAYERS.layer(placement) for placement in (batch, layer)}
+    return {
+        "BatchNormalization with axis=-1": called[batch].name.endswith(".BatchNormalization")
+        and called[batch].arguments(batch)["axis"] == "-1",
+        "BatchNormalization keeps the last axis": batch.kept == (3,),
+        "LayerNormalization with axis=-1": called[layer].name.endswith(".LayerNormalization")
+        and called[layer].arguments(layer)["axis"] == "-1",
+        "LayerNormalization reduces the last axis": layer.reduced == (3,),
+    }
+
+
+def q25() -> Statements:
+    f, keras = facts("q25"), KERAS_LAYERS.layer(Placement.of(describe("BatchNorm2d(4)", (2, 4, 3, 3))))
+    return {
+        "Keras counts four per channel": f["keras"] == 4 * 4,
+        "these are gamma, beta, moving_mean and moving_variance": [*keras.learns, *keras.running]
+        == ["gamma", "beta", "moving_mean", "moving_variance"],
+        "an optimizer of torch sees two per channel": f["learned"] == 2 * 4,
+        "the buffers are these and a count of batches": f["buffers"] == f["moving"] + 1,
+    }

@@ -1,0 +1,35 @@
+"""What statements are measured with: the facts that the answer prints, refusals of torch, and mean and variance of an output."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from normviz.analysis.explanation import Explanation
+from normviz.analysis.running.torch_module import torch_words
+from normviz.lessons.questions.question import Facts, facts_of
+from normviz.lessons.questions.registry import QUESTIONS
+
+Statements = dict[str, bool]
+
+
+def facts(key: str) -> Facts:
+    return facts_of(QUESTIONS[key])
+
+
+def refuses(layer: str, x: Tensor) -> bool:
+    """Whether torch raises an error for the layer on x."""
+    return torch_words(layer, x) != ""
+
+
+def zero_mean(y: Tensor, axes: int | tuple[int, ...]) -> bool:
+    return bool((y.mean(axes).abs() < 1e-5).all())
+
+
+def unit_variance(y: Tensor, axes: int | tuple[int, ...]) -> bool:
+    return bool(((y.var(axes, correction=0) - 1).abs() < 1e-3).all())
+
+
+def all_pairs_differ(e: Explanation) -> bool:
+    """Whether no two elements share both their statistics and their gamma."""
+    pairs = set(zip(e.stat_ids.ravel().tolist(), e.param_ids.ravel().tolist(), strict=True))
+    return len(pairs) == e.stat_ids.size

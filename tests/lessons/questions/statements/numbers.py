@@ -1,0 +1,154 @@
+"""What the answers on numbers and rounding state."""
+
+from __future__ import annotations
+
+from math import isnan
+
+import numpy as np
+import pytest
+
+from normviz.analysis.examples import from_values
+from normviz.analysis.explanation import describe
+from normviz.analysis.forward import largest_difference
+from normviz.analysis.gradients.closed_form import upstream
+from normviz.analysis.rounding.degenerate import single_elements
+from normviz.analysis.rounding.eps import eps_table, no_eps
+from normviz.analysis.rounding.groups import DISTANCES, DTYPES, TORCH_LAYERS
+from normviz.analysis.rounding.variance import Estimate, sweep
+from normviz.code.cs231n import Cache, layernorm_backward, layernorm_forward
+from normviz.lessons.questions.bank.numbers import BERT_EPS, DISTANCE, DRAWS, SPREAD, SQUARES, normalize_by_hand
+from normviz.lessons.questions.facts import ROUNDING, keras_default, module_of, nearly_equal, normal, output, scene_of
+from tests.lessons.questions.statements.measure import Statements, facts, refuses, zero_mean
+
+
+def s1h() -> Statements:
+    x, module = from_values((5.0, 5.0, 5.0, 5.0), (1, 4)), module_of("LayerNorm(4)")
+    module.get_parameter("bias").data.fill_(3)
+    return {
+        "without eps the output is NaN": isnan(facts("s1h")["bare"]),
+        "with eps the output is beta": (output("LayerNorm(4)", x) == 0).all(),
+        "with eps the output is beta for any beta": (module(x) == 3).all(),
+        "the other row hardly changes": facts("s1h")["change"] < 1e-5,
+    }
+
+
+def s2g() -> Statements:
+    x = from_values((0.01, -0.01, 0.01, -0.01, 10.0, -10.0, 10.0, -10.0), (2, 4)).double()
+    y, var = output("LayerNorm(4)", x), x.var(1, correction=0)
+    trained = scene_of("shape=2,4&layer=LayerNorm(4)&params=random").explanation.trace.output
+    return {
+        "the variance is var / (var + eps)": (y.var(1, correction=0) - var / (var + 1e-5)).abs().max() < 1e-9,
+        "the larger variance is 1 to three digits": facts("s2g")["large"] == pytest.approx(1, abs=5e-4),
+        "both means are 0": zero_mean(y, 1),
+        "after a trained gamma the means are not 0": (trained.mean(1).abs() > 0.01).all(),
+        "after a trained gamma the variances are not 1": ((trained.var(1, correction=0) - 1).abs() > 0.01).all(),
+    }
+
+
+def q22() -> Statements:
+    f, epsilons = facts("q22"), {"keras": keras_default("epsilon"), "torch": 1e-5, "bert": BERT_EPS}
+    exact = {o.eps: o.exact for o in eps_table(SPREAD, epsilons=tuple(epsilons.values())) if o.dtype == "float32"}
+    return {
+        "the size is the root of var / (var + eps)": all(
+            f[f"{name}_size"] == pytest.approx(exact[eps], abs=ROUNDING) for name, eps in epsilons.items()
+        ),
+        "1e-12 is 0 in float16": f["kept"] == 0,
+        "a constant row by hand in float16 is 0 / 0": f["hand"] == "NaN",
+        "torch's own layer computes in float32 and gives 0": f["own"] == 0,
+    }
+
+
+def s3h() -> Statements:
+    f = facts("s3h")
+    return {
+        "float32 keeps the eps": {(o.dtype, o.eps): o.kept for o in eps_table()}["float32", 1e-12] > 0,
+        "torch's own layer gives about one in float16 too": f["own"] == pytest.approx(1, abs=0.1),
+        "a small spread is kept with the small eps": f["tiny"] > 0.99,
+        "a small spread is lost with the default eps": f["default"] < 0.1,
+    }
+
+
+def q13() -> Statements:
+    x, f = from_values((0.0, 0.0, 6.0, 6.0), (1, 4)), facts("q13")
+    layer = output("LayerNorm(4)", x)
+    return {
+        "with correction=0 both agree": nearly_equal(normalize_by_hand(x, 0), layer),
+        "by hand the output is the root of (m - 1) / m times the layer's": f["hand"] / f["layer"]
+        == pytest.approx((3 / 4) ** 0.5, abs=ROUNDING),
+        "the gap is smaller with more elements": 0 < f["many_gap"] < largest_difference(normalize_by_hand(x, 1), layer),
+    }
+
+
+def s2o() -> Statements:
+    f = facts("s2o")
+    return {
+        "the figure shows the mean of the squares": float(scene_of(SQUARES).explanation.trace.var) == f["squares"],
+        "the two differ": f["squares"] != f["squared"],
+        "their difference is the variance": f["squares"] - f["squared"] == f["var"],
+    }
+
+
+def s2n() -> Statements:
+    estimates = sweep("float32", DISTANCES)
+
+    def by(method: str) -> dict[float, Estimate]:
+        return {e.distance: e for e in estimates if e.method == method}
+
+    one, two, own, far = by("one_pass"), by("two_passes"), [by(name) for name in TORCH_LAYERS], facts("s2n")["far"]
+    worst = one[facts("s2n")["worst_distance"]]
+    return {
+        "near zero one pass is right": one[1.0].error < 1e-3,
+        "a variance is negative": worst.negative,
+        "its root is NaN": isnan(worst.output_size),
+        "two passes stay right": all(e.error < 0.1 for e in two.values() if e.distance <= worst.distance),
+        "torch's own layers give numbers there": not any(layer[worst.distance].is_nan for layer in own),
+        "torch's own layers are right where one pass is useless": all(layer[far].error < 0.01 for layer in own),
+    }
+
+
+def q24() -> Statements:
+    draws = [{e.method: e for e in sweep("float32", (DISTANCE,), seed=seed)} for seed in range(DRAWS)]
+    negative = [draw for draw in draws if draw["one_pass"].negative]
+    return {
+        "some variances are negative": negative,
+        "their output is NaN": all(draw["one_pass"].is_nan for draw in negative),
+        "Flax's default replaces a negative variance by 0": all(draw["flax"].var == 0 for draw in negative),
+        "torch's own layer is within a few percent": max(draw["LayerNorm"].error for draw in draws) < 0.1,
+    }
+
+
+def q23() -> Statements:
+    by_type = {name: no_eps(name) for name in DTYPES}
+    eps = {name: found.computing_eps for name, found in by_type.items()}
+    return {
+        "on numbers with mean zero and with the same eps they agree": facts("q23")["gap"] < ROUNDING,
+        "RMSNorm has no beta": describe("RMSNorm(3)", (1, 3)).counts.beta_shape is None,
+        "float16 and bfloat16 use float32's eps": eps["float16"] == eps["bfloat16"] == eps["float32"],
+        "torch's own output shows this eps": all(abs(f.by_torch - f.with_computing) < 0.01 for f in by_type.values()),
+        "it is not the eps of their own type": all(by_type[name].with_own < 0.5 for name in ("float16", "bfloat16")),
+    }
+
+
+def q15() -> Statements:
+    by_layer = {found.layer: found for found in single_elements()}
+    return {
+        "LayerNorm of one element gives beta for any x": by_layer["LayerNorm(1)"].from_beta == 0,
+        "RMSNorm keeps the sign of x and nothing else": by_layer["RMSNorm(1)"].from_sign == 0,
+        "GroupNorm is near beta": facts("q15")["noise"] < 0.1,
+        "BatchNorm refuses to train": refuses("BatchNorm1d(3)", normal(1, 3)),
+    }
+
+
+def s1g() -> Statements:
+    dout = upstream((4, 6)).numpy()
+    _, cache = layernorm_forward(normal(4, 6).double().numpy(), np.ones(6), np.zeros(6), {"eps": 1e-5})
+    first_row = dout * (np.arange(4) == 0)[:, None]
+    dx, dgamma, dbeta = layernorm_backward(dout, cache)
+    return {
+        "dgamma and dbeta have gamma's shape": dgamma.shape == dbeta.shape == (6,),
+        "the cache holds xhat, sigma, gamma, and the axis of the means": Cache._fields
+        == ("xhat", "sigma", "gamma", "axis"),
+        "there is one sigma per row": cache.sigma.size == 4,
+        "the gradients agree with torch's autograd": facts("s1g")["gap"] < 1e-12,
+        "dx of a row does not depend on other rows": np.array_equal(layernorm_backward(first_row, cache)[0][0], dx[0]),
+    }

@@ -1,0 +1,175 @@
+"""What the answers on gamma and beta state."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from normviz.analysis.explanation import describe
+from normviz.analysis.running.torch_module import buffers
+from normviz.code.cs231n import layernorm_forward
+from normviz.layers.errors import NormvizError
+from normviz.lessons.questions.facts import count_gammas, module_of, nearly_equal, normal, output, scene_of
+from tests.lessons.questions.statements.measure import Statements, all_pairs_differ, facts, refuses
+
+IMAGE, SHAPE = "LayerNorm([3, 4, 4])", (2, 3, 4, 4)
+
+
+def gamma_shape(layer: str) -> tuple[int, ...]:
+    """The shape of torch's own weight."""
+    return tuple(module_of(layer).get_parameter("weight").shape)
+
+
+def s1() -> Statements:
+    e, x = describe("LayerNorm(6)", (4, 6)), normal(4, 6).numpy()
+    with pytest.raises(NormvizError, match="not one a row"):
+        layernorm_forward(x, np.ones(4), np.zeros(4), {})
+    return {
+        "torch's own weight has this shape": gamma_shape("LayerNorm(6)") == facts("s1")["gamma"],
+        "every row uses the same gammas": (e.param_ids == e.param_ids[0]).all(),
+        "layernorm_forward accepts one gamma per column": layernorm_forward(x, np.ones(6), np.zeros(6), {})[0].shape
+        == (4, 6),
+    }
+
+
+def s0() -> Statements:
+    peers = describe(IMAGE, SHAPE).parameter_peers((0, 2, 0, 3))
+    return {
+        "torch's own weight has as many elements": module_of(IMAGE).get_parameter("weight").numel() == 48,
+        "x[1, 2, 0, 3] uses the gamma of x[0, 2, 0, 3]": (1, 2, 0, 3) in peers,
+        "its neighbour uses another gamma": (0, 2, 0, 2) not in peers,
+    }
+
+
+def s0b() -> Statements:
+    few, many, module = SHAPE, (4, 3, 4, 4), module_of(IMAGE)
+    return {
+        "a batch of two has as many gammas": count_gammas(IMAGE, few) == count_gammas(IMAGE, many),
+        "the peers are at the same position of the other examples": describe(IMAGE, many).parameter_peers((0, 2, 0, 3))
+        == [(n, 2, 0, 3) for n in range(1, 4)],
+        "one module accepts both batches": all(module(normal(*shape)).shape == shape for shape in (few, many)),
+        "a gamma with N in its shape does not": refuses("LayerNorm([2, 3, 4, 4])", normal(*many)),
+    }
+
+
+def s0e() -> Statements:
+    e = describe("BatchNorm2d(3)", SHAPE)
+    return {
+        "other channels use other gammas": (0, 2, 0, 3) not in e.parameter_peers((0, 1, 0, 3)),
+        "elements share gamma exactly if they share a mean": (e.stat_ids == e.param_ids).all(),
+        "under LayerNorm no two elements share both": all_pairs_differ(describe(IMAGE, SHAPE)),
+    }
+
+
+def s1b() -> Statements:
+    layer, batch = (
+        scene_of(f"shape=4,6&layer={text}&params=random").explanation for text in ("LayerNorm(6)", "BatchNorm1d(6)")
+    )
+    return {
+        "both layers have the same gamma": nearly_equal(layer.layer_values().gamma, batch.layer_values().gamma),
+        "each column uses one gamma in both": (layer.param_ids == batch.param_ids).all(),
+        "one layer normalizes rows, the other columns": (layer.norm.stats, batch.norm.stats)
+        == ("n d -> n", "n d -> d"),
+        "torch's own layers differ too": not nearly_equal(
+            output("LayerNorm(6)", normal(4, 6)), output("BatchNorm1d(6)", normal(4, 6))
+        ),
+    }
+
+
+def s0c() -> Statements:
+    return {
+        "gamma has as many elements as each mean": describe(
+            "LayerNorm([4, 5])", (2, 3, 4, 5)
+        ).counts.elements_per_statistic
+        == facts("s0c")["gammas"],
+        "torch's own weight is (H, W)": gamma_shape("LayerNorm([4, 5])") == (4, 5),
+    }
+
+
+def s0d() -> Statements:
+    text, shape, at = "LayerNorm([4, 5])", (2, 3, 4, 5), (0, 0, 1, 2)
+    e, module, x = describe(text, shape), module_of(text), normal(*shape)
+    before = module(x).detach()
+    module.get_parameter("weight").data[1, 2] += 1
+    changed = map(tuple, (module(x).detach() != before).nonzero().tolist())
+    return {
+        "the same position of every channel and example uses it": all(i[2:] == at[2:] for i in e.parameter_peers(at)),
+        "torch's output changes only there if this gamma changes": sorted(changed)
+        == sorted([at, *e.parameter_peers(at)]),
+        "the neighbour shares the mean": (0, 0, 1, 3) in e.peers(at),
+        "no two elements share both": all_pairs_differ(e),
+    }
+
+
+def s0f() -> Statements:
+    affine, plain = "InstanceNorm2d(3, affine=True)", "InstanceNorm2d(3)"
+    e = describe(affine, SHAPE)
+    return {
+        "the channel uses the same gamma in the other example": (1, 1, 0, 3) in e.parameter_peers((0, 1, 0, 3)),
+        "the channel has another mean in the other example": (1, 1, 0, 3) not in e.peers((0, 1, 0, 3)),
+        "torch's own weight has one gamma per channel": gamma_shape(affine) == (3,),
+        "the default layer has no parameters": list(module_of(plain).parameters()) == [],
+        "BatchNorm and LayerNorm have parameters by default": all(
+            count_gammas(text, SHAPE) > 0 for text in ("BatchNorm2d(3)", IMAGE)
+        ),
+    }
+
+
+def s0g() -> Statements:
+    shape, layer = (2, 4, 3, 3), "LayerNorm([4, 3, 3])"
+    return {
+        "it holds for LayerNorm and RMSNorm with any normalized_shape": all(
+            count_gammas(text, shape) == describe(text, shape).counts.elements_per_statistic
+            for text in (layer, "RMSNorm([4, 3, 3])", "LayerNorm(3)", "LayerNorm([3, 3])", "RMSNorm(3)")
+        ),
+        "with beta, LayerNorm has twice as many parameters": describe(layer, shape).counts.parameters
+        == 2 * count_gammas(layer, shape),
+    }
+
+
+def q5() -> Statements:
+    layer, batch, group = (
+        describe(text, (2, 2, 3)).norm for text in ("LayerNorm([2, 3])", "BatchNorm1d(2)", "GroupNorm(1, 2)")
+    )
+    f = facts("q5")
+    return {
+        "LayerNorm's gamma has the axes that it averages over": layer.gamma_axes == layer.pattern.reduced,
+        "BatchNorm's gamma has the axis that it keeps": batch.gamma_axes == batch.pattern.right,
+        "GroupNorm's gamma has neither": group.gamma_axes not in (group.pattern.right, group.pattern.reduced),
+        "InstanceNorm's and GroupNorm's gamma have the shape of BatchNorm's": f["batch"] == f["instance"] == f["group"],
+    }
+
+
+def q6() -> Statements:
+    x, longer = normal(2, 2, 3), normal(2, 2, 5)
+    group, layer = (describe(text, x) for text in ("GroupNorm(1, 2)", "LayerNorm([2, 3])"))
+    return {
+        "the same elements share a mean": (group.stat_ids == layer.stat_ids).all(),
+        "with gamma 1 and beta 0 the outputs agree": nearly_equal(group.trace.output, layer.trace.output),
+        "GroupNorm accepts any length": output("GroupNorm(1, 2)", longer).shape == longer.shape,
+        "LayerNorm does not": refuses("LayerNorm([2, 3])", longer),
+    }
+
+
+def q9() -> Statements:
+    tracking = describe("InstanceNorm2d(4, track_running_stats=True)", (2, 4, 3, 3)).layer
+    texts = ("InstanceNorm2d(4)", "InstanceNorm2d(4, affine=True)", "BatchNorm2d(4)")
+    return {
+        "torch's own module has as many parameters": all(
+            describe(text, (2, 4, 3, 3)).counts.parameters == sum(p.numel() for p in module_of(text).parameters())
+            for text in texts
+        ),
+        "the default has no buffers": buffers("InstanceNorm2d(4)") == (),
+        "with track_running_stats=True it has the buffers of BatchNorm": buffers(tracking) == buffers("BatchNorm2d(4)"),
+    }
+
+
+def s2l() -> Statements:
+    affine, bare = module_of("LayerNorm(4)"), module_of("LayerNorm(4, elementwise_affine=False)")
+    return {
+        "gamma starts as ones": (affine.get_parameter("weight") == 1).all(),
+        "beta starts as zeros": (affine.get_parameter("bias") == 0).all(),
+        "both layers have as many means": describe("LayerNorm(4)", (3, 4)).counts.statistics == facts("s2l")["means"],
+        "the other layer has no parameters": list(bare.parameters()) == [],
+        "after training the outputs differ": facts("s2l")["trained"] > 0.1,
+    }

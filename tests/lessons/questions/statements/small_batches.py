@@ -1,0 +1,100 @@
+"""What the answers on small batches and several devices state."""
+
+from __future__ import annotations
+
+import pytest
+
+from normviz.analysis.examples import example
+from normviz.analysis.running.sampling import Sequences, per_step
+from normviz.analysis.running.shards import even_sizes, shard
+from normviz.lessons.questions.facts import nearly_equal, normal, output
+from normviz.lessons.train_and_eval import experiments
+from tests.lessons.questions.statements.measure import Statements, facts, refuses
+
+
+def s2c() -> Statements:
+    f, x = facts("s2c"), normal(4, 3)
+    return {
+        "the spread is proportional to one over the root of the batch size": f["factor"] == (64 / 4) ** 0.5,
+        "the measured factor is near": f["small_spread"] / f["large_spread"] == pytest.approx(f["factor"], rel=0.25),
+        "torch refuses a batch of one": refuses("BatchNorm1d(3)", x[:1]),
+        "LayerNorm accepts it": not refuses("LayerNorm(3)", x[:1]),
+        "LayerNorm gives the same as in a batch": nearly_equal(
+            output("LayerNorm(3)", x)[:1], output("LayerNorm(3)", x[:1])
+        ),
+    }
+
+
+def q14() -> Statements:
+    pixel = normal(1, 3, 1, 1)
+    return {
+        "a batch of one image is accepted": not refuses("BatchNorm2d(3)", normal(1, 3, 4, 4)),
+        "one value per channel is refused": refuses("BatchNorm2d(3)", pixel),
+        "one row is refused by BatchNorm1d": refuses("BatchNorm1d(3)", normal(1, 3)),
+        "InstanceNorm refuses one pixel in any batch": refuses("InstanceNorm2d(3)", normal(8, 3, 1, 1)),
+        "eval mode with running statistics accepts it": not refuses("BatchNorm2d(3).eval()", pixel),
+        "eval mode of BatchNorm without them refuses it": refuses(
+            "BatchNorm2d(3, track_running_stats=False).eval()", pixel
+        ),
+        "eval mode of InstanceNorm without them refuses it": refuses("InstanceNorm2d(3).eval()", pixel),
+    }
+
+
+def s2r() -> Statements:
+    x, larger = normal(3, 6), normal(2, 3, 6, 6)
+    return {
+        "LayerNorm gives the same as in a batch": nearly_equal(
+            output("LayerNorm(6)", x)[:1], output("LayerNorm(6)", x[:1])
+        ),
+        "BatchNorm accepts an image of another size": not refuses("BatchNorm2d(3)", larger),
+        "LayerNorm([3, 4, 4]) refuses it": refuses("LayerNorm([3, 4, 4])", larger),
+    }
+
+
+def s3j() -> Statements:
+    f = facts("s3j")
+    return {
+        "in eval mode the output is the same as in a batch": f["eval_gap"] == 0,
+        "in train mode it is not": f["train_gap"] > 0.1,
+        "LayerNorm accepts an image without a batch axis": not refuses("LayerNorm([3, 2, 2])", normal(3, 2, 2)),
+    }
+
+
+def s2b() -> Statements:
+    steps, x = per_step(Sequences()), normal(2, 5, 4)
+    return {
+        "fewer and fewer sequences are left": (steps.left[1:] <= steps.left[:-1]).all()
+        and steps.left[-1] < steps.left[0],
+        "the means get noisier": steps.rms_error[-1] > 2 * steps.rms_error[0],
+        "the error is one over the root of their number": steps.rms_error[-1]
+        == pytest.approx(steps.standard_error[-1], rel=0.3),
+        "torch refuses a single sequence": refuses("BatchNorm1d(4)", normal(1, 4)),
+        "LayerNorm gives a step the same in a shorter sequence": nearly_equal(
+            output("LayerNorm(4)", x)[:, :2], output("LayerNorm(4)", x[:, :2])
+        ),
+    }
+
+
+def s2d() -> Statements:
+    found, x = experiments.devices(2), normal(8, 6)
+    return {
+        "both devices have as many examples": len(set(found.sizes)) == 1,
+        "combined means are those of the whole batch": found.mean_gap.agrees,
+        "combined variances are those of the whole batch": found.var_gap.agrees,
+        "the outputs are those of the whole batch": found.output_gap.agrees,
+        "averaged variances are not": facts("s2d")["naive"] > 1e-3,
+        "LayerNorm gives the same on any device": nearly_equal(
+            output("LayerNorm(6)", x)[:4], output("LayerNorm(6)", x[:4])
+        ),
+    }
+
+
+def q27() -> Statements:
+    parts, f = shard(example("scales", (26, 2), ("n", "c")).double(), even_sizes(26, 2)), facts("q27")
+    return {
+        "each device's outputs differ from the whole batch's": f["apart"] > 0.1,
+        "means and variances combined by their counts agree": parts.mean_gap.agrees and parts.var_gap.agrees,
+        "their outputs agree": parts.output_gap.agrees,
+        "averaging the variances is not enough": parts.naive_difference > 0.01,
+        "accumulated micro-batches are normalized separately": f["accumulated"] > 0.1,
+    }

@@ -1,0 +1,72 @@
+"""What the answers on train() and eval() state."""
+
+from __future__ import annotations
+
+from normviz.analysis.examples import example
+from normviz.analysis.explanation import describe
+from normviz.analysis.running.modes import one_example, train_and_eval
+from normviz.analysis.running.torch_module import buffers
+from normviz.lessons.questions.facts import ROUNDING, module_of, normal, scene_of
+from normviz.lessons.train_and_eval import experiments
+from tests.lessons.questions.statements.measure import Statements, facts
+
+
+def s1c() -> Statements:
+    batch = experiments.modes(scene_of("shape=4,6&layer=BatchNorm1d(6)").explanation, 0)
+    return {
+        "LayerNorm gives exactly the same": facts("s1c")["layer"] == 0,
+        "BatchNorm uses running statistics in eval mode": batch.eval_norm.running,
+        "BatchNorm uses the batch's own statistics in train mode": not batch.train_norm.running,
+    }
+
+
+def q16() -> Statements:
+    both = train_and_eval("BatchNorm1d(3)", example("scales", (6, 3), ("n", "d")), 20)
+    f = facts("q16")
+    return {
+        "a forward pass in train mode changes buffers, without an optimizer and under no_grad": both.changed_by_train,
+        "a forward pass in eval mode changes none": not both.changed_by_eval,
+        "the difference is larger after fewer batches": f["first"] > f["later"],
+        "LayerNorm gives the same in both modes": f["layer"] == 0,
+    }
+
+
+def s3k() -> Statements:
+    both, f = experiments.modes(scene_of("shape=6,3&layer=BatchNorm1d(3)").explanation, 0), facts("s3k")
+    return {
+        "train mode does not read the running mean": f["train_gap"] == 0,
+        "eval mode reads the running mean": f["eval_gap"] > 1,
+        "train mode writes the running statistics": {"running_mean", "running_var"} <= set(both.changed_by_train),
+        "eval mode writes no buffer": both.changed_by_eval == (),
+    }
+
+
+def s1d() -> Statements:
+    names = {buffer.name: buffer.elements for buffer in buffers("BatchNorm1d(6)")}
+    return {
+        "BatchNorm has three buffers": names == {"running_mean": 6, "running_var": 6, "num_batches_tracked": 1},
+        "LayerNorm's state is gamma and beta": set(module_of("LayerNorm(6)").state_dict()) == {"weight", "bias"},
+    }
+
+
+def q17() -> Statements:
+    text, x = "BatchNorm1d(3, track_running_stats=False)", normal(4, 3, 5)
+    return {
+        "it has no buffers": buffers(text) == (),
+        "train and eval give the same": train_and_eval(text, x).largest_difference == 0,
+        "in eval mode an example's output depends on the others": facts("q17")["difference"] > 0.01,
+        "with running statistics it does not": facts("q17")["tracked"] < ROUNDING,
+        "one example with one value per channel is refused in eval mode too": one_example(
+            text, normal(4, 3)
+        ).eval.refusal,
+    }
+
+
+def q10() -> Statements:
+    x, text, at, other = normal(2, 3, 4, 4), "InstanceNorm2d(3, track_running_stats=True)", (0, 0, 0, 0), (1, 0, 0, 0)
+    return {
+        "in eval mode both images share a mean": other in describe(f"{text}.eval()", x).peers(at),
+        "in train mode they do not": other not in describe(text, x).peers(at),
+        "BatchNorm2d in eval mode gives the same": facts("q10")["difference"] < ROUNDING,
+        "without tracking the mode changes nothing": train_and_eval("InstanceNorm2d(3)", x).largest_difference == 0,
+    }

@@ -1,0 +1,203 @@
+"""Rules for all questions: prose, numbers that are computed, options that are checked, views that open, sources, search."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from importlib import import_module
+from math import isfinite
+from time import process_time
+from urllib.parse import parse_qsl
+
+import pytest
+
+from normviz.lessons.pages import PAGES
+from normviz.lessons.questions import facts as building_blocks
+from normviz.lessons.questions.page import prediction
+from normviz.lessons.questions.question import Question, answer, facts_of, prose
+from normviz.lessons.questions.registry import BANK, QUESTIONS, by_topic, search
+from normviz.lessons.questions.topics import HEADINGS, heading
+from normviz.scene.fit_layers import chosen
+from normviz.scene.query import READERS, read
+
+every_question = pytest.mark.parametrize("question", QUESTIONS.values(), ids=list(QUESTIONS))
+
+MOST_SECONDS = 10
+MOST_WORDS = 90
+LONGEST_TITLE = 90
+COPIED_WORDS = 8  # equal words in a row that make a copied sentence
+
+KEYS = [*(f"s{i}" for i in range(4)), *(f"q{i}" for i in range(1, 28))]  # keys that links in use have
+
+# Digits that are not numbers of an answer: in code, placeholders, torch's words, calls, arguments, names, and m - 1.
+NOT_NUMBERS = [
+    r"`[^`]*`",
+    r"\{\w+\}",
+    r'"[^"]*"',
+    r"\b\w*Norm\w*\([^)]*\)",
+    r"\b\w+=[-\d.e]+",
+    r"\b[A-Za-z_]+\d+[A-Za-z]*\b",
+    r"\b[mn] [-−] 1\b",
+]
+QUOTED_NUMBERS = {"q2": {"256"}}  # the learner quotes torch's message
+
+
+def numbers_in(text: str) -> list[str]:
+    for pattern in NOT_NUMBERS:
+        text = re.sub(pattern, " ", text)
+    return re.findall(r"\S*\d\w*", text)
+
+
+def sentences(text: str) -> list[str]:
+    plain = re.sub(r"`[^`]*`", "Code", text).replace("\n", " ").strip()
+    return re.split(r"(?<=[.!?])[\"”)]*\s+(?=[A-Z0-9{\"])", plain)
+
+
+def test_links_in_use_have_their_question():
+    assert set(KEYS) <= set(QUESTIONS)
+
+
+def test_keys_are_unique_and_each_module_has_one_topic():
+    assert Counter(question.key for module in BANK for question in module.QUESTIONS) == Counter(QUESTIONS.keys())
+    assert [{question.topic for question in module.QUESTIONS} for module in BANK] == [{topic} for topic in HEADINGS]
+    assert list(by_topic(list(QUESTIONS.values()))) == list(HEADINGS)
+
+
+def test_all_facts_are_computed_in_seconds():
+    start = process_time()
+    for question in QUESTIONS.values():
+        facts = question.facts()
+        assert repr(dict(facts)) == repr(dict(facts_of(question)))  # the same each time
+    assert process_time() - start < MOST_SECONDS
+
+
+# Prose.
+
+
+@every_question
+def test_prose_is_short_and_complete(question: Question):
+    text = prose(question.key)
+    assert text.title[0].isupper() or text.title[0] in '`"' or text.title.startswith("torch")
+    assert len(text.title) <= LONGEST_TITLE
+    assert "\n" not in text.title
+    assert text.claim
+    assert text.predict
+    assert not text.options or 2 <= len(text.options) <= 5
+    assert len(set(text.options.values())) == len(text.options)
+    assert 2 <= len(sentences(text.answer)) <= 5
+    assert len(answer(question).split()) <= MOST_WORDS
+
+
+@every_question
+def test_no_number_is_typed_by_hand(question: Question):
+    text = prose(question.key)
+    assert set(numbers_in(text.title) + numbers_in(text.claim)) <= QUOTED_NUMBERS.get(question.key, set())
+    assert numbers_in(text.answer) == []
+
+
+@pytest.mark.parametrize("text", ["There are 48 gammas.", "{gammas} gammas, 4 means and `LayerNorm(3)`."])
+def test_a_number_typed_by_hand_is_found(text):
+    assert numbers_in(text)
+
+
+def test_digits_in_code_and_names_are_not_numbers():
+    text = '{gammas} of BatchNorm2d, `x[0, 1]`, GroupNorm(2, 6) with momentum=0.1 in float32: "got 1", m - 1.'
+    assert numbers_in(text) == []
+
+
+def test_sentences_are_counted():
+    assert len(sentences("{n} means. `x[0]` has one, {m}. And x stays.")) == 3
+
+
+def runs(text: str) -> set[tuple[str, ...]]:
+    words = re.findall(r"\w+", text.lower())
+    return {tuple(words[i : i + COPIED_WORDS]) for i in range(len(words) - COPIED_WORDS + 1)}
+
+
+def test_titles_and_claims_are_not_repeated():
+    assert max(Counter(prose(key).title for key in QUESTIONS).values()) == 1
+    claims = Counter(run for key in QUESTIONS for run in runs(prose(key).claim))
+    assert [run for run, times in claims.items() if times > 1] == []
+
+
+# Facts and options.
+
+
+@every_question
+def test_every_placeholder_has_a_fact_and_every_fact_a_placeholder(question: Question):
+    assert set(re.findall(r"\{(\w+)\}", prose(question.key).answer)) == set(facts_of(question)) - {"right"}
+
+
+@every_question
+def test_facts_are_plain_values(question: Question):
+    facts = facts_of(question).items()
+    assert {name: type(value) for name, value in facts if type(value) not in (int, float, str, tuple)} == {}
+
+
+@every_question
+def test_one_guess_is_right_and_all_others_are_wrong(question: Question):
+    right, options, is_right = facts_of(question)["right"], prose(question.key).options, prediction(question).is_right
+    if options:
+        assert [key for key in options if is_right(key)] == [right]
+        return
+    assert isinstance(right, int | float)
+    assert isfinite(right)
+    assert is_right(str(right))
+    assert not any(is_right(str(wrong)) for wrong in (right + 1, right - 1, right * 2 + 1, -right - 1))
+
+
+@pytest.mark.parametrize("key", [key for key in QUESTIONS if key.startswith("s")])
+def test_every_option_of_a_document_s_question_is_checked_with_torch(key: str, monkeypatch):
+    checked = []
+
+    def record(**options: bool) -> str:
+        checked.append(options)
+        return next(option for option, is_true in options.items() if is_true)
+
+    question = QUESTIONS[key]
+    monkeypatch.setattr(building_blocks, "only", record)
+    monkeypatch.setattr(import_module(question.facts.__module__), "only", record, raising=False)
+    question.facts()
+    options = prose(key).options
+    assert [set(one) for one in checked] == ([set(options)] if options else [])
+    assert all(list(one.values()).count(True) == 1 and set(map(type, one.values())) == {bool} for one in checked)
+
+
+# Views, sources and the search.
+
+
+@every_question
+def test_the_view_opens_without_a_problem(question: Question):
+    pairs = dict(pair.split("=", 1) for pair in question.query.split("&"))
+    assert parse_qsl(question.query) == list(pairs.items())  # as a link carries it
+    page = PAGES[question.page]
+    view = page.view(question.query)
+    assert set(pairs) <= set(READERS) | {field.name for field in page.fields}
+    assert read(pairs).problem is None
+    assert view.problem is None
+    if layers := view.settings.get("layers", ()):
+        kept, problem = chosen(layers, view.scene)
+        assert problem is None
+        assert len(kept) == len(layers)
+
+
+@every_question
+def test_every_source_has_a_name_and_a_matching_address(question: Question):
+    assert question.sources
+    for source in question.sources:
+        assert source.name.strip()
+        assert not source.address or re.fullmatch(r"https://\S+", source.address)
+        if numbered := re.fullmatch(r"(\S+) (?:PR )?#(\d+)", source.name):
+            assert re.fullmatch(rf"https://github\.com/\S+/(issues|pull)/{numbered[2]}", source.address)
+
+
+@every_question
+def test_the_search_finds_a_question_by_its_title_and_topic(question: Question):
+    longest = max(re.findall(r"[A-Za-z_]+", prose(question.key).title.replace("`", "")), key=len)
+    assert question in search(longest)
+    assert question in search(f"  {longest.upper()} {heading(question.topic).split()[-1]} ")
+
+
+def test_an_empty_search_finds_all_and_an_unknown_word_nothing():
+    assert search("") == search("  ") == list(QUESTIONS.values())
+    assert search("zzzz") == []

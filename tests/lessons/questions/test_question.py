@@ -1,0 +1,185 @@
+"""One question: its prose, the facts in its answer, its search, and the building blocks of facts."""
+
+from __future__ import annotations
+
+import pytest
+
+from normviz.layers.errors import NormvizError
+from normviz.layers.messages import language
+from normviz.lessons.questions import question as module
+from normviz.lessons.questions.facts import nearly_equal, normal, only, scene_of, which
+from normviz.lessons.questions.question import (
+    Prose,
+    Question,
+    Source,
+    answer,
+    facts_of,
+    format_fact,
+    matches,
+    prose,
+)
+from normviz.lessons.questions.registry import QUESTIONS, find_question, questions_of_page
+
+PROSE = """# How many means?
+
+> There is one for
+> each batch.
+
+## Predict
+
+What does `LayerNorm(4)` have?
+
+- [one] a single one
+- [rows] one for each row
+
+## Answer
+
+{means} of them, and
+{gammas} gammas.
+"""
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    """Write a prose file that is read in place of the package's."""
+    monkeypatch.setattr(module, "files", lambda package: tmp_path)
+    monkeypatch.setattr(module, "_FACTS", {})
+    module._read_prose.cache_clear()
+
+    def write_prose(text: str, name: str = "en") -> None:
+        (tmp_path / "prose" / name).mkdir(parents=True, exist_ok=True)
+        (tmp_path / "prose" / name / "made.md").write_text(text, encoding="utf-8")
+
+    yield write_prose
+    module._read_prose.cache_clear()
+
+
+@pytest.fixture
+def french():
+    token = language.set("fr")
+    yield
+    language.reset(token)
+
+
+def made(**facts: object) -> Question:
+    return Question("made", "shapes", lambda: facts, "explore", "shape=2,4", (Source("somebody"),))
+
+
+def test_prose_has_five_parts(write):
+    write(PROSE)
+    assert prose("made") == Prose(
+        title="How many means?",
+        claim="There is one for each batch.",
+        predict="What does `LayerNorm(4)` have?",
+        options={"one": "a single one", "rows": "one for each row"},
+        answer="{means} of them, and\n{gammas} gammas.",
+    )
+
+
+def test_a_translation_is_one_more_file(write, french):
+    write(PROSE)
+    write(PROSE.replace("How many means?", "Combien de moyennes ?"), "fr")
+    assert prose("made").title == "Combien de moyennes ?"
+    assert answer(made(means=2, gammas=4)) == "2 of them, and\n4 gammas."
+
+
+def test_without_a_translation_the_prose_is_english(write, french):
+    write(PROSE)
+    assert prose("made").title == "How many means?"
+
+
+@pytest.mark.parametrize("part", ["# How many means?", "> There is one for\n> each batch.", "## Predict", "## Answer"])
+def test_a_missing_part_raises_an_error(write, part):
+    write(PROSE.replace(part, ""))
+    with pytest.raises(
+        NormvizError, match=r"en/made\.md must have a title \(#\), a claim \(>\), '## Predict' and '## Answer'"
+    ):
+        prose("made")
+
+
+def test_a_placeholder_without_a_fact_raises_an_error(write):
+    write(PROSE)
+    with pytest.raises(
+        NormvizError, match=r"made: the answer has the placeholder 'gammas', but the facts are means and"
+    ):
+        answer(made(means=2, right="rows"))
+
+
+FORMATTED = [
+    (48, "48"),
+    (1605632, "1,605,632"),
+    (-1605632, "−1,605,632"),
+    (0.123456, "0.123"),
+    (4.0, "4"),
+    (1e-12, "1e−12"),
+    (1.7166e-05, "1.7e−5"),
+    (True, "yes"),
+    (False, "no"),
+    ((3, 4), "(3, 4)"),
+    ("expected 2D", "expected 2D"),
+]
+
+
+@pytest.mark.parametrize(("value", "text"), FORMATTED)
+def test_format_of_a_fact(value, text):
+    assert format_fact(value) == text
+
+
+def test_facts_are_computed_once(write):
+    calls = []
+    once = Question("made", "shapes", lambda: calls.append(1) or {"right": "rows"}, "explore", "", ())
+    assert facts_of(once) is facts_of(once)
+    assert calls == [1]
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [("", True), ("MEANS", True), ("gammas batch", True), ("gammas eval", False), ("axes", True)],
+)
+def test_a_search_needs_all_its_words_in_title_topic_claim_or_answer(write, words, found):
+    write(PROSE)
+    assert matches(made(), words) is found
+
+
+def test_an_unknown_question_raises_an_error():
+    with pytest.raises(NormvizError, match=r"q='s99' is not a question; leave q out to see all questions\."):
+        find_question("s99")
+
+
+def test_every_question_belongs_to_one_page():
+    pages = [questions_of_page(name) for name in {question.page for question in QUESTIONS.values()}]
+    assert sum(map(len, pages)) == len(QUESTIONS)
+    assert questions_of_page("nowhere") == []
+
+
+# Building blocks of facts.
+
+
+def test_only_is_the_one_true_option():
+    assert only(a=False, b=True, c=False) == "b"
+
+
+@pytest.mark.parametrize("options", [{"a": False, "b": False}, {"a": True, "b": True}])
+def test_only_needs_exactly_one_true_option(options):
+    with pytest.raises(
+        NormvizError, match=r"exactly one of the options \['a', 'b'\] must be true, but these are: \[.*\]"
+    ):
+        only(**options)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "key"), [(True, False, "a"), (False, True, "b"), (True, True, "both"), (False, False, "neither")]
+)
+def test_which_of_two_statements_is_true(a, b, key):
+    assert which(a=a, b=b) == key
+
+
+def test_nearly_equal_means_up_to_rounding():
+    x = normal(2, 3)
+    assert nearly_equal(x, x + 1e-6)
+    assert not nearly_equal(x, x + 1e-3)
+
+
+def test_the_scene_of_a_query():
+    scene = scene_of("shape=2,4&layer=LayerNorm(4)&values=5,5,5,5,1,2,3,8&at=0,2&step=5")
+    assert (scene.shape, scene.at, scene.values[-1]) == ((2, 4), (0, 2), 8.0)

@@ -1,0 +1,42 @@
+"""Every statement of an answer that is true or false, checked with torch."""
+
+from __future__ import annotations
+
+import pytest
+
+from normviz.lessons.questions.registry import QUESTIONS
+from tests.lessons.questions.statements import (
+    code,
+    dependence,
+    frameworks,
+    numbers,
+    parameters,
+    running_statistics,
+    shapes,
+    small_batches,
+    statistics,
+    train_and_eval,
+)
+
+BY_TOPIC = {
+    module.__name__.rpartition(".")[2]: module
+    for module in (
+        statistics,
+        parameters,
+        dependence,
+        shapes,
+        train_and_eval,
+        running_statistics,
+        small_batches,
+        numbers,
+        code,
+        frameworks,
+    )
+}
+
+
+@pytest.mark.parametrize("key", QUESTIONS)
+def test_what_the_answer_states_is_true(key):
+    statements = getattr(BY_TOPIC[QUESTIONS[key].topic], key)()
+    assert statements
+    assert [statement for statement, is_true in statements.items() if not is_true] == []
