@@ -111,7 +111,7 @@ REFUSED = [
     (lambda: nv.open(3), "link=3 names no page"),
     (lambda: nv.open("/?shape=2,x"), "shape"),
     (lambda: nv.explore("LayerNorm(4)", (2, 4), at=(9, 9)), "index .9, 9. is not an element"),
-    (lambda: nv.explore(3), "layer=3 is no layer"),
+    (lambda: nv.explore(3), "layer=3 is not a layer"),
 ]
 
 
