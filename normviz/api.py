@@ -28,11 +28,11 @@ from normviz.layers.sharing import check_index
 from normviz.lessons import explore as exploring
 from normviz.lessons import step_by_step as stepping
 from normviz.lessons.compare import page as comparing
-from normviz.lessons.gradients import derivatives
 from normviz.lessons.gradients import page as differentiating
 from normviz.lessons.numerics import page as rounding
 from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.part import Part
+from normviz.lessons.subject import Subject
 from normviz.lessons.train_and_eval import page as training
 from normviz.scene.grid import Grid, grid
 from normviz.scene.query import LARGEST_SEED, nearest
@@ -124,7 +124,7 @@ def explore(
 def output_of(e: Described, at: Sequence[int] | None = None) -> Output:
     """The page Explore of an Explanation."""
     case = _case(e, at)
-    parts = tuple(exploring.parts(e, case.drawing, case.at))
+    parts = tuple(exploring.parts(Subject(e, case.drawing, case.at)))
     return Output(parts, title_of("explore", subject(e)), "explore", case.query)
 
 
@@ -157,7 +157,7 @@ def steps(
     """The forward pass, one step at a time."""
     case = _case(describe(layer, _values(layer, x, layout), layout=layout), at)
     settings = _settings(stepping.FIELDS, {"step": step})
-    parts = tuple(stepping.parts(case.e, case.drawing, case.at, settings["step"]))
+    parts = tuple(stepping.parts(Subject(case.e, case.drawing, case.at), settings["step"]))
     return _output("step_by_step", case, parts, settings)
 
 
@@ -177,8 +177,7 @@ def gradients(
     """Derivatives: ``show`` is "column", "matrix", "parameters" or "backward"; ``input`` is "x", "outlier" or "signs"."""
     case = _case(describe(layer, _values(layer, x, layout, seed), layout=layout), at)
     settings = _settings(differentiating.FIELDS, {"show": show, "input": input})
-    e = derivatives.explained(case.e, settings["input"])
-    parts = tuple(differentiating.parts(differentiating.Case(e, case.drawing, case.at, seed), settings["show"]))
+    parts = tuple(differentiating.parts(Subject(case.e, case.drawing, case.at, seed), settings))
     return _output("gradients", case, parts, settings, seed)
 
 
@@ -193,7 +192,7 @@ def train_and_eval(
     """BatchNorm over a stream of batches, in both modes, and where it fails; ``settings`` are the page's: ``show="modes"``."""
     case = _case(describe(layer, _values(layer, x, layout, seed), layout=layout), None)
     chosen = _settings(training.FIELDS, settings)
-    parts = tuple(training.parts(training.Case(chosen, case.e, case.drawing, case.at, seed)))
+    parts = tuple(training.parts(Subject(case.e, case.drawing, case.at, seed), chosen))
     return _output("train_and_eval", case, parts, chosen, seed)
 
 

@@ -232,7 +232,7 @@ def test_another_experiment_is_another_figure(lesson: Lesson) -> None:
     expect(lesson.find(READY)).to_have_count(2)
     lesson.write("momentum (0 to 1, or none)", "none")
     lesson.asks_for(momentum="none")
-    expect(lesson.find("[data-testid=stMarkdown]").filter(has_text="every batch weighs the same")).to_have_count(1)
+    expect(lesson.find("[data-testid=stMarkdown]").filter(has_text="every batch has the same weight")).to_have_count(1)
     lesson.segment("Experiment", "Small batches")
     lesson.asks_for(show="batches")
     expect(lesson.find(".nv-chart-plot[role=img]")).to_have_count(1)

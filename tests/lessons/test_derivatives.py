@@ -1,4 +1,4 @@
-"""What "Gradients" says: two elements by hand, then against torch's autograd."""
+"""The page Gradients: two elements by hand, then compared with torch's autograd."""
 
 import re
 from itertools import pairwise
@@ -19,7 +19,7 @@ from tests.browser.readout import number
 # x is (1, 5): sigma 4 with eps = 12, xhat -1/2 and 1/2, m = 2. Of the first column, the bracket is 1 - 1/2 - 1/8 and 0 - 1/2 + 1/8.
 TWO = torch.tensor([[1.0, 5.0]])
 BY_HAND = [
-    # layer, the terms of the column of x[0, 0] by their panels, the formula, what stays without a figure of its own
+    # layer, the terms of the column of x[0, 0] by panel, the formula
     ("LayerNorm(2, eps=12)", {"autograd": [3 / 32, -3 / 32], "itself": [1, 0], "mean": [-1 / 2, -1 / 2], "var": [-1 / 8, 1 / 8]},
      "∂yᵢ/∂xⱼ = γᵢ/σ · (δᵢⱼ − 1/m − x̂ᵢ x̂ⱼ/m), with σ = **4** and m = **2**."),
     ("LayerNorm(2, eps=12, elementwise_affine=False)", {"autograd": [3 / 32, -3 / 32], "itself": [1, 0], "mean": [-1 / 2, -1 / 2], "var": [-1 / 8, 1 / 8]},
@@ -36,14 +36,14 @@ BY_HAND = [
 @pytest.mark.parametrize(("layer", "terms", "formula"), BY_HAND)
 def test_the_column_of_one_of_two_elements(layer, terms, formula):
     e = explain(layer, TWO)
-    form, moved = derivatives.columns(e, (0, 0))
-    panels = {panel.key: panel for panel in derivatives.column_panels(e, form)}
+    form, moved = derivatives.column(e, (0, 0))
+    panels = {panel.key: panel for panel in derivatives.column_panels(form)}
     assert list(panels) == list(terms)
     for key, wanted in terms.items():
         assert panels[key].values.tolist() == [pytest.approx(wanted, abs=1e-12)], key
         assert panels[key].links == "stats"
     assert panels["autograd"].most == (pytest.approx(abs(terms["autograd"][1])) if terms["autograd"][1] else None)
-    lines = list(derivatives.column_lines(e, form, moved))
+    lines = list(derivatives.column_texts(e, form, moved))
     assert lines[0].startswith(formula)
     closed, nudged = (number(text) for text in re.findall(r"\*\*(\S+)\*\*", lines[0])[2:])
     assert closed < 1e-12
@@ -51,46 +51,46 @@ def test_the_column_of_one_of_two_elements(layer, terms, formula):
 
 
 SENTENCES = [
-    ("LayerNorm(2)", [[1.0, 5.0], [2.0, 3.0]], (0, 1), "Move x[0, 1] and **2** of **4** outputs move, all in its statistics group of **2**; the **2** derivatives outside are exactly 0. Inside the group **2** of **2** vanish too."),
-    ("LayerNorm(2, eps=12)", [[1.0, 5.0], [2.0, 3.0]], (0, 1), "Move x[0, 1] and **2** of **4** outputs move, all in its statistics group of **2**; the **2** derivatives outside are exactly 0."),
-    ("BatchNorm1d(2, eps=12)", [[1.0, 5.0], [2.0, 3.0]], (1, 0), "Move x[1, 0] and **2** of **4** outputs move, all in its statistics group of **2**; the **2** derivatives outside are exactly 0."),
-    ("RMSNorm(3, eps=1)", [[0.0, 2.0, 1.0]], (0, 0), "Move x[0, 0] and **1** of **3** outputs move, all in its statistics group of **3**; the **0** derivatives outside are exactly 0. Inside the group **2** of **3** vanish too."),
+    ("LayerNorm(2)", [[1.0, 5.0], [2.0, 3.0]], (0, 1), "Move x[0, 1] and **2** of **4** outputs move, all in its statistics group of **2**. The **2** derivatives outside are exactly 0. In the group **2** of **2** vanish too."),
+    ("LayerNorm(2, eps=12)", [[1.0, 5.0], [2.0, 3.0]], (0, 1), "Move x[0, 1] and **2** of **4** outputs move, all in its statistics group of **2**. The **2** derivatives outside are exactly 0."),
+    ("BatchNorm1d(2, eps=12)", [[1.0, 5.0], [2.0, 3.0]], (1, 0), "Move x[1, 0] and **2** of **4** outputs move, all in its statistics group of **2**. The **2** derivatives outside are exactly 0."),
+    ("RMSNorm(3, eps=1)", [[0.0, 2.0, 1.0]], (0, 0), "Move x[0, 0] and **1** of **3** outputs move, all in its statistics group of **3**. The **0** derivatives outside are exactly 0. In the group **2** of **3** vanish too."),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("layer", "x", "at", "said"), SENTENCES)
-def test_the_sentence_says_which_outputs_move(layer, x, at, said):
+def test_the_sentence_counts_the_outputs_that_move(layer, x, at, said):
     e = explain(layer, torch.tensor(x))
-    assert derivatives.column_sentence(e, at, *derivatives.columns(e, at)) == said
+    assert derivatives.column_sentence(e, at, derivatives.column(e, at)[0]) == said
 
 
 WHEN = [
-    ("LayerNorm(2)", "A derivative inside the group vanishes when x̂ᵢ x̂ⱼ = −1; x's own, when x̂ⱼ² = m − 1."),
-    ("RMSNorm(2)", "A derivative inside the group vanishes when x̂ᵢ x̂ⱼ = 0; x's own, when x̂ⱼ² = m."),
-    ("BatchNorm1d(2).eval()", "All derivatives but x's own vanish: running statistics do not move with x."),
+    ("LayerNorm(2)", "A derivative inside the group vanishes if x̂ᵢ x̂ⱼ = −1; x's own vanishes if x̂ⱼ² = m − 1."),
+    ("RMSNorm(2)", "A derivative inside the group vanishes if x̂ᵢ x̂ⱼ = 0; x's own vanishes if x̂ⱼ² = m."),
+    ("BatchNorm1d(2).eval()", "All derivatives except x's own vanish: running statistics do not move with x."),
 ]
 
 
 @pytest.mark.parametrize(("layer", "said"), WHEN)
 def test_when_a_derivative_vanishes(layer, said):
     e = explain(layer, TWO)
-    form, moved = derivatives.columns(e, (0, 0))
-    assert list(derivatives.column_lines(e, form, moved))[1:] == [said]
+    form, moved = derivatives.column(e, (0, 0))
+    assert list(derivatives.column_texts(e, form, moved))[1:] == [said]
 
 
 @pytest.mark.parametrize(("layer", "shape"), CATALOGUE)
-def test_of_every_layer_the_terms_add_up_to_autograds_derivatives(layer, shape):
+def test_for_every_layer_the_terms_add_up_to_autograd_s_derivatives(layer, shape):
     e = numbered(layer, shape)
     at = tuple(size - 1 for size in shape)
-    form, moved = derivatives.columns(e, at)
-    panels = {panel.key: panel.values for panel in derivatives.column_panels(e, form)}
+    form, _ = derivatives.column(e, at)
+    panels = {panel.key: panel.values for panel in derivatives.column_panels(form)}
     total = panels.pop("autograd")
     torch.testing.assert_close(form.factor * sum(panels.values()), total)
     inside = torch.tensor(e.stat_ids == e.stat_ids[at])
     assert not total[~inside].any()
     assert ("mean" in panels) == (e.norm.center and not e.norm.running)
     assert ("var" in panels) == (not e.norm.running)
-    sentence = derivatives.column_sentence(e, at, form, moved)
+    sentence = derivatives.column_sentence(e, at, form)
     assert f"**{int((total != 0).sum())}** of **{total.numel()}** outputs move" in sentence
 
 
@@ -98,40 +98,38 @@ def test_of_every_layer_the_terms_add_up_to_autograds_derivatives(layer, shape):
 
 
 def test_the_matrix_of_two_elements():
-    e = explain("LayerNorm(2, eps=12)", TWO)
-    own, found, difference = derivatives.matrix(e)
-    assert found.tolist() == [pytest.approx(row) for row in ([3 / 32, -3 / 32], [-3 / 32, 3 / 32])]
-    assert (own.shape, own.axes) == ((2, 2), ("i", "j"))
-    assert derivatives.off_diagonal(found) == pytest.approx(3 / 32)
-    assert derivatives.matrix_sentence(e, found, difference) == (
-        f"Of **4** derivatives **0** are exactly 0. Largest difference of the closed form from autograd: **{format_difference(difference)}**."
+    found = derivatives.matrix(explain("LayerNorm(2, eps=12)", TWO))
+    assert found.values.tolist() == [pytest.approx(row) for row in ([3 / 32, -3 / 32], [-3 / 32, 3 / 32])]
+    assert (found.e.shape, found.e.axes) == ((2, 2), ("i", "j"))
+    assert found.off_diagonal == pytest.approx(3 / 32)
+    assert derivatives.matrix_sentence(found) == (
+        f"**0** of **4** derivatives are exactly 0. Largest difference of the closed form from autograd: **{format_difference(found.difference)}**."
     )
-    assert difference < 1e-12
+    assert found.difference < 1e-12
 
 
 def test_in_eval_mode_only_the_diagonal_is_left():
-    e = explain("BatchNorm1d(2, eps=3).eval()", TWO)
-    _own, found, difference = derivatives.matrix(e)
-    assert found.tolist() == [[0.5, 0], [0, 0.5]]
-    assert derivatives.off_diagonal(found) is None
-    assert derivatives.matrix_sentence(e, found, difference).startswith(
-        "Of **4** derivatives **2** are exactly 0. Only the diagonal is left: no output looks at another input. Largest"
+    found = derivatives.matrix(explain("BatchNorm1d(2, eps=3).eval()", TWO))
+    assert found.values.tolist() == [[0.5, 0], [0, 0.5]]
+    assert found.off_diagonal is None
+    assert derivatives.matrix_sentence(found).startswith(
+        "**2** of **4** derivatives are exactly 0. Only the diagonal is left: no output depends on another input. Largest"
     )
 
 
-def test_derivatives_that_are_no_numbers_do_not_set_the_colours():
+def test_derivatives_that_are_nan_do_not_set_the_colours():
     e = explain("LayerNorm(3, eps=0)", torch.tensor([[1.0, 1.0, 1.0], [1.0, 2.0, 4.0]]))
-    _, found, _ = derivatives.matrix(e)
-    assert found.isnan().any()
-    assert derivatives.off_diagonal(found) == float(found[3:, 3:].fill_diagonal_(0).abs().max())
-    constant = derivatives.columns(e, (0, 0))[0]
-    assert next(derivatives.column_panels(e, constant)).most is None
+    found = derivatives.matrix(e)
+    assert found.values.isnan().any()
+    assert found.off_diagonal == float(found.values[3:, 3:].fill_diagonal_(0).abs().max())
+    constant = derivatives.column(e, (0, 0))[0]
+    assert next(derivatives.column_panels(constant)).most is None
 
 
 # gamma and beta
 
 
-def test_what_is_summed_into_the_gamma_that_an_element_meets():
+def test_the_terms_that_are_summed_into_the_gamma_of_an_element():
     e = explain("LayerNorm(2, eps=12)", torch.tensor([[1.0, 5.0], [5.0, 1.0], [3.0, 3.0]]))
     found, panels = derivatives.parameter_panels(e, (1, 0), seed=3)
     dout = upstream((3, 2), 3)
@@ -142,7 +140,7 @@ def test_what_is_summed_into_the_gamma_that_an_element_meets():
     assert panels[2].values.sum() == pytest.approx(float(dout[:, 0].sum()), abs=1e-12)
     assert not panels[1].values[:, 1].any()
     assert derivatives.parameter_sentence(found) == (
-        f"**3** elements meet this gamma, and their terms are summed: dgamma = **{format_number(float(gamma))}** and dbeta = **{format_number(float(dout[:, 0].sum()))}**."
+        f"**3** elements use this gamma, and their terms are summed: dgamma = **{format_number(float(gamma))}**, dbeta = **{format_number(float(dout[:, 0].sum()))}**."
     )
 
 
@@ -154,7 +152,7 @@ def test_without_beta_there_is_no_dbeta():
 
 
 @pytest.mark.parametrize(("layer", "shape"), [case for case in CATALOGUE if numbered(*case).norm.params is not None])
-def test_the_sums_are_autograds(layer, shape):
+def test_the_sums_equal_autograd_s_gradients(layer, shape):
     e = numbered(layer, shape)
     at = (0,) * len(shape)
     found, _ = derivatives.parameter_panels(e, at, seed=1)
@@ -194,20 +192,17 @@ def test_every_family_in_both_modes_agrees_with_autograd(link, layers):
 # Which input
 
 
-def test_the_input_is_the_tensors_own_or_one_at_which_derivatives_vanish():
+def test_the_input_is_x_or_one_at_which_derivatives_vanish():
     on = scene("shape=2,4&layer=LayerNorm(4)&params=random")
-    assert derivatives.explained(on.explanation, "x") is on.explanation
-    outlier, signs = (derivatives.explained(on.explanation, given) for given in ("outlier", "signs"))
+    assert derivatives.on_input(on.explanation, "x") is on.explanation
+    outlier, signs = (derivatives.on_input(on.explanation, given) for given in ("outlier", "signs"))
     assert outlier.x.tolist() == [[0, 0, 0, 4]] * 2
     assert signs.x.tolist() == [[-1, 1, -1, 1]] * 2
     for e in (outlier, signs):
         assert torch.equal(e.layer_values().gamma, on.explanation.layer_values().gamma)
-        at = (0, 3)
-        said = derivatives.column_sentence(e, at, *derivatives.columns(e, at))
-        assert "vanish too." in said
-    assert "Inside the group **4** of **4** vanish too." in derivatives.column_sentence(
-        outlier, (0, 3), *derivatives.columns(outlier, (0, 3))
-    )
+        assert "vanish too." in derivatives.column_sentence(e, (0, 3), derivatives.column(e, (0, 3))[0])
+    sentence = derivatives.column_sentence(outlier, (0, 3), derivatives.column(outlier, (0, 3))[0])
+    assert "In the group **4** of **4** vanish too." in sentence
 
 
 REFUSED = [
@@ -219,17 +214,17 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("link", "given", "words"), REFUSED)
-def test_inputs_that_cannot_be_shown(link, given, words):
+def test_inputs_that_are_refused(link, given, words):
     with pytest.raises(NormvizError, match=re.escape(words)):
-        derivatives.explained(scene(link).explanation, given)
+        derivatives.on_input(scene(link).explanation, given)
 
 
-def test_a_matrix_of_too_many():
+def test_a_matrix_of_too_many_elements_is_refused():
     with pytest.raises(NormvizError, match="up to 256 elements"):
         derivatives.matrix(scene("shape=257").explanation)
 
 
 def test_columns_differ_from_element_to_element():
     e = scene("shape=2,4&layer=LayerNorm(4)").explanation
-    totals = [derivatives.columns(e, at)[0].total.numpy() for at in np.ndindex(2, 4)]
+    totals = [derivatives.column(e, at)[0].total.numpy() for at in np.ndindex(2, 4)]
     assert all(not np.array_equal(one, other) for one, other in pairwise(totals))

@@ -7,11 +7,12 @@ import pytest
 import torch
 from torch import nn
 
+from normviz.analysis.running.momentum import forgetting
 from normviz.analysis.running.sampling import Sequences, SmallBatches, per_step, spread
 from normviz.analysis.running.shards import even_sizes, shard
 from normviz.analysis.running.stream import Run, Stream, follow, run
 from normviz.layers.errors import NormvizError
-from normviz.lessons.train_and_eval import experiments
+from normviz.lessons.train_and_eval import experiments, modes
 from normviz.scene.query import read
 from tests.browser.readout import number
 
@@ -53,35 +54,39 @@ def test_the_sentence_of_three_batches():
 
 MOMENTA = [
     # torch's, Keras's, and how fast an old batch fades
-    (0.1, "0.9", "the weight of an old batch halves in **6.58** steps."),
-    (0.5, "0.5", "the weight of an old batch halves in **1** steps."),
-    (0.01, "0.99", "the weight of an old batch halves in **69** steps."),
-    (1.0, "0", "only the last batch counts."),
-    (0.0, "1", "new batches do not count, and the buffers stay as they began."),
+    (0.1, "0.9", "The weight of an old batch halves in **6.58** steps."),
+    (0.5, "0.5", "The weight of an old batch halves in **1** steps."),
+    (0.01, "0.99", "The weight of an old batch halves in **69** steps."),
+    (1.0, "0", "Only the last batch has a weight."),
+    (0.0, "1", "New batches have no weight: the buffers keep their first values."),
 ]
 
 
 @pytest.mark.parametrize(("momentum", "keras", "fades"), MOMENTA)
 def test_both_conventions_and_how_fast_is_forgotten(momentum, keras, fades):
     stream = Stream(2, momentum, steps=3)
-    conventions, forms, sooner = experiments.momentum_lines(stream, by_hand(momentum))
-    assert f"torch's `momentum={momentum:g}` weighs the *new* batch" in conventions
-    assert f"there it is `momentum={keras}`. Either way {fades}" in conventions
+    conventions, forgetting_speed, forms, sooner = experiments.momentum_texts(stream, by_hand(momentum))
+    assert f"torch's `momentum={momentum:g}` is the weight of the *new* batch" in conventions
+    assert f"the weight of the *old* value: `momentum={keras}`." in conventions
+    assert forgetting_speed == fades
     assert number(told(forms)[0]) < 1e-14
-    assert sooner == "A lower momentum forgets sooner in Keras's convention, and forgets later in torch's."
+    assert sooner == "A lower momentum forgets old batches sooner in Keras's convention, and later in torch's."
+    assert (forgetting("keras").lower_forgets_sooner, forgetting("torch").lower_forgets_sooner) == (True, False)
 
 
 def test_without_momentum_all_batches_weigh_the_same():
-    (line,) = experiments.momentum_lines(Stream(2, None, steps=3), by_hand(None))
-    assert line.startswith("`momentum=None`: every batch weighs the same")
+    (line,) = experiments.momentum_texts(Stream(2, None, steps=3), by_hand(None))
+    assert line.startswith("`momentum=None`: every batch has the same weight")
     assert by_hand(None).running_mean.tolist() == pytest.approx([2, 4, 10 / 3])
 
 
 def test_what_is_kept_and_from_when_on_it_is_right():
-    line = experiments.keeping_line(Stream(1024, 1.0, steps=5))
-    assert line.startswith("Beside gamma and beta, BatchNorm keeps running_mean, running_var, num_batches_tracked.")
+    line = experiments.buffers_text(Stream(1024, 1.0, steps=5))
+    assert line.startswith("Besides gamma and beta, BatchNorm stores running_mean, running_var, num_batches_tracked.")
     assert told(line) == ["0.25", "1"]
-    assert experiments.keeping_line(Stream(1024, 0.0, steps=5)).endswith("stays there, not in this run.")
+    assert experiments.buffers_text(Stream(1024, 0.0, steps=5)).endswith(
+        "does not stay within **0.25** standard deviations of the true mean."
+    )
 
 
 EXTREME = [
@@ -95,36 +100,36 @@ EXTREME = [
 @pytest.mark.parametrize("stream", EXTREME, ids=str)
 def test_every_stream_is_told_in_numbers(stream):
     found = run(stream)
-    lines = [experiments.stream_sentence(stream, found), experiments.keeping_line(stream)]
-    for line in (*lines, *experiments.momentum_lines(stream, found)):
+    lines = [experiments.stream_sentence(stream, found), experiments.buffers_text(stream)]
+    for line in (*lines, *experiments.momentum_texts(stream, found)):
         assert not re.search(r"\b(nan|inf)\b", line)
         assert all(np.isfinite(number(text.replace(",", ""))) for text in told(line))
 
 
 # train() and eval()
 
-MODES = [
+LAYERS_WITH_BUFFERS = [
     "layer=BatchNorm2d(3)", "layer=BatchNorm2d(3).eval()", "layer=BatchNorm2d(3,momentum=None)", "shape=5,4&layer=BatchNorm1d(4)&data=scales",
     "layer=InstanceNorm2d(3,track_running_stats=True)", "shape=2,4,3,2&layout=NHWC&layer=BatchNorm2d(4)",
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("link", MODES)
+@pytest.mark.parametrize("link", LAYERS_WITH_BUFFERS)
 def test_a_layer_that_keeps_statistics_differs_and_its_buffers_change(link):
     on = scene(link)
-    found = experiments.modes(on.explanation, on.seed)
-    train, evaluated, gap = experiments.modes_panels(found)
-    assert [panel[0] for panel in (train, evaluated, gap)] == ["train", "eval", "gap"]
-    assert evaluated[2] == "with running statistics"
-    torch.testing.assert_close(gap[3], train[3] - evaluated[3])
+    found = modes.both_modes(on.explanation, on.seed)
+    train, evaluated, gap = modes.outputs(found)
+    assert [panel.key for panel in (train, evaluated, gap)] == ["train", "eval", "gap"]
+    assert evaluated.caption == "with running statistics"
+    torch.testing.assert_close(gap.values, train.values - evaluated.values)
     module = on.layer.with_(training=True).module()
-    torch.testing.assert_close(train[3].float(), module(on.explanation.x).detach())
-    said = told(experiments.modes_sentence(found))
+    torch.testing.assert_close(train.values.float(), module(on.explanation.x).detach())
+    said = told(modes.sentence(found))
     changed = sum(
         not torch.equal(old, new) for old, new in buffers_around(on.layer.with_(training=True), on.explanation.x)
     )
-    differing = int((gap[3] != 0).sum())
-    assert said == [str(differing), str(gap[3].numel()), f"{float(gap[3].abs().max()):.3g}", str(changed)]
+    differing = int((gap.values != 0).sum())
+    assert said == [str(differing), str(gap.values.numel()), f"{float(gap.values.abs().max()):.3g}", str(changed)]
 
 
 def buffers_around(layer, x):
@@ -141,30 +146,32 @@ def buffers_around(layer, x):
 )
 def test_a_layer_that_keeps_nothing_does_the_same_in_both_modes(layer):
     on = scene(f"layer={layer}")
-    found = experiments.modes(on.explanation, on.seed)
-    assert experiments.modes_sentence(found) == (
-        f"`{on.layer}` gives the same in train() and eval(): it keeps nothing between batches."
+    found = modes.both_modes(on.explanation, on.seed)
+    assert modes.sentence(found) == (
+        f"`{on.layer}` gives the same output in train() and eval(): it stores nothing between batches."
     )
-    assert not list(experiments.modes_panels(found))[2][3].any()
+    assert not list(modes.outputs(found))[2].values.any()
 
 
 def test_one_example_alone():
-    refused, runs = experiments.one_example_lines(scene("shape=4,3&layer=BatchNorm1d(3)").explanation, 0)
+    refused, runs = modes.one_example_texts(scene("shape=4,3&layer=BatchNorm1d(3)").explanation, 0)
     module = nn.BatchNorm1d(3)
     with pytest.raises(ValueError, match="more than 1 value per channel") as words:
         module(torch.zeros(1, 3))
     assert refused == f"The first example alone, in train(): torch refuses. `{words.value}`"
     assert (*told(runs),) == ("0",)
-    for line in experiments.one_example_lines(scene("shape=4,3&layer=LayerNorm(3)").explanation, 0):
+    for line in modes.one_example_texts(scene("shape=4,3&layer=LayerNorm(3)").explanation, 0):
         assert told(line) == ["0"]
-    training, evaluating = experiments.one_example_lines(scene("layer=BatchNorm2d(3)").explanation, 0)
+    training, evaluating = modes.one_example_texts(scene("layer=BatchNorm2d(3)").explanation, 0)
     assert number(told(training)[0]) > 0.01
     assert told(evaluating) == ["0"]
-    assert list(experiments.one_example_lines(scene("shape=6").explanation, 0)) == []
+    assert list(modes.one_example_texts(scene("shape=6").explanation, 0)) == []
 
 
 def test_the_same_question_to_other_layers():
-    rows = {row.pop("layer"): row for row in experiments.modes_rows(scene().explanation, 0)}
+    rows = {
+        row["layer"]: {key: row[key] for key in row if key != "layer"} for row in modes.rows(scene().explanation, 0)
+    }
     same = {"difference": "0", "buffers": 0, "running": False}
     batch = rows.pop("BatchNorm2d(3)")
     assert rows == dict.fromkeys(
@@ -191,7 +198,7 @@ NO_MODES = [
 @pytest.mark.parametrize(("link", "words"), NO_MODES)
 def test_where_there_are_no_modes(link, words):
     with pytest.raises(NormvizError, match=re.escape(words)):
-        experiments.modes(scene(link).explanation, 0)
+        modes.both_modes(scene(link).explanation, 0)
 
 
 # Small batches, sequences
@@ -208,14 +215,13 @@ def test_the_spread_of_small_batches():
 def test_a_batch_of_one_in_torchs_own_words():
     with pytest.raises(ValueError, match="more than 1 value per channel") as words:
         nn.BatchNorm1d(3)(torch.zeros(1, 3))
-    (line,) = experiments.refusal_lines()
-    assert str(words.value) in line
+    assert str(words.value) in experiments.refusal_text()
 
 
 SEQUENCES = [
     # count, longest, seed; the sequences left at each step; what is said
-    (4, 3, 1, [4, 3, 2], "At step 0 all **4** sequences have a value, at step **2** only **2**: statistics for every time step get noisier along the way."),
-    (4, 1, 0, [4], "All **4** sequences end after one step: nothing is lost along the way."),
+    (4, 3, 1, [4, 3, 2], "At step 0 all **4** sequences have a value, at step **2** only **2**: statistics for every time step get noisier with each step."),
+    (4, 1, 0, [4], "All **4** sequences end after one step: none is shorter than another."),
 ]  # fmt: skip
 
 
@@ -231,7 +237,7 @@ def test_where_one_sequence_is_left_torch_refuses_and_it_is_said():
     number = int((found.left == 1).sum())
     assert number > 1
     assert experiments.sequences_sentence(found).endswith(
-        f" At **{number}** steps one sequence is left, and torch refuses."
+        f" At **{number}** steps only one sequence remains, and torch refuses it."
     )
 
 
@@ -254,7 +260,7 @@ def test_two_devices_of_two_examples():
     assert [list(row) for row in rows] == [names] * 4
     assert [[str(cell) for cell in row.values()] for row in rows] == wanted
     assert told(experiments.devices_sentence(found))[:2] == ["2", "2"]
-    apart, averaged = experiments.devices_lines(found)
+    apart, averaged = experiments.devices_texts(found)
     assert told(averaged) == ["9"]
     whole = nn.BatchNorm1d(2, affine=False, dtype=torch.float64)
     x = torch.tensor([[0.0, 0.0], [2.0, 2.0], [4.0, 6.0], [6.0, 8.0]], dtype=torch.float64)
@@ -282,6 +288,6 @@ def test_combined_by_their_counts_the_devices_have_the_whole_batchs_statistics(c
     ]
     assert list(combined.values())[1:] == list(whole.values())[1:]
     assert number(told(experiments.devices_sentence(found))[2]) < 1e-12
-    apart, averaged = experiments.devices_lines(found)
+    apart, averaged = experiments.devices_texts(found)
     assert number(told(apart)[0]) > 0.05 > 1e-12 > number(told(apart)[1])
     assert number(told(averaged)[0]) > 0.01

@@ -27,7 +27,7 @@ def test_gradients_at_its_extremes(link, show):
 def test_moving_one_input_says_how_many_outputs_move():
     app = page("gradients", "shape=2,3&layer=LayerNorm(3)&values=1,2,6,4,4,5&at=0,1")
     assert said(app) == (
-        "Move x[0, 1] and 3 of 6 outputs move, all in its statistics group of 3; the 3 derivatives outside are exactly 0."
+        "Move x[0, 1] and 3 of 6 outputs move, all in its statistics group of 3. The 3 derivatives outside are exactly 0."
     )
     keys = [panel["key"] for panel in figures(app)[0]["panels"]]
     assert keys == ["autograd", "itself", "mean", "var"]
@@ -42,7 +42,7 @@ def test_moving_one_input_says_how_many_outputs_move():
 def test_in_eval_mode_the_jacobian_of_batch_norm_is_diagonal():
     assert "Only the diagonal is left" not in said(page("gradients", "show=matrix&layer=BatchNorm2d(3)"))
     app = page("gradients", "show=matrix&layer=BatchNorm2d(3).eval()")
-    assert said(app).startswith("Of 9,216 derivatives 9,120 are exactly 0. Only the diagonal is left")
+    assert said(app).startswith("9,120 of 9,216 derivatives are exactly 0. Only the diagonal is left")
 
 
 @pytest.mark.parametrize(("elements", "words"), [(128, ""), (256, "the first 128 of 256 are drawn")])

@@ -39,7 +39,7 @@ def test_modes_says_what_differs():
     assert said(app).startswith("`BatchNorm2d(3)` differs in 96 of 96 elements, by up to ")
     assert [panel["title"] for panel in figures(app)[0]["panels"]] == ["train()", "eval()", "train() − eval()"]
     assert said(page("train_and_eval", "show=modes")) == (
-        "`LayerNorm([3, 4, 4])` gives the same in train() and eval(): it keeps nothing between batches."
+        "`LayerNorm([3, 4, 4])` gives the same output in train() and eval(): it stores nothing between batches."
     )
 
 
@@ -146,5 +146,5 @@ def test_where_there_are_no_modes_it_is_said_in_place_of_the_figure(link, words,
 
 
 def test_neighbouring_paragraphs_are_one_element():
-    lines = "\n\n".join(experiments_told.momentum_lines(Stream(), run(Stream())))
+    lines = "\n\n".join(experiments_told.momentum_texts(Stream(), run(Stream())))
     assert lines in [one.value for one in page("train_and_eval").markdown]

@@ -9,10 +9,10 @@ from normviz.analysis.explanation import Explanation
 from normviz.figures.payload.compare import compare_payload
 from normviz.layers.messages import N_, _
 from normviz.lessons.compare.ready_sets import READY_SETS, ReadySet
-from normviz.lessons.explore import At
 from normviz.lessons.parts.code_tabs import framework_tabs
 from normviz.lessons.parts.part import Caption, Panels, Part, Sentence, Text, part_or_note
 from normviz.lessons.parts.table import Column, Table
+from normviz.lessons.subject import Index
 from normviz.scene.fit_layers import chosen, usual_layers
 from normviz.scene.grid import Grid
 from normviz.scene.scene import Scene
@@ -48,7 +48,7 @@ def view_parts(view: View) -> Iterator[Part]:
     return parts(compare(layers, scene.shape, scene.layout), scene.grid, scene.at, ready_set(scene, layers))
 
 
-def parts(comparison: Comparison, drawing: Grid, at: At, ready: ReadySet | None = None) -> Iterator[Part]:
+def parts(comparison: Comparison, drawing: Grid, at: Index | None, ready: ReadySet | None = None) -> Iterator[Part]:
     """The sentence, the linked panels, the table, and the names in other frameworks."""
     if ready:
         yield Text(f"{ready.text} {ready.twin}".strip())
@@ -71,7 +71,7 @@ def _columns(row: Mapping[str, object]) -> tuple[Column, ...]:
     return (*columns[:first], HEADING, *columns[first:])
 
 
-def panels(comparison: Comparison, drawing: Grid, at: At) -> Part:
+def panels(comparison: Comparison, drawing: Grid, at: Index | None) -> Part:
     """The statistics, parameters and cube of every layer, linked."""
     explanations = comparison.explanations
     return part_or_note(lambda: Panels(compare_payload(explanations, drawing, at=at), ("select",)))

@@ -1,97 +1,93 @@
-"""Gradients: move one input and see which outputs move; the closed form, term by term; what is summed into gamma and beta."""
+"""Gradients: move one input and see which outputs move; the closed form term by term; the sums in the gradients of gamma and beta."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
 
-from normviz.analysis.explanation import Explanation
 from normviz.figures.payload.values import Shown
 from normviz.layers.errors import NormvizError
+from normviz.layers.messages import N_, _
 from normviz.lessons.gradients import derivatives
 from normviz.lessons.parts.code_tabs import course_pair
 from normviz.lessons.parts.part import Caption, Details, Note, Part, Sentence, Text, texts
 from normviz.lessons.parts.table import Table
 from normviz.lessons.parts.value_panels import grid_part, value_part
-from normviz.scene.grid import Grid, grid
+from normviz.lessons.subject import Index, Subject, subject_of
+from normviz.scene.grid import grid
 from normviz.scene.scene import default_at
 from normviz.scene.settings import choice
 from normviz.scene.view import View
 
 TITLES = {
-    "column": "Move one input",
-    "matrix": "The whole Jacobian",
-    "parameters": "gamma and beta",
-    "backward": "Backward pass",
+    "column": N_("Move one input"),
+    "matrix": N_("The whole Jacobian"),
+    "parameters": N_("gamma and beta"),
+    "backward": N_("Backward pass"),
 }
 FIELDS = (choice("show", tuple(TITLES)), choice("input", tuple(derivatives.INPUTS)))
-CAPTION = "rows are outputs, columns inputs, both numbered row by row; the diagonal is off the colour scale"
-FORMULA = "`dx = (dxhat − mean(dxhat) − xhat · mean(dxhat · xhat)) / σ`, with `dxhat = dout · gamma`"
-SUMS = "Means run over statistics groups, the sums of dgamma and dbeta over parameter groups. Largest differences from autograd:"
 
 
-@dataclass(frozen=True)
-class Case:
-    """What is differentiated: a layer on x, how x is drawn, the element that moves, and the seed of dout."""
-
-    e: Explanation
-    drawing: Grid
-    at: tuple[int, ...]
-    seed: int = 0
-
-
-def view_parts(view: View) -> Iterator[Part]:
-    scene = view.scene
+def view_parts(view: View) -> list[Part]:
     try:
-        e = derivatives.explained(scene.explanation, view.settings["input"])
-        at = scene.at or default_at(scene.shape, scene.axes)
-        made = parts(Case(e, scene.grid, at, scene.seed), view.settings["show"])
-        yield from made
-    except NormvizError as error:  # the wish is legal, and this layer or this tensor has no such figure
-        yield Note(str(error))
+        return parts(subject_of(view.scene), view.settings)
+    except NormvizError as error:  # this layer or this tensor has no such figure
+        return [Note(str(error))]
 
 
-def parts(case: Case, show: str) -> list[Part]:
-    """The sentence and the figure of one of ``TITLES``. Raises NormvizError where the layer or the tensor has no such figure."""
-    return list(EXPERIMENTS[show](case))
+def parts(subject: Subject, settings: Mapping[str, Any]) -> list[Part]:
+    """The sentence and the figure of ``settings["show"]``, one of ``TITLES``.
+
+    Raises NormvizError if the layer or the tensor has no such figure.
+    """
+    e = derivatives.on_input(subject.e, settings["input"])
+    at = subject.at or default_at(e.shape, e.axes)
+    return list(EXPERIMENTS[settings["show"]](replace(subject, e=e, at=at), at))
 
 
-def _column(case: Case) -> Iterator[Part]:
-    form, moved = derivatives.columns(case.e, case.at)
-    yield Sentence(derivatives.column_sentence(case.e, case.at, form, moved))
-    yield value_part(case.e, case.drawing, _shown(derivatives.column_panels(case.e, form)), case.at)
-    yield from texts(derivatives.column_lines(case.e, form, moved))
-    yield Caption(derivatives.TERMS)
+def _column(subject: Subject, at: Index) -> Iterator[Part]:
+    e = subject.e
+    form, moved = derivatives.column(e, at)
+    yield Sentence(derivatives.column_sentence(e, at, form))
+    yield value_part(subject, derivatives.column_panels(form))
+    yield from texts(derivatives.column_texts(e, form, moved))
+    yield Caption(derivatives.symbols())
 
 
-def _matrix(case: Case) -> Iterator[Part]:
-    own, found, difference = derivatives.matrix(case.e)
-    yield Sentence(derivatives.matrix_sentence(case.e, found, difference))
-    yield Caption(derivatives.JACOBIAN)
-    drawn = grid(own.shape, own.axes).extent[0]
-    caption = f"{CAPTION}; the first {drawn} of {len(found)} are drawn" if drawn < len(found) else CAPTION
-    shown = Shown("jacobian", "d output i / d x j", caption, found, "", derivatives.off_diagonal(found))
-    yield grid_part(own, shown, "J")
+def _matrix(subject: Subject, at: Index) -> Iterator[Part]:
+    matrix = derivatives.matrix(subject.e)
+    count = len(matrix.values)
+    yield Sentence(derivatives.matrix_sentence(matrix))
+    yield Caption(derivatives.jacobian_caption())
+    drawn = grid(matrix.e.shape, matrix.e.axes).extent[0]
+    captions = [
+        _("rows are outputs, columns are inputs, both in row-major order; the diagonal is off the colour scale"),
+        *([_("the first {drawn} of {count} are drawn", drawn=drawn, count=count)] if drawn < count else []),
+    ]
+    values = Shown("jacobian", "d output i / d x j", "; ".join(captions), matrix.values, "", matrix.off_diagonal)
+    yield grid_part(matrix.e, values, "J")
 
 
-def _parameters(case: Case) -> Iterator[Part]:
-    found, panels = derivatives.parameter_panels(case.e, case.at, case.seed)
+def _parameters(subject: Subject, at: Index) -> Iterator[Part]:
+    found, panels = derivatives.parameter_panels(subject.e, at, subject.seed)
     yield Sentence(derivatives.parameter_sentence(found))
-    yield value_part(case.e, case.drawing, _shown(panels), case.at)
+    yield value_part(subject, panels)
 
 
-def _backward(case: Case) -> Iterator[Part]:
-    yield Sentence(FORMULA)
-    yield Text(SUMS, of="table")
-    yield Table(derivatives.BACKWARD_COLUMNS, tuple(derivatives.backward_rows(case.e, case.seed)))
-    yield Details("As the course CS231n writes it", course_pair())
+def _backward(subject: Subject, at: Index) -> Iterator[Part]:
+    formula = "`dx = (dxhat − mean(dxhat) − xhat · mean(dxhat · xhat)) / σ`"
+    yield Sentence(_("{formula}, with {dxhat}", formula=formula, dxhat="`dxhat = dout · gamma`"))
+    sums = _(
+        "The means are over statistics groups, the sums of dgamma and dbeta over parameter groups. "
+        "Largest differences from autograd:"
+    )
+    yield Text(sums, of="table")
+    yield Table(derivatives.BACKWARD_COLUMNS, derivatives.backward_rows(subject.e, subject.seed))
+    yield Details(_("As the course CS231n writes it"), course_pair())
 
 
-def _shown(panels: Iterator[derivatives.Panel] | list[derivatives.Panel]) -> list[Shown]:
-    return [Shown(*panel) for panel in panels]
-
-
-EXPERIMENTS: dict[str, Callable[[Case], Iterator[Part]]] = {
+EXPERIMENTS: dict[str, Callable[[Subject, Index], Iterator[Part]]] = {
     "column": _column,
     "matrix": _matrix,
     "parameters": _parameters,

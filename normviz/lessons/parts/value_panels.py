@@ -7,15 +7,17 @@ from collections.abc import Iterable
 from normviz.analysis.explanation import Explanation
 from normviz.figures.payload.values import Shown, values_payload
 from normviz.lessons.parts.part import Panels, Part, part_or_note
-from normviz.scene.grid import Grid, grid
+from normviz.lessons.subject import Subject
+from normviz.scene.grid import grid
 
 
-def value_part(e: Explanation, drawing: Grid, shown: Iterable[Shown], at: tuple[int, ...] | None) -> Part:
-    """The values of x's shape."""
-    return part_or_note(lambda: Panels(values_payload(e, drawing, list(shown), at=at), ("select",)))
+def value_part(subject: Subject, values: Iterable[Shown]) -> Part:
+    """Linked heatmaps of values of x's shape, or a Note with the error."""
+    return part_or_note(
+        lambda: Panels(values_payload(subject.e, subject.drawing, list(values), at=subject.at), ("select",))
+    )
 
 
-def grid_part(e: Explanation, shown: Shown, name: str) -> Part:
-    """Values of a tensor that is not the scene's, such as a Jacobian; nothing in it is selected."""
-    drawing = grid(e.shape, e.axes)
-    return part_or_note(lambda: Panels(values_payload(e, drawing, [shown], name=name), ()))
+def grid_part(e: Explanation, values: Shown, name: str) -> Part:
+    """A heatmap of another tensor than x, such as a Jacobian; its elements cannot be selected."""
+    return part_or_note(lambda: Panels(values_payload(e, grid(e.shape, e.axes), [values], name=name), ()))

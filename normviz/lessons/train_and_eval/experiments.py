@@ -1,227 +1,22 @@
-"""What the experiments of "Train and eval" say, with their numbers: sentences, lines and rows. Numbers stand in ``**``."""
+"""The texts and rows of the experiments on running statistics, small batches, sequences and devices. Numbers are in ``**``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from math import inf
-from typing import TYPE_CHECKING
 
-from normviz.analysis.comparison import suggestions
-from normviz.analysis.examples import example, from_array
-from normviz.analysis.explanation import Explanation
+from normviz.analysis.examples import example
 from normviz.analysis.number_format import format_difference, format_fixed
-from normviz.analysis.running.modes import TrainAndEval, most_warm_up, one_example, train_and_eval
-from normviz.analysis.running.momentum import forgetting, half_life, to_keras, two_forms
+from normviz.analysis.running.momentum import half_life, to_keras, two_forms
 from normviz.analysis.running.sampling import PerStep, Spread
 from normviz.analysis.running.shards import Sharded, even_sizes, shard
 from normviz.analysis.running.stream import Run, Stream, settle
 from normviz.analysis.running.torch_module import buffers, torch_words
-from normviz.layers.axes import example_axis
-from normviz.layers.errors import NormvizError
-from normviz.layers.layer import Layer
-from normviz.layers.messages import N_
-from normviz.lessons.parts.table import Column
-
-if TYPE_CHECKING:
-    from torch import Tensor
+from normviz.layers.messages import N_, _, ngettext
+from normviz.lessons.parts.table import Column, Row
 
 MOST_DEVICES = 8
-MOST_WARMED = 2**17  # elements of all batches of a warm-up, so that a page answers at once
-MOST_ASKED = 2**17  # elements of an x that is put to every other layer too
 EXAMPLES, CHANNELS = 26, 2  # of the batch that the devices share; no number of devices above 2 divides 26
-
-
-def stream_sentence(stream: Stream, found: Run) -> str:
-    """Where the running mean stands at the end, and where the truth is."""
-    step, kept, true = stream.steps, found.running_mean[-1], found.true_mean[-1]
-    return (
-        f"After **{step:,}** batches of **{stream.batch_size:,}**, running_mean is **{format_fixed(kept, 2)}** (the true mean is "
-        f"**{format_fixed(true, 2)}**) and running_var **{found.running_var[-1]:.2f}** (the true variance is **{found.true_var[-1]:.2f}**)."
-    )
-
-
-def momentum_lines(stream: Stream, found: Run) -> Iterator[str]:
-    """The two conventions, the two forms of the update, and what is forgotten when."""
-    if stream.momentum is None:
-        yield "`momentum=None`: every batch weighs the same, so the buffers are plain averages of all batches so far."
-        return
-    keras = to_keras(stream.momentum)
-    yield (
-        f"torch's `momentum={stream.momentum:g}` weighs the *new* batch. Keras, TensorFlow and most articles weigh the *old* value: "
-        f"there it is `momentum={keras:g}`. Either way {_fading(half_life(stream.momentum))}."
-    )
-    forms = two_forms(found.batch_mean, keras)
-    yield (
-        "`kept * momentum + new * (1 - momentum)` and `kept -= (kept - new) * (1 - momentum)` are the same update: "
-        f"largest difference here **{format_difference(forms.largest_difference)}**."
-    )
-    sooner = {True: "forgets sooner", False: "forgets later"}
-    yield (
-        f"A lower momentum {sooner[forgetting('keras').lower_forgets_sooner]} in Keras's convention, and "
-        f"{sooner[forgetting('torch').lower_forgets_sooner]} in torch's."
-    )
-
-
-def _fading(life: float) -> str:
-    if life == inf:
-        return "new batches do not count, and the buffers stay as they began"
-    return f"the weight of an old batch halves in **{life:.3g}** steps" if life else "only the last batch counts"
-
-
-def keeping_line(stream: Stream) -> str:
-    """What must be kept, and when it is near the truth."""
-    kept = buffers("BatchNorm1d(1)")
-    found = settle(stream)
-    names = ", ".join(buffer.name for buffer in kept)
-    when = "not in this run" if found.mean_steps is None else f"from step **{found.mean_steps}** on"
-    return (
-        f"Beside gamma and beta, BatchNorm keeps {names}. Here running_mean is within **{found.tolerance:g}** standard deviations of the truth, and stays "
-        f"there, {when}."
-    )
-
-
-def modes(e: Explanation, seed: int) -> TrainAndEval:
-    """x through train() and eval() of its layer. Raises NormvizError where torch has no such layer."""
-    return train_and_eval(_layer(e), _x(e), _warm_up(e), seed, e.layout)
-
-
-def _layer(e: Explanation) -> Layer:
-    if e.layer is not None:
-        return e.layer
-    raise NormvizError("a pattern has neither train() nor eval(); choose a layer of torch.nn.")
-
-
-def _x(e: Explanation) -> Tensor:
-    if e.x is None:
-        raise NormvizError("this tensor is too large to compute values here; make it smaller.")
-    return e.x
-
-
-def _warm_up(e: Explanation) -> int:
-    return min(20, most_warm_up(_x(e).numel()), max(1, MOST_WARMED // _x(e).numel()))
-
-
-def modes_sentence(found: TrainAndEval) -> str:
-    """Do the modes differ, where, and what one forward alone changes."""
-    number = int(found.differs.sum())
-    if not number:
-        return f"`{found.layer}` gives the same in train() and eval(): it keeps nothing between batches."
-    changed = f"one forward in train() changes **{found.buffers_changed}** buffers, without any optimizer"
-    return (
-        f"`{found.layer}` differs in **{number:,}** of **{found.differs.size:,}** elements, by up to "
-        f"**{found.largest_difference:.3g}**; {changed}."
-    )
-
-
-def modes_panels(found: TrainAndEval) -> Iterator[tuple[str, str, str, Tensor]]:
-    """Both outputs and their difference."""
-    yield (
-        "train",
-        "train()",
-        "with this batch's statistics" if not found.train_norm.running else "",
-        from_array(found.train),
-    )
-    stored = "with running statistics" if found.eval_norm.running else "with this input's statistics"
-    yield "eval", "eval()", stored, from_array(found.eval)
-    yield "gap", "train() − eval()", "zero where they agree", from_array(found.train - found.eval)
-
-
-def one_example_lines(e: Explanation, seed: int) -> Iterator[str]:
-    """One example alone, as at inference."""
-    if example_axis(e.axes) is None:
-        return
-    alone = one_example(_layer(e), _x(e), warmup=_warm_up(e), seed=seed, layout=e.layout)
-    for mode, outcome in (("train()", alone.train), ("eval()", alone.eval)):
-        if outcome.refusal:
-            yield f"The first example alone, in {mode}: torch refuses. `{outcome.refusal}`"
-        elif outcome.difference is not None:
-            yield f"The first example alone, in {mode}: largest difference from its output within the batch **{outcome.difference:.2g}**."
-
-
-MODES_COLUMNS = (
-    Column("layer", N_("layer"), code=True),
-    Column("difference", N_("largest difference")),
-    Column("buffers", N_("buffers kept")),
-    Column("running", N_("eval() uses running statistics")),
-)
-
-
-def modes_rows(e: Explanation, seed: int) -> list[dict[str, object]]:
-    """The largest difference between the modes, layer by layer, BatchNorm without running statistics among them.
-
-    Raises NormvizError above 2^17 elements.
-    """
-    if _x(e).numel() > MOST_ASKED:
-        raise NormvizError(
-            f"other layers are asked for x of up to {MOST_ASKED:,} elements, and this one has {_x(e).numel():,}; make it smaller."
-        )
-    return list(_modes_rows(e, seed))
-
-
-def _modes_rows(e: Explanation, seed: int) -> Iterator[dict[str, object]]:
-    families: dict[str, Layer] = {}
-    for text in suggestions(e.shape, e.layout):
-        layer = Layer.parse(text)
-        if isinstance(layer, Layer) and layer.kind.module:
-            families.setdefault(layer.kind.family, layer)
-    untracked = [layer.with_(track_running_stats=False) for layer in families.values() if layer.tracks]
-    for layer in (*families.values(), *untracked):
-        try:
-            both = train_and_eval(layer, _x(e), _warm_up(e), seed, e.layout)
-        except NormvizError:
-            continue
-        yield {
-            "layer": str(layer),
-            "difference": f"{both.largest_difference:.3g}",
-            "buffers": sum(buffer.elements for buffer in buffers(layer)),
-            "running": both.eval_norm.running,
-        }
-
-
-def spread_sentence(found: Spread) -> str:
-    """How much the mean of a small batch is off."""
-    small, large = found.batch_size[0], found.batch_size[-1]
-    return (
-        f"Means of batches of **{small}** spread by **{found.mean_spread[0]:.2f}**, of batches of **{large}** by "
-        f"**{found.mean_spread[-1]:.2f}**: the smaller the batch, the noisier what BatchNorm subtracts."
-    )
-
-
-def refusal_lines() -> Iterator[str]:
-    """A batch of one, in torch's own words."""
-    words = torch_words("BatchNorm1d(3)", example("normal", (1, 3), ("n", "d")))
-    yield f"A batch of one has no spread at all, and torch refuses it in training: `{words}`"
-
-
-def sequences_sentence(found: PerStep) -> str:
-    """How many sequences are left at the last step."""
-    last = len(found.left) - 1
-    if not last:
-        return f"All **{found.left[0]}** sequences end after one step: nothing is lost along the way."
-    refused = (
-        f" At **{int(found.refused.sum())}** steps one sequence is left, and torch refuses." if found.refusal else ""
-    )
-    return (
-        f"At step 0 all **{found.left[0]}** sequences have a value, at step **{last}** only **{found.left[-1]}**: statistics for every time "
-        f"step get noisier along the way.{refused}"
-    )
-
-
-def devices(count: int, seed: int = 0) -> Sharded:
-    """A batch of 26 examples of two channels, cut for ``count`` devices as evenly as it can be."""
-    x = example("scales", (EXAMPLES, CHANNELS), ("n", "c"), seed)
-    return shard(x.double(), even_sizes(EXAMPLES, count))
-
-
-def devices_sentence(found: Sharded) -> str:
-    """Per-shard statistics differ; combined by their counts they are the whole batch's."""
-    different = len({tuple(mean) for mean in found.shard_mean.tolist()})
-    return (
-        f"**{len(found.sizes)}** devices, **{different}** different means. Combined by their counts, as SyncBatchNorm does, they are those of the "
-        f"whole batch: largest difference **{format_difference(max(found.mean_gap.largest, found.var_gap.largest))}**."
-    )
-
-
 DEVICES_COLUMNS = (
     Column("device", N_("device")),
     Column("examples", N_("examples")),
@@ -232,33 +27,154 @@ DEVICES_COLUMNS = (
 )
 
 
-def devices_rows(found: Sharded) -> list[dict[str, object]]:
-    """Each device's mean and variance of both channels, then combined, then BatchNorm on the whole batch."""
-
-    def row(name: str, count: int, mean: object, var: object) -> dict[str, object]:
-        values = {
-            f"{kind}{channel}": format_fixed(float(numbers[channel]), 4)  # type: ignore[index]
-            for kind, numbers in (("mean", mean), ("var", var))
-            for channel in range(CHANNELS)
-        }
-        return {"device": name, "examples": count, **values}
-
-    shards = [row(f"device {i}", size, found.shard_mean[i], found.shard_var[i]) for i, size in enumerate(found.sizes)]
-    total = sum(found.sizes)
-    return [
-        *shards,
-        row("combined", total, found.mean, found.var),
-        row("whole batch", total, found.whole_mean, found.whole_var),
-    ]
-
-
-def devices_lines(found: Sharded) -> Iterator[str]:
-    """What goes wrong without SyncBatchNorm, and with the plain average of variances."""
-    yield (
-        f"Without synchronizing, outputs differ from the whole batch's by up to **{found.shard_difference:.3g}**; with it, by "
-        f"**{format_difference(found.output_gap.largest)}**."
+def stream_sentence(stream: Stream, history: Run) -> str:
+    """The running statistics at the end, and the true ones."""
+    return ngettext(
+        "After **{n:,}** batch of **{batch_size:,}**, running_mean is **{mean}** (the true mean is **{true_mean}**) and "
+        "running_var **{var}** (the true variance is **{true_var}**).",
+        "After **{n:,}** batches of **{batch_size:,}**, running_mean is **{mean}** (the true mean is **{true_mean}**) and "
+        "running_var **{var}** (the true variance is **{true_var}**).",
+        stream.steps,
+        batch_size=stream.batch_size,
+        mean=format_fixed(history.running_mean[-1], 2),
+        true_mean=format_fixed(history.true_mean[-1], 2),
+        var=format_fixed(history.running_var[-1], 2),
+        true_var=format_fixed(history.true_var[-1], 2),
     )
-    yield (
-        f"Averaging the devices' variances is not enough: it is off by up to **{found.naive_difference:.3g}**, because it leaves "
-        "out how far the devices' means are apart."
+
+
+def momentum_texts(stream: Stream, history: Run) -> Iterator[str]:
+    """Both conventions of momentum, both forms of the update, and how fast old batches are forgotten."""
+    if stream.momentum is None:
+        yield _(
+            "`momentum=None`: every batch has the same weight, so the buffers are plain averages of all batches so far."
+        )
+        return
+    keras = to_keras(stream.momentum)
+    yield _(
+        "torch's `momentum={torch:g}` is the weight of the *new* batch. In Keras, TensorFlow and most articles it is the weight "
+        "of the *old* value: `momentum={keras:g}`.",
+        torch=stream.momentum,
+        keras=keras,
+    )
+    yield _forgetting(half_life(stream.momentum))
+    yield _(
+        "`kept * momentum + new * (1 - momentum)` and `kept -= (kept - new) * (1 - momentum)` are the same update: largest "
+        "difference here **{difference}**.",
+        difference=format_difference(two_forms(history.batch_mean, keras).largest_difference),
+    )
+    yield _("A lower momentum forgets old batches sooner in Keras's convention, and later in torch's.")
+
+
+def _forgetting(steps: float) -> str:
+    if steps == inf:
+        return _("New batches have no weight: the buffers keep their first values.")
+    if not steps:
+        return _("Only the last batch has a weight.")
+    return _("The weight of an old batch halves in **{steps:.3g}** steps.", steps=steps)
+
+
+def buffers_text(stream: Stream) -> str:
+    """What BatchNorm stores, and when the running mean is close to the true one."""
+    names = ", ".join(buffer.name for buffer in buffers("BatchNorm1d(1)"))
+    settled = settle(stream)
+    stored = _("Besides gamma and beta, BatchNorm stores {names}.", names=names)
+    if settled.mean_steps is None:
+        when = _(
+            "In this run, running_mean does not stay within **{tolerance:g}** standard deviations of the true mean.",
+            tolerance=settled.tolerance,
+        )
+    else:
+        when = _(
+            "Here running_mean stays within **{tolerance:g}** standard deviations of the true mean from step **{step}** on.",
+            tolerance=settled.tolerance,
+            step=settled.mean_steps,
+        )
+    return f"{stored} {when}"
+
+
+def spread_sentence(found: Spread) -> str:
+    """How far the means of small and of large batches are from the true mean."""
+    return _(
+        "The means of batches of **{small}** have a standard deviation of **{small_spread:.2f}**, those of batches of **{large}** one "
+        "of **{large_spread:.2f}**: the smaller the batch, the noisier the mean that BatchNorm subtracts.",
+        small=found.batch_size[0],
+        small_spread=found.mean_spread[0],
+        large=found.batch_size[-1],
+        large_spread=found.mean_spread[-1],
+    )
+
+
+def refusal_text() -> str:
+    words = torch_words("BatchNorm1d(3)", example("normal", (1, 3), ("n", "d")))
+    return _("A batch of one example has no spread, and torch refuses it in training: `{words}`", words=words)
+
+
+def sequences_sentence(found: PerStep) -> str:
+    """How many sequences remain at the last step."""
+    count, last = int(found.left[0]), len(found.left) - 1
+    if not last:
+        return _("All **{count}** sequences end after one step: none is shorter than another.", count=count)
+    sentence = _(
+        "At step 0 all **{count}** sequences have a value, at step **{last}** only **{left}**: statistics for every time step "
+        "get noisier with each step.",
+        count=count,
+        last=last,
+        left=found.left[-1],
+    )
+    if not found.refusal:
+        return sentence
+    refused = ngettext(
+        "At **{n}** step only one sequence remains, and torch refuses it.",
+        "At **{n}** steps only one sequence remains, and torch refuses it.",
+        int(found.refused.sum()),
+    )
+    return f"{sentence} {refused}"
+
+
+def devices(count: int, seed: int = 0) -> Sharded:
+    """A batch of 26 examples of two channels, split over ``count`` devices as evenly as possible."""
+    x = example("scales", (EXAMPLES, CHANNELS), ("n", "c"), seed)
+    return shard(x.double(), even_sizes(EXAMPLES, count))
+
+
+def devices_sentence(found: Sharded) -> str:
+    """The devices' statistics differ; combined by their counts they equal those of the whole batch."""
+    return _(
+        "**{devices}** devices, **{means}** different means. Combined by their counts, as SyncBatchNorm does, they equal the "
+        "statistics of the whole batch: largest difference **{difference}**.",
+        devices=len(found.sizes),
+        means=len({tuple(mean) for mean in found.shard_mean.tolist()}),
+        difference=format_difference(max(found.mean_gap.largest, found.var_gap.largest)),
+    )
+
+
+def devices_rows(found: Sharded) -> tuple[Row, ...]:
+    """The mean and variance of both channels on each device, combined, and of the whole batch."""
+    names = [_("device {number}", number=number) for number in range(len(found.sizes))]
+    total = sum(found.sizes)
+    statistics = [
+        *zip(names, found.sizes, found.shard_mean, found.shard_var, strict=True),
+        (_("combined"), total, found.mean, found.var),
+        (_("whole batch"), total, found.whole_mean, found.whole_var),
+    ]
+    return tuple(
+        {"device": name, "examples": examples}
+        | {f"mean{channel}": format_fixed(float(mean[channel]), 4) for channel in range(CHANNELS)}
+        | {f"var{channel}": format_fixed(float(var[channel]), 4) for channel in range(CHANNELS)}
+        for name, examples, mean, var in statistics
+    )
+
+
+def devices_texts(found: Sharded) -> Iterator[str]:
+    """The errors without SyncBatchNorm, and with a plain average of the variances."""
+    yield _(
+        "Without synchronization, outputs differ from those of the whole batch by up to **{without:.3g}**; with it, by **{with_sync}**.",
+        without=found.shard_difference,
+        with_sync=format_difference(found.output_gap.largest),
+    )
+    yield _(
+        "The average of the devices' variances is wrong by up to **{difference:.3g}**, because it ignores the differences between "
+        "the devices' means.",
+        difference=found.naive_difference,
     )

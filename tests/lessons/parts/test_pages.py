@@ -52,12 +52,12 @@ def test_a_legal_wish_without_a_figure_says_why():
     assert said == [Note("a pattern has neither train() nor eval(); choose a layer of torch.nn.")]
 
 
-def test_other_layers_are_asked_up_to_a_limit():
+def test_other_layers_are_compared_up_to_a_limit():
     link = "show=modes&layer=LayerNorm(512)&shape="
     (*_, asked), (*_, left_out) = (parts_of("train_and_eval", f"{link}{size},512") for size in (256, 257))
     assert isinstance(asked, Table)
     assert left_out == Note(
-        "other layers are asked for x of up to 131,072 elements, and this one has 131,584; make it smaller."
+        "other layers are compared on an x of up to 131,072 elements, and this one has 131,584; make it smaller."
     )
 
 

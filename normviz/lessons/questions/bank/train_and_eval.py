@@ -12,7 +12,7 @@ from normviz.lessons.questions.facts import ROUNDING, count_buffers, module_of, 
 from normviz.lessons.questions.question import Facts, define
 from normviz.lessons.questions.sources import ARTICLE, BATCH_NORM_PAPER, COURSE, issue, torch_page
 from normviz.lessons.questions.topics import TRAIN_AND_EVAL
-from normviz.lessons.train_and_eval import experiments
+from normviz.lessons.train_and_eval import modes
 
 LAYER, BATCH = "LayerNorm(6)", "BatchNorm1d(6)"
 
@@ -20,7 +20,7 @@ LAYER, BATCH = "LayerNorm(6)", "BatchNorm1d(6)"
 @define("s1c", TRAIN_AND_EVAL, "train_and_eval", "show=modes&shape=4,6&layer=BatchNorm1d(6)", COURSE)
 def layer_norm_modes() -> Facts:
     layer, batch = (
-        experiments.modes(scene_of(f"shape=4,6&layer={text}").explanation, 0).largest_difference
+        modes.both_modes(scene_of(f"shape=4,6&layer={text}").explanation, 0).largest_difference
         for text in (LAYER, BATCH)
     )
     return {
@@ -66,7 +66,7 @@ def running_mean_used() -> Facts:
         fresh, overwritten = (module_of("BatchNorm1d(3)").train(mode) for _ in range(2))
         overwritten.get_buffer("running_mean").fill_(5)
         gaps[mode] = largest_difference(fresh(x).detach(), overwritten(x).detach())
-    found = experiments.modes(scene_of("shape=6,3&layer=BatchNorm1d(3)").explanation, 0)
+    found = modes.both_modes(scene_of("shape=6,3&layer=BatchNorm1d(3)").explanation, 0)
     return {
         "train_gap": gaps[True],
         "eval_gap": gaps[False],

@@ -7,12 +7,12 @@ from normviz.analysis.explanation import describe
 from normviz.analysis.running.modes import one_example, train_and_eval
 from normviz.analysis.running.torch_module import buffers
 from normviz.lessons.questions.facts import ROUNDING, module_of, normal, scene_of
-from normviz.lessons.train_and_eval import experiments
+from normviz.lessons.train_and_eval import modes
 from tests.lessons.questions.statements.measure import Statements, facts
 
 
 def s1c() -> Statements:
-    batch = experiments.modes(scene_of("shape=4,6&layer=BatchNorm1d(6)").explanation, 0)
+    batch = modes.both_modes(scene_of("shape=4,6&layer=BatchNorm1d(6)").explanation, 0)
     return {
         "LayerNorm gives exactly the same": facts("s1c")["layer"] == 0,
         "BatchNorm uses running statistics in eval mode": batch.eval_norm.running,
@@ -32,7 +32,7 @@ def q16() -> Statements:
 
 
 def s3k() -> Statements:
-    both, f = experiments.modes(scene_of("shape=6,3&layer=BatchNorm1d(3)").explanation, 0), facts("s3k")
+    both, f = modes.both_modes(scene_of("shape=6,3&layer=BatchNorm1d(3)").explanation, 0), facts("s3k")
     return {
         "train mode does not read the running mean": f["train_gap"] == 0,
         "eval mode reads the running mean": f["eval_gap"] > 1,

@@ -1,0 +1,35 @@
+"""What the pages are about: a layer on a tensor, and how the tensor is drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from normviz.analysis.explanation import Explanation
+from normviz.scene.grid import Grid
+from normviz.scene.scene import Scene
+
+Index = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A layer on a tensor.
+
+    e           the layer on x
+    drawing     the position of each element in the heatmaps
+    at          the selected element, or None
+    seed        of other random numbers, such as the gradient of the output
+    editable    can the reader edit single values of x?
+    computable  is x small enough to compute with?
+    """
+
+    e: Explanation
+    drawing: Grid
+    at: Index | None
+    seed: int = 0
+    editable: bool = False
+    computable: bool = True
+
+
+def subject_of(scene: Scene) -> Subject:
+    return Subject(scene.explanation, scene.grid, scene.at, scene.seed, scene.editable, scene.computable)

@@ -1,0 +1,137 @@
+"""train() and eval() of one layer on x: the texts, values and rows of the experiment "modes"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from normviz.analysis.comparison import suggestions
+from normviz.analysis.examples import from_array
+from normviz.analysis.explanation import Explanation
+from normviz.analysis.running.modes import TrainAndEval, most_warm_up, one_example, train_and_eval
+from normviz.analysis.running.torch_module import buffers
+from normviz.figures.payload.values import Shown
+from normviz.layers.axes import example_axis
+from normviz.layers.errors import NormvizError
+from normviz.layers.layer import Layer
+from normviz.layers.messages import N_, _, ngettext
+from normviz.lessons.parts.table import Column, Row
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+MOST_WARMED = 2**17  # elements of all batches of a warm-up, so that a page answers at once
+MOST_COMPARED = 2**17  # elements of an x on which other layers are compared
+COLUMNS = (
+    Column("layer", N_("layer"), code=True),
+    Column("difference", N_("largest difference")),
+    Column("buffers", N_("elements in buffers")),
+    Column("running", N_("eval() uses running statistics")),
+)
+
+
+def both_modes(e: Explanation, seed: int) -> TrainAndEval:
+    """The layer on x in train mode and in eval mode. Raises NormvizError if torch does not have the layer."""
+    return train_and_eval(_layer(e), _x(e), _warm_up(e), seed, e.layout)
+
+
+def _layer(e: Explanation) -> Layer:
+    if e.layer is None:
+        raise NormvizError(_("a pattern has neither train() nor eval(); choose a layer of torch.nn."))
+    return e.layer
+
+
+def _x(e: Explanation) -> Tensor:
+    if e.x is None:
+        raise NormvizError(_("this tensor is too large to compute values here; make it smaller."))
+    return e.x
+
+
+def _warm_up(e: Explanation) -> int:
+    elements = _x(e).numel()
+    return min(20, most_warm_up(elements), max(1, MOST_WARMED // elements))
+
+
+def sentence(found: TrainAndEval) -> str:
+    """How many elements differ between the modes, and how many buffers one forward pass changes."""
+    differing = int(found.differs.sum())
+    if not differing:
+        return _(
+            "`{layer}` gives the same output in train() and eval(): it stores nothing between batches.",
+            layer=found.layer,
+        )
+    outputs = _(
+        "`{layer}` differs in **{differing:,}** of **{count:,}** elements, by up to **{largest:.3g}**.",
+        layer=found.layer,
+        differing=differing,
+        count=found.differs.size,
+        largest=found.largest_difference,
+    )
+    changed = ngettext(
+        "One forward pass in train() changes **{n}** buffer, without any optimizer.",
+        "One forward pass in train() changes **{n}** buffers, without any optimizer.",
+        found.buffers_changed,
+    )
+    return f"{outputs} {changed}"
+
+
+def outputs(found: TrainAndEval) -> Iterator[Shown]:
+    """The outputs of both modes, and their difference."""
+    batch, running = _("with this batch's statistics"), _("with running statistics")
+    yield Shown("train", "train()", "" if found.train_norm.running else batch, from_array(found.train))
+    own = _("with this input's statistics")
+    yield Shown("eval", "eval()", running if found.eval_norm.running else own, from_array(found.eval))
+    yield Shown("gap", "train() − eval()", _("zero where they agree"), from_array(found.train - found.eval))
+
+
+def one_example_texts(e: Explanation, seed: int) -> Iterator[str]:
+    """The first example alone, as in inference."""
+    if example_axis(e.axes) is None:
+        return
+    alone = one_example(_layer(e), _x(e), warmup=_warm_up(e), seed=seed, layout=e.layout)
+    for mode, outcome in (("train()", alone.train), ("eval()", alone.eval)):
+        if outcome.refusal:
+            yield _(
+                "The first example alone, in {mode}: torch refuses. `{refusal}`", mode=mode, refusal=outcome.refusal
+            )
+        elif outcome.difference is not None:
+            yield _(
+                "The first example alone, in {mode}: largest difference from its output within the batch **{difference:.2g}**.",
+                mode=mode,
+                difference=outcome.difference,
+            )
+
+
+def rows(e: Explanation, seed: int) -> tuple[Row, ...]:
+    """The largest difference between the modes for each family of layers, and for BatchNorm without running statistics.
+
+    Raises NormvizError above 2^17 elements.
+    """
+    if _x(e).numel() > MOST_COMPARED:
+        raise NormvizError(
+            _(
+                "other layers are compared on an x of up to {most:,} elements, and this one has {elements:,}; make it smaller.",
+                most=MOST_COMPARED,
+                elements=_x(e).numel(),
+            )
+        )
+    families: dict[str, Layer] = {}
+    for text in suggestions(e.shape, e.layout):
+        layer = Layer.parse(text)
+        if isinstance(layer, Layer) and layer.kind.module:
+            families.setdefault(layer.kind.family, layer)
+    untracked = [layer.with_(track_running_stats=False) for layer in families.values() if layer.tracks]
+    return tuple(row for layer in (*families.values(), *untracked) for row in _row(layer, e, seed))
+
+
+def _row(layer: Layer, e: Explanation, seed: int) -> Iterator[Row]:
+    try:
+        found = train_and_eval(layer, _x(e), _warm_up(e), seed, e.layout)
+    except NormvizError:  # torch refuses this x
+        return
+    yield {
+        "layer": str(layer),
+        "difference": f"{found.largest_difference:.3g}",
+        "buffers": sum(buffer.elements for buffer in buffers(layer)),
+        "running": found.eval_norm.running,
+    }
