@@ -153,6 +153,8 @@ def test_a_trace_of_too_many_elements_is_refused():
     x = torch.zeros(1).expand(2**26 + 1)
     e = explain(f"LayerNorm({2**26 + 1})", x)
     assert e.counts.parameters == 2 * (2**26 + 1)
-    message = "this needs an array of 67,108,865 elements, more than 67,108,864; counts and patterns work for any shape."
+    message = (
+        "this needs an array of 67,108,865 elements, more than 67,108,864; counts and patterns work for any shape."
+    )
     with pytest.raises(NormvizError, match=re.escape(message)):
         _ = e.trace

@@ -4,8 +4,8 @@ With sigma = sqrt(var + eps), xhat = (x - mean) / sigma and m elements in a stat
 
     d y_i / d x_j = gamma_i / sigma * (delta_ij - 1/m - xhat_i xhat_j / m)
 
-The second term comes through the mean and is absent without one (RMSNorm), the third comes through the variance; with running
-statistics both are absent, and the Jacobian is diagonal. The formula is exact for every eps, as eps is in sigma and in xhat.
+The second term comes from the mean and is absent without centering (RMSNorm); the third comes from the variance. With running
+statistics both are absent, and the Jacobian is diagonal. The formula is exact for every eps, because sigma and xhat include it.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from einops import reduce, repeat
+from einops import reduce
 from torch import Tensor
 
-from normviz.analysis.forward import Values, as_tensor, broadcast, largest_difference
+from normviz.analysis.forward import Values, as_tensor, broadcast, group_mean, largest_difference
 from normviz.analysis.gradients.derivatives import MOST_ELEMENTS, MOST_IN_MATRIX, column, in_float64, output
 from normviz.layers.errors import NormvizError
-from normviz.layers.norm import Norm
+from normviz.layers.messages import _
 from normviz.layers.sharing import check_index
 
 if TYPE_CHECKING:
@@ -36,16 +36,16 @@ MOST_IN_BACKWARD = 2**16  # elements of x
 class ClosedForm:
     """One column of the Jacobian: ``total = factor * (itself + through_mean + through_var)``. Tensors are float64, x's shape.
 
-    at            the input x_j that moves
-    m             elements in its statistics group
+    at            the input x_j
+    m             number of elements in its statistics group
     sigma         sqrt(var + eps) of its group
-    group         which outputs are of its group
+    group         which outputs are in its group
     factor        gamma_i / sigma_i
     itself        delta_ij: 1 at x_j, 0 elsewhere
-    through_mean  -1/m in the group; None without a mean of this input
+    through_mean  -1/m in the group; None without a mean of x
     through_var   -xhat_i xhat_j / m in the group; None with running statistics
     total         the derivatives
-    autograd      the same by torch autograd
+    autograd      the same derivatives by torch autograd
     """
 
     at: tuple[int, ...]
@@ -76,7 +76,7 @@ def closed_column(e: Explanation, at: Sequence[int]) -> ClosedForm:
     e   an explanation with values, of at most 4,096 elements.
     at  the index of the input.
 
-    Raises NormvizError where there are no values, or too many, or no such element.
+    Raises NormvizError if there are no values, or too many, or no such element.
     Source: Ioffe & Szegedy 2015, section 3, the chain rule through mean and variance.
 
     >>> from normviz import explain
@@ -98,17 +98,17 @@ def closed_column(e: Explanation, at: Sequence[int]) -> ClosedForm:
 
 
 def closed_jacobian(e: Explanation) -> Tensor:
-    """``gradients.jacobian`` by the formula: float64, (elements, elements), for at most 256 elements.
+    """``derivatives.jacobian`` by the formula: float64, (elements, elements), for at most 256 elements.
 
-    Raises NormvizError where there are no values, or too many.
+    Raises NormvizError if there are no values, or too many.
     """
     wide = in_float64(e, MOST_IN_MATRIX, "a full Jacobian")
-    _, factor, *terms = _terms(wide, torch.arange(prod(e.shape)))
+    _same, factor, *terms = _terms(wide, torch.arange(prod(e.shape)))
     return factor * _sum(*terms)
 
 
 def _terms(e: Explanation, inputs: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor | None]:
-    """Same group?, the factor (elements, 1), and the three terms (elements, inputs) for the inputs of these flat indices."""
+    """Whether the group is the same, the factor (elements, 1), and the three terms (elements, inputs), for flat ``inputs``."""
     steps, norm, m = e.trace, e.norm, e.counts.elements_per_statistic
     ids = torch.tensor(e.stat_ids).flatten()
     same = ids[:, None] == ids[inputs]
@@ -131,7 +131,7 @@ def _gamma(e: Explanation) -> Tensor:
 
 @dataclass(frozen=True, eq=False)
 class Gradients:
-    """The loss's derivatives, float64: dx of x's shape, dgamma and dbeta of theirs, or None where there is none."""
+    """The gradients of the loss, float64: dx of x's shape, dgamma and dbeta of gamma's shape, or None if there is none."""
 
     dx: Tensor
     dgamma: Tensor | None
@@ -146,12 +146,12 @@ def backward(e: Explanation, dout: Any) -> Gradients:
         dgamma = sum(dout * xhat)
         dbeta  = sum(dout)
 
-    Without centring there is no ``mean(dxhat)``; with running statistics dx = dxhat / sigma.
+    Without centering there is no ``mean(dxhat)``; with running statistics dx = dxhat / sigma.
 
     e     an explanation with values, of at most 65,536 elements.
-    dout  the loss's derivative by the output: tensor or array of x's shape.
+    dout  the gradient of the loss with respect to the output: tensor or array of x's shape.
 
-    Raises NormvizError where there are no values, or too many, or dout has another shape.
+    Raises NormvizError if there are no values, or too many, or dout has another shape.
     Source: Ioffe & Szegedy 2015, section 3.
 
     >>> from normviz import explain
@@ -164,9 +164,9 @@ def backward(e: Explanation, dout: Any) -> Gradients:
     norm, xhat = wide.norm, wide.trace.normalized
     dx = dxhat = dout * _gamma(wide)
     if norm.center and not norm.running:
-        dx = dx - _group_mean(norm, dxhat)
+        dx = dx - group_mean(norm, dxhat)
     if not norm.running:
-        dx = dx - xhat * _group_mean(norm, dxhat * xhat)
+        dx = dx - xhat * group_mean(norm, dxhat * xhat)
     return Gradients(
         dx=dx / torch.sqrt(wide.trace.var + wide.trace.eps),
         dgamma=None if norm.params is None else _parameter_sum(wide, dout * xhat),
@@ -176,7 +176,7 @@ def backward(e: Explanation, dout: Any) -> Gradients:
 
 @torch.enable_grad()  # a caller may be under no_grad
 def autograd_backward(e: Explanation, dout: Any) -> Gradients:
-    """``backward`` by torch autograd, of torch's own layer where there is one."""
+    """``backward`` by torch autograd, through torch's own layer if there is one."""
     wide, dout = _wide(e, dout)
     held = wide.layer_values()
     numbers = {"x": wide.x, "gamma": held.gamma, "beta": held.beta}
@@ -188,24 +188,24 @@ def autograd_backward(e: Explanation, dout: Any) -> Gradients:
 
 
 def gradient_differences(one: Gradients, other: Gradients) -> dict[str, float]:
-    """The largest difference of each gradient: ``{"dx": ..., "dgamma": ..., "dbeta": ...}``, without those that are None."""
+    """The largest difference of each gradient: ``{"dx": ..., "dgamma": ..., "dbeta": ...}``, without gradients that are None."""
     pairs = {name: (value, getattr(other, name)) for name, value in vars(one).items() if value is not None}
     return {name: largest_difference(*pair) for name, pair in pairs.items()}
 
 
 def upstream(shape: tuple[int, ...], seed: int = 0) -> Tensor:
-    """An example of dout: standard normal numbers rounded to two decimals, float64, of ``shape``."""
+    """An example dout: standard normal numbers rounded to two decimals, float64, of ``shape``."""
     noise = torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
     return torch.round(noise, decimals=2)
 
 
 @dataclass(frozen=True, eq=False)
 class ParameterSum:
-    """The sums that are one gamma's and one beta's gradient. Tensors are of x's shape.
+    """The gradients of one gamma and one beta as sums. Tensors have x's shape.
 
-    elements   which elements of x meet this gamma: the ones that are summed
+    elements   which elements of x use this gamma; the sum is over them
     for_gamma  dout * xhat there, 0 elsewhere
-    for_beta   dout there, 0 elsewhere; None where there is no beta
+    for_beta   dout there, 0 elsewhere; None if there is no beta
     dgamma     the sum of for_gamma
     dbeta      the sum of for_beta, or None
     """
@@ -218,17 +218,19 @@ class ParameterSum:
 
 
 def parameter_sum(e: Explanation, at: Sequence[int], dout: Any) -> ParameterSum:
-    """Which elements are summed into the gradient of the gamma (and beta) that x[at] meets: its parameter group.
+    """The elements that are summed for the gradient of the gamma and beta that x[at] uses: its parameter group.
 
     e     an explanation with values, of at most 4,096 elements.
     at    the index of an element.
-    dout  the loss's derivative by the output: tensor or array of x's shape.
+    dout  the gradient of the loss with respect to the output: tensor or array of x's shape.
 
-    Raises NormvizError as ``backward`` does, and where there is no gamma or no such element.
+    Raises NormvizError like ``backward``, and if there is no gamma or no such element.
     """
     wide, dout = _wide(e, dout, MOST_ELEMENTS)
     if e.param_ids is None:
-        raise NormvizError(f"{e.title} has no gamma, so nothing is summed; choose a layer with affine=True.")
+        raise NormvizError(
+            _("{layer} has no gamma, so there is no sum; choose a layer with affine=True.", layer=e.title)
+        )
     elements = torch.tensor(e.param_ids == e.param_ids[check_index(at, e.shape)])
     for_gamma = torch.where(elements, dout * wide.trace.normalized, 0.0)
     for_beta = torch.where(elements, dout, 0.0) if e.norm.bias else None
@@ -240,26 +242,21 @@ def _wide(e: Explanation, dout: Any, most: int = MOST_IN_BACKWARD) -> tuple[Expl
     wide, dout = in_float64(e, most, "a backward pass"), as_tensor(dout).to("cpu", torch.float64)
     if tuple(dout.shape) != e.shape:
         raise NormvizError(
-            f"dout has shape {tuple(dout.shape)} and the output {e.shape}; give the loss's derivative by each output, as in "
-            f"torch.randn{e.shape}."
+            _(
+                "dout has shape {dout} and the output has {shape}; give the gradient of the loss for each output, as in "
+                "torch.randn{shape}.",
+                dout=tuple(dout.shape),
+                shape=e.shape,
+            )
         )
     return wide, dout
-
-
-def _group_mean(norm: Norm, numbers: Tensor) -> Tensor:
-    """The mean of every statistics group, at each of its elements."""
-    sizes = norm.pattern.sizes(numbers.shape, norm.split_sizes)
-    means: Tensor = reduce(numbers, norm.stats, "mean", **norm.split_sizes)
-    left, kept = norm.stats.split("->")
-    laid: Tensor = repeat(means, f"{kept} -> {left}", **sizes)
-    return laid
 
 
 def _parameter_sum(e: Explanation, numbers: Tensor) -> Tensor:
     """The sum of every parameter group, of gamma's shape."""
     parts = dict(zip(e.norm.axes, e.norm.pattern.left, strict=True))
-    atoms = [part for name in e.norm.gamma_axes for part in parts.get(name, (name,))]
-    left, _ = e.norm.stats.split("->")
-    sums: Tensor = reduce(numbers, f"{left} -> {' '.join(atoms)}", "sum", **e.norm.split_sizes)
+    names = [part for axis in e.norm.gamma_axes for part in parts.get(axis, (axis,))]
+    left = e.norm.stats.split("->")[0]
+    sums: Tensor = reduce(numbers, f"{left} -> {' '.join(names)}", "sum", **e.norm.split_sizes)
     assert e.counts.gamma_shape is not None
     return sums.reshape(e.counts.gamma_shape)

@@ -1,7 +1,7 @@
-"""What moves when one input moves: a layer's Jacobian by torch autograd, and one input perturbed for real.
+"""The Jacobian of a layer by torch autograd, and finite differences for one perturbed input.
 
-Everything is float64, whatever x's type, so that differences are those of formulas and not of rounding; eps stays the one
-that x's type means. Torch's own layer is differentiated where torch has one, else ``compute.forward``.
+Everything is computed in float64, so that differences come from formulas and not from rounding; eps=None still means the
+machine epsilon of x's dtype. The layer is torch's own if torch has it, else ``analysis.forward``.
 """
 
 from __future__ import annotations
@@ -16,26 +16,27 @@ import torch
 from torch import Tensor
 from torch.func import functional_call
 
-from normviz.analysis.forward import Values, forward, largest_difference, used_eps
+from normviz.analysis.forward import Values, forward, largest_difference, running_statistics, used_eps
 from normviz.layers.errors import NormvizError, echo
+from normviz.layers.messages import _
 from normviz.layers.sharing import check_index
 
 if TYPE_CHECKING:
     from normviz.analysis.explanation import Explanation
 
-MOST_ELEMENTS = 4096  # of x, for a column, a row or a perturbed input
-MOST_IN_MATRIX = 256  # of x, for all of a Jacobian
+MOST_ELEMENTS = 4096  # of x, for a column, a row or a perturbation
+MOST_IN_MATRIX = 256  # of x, for a full Jacobian
 LARGEST_STEP = 1e6
 
 
 @torch.enable_grad()  # a caller may be under no_grad
 def jacobian(e: Explanation) -> Tensor:
-    """Every derivative of every output by every input: entry (i, j) is d y_i / d x_j, both numbered row-major.
+    """The derivative of every output with respect to every input: entry (i, j) is d y_i / d x_j, both in row-major order.
 
     e   an explanation with values, of at most 256 elements.
 
-    Returns float64, (elements, elements): exactly 0 where i and j are of different statistics groups.
-    Raises NormvizError where there are no values, or too many.
+    Returns float64, (elements, elements): exactly 0 if i and j are in different statistics groups.
+    Raises NormvizError if there are no values, or too many.
 
     >>> from normviz import explain
     >>> jacobian(explain("LayerNorm(2, eps=0)", torch.tensor([[1.0, 3.0]]))).tolist()  # two elements: see vanishing.py
@@ -49,13 +50,13 @@ def jacobian(e: Explanation) -> Tensor:
 
 @torch.enable_grad()  # a caller may be under no_grad
 def column(e: Explanation, at: Sequence[int]) -> Tensor:
-    """How every output moves with x[at]: d y_i / d x[at] for all i.
+    """The derivative of every output with respect to x[at]: d y_i / d x[at] for all i.
 
     e   an explanation with values, of at most 4,096 elements.
     at  the index of the input.
 
-    Returns float64, x's shape. It takes two backward passes: v J is linear in v, and its derivative by v is J's column.
-    Raises NormvizError where there are no values, or too many, or no such element.
+    Returns float64, x's shape. Two backward passes: v J is linear in v, and its derivative with respect to v is J's column.
+    Raises NormvizError if there are no values, or too many, or no such element.
     """
     e, at = in_float64(e), check_index(at, e.shape)
     x, y = _graph(e)
@@ -66,13 +67,13 @@ def column(e: Explanation, at: Sequence[int]) -> Tensor:
 
 @torch.enable_grad()  # a caller may be under no_grad
 def row(e: Explanation, at: Sequence[int]) -> Tensor:
-    """How y[at] moves with every input: d y[at] / d x_j for all j.
+    """The derivative of y[at] with respect to every input: d y[at] / d x_j for all j.
 
     e   an explanation with values, of at most 4,096 elements.
     at  the index of the output.
 
     Returns float64, x's shape.
-    Raises NormvizError where there are no values, or too many, or no such element.
+    Raises NormvizError if there are no values, or too many, or no such element.
     """
     e, at = in_float64(e), check_index(at, e.shape)
     x, y = _graph(e)
@@ -81,10 +82,10 @@ def row(e: Explanation, at: Sequence[int]) -> Tensor:
 
 @dataclass(frozen=True, eq=False)
 class Perturbation:
-    """One input moved by ``h``, and what the outputs did. Tensors are float64, of x's shape.
+    """One input changed by ``h``, and the change of the outputs. Tensors are float64, of x's shape.
 
-    at        the input's index
-    h         how far it really moved: h, rounded as x[at] + h is
+    at        the index of the input
+    h         the change of x[at]: h after the rounding of x[at] + h
     before    f(x)
     after     f(x + h e_at)
     quotient  (after - before) / h
@@ -100,38 +101,42 @@ class Perturbation:
 
     @property
     def moved(self) -> Tensor:
-        """Which outputs are not what they were, to the last bit."""
+        """Which outputs changed, to the last bit."""
         return self.before != self.after
 
     @property
     def difference(self) -> float:
-        """The largest difference between the quotient and the derivative; it shrinks with h, then grows again by rounding."""
+        """The largest difference between the quotient and the derivative; it decreases with h, then increases by rounding."""
         return largest_difference(self.quotient, self.exact)
 
 
 def perturb(e: Explanation, at: Sequence[int], h: float = 1e-6) -> Perturbation:
-    """Move x[at] by ``h`` and see which outputs move: (f(x + h e_at) - f(x)) / h.
+    """Change x[at] by ``h`` and compare the outputs: (f(x + h e_at) - f(x)) / h.
 
     e   an explanation with values, of at most 4,096 elements.
     at  the index of the input.
     h   the step: not 0, from -10^6 to 10^6.
 
-    Raises NormvizError as ``column`` does, and where the step is no such number or too small to change x[at].
+    Raises NormvizError like ``column``, and if h is not such a number or too small to change x[at].
 
     >>> from normviz import explain
-    >>> nudge = perturb(explain("BatchNorm1d(2)", torch.tensor([[1.0, 5.0], [2.0, 7.0], [4.0, 9.0]])), (0, 1), h=0.5)
-    >>> nudge.moved.tolist()
+    >>> found = perturb(explain("BatchNorm1d(2)", torch.tensor([[1.0, 5.0], [2.0, 7.0], [4.0, 9.0]])), (0, 1), h=0.5)
+    >>> found.moved.tolist()
     [[False, True], [False, True], [False, True]]
     """
     e, at = in_float64(e), check_index(at, e.shape)
     if not _is_step(h):
-        raise NormvizError(f"h={echo(h)} is no step; give a number other than 0, from -10^6 to 10^6, such as 1e-6.")
+        raise NormvizError(
+            _("h={h} is not a step; give a number other than 0, from -10^6 to 10^6, such as 1e-6.", h=echo(h))
+        )
     assert e.x is not None
     moved = e.x.clone()
     moved[at] += h
     step = float(moved[at] - e.x[at])
     if step == 0:
-        raise NormvizError(f"h={h:g} does not change x[at]={float(e.x[at]):g} in float64; give a larger step.")
+        raise NormvizError(
+            _("h={h:g} does not change x[at]={value:g} in float64; give a larger step.", h=h, value=float(e.x[at]))
+        )
     with torch.no_grad():
         before, after = output(e, e.x), output(e, moved)
     return Perturbation(at, step, before, after, (after - before) / step, column(e, at))
@@ -143,31 +148,40 @@ def _is_step(h: object) -> bool:
 
 
 def in_float64(e: Explanation, most: int = MOST_ELEMENTS, what: str = "a gradient") -> Explanation:
-    """The same explanation with x (a copy) and the layer's numbers in float64, and eps written out.
+    """The same explanation with x (a copy) and the layer's tensors in float64, and eps as a number.
 
-    Raises NormvizError where only a shape was given, where x has more than ``most`` elements, and where running statistics are asked
-    for and there are none.
+    Raises NormvizError if only a shape was given, if x has more than ``most`` elements, and if running statistics are missing.
     """
     if prod(e.shape) > most:
         raise NormvizError(
-            f"{what} is computed for up to {most:,} elements, and x has {prod(e.shape):,}, shape {e.shape}; make x smaller."
+            _(
+                "{what} is computed for up to {most:,} elements, and x has {elements:,}, shape {shape}; make x smaller.",
+                what=what,
+                most=most,
+                elements=prod(e.shape),
+                shape=e.shape,
+            )
         )
     if e.x is None:
         raise NormvizError(
-            f"{what} needs values, and x was given as the shape {e.shape}. Give a tensor, such as torch.randn{e.shape}."
+            _(
+                "{what} needs values, and x was given as the shape {shape}. Give a tensor, such as torch.randn{shape}.",
+                what=what,
+                shape=e.shape,
+            )
         )
     held = e.layer_values()
-    if e.norm.running and (held.running_mean is None or held.running_var is None):
-        raise NormvizError("running statistics come with a torch module; give the module itself, in eval mode.")
+    if e.norm.running:
+        running_statistics(held)
     eps = used_eps(e.norm, e.x)
     layer = e.layer.with_(eps=eps) if e.layer else None
-    wide = {name: None if value is None else value.to("cpu", torch.float64) for name, value in vars(held).items()}
+    wide = {name: value.to("cpu", torch.float64) for name, value in held.tensors.items()}
     x = e.x.to("cpu", torch.float64, copy=True)
     return replace(e, norm=replace(e.norm, eps=eps), layer=layer, x=x, values=Values(**wide))
 
 
 def output(e: Explanation, x: Tensor, values: Values | None = None) -> Tensor:
-    """What the layer of ``in_float64(...)`` makes of ``x``, so that autograd follows: torch's own layer where there is one.
+    """The output of the layer of ``in_float64(...)`` for ``x``, with gradients; by torch's own layer if there is one.
 
     x       float64, of the explanation's shape.
     values  gamma, beta and running statistics; default: the explanation's.
@@ -175,23 +189,17 @@ def output(e: Explanation, x: Tensor, values: Values | None = None) -> Tensor:
     values = values or e.layer_values()
     if e.torch_layer is None:
         return forward(e.norm, x, values).output
-    named = {
-        "weight": values.gamma,
-        "bias": values.beta,
-        "running_mean": values.running_mean,
-        "running_var": values.running_var,
-    }
-    numbers = {
-        name: value.clone() for name, value in named.items() if value is not None
-    }  # training updates them in place
-    with warnings.catch_warnings():  # torch warns of an unused num_features
+    state = {
+        name: value.clone() for name, value in values.state.items()
+    }  # training updates running statistics in place
+    with warnings.catch_warnings():  # torch warns about an unused num_features
         warnings.simplefilter("ignore")
-        made: Tensor = functional_call(e.torch_layer.module(torch.float64), numbers, (x,))
-    return made
+        y: Tensor = functional_call(e.torch_layer.module(torch.float64), state, (x,))
+    return y
 
 
 def _graph(e: Explanation) -> tuple[Tensor, Tensor]:
-    """x as a leaf, and the output that was made of it."""
+    """x as a leaf, and the output computed from it."""
     assert e.x is not None
     x = e.x.clone().requires_grad_()
     return x, output(e, x)

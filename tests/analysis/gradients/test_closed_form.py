@@ -215,7 +215,7 @@ def test_upstream_is_the_same_for_the_same_seed():
 @pytest.mark.parametrize("compute", [backward, autograd_backward, lambda e, dout: parameter_sum(e, (0, 0), dout)])
 def test_dout_of_another_shape(compute):
     with pytest.raises(
-        NormvizError, match=r"dout has shape \(3,\) and the output \(2, 3\); give the loss's derivative by each"
+        NormvizError, match=r"dout has shape \(3,\) and the output has \(2, 3\); give the gradient of the loss for each"
     ):
         compute(explain("LayerNorm(3)", torch.ones(2, 3)), torch.ones(3))
     with pytest.raises(NormvizError, match="needs floating-point numbers"):
@@ -243,7 +243,7 @@ def test_a_shape_alone():
 
 def test_no_gamma_no_sum():
     e = explain("InstanceNorm1d(3)", torch.ones(2, 3, 4))
-    with pytest.raises(NormvizError, match=r"InstanceNorm1d\(3\) has no gamma, so nothing is summed"):
+    with pytest.raises(NormvizError, match=r"InstanceNorm1d\(3\) has no gamma, so there is no sum"):
         parameter_sum(e, (0, 0, 0), torch.ones(2, 3, 4))
     assert backward(e, torch.ones(2, 3, 4)).dgamma is None
     e = explain("LayerNorm(3, bias=False)", torch.ones(2, 3))

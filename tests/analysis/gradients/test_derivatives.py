@@ -261,13 +261,13 @@ def test_more_elements_than_the_limit(compute, most):
 @pytest.mark.parametrize("at", [(2, 0), (0,), (0, 0, 0), (0, -4), "ab", (0.5, 0)])
 def test_an_index_outside_x(at):
     for compute in FUNCTIONS[1:]:
-        with pytest.raises(NormvizError, match=r"is no element of a tensor of shape \(2, 3\)"):
+        with pytest.raises(NormvizError, match=r"is not an element of a tensor of shape \(2, 3\)"):
             compute(explain("LayerNorm(3)", torch.ones(2, 3)), at)
 
 
 @pytest.mark.parametrize("h", [0, 0.0, nan, inf, -inf, 2 * LARGEST_STEP, "1", None, True, 10**400])
 def test_a_step_that_is_none(h):
-    with pytest.raises(NormvizError, match="is no step; give a number other than 0"):
+    with pytest.raises(NormvizError, match="is not a step; give a number other than 0"):
         perturb(explain("LayerNorm(3)", torch.ones(2, 3)), (0, 0), h)
 
 

@@ -40,7 +40,7 @@ def test_which_entries_vanish_by_hand(layer, x, at, expected):
 def test_the_conditions_in_words():
     assert conditions(Norm("n d -> n")) == ("xhat_i xhat_j = -1", "xhat_j^2 = m - 1")
     assert conditions(Norm("n d -> n", center=False)) == ("xhat_i xhat_j = 0", "xhat_j^2 = m")
-    assert conditions(Norm("n d -> d", running=True)) == ("always: running statistics do not move with x", "never")
+    assert conditions(Norm("n d -> d", running=True)) == ("always: running statistics do not depend on x", "never")
     found = vanishing(explain("RMSNorm(2)", torch.ones(1, 2)), (0, 0))
     assert (found.off_diagonal, found.diagonal) == conditions(Norm("n d -> n", center=False))
 
@@ -136,12 +136,12 @@ def test_the_formula_vanishes_too():
 
 def test_examples_that_do_not_do_it():
     with pytest.raises(
-        NormvizError, match=r'"signs" needs a mean.*the groups have 3 elements, an odd number\. Choose "outlier"'
+        NormvizError, match=r'"signs" needs groups of an even size, and these have 3 elements\. Choose "outlier"'
     ):
         vanishing_input(Norm("n d -> n"), (2, 3), "signs")
-    with pytest.raises(NormvizError, match="without centring, entries vanish at 0"):
+    with pytest.raises(NormvizError, match='"signs" needs a layer that subtracts the mean'):
         vanishing_input(Norm("n d -> n", center=False), (2, 4), "signs")
-    with pytest.raises(NormvizError, match="'spikes' is no example of vanishing entries; choose outlier or signs"):
+    with pytest.raises(NormvizError, match="'spikes' is not an example of zero entries; choose outlier or signs"):
         vanishing_input(Norm("n d -> n"), (2, 4), "spikes")
     with pytest.raises(NormvizError, match="up to 4,096 elements"):
         vanishing_input(Norm("n d -> n"), (2**40, 2**40))
