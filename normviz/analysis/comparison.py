@@ -1,4 +1,4 @@
-"""Several layers on one tensor, side by side: the table, the sentence, and the layers that are worth comparing."""
+"""Several layers on one tensor: the table, the sentence, and suggestions of layers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Cell = str | int | bool | None
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Two to six layers on one tensor. Made by ``compare``."""
+    """Two to six layers on one tensor; the result of ``compare``."""
 
     explanations: tuple[Explanation, ...]
 
@@ -69,28 +69,42 @@ def compare(layers: Sequence[str | Layer | Norm], shape: Any, layout: str) -> Co
     """The layers on one tensor.
 
     layers  two to six: their text, such as ``"GroupNorm(2, 4)"``, or values
-    shape   x's sizes, ``(2, 4, 3, 5)``; or x itself, and then every explanation computes with it
-    layout  one letter an axis, ``"NCHW"``; patterns are to be written in its letters
+    shape   x's sizes, ``(2, 4, 3, 5)``; or x itself, which every explanation then uses
+    layout  one letter for each axis, ``"NCHW"``; patterns use its letters
 
-    Raises NormvizError for another number of layers, naming a layer that does not take x, and where x has too many axes
-    to measure what outputs do not change under.
+    Raises NormvizError for another number of layers, for a layer that does not take x, with its name, and if x has too many
+    axes to measure invariances.
 
     >>> [e.counts.statistics for e in compare(["LayerNorm(3)", "BatchNorm1d(3)"], (2, 3), "ND").explanations]
     [2, 3]
     """
-    if isinstance(layers, str) or not FEWEST <= len(layers) <= MOST:
-        got = echo(layers) if isinstance(layers, str) else len(layers)
-        raise NormvizError(f"a comparison takes {FEWEST} to {MOST} layers and got {got}; {_remedy(layers)}.")
-    return Comparison(tuple(_explained(layer, shape, layout) for layer in layers))
+    problem = _wrong_number(layers)
+    if problem:
+        raise NormvizError(problem)
+    return Comparison(tuple(_describe(layer, shape, layout) for layer in layers))
 
 
-def _remedy(layers: Sequence[object]) -> str:
+def _wrong_number(layers: Sequence[object]) -> str:
+    limits = {"fewest": FEWEST, "most": MOST, "number": len(layers)}
     if isinstance(layers, str):
-        return "give a list of them"
-    return f"add {FEWEST - len(layers)}" if len(layers) < FEWEST else f"leave out {len(layers) - MOST}"
+        text = echo(layers)
+        return _(
+            "a comparison takes {fewest} to {most} layers and got {text}; give a list of them.", text=text, **limits
+        )
+    if len(layers) < FEWEST:
+        missing = FEWEST - len(layers)
+        return _(
+            "a comparison takes {fewest} to {most} layers and got {number}; add {missing}.", missing=missing, **limits
+        )
+    if len(layers) > MOST:
+        extra = len(layers) - MOST
+        return _(
+            "a comparison takes {fewest} to {most} layers and got {number}; leave out {extra}.", extra=extra, **limits
+        )
+    return ""
 
 
-def _explained(layer: str | Layer | Norm, shape: Any, layout: str) -> Explanation:
+def _describe(layer: str | Layer | Norm, shape: Any, layout: str) -> Explanation:
     spec = Layer.parse(layer) if isinstance(layer, str) else layer
     try:
         e = describe(spec, shape, layout=layout)
@@ -155,11 +169,11 @@ def _others(e: Explanation) -> str:
 
 
 def suggestions(shape: tuple[int, ...], layout: str) -> list[str]:
-    """The layers of the catalogue that take such an x, as their texts; GroupNorm with up to 8 groups.
+    """The layers of the catalogue that take such an x, as text; GroupNorm with up to 8 groups.
 
-    Those that take an axis for channels which the layout does not call so come last.
+    Layers whose channel axis has another name in the layout come last.
 
-    Raises NormvizError where shape or layout is none.
+    Raises NormvizError for an invalid shape or layout.
 
     >>> suggestions((2, 3), "ND")[:4]
     ['BatchNorm1d(3)', 'LayerNorm([3])', 'LayerNorm([2, 3])', 'RMSNorm([3])']
@@ -170,11 +184,11 @@ def suggestions(shape: tuple[int, ...], layout: str) -> list[str]:
 @lru_cache(maxsize=256)
 def _suggested(shape: tuple[int, ...], layout: str) -> tuple[str, ...]:
     candidates = _candidates(shape, parse_layout(layout, len(shape)))
-    fitting = [e for layer in candidates for e in _if_it_fits(layer, shape, layout)]
-    return tuple(e.title for e in sorted(fitting, key=lambda e: bool(e.notes)))
+    found = [e for layer in candidates for e in _describe_if_possible(layer, shape, layout)]
+    return tuple(e.title for e in sorted(found, key=lambda e: bool(e.notes)))
 
 
-def _if_it_fits(layer: Layer, shape: tuple[int, ...], layout: str) -> list[Explanation]:
+def _describe_if_possible(layer: Layer, shape: tuple[int, ...], layout: str) -> list[Explanation]:
     try:
         return [describe(layer, shape, layout=layout)]
     except NormvizError:

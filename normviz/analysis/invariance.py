@@ -1,8 +1,8 @@
-"""What a layer's output does not change under - measured, not read off its pattern.
+"""Which changes of x leave the output of a layer the same, by measurement.
 
-Each change is made to seeded float64 tensors, by torch's own layer where torch has one, and the outputs are compared. The
-tensors are small ones of the same build, for a layer of the same build: every named size, the parts of a split axis
-included, is cut to at most ``LONGEST``, which keeps who shares with whom.
+Each change is applied to random float64 tensors, and the outputs before and after are compared; torch's own layer is used if
+torch has it. The tensors and the layer are small copies: every named size, including the parts of a split axis, is at most
+``LONGEST``, which does not change how elements share statistics.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from normviz.layers.axes import example_axis
 from normviz.layers.errors import NormvizError
 from normviz.layers.fit import refit
 from normviz.layers.layer import Layer
-from normviz.layers.messages import N_
+from normviz.layers.messages import N_, _
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import counts
 from normviz.layers.torch_errors import check
@@ -30,10 +30,10 @@ from normviz.layers.torch_errors import check
 LONGEST = 4
 MOST_ELEMENTS = 2**13  # rank 12 and one split axis, all cut to 2
 TRIALS = 8
-FACTOR = 4.0  # what "scale" multiplies by
-REACH = 30.0  # how many times larger than x the added numbers are, so that they turn signs
-SPACING = 1000.0  # between two neighbouring values of x, so that eps is small beside every variance
-NOT_SMALL = 1e-3  # an eps that moves outputs by more than this does not leave them unchanged
+FACTOR = 4.0  # of the changes that scale
+REACH = 30.0  # the ratio of added numbers to x: large enough to change signs
+SPACING = 1000.0  # between two values of x: large enough that eps is small compared with every variance
+NOT_SMALL = 1e-3  # the largest change of an output that is attributed to eps
 
 LABELS = {  # each completes "the output stays the same when you ..."
     "add": N_("add one number to everything"),
@@ -58,12 +58,12 @@ Map = Callable[[Tensor], Tensor]
 
 @dataclass(frozen=True)
 class Invariance:
-    """One change to x, and whether the output stays the same.
+    """One change of x, and whether the output stays the same.
 
     key         one of ``LABELS``
     holds       is ``difference`` at most ``tolerance``?
     difference  the largest change of an output that was measured
-    tolerance   what rounding, and for scaling also eps, can make of it
+    tolerance   the largest difference that rounding, and for scaling also eps, can explain
     """
 
     key: str
@@ -73,12 +73,12 @@ class Invariance:
 
 
 def invariances(e: Explanation) -> tuple[Invariance, ...]:
-    """What the output of ``e``'s layer does not change under, each measured on tensors and parameters of their own.
+    """Which changes of x leave the output of ``e``'s layer the same, each measured on several tensors and parameters.
 
-    Axis n holds the examples, c (or d, where there is no c) the channels, the others the positions; a change that needs an
-    axis that x does not have is left out. The batch has two examples at least: of one, nobody can tell what it does to others.
+    Axis n is the axis of examples, c (or d, if there is no c) the axis of channels, the others are positions. A change that
+    needs an axis that x does not have is omitted. The batch has at least two examples, so that they can affect each other.
 
-    Raises NormvizError where all axes cut to 2 have more than ``MOST_ELEMENTS`` elements.
+    Raises NormvizError if x has more than ``MOST_ELEMENTS`` elements with every size reduced to 2.
 
     >>> from normviz import explain
     >>> [i.key for i in invariances(explain("LayerNorm(3)", (2, 3))) if i.holds]
@@ -89,7 +89,7 @@ def invariances(e: Explanation) -> tuple[Invariance, ...]:
 
 
 def depends_on_batch(e: Explanation) -> bool | None:
-    """Does an example's output change with the other examples? None where x has no axis n.
+    """Does the output of an example depend on the other examples? None if x has no axis n.
 
     >>> from normviz import explain
     >>> depends_on_batch(explain("BatchNorm1d(3)", (2, 3))), depends_on_batch(explain("BatchNorm1d(3).eval()", (2, 3)))
@@ -99,15 +99,15 @@ def depends_on_batch(e: Explanation) -> bool | None:
 
 
 def batch_matters(found: Iterable[Invariance]) -> bool | None:
-    """The same, of what was measured."""
+    """``depends_on_batch`` from the measured invariances."""
     return next((not one.holds for one in found if one.key == "others"), None)
 
 
 def train_equals_eval(e: Explanation) -> bool:
-    """Does the layer give the same for the same x in ``train()`` and in ``eval()``, after some batches of training?
+    """Is the output for the same x the same in ``train()`` and in ``eval()``, after some batches of training?
 
-    Measured on torch's own module. A layer that torch has not, and a ``Norm``, have nothing that a mode could switch:
-    True. Where torch refuses to train on such an x at all: False.
+    Measured on torch's own module. True for a ``Norm`` and for layers that torch does not have, which have no modes. False if
+    torch refuses to train on such an x.
 
     >>> from normviz import explain
     >>> train_equals_eval(explain("BatchNorm1d(3).eval()", (2, 3))), train_equals_eval(explain("LayerNorm(3)", (2, 3)))
@@ -119,13 +119,13 @@ def train_equals_eval(e: Explanation) -> bool:
 
 
 def _batch(e: Explanation) -> int | None:
-    """The axis of the examples, unless the pattern splits it."""
+    """The axis of examples, unless the pattern splits it."""
     batch = example_axis(e.axes)
     return batch if batch is not None and len(e.norm.pattern.left[batch]) == 1 else None
 
 
 def reduced_copy(e: Explanation) -> tuple[Norm, tuple[int, ...]]:
-    """A small Norm of the same build and its shape: each named size at most ``LONGEST``, fewer where there are many axes.
+    """A copy of the Norm and the shape with each named size at most ``LONGEST``, less if there are many axes.
 
     >>> from normviz import explain
     >>> reduced_copy(explain("GroupNorm(32, 256)", (8, 256, 14, 14)))
@@ -140,23 +140,28 @@ def reduced_copy(e: Explanation) -> tuple[Norm, tuple[int, ...]]:
             norm = replace(e.norm, sizes={name: small[name] for name in e.norm.split_sizes})
             return norm, tuple(prod(small[name] for name in axis) for axis in norm.pattern.left)
     raise NormvizError(
-        f"invariances are measured on up to {MOST_ELEMENTS:,} elements, and {len(e.shape)} axes of two make "
-        f"{prod(small.values()):,}; give fewer axes, or sizes of 1."
+        _(
+            "invariances are measured on up to {most:,} elements, and {axes} axes of size 2 have {elements:,}; give fewer "
+            "axes, or sizes of 1.",
+            most=MOST_ELEMENTS,
+            axes=len(e.shape),
+            elements=prod(small.values()),
+        )
     )
 
 
 def _torch_layer(e: Explanation, norm: Norm, shape: tuple[int, ...]) -> Layer | None:
-    """The explanation's own torch layer with the sizes of the small copy."""
+    """The torch layer of the explanation with the sizes of the small copy."""
     if e.layer is None or e.layer.kind.module is None:
         return None
-    split = tuple(norm.split_sizes.values())  # of the catalogue, GroupNorm alone splits an axis
+    split = tuple(norm.split_sizes.values())  # only GroupNorm splits an axis
     layer = refit(e.layer.with_(num_groups=split[0]) if split else e.layer, shape, e.axes)
     return layer if layer.norm(e.axes) == norm else None
 
 
 @dataclass(frozen=True)
 class _Change:
-    """One thing to do to x. ``after`` is the part of the new output that must equal ``before`` of the old one."""
+    """One change of x. The output is the same if ``after`` of the new output equals ``before`` of the old one."""
 
     key: str
     apply: Callable[[Tensor, Generator], Tensor]
@@ -167,7 +172,7 @@ class _Change:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """On tensors this small, waiting for a second thread takes up to a hundred times longer than the work."""
+    """On tensors this small, waiting for a second thread takes up to 100 times longer than the work."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -180,7 +185,7 @@ def _one_thread() -> Iterator[None]:
 @_one_thread()
 def _measured(norm: Norm, shape: tuple[int, ...], axes: tuple[str, ...], layer: Layer | None) -> tuple[Invariance, ...]:
     changes = _changes(shape, axes)
-    found: dict[str, list[tuple[float, float]]] = {change.key: [] for change in changes}
+    measured: dict[str, list[tuple[float, float]]] = {change.key: [] for change in changes}
     m = counts(norm, shape).elements_per_statistic
     for trial in range(TRIALS):
         generator = torch.Generator().manual_seed(trial)
@@ -188,13 +193,13 @@ def _measured(norm: Norm, shape: tuple[int, ...], axes: tuple[str, ...], layer: 
         old, steps = _run(norm, layer, x, values), trace(norm, x, values)
         for change in changes:
             changed = change.apply(x, generator)
-            gap = largest_difference(change.before(old), change.after(_run(norm, layer, changed, values)))
+            difference = largest_difference(change.before(old), change.after(_run(norm, layer, changed, values)))
             largest = float(torch.stack([x, changed]).abs().max())
-            found[change.key].append((gap, _tolerance(steps, m, largest, values, change.scales)))
-    return tuple(_verdict(change, found[change.key]) for change in changes)
+            measured[change.key].append((difference, _tolerance(steps, m, largest, values, change.scales)))
+    return tuple(_invariance(change, measured[change.key]) for change in changes)
 
 
-def _verdict(change: _Change, measured: list[tuple[float, float]]) -> Invariance:
+def _invariance(change: _Change, measured: list[tuple[float, float]]) -> Invariance:
     differences, tolerances = zip(*measured, strict=True)
     tolerance = max(tolerances)
     holds = all(difference <= tolerance for difference in differences)
@@ -206,7 +211,7 @@ def _run(norm: Norm, layer: Layer | None, x: Tensor, values: Values) -> Tensor:
 
 
 def _changes(shape: tuple[int, ...], axes: tuple[str, ...]) -> list[_Change]:
-    """Every change that x's axes allow."""
+    """Every change that is possible with x's axes."""
     channel = next((name for name in ("c", "d") if name in axes), None)
     batch = example_axis(axes)
     places: dict[str, Axes] = {}
@@ -246,7 +251,7 @@ def _add(x: Tensor, generator: Generator, over: Axes) -> Tensor:
 
 
 def _scale(x: Tensor, generator: Generator, over: Axes) -> Tensor:
-    """x with the first index of the axes ``over`` multiplied by FACTOR; all of x where there are none."""
+    """x with the first index of the axes ``over`` multiplied by FACTOR; all of x without axes."""
     scaled = x.clone()
     scaled[tuple(0 if axis in over else slice(None) for axis in range(x.ndim))] *= FACTOR
     return scaled
@@ -259,7 +264,7 @@ def _change_others(x: Tensor, generator: Generator, n: int) -> Tensor:
 
 
 def _numbers(norm: Norm, shape: tuple[int, ...], generator: Generator) -> tuple[Tensor, Values]:
-    """x, all of its values positive and a SPACING apart, and gamma, beta and running statistics that no two elements share."""
+    """x with positive values a SPACING apart, and random gamma, beta and running statistics."""
 
     def random(size: tuple[int, ...]) -> Tensor:
         return torch.rand(size, generator=generator, dtype=torch.float64)

@@ -1,6 +1,6 @@
-"""The forward pass as steps: what each makes, its formula, and which part of the whole formula it is.
+"""The forward pass as steps: the values of each step, its formula, and its part of the whole formula.
 
-A layer has the steps that it needs: RMSNorm subtracts nothing, and running statistics are read and not computed.
+A layer has only the steps that it needs: RMSNorm subtracts nothing, and running statistics are not computed.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from normviz.analysis.explanation import Explanation
+from normviz.layers.messages import _
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -20,144 +21,136 @@ Token = tuple[str, tuple[str, ...]]
 class Step:
     """One step.
 
-    key, title  "mean", "mean of each group"
-    formula     of this step alone
-    values      broadcastable to x
-    links       whose peers it shows: "stats" or "params"
-    why         one sentence in a learner's words
+    key      an identifier: "mean"
+    title    "mean"
+    formula  of this step alone
+    values   broadcastable to x
+    why      one sentence for a learner
+    links    which groups are marked: "stats" or "params"
     """
 
     key: str
     title: str
     formula: str
     values: Tensor
-    links: str
     why: str
+    links: str = "stats"
 
 
 def steps(e: Explanation) -> tuple[Step, ...]:
-    """The steps of ``e``, in order. Raises NormvizError where only a shape was given.
+    """The steps of ``e``, in order. Raises NormvizError if only a shape was given.
 
     >>> from normviz import explain
     >>> import torch
     >>> [step.key for step in steps(explain("RMSNorm(2)", torch.tensor([[3.0, 4.0]])))]
     ['x', 'squared', 'var', 'normalized', 'output']
     """
-    made = [_input(e), *_mean(e), *_variance(e), _normalized(e)]
-    return (*made, _output(e)) if e.norm.params is not None else tuple(made)
+    statistics = _stored(e) if e.norm.running else _centered(e) if e.norm.center else _mean_square(e)
+    return (_input(e), *statistics, _normalized(e), *_output(e))
 
 
 def whole_formula(e: Explanation) -> tuple[Token, ...]:
-    """``y = (x - mean) / sqrt(var + eps) * gamma + beta`` in tokens, each with the steps that light it."""
-    norm, deviation = e.norm, ("centered", "squared", "normalized", "output")
-    above: list[Token] = [("x", ("x", "squared", "normalized", "output"))]
-    if norm.center or norm.running:
-        above = [
+    """``y = (x - mean) / sqrt(var + eps) * gamma + beta`` in tokens, each with the keys of the steps that it belongs to."""
+    deviation, scaled = ("centered", "squared", "normalized", "output"), ("normalized", "output")
+    numerator: list[Token] = [("x", ("x", "squared", *scaled))]
+    if _subtracts_mean(e):
+        numerator = [
             ("(", deviation),
             ("x", ("x", *deviation)),
             (" − ", deviation),
             ("mean", ("mean", *deviation)),
             (")", deviation),
         ]
-    below = "var" if norm.center or norm.running else "mean of x²"
-    scaled = ("normalized", "output")
     tokens: list[Token] = [
         ("y = ", ("output",)),
-        *above,
+        *numerator,
         (" / √(", scaled),
-        (below, ("var", *scaled)),
+        (_denominator(e), ("var", *scaled)),
         (" + eps)", scaled),
     ]
-    if norm.params is not None:
-        tokens += [(" · gamma", ("output",))]
-    if norm.bias:
-        tokens += [(" + beta", ("output",))]
+    if e.norm.params is not None:
+        tokens.append((" · gamma", ("output",)))
+    if e.norm.bias:
+        tokens.append((" + beta", ("output",)))
     return tuple(tokens)
 
 
+def _subtracts_mean(e: Explanation) -> bool:
+    return e.norm.center or e.norm.running
+
+
+def _denominator(e: Explanation) -> str:
+    return "var" if _subtracts_mean(e) else _("mean of x²")
+
+
 def _input(e: Explanation) -> Step:
-    _ = e.trace
-    assert e.x is not None
-    return Step(
-        "x", "x", "the input", e.x, "stats", "The input. Elements of one colour group share a mean and a variance."
+    assert e.x is not None  # the trace, which steps() computes first, raises an error without x
+    why = _("The input. Elements with the same colour share a mean and a variance.")
+    return Step("x", "x", _("the input"), e.x, why)
+
+
+def _centered(e: Explanation) -> tuple[Step, ...]:
+    trace = e.trace
+    return (
+        Step("mean", _("mean"), "mean = (1/m) Σ x", trace.mean, _("One number for all elements of a group.")),
+        _deviation(e),
+        _squared(e, "(x − mean)²"),
+        Step("var", _("variance"), "var = (1/m) Σ (x − mean)²", trace.var, _mean_of_squares()),
     )
 
 
-def _mean(e: Explanation) -> list[Step]:
-    if not (e.norm.center or e.norm.running):
-        return []
-    if e.norm.running:
-        first = Step(
+def _mean_square(e: Explanation) -> tuple[Step, ...]:
+    return (_squared(e, "x²"), Step("var", _("mean square"), "(1/m) Σ x²", e.trace.var, _mean_of_squares()))
+
+
+def _stored(e: Explanation) -> tuple[Step, ...]:
+    mean, var = e.trace.mean, e.trace.var
+    return (
+        Step(
             "mean",
-            "running mean",
+            _("running mean"),
             "mean = running_mean",
-            e.trace.mean,
-            "stats",
-            "Stored in training; this input does not enter.",
-        )
-    else:
-        first = Step(
-            "mean",
-            "mean",
-            "mean = (1/m) Σ x",
-            e.trace.mean,
-            "stats",
-            "One number a group, the same for all its elements.",
-        )
-    centered = Step(
-        "centered", "centred", "x − mean", e.trace.centered, "stats", "How far each element is from its group's mean."
+            mean,
+            _("Stored in training; not computed from this input."),
+        ),
+        _deviation(e),
+        Step("var", _("running variance"), "var = running_var", var, _("Stored in training, like the mean.")),
     )
-    return [first, centered]
 
 
-def _variance(e: Explanation) -> list[Step]:
-    if e.norm.running:
-        return [
-            Step(
-                "var",
-                "running variance",
-                "var = running_var",
-                e.trace.var,
-                "stats",
-                "Stored in training, as the mean was.",
-            )
-        ]
-    centred = e.norm.center
-    squared = Step(
-        "squared",
-        "squared",
-        "(x − mean)²" if centred else "x²",
-        e.trace.centered.square(),
-        "stats",
-        "Squares, so that both directions count.",
-    )
-    var = Step(
-        "var",
-        "variance" if centred else "mean square",
-        "var = (1/m) Σ (x − mean)²" if centred else "(1/m) Σ x²",
-        e.trace.var,
-        "stats",
-        "Their mean over the group: divided by m, not by m − 1.",
-    )
-    return [squared, var]
+def _deviation(e: Explanation) -> Step:
+    why = _("The distance of each element from the mean of its group.")
+    return Step("centered", _("centered"), "x − mean", e.trace.centered, why)
+
+
+def _squared(e: Explanation, formula: str) -> Step:
+    why = _("Squares, so that both directions count.")
+    return Step("squared", _("squared"), formula, e.trace.centered.square(), why)
+
+
+def _mean_of_squares() -> str:
+    return _("The mean of the squares over the group: divided by m, not by m − 1.")
 
 
 def _normalized(e: Explanation) -> Step:
-    above = "(x − mean)" if e.norm.center or e.norm.running else "x"
-    below = "var" if e.norm.center or e.norm.running else "mean of x²"
-    why = "Every group now has mean 0 and variance 1, but for eps." if e.norm.center else "Divided by the group's size."
     if e.norm.running:
-        why = "Mean 0 and variance 1 only where the input is like the training data."
-    return Step("normalized", "normalized", f"{above} / √({below} + eps)", e.trace.normalized, "stats", why)
+        why = _("Mean 0 and variance 1 only if the input is like the training data.")
+    elif e.norm.center:
+        why = _("Every group now has mean 0 and variance 1, except for eps.")
+    else:
+        why = _("Divided by the root mean square of the group.")
+    numerator = "(x − mean)" if _subtracts_mean(e) else "x"
+    formula = f"{numerator} / √({_denominator(e)} + eps)"
+    return Step("normalized", _("normalized"), formula, e.trace.normalized, why)
 
 
-def _output(e: Explanation) -> Step:
-    shift = " + beta" if e.norm.bias else ""
-    return Step(
-        "output",
-        "scaled and shifted" if e.norm.bias else "scaled",
-        f"normalized · gamma{shift}",
-        e.trace.output,
-        "params",
-        "Now other elements go together: those that share a gamma" + (" and a beta." if e.norm.bias else "."),
-    )
+def _output(e: Explanation) -> tuple[Step, ...]:
+    if e.norm.params is None:
+        return ()
+    if e.norm.bias:
+        title, formula = _("scaled and shifted"), "normalized · gamma + beta"
+        why = _("Now the groups are different: elements that share a gamma and a beta.")
+    else:
+        title, formula = _("scaled"), "normalized · gamma"
+        why = _("Now the groups are different: elements that share a gamma.")
+    return (Step("output", title, formula, e.trace.output, why, links="params"),)

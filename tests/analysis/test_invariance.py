@@ -248,7 +248,9 @@ def test_torchs_layer_for_the_small_copy_is_the_same_layer(drawn):
 
 
 def test_too_many_axes_are_refused():
-    with pytest.raises(NormvizError, match=r"measured on up to 8,192 elements, and 14 axes of two make 16,384; give"):
+    with pytest.raises(
+        NormvizError, match=r"measured on up to 8,192 elements, and 14 axes of size 2 have 16,384; give"
+    ):
         invariances(describe("LayerNorm(2)", (2,) * 14))
     assert invariances(describe("LayerNorm(2)", (1,) * 20 + (2,)))
 

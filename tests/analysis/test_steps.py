@@ -21,14 +21,14 @@ GAMMA, BETA = torch.tensor([10.0, 10.0]), torch.tensor([0.0, 1.0])
 LAYER = """
 x          | x                  | the input                     | 1 5
 mean       | mean               | mean = (1/m) Σ x              | 3
-centered   | centred            | x − mean                      | -2 2
+centered   | centered           | x − mean                      | -2 2
 squared    | squared            | (x − mean)²                   | 4 4
 var        | variance           | var = (1/m) Σ (x − mean)²     | 4
 normalized | normalized         | (x − mean) / √(var + eps)     | -0.5 0.5
 output     | scaled and shifted | normalized · gamma + beta     | -5 6
 """
 
-# Without centring: squares 1 and 25, their mean 13, and with eps = 12, sigma 5.
+# Without centering: squares 1 and 25, their mean 13, and with eps = 12, sigma 5.
 RMS = """
 x          | x                  | the input                     | 1 5
 squared    | squared            | x²                            | 1 25
@@ -41,7 +41,7 @@ output     | scaled             | normalized · gamma            | 2 10
 EVAL = """
 x          | x                  | the input                     | 1 5
 mean       | running mean       | mean = running_mean           | 3 1
-centered   | centred            | x − mean                      | -2 4
+centered   | centered           | x − mean                      | -2 4
 var        | running variance   | var = running_var             | 4 4
 normalized | normalized         | (x − mean) / √(var + eps)     | -0.5 1
 output     | scaled and shifted | normalized · gamma + beta     | -5 11
@@ -60,14 +60,14 @@ BY_HAND = [
 
 @pytest.mark.parametrize(("layer", "held", "table"), BY_HAND)
 def test_the_steps_of_two_elements(layer, held, table):
-    made = steps(replace(explain(layer, TWO), values=held))
+    found = steps(replace(explain(layer, TWO), values=held))
     wanted = [[cell.strip() for cell in line.split("|")] for line in table.strip().splitlines()]
-    assert [[step.key, step.title, step.formula] for step in made] == [line[:3] for line in wanted]
-    for step, (*_, numbers) in zip(made, wanted, strict=True):
+    assert [[step.key, step.title, step.formula] for step in found] == [line[:3] for line in wanted]
+    for step, (*_, numbers) in zip(found, wanted, strict=True):
         assert step.values.flatten().tolist() == pytest.approx([float(number) for number in numbers.split()]), step.key
 
 
-LIT = [
+TOKENS = [
     # layer, the whole formula; then, of each step, what of it is lit
     ("LayerNorm(2)", "y = (x − mean) / √(var + eps) · gamma + beta", {
         "x": "x", "mean": "mean", "centered": "(x − mean)", "squared": "(x − mean)", "var": "var",
@@ -83,21 +83,21 @@ LIT = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("layer", "whole", "lit"), LIT)
-def test_each_step_lights_its_part_of_the_formula(layer, whole, lit):
+@pytest.mark.parametrize(("layer", "whole", "lit"), TOKENS)
+def test_each_step_has_its_part_of_the_formula(layer, whole, lit):
     e = explain(layer, torch.ones(3, 2))
     tokens = whole_formula(e)
     assert "".join(text for text, _ in tokens) == whole
     for key, wanted in lit.items():
         assert "".join(text for text, steps_of in tokens if key in steps_of).strip() == wanted, key
-    made = {step.key for step in steps(e)}
-    assert set(lit) <= made
-    assert all(any(key in steps_of for _, steps_of in tokens) for key in made)
+    found = {step.key for step in steps(e)}
+    assert set(lit) <= found
+    assert all(any(key in steps_of for _, steps_of in tokens) for key in found)
 
 
-def test_only_the_last_step_shows_who_shares_a_gamma():
-    made = steps(explain("LayerNorm(2)", TWO))
-    assert [step.links for step in made] == ["stats"] * 6 + ["params"]
+def test_only_the_last_step_marks_parameter_groups():
+    found = steps(explain("LayerNorm(2)", TWO))
+    assert [step.links for step in found] == ["stats"] * 6 + ["params"]
 
 
 WITHOUT = [
@@ -112,28 +112,28 @@ WITHOUT = [
 
 @pytest.mark.parametrize(("layer", "missing"), WITHOUT)
 def test_a_layer_has_the_steps_that_it_needs(layer, missing):
-    made = [step.key for step in steps(explain(layer, torch.ones(3, 2)))]
-    assert set(made) == {"x", "mean", "centered", "squared", "var", "normalized", "output"} - missing
-    assert len(made) == len(set(made))
+    found = [step.key for step in steps(explain(layer, torch.ones(3, 2)))]
+    assert set(found) == {"x", "mean", "centered", "squared", "var", "normalized", "output"} - missing
+    assert len(found) == len(set(found))
 
 
 @pytest.mark.parametrize(("layer", "shape"), CATALOGUE)
-def test_every_layers_steps_lead_to_its_output(layer, shape):
+def test_the_last_step_is_the_output_of_every_layer(layer, shape):
     e = numbered(layer, shape)
-    made = {step.key: step.values for step in steps(e)}
-    assert torch.equal(made["x"], e.x)
-    last = list(made.values())[-1]
+    found = {step.key: step.values for step in steps(e)}
+    assert torch.equal(found["x"], e.x)
+    last = list(found.values())[-1]
     torch.testing.assert_close(last, e.trace.output)
     if e.layer is not None and e.layer.kind.module:
         torch.testing.assert_close(last, run_module(e.layer, e.x, e.layer_values()))
-    if "squared" in made:
-        torch.testing.assert_close(made["squared"], (made.get("centered", e.x)).square())
+    if "squared" in found:
+        torch.testing.assert_close(found["squared"], (found.get("centered", e.x)).square())
     for key in ("mean", "var"):
-        if key in made and not e.norm.running:
-            values = made["x" if key == "mean" else "squared"]
+        if key in found and not e.norm.running:
+            values = found["x" if key == "mean" else "squared"]
             for group in range(e.counts.statistics):
                 inside = torch.tensor(e.stat_ids == group)
-                torch.testing.assert_close(made[key].expand(shape)[inside], values[inside].mean().expand(inside.sum()))
+                torch.testing.assert_close(found[key].expand(shape)[inside], values[inside].mean().expand(inside.sum()))
 
 
 @given(layers_that_fit() | norms() | norms(running=True))
@@ -141,10 +141,10 @@ def test_every_step_of_every_layer_broadcasts_over_x_and_says_why(drawn):
     layer, shape = drawn
     try:
         e = explained(layer, shape, 0)
-        made = steps(e)
+        found = steps(e)
     except NormvizError:  # one value has no spread; running statistics come with a module
         reject()
-    for step in made:
+    for step in found:
         assert torch.broadcast_shapes(step.values.shape, shape) == torch.Size(shape)
         assert step.title
         assert step.formula

@@ -115,7 +115,7 @@ def test_a_picture_has_what_the_view_shows_in_shapes_and_text_alone(tab, shown, 
     assert used <= SHAPES
     assert not re.search(rb"var\(|rgba\(|color\(|style=|href|url\(", svg)
     words = " ".join(said)
-    wanted = [p for p in data["panels"] if name != "steps" or p["title"] in ("centred", "squared")]
+    wanted = [p for p in data["panels"] if name != "steps" or p["title"] in ("centered", "squared")]
     for panel in wanted:
         assert panel["title"] in said
         assert (panel.get("caption") or "") in words
