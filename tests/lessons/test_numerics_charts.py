@@ -11,9 +11,18 @@ from normviz.figures.palette import THEMES
 from normviz.figures.payload.chart import chart_payload
 from normviz.layers.errors import NormvizError
 from normviz.lessons.numerics import charts as figures
-from normviz.lessons.numerics import numbers, zero_variance
-from normviz.lessons.numerics.charts import BROKEN, INFINITE, NO_ERROR, NO_GAP, NOT_A_NUMBER, NOTHING, REFUSED
-from normviz.lessons.numerics.numbers import ONE_PASS
+from normviz.lessons.numerics import eps as eps_texts
+from normviz.lessons.numerics import variance, zero_variance
+from normviz.lessons.numerics.charts import (
+    BROKEN_SIZE,
+    INFINITE_DIFFERENCE,
+    NAN_ERROR,
+    REFUSED,
+    ZERO_DIFFERENCE,
+    ZERO_ERROR,
+    ZERO_SIZE,
+)
+from normviz.lessons.numerics.variance import ONE_PASS
 from tests.figures.colours import contrast, rgb
 
 TYPES = pytest.mark.parametrize("dtype", list(DTYPES))
@@ -55,11 +64,11 @@ EIGHT = [
 
 def test_errors_by_hand():
     figure = figures.variance_errors(EIGHT, 3).figure()
-    one, broken = named(figure)["E[x²] − E[x]²"], named(figure)["NaN comes out"]
+    one, broken = named(figure)["E[x²] − E[x]²"], named(figure)["output is NaN"]
     assert list(one.x) == [1, 10, 100, 1e3, 1e4]
-    assert list(one.y) == [0.1, 7, NO_ERROR, 5, NOT_A_NUMBER]
+    assert list(one.y) == [0.1, 7, ZERO_ERROR, 5, NAN_ERROR]
     assert list(one.text) == ["0.1", "7", "0", "5", "NaN"]
-    assert (list(broken.x), list(broken.y)) == ([1e3, 1e4], [5, NOT_A_NUMBER])
+    assert (list(broken.x), list(broken.y)) == ([1e3, 1e4], [5, NAN_ERROR])
     assert [text.strip() for text in broken.text] == ["−4", "NaN"]
     assert list(figure.data[0].x) == [1e3, 1e3]
 
@@ -67,7 +76,7 @@ def test_errors_by_hand():
 def test_where_there_is_no_error_it_is_grey_with_the_reason():
     figure = figures.variance_errors(EIGHT, 3).figure()
     said = [note.text.replace("<br>", " ") for note in figure.layout.annotations]
-    assert said == ["all numbers round to one", "x is infinite"]
+    assert said == ["all numbers round to the same value", "x is infinite"]
     spans = [(log10(shape.x0), log10(shape.x1)) for shape in figure.layout.shapes]
     assert spans == [pytest.approx((4.6, 5.4)), pytest.approx((5.6, 7.4))]
 
@@ -75,17 +84,17 @@ def test_where_there_is_no_error_it_is_grey_with_the_reason():
 @TYPES
 @pytest.mark.parametrize("exponent", [0, 7])
 def test_errors_of_every_type_are_drawn_within_the_axes(dtype, exponent):
-    found = numbers.variances(dtype)
+    found = variance.estimates(dtype)
     figure = figures.variance_errors(found, exponent).figure()
     drawn_inside(figure)
     for method in figures.STYLES:
         drawable = [one for one in found if one.method == method and one.exact > 0]
-        trace = named(figure)[numbers.method_label(method).removeprefix("torch ")]
+        trace = named(figure)[variance.method_label(method).removeprefix("torch ")]
         assert list(trace.x) == [one.distance for one in drawable]
-        assert [y for y in trace.y if y not in (NO_ERROR, NOT_A_NUMBER)] == [
+        assert [y for y in trace.y if y not in (ZERO_ERROR, NAN_ERROR)] == [
             one.error for one in drawable if isfinite(one.error) and one.error
         ]
-    assert ("NaN comes out" in named(figure)) == any(
+    assert ("output is NaN" in named(figure)) == any(
         one.method == ONE_PASS and one.exact > 0 and one.is_nan for one in found
     )
 
@@ -93,7 +102,7 @@ def test_errors_of_every_type_are_drawn_within_the_axes(dtype, exponent):
 def test_the_axes_name_0_and_nan():
     ticks = figures.variance_errors(EIGHT, 0).figure().layout.yaxis
     names = dict(zip(ticks.tickvals, ticks.ticktext, strict=True))
-    assert (names[NO_ERROR], names[NOT_A_NUMBER]) == ("0", "NaN")
+    assert (names[ZERO_ERROR], names[NAN_ERROR]) == ("0", "NaN")
     assert all(names[10.0**i] == f"10<sup>{i}</sup>" for i in (-16, 0, 8))
     assert list(figures.variance_errors(EIGHT, 0).figure().layout.xaxis.tickvals) == list(DISTANCES)
 
@@ -101,13 +110,13 @@ def test_the_axes_name_0_and_nan():
 @TYPES
 @pytest.mark.parametrize("exponent", [-12, -8, -4, 3])
 def test_sizes_stand_at_their_variance(dtype, exponent):
-    found = numbers.of_dtype(numbers.eps_outcomes(exponent), dtype)
-    figure = figures.output_sizes(numbers.size_curves(found), found, exponent).figure()
+    found = eps_texts.of_dtype(eps_texts.eps_outcomes(exponent), dtype)
+    figure = figures.output_sizes(eps_texts.size_curves(found), found, exponent).figure()
     drawn_inside(figure)
     hand, layer = named(figure)["by hand"], named(figure)["LayerNorm"]
     assert set(hand.x) == {10.0 ** (2 * exponent)}
-    assert list(hand.y) == [max(one.by_hand, NOTHING) if isfinite(one.by_hand) else BROKEN for one in found]
-    assert list(layer.y) == [max(one.by_torch["LayerNorm"], NOTHING) for one in found]
+    assert list(hand.y) == [max(one.by_hand, ZERO_SIZE) if isfinite(one.by_hand) else BROKEN_SIZE for one in found]
+    assert list(layer.y) == [max(one.by_torch["LayerNorm"], ZERO_SIZE) for one in found]
     assert list(hand.text) == [format_number(one.by_hand, 3) for one in found]
     assert [trace.name for trace in figure.data[:4]] == ["eps=1e-3", "eps=1e-5", "eps=1e-6", "eps=1e-12"]
 
@@ -126,18 +135,18 @@ def test_every_layer_has_a_mark_on_groups_of_one(dtype, scale):
 
 
 def check_gaps(found):
-    figure = figures.gaps_to_beta(found).figure()
+    figure = figures.differences_from_beta(found).figure()
     drawn_inside(figure)
     places = {name: x for trace in figure.data for name, x in zip(trace.y, trace.x, strict=True)}
     assert list(places) != []
-    assert set(places) == set(zero_variance.labels(found)) == set(figure.layout.yaxis.categoryarray)
-    for name, one in zip(zero_variance.labels(found), found, strict=True):
+    assert set(places) == set(zero_variance.short_names(found)) == set(figure.layout.yaxis.categoryarray)
+    for name, one in zip(zero_variance.short_names(found), found, strict=True):
         if one.refusal:
             assert places[name] == REFUSED
         elif isfinite(one.from_beta):
-            assert places[name] == max(one.from_beta, NO_GAP)
+            assert places[name] == max(one.from_beta, ZERO_DIFFERENCE)
         else:
-            assert places[name] == INFINITE
+            assert places[name] == INFINITE_DIFFERENCE
             assert "∞" in figure.layout.xaxis.ticktext
     return figure
 
@@ -149,7 +158,7 @@ def test_half_precision_may_overflow_where_nothing_is_subtracted():
 
 @pytest.mark.parametrize("eps", [1e-12, 1e-5, 1.0])
 def test_both_places_of_eps(eps):
-    found = numbers.placements(eps)
+    found = eps_texts.placements(eps)
     figure = figures.inside_and_outside(found, eps).figure()
     assert [list(trace.y) for trace in figure.data] == [[p.inside for p in found], [p.outside for p in found]]
     assert [shape.x0 for shape in figure.layout.shapes] == [eps, eps**2]
@@ -157,13 +166,13 @@ def test_both_places_of_eps(eps):
 
 
 LINES = {
-    "errors": lambda: figures.variance_errors(numbers.variances("float32"), 6),
+    "errors": lambda: figures.variance_errors(variance.estimates("float32"), 6),
     "sizes": lambda: figures.output_sizes(
-        numbers.size_curves(found := numbers.of_dtype(numbers.eps_outcomes(-4), "float16")), found, -4
+        eps_texts.size_curves(found := eps_texts.of_dtype(eps_texts.eps_outcomes(-4), "float16")), found, -4
     ),
-    "constant": lambda: figures.gaps_to_beta(zero_variance.constant(1234.567, "float32")),
-    "single": lambda: figures.gaps_to_beta(zero_variance.single(1000.0, "float32")),
-    "placement": lambda: figures.inside_and_outside(numbers.placements(1e-5), 1e-5),
+    "constant": lambda: figures.differences_from_beta(zero_variance.constant(1234.567, "float32")),
+    "single": lambda: figures.differences_from_beta(zero_variance.single(1000.0, "float32")),
+    "placement": lambda: figures.inside_and_outside(eps_texts.placements(1e-5), 1e-5),
 }
 
 
@@ -198,4 +207,4 @@ def test_every_figure_is_sent_as_strict_json(name):
 
 def test_another_type_is_refused():
     with pytest.raises(NormvizError, match="dtype='int8' is unknown; choose float16, bfloat16, float32 or float64"):
-        numbers.variances("int8")
+        variance.estimates("int8")

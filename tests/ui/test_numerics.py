@@ -52,7 +52,7 @@ def test_opened_bare_it_shows_a_negative_variance():
     assert not app.warning
     assert "gives a variance of −131,072" in said(app)
     (chart,) = charts(app)
-    assert "NaN comes out" in [trace["name"] for trace in chart["data"]]
+    assert "output is NaN" in [trace["name"] for trace in chart["data"]]
     assert "| E[x²] − E[x]² | −131,072 |" in "".join(text.value for text in app.markdown)
 
 

@@ -1,4 +1,4 @@
-"""Charts of rounding: errors of a variance, what eps leaves of an output, and groups without spread."""
+"""Charts of rounding: errors of a variance, the size of the output with different eps, and groups with zero variance."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from normviz.analysis.rounding.groups import DISTANCES
 from normviz.analysis.rounding.variance import FLAX, Estimate
 from normviz.figures.charts import LIGHT, Lines, Trace, axis, chart, dots, line
 from normviz.figures.palette import by_meaning
-from normviz.lessons.numerics import numbers, zero_variance
+from normviz.layers.messages import _
+from normviz.lessons.numerics import variance, zero_variance
 
-# colour, dash, symbol, width. E[x²] − E[x]² has the accent, torch's layers the colour of text.
+# colour, dash, symbol, width. E[x²] − E[x]² has the accent colour, torch's layers the text colour.
 STYLES: Mapping[str, tuple[str, str, str, float]] = {
-    numbers.ONE_PASS: ("accent", "solid", "circle", 3),
+    variance.ONE_PASS: ("accent", "solid", "circle", 3),
     FLAX: ("accent", "dot", "circle-open", 2),
-    numbers.TWO_PASSES: ("values.0", "solid", "circle", 2),
-    numbers.WELFORD: ("parameters.1", "solid", "square", 2),
-    numbers.SHIFTED: ("muted", "dash", "diamond", 2),
+    variance.TWO_PASSES: ("values.0", "solid", "circle", 2),
+    variance.WELFORD: ("parameters.1", "solid", "square", 2),
+    variance.SHIFTED: ("muted", "dash", "diamond", 2),
     "LayerNorm": ("text", "dash", "triangle-up-open", 1.5),
     "BatchNorm1d": ("text", "dot", "triangle-down-open", 1.5),
 }
@@ -34,34 +35,35 @@ OUTCOMES: Mapping[str, tuple[str, str]] = {
     zero_variance.RUNNING: ("text", "triangle-up"),
     zero_variance.REFUSED: ("muted", "x"),
 }
-NO_ERROR, NOT_A_NUMBER = 1e-18, 1e11  # where 0 and NaN stand on the axis of errors
-NOTHING, BROKEN = 1e-12, 30.0  # where 0, and where NaN and infinity stand on the axis of sizes
-NO_GAP, INFINITE, REFUSED = 1e-11, 10**6.5, 1e9  # where 0, infinity and a refusal stand on the axis of gaps
+# Positions on logarithmic axes for what has none: 0, NaN, infinity and a refusal.
+ZERO_ERROR, NAN_ERROR = 1e-18, 1e11
+ZERO_SIZE, BROKEN_SIZE = 1e-12, 30.0
+ZERO_DIFFERENCE, INFINITE_DIFFERENCE, REFUSED = 1e-11, 10**6.5, 1e9
 GREY = "rgba(128, 138, 155, 0.18)"
 DOTTED = {"color": "rgba(128, 138, 155, 0.8)", "width": 1.5, "dash": "dot"}
 LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"size": 12}}
 
 
 def variance_errors(found: Sequence[Estimate], exponent: int) -> Lines:
-    """Relative error of every way over the distance from zero, both logarithmic; 10^exponent is marked.
+    """Relative error by every method over the distance from zero, both logarithmic; 10^exponent is marked.
 
-    Where all numbers are one, or infinite, there is no error to draw: grey, with the reason.
+    If all numbers are equal, or infinite, there is no error: the range is grey, with the reason.
     """
     here = DISTANCES[exponent]
     mark: dict[str, Any] = {"dash": "dot", "width": 1.5, "showlegend": False, "hoverinfo": "skip"}
-    traces = [line("", [here, here], [NO_ERROR, NOT_A_NUMBER], "muted", **mark)]
+    traces = [line("", [here, here], [ZERO_ERROR, NAN_ERROR], "muted", **mark)]
     for method, style in STYLES.items():
         traces.append(_errors(method, [one for one in found if one.method == method and one.exact > 0], *style))
-    broken = [one for one in found if one.method == numbers.ONE_PASS and one.exact > 0 and one.is_nan]
+    broken = [one for one in found if one.method == variance.ONE_PASS and one.exact > 0 and one.is_nan]
     if broken:
         traces.append(_broken(broken))
-    ticks = {NO_ERROR: "0", **_powers(range(-16, 9, 4)), NOT_A_NUMBER: "NaN"}
-    reasons = groupby([one for one in found if one.method == numbers.ONE_PASS], _why_not_drawn)
+    ticks = {ZERO_ERROR: "0", **_powers(range(-16, 9, 4)), NAN_ERROR: "NaN"}
+    reasons = groupby([one for one in found if one.method == variance.ONE_PASS], _no_error)
     shaded = [_shade([place.distance for place in places], reason) for reason, places in reasons if reason]
     return chart(
         traces,
-        _over_powers("distance from zero", -0.35, 7.35),
-        _logarithmic("relative error", [-18.8, 12.2], ticks, zeroline=False),
+        _over_powers(_("distance from zero"), -0.35, 7.35),
+        _logarithmic(_("relative error"), [-18.8, 12.2], ticks, zeroline=False),
         height=400,
         legend=LEGEND,
         hovermode="x unified",
@@ -71,9 +73,9 @@ def variance_errors(found: Sequence[Estimate], exponent: int) -> Lines:
 
 
 def _errors(method: str, found: Sequence[Estimate], colour: str, dash: str, symbol: str, width: float) -> Trace:
-    places = [NOT_A_NUMBER if not isfinite(one.error) else max(one.error, NO_ERROR) for one in found]
+    places = [NAN_ERROR if not isfinite(one.error) else max(one.error, ZERO_ERROR) for one in found]
     return line(
-        numbers.method_label(method).removeprefix("torch "),
+        variance.method_label(method).removeprefix("torch "),
         [one.distance for one in found],
         places,
         colour,
@@ -87,10 +89,10 @@ def _errors(method: str, found: Sequence[Estimate], colour: str, dash: str, symb
 
 
 def _broken(found: Sequence[Estimate]) -> Trace:
-    """Where E[x²] − E[x]² makes NaN, with the variance that does."""
-    places = [one.error if isfinite(one.error) else NOT_A_NUMBER for one in found]
+    """Where the output with E[x²] − E[x]² is NaN, with the variance."""
+    places = [one.error if isfinite(one.error) else NAN_ERROR for one in found]
     return dots(
-        "NaN comes out",
+        _("output is NaN"),
         [one.distance for one in found],
         places,
         "accent",
@@ -100,14 +102,15 @@ def _broken(found: Sequence[Estimate]) -> Trace:
         text=[f"{format_number(one.var)} " for one in found],
         textposition=["middle left"] * (len(found) - 1) + ["top left"],
         textfont={"size": 13},
-        hovertemplate="variance %{text}",
+        hovertemplate=_("variance") + " %{text}",
     )
 
 
-def _why_not_drawn(one: Estimate) -> str:
+def _no_error(one: Estimate) -> str:
+    """Why there is no error to draw, if so."""
     if isnan(one.exact):
-        return "x is infinite"
-    return "" if one.exact else "all numbers round to one"
+        return _("x is infinite")
+    return "" if one.exact else _("all numbers round to the same value")
 
 
 def _shade(distances: Sequence[float], reason: str) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -117,12 +120,12 @@ def _shade(distances: Sequence[float], reason: str) -> tuple[dict[str, Any], dic
 
 
 def _shape(kind: str, x0: float, x1: float, drawn: dict[str, Any]) -> dict[str, Any]:
-    """As high as the chart."""
+    """A shape as high as the chart."""
     return {"type": kind, "xref": "x", "yref": "paper", "x0": x0, "x1": x1, "y0": 0, "y1": 1, "line": drawn}
 
 
 def _note(x: float, y: float, text: str, **more: Any) -> dict[str, Any]:
-    """Words at 10^x; ``y`` is of the chart's height."""
+    """Text at 10^x; ``y`` is a fraction of the chart's height."""
     return {"x": x, "y": y, "yref": "paper", "text": text, "showarrow": False, **more}
 
 
@@ -131,19 +134,19 @@ def _powers(exponents: Iterable[int]) -> dict[float, str]:
 
 
 def _logarithmic(title: str, between: Sequence[float], ticks: Mapping[float, str], **more: Any) -> dict[str, Any]:
-    """An axis between two powers of ten; ``ticks`` are its numbers and what they are called."""
+    """An axis between two powers of ten; ``ticks`` are the labels by number."""
     named = {"tickvals": list(ticks), "ticktext": list(ticks.values())}
     return axis(title, type="log", range=list(between), **named, **more)
 
 
 def _over_powers(title: str, low: float, high: float, every: int = 1, **more: Any) -> dict[str, Any]:
-    """A logarithmic axis with powers of ten beside it."""
+    """A logarithmic axis whose ticks are powers of ten."""
     exponents = (i for i in range(ceil(low), floor(high) + 1) if i % every == 0)
     return _logarithmic(title, [low, high], _powers(exponents), **more)
 
 
 def output_sizes(curves: Mapping[str, Sequence[EpsPlacement]], found: Sequence[EpsOutcome], exponent: int) -> Lines:
-    """The size of the output over the variance, a curve for every eps; at the variance of the group, by hand and by torch's layers."""
+    """The size of the output over the variance for every eps, and at the group's variance by hand and from torch's layers."""
     var = 10.0 ** (2 * exponent)
     traces = [
         line(
@@ -156,21 +159,21 @@ def output_sizes(curves: Mapping[str, Sequence[EpsPlacement]], found: Sequence[E
         )
         for (eps, points), (colour, dash) in zip(curves.items(), CURVES, strict=True)
     ]
-    hands = {"by hand": ([one.by_hand for one in found], "accent", "x-thin-open", 9)}
+    measured = {_("by hand"): ([one.by_hand for one in found], "accent", "x-thin-open", 9)}
     for name, symbol in (("LayerNorm", "circle-open"), ("BatchNorm1d", "square-open")):
-        hands[name] = ([one.by_torch[name] for one in found], "text", symbol, 13)
-    for name, (sizes, colour, symbol, size) in hands.items():
-        places = [max(each, NOTHING) if isfinite(each) else BROKEN for each in sizes]
+        measured[name] = ([one.by_torch[name] for one in found], "text", symbol, 13)
+    for name, (sizes, colour, symbol, size) in measured.items():
+        places = [max(each, ZERO_SIZE) if isfinite(each) else BROKEN_SIZE for each in sizes]
         marker = {"symbol": symbol, "line": {"width": 2}}
         said = {"text": [format_number(each, 3) for each in sizes], "hovertemplate": "%{text}"}
         traces.append(dots(name, [var] * len(places), places, colour, size=size, marker=marker, **said))
     return chart(
         traces,
-        _over_powers("variance", -24.5, 6.5, 4),
+        _over_powers(_("variance"), -24.5, 6.5, 4),
         _logarithmic(
-            "size of the output",
+            _("size of the output"),
             [-12.5, 2],
-            {NOTHING: "0", **_powers(range(-10, 1, 2)), BROKEN: "NaN, ∞"},
+            {ZERO_SIZE: "0", **_powers(range(-10, 1, 2)), BROKEN_SIZE: "NaN, ∞"},
             zeroline=False,
         ),
         height=390,
@@ -179,24 +182,38 @@ def output_sizes(curves: Mapping[str, Sequence[EpsPlacement]], found: Sequence[E
     )
 
 
-def gaps_to_beta(found: Sequence[Degenerate]) -> Lines:
-    """How far every layer's output is from beta, by what it is."""
-    names = zero_variance.labels(found)
+def differences_from_beta(found: Sequence[Degenerate]) -> Lines:
+    """The largest difference of every layer's output from beta, by outcome."""
+    names = zero_variance.short_names(found)
     traces = []
-    for kind, (colour, symbol) in OUTCOMES.items():
+    for key, (colour, symbol) in OUTCOMES.items():
         here: list[tuple[Any, Degenerate]] = [
-            (name, one) for name, one in zip(names, found, strict=True) if zero_variance.kind(one) == kind
+            (name, one) for name, one in zip(names, found, strict=True) if zero_variance.outcome(one) == key
         ]
         if here:
             places, marker = [_place(one) for _, one in here], {"symbol": symbol}
             said = [one.refusal or format_number(one.from_beta or 0.0, 3) for _, one in here]
             hover = {"text": said, "hovertemplate": "%{text}"}
-            traces.append(dots(kind, places, [name for name, _ in here], colour, size=11, marker=marker, **hover))
-    ticks = {NO_GAP: "0", **_powers(range(-8, 5, 4))}
-    ticks |= {place: name for place, name in ((INFINITE, "∞"), (REFUSED, "refused")) if place in map(_place, found)}
+            traces.append(
+                dots(
+                    _(zero_variance.LABELS[key]),
+                    places,
+                    [name for name, _ in here],
+                    colour,
+                    size=11,
+                    marker=marker,
+                    **hover,
+                )
+            )
+    ticks = {ZERO_DIFFERENCE: "0", **_powers(range(-8, 5, 4))}
+    ticks |= {
+        place: name
+        for place, name in ((INFINITE_DIFFERENCE, "∞"), (REFUSED, _("refused")))
+        if place in map(_place, found)
+    }
     return chart(
         traces,
-        _logarithmic("largest |output − beta|", [-11.7, 9.9], ticks, tickangle=0),
+        _logarithmic(_("largest |output − beta|"), [-11.7, 9.9], ticks, tickangle=0),
         axis("", categoryorder="array", categoryarray=names, autorange="reversed", dtick=1, tickfont={"size": 12}),
         height=112 + 20 * len(names),
         legend=LEGEND,
@@ -207,7 +224,7 @@ def gaps_to_beta(found: Sequence[Degenerate]) -> Lines:
 def _place(one: Degenerate) -> float:
     if one.from_beta is None:
         return REFUSED
-    return max(one.from_beta, NO_GAP) if isfinite(one.from_beta) else INFINITE
+    return max(one.from_beta, ZERO_DIFFERENCE) if isfinite(one.from_beta) else INFINITE_DIFFERENCE
 
 
 def inside_and_outside(found: Sequence[EpsPlacement], eps: float) -> Lines:
@@ -215,14 +232,14 @@ def inside_and_outside(found: Sequence[EpsPlacement], eps: float) -> Lines:
     var = [one.var for one in found]
     hover: dict[str, Any] = {"width": 3, "hovertemplate": "%{y:.2g}"}
     traces = [
-        line("inside: √(var + eps)", var, [one.inside for one in found], "accent", **hover),
-        line("outside: √var + eps", var, [one.outside for one in found], "values.0", **hover),
+        line(_("inside: {formula}", formula="√(var + eps)"), var, [one.inside for one in found], "accent", **hover),
+        line(_("outside: {formula}", formula="√var + eps"), var, [one.outside for one in found], "values.0", **hover),
     ]
     places = ((eps, "var = eps", "left", 0.25, 4), (eps**2, "var = eps²", "right", 0.75, -4))
     return chart(
         traces,
-        _over_powers("variance", log10(var[0]), log10(var[-1]), 2, hoverformat=".2g"),
-        axis("size of the output", range=[-0.03, 1.08]),
+        _over_powers(_("variance"), log10(var[0]), log10(var[-1]), 2, hoverformat=".2g"),
+        axis(_("size of the output"), range=[-0.03, 1.08]),
         height=370,
         legend=LEGEND,
         shapes=[_shape("line", place, place, DOTTED) for place, *_ in places],

@@ -1,4 +1,4 @@
-"""Groups without spread - a constant x, and groups of one element - in words: sentences, lines and rows. Numbers stand in ``**``."""
+"""Groups with zero variance, a constant x and groups of one element: the texts and rows of both experiments. Numbers are in ``**``."""
 
 from __future__ import annotations
 
@@ -10,19 +10,32 @@ from normviz.analysis.rounding.degenerate import BETA, GAMMA, Degenerate, consta
 from normviz.layers.axes import parse_layout
 from normviz.layers.errors import listed
 from normviz.layers.layer import Layer
-from normviz.layers.messages import N_
+from normviz.layers.messages import N_, _, ngettext
 from normviz.layers.norm import Norm
 from normviz.lessons.numerics.numbers import as_code
-from normviz.lessons.parts.table import Column
+from normviz.lessons.parts.table import Column, Row
 
-LARGEST_CONSTANT, LARGEST_SCALE = 65_504, 10_000  # so that float16 holds every x
-EXACT, NOISE, SIGN, RUNNING, REFUSED = "beta", "beta and noise", "no mean taken", "running statistics", "torch refuses"
-KINDS = (EXACT, NOISE, SIGN, RUNNING, REFUSED)
+LARGEST_CONSTANT, LARGEST_SCALE = 65_504, 10_000  # so that float16 can represent every x
+MOST_VALUES = 4  # different outputs that a cell lists
+EXACT, NOISE, SIGN, RUNNING, REFUSED = "exact", "noise", "sign", "running", "refused"
+LABELS = {
+    EXACT: N_("beta"),
+    NOISE: N_("beta and noise"),
+    SIGN: N_("no mean subtracted"),
+    RUNNING: N_("running statistics"),
+    REFUSED: N_("torch refuses"),
+}
+COLUMNS = (
+    Column("layer", N_("layer"), code=True),
+    Column("shape", N_("shape of x")),
+    Column("output", N_("output")),
+    Column("outcome", N_("outcome")),
+)
 
 
 @lru_cache(maxsize=32)
 def constant(value: float, dtype: str) -> tuple[Degenerate, ...]:
-    """Every layer on an x of equal numbers."""
+    """Every layer on a constant x."""
     return constant_groups(value, dtype)
 
 
@@ -32,8 +45,8 @@ def single(scale: float, dtype: str, seed: int = 0) -> tuple[Degenerate, ...]:
     return single_elements(scale, dtype, seed)
 
 
-def kind(one: Degenerate) -> str:
-    """What came out: one of ``KINDS``."""
+def outcome(one: Degenerate) -> str:
+    """The key of the outcome in ``LABELS``."""
     if one.output is None:
         return REFUSED
     if not one.from_beta:
@@ -48,83 +61,92 @@ def _norm(one: Degenerate) -> Norm:
     return layer.norm(parse_layout(layer.kind.layout(rank), rank))
 
 
-def labels(found: Sequence[Degenerate]) -> list[str]:
-    """Each layer's short name; with x's shape where a name stands twice."""
+def short_names(found: Sequence[Degenerate]) -> list[str]:
+    """The layers' names without arguments; with x's shape if a name occurs twice."""
     names = [f"{one.layer.partition('(')[0]}{'.eval()' if one.layer.endswith('.eval()') else ''}" for one in found]
     return [f"{name}, x {one.shape}" if names.count(name) > 1 else name for name, one in zip(names, found, strict=True)]
 
 
 def constant_sentence(found: Sequence[Degenerate]) -> str:
-    """How many give beta, and who does not."""
-    return (
-        f"Every element of x is **{format_number(float(found[0].x.flatten()[0]), 7)}**, its own mean. {_tally(found)}"
-    )
+    """How many layers give beta, and what the others give."""
+    value = format_number(float(found[0].x.flatten()[0]), 7)
+    return f"{_('Every element of x is **{value}**, which is also its mean.', value=value)} {_counts(found)}"
 
 
 def single_sentence(found: Sequence[Degenerate]) -> str:
-    """Who refuses, and what comes out of the others."""
-    refused = sum(kind(one) == REFUSED for one in found)
-    return f"The only element of a group is its own mean, whatever it is. Of **{len(found)}** cases torch refuses **{refused}**; {_tally(found)}"
+    """How many layers refuse, and what the others give."""
+    mean = _("The only element of a group is its own mean.")
+    refused = _(
+        "Of **{cases}** cases torch refuses **{refused}**.",
+        cases=len(found),
+        refused=sum(outcome(one) == REFUSED for one in found),
+    )
+    return f"{mean} {refused} {_counts(found)}"
 
 
-def _tally(found: Sequence[Degenerate]) -> str:
-    groups = {name: [one for one in found if kind(one) == name] for name in KINDS}
-    exact = len(groups[EXACT])
-    told = f"**{exact}** layer{' gives' if exact == 1 else 's give'} exactly beta"
-    if groups[NOISE]:
-        told += (
-            f", **{len(groups[NOISE])}** more, beta with noise of up to **{format_number(_largest(groups[NOISE]), 3)}**"
+def _counts(found: Sequence[Degenerate]) -> str:
+    by_outcome = {key: [one for one in found if outcome(one) == key] for key in LABELS}
+    noisy, signs = by_outcome[NOISE], by_outcome[SIGN]
+    sentences = [
+        ngettext("**{n}** layer gives exactly beta.", "**{n}** layers give exactly beta.", len(by_outcome[EXACT]))
+    ]
+    if noisy:
+        noise = format_number(max(one.from_beta or 0.0 for one in noisy), 3)
+        sentences.append(
+            ngettext(
+                "**{n}** more gives beta with noise of up to **{noise}**.",
+                "**{n}** more give beta with noise of up to **{noise}**.",
+                len(noisy),
+                noise=noise,
+            )
         )
-    if groups[SIGN]:
-        told += f"; RMSNorm, which subtracts no mean, gives **{_values(groups[SIGN][0])}**"
-    return f"{told}."
+    if signs:
+        sentences.append(_("RMSNorm, which subtracts no mean, gives **{values}**.", values=_values(signs[0])))
+    return " ".join(sentences)
 
 
-def _largest(found: Sequence[Degenerate]) -> float:
-    return max(one.from_beta or 0.0 for one in found)
-
-
-COLUMNS = (
-    Column("layer", N_("layer"), code=True),
-    Column("shape", N_("shape of x")),
-    Column("output", N_("output")),
-    Column("outcome", N_("outcome")),
-)
-
-
-def degenerate_rows(found: Sequence[Degenerate]) -> list[dict[str, object]]:
-    """Each layer: what came out, or torch's words."""
-    return [
+def rows(found: Sequence[Degenerate]) -> tuple[Row, ...]:
+    """The output of each layer, or torch's own error message."""
+    return tuple(
         {
             "layer": one.layer,
             "shape": str(one.shape),
-            "output": f"torch refuses: “{one.refusal}”" if one.refusal else f"{_values(one)}",
-            "outcome": "" if one.refusal else kind(one),
+            "output": _("torch refuses: “{refusal}”", refusal=one.refusal) if one.refusal else _values(one),
+            "outcome": "" if one.refusal else _(LABELS[outcome(one)]),
         }
         for one in found
-    ]
+    )
 
 
 def _values(one: Degenerate) -> str:
     assert one.output is not None
     values = list(dict.fromkeys(format_number(value) for value in one.output.flatten().tolist()))
-    return listed(values, "or") if len(values) <= 4 else ", ".join([*values[:4], "…"])
+    return listed(values) if len(values) <= MOST_VALUES else ", ".join([*values[:MOST_VALUES], "…"])
 
 
-def degenerate_lines(found: Sequence[Degenerate]) -> Iterator[str]:
-    """What gamma and beta are here, and why there is noise."""
-    yield (
-        f"Where a layer has them, gamma is **{format_number(GAMMA)}** and beta **{format_number(BETA)}**, to be told apart; without, beta is 0. "
-        f"Running statistics are fresh: mean 0, variance 1."
+def explanations(found: Sequence[Degenerate]) -> Iterator[str]:
+    """gamma and beta, the reason for the noise, and which outputs are not torch's."""
+    outcomes = set(map(outcome, found))
+    yield _(
+        "In layers that have them, gamma is **{gamma}** and beta **{beta}**, so that they can be told apart; without, beta is 0. Running "
+        "statistics have their first values: mean 0 and variance 1.",
+        gamma=format_number(GAMMA),
+        beta=format_number(BETA),
     )
-    if any(kind(one) == NOISE for one in found):
+    if NOISE in outcomes:
         eps = _norm(found[0]).eps
         assert eps
-        yield (
-            f"Why noise: a mean is rounded, and what is left of x − mean is divided by √(0 + eps): **{format_number(eps**-0.5, 3)}** times as "
-            f"much, for an eps of {as_code(eps)}."
+        yield _(
+            "The noise: a mean is rounded, and the error of x − mean is divided by √(0 + eps). With eps={eps} it becomes **{factor}** times "
+            "as large.",
+            eps=as_code(eps),
+            factor=format_number(eps**-0.5, 3),
         )
-    if any(kind(one) == SIGN for one in found):
-        yield "RMSNorm divides x by its own size, so that of any x only the sign is left, times gamma, as long as eps is far below x²."
+    if SIGN in outcomes:
+        yield _(
+            "RMSNorm divides x by its own size, so only the sign of x is left, times gamma, as long as eps is far below x²."
+        )
     ours = [one.layer.partition("(")[0] for one in found if not one.in_torch]
-    yield f"All outputs are torch's own, but those of {listed(ours, 'and')}: torch has no such layers."
+    yield _(
+        "All outputs are torch's own, except those of {layers}, which torch does not have.", layers=listed(ours, "and")
+    )

@@ -11,18 +11,20 @@ from normviz.analysis.rounding.degenerate import CONSTANT, SINGLE
 from normviz.analysis.rounding.eps import EPSILONS, no_eps
 from normviz.analysis.rounding.groups import DISTANCES, DTYPES, TORCH_LAYERS, sequence
 from normviz.analysis.rounding.variance import Estimate
-from normviz.lessons.numerics import numbers, zero_variance
-from normviz.lessons.numerics.numbers import ONE_PASS, SIZE, SMALLEST_EPS, TWO_PASSES, as_code, power
+from normviz.lessons.numerics import eps as eps_texts
+from normviz.lessons.numerics import variance, zero_variance
+from normviz.lessons.numerics.numbers import SIZE, SMALLEST_EPS, as_code, power
+from normviz.lessons.numerics.variance import ONE_PASS, TWO_PASSES
 from normviz.lessons.numerics.zero_variance import (
     EXACT,
-    KINDS,
+    LABELS,
     LARGEST_CONSTANT,
     LARGEST_SCALE,
     NOISE,
     REFUSED,
     RUNNING,
     SIGN,
-    kind,
+    outcome,
 )
 
 MOST_WORDS = 120
@@ -81,23 +83,23 @@ def test_the_sentence_of_four_distances_by_hand():
         for method, ours in ((ONE_PASS, ((1.25, 1), (-4, nan), (0, 1), (nan, nan))), (TWO_PASSES, ((1, 1),) * 4))
         for distance, exact, (var, size) in zip((1, 10, 100, 1000), (1, 2, 0, nan), ours, strict=True)
     ]
-    sentences = [numbers.variance_sentence(found, exponent) for exponent in range(4)]
+    sentences = [variance.sentence(found, exponent) for exponent in range(4)]
     assert told(sentences[0]) == ["10⁰", "1.25", "1", "1", "3", "1", "1"]
     assert told(sentences[1]) == ["10¹", "−4", "1", "2", "3", "1", "1"]
-    assert sentences[1].endswith("it is below zero **1** time, and its output NaN **1** time.")
+    assert sentences[1].endswith("is negative at **1**, and its output is NaN at **1**.")
     assert told(sentences[2]) == ["10²", str(SIZE), "3", "1", "1"]
-    assert "rounds all **256** numbers to one" in sentences[2]
-    assert "is beyond `float32`: x is infinite" in sentences[3]
+    assert "rounds all **256** numbers to the same value" in sentences[2]
+    assert "is too large for `float32`: x is infinite" in sentences[3]
 
 
 def test_a_negative_variance_and_its_nan_are_counted():
     """The first view of the page."""
-    found = numbers.variances("float32")
+    found = variance.estimates("float32")
     first = [one for one in found if one.method == ONE_PASS]
     negative = [one for one in first if one.var < 0]
     assert negative
     assert all(isnan(one.output_size) for one in negative)
-    sentence = numbers.variance_sentence(found, 6)
+    sentence = variance.sentence(found, 6)
     assert told(sentence)[-3:] == [str(len(DISTANCES)), str(len(negative)), str(sum(one.is_nan for one in first))]
     assert told(sentence)[1] == format_number(first[6].var)
     assert first[6].var < 0
@@ -106,10 +108,10 @@ def test_a_negative_variance_and_its_nan_are_counted():
 @TYPES
 @pytest.mark.parametrize("exponent", range(8))
 def test_every_way_stands_in_the_table_with_its_own_numbers(dtype, exponent):
-    found = numbers.variances(dtype)
-    here = numbers.at(found, exponent)
-    rows = numbers.variance_rows(found, exponent)
-    assert [row["method"] for row in rows] == [numbers.method_label(method) for method in here]
+    found = variance.estimates(dtype)
+    here = variance.at_distance(found, exponent)
+    rows = variance.rows(found, exponent)
+    assert [row["method"] for row in rows] == [variance.method_label(method) for method in here]
     assert [(row["negative"], row["nan"]) for row in rows] == [(one.negative, one.is_nan) for one in here.values()]
     for row, one in zip(rows, here.values(), strict=True):
         hidden = (
@@ -118,21 +120,21 @@ def test_every_way_stands_in_the_table_with_its_own_numbers(dtype, exponent):
         assert row["variance"] == (None if hidden else format_number(one.var))
         assert row["error"] == (None if hidden else format_number(one.error, 2))
     assert len(rows) == 4 + 1 + len(TORCH_LAYERS)
-    assert words(numbers.variance_lines(found, exponent)) <= MOST_WORDS
+    assert words(variance.explanations(found, exponent)) <= MOST_WORDS
 
 
 @TYPES
 @pytest.mark.parametrize("exponent", range(8))
 def test_the_distance_between_neighbours_is_told_rightly(dtype, exponent):
     """By torch itself: the next number above."""
-    found = numbers.variances(dtype)
-    one = numbers.at(found, exponent)[ONE_PASS]
+    found = variance.estimates(dtype)
+    one = variance.at_distance(found, exponent)[ONE_PASS]
     place = torch.tensor(one.distance if one.exact == 0 else one.distance**2, dtype=DTYPES[dtype])
-    why = list(numbers.variance_lines(found, exponent))[1]
+    why = list(variance.explanations(found, exponent))[1]
     if not isfinite(one.exact):
         assert why.startswith("torch's layers")
     elif place.isinf():
-        assert "cannot hold" in why
+        assert "cannot represent" in why
     else:
         step = torch.nextafter(place, torch.tensor(inf, dtype=place.dtype)) - place
         assert told(why) == [format_number(float(step))]
@@ -142,31 +144,31 @@ def test_the_distance_between_neighbours_is_told_rightly(dtype, exponent):
 
 
 def test_half_precision_loses_the_smallest_eps_by_hand_and_torch_keeps_it():
-    found = numbers.of_dtype(numbers.eps_outcomes(-4), "float16")
-    sentence = numbers.eps_sentence(found, -4)
+    found = eps_texts.of_dtype(eps_texts.eps_outcomes(-4), "float16")
+    sentence = eps_texts.eps_sentence(found, -4)
     assert told(sentence) == ["10⁻⁸", "0.00316", "1", "0", "∞", "1"]
-    assert "`1e-12` is kept as **0**" in sentence
+    assert "stores `1e-12` as **0**" in sentence
 
 
 def test_where_nothing_is_left_the_sentence_says_so():
-    found = numbers.of_dtype(numbers.eps_outcomes(-12), "float16")
+    found = eps_texts.of_dtype(eps_texts.eps_outcomes(-12), "float16")
     assert not sequence("float16", 0, SIZE, 0, 1e-12).any()
-    assert "holds nothing but zeros" in numbers.eps_sentence(found, -12)
-    assert told(numbers.eps_sentence(found, -12)) == ["10⁻¹²", "NaN", "0"]
-    assert any("BatchNorm1d and InstanceNorm1d give NaN" in line for line in numbers.eps_lines(found, -12))
+    assert "represents all numbers as 0" in eps_texts.eps_sentence(found, -12)
+    assert told(eps_texts.eps_sentence(found, -12)) == ["10⁻¹²", "NaN", "0"]
+    assert any("BatchNorm1d and InstanceNorm1d give NaN" in line for line in eps_texts.eps_texts(found, -12))
 
 
 @TYPES
 @pytest.mark.parametrize("exponent", [-12, -8, -4, -2, 0, 3])
 def test_every_eps_stands_in_the_table(dtype, exponent):
-    found = numbers.of_dtype(numbers.eps_outcomes(exponent), dtype)
-    rows = numbers.eps_rows(found)
+    found = eps_texts.of_dtype(eps_texts.eps_outcomes(exponent), dtype)
+    rows = eps_texts.eps_rows(found)
     assert [float(row["eps"]) for row in rows] == list(EPSILONS)
     for row, one in zip(rows, found, strict=True):
         values = list(row.values())
         assert values[2:4] == [format_number(one.exact, 3), format_number(one.by_hand, 3)]
         assert values[4:] == [format_number(size, 3) for size in one.by_torch.values()]
-    lines = list(numbers.eps_lines(found, exponent))
+    lines = list(eps_texts.eps_texts(found, exponent))
     assert words(lines) <= MOST_WORDS
     none = no_eps(dtype, 10.0**exponent, SIZE)
     assert told(lines[-1])[:3] == [
@@ -175,7 +177,7 @@ def test_every_eps_stands_in_the_table(dtype, exponent):
 
 
 def test_the_curves_are_the_formula():
-    curves = numbers.size_curves(numbers.of_dtype(numbers.eps_outcomes(-4), "float64"))
+    curves = eps_texts.size_curves(eps_texts.of_dtype(eps_texts.eps_outcomes(-4), "float64"))
     assert [float(eps) for eps in curves] == list(EPSILONS)
     for eps, points in curves.items():
         for point in points:
@@ -187,8 +189,8 @@ def test_the_curves_are_the_formula():
 
 def test_every_kind_of_outcome_is_met():
     both = [*zero_variance.constant(1234.567, "float32"), *zero_variance.single(1000, "float32")]
-    assert {kind(one) for one in both} == set(KINDS)
-    by_layer = {one.layer: kind(one) for one in both}
+    assert {outcome(one) for one in both} == set(LABELS)
+    by_layer = {one.layer: outcome(one) for one in both}
     assert by_layer["LayerNorm([3, 4, 4])"] == by_layer["LayerNorm(1)"] == EXACT
     assert by_layer["BatchNorm2d(3)"] == NOISE
     assert by_layer["RMSNorm(1)"] == SIGN
@@ -201,16 +203,16 @@ def test_the_counts_of_both_sentences():
     assert told(zero_variance.constant_sentence(constant)) == [
         "1,234.567",
         str(sum(one.from_beta == 0 for one in constant)),
-        str(sum(kind(one) == NOISE for one in constant)),
-        format_number(max(one.from_beta for one in constant if kind(one) == NOISE), 3),
+        str(sum(outcome(one) == NOISE for one in constant)),
+        format_number(max(one.from_beta for one in constant if outcome(one) == NOISE), 3),
         "2",
     ]
     assert told(zero_variance.single_sentence(single)) == [
         str(len(SINGLE)),
         str(sum(one.refusal is not None for one in single)),
         str(sum(one.from_beta == 0 for one in single)),
-        str(sum(kind(one) == NOISE for one in single)),
-        format_number(max(one.from_beta for one in single if kind(one) == NOISE), 3),
+        str(sum(outcome(one) == NOISE for one in single)),
+        format_number(max(one.from_beta for one in single if outcome(one) == NOISE), 3),
         "−2 or 2",
     ]
 
@@ -222,7 +224,7 @@ def test_one_layer_is_one_layer():
 
 def test_labels_are_short_and_no_two_are_equal():
     for found in (zero_variance.constant(1.0, "float32"), zero_variance.single(1.0, "float32")):
-        labels = zero_variance.labels(found)
+        labels = zero_variance.short_names(found)
         assert len(set(labels)) == len(found)
         assert max(map(len, labels)) <= 23
 
@@ -237,17 +239,17 @@ DEGENERATE = [
 @pytest.mark.parametrize(("make", "value", "cases"), DEGENERATE)
 def test_every_layer_has_its_row_and_torch_its_own_words(dtype, make, value, cases):
     found = make(value, dtype)
-    rows = zero_variance.degenerate_rows(found)
+    rows = zero_variance.rows(found)
     assert [(row["layer"], row["shape"]) for row in rows] == [(layer, str(shape)) for layer, shape in cases]
     for row, one in zip(rows, found, strict=True):
         assert one.x.isfinite().all()
         assert one.refusal is None or row["output"] == f"torch refuses: “{one.refusal}”"
-        assert row["outcome"] == ("" if one.refusal else kind(one))
-    assert words(zero_variance.degenerate_lines(found)) <= MOST_WORDS
+        assert row["outcome"] == ("" if one.refusal else LABELS[outcome(one)])
+    assert words(zero_variance.explanations(found)) <= MOST_WORDS
 
 
 def test_the_amplified_noise_is_told_rightly():
-    lines = list(zero_variance.degenerate_lines(zero_variance.constant(1234.567, "float32")))
+    lines = list(zero_variance.explanations(zero_variance.constant(1234.567, "float32")))
     assert told(lines[0]) == ["2", "0.5"]
     assert told(lines[1]) == [format_number(1e-5**-0.5, 3)]
 
@@ -257,19 +259,19 @@ def test_the_amplified_noise_is_told_rightly():
 
 @pytest.mark.parametrize("eps", [SMALLEST_EPS, 1e-5, 3e-4, 0.5, 1.0])
 def test_the_curve_reaches_past_both_places_and_the_sentence_names_its_widest_gap(eps):
-    found = numbers.placements(eps)
+    found = eps_texts.placements(eps)
     assert found[0].var < eps**2 / 100
     assert found[-1].var > eps * 100
     most = max(found, key=lambda one: abs(one.outside - one.inside))
-    assert told(numbers.placement_sentence(eps, found)) == [
+    assert told(eps_texts.placement_sentence(eps, found)) == [
         format_number(v, 2) for v in (most.var, most.inside, most.outside)
     ]
-    assert [told(line) for line in numbers.placement_lines(eps)] == [
+    assert [told(line) for line in eps_texts.placement_texts(eps)] == [
         [format_number(eps, 3)],
         [format_number(eps**2, 3)],
         [],
     ]
-    assert words(numbers.placement_lines(eps)) <= MOST_WORDS
+    assert words(eps_texts.placement_texts(eps)) <= MOST_WORDS
 
 
 # Speed: the page answers a control at any setting within a second; in processor time, whatever else runs.
@@ -278,11 +280,11 @@ def test_the_curve_reaches_past_both_places_and_the_sentence_names_its_widest_ga
 @TYPES
 def test_nothing_takes_a_second(dtype):
     works = (
-        lambda: numbers.variances.__wrapped__(dtype, 1),
-        lambda: numbers.size_curves(numbers.of_dtype(numbers.eps_outcomes.__wrapped__(-12, 1), dtype)),
+        lambda: variance.estimates.__wrapped__(dtype, 1),
+        lambda: eps_texts.size_curves(eps_texts.of_dtype(eps_texts.eps_outcomes.__wrapped__(-12, 1), dtype)),
         lambda: zero_variance.constant.__wrapped__(float(LARGEST_CONSTANT), dtype),
         lambda: zero_variance.single.__wrapped__(float(LARGEST_SCALE), dtype, 1),
-        lambda: numbers.placements(SMALLEST_EPS),
+        lambda: eps_texts.placements(SMALLEST_EPS),
     )
     for work in works:
         start = process_time()
@@ -292,4 +294,4 @@ def test_nothing_takes_a_second(dtype):
 
 def test_nan_out_of_a_hand_made_estimate_is_a_yes():
     one = by_hand(ONE_PASS, 1, -1, 1, nan)
-    assert numbers.variance_rows([replace(one)], 0)[0]["nan"] is True
+    assert variance.rows([replace(one)], 0)[0]["nan"] is True
