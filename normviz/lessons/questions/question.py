@@ -95,11 +95,13 @@ def _read_prose(key: str, name: str) -> Prose:
     if not parts:
         raise NormvizError(f"{name}/{key}.md must have a title (#), a claim (>), '## Predict' and '## Answer'.")
     title, claim, predict, answer = (part.strip() for part in parts.groups())
-    return Prose(title, _unquote(claim), OPTION.sub("", predict).strip(), dict(OPTION.findall(predict)), answer)
+    prompt, options = OPTION.sub("", predict), dict(OPTION.findall(predict))
+    return Prose(title, _one_line(claim), _one_line(prompt), options, _one_line(answer))
 
 
-def _unquote(text: str) -> str:
-    return " ".join(line.removeprefix(">").strip() for line in text.splitlines())
+def _one_line(text: str) -> str:
+    """The paragraph on one line: a wrapped line that starts with a number and a point would become a list."""
+    return " ".join(line.removeprefix(">").strip() for line in text.strip().splitlines())
 
 
 def answer(question: Question) -> str:

@@ -65,14 +65,14 @@ def made(**facts: object) -> Question:
     return Question("made", "shapes", lambda: facts, "explore", "shape=2,4", (Source("somebody"),))
 
 
-def test_prose_has_five_parts(write):
+def test_prose_has_five_parts_each_on_one_line(write):
     write(PROSE)
     assert prose("made") == Prose(
         title="How many means?",
         claim="There is one for each batch.",
         predict="What does `LayerNorm(4)` have?",
         options={"one": "a single one", "rows": "one for each row"},
-        answer="{means} of them, and\n{gammas} gammas.",
+        answer="{means} of them, and {gammas} gammas.",
     )
 
 
@@ -80,7 +80,7 @@ def test_a_translation_is_one_more_file(write, french):
     write(PROSE)
     write(PROSE.replace("How many means?", "Combien de moyennes ?"), "fr")
     assert prose("made").title == "Combien de moyennes ?"
-    assert answer(made(means=2, gammas=4)) == "2 of them, and\n4 gammas."
+    assert answer(made(means=2, gammas=4)) == "2 of them, and 4 gammas."
 
 
 def test_without_a_translation_the_prose_is_english(write, french):
