@@ -1,7 +1,7 @@
 """Layer and batch normalization, forward and backward, in the signatures of Stanford's CS231n course: NumPy, x of shape (N, D).
 
-The statistics of layer normalization are per row (N of them), those of batch normalization per column (D of them). Gamma and
-beta are (D,) in both: what differs is the axis of the means, and nothing else. All is float64.
+Layer normalization has one mean and one variance for each of the N rows, batch normalization for each of the D columns. Gamma and
+beta are (D,) in both, so the two differ only in the axis of the means. All arrays are float64.
 """
 
 from __future__ import annotations
@@ -13,16 +13,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from normviz.layers.errors import NormvizError, echo
+from normviz.layers.messages import _
 
 Array = NDArray[np.float64]
 MOST_ELEMENTS = 2**18
-ROWS, COLUMNS = 1, 0  # the axis that is averaged over: one mean a row, one mean a column
+PER_ROW, PER_COLUMN = 1, 0  # the axis of the means
 
 
 class Cache(NamedTuple):
-    """What backward needs of forward: xhat (N, D), sigma (N, 1), (1, D), gamma (D,), and the axis of the means.
+    """What backward needs from forward: xhat (N, D), sigma (N, 1) or (1, D), gamma (D,), and the axis of the means.
 
-    The axis is None where the statistics were not this x's.
+    The axis is None if the statistics are not those of x.
     """
 
     xhat: Array
@@ -34,36 +35,37 @@ class Cache(NamedTuple):
 def layernorm_forward(
     x: ArrayLike, gamma: ArrayLike, beta: ArrayLike, ln_param: Mapping[str, Any]
 ) -> tuple[Array, Cache]:
-    """Normalize each row: y = (x - mean) / sqrt(var + eps) * gamma + beta. Training and test are the same.
+    """Normalize each row: y = (x - mean) / sqrt(var + eps) * gamma + beta, in training and at test time.
 
     x         (N, D), at most 262,144 elements.
-    gamma     (D,), one a column: not (N,), though there are N means.
+    gamma     (D,), one for each column, not one for each row.
     beta      (D,).
     ln_param  a dictionary: "eps" (default 1e-5).
 
     Returns the output (N, D) and the cache of ``layernorm_backward``.
-    Raises NormvizError where a shape or eps is wrong.
+    Raises NormvizError for a wrong shape or eps.
 
     >>> out, cache = layernorm_forward([[1.0, 3.0], [2.0, 6.0]], [1, 10], [0, 0], {"eps": 0})
     >>> out.tolist()
     [[-1.0, 10.0], [-1.0, 10.0]]
     """
     x, gamma, beta = _arrays(x, gamma, beta)
-    mean = x.mean(axis=ROWS, keepdims=True)
-    var = np.square(x - mean).mean(axis=ROWS, keepdims=True)
-    return _scaled(x - mean, var, gamma, beta, _eps(ln_param, "ln_param"), ROWS)
+    mean = x.mean(axis=PER_ROW, keepdims=True)
+    var = np.square(x - mean).mean(axis=PER_ROW, keepdims=True)
+    eps = _from_0_to_1(ln_param, "ln_param", "eps", 1e-5)
+    return _normalize(x - mean, var, gamma, beta, eps, PER_ROW)
 
 
 def layernorm_backward(dout: ArrayLike, cache: Cache) -> tuple[Array, Array, Array]:
-    """dx (N, D), dgamma (D,) and dbeta (D,) of ``layernorm_forward``: means along rows, sums along columns.
+    """dx (N, D), dgamma (D,) and dbeta (D,) of ``layernorm_forward``: with means over each row and sums over each column.
 
         dxhat = dout * gamma
         dx = (dxhat - mean(dxhat) - xhat * mean(dxhat * xhat)) / sigma
 
-    dout   the loss's derivative by the output, (N, D).
-    cache  what forward returned.
+    dout   the derivative of the loss with respect to the output, (N, D).
+    cache  the cache of forward.
 
-    Raises NormvizError where dout is not (N, D).
+    Raises NormvizError if dout is not (N, D).
     """
     return _backward(dout, cache)
 
@@ -71,20 +73,21 @@ def layernorm_backward(dout: ArrayLike, cache: Cache) -> tuple[Array, Array, Arr
 def batchnorm_forward(
     x: ArrayLike, gamma: ArrayLike, beta: ArrayLike, bn_param: MutableMapping[str, Any]
 ) -> tuple[Array, Cache]:
-    """Normalize each column: by its own statistics in training, by the running ones at test time.
+    """Normalize each column, with its own statistics in training and the running ones at test time.
 
-        running = momentum * running + (1 - momentum) * this batch's
+        running = momentum * running + (1 - momentum) * batch
 
-    The momentum weighs the *old* value, 0.9 where torch says 0.1, and the variance that runs is the biased one, torch's the unbiased.
+    The momentum is the weight of the *old* value: 0.9 is torch's 0.1. The running variance uses the biased variance, torch's the
+    unbiased one.
 
     x         (N, D), at most 262,144 elements.
     gamma     (D,).
     beta      (D,).
     bn_param  a dictionary: "mode" ("train" or "test"), "eps" (default 1e-5), "momentum" (default 0.9), "running_mean" and
-              "running_var" (D,), both 0 at first; in training the last two are set anew.
+              "running_var" (D,), both 0 at first; training replaces the last two.
 
     Returns the output (N, D) and the cache of ``batchnorm_backward``.
-    Raises NormvizError where a shape, the mode, eps or momentum is wrong.
+    Raises NormvizError for a wrong shape, mode, eps or momentum.
 
     >>> bn_param = {"mode": "train", "eps": 0}
     >>> out, cache = batchnorm_forward([[1.0, 2.0], [3.0, 6.0]], [1, 1], [0, 0], bn_param)
@@ -92,41 +95,44 @@ def batchnorm_forward(
     ([[-1.0, -1.0], [1.0, 1.0]], [0.2, 0.4])
     """
     x, gamma, beta = _arrays(x, gamma, beta)
-    eps, momentum, mode = _eps(bn_param, "bn_param"), _momentum(bn_param), bn_param.get("mode")
-    running = [_running(bn_param, name, x.shape[1]) for name in ("running_mean", "running_var")]
+    eps = _from_0_to_1(bn_param, "bn_param", "eps", 1e-5)
+    momentum = _from_0_to_1(bn_param, "bn_param", "momentum", 0.9)
+    mode = bn_param.get("mode")
+    zeros = np.zeros(x.shape[1])
+    running = [_per_column(name, bn_param.get(name, zeros), x.shape[1]) for name in ("running_mean", "running_var")]
     if mode == "test":
         mean, var = running
-        return _scaled(x - mean, var[None], gamma, beta, eps, None)
+        return _normalize(x - mean, var[None], gamma, beta, eps, None)
     if mode != "train":
-        raise NormvizError(f'bn_param["mode"]={echo(mode)} is unknown; choose "train" or "test".')
-    mean = x.mean(axis=COLUMNS)
-    var = np.square(x - mean).mean(axis=COLUMNS)
+        raise NormvizError(_('bn_param["mode"]={mode} is unknown; choose "train" or "test".'), mode=echo(mode))
+    mean = x.mean(axis=PER_COLUMN)
+    var = np.square(x - mean).mean(axis=PER_COLUMN)
     bn_param["running_mean"] = momentum * running[0] + (1 - momentum) * mean
     bn_param["running_var"] = momentum * running[1] + (1 - momentum) * var
-    return _scaled(x - mean, var[None], gamma, beta, eps, COLUMNS)
+    return _normalize(x - mean, var[None], gamma, beta, eps, PER_COLUMN)
 
 
 def batchnorm_backward(dout: ArrayLike, cache: Cache) -> tuple[Array, Array, Array]:
-    """dx (N, D), dgamma (D,) and dbeta (D,) of ``batchnorm_forward``: means and sums along columns.
+    """dx (N, D), dgamma (D,) and dbeta (D,) of ``batchnorm_forward``: with means and sums over each column.
 
         dxhat = dout * gamma
         dx = (dxhat - mean(dxhat) - xhat * mean(dxhat * xhat)) / sigma
 
-    After a forward pass at test time dx is dxhat / sigma alone.
+    After a forward pass at test time, dx is dxhat / sigma.
 
-    dout   the loss's derivative by the output, (N, D).
-    cache  what forward returned.
+    dout   the derivative of the loss with respect to the output, (N, D).
+    cache  the cache of forward.
 
-    Raises NormvizError where dout is not (N, D).
+    Raises NormvizError if dout is not (N, D).
     """
     return _backward(dout, cache)
 
 
-def _scaled(
+def _normalize(
     centered: Array, var: Array, gamma: Array, beta: Array, eps: float, axis: int | None
 ) -> tuple[Array, Cache]:
     sigma = np.sqrt(var + eps)
-    with np.errstate(divide="ignore", invalid="ignore"):  # eps=0 on a constant group gives NaN, as torch's does
+    with np.errstate(divide="ignore", invalid="ignore"):  # eps=0 gives NaN for a constant group, as in torch
         xhat = centered / sigma
     return gamma * xhat + beta, Cache(xhat, sigma, gamma, axis)
 
@@ -134,7 +140,8 @@ def _scaled(
 def _backward(dout: ArrayLike, cache: Cache) -> tuple[Array, Array, Array]:
     dout = _numbers("dout", dout)
     if dout.shape != cache.xhat.shape:
-        raise NormvizError(f"dout has shape {dout.shape} and the output {cache.xhat.shape}; give one number an output.")
+        message = _("dout has shape {dout} and the output {output}; give one number for each output.")
+        raise NormvizError(message, dout=dout.shape, output=cache.xhat.shape)
     dxhat, xhat = dout * cache.gamma, cache.xhat
     dx = dxhat
     if cache.axis is not None:
@@ -149,42 +156,33 @@ def _backward(dout: ArrayLike, cache: Cache) -> tuple[Array, Array, Array]:
 def _arrays(x: ArrayLike, gamma: ArrayLike, beta: ArrayLike) -> tuple[Array, Array, Array]:
     x = _numbers("x", x)
     if x.ndim != 2 or not 1 <= x.size <= MOST_ELEMENTS:
-        raise NormvizError(f"x has shape {x.shape}; give (N, D), N rows of D columns, 1 to {MOST_ELEMENTS:,} elements.")
+        message = _("x has shape {shape}; give (N, D), N rows of D columns, 1 to {most:,} elements.")
+        raise NormvizError(message, shape=x.shape, most=MOST_ELEMENTS)
     rows, columns = x.shape
-    found = {"gamma": _numbers("gamma", gamma), "beta": _numbers("beta", beta)}
-    for name, value in found.items():
-        if value.shape != (columns,):
-            mistaken = ", not one a row" if value.shape == (rows,) else ""
-            raise NormvizError(
-                f"{name} has shape {value.shape} and x {x.shape}; give one number a column, ({columns},){mistaken}."
-            )
-    return x, found["gamma"], found["beta"]
+    return x, _per_column("gamma", gamma, columns, rows), _per_column("beta", beta, columns, rows)
 
 
 def _numbers(name: str, value: ArrayLike) -> Array:
     try:
         return np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
-        raise NormvizError(f"{name}={echo(value)} is no array of numbers; give one such as np.ones((2, 3)).") from None
+        message = _("{name}={value} is not an array of numbers; give one such as np.ones((2, 3)).")
+        raise NormvizError(message, name=name, value=echo(value)) from None
 
 
-def _running(bn_param: Mapping[str, Any], name: str, columns: int) -> Array:
-    value = _numbers(name, bn_param.get(name, np.zeros(columns)))
-    if value.shape != (columns,):
-        raise NormvizError(f'bn_param["{name}"] has shape {value.shape}; give one number a column, ({columns},).')
-    return value
+def _per_column(name: str, value: ArrayLike, columns: int, rows: int | None = None) -> Array:
+    array = _numbers(name, value)
+    if array.shape != (columns,):
+        message = _("{name} has shape {shape}; give one number for each column, ({columns},).")
+        if array.shape == (rows,):
+            message = _("{name} has shape {shape}; give one number for each column, ({columns},), not for each row.")
+        raise NormvizError(message, name=name, shape=array.shape, columns=columns)
+    return array
 
 
-def _eps(param: Mapping[str, Any], where: str) -> float:
-    return _from_0_to_1(param, where, "eps", 1e-5)
-
-
-def _momentum(param: Mapping[str, Any]) -> float:
-    return _from_0_to_1(param, "bn_param", "momentum", 0.9)
-
-
-def _from_0_to_1(param: Mapping[str, Any], where: str, name: str, usual: float) -> float:
-    value = param.get(name, usual)
+def _from_0_to_1(param: Mapping[str, Any], dictionary: str, name: str, default: float) -> float:
+    value = param.get(name, default)
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= 1:
-        raise NormvizError(f'{where}["{name}"]={echo(value)} must be a number from 0 to 1, such as {usual}.')
+        message = _('{dictionary}["{name}"]={value} must be a number from 0 to 1, such as {default}.')
+        raise NormvizError(message, dictionary=dictionary, name=name, value=echo(value), default=default)
     return float(value)

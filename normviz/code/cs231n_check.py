@@ -1,9 +1,10 @@
-"""The course's own signature: ``layernorm_forward(x, gamma, beta, ln_param) -> out, cache``, and how closely it agrees with torch."""
+"""The source of the CS231n functions, and how closely they agree with torch."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache, lru_cache
 from types import MappingProxyType
 
@@ -14,8 +15,6 @@ from normviz.analysis.gradients.closed_form import autograd_backward, upstream
 from normviz.code import cs231n
 
 SHAPE = (4, 6)
-
-
 PAIRS = {
     "layernorm": (cs231n.layernorm_forward, cs231n.layernorm_backward),
     "batchnorm": (cs231n.batchnorm_forward, cs231n.batchnorm_backward),
@@ -24,9 +23,9 @@ PAIRS = {
 
 @cache
 def source(name: str = "layernorm") -> str:
-    """The pair "layernorm" or "batchnorm" as it stands in the package, and the two parts in which it computes."""
+    """The source of the forward and backward functions of "layernorm" or "batchnorm", with the two helpers that compute."""
     forward, backward = PAIRS[name]
-    return "\n\n".join(inspect.getsource(part) for part in (forward, cs231n._scaled, backward, cs231n._backward))
+    return "\n\n".join(inspect.getsource(part) for part in (forward, cs231n._normalize, backward, cs231n._backward))
 
 
 @lru_cache(maxsize=16)
@@ -37,21 +36,10 @@ def agreement(seed: int = 0) -> Mapping[str, float]:
     dout = upstream(SHAPE, seed)
     out, cache = cs231n.layernorm_forward(x.numpy(), gamma.numpy(), beta.numpy(), {"eps": 1e-5})
     dx, dgamma, dbeta = cs231n.layernorm_backward(dout.numpy(), cache)
-    e = describe(f"LayerNorm({SHAPE[1]})", x)
+    e = replace(describe(f"LayerNorm({SHAPE[1]})", x), values=Values(gamma, beta))
     assert e.layer is not None
-    held = Values(gamma, beta)
-    torch_out = run_module(e.layer, x, held)
-    found = autograd_backward(type(e)(e.norm, e.shape, e.axes, e.layer, 0, x, held), dout)
-    pairs = {
-        "out": (out, torch_out),
-        "dx": (dx, found.dx),
-        "dgamma": (dgamma, found.dgamma),
-        "dbeta": (dbeta, found.dbeta),
-    }
+    expected = vars(autograd_backward(e, dout)) | {"out": run_module(e.layer, x, e.layer_values())}
+    found = {"out": out, "dx": dx, "dgamma": dgamma, "dbeta": dbeta}
     return MappingProxyType(
-        {
-            name: largest_difference(from_array(ours), theirs)
-            for name, (ours, theirs) in pairs.items()
-            if theirs is not None
-        }
+        {name: largest_difference(from_array(value), expected[name]) for name, value in found.items()}
     )

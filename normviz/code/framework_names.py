@@ -1,7 +1,7 @@
-"""The same layer in Keras and Flax: as a program that runs, and name by name beside torch.
+"""The same layer in Keras and Flax: as a program, and as a table of names beside torch.
 
-Neither framework is imported. Which of its layers does what is data, in ``counterparts``; where none does it, the
-program is from scratch in the framework's array functions and says so.
+Neither framework is imported. ``frameworks`` says which layer computes which Norm; if none does, the program uses the array
+functions of the framework.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
-from normviz.code.axis_numbers import Placement
-from normviz.code.frameworks import FLAX_LAYERS, KERAS_LAYERS, Counterpart, Framework
-from normviz.code.from_scratch import FLOAT32_EPS, LONGEST, from_scratch
+from normviz.code.axis_numbers import AxisNumbers
+from normviz.code.frameworks import FLAX_LAYERS, KERAS_LAYERS, Framework, FrameworkLayer
+from normviz.code.from_scratch import FLOAT32_EPS, MAX_STATEMENT, comment, from_scratch
 from normviz.layers.errors import listed
+from normviz.layers.messages import N_, _
 
 if TYPE_CHECKING:
     from normviz.analysis.explanation import Explanation
 
-FRAMEWORK_FLAVORS = ("keras", "flax")
-EPS_IS = "float32's machine epsilon, torch's eps=None"
+FRAMEWORKS = {"keras": KERAS_LAYERS, "flax": FLAX_LAYERS}
 
 
 def keras_code(e: Explanation) -> str:
@@ -33,173 +33,179 @@ def flax_code(e: Explanation) -> str:
 
 
 def _code(e: Explanation, framework: Framework) -> str:
-    p = Placement.of(e)
-    layer = framework.layer(p)
+    a = AxisNumbers.of(e)
+    layer = framework.layer(a)
     if layer is None:
-        eps = [f"# {FLOAT32_EPS}: {EPS_IS}"] if framework.library.finfo == FLOAT32_EPS and e.norm.eps is None else []
-        why = f"# No layer of {framework.name} does this: from scratch, with {framework.arrays}."
-        return "\n".join([why, *eps, from_scratch(framework.library)(e)])
-    call = layer.call(p)
+        lines = [
+            comment(
+                _("No layer of {framework} does this: from scratch, with {arrays}."),
+                framework=framework.name,
+                arrays=framework.arrays,
+            )
+        ]
+        if framework.library.finfo == FLOAT32_EPS and e.norm.eps is None:
+            lines.append(comment(_("{eps}: the machine epsilon of float32, torch's eps=None"), eps=FLOAT32_EPS))
+        return "\n".join([*lines, from_scratch(framework.library, e)])
+    call = layer.call(a)
+    moved = "moveaxis" in call
     return "\n".join(
         [
             framework.imports,
-            *(["from jax import numpy as jnp"] if "jnp." in call else []),
+            *(["from jax import numpy as jnp"] if moved else []),
             "",
             f"x = {framework.library.random(e.shape)}",
-            *_remarks(p, layer),
-            *_made(p, layer),
-            f"y = {call}",
+            *_differences(a, layer),
+            *_constructor(a, layer),
+            f"y = {call}" + (f"  {comment(_('the channels of the layer are the last axis'))}" if moved else ""),
         ]
     )
 
 
-def _made(p: Placement, layer: Counterpart) -> list[str]:
-    """The line, or the lines, that make the layer."""
-    arguments = layer.arguments(p)
-    comments = {name: _comment(name, value, p, layer) for name, value in arguments.items()}
+def _constructor(a: AxisNumbers, layer: FrameworkLayer) -> list[str]:
+    arguments = layer.arguments(a)
+    comments = {name: _argument_comment(name, value, a, layer) for name, value in arguments.items()}
     line = f"layer = {layer.name}({', '.join(f'{name}={value}' for name, value in arguments.items())})"
-    if len(line) <= LONGEST and not any(comments.values()):
+    if len(line) <= MAX_STATEMENT and not any(comments.values()):
         return [line]
-    lines = [f"    {name}={value},{comments[name]}" for name, value in arguments.items()]
+    lines = [f"    {name}={value},  {comments[name]}".rstrip() for name, value in arguments.items()]
     return [f"layer = {layer.name}(", *lines, ")"]
 
 
-def _comment(name: str, value: str, p: Placement, layer: Counterpart) -> str:
-    """What an argument's value needs said beside it."""
-    sizes = p.sizes(p.gamma or ())
-    said = {
-        "axis": "the axis that is kept" if layer.running else "",
-        "momentum": f"of the old value, as torch's {round(1 - (p.momentum or 0), 12)} is of the new one",
-        "num_features": f"{' * '.join(map(str, sizes))}: scale is flat" if len(sizes) > 1 else "",
-        "epsilon": EPS_IS if value == FLOAT32_EPS else "",
-        "center": "no beta",
-        "use_fast_variance": "the default is E[x^2] - E[x]^2",
-    }.get(name)
-    return f"  # {said}" if said else ""
+def _argument_comment(name: str, value: str, a: AxisNumbers, layer: FrameworkLayer) -> str:
+    sizes = a.sizes(a.gamma or ())
+    if name == "axis" and layer.running:
+        return comment(_("the axis that is kept"))
+    if name == "momentum":
+        torch = round(1 - (a.old_weight or 0), 12)
+        return comment(_("the weight of the old value; torch's {momentum} is that of the new one"), momentum=torch)
+    if name == "num_features" and len(sizes) > 1:
+        return comment(_("{sizes}: scale has one axis"), sizes=" * ".join(map(str, sizes)))
+    if name == "epsilon" and value == FLOAT32_EPS:
+        return comment(_("the machine epsilon of float32, torch's eps=None"))
+    if name == "center":
+        return comment(_("no beta"))
+    if name == "use_fast_variance":
+        return comment(_("the default is E[x^2] - E[x]^2"))
+    return ""
 
 
-def _remarks(p: Placement, layer: Counterpart) -> list[str]:
-    """Where its running statistics part from torch's."""
-    ours = p.e.layer
-    tracks = ours is not None and ours.tracks
+def _differences(a: AxisNumbers, layer: FrameworkLayer) -> list[str]:
+    """Comments on the differences from torch's running statistics."""
+    tracks = a.e.layer is not None and a.e.layer.tracks
     lines = []
     if tracks and not layer.running:
-        lines.append("# torch's layer keeps running statistics, this one does not.")
-    if layer.running and ours is not None and not tracks:
-        lines.append("# torch's layer keeps no running statistics, this one does.")
-    if layer.running and p.momentum is None:
-        lines.append("# torch's momentum=None, the plain mean of all batches, has no counterpart.")
-    if layer.running and not p.e.norm.running:
-        lines.append(f"# {layer.running[1]} takes in the biased variance, torch's running_var the unbiased one.")
+        lines.append(comment(_("torch's layer has running statistics, this one does not.")))
+    if layer.running and a.e.layer is not None and not tracks:
+        lines.append(comment(_("torch's layer has no running statistics, this one does.")))
+    if layer.running and a.old_weight is None:
+        lines.append(comment(_("torch's momentum=None, the mean over all batches, does not exist here.")))
+    if layer.running and not a.e.norm.running:
+        message = _("{variance} uses the biased variance, torch's running_var the unbiased one.")
+        lines.append(comment(message, variance=layer.running[1]))
     return lines
 
 
-@dataclass(frozen=True)
-class Name:
-    """What one idea is called, and how it is set, in the three frameworks."""
+LABELS = {
+    "layer": N_("layer"),
+    "normalized_axes": N_("normalized axes"),
+    "parameter_axes": N_("axes of gamma and beta"),
+    "parameters": N_("gamma and beta"),
+    "switches": N_("arguments that remove them if False"),
+    "eps": "eps",
+    "momentum": "momentum",
+    "running": N_("running mean and variance"),
+    "running_variance": N_("kind of running variance"),
+    "count": N_("number of parameters"),
+}
 
-    idea: str
+
+@dataclass(frozen=True)
+class NameRow:
+    """The names of one thing in three frameworks. ``key`` is a key of ``LABELS``."""
+
+    key: str
     torch: str
     keras: str
     flax: str
 
+    @property
+    def label(self) -> str:
+        return _(LABELS[self.key])
 
-NO_LAYER, NONE = "no layer", "none"
 
-
-def framework_names(e: Explanation) -> tuple[Name, ...]:
-    """The explained layer name by name in torch, Keras and Flax: the same ideas in the same order for every layer.
+def framework_names(e: Explanation) -> tuple[NameRow, ...]:
+    """The names of the explained layer in torch, Keras and Flax, with one row for each key of ``LABELS``.
 
     >>> from normviz import explain
-    >>> for name in framework_names(explain("LayerNorm([4, 4])", (2, 3, 4, 4)))[:3]:
-    ...     print(name.idea, "|", name.torch, "|", name.keras, "|", name.flax)
+    >>> for row in framework_names(explain("LayerNorm([4, 4])", (2, 3, 4, 4)))[:3]:
+    ...     print(row.label, "|", row.torch, "|", row.keras, "|", row.flax)
     layer | nn.LayerNorm | keras.layers.LayerNormalization | nnx.LayerNorm
-    axes that are normalized | normalized_shape=[4, 4] | axis=[2, 3] | reduction_axes=(2, 3)
+    normalized axes | normalized_shape=[4, 4] | axis=[2, 3] | reduction_axes=(2, 3)
     axes of gamma and beta | normalized_shape=[4, 4] | axis=[2, 3] | feature_axes=(2, 3)
     """
-    p = Placement.of(e)
-    torch, keras, flax = _torch_names(p), _names(p, KERAS_LAYERS), _names(p, FLAX_LAYERS)
-    return tuple(Name(idea, torch[idea], keras[idea], flax[idea]) for idea in torch)
+    a = AxisNumbers.of(e)
+    columns = [_torch_names(a), *(_framework_layer_names(a, framework) for framework in FRAMEWORKS.values())]
+    return tuple(NameRow(key, *(names.get(key, _("no layer")) for names in columns)) for key in LABELS)
 
 
-def _row(
-    layer: str = NO_LAYER,
-    normalized: str = NO_LAYER,
-    learned: str = NO_LAYER,
-    names: str = NO_LAYER,
-    switches: str = NO_LAYER,
-    eps: str = NO_LAYER,
-    momentum: str = NO_LAYER,
-    running: str = NO_LAYER,
-    variance: str = NO_LAYER,
-    parameters: str = NO_LAYER,
-) -> dict[str, str]:
+def _torch_names(a: AxisNumbers) -> dict[str, str]:
+    layer = a.e.torch_layer
+    if layer is None:
+        return {}
+    given, counts, none = layer.given, a.e.counts, _("none")
+    default = {argument.name: argument.default for argument in layer.kind.arguments}
+    normalized = _("all but {axes}", axes=listed(a.kept, "and")) if a.kept else _("all")
+    parameter_axes = _("axis {axis}", axis=listed(a.gamma, "and")) if a.gamma else none
+    if "num_groups" in given:
+        normalized = _("all but 0, and axis 1 in num_groups={groups}", groups=given["num_groups"])
+    if "normalized_shape" in given:
+        normalized = parameter_axes = f"normalized_shape={list(given['normalized_shape'])}"
+    momentum = _("momentum={momentum} of the new value (default {default})")
+    if given.get("momentum") is None:
+        momentum = _("momentum={momentum} (default {default})")
+    count = _("{all}, and {buffers} in buffers") if layer.tracks else "{all}"
     return {
-        "layer": layer,
-        "axes that are normalized": normalized,
-        "axes of gamma and beta": learned,
-        "gamma and beta": names,
-        "False leaves them out": switches,
-        "eps": eps,
-        "momentum": momentum,
-        "running mean and variance": running,
-        "running variance": variance,
-        "parameters": parameters,
+        "layer": f"nn.{layer.name}",
+        "normalized_axes": normalized,
+        "parameter_axes": none if a.gamma is None else parameter_axes,
+        "parameters": _names_and_shapes(("weight", "bias"), (counts.gamma_shape, counts.beta_shape)),
+        "switches": ", ".join(name for name in ("elementwise_affine", "affine", "bias") if name in given),
+        "eps": _("eps={eps} (default {default})", eps=given["eps"], default=default["eps"]),
+        "momentum": momentum.format(momentum=given["momentum"], default=default["momentum"]) if layer.tracks else none,
+        "running": "running_mean, running_var" if layer.tracks else none,
+        "running_variance": _("unbiased") if layer.tracks else none,
+        "count": count.format(all=counts.parameters, buffers=layer.buffers()),
     }
 
 
-def _torch_names(p: Placement) -> dict[str, str]:
-    layer = p.e.torch_layer
+def _framework_layer_names(a: AxisNumbers, framework: Framework) -> dict[str, str]:
+    layer = framework.layer(a)
     if layer is None:
-        return _row()
-    given, counts = layer.given, p.e.counts
-    default = {argument.name: argument.default for argument in layer.kind.arguments}
-    if "normalized_shape" in given:
-        normalized = learned = f"normalized_shape={list(given['normalized_shape'])}"
-    else:
-        normalized = f"all but {listed(p.kept, 'and')}" if p.kept else "all"
-        learned = f"axis {listed(p.gamma or (NONE,), 'and')}"
-    if "num_groups" in given:
-        normalized = f"all but 0, and axis 1 in num_groups={given['num_groups']}"
-    weighs = "" if given.get("momentum") is None else " of the new value"
-    buffers = f", {layer.buffers()} numbers in buffers" if layer.tracks else ""
-    return _row(
-        layer=f"nn.{layer.name}",
-        normalized=normalized,
-        learned=NONE if p.gamma is None else learned,
-        names=_shapes(("weight", "bias"), (counts.gamma_shape, counts.beta_shape)),
-        switches=", ".join(name for name in ("elementwise_affine", "affine", "bias") if name in given),
-        eps=f"eps={given['eps']} (default {default['eps']})",
-        momentum=f"momentum={given['momentum']}{weighs} (default {default['momentum']})" if layer.tracks else NONE,
-        running="running_mean, running_var" if layer.tracks else NONE,
-        variance="unbiased" if layer.tracks else NONE,
-        parameters=f"{counts.parameters} parameters{buffers}",
-    )
+        return {}
+    arguments, none = layer.arguments(a), _("none")
+    shape = a.sizes(a.gamma or ())
+    shape = (prod(shape),) if framework.flat_gamma else shape
+    shapes = (None if a.gamma is None else shape, shape if a.e.norm.bias else None)
+    momentum = _("momentum={momentum} of the old value (default {default})")
+    if "momentum" not in arguments:
+        momentum = _("does not exist (default {default})")
+    learned, running = a.e.counts.parameters, 2 * prod(a.sizes(a.kept)) if layer.running else 0
+    return {
+        "layer": layer.name,
+        "normalized_axes": _(layer.normalized_axes).format(**arguments),
+        "parameter_axes": none if a.gamma is None else _(layer.parameter_axes).format(**arguments),
+        "parameters": _names_and_shapes(tuple(layer.parameters), shapes),
+        "switches": ", ".join(filter(None, layer.parameters.values())) or none,
+        "eps": _("epsilon={eps} (default {default})", eps=arguments["epsilon"], default=layer.defaults["epsilon"]),
+        "momentum": momentum.format(momentum=arguments.get("momentum"), default=layer.defaults.get("momentum"))
+        if layer.running
+        else none,
+        "running": ", ".join(layer.running) or none,
+        "running_variance": _("biased") if layer.running else none,
+        "count": _(framework.counts[bool(running)]).format(all=learned + running, learned=learned, running=running),
+    }
 
 
-def _names(p: Placement, framework: Framework) -> dict[str, str]:
-    layer = framework.layer(p)
-    if layer is None:
-        return _row()
-    arguments = layer.arguments(p)
-    shape = p.sizes(p.gamma or ())
-    shape = (prod(shape),) if framework.flat else shape
-    shapes = (None if p.gamma is None else shape, shape if p.e.norm.bias else None)
-    momentum = f"momentum={arguments['momentum']} of the old value" if "momentum" in arguments else "none such"
-    return _row(
-        layer=layer.name,
-        normalized=layer.normalized.format(**arguments),
-        learned=NONE if p.gamma is None else layer.learned.format(**arguments),
-        names=_shapes(tuple(layer.learns), shapes),
-        switches=", ".join(filter(None, layer.learns.values())) or NONE,
-        eps=f"epsilon={arguments['epsilon']} (default {layer.defaults['epsilon']})",
-        momentum=f"{momentum} (default {layer.defaults['momentum']})" if layer.running else NONE,
-        running=", ".join(layer.running) or NONE,
-        variance="biased" if layer.running else NONE,
-        parameters=framework.counted(p.e.counts.parameters, 2 * prod(p.sizes(p.kept)) if layer.running else 0),
-    )
-
-
-def _shapes(names: tuple[str, ...], shapes: tuple[tuple[int, ...] | None, ...]) -> str:
-    said = [f"{name} {shape}" for name, shape in zip(names, shapes, strict=False) if shape is not None]
-    return ", ".join(said) or NONE
+def _names_and_shapes(names: tuple[str, ...], shapes: tuple[tuple[int, ...] | None, ...]) -> str:
+    texts = [f"{name} {shape}" for name, shape in zip(names, shapes, strict=False) if shape is not None]
+    return ", ".join(texts) or _("none")

@@ -1,7 +1,7 @@
-"""The layers of Keras and Flax as data: which Norms each does, and with which arguments.
+"""The layers of Keras and Flax as data: which Norms each computes, and with which arguments.
 
-A layer is asked about a Placement, and never about torch's layer. Facts: keras.io/api/layers/normalization_layers, the
-page "Normalization" of flax.nnx, and the sources of the versions that pyproject.toml pins.
+The layers are chosen by AxisNumbers, not by the torch layer. Sources: keras.io/api/layers/normalization_layers, the page
+"Normalization" of flax.nnx, and the source code of the versions in pyproject.toml.
 """
 
 from __future__ import annotations
@@ -10,85 +10,85 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import prod
 
-from normviz.code.axis_numbers import Axes, Placement
+from normviz.code.axis_numbers import Axes, AxisNumbers
 from normviz.code.from_scratch import FLOAT32_EPS, JAX, KERAS, KERAS_BACKEND, Library
+from normviz.layers.messages import N_
 
 Arguments = dict[str, str]
 
 
 @dataclass(frozen=True)
-class Counterpart:
-    """A framework's layer.
+class FrameworkLayer:
+    """A layer of a framework.
 
-    name        as it is called
-    fits        whether it does this Norm
-    arguments   its arguments for this Norm, as Python text
-    normalized  the axes that it normalizes, said with its arguments
-    learned     the same for the axes of gamma and beta
-    defaults    of epsilon and momentum
-    learns      what it calls gamma and beta, each with the argument that leaves it out when False ("": none does)
-    running     what it calls the running mean and variance, where it has them
-    call        how it is called
+    name             of the class
+    matches          whether it computes a Norm
+    arguments        its arguments for a Norm, as Python text
+    normalized_axes  the axes that it normalizes, with placeholders for its arguments
+    parameter_axes   the same for the axes of gamma and beta
+    defaults         of epsilon and momentum
+    parameters       its names of gamma and beta, each with the argument that removes it if False ("": there is none)
+    running          its names of the running mean and the running variance, if it has them
+    call             the call
     """
 
     name: str
-    fits: Callable[[Placement], bool]
-    arguments: Callable[[Placement], Arguments]
-    normalized: str
-    learned: str
+    matches: Callable[[AxisNumbers], bool]
+    arguments: Callable[[AxisNumbers], Arguments]
+    normalized_axes: str
+    parameter_axes: str
     defaults: Mapping[str, float]
-    learns: Mapping[str, str]
+    parameters: Mapping[str, str]
     running: tuple[str, ...] = ()
-    call: Callable[[Placement], str] = lambda p: "layer(x)"
+    call: Callable[[AxisNumbers], str] = lambda a: "layer(x)"
 
 
 @dataclass(frozen=True)
 class Framework:
-    """A framework: its layers, and the array library that serves where none of them does.
+    """A framework: its layers, and its array library for Norms that none of them computes.
 
-    arrays    what its array functions are called
-    flat      whether gamma is one axis long, whatever axes it stands on
-    counted   how it counts its parameters, given those that learn and those that run
+    arrays      the name of its array functions
+    flat_gamma  whether gamma always has one axis
+    counts      its number of parameters as a message, without and with running statistics
     """
 
     name: str
     imports: str
     arrays: str
     library: Library
-    flat: bool
-    counted: Callable[[int, int], str]
-    layers: tuple[Counterpart, ...]
+    flat_gamma: bool
+    counts: tuple[str, str]
+    layers: tuple[FrameworkLayer, ...]
 
-    def layer(self, p: Placement) -> Counterpart | None:
-        """Its first layer that does this Norm; None where it has none."""
-        return next((layer for layer in self.layers if p.plain and layer.fits(p)), None)
-
-
-def _epsilon(p: Placement) -> Arguments:
-    return {"epsilon": FLOAT32_EPS if p.e.norm.eps is None else repr(p.e.norm.eps)}
+    def layer(self, a: AxisNumbers) -> FrameworkLayer | None:
+        """The first layer that computes this Norm, or None."""
+        return next((layer for layer in self.layers if a.complete and layer.matches(a)), None)
 
 
-def _momentum(p: Placement) -> Arguments:
-    return {} if p.momentum is None else {"momentum": repr(p.momentum)}
+def _epsilon(a: AxisNumbers) -> Arguments:
+    return {"epsilon": FLOAT32_EPS if a.e.norm.eps is None else repr(a.e.norm.eps)}
 
 
-def _left_out(p: Placement, learns: Mapping[str, str]) -> Arguments:
-    absent = (p.gamma is None, not p.e.norm.bias)
-    return {switch: "False" for switch, off in zip(learns.values(), absent, strict=False) if off}
+def _momentum(a: AxisNumbers) -> Arguments:
+    return {} if a.old_weight is None else {"momentum": repr(a.old_weight)}
 
 
-def _split(p: Placement) -> tuple[int, int]:
-    """The axis and the number of groups, of a Norm that has them."""
-    assert p.per_group is not None
-    return p.per_group
+def _switches(a: AxisNumbers, parameters: Mapping[str, str]) -> Arguments:
+    absent = (a.gamma is None, not a.e.norm.bias)
+    return {switch: "False" for switch, off in zip(parameters.values(), absent, strict=False) if off}
+
+
+def _groups(a: AxisNumbers) -> tuple[int, int]:
+    """The axis and the number of groups of a Norm that has groups."""
+    assert a.per_group is not None
+    return a.per_group
 
 
 GAMMA_BETA = {"gamma": "scale", "beta": "center"}
-SCALE = {"scale": ""}
 
 
-def _keras(p: Placement, axes: Axes, learns: Mapping[str, str] = GAMMA_BETA, /, **more: str) -> Arguments:
-    return {"axis": p.text(axes, list)} | more | _epsilon(p) | _left_out(p, learns)
+def _keras(a: AxisNumbers, axes: Axes, parameters: Mapping[str, str] = GAMMA_BETA, /, **more: str) -> Arguments:
+    return {"axis": a.argument(axes, list)} | more | _epsilon(a) | _switches(a, parameters)
 
 
 KERAS_LAYERS = Framework(
@@ -96,46 +96,46 @@ KERAS_LAYERS = Framework(
     imports=f"{KERAS_BACKEND}\nimport keras",
     arrays="keras.ops",
     library=KERAS,
-    flat=False,
-    counted=lambda learn, run: f"{learn + run} parameters" + (f": {learn} trainable, {run} not" if run else ""),
+    flat_gamma=False,
+    counts=("{all}", N_("{all}: {learned} trainable, {running} not trainable")),
     layers=(
-        Counterpart(
+        FrameworkLayer(
             "keras.layers.BatchNormalization",
-            fits=lambda p: p.per_channel,
-            arguments=lambda p: _keras(p, p.kept, **_momentum(p)),
-            normalized="all but axis={axis}",
-            learned="axis={axis}",
+            matches=lambda a: a.per_channel,
+            arguments=lambda a: _keras(a, a.kept, **_momentum(a)),
+            normalized_axes=N_("all but axis={axis}"),
+            parameter_axes="axis={axis}",
             defaults={"epsilon": 1e-3, "momentum": 0.99},
-            learns=GAMMA_BETA,
+            parameters=GAMMA_BETA,
             running=("moving_mean", "moving_variance"),
-            call=lambda p: f"layer(x, training={not p.e.norm.running})",
+            call=lambda a: f"layer(x, training={not a.e.norm.running})",
         ),
-        Counterpart(
+        FrameworkLayer(
             "keras.layers.LayerNormalization",
-            fits=lambda p: p.fresh and not p.groups and p.reduced != () and p.gamma in (None, p.reduced),
-            arguments=lambda p: _keras(p, p.reduced),
-            normalized="axis={axis}",
-            learned="axis={axis}",
+            matches=lambda a: a.centered and not a.groups and a.reduced != () and a.gamma in (None, a.reduced),
+            arguments=lambda a: _keras(a, a.reduced),
+            normalized_axes="axis={axis}",
+            parameter_axes="axis={axis}",
             defaults={"epsilon": 1e-3},
-            learns=GAMMA_BETA,
+            parameters=GAMMA_BETA,
         ),
-        Counterpart(
+        FrameworkLayer(
             "keras.layers.GroupNormalization",
-            fits=lambda p: p.per_group is not None,
-            arguments=lambda p: {"groups": str(_split(p)[1])} | _keras(p, _split(p)[:1]),
-            normalized="all but 0, and axis={axis} in groups={groups}",
-            learned="axis={axis}",
+            matches=lambda a: a.per_group is not None,
+            arguments=lambda a: {"groups": str(_groups(a)[1])} | _keras(a, _groups(a)[:1]),
+            normalized_axes=N_("all but 0, and axis={axis} in groups={groups}"),
+            parameter_axes="axis={axis}",
             defaults={"epsilon": 1e-3},
-            learns=GAMMA_BETA,
+            parameters=GAMMA_BETA,
         ),
-        Counterpart(  # it lays its scale along the last axes, whatever axis says, and is never without one
+        FrameworkLayer(  # its scale is always on the last axes, and it always has one
             "keras.layers.RMSNormalization",
-            fits=lambda p: p.rms and p.gamma == p.reduced != () and p.last(p.reduced),
-            arguments=lambda p: _keras(p, p.reduced, {}),
-            normalized="axis={axis}",
-            learned="axis={axis}",
+            matches=lambda a: a.rms and a.gamma == a.reduced != () and a.are_last(a.reduced),
+            arguments=lambda a: _keras(a, a.reduced, {}),
+            normalized_axes="axis={axis}",
+            parameter_axes="axis={axis}",
             defaults={"epsilon": 1e-6},
-            learns=SCALE,
+            parameters={"scale": ""},
         ),
     ),
 )
@@ -143,26 +143,24 @@ SCALE_BIAS = {"scale": "use_scale", "bias": "use_bias"}
 USE_SCALE = {"scale": "use_scale"}
 
 
-def _flax(p: Placement, axes: Axes, learns: Mapping[str, str] = SCALE_BIAS, /, **more: str) -> Arguments:
-    """``num_features`` is how many elements scale has, which is flat; ``axes`` are where it stands."""
-    passes = {"use_fast_variance": "False"} if p.fresh else {}
-    features = {"num_features": str(prod(p.sizes(axes)))}
-    return features | more | _epsilon(p) | _left_out(p, learns) | passes | {"rngs": "nnx.Rngs(0)"}
+def _flax(a: AxisNumbers, axes: Axes, parameters: Mapping[str, str] = SCALE_BIAS, /, **more: str) -> Arguments:
+    """``axes`` are those of scale, which is flat: ``num_features`` is its number of elements."""
+    two_pass = {"use_fast_variance": "False"} if a.centered else {}
+    features = {"num_features": str(prod(a.sizes(axes)))}
+    return features | more | _epsilon(a) | _switches(a, parameters) | two_pass | {"rngs": "nnx.Rngs(0)"}
 
 
-def _both(p: Placement, learns: Mapping[str, str] = SCALE_BIAS) -> Arguments:
-    """Arguments of the layers that take both patterns, each for itself."""
-    reduction = p.text(p.reduced)
-    if p.gamma is None:
-        return _flax(p, p.reduced, learns, reduction_axes=reduction)
-    return _flax(p, p.gamma, learns, reduction_axes=reduction, feature_axes=p.text(p.gamma))
+def _flax_with_axes(a: AxisNumbers, parameters: Mapping[str, str] = SCALE_BIAS) -> Arguments:
+    """The arguments of the layers that take the reduced axes and the axes of scale separately."""
+    reduction = a.argument(a.reduced)
+    if a.gamma is None:
+        return _flax(a, a.reduced, parameters, reduction_axes=reduction)
+    return _flax(a, a.gamma, parameters, reduction_axes=reduction, feature_axes=a.argument(a.gamma))
 
 
-def _channels_last(p: Placement) -> str:
-    axis = _split(p)[0]
-    if p.last((axis,)):
-        return "layer(x)"
-    return f"jnp.moveaxis(layer(jnp.moveaxis(x, {axis}, -1)), -1, {axis})  # its channels are the last axis"
+def _call_channels_last(a: AxisNumbers) -> str:
+    axis = _groups(a)[0]
+    return "layer(x)" if a.are_last((axis,)) else f"jnp.moveaxis(layer(jnp.moveaxis(x, {axis}, -1)), -1, {axis})"
 
 
 FLAX_LAYERS = Framework(
@@ -170,57 +168,57 @@ FLAX_LAYERS = Framework(
     imports="import jax\nfrom flax import nnx",
     arrays="jax.numpy",
     library=JAX,
-    flat=True,
-    counted=lambda learn, run: f"{learn} in Param" + (f", {run} in BatchStat" if run else ""),
+    flat_gamma=True,
+    counts=(N_("{learned} in Param"), N_("{learned} in Param, {running} in BatchStat")),
     layers=(
-        Counterpart(
+        FrameworkLayer(
             "nnx.BatchNorm",
-            fits=lambda p: p.per_channel,
-            arguments=lambda p: _flax(
-                p, p.kept, axis=p.text(p.kept), use_running_average=str(p.e.norm.running), **_momentum(p)
+            matches=lambda a: a.per_channel,
+            arguments=lambda a: _flax(
+                a, a.kept, axis=a.argument(a.kept), use_running_average=str(a.e.norm.running), **_momentum(a)
             ),
-            normalized="all but axis={axis}",
-            learned="axis={axis}",
+            normalized_axes=N_("all but axis={axis}"),
+            parameter_axes="axis={axis}",
             defaults={"epsilon": 1e-5, "momentum": 0.99},
-            learns=SCALE_BIAS,
+            parameters=SCALE_BIAS,
             running=("mean", "var"),
         ),
-        Counterpart(
+        FrameworkLayer(
             "nnx.GroupNorm",
-            fits=lambda p: p.groups is not None and p.per_group is not None,
-            arguments=lambda p: _flax(p, _split(p)[:1], num_groups=str(_split(p)[1])),
-            normalized="all but 0, and the last in num_groups={num_groups}",
-            learned="the last",
+            matches=lambda a: a.groups is not None and a.per_group is not None,
+            arguments=lambda a: _flax(a, _groups(a)[:1], num_groups=str(_groups(a)[1])),
+            normalized_axes=N_("all but 0, and the last axis in num_groups={num_groups}"),
+            parameter_axes=N_("the last axis"),
             defaults={"epsilon": 1e-6},
-            learns=SCALE_BIAS,
-            call=_channels_last,
+            parameters=SCALE_BIAS,
+            call=_call_channels_last,
         ),
-        Counterpart(
+        FrameworkLayer(
             "nnx.InstanceNorm",
-            fits=lambda p: p.per_instance,
-            arguments=lambda p: _flax(p, p.kept[1:], feature_axes=p.text(p.kept[1:])),
-            normalized="all but 0 and feature_axes={feature_axes}",
-            learned="feature_axes={feature_axes}",
+            matches=lambda a: a.per_instance,
+            arguments=lambda a: _flax(a, a.kept[1:], feature_axes=a.argument(a.kept[1:])),
+            normalized_axes=N_("all but 0 and feature_axes={feature_axes}"),
+            parameter_axes="feature_axes={feature_axes}",
             defaults={"epsilon": 1e-6},
-            learns=SCALE_BIAS,
+            parameters=SCALE_BIAS,
         ),
-        Counterpart(
+        FrameworkLayer(
             "nnx.LayerNorm",
-            fits=lambda p: p.fresh and not p.groups,
-            arguments=_both,
-            normalized="reduction_axes={reduction_axes}",
-            learned="feature_axes={feature_axes}",
+            matches=lambda a: a.centered and not a.groups,
+            arguments=_flax_with_axes,
+            normalized_axes="reduction_axes={reduction_axes}",
+            parameter_axes="feature_axes={feature_axes}",
             defaults={"epsilon": 1e-6},
-            learns=SCALE_BIAS,
+            parameters=SCALE_BIAS,
         ),
-        Counterpart(
+        FrameworkLayer(
             "nnx.RMSNorm",
-            fits=lambda p: p.rms and not p.groups,
-            arguments=lambda p: _both(p, USE_SCALE),
-            normalized="reduction_axes={reduction_axes}",
-            learned="feature_axes={feature_axes}",
+            matches=lambda a: a.rms and not a.groups,
+            arguments=lambda a: _flax_with_axes(a, USE_SCALE),
+            normalized_axes="reduction_axes={reduction_axes}",
+            parameter_axes="feature_axes={feature_axes}",
             defaults={"epsilon": 1e-6},
-            learns=USE_SCALE,
+            parameters=USE_SCALE,
         ),
     ),
 )

@@ -1,4 +1,4 @@
-"""A layer from scratch, in the words of an array library: the pattern spelled out as axis numbers."""
+"""A layer from scratch with an array library: the pattern written as axis numbers."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ if TYPE_CHECKING:
     from normviz.analysis.explanation import Explanation
 
 FLOAT32_EPS = "2**-23"
+MAX_WIDTH = 66  # characters of a line that a code box shows without scrolling
+MAX_STATEMENT = 80  # characters of a statement that is written on one line
+RUNNING = ("running_mean", "running_var")
 KERAS_BACKEND = 'import os\n\nos.environ["KERAS_BACKEND"] = "jax"  # read when keras is imported'
 
 
 @dataclass(frozen=True)
 class Library:
-    """How an array library writes what the from-scratch flavours need."""
+    """How an array library writes the operations of the from-scratch flavors."""
 
     imports: str
     random: Callable[[tuple[int, ...]], str]
@@ -76,44 +79,33 @@ KERAS = Library(
 )
 
 
-def from_scratch(library: Library) -> Callable[[Explanation], str]:
-    """The flavour that spells the pattern out as axis numbers."""
-
-    def flavor(e: Explanation) -> str:
-        norm = e.norm
-        sizes, names = norm.axis_sizes(e.shape), norm.pattern.names
-        dims = tuple(names.index(name) for name in norm.pattern.reduced)
-        split = len(names) > len(e.shape)
-        apart = tuple(sizes[name] for name in names)
-        left = norm.stats.split(" ->")[0]
-        body = [f"x = {library.reshape('x', apart)}  # {left} -> {' '.join(names)}"] if split else []
-        if norm.running:
-            mean, var = (_laid(e, stat, norm.pattern.right, library) for stat in RUNNING)
-            both = f"mean, var = {mean}, {var}"
-            body += [both] if len(both) <= LONGEST else [f"mean = {mean}", f"var = {var}"]
-        elif norm.center:
-            body += [
-                f"mean = {library.mean('x', dims)}",
-                f"var = {library.mean(library.square('(x - mean)'), dims)}",
-            ]
-        else:
-            body += [f"mean_square = {library.mean(library.square('x'), dims)}"]
-        body += finish(e, library, lambda name: _laid(e, name, norm.gamma_axes, library))
-        if split:
-            whole = body[-1].removeprefix("return ")
-            body[-1] = f"return {library.reshape(f'({whole})', e.shape)}"
-        return program(e, library, body)
-
-    return flavor
+def from_scratch(library: Library, e: Explanation) -> str:
+    """A program that writes the pattern as axis numbers."""
+    norm = e.norm
+    sizes, names = norm.axis_sizes(e.shape), norm.pattern.names
+    dims = tuple(names.index(name) for name in norm.pattern.reduced)
+    split = len(names) > len(e.shape)
+    body = []
+    if split:
+        left, shape = norm.stats.split(" ->")[0], tuple(sizes[name] for name in names)
+        body.append(f"x = {library.reshape('x', shape)}  # {left} -> {' '.join(names)}")
+    if norm.running:
+        mean, var = (_broadcast(e, stat, norm.pattern.right, library) for stat in RUNNING)
+        both = f"mean, var = {mean}, {var}"
+        body += [both] if len(both) <= MAX_STATEMENT else [f"mean = {mean}", f"var = {var}"]
+    elif norm.center:
+        body += [f"mean = {library.mean('x', dims)}", f"var = {library.mean(library.square('(x - mean)'), dims)}"]
+    else:
+        body += [f"mean_square = {library.mean(library.square('x'), dims)}"]
+    body += normalize_lines(e, library, lambda name: _broadcast(e, name, norm.gamma_axes, library))
+    if split:
+        result = body[-1].removeprefix("return ")
+        body[-1] = f"return {library.reshape(f'({result})', e.shape)}"
+    return program(e, library, body)
 
 
-LONG = 66  # characters of a line that a code box shows without scrolling
-LONGEST = 80  # of a line that one would still write in one
-RUNNING = ("running_mean", "running_var")
-
-
-def finish(e: Explanation, library: Library, lay: Callable[[str], str]) -> list[str]:
-    """The lines after the statistics: normalize, scale, shift."""
+def normalize_lines(e: Explanation, library: Library, broadcast: Callable[[str], str]) -> list[str]:
+    """The lines after the statistics: normalize, scale and shift."""
     eps = library.finfo if e.norm.eps is None else repr(e.norm.eps)
     above, below = ("x - mean", "var") if e.norm.center else ("x", "mean_square")
     if e.norm.running and not e.norm.center:
@@ -122,16 +114,16 @@ def finish(e: Explanation, library: Library, lay: Callable[[str], str]) -> list[
     lines = [f"normalized = {_bracketed(above)} / {library.sqrt}({below} {sign} {eps})"]
     if e.norm.params is None:
         return [*lines, "return normalized"]
-    scaled = f"normalized * {lay('gamma')}"
+    scaled = f"normalized * {broadcast('gamma')}"
     if not e.norm.bias:
         return [*lines, f"return {scaled}"]
-    if len(scaled) + len(lay("beta")) > LONG:
-        return [*lines, f"scaled = {scaled}", f"return scaled + {lay('beta')}"]
-    return [*lines, f"return {scaled} + {lay('beta')}"]
+    if len(scaled) + len(broadcast("beta")) > MAX_WIDTH:
+        return [*lines, f"scaled = {scaled}", f"return scaled + {broadcast('beta')}"]
+    return [*lines, f"return {scaled} + {broadcast('beta')}"]
 
 
-def _laid(e: Explanation, value: str, kept: tuple[str, ...], library: Library) -> str:
-    """A parameter or statistic as it broadcasts over x (split axes apart)."""
+def _broadcast(e: Explanation, value: str, kept: tuple[str, ...], library: Library) -> str:
+    """A parameter or a statistic in a shape that broadcasts over x, whose split axes are reshaped."""
     norm = e.norm
     sizes, names = norm.axis_sizes(e.shape), norm.pattern.names
     whole = dict(zip(norm.axes, norm.pattern.left, strict=True))
@@ -147,17 +139,17 @@ def _laid(e: Explanation, value: str, kept: tuple[str, ...], library: Library) -
 
 
 def program(e: Explanation, library: Library, body: list[str], imports: str = "") -> str:
-    """A function, and the lines that try it out."""
+    """A function, and the lines that call it."""
     counts = e.counts
-    made: dict[str, str] = {"x": library.random(e.shape)}
+    values: dict[str, str] = {"x": library.random(e.shape)}
     if e.norm.running:
         sizes = e.norm.axis_sizes(e.shape)
         kept = tuple(sizes[name] for name in e.norm.pattern.right)
-        made |= {"running_mean": f"{library.zeros}({kept})", "running_var": f"{library.ones}({kept})"}
+        values |= {"running_mean": f"{library.zeros}({kept})", "running_var": f"{library.ones}({kept})"}
     for name, shape, start in (("gamma", counts.gamma_shape, library.ones), ("beta", counts.beta_shape, library.zeros)):
         if shape is not None:
-            made[name] = f"{start}({shape})"
-    signature = ", ".join(made)
+            values[name] = f"{start}({shape})"
+    signature = ", ".join(values)
     return "\n".join(
         [
             *([imports] if imports else []),
@@ -168,10 +160,15 @@ def program(e: Explanation, library: Library, body: list[str], imports: str = ""
             *(f"    {line}" for line in body),
             "",
             "",
-            *(f"{name} = {value}" for name, value in made.items()),
+            *(f"{name} = {value}" for name, value in values.items()),
             f"y = normalize({signature})",
         ]
     )
+
+
+def comment(message: str, **values: object) -> str:
+    """A comment of generated code."""
+    return f"# {message.format(**values)}"
 
 
 def _bracketed(text: str) -> str:
@@ -183,5 +180,5 @@ def _bare(text: str) -> str:
 
 
 def as_call(values: tuple[int, ...]) -> str:
-    """The numbers as a call's arguments."""
+    """The numbers as the arguments of a call."""
     return f"({', '.join(map(str, values))})"

@@ -1,35 +1,38 @@
-"""The same layer as code: the torch call, from scratch, NumPy, einops, nested loops, Keras, Flax.
+"""The explained layer as code: the torch call, from scratch, NumPy, einops, nested loops, Keras, Flax.
 
-A flavour is one function from an Explanation to text, entered in ``FLAVORS``. "torch-scratch", "numpy" and "einops" define
-``normalize(x, ...)``; its sizes are those of the explained x.
+A flavor is a function from an Explanation to text in ``FLAVORS``. The code has the sizes of the explained x.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from normviz.code.framework_names import flax_code, keras_code
-from normviz.code.from_scratch import NUMPY, RUNNING, TORCH, as_call, finish, from_scratch, program
+from normviz.code.from_scratch import NUMPY, RUNNING, TORCH, as_call, comment, from_scratch, normalize_lines, program
 from normviz.layers.errors import NormvizError, echo, listed
+from normviz.layers.messages import _
 
 if TYPE_CHECKING:
     from normviz.analysis.explanation import Explanation
 
 
 def code(explanation: Explanation, flavor: str) -> str:
-    """The explained layer in one flavour. Raises NormvizError for an unknown one, and where no torch layer does it."""
+    """The explained layer in one flavor. Raises NormvizError for an unknown flavor, and for "torch" if no torch layer does this."""
     if not isinstance(flavor, str) or flavor not in FLAVORS:
-        raise NormvizError(f"{echo(flavor)} is no flavour of code; there are {listed(FLAVORS)}.")
+        message = _("{flavor} is not a flavor of code; choose {flavors}.")
+        raise NormvizError(message, flavor=echo(flavor), flavors=listed(FLAVORS))
     return FLAVORS[flavor](explanation)
 
 
 def torch_call(e: Explanation) -> str:
     if e.torch_layer is None:
-        raise NormvizError(
-            f"no torch.nn layer does `{e.norm}`: none has these two patterns together. Take the 'torch-scratch' code, "
-            "or move the reduced axes to the end and use LayerNorm."
+        message = _(
+            "no torch.nn layer does `{norm}`: none has these two patterns. Use the 'torch-scratch' code, or move the reduced axes "
+            "to the end and use LayerNorm."
         )
+        raise NormvizError(message, norm=e.norm)
     return "\n".join(
         [
             "import torch",
@@ -72,12 +75,12 @@ def einops(e: Explanation) -> str:
     grouped = " ".join(
         name if len(whole.get(name, (name,))) == 1 else f"({' '.join(whole[name])})" for name in norm.gamma_axes
     )
-    body += finish(e, TORCH, lambda name: back(name, gamma, grouped))
+    body += normalize_lines(e, TORCH, lambda name: back(name, gamma, grouped))
     return program(e, TORCH, body, "from einops import reduce, repeat")
 
 
 def loops(e: Explanation) -> str:
-    """Pseudo-code: ``for`` over the kept axes, one comprehension over the reduced ones."""
+    """Pseudo-code: a loop over each kept axis, and a comprehension over the reduced axes."""
     norm, sizes = e.norm, e.norm.axis_sizes(e.shape)
     names = norm.pattern.names
     element = f"x[{', '.join(_position(axis) for axis in norm.pattern.left)}]"
@@ -87,37 +90,37 @@ def loops(e: Explanation) -> str:
     for name in norm.pattern.right:
         lines.append(f"{indent}for {_variable(name)} in range({name.upper()}):")
         indent += "    "
-    which = f"[{', '.join(map(_variable, norm.pattern.right))}]" if norm.pattern.right else ""
-    running = "".join(f", {stat}{which}" for stat in RUNNING) if norm.running else ""
+    index = f"[{', '.join(map(_variable, norm.pattern.right))}]" if norm.pattern.right else ""
+    running = "".join(f", {stat}{index}" for stat in RUNNING) if norm.running else ""
     lines.append(f"{indent}normalize([{element}{inner}]{running})")
     if norm.params is not None:
-        learned = "gamma and beta" if norm.bias else "gamma"
-        place = " ".join(norm.gamma_axes)
-        lines.append(f"# then {learned}: {f'one for every {place}' if place else 'one number, for all of x'}")
+        each = _("then gamma and beta: one for each {axes}") if norm.bias else _("then gamma: one for each {axes}")
+        scalar = _("then gamma and beta: one scalar each") if norm.bias else _("then gamma: one scalar")
+        lines.append(comment(each if norm.gamma_axes else scalar, axes=" ".join(norm.gamma_axes)))
     return "\n".join(lines)
 
 
 def _position(axis: tuple[str, ...]) -> str:
-    """Where in x the parts of a split axis stand: ``g * K + k``."""
+    """The index on an axis, from its parts: ``g * K + k``."""
     position = _variable(axis[0])
     for name in axis[1:]:
-        position = f"{_product(position)} * {name.upper()} + {_variable(name)}"
+        position = f"{_in_brackets(position)} * {name.upper()} + {_variable(name)}"
     return position
 
 
 def _variable(name: str) -> str:
-    """The loop variable of an axis; an axis named x must not hide x."""
+    """The loop variable of an axis; an axis called x must not hide x."""
     return f"{name}_" if name in ("x", "range", "normalize") else name
 
 
-def _product(text: str) -> str:
+def _in_brackets(text: str) -> str:
     return f"({text})" if " " in text else text
 
 
 FLAVORS: Mapping[str, Callable[[Explanation], str]] = {
     "torch": torch_call,
-    "torch-scratch": from_scratch(TORCH),
-    "numpy": from_scratch(NUMPY),
+    "torch-scratch": partial(from_scratch, TORCH),
+    "numpy": partial(from_scratch, NUMPY),
     "einops": einops,
     "loops": loops,
     "keras": keras_code,

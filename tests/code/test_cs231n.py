@@ -166,10 +166,10 @@ REFUSED = [
     (np.ones(3), np.ones(3), {}, r"x has shape \(3,\)"),
     (np.ones((0, 3)), np.ones(3), {}, r"x has shape \(0, 3\).*1 to 262,144 elements"),
     (np.ones((1, MOST_ELEMENTS + 1)), np.ones(1), {}, "1 to 262,144 elements"),
-    (X, np.ones(2), {}, r"gamma has shape \(2,\) and x \(2, 3\); give one number a column, \(3,\), not one a row"),
-    (X, 1.0, {}, r"gamma has shape \(\) and x \(2, 3\); give one number a column, \(3,\)\."),
-    ("abc", np.ones(3), {}, "x='abc' is no array of numbers"),
-    ([[1, 2], [3]], np.ones(2), {}, "is no array of numbers"),
+    (X, np.ones(2), {}, r"gamma has shape \(2,\); give one number for each column, \(3,\), not for each row"),
+    (X, 1.0, {}, r"gamma has shape \(\); give one number for each column, \(3,\)\."),
+    ("abc", np.ones(3), {}, "x='abc' is not an array of numbers"),
+    ([[1, 2], [3]], np.ones(2), {}, "is not an array of numbers"),
     (X, np.ones(3), {"eps": -1}, r'_param\["eps"\]=-1 must be a number from 0 to 1, such as 1e-05'),
     (X, np.ones(3), {"eps": nan}, "must be a number from 0 to 1"),
     (X, np.ones(3), {"eps": inf}, "must be a number from 0 to 1"),
@@ -190,9 +190,9 @@ REFUSED_BY_BATCH_NORM = [
     ({"mode": "train", "momentum": 2}, r'bn_param\["momentum"\]=2 must be a number from 0 to 1, such as 0\.9'),
     (
         {"mode": "test", "running_mean": np.ones(2)},
-        r'bn_param\["running_mean"\] has shape \(2,\); give one number a column',
+        r"running_mean has shape \(2,\); give one number for each column",
     ),
-    ({"mode": "test", "running_var": "x"}, "running_var='x' is no array of numbers"),
+    ({"mode": "test", "running_var": "x"}, "running_var='x' is not an array of numbers"),
 ]
 
 
@@ -207,5 +207,7 @@ def test_dout_of_another_shape():
         (layernorm_backward, layernorm_forward(X, np.ones(3), np.ones(3), {})[1]),
         (batchnorm_backward, batchnorm_forward(X, np.ones(3), np.ones(3), {"mode": "train"})[1]),
     ):
-        with pytest.raises(NormvizError, match=r"dout has shape \(3,\) and the output \(2, 3\)"):
+        with pytest.raises(
+            NormvizError, match=r"dout has shape \(3,\) and the output \(2, 3\); give one number for each output"
+        ):
             back(np.ones(3), cache)

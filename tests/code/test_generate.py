@@ -101,7 +101,7 @@ N, C, H, W = 2, 3, 4, 5
 for n in range(N):
     for c in range(C):
         normalize([x[n, c, h, w] for h in range(H) for w in range(W)])
-# then gamma and beta: one for every h w
+# then gamma and beta: one for each h w
 """,
     ),
     (
@@ -112,7 +112,7 @@ N, G, K, H, W = 2, 3, 1, 4, 5
 for n in range(N):
     for g in range(G):
         normalize([x[n, g * K + k, h, w] for k in range(K) for h in range(H) for w in range(W)])
-# then gamma and beta: one for every c
+# then gamma and beta: one for each c
 """,
     ),
     (
@@ -130,7 +130,7 @@ for c in range(C):
         """
 N, C, H, W = 2, 3, 4, 5
 normalize([x[n, c, h, w] for n in range(N) for c in range(C) for h in range(H) for w in range(W)])
-# then gamma: one number, for all of x
+# then gamma: one scalar
 """,
     ),
 ]
@@ -286,7 +286,7 @@ def test_the_torch_call_is_that_of_the_layer_which_does_the_same(layer, call):
         assert f"layer = nn.{call}" in code(e, "torch")
     else:
         message = (
-            f"no torch.nn layer does `{e.norm}`: none has these two patterns together. Take the 'torch-scratch' code, "
+            f"no torch.nn layer does `{e.norm}`: none has these two patterns. Use the 'torch-scratch' code, "
             "or move the reduced axes to the end and use LayerNorm."
         )
         with pytest.raises(NormvizError, match=re.escape(message)):
@@ -295,7 +295,7 @@ def test_the_torch_call_is_that_of_the_layer_which_does_the_same(layer, call):
 
 @pytest.mark.parametrize("flavor", ["", "jax", "Torch", None, 3, ["torch"]])
 def test_an_unknown_flavor_is_refused_with_the_known_ones(flavor):
-    message = f"is no flavour of code; there are {listed(FLAVORS)}."
+    message = f"is not a flavor of code; choose {listed(FLAVORS)}."
     assert set(FIVE) <= set(FLAVORS)
     with pytest.raises(NormvizError, match=re.escape(message)):
         explain("LayerNorm(3)", (2, 3)).code(flavor)

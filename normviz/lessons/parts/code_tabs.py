@@ -22,7 +22,7 @@ LABELS = {
     "keras": "Keras",
     "flax": "Flax",
 }
-NAME_COLUMNS = (Column("idea", ""), Column("torch", "torch"), Column("keras", "Keras"), Column("flax", "Flax"))
+NAME_COLUMNS = (Column("name", ""), Column("torch", "torch"), Column("keras", "Keras"), Column("flax", "Flax"))
 
 
 def code_tabs(e: Explanation) -> Tabs:
@@ -63,7 +63,7 @@ def framework_tabs(explanations: Sequence[Explanation]) -> Tabs:
 
 def _names(e: Explanation) -> Table:
     rows = tuple(
-        {"idea": one.idea, "torch": one.torch, "keras": one.keras, "flax": one.flax} for one in framework_names(e)
+        {"name": row.label, "torch": row.torch, "keras": row.keras, "flax": row.flax} for row in framework_names(e)
     )
     return Table(NAME_COLUMNS, rows, key=f"names_{e.title}")
 

@@ -7,7 +7,7 @@ from normviz.analysis.explanation import describe
 from normviz.analysis.running.modes import train_and_eval
 from normviz.analysis.running.momentum import half_life, to_keras, to_torch
 from normviz.analysis.running.torch_module import buffers
-from normviz.code.axis_numbers import Placement
+from normviz.code.axis_numbers import AxisNumbers
 from normviz.code.frameworks import KERAS_LAYERS
 from normviz.layers.layer import Layer
 from normviz.lessons.questions.facts import keras_default, which
@@ -83,7 +83,7 @@ def frozen() -> Facts:
 )
 def axis() -> Facts:
     shape = (2, 4, 4, 3)
-    batch, layer = (Placement.of(describe(text, shape)) for text in ("Norm('n h w c -> c', 'c')", "LayerNorm(3)"))
+    batch, layer = (AxisNumbers.of(describe(text, shape)) for text in ("Norm('n h w c -> c', 'c')", "LayerNorm(3)"))
     keras_layer = KERAS_LAYERS.layer(batch)
     assert keras_layer is not None
     return {

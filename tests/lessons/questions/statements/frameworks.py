@@ -8,7 +8,7 @@ from normviz.analysis.examples import example
 from normviz.analysis.explanation import describe
 from normviz.analysis.running.modes import train_and_eval
 from normviz.analysis.running.momentum import moving_average, to_torch, two_forms
-from normviz.code.axis_numbers import Placement
+from normviz.code.axis_numbers import AxisNumbers
 from normviz.code.frameworks import KERAS_LAYERS
 from normviz.lessons.questions.bank.frameworks import keras_updates
 from normviz.lessons.questions.facts import keras_default
@@ -38,7 +38,7 @@ def q18() -> Statements:
 
 def q19() -> Statements:
     batch, layer = (
-        Placement.of(describe(text, (2, 4, 4, 3))) for text in ("Norm('n h w c -> c', 'c')", "LayerNorm(3)")
+        AxisNumbers.of(describe(text, (2, 4, 4, 3))) for text in ("Norm('n h w c -> c', 'c')", "LayerNorm(3)")
     )
     called = {placement: KERAS_LAYERS.layer(placement) for placement in (batch, layer)}
     return {
@@ -52,10 +52,10 @@ def q19() -> Statements:
 
 
 def q25() -> Statements:
-    f, keras = facts("q25"), KERAS_LAYERS.layer(Placement.of(describe("BatchNorm2d(4)", (2, 4, 3, 3))))
+    f, keras = facts("q25"), KERAS_LAYERS.layer(AxisNumbers.of(describe("BatchNorm2d(4)", (2, 4, 3, 3))))
     return {
         "Keras counts four per channel": f["keras"] == 4 * 4,
-        "these are gamma, beta, moving_mean and moving_variance": [*keras.learns, *keras.running]
+        "these are gamma, beta, moving_mean and moving_variance": [*keras.parameters, *keras.running]
         == ["gamma", "beta", "moving_mean", "moving_variance"],
         "an optimizer of torch sees two per channel": f["learned"] == 2 * 4,
         "the buffers are these and a count of batches": f["buffers"] == f["moving"] + 1,

@@ -22,7 +22,7 @@ def gamma_shape(layer: str) -> tuple[int, ...]:
 
 def s1() -> Statements:
     e, x = describe("LayerNorm(6)", (4, 6)), normal(4, 6).numpy()
-    with pytest.raises(NormvizError, match="not one a row"):
+    with pytest.raises(NormvizError, match="not for each row"):
         layernorm_forward(x, np.ones(4), np.zeros(4), {})
     return {
         "torch's own weight has this shape": gamma_shape("LayerNorm(6)") == facts("s1")["gamma"],

@@ -1,28 +1,46 @@
-"""Which layer of Keras and Flax does what a layer of torch does, asked of the real packages."""
+"""Keras and Flax compute what the generated programs say; the only file that imports them, so that they are imported once."""
 
 from __future__ import annotations
 
+import importlib
+import inspect
+import warnings
+from functools import reduce
 from math import prod
 
 import numpy as np
 import pytest
 import torch
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 
-from normviz.analysis.explanation import describe
-from normviz.code.axis_numbers import Placement
-from normviz.code.framework_names import FRAMEWORK_FLAVORS, framework_names
-from normviz.code.frameworks import FLAX_LAYERS, KERAS_LAYERS
+from normviz.code.axis_numbers import AxisNumbers
+from normviz.code.framework_names import FRAMEWORKS, framework_names
+from normviz.code.frameworks import FLAX_LAYERS
 from normviz.code.generate import code
 from normviz.layers.catalogue import KINDS
 from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
-from tests.code.frameworks.running import FEW, FRAMEWORKS, assert_runs_and_agrees, call, ran, with_random_values
+from tests.code.frameworks.run_programs import assert_agrees, call, run, with_random_values
 from tests.strategies import layers_that_fit, norms
 
-# layer, shape of x, Keras's layer, Flax's layer; "" where the framework has none
-WHO_DOES_IT = [
+FEW = settings(max_examples=settings().max_examples // 8)  # jax compiles each operation for each shape
+
+
+@pytest.fixture(scope="module", autouse=True)
+def packages(tmp_path_factory):
+    """Keras on jax, jax and flax.nnx. Keras writes its settings when it is imported."""
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        patch.setenv("KERAS_BACKEND", "jax")
+        patch.setenv("KERAS_HOME", str(tmp_path_factory.mktemp("keras")))
+        patch.setenv("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")  # halves the time to compile
+        names = {"keras": "keras", "jax": "jax", "jnp": "jax.numpy", "nnx": "flax.nnx"}
+        yield {name: importlib.import_module(module) for name, module in names.items()}
+
+
+# layer, shape of x, Keras layer, Flax layer; "" if the framework has none
+LAYERS = [
     ("LayerNorm(5)", (5,), "LayerNormalization", "LayerNorm"),
     ("LayerNorm(5)", (2, 5), "LayerNormalization", "LayerNorm"),
     ("LayerNorm(5, eps=0.001, bias=False)", (2, 3, 5), "LayerNormalization", "LayerNorm"),
@@ -32,6 +50,11 @@ WHO_DOES_IT = [
     ("RMSNorm(5)", (2, 3, 5), "RMSNormalization", "RMSNorm"),
     ("RMSNorm([4, 5], eps=0.001)", (2, 3, 4, 5), "RMSNormalization", "RMSNorm"),
     ("RMSNorm(5, elementwise_affine=False)", (2, 3, 5), "", "RMSNorm"),
+    ("LayerNorm(5, eps=-0.5)", (4, 5), "LayerNormalization", "LayerNorm"),
+    ("RMSNorm(5, eps=-0.5)", (4, 5), "RMSNormalization", "RMSNorm"),
+    ("GroupNorm(2, 4, eps=-0.5)", (2, 4, 3), "GroupNormalization", "GroupNorm"),
+    ("InstanceNorm1d(3, eps=-0.5)", (2, 3, 5), "LayerNormalization", "InstanceNorm"),
+    (Norm("n h w c -> c", "c", eps=-0.5), (2, 4, 5, 3), "BatchNormalization", "BatchNorm"),
     ("BatchNorm1d(5)", (6, 5), "BatchNormalization", "BatchNorm"),
     ("BatchNorm1d(3, momentum=0.3)", (2, 3, 5), "BatchNormalization", "BatchNorm"),
     ("BatchNorm1d(3, momentum=None)", (2, 3, 5), "BatchNormalization", "BatchNorm"),
@@ -87,44 +110,63 @@ WHO_DOES_IT = [
 ]
 
 
-def test_every_layer_of_the_catalogue_is_tried():
-    names = {Layer.parse(layer).name for layer, *_ in WHO_DOES_IT if isinstance(layer, str)}
-    assert names == set(KINDS)
-
-
-@pytest.mark.parametrize(("layer", "shape", "keras", "flax"), WHO_DOES_IT)
-def test_the_frameworks_layer_is_found_by_the_patterns_and_gives_the_trace(layer, shape, keras, flax, packages):
+@pytest.mark.parametrize(("layer", "shape", "keras", "flax"), LAYERS)
+def test_the_program_uses_the_layer_with_these_patterns_and_gives_the_output_and_the_counts(
+    layer, shape, keras, flax, packages
+):
     e = with_random_values(layer, shape)
+    count = next(row for row in framework_names(e) if row.key == "count")
     for flavor, prefix, name in (("keras", "keras.layers.", keras), ("flax", "nnx.", flax)):
-        found = FRAMEWORKS[flavor].layer(Placement.of(e))
+        found = FRAMEWORKS[flavor].layer(AxisNumbers.of(e))
         assert (found.name if found else "") == (prefix + name if name else "")
-        text = code(e, flavor)
-        assert ("from scratch" in text) == ("def normalize" in text) == (not name)
-        assert_runs_and_agrees(e, flavor)
+        assert ("from scratch" in code(e, flavor)) == ("def normalize" in code(e, flavor)) == (not name)
+        program = assert_agrees(e, flavor)
+        if name:
+            assert getattr(count, flavor) == PARAMETER_COUNTS[flavor](program["layer"], packages)
+
+
+def count_in_keras(layer, packages):
+    every = layer.count_params()
+    trainable = sum(prod(weight.shape) for weight in layer.trainable_weights)
+    return str(every) if trainable == every else f"{every}: {trainable} trainable, {every - trainable} not trainable"
+
+
+def count_in_flax(layer, packages):
+    nnx, leaves = packages["nnx"], packages["jax"].tree.leaves
+    learned, running = (
+        sum(leaf.size for leaf in leaves(nnx.state(layer, kind))) for kind in (nnx.Param, nnx.BatchStat)
+    )
+    return f"{learned} in Param, {running} in BatchStat" if running else f"{learned} in Param"
+
+
+PARAMETER_COUNTS = {"keras": count_in_keras, "flax": count_in_flax}
+
+
+def test_the_table_has_every_layer_of_the_catalogue():
+    assert {Layer.parse(layer).name for layer, *rest in LAYERS if isinstance(layer, str)} == set(KINDS)
 
 
 @FEW
 @given(drawn=layers_that_fit())
-def test_any_layer_of_the_catalogue_agrees(packages, drawn):
-    layer, shape = drawn
+def test_the_programs_of_any_layer_of_the_catalogue_give_its_output(drawn):
     try:
-        e = with_random_values(layer, shape)
+        e = with_random_values(*drawn)
     except NormvizError as refused:
         assume("Expected more than 1" not in str(refused))
         raise
-    for flavor in FRAMEWORK_FLAVORS:
-        assert_runs_and_agrees(e, flavor)
+    for flavor in FRAMEWORKS:
+        assert_agrees(e, flavor)
 
 
 @FEW
 @given(drawn=norms() | norms(running=True))
-def test_any_norm_agrees(packages, drawn):
+def test_the_programs_of_any_norm_give_its_output(drawn):
     e = with_random_values(*drawn)
-    for flavor in FRAMEWORK_FLAVORS:
-        assert_runs_and_agrees(e, flavor)
+    for flavor in FRAMEWORKS:
+        assert_agrees(e, flavor)
 
 
-def test_the_running_variance_is_biased_where_the_program_says_so(packages):
+def test_the_running_variance_is_biased_as_the_program_says(packages):
     e = with_random_values("BatchNorm2d(3)", (2, 3, 4, 5))
     biased = e.x.var(dim=(0, 2, 3), correction=0)
     module = e.layer.module()
@@ -132,49 +174,46 @@ def test_the_running_variance_is_biased_where_the_program_says_so(packages):
     assert torch.allclose(module.running_var, 0.9 + 0.1 * biased * 40 / 39)
     for flavor, variance in (("keras", "moving_variance"), ("flax", "var")):
         text = code(e, flavor)
-        assert f"# {variance} takes in the biased variance, torch's running_var the unbiased one." in text
-        made = ran(text)
-        made["x"] = packages["jnp"].asarray(e.x.numpy())
-        before = np.asarray(getattr(made["layer"], variance)).copy()
-        call(text, made)
-        after = np.asarray(getattr(made["layer"], variance))
+        assert f"# {variance} uses the biased variance, torch's running_var the unbiased one." in text
+        program = run(text)
+        program["x"] = packages["jnp"].asarray(e.x.numpy())
+        before = np.asarray(getattr(program["layer"], variance)).copy()
+        call(text, program)
+        after = np.asarray(getattr(program["layer"], variance))
         assert np.allclose(after, 0.9 * before + 0.1 * biased.numpy(), rtol=1e-6)
 
 
-def test_an_offset_does_no_harm_to_either_program(packages):
+def test_the_programs_are_exact_for_x_far_from_0(packages):
     """Flax's default, E[x^2] - E[x]^2, is off by more than 1 here."""
     e = with_random_values("LayerNorm(8, elementwise_affine=False)", (2, 8), offset=1e4)
     fast = packages["nnx"].LayerNorm(8, epsilon=1e-5, rngs=packages["nnx"].Rngs(0))
     error = np.asarray(fast(packages["jnp"].asarray(e.x.numpy()))) - e.trace.output.numpy()
     assert np.abs(error).max() > 1
-    for flavor in FRAMEWORK_FLAVORS:
-        assert_runs_and_agrees(e, flavor)
+    for flavor in FRAMEWORKS:
+        assert_agrees(e, flavor)
 
 
-def test_keras_lays_the_scale_of_rms_normalization_along_the_last_axes(packages):
-    """Why only the last axes are given to it: elsewhere its scale is refused, or meets the wrong elements."""
+def test_the_scale_of_keras_rms_normalization_is_on_the_last_axes_for_any_axis(packages):
     keras = packages["keras"]
     with pytest.raises(ValueError, match="Incompatible shapes"):
         keras.layers.RMSNormalization(axis=1)(np.ones((2, 3, 4), "float32"))
     layer = keras.layers.RMSNormalization(axis=1)
     layer.build((2, 3, 3))
     layer.scale.assign([1, 2, 3])
-    first_row, *_ = np.asarray(layer(np.ones((1, 3, 3), "float32")))[0]
-    assert np.allclose(first_row, [1, 2, 3])  # one scale a column: axis 1 would make it [1, 1, 1]
+    first_row = np.asarray(layer(np.ones((1, 3, 3), "float32")))[0, 0]
+    assert np.allclose(first_row, [1, 2, 3])  # one scale for each column; axis 1 would give [1, 1, 1]
 
 
-@pytest.mark.parametrize(("layer", "shape"), [case[:2] for case in WHO_DOES_IT])
-def test_parameters_are_counted_as_the_packages_count(layer, shape, packages):
-    e = describe(layer, shape)
-    cells = {name.idea: name for name in framework_names(e)}["parameters"]
-    made = {flavor: ran(code(e, flavor)).get("layer") for flavor in FRAMEWORK_FLAVORS}
-    if made["keras"] is not None:
-        trainable = sum(prod(weight.shape) for weight in made["keras"].trainable_weights)
-        assert int(cells.keras.split()[0]) == made["keras"].count_params()
-        assert cells.keras == KERAS_LAYERS.counted(trainable, made["keras"].count_params() - trainable)
-    if made["flax"] is not None:
-        nnx, leaves = packages["nnx"], packages["jax"].tree.leaves
-        learn, run = (
-            sum(leaf.size for leaf in leaves(nnx.state(made["flax"], kind))) for kind in (nnx.Param, nnx.BatchStat)
-        )
-        assert cells.flax == FLAX_LAYERS.counted(learn, run)
+FRAMEWORK_LAYERS = [(framework, layer) for framework in FRAMEWORKS.values() for layer in framework.layers]
+
+
+@pytest.mark.parametrize(
+    ("framework", "layer"), FRAMEWORK_LAYERS, ids=[layer.name for framework, layer in FRAMEWORK_LAYERS]
+)
+def test_defaults_and_names_are_those_of_the_packages(framework, layer, packages):
+    first, *rest = layer.name.split(".")
+    parameters = inspect.signature(reduce(getattr, rest, packages[first]).__init__).parameters
+    assert {name: parameters[name].default for name in layer.defaults} == layer.defaults
+    assert all(parameters[switch].default is True for switch in layer.parameters.values() if switch)
+    assert ("momentum" in parameters) == bool(layer.running)
+    assert ("use_fast_variance" in parameters) == (framework is FLAX_LAYERS)

@@ -1,0 +1,86 @@
+"""Run the Keras and Flax programs and compare their output with the trace."""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from normviz.analysis.explanation import Explanation, describe
+from normviz.analysis.forward import Values, broadcast
+from normviz.code.axis_numbers import AxisNumbers
+from normviz.code.framework_names import FRAMEWORKS
+from normviz.code.generate import code
+from tests.strategies import random_tensor
+
+
+def with_random_values(layer, shape, offset=0.0) -> Explanation:
+    """The layer on random float32 numbers, with random gamma, beta and running statistics."""
+    e = describe(layer, random_tensor(shape, 1, torch.float32, offset))
+    sizes = e.norm.axis_sizes(shape)
+    kept = tuple(sizes[name] for name in e.norm.pattern.right) if e.norm.running else None
+    shapes = (e.counts.gamma_shape, e.counts.beta_shape, kept, kept)
+    values = [None if s is None else random_tensor(s, seed, torch.float32) for seed, s in enumerate(shapes, 2)]
+    if kept is not None:
+        values[3] = values[3].square() + 0.1
+    return replace(e, values=Values(*values))
+
+
+def run(text, names=None):
+    names = {"__name__": "__code__"} if names is None else names
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        exec(compile(text, "<code>", "exec"), names)
+    return names
+
+
+def call(text, names):
+    """Run the last line of the program again."""
+    return np.asarray(run(text.splitlines()[-1], names)["y"])
+
+
+def assert_agrees(e, flavor):
+    """The program with the x, gamma, beta and running statistics of ``e`` gives the output of the trace."""
+    jnp = importlib.import_module("jax.numpy")
+    text, layer = code(e, flavor), FRAMEWORKS[flavor].layer(AxisNumbers.of(e))
+    program = run(text)
+    assert program["y"].shape == program["x"].shape == e.shape
+    values = {name: value.numpy() for name, value in vars(e.values).items() if value is not None}
+    names = dict(zip(layer.parameters, ("gamma", "beta"), strict=False)) if layer else {}
+    names |= dict(zip(layer.running, ("running_mean", "running_var"), strict=False)) if layer else {}
+    for name, ours in names.items():
+        if ours in values:
+            assign(getattr(program["layer"], name), values.pop(ours))
+    for name, value in values.items():
+        assert program[name].shape == value.shape
+        program[name] = jnp.asarray(value)
+    program["x"] = jnp.asarray(e.x.numpy())
+    found, expected = call(text, program), e.trace.output.numpy()
+    assert found.dtype == np.float32
+    assert np.array_equal(np.isnan(found), np.isnan(expected))
+    assert np.all((np.abs(found - expected) <= tolerance(e)) | np.isnan(expected))
+    return program
+
+
+def assign(variable, value):
+    """Set the variable of a layer in its own shape; those of Flax are flat."""
+    value = value.reshape(variable.shape)
+    if hasattr(variable, "assign"):
+        variable.assign(value)
+    else:
+        variable[...] = value
+
+
+def tolerance(e):
+    """Some roundings of float32 in each term; x * inv - mean * inv, as in Keras, has the largest, and a negative eps adds to them."""
+    trace, ones = e.trace, torch.ones(())
+    gamma, beta = (
+        ones if value is None else broadcast(e.norm, e.shape, value) for value in (e.values.gamma, e.values.beta)
+    )
+    divisor = trace.var + trace.eps
+    cancellation = 1 + (trace.var / divisor).abs() if trace.eps < 0 else 1
+    terms = (e.x.abs() + trace.mean.abs()) / torch.sqrt(divisor) * gamma.abs() * cancellation + beta.abs()
+    return 16 * np.finfo(np.float32).eps * terms.numpy()
