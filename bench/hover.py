@@ -39,8 +39,7 @@ from bench.hover_pages import COMMON, LINKED, PLACES, SUBPLOTS, WATCH
 from normviz.api import of_query
 from normviz.figures import bundle
 from normviz.figures.palette import stops, theme
-from normviz.figures.panels import sharing_panels, value_panels
-from normviz.figures.payload.linked import payload
+from normviz.figures.payload.view import view_payload
 from normviz.scene.query import read
 from normviz.scene.scene import Scene
 
@@ -69,20 +68,29 @@ def subplots(scene: Scene) -> dict[str, Any]:
         "normalized": e.trace.normalized,
         "output": e.trace.output,
     }
-    panels = (*sharing_panels(e, scene.grid), *value_panels(e, scene.grid))
+    panels = view_payload(e, scene.grid)["panels"]
     figures = {}
     for panel in panels:
         figure = make_subplots(*scene.shape[:2], horizontal_spacing=0.01, vertical_spacing=0.01)
-        look = {"colorscale": stops(colours, panel.scale, panel.groups), "zmin": panel.low, "zmax": panel.high}
+        look = {
+            "colorscale": stops(colours, panel["scale"], panel["groups"]),
+            "zmin": panel["low"],
+            "zmax": panel["high"],
+        }
         for n, c in np.ndindex(scene.shape[:2]):
-            z = np.asarray(values[panel.key][n, c], np.float32)
+            z = np.asarray(values[panel["key"]][n, c], np.float32)
             figure.add_trace(go.Heatmap(z=z, showscale=False, xgap=1, ygap=1, **look), n + 1, c + 1)
         figure.update_xaxes(visible=False).update_yaxes(visible=False, autorange="reversed")
-        size = {"width": 550, "height": 340} if panel.scale != "values" else {"width": 362, "height": 270}
+        size = {"width": 550, "height": 340} if panel["scale"] != "values" else {"width": 362, "height": 270}
         figure.update_layout(template="none", margin={"l": 30, "r": 4, "t": 22, "b": 18}, **size)
-        figures[panel.key] = json.loads(figure.to_json())
+        figures[panel["key"]] = json.loads(figure.to_json())
     ids = {"stats": e.stat_ids.ravel().tolist(), "params": e.param_ids.ravel().tolist()}
-    return {"figures": figures, "ids": ids, "links": {panel.key: panel.links for panel in panels}, "shape": scene.shape}
+    return {
+        "figures": figures,
+        "ids": ids,
+        "links": {panel["key"]: panel["links"] for panel in panels},
+        "shape": scene.shape,
+    }
 
 
 def write(folder: Path, scene: Scene) -> None:
@@ -92,7 +100,7 @@ def write(folder: Path, scene: Scene) -> None:
         place.mkdir(exist_ok=True)
         (place / "plotly.js").write_bytes(bundle.plotly_js())
         (place / "linked.js").write_text(bundle.module(), encoding="utf-8")
-        data = payload(scene.explanation, scene.grid, at=None) if kind == "linked" else subplots(scene)
+        data = view_payload(scene.explanation, scene.grid) if kind == "linked" else subplots(scene)
         (place / "data.js").write_text(f"window.DATA = {json.dumps(data)};", encoding="utf-8")
         page = template % {"common": COMMON, "style": bundle.style()}
         (place / "index.html").write_text(page, encoding="utf-8")

@@ -19,7 +19,7 @@ from normviz.code.generate import code
 from normviz.export.links import asked_by, of_query, subject
 from normviz.export.links import questions as questions
 from normviz.export.output import Output, title_of
-from normviz.figures.payload.linked import payload
+from normviz.figures.payload.view import view_payload
 from normviz.figures.plotly_figure import panels_figure
 from normviz.layers.errors import NormvizError, NormvizWarning, echo, listed
 from normviz.layers.layer import Layer
@@ -83,7 +83,7 @@ class Explanation(Described):
 
     def figure(self, theme: str = "light") -> go.Figure:
         """Both panels - who shares a mean and a variance, who shares a gamma and a beta - as one plain Plotly figure."""
-        return panels_figure(payload(replace(self, x=None), grid(self.shape, self.axes)), theme)
+        return panels_figure(view_payload(replace(self, x=None), grid(self.shape, self.axes)), theme)
 
     def output(self, **options: Any) -> Output:
         """The page Explore of this: linked figures, worked arithmetic, code. Options: theme, plotlyjs, caption."""

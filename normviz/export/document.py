@@ -71,7 +71,7 @@ def settings(body: Body, theme: str, source: PlotlyJs, whole: bool = True) -> st
         "plotly": source.address,
         "integrity": source.integrity,
         "whole": whole,
-        "figures": [_shared(figure) for figure in body.figures],
+        "figures": body.figures,
     }
     return f'<script type="application/json" class="nv-data">{data(said)}</script>'
 
@@ -103,11 +103,6 @@ def _variables(name: str) -> dict[str, str]:
         f"--nv-{key}": getattr(colours, key)
         for key in ("background", "card", "text", "muted", "border", "accent", "veil")
     }
-
-
-def _shared(figure: dict[str, object]) -> dict[str, object]:
-    """A figure without what the page's script gives to all of them."""
-    return {name: value for name, value in figure.items() if name not in ("plotly", "theme")}
 
 
 @cache

@@ -65,7 +65,7 @@ def panels_figure(data: Data, theme_name: str = "light") -> go.Figure:
     figure = _subplots(rows, cells, colours)
     for number, row in enumerate(rows, 1):
         for place, panel in enumerate(row, 1):
-            figure.add_trace(_heatmap(panel, _values(panel, data, drawing), cells.cell, colours), number, place)
+            figure.add_trace(_heatmap(panel, cell_values(panel, data, drawing), cells.cell, colours), number, place)
             figure.add_annotation(**_heading(panel, cells.width, colours), row=number, col=place)
     _label_axes(figure, cells, colours)
     if data["at"] is not None and drawing.shows(tuple(data["at"])):
@@ -129,7 +129,7 @@ def _frame(figure: go.Figure, at: tuple[int, ...], drawing: Grid, colours: Theme
     figure.add_shape(type="rect", x0=x, x1=x + 1, y0=y, y1=y + 1, line=line, row="all", col="all")
 
 
-def _values(panel: Data, data: Data, drawing: Grid) -> NDArray[np.float32]:
+def cell_values(panel: Data, data: Data, drawing: Grid) -> NDArray[np.float32]:
     """What the panel's cells hold: the values that the payload has packed, or the ids that its tables add up to."""
     if panel["z"] is not None:
         return np.frombuffer(b64decode(panel["z"]["data"]), "<f4").reshape(panel["z"]["shape"])

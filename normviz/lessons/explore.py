@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from normviz.analysis.sentences import sentence
-from normviz.figures.payload.linked import payload
+from normviz.figures.payload.view import view_payload
 from normviz.layers.messages import _
 from normviz.lessons.parts.code_tabs import code_parts
 from normviz.lessons.parts.part import Note, Panels, Part, Sentence, part_or_note
@@ -22,7 +22,7 @@ def parts(subject: Subject) -> Iterator[Part]:
     e = subject.e
     yield Sentence(sentence(e))
     yield part_or_note(
-        lambda: Panels(payload(e, subject.drawing, at=subject.at, editable=subject.editable), ("select", "edit"))
+        lambda: Panels(view_payload(e, subject.drawing, at=subject.at, editable=subject.editable), ("select", "edit"))
     )
     if not subject.computable:
         yield Note(_("This tensor is too large to compute values here. The patterns, counts and code still apply."))

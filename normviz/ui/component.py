@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from normviz.figures.payload.chart import chart_payload
-from normviz.figures.payload.tabs import tabs_payload
 from normviz.lessons.step_by_step import LAST_STEP
 from normviz.scene import edits
 from normviz.ui.assets import LINKED, PLOTLY, as_component_data
@@ -36,12 +35,12 @@ def linked_view(data: dict[str, Any], events: Sequence[str]) -> None:
 
 def chart(lines: Lines, alt: str, key: str) -> None:
     """A plain chart; ``alt`` says in a sentence what it shows."""
-    _mount(key=key, data=as_component_data(chart_payload(lines, alt, plotly=PLOTLY.path)))
+    _mount(key=key, data=as_component_data(chart_payload(lines, alt) | {"plotly": PLOTLY.path}))
 
 
 def tabs(html: str, key: str) -> None:
     """Tabs whose parts all stand in the HTML: one message to the browser, whatever is in them."""
-    _mount(key=key, data=as_component_data(tabs_payload(html)))
+    _mount(key=key, data=as_component_data({"kind": "tabs", "html": html}))
 
 
 def _selected() -> None:

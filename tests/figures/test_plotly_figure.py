@@ -12,7 +12,7 @@ import torch
 import normviz as nv
 from normviz import explain
 from normviz.figures.palette import theme
-from normviz.figures.payload.linked import payload
+from normviz.figures.payload.view import view_payload
 from normviz.figures.plotly_figure import panels_figure
 from normviz.layers.errors import NormvizError
 from normviz.lessons.pages import PAGES
@@ -143,7 +143,7 @@ def test_numbers_are_printed_where_they_can_be_read():
     printed = [[trace.texttemplate for trace in figure.data] for figure in (small, large, without_gamma)]
     assert printed == [["%{z:.0f}"] * 2, [None] * 2, ["%{z:.0f}", None]]
     e = explain("LayerNorm(3)", torch.ones(2, 3))
-    assert panels_figure(payload(e, grid(e.shape, e.axes))).data[2].texttemplate == "%{z:.3~g}"
+    assert panels_figure(view_payload(e, grid(e.shape, e.axes))).data[2].texttemplate == "%{z:.3~g}"
 
 
 def test_a_figure_has_no_template(monkeypatch):

@@ -8,7 +8,7 @@ from typing import Any
 
 from normviz.analysis.sentences import sentence
 from normviz.figures.payload.chart import chart_payload
-from normviz.figures.payload.linked import payload
+from normviz.figures.payload.view import view_payload
 from normviz.layers.errors import NormvizError
 from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.part import Chart, Panels, flat
@@ -45,7 +45,7 @@ def build(page: str, query: Mapping[str, str]) -> int:
 def light(scene: Scene) -> None:
     """What Explore always shows: the sentence, the notes, the linked view."""
     _made(lambda: (sentence(scene.sharing), scene.sharing.notes))
-    _made(lambda: payload(scene.explanation, scene.grid, at=scene.at, editable=scene.editable))
+    _made(lambda: view_payload(scene.explanation, scene.grid, at=scene.at, editable=scene.editable))
 
 
 def _made(part: Callable[[], Any]) -> None:

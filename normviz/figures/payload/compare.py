@@ -6,45 +6,32 @@ from collections.abc import Sequence
 from typing import Any
 
 from normviz.analysis.explanation import Explanation
-from normviz.figures.panels import sharing_panels
 from normviz.figures.payload.cube import box
-from normviz.figures.payload.linked import frame, grid_of, panel_of, parameters_of, statistics_of
+from normviz.figures.payload.linked import linked_data, parameters_data, statistics_data
+from normviz.figures.payload.panels import Panel, sharing_panels
 from normviz.layers.messages import _
 from normviz.scene.grid import Grid
 
 
 def compare_payload(
-    explanations: Sequence[Explanation],
-    drawing: Grid,
-    *,
-    at: tuple[int, ...] | None = None,
-    plotly: str = "",
-    theme: str | None = None,
+    explanations: Sequence[Explanation], drawing: Grid, *, at: tuple[int, ...] | None = None
 ) -> dict[str, Any]:
-    """The data of ``explanations``, all on one tensor: for each its statistics, its parameters and its cube."""
+    """The statistics, the parameters and the cube of each layer, all on one tensor."""
     sharings: dict[str, Any] = {}
-    panels: list[dict[str, Any]] = []
+    panels: list[Panel] = []
     bricks = box(explanations[0].axes, drawing.extent)
     for number, e in enumerate(explanations):
         stats, params, cube = f"stats{number}", f"params{number}", f"cube{number}"
-        sharings |= {stats: statistics_of(e, drawing), params: parameters_of(e, drawing)}
-        statistics, parameters = map(panel_of, sharing_panels(e, drawing))
+        sharings |= {stats: statistics_data(e, drawing), params: parameters_data(e, drawing)}
+        statistics, parameters = sharing_panels(e)
+        links = params if parameters["links"] else ""
         panels += [
             statistics | {"key": stats, "links": stats, "title": e.title, "row": "stats"},
-            parameters
-            | {"key": params, "links": params if parameters["links"] else "", "title": _learned(e), "row": "params"},
+            parameters | {"key": params, "links": links, "title": _learned(e), "row": "params"},
             {"key": cube, "links": stats, "title": e.title, "row": "cube", "scale": "cube", "box": bricks},
         ]
-    return frame("compare", plotly, theme) | {
-        "axes": list(explanations[0].axes),
-        "grid": grid_of(drawing),
-        "sharings": sharings,
-        "layers": [{"name": e.title} for e in explanations],
-        "panels": panels,
-        "values": None,
-        "at": None if at is None else list(at),
-        "editable": False,
-    }
+    layers = [{"name": e.title} for e in explanations]
+    return linked_data("compare", drawing, panels, at) | {"sharings": sharings, "layers": layers}
 
 
 def _learned(e: Explanation) -> str:

@@ -22,7 +22,7 @@ from normviz.analysis.gradients.closed_form import (
 from normviz.analysis.gradients.derivatives import MOST_ELEMENTS, MOST_IN_MATRIX, Perturbation, jacobian, perturb
 from normviz.analysis.gradients.vanishing import EXAMPLES, vanishing_input, vanishing_of
 from normviz.analysis.number_format import format_difference, format_number
-from normviz.figures.payload.values import Shown
+from normviz.figures.payload.panels import PanelValues
 from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
 from normviz.layers.messages import N_, _, ngettext
@@ -90,18 +90,18 @@ def column_sentence(e: Explanation, at: Index, form: ClosedForm) -> str:
     return f"{moving} {outside} {inside}"
 
 
-def column_panels(form: ClosedForm) -> Iterator[Shown]:
+def column_panels(form: ClosedForm) -> Iterator[PanelValues]:
     """The column by autograd, and the terms of the closed form."""
     caption = _("how far each output moves")
     if form.m > 1 and form.through_var is not None:
         caption = _("how far each output moves; its own is off the colour scale")
     others = _largest(form.autograd * (form.itself == 0))  # x's own derivative is much larger than the others
-    yield Shown("autograd", _("d output / d x, by autograd"), caption, form.autograd, "stats", others)
-    yield Shown("itself", _("1 for itself"), "δᵢⱼ", form.itself, "stats")
+    yield PanelValues("autograd", _("d output / d x, by autograd"), caption, form.autograd, "stats", others)
+    yield PanelValues("itself", _("1 for itself"), "δᵢⱼ", form.itself, "stats")
     if form.through_mean is not None:
-        yield Shown("mean", _("through the mean"), "− 1 / m", form.through_mean, "stats")
+        yield PanelValues("mean", _("through the mean"), "− 1 / m", form.through_mean, "stats")
     if form.through_var is not None:
-        yield Shown("var", _("through the variance"), "− x̂ᵢ x̂ⱼ / m", form.through_var, "stats")
+        yield PanelValues("var", _("through the variance"), "− x̂ᵢ x̂ⱼ / m", form.through_var, "stats")
 
 
 def _largest(values: Tensor) -> float | None:
@@ -198,17 +198,17 @@ def jacobian_caption() -> str:
     )
 
 
-def parameter_panels(e: Explanation, at: Index, seed: int) -> tuple[ParameterSum, list[Shown]]:
+def parameter_panels(e: Explanation, at: Index, seed: int) -> tuple[ParameterSum, list[PanelValues]]:
     """dout, and its terms in the gradients of the gamma and the beta that x[at] uses."""
     dout = upstream(e.shape, seed)
     found, largest = parameter_sum(e, at, dout), float(dout.abs().max())
     gamma, beta = _("summed into this gamma"), _("summed into this beta")
     panels = [
-        Shown("dout", "dout", _("the gradient of each output"), dout, "params"),
-        Shown("for_gamma", _("dout × normalized"), gamma, found.for_gamma, "params"),
+        PanelValues("dout", "dout", _("the gradient of each output"), dout, "params"),
+        PanelValues("for_gamma", _("dout × normalized"), gamma, found.for_gamma, "params"),
     ]
     if found.for_beta is not None:
-        panels.append(Shown("for_beta", _("dout, once more"), beta, found.for_beta, "params", largest))
+        panels.append(PanelValues("for_beta", _("dout, once more"), beta, found.for_beta, "params", largest))
     return found, panels
 
 

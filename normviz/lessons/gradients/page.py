@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from normviz.figures.payload.values import Shown
+from normviz.figures.payload.panels import PanelValues
 from normviz.layers.errors import NormvizError
 from normviz.layers.messages import N_, _
 from normviz.lessons.gradients import derivatives
@@ -65,7 +65,7 @@ def _matrix(subject: Subject, at: Index) -> Iterator[Part]:
         _("rows are outputs, columns are inputs, both in row-major order; the diagonal is off the colour scale"),
         *([_("the first {drawn} of {count} are drawn", drawn=drawn, count=count)] if drawn < count else []),
     ]
-    values = Shown("jacobian", "d output i / d x j", "; ".join(captions), matrix.values, "", matrix.off_diagonal)
+    values = PanelValues("jacobian", "d output i / d x j", "; ".join(captions), matrix.values, "", matrix.off_diagonal)
     yield grid_part(matrix.e, values, "J")
 
 

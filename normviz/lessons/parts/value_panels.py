@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from normviz.analysis.explanation import Explanation
-from normviz.figures.payload.values import Shown, values_payload
+from normviz.figures.payload.panels import PanelValues
+from normviz.figures.payload.values import values_payload
 from normviz.lessons.parts.part import Panels, Part, part_or_note
 from normviz.lessons.subject import Subject
 from normviz.scene.grid import grid
 
 
-def value_part(subject: Subject, values: Iterable[Shown]) -> Part:
+def value_part(subject: Subject, values: Iterable[PanelValues]) -> Part:
     """Linked heatmaps of values of x's shape, or a Note with the error."""
     return part_or_note(
         lambda: Panels(values_payload(subject.e, subject.drawing, list(values), at=subject.at), ("select",))
     )
 
 
-def grid_part(e: Explanation, values: Shown, name: str) -> Part:
+def grid_part(e: Explanation, values: PanelValues, name: str) -> Part:
     """A heatmap of another tensor than x, such as a Jacobian; its elements cannot be selected."""
     return part_or_note(lambda: Panels(values_payload(e, grid(e.shape, e.axes), [values], name=name), ()))

@@ -10,7 +10,7 @@ from normviz.analysis.examples import from_array
 from normviz.analysis.explanation import Explanation
 from normviz.analysis.running.modes import TrainAndEval, most_warm_up, one_example, train_and_eval
 from normviz.analysis.running.torch_module import buffers
-from normviz.figures.payload.values import Shown
+from normviz.figures.payload.panels import PanelValues
 from normviz.layers.axes import example_axis
 from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
@@ -75,13 +75,13 @@ def sentence(found: TrainAndEval) -> str:
     return f"{outputs} {changed}"
 
 
-def outputs(found: TrainAndEval) -> Iterator[Shown]:
+def outputs(found: TrainAndEval) -> Iterator[PanelValues]:
     """The outputs of both modes, and their difference."""
     batch, running = _("with this batch's statistics"), _("with running statistics")
-    yield Shown("train", "train()", "" if found.train_norm.running else batch, from_array(found.train))
+    yield PanelValues("train", "train()", "" if found.train_norm.running else batch, from_array(found.train))
     own = _("with this input's statistics")
-    yield Shown("eval", "eval()", running if found.eval_norm.running else own, from_array(found.eval))
-    yield Shown("gap", "train() − eval()", _("zero where they agree"), from_array(found.train - found.eval))
+    yield PanelValues("eval", "eval()", running if found.eval_norm.running else own, from_array(found.eval))
+    yield PanelValues("gap", "train() − eval()", _("zero where they agree"), from_array(found.train - found.eval))
 
 
 def one_example_texts(e: Explanation, seed: int) -> Iterator[str]:

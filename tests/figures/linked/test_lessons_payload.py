@@ -19,8 +19,9 @@ from normviz.figures.charts import bars, chart, dots, line
 from normviz.figures.palette import THEMES, as_json, by_meaning
 from normviz.figures.payload.chart import chart_payload
 from normviz.figures.payload.compare import compare_payload
+from normviz.figures.payload.panels import PanelValues
 from normviz.figures.payload.steps import steps_payload
-from normviz.figures.payload.values import Shown, values_payload
+from normviz.figures.payload.values import values_payload
 from normviz.layers.errors import NormvizError
 from normviz.layers.norm import Norm
 from normviz.lessons.train_and_eval import charts as figures
@@ -54,7 +55,7 @@ def summed(tables):
 
 def test_two_layers_on_a_matrix():
     comparison = compare(["LayerNorm(3)", "BatchNorm1d(3, affine=False)"], (2, 3), "ND").explanations
-    data = plain(compare_payload(comparison, whole(comparison[0]), at=(1, 2), plotly="lib/plotly.js"))
+    data = plain(compare_payload(comparison, whole(comparison[0]), at=(1, 2)))
     assert (data["kind"], data["axes"], data["at"], data["editable"]) == ("compare", ["n", "d"], [1, 2], False)
     assert data["layers"] == [{"name": "LayerNorm([3])"}, {"name": "BatchNorm1d(3, affine=False)"}]
     assert {name: sharing and sharing["tables"] for name, sharing in data["sharings"].items()} == {
@@ -204,9 +205,9 @@ def test_awkward_numbers_are_still_json(query):
     data = plain(steps_payload(e, scene.grid, at=scene.at))
     nonsense = torch.where(torch.arange(e.x.numel()).reshape(e.shape) % 2 == 0, torch.nan, torch.inf)
     shown = [
-        Shown("a", "a", "", e.x),
-        Shown("b", "b", "", nonsense),
-        Shown("c", "c", "", torch.zeros(e.shape), "params"),
+        PanelValues("a", "a", "", e.x),
+        PanelValues("b", "b", "", nonsense),
+        PanelValues("c", "c", "", torch.zeros(e.shape), "params"),
     ]
     data_of_values = plain(values_payload(e, scene.grid, shown, at=scene.at))
     for panel in (*data["panels"], *data_of_values["panels"]):
@@ -249,7 +250,7 @@ def test_the_servers_step_is_taken_where_it_is_news(events, shown):
 
 def test_values_side_by_side():
     e = explain("LayerNorm(3)", MATRIX)
-    shown = [Shown("train", "train()", "in training", MATRIX), Shown("gap", "gap", "", -MATRIX, "", 2.0)]
+    shown = [PanelValues("train", "train()", "in training", MATRIX), PanelValues("gap", "gap", "", -MATRIX, "", 2.0)]
     data = plain(values_payload(e, whole(e), shown, name="J", at=(0, 1)))
     assert (data["kind"], data["name"], data["at"], data["values"]) == ("values", "J", [0, 1], None)
     assert [
@@ -274,8 +275,8 @@ CHARTS = {
 
 @pytest.mark.parametrize("name", CHARTS)
 def test_a_chart_is_json_with_its_colours_named(name):
-    data = plain(chart_payload(CHARTS[name](), "what it shows", plotly="lib/plotly.js"))
-    assert (data["kind"], data["plotly"], data["figure"]["alt"]) == ("chart", "lib/plotly.js", "what it shows")
+    data = plain(chart_payload(CHARTS[name](), "what it shows"))
+    assert (data["kind"], data["figure"]["alt"]) == ("chart", "what it shows")
     assert "template" not in data["figure"]["layout"]
     for trace in data["figure"]["data"]:
         assert trace["name"]
@@ -372,13 +373,12 @@ def test_whole_numbers_beyond_plotlys_types_are_sent_as_they_are():
 
 
 @pytest.mark.parametrize("make", [
-    lambda e: compare_payload([e, e], whole(e), theme="dark"), lambda e: steps_payload(e, whole(e), theme="dark"),
-    lambda e: values_payload(e, whole(e), [Shown("x", "x", "", e.x)], theme="dark"),
-    lambda e: chart_payload(CHARTS["mean"](), "alt", theme="dark"),
+    lambda e: compare_payload([e, e], whole(e)), lambda e: steps_payload(e, whole(e)),
+    lambda e: values_payload(e, whole(e), [PanelValues("x", "x", "", e.x)]),
+    lambda e: chart_payload(CHARTS["mean"](), "alt"),
 ])  # fmt: skip
-def test_every_kind_may_name_a_theme_and_carries_no_colour(make):
+def test_no_kind_carries_a_colour(make):
     data = plain(make(explain("LayerNorm(3)", MATRIX)))
-    assert data["theme"] == "dark"
     assert "themes" not in data
     assert not any("scales" in panel for panel in data.get("panels", ()))
 

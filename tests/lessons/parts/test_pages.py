@@ -41,8 +41,7 @@ def test_what_a_figure_draws_is_json_that_a_browser_reads(page, query):
     for part in flat(parts_of(page, query)):
         if isinstance(part, Panels):
             json.dumps(part.data, allow_nan=False)
-            assert part.data["plotly"] == ""
-            assert part.data["theme"] is None
+            assert not {"plotly", "theme"} & set(part.data)  # the page that shows it adds them
 
 
 def test_a_legal_wish_without_a_figure_says_why():

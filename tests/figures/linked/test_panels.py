@@ -8,10 +8,13 @@ from hypothesis import strategies as st
 
 from normviz import explain
 from normviz.analysis.explanation import describe
-from normviz.figures.panels import sharing_panels, value_panels
+from normviz.figures.payload.panels import sharing_panels, value_panels
+from normviz.figures.payload.view import view_payload
+from normviz.figures.plotly_figure import cell_values
 from normviz.layers.norm import Norm
 from normviz.scene.grid import grid
 from normviz.scene.query import read
+from tests.figures.linked.test_payload import unpacked
 from tests.strategies import norms, random_tensor
 
 X = torch.tensor([[1.0, 2.0, 6.0], [4.0, 4.0, 4.0]])
@@ -23,20 +26,18 @@ def drawn(e, start=()):
 
 def by_hand(layer, x=X):
     e = explain(layer, x)
-    return {panel.key: panel for panel in (*sharing_panels(e, drawn(e)), *value_panels(e, drawn(e)))}
+    return {panel["key"]: panel for panel in (*sharing_panels(e), *value_panels(e, drawn(e)))}
 
 
 def test_layer_norm_on_a_matrix():
     panels = by_hand("LayerNorm(3)")
     assert list(panels) == ["stats", "params", "x", "normalized", "output"]
-    assert panels["stats"].z.tolist() == [[0, 0, 0], [1, 1, 1]]
-    assert panels["params"].z.tolist() == [[0, 1, 2], [0, 1, 2]]
-    assert panels["x"].z.tolist() == X.tolist()
-    assert [panel.links for panel in panels.values()] == ["stats", "params", "stats", "stats", "params"]
+    assert unpacked(panels["x"]["z"]).tolist() == X.tolist()
+    assert [panel["links"] for panel in panels.values()] == ["stats", "params", "stats", "stats", "params"]
 
 
 def test_the_strips_are_the_mean_and_variance_of_every_row_and_column():
-    strips = by_hand("LayerNorm(3)")["x"].strips
+    strips = by_hand("LayerNorm(3)")["x"]["strips"]
     assert strips == {
         "row": {"mean": [3, 4], "var": [14 / 3, 0]},  # ((1-3)² + (2-3)² + (6-3)²) / 3
         "col": {"mean": [2.5, 3, 5], "var": [2.25, 1, 1]},
@@ -44,12 +45,12 @@ def test_the_strips_are_the_mean_and_variance_of_every_row_and_column():
 
 
 def test_of_facets_every_facet_has_a_mean_and_a_variance():
-    assert by_hand("LayerNorm(3)", X.reshape(2, 1, 3))["x"].strips == {"facet": {"mean": [3, 4], "var": [14 / 3, 0]}}
-    assert by_hand("LayerNorm(3)", X[0])["x"].strips == {"row": {"mean": [3], "var": [14 / 3]}}
+    assert by_hand("LayerNorm(3)", X.reshape(2, 1, 3))["x"]["strips"] == {"facet": {"mean": [3, 4], "var": [14 / 3, 0]}}
+    assert by_hand("LayerNorm(3)", X[0])["x"]["strips"] == {"row": {"mean": [3], "var": [14 / 3]}}
 
 
 def test_layer_norm_leaves_rows_with_mean_0_and_batch_norm_columns():
-    rows, columns = by_hand("LayerNorm(3)")["output"].strips, by_hand("BatchNorm1d(3)")["output"].strips
+    rows, columns = by_hand("LayerNorm(3)")["output"]["strips"], by_hand("BatchNorm1d(3)")["output"]["strips"]
     np.testing.assert_allclose(rows["row"]["mean"], [0, 0], atol=1e-7)
     np.testing.assert_allclose(rows["row"]["var"], [1, 0], atol=1e-5)
     np.testing.assert_allclose(columns["col"]["mean"], [0, 0, 0], atol=1e-7)
@@ -69,9 +70,9 @@ HEADINGS = [
 @pytest.mark.parametrize(("layer", "stats", "params", "groups", "scale", "normalized", "output"), HEADINGS)
 def test_every_panel_says_what_it_shows(layer, stats, params, groups, scale, normalized, output):
     panels = by_hand(layer)
-    assert (panels["stats"].pattern, panels["params"].pattern) == (stats, params)
-    assert (panels["stats"].scale, panels["params"].scale) == (groups, scale)
-    assert (panels["x"].caption, panels["normalized"].caption, panels["output"].caption) == (
+    assert (panels["stats"]["pattern"], panels["params"]["pattern"]) == (stats, params)
+    assert (panels["stats"]["scale"], panels["params"]["scale"]) == (groups, scale)
+    assert (panels["x"]["caption"], panels["normalized"]["caption"], panels["output"]["caption"]) == (
         "the input",
         normalized,
         output,
@@ -80,34 +81,33 @@ def test_every_panel_says_what_it_shows(layer, stats, params, groups, scale, nor
 
 def test_without_gamma_the_parameter_panel_is_of_one_colour_and_links_nobody():
     panels = by_hand("LayerNorm(3, elementwise_affine=False)")
-    assert panels["params"].z.tolist() == [[0, 0, 0], [0, 0, 0]]
-    assert (panels["params"].links, panels["params"].scale) == ("", "none")
-    assert panels["output"].links == "stats"
+    assert (panels["params"]["links"], panels["params"]["scale"]) == ("", "none")
+    assert panels["output"]["links"] == "stats"
 
 
 def test_ids_fill_the_middle_of_their_colour():
     stats = by_hand("LayerNorm(3)")["stats"]
-    assert (stats.low, stats.high, stats.groups) == (-0.5, 1.5, 2)
+    assert (stats["low"], stats["high"], stats["groups"]) == (-0.5, 1.5, 2)
 
 
 def test_zero_is_the_middle_of_the_colours_of_values():
     panels = by_hand("LayerNorm(3)")
-    assert (panels["x"].low, panels["x"].high) == (-6, 6)
-    assert panels["output"].low == -panels["output"].high
+    assert (panels["x"]["low"], panels["x"]["high"]) == (-6, 6)
+    assert panels["output"]["low"] == -panels["output"]["high"]
 
 
 def test_values_that_are_not_finite_are_drawn_and_have_no_moments():
     x = torch.tensor([[1.0, float("nan")], [2.0, float("inf")]])
     panel = by_hand("LayerNorm(2)", x)["x"]
-    assert (panel.low, panel.high) == (-2, 2)
-    assert panel.strips["row"] == {"mean": [None, None], "var": [None, None]}
-    assert panel.strips["col"] == {"mean": [1.5, None], "var": [0.25, None]}
-    np.testing.assert_array_equal(panel.z, x.numpy())
+    assert (panel["low"], panel["high"]) == (-2, 2)
+    assert panel["strips"]["row"] == {"mean": [None, None], "var": [None, None]}
+    assert panel["strips"]["col"] == {"mean": [1.5, None], "var": [0.25, None]}
+    np.testing.assert_array_equal(unpacked(panel["z"]), x.numpy())
 
 
 def test_a_tensor_of_zeros_has_a_colour_scale():
     panels = by_hand("LayerNorm(3)", torch.zeros(2, 3))
-    assert all((panel.low, panel.high) == (-1, 1) for panel in list(panels.values())[2:])
+    assert all((panel["low"], panel["high"]) == (-1, 1) for panel in list(panels.values())[2:])
 
 
 @given(norms(), st.integers(0, 9))
@@ -115,16 +115,17 @@ def test_panels_are_the_ids_and_the_trace_laid_flat(drawn_norm, seed):
     norm, shape = drawn_norm
     e = describe(norm, random_tensor(shape, seed, torch.float32))
     made = drawn(e)
-    stats, params = sharing_panels(e, made)
-    np.testing.assert_array_equal(stats.z, made.lay(e.stat_ids))
+    data = view_payload(e, made)
+    stats, params, *values = (cell_values(panel, data, made) for panel in data["panels"])
+    np.testing.assert_array_equal(stats, made.lay(e.stat_ids))
     if e.param_ids is not None:
-        np.testing.assert_array_equal(params.z, made.lay(e.param_ids))
-        assert (params.z[~np.isnan(params.z)] < params.groups).all()
+        np.testing.assert_array_equal(params, made.lay(e.param_ids))
+        assert (params[~np.isnan(params)] < data["panels"][1]["groups"]).all()
     steps = (e.x, e.trace.normalized, e.trace.output)
-    for panel, values in zip(value_panels(e, made), steps, strict=True):
-        np.testing.assert_array_equal(panel.z, made.lay(values.numpy()))
-        assert panel.high >= np.nanmax(np.abs(panel.z)) > panel.low
-        check_strips(panel.strips, values.double().numpy(), made)
+    for panel, cells, step in zip(data["panels"][2:], values, steps, strict=True):
+        np.testing.assert_array_equal(cells, made.lay(step.numpy()))
+        assert panel["high"] >= np.nanmax(np.abs(cells)) > panel["low"]
+        check_strips(panel["strips"], step.double().numpy(), made)
 
 
 def check_strips(strips, values, made):
@@ -158,24 +159,23 @@ def test_a_window_shows_that_part_of_ids_values_and_whole_moments(link, start):
     e, made = scene.explanation, scene.grid
     assert made.start == start
     assert made.partial
-    stats, params = sharing_panels(e, made)
-    np.testing.assert_array_equal(stats.z, made.lay(e.stat_ids[made.slices]))
-    np.testing.assert_array_equal(params.z, made.lay(e.param_ids[made.slices]))
-    assert stats.caption == sharing_panels(e, whole.grid)[0].caption
-    panel = value_panels(e, made)[0]
-    x = e.x.double().numpy()
-    np.testing.assert_array_equal(panel.z, made.lay(e.x.numpy()[made.slices]))
+    data = view_payload(e, made)
+    stats, params, values = (cell_values(panel, data, made) for panel in data["panels"][:3])
+    np.testing.assert_array_equal(stats, made.lay(e.stat_ids[made.slices]))
+    np.testing.assert_array_equal(params, made.lay(e.param_ids[made.slices]))
+    np.testing.assert_array_equal(values, made.lay(e.x.numpy()[made.slices]))
+    panel, x = data["panels"][2], e.x.double().numpy()
     over = tuple(axis for axis in (made.row, made.col) if made.facets and axis is not None) or (made.col,)
     means = x.mean(axis=over, keepdims=True)
-    first = next(iter(panel.strips.values()))
+    first = next(iter(panel["strips"].values()))
     kept = tuple(slice(None) if axis in over else part for axis, part in enumerate(made.slices))
     np.testing.assert_allclose(first["mean"], means[kept].ravel(), atol=1e-12)
 
 
 def test_of_running_statistics_the_panel_is_that_of_the_buffers():
     e = describe("InstanceNorm1d(3, track_running_stats=True).eval()", (2, 3, 2))
-    stats, _ = sharing_panels(e, drawn(e))
-    assert (stats.title, stats.pattern, stats.caption) == (
+    stats, _ = sharing_panels(e)
+    assert (stats["title"], stats["pattern"], stats["caption"]) == (
         "Who shares my running mean and variance?",
         "n c l → c",
         "3 groups of 4",
@@ -186,4 +186,4 @@ def test_of_running_statistics_the_panel_is_that_of_the_buffers():
 def test_facets_that_no_screen_has_room_for_have_no_strips(channels, there):
     wide = explain(Norm("n c h w -> c"), torch.ones(2, channels, 1, 1))
     assert drawn(wide).facet_columns == channels
-    assert [bool(panel.strips) for panel in value_panels(wide, drawn(wide))] == [there] * 3
+    assert [bool(panel["strips"]) for panel in value_panels(wide, drawn(wide))] == [there] * 3

@@ -1,0 +1,145 @@
+"""The panels of a view, each the data of one heatmap.
+
+key      names it; ``row``, where given, is the row of panels that it belongs to
+title, pattern, caption
+scale    of its colours: "groups", "parameters", "values" or "none" (``palette.stops``)
+low, high  the values at the ends of the scale
+groups   the number of groups, where the cells are ids
+z        the values of the cells, packed; None where they are ids: the tables of ``links`` add up to them
+links    the sharing whose peers it outlines: "stats", "params" or ""
+strips   mean and variance along the panel, by place: "row", "col" or "facet"
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from normviz.analysis import sentences
+from normviz.analysis.explanation import Explanation
+from normviz.layers.messages import _
+from normviz.scene.grid import Grid
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+MOST_FACETS_WITH_MOMENTS = 64  # side by side: for more, no screen has room for their means
+
+Panel = dict[str, Any]
+Strips = dict[str, dict[str, list[float | None]]]  # None where a number is not finite
+
+
+@dataclass(frozen=True)
+class PanelValues:
+    """Values of x's shape that one panel shows.
+
+    links  the sharing whose peers the panel outlines: "stats", "params" or ""
+    most   the size from which on a value has the full colour; None: the largest size
+    """
+
+    key: str
+    title: str
+    caption: str
+    values: Tensor
+    links: str = "stats"
+    most: float | None = None
+
+
+def sharing_panels(e: Explanation) -> list[Panel]:
+    """Which elements share a mean and a variance; which share a gamma and a beta."""
+    return [
+        _panel(
+            key="stats",
+            title=sentences.statistics_title(e),
+            pattern=e.norm.stats.replace("->", "→"),
+            caption=sentences.statistics_caption(e),
+            **_id_range(e.counts.statistics),
+            scale="groups",
+            links="stats",
+        ),
+        _panel(
+            key="params",
+            title=sentences.parameters_title(e),
+            pattern=" ".join(e.norm.gamma_axes) if e.norm.params is not None else "",
+            caption=sentences.parameters_caption(e),
+            **_id_range(prod(e.counts.gamma_shape or ())),
+            scale="parameters" if e.norm.params is not None else "none",
+            links="params" if e.norm.params is not None else "",
+        ),
+    ]
+
+
+def _id_range(groups: int) -> dict[str, Any]:
+    return {"low": -0.5, "high": groups - 0.5, "groups": groups}
+
+
+def value_panels(e: Explanation, drawing: Grid) -> list[Panel]:
+    """x, normalized and output, with the mean and variance of every row and column, or of every facet; none for a shape alone."""
+    if e.x is None:
+        return []
+    trace = e.trace
+    above = "(x − mean)" if e.norm.center or e.norm.running else "x"
+    below = "var" if e.norm.center or e.norm.running else _("mean of x²")
+    scaled = "normalized · gamma + beta" if e.norm.bias else "normalized · gamma"
+    last = ("params", scaled) if e.norm.params is not None else ("stats", _("as normalized"))
+    steps = (
+        PanelValues("x", "x", _("the input"), e.x),
+        PanelValues("normalized", _("normalized"), f"{above} / √({below} + eps)", trace.normalized),
+        PanelValues("output", _("output"), last[1], trace.output, last[0]),
+    )
+    return [value_panel(each, drawing, strips=True) for each in steps]
+
+
+def value_panel(given: PanelValues, drawing: Grid, *, strips: bool = False) -> Panel:
+    """The values, coloured from blue below zero to brown above."""
+    array = given.values.float().cpu().numpy()
+    drawn = array[drawing.slices]
+    finite = np.abs(drawn[np.isfinite(drawn)])
+    most = given.most or (float(finite.max()) if finite.size and finite.max() > 0 else 1.0)
+    return _panel(
+        key=given.key,
+        title=given.title,
+        caption=given.caption,
+        z=pack(drawing.lay(drawn)),
+        low=-most,
+        high=most,
+        scale="values",
+        links=given.links,
+        strips=_strips(array.astype(np.float64), drawing) if strips else {},
+    )
+
+
+def _panel(**values: Any) -> Panel:
+    return {"pattern": "", "z": None, "groups": 0, "strips": {}} | values
+
+
+def pack(array: NDArray[np.float32]) -> dict[str, Any]:
+    """An array as JSON: its shape, and its numbers as little-endian float32 in base64."""
+    little_endian = np.ascontiguousarray(array, dtype="<f4")
+    return {"shape": list(little_endian.shape), "data": b64encode(little_endian.tobytes()).decode("ascii")}
+
+
+def _strips(array: NDArray[np.float64], drawing: Grid) -> Strips:
+    """Of a single facet: every row's and every column's mean and variance; else every facet's, where there is room."""
+    inside = tuple(axis for axis in (drawing.row, drawing.col) if axis is not None)
+    if drawing.facets:
+        has_room = drawing.facet_columns <= MOST_FACETS_WITH_MOMENTS
+        return {"facet": _moments(array, inside, drawing)} if has_room else {}
+    rows = {"row": _moments(array, (drawing.col,), drawing)}
+    return rows if drawing.row is None else rows | {"col": _moments(array, (drawing.row,), drawing)}
+
+
+def _moments(array: NDArray[np.float64], over: tuple[int, ...], drawing: Grid) -> dict[str, list[float | None]]:
+    window = tuple(slice(None) if axis in over else part for axis, part in enumerate(drawing.slices))
+    part = array[window]
+    with np.errstate(invalid="ignore"):  # infinity less infinity
+        moments = {"mean": part.mean(axis=over), "var": part.var(axis=over)}
+    return {
+        name: [number if np.isfinite(number) else None for number in numbers.ravel().tolist()]
+        for name, numbers in moments.items()
+    }
