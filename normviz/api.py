@@ -35,9 +35,11 @@ from normviz.lessons.parts.part import Part
 from normviz.lessons.subject import Subject
 from normviz.lessons.train_and_eval import page as training
 from normviz.scene.grid import Grid, grid
-from normviz.scene.query import LARGEST_SEED, nearest
-from normviz.scene.scene import MOST_EDITABLE, MOST_VALUES, default_at
-from normviz.scene.settings import Field, write_settings
+from normviz.scene.repair import repair
+from normviz.scene.scene import MOST_VALUES, default_at
+from normviz.scene.settings.page_settings import PAGE_SETTINGS
+from normviz.scene.settings.scene_settings import LARGEST_SEED, MOST_EDITABLE
+from normviz.scene.settings.setting import Setting, write_settings
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -141,7 +143,7 @@ def compare(
     comparison = compared(layers, x, layout or "")
     case = _case(comparison.explanations[0], at)
     texts = tuple(e.title.replace(", ", ",") for e in comparison.explanations)
-    query = None if case.query is None else case.query | write_settings(comparing.FIELDS, {"layers": texts})
+    query = None if case.query is None else case.query | write_settings(PAGE_SETTINGS["compare"], {"layers": texts})
     parts = tuple(comparing.parts(comparison, case.drawing, case.at, comparing.ready_set(case.e, texts)))
     return Output(parts, title_of("compare", ", ".join(e.title for e in comparison.explanations)), "compare", query)
 
@@ -156,7 +158,7 @@ def steps(
 ) -> Output:
     """The forward pass, one step at a time."""
     case = _case(describe(layer, _values(layer, x, layout), layout=layout), at)
-    settings = _settings(stepping.FIELDS, {"step": step})
+    settings = _settings(PAGE_SETTINGS["step_by_step"], {"step": step})
     parts = tuple(stepping.parts(Subject(case.e, case.drawing, case.at), settings["step"]))
     return _output("step_by_step", case, parts, settings)
 
@@ -176,7 +178,7 @@ def gradients(
 ) -> Output:
     """Derivatives: ``show`` is "column", "matrix", "parameters" or "backward"; ``input`` is "x", "outlier" or "signs"."""
     case = _case(describe(layer, _values(layer, x, layout, seed), layout=layout), at)
-    settings = _settings(differentiating.FIELDS, {"show": show, "input": input})
+    settings = _settings(PAGE_SETTINGS["gradients"], {"show": show, "input": input})
     parts = tuple(differentiating.parts(Subject(case.e, case.drawing, case.at, seed), settings))
     return _output("gradients", case, parts, settings, seed)
 
@@ -191,15 +193,15 @@ def train_and_eval(
 ) -> Output:
     """BatchNorm over a stream of batches, in both modes, and where it fails; ``settings`` are the page's: ``show="modes"``."""
     case = _case(describe(layer, _values(layer, x, layout, seed), layout=layout), None)
-    chosen = _settings(training.FIELDS, settings)
+    chosen = _settings(PAGE_SETTINGS["train_and_eval"], settings)
     parts = tuple(training.parts(Subject(case.e, case.drawing, case.at, seed), chosen))
     return _output("train_and_eval", case, parts, chosen, seed)
 
 
 def numerics(*, seed: int = 0, **settings: Any) -> Output:
     """What rounding does; ``settings`` are the page's: ``show="eps"``, ``dtype="float16"``."""
-    chosen = _settings(rounding.FIELDS, settings)
-    query = write_settings(rounding.FIELDS, chosen) | ({"seed": str(seed)} if seed else {})
+    chosen = _settings(PAGE_SETTINGS["numerics"], settings)
+    query = write_settings(PAGE_SETTINGS["numerics"], chosen) | ({"seed": str(seed)} if seed else {})
     return Output(tuple(rounding.parts(chosen, seed)), title_of("numerics"), "numerics", query)
 
 
@@ -212,7 +214,7 @@ def open(link: str) -> Output:
 
 
 def _output(page: str, case: Case, parts: tuple[Part, ...], settings: Mapping[str, Any], seed: int = 0) -> Output:
-    query = None if case.query is None else case.query | write_settings(PAGES[page].fields, settings)
+    query = None if case.query is None else case.query | write_settings(PAGES[page].settings, settings)
     if query is not None and seed:
         query["seed"] = str(seed)
     return Output(parts, title_of(page, subject(case.e)), page, query)
@@ -243,18 +245,18 @@ def _query(e: Described, at: tuple[int, ...]) -> dict[str, str] | None:
             values = tuple(map(float, e.x.flatten().tolist()))
             if values != tuple(example("normal", e.shape, e.axes, 0).flatten().tolist()):
                 wanted["values"] = values
-        reading = nearest(**wanted)
+        reading = repair(**wanted)
     except NormvizError:
         return None
     return None if reading.problem else reading.scene.query()
 
 
-def _settings(fields: Sequence[Field], given: Mapping[str, Any]) -> dict[str, Any]:
+def _settings(settings: Sequence[Setting], given: Mapping[str, Any]) -> dict[str, Any]:
     """A page's settings. Raises NormvizError for a name that it does not have, and for a value that is out of bounds."""
-    known = {field.name: field for field in fields}
-    values = {name: field.usual for name, field in known.items()}
+    known = {setting.name: setting for setting in settings}
+    values = {name: setting.default for name, setting in known.items()}
     for name, value in given.items():
         if name not in known:
             raise NormvizError(f"{name}={echo(value)} is no setting here; choose {listed(known)}.")
-        values[name] = known[name].read("none" if value is None else str(value))
+        values[name] = known[name].parse("none" if value is None else str(value))
     return values

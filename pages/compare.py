@@ -1,6 +1,5 @@
 """Compare: two to six layers on one tensor. Point at an element and see its peers under every layer at once."""
 
-from normviz.ui.controls.compare import comparing
 from normviz.ui.page import page
 
-page("compare", comparing, notes=False)
+page("compare", notes=False)

@@ -1,6 +1,5 @@
 """Explore: one layer on one tensor. Who shares what, how many parameters that makes, and with which numbers."""
 
-from normviz.ui.controls.row import controls
 from normviz.ui.page import page
 
-page("explore", lambda view: controls(view.scene))
+page("explore")

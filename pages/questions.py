@@ -1,14 +1,15 @@
 """Questions: what people really ask. Predict, then see torch's own numbers and the view that settles it."""
 
-from normviz.ui.controls.questions import FIELDS, listing, one
+from normviz.scene.settings.page_settings import PAGE_SETTINGS
+from normviz.ui.controls.questions import listing, one
 from normviz.ui.share.panel import share
 from normviz.ui.state import current
 from normviz.ui.text import problem
 
-view = current(FIELDS)
+view = current(PAGE_SETTINGS["questions"])
 problem(view.problem)
 if view.settings["q"]:
     one(view)
 else:
     listing(view)
-share("questions", view, FIELDS)
+share("questions", view, PAGE_SETTINGS["questions"])

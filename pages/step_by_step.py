@@ -1,6 +1,5 @@
 """Step by step: the forward pass from x to output, one step at a time, with the numbers of one element."""
 
-from normviz.ui.controls.row import controls
 from normviz.ui.page import page
 
-page("step_by_step", lambda view: controls(view.scene))
+page("step_by_step")

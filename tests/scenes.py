@@ -1,22 +1,28 @@
-"""Scenes from links, and what a change has made of them."""
+"""Scenes from links, and what an edit makes of them."""
 
 from normviz.layers.layer import Layer
 from normviz.scene.query import read
 
 
+def query_of(link):
+    """The query of "shape=2,3&seed=1", unquoted."""
+    return dict(part.split("=", 1) for part in link.split("&") if part)
+
+
 def scene(link=""):
-    reading = read(dict(part.split("=", 1) for part in link.split("&") if part))
+    reading = read(query_of(link))
     assert reading.problem is None
     return reading.scene
 
 
-def shown(scene):
+def summary(scene):
     """The tensor and the layer, as in a link."""
     layer = str(scene.layer) if isinstance(scene.layer, Layer) else repr(scene.layer)
     return f"{scene.layout} {scene.shape} {layer}"
 
 
 def done(reading):
+    """The scene of an edit that met no error, which reads back from its link."""
     assert reading.problem is None
     assert read(reading.scene.query()).scene == reading.scene
     return reading.scene

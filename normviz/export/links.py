@@ -52,7 +52,7 @@ def of_view(page: str, view: View) -> Output:
     if page == "compare":
         layers, scene = comparing.layers_of(view)[0], view.scene
         about = ", ".join(describe(layer, scene.shape, layout=scene.layout).title for layer in layers)
-    return Output(tuple(PAGES[page].visible(view)), title_of(page, about), page, view.query(PAGES[page].fields))
+    return Output(tuple(PAGES[page].visible(view)), title_of(page, about), page, view.query(PAGES[page].settings))
 
 
 def questions(key: str = "") -> Output:

@@ -14,7 +14,7 @@ from normviz.layers.errors import NormvizError, echo, listed
 from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.part import Chart, Panels, Part, flat
 from normviz.lessons.parts.text import text
-from normviz.scene.view import link
+from normviz.scene.query import link
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -60,7 +60,7 @@ def panels_figure(data: Data, theme_name: str = "light") -> go.Figure:
     """
     colours = theme(theme_name)
     drawing = grid(tuple(data["grid"]["shape"]), tuple(data["axes"]), tuple(data["grid"]["start"]))
-    cells = Cells(drawing, *drawing.lay(np.zeros(drawing.extent)).shape)
+    cells = Cells(drawing, *drawing.flatten(np.zeros(drawing.extent)).shape)
     rows = _rows(data)
     figure = _subplots(rows, cells, colours)
     for number, row in enumerate(rows, 1):
@@ -124,7 +124,7 @@ def _frame(figure: go.Figure, at: tuple[int, ...], drawing: Grid, colours: Theme
     inside = tuple(i - first for i, first in zip(at, drawing.start, strict=True))
     element = np.zeros(drawing.extent)
     element[inside] = 1
-    ((y, x),) = np.argwhere(drawing.lay(element) == 1) - 0.5
+    ((y, x),) = np.argwhere(drawing.flatten(element) == 1) - 0.5
     line = {"color": colours.accent, "width": 3}
     figure.add_shape(type="rect", x0=x, x1=x + 1, y0=y, y1=y + 1, line=line, row="all", col="all")
 
@@ -134,9 +134,9 @@ def cell_values(panel: Data, data: Data, drawing: Grid) -> NDArray[np.float32]:
     if panel["z"] is not None:
         return np.frombuffer(b64decode(panel["z"]["data"]), "<f4").reshape(panel["z"]["shape"])
     if not panel["links"]:
-        return drawing.lay(np.zeros(drawing.extent))
+        return drawing.flatten(np.zeros(drawing.extent))
     tables = data.get("sharings", data)[panel["links"]]["tables"]
-    return drawing.lay(reduce(np.add.outer, [np.asarray(table) for table in tables]))
+    return drawing.flatten(reduce(np.add.outer, [np.asarray(table) for table in tables]))
 
 
 def _heatmap(panel: Data, values: NDArray[np.float32], cell: tuple[float, float], colours: Theme) -> dict[str, Any]:

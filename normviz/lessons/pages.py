@@ -14,8 +14,10 @@ from normviz.lessons.numerics import page as numerics
 from normviz.lessons.parts.part import Note, Panels, Part
 from normviz.lessons.parts.visible import visible_parts
 from normviz.lessons.train_and_eval import page as train_and_eval
-from normviz.scene.settings import Field
-from normviz.scene.view import View, read_view
+from normviz.scene.query import read_view
+from normviz.scene.settings.page_settings import PAGE_SETTINGS
+from normviz.scene.settings.setting import Setting
+from normviz.scene.view import View
 
 
 def _problem_of_view(view: View) -> str | None:
@@ -34,18 +36,18 @@ class Page:
     """
 
     title: str
-    fields: Sequence[Field]
+    settings: Sequence[Setting]
     parts: Callable[[View], Iterable[Part]]
     problem: Callable[[View], str | None] = _problem_of_view
     whole_in_answer: bool = False
 
     def view(self, query: Mapping[str, str] | str) -> View:
         """The view that a query asks for."""
-        return read_view(dict(parse_qsl(query)) if isinstance(query, str) else query, self.fields)
+        return read_view(dict(parse_qsl(query)) if isinstance(query, str) else query, self.settings)
 
     def visible(self, view: View) -> list[Part]:
         """The parts of the view that its link does not hide, and its caption."""
-        return visible_parts(self.parts(view), view.frame)
+        return visible_parts(self.parts(view), view.display)
 
     def answer_parts(self, query: str) -> list[Part]:
         """The parts that the answer to a question shows of a view."""
@@ -64,12 +66,12 @@ def up_to_the_figure(parts: Iterable[Part]) -> list[Part]:
 
 
 PAGES: dict[str, Page] = {
-    "explore": Page(N_("Explore"), (), explore.view_parts),
-    "compare": Page(N_("Compare"), compare.FIELDS, compare.view_parts, compare.problem),
-    "step_by_step": Page(N_("Step by step"), step_by_step.FIELDS, step_by_step.view_parts),
+    "explore": Page(N_("Explore"), PAGE_SETTINGS["explore"], explore.view_parts),
+    "compare": Page(N_("Compare"), PAGE_SETTINGS["compare"], compare.view_parts, compare.problem),
+    "step_by_step": Page(N_("Step by step"), PAGE_SETTINGS["step_by_step"], step_by_step.view_parts),
     "train_and_eval": Page(
-        N_("Train and eval"), train_and_eval.FIELDS, train_and_eval.view_parts, whole_in_answer=True
+        N_("Train and eval"), PAGE_SETTINGS["train_and_eval"], train_and_eval.view_parts, whole_in_answer=True
     ),
-    "gradients": Page(N_("Gradients"), gradients.FIELDS, gradients.view_parts, whole_in_answer=True),
-    "numerics": Page(N_("Numerics"), numerics.FIELDS, numerics.view_parts, whole_in_answer=True),
+    "gradients": Page(N_("Gradients"), PAGE_SETTINGS["gradients"], gradients.view_parts, whole_in_answer=True),
+    "numerics": Page(N_("Numerics"), PAGE_SETTINGS["numerics"], numerics.view_parts, whole_in_answer=True),
 }

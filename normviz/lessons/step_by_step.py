@@ -10,11 +10,7 @@ from normviz.layers.messages import _
 from normviz.lessons.parts.code_tabs import course_pair
 from normviz.lessons.parts.part import Details, Note, Panels, Part, Sentence, part_or_note
 from normviz.lessons.subject import Subject, subject_of
-from normviz.scene.settings import whole
 from normviz.scene.view import View
-
-LAST_STEP = 6  # no layer has more than seven
-FIELDS = (whole("step", 0, LAST_STEP, 1),)
 
 
 def view_parts(view: View) -> Iterator[Part]:

@@ -1,12 +1,12 @@
-"""What a control does: from one scene to the next, with the layer refitted where a size changed.
+"""Edits: from one scene to the next, with the layer refitted where a size changed.
 
-Each change answers with a ``Reading``: where the wanted scene is not valid, the nearest that is, and why.
+Each edit returns a ``Reading``: the new scene, or the nearest valid one and the reason.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 from normviz.analysis.examples import example
@@ -15,27 +15,26 @@ from normviz.layers.axes import MAX_TEXT, Pattern, layout_text, parse_layout
 from normviz.layers.errors import NormvizError, echo
 from normviz.layers.fit import default_layer, refit
 from normviz.layers.layer import Layer
+from normviz.layers.messages import _
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import check_index
-from normviz.scene.query import READERS, Reading, nearest
-from normviz.scene.scene import Scene
+from normviz.scene.repair import Reading, repair, scene_fields, with_fields
+from normviz.scene.scene import DEFAULT_FAMILY, Scene
+from normviz.scene.settings.scene_settings import MOST_EDITABLE
 
+NO_PARAMETERS = ("none", "-")
 SIZES = {"n": 2, "c": 3, "h": 4, "w": 4, "l": 4, "d": 6}
 
-CHOSEN = ("training", "num_groups", "dim", "normalized_shape")  # by buttons, of which one is pressed
 
-
-def with_layout(scene: Scene, layout: str | None) -> Reading:
-    """Other axes; an axis that stays keeps its size. None - a choice that was let go - changes nothing."""
-    if layout is None:
-        return with_fields(scene)
+def with_layout(scene: Scene, layout: str) -> Reading:
+    """Other axes; an axis that stays keeps its size."""
     try:
         axes = parse_layout(layout, sum(letter.isalpha() for letter in layout))
     except NormvizError as error:
         return Reading(scene, str(error))
     sizes = SIZES | {"d": 2 if len(axes) > 3 else 6} | dict(zip(scene.axes, scene.shape, strict=True))
     shape = tuple(sizes.get(axis, 2) for axis in axes)
-    return _resized(scene, shape, layout)
+    return with_tensor(scene, shape, layout)
 
 
 def with_size(scene: Scene, axis: str, size: int) -> Reading:
@@ -45,11 +44,11 @@ def with_size(scene: Scene, axis: str, size: int) -> Reading:
         check_sizes(shape)
     except NormvizError as error:
         return Reading(scene, str(error))
-    return _resized(scene, shape, scene.layout)
+    return with_tensor(scene, shape, scene.layout)
 
 
 def with_family(scene: Scene, family: str) -> Reading:
-    """The family's layer on the same tensor, with its default arguments; or what is shown as a pattern of the reader's own."""
+    """The layer of this family on the same tensor, with its default arguments; for "Norm", the present layer as a pattern."""
     if family == "Norm":
         return with_fields(scene, layer=scene.sharing.norm, layout=None)
     try:
@@ -60,29 +59,37 @@ def with_family(scene: Scene, family: str) -> Reading:
 
 
 def with_arguments(scene: Scene, **arguments: Any) -> Reading:
-    """Other arguments of the layer, or another mode (``training``). A choice that was let go, None, changes nothing."""
-    if not isinstance(scene.layer, Layer) or None in [arguments.get(name, 0) for name in CHOSEN]:
-        return with_fields(scene)
+    """Other arguments of the layer, or another mode (``training``); a pattern has neither."""
+    if not isinstance(scene.layer, Layer):
+        return Reading(scene)
     try:
         return with_fields(scene, layer=scene.layer.with_(**arguments))
     except NormvizError as error:
         return Reading(scene, str(error))
 
 
-def with_pattern_text(scene: Scene, text: str, params: str | None) -> Reading:
-    """A pattern as a reader writes it, the sizes of split axes behind a semicolon: ``n (g k) h w -> n g; g=2``."""
+def with_pattern_text(scene: Scene, text: str, params: str) -> Reading:
+    """A pattern as a reader writes it.
+
+    text    the statistics, and the sizes of split axes after a semicolon: ``n (g k) h w -> n g; g=2``
+    params  the axes of gamma, or "none"
+    """
     if len(text) > MAX_TEXT:
-        return Reading(
-            scene, f"{echo(text)} has {len(text):,} letters; write up to {MAX_TEXT}, as in 'n (g k) h w -> n g; g=2'."
-        )
-    stats, _, given = text.partition(";")
+        message = _(
+            "{text} has {given:,} letters; write up to {most}, as in 'n (g k) h w -> n g; g=2'.",
+            text=echo(text), given=len(text), most=MAX_TEXT,
+        )  # fmt: skip
+        return Reading(scene, message)
+    stats, _semicolon, given = text.partition(";")
     try:
         sizes = {
             name.strip(): int(size) for name, size in (pair.split("=") for pair in given.split(",") if pair.strip())
         }
     except ValueError:
-        return Reading(scene, f"{echo(given.strip())} gives no sizes; write them as in 'n (g k) h w -> n g; g=2'.")
-    return with_pattern(scene, stats, params, sizes)
+        message = _("{text} gives no sizes; write them as in 'n (g k) h w -> n g; g=2'.", text=echo(given.strip()))
+        return Reading(scene, message)
+    params = params.strip()
+    return with_pattern(scene, stats, None if params.lower() in NO_PARAMETERS else params, sizes)
 
 
 def pattern_text(norm: Norm) -> str:
@@ -92,7 +99,7 @@ def pattern_text(norm: Norm) -> str:
 
 
 def with_pattern(scene: Scene, stats: str, params: str | None, sizes: Mapping[str, int] | None = None) -> Reading:
-    """A pattern of the reader's own. Its axes must be as many as x's."""
+    """A pattern of the reader's own. It must name as many axes as x has."""
     old = scene.layer if isinstance(scene.layer, Norm) else Norm("n -> n", "")
     try:
         names = Pattern.parse(stats).names
@@ -102,17 +109,18 @@ def with_pattern(scene: Scene, stats: str, params: str | None, sizes: Mapping[st
         norm.axis_sizes(scene.shape)
     except NormvizError as error:
         return Reading(scene, str(error))
-    now = _fields(scene) | {"layer": norm, "layout": None}
+    wanted = scene_fields(scene) | {"layer": norm, "layout": None}
     if norm.axes != scene.axes:
-        del now["start"]
-    reading = nearest(**now)
+        del wanted["start"]
+    reading = repair(**wanted)
     return reading if reading.problem is None else Reading(scene, reading.problem)
 
 
-def edited(scene: Scene, index: tuple[int, ...], value: float) -> Reading:
-    """One element of x changed."""
+def with_value(scene: Scene, index: tuple[int, ...], value: float) -> Reading:
+    """Another value of one element of x, which is selected."""
     if not scene.editable:
-        return Reading(scene, "only tensors of up to 64 elements can be edited; make the tensor smaller.")
+        message = _("only tensors of up to {most} elements can be edited; make the tensor smaller.", most=MOST_EDITABLE)
+        return Reading(scene, message)
     if scene.values is None:
         old = tuple(example(scene.data, scene.shape, scene.axes, scene.seed).flatten().tolist())
     else:
@@ -126,74 +134,66 @@ def edited(scene: Scene, index: tuple[int, ...], value: float) -> Reading:
         return Reading(scene, str(error))
 
 
-def with_fields(scene: Scene, **changed: Any) -> Reading:
-    """The scene with these fields."""
-    try:
-        for name in ("data", "params"):
-            _ = name in changed and READERS[name](changed[name])
-    except NormvizError as error:
-        return Reading(scene, str(error))
-    return nearest(**_fields(scene) | changed)
-
-
-def _fields(scene: Scene) -> dict[str, Any]:
-    return {field.name: getattr(scene, field.name) for field in fields(scene)}
-
-
-def _resized(scene: Scene, shape: tuple[int, ...], layout: str) -> Reading:
-    layer = scene.layer
+def with_tensor(scene: Scene, shape: tuple[int, ...], layout: str) -> Reading:
+    """Another tensor, with the layer refitted to it."""
+    if (shape, layout) == (scene.shape, scene.layout):
+        return Reading(scene)
     axes = parse_layout(layout, len(shape))
+    problem, layer = None, scene.layer
     try:
-        layer = _refitted(scene, layer, shape, axes) if isinstance(layer, Layer) else _rewritten(layer, shape, axes)
+        layer = _refit(scene, layer, shape, axes) if isinstance(layer, Layer) else _reorder(layer, shape, axes)
     except NormvizError as error:
-        layer = default_layer("LayerNorm", shape, axes)
-        reading = _moved(scene, shape, layout, layer)
-        return Reading(reading.scene, str(error))
-    return _moved(scene, shape, layout, layer)
+        problem, layer = str(error), default_layer(DEFAULT_FAMILY, shape, axes)
+    reading = _move(scene, shape, layout, layer)
+    return Reading(reading.scene, problem or reading.problem)
 
 
-def _refitted(scene: Scene, layer: Layer, shape: tuple[int, ...], axes: tuple[str, ...]) -> Layer:
-    """The layer of the same family that fits; where the first axis was not normalized over, it is not now."""
+def _refit(scene: Scene, layer: Layer, shape: tuple[int, ...], axes: tuple[str, ...]) -> Layer:
+    """The layer of the same family that fits; if the first axis was not normalized over, it still is not."""
     fit, trailing = refit(layer, shape, axes), layer.given.get("normalized_shape", scene.shape)
     if len(trailing) < len(scene.shape) and fit.given.get("normalized_shape") == shape and len(shape) > 1:
         return fit.with_(normalized_shape=list(shape[1:]))
     return fit
 
 
-def _rewritten(norm: Norm, shape: tuple[int, ...], axes: tuple[str, ...]) -> Norm:
+def _reorder(norm: Norm, shape: tuple[int, ...], axes: tuple[str, ...]) -> Norm:
     """The same pattern on the same axes in another order."""
     if set(axes) != set(norm.axes):
         raise NormvizError(
-            f"the pattern {norm.stats!r} is not written for {layout_text(axes)}; write one for its axes."
+            _(
+                "the pattern {pattern} is not written for {layout}; write one for its axes.",
+                pattern=repr(norm.stats),
+                layout=layout_text(axes),
+            )
         )
     parts = dict(zip(norm.axes, norm.pattern.left, strict=True))
-    written = replace(norm, stats=str(replace(norm.pattern, left=tuple(parts[axis] for axis in axes))))
-    written.axis_sizes(shape)
-    return written
+    reordered = replace(norm, stats=str(replace(norm.pattern, left=tuple(parts[axis] for axis in axes))))
+    reordered.axis_sizes(shape)
+    return reordered
 
 
-def _moved(scene: Scene, shape: tuple[int, ...], layout: str, layer: Layer | Norm) -> Reading:
-    """The selected element stays where it can, in a window that shows it; else the usual one is selected."""
-    now = _fields(scene) | {"shape": shape, "layout": layout, "layer": layer, "values": None}
-    del now["start"]
+def _move(scene: Scene, shape: tuple[int, ...], layout: str, layer: Layer | Norm) -> Reading:
+    """The scene on another tensor: the selected element stays where it can, in a window that contains it."""
+    wanted = scene_fields(scene) | {"shape": shape, "layout": layout, "layer": layer, "values": None}
+    del wanted["start"]
     if scene.at is not None and layout == scene.layout:
-        now["at"] = tuple(min(i, size - 1) for i, size in zip(scene.at, shape, strict=True))
+        wanted["at"] = tuple(min(i, size - 1) for i, size in zip(scene.at, shape, strict=True))
     elif scene.at is not None:
-        del now["at"]
-    return nearest(**now)
+        del wanted["at"]
+    return repair(**wanted)
 
 
-def with_eps(scene: Scene, text: str | None) -> Reading:
+def with_eps(scene: Scene, text: str) -> Reading:
     """Another eps, as a reader writes it."""
     try:
-        eps = None if text in (None, "None") else float(text or "")
+        eps = None if text == "None" else float(text)
     except ValueError:
-        return Reading(scene, f"eps={echo(text)} is no number; write one such as 1e-5.")
+        return Reading(scene, _("eps={text} is not a number; write one such as 1e-5.", text=echo(text)))
     return with_arguments(scene, eps=eps)
 
 
 def with_window(scene: Scene, axis: int, first: int) -> Reading:
-    """Another part of the tensor drawn; the selected element moves with it."""
+    """Another window of the tensor; the selected element moves with it."""
     first = max(0, min(first, scene.shape[axis] - scene.grid.extent[axis]))
     start = tuple(first if i == axis else at for i, at in enumerate(scene.grid.start))
     at = scene.at
@@ -203,19 +203,6 @@ def with_window(scene: Scene, axis: int, first: int) -> Reading:
     return with_fields(scene, start=start, at=at)
 
 
-def selected(scene: Scene, at: tuple[int, ...] | None) -> Reading:
+def with_selected(scene: Scene, at: tuple[int, ...] | None) -> Reading:
     """Another selected element, or none."""
     return with_fields(scene, at=at)
-
-
-def on_tensor(scene: Scene, shape: tuple[int, ...], layout: str) -> Reading:
-    """Another tensor, with the layer refitted to it."""
-    return _resized(scene, shape, layout)
-
-
-def with_seed(scene: Scene, seed: int) -> Reading:
-    """Another draw of the example data."""
-    try:
-        return with_fields(scene, seed=READERS["seed"](str(seed)))
-    except NormvizError as error:
-        return Reading(scene, str(error))

@@ -63,7 +63,7 @@ class Grid:
     def facet_count(self) -> int:
         return prod(self.extent[axis] for axis in self.facets)
 
-    def lay(self, values: NDArray[np.generic]) -> NDArray[np.float32]:
+    def flatten(self, values: NDArray[np.generic]) -> NDArray[np.float32]:
         """The window's values as a drawing: facets side by side, a line of NaN between them."""
         rows = 1 if self.row is None else self.extent[self.row]
         columns, count, across = self.extent[self.col], self.facet_count, self.facet_columns

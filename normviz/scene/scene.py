@@ -1,16 +1,15 @@
-"""Scene: the one state of a view, to and from a URL query that a teacher can write by hand.
+"""Scene: a tensor, a layer on it, and what is selected. It is written as a query that a teacher can also write by hand.
 
 ``?shape=2,3,4,4&layer=LayerNorm([3,4,4])&data=normal&seed=0&at=1,2,0,3``
 
-Nothing else decides what a page shows. ``normviz.scene.query`` reads queries.
+``normviz.scene.query`` reads queries.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import Any
 from urllib.parse import quote
 
 import numpy as np
@@ -21,13 +20,15 @@ from normviz.layers.axes import layout_text, parse_layout
 from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.fit import default_layer
 from normviz.layers.layer import Layer
+from normviz.layers.messages import _
 from normviz.layers.norm import Norm
 from normviz.scene.cache import described, explained
 from normviz.scene.grid import Grid, grid
+from normviz.scene.settings.scene_settings import MOST_EDITABLE, SCENE_SETTINGS, commas
+from normviz.scene.settings.setting import write_settings
 
-DEFAULT_SHAPE = (2, 3, 4, 4)
+DEFAULT_SHAPE, DEFAULT_FAMILY = (2, 3, 4, 4), "LayerNorm"
 MOST_VALUES = 2**20  # elements that the app computes with
-MOST_EDITABLE = 64
 LARGEST_VALUE = 1e12  # float32 can square it
 MOST_RANK = 12
 
@@ -58,32 +59,61 @@ class Scene:
 
     def __post_init__(self) -> None:
         if len(self.shape) > MOST_RANK:
-            raise NormvizError(f"a view shows up to {MOST_RANK} axes, and this x has {len(self.shape)}; give fewer.")
-        _ = self.sharing
-        if self.at is not None and (
-            len(self.at) != len(self.shape) or any(not 0 <= i < n for i, n in zip(self.at, self.shape, strict=True))
-        ):
-            raise NormvizError(f"at={echo(self.at)} is no element of a tensor of shape {self.shape}.")
-        if self.values is not None and (len(self.values) != prod(self.shape) or not self.editable):
             raise NormvizError(
-                f"values has {len(self.values)} numbers and x {prod(self.shape)} elements; "
-                f"give one for each element, for a tensor of up to {MOST_EDITABLE}."
+                _(
+                    "a view shows up to {most} axes, and this x has {rank}; give fewer.",
+                    most=MOST_RANK,
+                    rank=len(self.shape),
+                )
             )
-        if self.values is not None:
-            if not all(abs(number) <= LARGEST_VALUE for number in self.values):
-                raise NormvizError(f"values has a number that is not finite or above {LARGEST_VALUE:g}.")
-            object.__setattr__(self, "values", tuple(map(shortest, self.values)))
+        _sharing = self.sharing  # raises NormvizError unless the layer takes the tensor
+        self._check_at()
+        self._check_values()
         if self.data not in DATA or self.params not in PARAMETERS:
-            raise NormvizError(f"data is {listed(DATA)}, and params {listed(PARAMETERS)}.")
-        if self.start not in ((), self.grid.start):
-            most = tuple(size - part for size, part in zip(self.shape, self.grid.extent, strict=True))
             raise NormvizError(
-                f"from={echo(self.start)} begins no window of this tensor; it may be from {commas((0,) * len(most))} to {commas(most)}."
+                _("data must be {data}, and params must be {params}.", data=listed(DATA), params=listed(PARAMETERS))
+            )
+        self._check_start()
+
+    def _check_at(self) -> None:
+        if self.at is None:
+            return
+        if len(self.at) != len(self.shape) or any(not 0 <= i < n for i, n in zip(self.at, self.shape, strict=True)):
+            raise NormvizError(
+                _("at={at} is not an element of a tensor of shape {shape}.", at=echo(self.at), shape=self.shape)
+            )
+
+    def _check_values(self) -> None:
+        if self.values is None:
+            return
+        if len(self.values) != prod(self.shape) or not self.editable:
+            raise NormvizError(
+                _(
+                    "values has {given} numbers and x {size} elements; give one for each element, for a tensor of up to {most}.",
+                    given=len(self.values),
+                    size=prod(self.shape),
+                    most=MOST_EDITABLE,
+                )
+            )
+        if not all(abs(number) <= LARGEST_VALUE for number in self.values):
+            raise NormvizError(_("values has a number that is not finite or above {most:g}.", most=LARGEST_VALUE))
+        object.__setattr__(self, "values", tuple(map(shortest, self.values)))
+
+    def _check_start(self) -> None:
+        if self.start not in ((), self.grid.start):
+            last = tuple(size - part for size, part in zip(self.shape, self.grid.extent, strict=True))
+            raise NormvizError(
+                _(
+                    "from={start} is not the start of a window of this tensor; it may be from {first} to {last}.",
+                    start=echo(self.start),
+                    first=commas((0,) * len(last)),
+                    last=commas(last),
+                )
             )
         if not any(self.start):
             object.__setattr__(self, "start", ())
 
-    @property
+    @cached_property
     def axes(self) -> tuple[str, ...]:
         return parse_layout(self.layout, len(self.shape))
 
@@ -99,12 +129,12 @@ class Scene:
 
     @cached_property
     def sharing(self) -> Explanation:
-        """The layer on the shape: patterns and counts, of any size."""
+        """The layer on the shape, of any size: patterns and counts."""
         return described(self.layer, self.shape, self.layout)
 
     @property
     def explanation(self) -> Explanation:
-        """The layer on the values; on the shape alone where x is too large to compute with. Shared by all who ask for the same."""
+        """The layer on the values; on the shape alone where x is too large to compute with."""
         if not self.computable:
             return self.sharing
         return explained(self.sharing, self.data, self.seed, self.values, self.params)
@@ -115,23 +145,17 @@ class Scene:
         return grid(self.shape, self.axes, self.start)
 
     def query(self) -> dict[str, str]:
-        """The query that reads back as this scene; what is as usual is left out."""
-        usual = _usual(self.shape, self.layout, self.start)
-        written = {
-            "shape": commas(self.shape),
-            "layout": self.layout if self.layout != _usual_layout(self.layer, self.shape) else "",
-            "layer": compact(self.layer),
-        }
-        written |= {
-            QUERY_NAMES.get(field.name, field.name): _written(field.name, getattr(self, field.name))
-            for field in fields(self)[3:]
-            if field.name == "start" or getattr(self, field.name) != getattr(usual, field.name)
-        }
+        """The query that reads back as this scene; defaults are left out."""
+        values = {setting: getattr(self, FIELD_NAMES.get(setting, setting)) for setting in SCENE_SETTINGS}
         if self.at is not None and not self.start and not self.grid.shows(self.at):
-            written["from"] = commas((0,) * len(self.shape))
-        if written["shape"] == commas(DEFAULT_SHAPE) and self.layer == usual.layer and self.layout == usual.layout:
-            del written["shape"], written["layer"]
-        return {name: value for name, value in written.items() if value}
+            values["from"] = (0,) * len(self.shape)
+        if self.shape == DEFAULT_SHAPE and self.layer == default_layer(DEFAULT_FAMILY, self.shape, self.axes):
+            del values["shape"], values["layer"]
+        if self.layout == _default_layout(self.layer, self.shape):
+            del values["layout"]
+        if self.at == default_at(self.shape, self.axes, self.start):
+            del values["at"]
+        return write_settings(tuple(SCENE_SETTINGS.values()), values)
 
     def link(self) -> str:
         """The query as readable text: ``?shape=2,3,4,4&layer=LayerNorm([3,4,4])``."""
@@ -139,24 +163,19 @@ class Scene:
         return f"?{pairs}" if pairs else "?"
 
 
-QUERY_NAMES = {"start": "from"}
-READABLE = ",()[]=.:'->_"  # what a query may carry as it is
-
-
-def compact(layer: Layer | Norm) -> str:
-    """The layer's text without the spaces between arguments: ``LayerNorm([3,4,4])``."""
-    return str(layer).replace(", ", ",") if isinstance(layer, Layer) else repr(layer).replace(", ", ",")
+FIELD_NAMES = {"from": "start"}  # of the settings that a Python name cannot have
+READABLE = ",()[]=.:'->_"  # characters that a query carries unquoted
 
 
 def default_at(shape: tuple[int, ...], axes: tuple[str, ...], start: tuple[int, ...] = ()) -> tuple[int, ...]:
-    """The element that is selected at first: the last one of the first drawn row, so that no two indices look alike."""
+    """The element that is selected by default: the last one of the first drawn row, so that its indices differ."""
     drawing = grid(shape, axes, start)
     row = drawing.row if len(shape) > 2 else None
     return tuple(part.start if axis == row else part.stop - 1 for axis, part in enumerate(drawing.window))
 
 
 def shortest(number: float) -> float:
-    """The number of the fewest digits that is the same float32.
+    """The number with the fewest digits that is the same float32.
 
     >>> shortest(0.30000000000000004)
     0.3
@@ -164,22 +183,5 @@ def shortest(number: float) -> float:
     return float(str(np.float32(number)))
 
 
-def _usual(shape: tuple[int, ...], layout: str, start: tuple[int, ...]) -> Scene:
-    axes = parse_layout(layout, len(shape))
-    return Scene(shape, layout, default_layer("LayerNorm", shape, axes), at=default_at(shape, axes, start), start=start)
-
-
-def _usual_layout(layer: Layer | Norm, shape: tuple[int, ...]) -> str:
+def _default_layout(layer: Layer | Norm, shape: tuple[int, ...]) -> str:
     return layer.kind.layout(len(shape)) if isinstance(layer, Layer) else layout_text(layer.axes)
-
-
-def commas(numbers: tuple[int, ...]) -> str:
-    return ",".join(map(str, numbers))
-
-
-def _written(name: str, value: Any) -> str:
-    if value is None:
-        return "none" if name == "at" else ""
-    if name == "values":
-        return ",".join(f"{number:.9g}".replace("e+", "e") for number in value)  # in a URL, "+" is a space
-    return commas(value) if isinstance(value, tuple) else str(value)

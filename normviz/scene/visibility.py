@@ -1,7 +1,7 @@
-"""How a view is framed: what of it is hidden, and the caption under it. The scene and the page's settings say the rest.
+"""What a link hides of a page, and the caption that it adds.
 
-``hide=layer,code`` hides two things, ``hide=controls`` all controls, ``hide=all`` everything but the figure. What is hidden still holds:
-a hidden control obeys the link. ``v`` is the version of the links; there is one so far.
+``hide=layer,code`` hides two things, ``hide=controls`` all controls, ``hide=all`` everything but the figure. A hidden control still
+obeys the link.
 """
 
 from __future__ import annotations
@@ -11,93 +11,71 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from normviz.layers.errors import NormvizError, echo, listed
-from normviz.scene.settings import Field, read_settings, write_settings
+from normviz.layers.messages import N_, _, ngettext
+from normviz.scene.controls import SCENE_CONTROLS
+from normviz.scene.settings.page_settings import PAGE_SETTINGS
+from normviz.scene.settings.setting import Setting, read_settings, write_settings
 
 VERSION = "1"
 MOST_CAPTION = 300
 ALL, ALL_CONTROLS = "all", "controls"
 
+# The label of everything that can be hidden, by name.
 CONTROLS: Mapping[str, str] = {
-    "tensor": "Tensor",
-    "sizes": "Sizes",
-    "layer": "Layer",
-    "arguments": "Its argument",
-    "pattern": "Your own pattern",
-    "window": "Which part is drawn",
-    "more": "More, with all that is in it",
-    "layout": "Layout",
-    "data": "Values of x",
-    "seed": "Seed",
-    "parameters": "Values of gamma and beta",
-    "eps": "eps",
-    "affine": "affine",
-    "elementwise_affine": "elementwise_affine",
-    "bias": "bias",
-    "track_running_stats": "track_running_stats",
-    "mode": "Mode",
-    "reset": "Back to the start",
-    "set": "Ready-made sets",
-    "layers": "Layers",
-    "experiment": "Experiment",
-    "input": "Values of x",
-    "batch_size": "Batch size",
-    "momentum": "Momentum",
-    "drift": "Mean moves a step",
-    "steps": "Steps",
-    "count": "Sequences",
-    "longest": "Longest",
-    "devices": "Devices",
-    "dtype": "dtype of x",
-    "distance": "Distance from zero",
-    "spread": "Spread",
-    "value": "Every element of x",
-    "scale": "Standard deviation of x",
-    "search": "Search",
-    "guess": "Prediction",
-    "questions": "Links to questions",
+    **{control.name: control.label for control in SCENE_CONTROLS},
+    "more": N_("More, with all that is in it"),
+    "reset": N_("Back to the start"),
+    "set": N_("Ready-made sets"),
+    **{
+        setting.hidden_by: setting.label
+        for settings in PAGE_SETTINGS.values()
+        for setting in settings
+        if setting.label and setting.name not in ("eps",)
+    },
+    "questions": N_("Links to questions"),
 }
 PARTS: Mapping[str, str] = {
-    "sentence": "Sentence",
-    "text": "Text",
-    "notes": "Notes",
-    "panels": "Figures",
-    "table": "Tables",
-    "code": "Code",
-    "details": "Details",
+    "sentence": N_("Sentence"),
+    "text": N_("Text"),
+    "notes": N_("Notes"),
+    "panels": N_("Figures"),
+    "table": N_("Tables"),
+    "code": N_("Code"),
+    "details": N_("Details"),
 }
 PANELS: Mapping[str, str] = {
-    "stats": "Who shares my mean and variance?",
-    "params": "Who shares my gamma and beta?",
+    "stats": N_("Who shares my mean and variance?"),
+    "params": N_("Who shares my gamma and beta?"),
     "x": "x",
-    "normalized": "normalized",
-    "output": "output",
-    "cube": "Cubes",
+    "normalized": N_("normalized"),
+    "output": N_("output"),
+    "cube": N_("Cubes"),
     "train": "train()",
     "eval": "eval()",
-    "gap": "Their difference",
-    "autograd": "By autograd",
-    "itself": "1 for itself",
-    "mean": "Through the mean",
-    "var": "Through the variance",
-    "jacobian": "Jacobian",
+    "gap": N_("Their difference"),
+    "autograd": N_("By autograd"),
+    "itself": N_("1 for itself"),
+    "mean": N_("Through the mean"),
+    "var": N_("Through the variance"),
+    "jacobian": N_("Jacobian"),
     "dout": "dout",
-    "for_gamma": "Summed into gamma",
-    "for_beta": "Summed into beta",
-    "stepper": "Buttons of the steps",
-    "formula": "Formula",
-    "readout": "Read-out",
-    "facts": "Counts",
-    "worked": "Worked arithmetic",
-    "loops": "Loops",
+    "for_gamma": N_("Summed into gamma"),
+    "for_beta": N_("Summed into beta"),
+    "stepper": N_("Buttons of the steps"),
+    "formula": N_("Formula"),
+    "readout": N_("Read-out"),
+    "facts": N_("Counts"),
+    "worked": N_("Worked arithmetic"),
+    "loops": N_("Loops"),
 }
 NAMES = (ALL, ALL_CONTROLS, *CONTROLS, *PARTS, *PANELS)
-BESIDE_THE_FIGURE = {"facts", "worked", "loops"}  # in a linked view, and no part of its figure
+BESIDE_THE_FIGURE = {"facts", "worked", "loops"}  # drawn with a figure, but not a part of it
 FIGURE = {"panels", "notes", *PANELS} - BESIDE_THE_FIGURE
 
 
 @dataclass(frozen=True)
-class Frame:
-    """What of a view is hidden, by name, and the caption under its figure."""
+class Display:
+    """The names of what is hidden, and the caption under the figure."""
 
     hidden: tuple[str, ...] = ()
     caption: str = ""
@@ -105,7 +83,7 @@ class Frame:
     def hides(self, name: str) -> bool:
         """Is it hidden?
 
-        >>> Frame(("all",)).hides("code"), Frame(("all",)).hides("stats"), Frame(("controls",)).hides("layer")
+        >>> Display(("all",)).hides("code"), Display(("all",)).hides("stats"), Display(("controls",)).hides("layer")
         (True, False, True)
         """
         if name in self.hidden:
@@ -115,60 +93,74 @@ class Frame:
         return ALL in self.hidden and name not in FIGURE
 
     def query(self) -> dict[str, str]:
-        """What a link says of it; nothing where it is as usual."""
-        return write_settings((HIDE, CAPTION), {"hide": self.hidden, "caption": self.caption})
+        """The part of a link that says so."""
+        return write_settings(DISPLAY_SETTINGS, {"hide": self.hidden, "caption": self.caption})
 
 
-def read_frame(query: Mapping[str, str]) -> tuple[Frame, str | None]:
-    """The frame that a query asks for, and what was wrong with the wish, if anything.
+def read_display(query: Mapping[str, str]) -> tuple[Display, str | None]:
+    """The display of a query, and the first error, if any.
 
-    >>> read_frame({"hide": "layer, data", "caption": "Look at row 2."})
-    (Frame(hidden=('layer', 'data'), caption='Look at row 2.'), None)
+    >>> read_display({"hide": "layer, data", "caption": "Look at row 2."})
+    (Display(hidden=('layer', 'data'), caption='Look at row 2.'), None)
     """
-    values, problem = read_settings(FIELDS, query)
-    return Frame(values["hide"], values["caption"]), problem
+    values, problem = read_settings(DISPLAY_SETTINGS, query)
+    return Display(values["hide"], values["caption"]), problem
 
 
-def _read_version(text: str) -> str:
+def _parse_version(text: str) -> str:
     if text.strip() != VERSION:
         raise NormvizError(
-            f"v={echo(text)} is a version of links that is unknown here; this app reads v={VERSION}, and shows what it understands of the link."
+            _(
+                "v={value} is an unknown version of links; this app reads v={version}, and shows what it understands of the link.",
+                value=echo(text),
+                version=VERSION,
+            )
         )
     return VERSION
 
 
-def _named(text: str) -> tuple[str, ...]:
+def _names(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word.strip().lower() for word in text.split(",") if word.strip()))
 
 
-def _read_hide(text: str) -> tuple[str, ...]:
-    unknown = [name for name in _named(text) if name not in NAMES]
+def _parse_hide(text: str) -> tuple[str, ...]:
+    unknown = [name for name in _names(text) if name not in NAMES]
     if unknown:
-        one = len(unknown) == 1
         raise NormvizError(
-            f"hide={listed(map(echo, unknown[:3]), 'and')} {'is no name' if one else 'are no names'} of a control or a part; "
-            "write such as hide=layer,code, hide=controls or hide=all."
+            ngettext(
+                "hide={names} is not the name of a control or a part; write such as hide=layer,code, hide=controls or hide=all.",
+                "hide={names} are not names of controls or parts; write such as hide=layer,code, hide=controls or hide=all.",
+                len(unknown),
+                names=listed(map(echo, unknown[:3]), "and"),
+            )
         )
-    return _named(text)
+    return _names(text)
 
 
-def _near_hide(text: str) -> tuple[str, ...]:
-    return tuple(name for name in _named(text) if name in NAMES)
-
-
-def _plain(text: str) -> str:
-    """One line, without control characters."""
+def _one_line(text: str) -> str:
+    """The text on one line, without control characters."""
     kept = "".join(" " if unicodedata.category(letter) == "Cc" else letter for letter in text)
     return " ".join(kept.split())
 
 
-def _read_caption(text: str) -> str:
-    if len(_plain(text)) > MOST_CAPTION:
-        raise NormvizError(f"caption={echo(text)} is too long; give up to {MOST_CAPTION} letters.")
-    return _plain(text)
+def _parse_caption(text: str) -> str:
+    line = _one_line(text)
+    if len(line) > MOST_CAPTION:
+        raise NormvizError(
+            _("caption={value} is too long; give up to {most} letters.", value=echo(text), most=MOST_CAPTION)
+        )
+    return line
 
 
-VERSIONS = Field("v", VERSION, _read_version)
-HIDE = Field("hide", (), _read_hide, ",".join, _near_hide)
-CAPTION = Field("caption", "", _read_caption, near=lambda text: _plain(text)[:MOST_CAPTION].strip())
-FIELDS = (VERSIONS, HIDE, CAPTION)
+VERSION_SETTING = Setting("v", VERSION, _parse_version, about=N_("the version of the link; without it, 1"), example="1")
+DISPLAY_SETTINGS = (
+    VERSION_SETTING,
+    Setting(
+        "hide", (), _parse_hide, ",".join, lambda text: tuple(name for name in _names(text) if name in NAMES),
+        about=N_("what is not shown: names from the next table, separated by commas"), example="layer,data",
+    ),
+    Setting(
+        "caption", "", _parse_caption, repair=lambda text: _one_line(text)[:MOST_CAPTION].strip(),
+        about=N_("a line under the figure, up to 300 characters, shown as text"), example="Look at row 2.",
+    ),
+)  # fmt: skip

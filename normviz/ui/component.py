@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from normviz.figures.payload.chart import chart_payload
-from normviz.lessons.step_by_step import LAST_STEP
 from normviz.scene import edits
+from normviz.scene.settings.page_settings import LAST_STEP
 from normviz.ui.assets import LINKED, PLOTLY, as_component_data
 from normviz.ui.state import FIGURE, change, change_settings
 
@@ -46,7 +46,7 @@ def tabs(html: str, key: str) -> None:
 def _selected() -> None:
     sent = _sent("select")
     if sent is not None:
-        change(edits.selected, _index(sent.get("at")), by=FIGURE)
+        change(edits.with_selected, _index(sent.get("at")), by=FIGURE)
 
 
 def _edited() -> None:
@@ -54,7 +54,7 @@ def _edited() -> None:
     index = _index(sent.get("at")) if sent else None
     value = sent.get("value") if sent else None
     if index is not None and isinstance(value, int | float) and not isinstance(value, bool):
-        change(edits.edited, index, value)  # the controls, too: x is none of the examples now
+        change(edits.with_value, index, value)  # the controls, too: x is none of the examples now
 
 
 def _stepped() -> None:

@@ -73,10 +73,10 @@ def on_script_error(error: Exception) -> bool:
 
 def view_link() -> str:
     """The page and the query of the view, without parameters that are not normviz's."""
-    from normviz.lessons.pages import PAGES
-    from normviz.scene.query import READERS
+    from normviz.scene.settings.page_settings import PAGE_SETTINGS
+    from normviz.scene.settings.scene_settings import SCENE_SETTINGS
 
-    names = {*READERS, "q", *(field.name for page in PAGES.values() for field in page.fields)}
+    names = {*SCENE_SETTINGS, *(setting.name for settings in PAGE_SETTINGS.values() for setting in settings)}
     known = {name: value for name, value in st.query_params.to_dict().items() if name in names}
     query = urlencode(known, safe=",()[];:'>")[:MAX_LENGTH]
     return f"/{st.session_state.get(PAGE) or ''}" + (f"?{query}" if query else "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import takewhile
 
 import streamlit as st
@@ -12,23 +12,24 @@ from normviz.lessons.parts.part import Part, Sentence, Text
 from normviz.lessons.parts.visible import hideable_names, visible_parts
 from normviz.lessons.questions.registry import questions_of_page
 from normviz.scene.view import View
-from normviz.scene.visibility import Frame
+from normviz.scene.visibility import Display
 from normviz.ui.controls.questions import now_you_can_answer
+from normviz.ui.controls.rows import draw_controls
 from normviz.ui.render import show
 from normviz.ui.share.panel import share
 from normviz.ui.state import current, latest
 from normviz.ui.text import notices, problem
 
 
-def page(name: str, controls: Callable[[View], None], notes: bool = True) -> None:
+def page(name: str, notes: bool = True) -> None:
     """The page. ``notes``: show the notes about layers that are legal but rarely intended."""
     described = PAGES[name]
-    view = current(described.fields)
+    view = current(described.settings)
     with st.container():
-        controls(view)
+        draw_controls(name, view)
     parts = list(described.parts(view))
     names = hideable_names(parts) | ({"questions"} if questions_of_page(name) else set())
-    visible = visible_parts(parts, view.frame)
+    visible = visible_parts(parts, view.display)
     first = up_to_the_figure(visible) if _is_complete(view) else visible
     rest = visible[len(first) :]
     _figure(name, notes, names, first)
@@ -45,7 +46,7 @@ def _figure(name: str, notes: bool, names: set[str], first: list[Part]) -> None:
     first  the parts, made by the run of the page. A run of the fragment alone makes them again: they would be kept in memory.
     """
     described = PAGES[name]
-    view = latest(described.fields)
+    view = latest(described.settings)
     parts = list(first) or _parts(described.parts(view), view)
     first.clear()
     leading = list(takewhile(lambda part: isinstance(part, Sentence | Text), parts))
@@ -58,13 +59,13 @@ def _figure(name: str, notes: bool, names: set[str], first: list[Part]) -> None:
     show(parts[len(leading) :])
     if not _is_complete(view):
         now_you_can_answer(name, view)
-    share(name, view, described.fields, names)
+    share(name, view, described.settings, names)
 
 
 def _parts(parts: Iterable[Part], view: View) -> list[Part]:
-    return up_to_the_figure(parts) if _is_complete(view) else visible_parts(parts, view.frame)
+    return up_to_the_figure(parts) if _is_complete(view) else visible_parts(parts, view.display)
 
 
 def _is_complete(view: View) -> bool:
     """Is nothing hidden and the page not embedded? Then what is below the figure does not depend on the selected element."""
-    return not st.context.is_embedded and view.frame == Frame()
+    return not st.context.is_embedded and view.display == Display()

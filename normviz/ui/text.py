@@ -24,7 +24,7 @@ def problem(text: str | None) -> None:
 
 def notices(view: View) -> None:
     """What is legal but seldom meant."""
-    if view.frame.hides("notes") or view.frame.hides("text"):
+    if view.display.hides("notes") or view.display.hides("text"):
         return
     for note in view.scene.sharing.notes:
         st.info(literal(note), icon=":material/info:")

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, expect
 
-from normviz.scene.scene import MOST_EDITABLE, Scene
+from normviz.scene.scene import Scene
+from normviz.scene.settings.scene_settings import MOST_EDITABLE
 from tests.browser.test_explore import agrees
 from tests.browser.view import Index, View
 

@@ -10,9 +10,9 @@ from normviz.analysis.forward import run_module
 from normviz.analysis.number_format import format_difference
 from normviz.analysis.sentences import sentence
 from normviz.code.generate import code
+from normviz.scene.controls import FAMILY_LABELS, PATTERN_FAMILY
 from normviz.scene.scene import DEFAULT_SHAPE, Scene
-from normviz.ui.controls.more import DATA_NAMES, PARAMETER_NAMES
-from normviz.ui.controls.row import NAMES, OWN
+from normviz.scene.settings.scene_settings import DATA_LABELS, PARAMETER_LABELS
 from tests.browser.view import number, peers
 
 pytestmark = pytest.mark.browser
@@ -108,7 +108,7 @@ CONTROLS = {
     "size": (lambda view: view.write("C", "5"), {"shape": "2,5,4,4", "layer": "LayerNorm([5,4,4])"}),
     "layer": (lambda view: view.choose("Layer", "BatchNorm2d"), {"layer": "BatchNorm2d(3)"}),
     "layer without torch": (
-        lambda view: view.choose("Layer", NAMES["ChannelsFirstLayerNorm"]),
+        lambda view: view.choose("Layer", FAMILY_LABELS["ChannelsFirstLayerNorm"]),
         {"layer": "ChannelsFirstLayerNorm(3)"},
     ),
     "normalized_shape": (lambda view: view.segment("normalized_shape", "H, W"), {"layer": "LayerNorm([4,4])"}),
@@ -158,9 +158,9 @@ def test_num_groups_are_offered_from_the_divisors_of_c(look):
 def test_under_more_there_are_the_data_the_parameters_and_the_layers_other_arguments(look):
     view = look("?layer=BatchNorm2d(3)")
     view.more()
-    view.choose("Values of x", DATA_NAMES["counting"])
+    view.choose("Values of x", DATA_LABELS["counting"])
     view.waits_for(data="counting")
-    view.choose("Values of gamma and beta", PARAMETER_NAMES["random"])
+    view.choose("Values of gamma and beta", PARAMETER_LABELS["random"])
     view.waits_for(params="random")
     view.choose("eps", "0.001")
     view.waits_for(layer="BatchNorm2d(3,eps=0.001)")
@@ -184,13 +184,13 @@ def test_under_more_stands_the_scene_even_if_it_is_opened_late(look):
     view.waits_for(at="0,0,0,0")
     view.go("?shape=2,3,5&layer=BatchNorm1d(3,eps=1e-08).eval()&data=images&seed=2&params=random&at=0,0,0")
     view.more()
-    fields = {"Layout": "(N, C, L)", "Values of x": DATA_NAMES["images"], "Seed": "2", "Values of gamma and beta": "random", "eps": "1e-08"}  # fmt: skip
+    fields = {"Layout": "(N, C, L)", "Values of x": DATA_LABELS["images"], "Seed": "2", "Values of gamma and beta": "random", "eps": "1e-08"}  # fmt: skip
     for name, value in fields.items():
         expect(view.field(name)).to_have_value(value)
     expect(view.page.get_by_role("switch", name="bias")).to_be_checked()
     expect(view.page.get_by_role("radio", name="eval()")).to_be_checked()
     before = view.query
-    view.choose("Values of x", DATA_NAMES["counting"])
+    view.choose("Values of x", DATA_LABELS["counting"])
     view.waits_for(data="counting")
     assert view.query == {name: text for name, text in before.items() if name != "data"} | {"data": "counting"}
     view.less()
@@ -205,7 +205,7 @@ def test_reset_goes_back_to_the_start(look):
 
 def test_a_pattern_of_ones_own(look):
     view = look("?")
-    view.choose("Layer", NAMES[OWN])
+    view.choose("Layer", FAMILY_LABELS[PATTERN_FAMILY])
     stats, params = (view.find(f".st-key-own_{part} input") for part in ("stats", "params"))
     expect(stats).to_have_value(view.waits_for(layer="Norm('n c h w -> n','c h w')").scene.sharing.norm.stats)
     view.write(stats, "n c h w -> h w")

@@ -19,7 +19,7 @@ TOURED = [
 def drawn(view: View) -> np.ndarray:
     """The flat number of every element as it lies on the screen, -1 in gutters."""
     scene = view.scene
-    laid = scene.grid.lay(np.arange(int(np.prod(scene.shape))).reshape(scene.shape))
+    laid = scene.grid.flatten(np.arange(int(np.prod(scene.shape))).reshape(scene.shape))
     return np.where(np.isnan(laid), -1, laid).astype(int)
 
 

@@ -12,10 +12,10 @@ from normviz.analysis.comparison import compare
 from normviz.analysis.explanation import Explanation
 from normviz.analysis.steps import steps
 from normviz.figures.palette import theme
+from normviz.lessons.compare.fit_layers import fit_layers
 from normviz.lessons.pages import PAGES
 from normviz.lessons.questions.question import answer, facts_of, prose
 from normviz.lessons.questions.registry import QUESTIONS
-from normviz.scene.fit_layers import chosen
 from tests.browser.conftest import NewTab
 from tests.browser.view import Index, View
 from tests.browser.watch import Watch
@@ -143,7 +143,7 @@ def test_pointing_at_an_element_shows_its_peers_under_every_layer_at_once(lesson
     layers = "BatchNorm2d(3);LayerNorm([3,4,4]);InstanceNorm2d(3);GroupNorm(3,3)"
     lesson.go_to("compare", f"?layers={layers}&at=0,0,0,0")
     scene = lesson.scene
-    explanations = compare(chosen(layers.split(";"), scene)[0], scene.shape, scene.layout).explanations
+    explanations = compare(fit_layers(layers.split(";"), scene)[0], scene.shape, scene.layout).explanations
     before = [bricks(lesson, number) for number in range(4)]
     for panel, index in (("stats0", (1, 2, 0, 3)), ("params1", (0, 1, 3, 2)), ("stats3", (1, 1, 2, 1))):
         readout = lesson.hover(panel, index)

@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import expect
 
-from normviz.lessons.numerics import page as numerics
-from normviz.lessons.train_and_eval import page as train_and_eval
+from normviz.scene.settings.page_settings import experiments
 from tests.browser.conftest import NewTab
 from tests.browser.test_lessons import READY, STRAIGHT, Lesson
 from tests.browser.watch import Watch
@@ -15,8 +14,8 @@ pytestmark = pytest.mark.browser
 
 SCREENS = {"laptop": {"width": 1280, "height": 800}, "phone": {"width": 390, "height": 844}}
 EXPERIMENTS = [
-    *(f"train_and_eval?show={name}" for name in train_and_eval.TITLES),
-    *(f"numerics?show={name}" for name in numerics.TITLES),
+    *(f"train_and_eval?show={name}" for name in experiments("train_and_eval")),
+    *(f"numerics?show={name}" for name in experiments("numerics")),
 ]
 WITHOUT_FIGURES = ("train_and_eval?show=devices", "gradients?show=backward", "questions", "questions?q=s0")
 SMALLEST_TARGET = 40  # pixels that a thumb hits

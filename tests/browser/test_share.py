@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import expect
 
 from normviz.lessons.pages import PAGES
-from normviz.scene.view import link
-from normviz.scene.visibility import read_frame
+from normviz.scene.query import link
+from normviz.scene.visibility import read_display
 from tests.browser.view import View
 
 pytestmark = pytest.mark.browser
@@ -110,7 +110,7 @@ VIEWS = [
 def test_every_text_is_the_view_and_is_copied_whole(opened, page, query, title):
     view, panel = opened(f"{page}{link(query)}")
     shown = PAGES[page or "explore"]
-    whole = shown.view(query).query(shown.fields)
+    whole = shown.view(query).query(shown.settings)
     readable = link(whole)
     assert panel.copy("Link") == f"{view.server}/{page}{readable}"
 
@@ -222,7 +222,7 @@ def test_hostile_words_stay_words(opened):
     assert view.find(".nv-legend > *").count() == 0
     panel = Panel(view)
     panel.measured()
-    assert read_frame(pairs(panel.text("Link")))[0].caption == HOSTILE
+    assert read_display(pairs(panel.text("Link")))[0].caption == HOSTILE
     assert re.fullmatch(r"\[(?:\\.|[^\]\\])*\]\([^()\s<>]*\)", panel.text("Markdown"))
     assert ast.literal_eval(ast.unparse(ast.parse(panel.text("Notebook cell")).body[-1].value.args[0]))
     assert not alerts

@@ -12,7 +12,7 @@ from PIL import Image
 from playwright.sync_api import Page, WebSocketRoute
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from normviz.ui.controls.row import NAMES, OWN
+from normviz.scene.controls import FAMILY_LABELS, PATTERN_FAMILY
 from tests.browser.view import View
 
 pytestmark = pytest.mark.browser
@@ -69,7 +69,7 @@ CHANGES = {
     "a note comes": ("?layer=BatchNorm2d(3)", lambda view: view.segment("Tensor", "N, L, C"), {"shape": "2,4,3"}),
     "a note goes": ("?shape=2,4,3&layer=BatchNorm1d(4)&layout=NLC", lambda view: view.choose("Layer", "LayerNorm"), {"layer": "LayerNorm([4,3])"}),
     "a warning goes": ("?data=x", lambda view: view.segment("normalized_shape", "W"), {"layer": "LayerNorm([4])"}),
-    "a row of controls comes": ("?", lambda view: view.choose("Layer", NAMES[OWN]), {"layer": "Norm('n c h w -> n','c h w')"}),
+    "a row of controls comes": ("?", lambda view: view.choose("Layer", FAMILY_LABELS[PATTERN_FAMILY]), {"layer": "Norm('n c h w -> n','c h w')"}),
     "a slider comes": ("?shape=2,3,128,4", lambda view: view.write("C", "128"), {"shape": "2,128,128,4"}),
 }  # fmt: skip
 

@@ -187,7 +187,7 @@ def drawings(scene: Scene) -> dict[str, list[list[float | None]]]:
     ids = {"stats": e.stat_ids, "params": np.zeros(e.shape) if e.param_ids is None else e.param_ids}
     values = {} if e.x is None else {"x": e.x, "normalized": e.trace.normalized, "output": e.trace.output}
     arrays = ids | {name: tensor.float().numpy() for name, tensor in values.items()}
-    return {key: _plain(grid.lay(array[grid.slices])) for key, array in arrays.items()}
+    return {key: _plain(grid.flatten(array[grid.slices])) for key, array in arrays.items()}
 
 
 def _plain(drawing: Any) -> list[list[float | None]]:
@@ -199,7 +199,7 @@ def place(scene: Scene) -> list[int] | None:
     grid = scene.grid
     if scene.at is None or not all(i in part for i, part in zip(scene.at, grid.window, strict=True)):
         return None
-    drawn = grid.lay(np.arange(int(np.prod(grid.extent))).reshape(grid.extent))
+    drawn = grid.flatten(np.arange(int(np.prod(grid.extent))).reshape(grid.extent))
     within = tuple(i - first for i, first in zip(scene.at, grid.start, strict=True))
     return [int(i) for i in np.argwhere(drawn == np.ravel_multi_index(within, grid.extent))[0]]
 
@@ -208,7 +208,7 @@ def middles(scene: Scene, across: Sequence[T], down: Sequence[T]) -> dict[Index,
     """Where the drawn elements lie, by whole-tensor index in reading order."""
     grid = scene.grid
     extent = np.arange(int(np.prod(grid.extent))).reshape(grid.extent)
-    drawn = grid.lay(extent)
+    drawn = grid.flatten(extent)
     assert drawn.shape == (len(down), len(across))
     places = {}
     for line, column in zip(*np.nonzero(~np.isnan(drawn)), strict=True):

@@ -45,8 +45,8 @@ def cells_of(panel, data):
     if panel["z"] is not None:
         return np.frombuffer(b64decode(panel["z"]["data"]), "<f4").reshape(panel["z"]["shape"])
     if not panel["links"]:
-        return drawing.lay(np.zeros(drawing.extent))
-    return drawing.lay(reduce(np.add.outer, data.get("sharings", data)[panel["links"]]["tables"]))
+        return drawing.flatten(np.zeros(drawing.extent))
+    return drawing.flatten(reduce(np.add.outer, data.get("sharings", data)[panel["links"]]["tables"]))
 
 
 def labels(axis):

@@ -16,18 +16,15 @@ from normviz.lessons.parts.table import Table
 from normviz.lessons.questions.page import prediction, question_parts
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import find_question, search
+from normviz.scene.query import read_view
 from normviz.scene.scene import Scene
-from normviz.scene.settings import Field
-from normviz.scene.view import View, read_view
-from normviz.ui.controls.questions import FIELDS as QUESTION_FIELDS
-
-FIELDS: dict[str, tuple[Field, ...]] = {name: tuple(page.fields) for name, page in PAGES.items()}
-FIELDS["questions"] = QUESTION_FIELDS
+from normviz.scene.settings.page_settings import PAGE_SETTINGS as SETTINGS
+from normviz.scene.view import View
 
 
 def build(page: str, query: Mapping[str, str]) -> int:
     """Make every part of the page as a browser gets it; answers how many there are."""
-    view = read_view(query, FIELDS[page])
+    view = read_view(query, SETTINGS[page])
     if page == "questions":
         return _questions(view)
     PAGES[page].problem(view)

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from normviz.analysis.examples import DATA, PARAMETERS
 from normviz.layers.catalogue import FAMILIES, KINDS
 from normviz.lessons.questions.registry import QUESTIONS
-from normviz.scene.query import READERS
-from normviz.scene.settings import Field
-from tests.fuzz.building import FIELDS
+from normviz.scene.settings.scene_settings import SCENE_SETTINGS
+from normviz.scene.settings.setting import Setting
+from tests.fuzz.building import SETTINGS
 
 Draw = Callable[..., Any]
 Texts = st.SearchStrategy[str]
@@ -174,7 +174,7 @@ FOR_READER: dict[str, Texts] = {
     "at": st.one_of(st.just("none"), joined(st.sampled_from("0011234"), 5, st.just(",")), number_lists),
     "from": st.one_of(joined(st.sampled_from("0000128"), 5, st.just(",")), number_lists),
 }
-assert set(FOR_READER) == set(READERS)
+assert set(FOR_READER) == set(SCENE_SETTINGS)
 for _name in ("shape", "layout", "values", "at", "from"):
     FOR_READER[_name] = mutated(FOR_READER[_name])
 
@@ -186,7 +186,7 @@ SHOWS = {
 }
 
 
-def for_field(field: Field) -> Texts:
+def for_field(field: Setting) -> Texts:
     """Texts for one setting of a page: its usual value, the words and numbers that it may be, and what it may not."""
     special: dict[str, Texts] = {
         "layers": st.lists(layer_texts, max_size=8).map(";".join),
@@ -195,7 +195,7 @@ def for_field(field: Field) -> Texts:
         "dtype": st.sampled_from(["float16", "bfloat16", "float32", "float64"]),
         "q": st.sampled_from([*QUESTIONS, "s999", "../s0"]),
     }  # fmt: skip
-    usual = st.just("" if field.usual == () else field.write(field.usual))
+    usual = st.just("" if field.default == () else field.format(field.default))
     own = (
         [special[field.name]] * 6
         if field.name in special
@@ -207,7 +207,7 @@ def for_field(field: Field) -> Texts:
 @st.composite
 def queries(draw: Draw, page: str = "explore") -> dict[str, str]:
     """A query of a page as the server hands it over."""
-    texts = FOR_READER | {field.name: for_field(field) for field in FIELDS[page]}
+    texts = FOR_READER | {field.name: for_field(field) for field in SETTINGS[page]}
     wanted = draw(st.lists(st.sampled_from(sorted(texts)), max_size=6, unique=True))
     query = {name: draw(texts[name]) for name in wanted}
     for name in ("shape", "layer"):
@@ -265,7 +265,7 @@ def at_limits(draw: Draw, page: str) -> dict[str, str]:
     ]  # fmt: skip
     query = {"shape": ",".join(shape), "layer": draw(st.sampled_from(layers))}
     query |= {"data": draw(st.sampled_from([*DATA])), "params": draw(st.sampled_from(PARAMETERS)), "seed": "2147483647"}
-    for field in FIELDS[page]:
+    for field in SETTINGS[page]:
         if field.name in LIMIT_SHOWS:
             query[field.name] = LIMIT_SHOWS[field.name]
         elif field.name == "show":

@@ -11,7 +11,7 @@ from normviz.layers.errors import NormvizError, echo
 from normviz.layers.fit import default_layer, refit
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
-from normviz.scene.query import READERS
+from normviz.scene.settings.scene_settings import SCENE_SETTINGS
 from tests.fuzz import hostile
 from tests.fuzz.measure import examples, outcome
 
@@ -53,17 +53,17 @@ def test_layouts(text, rank):
 
 
 @settings(max_examples=examples(300))
-@given(data=st.data(), name=st.sampled_from(sorted(READERS)))
+@given(data=st.data(), name=st.sampled_from(sorted(SCENE_SETTINGS)))
 def test_every_name_of_a_query(data, name):
     text = data.draw(hostile.FOR_READER[name])
-    outcome((name, text), lambda: READERS[name](text))
+    outcome((name, text), lambda: SCENE_SETTINGS[name].parse(text))
 
 
 @settings(max_examples=examples(200))
 @given(text=hostile.layer_texts, shape=hostile.shape_texts, layout=st.none() | hostile.layouts)
 def test_a_layer_on_a_shape(text, shape, layout):
     def explained():
-        e = describe(Layer.parse(text), READERS["shape"](shape), layout=layout)
+        e = describe(Layer.parse(text), SCENE_SETTINGS["shape"].parse(shape), layout=layout)
         return e.counts, e.notes, e.torch_layer, e.title
 
     outcome((text, shape, layout), explained)
@@ -73,7 +73,7 @@ def test_a_layer_on_a_shape(text, shape, layout):
 @given(text=hostile.layer_texts, shape=hostile.shape_texts, family=hostile.families, layout=hostile.layouts)
 def test_the_nearest_layer(text, shape, family, layout):
     def nearest():
-        sizes, layer = READERS["shape"](shape), Layer.parse(text)
+        sizes, layer = SCENE_SETTINGS["shape"].parse(shape), Layer.parse(text)
         axes = parse_layout(layout, len(sizes))
         if isinstance(layer, Layer):
             describe(refit(layer, sizes, axes), (2,) * len(sizes))

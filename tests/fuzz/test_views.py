@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 from normviz.analysis.examples import DATA, PARAMETERS
 from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
-from normviz.scene.query import READERS, read
+from normviz.scene.query import read, read_view
 from normviz.scene.scene import Scene
-from normviz.scene.settings import read_settings
-from normviz.scene.view import View, read_view
+from normviz.scene.settings.scene_settings import SCENE_SETTINGS
+from normviz.scene.settings.setting import read_settings
+from normviz.scene.view import View
 from tests.fuzz import hostile
-from tests.fuzz.building import FIELDS, build, light
+from tests.fuzz.building import SETTINGS, build, light
 from tests.fuzz.measure import examples, outcome
 
 index = st.none() | st.lists(st.integers(-2, 9) | st.integers(-(2**70), 2**70), max_size=6).map(tuple)
@@ -24,7 +25,7 @@ index = st.none() | st.lists(st.integers(-2, 9) | st.integers(-(2**70), 2**70), 
 @pytest.fixture(scope="module", autouse=True)
 def warm():
     """What a process does once: torch imports parts of itself when they are first used."""
-    for page in FIELDS:
+    for page in SETTINGS:
         for show in hostile.SHOWS.get(page, [""]):
             build(page, {"show": show})
     gc.freeze()  # and what stays is no example's garbage
@@ -66,7 +67,9 @@ def test_every_query_is_a_view(query):
 )
 def test_scenes(shape, layout, layer, **rest):
     def scene():
-        return Scene(READERS["shape"](shape), READERS["layout"](layout), Layer.parse(layer), **rest)
+        return Scene(
+            SCENE_SETTINGS["shape"].parse(shape), SCENE_SETTINGS["layout"].parse(layout), Layer.parse(layer), **rest
+        )
 
     made = outcome((shape, layout, layer, rest), scene)
     if isinstance(made, Scene):
@@ -74,19 +77,19 @@ def test_scenes(shape, layout, layer, **rest):
         assert (again.scene, again.problem) == (made, None)
 
 
-@pytest.mark.parametrize("page", FIELDS)
+@pytest.mark.parametrize("page", SETTINGS)
 @settings(max_examples=examples(40))
 @given(data=st.data())
 def test_settings(page, data):
     query = data.draw(hostile.queries(page))
-    values, problem = outcome((page, query), lambda: read_settings(FIELDS[page], query))
+    values, problem = outcome((page, query), lambda: read_settings(SETTINGS[page], query))
     assert is_told_well(problem)
-    assert {field.name for field in FIELDS[page]} == set(values)
+    assert {field.name for field in SETTINGS[page]} == set(values)
     scene = read(query).scene
-    assert read_view(View(scene, values).query(FIELDS[page]), FIELDS[page]) == View(scene, values)
+    assert read_view(View(scene, values).query(SETTINGS[page]), SETTINGS[page]) == View(scene, values)
 
 
-@pytest.mark.parametrize("page", FIELDS)
+@pytest.mark.parametrize("page", SETTINGS)
 @settings(max_examples=examples(20))
 @given(data=st.data())
 def test_pages(page, data):

@@ -14,6 +14,7 @@ from normviz.analysis.running.stream import Run, Stream, follow, run
 from normviz.layers.errors import NormvizError
 from normviz.lessons.train_and_eval import experiments, modes
 from normviz.scene.query import read
+from normviz.scene.settings.page_settings import MOST_DEVICES
 from tests.browser.readout import number
 
 
@@ -274,7 +275,7 @@ def test_devices_of_the_same_mean_are_counted_once():
     assert told(experiments.devices_sentence(found))[:2] == ["3", "2"]
 
 
-@pytest.mark.parametrize("count", range(2, experiments.MOST_DEVICES + 1))
+@pytest.mark.parametrize("count", range(2, MOST_DEVICES + 1))
 @pytest.mark.parametrize("seed", [0, 7])
 def test_combined_by_their_counts_the_devices_have_the_whole_batchs_statistics(count, seed):
     found = experiments.devices(count, seed)

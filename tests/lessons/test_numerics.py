@@ -13,19 +13,19 @@ from normviz.analysis.rounding.groups import DISTANCES, DTYPES, TORCH_LAYERS, se
 from normviz.analysis.rounding.variance import Estimate
 from normviz.lessons.numerics import eps as eps_texts
 from normviz.lessons.numerics import variance, zero_variance
-from normviz.lessons.numerics.numbers import SIZE, SMALLEST_EPS, as_code, power
+from normviz.lessons.numerics.numbers import SIZE, as_code
 from normviz.lessons.numerics.variance import ONE_PASS, TWO_PASSES
 from normviz.lessons.numerics.zero_variance import (
     EXACT,
     LABELS,
-    LARGEST_CONSTANT,
-    LARGEST_SCALE,
     NOISE,
     REFUSED,
     RUNNING,
     SIGN,
     outcome,
 )
+from normviz.scene.settings.page_settings import LARGEST_CONSTANT, LARGEST_SCALE, SMALLEST_EPS
+from normviz.scene.settings.setting import power
 
 MOST_WORDS = 120
 TYPES = pytest.mark.parametrize("dtype", list(DTYPES))

@@ -75,7 +75,7 @@ def counting(shape):
 
 @pytest.mark.parametrize(("layout", "shape", "drawn"), BY_HAND)
 def test_a_tensor_laid_flat(layout, shape, drawn):
-    np.testing.assert_array_equal(drawing(layout, shape).lay(counting(shape)), np.array(drawn))
+    np.testing.assert_array_equal(drawing(layout, shape).flatten(counting(shape)), np.array(drawn))
 
 
 ROLES = [
@@ -156,7 +156,7 @@ def test_a_moved_window_draws_the_elements_that_are_there():
     made = drawing("ND", (1, 10_000), (0, 5000))
     x = counting((1, 10_000))
     assert made.slices == (slice(0, 1), slice(5000, 5599))
-    assert made.lay(x[made.slices]).tolist() == [list(range(5000, 5599))]
+    assert made.flatten(x[made.slices]).tolist() == [list(range(5000, 5599))]
 
 
 def test_what_a_window_shows():
@@ -169,7 +169,7 @@ def test_what_a_window_shows():
 def test_every_element_is_drawn_once_and_the_rest_is_gutter(shape, data):
     letters = data.draw(st.permutations("NCDHWL").map(lambda order: "".join(order[: len(shape)])))
     made = drawing(letters, shape)
-    drawn = made.lay(counting(made.extent))
+    drawn = made.flatten(counting(made.extent))
     assert sorted(drawn[~np.isnan(drawn)].tolist()) == list(range(prod(made.extent)))
     across, rows = made.facet_columns, 1 if made.row is None else made.extent[made.row]
     down = ceil(made.facet_count / across)
@@ -189,7 +189,7 @@ def test_any_tensor_has_a_window_that_can_be_drawn(shape, data):
     assert all(1 <= part <= size for part, size in zip(made.extent, shape, strict=True))
     assert all(0 <= first <= size - part for first, part, size in zip(made.start, made.extent, shape, strict=True))
     assert prod(made.extent) <= MOST_CELLS
-    lines = made.lay(np.zeros(made.extent)).shape
+    lines = made.flatten(np.zeros(made.extent)).shape
     assert max(lines) <= MOST_LINES
     assert made.extent == drawing(letters, shape).extent
 

@@ -7,7 +7,7 @@ import pytest
 from normviz.layers.norm import Norm
 from normviz.scene import edits
 from normviz.scene.query import read
-from tests.scenes import done, scene, shown
+from tests.scenes import done, scene, summary
 
 ONE_VALUE = [
     ("shape=2,3&layer=BatchNorm1d(3)", "n", "ND (2, 3) BatchNorm1d(3)"),
@@ -23,15 +23,15 @@ def test_one_value_per_mean_is_refused_in_torchs_words(link, axis, wanted):
     assert re.search(
         r"torch refuses: .Expected more than 1 (value per channel|spatial element) when training", reading.problem
     )
-    assert shown(reading.scene) == wanted
+    assert summary(reading.scene) == wanted
 
 
 def test_running_statistics_take_one_value_per_channel():
     link = "shape=2,3&layer=BatchNorm1d(3).eval()"
-    assert shown(done(edits.with_size(scene(link), "n", 1))) == "ND (1, 3) BatchNorm1d(3).eval()"
+    assert summary(done(edits.with_size(scene(link), "n", 1))) == "ND (1, 3) BatchNorm1d(3).eval()"
     reading = edits.with_arguments(scene("shape=1,3&layer=BatchNorm1d(3).eval()"), training=True)
     assert "Expected more than 1 value per channel when training" in reading.problem
-    assert shown(reading.scene) == "ND (2, 3) BatchNorm1d(3)"
+    assert summary(reading.scene) == "ND (2, 3) BatchNorm1d(3)"
 
 
 FAMILY_CHANGES = [
@@ -58,7 +58,7 @@ def test_another_layer_on_the_same_tensor(link, family, wanted):
     before = scene(link)
     after = done(edits.with_family(before, family))
     assert after.shape == before.shape
-    assert wanted in (None, shown(after))
+    assert wanted in (None, summary(after))
 
 
 def test_a_pattern_of_ones_own_starts_as_the_layer_was():
@@ -83,15 +83,15 @@ def test_a_layer_that_does_not_take_the_rank_changes_nothing():
 def test_a_layer_for_which_x_has_one_value_per_channel_gets_the_nearest_x():
     reading = edits.with_family(scene("shape=1,3"), "BatchNorm")
     assert "Expected more than 1 value per channel" in reading.problem
-    assert shown(reading.scene) == "ND (2, 3) BatchNorm1d(3)"
+    assert summary(reading.scene) == "ND (2, 3) BatchNorm1d(3)"
 
 
 def test_other_arguments():
-    assert shown(done(edits.with_arguments(scene(), normalized_shape=[4]))) == "NCHW (2, 3, 4, 4) LayerNorm([4])"
+    assert summary(done(edits.with_arguments(scene(), normalized_shape=[4]))) == "NCHW (2, 3, 4, 4) LayerNorm([4])"
     group_norm = scene("shape=2,4,3&layer=GroupNorm(2,4)")
-    assert shown(done(edits.with_arguments(group_norm, num_groups=4))) == "NCL (2, 4, 3) GroupNorm(4, 4)"
+    assert summary(done(edits.with_arguments(group_norm, num_groups=4))) == "NCL (2, 4, 3) GroupNorm(4, 4)"
     assert (
-        shown(done(edits.with_arguments(scene(), bias=False))) == "NCHW (2, 3, 4, 4) LayerNorm([3, 4, 4], bias=False)"
+        summary(done(edits.with_arguments(scene(), bias=False))) == "NCHW (2, 3, 4, 4) LayerNorm([3, 4, 4], bias=False)"
     )
 
 
@@ -122,7 +122,7 @@ def test_eps_as_typed(text, layer):
     assert str(done(edits.with_eps(scene(), text)).layer) == layer
 
 
-NO_EPS = ["", "x", "1e-5x", "nan", "inf", "-inf", "1e400", "None", None, "1,5", "<script>", "9" * 5000]
+NO_EPS = ["", "x", "1e-5x", "nan", "inf", "-inf", "1e400", "None", "1,5", "<script>", "9" * 5000]
 
 
 @pytest.mark.parametrize("text", NO_EPS)
@@ -148,19 +148,19 @@ PATTERNS = [
 
 @pytest.mark.parametrize(("stats", "params", "wanted"), PATTERNS)
 def test_a_pattern_of_ones_own(stats, params, wanted):
-    assert shown(done(edits.with_pattern(scene(), stats, params))) == wanted
+    assert summary(done(edits.with_pattern(scene(), stats, params))) == wanted
 
 
 def test_a_pattern_may_lose_its_split_axis():
     before = done(edits.with_family(scene("shape=2,4,3&layer=GroupNorm(2,4)"), "Norm"))
     after = done(edits.with_pattern(before, "n c l -> n", "c", dict(before.sharing.norm.sizes)))
-    assert shown(after) == "NCL (2, 4, 3) Norm('n c l -> n', 'c')"
+    assert summary(after) == "NCL (2, 4, 3) Norm('n c l -> n', 'c')"
 
 
 def test_a_pattern_keeps_what_it_does_not_speak_of():
     before = scene("layer=Norm('n c h w -> n','c',center=False,eps=0.1,bias=False)")
     after = done(edits.with_pattern(before, "n c h w -> c", "w"))
-    assert shown(after) == "NCHW (2, 3, 4, 4) Norm('n c h w -> c', 'w', center=False, eps=0.1, bias=False)"
+    assert summary(after) == "NCHW (2, 3, 4, 4) Norm('n c h w -> c', 'w', center=False, eps=0.1, bias=False)"
 
 
 NO_PATTERNS = [

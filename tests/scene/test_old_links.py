@@ -11,23 +11,19 @@ from hypothesis import strategies as st
 
 from normviz.analysis.rounding.groups import DTYPES
 from normviz.layers.errors import NormvizError
-from normviz.lessons.gradients.derivatives import INPUTS
-from normviz.lessons.gradients.page import TITLES as GRADIENTS
-from normviz.lessons.numerics.page import TITLES as NUMERICS
 from normviz.lessons.pages import PAGES
 from normviz.lessons.questions.registry import QUESTIONS
-from normviz.lessons.train_and_eval.page import TITLES as TRAINING
-from normviz.scene.query import READERS
-from normviz.scene.scene import commas
-from normviz.scene.view import View, link, read_view
+from normviz.scene.query import link, read_view
+from normviz.scene.settings.page_settings import PAGE_SETTINGS, experiments
+from normviz.scene.settings.scene_settings import SCENE_SETTINGS, commas
+from normviz.scene.view import View
 from normviz.scene.visibility import NAMES
-from normviz.ui.controls.questions import FIELDS as OF_QUESTIONS
 from tests.scene.test_scene import scenes
 from tests.scene.test_visibility import frames
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = (ROOT / "docs" / "links.md").read_text(encoding="utf-8")
-FIELDS = {name: page.fields for name, page in PAGES.items()} | {"questions": OF_QUESTIONS}
+SETTINGS = PAGE_SETTINGS
 TITLES = {name: page.title for name, page in PAGES.items()} | {"questions": "Questions"}
 
 
@@ -35,7 +31,7 @@ def read_link(text: str) -> tuple[str, View]:
     """The page and the view of ``/compare?layers=...``."""
     parts = urlsplit(text)
     page = parts.path.strip("/") or "explore"
-    return page, read_view(dict(parse_qsl(parts.query, keep_blank_values=True)), FIELDS[page])
+    return page, read_view(dict(parse_qsl(parts.query, keep_blank_values=True)), SETTINGS[page])
 
 
 # The document
@@ -51,12 +47,12 @@ def rows(text: str) -> list[list[str]]:
 
 
 def test_the_table_of_the_tensor_and_the_layer_names_every_reader_in_order():
-    assert [row[0] for row in rows(section("The tensor"))] == [f"`{name}`" for name in READERS]
+    assert [row[0] for row in rows(section("The tensor"))] == [f"`{name}`" for name in SCENE_SETTINGS]
 
 
 def test_the_table_of_settings_names_every_field_of_every_page_in_order():
     documented = [(row[1], row[0]) for row in rows(section("Settings of one page"))]
-    assert documented == [(TITLES[page], f"`{field.name}`") for page, fields in FIELDS.items() for field in fields]
+    assert documented == [(TITLES[page], f"`{field.name}`") for page, fields in SETTINGS.items() for field in fields]
 
 
 def test_the_table_of_hidden_names_has_each_of_them_once():
@@ -85,16 +81,16 @@ def test_every_example_is_read_as_it_is_meant(title, example):
     with_it = {name: value, **({"shape": "2,4,4,4"} if "GroupNorm(2,4)" in value else {})}
     with_it |= {"shape": "2,64,56,56"} if name == "from" else {"shape": "1,4"} if name == "values" else {}
     with_it |= {"layer": "LayerNorm(3)", "shape": "2,4,4,3"} if name == "layout" else {}
-    view = read_view(with_it, FIELDS[page])
+    view = read_view(with_it, SETTINGS[page])
     assert view.problem is None
     if name not in ("v", "embed", "embed_options"):
-        assert name in view.query(FIELDS[page]) or read_view({}, FIELDS[page]) == view
+        assert name in view.query(SETTINGS[page]) or read_view({}, SETTINGS[page]) == view
 
 
 def test_there_is_an_example_for_every_name():
     named = {example.split("=")[0] for _, example in EXAMPLES}
-    fields = {field.name for fields in FIELDS.values() for field in fields}
-    assert named == {*READERS, *fields, "hide", "caption", "v", "embed", "embed_options"}
+    fields = {field.name for fields in SETTINGS.values() for field in fields}
+    assert named == {*SCENE_SETTINGS, *fields, "hide", "caption", "v", "embed", "embed_options"}
 
 
 @pytest.mark.parametrize("text", re.findall(r"^    (/\S*\?.*)$", DOCUMENT, re.MULTILINE))
@@ -104,7 +100,16 @@ def test_the_links_at_its_head_are_valid(text):
 
 # Every view has a link
 
-WORDS = [*TRAINING, *GRADIENTS, *NUMERICS, *INPUTS, *DTYPES, *QUESTIONS, "none"]
+WORDS = [
+    *experiments("train_and_eval"),
+    *experiments("gradients"),
+    *experiments("numerics"),
+    "outlier",
+    "signs",
+    *DTYPES,
+    *QUESTIONS,
+    "none",
+]
 NUMBERS = ["0", "1", "2", "3", "4", "16", "-3", "0.25", "1e-05", "1e6", "1e-12", "1000"]
 TEXTS = ["BatchNorm2d(3);LayerNorm([3, 4, 4])", "Norm('n c -> n', 'c')", "a b&c=d#e+f%20", "\"<b>'>", "ü–∑ 𝛾"]
 
@@ -114,34 +119,34 @@ def legal(field):
 
     def reads(text):
         try:
-            field.read(text)
+            field.parse(text)
         except NormvizError:
             return False
         return True
 
-    return [field.read(text) for text in (*WORDS, *NUMBERS, *TEXTS) if reads(text)]
+    return [field.parse(text) for text in (*WORDS, *NUMBERS, *TEXTS) if reads(text)]
 
 
 @st.composite
 def views(draw):
-    page = draw(st.sampled_from(list(FIELDS)))
-    settings = {field.name: draw(st.sampled_from([field.usual, *legal(field)])) for field in FIELDS[page]}
-    return page, View(draw(scenes()), settings, frame=draw(frames))
+    page = draw(st.sampled_from(list(SETTINGS)))
+    settings = {field.name: draw(st.sampled_from([field.default, *legal(field)])) for field in SETTINGS[page]}
+    return page, View(draw(scenes()), settings, display=draw(frames))
 
 
 @given(views())
 def test_a_view_reads_back_from_its_link(drawn):
     page, view = drawn
-    text = f"/{page}{link(view.query(FIELDS[page]))}"
+    text = f"/{page}{link(view.query(SETTINGS[page]))}"
     assert re.fullmatch(r"[A-Za-z0-9,()\[\]=.:'>_%&;~/?-]*", text)
     assert read_link(text) == (page, view)
 
 
 @pytest.mark.parametrize(
-    "field", [field for fields in FIELDS.values() for field in fields], ids=lambda field: field.name
+    "field", [field for fields in SETTINGS.values() for field in fields], ids=lambda field: field.name
 )
 def test_the_round_trip_tries_values_beside_the_usual_one(field):
-    assert any(value != field.usual for value in legal(field))
+    assert any(value != field.default for value in legal(field))
 
 
 # Links that people have
@@ -162,13 +167,13 @@ def test_an_old_link_shows_what_it_showed(old):
     assert [commas(scene.shape), scene.layout, str(scene.layer)] == [shape, layout, layer]
     assert ("none" if scene.at is None else commas(scene.at)) == at
     assert f"{'values' if scene.values else f'{scene.data} {scene.seed}'} {scene.params}" == x
-    written = {field.name: field.write(view.settings[field.name]) for field in FIELDS[page]}
-    assert written | view.frame.query() == json.loads(settings)
+    written = {field.name: field.format(view.settings[field.name]) for field in SETTINGS[page]}
+    assert written | view.display.query() == json.loads(settings)
 
 
 def test_the_old_links_are_of_every_page_and_have_every_name():
     pages = {urlsplit(old[0]).path.strip("/") or "explore" for old in OLD}
-    assert pages == set(FIELDS)
+    assert pages == set(SETTINGS)
     names = {name for old in OLD for name, _ in parse_qsl(urlsplit(old[0]).query)}
-    assert {*READERS, "hide", "caption", "v", "embed", "embed_options"} <= names
+    assert {*SCENE_SETTINGS, "hide", "caption", "v", "embed", "embed_options"} <= names
     assert len({old[0] for old in OLD}) == len(OLD) > 100

@@ -5,8 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from normviz.analysis.sentences import sentence
-from normviz.scene.query import READERS, nearest, read
+from normviz.scene.query import read
+from normviz.scene.repair import repair
 from normviz.scene.scene import Scene
+from normviz.scene.settings.scene_settings import SCENE_SETTINGS
 
 GOOD = {
     "shape": "2,4,2,2",
@@ -64,12 +66,12 @@ def test_the_good_query_is_good():
 
 MISFITS = [
     # what does not fit the rest, words of the message, what it becomes; all else is kept
-    ({"at": "0,1,0,2"}, "at=(0, 1, 0, 2) is no element of a tensor of shape (2, 4, 2, 2)", {"at": None}),
-    ({"at": "0,-1,0,0"}, "at=(0, -1, 0, 0) is no element", {"at": None}),
-    ({"at": "0,1"}, "at=(0, 1) is no element", {"at": None}),
-    ({"at": f"{10**30},0,0,0"}, "is no element", {"at": None}),
-    ({"from": "0,1,0,0"}, "from=(0, 1, 0, 0) begins no window of this tensor", {"from": None}),
-    ({"from": "1"}, "from=(1,) begins no window of this tensor", {"from": None}),
+    ({"at": "0,1,0,2"}, "at=(0, 1, 0, 2) is not an element of a tensor of shape (2, 4, 2, 2)", {"at": None}),
+    ({"at": "0,-1,0,0"}, "at=(0, -1, 0, 0) is not an element", {"at": None}),
+    ({"at": "0,1"}, "at=(0, 1) is not an element", {"at": None}),
+    ({"at": f"{10**30},0,0,0"}, "is not an element", {"at": None}),
+    ({"from": "0,1,0,0"}, "from=(0, 1, 0, 0) is not the start of a window of this tensor", {"from": None}),
+    ({"from": "1"}, "from=(1,) is not the start of a window of this tensor", {"from": None}),
     ({"values": "1,2"}, "values has 2 numbers and x 32 elements; give one for each element", {"values": None}),
     ({"values": "nan" + ",1" * 31}, "values has a number that is not finite or above 1e+12", {"values": None}),
     ({"values": "-inf" + ",1" * 31}, "values has a number that is not finite", {"values": None}),
@@ -164,7 +166,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", list(READERS))
+@pytest.mark.parametrize("name", list(SCENE_SETTINGS))
 @pytest.mark.parametrize("value", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_values_give_a_short_message_and_a_valid_view(name, value):
     check(read({name: value}))
@@ -201,7 +203,7 @@ LAYOUTS = st.text("ncdhwlgkNCHW12", max_size=14)
 
 
 @settings(max_examples=4 * settings.default.max_examples)
-@given(st.dictionaries(st.sampled_from([*READERS, "embed"]), PIECES | NUMBERS | LAYERS | LAYOUTS))
+@given(st.dictionaries(st.sampled_from([*SCENE_SETTINGS, "embed"]), PIECES | NUMBERS | LAYERS | LAYOUTS))
 def test_any_query_gives_a_valid_view(query):
     check(read(query))
 
@@ -225,5 +227,5 @@ def test_any_query_of_plausible_values_gives_a_valid_view(query):
 
 
 def test_nothing_wanted_is_the_usual_view():
-    assert nearest() == read({})
-    assert nearest().problem is None
+    assert repair() == read({})
+    assert repair().problem is None

@@ -14,8 +14,9 @@ from normviz.layers.axes import layout_text
 from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
-from normviz.scene.query import LARGEST_SEED, read
+from normviz.scene.query import read
 from normviz.scene.scene import Scene, default_at
+from normviz.scene.settings.scene_settings import LARGEST_SEED
 from tests.strategies import layers_that_fit, norms
 
 LINKS = [
@@ -148,15 +149,15 @@ REFUSED = [
     ({"layout": "NLC"}, "the layout NLC has rank 3 and x has rank 4"),
     ({"layer": Norm("n c -> n")}, "the pattern 'n c -> n' has rank 2 and x has rank 4"),
     ({"layer": Norm("n c h w -> n"), "layout": "NHWC"}, "layout=NHWC and the pattern 'n c h w -> n' name the axes differently"),
-    ({"at": (0, 0, 0, 4)}, "at=(0, 0, 0, 4) is no element of a tensor of shape (2, 3, 4, 4)"),
-    ({"at": (0, 0, 0, -1)}, "at=(0, 0, 0, -1) is no element"),
-    ({"at": (0, 0)}, "at=(0, 0) is no element"),
+    ({"at": (0, 0, 0, 4)}, "at=(0, 0, 0, 4) is not an element of a tensor of shape (2, 3, 4, 4)"),
+    ({"at": (0, 0, 0, -1)}, "at=(0, 0, 0, -1) is not an element"),
+    ({"at": (0, 0)}, "at=(0, 0) is not an element"),
     ({"values": (1.0,) * 96}, "values has 96 numbers and x 96 elements; give one for each element, for a tensor of up to 64"),
     ({"values": ()}, "values has 0 numbers and x 96 elements"),
-    ({"data": "noise"}, "data is normal, counting, scales or images"),
-    ({"params": "ones"}, "params init, index or random"),
-    ({"start": (0, 0, 0, 1)}, "from=(0, 0, 0, 1) begins no window of this tensor; it may be from 0,0,0,0 to 0,0,0,0"),
-    ({"start": (0, 0)}, "from=(0, 0) begins no window"),
+    ({"data": "noise"}, "data must be normal, counting, scales or images"),
+    ({"params": "ones"}, "params must be init, index or random"),
+    ({"start": (0, 0, 0, 1)}, "from=(0, 0, 0, 1) is not the start of a window of this tensor; it may be from 0,0,0,0 to 0,0,0,0"),
+    ({"start": (0, 0)}, "from=(0, 0) is not the start of a window"),
 ]  # fmt: skip
 
 

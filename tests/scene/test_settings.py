@@ -6,21 +6,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from normviz.layers.errors import NormvizError
-from normviz.scene.settings import (
-    MOST_LETTERS,
+from normviz.scene.settings.setting import (
+    LONGEST_LIST,
     choice,
+    integer,
+    number,
     number_or_none,
     read_settings,
-    real,
     text,
     texts,
-    whole,
     write_settings,
 )
 
-KIND = choice("show", ("stream", "modes"))
-STEPS = whole("steps", 1, 500, 60)
-DRIFT = real("drift", -10.0, 10.0, 0.0)
+KIND = choice("show", {"stream": "Over time", "modes": "train() and eval()"})
+STEPS = integer("steps", 1, 500, 60)
+DRIFT = number("drift", -10.0, 10.0, 0.0)
 MOMENTUM = number_or_none("momentum", 0, 1, 0.1)
 SEARCH = text("search", 5)
 LAYERS = texts("layers", ("a",), 2)
@@ -45,10 +45,10 @@ BY_HAND = [
 
 @pytest.mark.parametrize(("field", "given", "value", "written"), BY_HAND)
 def test_what_is_read_and_written(field, given, value, written):
-    assert field.read(given) == value
-    assert type(field.read(given)) is type(value)
-    assert field.write(value) == written
-    assert field.read(written) == value
+    assert field.parse(given) == value
+    assert type(field.parse(given)) is type(value)
+    assert field.format(value) == written
+    assert field.parse(written) == value
 
 
 WRONG = [
@@ -72,17 +72,17 @@ WRONG = [
     (MOMENTUM, "2", "momentum='2' must be a number, or none, from 0 to 1.", 1.0),
     (MOMENTUM, "nothing", "must be a number, or none, from 0 to 1.", 0.1),
     (SEARCH, "gammas", "search='gammas' is too long; give up to 5 letters.", "gamma"),
-    (LAYERS, "", "layers='' must be 1 to 2 texts, parted by semicolons.", ("a",)),
+    (LAYERS, "", "layers='' must be 1 to 2 texts, separated by semicolons.", ("a",)),
     (LAYERS, ";;", "layers=';;' must be 1 to 2 texts", ("a",)),
-    (LAYERS, "b;c;d", "layers='b;c;d' must be 1 to 2 texts, parted by semicolons.", ("b", "c")),
-    (LAYERS, "b" * (MOST_LETTERS + 1), "must be 1 to 2 texts", ("b" * MOST_LETTERS,)),
+    (LAYERS, "b;c;d", "layers='b;c;d' must be 1 to 2 texts, separated by semicolons.", ("b", "c")),
+    (LAYERS, "b" * (LONGEST_LIST + 1), "must be 1 to 2 texts", ("b" * LONGEST_LIST,)),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("field", "given", "words", "nearest"), WRONG)
 def test_what_does_not_read_is_told_and_the_nearest_value_is_taken(field, given, words, nearest):
     with pytest.raises(NormvizError, match=re.escape(words)):
-        field.read(given)
+        field.parse(given)
     values, problem = read_settings([field], {field.name: given})
     assert words in problem
     assert len(problem) < 200
@@ -91,7 +91,7 @@ def test_what_does_not_read_is_told_and_the_nearest_value_is_taken(field, given,
 
 
 def test_empty_texts_are_no_texts():
-    assert LAYERS.read(";;b") == ("b",)
+    assert LAYERS.parse(";;b") == ("b",)
 
 
 def test_what_is_not_in_the_address_is_as_usual():
@@ -104,7 +104,7 @@ def test_what_is_not_in_the_address_is_as_usual():
 
 
 def test_a_choice_may_usually_be_another_than_the_first():
-    assert read_settings([choice("dtype", ("a", "b"), "b")], {}) == ({"dtype": "b"}, None)
+    assert read_settings([choice("dtype", {"a": "A", "b": "B"}, "b")], {}) == ({"dtype": "b"}, None)
 
 
 def test_of_several_problems_the_first_is_told_and_all_values_are_legal():

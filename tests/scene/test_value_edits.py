@@ -6,47 +6,49 @@ from hypothesis import strategies as st
 
 from normviz.layers.catalogue import FAMILIES
 from normviz.scene import edits
-from normviz.scene.query import LARGEST_SEED, read
+from normviz.scene.controls import LAYOUTS
+from normviz.scene.query import read
+from normviz.scene.repair import with_fields
 from normviz.scene.scene import Scene
-from normviz.ui.controls.more import LAYOUTS
+from normviz.scene.settings.scene_settings import LARGEST_SEED
 from tests.scenes import done, scene
 
 
 def test_an_edited_value_stays_and_is_selected():
     before = scene("shape=2,3&data=counting")
-    after = done(edits.edited(before, (1, 0), -2.5))
+    after = done(edits.with_value(before, (1, 0), -2.5))
     assert after.values == (0, 1, 2, -2.5, 4, 5)
     assert after.at == (1, 0)
     assert after.explanation.x.tolist() == [[0, 1, 2], [-2.5, 4, 5]]
-    twice = done(edits.edited(after, (0, 2), 7))
+    twice = done(edits.with_value(after, (0, 2), 7))
     assert twice.values == (0, 1, 7, -2.5, 4, 5)
 
 
 def test_the_other_values_are_those_that_were_shown():
     before = scene("shape=2,3&seed=5")
-    after = done(edits.edited(before, (0, 0), 1))
+    after = done(edits.with_value(before, (0, 0), 1))
     assert after.explanation.x.flatten()[1:].tolist() == before.explanation.x.flatten()[1:].tolist()
     assert all(len(word) <= 5 for word in after.query()["values"].split(","))
 
 
 def test_64_elements_can_be_edited_and_65_cannot():
-    assert done(edits.edited(scene("shape=8,8"), (7, 7), 1)).values[-1] == 1
-    reading = edits.edited(scene("shape=5,13"), (0, 0), 1)
+    assert done(edits.with_value(scene("shape=8,8"), (7, 7), 1)).values[-1] == 1
+    reading = edits.with_value(scene("shape=5,13"), (0, 0), 1)
     assert reading.problem == "only tensors of up to 64 elements can be edited; make the tensor smaller."
     assert reading.scene == scene("shape=5,13")
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf"), 1e13, 1e300, 10**400])
 def test_a_value_that_is_too_large_changes_nothing(value):
-    before = done(edits.edited(scene("shape=2,2"), (0, 0), 5))
-    reading = edits.edited(before, (0, 1), value)
+    before = done(edits.with_value(scene("shape=2,2"), (0, 0), 5))
+    reading = edits.with_value(before, (0, 1), value)
     assert reading.problem == "values has a number that is not finite or above 1e+12."
     assert reading.scene == before
 
 
 @pytest.mark.parametrize("index", [(), (0,), (0, 0, 0), (2, 0), (0, 2), (10**30, 0)])
 def test_a_value_of_no_element_changes_nothing(index):
-    reading = edits.edited(scene("shape=2,2"), index, 1)
+    reading = edits.with_value(scene("shape=2,2"), index, 1)
     assert f"index {index} is not an element of a tensor of shape (2, 2)" in reading.problem
     assert reading.scene == scene("shape=2,2")
 
@@ -66,10 +68,10 @@ def test_a_window_beyond_the_tensor_is_the_last_one(first, shown):
 
 
 def test_another_selected_element_or_none():
-    assert done(edits.selected(scene(), (0, 1, 2, 3))).at == (0, 1, 2, 3)
-    assert done(edits.selected(scene(), None)).at is None
-    reading = edits.selected(scene(), (0, 1, 2, 4))
-    assert "at=(0, 1, 2, 4) is no element" in reading.problem
+    assert done(edits.with_selected(scene(), (0, 1, 2, 3))).at == (0, 1, 2, 3)
+    assert done(edits.with_selected(scene(), None)).at is None
+    reading = edits.with_selected(scene(), (0, 1, 2, 4))
+    assert "at=(0, 1, 2, 4) is not an element" in reading.problem
     assert reading.scene == scene()
 
 
@@ -79,9 +81,9 @@ FIELDS = [("data", "images"), ("params", "index"), ("seed", 9)]
 @pytest.mark.parametrize(("name", "value"), FIELDS)
 def test_one_field_changes_and_the_rest_stays(name, value):
     before = scene("layer=BatchNorm2d(3)&at=0,0,0,0")
-    after = done(edits.with_fields(before, **{name: value}))
+    after = done(with_fields(before, **{name: value}))
     assert getattr(after, name) == value
-    assert edits.with_fields(after, **{name: getattr(before, name)}).scene == before
+    assert with_fields(after, **{name: getattr(before, name)}).scene == before
 
 
 FLAGS = st.sampled_from(["affine", "elementwise_affine", "bias", "track_running_stats", "training"])
@@ -92,8 +94,8 @@ STEPS = st.one_of(
     st.builds(lambda stats, params: ("with_pattern", stats, params), st.sampled_from(["n c h w -> n", "n d ->", "n l c -> c", "x"]), st.sampled_from([None, "", "n", "c"])),
     st.builds(lambda text: ("with_eps", text), st.sampled_from(["0", "0.1", "None", "x"])),
     st.builds(lambda axis, first: ("with_window", axis, first), st.integers(0, 2), st.integers(-1, 2**40)),
-    st.builds(lambda at: ("selected", at), st.none() | st.lists(st.integers(-1, 4), max_size=5).map(tuple)),
-    st.builds(lambda at, value: ("edited", at, value), st.lists(st.integers(-1, 4), max_size=4).map(tuple), st.floats()),
+    st.builds(lambda at: ("with_selected", at), st.none() | st.lists(st.integers(-1, 4), max_size=5).map(tuple)),
+    st.builds(lambda at, value: ("with_value", at, value), st.lists(st.integers(-1, 4), max_size=4).map(tuple), st.floats()),
     st.builds(lambda name, value: ("with_arguments", {name: value}), FLAGS, st.booleans()),
     st.builds(lambda groups: ("with_arguments", {"num_groups": groups}), st.integers(-1, 4)),
     st.builds(lambda seed: ("with_fields", {"seed": seed}), st.integers(0, LARGEST_SEED - 1)),

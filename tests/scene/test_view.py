@@ -5,15 +5,15 @@ from dataclasses import replace
 import pytest
 
 from normviz.lessons.pages import PAGES
-from normviz.scene.view import LONGEST_QUERY, MOST_NAMES, read_view
+from normviz.scene.query import LONGEST_QUERY, MOST_NAMES, read_view
 
-FIELDS = PAGES["step_by_step"].fields
+SETTINGS = PAGES["step_by_step"].settings
 
 
 def test_a_view_is_its_scene_and_its_settings():
-    view = read_view({"shape": "2,3", "step": "4", "other": "x"}, FIELDS)
+    view = read_view({"shape": "2,3", "step": "4", "other": "x"}, SETTINGS)
     assert (view.scene.shape, view.settings, view.problem) == ((2, 3), {"step": 4}, None)
-    assert view.query(FIELDS) == {"shape": "2,3", "layer": "LayerNorm([3])", "step": "4"}
+    assert view.query(SETTINGS) == {"shape": "2,3", "layer": "LayerNorm([3])", "step": "4"}
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,6 @@ def test_an_address_is_read_up_to_a_limit(padding):
     asked = {"shape": "4,3"}
     assert read_view(asked | padding).scene.shape == (4, 3)
     padding |= {"one more": "x"}
-    view = read_view(asked | padding, FIELDS)
-    assert view == replace(read_view({}, FIELDS), problem=view.problem)
+    view = read_view(asked | padding, SETTINGS)
+    assert view == replace(read_view({}, SETTINGS), problem=view.problem)
     assert "and up to 64 and 8,192 are read; leave some out." in view.problem

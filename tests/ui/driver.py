@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from normviz.analysis.sentences import sentence
 from normviz.scene.query import read
 from normviz.scene.scene import Scene
-from normviz.ui.controls.more import OPEN
+from normviz.ui.controls.rows import MORE
 from normviz.ui.server.routes import SHELL
 
 
@@ -48,7 +48,7 @@ def turned(app: AppTest, key: str, value: Any) -> AppTest:
 
 def more(app: AppTest) -> AppTest:
     """The page with "More" open."""
-    app.session_state[OPEN] = True
+    app.session_state[MORE] = True
     return app.run()
 
 

@@ -7,8 +7,9 @@ from normviz.code.generate import FLAVORS, code
 from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
 from normviz.lessons.parts.code_tabs import LABELS
-from normviz.ui.controls.more import DATA_NAMES, LAYOUTS, OPEN, PARAMETER_NAMES
-from normviz.ui.controls.row import NAMES
+from normviz.scene.controls import FAMILY_LABELS, LAYOUTS
+from normviz.scene.settings.scene_settings import DATA_LABELS, PARAMETER_LABELS
+from normviz.ui.controls.rows import MORE
 from tests.ui.driver import check, more, opened, payload, query, said, scene, turned, unescaped, warned
 from tests.ui.pages import tabs
 
@@ -140,10 +141,10 @@ CHOICES = [
     ("shape=2,64,3,3&layer=GroupNorm(1,64)", "num_groups", ["1", "2", "4", "8", "16", "32", "64"]),
     ("layer=DimNorm(4)&layout=NCHW", "dim", ["0 (N)", "1 (C)", "2 (H)", "3 (W)"]),
     ("layer=BatchNorm2d(3)", "training", ["train()", "eval()"]),
-    ("", "data", list(DATA_NAMES.values())),
-    ("", "params", list(PARAMETER_NAMES.values())),
-    ("", "family", ["LayerNorm", "RMSNorm", "BatchNorm2d", "InstanceNorm2d", "GroupNorm", *NAMES.values()]),
-    ("shape=2,6", "family", ["LayerNorm", "RMSNorm", "BatchNorm1d", "InstanceNorm1d", "GroupNorm", *NAMES.values()]),
+    ("", "data", list(DATA_LABELS.values())),
+    ("", "params", list(PARAMETER_LABELS.values())),
+    ("", "family", ["LayerNorm", "RMSNorm", "BatchNorm2d", "InstanceNorm2d", "GroupNorm", *FAMILY_LABELS.values()]),
+    ("shape=2,6", "family", ["LayerNorm", "RMSNorm", "BatchNorm1d", "InstanceNorm1d", "GroupNorm", *FAMILY_LABELS.values()]),
     ("shape=6", "family", ["LayerNorm", "RMSNorm", "One axis (dim)", "Your own pattern"]),
 ]  # fmt: skip
 
@@ -185,7 +186,7 @@ def test_what_lies_under_more_is_made_when_it_is_opened_and_shows_the_scene_of_t
     closed = keys(app)
     assert {"more_layout", "data", "eps"}.isdisjoint(closed)
     assert turned(app, "data", "scales").selectbox(key="data").value == "scales"
-    app.session_state[OPEN] = False
+    app.session_state[MORE] = False
     assert keys(app.run()) == closed
     assert more(app.get_by_key("reset").click().run()).selectbox(key="data").value == "normal"
 

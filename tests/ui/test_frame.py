@@ -125,9 +125,9 @@ def test_a_caption_is_shown_as_it_is():
 
 
 WRONG = [
-    ({"hide": "layer,colour"}, "hide='colour' is no name of a control or a part"),
-    ({"hide": "<b>x</b>"}, "hide='<b>x</b>' is no name"),
-    ({"v": "2"}, "v='2' is a version of links that is unknown here; this app reads v=1"),
+    ({"hide": "layer,colour"}, "hide='colour' is not the name of a control or a part"),
+    ({"hide": "<b>x</b>"}, "hide='<b>x</b>' is not the name"),
+    ({"v": "2"}, "v='2' is an unknown version of links; this app reads v=1"),
     ({"caption": "a" * 400}, "is too long; give up to 300 letters."),
 ]
 

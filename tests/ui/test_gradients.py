@@ -2,7 +2,7 @@
 
 import pytest
 
-from normviz.lessons.gradients import page as gradients
+from normviz.scene.settings.page_settings import experiments
 from tests.ui.driver import query, said, sent, turned
 from tests.ui.lessons import told
 from tests.ui.pages import complete, figures, page
@@ -15,7 +15,7 @@ GRADIENTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("show", gradients.TITLES)
+@pytest.mark.parametrize("show", experiments("gradients"))
 @pytest.mark.parametrize("link", GRADIENTS)
 def test_gradients_at_its_extremes(link, show):
     app = page("gradients", "&".join(filter(None, [link, f"show={show}"])))

@@ -7,16 +7,16 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from normviz.analysis.rounding.groups import DTYPES
-from normviz.lessons.numerics.page import FIELDS, TITLES
 from normviz.lessons.pages import PAGES
-from normviz.scene.settings import read_settings, write_settings
-from normviz.ui.controls.experiments import NUMERICS as CONTROLS
+from normviz.scene.settings.page_settings import NUMERICS as SETTINGS
+from normviz.scene.settings.page_settings import experiments
+from normviz.scene.settings.setting import read_settings, write_settings
 from normviz.ui.paths import ROOT
 from normviz.ui.server.routes import SHELL
 from tests.ui.driver import query, said, unescaped, warned
 
 PAGE = str(ROOT / "pages" / "numerics.py")
-USUAL = {field.name: field.usual for field in FIELDS}
+DEFAULTS = {field.name: field.default for field in SETTINGS}
 
 
 def opened(link=""):
@@ -108,16 +108,16 @@ def test_a_wrong_address_shows_one_message_and_the_nearest_view(link, message, s
     assert not app.exception
     assert len(app.warning) == 1
     assert warned(app)[0].startswith(message)
-    wanted = write_settings(FIELDS, {**USUAL, **settings})
+    wanted = write_settings(SETTINGS, {**DEFAULTS, **settings})
     nearest = opened("&".join(f"{name}={value}" for name, value in wanted.items()))
     assert not nearest.warning
     assert (said(app), charts(app)) == (said(nearest), charts(nearest))
 
 
-@pytest.mark.parametrize("field", FIELDS, ids=[field.name for field in FIELDS])
+@pytest.mark.parametrize("field", SETTINGS, ids=[field.name for field in SETTINGS])
 def test_what_is_written_reads_back(field):
     by_name = {
-        "show": list(TITLES),
+        "show": list(experiments("numerics")),
         "dtype": list(DTYPES),
         "distance": range(8),
         "spread": range(-12, 4),
@@ -126,17 +126,17 @@ def test_what_is_written_reads_back(field):
         "eps": [1e-12, 1e-5, 3e-4, 1.0],
     }
     for value in by_name[field.name]:
-        assert field.read(field.write(value)) == value
-        assert read_settings(FIELDS, write_settings(FIELDS, USUAL | {field.name: value})) == (
-            USUAL | {field.name: value},
+        assert field.parse(field.format(value)) == value
+        assert read_settings(SETTINGS, write_settings(SETTINGS, DEFAULTS | {field.name: value})) == (
+            DEFAULTS | {field.name: value},
             None,
         )
 
 
 def test_a_power_of_ten_may_be_written_out():
     texts = {"10000": 4, "1e4": 4, "1E+4": 4, "10000.0": 4, "1": 0}
-    distance = next(field for field in FIELDS if field.name == "distance")
-    assert {text: distance.read(text) for text in texts} == texts
+    distance = next(field for field in SETTINGS if field.name == "distance")
+    assert {text: distance.parse(text) for text in texts} == texts
 
 
 TURNED = [
@@ -181,13 +181,12 @@ def test_a_wrong_entry_is_told_and_the_view_stays(link, key, text, message):
 
 
 def test_every_limit_stands_in_the_label_of_its_control():
-    for show, names in CONTROLS.items():
+    for show in experiments("numerics"):
         app = opened(f"show={show}")
-        for name in names:
-            if name == "dtype":
-                assert app.get_by_key("dtype").options == list(DTYPES)
-            else:
-                assert re.search(r"\(.+ to .+\)", app.get_by_key(f"set_{name}").label)
+        labels = [element.label for element in (*app.text_input, *app.select_slider)]
+        assert len(labels) == 1
+        assert re.search(r"\(.+ to .+\)", labels[0])
+    assert opened().get_by_key("dtype").options == list(DTYPES)
 
 
 def test_the_page_is_listed_and_leads_to_its_questions():

@@ -14,23 +14,23 @@ def session(monkeypatch):
 
 
 def test_a_control_says_what_was_chosen(session):
-    key = state.controlled("layout", "NLC")
+    key = state.sync_widget("layout", "NLC")
     session[key] = "ND"
-    assert state.value_of(key) == "ND"
+    assert state.widget_value(key) == "ND"
 
 
 def test_the_late_word_of_a_control_that_is_gone_changes_nothing(session):
     """Two quick steps of a reader: a control is changed, and another page chosen before the server has heard of it."""
-    key = state.controlled("layout", "NLC")
+    key = state.sync_widget("layout", "NLC")
     del session[key]
-    assert state.value_of(key) == "NLC"
+    assert state.widget_value(key) == "NLC"
 
 
 def test_what_controls_showed_is_kept_for_a_few(session):
     for number in range(1000):
-        state.controlled(f"control_{number}", number)
-    assert state.value_of("control_999") == 999
-    assert len(session[state.TOLD]) <= state.MOST_TOLD
+        state.sync_widget(f"control_{number}", number)
+    assert state.widget_value("control_999") == 999
+    assert len(session[state.SENT]) <= state.MOST_SENT
 
 
 def test_a_change_whose_run_is_cut_off_before_the_address_is_written_is_written_by_the_next(session, monkeypatch):

@@ -6,7 +6,7 @@ import pytest
 
 from normviz.analysis.running.stream import Stream, run
 from normviz.lessons.train_and_eval import experiments as experiments_told
-from normviz.ui.controls import experiments
+from normviz.scene.settings.page_settings import experiments
 from tests.ui.driver import query, said, turned, warned
 from tests.ui.lessons import told
 from tests.ui.pages import complete, figures, page, texts
@@ -84,10 +84,10 @@ def test_a_control_of_train_and_eval_changes_the_sentence_and_the_address(link, 
 
 
 def test_every_control_of_train_and_eval_states_its_limits():
-    for name, names in experiments.TRAINING.items():
+    for name in experiments("train_and_eval"):
         app = page("train_and_eval", f"show={name}")
-        for control in names:
-            low, high = re.findall(r"[−\d,]+", app.text_input(key=f"set_{control}").label)[-2:]
+        for control, label in [(one.key.removeprefix("set_"), one.label) for one in app.text_input]:
+            low, high = re.findall(r"[−\d,]+", label)[-2:]
             for number, beyond in ((low, -1), (high, 1)):
                 end = int(number.replace(",", "").replace("−", "-"))
                 tried = turned(page("train_and_eval", f"show={name}"), f"set_{control}", str(end))

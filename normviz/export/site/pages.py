@@ -21,7 +21,7 @@ from normviz.lessons.questions.page import question_parts
 from normviz.lessons.questions.question import Question, prose, search_text
 from normviz.lessons.questions.registry import QUESTIONS
 from normviz.lessons.questions.topics import heading
-from normviz.scene.view import link
+from normviz.scene.query import link
 
 INDEX = "index.html"
 ABOUT = "See which elements of a tensor share a mean and a variance, and which share a gamma and a beta."

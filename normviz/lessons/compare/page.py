@@ -4,29 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from normviz.analysis.comparison import COLUMNS, MOST, Comparison, compare, sentence
+from normviz.analysis.comparison import COLUMNS, Comparison, compare, sentence
 from normviz.analysis.explanation import Explanation
 from normviz.figures.payload.compare import compare_payload
 from normviz.layers.messages import N_, _
+from normviz.lessons.compare.fit_layers import default_layers, fit_layers
 from normviz.lessons.compare.ready_sets import READY_SETS, ReadySet
 from normviz.lessons.parts.code_tabs import framework_tabs
 from normviz.lessons.parts.part import Caption, Panels, Part, Sentence, Text, part_or_note
 from normviz.lessons.parts.table import Column, Table
 from normviz.lessons.subject import Index
-from normviz.scene.fit_layers import chosen, usual_layers
 from normviz.scene.grid import Grid
 from normviz.scene.scene import Scene
-from normviz.scene.settings import texts
 from normviz.scene.view import View
 
-FIELDS = (texts("layers", (), MOST),)
 HEADING = Column("", N_("**the output stays the same when you**"))  # above the columns of invariance.LABELS
 CODE = {"layer", "stats", "params", "gamma_shape", "beta_shape"}
 
 
 def layers_of(view: View) -> tuple[tuple[str, ...], str | None]:
     """The layers that are compared, and the first error in them, if any."""
-    return chosen(view.settings["layers"] or usual_layers(view.scene), view.scene)
+    return fit_layers(view.settings["layers"] or default_layers(view.scene), view.scene)
 
 
 def problem(view: View) -> str | None:

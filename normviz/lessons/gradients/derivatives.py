@@ -20,7 +20,7 @@ from normviz.analysis.gradients.closed_form import (
     upstream,
 )
 from normviz.analysis.gradients.derivatives import MOST_ELEMENTS, MOST_IN_MATRIX, Perturbation, jacobian, perturb
-from normviz.analysis.gradients.vanishing import EXAMPLES, vanishing_input, vanishing_of
+from normviz.analysis.gradients.vanishing import vanishing_input, vanishing_of
 from normviz.analysis.number_format import format_difference, format_number
 from normviz.figures.payload.panels import PanelValues
 from normviz.layers.errors import NormvizError
@@ -33,12 +33,6 @@ from normviz.lessons.subject import Index
 if TYPE_CHECKING:
     from torch import Tensor
 
-INPUTS = {
-    "x": N_("the tensor's own values"),
-    "outlier": N_("one outlier in each group"),
-    "signs": N_("−1 and 1 in turn"),
-}
-assert set(INPUTS) == {"x", *EXAMPLES}
 GRADIENTS = ("dx", "dgamma", "dbeta")
 BACKWARD_COLUMNS = (Column("layer", N_("layer"), code=True), *(Column(name, name) for name in GRADIENTS))
 SYMBOLS = str.maketrans({"-": "−"})

@@ -8,7 +8,7 @@ from typing import Any
 
 from normviz.figures.payload.panels import PanelValues
 from normviz.layers.errors import NormvizError
-from normviz.layers.messages import N_, _
+from normviz.layers.messages import _
 from normviz.lessons.gradients import derivatives
 from normviz.lessons.parts.code_tabs import course_pair
 from normviz.lessons.parts.part import Caption, Details, Note, Part, Sentence, Text, texts
@@ -17,16 +17,7 @@ from normviz.lessons.parts.value_panels import grid_part, value_part
 from normviz.lessons.subject import Index, Subject, subject_of
 from normviz.scene.grid import grid
 from normviz.scene.scene import default_at
-from normviz.scene.settings import choice
 from normviz.scene.view import View
-
-TITLES = {
-    "column": N_("Move one input"),
-    "matrix": N_("The whole Jacobian"),
-    "parameters": N_("gamma and beta"),
-    "backward": N_("Backward pass"),
-}
-FIELDS = (choice("show", tuple(TITLES)), choice("input", tuple(derivatives.INPUTS)))
 
 
 def view_parts(view: View) -> list[Part]:
@@ -37,7 +28,7 @@ def view_parts(view: View) -> list[Part]:
 
 
 def parts(subject: Subject, settings: Mapping[str, Any]) -> list[Part]:
-    """The sentence and the figure of ``settings["show"]``, one of ``TITLES``.
+    """The sentence and the figure of ``settings["show"]``.
 
     Raises NormvizError if the layer or the tensor has no such figure.
     """

@@ -11,8 +11,9 @@ from normviz.analysis.rounding.eps import EpsOutcome, EpsPlacement, eps_placemen
 from normviz.analysis.rounding.groups import TORCH_LAYERS
 from normviz.layers.errors import listed
 from normviz.layers.messages import N_, _
-from normviz.lessons.numerics.numbers import SIZE, as_code, power
+from normviz.lessons.numerics.numbers import SIZE, as_code
 from normviz.lessons.parts.table import Column, Row
+from normviz.scene.settings.setting import power
 
 PER_DECADE = 8  # variances on a curve
 

@@ -3,16 +3,6 @@
 from __future__ import annotations
 
 SIZE = 256  # numbers in a group
-SMALLEST_EPS = 1e-12
-
-
-def power(exponent: int) -> str:
-    """10 to the power of ``exponent``.
-
-    >>> power(-12)
-    '10⁻¹²'
-    """
-    return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def as_code(eps: float) -> str:

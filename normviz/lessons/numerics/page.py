@@ -3,64 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from math import isclose, log10
 from typing import Any
 
 from normviz.analysis.rounding.degenerate import Degenerate
-from normviz.analysis.rounding.groups import DISTANCES, DTYPES
-from normviz.layers.errors import NormvizError, echo
-from normviz.layers.messages import N_, _
-from normviz.lessons.numerics import charts, eps, numbers, variance, zero_variance
+from normviz.layers.messages import _
+from normviz.lessons.numerics import charts, eps, variance, zero_variance
 from normviz.lessons.parts.part import Beside, Chart, Details, Part, Sentence, Text, texts
 from normviz.lessons.parts.table import Table
-from normviz.scene.settings import Field, choice, real
 from normviz.scene.view import View
 
-TITLES = {
-    "variance": N_("Four ways to a variance"),
-    "eps": N_("How small may eps be?"),
-    "constant": N_("A constant x"),
-    "single": N_("Groups of one"),
-    "placement": N_("eps inside or outside"),
-}
-POWERS = {"distance": (0, len(DISTANCES) - 1), "spread": (-12, 3)}
-
-
-def _power_of_ten(name: str, usual: int) -> Field:
-    """A power of ten, stored as its exponent: ``distance=1e6`` is 6."""
-    low, high = POWERS[name]
-    number = real(name, 10**low, 10**high, 10**usual)
-
-    def read(text: str) -> int:
-        value = number.read(text)
-        exponent = round(log10(value))
-        if not isclose(value, 10.0**exponent):
-            raise NormvizError(
-                _(
-                    "{name}={text} must be a power of ten, such as 1e{exponent}.",
-                    name=name,
-                    text=echo(text),
-                    exponent=exponent,
-                )
-            )
-        return exponent
-
-    def near(text: str) -> int:
-        assert number.near
-        return round(log10(number.near(text)))
-
-    return Field(name, usual, read, lambda exponent: f"1e{exponent}", near)
-
-
-FIELDS: tuple[Field, ...] = (
-    choice("show", tuple(TITLES)),
-    choice("dtype", tuple(DTYPES), "float32"),
-    _power_of_ten("distance", 6),
-    _power_of_ten("spread", -4),
-    real("value", -zero_variance.LARGEST_CONSTANT, zero_variance.LARGEST_CONSTANT, 1234.567),
-    real("scale", 0, zero_variance.LARGEST_SCALE, 1000),
-    real("eps", numbers.SMALLEST_EPS, 1, 1e-5),
-)
 Settings = Mapping[str, Any]
 
 
@@ -69,7 +20,7 @@ def view_parts(view: View) -> Iterator[Part]:
 
 
 def parts(settings: Settings, seed: int = 0) -> Iterator[Part]:
-    """The sentence and the figure of the experiment ``settings["show"]``, one of ``TITLES``."""
+    """The sentence and the figure of the experiment ``settings["show"]``."""
     return EXPERIMENTS[settings["show"]](settings, seed)
 
 

@@ -15,7 +15,6 @@ from normviz.layers.norm import Norm
 from normviz.lessons.numerics.numbers import as_code
 from normviz.lessons.parts.table import Column, Row
 
-LARGEST_CONSTANT, LARGEST_SCALE = 65_504, 10_000  # so that float16 can represent every x
 MOST_VALUES = 4  # different outputs that a cell lists
 EXACT, NOISE, SIGN, RUNNING, REFUSED = "exact", "noise", "sign", "running", "refused"
 LABELS = {

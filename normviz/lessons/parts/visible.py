@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 
 from normviz.lessons.parts.part import Chart, Legend, Panels, Part, flat, without_hidden
 from normviz.lessons.parts.table import Table
-from normviz.scene.visibility import Frame
+from normviz.scene.visibility import Display
 
 Figure = Panels | Chart
 
 
-def visible_parts(parts: Iterable[Part], frame: Frame) -> list[Part]:
+def visible_parts(parts: Iterable[Part], display: Display) -> list[Part]:
     """The parts that are not hidden, with the caption below the last figure.
 
     On a page whose only figures are tables, ``hide=all`` leaves them.
@@ -20,11 +20,11 @@ def visible_parts(parts: Iterable[Part], frame: Frame) -> list[Part]:
     tables_stay = only_tables(given)
 
     def hides(part: Part, name: str) -> bool:
-        return name in frame.hidden if tables_stay and isinstance(part, Table) else frame.hides(name)
+        return name in display.hidden if tables_stay and isinstance(part, Table) else display.hides(name)
 
     visible = list(without_hidden(given, hides))
-    if frame.caption:
-        visible.insert(_below_the_figure(visible), Legend(frame.caption))
+    if display.caption:
+        visible.insert(_below_the_figure(visible), Legend(display.caption))
     return visible
 
 

@@ -6,34 +6,16 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from normviz.analysis.running.sampling import Sequences, SmallBatches, per_step, spread
-from normviz.analysis.running.stream import BATCH_SIZES, LARGEST_DRIFT, STEPS, Stream, run
+from normviz.analysis.running.stream import Stream, run
 from normviz.layers.errors import NormvizError
-from normviz.layers.messages import N_, _
+from normviz.layers.messages import _
 from normviz.lessons.parts.part import Beside, Chart, Details, Note, Part, Sentence, Text, part_or_note, texts
 from normviz.lessons.parts.table import Table
 from normviz.lessons.parts.value_panels import value_part
 from normviz.lessons.subject import Subject, subject_of
 from normviz.lessons.train_and_eval import charts, experiments, modes
-from normviz.scene.settings import Field, choice, number_or_none, real, whole
 from normviz.scene.view import View
 
-TITLES = {
-    "stream": N_("Over time"),
-    "modes": N_("train() and eval()"),
-    "batches": N_("Small batches"),
-    "sequences": N_("Sequences"),
-    "devices": N_("Several devices"),
-}
-FIELDS: tuple[Field, ...] = (
-    choice("show", tuple(TITLES)),
-    whole("batch_size", 2, BATCH_SIZES[-1], 8),
-    number_or_none("momentum", 0, 1, 0.1),
-    real("drift", -LARGEST_DRIFT, LARGEST_DRIFT, 0.0),
-    whole("steps", STEPS[0], STEPS[-1], 60),
-    whole("count", 2, 256, 32),
-    whole("longest", 1, 100, 30),
-    whole("devices", 2, experiments.MOST_DEVICES, 4),
-)
 Settings = Mapping[str, Any]
 
 
@@ -42,7 +24,7 @@ def view_parts(view: View) -> Iterator[Part]:
 
 
 def parts(subject: Subject, settings: Settings) -> Iterator[Part]:
-    """The sentence and the figure of the experiment ``settings["show"]``, one of ``TITLES``."""
+    """The sentence and the figure of the experiment ``settings["show"]``."""
     return EXPERIMENTS[settings["show"]](subject, settings)
 
 

@@ -12,20 +12,18 @@ from normviz.lessons.questions.page import prediction, sources
 from normviz.lessons.questions.question import Prose, Question, answer, prose
 from normviz.lessons.questions.registry import QUESTIONS, by_topic, find_question, questions_of_page, search
 from normviz.lessons.questions.topics import heading
-from normviz.scene.settings import text
 from normviz.scene.view import View
 from normviz.ui.paths import PAGE_SCRIPTS
 from normviz.ui.render import show
-from normviz.ui.state import change_settings, controlled, shown, value_of
+from normviz.ui.state import change_settings, is_visible, sync_widget, widget_value
 from normviz.ui.text import problem
 
-FIELDS = (text("q", 20), text("guess", 40), text("search", 80))
 MOST_LINKS = 4
 
 
 def listing(view: View) -> None:
     """All questions, or those that the search finds."""
-    if shown("search"):
+    if is_visible("search"):
         _search_field(view.settings["search"])
     found = search(view.settings["search"])
     if not found:
@@ -43,11 +41,11 @@ def _search_field(words: str) -> None:
     st.text_input(
         _("Search"),
         words,
-        key=controlled("search", words),
+        key=sync_widget("search", words),
         placeholder=_("gamma, momentum, batch of one, …"),
         max_chars=80,
         width=420,
-        on_change=lambda: change_settings(search=value_of("search").strip()),
+        on_change=lambda: change_settings(search=widget_value("search").strip()),
     )
 
 
@@ -71,7 +69,7 @@ def one(view: View) -> None:
     guess = view.settings["guess"]
     guess_problem = _guess_problem(question, guess)
     answered = bool(guess) and not guess_problem
-    if shown("questions"):
+    if is_visible("questions"):
         st.button(_("All questions"), icon=":material/arrow_back:", type="tertiary", on_click=_open, args=("",))
     left, right = st.columns([2, 3], gap="large")
     with left:
@@ -80,7 +78,7 @@ def one(view: View) -> None:
             problem(guess_problem)
         if answered:
             _answer(question, guess)
-            if shown("questions"):
+            if is_visible("questions"):
                 _next(question)
     with right:
         if answered:
@@ -104,7 +102,7 @@ def _ask(question: Question, guess: str) -> None:
     prompt = prose(question.key)
     st.subheader(prompt.title, anchor=False)
     st.markdown(f"> {prompt.claim}")
-    if shown("guess"):
+    if is_visible("guess"):
         _predict(question, prompt, guess)
 
 
@@ -117,17 +115,17 @@ def _predict(question: Question, prompt: Prose, guess: str) -> None:
             options,
             options.index(guess) if guess in options else None,
             format_func=lambda option: prompt.options[option],
-            key=controlled(key, guess if guess in options else None),
-            on_change=lambda: change_settings(guess=value_of(key) or ""),
+            key=sync_widget(key, guess if guess in options else None),
+            on_change=lambda: change_settings(guess=widget_value(key) or ""),
         )
         return
     st.text_input(
         prompt.predict,
         guess,
-        key=controlled(key, guess),
+        key=sync_widget(key, guess),
         max_chars=40,
         placeholder=_("a number"),
-        on_change=lambda: change_settings(guess=value_of(key).strip()),
+        on_change=lambda: change_settings(guess=widget_value(key).strip()),
     )
 
 
@@ -162,7 +160,7 @@ def now_you_can_answer(page: str, view: View) -> None:
         return topic not in question.query, family not in question.query
 
     questions = sorted(questions_of_page(page), key=distance)[:MOST_LINKS]
-    if not questions or not shown("questions"):
+    if not questions or not is_visible("questions"):
         return
     st.caption(_("You should now be able to answer:"))
     with st.container(key="answers", gap="xsmall"):

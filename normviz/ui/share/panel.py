@@ -7,26 +7,21 @@ from typing import Any
 
 import streamlit as st
 
+from normviz.layers.messages import _
 from normviz.lessons.compare.page import layers_of
-from normviz.lessons.gradients import page as gradients
-from normviz.lessons.numerics import page as numerics
 from normviz.lessons.pages import PAGES
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import QUESTIONS
-from normviz.lessons.train_and_eval import page as train_and_eval
-from normviz.scene.scene import compact
-from normviz.scene.settings import Field, write_settings
+from normviz.scene.settings.page_settings import experiments
+from normviz.scene.settings.scene_settings import compact
+from normviz.scene.settings.setting import Setting, write_settings
 from normviz.scene.view import View
 from normviz.scene.visibility import BESIDE_THE_FIGURE, CONTROLS, FIGURE, PANELS, PARTS
 from normviz.ui.assets import SHARE, as_component_data
 from normviz.ui.state import offered
 
 GROUPS = (("Controls", CONTROLS), ("Page", PARTS), ("Figure", PANELS))
-EXPERIMENTS = {
-    "train_and_eval": train_and_eval.TITLES,
-    "gradients": gradients.TITLES,
-    "numerics": numerics.TITLES,
-}
+EXPERIMENTS = ("train_and_eval", "gradients", "numerics")
 LONG = BESIDE_THE_FIGURE | {
     "x",
     "normalized",
@@ -44,21 +39,21 @@ _mount = st.components.v2.component(
 )
 
 
-def share(page: str, view: View, fields: Sequence[Field], parts: Collection[str] = ()) -> None:
+def share(page: str, view: View, settings: Sequence[Setting], parts: Collection[str] = ()) -> None:
     """The button and its panel; in an embedded view, or one with hidden parts, the way to the full app.
 
     ``parts`` are the names of what the page shows beside its controls.
     """
-    data = {"page": page, "query": _pairs(view, fields)}
-    if st.context.is_embedded or view.frame.hidden:
+    data = {"page": page, "query": _pairs(view, settings)}
+    if st.context.is_embedded or view.display.hidden:
         _mount(key="open", data=as_component_data(data | {"kind": "open"}))
     if not st.context.is_embedded:
         _mount(key="share", data=as_component_data(data | _panel(page, view, parts)))
 
 
-def _pairs(view: View, fields: Sequence[Field]) -> list[list[str]]:
+def _pairs(view: View, settings: Sequence[Setting]) -> list[list[str]]:
     """The query without the frame."""
-    query = view.scene.query() | write_settings(fields, view.settings)
+    query = view.scene.query() | write_settings(settings, view.settings)
     return [[name, value] for name, value in query.items()]
 
 
@@ -72,15 +67,15 @@ def _panel(page: str, view: View, parts: Collection[str]) -> dict[str, Any]:
             for group, labels in GROUPS
         ],
         "short": [name for name in sorted(LONG & there) if name != "table" or _has_figure(there)],
-        "hidden": [name for name in sorted(there) if view.frame.hides(name)],
-        "caption": view.frame.caption,
+        "hidden": [name for name in sorted(there) if view.display.hides(name)],
+        "caption": view.display.caption,
         "hint": _hint(page, view),
     }
 
 
 def _choice(name: str, label: str, there: Collection[str]) -> dict[str, Any]:
     """``figure``: it stays where the figure stands alone."""
-    return {"name": name, "label": label, "figure": name in FIGURE or (name == "table" and not _has_figure(there))}
+    return {"name": name, "label": _(label), "figure": name in FIGURE or (name == "table" and not _has_figure(there))}
 
 
 def _has_figure(there: Collection[str]) -> bool:
@@ -97,7 +92,7 @@ def title(page: str, view: View) -> str:
     if page == "compare":
         return f"{named}: {', '.join(layers_of(view)[0])} {on}"
     if page in EXPERIMENTS:
-        named = f"{named}: {EXPERIMENTS[page][view.settings['show']]}"
+        named = f"{named}: {_(experiments(page)[view.settings['show']])}"
     return f"{named}: {view.scene.layer} {on}" if page in FUNCTIONS else named
 
 

@@ -179,7 +179,7 @@ def test_every_step_is_drawn_as_large_as_x(drawn):
         reject()
     data, drawing = plain(steps_payload(e, whole(e))), whole(e)
     for panel, step in zip(data["panels"], steps(e), strict=True):
-        np.testing.assert_array_equal(unpacked(panel["z"]), drawing.lay(step.values.float().expand(shape).numpy()))
+        np.testing.assert_array_equal(unpacked(panel["z"]), drawing.flatten(step.values.float().expand(shape).numpy()))
         assert panel["why"]
         assert panel["links"] == "stats" or data[panel["links"]] is not None
     lit = {step for token in data["formula"] for step in token["steps"]}

@@ -117,13 +117,13 @@ def test_panels_are_the_ids_and_the_trace_laid_flat(drawn_norm, seed):
     made = drawn(e)
     data = view_payload(e, made)
     stats, params, *values = (cell_values(panel, data, made) for panel in data["panels"])
-    np.testing.assert_array_equal(stats, made.lay(e.stat_ids))
+    np.testing.assert_array_equal(stats, made.flatten(e.stat_ids))
     if e.param_ids is not None:
-        np.testing.assert_array_equal(params, made.lay(e.param_ids))
+        np.testing.assert_array_equal(params, made.flatten(e.param_ids))
         assert (params[~np.isnan(params)] < data["panels"][1]["groups"]).all()
     steps = (e.x, e.trace.normalized, e.trace.output)
     for panel, cells, step in zip(data["panels"][2:], values, steps, strict=True):
-        np.testing.assert_array_equal(cells, made.lay(step.numpy()))
+        np.testing.assert_array_equal(cells, made.flatten(step.numpy()))
         assert panel["high"] >= np.nanmax(np.abs(cells)) > panel["low"]
         check_strips(panel["strips"], step.double().numpy(), made)
 
@@ -161,9 +161,9 @@ def test_a_window_shows_that_part_of_ids_values_and_whole_moments(link, start):
     assert made.partial
     data = view_payload(e, made)
     stats, params, values = (cell_values(panel, data, made) for panel in data["panels"][:3])
-    np.testing.assert_array_equal(stats, made.lay(e.stat_ids[made.slices]))
-    np.testing.assert_array_equal(params, made.lay(e.param_ids[made.slices]))
-    np.testing.assert_array_equal(values, made.lay(e.x.numpy()[made.slices]))
+    np.testing.assert_array_equal(stats, made.flatten(e.stat_ids[made.slices]))
+    np.testing.assert_array_equal(params, made.flatten(e.param_ids[made.slices]))
+    np.testing.assert_array_equal(values, made.flatten(e.x.numpy()[made.slices]))
     panel, x = data["panels"][2], e.x.double().numpy()
     over = tuple(axis for axis in (made.row, made.col) if made.facets and axis is not None) or (made.col,)
     means = x.mean(axis=over, keepdims=True)

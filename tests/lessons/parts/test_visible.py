@@ -17,7 +17,8 @@ from normviz.lessons.parts.part import (
 )
 from normviz.lessons.parts.table import Column, Table
 from normviz.lessons.parts.visible import hideable_names, visible_parts
-from normviz.scene.visibility import PANELS, PARTS, Frame
+from normviz.scene.settings.page_settings import experiments
+from normviz.scene.visibility import PANELS, PARTS, Display
 
 TABLE = Table((Column("a", "a"),), ({"a": 1},))
 SMALL = [Sentence("s"), Text("t"), Details("d", (Text("in"), TABLE)), Text("over", of="table"), TABLE, Tabs((("c", (Code("x"), TABLE)),)), Caption("agrees", of="code")]  # fmt: skip
@@ -42,35 +43,32 @@ BY_HAND = [
 
 @pytest.mark.parametrize(("hidden", "left"), BY_HAND)
 def test_what_is_left(hidden, left):
-    assert kinds(visible_parts(SMALL, Frame(hidden))) == left
+    assert kinds(visible_parts(SMALL, Display(hidden))) == left
 
 
 def test_of_two_columns_the_one_that_is_left_stands_alone():
     chart = Chart("c", None, "alt")
-    assert visible_parts([Beside((chart,), (TABLE,))], Frame(("table",))) == [chart]
-    assert visible_parts([Beside((chart,), (TABLE,))], Frame(("all",))) == [chart]
-    assert visible_parts([Beside((chart,), (TABLE,))], Frame(("panels",))) == [TABLE]
-    assert visible_parts([Beside((chart,), (TABLE,))], Frame(("panels", "table"))) == []
+    assert visible_parts([Beside((chart,), (TABLE,))], Display(("table",))) == [chart]
+    assert visible_parts([Beside((chart,), (TABLE,))], Display(("all",))) == [chart]
+    assert visible_parts([Beside((chart,), (TABLE,))], Display(("panels",))) == [TABLE]
+    assert visible_parts([Beside((chart,), (TABLE,))], Display(("panels", "table"))) == []
 
 
 def test_the_caption_stands_under_the_last_figure():
     parts = PAGES["explore"].visible(PAGES["explore"].view({"caption": "Row <2>."}))
     at = parts.index(Legend("Row <2>."))
     assert isinstance(parts[at - 1], Panels)
-    assert visible_parts([TABLE, Text("t")], Frame((), "c")) == [TABLE, Legend("c"), Text("t")]
-    assert visible_parts([Note("n")], Frame(("all",), "c")) == [Note("n"), Legend("c")]
+    assert visible_parts([TABLE, Text("t")], Display((), "c")) == [TABLE, Legend("c"), Text("t")]
+    assert visible_parts([Note("n")], Display(("all",), "c")) == [Note("n"), Legend("c")]
 
 
 def views():
-    from normviz.lessons.gradients.page import TITLES as GRADIENTS
-    from normviz.lessons.numerics.page import TITLES as NUMERICS
-    from normviz.lessons.train_and_eval.page import TITLES as TRAINING
 
     yield from (("explore", {}), ("compare", {}), ("step_by_step", {}), ("explore", {"shape": "1025,1024"}))
     yield "step_by_step", {"layer": "RMSNorm([3,4,4])"}
-    yield from (("train_and_eval", {"show": show, "layer": "BatchNorm2d(3)"}) for show in TRAINING)
-    yield from (("gradients", {"show": show}) for show in GRADIENTS)
-    yield from (("numerics", {"show": show}) for show in NUMERICS)
+    yield from (("train_and_eval", {"show": show, "layer": "BatchNorm2d(3)"}) for show in experiments("train_and_eval"))
+    yield from (("gradients", {"show": show}) for show in experiments("gradients"))
+    yield from (("numerics", {"show": show}) for show in experiments("numerics"))
 
 
 @pytest.fixture(scope="module", params=list(views()), ids=str)
@@ -91,21 +89,21 @@ def test_each_name_hides_what_it_names_and_nothing_else(shown):
     _, _, parts = shown
     before = hideable_names(parts)
     for name in before & set(PARTS):
-        left = visible_parts(parts, Frame((name,)))
+        left = visible_parts(parts, Display((name,)))
         assert name not in hideable_names(part for part in left if not isinstance(part, Panels))
         assert before - hideable_names(left) <= {name, "details", *PANELS, "table"} | (
             before if name == "details" else set()
         )
     for name in before & set(PANELS):
         told = [
-            part.data.get("hidden") for part in flat(visible_parts(parts, Frame((name,)))) if isinstance(part, Panels)
+            part.data.get("hidden") for part in flat(visible_parts(parts, Display((name,)))) if isinstance(part, Panels)
         ]
         assert [name] in told
 
 
 def test_the_figure_alone_is_no_empty_page(shown):
     _, _, parts = shown
-    left = visible_parts(parts, Frame(("all",)))
+    left = visible_parts(parts, Display(("all",)))
     assert left
     assert {type(part) for part in left} <= {Panels, Chart, Table, Note, Beside}
     for panels in (part for part in left if isinstance(part, Panels)):

@@ -11,14 +11,15 @@ from urllib.parse import parse_qsl
 
 import pytest
 
+from normviz.lessons.compare.fit_layers import fit_layers
 from normviz.lessons.pages import PAGES
 from normviz.lessons.questions import facts as building_blocks
 from normviz.lessons.questions.page import prediction
 from normviz.lessons.questions.question import Question, answer, facts_of, prose
 from normviz.lessons.questions.registry import BANK, QUESTIONS, by_topic, search
 from normviz.lessons.questions.topics import HEADINGS, heading
-from normviz.scene.fit_layers import chosen
-from normviz.scene.query import READERS, read
+from normviz.scene.query import read
+from normviz.scene.settings.scene_settings import SCENE_SETTINGS
 
 every_question = pytest.mark.parametrize("question", QUESTIONS.values(), ids=list(QUESTIONS))
 
@@ -172,11 +173,11 @@ def test_the_view_opens_without_a_problem(question: Question):
     assert parse_qsl(question.query) == list(pairs.items())  # as a link carries it
     page = PAGES[question.page]
     view = page.view(question.query)
-    assert set(pairs) <= set(READERS) | {field.name for field in page.fields}
+    assert set(pairs) <= set(SCENE_SETTINGS) | {field.name for field in page.fields}
     assert read(pairs).problem is None
     assert view.problem is None
     if layers := view.settings.get("layers", ()):
-        kept, problem = chosen(layers, view.scene)
+        kept, problem = fit_layers(layers, view.scene)
         assert problem is None
         assert len(kept) == len(layers)
 

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from normviz.analysis.comparison import FEWEST, MOST, compare
-from normviz.scene.fit_layers import _chosen, chosen, usual_layers
+from normviz.lessons.compare.fit_layers import _fit_to, default_layers, fit_layers
 from normviz.scene.query import read
 
 USUAL = [
@@ -28,8 +28,8 @@ def scene(link):
 
 @pytest.mark.parametrize(("link", "layers"), USUAL)
 def test_the_scenes_own_layer_and_the_usual_ones_beside_it(link, layers):
-    assert list(usual_layers(scene(link))) == layers
-    assert chosen(layers, scene(link)) == (tuple(layers), None)
+    assert list(default_layers(scene(link))) == layers
+    assert fit_layers(layers, scene(link)) == (tuple(layers), None)
 
 
 CHOSEN = [
@@ -50,7 +50,7 @@ CHOSEN = [
 
 @pytest.mark.parametrize(("link", "texts", "layers", "words"), CHOSEN)
 def test_layers_are_refitted_or_left_out_with_a_word(link, texts, layers, words):
-    found, problem = chosen(texts, scene(link))
+    found, problem = fit_layers(texts, scene(link))
     assert list(found) == layers
     assert (problem is None) if words is None else words in problem
 
@@ -59,28 +59,28 @@ def test_layers_are_refitted_or_left_out_with_a_word(link, texts, layers, words)
 @pytest.mark.parametrize("texts", [[], ["x"], ["LayerNorm(1)"], ["x", "y", "z"], ["RMSNorm(6)"] * 6])
 def test_where_fewer_than_two_are_left_the_usual_ones_join(link, texts):
     on = scene(link)
-    found, _ = chosen(texts, on)
+    found, _ = fit_layers(texts, on)
     assert len(found) >= FEWEST
-    assert set(found) <= {*usual_layers(on), *chosen([*texts, *usual_layers(on)], on)[0]}
+    assert set(found) <= {*default_layers(on), *fit_layers([*texts, *default_layers(on)], on)[0]}
 
 
 def test_six_at_most():
     texts = [f"LayerNorm([4], eps={eps})" for eps in range(1, 9)]
-    assert len(chosen(texts, scene(""))[0]) == MOST
+    assert len(fit_layers(texts, scene(""))[0]) == MOST
 
 
 @given(st.lists(st.text(max_size=30) | st.sampled_from([text for row in CHOSEN for text in row[1]]), max_size=8))
 def test_whatever_is_said_can_be_compared(texts):
     for link in ("", "shape=6", "shape=1,1", "shape=2,4,4,3&layout=NHWC"):
         on = scene(link)
-        layers, _ = chosen(texts, on)
+        layers, _ = fit_layers(texts, on)
         assert len(compare(layers, on.shape, on.layout).explanations) == len(layers)
-        assert chosen(layers, on) == (layers, None)
+        assert fit_layers(layers, on) == (layers, None)
 
 
 def test_a_click_does_not_choose_again():
     one, other = scene("shape=2,6&at=0,1"), scene("shape=2,6&at=1,5")
-    found = chosen(["LayerNorm([6])", "RMSNorm(6)"], one)
-    before = _chosen.cache_info().misses
-    assert chosen(("LayerNorm([6])", "RMSNorm(6)"), other) == found
-    assert _chosen.cache_info().misses == before
+    found = fit_layers(["LayerNorm([6])", "RMSNorm(6)"], one)
+    before = _fit_to.cache_info().misses
+    assert fit_layers(("LayerNorm([6])", "RMSNorm(6)"), other) == found
+    assert _fit_to.cache_info().misses == before

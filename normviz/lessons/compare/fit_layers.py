@@ -1,0 +1,74 @@
+"""The layers of a comparison on a tensor that may have changed since they were chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from normviz.analysis.comparison import FEWEST, MOST, suggestions
+from normviz.layers.axes import parse_layout
+from normviz.layers.errors import NormvizError
+from normviz.layers.fit import refit
+from normviz.layers.layer import Layer
+from normviz.layers.norm import Norm
+from normviz.scene.cache import described
+from normviz.scene.scene import Scene
+
+DEFAULT_FAMILIES = ("BatchNorm", "LayerNorm", "InstanceNorm", "GroupNorm")
+
+
+def fit_layers(texts: Sequence[str], scene: Scene) -> tuple[tuple[str, ...], str | None]:
+    """The texts of two to six layers that take the scene's tensor, and the first error, if any.
+
+    A layer of the catalogue whose sizes no longer fit is refitted without a message. A pattern for other axes, or a text that is not a
+    layer, is left out with a message. Where fewer than two layers remain, the default layers are added.
+    """
+    return _fit_to(tuple(texts[:MOST]), scene.shape, scene.layout, scene.layer)
+
+
+def default_layers(scene: Scene) -> tuple[str, ...]:
+    """The scene's own layer and one of each default family; at least two, for any tensor."""
+    return _defaults(scene.shape, scene.layout, scene.layer)
+
+
+# Cached by what they depend on: another selected element makes another scene, but not another choice.
+
+
+@lru_cache(maxsize=256)
+def _fit_to(
+    texts: tuple[str, ...], shape: tuple[int, ...], layout: str, layer: Layer | Norm
+) -> tuple[tuple[str, ...], str | None]:
+    kept: list[str] = []
+    problem = None
+    for text in texts:
+        try:
+            kept.append(_fit(Layer.parse(text), shape, layout))
+        except NormvizError as error:
+            problem = problem or str(error)
+    kept += _defaults(shape, layout, layer) if len(set(kept)) < FEWEST else ()
+    return tuple(dict.fromkeys(kept))[:MOST], problem
+
+
+@lru_cache(maxsize=256)
+def _defaults(shape: tuple[int, ...], layout: str, layer: Layer | Norm) -> tuple[str, ...]:
+    able = suggestions(shape, layout)
+    by_family: dict[str, str] = {}
+    for text in reversed(able):
+        by_family[Layer.parse(text).kind.family] = text  # type: ignore[union-attr]
+    own_family = layer.kind.family if isinstance(layer, Layer) else ""
+    others = [by_family[family] for family in DEFAULT_FAMILIES if family in by_family and family != own_family]
+    layers = (_fit(layer, shape, layout), *others)[:4]
+    spare = [text for text in able if text not in layers]
+    return (*layers, *spare[: max(0, FEWEST - len(layers))])
+
+
+def _fit(layer: Layer | Norm, shape: tuple[int, ...], layout: str) -> str:
+    """The text of the layer, refitted where its sizes do not fit the tensor."""
+    try:
+        described(layer, shape, layout)
+    except NormvizError:
+        if not isinstance(layer, Layer):
+            raise
+        layer = refit(layer, shape, parse_layout(layout, len(shape)))
+        described(layer, shape, layout)
+    return str(layer) if isinstance(layer, Layer) else repr(layer)

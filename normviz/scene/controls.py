@@ -1,0 +1,389 @@
+"""Controls: how a reader changes a view. A control has one input or several, as data for whatever draws them.
+
+Most settings have a control of their own (``scene_control``, ``page_control``). The shape, the layout and the layer are changed by
+several controls, which are declared here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+from normviz.layers.axes import parse_layout
+from normviz.layers.catalogue import FAMILIES, KINDS
+from normviz.layers.errors import NormvizError
+from normviz.layers.fit import divisors, kind_for
+from normviz.layers.layer import Layer
+from normviz.layers.messages import N_, _
+from normviz.scene import edits
+from normviz.scene.repair import Reading, with_fields
+from normviz.scene.scene import MOST_VALUES, Scene
+from normviz.scene.settings.scene_settings import DATA_LABELS, DATA_SETTING, LARGEST_INTEGER, PARAMS, SEED
+from normviz.scene.settings.setting import Choice, Number, Segments, Setting, Slider, Text, Toggle, Widget
+
+FIRST_LAYOUTS = ("ND", "NLC", "NCHW")
+LAYOUTS = ("ND", "NLC", "NCL", "LNC", "NCHW", "NHWC", "NCDHW", "D", "CL", "CHW", "CDHW")
+LISTED_FAMILIES = (
+    "LayerNorm",
+    "RMSNorm",
+    "BatchNorm",
+    "InstanceNorm",
+    "GroupNorm",
+    "ChannelsFirstLayerNorm",
+    "DimNorm",
+)
+PATTERN_FAMILY = "Norm"
+FAMILY_LABELS = {
+    "ChannelsFirstLayerNorm": N_("LayerNorm, C first"),
+    "DimNorm": N_("One axis (dim)"),
+    PATTERN_FAMILY: N_("Your own pattern"),
+}
+FLAG_LABELS = {
+    "affine": N_("affine: gamma, beta"),
+    "elementwise_affine": "elementwise_affine",
+    "bias": N_("bias: beta"),
+    "track_running_stats": "track_running_stats",
+}
+EPS_CHOICES = ("0.001", "1e-05", "1e-06", "1e-08", "1e-12")
+MOST_SEGMENTS = 6
+EDITED = "edited"
+
+
+class Changeable(Protocol):
+    """A view, as far as controls know it."""
+
+    @property
+    def scene(self) -> Scene: ...
+    @property
+    def settings(self) -> Any: ...
+    def with_scene(self, reading: Reading) -> Any: ...
+    def with_settings(self, problem: str | None = None, **values: Any) -> Any: ...
+
+
+V = TypeVar("V", bound=Changeable)
+
+
+@dataclass(frozen=True)
+class Input:
+    """One input, as a view shows it.
+
+    key       identifies it among the inputs of a page
+    label     what a reader sees
+    value     what it shows
+    widget    what kind of input it is
+    edit      the view that a new value makes of a view
+    together  the keys of inputs whose values ``edit`` takes together, as a tuple
+    """
+
+    key: str
+    label: str
+    value: Any
+    widget: Widget
+    edit: Callable[[Any, Any], Any]
+    width: int | None = None
+    help: str | None = None
+    disabled: bool = False
+    together: tuple[str, ...] = ()
+
+    def changed(self, view: V, value: Any) -> V:
+        """The view after the reader has entered ``value``; a choice that was deselected changes nothing."""
+        changed: V = view.with_settings() if value is None else self.edit(view, value)
+        return changed
+
+
+@dataclass(frozen=True)
+class Control:
+    """One or more inputs with a name.
+
+    name    in ``hide=``
+    label   in the list of what can be hidden, as a message
+    inputs  those of a view; none where the control does not apply
+    """
+
+    name: str
+    label: str
+    inputs: Callable[[Any], Sequence[Input]]
+
+
+def scene_control(setting: Setting, edit: Callable[[Scene, Any], Reading] | None = None) -> Control:
+    """The control of a setting of the scene."""
+
+    def change(scene: Scene, value: Any) -> Reading:
+        return with_fields(scene, **{setting.name: setting.parse(str(value))})
+
+    def inputs(view: Changeable) -> list[Input]:
+        if not setting.applies(view):
+            return []
+        value, widget = getattr(view.scene, setting.name), _labelled(setting.widget)
+        return [Input(setting.name, setting.input_label, value, widget, _on_scene(edit or change))]
+
+    return Control(setting.hidden_by, setting.label, inputs)
+
+
+def page_control(setting: Setting) -> Control:
+    """The control of a setting of a page."""
+    typed = isinstance(setting.widget, Text)
+
+    def edit(view: Changeable, value: Any) -> Any:
+        try:
+            return view.with_settings(**{setting.name: setting.parse(value.strip()) if typed else value})
+        except NormvizError as error:
+            return view.with_settings(problem=str(error))
+
+    def inputs(view: Changeable) -> list[Input]:
+        if not setting.applies(view):
+            return []
+        value = view.settings[setting.name]
+        return [
+            Input(
+                f"set_{setting.name}" if isinstance(setting.widget, Text | Slider) else setting.name,
+                setting.input_label,
+                setting.format(value) if typed else value,
+                _labelled(setting.widget),
+                edit,
+                setting.width,
+                _(setting.help) if setting.help else None,
+            )
+        ]
+
+    return Control(setting.hidden_by, setting.label, inputs)
+
+
+def _labelled(widget: Widget | None) -> Widget:
+    """The widget with its labels in the reader's language."""
+    assert widget is not None
+    if isinstance(widget, Choice | Segments):
+        return type(widget)({key: _(label) for key, label in widget.options.items()})
+    return widget
+
+
+def _on_scene(edit: Callable[[Scene, Any], Reading]) -> Callable[[Any, Any], Any]:
+    """An edit of a view from an edit of its scene; a value that cannot be read changes nothing but the message."""
+
+    def change(view: Changeable, value: Any) -> Any:
+        try:
+            return view.with_scene(edit(view.scene, value))
+        except NormvizError as error:
+            return view.with_scene(Reading(view.scene, str(error)))
+
+    return change
+
+
+def _on_axis(edit: Callable[[Scene, Any, int], Reading], axis: Any) -> Callable[[Any, Any], Any]:
+    return _on_scene(lambda scene, value: edit(scene, axis, value))
+
+
+def _segments(options: dict[Any, str]) -> tuple[Widget, int | None]:
+    """Buttons where they are few; else a list."""
+    return (Segments(options), None) if len(options) <= MOST_SEGMENTS else (Choice(options), 140)
+
+
+def _with(options: Sequence[str], value: str) -> list[str]:
+    return [*options, *([] if value in options else [value])]
+
+
+# The tensor
+
+
+def _layout_axes(layout: str) -> str:
+    return ", ".join(parse_layout(layout, sum(letter.isalpha() for letter in layout))).upper()
+
+
+def _first_layouts(view: Changeable) -> list[Input]:
+    layout = view.scene.layout
+    options = Segments({each: _layout_axes(each) for each in _with(FIRST_LAYOUTS, layout)})
+    help_text = _(
+        "Values are computed up to {most:,} elements; counts and patterns hold for any size.", most=MOST_VALUES
+    )
+    return [Input("layout", _("Tensor"), layout, options, _on_scene(edits.with_layout), help=help_text)]
+
+
+def _all_layouts(view: Changeable) -> list[Input]:
+    layout = view.scene.layout
+    options = Choice({each: f"({_layout_axes(each)})" for each in _with(LAYOUTS, layout)})
+    return [Input("more_layout", _("Layout"), layout, options, _on_scene(edits.with_layout))]
+
+
+def _sizes(view: Changeable) -> list[Input]:
+    return [
+        Input(
+            f"size_{axis}",
+            axis.upper(),
+            size,
+            Number(
+                -LARGEST_INTEGER, LARGEST_INTEGER
+            ),  # a size that is too small gets a message, not a limit in silence
+            _on_axis(edits.with_size, axis),
+            width=76 if size < 1000 else 120,
+        )
+        for axis, size in zip(view.scene.axes, view.scene.shape, strict=True)
+    ]
+
+
+def _window(view: Changeable) -> list[Input]:
+    """Which part is drawn of a tensor that is not drawn whole."""
+    scene, drawing = view.scene, view.scene.grid
+    inputs = []
+    for axis in drawing.partial:
+        first, length, size = drawing.start[axis], drawing.extent[axis], scene.shape[axis]
+        step = length if size - length >= length else 1
+        label = _(
+            "Drawn: {axis} {first:,} to {last:,} of {size:,}",
+            axis=scene.axes[axis].upper(), first=first, last=first + length - 1, size=size,
+        )  # fmt: skip
+        slider = Slider(0, _round_up(size - length, step), step)
+        edit = _on_axis(edits.with_window, axis)
+        inputs.append(Input(f"from_{scene.axes[axis]}", label, _round_up(first, step), slider, edit, width=260))
+    return inputs
+
+
+def _round_up(number: int, step: int) -> int:
+    """The next multiple of ``step``: the last step of a slider may lead beyond the last window."""
+    return -(-number // step) * step
+
+
+# The layer
+
+
+def _family(view: Changeable) -> list[Input]:
+    scene = view.scene
+    now = scene.layer.kind.family if isinstance(scene.layer, Layer) else PATTERN_FAMILY
+    able = [family for family in LISTED_FAMILIES if family == now or _takes(family, scene)]
+    families = _with(_with(able, now) if now != PATTERN_FAMILY else able, PATTERN_FAMILY)
+    widget = Choice({family: _family_label(family, scene) for family in families}, relabelled=True)
+    return [Input("family", _("Layer"), now, widget, _on_scene(_with_family), width=168)]
+
+
+def _with_family(scene: Scene, chosen: str) -> Reading:
+    """``chosen`` may be a name of another rank, which the browser still shows: BatchNorm2d for what is BatchNorm1d now."""
+    family = KINDS[chosen].family if chosen in KINDS else chosen
+    same = isinstance(scene.layer, Layer) and scene.layer.kind.family == family
+    return Reading(scene) if same else edits.with_family(scene, family)
+
+
+def _takes(family: str, scene: Scene) -> bool:
+    return any(kind.takes_rank(len(scene.shape)) for kind in FAMILIES[family])
+
+
+def _family_label(family: str, scene: Scene) -> str:
+    if family in FAMILY_LABELS:
+        return _(FAMILY_LABELS[family])
+    try:
+        return kind_for(family, scene.axes).name
+    except NormvizError:
+        return family
+
+
+def _arguments(view: Changeable) -> list[Input]:
+    """The argument that decides the pattern."""
+    scene, layer = view.scene, view.scene.layer
+    given = layer.given if isinstance(layer, Layer) else {}
+    if "normalized_shape" in given:
+        return [_normalized_shape(scene, given["normalized_shape"])]
+    if "num_groups" in given:
+        options = {groups: str(groups) for groups in divisors(given["num_channels"])}
+        return [_argument("num_groups", options, given["num_groups"])]
+    if "dim" in given:
+        options = {axis: f"{axis} ({name.upper()})" for axis, name in enumerate(scene.axes)}
+        return [_argument("dim", options, given["dim"] % len(options))]
+    return []
+
+
+def _argument(name: str, options: dict[Any, str], value: Any) -> Input:
+    widget, width = _segments(options)
+    edit = _on_scene(lambda scene, chosen: edits.with_arguments(scene, **{name: chosen}))
+    return Input(name, name, value, widget, edit, width)
+
+
+def _normalized_shape(scene: Scene, chosen: Sequence[int]) -> Input:
+    """By its depth: how many of the last axes are normalized over."""
+    rank = len(scene.shape)
+    depths = [depth for depth in range(rank, 0, -1) if depth < rank or rank <= 2 or depth == len(chosen)]
+    widget, width = _segments(
+        {depth: ", ".join(axis.upper() for axis in scene.axes[rank - depth :]) for depth in depths}
+    )
+    edit = _on_scene(lambda scene, depth: edits.with_arguments(scene, normalized_shape=list(scene.shape[-depth:])))
+    return Input("depth", f"normalized_shape = {list(chosen)}", len(chosen), widget, edit, width)
+
+
+def _pattern(view: Changeable) -> list[Input]:
+    if isinstance(view.scene.layer, Layer):
+        return []
+    norm = view.scene.sharing.norm
+    keys = ("own_stats", "own_params")
+    edit = _on_scene(lambda scene, texts: edits.with_pattern_text(scene, *texts))
+    return [
+        Input(
+            keys[0], _("Statistics: kept axes right of the arrow"), edits.pattern_text(norm), Text(200), edit, 330,
+            _("To split an axis, give a size: n (g k) h w -> n g; g=2"), together=keys,
+        ),
+        Input(
+            keys[1], _("Parameters: the axes of gamma, or none"), "none" if norm.params is None else norm.params, Text(100), edit, 330,
+            together=keys,
+        ),
+    ]  # fmt: skip
+
+
+# Under "More"
+
+
+def _data(view: Changeable) -> list[Input]:
+    edited = view.scene.values is not None
+    labels = {key: _(label) for key, label in DATA_LABELS.items()}
+    options = {EDITED: _("edited by hand"), **labels} if edited else labels
+    value = EDITED if edited else view.scene.data
+    return [Input("data", _(DATA_SETTING.label), value, Choice(options), _on_scene(_with_data))]
+
+
+def _with_data(scene: Scene, name: str) -> Reading:
+    return Reading(scene) if name == EDITED else with_fields(scene, data=DATA_SETTING.parse(name), values=None)
+
+
+def _eps(view: Changeable) -> list[Input]:
+    layer = view.scene.layer
+    if not isinstance(layer, Layer):
+        return []
+    value, may_be_none = repr(layer.given["eps"]), layer.kind.eps_may_be_none
+    options = _with(["None", *EPS_CHOICES] if may_be_none else EPS_CHOICES, value)
+    help_text = _("Added to the variance inside the square root. None: the machine epsilon.") if may_be_none else None
+    widget = Choice({option: option for option in options}, accept_new=True)
+    return [Input("eps", "eps", value, widget, _on_scene(edits.with_eps), help=help_text)]
+
+
+def _flag(name: str) -> Control:
+    def inputs(view: Changeable) -> list[Input]:
+        layer = view.scene.layer
+        if not isinstance(layer, Layer) or name not in layer.given:
+            return []
+        edit = _on_scene(lambda scene, value: edits.with_arguments(scene, **{name: value}))
+        disabled = name == "bias" and not layer.affine
+        return [Input(name, _(FLAG_LABELS[name]), layer.given[name], Toggle(), edit, disabled=disabled)]
+
+    return Control(name, name, inputs)
+
+
+def _mode(view: Changeable) -> list[Input]:
+    layer = view.scene.layer
+    if not isinstance(layer, Layer) or "track_running_stats" not in layer.given:
+        return []
+    edit = _on_scene(lambda scene, training: edits.with_arguments(scene, training=training))
+    return [Input("training", _("Mode"), layer.training, Segments({True: "train()", False: "eval()"}), edit)]
+
+
+TENSOR = Control("tensor", N_("Tensor"), _first_layouts)
+SIZES = Control("sizes", N_("Sizes"), _sizes)
+LAYER = Control("layer", N_("Layer"), _family)
+ARGUMENTS = Control("arguments", N_("Its argument"), _arguments)
+PATTERN = Control("pattern", N_("Your own pattern"), _pattern)
+WINDOW = Control("window", N_("Which part is drawn"), _window)
+EPS = Control("eps", "eps", _eps)
+MODE = Control("mode", N_("Mode"), _mode)
+MORE_ABOUT_X = (
+    Control("layout", N_("Layout"), _all_layouts),
+    Control("data", DATA_SETTING.label, _data),
+    scene_control(SEED),
+    scene_control(PARAMS),
+)
+MORE_ABOUT_LAYER = (EPS, *map(_flag, FLAG_LABELS), MODE)
+SCENE_CONTROLS = (TENSOR, SIZES, LAYER, ARGUMENTS, PATTERN, WINDOW, *MORE_ABOUT_X, *MORE_ABOUT_LAYER)

@@ -1,0 +1,152 @@
+"""From wanted fields to a valid scene: the scene itself, or the nearest one and the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from normviz.layers.axes import LETTER, layout_text, parse_layout
+from normviz.layers.errors import NormvizError, echo
+from normviz.layers.fit import default_layer, kind_for, refit
+from normviz.layers.layer import Layer
+from normviz.layers.messages import _
+from normviz.layers.norm import Norm
+from normviz.scene.grid import grid
+from normviz.scene.scene import DEFAULT_FAMILY, DEFAULT_SHAPE, Scene, default_at
+
+Fields = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A valid scene, and the first error in what was asked for, if any."""
+
+    scene: Scene
+    problem: str | None = None
+
+
+def repair(**wanted: Any) -> Reading:
+    """The scene with these fields; if they are not valid, the nearest valid scene and the reason.
+
+    >>> repair(shape=(2, 3), at=(5, 5)).scene.at
+    (1, 2)
+    """
+    try:
+        return Reading(_scene(wanted))
+    except NormvizError as error:
+        problem = str(error)
+    # The bits of ``number`` choose the repairs: every combination of milder ones is tried before a harsher one.
+    for number in range(1, 2 ** len(REPAIRS)):
+        try:
+            return Reading(_scene(_repaired(wanted, number)), problem)
+        except NormvizError:
+            continue
+    return Reading(_scene({}), problem)
+
+
+def with_fields(scene: Scene, **changed: Any) -> Reading:
+    """The scene with other values of these fields."""
+    return repair(**scene_fields(scene) | changed)
+
+
+def scene_fields(scene: Scene) -> dict[str, Any]:
+    return {field.name: getattr(scene, field.name) for field in fields(scene)}
+
+
+def _repaired(wanted: Fields, number: int) -> Fields:
+    """The fields after the repairs that the bits of ``number`` choose, the harshest first."""
+    for place in reversed(range(len(REPAIRS))):
+        if number >> place & 1:
+            wanted = REPAIRS[place](wanted)
+    return wanted
+
+
+def _drop(name: str) -> Callable[[Fields], Fields]:
+    def drop(wanted: Fields) -> Fields:
+        if name not in wanted:
+            raise NormvizError(f"there is no {name} to drop.")
+        return {other: value for other, value in wanted.items() if other != name}
+
+    return drop
+
+
+def _move_window(wanted: Fields) -> Fields:
+    """Move the window into the tensor."""
+    shape, axes = _tensor(wanted)
+    return {**wanted, "start": grid(shape, axes, wanted.get("start", ())).start}
+
+
+def _refit_layer(wanted: Fields) -> Fields:
+    """Take the layer of the same family that fits the tensor."""
+    (shape, axes), layer = _tensor(wanted), wanted.get("layer")
+    if not isinstance(layer, Layer):
+        raise NormvizError("a pattern has no sizes to fit.")
+    return {**wanted, "layer": refit(layer, shape, axes)}
+
+
+def _widen_axis(wanted: Fields) -> Fields:
+    """Give one axis of size 1 the size 2: the first that gives every mean more than one value; if none does, all of them."""
+    shape, _axes = _tensor(wanted)
+    for axis in (axis for axis, size in enumerate(shape) if size == 1):
+        wider = {**wanted, "shape": (*shape[:axis], 2, *shape[axis + 1 :])}
+        try:
+            _scene(_refit_layer({name: wider[name] for name in wider if name in ("shape", "layout", "layer")}))
+        except NormvizError:
+            continue
+        return wider
+    return {**wanted, "shape": tuple(max(2, size) for size in shape)}
+
+
+REPAIRS = (
+    _drop("at"),
+    _move_window,
+    _drop("values"),
+    _refit_layer,
+    _drop("layout"),
+    _widen_axis,
+    _drop("layer"),
+    _drop("shape"),
+)
+
+
+def _scene(wanted: Fields) -> Scene:
+    shape, axes = _tensor(wanted)
+    given = {name: value for name, value in wanted.items() if name not in ("shape", "layout")}
+    if "layer" not in given:
+        given["layer"] = default_layer(DEFAULT_FAMILY, shape, axes)
+    if "start" not in given:
+        given["start"] = _window_with(given.get("at"), shape, axes)
+    if "at" not in given:
+        given["at"] = default_at(shape, axes, given["start"])
+    return Scene(shape, layout_text(axes), **given)
+
+
+def _tensor(wanted: Fields) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """The shape and its axes; without a layout, the axes that the layer expects."""
+    layer, shape = wanted.get("layer"), wanted.get("shape", DEFAULT_SHAPE)
+    layout = wanted.get("layout")
+    if isinstance(layer, Norm):
+        _check_letters(layer, shape)
+        layout = layout_text(layer.axes) if layout is None else layout
+    elif layout is None:
+        kind = layer.kind if layer else kind_for(DEFAULT_FAMILY, tuple("x" * len(shape)))
+        layout = kind.layout(len(shape))
+    return shape, parse_layout(layout, len(shape))
+
+
+def _check_letters(norm: Norm, shape: tuple[int, ...]) -> None:
+    norm.axis_sizes(shape)
+    for name in norm.axes:
+        if not LETTER.fullmatch(name.upper()):
+            raise NormvizError(
+                _("a view names each axis by one letter, as in 'n c h w -> n'; {name} has more.", name=echo(name))
+            )
+
+
+def _window_with(at: tuple[int, ...] | None, shape: tuple[int, ...], axes: tuple[str, ...]) -> tuple[int, ...]:
+    """The start of a window that contains the element ``at``."""
+    if at is None or len(at) != len(shape):
+        return ()
+    extent = grid(shape, axes).extent
+    return grid(shape, axes, tuple(i - i % part for i, part in zip(at, extent, strict=True))).start

@@ -1,0 +1,127 @@
+"""The settings of single pages, beside those of the scene. The first of a page with experiments chooses the experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from normviz.analysis.comparison import MOST
+from normviz.analysis.rounding.groups import DISTANCES, DTYPES
+from normviz.analysis.running.stream import BATCH_SIZES, LARGEST_DRIFT, STEPS
+from normviz.layers.messages import N_
+from normviz.scene.settings.setting import (
+    Segments,
+    Setting,
+    choice,
+    integer,
+    number,
+    number_or_none,
+    power_of_ten,
+    text,
+    texts,
+)
+
+LAST_STEP = 6  # no layer has more than seven steps
+MOST_DEVICES = 8
+LARGEST_CONSTANT, LARGEST_SCALE = 65_504, 10_000  # so that float16 holds every x
+SMALLEST_EPS = 1e-12
+
+
+def _experiment(options: Mapping[str, str], about: str, example: str) -> Setting:
+    return choice("show", options, label=N_("Experiment"), about=about, example=example, hide="experiment")
+
+
+def _in(*experiments: str) -> Callable[[Any], bool]:
+    """Settings of these experiments only."""
+    return lambda view: view.settings["show"] in experiments
+
+
+COMPARE = (
+    texts("layers", (), MOST, label=N_("Layers"), about=N_("the layers, separated by semicolons"), example="BatchNorm2d(3);LayerNorm([3,4,4])"),
+)  # fmt: skip
+STEP_BY_STEP = (integer("step", 0, LAST_STEP, 1, widget=None, about=N_("the step that is shown"), example="4"),)
+TRAIN_AND_EVAL = (
+    _experiment(
+        {
+            "stream": N_("Over time"),
+            "modes": "train() and eval()",
+            "batches": N_("Small batches"),
+            "sequences": N_("Sequences"),
+            "devices": N_("Several devices"),
+        },
+        N_("stream, modes, batches, sequences or devices"), "devices",
+    ),
+    integer("batch_size", 2, BATCH_SIZES[-1], 8, label=N_("batch size"), about=N_("the examples in a batch"), example="16", applies=_in("stream")),
+    number_or_none("momentum", 0, 1, 0.1, label=N_("momentum"), about=N_("the momentum of the running statistics; none for their plain mean"), example="none", applies=_in("stream")),
+    number("drift", -LARGEST_DRIFT, LARGEST_DRIFT, 0.0, label=N_("mean drifts by"), about=N_("how far the mean moves in each step"), example="0.5", applies=_in("stream")),
+    integer("steps", STEPS[0], STEPS[-1], 60, label=N_("steps"), about=N_("the number of batches"), example="100", applies=_in("stream")),
+    integer("count", 2, 256, 32, label=N_("sequences"), about=N_("the number of sequences"), example="64", applies=_in("sequences")),
+    integer("longest", 1, 100, 30, label=N_("longest"), about=N_("the length of the longest sequence"), example="50", applies=_in("sequences")),
+    integer("devices", 2, MOST_DEVICES, 4, label=N_("devices"), about=N_("the number of devices"), example="8", applies=_in("devices")),
+)  # fmt: skip
+GRADIENTS = (
+    _experiment(
+        {
+            "column": N_("Move one input"),
+            "matrix": N_("The whole Jacobian"),
+            "parameters": N_("gamma and beta"),
+            "backward": N_("Backward pass"),
+        },
+        N_("column, matrix, parameters or backward"), "matrix",
+    ),
+    choice(
+        "input",
+        {"x": N_("the tensor's own values"), "outlier": N_("one outlier a group"), "signs": N_("−1 and 1 in turn")},
+        segments=False, width=220, label=N_("Values of x"), help=N_("On the last two, derivatives vanish inside the group."),
+        about=N_("x: its own values, or outlier or signs, on which derivatives vanish"), example="signs",
+    ),
+)  # fmt: skip
+NUMERICS = (
+    _experiment(
+        {
+            "variance": N_("Four ways to a variance"),
+            "eps": N_("How small may eps be?"),
+            "constant": N_("A constant x"),
+            "single": N_("Groups of one"),
+            "placement": N_("eps inside or outside"),
+        },
+        N_("variance, eps, constant, single or placement"), "eps",
+    ),
+    choice(
+        "dtype", {name: name for name in DTYPES}, "float32", label=N_("dtype of x"),
+        about=N_("float16, bfloat16, float32 or float64"), example="float16", applies=_in("variance", "eps", "constant", "single"),
+    ),
+    power_of_ten("distance", 0, len(DISTANCES) - 1, 6, label=N_("distance from zero"), about=N_("how far x is from zero, a power of ten"), example="1e5", applies=_in("variance")),
+    power_of_ten("spread", -12, 3, -4, label=N_("spread"), about=N_("the standard deviation of x, a power of ten"), example="1e-3", applies=_in("eps")),
+    number("value", -LARGEST_CONSTANT, LARGEST_CONSTANT, 1234.567, width=300, label=N_("every element of x"), about=N_("every element of x"), example="0.1", applies=_in("constant")),
+    number("scale", 0, LARGEST_SCALE, 1000, width=300, label=N_("standard deviation of x"), about=N_("the standard deviation of x"), example="100", applies=_in("single")),
+    number("eps", SMALLEST_EPS, 1, 1e-5, width=300, label="eps", about=N_("the eps that is added inside and outside the root"), example="0.001", applies=_in("placement")),
+)  # fmt: skip
+QUESTIONS = (
+    text("q", 20, about=N_("the question"), example="s0"),
+    text(
+        "guess",
+        40,
+        label=N_("Prediction"),
+        about=N_("the prediction: the name of an option, or a number"),
+        example="48",
+    ),
+    text("search", 80, label=N_("Search"), about=N_("words that the listed questions contain"), example="gamma"),
+)
+
+PAGE_SETTINGS: Mapping[str, tuple[Setting, ...]] = {
+    "explore": (),
+    "compare": COMPARE,
+    "step_by_step": STEP_BY_STEP,
+    "train_and_eval": TRAIN_AND_EVAL,
+    "gradients": GRADIENTS,
+    "numerics": NUMERICS,
+    "questions": QUESTIONS,
+}
+
+
+def experiments(page: str) -> Mapping[str, str]:
+    """The experiments of a page: the title of each, as a message."""
+    widget = PAGE_SETTINGS[page][0].widget
+    assert isinstance(widget, Segments)
+    return widget.options

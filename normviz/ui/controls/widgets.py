@@ -1,0 +1,106 @@
+"""Draws inputs as Streamlit widgets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from normviz.scene.controls import Input
+from normviz.scene.settings.setting import Choice, Number, Segments, Several, Slider, Text, Toggle
+from normviz.ui.state import change_view, sync_labels, sync_widget, widget_value
+
+
+def draw(shown: Input, only_changes: bool = False) -> None:
+    """Draw the input. ``only_changes``: ignore a callback that leaves the view as it is."""
+
+    def apply() -> None:
+        keys = shown.together
+        value = tuple(map(widget_value, keys)) if keys else widget_value(shown.key)
+        change_view(shown.changed, value, only_changes=only_changes)
+
+    if isinstance(shown.widget, Choice) and shown.widget.relabelled:
+        sync_labels(shown.key, list(shown.widget.options.values()), shown.value)
+    options = {"key": sync_widget(shown.key, shown.value), "on_change": apply, "help": shown.help}
+    DRAWN[type(shown.widget)](shown, options if shown.width is None else options | {"width": shown.width})
+
+
+# The value is given as the default too: a browser that draws a widget anew starts from its default, and would report any other value
+# as the reader's choice.
+
+
+def _number(shown: Input, options: dict[str, Any]) -> None:
+    widget = shown.widget
+    assert isinstance(widget, Number)
+    st.number_input(shown.label, min_value=widget.low, max_value=widget.high, value=shown.value, step=1, **options)
+
+
+def _text(shown: Input, options: dict[str, Any]) -> None:
+    widget = shown.widget
+    assert isinstance(widget, Text)
+    st.text_input(
+        shown.label, shown.value, max_chars=widget.max_chars, placeholder=widget.placeholder or None, **options
+    )
+
+
+def _choice(shown: Input, options: dict[str, Any]) -> None:
+    widget = shown.widget
+    assert isinstance(widget, Choice)
+    keys = list(widget.options)
+    st.selectbox(
+        shown.label,
+        keys,
+        keys.index(shown.value),
+        format_func=lambda key: widget.options.get(key, key),  # a typed option is its own label
+        accept_new_options=widget.accept_new,
+        **options,
+    )
+
+
+def _segments(shown: Input, options: dict[str, Any]) -> None:
+    widget = shown.widget
+    assert isinstance(widget, Segments)
+    st.segmented_control(
+        shown.label,
+        list(widget.options),
+        format_func=widget.options.__getitem__,
+        default=shown.value,
+        required=True,
+        wrap=True,
+        **options,
+    )
+
+
+def _several(shown: Input, options: dict[str, Any]) -> None:
+    widget = shown.widget
+    assert isinstance(widget, Several)
+    st.multiselect(
+        shown.label, widget.options, shown.value, accept_new_options=True, max_selections=widget.most, **options
+    )
+
+
+def _slider(shown: Input, options: dict[str, Any]) -> None:
+    widget = shown.widget
+    assert isinstance(widget, Slider)
+    if widget.labels:
+        steps = range(widget.low, widget.high + 1, widget.step)
+        labels = dict(zip(steps, widget.labels, strict=True))
+        st.select_slider(shown.label, steps, shown.value, format_func=labels.__getitem__, **options)
+    else:
+        st.slider(shown.label, widget.low, widget.high, shown.value, widget.step, **options)
+
+
+def _toggle(shown: Input, options: dict[str, Any]) -> None:
+    st.toggle(shown.label, value=shown.value, disabled=shown.disabled, **options)
+
+
+DRAWN: dict[type, Callable[[Input, dict[str, Any]], None]] = {
+    Number: _number,
+    Text: _text,
+    Choice: _choice,
+    Segments: _segments,
+    Several: _several,
+    Slider: _slider,
+    Toggle: _toggle,
+}

@@ -1,0 +1,125 @@
+"""The controls of a view, as data: what each offers, and what a new value makes of the view."""
+
+import pytest
+
+from normviz.layers.messages import language
+from normviz.lessons.controls import rows
+from normviz.scene.controls import SCENE_CONTROLS, page_control
+from normviz.scene.query import read_view
+from normviz.scene.settings.page_settings import PAGE_SETTINGS
+from normviz.scene.settings.scene_settings import DATA_LABELS, PARAMETER_LABELS, SCENE_SETTINGS
+from normviz.scene.settings.setting import Choice, Segments, Several, Text
+from normviz.scene.visibility import CONTROLS
+from tests.fuzz.measure import cost
+from tests.scenes import query_of
+
+LAYERS = ["", "layer=BatchNorm2d(3)", "shape=2,6,3,3&layer=GroupNorm(2,6)", "layer=DimNorm(4,dim=0)&layout=NCHW", "layer=Norm('n c h w -> n','c')", "layer=RMSNorm(4)", "shape=1000,1000", "shape=2,3&values=1,2,3,4,5,6"]  # fmt: skip
+
+
+def view_of(link, page="explore"):
+    return read_view(query_of(link), PAGE_SETTINGS[page])
+
+
+def inputs_of(view, page="explore"):
+    shown = rows(page, view)
+    controls = [
+        control for row in shown for control in (*row.controls, *(one for column in row.more for one in column))
+    ]
+    return {one.key: one for control in controls for one in control.inputs(view)}
+
+
+PAGES = [
+    *(("explore", link) for link in LAYERS),
+    ("compare", ""),
+    ("step_by_step", ""),
+    *(("train_and_eval", f"show={show}") for show in ("stream", "modes", "batches", "sequences", "devices")),
+    ("gradients", ""),
+    *(("numerics", f"show={show}") for show in ("variance", "eps", "constant", "single", "placement")),
+]
+
+
+@pytest.mark.parametrize(("page", "link"), PAGES)
+def test_the_value_of_an_input_is_one_of_its_options_and_changes_nothing(page, link):
+    view = view_of(link, page)
+    for one in inputs_of(view, page).values():
+        if isinstance(one.widget, Choice | Segments):
+            assert one.value in one.widget.options
+        if isinstance(one.widget, Several):  # a list that the reader has chosen stays when the tensor changes
+            continue
+        value = one.value if not one.together else tuple(inputs_of(view, page)[key].value for key in one.together)
+        after = one.changed(view, value)
+        assert (after.scene, after.query(PAGE_SETTINGS[page]), after.problem) == (view.scene, view.query(PAGE_SETTINGS[page]), None), one.key  # fmt: skip
+
+
+@pytest.mark.parametrize(("page", "link"), PAGES)
+def test_a_choice_that_was_deselected_changes_nothing(page, link):
+    view = view_of(link, page)
+    for one in inputs_of(view, page).values():
+        assert one.changed(view, None) == view
+
+
+@pytest.mark.parametrize(("page", "link"), PAGES)
+def test_every_option_of_every_list_gives_a_view_that_reads_back_from_its_link(page, link):
+    view = view_of(link, page)
+    for one in inputs_of(view, page).values():
+        for option in getattr(one.widget, "options", ()) if isinstance(one.widget, Choice | Segments) else ():
+            after = one.changed(view, option)
+            assert read_view(after.query(PAGE_SETTINGS[page]), PAGE_SETTINGS[page]).scene == after.scene
+
+
+def test_each_setting_that_a_link_holds_is_declared_once_with_a_description_and_an_example():
+    everywhere = [*SCENE_SETTINGS.values(), *(one for settings in PAGE_SETTINGS.values() for one in settings)]
+    for setting in everywhere:
+        assert setting.about
+        assert setting.parse(setting.example) != setting.default
+        assert setting.hidden_by in CONTROLS or not setting.label
+
+
+def test_every_control_has_a_label_in_the_list_of_what_can_be_hidden():
+    for control in SCENE_CONTROLS:
+        assert CONTROLS[control.name] == control.label
+    labels = {name: label for name, label in CONTROLS.items() if not label}
+    assert labels == {}
+
+
+@pytest.mark.parametrize(("key", "value"), [("data", "noise"), ("params", "ones"), ("seed", -1)])
+def test_a_value_that_is_not_legal_changes_nothing_and_costs_little(key, value):
+    view = view_of("shape=641,1,1,1&layer=LayerNorm([1,1,1])")
+    found = cost(lambda: inputs_of(view)[key].changed(view, value))
+    assert f"{key}='{value}'" in found.answer.problem
+    assert found.answer.scene == view.scene
+    assert found.calls < 1500
+
+
+def test_the_labels_of_the_data_name_every_example():
+    assert list(DATA_LABELS) == ["normal", "counting", "scales", "images"]
+    assert list(PARAMETER_LABELS) == ["init", "index", "random"]
+
+
+def test_a_setting_of_a_page_takes_what_its_link_takes():
+    momentum = next(one for one in PAGE_SETTINGS["train_and_eval"] if one.name == "momentum")
+    view = view_of("", "train_and_eval")
+    (one,) = page_control(momentum).inputs(view)
+    assert (one.key, one.label, one.value) == ("set_momentum", "momentum (0 to 1, or none)", "0.1")
+    assert isinstance(one.widget, Text)
+    assert one.changed(view, " none ").settings["momentum"] is None
+    refused = one.changed(view, "2")
+    assert (refused.settings, refused.problem) == (
+        view.settings,
+        "momentum='2' must be a number, or none, from 0 to 1.",
+    )
+
+
+def test_both_texts_of_a_pattern_are_taken_together():
+    view = view_of("layer=Norm('n c h w -> n','c')")
+    one = inputs_of(view)["own_stats"]
+    after = one.changed(view, ("n c h w -> h", " none "))
+    assert repr(after.scene.layer) == "Norm('n c h w -> h')"
+
+
+def test_labels_follow_the_language_of_the_reader():
+    token = language.set("xx")
+    try:
+        assert inputs_of(view_of(""))["data"].label == "Values of x"  # no such catalogue: English
+    finally:
+        language.reset(token)
