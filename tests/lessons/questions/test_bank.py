@@ -173,7 +173,7 @@ def test_the_view_opens_without_a_problem(question: Question):
     assert parse_qsl(question.query) == list(pairs.items())  # as a link carries it
     page = PAGES[question.page]
     view = page.view(question.query)
-    assert set(pairs) <= set(SCENE_SETTINGS) | {field.name for field in page.fields}
+    assert set(pairs) <= set(SCENE_SETTINGS) | {field.name for field in page.settings}
     assert read(pairs).problem is None
     assert view.problem is None
     if layers := view.settings.get("layers", ()):
