@@ -1,4 +1,4 @@
-"""Powers of ten and eps as the page Numerics shows them, and the limits of its settings."""
+"""eps and numbers as the page Numerics shows them."""
 
 from __future__ import annotations
 
