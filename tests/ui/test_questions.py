@@ -30,7 +30,7 @@ def test_all_questions_are_listed_under_their_topics():
 
 
 @pytest.mark.parametrize("words", ["gamma", "  GAMMA  eval ", "momentum"])
-def test_the_search_leaves_those_that_have_all_its_words(words):
+def test_the_search_lists_the_questions_with_all_its_words(words):
     app = turned(page("questions"), "search", words)
     complete(app)
     assert query(app) == {"search": words.strip()}
@@ -38,14 +38,14 @@ def test_the_search_leaves_those_that_have_all_its_words(words):
     assert 0 < len(titles(app)) < len(QUESTIONS)
 
 
-def test_a_search_that_finds_nothing_says_so():
+def test_a_search_without_results_shows_a_message():
     app = page("questions", "search=zzzz")
     complete(app)
     assert titles(app) == []
     assert len(told(app)) == 1
 
 
-def test_a_question_is_opened_from_the_list_and_left_again():
+def test_a_question_opens_from_the_list_and_closes_again():
     app = page("questions").button(key=f"ask_{CHOICE.key}").click().run()
     complete(app)
     assert query(app) == {"q": CHOICE.key}
@@ -88,7 +88,7 @@ def test_an_answered_question_has_its_own_address(question):
     complete(turned(page("questions", f"q={question.key}"), f"guess_{question.key}", wrong_guess(question)))
 
 
-def test_from_a_question_one_link_opens_the_page_with_the_case():
+def test_a_link_opens_the_page_that_shows_the_answer():
     app = page("questions", f"q={CHOICE.key}&guess={facts_of(CHOICE)['right']}")
     (link,) = app.get("page_link")
     shown = page(CHOICE.page, dict(parse_qsl(link.proto.query_string)))

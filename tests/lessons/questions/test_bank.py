@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from importlib import import_module
-from math import isfinite
 from time import process_time
 from urllib.parse import parse_qsl
 
@@ -20,8 +19,6 @@ from normviz.lessons.questions.registry import BANK, QUESTIONS, by_topic, search
 from normviz.lessons.questions.topics import HEADINGS, heading
 from normviz.scene.query import read
 from normviz.scene.settings.scene_settings import SCENE_SETTINGS
-
-every_question = pytest.mark.parametrize("question", QUESTIONS.values(), ids=list(QUESTIONS))
 
 MOST_SECONDS = 10
 MOST_WORDS = 90
@@ -75,25 +72,27 @@ def test_all_facts_are_computed_in_seconds():
 # Prose.
 
 
-@every_question
-def test_prose_is_short_and_complete(question: Question):
-    text = prose(question.key)
-    assert text.title[0].isupper() or text.title[0] in '`"' or text.title.startswith("torch")
-    assert len(text.title) <= LONGEST_TITLE
-    assert "\n" not in text.title
-    assert text.claim
-    assert text.predict
-    assert not text.options or 2 <= len(text.options) <= 5
-    assert len(set(text.options.values())) == len(text.options)
-    assert 2 <= len(sentences(text.answer)) <= 5
-    assert len(answer(question).split()) <= MOST_WORDS
+def test_titles_are_short_and_start_like_a_sentence():
+    titles = {key: prose(key).title for key in QUESTIONS}
+    assert [title for title in titles.values() if len(title) > LONGEST_TITLE] == []
+    assert [title for title in titles.values() if not re.match(r"[A-Z`\"]|torch ", title)] == []
 
 
-@every_question
-def test_no_number_is_typed_by_hand(question: Question):
-    text = prose(question.key)
-    assert set(numbers_in(text.title) + numbers_in(text.claim)) <= QUOTED_NUMBERS.get(question.key, set())
-    assert numbers_in(text.answer) == []
+def test_options_differ_and_are_two_to_five():
+    options = {key: list(prose(key).options.values()) for key in QUESTIONS}
+    assert {key: found for key, found in options.items() if len(found) not in (0, 2, 3, 4, 5)} == {}
+    assert {key: found for key, found in options.items() if len(set(found)) < len(found)} == {}
+
+
+def test_answers_have_two_to_five_sentences_and_few_words():
+    assert {key: n for key in QUESTIONS if not 2 <= (n := len(sentences(prose(key).answer))) <= 5} == {}
+    assert {key: n for key in QUESTIONS if (n := len(answer(QUESTIONS[key]).split())) > MOST_WORDS} == {}
+
+
+def test_no_number_is_typed_by_hand():
+    assert {key: found for key in QUESTIONS if (found := numbers_in(prose(key).answer))} == {}
+    quoted = {key: set(numbers_in(prose(key).title) + numbers_in(prose(key).claim)) for key in QUESTIONS}
+    assert {key: found for key, found in quoted.items() if found} == QUOTED_NUMBERS
 
 
 @pytest.mark.parametrize("text", ["There are 48 gammas.", "{gammas} gammas, 4 means and `LayerNorm(3)`."])
@@ -124,27 +123,29 @@ def test_titles_and_claims_are_not_repeated():
 # Facts and options.
 
 
-@every_question
-def test_every_placeholder_has_a_fact_and_every_fact_a_placeholder(question: Question):
-    assert set(re.findall(r"\{(\w+)\}", prose(question.key).answer)) == set(facts_of(question)) - {"right"}
+def test_every_placeholder_has_a_fact_and_every_fact_a_placeholder():
+    placeholders = {key: set(re.findall(r"\{(\w+)\}", prose(key).answer)) for key in QUESTIONS}
+    assert placeholders == {key: set(facts_of(question)) - {"right"} for key, question in QUESTIONS.items()}
 
 
-@every_question
-def test_facts_are_plain_values(question: Question):
-    facts = facts_of(question).items()
-    assert {name: type(value) for name, value in facts if type(value) not in (int, float, str, tuple)} == {}
+def test_facts_are_plain_values():
+    facts = {(key, name): value for key in QUESTIONS for name, value in facts_of(QUESTIONS[key]).items()}
+    assert {place: value for place, value in facts.items() if type(value) not in (int, float, str, tuple)} == {}
 
 
-@every_question
-def test_one_guess_is_right_and_all_others_are_wrong(question: Question):
-    right, options, is_right = facts_of(question)["right"], prose(question.key).options, prediction(question).is_right
-    if options:
-        assert [key for key in options if is_right(key)] == [right]
-        return
-    assert isinstance(right, int | float)
-    assert isfinite(right)
-    assert is_right(str(right))
-    assert not any(is_right(str(wrong)) for wrong in (right + 1, right - 1, right * 2 + 1, -right - 1))
+def test_exactly_one_option_is_right():
+    choices = {key: prose(key).options for key in QUESTIONS if prose(key).options}
+    right = {key: [option for option in choices[key] if prediction(QUESTIONS[key]).is_right(option)] for key in choices}
+    assert right == {key: [facts_of(QUESTIONS[key])["right"]] for key in choices}
+
+
+def test_a_number_near_the_right_one_is_wrong():
+    for question in QUESTIONS.values():
+        if not prose(question.key).options:
+            right, is_right = facts_of(question)["right"], prediction(question).is_right
+            assert isinstance(right, int | float)
+            assert is_right(str(right))
+            assert not any(is_right(str(wrong)) for wrong in (right + 1, right - 1, right * 2 + 1, -right - 1))
 
 
 @pytest.mark.parametrize("key", [key for key in QUESTIONS if key.startswith("s")])
@@ -167,7 +168,7 @@ def test_every_option_of_a_document_s_question_is_checked_with_torch(key: str, m
 # Views, sources and the search.
 
 
-@every_question
+@pytest.mark.parametrize("question", QUESTIONS.values(), ids=list(QUESTIONS))
 def test_the_view_opens_without_a_problem(question: Question):
     pairs = dict(pair.split("=", 1) for pair in question.query.split("&"))
     assert parse_qsl(question.query) == list(pairs.items())  # as a link carries it
@@ -182,21 +183,20 @@ def test_the_view_opens_without_a_problem(question: Question):
         assert len(kept) == len(layers)
 
 
-@every_question
-def test_every_source_has_a_name_and_a_matching_address(question: Question):
-    assert question.sources
-    for source in question.sources:
+def test_every_source_has_a_name_and_a_matching_address():
+    assert [key for key, question in QUESTIONS.items() if not question.sources] == []
+    for source in {source for question in QUESTIONS.values() for source in question.sources}:
         assert source.name.strip()
         assert not source.address or re.fullmatch(r"https://\S+", source.address)
         if numbered := re.fullmatch(r"(\S+) (?:PR )?#(\d+)", source.name):
             assert re.fullmatch(rf"https://github\.com/\S+/(issues|pull)/{numbered[2]}", source.address)
 
 
-@every_question
-def test_the_search_finds_a_question_by_its_title_and_topic(question: Question):
-    longest = max(re.findall(r"[A-Za-z_]+", prose(question.key).title.replace("`", "")), key=len)
-    assert question in search(longest)
-    assert question in search(f"  {longest.upper()} {heading(question.topic).split()[-1]} ")
+def test_the_search_finds_a_question_by_its_title_and_topic():
+    for key, question in QUESTIONS.items():
+        longest = max(re.findall(r"[A-Za-z_]+", prose(key).title.replace("`", "")), key=len)
+        assert question in search(longest)
+        assert question in search(f"  {longest.upper()} {heading(question.topic).split()[-1]} ")
 
 
 def test_an_empty_search_finds_all_and_an_unknown_word_nothing():

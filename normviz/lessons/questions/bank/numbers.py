@@ -240,7 +240,8 @@ def one_element() -> Facts:
     }
     return {
         "beta": layer.beta,
-        "rms": " and ".join(f"{value:.3g}" for value in sorted(set(rms.output.flatten().tolist()))),
+        "negative": float(rms.output.min()),
+        "positive": float(rms.output.max()),
         "noise": group.from_beta,
         "scale": f"{group.x.abs().max():,.0f}",
         "right": min(options, key=lambda key: options[key] or 0.0),

@@ -133,6 +133,7 @@ def q15() -> Statements:
     by_layer = {found.layer: found for found in single_elements()}
     return {
         "LayerNorm of one element gives beta for any x": by_layer["LayerNorm(1)"].from_beta == 0,
+        "RMSNorm of one element gives two values": len(by_layer["RMSNorm(1)"].output.unique()) == 2,
         "RMSNorm keeps the sign of x and nothing else": by_layer["RMSNorm(1)"].from_sign == 0,
         "GroupNorm is near beta": facts("q15")["noise"] < 0.1,
         "BatchNorm refuses to train": refuses("BatchNorm1d(3)", normal(1, 3)),
