@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
-from normviz.layers.messages import N_
+from normviz.layers.messages import N_, _
 from normviz.lessons import explore, step_by_step
 from normviz.lessons.compare import page as compare
 from normviz.lessons.gradients import page as gradients
@@ -28,18 +28,22 @@ def _problem_of_view(view: View) -> str | None:
 class Page:
     """A page.
 
-    title            displayed through ``_``
-    fields           its settings beside the scene
+    label            the title, displayed through ``_``
+    settings         its settings beside the scene
     parts            the parts of a view
     problem          the first error in the link, if any
     whole_in_answer  does the answer to a question show all parts of its view, or only the linked figure?
     """
 
-    title: str
+    label: str
     settings: Sequence[Setting]
     parts: Callable[[View], Iterable[Part]]
     problem: Callable[[View], str | None] = _problem_of_view
     whole_in_answer: bool = False
+
+    @property
+    def title(self) -> str:
+        return _(self.label)
 
     def view(self, query: Mapping[str, str] | str) -> View:
         """The view that a query asks for."""

@@ -1,4 +1,4 @@
-"""The linked heatmap as a Streamlit component: clicks and edits come back as changes of the view."""
+"""The figures as a Streamlit component. Clicks and edits in a linked view change the view on the server."""
 
 from __future__ import annotations
 
@@ -24,48 +24,48 @@ _mount = st.components.v2.component(
 
 
 def linked_view(data: dict[str, Any], events: Sequence[str]) -> None:
-    """Mount a linked view. Without events it keeps its selection to itself.
+    """Mount a linked view. Without events, a selection in it sends nothing to the server.
 
-    ``turn`` numbers the last click that was heard, so that the view can tell an answer to it from an older one.
+    ``turn`` is the number of the last click that the server received, so that the view can ignore an answer to an older one.
     """
-    told = {"turn": st.session_state.get(TURN, 0)} if events else {"editable": False, "alone": True}
-    heard: dict[str, Any] = {f"on_{name}_change": CALLBACKS[name] for name in events}
-    _mount(key=KEY, data=as_component_data(data | {"plotly": PLOTLY.path} | told), **heard)
+    state = {"turn": st.session_state.get(TURN, 0)} if events else {"editable": False, "alone": True}
+    callbacks: dict[str, Any] = {f"on_{name}_change": CALLBACKS[name] for name in events}
+    _mount(key=KEY, data=as_component_data(data | {"plotly": PLOTLY.path} | state), **callbacks)
 
 
 def chart(lines: Lines, alt: str, key: str) -> None:
-    """A plain chart; ``alt`` says in a sentence what it shows."""
+    """Mount a chart; ``alt`` describes it in a sentence."""
     _mount(key=key, data=as_component_data(chart_payload(lines, alt) | {"plotly": PLOTLY.path}))
 
 
 def tabs(html: str, key: str) -> None:
-    """Tabs whose parts all stand in the HTML: one message to the browser, whatever is in them."""
+    """Mount the HTML of tabs: one message to the browser for all of them."""
     _mount(key=key, data=as_component_data({"kind": "tabs", "html": html}))
 
 
-def _selected() -> None:
-    sent = _sent("select")
-    if sent is not None:
-        change(edits.with_selected, _index(sent.get("at")), by=FIGURE)
+def _select() -> None:
+    event = _event("select")
+    if event is not None:
+        change(edits.with_selected, _index(event.get("at")), by=FIGURE)
 
 
-def _edited() -> None:
-    sent = _sent("edit")
-    index = _index(sent.get("at")) if sent else None
-    value = sent.get("value") if sent else None
+def _edit() -> None:
+    event = _event("edit")
+    index = _index(event.get("at")) if event else None
+    value = event.get("value") if event else None
     if index is not None and isinstance(value, int | float) and not isinstance(value, bool):
-        change(edits.with_value, index, value)  # the controls, too: x is none of the examples now
+        change(edits.with_value, index, value)  # not by=FIGURE: the control shows that x is edited
 
 
-def _stepped() -> None:
-    sent = _sent("step")
-    step = sent.get("step") if sent else None
+def _step() -> None:
+    event = _event("step")
+    step = event.get("step") if event else None
     if type(step) is int:
         change_settings(step=min(max(step, 0), LAST_STEP), by=FIGURE)
 
 
-def _sent(name: str) -> dict[str, Any] | None:
-    value = (st.session_state.get(KEY) or {}).get(name)  # none where the view went away before its word came
+def _event(name: str) -> dict[str, Any] | None:
+    value = (st.session_state.get(KEY) or {}).get(name)  # no state if the view was removed before its event arrived
     if not isinstance(value, Mapping):
         return None
     if type(value.get("turn")) is int:
@@ -77,4 +77,4 @@ def _index(at: Any) -> tuple[int, ...] | None:
     return tuple(at) if isinstance(at, list | tuple) and all(type(i) is int for i in at) else None
 
 
-CALLBACKS = {"select": _selected, "edit": _edited, "step": _stepped}
+CALLBACKS = {"select": _select, "edit": _edit, "step": _step}

@@ -18,7 +18,7 @@ from normviz.ui.controls.rows import draw_controls
 from normviz.ui.render import show
 from normviz.ui.share.panel import share
 from normviz.ui.state import current, latest
-from normviz.ui.text import notices, problem
+from normviz.ui.text import show_notes, show_problem
 
 
 def page(name: str, notes: bool = True) -> None:
@@ -52,9 +52,9 @@ def _figure(name: str, notes: bool, names: set[str], first: list[Part]) -> None:
     leading = list(takewhile(lambda part: isinstance(part, Sentence | Text), parts))
     with st.container():  # one element, so that what follows keeps its place when a message comes or goes
         with st.container():
-            problem(described.problem(view))
+            show_problem(described.problem(view))
             if notes:
-                notices(view)
+                show_notes(view)
         show(leading)
     show(parts[len(leading) :])
     if not _is_complete(view):

@@ -1,4 +1,4 @@
-"""Text on a page: messages."""
+"""Messages above the figure, and text that Markdown must not interpret."""
 
 from __future__ import annotations
 
@@ -12,18 +12,22 @@ if TYPE_CHECKING:
 
 
 def literal(text: str) -> str:
-    """The text as Markdown that shows it as it is: a message may quote what a link says."""
+    """The text with its punctuation escaped for Markdown, because a message may quote a link.
+
+    >>> literal("a*b")
+    'a\\\\*b'
+    """
     return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text)
 
 
-def problem(text: str | None) -> None:
-    """What was wrong with the wish, if anything."""
+def show_problem(text: str | None) -> None:
+    """Show the error in the link, if any."""
     if text:
         st.warning(literal(text), icon=":material/error:")
 
 
-def notices(view: View) -> None:
-    """What is legal but seldom meant."""
+def show_notes(view: View) -> None:
+    """Show the notes about a layer that is legal but rarely intended."""
     if view.display.hides("notes") or view.display.hides("text"):
         return
     for note in view.scene.sharing.notes:

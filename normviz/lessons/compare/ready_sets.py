@@ -22,18 +22,23 @@ MOST_VALUES = 2**18
 class ReadySet:
     """Layers to see side by side.
 
-    key, title     in the link, and displayed
+    key            in the link
+    label          the title, displayed through ``_``
     shape, layout  of x
     layers         as text
     note           what to look at; ``{0.counts.parameters}`` is a number of the first Explanation, code is in backquotes
     """
 
     key: str
-    title: str
+    label: str
     shape: tuple[int, ...]
     layout: str
     layers: tuple[str, ...]
     note: str
+
+    @property
+    def title(self) -> str:
+        return _(self.label)
 
     @property
     def query(self) -> dict[str, str]:
@@ -47,25 +52,29 @@ class ReadySet:
         return compare(self.layers, self.shape, self.layout)
 
     @cached_property
+    def twin_difference(self) -> float:
+        n, length, channels = self.shape
+        return flattened_twin((n, length, channels))
+
+    @property
     def twin(self) -> str:
         """For the loops: their difference from BatchNorm1d on the flattened x; empty for other sets."""
         if LOOPS not in self.layers:
             return ""
         n, length, channels = self.shape
-        flat = length * channels
         return _(
             "The loops on x and `BatchNorm1d({flat})` on x flattened to ({n}, {flat}): largest difference **{difference}**.",
             n=n,
-            flat=flat,
-            difference=format_difference(flattened_twin((n, length, channels))),
+            flat=length * channels,
+            difference=format_difference(self.twin_difference),
         )
 
-    @cached_property
+    @property
     def text(self) -> str:
         """The note with its numbers.
 
         >>> READY_SETS["loops"].text.split(".")[0]
-        'The loops average over N alone: **15** means'
+        'The loops average over N only: **15** means'
         """
         return _(self.note).format(*self.comparison.explanations)
 

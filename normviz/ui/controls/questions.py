@@ -16,7 +16,7 @@ from normviz.scene.view import View
 from normviz.ui.paths import PAGE_SCRIPTS
 from normviz.ui.render import show
 from normviz.ui.state import change_settings, is_visible, sync_widget, widget_value
-from normviz.ui.text import problem
+from normviz.ui.text import show_problem
 
 MOST_LINKS = 4
 
@@ -63,7 +63,7 @@ def one(view: View) -> None:
     try:
         question = find_question(view.settings["q"])
     except NormvizError as error:
-        problem(None if view.problem else str(error))
+        show_problem(None if view.problem else str(error))
         listing(view)
         return
     guess = view.settings["guess"]
@@ -75,7 +75,7 @@ def one(view: View) -> None:
     with left:
         _ask(question, guess)
         if guess_problem and not view.problem:
-            problem(guess_problem)
+            show_problem(guess_problem)
         if answered:
             _answer(question, guess)
             if is_visible("questions"):

@@ -1,0 +1,93 @@
+"""Every text on a page passes through the messages, so that a translation needs no change of code."""
+
+import gettext
+import re
+
+import pytest
+
+from normviz.layers import messages
+from normviz.lessons.compare.ready_sets import READY_SETS
+from normviz.lessons.pages import PAGES
+from normviz.lessons.parts.part import Caption, Chart, Details, Note, Panels, Sentence, Text, flat
+from normviz.lessons.parts.table import Table
+
+QUERIES = {
+    "explore": ["", "layer=BatchNorm2d(3).eval()", "layer=InstanceNorm2d(3)", "shape=4096,4096&layer=LayerNorm(4096)"],
+    "compare": ["", *(" &".join(f"{name}={value}" for name, value in ready.query.items()).replace(" ", "") for ready in READY_SETS.values())],
+    "step_by_step": ["", "shape=4096,4096&layer=LayerNorm(4096)"],
+    "train_and_eval": [*(f"show={show}" for show in ("stream", "modes", "batches", "sequences", "devices")), "momentum=none", "show=modes&layer=BatchNorm2d(3)"],
+    "gradients": [f"show={show}" for show in ("column", "matrix", "parameters", "backward")],
+    "numerics": [f"show={show}" for show in ("variance", "eps", "constant", "single", "placement")],
+}  # fmt: skip
+CASES = [(page, query) for page, queries in QUERIES.items() for query in queries]
+SYMBOLS = {
+    "δᵢⱼ",
+    "− 1 / m",
+    "− x̂ᵢ x̂ⱼ / m",
+    "d output i / d x j",
+    "train()",
+    "eval()",
+    "train() − eval()",
+    "dout",
+    "x",
+    "",
+}
+NAMES = {"dgamma", "dbeta"}
+CODE_LABELS = {"", "eps", "dx", "dgamma", "dbeta", "< 0", "torch", "Keras", "Flax"}
+
+
+class Marked(gettext.NullTranslations):
+    """A language that puts ⟦brackets⟧ around every message."""
+
+    def gettext(self, message):
+        return f"⟦{message}⟧"
+
+    def ngettext(self, one, many, n):
+        return f"⟦{one if n == 1 else many}⟧"
+
+
+@pytest.fixture
+def marked(monkeypatch):
+    monkeypatch.setattr(messages, "_catalogue", lambda name: Marked())
+
+
+def texts(part):
+    """The texts that a part displays, without those of the parts in it."""
+    match part:
+        case Sentence(text) | Text(text) | Caption(text) | Note(text):
+            return [text]
+        case Details(title):
+            return [title]
+        case Chart():
+            return [part.alt, *(trace["name"] for trace in part.lines.data if not is_code(trace["name"]))]
+        case Table():
+            return [
+                column.head for column in part.columns if column.label not in CODE_LABELS and not is_code(column.label)
+            ]
+        case Panels():
+            data = part.data
+            captions = [panel.get("caption", "") for panel in data["panels"]] if data["kind"] == "values" else []
+            return [text for text in captions if text not in SYMBOLS]
+    return []
+
+
+def words_outside_messages(text):
+    while "⟦" in text:
+        text = re.sub("⟦[^⟦⟧]*⟧", "", text)
+    return re.findall("[A-Za-z]{2,}", text)
+
+
+def is_code(label):
+    return not label or label.startswith(("torch ", "eps=", "running_", "sigma /")) or label[0].isupper()
+
+
+@pytest.mark.parametrize(("page", "query"), CASES)
+def test_every_text_of_a_page_is_a_message(marked, page, query):
+    shown = [text for part in flat(PAGES[page].parts(PAGES[page].view(query))) for text in texts(part)]
+    assert shown
+    assert {word for text in shown for word in words_outside_messages(text)} <= NAMES
+
+
+def test_titles_are_messages(marked):
+    for titled in (*PAGES.values(), *READY_SETS.values()):
+        assert titled.title.startswith("⟦")
