@@ -16,16 +16,16 @@ __all__ = ["main"]
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; its exit code. Ctrl-C while torch is imported ends the process."""
-    with _left_at_once():
+    with _interrupt_ends_at_once():
         from normviz.cli.command import main as command
     return command(argv)
 
 
 @contextmanager
-def _left_at_once() -> Iterator[None]:
-    """Ctrl-C leaves without unwinding: an import that is interrupted may fail with any error, and nothing is written yet."""
-    usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if not usual or threading.current_thread() is not threading.main_thread():
+def _interrupt_ends_at_once() -> Iterator[None]:
+    """Let Ctrl-C end the process without unwinding: an interrupted import may fail with any error, and nothing is written yet."""
+    default = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if not default or threading.current_thread() is not threading.main_thread():
         yield
         return
     signal.signal(signal.SIGINT, _leave)

@@ -1,6 +1,6 @@
-"""The command: its arguments, what each sub-command does, and how it ends.
+"""The command: its arguments, what each sub-command does, and its exit code.
 
-Exit code 0: done; 2: the request cannot be met, and one line on stderr says what to do; 130 or 143: stopped from outside.
+0: done; 2: the request cannot be met, and one line on stderr explains it; 130 or 143: interrupted or stopped.
 """
 
 from __future__ import annotations
@@ -28,43 +28,49 @@ from normviz.export.site.pages import Entry
 from normviz.figures.bundle import plotly_js
 from normviz.figures.palette import THEMES
 from normviz.layers.errors import NormvizError, NormvizWarning
+from normviz.layers.messages import N_, _, ngettext
 
 WRONG, INTERRUPTED = 2, 130
-ABOUT = "See which elements of a tensor share a mean and a variance, and which share a gamma and a beta."
+ABOUT = N_("See which elements of a tensor share a mean and a variance, and which share a gamma and a beta.")
 
 
 class Stopped(BaseException):
-    """The process was asked to end."""
+    """The process received SIGTERM."""
 
 
 class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        raise NormvizError(f"{message}; {self.prog} --help shows what can be given.")
+        raise NormvizError(_("{message}; {command} --help lists the arguments.", message=message, command=self.prog))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; its exit code."""
     use_one_thread()
-    given = list(sys.argv[1:] if argv is None else argv)
+    arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         with _stoppable(), warnings.catch_warnings():
-            warnings.simplefilter("ignore", NormvizWarning)  # the page says it too
-            args = _parser().parse_args(_joined(given))
+            warnings.simplefilter("ignore", NormvizWarning)  # the page shows it too
+            args = _parser().parse_args(_join_values(arguments))
             args.run(args)
     except NormvizError as error:
         return _failed(str(error), WRONG)
     except UnicodeEncodeError:
-        return _failed("an argument is no text; write it in UTF-8.", WRONG)
+        return _failed(_("an argument is not text; write it in UTF-8."), WRONG)
     except OSError as error:
         return _failed(
-            f"{error.filename or 'the output'}: {error.strerror or error}; make room, or write to another place.", WRONG
+            _(
+                "{file}: {reason}; make room, or write to another place.",
+                file=error.filename or _("the output"),
+                reason=error.strerror or error,
+            ),
+            WRONG,
         )
     except MemoryError:
-        return _failed("there is too little memory for this; give a smaller shape.", WRONG)
+        return _failed(_("there is not enough memory for this; give a smaller shape."), WRONG)
     except KeyboardInterrupt:
-        return _failed("interrupted; no file is half-written.", INTERRUPTED)
+        return _failed(_("interrupted; no file is half-written."), INTERRUPTED)
     except Stopped:
-        return _failed("stopped; no file is half-written.", 128 + signal.SIGTERM)
+        return _failed(_("stopped; no file is half-written."), 128 + signal.SIGTERM)
     return 0
 
 
@@ -74,17 +80,17 @@ def _failed(message: str, code: int) -> int:
     return code
 
 
-def _joined(given: list[str]) -> list[str]:
-    """``--values -1,2`` as ``--values=-1,2``: what begins with a minus sign would be taken for a flag."""
-    if "--values" not in given[:-1]:
-        return given
-    at = given.index("--values")
-    return [*given[:at], f"--values={given[at + 1]}", *given[at + 2 :]]
+def _join_values(arguments: list[str]) -> list[str]:
+    """``--values -1,2`` as ``--values=-1,2``: argparse would take a value that begins with a minus sign for an option."""
+    if "--values" not in arguments[:-1]:
+        return arguments
+    at = arguments.index("--values")
+    return [*arguments[:at], f"--values={arguments[at + 1]}", *arguments[at + 2 :]]
 
 
 @contextmanager
 def _stoppable() -> Iterator[None]:
-    """SIGTERM is raised as Stopped, so that what was begun is removed."""
+    """Raise Stopped on SIGTERM, so that unfinished files are removed."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -100,92 +106,104 @@ def _stop(number: int, frame: FrameType | None) -> None:
 
 
 def _parser() -> Parser:
-    parser = Parser("normviz", description=ABOUT, allow_abbrev=False)
+    parser = Parser("normviz", description=_(ABOUT), allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"normviz {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
 
-    export = commands.add_parser("export", help="one HTML file that needs no server", allow_abbrev=False)
+    export = commands.add_parser("export", help=_("one HTML file that needs no server"), allow_abbrev=False)
     views.add_view(export)
-    file = export.add_argument_group("the file")
-    file.add_argument("-o", "--out", metavar="FILE", required=True, help="such as page.html")
+    file = export.add_argument_group(_("the file"))
+    file.add_argument("-o", "--out", metavar="FILE", required=True, help=_("such as page.html"))
     _theme(file, CHOICES, FOLLOW)
     file.add_argument(
-        "--plotlyjs", metavar="inline|cdn|PATH", default="inline", help="where plotly.js is; PATH as the page sees it"
+        "--plotlyjs",
+        metavar="inline|cdn|PATH",
+        default="inline",
+        help=_("where plotly.js is; PATH as the page sees it"),
     )
-    file.add_argument("--caption", default="", help="a line below the figures")
-    file.add_argument("--title", help="of the page")
+    file.add_argument("--caption", default="", help=_("a line below the figures"))
+    file.add_argument("--title", help=_("the title of the page"))
     export.set_defaults(run=_export)
 
-    image = commands.add_parser("image", help="a picture: SVG, PNG or PDF", allow_abbrev=False)
+    image = commands.add_parser("image", help=_("a picture: SVG, PNG or PDF"), allow_abbrev=False)
     views.add_view(image)
-    picture = image.add_argument_group("the picture")
-    picture.add_argument("-o", "--out", metavar="FILE", required=True, help="ends in .svg, .png or .pdf")
+    picture = image.add_argument_group(_("the picture"))
+    picture.add_argument("-o", "--out", metavar="FILE", required=True, help=_("ends in .svg, .png or .pdf"))
     _theme(picture, THEMES, "light")
-    picture.add_argument("--width", metavar="PIXELS", type=int, help="of the file")
+    picture.add_argument("--width", metavar="PIXELS", type=int, help=_("the width of the file"))
     picture.add_argument("--scale", metavar="2", type=float, default=2.0, help="pixels of a PNG for one of the figure")
     image.set_defaults(run=_image)
 
-    site = commands.add_parser("site", help="a static site of all questions and comparisons", allow_abbrev=False)
-    site.add_argument("out", metavar="OUT", help="the directory")
-    site.add_argument("--zip", action="store_true", help="write OUT.zip too")
+    site = commands.add_parser("site", help=_("a static site of all questions and comparisons"), allow_abbrev=False)
+    site.add_argument("out", metavar="OUT", help=_("the directory"))
+    site.add_argument("--zip", action="store_true", help=_("write OUT.zip too"))
     _theme(site, CHOICES, FOLLOW)
     site.add_argument(
-        "--only", metavar="KEY", nargs="+", default=(), help="questions and ready-made sets, such as s0 four"
+        "--only", metavar="KEY", nargs="+", default=(), help=_("questions and ready-made sets, such as s0 four")
     )
-    site.add_argument("--force", action="store_true", help="write also where other files are")
+    site.add_argument("--force", action="store_true", help=_("write even if the directory has other files"))
     site.set_defaults(run=_site)
 
-    plotly = commands.add_parser("plotlyjs", help="plotly.js as a file, for --plotlyjs PATH", allow_abbrev=False)
-    plotly.add_argument("out", metavar="FILE", help="such as plotly.min.js")
+    plotly = commands.add_parser("plotlyjs", help=_("plotly.js as a file, for --plotlyjs PATH"), allow_abbrev=False)
+    plotly.add_argument("out", metavar="FILE", help=_("such as plotly.min.js"))
     plotly.set_defaults(run=_plotlyjs)
     return parser
 
 
-def _theme(parser: argparse._ActionsContainer, themes: Iterable[str], usual: str) -> None:
-    parser.add_argument("--theme", choices=tuple(themes), default=usual, help=f"usually {usual}")
+def _theme(parser: argparse._ActionsContainer, themes: Iterable[str], default: str) -> None:
+    help_text = _("default: {default}", default=default)
+    parser.add_argument("--theme", choices=tuple(themes), default=default, help=help_text)
 
 
 def _export(args: argparse.Namespace) -> None:
     checked(args.out)
     output = views.output(args).with_(theme=args.theme, plotlyjs=args.plotlyjs, caption=args.caption)
     write(args.out, (output if args.title is None else replace(output, title=args.title)).to_html())
-    _tell(args.out)
+    _print_size(args.out)
 
 
 def _image(args: argparse.Namespace) -> None:
     checked(args.out)
     parts = views.output(args).parts
     for path in save(parts, args.out, theme=args.theme, scale=args.scale, width=args.width):
-        _tell(path)
+        _print_size(path)
 
 
 def _site(args: argparse.Namespace) -> None:
     packed = f"{args.out.rstrip('/') or '.'}.zip"
     if args.zip:
         if Path(args.out).name in ("", "..", "."):
-            raise NormvizError("--zip needs a directory with a name of its own, such as site.")
+            raise NormvizError(_("--zip needs a directory with a name of its own, such as site."))
         checked(packed)
     made = build(args.out, theme=args.theme, only=args.only, force=args.force, progress=_progress)
     if args.zip:
         pack(args.out, made, packed)
-        _tell(packed)
-    print(f"{Path(args.out) / 'index.html'}: open it, or serve the directory ({len(made)} files)")
+        _print_size(packed)
+    index = Path(args.out) / "index.html"
+    print(
+        ngettext(
+            "{index}: open it, or serve the directory ({n} file)",
+            "{index}: open it, or serve the directory ({n} files)",
+            len(made),
+            index=index,
+        )
+    )
 
 
 def _plotlyjs(args: argparse.Namespace) -> None:
     write(args.out, plotly_js())
-    _tell(args.out)
+    _print_size(args.out)
 
 
 def _progress(entries: Sequence[Entry]) -> Iterable[Entry]:
-    """The pages, with a bar where someone looks on."""
+    """The pages, with a progress bar on a terminal."""
     from tqdm import tqdm
 
     shown: Iterable[Entry] = tqdm(entries, unit="page", disable=None, leave=False)
     return shown
 
 
-def _tell(path: str | Path) -> None:
-    """What was written, where it is a file."""
+def _print_size(path: str | Path) -> None:
+    """Print the size of what was written, if it is a file."""
     if Path(path).is_file():
         print(f"{path}: {Path(path).stat().st_size / 1000:,.0f} kB")

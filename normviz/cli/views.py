@@ -1,4 +1,4 @@
-"""Which view a command is about: its arguments, and the Output that they ask for. x is the app's example."""
+"""The view that a command shows: its arguments, and the Output that they describe. x is the app's example."""
 
 from __future__ import annotations
 
@@ -9,41 +9,35 @@ from math import prod
 from normviz.export.links import asked_by, of_query
 from normviz.export.output import Output
 from normviz.layers.errors import NormvizError, echo, listed
+from normviz.layers.messages import _
 from normviz.lessons.compare.ready_sets import READY_SETS
 from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.part import Tabs
 from normviz.lessons.questions.registry import QUESTIONS
 from normviz.scene.scene import MOST_VALUES
+from normviz.scene.settings.scene_settings import SCENE_SETTINGS
 
-SCENE = {
-    "shape": ("2,3,4,4", "the sizes of x"),
-    "layout": ("NHWC", "the axis letters of x, where they are not the layer's own"),
-    "data": ("NAME", "x: normal, counting, scales or images"),
-    "seed": ("0", "of x, where it is random"),
-    "params": ("NAME", "gamma and beta: init, index or random"),
-    "values": ("1,2,3", "x's own values, for up to 64 elements"),
-    "at": ("1,2,0,3", "the selected element, or none"),
-}
+# Each setting of a scene is an option; the layer is an argument without a name.
+OPTIONS = {name: setting for name, setting in SCENE_SETTINGS.items() if name != "layer"}
 
 
 def add_view(parser: ArgumentParser) -> None:
-    """What every command that shows a view takes."""
-    what = parser.add_argument_group("what to show")
-    what.add_argument("layer", metavar="LAYER", nargs="?", help='such as "LayerNorm([3,4,4])"')
-    what.add_argument("--layers", metavar="LAYER", nargs="+", help="several layers, one tab each")
-    what.add_argument(
-        "--lesson", metavar="NAME", help="a page, such as step_by_step or compare; a question, such as s0; or a ready-made set, such as four"
-    )  # fmt: skip
-    what.add_argument("--link", metavar="LINK", help='any link of the app, such as "/compare?shape=2,3,4,4"')
-    what.add_argument("--hide", metavar="NAME,NAME", help="parts to leave out, such as code,worked")
-    tensor = parser.add_argument_group("the tensor and the layer's numbers, as in a link of the app")
-    for name, (example, meaning) in SCENE.items():
-        tensor.add_argument(f"--{name}", metavar=example, help=meaning)
+    """Add the arguments of every command that shows a view."""
+    what = parser.add_argument_group(_("what to show"))
+    what.add_argument("layer", metavar="LAYER", nargs="?", help=_('such as "LayerNorm([3,4,4])"'))
+    what.add_argument("--layers", metavar="LAYER", nargs="+", help=_("several layers, one tab each"))
+    lesson = _("a page, such as step_by_step or compare; a question, such as s0; or a ready-made set, such as four")
+    what.add_argument("--lesson", metavar="NAME", help=lesson)
+    what.add_argument("--link", metavar="LINK", help=_('any link of the app, such as "/compare?shape=2,3,4,4"'))
+    what.add_argument("--hide", metavar="NAME,NAME", help=_("parts to leave out, such as code,worked"))
+    tensor = parser.add_argument_group(_("the tensor and the layer's numbers, as in a link of the app"))
+    for name, setting in OPTIONS.items():
+        tensor.add_argument(f"--{name}", metavar=setting.example, help=_(setting.about))
 
 
 def output(args: Namespace) -> Output:
-    """The view. Raises NormvizError where the arguments say none, contradict each other, or ask for what there is not."""
-    scene = {name: value for name in SCENE if (value := getattr(args, name)) is not None}
+    """The view. Raises NormvizError if the arguments describe none, contradict each other, or name something unknown."""
+    scene = {name: value for name in OPTIONS if (value := getattr(args, name)) is not None}
     if args.link is not None:
         _alone(args, scene, "link", ("layer", "layers", "lesson"))
         page, query = asked_by(args.link)
@@ -55,7 +49,7 @@ def output(args: Namespace) -> Output:
         return _set([{**scene, "layer": text} for text in dict.fromkeys(args.layers)], args.hide)
     if args.layer is None:
         raise NormvizError(
-            'nothing to show; name a layer, such as "LayerNorm([3,4,4])", or give --layers, --lesson or --link.'
+            _('nothing to show; name a layer, such as "LayerNorm([3,4,4])", or give --layers, --lesson or --link.')
         )
     return _view("explore", scene | {"layer": args.layer}, args.hide)
 
@@ -65,7 +59,9 @@ def _lesson(args: Namespace, scene: dict[str, str]) -> Output:
     if name in PAGES:
         own = {"layer": args.layer} if args.layer is not None else {}
         if args.layers and name != "compare":
-            raise NormvizError(f"--lesson {name} shows one layer; name it without --layers, or take --lesson compare.")
+            raise NormvizError(
+                _("--lesson {name} shows one layer; name it without --layers, or use --lesson compare.", name=name)
+            )
         if args.layers:
             own = {"layer": args.layer or args.layers[0], "layers": ";".join(args.layers)}
         return _view(name, scene | own, args.hide)
@@ -74,12 +70,16 @@ def _lesson(args: Namespace, scene: dict[str, str]) -> Output:
         ready = READY_SETS.get(name)
         return _view("compare", ready.query, args.hide) if ready else _view("questions", {"q": name}, args.hide)
     raise NormvizError(
-        f"--lesson {echo(name)} is unknown; choose {listed([*PAGES, *READY_SETS])}, or a question such as s0 or q22."
+        _(
+            "--lesson {name} is unknown; choose {options}, or a question such as s0 or q22.",
+            name=echo(name),
+            options=listed([*PAGES, *READY_SETS]),
+        )
     )
 
 
 def _set(queries: list[dict[str, str]], hide: str | None) -> Output:
-    """One tab a layer, each with its page Explore."""
+    """One tab for each layer, with its page Explore."""
     views = [_view("explore", query, hide) for query in queries]
     titles = [PAGES["explore"].view(query).scene.sharing.title for query in queries]
     tabs = Tabs(tuple((title, view.parts) for title, view in zip(titles, views, strict=True)))
@@ -89,20 +89,24 @@ def _set(queries: list[dict[str, str]], hide: str | None) -> Output:
 
 def _view(page: str, query: dict[str, str], hide: str | None) -> Output:
     if hide is not None and page not in PAGES:
-        raise NormvizError("a question shows all of itself; leave --hide out.")
+        raise NormvizError(_("a question is always shown whole; leave --hide out."))
     query = query if hide is None else query | {"hide": hide}
     if page in PAGES:
         scene = PAGES[page].view(query).scene
         if not scene.computable:
             raise NormvizError(
-                f"x has {prod(scene.shape):,} elements, too many to compute with; give a shape of up to {MOST_VALUES:,}."
+                _(
+                    "x has {size:,} elements, too many to compute with; give a shape of up to {most:,}.",
+                    size=prod(scene.shape),
+                    most=MOST_VALUES,
+                )
             )
     return of_query(page, query)
 
 
 def _alone(args: Namespace, scene: dict[str, str], name: str, others: tuple[str, ...]) -> None:
-    """Raise NormvizError where something is given that ``--name`` says already."""
+    """Raise NormvizError if an argument is given that ``--name`` already determines."""
     given = [other for other in others if getattr(args, other)] + list(scene)
     if given:
-        said = given[0] if given[0] == "layer" else f"--{given[0]}"
-        raise NormvizError(f"--{name} says what to show; leave {said} out.")
+        other = given[0] if given[0] == "layer" else f"--{given[0]}"
+        raise NormvizError(_("--{name} determines what is shown; leave {other} out.", name=name, other=other))

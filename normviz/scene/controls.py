@@ -374,7 +374,7 @@ def _mode(view: Changeable) -> list[Input]:
 TENSOR = Control("tensor", N_("Tensor"), _first_layouts)
 SIZES = Control("sizes", N_("Sizes"), _sizes)
 LAYER = Control("layer", N_("Layer"), _family)
-ARGUMENTS = Control("arguments", N_("Its argument"), _arguments)
+ARGUMENTS = Control("arguments", "normalized_shape, num_groups, dim", _arguments)
 PATTERN = Control("pattern", N_("Your own pattern"), _pattern)
 WINDOW = Control("window", N_("Which part is drawn"), _window)
 EPS = Control("eps", "eps", _eps)

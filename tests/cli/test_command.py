@@ -95,10 +95,10 @@ def test_a_picture_is_the_librarys(run, monkeypatch, tmp_path):
 
 
 WRONG = {
-    "": "COMMAND; normviz --help shows",
-    "--unheard": "normviz --help shows",
+    "": "COMMAND; normviz --help lists",
+    "--unheard": "normviz --help lists",
     "export LayerNorm(4) -o page.html --unheard": "unrecognized arguments: --unheard",
-    "export LayerNorm(4)": "required: -o/--out; normviz export --help shows",
+    "export LayerNorm(4)": "required: -o/--out; normviz export --help lists",
     "export -o page.html": "nothing to show; name a layer",
     "export LayerNorm([3,4,4]) --shape 2,3,4,5 -o page.html": "normalized_shape must be the last sizes of x, here",
     "export LayerNorm(1000) --shape 1000,1000,1000 -o page.html": "x has 1,000,000,000 elements, too many to compute with; give a shape of up to",
@@ -116,10 +116,10 @@ WRONG = {
     "export LayerNorm(4) -o .": "is a directory; name a file in it",
     "export LayerNorm(4) -o /proc/page.html": "cannot be written",
     "export LayerNorm(4) --hide nonsense -o page.html": "hide='nonsense' is not the name of a control or a part",
-    "export --lesson s0 --hide code -o page.html": "a question shows all of itself; leave --hide out",
+    "export --lesson s0 --hide code -o page.html": "a question is always shown whole; leave --hide out",
     "export --lesson unheard -o page.html": "--lesson 'unheard' is unknown; choose explore,",
-    "export --lesson s0 LayerNorm(4) -o page.html": "--lesson s0 says what to show; leave layer out",
-    "export --link /compare --shape 2,3 -o page.html": "--link says what to show; leave --shape out",
+    "export --lesson s0 LayerNorm(4) -o page.html": "--lesson s0 determines what is shown; leave layer out",
+    "export --link /compare --shape 2,3 -o page.html": "--link determines what is shown; leave --shape out",
     "export --link /unheard -o page.html": "names no page; choose explore,",
     "export --lesson gradients --layers LayerNorm(4) LayerNorm(3) -o page.html": "shows one layer",
     "image LayerNorm(4) -o page.gif": "must end in .png, .svg or .pdf",

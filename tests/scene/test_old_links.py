@@ -1,4 +1,4 @@
-"""Links: all of them are documented, each view has one, and those that people have go on working."""
+"""Links: all of them are documented, each view has one, and published links keep working."""
 
 import json
 import re
@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from normviz.analysis.rounding.groups import DTYPES
 from normviz.layers.errors import NormvizError
-from normviz.lessons.pages import PAGES
 from normviz.lessons.questions.registry import QUESTIONS
 from normviz.scene.query import link, read_view
 from normviz.scene.settings.page_settings import PAGE_SETTINGS, experiments
@@ -20,11 +19,11 @@ from normviz.scene.view import View
 from normviz.scene.visibility import NAMES
 from tests.scene.test_scene import scenes
 from tests.scene.test_visibility import frames
+from tools.link_tables import TITLES, updated
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = (ROOT / "docs" / "links.md").read_text(encoding="utf-8")
 SETTINGS = PAGE_SETTINGS
-TITLES = {name: page.title for name, page in PAGES.items()} | {"questions": "Questions"}
 
 
 def read_link(text: str) -> tuple[str, View]:
@@ -37,37 +36,26 @@ def read_link(text: str) -> tuple[str, View]:
 # The document
 
 
-def section(title: str) -> str:
-    return DOCUMENT.split(f"## {title}")[1].split("\n## ")[0]
-
-
 def rows(text: str) -> list[list[str]]:
     cells = [re.split(r"(?<!\\) \| ", line.strip("| ")) for line in text.splitlines() if line.startswith("| `")]
     return [[cell.strip() for cell in line] for line in cells]
 
 
-def test_the_table_of_the_tensor_and_the_layer_names_every_reader_in_order():
-    assert [row[0] for row in rows(section("The tensor"))] == [f"`{name}`" for name in SCENE_SETTINGS]
+def test_the_tables_are_made_from_the_declarations():
+    assert updated(DOCUMENT) == DOCUMENT
 
 
-def test_the_table_of_settings_names_every_field_of_every_page_in_order():
-    documented = [(row[1], row[0]) for row in rows(section("Settings of one page"))]
-    assert documented == [(TITLES[page], f"`{field.name}`") for page, fields in SETTINGS.items() for field in fields]
-
-
-def test_the_table_of_hidden_names_has_each_of_them_once():
-    table = section("How a view is framed").split("hide=controls`")[1]
-    named = [name for row in rows(table) for name in re.findall(r"`(\w+)`", row[0])]
+def test_everything_that_can_be_hidden_is_in_the_last_table():
+    named = [
+        row[0].strip("`")
+        for row in rows(DOCUMENT)
+        if row[1] in ("group", "control", "part of a page", "part of a figure")
+    ]
     assert sorted(named) == sorted(NAMES)
 
 
-def test_the_table_of_the_frame_has_its_five_names():
-    table = section("How a view is framed").split("`hide=controls`")[0]
-    assert [row[0] for row in rows(table)] == ["`hide`", "`caption`", "`v`", "`embed`", "`embed_options`"]
-
-
 EXAMPLES = [
-    (row[1] if len(row) == 4 else "Explore", example)
+    (row[1] if len(row) == 4 else TITLES["explore"], example)
     for row in rows(DOCUMENT)
     if len(row) >= 3
     for example in re.findall(r"`(\w+=.*?)`", row[-1])
@@ -75,7 +63,7 @@ EXAMPLES = [
 
 
 @pytest.mark.parametrize(("title", "example"), EXAMPLES)
-def test_every_example_is_read_as_it_is_meant(title, example):
+def test_every_example_is_a_legal_value(title, example):
     page = next(name for name, known in TITLES.items() if known == title)
     name, value = example.split("=", 1)
     with_it = {name: value, **({"shape": "2,4,4,4"} if "GroupNorm(2,4)" in value else {})}
@@ -87,10 +75,10 @@ def test_every_example_is_read_as_it_is_meant(title, example):
         assert name in view.query(SETTINGS[page]) or read_view({}, SETTINGS[page]) == view
 
 
-def test_there_is_an_example_for_every_name():
+def test_every_name_has_an_example():
     named = {example.split("=")[0] for _, example in EXAMPLES}
-    fields = {field.name for fields in SETTINGS.values() for field in fields}
-    assert named == {*SCENE_SETTINGS, *fields, "hide", "caption", "v", "embed", "embed_options"}
+    settings = {setting.name for settings in SETTINGS.values() for setting in settings}
+    assert named == {*SCENE_SETTINGS, *settings, "hide", "caption", "v", "embed", "embed_options"}
 
 
 @pytest.mark.parametrize("text", re.findall(r"^    (/\S*\?.*)$", DOCUMENT, re.MULTILINE))
@@ -114,23 +102,23 @@ NUMBERS = ["0", "1", "2", "3", "4", "16", "-3", "0.25", "1e-05", "1e6", "1e-12",
 TEXTS = ["BatchNorm2d(3);LayerNorm([3, 4, 4])", "Norm('n c -> n', 'c')", "a b&c=d#e+f%20", "\"<b>'>", "ü–∑ 𝛾"]
 
 
-def legal(field):
-    """What an address may say of a field."""
+def legal(setting):
+    """What an address may say of a setting."""
 
     def reads(text):
         try:
-            field.parse(text)
+            setting.parse(text)
         except NormvizError:
             return False
         return True
 
-    return [field.parse(text) for text in (*WORDS, *NUMBERS, *TEXTS) if reads(text)]
+    return [setting.parse(text) for text in (*WORDS, *NUMBERS, *TEXTS) if reads(text)]
 
 
 @st.composite
 def views(draw):
     page = draw(st.sampled_from(list(SETTINGS)))
-    settings = {field.name: draw(st.sampled_from([field.default, *legal(field)])) for field in SETTINGS[page]}
+    settings = {setting.name: draw(st.sampled_from([setting.default, *legal(setting)])) for setting in SETTINGS[page]}
     return page, View(draw(scenes()), settings, display=draw(frames))
 
 
@@ -143,13 +131,13 @@ def test_a_view_reads_back_from_its_link(drawn):
 
 
 @pytest.mark.parametrize(
-    "field", [field for fields in SETTINGS.values() for field in fields], ids=lambda field: field.name
+    "setting", [setting for settings in SETTINGS.values() for setting in settings], ids=lambda setting: setting.name
 )
-def test_the_round_trip_tries_values_beside_the_usual_one(field):
-    assert any(value != field.default for value in legal(field))
+def test_the_round_trip_tries_values_other_than_the_default(setting):
+    assert any(value != setting.default for value in legal(setting))
 
 
-# Links that people have
+# Published links
 
 OLD = [
     line.split("\t")
@@ -167,11 +155,11 @@ def test_an_old_link_shows_what_it_showed(old):
     assert [commas(scene.shape), scene.layout, str(scene.layer)] == [shape, layout, layer]
     assert ("none" if scene.at is None else commas(scene.at)) == at
     assert f"{'values' if scene.values else f'{scene.data} {scene.seed}'} {scene.params}" == x
-    written = {field.name: field.format(view.settings[field.name]) for field in SETTINGS[page]}
+    written = {setting.name: setting.format(view.settings[setting.name]) for setting in SETTINGS[page]}
     assert written | view.display.query() == json.loads(settings)
 
 
-def test_the_old_links_are_of_every_page_and_have_every_name():
+def test_the_old_links_cover_every_page_and_every_name():
     pages = {urlsplit(old[0]).path.strip("/") or "explore" for old in OLD}
     assert pages == set(SETTINGS)
     names = {name for old in OLD for name, _ in parse_qsl(urlsplit(old[0]).query)}

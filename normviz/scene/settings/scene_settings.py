@@ -123,7 +123,7 @@ SCENE_SETTINGS: Mapping[str, Setting] = {
     for setting in (
         Setting("shape", None, _parse_shape, commas, about=N_("the sizes of x"), example=SHAPE_EXAMPLE),
         Setting("layout", None, _parse_layout, about=N_("the axis letters of x, where they are not the layer's own"), example="NHWC"),
-        Setting("layer", None, Layer.parse, compact, about=N_("a torch.nn layer, with .eval() in eval mode; or a pattern"), example="GroupNorm(2,4)"),
+        Setting("layer", None, Layer.parse, compact, about=N_("a torch.nn layer, with .eval() in eval mode; or a pattern, such as Norm('n c h w -> n h w','c')"), example="GroupNorm(2,4)"),
         DATA_SETTING,
         SEED,
         Setting(
