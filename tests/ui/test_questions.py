@@ -6,7 +6,7 @@ import pytest
 
 from normviz.lessons.questions.question import answer, facts_of, prose
 from normviz.lessons.questions.registry import QUESTIONS, search
-from normviz.lessons.questions.topics import HEADINGS
+from normviz.lessons.questions.topics import TOPICS
 from tests.ui.driver import query, said, turned, warned
 from tests.ui.lessons import CHOICE, NUMBER, told
 from tests.ui.pages import complete, figures, page, texts
@@ -26,7 +26,7 @@ def test_all_questions_are_listed_under_their_topics():
     app = page("questions")
     complete(app)
     assert sorted(titles(app)) == sorted(prose(key).title for key in QUESTIONS)
-    assert [part.value for part in app.subheader] == list(HEADINGS.values())
+    assert [part.value for part in app.subheader] == [topic.title for topic in TOPICS]
 
 
 @pytest.mark.parametrize("words", ["gamma", "  GAMMA  eval ", "momentum"])

@@ -20,7 +20,6 @@ from normviz.lessons.parts.markup import escape, line
 from normviz.lessons.questions.page import question_parts
 from normviz.lessons.questions.question import Question, prose, search_text
 from normviz.lessons.questions.registry import QUESTIONS
-from normviz.lessons.questions.topics import heading
 from normviz.scene.query import link
 
 INDEX = "index.html"
@@ -52,7 +51,7 @@ def entries(only: Sequence[str] = ()) -> list[Entry]:
             f"{unknown[0]!r} is neither a question nor a ready-made set; such are {listed([*READY_SETS, *list(QUESTIONS)[:3]], 'and')}."
         )
     sets = [Entry(f"compare-{key}.html", ready.title, SETS, ready) for key, ready in READY_SETS.items()]
-    asked = [Entry(f"question-{key}.html", prose(key).title, heading(one.topic), one) for key, one in QUESTIONS.items()]
+    asked = [Entry(f"question-{key}.html", prose(key).title, one.topic.title, one) for key, one in QUESTIONS.items()]
     return [entry for entry in sets + asked if not only or entry.shows.key in only]
 
 

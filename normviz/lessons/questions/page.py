@@ -10,7 +10,6 @@ from normviz.lessons.parts.part import Caption, Heading, Part, Text
 from normviz.lessons.parts.prediction import Prediction
 from normviz.lessons.questions.question import Question, answer, facts_of, prose
 from normviz.lessons.questions.registry import QUESTIONS, by_topic
-from normviz.lessons.questions.topics import heading
 
 
 def question_parts(question: Question) -> Iterator[Part]:
@@ -36,5 +35,5 @@ def sources(question: Question) -> str:
 def questions_parts() -> Iterator[Part]:
     """The list of all questions, topic by topic."""
     for topic, questions in by_topic(list(QUESTIONS.values())).items():
-        yield Heading(heading(topic))
+        yield Heading(topic.title)
         yield Text("\n".join(f"- {prose(question.key).title}" for question in questions))

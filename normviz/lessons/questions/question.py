@@ -16,7 +16,6 @@ from typing import Any
 from normviz.analysis.number_format import format_number
 from normviz.layers.errors import NormvizError, listed
 from normviz.layers.messages import ENGLISH, _, language
-from normviz.lessons.questions.topics import heading
 
 Facts = Mapping[str, Any]
 TINY = 1e-3  # smaller facts are mostly rounding
@@ -39,11 +38,28 @@ class Source:
 
 
 @dataclass(frozen=True)
+class Topic:
+    """A topic of questions: its identifier, and its English title, which is a message."""
+
+    key: str
+    english: str
+
+    @property
+    def title(self) -> str:
+        """The heading above the topic's questions."""
+        return _(self.english)
+
+    def question(self, key: str, page: str, query: str, *sources: Source) -> Callable[[Callable[[], Facts]], Question]:
+        """Make a question of the decorated function, which computes its facts."""
+        return lambda facts: Question(key, self, facts, page, query, sources)
+
+
+@dataclass(frozen=True)
 class Question:
     """One question.
 
     key      its identifier in links: ``?q=s0``
-    topic    a key of ``topics.HEADINGS``
+    topic    the topic under which it is listed
     facts    computes the placeholders of the answer, and ``"right"``: the key of the right option, or the right number
     page     the page that shows the answer: "explore", "compare", "step_by_step", "train_and_eval", "gradients", "numerics"
     query    the query of that page, without the "?"
@@ -51,16 +67,11 @@ class Question:
     """
 
     key: str
-    topic: str
+    topic: Topic
     facts: Callable[[], Facts]
     page: str
     query: str
     sources: tuple[Source, ...]
-
-
-def define(key: str, topic: str, page: str, query: str, *sources: Source) -> Callable[[Callable[[], Facts]], Question]:
-    """Make a question of the decorated function, which computes its facts."""
-    return lambda facts: Question(key, topic, facts, page, query, sources)
 
 
 @dataclass(frozen=True)
@@ -148,4 +159,4 @@ def matches(question: Question, words: str) -> bool:
 def search_text(question: Question) -> str:
     """The text that a search looks through, in lower case."""
     text = prose(question.key)
-    return f"{question.key} {heading(question.topic)} {text.title} {text.claim} {text.answer}".lower()
+    return f"{question.key} {question.topic.title} {text.title} {text.claim} {text.answer}".lower()

@@ -16,7 +16,7 @@ from normviz.lessons.questions.bank import (
     statistics,
     train_and_eval,
 )
-from normviz.lessons.questions.question import Question, matches
+from normviz.lessons.questions.question import Question, Topic, matches
 
 BANK = (
     statistics,
@@ -30,7 +30,7 @@ BANK = (
     code,
     frameworks,
 )
-QUESTIONS: dict[str, Question] = {question.key: question for module in BANK for question in module.QUESTIONS}
+QUESTIONS = {value.key: value for module in BANK for value in vars(module).values() if isinstance(value, Question)}
 
 
 def find_question(key: str) -> Question:
@@ -50,9 +50,9 @@ def questions_of_page(page: str) -> list[Question]:
     return [question for question in QUESTIONS.values() if question.page == page]
 
 
-def by_topic(questions: list[Question]) -> dict[str, list[Question]]:
+def by_topic(questions: list[Question]) -> dict[Topic, list[Question]]:
     """The questions of each topic, in the order of the list."""
-    topics: dict[str, list[Question]] = {}
+    topics: dict[Topic, list[Question]] = {}
     for question in questions:
         topics.setdefault(question.topic, []).append(question)
     return topics

@@ -11,7 +11,6 @@ from normviz.lessons.pages import PAGES
 from normviz.lessons.questions.page import prediction, sources
 from normviz.lessons.questions.question import Prose, Question, answer, prose
 from normviz.lessons.questions.registry import QUESTIONS, by_topic, find_question, questions_of_page, search
-from normviz.lessons.questions.topics import heading
 from normviz.scene.view import View
 from normviz.ui.paths import PAGE_SCRIPTS
 from normviz.ui.render import show
@@ -29,7 +28,7 @@ def listing(view: View) -> None:
     if not found:
         st.info(_("No question contains these words. Try fewer, such as gamma or eval."))
     for topic, questions in by_topic(found).items():
-        st.subheader(heading(topic), anchor=False)
+        st.subheader(topic.title, anchor=False)
         half = -(-len(questions) // 2)
         for column, part in zip(st.columns(2), (questions[:half], questions[half:]), strict=True):
             with column.container(gap=None):

@@ -19,6 +19,7 @@ from normviz.lessons.questions.question import (
     prose,
 )
 from normviz.lessons.questions.registry import QUESTIONS, find_question, questions_of_page
+from normviz.lessons.questions.topics import SHAPES
 
 PROSE = """# How many means?
 
@@ -62,7 +63,7 @@ def french():
 
 
 def made(**facts: object) -> Question:
-    return Question("made", "shapes", lambda: facts, "explore", "shape=2,4", (Source("somebody"),))
+    return Question("made", SHAPES, lambda: facts, "explore", "shape=2,4", (Source("somebody"),))
 
 
 def test_prose_has_five_parts_each_on_one_line(write):
@@ -127,7 +128,7 @@ def test_format_of_a_fact(value, text):
 
 def test_facts_are_computed_once(write):
     calls = []
-    once = Question("made", "shapes", lambda: calls.append(1) or {"right": "rows"}, "explore", "", ())
+    once = Question("made", SHAPES, lambda: calls.append(1) or {"right": "rows"}, "explore", "", ())
     assert facts_of(once) is facts_of(once)
     assert calls == [1]
 

@@ -37,6 +37,6 @@ BY_TOPIC = {
 
 @pytest.mark.parametrize("key", QUESTIONS)
 def test_what_the_answer_states_is_true(key):
-    statements = getattr(BY_TOPIC[QUESTIONS[key].topic], key)()
+    statements = getattr(BY_TOPIC[QUESTIONS[key].topic.key], key)()
     assert statements
     assert [statement for statement, is_true in statements.items() if not is_true] == []

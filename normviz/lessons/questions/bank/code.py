@@ -9,14 +9,14 @@ from normviz.analysis.explanation import describe
 from normviz.analysis.forward import largest_difference
 from normviz.lessons.compare.ready_sets import LOOPS, READY_SETS, flattened_twin
 from normviz.lessons.questions.facts import module_of, normal, only, output, scene_of
-from normviz.lessons.questions.question import Facts, define
+from normviz.lessons.questions.question import Facts
 from normviz.lessons.questions.sources import ANNOTATED, ARTICLE
 from normviz.lessons.questions.topics import CODE
 
 TOKENS = N, L, C = (4, 3, 5)
 
 
-@define("s3c", CODE, "step_by_step", "shape=4,3,5&layer=LayerNorm(5)&at=2,1,3&step=1", ARTICLE)
+@CODE.question("s3c", "step_by_step", "shape=4,3,5&layer=LayerNorm(5)&at=2,1,3&step=1", ARTICLE)
 def layer_loops() -> Facts:
     x = normal(*TOKENS)
     y = x.clone()
@@ -37,7 +37,7 @@ def layer_loops() -> Facts:
 PER_FEATURE = "Norm('n l c -> c', 'c')"
 
 
-@define("s3", CODE, "compare", f"shape=4,3,5&layout=NLC&layers={LOOPS};{PER_FEATURE}&at=2,1,3", ARTICLE)
+@CODE.question("s3", "compare", f"shape=4,3,5&layout=NLC&layers={LOOPS};{PER_FEATURE}&at=2,1,3", ARTICLE)
 def batch_loops() -> Facts:
     x = normal(*TOKENS)
     loops, feature = describe(LOOPS, TOKENS).counts, describe("BatchNorm1d(5)", (N, C, L)).counts
@@ -56,12 +56,8 @@ def batch_loops() -> Facts:
 CHANNELS_LAST = READY_SETS["dim-0"].shape  # N, H, W, C
 
 
-@define(
-    "s3d",
-    CODE,
-    "compare",
-    f"shape=3,5,2,4&layout=NHWC&layers={';'.join(READY_SETS['dim-0'].layers)}&at=1,2,1,3",
-    ARTICLE,
+@CODE.question(
+    "s3d", "compare", f"shape=3,5,2,4&layout=NHWC&layers={';'.join(READY_SETS['dim-0'].layers)}&at=1,2,1,3", ARTICLE
 )
 def dim_0() -> Facts:
     x, (along_dim_0, batch) = normal(*CHANNELS_LAST), READY_SETS["dim-0"].layers
@@ -83,7 +79,7 @@ def dim_0() -> Facts:
     }
 
 
-@define("s3e", CODE, "compare", "shape=4,3,5&layout=NLC&layers=DimNorm(5,dim=-1);LayerNorm(5)&at=2,1,3", ARTICLE)
+@CODE.question("s3e", "compare", "shape=4,3,5&layout=NLC&layers=DimNorm(5,dim=-1);LayerNorm(5)&at=2,1,3", ARTICLE)
 def dim_last() -> Facts:
     x, by_hand = normal(*TOKENS).double(), "DimNorm(5, dim=-1)"
     counts = describe(by_hand, TOKENS).counts
@@ -98,7 +94,7 @@ def dim_last() -> Facts:
     }
 
 
-@define("s3g", CODE, "compare", "shape=3,2,4&params=index&layers=DimNorm(4,dim=0);DimNorm(4,dim=-1)&at=1,1,2", ARTICLE)
+@CODE.question("s3g", "compare", "shape=3,2,4&params=index&layers=DimNorm(4,dim=0);DimNorm(4,dim=-1)&at=1,1,2", ARTICLE)
 def dim_and_gamma() -> Facts:
     shape, at = (3, 2, 4), (1, 1, 2)
     first, last = (describe(f"DimNorm(4, dim={dim})", shape) for dim in (0, -1))
@@ -117,7 +113,7 @@ def dim_and_gamma() -> Facts:
     }
 
 
-@define("s2p", CODE, "step_by_step", "shape=2,3,2,4&layer=LayerNorm([2,4])&at=1,2,0,3&step=1", ANNOTATED)
+@CODE.question("s2p", "step_by_step", "shape=2,3,2,4&layer=LayerNorm([2,4])&at=1,2,0,3&step=1", ANNOTATED)
 def mean_per_group() -> Facts:
     x = normal(2, 3, 2, 4)
     mean = x.mean(dim=(-1, -2), keepdim=True)
@@ -129,7 +125,7 @@ def mean_per_group() -> Facts:
     }
 
 
-@define("s2q", CODE, "explore", "shape=2,3,2,4&layer=LayerNorm((2,4))&params=index&at=1,2,0,3", ANNOTATED)
+@CODE.question("s2q", "explore", "shape=2,3,2,4&layer=LayerNorm((2,4))&params=index&at=1,2,0,3", ANNOTATED)
 def normalized_shape_types() -> Facts:
     texts = ("LayerNorm(4)", "LayerNorm([4])", "LayerNorm((4,))")
     x = normal(3, 4)
@@ -150,7 +146,7 @@ WRONG = ("LayerNorm(4)", "LayerNorm([3, 2, 4])", "BatchNorm2d(3)", "RMSNorm([2, 
 ZEROS = f"shape=2,3,2,4&layer=LayerNorm([2,4])&values={','.join(['0'] * 48)}&at=1,2,0,3&step=5"
 
 
-@define("s2m", CODE, "step_by_step", ZEROS, ANNOTATED)
+@CODE.question("s2m", "step_by_step", ZEROS, ANNOTATED)
 def zeros_test() -> Facts:
     right, x = "LayerNorm([2, 4])", normal(2, 3, 2, 4)
     zeros = scene_of(ZEROS).explanation.x
@@ -164,15 +160,3 @@ def zeros_test() -> Facts:
         "least": min(gaps),
         "right": noticed,
     }
-
-
-QUESTIONS = (
-    layer_loops,
-    batch_loops,
-    dim_0,
-    dim_last,
-    dim_and_gamma,
-    mean_per_group,
-    normalized_shape_types,
-    zeros_test,
-)

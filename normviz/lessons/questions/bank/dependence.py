@@ -12,7 +12,7 @@ from normviz.analysis.gradients.closed_form import autograd_backward, upstream
 from normviz.analysis.gradients.derivatives import perturb
 from normviz.analysis.invariance import invariances
 from normviz.lessons.questions.facts import ROUNDING, normal, output, output_change, which
-from normviz.lessons.questions.question import Facts, define
+from normviz.lessons.questions.question import Facts
 from normviz.lessons.questions.sources import (
     ARTICLE,
     BATCH_NORM_PAPER,
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-@define(
-    "s3i", DEPENDENCE, "compare", "shape=4,6&layers=LayerNorm(6);BatchNorm1d(6);BatchNorm1d(6).eval()&at=0,4", ARTICLE
+@DEPENDENCE.question(
+    "s3i", "compare", "shape=4,6&layers=LayerNorm(6);BatchNorm1d(6);BatchNorm1d(6).eval()&at=0,4", ARTICLE
 )
 def other_examples() -> Facts:
     x = normal(4, 6)
@@ -47,7 +47,7 @@ def other_examples() -> Facts:
 PER_FEATURE = "Norm('n l c -> c', 'c')"
 
 
-@define("s3q", DEPENDENCE, "gradients", "show=column&shape=2,3,4&layer=LayerNorm(4)&at=0,1,2", ARTICLE)
+@DEPENDENCE.question("s3q", "gradients", "show=column&shape=2,3,4&layer=LayerNorm(4)&at=0,1,2", ARTICLE)
 def other_tokens() -> Facts:
     shape, at = (2, 3, 4), (0, 1, 2)
     x = normal(*shape)
@@ -61,9 +61,8 @@ def other_tokens() -> Facts:
     }
 
 
-@define(
+@DEPENDENCE.question(
     "q7",
-    DEPENDENCE,
     "gradients",
     "shape=1,4,5&layout=NCL&layer=GroupNorm(2,4)&at=0,0,4",
     issue("Wan2.1", 294),
@@ -90,9 +89,8 @@ ALL = "LayerNorm([3, 4, 4])"
 PLANES = "LayerNorm([4, 4])"
 
 
-@define(
+@DEPENDENCE.question(
     "s0h",
-    DEPENDENCE,
     "compare",
     "shape=2,3,4,4&layers=LayerNorm([3,4,4]);LayerNorm([4,4]);ChannelsFirstLayerNorm(3)&at=0,0,1,2",
     FORUM,
@@ -116,8 +114,8 @@ def over_channels() -> Facts:
     }
 
 
-@define(
-    "q26", DEPENDENCE, "gradients", "shape=8,3&layout=ND&layer=BatchNorm1d(3)&at=2,1", BATCH_NORM_PAPER, RMS_NORM_PAPER
+@DEPENDENCE.question(
+    "q26", "gradients", "shape=8,3&layout=ND&layer=BatchNorm1d(3)&at=2,1", BATCH_NORM_PAPER, RMS_NORM_PAPER
 )
 def bias() -> Facts:
     x, bias = normal(8, 3), from_values((5.0, -3.0, 10.0), (3,))
@@ -150,9 +148,8 @@ def padded_sequences(length: int = 6) -> Tensor:
     return padded
 
 
-@define(
+@DEPENDENCE.question(
     "q21",
-    DEPENDENCE,
     "compare",
     f"shape=2,3,6&layout=NCL&layers={';'.join(PADDED_LAYERS.values()).replace(' ', '')}&at=1,0,1"
     f"&values={','.join(f'{value:.4g}' for value in padded_sequences().flatten().tolist())}",
@@ -176,13 +173,3 @@ def padding() -> Facts:
         "longer": float(longer[:, 0].mean()),
         "right": unmoved[0] if len(unmoved) == 1 else "none",
     }
-
-
-QUESTIONS = (
-    other_examples,
-    other_tokens,
-    group_norm_positions,
-    over_channels,
-    bias,
-    padding,
-)

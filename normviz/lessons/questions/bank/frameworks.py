@@ -11,14 +11,13 @@ from normviz.code.axis_numbers import AxisNumbers
 from normviz.code.frameworks import KERAS_LAYERS
 from normviz.layers.layer import Layer
 from normviz.lessons.questions.facts import keras_default, which
-from normviz.lessons.questions.question import Facts, define
+from normviz.lessons.questions.question import Facts
 from normviz.lessons.questions.sources import Source, issue, keras_page, torch_page
 from normviz.lessons.questions.topics import FRAMEWORKS
 
 
-@define(
+@FRAMEWORKS.question(
     "q11",
-    FRAMEWORKS,
     "train_and_eval",
     "show=stream&momentum=0.1",
     issue("pytorch", 15298),
@@ -51,9 +50,8 @@ def keras_updates(training: bool, trainable: bool, early: bool = False) -> bool:
     return training and (trainable or early)
 
 
-@define(
+@FRAMEWORKS.question(
     "q18",
-    FRAMEWORKS,
     "train_and_eval",
     "show=modes&shape=6,3&layout=ND&layer=BatchNorm1d(3)&data=scales&at=1,2",
     issue("keras", 4762),
@@ -72,9 +70,8 @@ def frozen() -> Facts:
     }
 
 
-@define(
+@FRAMEWORKS.question(
     "q19",
-    FRAMEWORKS,
     "compare",
     "shape=2,4,4,3&layout=NHWC&layers=Norm('n h w c -> c','c');LayerNorm([3])&at=0,1,2,1",
     issue("keras", 13463),
@@ -96,9 +93,8 @@ def axis() -> Facts:
     }
 
 
-@define(
+@FRAMEWORKS.question(
     "q25",
-    FRAMEWORKS,
     "explore",
     "shape=2,4,3,3&layer=BatchNorm2d(4)&at=0,1,0,2",
     Source("Stack Overflow 42521005", "https://stackoverflow.com/questions/42521005"),
@@ -118,11 +114,3 @@ def parameter_count() -> Facts:
         "buffers": e.counts.buffers,
         "right": learned + moving,
     }
-
-
-QUESTIONS = (
-    momentum,
-    frozen,
-    axis,
-    parameter_count,
-)

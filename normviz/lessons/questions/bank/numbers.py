@@ -18,7 +18,7 @@ from normviz.analysis.rounding.variance import Estimate, sweep
 from normviz.code.cs231n import layernorm_backward, layernorm_forward
 from normviz.layers.layer import Layer
 from normviz.lessons.questions.facts import ROUNDING, keras_default, module_of, normal, only, output, scene_of
-from normviz.lessons.questions.question import Facts, define
+from normviz.lessons.questions.question import Facts
 from normviz.lessons.questions.sources import (
     ANNOTATED,
     ARTICLE,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 CONSTANT_ROW = "shape=2,4&layer=LayerNorm(4)&values=5,5,5,5,1,2,3,8&at=0,2&step=5"
 
 
-@define("s1h", NUMBERS, "step_by_step", CONSTANT_ROW, COURSE)
+@NUMBERS.question("s1h", "step_by_step", CONSTANT_ROW, COURSE)
 def constant_row() -> Facts:
     e = scene_of(CONSTANT_ROW).explanation
     assert e.x is not None
@@ -54,7 +54,7 @@ def constant_row() -> Facts:
 TWO_SPREADS = "shape=2,4&layer=LayerNorm(4)&values=0.01,-0.01,0.01,-0.01,10,-10,10,-10&at=0,2&step=5"
 
 
-@define("s2g", NUMBERS, "step_by_step", TWO_SPREADS, ANNOTATED)
+@NUMBERS.question("s2g", "step_by_step", TWO_SPREADS, ANNOTATED)
 def variance_with_eps() -> Facts:
     e = scene_of(TWO_SPREADS).explanation
     assert e.x is not None
@@ -75,7 +75,7 @@ BERT_EPS = 1e-12
 SPREAD = 1e-3
 
 
-@define("q22", NUMBERS, "numerics", f"show=eps&spread={SPREAD:g}", issue("transformers", 532), torch_page("LayerNorm"))
+@NUMBERS.question("q22", "numerics", f"show=eps&spread={SPREAD:g}", issue("transformers", 532), torch_page("LayerNorm"))
 def size_of_eps() -> Facts:
     keras, torch_eps = keras_default("epsilon"), float(Layer.make("BatchNorm1d", 1).given["eps"])
     table = {(o.dtype, o.eps): o for o in eps_table(SPREAD, epsilons=(keras, torch_eps, BERT_EPS))}
@@ -96,7 +96,7 @@ def size_of_eps() -> Facts:
     }
 
 
-@define("s3h", NUMBERS, "numerics", "show=eps&dtype=float16", ARTICLE)
+@NUMBERS.question("s3h", "numerics", "show=eps&dtype=float16", ARTICLE)
 def tiny_eps() -> Facts:
     table = {(o.dtype, o.eps): o for o in eps_table()}
     half, tiny, default = table["float16", 1e-12], table["float32", 1e-12], table["float32", 1e-5]
@@ -114,9 +114,8 @@ def normalize_by_hand(x: Tensor, correction: int) -> Tensor:
     return (x - x.mean()) / (x.var(correction=correction) + 1e-5) ** 0.5
 
 
-@define(
+@NUMBERS.question(
     "q13",
-    NUMBERS,
     "step_by_step",
     "shape=1,4&layout=ND&layer=LayerNorm([4])&values=0,0,6,6&step=4&at=0,3",
     issue("pytorch", 22617),
@@ -141,7 +140,7 @@ def torch_var() -> Facts:
 SQUARES = "shape=1,2&layer=RMSNorm(2)&values=1,3&at=0,1&step=2"
 
 
-@define("s2o", NUMBERS, "step_by_step", SQUARES, ANNOTATED)
+@NUMBERS.question("s2o", "step_by_step", SQUARES, ANNOTATED)
 def squared_mean() -> Facts:
     x = scene_of(SQUARES).explanation.x
     assert x is not None
@@ -154,7 +153,7 @@ def squared_mean() -> Facts:
     }
 
 
-@define("s2n", NUMBERS, "numerics", "show=variance&dtype=float32&distance=10000", ANNOTATED)
+@NUMBERS.question("s2n", "numerics", "show=variance&dtype=float32&distance=10000", ANNOTATED)
 def one_pass_variance() -> Facts:
     found = sweep("float32", DISTANCES)
 
@@ -178,7 +177,7 @@ def one_pass_variance() -> Facts:
 DISTANCE, DRAWS = 1e6, 16
 
 
-@define("q24", NUMBERS, "numerics", f"show=variance&dtype=float32&distance={DISTANCE:.0f}", issue("pytorch", 51102))
+@NUMBERS.question("q24", "numerics", f"show=variance&dtype=float32&distance={DISTANCE:.0f}", issue("pytorch", 51102))
 def cancellation() -> Facts:
     """Groups of 256 values of standard deviation 1 around a million, in float32."""
     found = [{e.method: e for e in sweep("float32", (DISTANCE,), seed=seed)} for seed in range(DRAWS)]
@@ -199,9 +198,8 @@ def format_elements(x: Tensor) -> str:
     return ", ".join(f"{value + 0.0:.3g}" for value in x.flatten().tolist())
 
 
-@define(
+@NUMBERS.question(
     "q23",
-    NUMBERS,
     "step_by_step",
     "shape=1,3&layout=ND&layer=RMSNorm([3])&values=9,10,11&step=3&at=0,2",
     issue("pytorch", 155527),
@@ -227,7 +225,7 @@ def rms_norm() -> Facts:
     }
 
 
-@define("q15", NUMBERS, "numerics", "show=single&dtype=float32", issue("pytorch", 19250), LAYER_NORM_PAPER)
+@NUMBERS.question("q15", "numerics", "show=single&dtype=float32", issue("pytorch", 19250), LAYER_NORM_PAPER)
 def one_element() -> Facts:
     found = {d.layer: d for d in single_elements() if d.output is not None}
     layer, rms, group = (found[name] for name in ("LayerNorm(1)", "RMSNorm(1)", "GroupNorm(4, 4)"))
@@ -248,7 +246,7 @@ def one_element() -> Facts:
     }
 
 
-@define("s1g", NUMBERS, "gradients", "show=parameters&shape=4,6&layer=LayerNorm(6)&at=1,4", COURSE)
+@NUMBERS.question("s1g", "gradients", "show=parameters&shape=4,6&layer=LayerNorm(6)&at=1,4", COURSE)
 def backward_sums() -> Facts:
     x, dout = normal(4, 6).double(), upstream((4, 6))
     gamma = 1 + normal(6, seed=1).double().numpy() / 2
@@ -269,18 +267,3 @@ def backward_sums() -> Facts:
         "gap": gap,
         "right": summed,
     }
-
-
-QUESTIONS = (
-    constant_row,
-    variance_with_eps,
-    size_of_eps,
-    tiny_eps,
-    torch_var,
-    squared_mean,
-    one_pass_variance,
-    cancellation,
-    rms_norm,
-    one_element,
-    backward_sums,
-)

@@ -16,7 +16,7 @@ from normviz.lessons.questions.facts import (
     scene_of,
     which,
 )
-from normviz.lessons.questions.question import Facts, define
+from normviz.lessons.questions.question import Facts
 from normviz.lessons.questions.sources import ANNOTATED, COURSE, FORUM, INSTANCE_NORM_PAPER, issue, torch_page
 from normviz.lessons.questions.topics import PARAMETERS
 
@@ -24,7 +24,7 @@ SHAPE = (4, 6)
 LAYER, BATCH = "LayerNorm(6)", "BatchNorm1d(6)"
 
 
-@define("s1", PARAMETERS, "explore", "shape=4,6&layer=LayerNorm(6)&params=index&at=1,4", COURSE)
+@PARAMETERS.question("s1", "explore", "shape=4,6&layer=LayerNorm(6)&params=index&at=1,4", COURSE)
 def gamma_per_column() -> Facts:
     counts = describe(LAYER, SHAPE).counts
     shape = counts.gamma_shape
@@ -40,7 +40,7 @@ IMAGES = (2, 3, 4, 4)
 ALL = "LayerNorm([3, 4, 4])"
 
 
-@define("s0", PARAMETERS, "explore", "shape=2,3,4,4&layer=LayerNorm([3,4,4])&params=index&at=0,2,0,3", FORUM)
+@PARAMETERS.question("s0", "explore", "shape=2,3,4,4&layer=LayerNorm([3,4,4])&params=index&at=0,2,0,3", FORUM)
 def gamma_per_element() -> Facts:
     e = describe(ALL, IMAGES)
     counts, number = e.counts, count_gammas(ALL, IMAGES)
@@ -57,7 +57,7 @@ def gamma_per_element() -> Facts:
     }
 
 
-@define("s0b", PARAMETERS, "explore", "shape=4,3,4,4&layer=LayerNorm([3,4,4])&params=index&at=0,2,0,3", FORUM)
+@PARAMETERS.question("s0b", "explore", "shape=4,3,4,4&layer=LayerNorm([3,4,4])&params=index&at=0,2,0,3", FORUM)
 def gammas_and_batch_size() -> Facts:
     few, many = (2, *IMAGES[1:]), (4, *IMAGES[1:])
     number, peers = count_gammas(ALL, many), describe(ALL, many).parameter_peers((0, 2, 0, 3))
@@ -71,7 +71,7 @@ def gammas_and_batch_size() -> Facts:
     }
 
 
-@define("s0e", PARAMETERS, "explore", "shape=2,3,4,4&layer=BatchNorm2d(3)&params=index&at=0,1,0,3", FORUM)
+@PARAMETERS.question("s0e", "explore", "shape=2,3,4,4&layer=BatchNorm2d(3)&params=index&at=0,1,0,3", FORUM)
 def gamma_per_channel() -> Facts:
     number = count_gammas("BatchNorm2d(3)", IMAGES)
     return {
@@ -86,7 +86,7 @@ def gamma_per_channel() -> Facts:
     }
 
 
-@define("s1b", PARAMETERS, "compare", "shape=4,6&params=random&layers=LayerNorm(6);BatchNorm1d(6)&at=1,4", COURSE)
+@PARAMETERS.question("s1b", "compare", "shape=4,6&params=random&layers=LayerNorm(6);BatchNorm1d(6)&at=1,4", COURSE)
 def gamma_as_in_batch_norm() -> Facts:
     layer, batch = (scene_of(f"shape=4,6&layer={text}&params=random").explanation for text in (LAYER, BATCH))
     assert layer.param_ids is not None
@@ -99,7 +99,7 @@ def gamma_as_in_batch_norm() -> Facts:
     }
 
 
-@define("s0c", PARAMETERS, "explore", "shape=2,3,4,5&layer=LayerNorm([4,5])&params=index&at=0,1,0,4", FORUM)
+@PARAMETERS.question("s0c", "explore", "shape=2,3,4,5&layer=LayerNorm([4,5])&params=index&at=0,1,0,4", FORUM)
 def gammas_without_channels() -> Facts:
     text, shape = "LayerNorm([4, 5])", (2, 3, 4, 5)
     counts, number = describe(text, shape).counts, count_gammas(text, shape)
@@ -111,7 +111,7 @@ def gammas_without_channels() -> Facts:
     }
 
 
-@define("s0d", PARAMETERS, "explore", "shape=2,3,4,5&layer=LayerNorm([4,5])&params=index&at=0,0,1,2", FORUM)
+@PARAMETERS.question("s0d", "explore", "shape=2,3,4,5&layer=LayerNorm([4,5])&params=index&at=0,0,1,2", FORUM)
 def same_position() -> Facts:
     text, shape, at = "LayerNorm([4, 5])", (2, 3, 4, 5), (0, 0, 1, 2)
     peers = describe(text, shape).parameter_peers(at)
@@ -125,8 +125,8 @@ def same_position() -> Facts:
     }
 
 
-@define(
-    "s0f", PARAMETERS, "explore", "shape=2,3,4,4&layer=InstanceNorm2d(3,affine=True)&params=index&at=0,1,0,3", FORUM
+@PARAMETERS.question(
+    "s0f", "explore", "shape=2,3,4,4&layer=InstanceNorm2d(3,affine=True)&params=index&at=0,1,0,3", FORUM
 )
 def instance_norm_gammas() -> Facts:
     affine, plain = "InstanceNorm2d(3, affine=True)", "InstanceNorm2d(3)"
@@ -143,9 +143,8 @@ COUNTED = ("LayerNorm([4, 3, 3])", "RMSNorm([4, 3, 3])", "BatchNorm2d(4)", "Grou
 INSTANCE = "InstanceNorm2d(4, affine=True)"
 
 
-@define(
+@PARAMETERS.question(
     "s0g",
-    PARAMETERS,
     "compare",
     "shape=2,4,3,3&layers=LayerNorm([4,3,3]);RMSNorm([4,3,3]);BatchNorm2d(4);GroupNorm(2,4);"
     "InstanceNorm2d(4,affine=True)&at=0,1,0,2",
@@ -175,9 +174,8 @@ def gammas_and_elements() -> Facts:
     }
 
 
-@define(
+@PARAMETERS.question(
     "q5",
-    PARAMETERS,
     "compare",
     "shape=2,2,3&layout=NCL&layers=LayerNorm([2,3]);BatchNorm1d(2)&at=0,1,2",
     torch_page("LayerNorm"),
@@ -200,9 +198,8 @@ def gamma_axes() -> Facts:
     }
 
 
-@define(
+@PARAMETERS.question(
     "q6",
-    PARAMETERS,
     "compare",
     "shape=2,2,3&layout=NCL&layers=GroupNorm(1,2);LayerNorm([2,3])&at=0,1,2",
     issue("pytorch", 75862),
@@ -229,9 +226,8 @@ def count_learned(layer: str) -> int:
     return sum(parameter.numel() for parameter in module_of(layer).parameters())
 
 
-@define(
+@PARAMETERS.question(
     "q9",
-    PARAMETERS,
     "explore",
     "shape=2,4,3,3&layer=InstanceNorm2d(4)&at=0,1,0,2",
     issue("pytorch", 22755),
@@ -249,9 +245,8 @@ def instance_norm_defaults() -> Facts:
     }
 
 
-@define(
+@PARAMETERS.question(
     "s2l",
-    PARAMETERS,
     "compare",
     "shape=3,4&params=random&layers=LayerNorm(4);LayerNorm(4,elementwise_affine=False)&at=1,2",
     ANNOTATED,
@@ -270,20 +265,3 @@ def elementwise_affine() -> Facts:
         "trained": largest_difference(trained, output(bare, x)),
         "right": only(same=fresh == 0, scaled=fresh > 0),
     }
-
-
-QUESTIONS = (
-    gamma_per_column,
-    gamma_per_element,
-    gammas_and_batch_size,
-    gamma_per_channel,
-    gamma_as_in_batch_norm,
-    gammas_without_channels,
-    same_position,
-    instance_norm_gammas,
-    gammas_and_elements,
-    gamma_axes,
-    one_group,
-    instance_norm_defaults,
-    elementwise_affine,
-)

@@ -11,12 +11,12 @@ from normviz.analysis.running.momentum import forgetting, half_life, to_keras, t
 from normviz.analysis.running.stream import START_MEAN, START_VAR, TRUE_MEAN, TRUE_VAR, Stream, follow, run, settle
 from normviz.layers.layer import Layer
 from normviz.lessons.questions.facts import keras_default, module_of, only, which
-from normviz.lessons.questions.question import Facts, define
+from normviz.lessons.questions.question import Facts
 from normviz.lessons.questions.sources import ANNOTATED, ARTICLE, issue, torch_page
 from normviz.lessons.questions.topics import RUNNING_STATISTICS
 
 
-@define("s2a", RUNNING_STATISTICS, "train_and_eval", "show=stream&batch_size=64", ANNOTATED)
+@RUNNING_STATISTICS.question("s2a", "train_and_eval", "show=stream&batch_size=64", ANNOTATED)
 def time_to_settle() -> Facts:
     steps = settle(Stream(batch_size=64, momentum=0.1, steps=60), tolerance=0.25).expected_mean_steps
     assert steps is not None
@@ -30,7 +30,7 @@ def time_to_settle() -> Facts:
     }
 
 
-@define("s3p", RUNNING_STATISTICS, "train_and_eval", "show=stream&batch_size=4", ARTICLE)
+@RUNNING_STATISTICS.question("s3p", "train_and_eval", "show=stream&batch_size=4", ARTICLE)
 def stored_variance() -> Facts:
     stream = Stream(batch_size=4)
     history, x = run(stream), stream.batches()[0][:, None]
@@ -51,9 +51,8 @@ def stored_variance() -> Facts:
     }
 
 
-@define(
+@RUNNING_STATISTICS.question(
     "q12",
-    RUNNING_STATISTICS,
     "train_and_eval",
     "show=stream&batch_size=4",
     issue("pytorch", 19902),
@@ -74,7 +73,7 @@ def two_variances() -> Facts:
     }
 
 
-@define("s3n", RUNNING_STATISTICS, "train_and_eval", "show=stream&momentum=0.9", ARTICLE)
+@RUNNING_STATISTICS.question("s3n", "train_and_eval", "show=stream&momentum=0.9", ARTICLE)
 def momentum_and_forgetting() -> Facts:
     low, high = 0.1, 0.9
     return {
@@ -88,7 +87,7 @@ def momentum_and_forgetting() -> Facts:
     }
 
 
-@define("s3o", RUNNING_STATISTICS, "train_and_eval", "show=stream&momentum=0.01&steps=200", ARTICLE)
+@RUNNING_STATISTICS.question("s3o", "train_and_eval", "show=stream&momentum=0.01&steps=200", ARTICLE)
 def momentum_close_to_one() -> Facts:
     keras = keras_default("momentum")
     torch_default = Layer.make("BatchNorm1d", 1).given["momentum"]
@@ -102,7 +101,7 @@ def momentum_close_to_one() -> Facts:
     }
 
 
-@define("s3l", RUNNING_STATISTICS, "train_and_eval", "show=stream", ARTICLE)
+@RUNNING_STATISTICS.question("s3l", "train_and_eval", "show=stream", ARTICLE)
 def forms_of_the_average() -> Facts:
     means, old = run(Stream(batch_size=8)).batch_mean, to_keras(0.1)
     single, double = (two_forms(means, old, dtype=dtype) for dtype in ("float32", "float64"))
@@ -124,7 +123,7 @@ WEIGHTED = "moving * momentum + batch * rest"  # rest = 1 - momentum
 STEPPED = "moving - (moving - batch) * rest"
 
 
-@define("s3m", RUNNING_STATISTICS, "explore", "shape=8,64,14,14&layer=BatchNorm2d(64)", ARTICLE)
+@RUNNING_STATISTICS.question("s3m", "explore", "shape=8,64,14,14&layer=BatchNorm2d(64)", ARTICLE)
 def cost_of_an_update() -> Facts:
     first, second = WEIGHTED.count("*"), STEPPED.count("*")
     shape = (8, 64, 14, 14)
@@ -135,14 +134,3 @@ def cost_of_an_update() -> Facts:
         "elements": prod(shape),
         "right": second,
     }
-
-
-QUESTIONS = (
-    time_to_settle,
-    stored_variance,
-    two_variances,
-    momentum_and_forgetting,
-    momentum_close_to_one,
-    forms_of_the_average,
-    cost_of_an_update,
-)

@@ -8,12 +8,12 @@ from normviz.analysis.forward import largest_difference
 from normviz.analysis.running.torch_module import torch_words
 from normviz.layers.catalogue import KINDS
 from normviz.lessons.questions.facts import count_gammas, nearly_equal, normal, only, output, which
-from normviz.lessons.questions.question import Facts, define
+from normviz.lessons.questions.question import Facts
 from normviz.lessons.questions.sources import ANNOTATED, ARTICLE, issue, torch_page
 from normviz.lessons.questions.topics import SHAPES
 
 
-@define("s2", SHAPES, "explore", "shape=2,3,4,5&layer=LayerNorm(5)&at=1,2,0,3", ANNOTATED)
+@SHAPES.question("s2", "explore", "shape=2,3,4,5&layer=LayerNorm(5)&at=1,2,0,3", ANNOTATED)
 def leading_axes() -> Facts:
     shapes = (5,), (2, 5), (2, 3, 5), (2, 3, 4, 5)
     one, two, six, deep = (describe("LayerNorm(5)", shape).counts for shape in shapes)
@@ -30,7 +30,7 @@ def leading_axes() -> Facts:
     }
 
 
-@define("s2h", SHAPES, "explore", "shape=5,2,4&layout=LNC&layer=LayerNorm(4)&at=3,1,2", ANNOTATED)
+@SHAPES.question("s2h", "explore", "shape=5,2,4&layout=LNC&layer=LayerNorm(4)&at=3,1,2", ANNOTATED)
 def sequence_first() -> Facts:
     counts = describe("LayerNorm(4)", (5, 2, 4)).counts
     return {
@@ -41,9 +41,8 @@ def sequence_first() -> Facts:
     }
 
 
-@define(
+@SHAPES.question(
     "q1",
-    SHAPES,
     "compare",
     "shape=2,4,3,4&layers=LayerNorm([4]);ChannelsFirstLayerNorm(4)&at=0,1,1,2",
     issue("pytorch", 71465),
@@ -65,9 +64,8 @@ def square_tensor() -> Facts:
     }
 
 
-@define(
+@SHAPES.question(
     "q2",
-    SHAPES,
     "explore",
     "shape=2,4,4,6&layout=NHWC&layer=LayerNorm([6])&at=0,1,2,3",
     issue("mmsegmentation", 3809),
@@ -94,7 +92,7 @@ def channels_not_last() -> Facts:
     }
 
 
-@define("s2i", SHAPES, "explore", "shape=2,4,4&layout=NCL&layer=LayerNorm(4)&at=1,2,3", ANNOTATED)
+@SHAPES.question("s2i", "explore", "shape=2,4,4&layout=NCL&layer=LayerNorm(4)&at=1,2,3", ANNOTATED)
 def channels_in_the_middle() -> Facts:
     equal, unequal = normal(2, 4, 4), normal(2, 4, 5)
     meant = output("LayerNorm(4)", equal.transpose(1, 2)).transpose(1, 2)
@@ -112,9 +110,8 @@ def channels_in_the_middle() -> Facts:
     }
 
 
-@define(
+@SHAPES.question(
     "q20",
-    SHAPES,
     "compare",
     "shape=2,4,6&layout=NLC&layers=BatchNorm1d(4);Norm('n l c -> c','c')&at=0,1,4",
     issue("pytorch", 7577),
@@ -135,9 +132,8 @@ def sequence_layout() -> Facts:
     }
 
 
-@define(
+@SHAPES.question(
     "s2j",
-    SHAPES,
     "compare",
     "shape=2,3,4,4&params=index&layers=LayerNorm([3,4,4]);GroupNorm(1,3);BatchNorm2d(3)&at=0,1,0,3",
     ANNOTATED,
@@ -155,7 +151,7 @@ def another_image_size() -> Facts:
     }
 
 
-@define("s3f", SHAPES, "step_by_step", "shape=2,3,4&layer=DimNorm(4)&at=1,0,3&step=1", ARTICLE)
+@SHAPES.question("s3f", "step_by_step", "shape=2,3,4&layer=DimNorm(4)&at=1,0,3&step=1", ARTICLE)
 def mean_shapes() -> Facts:
     x = normal(2, 3, 4)
     u = x.mean(-1, keepdim=True)
@@ -174,7 +170,7 @@ def mean_shapes() -> Facts:
     }
 
 
-@define("s3b", SHAPES, "explore", "shape=2,8,4,4&layer=BatchNorm2d(8)&at=0,5,0,3", ARTICLE)
+@SHAPES.question("s3b", "explore", "shape=2,8,4,4&layer=BatchNorm2d(8)&at=0,5,0,3", ARTICLE)
 def colour_channels() -> Facts:
     deep = normal(2, 8, 4, 4)
     channels = describe("BatchNorm2d(8)", deep.shape).counts.statistics
@@ -186,7 +182,7 @@ def colour_channels() -> Facts:
     }
 
 
-@define("s2k", SHAPES, "explore", "shape=2,3,2,4&layer=LayerNorm([2,4])&at=1,2,0,3", ANNOTATED)
+@SHAPES.question("s2k", "explore", "shape=2,3,2,4&layer=LayerNorm([2,4])&at=1,2,0,3", ANNOTATED)
 def last_index() -> Facts:
     sizes = describe("LayerNorm([2, 4])", (2, 3, 2, 4)).counts.gamma_shape or ()
     n, last = len(sizes), len(sizes) - 1
@@ -196,17 +192,3 @@ def last_index() -> Facts:
         "more": n + 1,
         "right": only(n=last == n, before=last == n - 1, after=last == n + 1),
     }
-
-
-QUESTIONS = (
-    leading_axes,
-    sequence_first,
-    square_tensor,
-    channels_not_last,
-    channels_in_the_middle,
-    sequence_layout,
-    another_image_size,
-    mean_shapes,
-    colour_channels,
-    last_index,
-)

@@ -11,7 +11,7 @@ from normviz.analysis.running.sampling import Sequences, SmallBatches, per_step,
 from normviz.analysis.running.shards import even_sizes, shard
 from normviz.analysis.running.torch_module import torch_words
 from normviz.lessons.questions.facts import count_buffers, normal, only, output, which
-from normviz.lessons.questions.question import Facts, define
+from normviz.lessons.questions.question import Facts
 from normviz.lessons.questions.sources import ANNOTATED, ARTICLE, BATCH_NORM_PAPER, issue, torch_page
 from normviz.lessons.questions.topics import SMALL_BATCHES
 from normviz.lessons.train_and_eval import experiments
@@ -19,7 +19,7 @@ from normviz.lessons.train_and_eval import experiments
 SMALL, LARGE = 4, 64  # batch sizes
 
 
-@define("s2c", SMALL_BATCHES, "train_and_eval", "show=batches", ANNOTATED)
+@SMALL_BATCHES.question("s2c", "train_and_eval", "show=batches", ANNOTATED)
 def small_batches() -> Facts:
     found = spread(SmallBatches())
     small, large = (found.batch_size.tolist().index(size) for size in (SMALL, LARGE))
@@ -35,9 +35,8 @@ def small_batches() -> Facts:
     }
 
 
-@define(
+@SMALL_BATCHES.question(
     "q14",
-    SMALL_BATCHES,
     "train_and_eval",
     "show=batches",
     issue("fastai", 1352),
@@ -55,7 +54,7 @@ def one_value() -> Facts:
     }
 
 
-@define("s2r", SMALL_BATCHES, "explore", "shape=1,6&layer=LayerNorm(6)&at=0,4", ANNOTATED)
+@SMALL_BATCHES.question("s2r", "explore", "shape=1,6&layer=LayerNorm(6)&at=0,4", ANNOTATED)
 def batch_of_one() -> Facts:
     x = normal(3, 6)
     words = {text: torch_words(text, x[:1]) for text in ("LayerNorm(6)", "BatchNorm1d(6)")}
@@ -68,7 +67,7 @@ def batch_of_one() -> Facts:
     }
 
 
-@define("s3j", SMALL_BATCHES, "train_and_eval", "show=modes&shape=4,3,2,2&layer=BatchNorm2d(3)&at=0,1,0,1", ARTICLE)
+@SMALL_BATCHES.question("s3j", "train_and_eval", "show=modes&shape=4,3,2,2&layer=BatchNorm2d(3)&at=0,1,0,1", ARTICLE)
 def no_batch_axis() -> Facts:
     x = normal(4, 3, 2, 2)
     single, bare = (torch_words("BatchNorm2d(3).eval()", image) for image in (x[:1], x[0]))
@@ -81,7 +80,7 @@ def no_batch_axis() -> Facts:
     }
 
 
-@define("s2b", SMALL_BATCHES, "train_and_eval", "show=sequences", ANNOTATED)
+@SMALL_BATCHES.question("s2b", "train_and_eval", "show=sequences", ANNOTATED)
 def time_steps() -> Facts:
     steps = per_step(Sequences())
     first, last = int(steps.left[0]), int(steps.left[-1])
@@ -95,7 +94,7 @@ def time_steps() -> Facts:
     }
 
 
-@define("s2d", SMALL_BATCHES, "train_and_eval", "show=devices&devices=2", ANNOTATED)
+@SMALL_BATCHES.question("s2d", "train_and_eval", "show=devices&devices=2", ANNOTATED)
 def devices() -> Facts:
     found, x = experiments.devices(2), normal(8, 6)
     layer = largest_difference(output("LayerNorm(6)", x)[:4], output("LayerNorm(6)", x[:4]))
@@ -109,9 +108,8 @@ def devices() -> Facts:
     }
 
 
-@define(
+@SMALL_BATCHES.question(
     "q27",
-    SMALL_BATCHES,
     "train_and_eval",
     "show=devices&devices=2",
     issue("pytorch", 2584),
@@ -131,14 +129,3 @@ def gpus() -> Facts:
         "accumulated": accumulated.output_difference,
         "right": int(parts.counts[0]),
     }
-
-
-QUESTIONS = (
-    small_batches,
-    one_value,
-    batch_of_one,
-    no_batch_axis,
-    time_steps,
-    devices,
-    gpus,
-)

@@ -7,7 +7,7 @@ from math import prod
 from normviz.analysis.explanation import describe
 from normviz.analysis.running.torch_module import torch_words
 from normviz.lessons.questions.facts import count_gammas, normal, only, output, output_change, scene_of, which
-from normviz.lessons.questions.question import Facts, define
+from normviz.lessons.questions.question import Facts
 from normviz.lessons.questions.sources import (
     ANNOTATED,
     ARTICLE,
@@ -22,7 +22,7 @@ from normviz.lessons.questions.sources import (
 from normviz.lessons.questions.topics import STATISTICS
 
 
-@define("s1a", STATISTICS, "explore", "shape=4,6&layer=LayerNorm(6)&at=1,4", COURSE)
+@STATISTICS.question("s1a", "explore", "shape=4,6&layer=LayerNorm(6)&at=1,4", COURSE)
 def row_means() -> Facts:
     x = normal(4, 6).double()
     e, y = describe("LayerNorm(6)", x), output("LayerNorm(6)", x)
@@ -40,12 +40,8 @@ IMAGES = (2, 3, 4, 4)
 ALL = "LayerNorm([3, 4, 4])"
 
 
-@define(
-    "s0a",
-    STATISTICS,
-    "compare",
-    "shape=2,3,4,4&layers=LayerNorm([3,4,4]);LayerNorm([4,4]);LayerNorm(4)&at=0,1,0,3",
-    FORUM,
+@STATISTICS.question(
+    "s0a", "compare", "shape=2,3,4,4&layers=LayerNorm([3,4,4]);LayerNorm([4,4]);LayerNorm(4)&at=0,1,0,3", FORUM
 )
 def whole_example() -> Facts:
     example = prod(IMAGES[1:])
@@ -67,7 +63,7 @@ def whole_example() -> Facts:
     }
 
 
-@define("s2e", STATISTICS, "explore", "shape=4,3,2,2&layer=BatchNorm2d(3)&at=0,1,0,1", ANNOTATED)
+@STATISTICS.question("s2e", "explore", "shape=4,3,2,2&layer=BatchNorm2d(3)&at=0,1,0,1", ANNOTATED)
 def batch_norm_channels() -> Facts:
     shape = (4, 3, 2, 2)
     x = normal(*shape)
@@ -85,8 +81,8 @@ def batch_norm_channels() -> Facts:
     }
 
 
-@define(
-    "s2f", STATISTICS, "compare", "shape=2,3,4,4&layers=LayerNorm([3,4,4]);LayerNorm([2,3,4,4])&at=1,2,0,3", ANNOTATED
+@STATISTICS.question(
+    "s2f", "compare", "shape=2,3,4,4&layers=LayerNorm([3,4,4]);LayerNorm([2,3,4,4])&at=1,2,0,3", ANNOTATED
 )
 def one_mean_per_example() -> Facts:
     whole_batch, counts, x = "LayerNorm([2, 3, 4, 4])", describe(ALL, IMAGES).counts, normal(*IMAGES)
@@ -103,9 +99,8 @@ def one_mean_per_example() -> Facts:
     }
 
 
-@define(
+@STATISTICS.question(
     "q4",
-    STATISTICS,
     "compare",
     "shape=2,4,6&layout=NLC&layers=LayerNorm([6]);LayerNorm([4,6])&at=0,1,4",
     issue("minGPT", 113),
@@ -127,9 +122,8 @@ def tokens() -> Facts:
     }
 
 
-@define(
+@STATISTICS.question(
     "q3",
-    STATISTICS,
     "compare",
     "shape=2,3,4,4&layers=ChannelsFirstLayerNorm(3);LayerNorm([3,4,4])&at=1,1,2,1",
     issue("ConvNeXt", 112),
@@ -148,9 +142,8 @@ def convnext() -> Facts:
     }
 
 
-@define(
+@STATISTICS.question(
     "q8",
-    STATISTICS,
     "explore",
     "shape=2,6,3,3&layer=GroupNorm(2,6)&at=0,1,0,2",
     issue("onnx", 8445, "pull"),
@@ -173,9 +166,8 @@ def groups() -> Facts:
     }
 
 
-@define(
+@STATISTICS.question(
     "s3a",
-    STATISTICS,
     "compare",
     "shape=2,3,4,4&layers=BatchNorm2d(3);LayerNorm([3,4,4]);ChannelsFirstLayerNorm(3)&at=0,1,0,3",
     ARTICLE,
@@ -199,7 +191,7 @@ def vision_and_text() -> Facts:
 SCALED_COLUMNS = "shape=6,3&layer=BatchNorm1d(3)&params=random&at=2,1&step=6"
 
 
-@define("s1f", STATISTICS, "step_by_step", SCALED_COLUMNS, COURSE)
+@STATISTICS.question("s1f", "step_by_step", SCALED_COLUMNS, COURSE)
 def columns_after_scaling() -> Facts:
     e = scene_of(SCALED_COLUMNS).explanation
     values, before, after = e.layer_values(), e.trace.normalized.double(), e.trace.output.double()
@@ -226,7 +218,7 @@ def columns_after_scaling() -> Facts:
 SCALED_ROWS = "shape=4,6&layer=LayerNorm(6)&params=random&at=1,4&step=6"
 
 
-@define("s1e", STATISTICS, "step_by_step", SCALED_ROWS, COURSE)
+@STATISTICS.question("s1e", "step_by_step", SCALED_ROWS, COURSE)
 def rows_after_scaling() -> Facts:
     e = scene_of(SCALED_ROWS).explanation
     assert e.x is not None
@@ -242,17 +234,3 @@ def rows_after_scaling() -> Facts:
         "most": float(variances.max()),
         "right": which(before=alike_before, after=alike_after),
     }
-
-
-QUESTIONS = (
-    row_means,
-    whole_example,
-    batch_norm_channels,
-    one_mean_per_example,
-    tokens,
-    convnext,
-    groups,
-    vision_and_text,
-    columns_after_scaling,
-    rows_after_scaling,
-)

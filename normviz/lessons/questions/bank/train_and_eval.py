@@ -9,7 +9,7 @@ from normviz.analysis.running.modes import one_example, train_and_eval
 from normviz.analysis.running.torch_module import buffers
 from normviz.layers.layer import Layer
 from normviz.lessons.questions.facts import ROUNDING, count_buffers, module_of, normal, scene_of, which
-from normviz.lessons.questions.question import Facts, define
+from normviz.lessons.questions.question import Facts
 from normviz.lessons.questions.sources import ARTICLE, BATCH_NORM_PAPER, COURSE, issue, torch_page
 from normviz.lessons.questions.topics import TRAIN_AND_EVAL
 from normviz.lessons.train_and_eval import modes
@@ -17,7 +17,7 @@ from normviz.lessons.train_and_eval import modes
 LAYER, BATCH = "LayerNorm(6)", "BatchNorm1d(6)"
 
 
-@define("s1c", TRAIN_AND_EVAL, "train_and_eval", "show=modes&shape=4,6&layer=BatchNorm1d(6)", COURSE)
+@TRAIN_AND_EVAL.question("s1c", "train_and_eval", "show=modes&shape=4,6&layer=BatchNorm1d(6)", COURSE)
 def layer_norm_modes() -> Facts:
     layer, batch = (
         modes.both_modes(scene_of(f"shape=4,6&layer={text}").explanation, 0).largest_difference
@@ -33,9 +33,8 @@ def layer_norm_modes() -> Facts:
 WARM_UP = 20  # batches, the page's default
 
 
-@define(
+@TRAIN_AND_EVAL.question(
     "q16",
-    TRAIN_AND_EVAL,
     "train_and_eval",
     "show=modes&shape=6,3&layout=ND&layer=BatchNorm1d(3)&data=scales&at=0,2",
     issue("pytorch", 5406),
@@ -59,7 +58,7 @@ def eval_changes_outputs() -> Facts:
     }
 
 
-@define("s3k", TRAIN_AND_EVAL, "train_and_eval", "show=modes&shape=6,3&layer=BatchNorm1d(3)&at=2,1", ARTICLE)
+@TRAIN_AND_EVAL.question("s3k", "train_and_eval", "show=modes&shape=6,3&layer=BatchNorm1d(3)&at=2,1", ARTICLE)
 def running_mean_used() -> Facts:
     x, gaps = normal(6, 3), {}
     for mode in (True, False):
@@ -76,7 +75,7 @@ def running_mean_used() -> Facts:
     }
 
 
-@define("s1d", TRAIN_AND_EVAL, "compare", "shape=4,6&layers=LayerNorm(6);BatchNorm1d(6);GroupNorm(2,6)&at=1,4", COURSE)
+@TRAIN_AND_EVAL.question("s1d", "compare", "shape=4,6&layers=LayerNorm(6);BatchNorm1d(6);GroupNorm(2,6)&at=1,4", COURSE)
 def buffers_kept() -> Facts:
     mean, var, _count = buffers(BATCH)
     return {
@@ -88,9 +87,8 @@ def buffers_kept() -> Facts:
     }
 
 
-@define(
+@TRAIN_AND_EVAL.question(
     "q17",
-    TRAIN_AND_EVAL,
     "train_and_eval",
     "show=modes&shape=4,3,5&layout=NCL&layer=BatchNorm1d(3,track_running_stats=False)&at=0,1,2",
     issue("pytorch", 37823),
@@ -111,9 +109,8 @@ def untracked() -> Facts:
     }
 
 
-@define(
+@TRAIN_AND_EVAL.question(
     "q10",
-    TRAIN_AND_EVAL,
     "compare",
     "shape=2,3,4,4&layers=InstanceNorm2d(3,track_running_stats=True);"
     "InstanceNorm2d(3,track_running_stats=True).eval();BatchNorm2d(3).eval()&at=0,1,0,3",
@@ -135,13 +132,3 @@ def instance_norm_tracking() -> Facts:
         "change": train_and_eval(text, x).largest_difference,
         "right": evaluated.counts.statistics,
     }
-
-
-QUESTIONS = (
-    layer_norm_modes,
-    eval_changes_outputs,
-    running_mean_used,
-    buffers_kept,
-    untracked,
-    instance_norm_tracking,
-)
