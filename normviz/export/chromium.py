@@ -27,6 +27,7 @@ PICTURES = """(async () => {
 })()"""
 ALONE = "<!doctype html><style>body { margin: 0 } svg { display: block }</style>"
 INCH = 96  # pixels
+TO_START = 60  # seconds
 
 
 @dataclass(frozen=True)
@@ -50,14 +51,13 @@ def draw(html: str, kind: str, scale_of: Callable[[Picture], float], browser: st
     kind      "svg", "png" or "pdf"
     scale_of  how many times larger than on the page a picture is
     browser   the path of the program
-    patience  seconds for all of it
+    patience  seconds for all pictures, once the browser has started
 
     Raises NormvizError where the browser does not start, or does not answer in time.
     """
     with ThreadPoolExecutor(1) as pool:  # a notebook has an event loop of its own in this thread
         try:
-            drawing = asyncio.wait_for(_draw(html, kind, scale_of, browser), patience)
-            return pool.submit(asyncio.run, drawing).result()
+            return pool.submit(asyncio.run, _draw(html, kind, scale_of, browser, patience)).result()
         except (ChromeNotFoundError, BrowserFailedError, BrowserDepsError) as error:
             raise NormvizError(
                 _(
@@ -80,13 +80,21 @@ def draw(html: str, kind: str, scale_of: Callable[[Picture], float], browser: st
             ) from error
 
 
-async def _draw(html: str, kind: str, scale_of: Callable[[Picture], float], browser: str) -> list[bytes]:
-    async with Browser(browser) as chromium:
-        tab = await chromium.create_tab("about:blank")
-        await _send(tab, "Emulation.setScrollbarsHidden", hidden=True)
-        await _show(tab, html + CHARTS, *WINDOW)
-        pictures = [Picture(**each) for each in await _evaluate(tab, PICTURES)]
-        return [await ENCODED[kind](tab, picture.scaled(scale_of(picture))) for picture in pictures]
+async def _draw(
+    html: str, kind: str, scale_of: Callable[[Picture], float], browser: str, patience: float
+) -> list[bytes]:
+    chromium = Browser(browser)
+    try:  # `async with` would leave the process behind where time is up while it starts
+        async with asyncio.timeout(TO_START):
+            await chromium.open()
+        async with asyncio.timeout(patience):
+            tab = await chromium.create_tab("about:blank")
+            await _send(tab, "Emulation.setScrollbarsHidden", hidden=True)
+            await _show(tab, html + CHARTS, *WINDOW)
+            pictures = [Picture(**each) for each in await _evaluate(tab, PICTURES)]
+            return [await ENCODED[kind](tab, picture.scaled(scale_of(picture))) for picture in pictures]
+    finally:
+        await chromium.close()
 
 
 async def _svg(tab: Tab, picture: Picture) -> bytes:

@@ -2,7 +2,7 @@
 
 import os
 import re
-import subprocess
+import runpy
 import sys
 
 import pytest
@@ -47,6 +47,10 @@ def test_several_figures_are_several_files(fake_images, tmp_path):
 def test_a_single_part_is_enough(fake_images, tmp_path):
     part = next(part for part in flat(TWO_CHARTS) if isinstance(part, Chart | Panels))
     assert save(part, tmp_path / "a.pdf") == [tmp_path / "a.pdf"]
+
+
+def test_a_figure_in_a_closed_box_is_saved_too(fake_images, tmp_path):
+    assert save(nv.questions("s0").parts, tmp_path / "a.svg") == [tmp_path / "a.svg"]
 
 
 def test_an_existing_file_is_replaced(fake_images, tmp_path):
@@ -140,17 +144,9 @@ def test_where_the_browser_does_not_start_one_line_says_what_to_install(tmp_path
     assert [path.name for path in tmp_path.iterdir()] == ["chromium"]
 
 
-def test_without_choreographer_one_line_says_what_to_install(tmp_path):
-    program = (
-        "import sys, importlib.util as u; found = u.find_spec\n"
-        "u.find_spec = lambda name, *rest: None if name == 'choreographer' else found(name, *rest)\n"
-        "import normviz as nv\n"
-        "from normviz.export.pictures import save\n"
-        "try: save(nv.open('/?shape=2,3').parts, sys.argv[1])\n"
-        "except nv.NormvizError as error: print(error)\n"
-        "print('choreographer' in sys.modules)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program, str(tmp_path / "a.png")], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.splitlines() == ["Pictures need choreographer: pip install 'normviz[images]'.", "False"]
+def test_without_choreographer_one_line_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "choreographer", None)  # it cannot be imported
+    monkeypatch.delitem(sys.modules, "normviz.export.chromium", raising=False)
+    save_without = runpy.run_path(pictures.__file__)["save"]
+    with pytest.raises(NormvizError, match=re.escape("Pictures need choreographer: pip install 'normviz[images]'.")):
+        save_without(ONE_VIEW, tmp_path / "a.png")
