@@ -16,7 +16,7 @@ from normviz.analysis.examples import example
 from normviz.analysis.explanation import Explanation as Described
 from normviz.analysis.explanation import describe
 from normviz.code.generate import code
-from normviz.export.links import asked_by, of_query, subject
+from normviz.export.links import asked_by, layer_on_shape, of_query
 from normviz.export.links import questions as questions
 from normviz.export.output import Output, title_of
 from normviz.figures.payload.view import view_payload
@@ -127,7 +127,7 @@ def output_of(e: Described, at: Sequence[int] | None = None) -> Output:
     """The page Explore of an Explanation."""
     case = _case(e, at)
     parts = tuple(exploring.parts(Subject(e, case.drawing, case.at)))
-    return Output(parts, title_of("explore", subject(e)), "explore", case.query)
+    return Output(parts, title_of("explore", layer_on_shape(e)), "explore", case.query)
 
 
 def compare(
@@ -217,7 +217,7 @@ def _output(page: str, case: Case, parts: tuple[Part, ...], settings: Mapping[st
     query = None if case.query is None else case.query | write_settings(PAGES[page].settings, settings)
     if query is not None and seed:
         query["seed"] = str(seed)
-    return Output(parts, title_of(page, subject(case.e)), page, query)
+    return Output(parts, title_of(page, layer_on_shape(case.e)), page, query)
 
 
 def _values(layer: AnyLayer, x: Any, layout: str | None, seed: int = 0) -> Any:

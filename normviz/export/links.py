@@ -48,7 +48,7 @@ def of_query(page: str, query: Mapping[str, str]) -> Output:
 
 def of_view(page: str, view: View) -> Output:
     """A view of a page."""
-    about = "" if page == "numerics" else subject(view.scene.sharing)
+    about = "" if page == "numerics" else layer_on_shape(view.scene.sharing)
     if page == "compare":
         layers, scene = comparing.layers_of(view)[0], view.scene
         about = ", ".join(describe(layer, scene.shape, layout=scene.layout).title for layer in layers)
@@ -63,5 +63,5 @@ def questions(key: str = "") -> Output:
     return Output(tuple(question_parts(asked)), f"{prose(key).title} · normviz", "questions", {"q": key})
 
 
-def subject(e: Explanation) -> str:
+def layer_on_shape(e: Explanation) -> str:
     return f"{e.title} on {e.shape}"

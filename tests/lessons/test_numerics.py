@@ -1,5 +1,5 @@
-import re
-from dataclasses import replace
+"""The page Numerics: sentences and tables by hand, then against torch and its own numbers."""
+
 from math import inf, isfinite, isnan, nan
 from time import process_time
 
@@ -26,40 +26,14 @@ from normviz.lessons.numerics.zero_variance import (
 )
 from normviz.scene.settings.page_settings import LARGEST_CONSTANT, LARGEST_SCALE, SMALLEST_EPS
 from normviz.scene.settings.setting import power
+from tests.lessons.sentences import numbers_in
 
 MOST_WORDS = 120
 TYPES = pytest.mark.parametrize("dtype", list(DTYPES))
 
 
-def told(sentence):
-    """The numbers of a sentence, as it prints them."""
-    return re.findall(r"\*\*(.+?)\*\*", sentence)
-
-
 def words(lines):
     return len(" ".join(lines).split())
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0.0, "0"),
-        (-0.0, "0"),
-        (1.0, "1"),
-        (1.00249, "1.002"),
-        (-131072.0, "−131,072"),
-        (1e-12, "1e−12"),
-        (-5.9e-8, "−5.9e−8"),
-        (1234.5, "1,234"),
-        (9999.9, "1e4"),
-        (1e30, "1e30"),
-        (nan, "NaN"),
-        (inf, "∞"),
-        (-inf, "−∞"),
-    ],
-)
-def test_numbers_as_a_page_prints_them(value, text):
-    assert format_number(value) == text
 
 
 def test_powers_and_eps_as_a_page_prints_them():
@@ -84,15 +58,15 @@ def test_the_sentence_of_four_distances_by_hand():
         for distance, exact, (var, size) in zip((1, 10, 100, 1000), (1, 2, 0, nan), ours, strict=True)
     ]
     sentences = [variance.sentence(found, exponent) for exponent in range(4)]
-    assert told(sentences[0]) == ["10⁰", "1.25", "1", "1", "3", "1", "1"]
-    assert told(sentences[1]) == ["10¹", "−4", "1", "2", "3", "1", "1"]
+    assert numbers_in(sentences[0]) == ["10⁰", "1.25", "1", "1", "3", "1", "1"]
+    assert numbers_in(sentences[1]) == ["10¹", "−4", "1", "2", "3", "1", "1"]
     assert sentences[1].endswith("is negative at **1**, and its output is NaN at **1**.")
-    assert told(sentences[2]) == ["10²", str(SIZE), "3", "1", "1"]
+    assert numbers_in(sentences[2]) == ["10²", str(SIZE), "3", "1", "1"]
     assert "rounds all **256** numbers to the same value" in sentences[2]
     assert "is too large for `float32`: x is infinite" in sentences[3]
 
 
-def test_a_negative_variance_and_its_nan_are_counted():
+def test_the_sentence_counts_negative_variances_and_nan_outputs():
     """The first view of the page."""
     found = variance.estimates("float32")
     first = [one for one in found if one.method == ONE_PASS]
@@ -100,14 +74,14 @@ def test_a_negative_variance_and_its_nan_are_counted():
     assert negative
     assert all(isnan(one.output_size) for one in negative)
     sentence = variance.sentence(found, 6)
-    assert told(sentence)[-3:] == [str(len(DISTANCES)), str(len(negative)), str(sum(one.is_nan for one in first))]
-    assert told(sentence)[1] == format_number(first[6].var)
+    assert numbers_in(sentence)[-3:] == [str(len(DISTANCES)), str(len(negative)), str(sum(one.is_nan for one in first))]
+    assert numbers_in(sentence)[1] == format_number(first[6].var)
     assert first[6].var < 0
 
 
 @TYPES
 @pytest.mark.parametrize("exponent", range(8))
-def test_every_way_stands_in_the_table_with_its_own_numbers(dtype, exponent):
+def test_the_table_has_a_row_for_every_method(dtype, exponent):
     found = variance.estimates(dtype)
     here = variance.at_distance(found, exponent)
     rows = variance.rows(found, exponent)
@@ -125,7 +99,7 @@ def test_every_way_stands_in_the_table_with_its_own_numbers(dtype, exponent):
 
 @TYPES
 @pytest.mark.parametrize("exponent", range(8))
-def test_the_distance_between_neighbours_is_told_rightly(dtype, exponent):
+def test_the_step_between_neighbouring_numbers_agrees_with_nextafter(dtype, exponent):
     """By torch itself: the next number above."""
     found = variance.estimates(dtype)
     one = variance.at_distance(found, exponent)[ONE_PASS]
@@ -137,30 +111,30 @@ def test_the_distance_between_neighbours_is_told_rightly(dtype, exponent):
         assert "cannot represent" in why
     else:
         step = torch.nextafter(place, torch.tensor(inf, dtype=place.dtype)) - place
-        assert told(why) == [format_number(float(step))]
+        assert numbers_in(why) == [format_number(float(step))]
 
 
 # How small may eps be?
 
 
-def test_half_precision_loses_the_smallest_eps_by_hand_and_torch_keeps_it():
+def test_a_hand_written_layer_in_float16_loses_the_smallest_eps():
     found = eps_texts.of_dtype(eps_texts.eps_outcomes(-4), "float16")
     sentence = eps_texts.eps_sentence(found, -4)
-    assert told(sentence) == ["10⁻⁸", "0.00316", "1", "0", "∞", "1"]
+    assert numbers_in(sentence) == ["10⁻⁸", "0.00316", "1", "0", "∞", "1"]
     assert "stores `1e-12` as **0**" in sentence
 
 
-def test_where_nothing_is_left_the_sentence_says_so():
+def test_a_spread_that_float16_cannot_represent():
     found = eps_texts.of_dtype(eps_texts.eps_outcomes(-12), "float16")
     assert not sequence("float16", 0, SIZE, 0, 1e-12).any()
     assert "represents all numbers as 0" in eps_texts.eps_sentence(found, -12)
-    assert told(eps_texts.eps_sentence(found, -12)) == ["10⁻¹²", "NaN", "0"]
+    assert numbers_in(eps_texts.eps_sentence(found, -12)) == ["10⁻¹²", "NaN", "0"]
     assert any("BatchNorm1d and InstanceNorm1d give NaN" in line for line in eps_texts.eps_texts(found, -12))
 
 
 @TYPES
 @pytest.mark.parametrize("exponent", [-12, -8, -4, -2, 0, 3])
-def test_every_eps_stands_in_the_table(dtype, exponent):
+def test_the_table_has_a_row_for_every_eps(dtype, exponent):
     found = eps_texts.of_dtype(eps_texts.eps_outcomes(exponent), dtype)
     rows = eps_texts.eps_rows(found)
     assert [float(row["eps"]) for row in rows] == list(EPSILONS)
@@ -171,12 +145,12 @@ def test_every_eps_stands_in_the_table(dtype, exponent):
     lines = list(eps_texts.eps_texts(found, exponent))
     assert words(lines) <= MOST_WORDS
     none = no_eps(dtype, 10.0**exponent, SIZE)
-    assert told(lines[-1])[:3] == [
+    assert numbers_in(lines[-1])[:3] == [
         format_number(v, 3) for v in (none.computing_eps, none.by_torch, none.with_computing)
     ]
 
 
-def test_the_curves_are_the_formula():
+def test_the_curves_agree_with_the_formula():
     curves = eps_texts.size_curves(eps_texts.of_dtype(eps_texts.eps_outcomes(-4), "float64"))
     assert [float(eps) for eps in curves] == list(EPSILONS)
     for eps, points in curves.items():
@@ -187,7 +161,7 @@ def test_the_curves_are_the_formula():
 # Groups without spread
 
 
-def test_every_kind_of_outcome_is_met():
+def test_every_outcome_occurs():
     both = [*zero_variance.constant(1234.567, "float32"), *zero_variance.single(1000, "float32")]
     assert {outcome(one) for one in both} == set(LABELS)
     by_layer = {one.layer: outcome(one) for one in both}
@@ -200,14 +174,14 @@ def test_every_kind_of_outcome_is_met():
 
 def test_the_counts_of_both_sentences():
     constant, single = zero_variance.constant(1234.567, "float32"), zero_variance.single(1000, "float32")
-    assert told(zero_variance.constant_sentence(constant)) == [
+    assert numbers_in(zero_variance.constant_sentence(constant)) == [
         "1,234.567",
         str(sum(one.from_beta == 0 for one in constant)),
         str(sum(outcome(one) == NOISE for one in constant)),
         format_number(max(one.from_beta for one in constant if outcome(one) == NOISE), 3),
         "2",
     ]
-    assert told(zero_variance.single_sentence(single)) == [
+    assert numbers_in(zero_variance.single_sentence(single)) == [
         str(len(SINGLE)),
         str(sum(one.refusal is not None for one in single)),
         str(sum(one.from_beta == 0 for one in single)),
@@ -217,12 +191,12 @@ def test_the_counts_of_both_sentences():
     ]
 
 
-def test_one_layer_is_one_layer():
+def test_the_sentence_uses_the_singular_for_one_layer():
     one = zero_variance.constant(0, "float32")[:1]
     assert zero_variance.constant_sentence(one).endswith("**1** layer gives exactly beta.")
 
 
-def test_labels_are_short_and_no_two_are_equal():
+def test_short_names_are_short_and_unique():
     for found in (zero_variance.constant(1.0, "float32"), zero_variance.single(1.0, "float32")):
         labels = zero_variance.short_names(found)
         assert len(set(labels)) == len(found)
@@ -237,7 +211,7 @@ DEGENERATE = [
 
 @TYPES
 @pytest.mark.parametrize(("make", "value", "cases"), DEGENERATE)
-def test_every_layer_has_its_row_and_torch_its_own_words(dtype, make, value, cases):
+def test_the_table_has_a_row_for_every_layer_and_quotes_torch(dtype, make, value, cases):
     found = make(value, dtype)
     rows = zero_variance.rows(found)
     assert [(row["layer"], row["shape"]) for row in rows] == [(layer, str(shape)) for layer, shape in cases]
@@ -248,25 +222,25 @@ def test_every_layer_has_its_row_and_torch_its_own_words(dtype, make, value, cas
     assert words(zero_variance.explanations(found)) <= MOST_WORDS
 
 
-def test_the_amplified_noise_is_told_rightly():
+def test_the_factor_of_the_noise():
     lines = list(zero_variance.explanations(zero_variance.constant(1234.567, "float32")))
-    assert told(lines[0]) == ["2", "0.5"]
-    assert told(lines[1]) == [format_number(1e-5**-0.5, 3)]
+    assert numbers_in(lines[0]) == ["2", "0.5"]
+    assert numbers_in(lines[1]) == [format_number(1e-5**-0.5, 3)]
 
 
 # eps inside or outside the square root
 
 
 @pytest.mark.parametrize("eps", [SMALLEST_EPS, 1e-5, 3e-4, 0.5, 1.0])
-def test_the_curve_reaches_past_both_places_and_the_sentence_names_its_widest_gap(eps):
+def test_the_curve_covers_both_places_and_the_sentence_has_its_largest_difference(eps):
     found = eps_texts.placements(eps)
     assert found[0].var < eps**2 / 100
     assert found[-1].var > eps * 100
     most = max(found, key=lambda one: abs(one.outside - one.inside))
-    assert told(eps_texts.placement_sentence(eps, found)) == [
+    assert numbers_in(eps_texts.placement_sentence(eps, found)) == [
         format_number(v, 2) for v in (most.var, most.inside, most.outside)
     ]
-    assert [told(line) for line in eps_texts.placement_texts(eps)] == [
+    assert [numbers_in(line) for line in eps_texts.placement_texts(eps)] == [
         [format_number(eps, 3)],
         [format_number(eps**2, 3)],
         [],
@@ -290,8 +264,3 @@ def test_nothing_takes_a_second(dtype):
         start = process_time()
         work()
         assert process_time() - start < 1
-
-
-def test_nan_out_of_a_hand_made_estimate_is_a_yes():
-    one = by_hand(ONE_PASS, 1, -1, 1, nan)
-    assert variance.rows([replace(one)], 0)[0]["nan"] is True

@@ -1,3 +1,5 @@
+"""The charts of the page Numerics show their numbers, within their axes, in the colours of both themes."""
+
 import json
 from math import inf, isfinite, log10, nan
 
@@ -73,7 +75,7 @@ def test_errors_by_hand():
     assert list(figure.data[0].x) == [1e3, 1e3]
 
 
-def test_where_there_is_no_error_it_is_grey_with_the_reason():
+def test_a_range_without_an_error_is_grey_with_the_reason():
     figure = figures.variance_errors(EIGHT, 3).figure()
     said = [note.text.replace("<br>", " ") for note in figure.layout.annotations]
     assert said == ["all numbers round to the same value", "x is infinite"]
@@ -109,7 +111,7 @@ def test_the_axes_name_0_and_nan():
 
 @TYPES
 @pytest.mark.parametrize("exponent", [-12, -8, -4, 3])
-def test_sizes_stand_at_their_variance(dtype, exponent):
+def test_sizes_are_drawn_at_their_variance(dtype, exponent):
     found = eps_texts.of_dtype(eps_texts.eps_outcomes(exponent), dtype)
     figure = figures.output_sizes(eps_texts.size_curves(found), found, exponent).figure()
     drawn_inside(figure)
@@ -151,7 +153,7 @@ def check_gaps(found):
     return figure
 
 
-def test_half_precision_may_overflow_where_nothing_is_subtracted():
+def test_float16_overflows_if_no_mean_is_subtracted():
     found = zero_variance.constant(65504.0, "float16")
     assert [one.from_beta for one in found if one.layer == "BatchNorm2d(3).eval()"] == [inf]
 
@@ -177,7 +179,7 @@ LINES = {
 
 
 @pytest.mark.parametrize("name", list(LINES))
-def test_every_colour_is_one_of_the_palette_and_stands_out_in_both_themes(name):
+def test_every_colour_has_enough_contrast_in_both_themes(name):
     for trace in LINES[name]().figure().data:
         key, _, at = trace.meta["colour"].partition(".")
         for colours in THEMES.values():
@@ -205,6 +207,6 @@ def test_every_figure_is_sent_as_strict_json(name):
     assert json.dumps(sent, allow_nan=False)
 
 
-def test_another_type_is_refused():
+def test_another_dtype_is_refused():
     with pytest.raises(NormvizError, match="dtype='int8' is unknown; choose float16, bfloat16, float32 or float64"):
         variance.estimates("int8")

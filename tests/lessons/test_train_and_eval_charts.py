@@ -71,7 +71,7 @@ def test_a_chart_shows_its_numbers(name):
 
 
 @pytest.mark.parametrize("name", SHOWN)
-def test_a_chart_can_be_shown_anywhere(name, monkeypatch):
+def test_a_chart_ignores_plotlys_default_template(name, monkeypatch):
     monkeypatch.setattr(plotly.io.templates, "default", "plotly_dark")
     figure = SHOWN[name][0].figure()
     assert type(figure) is go.Figure
@@ -88,7 +88,7 @@ def test_the_spread_lies_on_a_line_where_both_axes_are_logarithmic():
     assert {0.1, 0.2, 0.5, 1.0} <= set(layout.yaxis.tickvals)  # Plotly's own would be 9, 8, 7, ... below 1
 
 
-def test_errors_have_an_axis_of_their_own_beside_the_counts():
+def test_errors_have_their_own_axis():
     figure = SHOWN["left"][0].figure()
     assert [trace.yaxis for trace in figure.data] == [None, "y2", "y2"]
     assert (figure.layout.yaxis2.side, figure.layout.yaxis2.overlaying) == ("right", "y")
@@ -101,7 +101,7 @@ COLOURS = [("accent", theme("light").accent), ("muted", theme("light").muted), (
 
 
 @pytest.mark.parametrize(("name", "colour"), COLOURS)
-def test_a_colour_is_named_by_its_meaning_and_stands_in_the_figure_in_the_light_theme(name, colour):
+def test_a_trace_has_the_name_of_its_colour_and_its_value_in_the_light_theme(name, colour):
     one, two, three = line("a", [1], [2], name), dots("b", [1], [2], name), bars("c", [1], [2], name)
     assert one["line"]["color"] == two["marker"]["color"] == three["marker"]["color"] == colour
     assert all(trace["meta"] == {"colour": name} for trace in (one, two, three))

@@ -37,14 +37,14 @@ def test_a_page_has_a_sentence_and_something_to_see(page, query):
 
 
 @pytest.mark.parametrize(("page", "query"), CASES)
-def test_what_a_figure_draws_is_json_that_a_browser_reads(page, query):
+def test_the_data_of_a_figure_is_strict_json(page, query):
     for part in flat(parts_of(page, query)):
         if isinstance(part, Panels):
             json.dumps(part.data, allow_nan=False)
             assert not {"plotly", "theme"} & set(part.data)  # the page that shows it adds them
 
 
-def test_a_legal_wish_without_a_figure_says_why():
+def test_a_view_without_a_figure_says_why():
     (note,) = parts_of("gradients", "shape=512,512&layer=LayerNorm(512)")
     assert note == Note("derivatives are shown for up to 4,096 elements; make the tensor smaller.")
     said = parts_of("train_and_eval", "show=modes&layer=Norm('n c h w -> n','c')")
@@ -60,14 +60,14 @@ def test_other_layers_are_compared_up_to_a_limit():
     )
 
 
-def test_the_problem_of_a_page_is_told_once():
+def test_the_problem_of_a_page_is_its_first_error():
     page = PAGES["compare"]
     assert page.problem(page.view("layers=LayerNorm([3,4,4]);nonsense")).startswith("'nonsense' is not a layer;")
     assert page.problem(page.view("shape=2,6&layers=LayerNorm(6);BatchNorm1d(6)")) is None
 
 
 @pytest.mark.parametrize("key", QUESTIONS)
-def test_a_question_shows_its_words_its_answer_and_what_settles_it(key):
+def test_a_question_has_its_text_its_answer_and_a_figure(key):
     asked = QUESTIONS[key]
     parts = list(flat(question_parts(asked)))
     assert parts[0].text == prose(key).title
@@ -75,7 +75,7 @@ def test_a_question_shows_its_words_its_answer_and_what_settles_it(key):
     assert parts[-1].text == sources(asked)
 
 
-def test_moving_one_input_works_out_its_column_once(monkeypatch):
+def test_the_column_of_one_input_is_computed_once(monkeypatch):
     made = []
 
     def counted(*given):

@@ -1,3 +1,5 @@
+"""What a link hides, and the caption that it adds."""
+
 import pytest
 
 from normviz.lessons.pages import PAGES
@@ -42,11 +44,11 @@ BY_HAND = [
 
 
 @pytest.mark.parametrize(("hidden", "left"), BY_HAND)
-def test_what_is_left(hidden, left):
+def test_the_parts_that_are_not_hidden(hidden, left):
     assert kinds(visible_parts(SMALL, Display(hidden))) == left
 
 
-def test_of_two_columns_the_one_that_is_left_stands_alone():
+def test_if_one_of_two_columns_is_hidden_the_other_takes_its_place():
     chart = Chart("c", None, "alt")
     assert visible_parts([Beside((chart,), (TABLE,))], Display(("table",))) == [chart]
     assert visible_parts([Beside((chart,), (TABLE,))], Display(("all",))) == [chart]
@@ -54,7 +56,7 @@ def test_of_two_columns_the_one_that_is_left_stands_alone():
     assert visible_parts([Beside((chart,), (TABLE,))], Display(("panels", "table"))) == []
 
 
-def test_the_caption_stands_under_the_last_figure():
+def test_the_caption_is_below_the_last_figure():
     parts = PAGES["explore"].visible(PAGES["explore"].view({"caption": "Row <2>."}))
     at = parts.index(Legend("Row <2>."))
     assert isinstance(parts[at - 1], Panels)
@@ -77,7 +79,7 @@ def shown(request):
     return page, query, list(PAGES[page].parts(PAGES[page].view(query)))
 
 
-def test_everything_that_a_page_shows_has_a_name(shown):
+def test_everything_on_a_page_has_a_name_that_hides_it(shown):
     _, _, parts = shown
     assert hideable_names(parts) <= {*PARTS, *PANELS}
     for panels in (part for part in flat(parts) if isinstance(part, Panels)):
@@ -85,7 +87,7 @@ def test_everything_that_a_page_shows_has_a_name(shown):
         assert panels.data["kind"] == "steps" or keys <= panels.panel_names
 
 
-def test_each_name_hides_what_it_names_and_nothing_else(shown):
+def test_each_name_hides_its_part_and_nothing_else(shown):
     _, _, parts = shown
     before = hideable_names(parts)
     for name in before & set(PARTS):
@@ -101,7 +103,7 @@ def test_each_name_hides_what_it_names_and_nothing_else(shown):
         assert [name] in told
 
 
-def test_the_figure_alone_is_no_empty_page(shown):
+def test_a_page_that_shows_only_its_figure_is_not_empty(shown):
     _, _, parts = shown
     left = visible_parts(parts, Display(("all",)))
     assert left

@@ -1,3 +1,5 @@
+"""The ready-made sets: counts by hand, and every statement of their notes compared with torch."""
+
 import re
 
 import pytest
@@ -24,19 +26,19 @@ HOW_MANY = [
 
 
 @pytest.mark.parametrize(("key", "statistics", "elements", "parameters"), HOW_MANY)
-def test_how_many_there_are(key, statistics, elements, parameters):
+def test_the_counts_of_every_set(key, statistics, elements, parameters):
     counts = [e.counts for e in ready_set(key).comparison.explanations]
     assert [c.statistics for c in counts] == statistics
     assert [c.elements_per_statistic for c in counts] == elements
     assert [c.parameters for c in counts] == parameters
 
 
-def test_every_set_has_its_row():
+def test_the_table_above_has_every_set():
     assert [key for key, *_ in HOW_MANY] == list(READY_SETS)
 
 
 @pytest.mark.parametrize("ready", EVERY, ids=list(READY_SETS))
-def test_a_set_is_in_order(ready):
+def test_a_set_is_valid(ready):
     assert READY_SETS[ready.key] is ready
     assert re.fullmatch(r"[a-z0-9-]+", ready.key)
     assert 2 <= len(ready.layers) <= 6
@@ -46,7 +48,7 @@ def test_a_set_is_in_order(ready):
 
 
 @pytest.mark.parametrize("ready", EVERY, ids=list(READY_SETS))
-def test_no_layer_takes_another_axis_for_channels(ready):
+def test_no_layer_uses_another_axis_as_channels(ready):
     assert [e.notes for e in ready.comparison.explanations] == [()] * len(ready.layers)
 
 
@@ -88,7 +90,7 @@ def ranges_over(e):
     return {axis: sorted({index[i] for index in together}) for i, axis in enumerate(e.axes)}
 
 
-def test_four_answers():
+def test_the_groups_of_the_four_layers():
     every = {"n": [0, 1, 2], "c": [0, 1, 2, 3], "h": [0, 1, 2, 3, 4], "w": [0, 1]}
     batch, layer, instance, group = map(ranges_over, explanations("four"))
     assert batch == {**every, "c": [0]}
@@ -108,7 +110,7 @@ def test_group_norm_of_one_group_has_the_means_of_layer_norm_and_other_gammas():
     assert alike.abs().max() < 1e-5
 
 
-def test_the_layer_norm_of_convnext_has_means_of_its_own():
+def test_the_layer_norm_of_convnext_averages_over_channels():
     x = torch.randn(3, 4, 5, 2)
     e = describe(ready_set("layer-norms").layers[2], x)
     assert torch.equal(e.trace.mean.squeeze(1), x.mean(1))
@@ -127,7 +129,7 @@ def test_the_pattern_is_torchs_batch_norm_on_x_permuted(key, layer, to_channels_
     assert torch.allclose(describe(ready.layers[layer], x).trace.output, output, atol=1e-12)
 
 
-def test_batch_norm_1d_takes_the_positions_for_channels():
+def test_batch_norm_1d_uses_the_positions_as_channels():
     ready = ready_set("sequences")
     _, length, channels = ready.shape
     with pytest.raises(NormvizError, match="axis 1 of x, its channel axis, has size"):
@@ -191,7 +193,7 @@ def test_the_flattened_twin_gives_the_same_numbers(shape, seed):
     assert flattened_twin(shape, seed) < 1e-10
 
 
-def test_a_twin_that_shares_otherwise_is_found_out(monkeypatch):
+def test_a_twin_with_other_groups_differs(monkeypatch):
     monkeypatch.setattr(ready_sets, "LOOPS", "Norm('n l c -> c', 'l c')")
     assert flattened_twin((4, 3, 5)) > 0.1
 
@@ -204,12 +206,12 @@ NO_TWIN = [
 
 
 @pytest.mark.parametrize(("shape", "words"), NO_TWIN)
-def test_shapes_without_a_twin(shape, words):
+def test_shapes_without_a_twin_are_refused(shape, words):
     with pytest.raises(NormvizError, match=words):
         flattened_twin(shape)
 
 
-def test_the_loops_are_shown_beside_their_twin_on_the_flattened_tensor() -> None:
+def test_the_loops_are_compared_with_their_twin_on_the_flattened_tensor() -> None:
     twins = {key: ready.twin for key, ready in READY_SETS.items()}
     assert [key for key, twin in twins.items() if twin] == ["loops"]
     assert "`BatchNorm1d(15)` on x flattened to (4, 15): largest difference **" in twins["loops"]

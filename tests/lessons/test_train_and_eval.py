@@ -1,4 +1,4 @@
-"""What "Train and eval" says: by hand on streams and batches of a few numbers, then against torch's own modules."""
+"""The page Train and eval: streams and batches of a few numbers by hand, then compared with torch's own modules."""
 
 import re
 
@@ -13,21 +13,10 @@ from normviz.analysis.running.shards import even_sizes, shard
 from normviz.analysis.running.stream import Run, Stream, follow, run
 from normviz.layers.errors import NormvizError
 from normviz.lessons.train_and_eval import experiments, modes
-from normviz.scene.query import read
 from normviz.scene.settings.page_settings import MOST_DEVICES
 from tests.browser.readout import number
-
-
-def scene(link=""):
-    reading = read(dict(part.split("=", 1) for part in filter(None, link.split("&"))))
-    assert reading.problem is None
-    return reading.scene
-
-
-def told(text):
-    """The numbers of a sentence, as they stand between ``**``."""
-    return re.findall(r"\*\*(.+?)\*\*", text)
-
+from tests.lessons.sentences import numbers_in
+from tests.scenes import scene
 
 # A stream of batches
 
@@ -64,27 +53,27 @@ MOMENTA = [
 
 
 @pytest.mark.parametrize(("momentum", "keras", "fades"), MOMENTA)
-def test_both_conventions_and_how_fast_is_forgotten(momentum, keras, fades):
+def test_both_conventions_of_momentum_and_how_fast_batches_are_forgotten(momentum, keras, fades):
     stream = Stream(2, momentum, steps=3)
     conventions, forgetting_speed, forms, sooner = experiments.momentum_texts(stream, by_hand(momentum))
     assert f"torch's `momentum={momentum:g}` is the weight of the *new* batch" in conventions
     assert f"the weight of the *old* value: `momentum={keras}`." in conventions
     assert forgetting_speed == fades
-    assert number(told(forms)[0]) < 1e-14
+    assert number(numbers_in(forms)[0]) < 1e-14
     assert sooner == "A lower momentum forgets old batches sooner in Keras's convention, and later in torch's."
     assert (forgetting("keras").lower_forgets_sooner, forgetting("torch").lower_forgets_sooner) == (True, False)
 
 
-def test_without_momentum_all_batches_weigh_the_same():
+def test_without_momentum_all_batches_have_the_same_weight():
     (line,) = experiments.momentum_texts(Stream(2, None, steps=3), by_hand(None))
     assert line.startswith("`momentum=None`: every batch has the same weight")
     assert by_hand(None).running_mean.tolist() == pytest.approx([2, 4, 10 / 3])
 
 
-def test_what_is_kept_and_from_when_on_it_is_right():
+def test_the_buffers_and_the_step_from_which_the_running_mean_is_right():
     line = experiments.buffers_text(Stream(1024, 1.0, steps=5))
     assert line.startswith("Besides gamma and beta, BatchNorm stores running_mean, running_var, num_batches_tracked.")
-    assert told(line) == ["0.25", "1"]
+    assert numbers_in(line) == ["0.25", "1"]
     assert experiments.buffers_text(Stream(1024, 0.0, steps=5)).endswith(
         "does not stay within **0.25** standard deviations of the true mean."
     )
@@ -99,12 +88,12 @@ EXTREME = [
 
 
 @pytest.mark.parametrize("stream", EXTREME, ids=str)
-def test_every_stream_is_told_in_numbers(stream):
+def test_the_texts_of_every_stream_have_finite_numbers(stream):
     found = run(stream)
     lines = [experiments.stream_sentence(stream, found), experiments.buffers_text(stream)]
     for line in (*lines, *experiments.momentum_texts(stream, found)):
         assert not re.search(r"\b(nan|inf)\b", line)
-        assert all(np.isfinite(number(text.replace(",", ""))) for text in told(line))
+        assert all(np.isfinite(number(text.replace(",", ""))) for text in numbers_in(line))
 
 
 # train() and eval()
@@ -116,7 +105,7 @@ LAYERS_WITH_BUFFERS = [
 
 
 @pytest.mark.parametrize("link", LAYERS_WITH_BUFFERS)
-def test_a_layer_that_keeps_statistics_differs_and_its_buffers_change(link):
+def test_a_layer_with_buffers_differs_between_the_modes(link):
     on = scene(link)
     found = modes.both_modes(on.explanation, on.seed)
     train, evaluated, gap = modes.outputs(found)
@@ -125,7 +114,7 @@ def test_a_layer_that_keeps_statistics_differs_and_its_buffers_change(link):
     torch.testing.assert_close(gap.values, train.values - evaluated.values)
     module = on.layer.with_(training=True).module()
     torch.testing.assert_close(train.values.float(), module(on.explanation.x).detach())
-    said = told(modes.sentence(found))
+    said = numbers_in(modes.sentence(found))
     changed = sum(
         not torch.equal(old, new) for old, new in buffers_around(on.layer.with_(training=True), on.explanation.x)
     )
@@ -145,7 +134,7 @@ def buffers_around(layer, x):
     "layer",
     ["LayerNorm(4)", "RMSNorm(4)", "GroupNorm(3,3)", "InstanceNorm2d(3)", "BatchNorm2d(3,track_running_stats=False)"],
 )
-def test_a_layer_that_keeps_nothing_does_the_same_in_both_modes(layer):
+def test_a_layer_without_buffers_gives_the_same_in_both_modes(layer):
     on = scene(f"layer={layer}")
     found = modes.both_modes(on.explanation, on.seed)
     assert modes.sentence(found) == (
@@ -160,16 +149,16 @@ def test_one_example_alone():
     with pytest.raises(ValueError, match="more than 1 value per channel") as words:
         module(torch.zeros(1, 3))
     assert refused == f"The first example alone, in train(): torch refuses. `{words.value}`"
-    assert (*told(runs),) == ("0",)
+    assert (*numbers_in(runs),) == ("0",)
     for line in modes.one_example_texts(scene("shape=4,3&layer=LayerNorm(3)").explanation, 0):
-        assert told(line) == ["0"]
+        assert numbers_in(line) == ["0"]
     training, evaluating = modes.one_example_texts(scene("layer=BatchNorm2d(3)").explanation, 0)
-    assert number(told(training)[0]) > 0.01
-    assert told(evaluating) == ["0"]
+    assert number(numbers_in(training)[0]) > 0.01
+    assert numbers_in(evaluating) == ["0"]
     assert list(modes.one_example_texts(scene("shape=6").explanation, 0)) == []
 
 
-def test_the_same_question_to_other_layers():
+def test_the_modes_of_other_layers():
     rows = {
         row["layer"]: {key: row[key] for key in row if key != "layer"} for row in modes.rows(scene().explanation, 0)
     }
@@ -197,7 +186,7 @@ NO_MODES = [
 
 
 @pytest.mark.parametrize(("link", "words"), NO_MODES)
-def test_where_there_are_no_modes(link, words):
+def test_views_without_modes_are_refused(link, words):
     with pytest.raises(NormvizError, match=re.escape(words)):
         modes.both_modes(scene(link).explanation, 0)
 
@@ -207,13 +196,13 @@ def test_where_there_are_no_modes(link, words):
 
 def test_the_spread_of_small_batches():
     found = spread(SmallBatches([4, 64]))
-    small, first, large, last = told(experiments.spread_sentence(found))
+    small, first, large, last = numbers_in(experiments.spread_sentence(found))
     assert (small, large) == ("4", "64")
     assert (float(first), float(last)) == pytest.approx(tuple(found.mean_spread), abs=0.005)
     assert float(first) == pytest.approx(4 * float(last), rel=0.3)
 
 
-def test_a_batch_of_one_in_torchs_own_words():
+def test_a_batch_of_one_quotes_torch():
     with pytest.raises(ValueError, match="more than 1 value per channel") as words:
         nn.BatchNorm1d(3)(torch.zeros(1, 3))
     assert str(words.value) in experiments.refusal_text()
@@ -233,7 +222,7 @@ def test_the_sentence_of_a_few_sequences(count, longest, seed, left, said):
     assert experiments.sequences_sentence(found) == said
 
 
-def test_where_one_sequence_is_left_torch_refuses_and_it_is_said():
+def test_steps_with_one_sequence_are_refused_by_torch():
     found = per_step(Sequences(2, 100))
     number = int((found.left == 1).sum())
     assert number > 1
@@ -260,35 +249,35 @@ def test_two_devices_of_two_examples():
     rows = experiments.devices_rows(found)
     assert [list(row) for row in rows] == [names] * 4
     assert [[str(cell) for cell in row.values()] for row in rows] == wanted
-    assert told(experiments.devices_sentence(found))[:2] == ["2", "2"]
+    assert numbers_in(experiments.devices_sentence(found))[:2] == ["2", "2"]
     apart, averaged = experiments.devices_texts(found)
-    assert told(averaged) == ["9"]
+    assert numbers_in(averaged) == ["9"]
     whole = nn.BatchNorm1d(2, affine=False, dtype=torch.float64)
     x = torch.tensor([[0.0, 0.0], [2.0, 2.0], [4.0, 6.0], [6.0, 8.0]], dtype=torch.float64)
     alone = torch.cat([nn.BatchNorm1d(2, affine=False, dtype=torch.float64)(part) for part in x.split(2)])
-    assert number(told(apart)[0]) == pytest.approx(float((alone - whole(x)).abs().max()), rel=5e-3)
-    assert number(told(apart)[1]) < 1e-12
+    assert number(numbers_in(apart)[0]) == pytest.approx(float((alone - whole(x)).abs().max()), rel=5e-3)
+    assert number(numbers_in(apart)[1]) < 1e-12
 
 
 def test_devices_of_the_same_mean_are_counted_once():
     found = shard(torch.tensor([[0.0, 1.0], [2.0, 3.0], [2.0, 3.0], [0.0, 1.0], [5.0, 5.0], [6.0, 6.0]]), (2, 2, 2))
-    assert told(experiments.devices_sentence(found))[:2] == ["3", "2"]
+    assert numbers_in(experiments.devices_sentence(found))[:2] == ["3", "2"]
 
 
 @pytest.mark.parametrize("count", range(2, MOST_DEVICES + 1))
 @pytest.mark.parametrize("seed", [0, 7])
-def test_combined_by_their_counts_the_devices_have_the_whole_batchs_statistics(count, seed):
+def test_combined_statistics_equal_those_of_the_whole_batch(count, seed):
     found = experiments.devices(count, seed)
     assert found.sizes == tuple(even_sizes(experiments.EXAMPLES, count))
     assert (len(set(found.sizes)) == 1) == (count == 2)  # shards of unequal size are the interesting case
     *shards, combined, whole = experiments.devices_rows(found)
     assert len(shards) == count
-    assert told(experiments.devices_sentence(found))[:2] == [
+    assert numbers_in(experiments.devices_sentence(found))[:2] == [
         str(count),
         str(len({tuple(mean) for mean in found.shard_mean})),
     ]
     assert list(combined.values())[1:] == list(whole.values())[1:]
-    assert number(told(experiments.devices_sentence(found))[2]) < 1e-12
+    assert number(numbers_in(experiments.devices_sentence(found))[2]) < 1e-12
     apart, averaged = experiments.devices_texts(found)
-    assert number(told(apart)[0]) > 0.05 > 1e-12 > number(told(apart)[1])
-    assert number(told(averaged)[0]) > 0.01
+    assert number(numbers_in(apart)[0]) > 0.05 > 1e-12 > number(numbers_in(apart)[1])
+    assert number(numbers_in(averaged)[0]) > 0.01

@@ -12,9 +12,9 @@ from normviz.analysis.gradients.closed_form import autograd_backward, parameter_
 from normviz.analysis.number_format import format_difference, format_number
 from normviz.layers.errors import NormvizError
 from normviz.lessons.gradients import derivatives
-from normviz.scene.query import read
 from tests.analysis.gradients.cases import CATALOGUE, numbered
 from tests.browser.readout import number
+from tests.scenes import scene
 
 # x is (1, 5): sigma 4 with eps = 12, xhat -1/2 and 1/2, m = 2. Of the first column, the bracket is 1 - 1/2 - 1/8 and 0 - 1/2 + 1/8.
 TWO = torch.tensor([[1.0, 5.0]])
@@ -72,7 +72,7 @@ WHEN = [
 
 
 @pytest.mark.parametrize(("layer", "said"), WHEN)
-def test_when_a_derivative_vanishes(layer, said):
+def test_the_condition_under_which_a_derivative_vanishes(layer, said):
     e = explain(layer, TWO)
     form, moved = derivatives.column(e, (0, 0))
     assert list(derivatives.column_texts(e, form, moved))[1:] == [said]
@@ -165,12 +165,6 @@ def test_the_sums_equal_autograd_s_gradients(layer, shape):
 # The backward pass
 
 
-def scene(link=""):
-    reading = read(dict(part.split("=", 1) for part in filter(None, link.split("&"))))
-    assert reading.problem is None
-    return reading.scene
-
-
 BACKWARD = {
     "shape=4,3": ["BatchNorm1d(3)", "BatchNorm1d(3).eval()", "LayerNorm([3])", "RMSNorm([3])", "GroupNorm(1, 3)", "ChannelsFirstLayerNorm(3)", "DimNorm(3, dim=0)", "InstanceNorm1d(4)"],
     "": ["BatchNorm2d(3)", "BatchNorm2d(3).eval()", "LayerNorm([4])", "RMSNorm([4])", "InstanceNorm2d(3)", "GroupNorm(1, 3)", "ChannelsFirstLayerNorm(3)", "DimNorm(4, dim=0)"],
@@ -208,8 +202,8 @@ def test_the_input_is_x_or_one_at_which_derivatives_vanish():
 REFUSED = [
     ("shape=4097", "x", "up to 4,096 elements; make the tensor smaller."),
     ("shape=100000,100000", "outlier", "up to 4,096 elements; make the tensor smaller."),
-    ("shape=2,3", "signs", "an odd number"),
-    ("shape=2,4&layer=RMSNorm(4)", "signs", "needs a mean"),
+    ("shape=2,3", "signs", "needs groups of an even size"),
+    ("shape=2,4&layer=RMSNorm(4)", "signs", "needs a layer that subtracts the mean"),
 ]
 
 
