@@ -11,16 +11,14 @@ from normviz.analysis.explanation import describe
 from normviz.layers.layer import Layer
 from normviz.lessons.compare.ready_sets import LOOPS, READY_SETS
 from normviz.lessons.questions.bank.code import PER_FEATURE, WRONG
-from normviz.lessons.questions.facts import ROUNDING, module_of, nearly_equal, normal, output
-from tests.lessons.questions.statements.measure import Statements, facts
+from normviz.lessons.questions.facts import module_of, nearly_equal, normal, output
+from tests.lessons.questions.statements.measure import Statements
 
 
 def s3c() -> Statements:
     e = describe("LayerNorm(5)", (4, 3, 5))
     return {
-        "Norm is called once per mean of torch's layer": facts("s3c")["calls"] == e.counts.statistics,
         "the pattern is n l c -> n l": e.norm.stats == "n l c -> n l",
-        "the numbers are torch's": facts("s3c")["gap"] < ROUNDING,
     }
 
 
@@ -29,7 +27,6 @@ def s3() -> Statements:
     permuted = output("BatchNorm1d(5)", x.transpose(1, 2)).transpose(1, 2)
     return {
         "BatchNorm1d is the pattern with one mean per feature": nearly_equal(output(PER_FEATURE, x), permuted),
-        "the loops give something else": facts("s3")["gap"] > 0.1,
         "on flattened x BatchNorm1d(15) does what the loops do": nearly_equal(
             output("BatchNorm1d(15)", x.flatten(1)), output(LOOPS, x).flatten(1)
         ),
@@ -37,15 +34,12 @@ def s3() -> Statements:
 
 
 def s3d() -> Statements:
-    x, f = normal(3, 5, 2, 4), facts("s3d")
+    x = normal(3, 5, 2, 4)
     batch_norm = output("BatchNorm2d(4)", x.permute(0, 3, 1, 2)).permute(0, 2, 3, 1)
     return {
-        "x.mean(0) has one mean per row, column and channel": x.mean(0).numel() == f["means"],
-        "BatchNorm2d gives something else": f["gap"] > 0.1,
         "the compared pattern is torch's BatchNorm2d": nearly_equal(
             output(READY_SETS["dim-0"].layers[1], x), batch_norm
         ),
-        "dim=(0, 1, 2) gives BatchNorm2d": f["three"] < ROUNDING,
     }
 
 
@@ -54,7 +48,6 @@ def s3e() -> Statements:
     return {
         "the same elements share a mean": (by_hand.stat_ids == layer.stat_ids).all(),
         "the same elements share a gamma": (by_hand.param_ids == layer.param_ids).all(),
-        "with the same eps there is no difference": facts("s3e")["equal"] < 1e-9,
         "only eps differs": (by_hand.norm.eps, layer.norm.eps) == (1e-12, 1e-5),
     }
 
@@ -101,5 +94,4 @@ def s2m() -> Statements:
     return {
         "the shapes agree too": all(output(text, zeros).shape == zeros.shape for text in WRONG),
         "returning x unchanged passes": nearly_equal(zeros, output("LayerNorm([2, 4])", zeros)),
-        "on random numbers each wrong layer is noticed": facts("s2m")["least"] > 0.01,
     }

@@ -54,8 +54,6 @@ def s0h() -> Statements:
     scaled[:, 0] *= 4
     image, plane = "LayerNorm([3, 4, 4])", "LayerNorm([4, 4], eps=0.0)"
     return {
-        "averaged over the channels, the output changes": facts("s0h")["moved"] > 0.1,
-        "averaged over planes, it changes by eps only": facts("s0h")["still"] < 1e-4,
         "the other channels change too": not nearly_equal(output(image, x)[:, 1:], output(image, scaled)[:, 1:]),
         "averaged over planes without eps, nothing changes": nearly_equal(output(plane, x), output(plane, scaled)),
     }

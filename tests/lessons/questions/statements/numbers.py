@@ -25,10 +25,8 @@ def s1h() -> Statements:
     x, module = from_values((5.0, 5.0, 5.0, 5.0), (1, 4)), module_of("LayerNorm(4)")
     module.get_parameter("bias").data.fill_(3)
     return {
-        "without eps the output is NaN": isnan(facts("s1h")["bare"]),
         "with eps the output is beta": (output("LayerNorm(4)", x) == 0).all(),
         "with eps the output is beta for any beta": (module(x) == 3).all(),
-        "the other row hardly changes": facts("s1h")["change"] < 1e-5,
     }
 
 
@@ -38,7 +36,6 @@ def s2g() -> Statements:
     trained = scene_of("shape=2,4&layer=LayerNorm(4)&params=random").explanation.trace.output
     return {
         "the variance is var / (var + eps)": (y.var(1, correction=0) - var / (var + 1e-5)).abs().max() < 1e-9,
-        "the larger variance is 1 to three digits": facts("s2g")["large"] == pytest.approx(1, abs=5e-4),
         "both means are 0": zero_mean(y, 1),
         "after a trained gamma the means are not 0": (trained.mean(1).abs() > 0.01).all(),
         "after a trained gamma the variances are not 1": ((trained.var(1, correction=0) - 1).abs() > 0.01).all(),
@@ -59,12 +56,8 @@ def q22() -> Statements:
 
 
 def s3h() -> Statements:
-    f = facts("s3h")
     return {
         "float32 keeps the eps": {(o.dtype, o.eps): o.kept for o in eps_table()}["float32", 1e-12] > 0,
-        "torch's own layer gives about one in float16 too": f["own"] == pytest.approx(1, abs=0.1),
-        "a small spread is kept with the small eps": f["tiny"] > 0.99,
-        "a small spread is lost with the default eps": f["default"] < 0.1,
     }
 
 
@@ -83,8 +76,6 @@ def s2o() -> Statements:
     f = facts("s2o")
     return {
         "the figure shows the mean of the squares": float(scene_of(SQUARES).explanation.trace.var) == f["squares"],
-        "the two differ": f["squares"] != f["squared"],
-        "their difference is the variance": f["squares"] - f["squared"] == f["var"],
     }
 
 
@@ -150,6 +141,5 @@ def s1g() -> Statements:
         "the cache holds xhat, sigma, gamma, and the axis of the means": Cache._fields
         == ("xhat", "sigma", "gamma", "axis"),
         "there is one sigma per row": cache.sigma.size == 4,
-        "the gradients agree with torch's autograd": facts("s1g")["gap"] < 1e-12,
         "dx of a row does not depend on other rows": np.array_equal(layernorm_backward(first_row, cache)[0][0], dx[0]),
     }

@@ -78,10 +78,6 @@ def s1b() -> Statements:
 
 def s0c() -> Statements:
     return {
-        "gamma has as many elements as each mean": describe(
-            "LayerNorm([4, 5])", (2, 3, 4, 5)
-        ).counts.elements_per_statistic
-        == facts("s0c")["gammas"],
         "torch's own weight is (H, W)": gamma_shape("LayerNorm([4, 5])") == (4, 5),
     }
 
@@ -171,5 +167,4 @@ def s2l() -> Statements:
         "beta starts as zeros": (affine.get_parameter("bias") == 0).all(),
         "both layers have as many means": describe("LayerNorm(4)", (3, 4)).counts.statistics == facts("s2l")["means"],
         "the other layer has no parameters": list(bare.parameters()) == [],
-        "after training the outputs differ": facts("s2l")["trained"] > 0.1,
     }

@@ -32,7 +32,6 @@ def s3p() -> Statements:
     return {
         "the output is normalized with the biased variance": float(y.var(correction=0))
         == pytest.approx(f["biased"] / (f["biased"] + 1e-5), abs=1e-9),
-        "running_var holds the unbiased variance": f["kept"] == pytest.approx(f["biased"] * 4 / 3, abs=1e-9),
         "an average of biased variances is lower": history.running_var_biased[-1] < history.running_var[-1],
         "in the long run it is lower by m / (m - 1)": history.expected_var[-1] / history.expected_var_biased[-1]
         == pytest.approx(4 / 3, rel=0.01),
@@ -81,5 +80,4 @@ def s3m() -> Statements:
     return {
         "both forms give the same": eval(WEIGHTED, numbers.copy()) == eval(STEPPED, numbers.copy()) == 2.25,
         "the second form has one addition more": STEPPED.count("-") == WEIGHTED.count("+") + 1,
-        "the updates are few beside the elements": facts("s3m")["updates"] < facts("s3m")["elements"] / 500,
     }

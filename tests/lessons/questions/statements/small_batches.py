@@ -13,10 +13,8 @@ from tests.lessons.questions.statements.measure import Statements, facts, refuse
 
 
 def s2c() -> Statements:
-    f, x = facts("s2c"), normal(4, 3)
+    x = normal(4, 3)
     return {
-        "the spread is proportional to one over the root of the batch size": f["factor"] == (64 / 4) ** 0.5,
-        "the measured factor is near": f["small_spread"] / f["large_spread"] == pytest.approx(f["factor"], rel=0.25),
         "torch refuses a batch of one": refuses("BatchNorm1d(3)", x[:1]),
         "LayerNorm accepts it": not refuses("LayerNorm(3)", x[:1]),
         "LayerNorm gives the same as in a batch": nearly_equal(
@@ -52,10 +50,7 @@ def s2r() -> Statements:
 
 
 def s3j() -> Statements:
-    f = facts("s3j")
     return {
-        "in eval mode the output is the same as in a batch": f["eval_gap"] == 0,
-        "in train mode it is not": f["train_gap"] > 0.1,
         "LayerNorm accepts an image without a batch axis": not refuses("LayerNorm([3, 2, 2])", normal(3, 2, 2)),
     }
 
@@ -82,7 +77,6 @@ def s2d() -> Statements:
         "combined means are those of the whole batch": found.mean_gap.agrees,
         "combined variances are those of the whole batch": found.var_gap.agrees,
         "the outputs are those of the whole batch": found.output_gap.agrees,
-        "averaged variances are not": facts("s2d")["naive"] > 1e-3,
         "LayerNorm gives the same on any device": nearly_equal(
             output("LayerNorm(6)", x)[:4], output("LayerNorm(6)", x[:4])
         ),

@@ -46,8 +46,6 @@ def s2f() -> Statements:
     e = describe(IMAGE, (2, 3, 4, 4))
     return {
         "all peers are in the same example": all(i[0] == 1 for i in e.peers((1, 2, 0, 3))),
-        "the other example changes nothing": facts("s2f")["still"] == 0,
-        "the other example has an effect if normalized_shape includes N": facts("s2f")["moved"] > 0.1,
     }
 
 
@@ -109,12 +107,9 @@ def s1f() -> Statements:
 def s1e() -> Statements:
     e = scene_of("shape=4,6&layer=LayerNorm(6)&params=random").explanation
     before = output("LayerNorm(6)", e.x.double())
-    f = facts("s1e")
     return {
         "before gamma each row has mean 0": zero_mean(before, 1),
         "before gamma each row has variance 1": unit_variance(before, 1),
-        "after gamma the means differ": f["high"] - f["low"] > 0.1,
-        "after gamma the variances differ": f["most"] - f["least"] > 0.1,
         "every row uses the same gammas": (e.param_ids == e.param_ids[0]).all(),
         "torch's own layer gives this output": (e.agreement or 0.0) < 1e-5,
     }

@@ -14,7 +14,6 @@ from tests.lessons.questions.statements.measure import Statements, facts
 def s1c() -> Statements:
     batch = modes.both_modes(scene_of("shape=4,6&layer=BatchNorm1d(6)").explanation, 0)
     return {
-        "LayerNorm gives exactly the same": facts("s1c")["layer"] == 0,
         "BatchNorm uses running statistics in eval mode": batch.eval_norm.running,
         "BatchNorm uses the batch's own statistics in train mode": not batch.train_norm.running,
     }
@@ -32,10 +31,8 @@ def q16() -> Statements:
 
 
 def s3k() -> Statements:
-    both, f = modes.both_modes(scene_of("shape=6,3&layer=BatchNorm1d(3)").explanation, 0), facts("s3k")
+    both = modes.both_modes(scene_of("shape=6,3&layer=BatchNorm1d(3)").explanation, 0)
     return {
-        "train mode does not read the running mean": f["train_gap"] == 0,
-        "eval mode reads the running mean": f["eval_gap"] > 1,
         "train mode writes the running statistics": {"running_mean", "running_var"} <= set(both.changed_by_train),
         "eval mode writes no buffer": both.changed_by_eval == (),
     }
