@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from normviz.analysis.explanation import Explanation, describe
+from normviz.analysis.explanation import Explanation, describe, describe_shape
 from normviz.analysis.invariance import LABELS, batch_matters, invariances, reduced_copy, train_equals_eval
 from normviz.layers.axes import parse_layout
 from normviz.layers.catalogue import FAMILIES
@@ -107,7 +107,7 @@ def _wrong_number(layers: Sequence[object]) -> str:
 def _describe(layer: str | Layer | Norm, shape: Any, layout: str) -> Explanation:
     spec = Layer.parse(layer) if isinstance(layer, str) else layer
     try:
-        e = describe(spec, shape, layout=layout)
+        e = describe_shape(spec, shape, layout) if isinstance(shape, tuple) else describe(spec, shape, layout=layout)
         reduced_copy(e)
     except NormvizError as error:
         raise NormvizError(f"{_name(spec)}: {error}") from None
@@ -190,7 +190,7 @@ def _suggested(shape: tuple[int, ...], layout: str) -> tuple[str, ...]:
 
 def _describe_if_possible(layer: Layer, shape: tuple[int, ...], layout: str) -> list[Explanation]:
     try:
-        return [describe(layer, shape, layout=layout)]
+        return [describe_shape(layer, shape, layout)]
     except NormvizError:
         return []
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from numbers import Integral
 from typing import Any
 
@@ -50,6 +50,12 @@ def describe(layer: nn.Module | str | Norm | Layer, x: Any, *, layout: str | Non
         check_types(spec, tensor, values)
         _check_devices(tensor, values)
     return Explanation(norm, shape, axes, spec if isinstance(spec, Layer) else None, buffers, tensor, values)
+
+
+@lru_cache(maxsize=1024)
+def describe_shape(layer: Layer | Norm, shape: tuple[int, ...], layout: str) -> Explanation:
+    """``describe`` for a shape, computed once for the same arguments."""
+    return describe(layer, shape, layout=layout)
 
 
 @dataclass(frozen=True, eq=False)

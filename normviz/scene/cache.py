@@ -1,7 +1,7 @@
-"""The Explanations of scenes, made once for all who look at the same: pages, sessions, exports.
+"""The Explanations of scenes, computed once for all pages, sessions and exports that show the same.
 
-What is kept is bounded in number and in bytes, and belongs to nobody: a page reads it and never writes into it. Views keep their Scene
-alone, so that a tensor stays in memory no longer than somebody looks at one of the last.
+The cache is bounded in number and in bytes. Its values are shared: a page reads them and never writes into them. A view stores its Scene
+only, so a tensor stays in memory only while it is one of the last that were shown.
 """
 
 from __future__ import annotations
@@ -11,18 +11,11 @@ from functools import lru_cache
 from math import prod
 
 from normviz.analysis.examples import example, from_values, initial_running_statistics, parameters
-from normviz.analysis.explanation import Explanation, describe
+from normviz.analysis.explanation import Explanation
 from normviz.analysis.forward import Values
-from normviz.layers.layer import Layer
-from normviz.layers.norm import Norm
 
-SMALL = 4096  # elements; with every step of the forward pass about a hundred kB
-MOST_SMALL, MOST_LARGE, MOST_SHAPES = 256, 2, 1024
-
-
-def described(layer: Layer | Norm, shape: tuple[int, ...], layout: str) -> Explanation:
-    """The layer on the shape alone. Raises NormvizError as ``explain`` does."""
-    return _described(layer, shape, layout)
+SMALL = 4096  # elements; with every step of the forward pass about 100 kB
+MOST_SMALL, MOST_LARGE = 256, 2
 
 
 def explained(sharing: Explanation, data: str, seed: int, values: tuple[float, ...] | None, params: str) -> Explanation:
@@ -30,33 +23,24 @@ def explained(sharing: Explanation, data: str, seed: int, values: tuple[float, .
     return (_small if prod(sharing.shape) <= SMALL else _large)(sharing, data, seed, values, params)
 
 
-@lru_cache(maxsize=MOST_SHAPES)
-def _described(layer: Layer | Norm, shape: tuple[int, ...], layout: str) -> Explanation:
-    return describe(layer, shape, layout=layout)
-
-
 def _explained(
-    sharing: Explanation,
-    data: str,
-    seed: int,
-    values: tuple[float, ...] | None,
-    params: str,
+    sharing: Explanation, data: str, seed: int, values: tuple[float, ...] | None, params: str
 ) -> Explanation:
     x = example(data, sharing.shape, sharing.axes, seed) if values is None else from_values(values, sharing.shape)
-    return replace(sharing, x=x, values=_held(sharing, params, seed))
+    return replace(sharing, x=x, values=_layer_values(sharing, params, seed))
 
 
-def _held(sharing: Explanation, params: str, seed: int) -> Values:
-    """What the layer holds: gamma and beta as chosen, running statistics as a fresh layer has them."""
-    norm, held, gamma_shape = sharing.norm, sharing.layer_values(), sharing.counts.gamma_shape
+def _layer_values(sharing: Explanation, params: str, seed: int) -> Values:
+    """The layer's values: gamma and beta as chosen, running statistics as in a new layer."""
+    norm, values, gamma_shape = sharing.norm, sharing.layer_values(), sharing.counts.gamma_shape
     if gamma_shape is not None:
         gamma, beta = parameters(params, gamma_shape, seed)
-        held = replace(held, gamma=gamma, beta=beta if norm.bias else None)
-    if norm.running and held.running_mean is None:
+        values = replace(values, gamma=gamma, beta=beta if norm.bias else None)
+    if norm.running and values.running_mean is None:
         kept = [norm.axis_sizes(sharing.shape)[name] for name in norm.pattern.right]
         mean, var = initial_running_statistics(kept)
-        held = replace(held, running_mean=mean, running_var=var)
-    return held
+        values = replace(values, running_mean=mean, running_var=var)
+    return values
 
 
 _small = lru_cache(maxsize=MOST_SMALL)(_explained)

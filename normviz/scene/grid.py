@@ -1,13 +1,13 @@
-"""How a tensor of any rank lies flat: facets of rows and columns, and the window of it that is drawn.
+"""How a tensor of any rank is drawn in two dimensions: as facets of rows and columns, and which window of it is drawn.
 
 (N, D) is one facet, rows N, columns D. (N, L, C) is N facets of L x C. (N, C, H, W) is a grid of facets, rows N, columns
-C, each H x W - wherever those letters stand in the layout.
+C, each H x W, wherever those letters are in the layout.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import ceil, prod, sqrt
 
 import numpy as np
@@ -48,7 +48,7 @@ class Grid:
 
     @property
     def partial(self) -> tuple[int, ...]:
-        """The axes that are not drawn whole."""
+        """The axes of which only a part is drawn."""
         return tuple(i for i, (part, size) in enumerate(zip(self.extent, self.shape, strict=True)) if part < size)
 
     def shows(self, index: tuple[int, ...]) -> bool:
@@ -76,13 +76,18 @@ class Grid:
 
 
 def grid(shape: tuple[int, ...], axes: tuple[str, ...], start: tuple[int, ...] = ()) -> Grid:
-    """The drawing of an x: its roles by letter, and the largest window from ``start`` that can be drawn.
+    """How an x is drawn: the role of each axis, by its letter, and the largest window from ``start`` that can be drawn.
 
     >>> drawing = grid((2, 64, 56, 56), ("n", "c", "h", "w"))
     >>> drawing.extent
     (2, 2, 56, 56)
     """
-    row, col = _inside(axes)
+    return _grid(shape, axes, start)
+
+
+@lru_cache(maxsize=1024)
+def _grid(shape: tuple[int, ...], axes: tuple[str, ...], start: tuple[int, ...]) -> Grid:
+    row, col = _row_and_column(axes)
     facets = tuple(i for i in range(len(shape)) if i not in (row, col))
     extent = _extent(shape, facets, row, col)
     wanted = start if len(start) == len(shape) else (0,) * len(shape)
@@ -90,8 +95,8 @@ def grid(shape: tuple[int, ...], axes: tuple[str, ...], start: tuple[int, ...] =
     return Grid(shape, axes, facets, row, col, first, extent)
 
 
-def _inside(axes: tuple[str, ...]) -> tuple[int | None, int]:
-    """The row and the column axis of a facet: h and w where both are there, else the last two, n kept outside."""
+def _row_and_column(axes: tuple[str, ...]) -> tuple[int | None, int]:
+    """The row and the column axis of a facet: h and w if x has both, else the last two, not counting n."""
     if "h" in axes and "w" in axes:
         return axes.index("h"), axes.index("w")
     inner = [i for i, axis in enumerate(axes) if i != example_axis(axes)] if len(axes) > 2 else list(range(len(axes)))
@@ -103,7 +108,7 @@ def _facet_columns(facets: tuple[int, ...], row: int | None, col: int, extent: t
     if len(facets) != 1:
         return max(1, count // (extent[facets[0]] if facets else 1))
     rows = 1 if row is None else extent[row]
-    return min(count, max(1, round(sqrt(1.6 * count * (rows + 1) / extent[col]))))  # a picture wider than high
+    return min(count, max(1, round(sqrt(1.6 * count * (rows + 1) / extent[col]))))  # wider than high
 
 
 def _fits(facets: tuple[int, ...], row: int | None, col: int, extent: tuple[int, ...]) -> bool:
@@ -114,7 +119,7 @@ def _fits(facets: tuple[int, ...], row: int | None, col: int, extent: tuple[int,
 
 
 def _extent(shape: tuple[int, ...], facets: tuple[int, ...], row: int | None, col: int) -> tuple[int, ...]:
-    """The whole shape where it fits; else two of every axis, and then as much as fits, the innermost axes first."""
+    """The whole shape if it fits; else two of every axis, and then as much as fits, starting with the innermost axes."""
     if _fits(facets, row, col, shape):
         return shape
     extent = [1] * len(shape)

@@ -15,14 +15,14 @@ from urllib.parse import quote
 import numpy as np
 
 from normviz.analysis.examples import DATA, PARAMETERS
-from normviz.analysis.explanation import Explanation
+from normviz.analysis.explanation import Explanation, describe_shape
 from normviz.layers.axes import layout_text, parse_layout
 from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.fit import default_layer
 from normviz.layers.layer import Layer
 from normviz.layers.messages import _
 from normviz.layers.norm import Norm
-from normviz.scene.cache import described, explained
+from normviz.scene.cache import explained
 from normviz.scene.grid import Grid, grid
 from normviz.scene.settings.scene_settings import MOST_EDITABLE, SCENE_SETTINGS, commas
 from normviz.scene.settings.setting import write_settings
@@ -130,7 +130,7 @@ class Scene:
     @cached_property
     def sharing(self) -> Explanation:
         """The layer on the shape, of any size: patterns and counts."""
-        return described(self.layer, self.shape, self.layout)
+        return describe_shape(self.layer, self.shape, self.layout)
 
     @property
     def explanation(self) -> Explanation:

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from normviz.analysis.comparison import FEWEST, MOST, suggestions
+from normviz.analysis.explanation import describe_shape
 from normviz.layers.axes import parse_layout
 from normviz.layers.errors import NormvizError
 from normviz.layers.fit import refit
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
-from normviz.scene.cache import described
 from normviz.scene.scene import Scene
 
 DEFAULT_FAMILIES = ("BatchNorm", "LayerNorm", "InstanceNorm", "GroupNorm")
@@ -65,10 +65,10 @@ def _defaults(shape: tuple[int, ...], layout: str, layer: Layer | Norm) -> tuple
 def _fit(layer: Layer | Norm, shape: tuple[int, ...], layout: str) -> str:
     """The text of the layer, refitted where its sizes do not fit the tensor."""
     try:
-        described(layer, shape, layout)
+        describe_shape(layer, shape, layout)
     except NormvizError:
         if not isinstance(layer, Layer):
             raise
         layer = refit(layer, shape, parse_layout(layout, len(shape)))
-        described(layer, shape, layout)
+        describe_shape(layer, shape, layout)
     return str(layer) if isinstance(layer, Layer) else repr(layer)

@@ -1,0 +1,82 @@
+"""What one change of a control computes: each value once."""
+
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable
+from inspect import unwrap
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from normviz.analysis.explanation import describe
+from normviz.layers.axes import _parse_layout
+from normviz.layers.layer import Layer
+from normviz.scene.grid import _grid
+from normviz.scene.scene import Scene
+from tests.ui.driver import opened, sent, turned
+from tests.ui.pages import page
+
+FUNCTIONS = {"Scene": Scene.__post_init__, "grid": _grid, "parse_layout": _parse_layout, "describe": describe}
+CODES = {unwrap(function).__code__: name for name, function in FUNCTIONS.items()}  # below its cache, if it has one
+
+
+def calls_of(action: Callable[[], Any]) -> Counter[tuple[str, str]]:
+    """How often each function was computed with the same arguments, in all threads that ``action`` starts."""
+    calls: Counter[tuple[str, str]] = Counter()
+
+    def count(frame: FrameType, event: str, _arg: Any) -> None:
+        name = CODES.get(frame.f_code) if event == "call" else None
+        if name is not None:
+            code = frame.f_code
+            arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+            calls[name, repr([frame.f_locals[argument] for argument in arguments])] += 1
+
+    threading.setprofile(count)
+    sys.setprofile(count)
+    try:
+        action()
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+    return calls
+
+
+def assert_computed_once(calls: Counter[tuple[str, str]], *names: str) -> None:
+    assert {name for name, _ in calls} >= set(names)
+    assert {call: count for call, count in calls.items() if count > 1} == {}
+
+
+def test_a_size_change_makes_one_scene():
+    app = opened("shape=2,11,3,5&layer=BatchNorm2d(11)")
+    calls = calls_of(lambda: turned(app, "size_c", 13))
+    assert_computed_once(calls, "Scene", "grid", "describe")
+    assert sum(name == "Scene" for name, _ in calls) == 1
+    assert sum(name == "describe" for name, _ in calls) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "link"),
+    [
+        ("step_by_step", "shape=2,11,3,5&layer=GroupNorm(1,11)"),
+        ("gradients", "shape=2,11,3,6&layer=InstanceNorm2d(11)"),
+        ("compare", "shape=2,11,3,8"),
+    ],
+)
+def test_a_size_change_computes_nothing_twice(name, link):
+    app = page(name, link)
+    assert_computed_once(calls_of(lambda: turned(app, "size_h", 17)), "Scene", "grid", "describe")
+
+
+def test_a_click_makes_one_scene_and_describes_nothing():
+    app = opened("shape=2,11,3,7&layer=BatchNorm2d(11)")
+    calls = calls_of(lambda: sent(app, "select", {"at": [0, 1, 2, 3]}))
+    assert_computed_once(calls, "Scene")
+    assert {name for name, _ in calls} <= {"Scene", "grid"}
+
+
+def test_a_value_that_is_computed_twice_is_found():
+    calls = calls_of(lambda: [Scene((2, 3), "ND", Layer.parse("LayerNorm(3)")) for _ in range(2)])
+    with pytest.raises(AssertionError):
+        assert_computed_once(calls, "Scene")
