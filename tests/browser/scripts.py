@@ -43,6 +43,12 @@ MARKED = f"""([key, what]) => {{
 SETTLED = """() => (location.protocol === "file:" || document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "notRunning")
   && [...document.querySelectorAll(".nv-view")].every((view) => !view.clientWidth || view.dataset.state === "ready")"""
 
+# Go to another address of the app without loading the app again, as Back does.
+NAVIGATE = "address => { history.pushState({}, '', address); dispatchEvent(new PopStateEvent('popstate')); }"
+
+# Two frames later: what has arrived is drawn.
+PAINTED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
 # Does the address have these values? null: does it lack the name?
 ASKED = """wanted => {
   const query = new URLSearchParams(location.search);

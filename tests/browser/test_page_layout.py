@@ -1,9 +1,9 @@
-"""How the lesson pages are laid out, on a laptop and on a phone: what belongs together stands together, and a thumb can hit it."""
+"""The layout of the lesson pages on a laptop and on a phone: related things are together, and everything can be read and tapped."""
 
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from normviz.scene.settings.page_settings import experiments
 from tests.browser.conftest import NewTab
@@ -17,13 +17,15 @@ EXPERIMENTS = [
     *(f"train_and_eval?show={name}" for name in experiments("train_and_eval")),
     *(f"numerics?show={name}" for name in experiments("numerics")),
 ]
+LAYERS = "compare?layers=LayerNorm([3,4,4]);BatchNorm2d(3);InstanceNorm2d(3);GroupNorm(1,3)&at=1,2,0,3"
+START = "?layer=LayerNorm([3,4,4])"
 WITHOUT_FIGURES = ("train_and_eval?show=devices", "gradients?show=backward", "questions", "questions?q=s0")
-SMALLEST_TARGET = 40  # pixels that a thumb hits
+SMALLEST_TARGET = 40  # pixels: the size of a thumb's tap
 SMALLEST_CODE = 12  # pixels
 
 BOXES = """(found) => found.map(part => part.getBoundingClientRect()).map(box => [box.left, box.top, box.width, box.height])"""
 
-# Words of a chart that lie on each other.
+# Texts of a chart that overlap.
 COLLISIONS = """(texts) => {
   const boxes = texts.filter(text => text.textContent.trim() && text.checkVisibility({ visibilityProperty: true }))
     .map(text => [text.textContent, text.getBoundingClientRect()]).filter(([, box]) => box.width);
@@ -31,7 +33,7 @@ COLLISIONS = """(texts) => {
   return boxes.flatMap(([text, box], i) => boxes.slice(0, i).filter(([, other]) => cross(box, other)).map(([other]) => `${text} on ${other}`));
 }"""
 
-Opener = Callable[[str], Lesson]
+Show = Callable[[str], Lesson]
 
 
 @pytest.fixture(scope="module")
@@ -46,73 +48,95 @@ def tabs(new_tab: NewTab, server: str) -> Iterator[dict[str, tuple[Lesson, Watch
         view.page.close()
 
 
-def opener(name: str, tabs: dict[str, tuple[Lesson, Watch]]) -> Iterator[Opener]:
-    view, watch = tabs[name]
+def show_in(view: Lesson, watch: Watch) -> Iterator[Show]:
+    def show(address: str) -> Lesson:
+        view.visit(address)
+        view.page.locator(".st-key-share").wait_for()  # the last part of a page
+        return view.ready(figures=address not in WITHOUT_FIGURES)
 
-    def go(address: str) -> Lesson:
-        page, _, query = address.partition("?")
-        view.page.goto(f"{view.server}/{page}?{query}")
-        view.ready(figures=address not in WITHOUT_FIGURES)
-        view.page.locator(".st-key-share").wait_for()  # a page's last part
-        return view
-
-    yield go
+    yield show
     watch.check()
 
 
 @pytest.fixture
-def laptop(tabs: dict[str, tuple[Lesson, Watch]]) -> Iterator[Opener]:
-    yield from opener("laptop", tabs)
+def laptop(tabs: dict[str, tuple[Lesson, Watch]]) -> Iterator[Show]:
+    yield from show_in(*tabs["laptop"])
 
 
 @pytest.fixture
-def phone(tabs: dict[str, tuple[Lesson, Watch]]) -> Iterator[Opener]:
-    yield from opener("phone", tabs)
+def phone(tabs: dict[str, tuple[Lesson, Watch]]) -> Iterator[Show]:
+    yield from show_in(*tabs["phone"])
 
 
-# Compare
+def lefts(found: Locator) -> list[float]:
+    return [left for left, _, _, _ in found.evaluate_all(BOXES)]
 
 
-LAYERS = "compare?layers=LayerNorm([3,4,4]);BatchNorm2d(3);InstanceNorm2d(3);GroupNorm(1,3)"
+def tops(found: Locator) -> list[int]:
+    return [round(top) for _, top, _, _ in found.evaluate_all(BOXES)]
 
 
-def test_every_panel_says_whose_it_is(phone: Opener) -> None:
-    view = phone(LAYERS)
-    titles = view.find(".nv-stats .nv-title, .nv-params .nv-title").all_inner_texts()
-    assert len(titles) == len(set(titles)) == 8
+def widths(found: Locator) -> list[int]:
+    return [round(width) for _, _, width, _ in found.evaluate_all(BOXES)]
 
 
-@pytest.mark.parametrize("row", ["stats", "params"])
-def test_the_cells_of_a_row_stand_at_one_height(laptop: Opener, row: str) -> None:
-    view = laptop(LAYERS)
-    boxes = view.find(f".nv-{row} .nv-plot").evaluate_all(BOXES)
-    assert len(boxes) == 4
-    assert len({round(top) for _, top, _, _ in boxes}) == 1
+def no_text_of_a_chart_overlaps(view: Lesson) -> None:
+    assert view.find(".nv-chart-plot svg text").evaluate_all(COLLISIONS) == []
 
 
-def test_what_is_said_of_a_layer_stands_under_its_panels(laptop: Opener) -> None:
-    view = laptop(LAYERS + "&at=1,2,0,3")
-    panels = view.find(".nv-params .nv-panel").evaluate_all(BOXES)
-    said = view.find(".nv-readout .nv-phrase").evaluate_all(BOXES)[1:]
-    assert len(panels) == len(said) == 4
-    for (left, _, wide, _), (start, _, _, _) in zip(panels, said, strict=True):
-        assert left <= start < left + wide / 2
-
-
-# Tables
-
-
-@pytest.mark.parametrize("address", [*EXPERIMENTS, LAYERS, "gradients?show=backward"])
-def test_on_a_laptop_no_table_is_cut_off(laptop: Opener, address: str) -> None:
-    view = laptop(address)
+def no_table_is_cut_off(view: Lesson) -> None:
     hidden = view.find("[class*=st-key-table_]").evaluate_all(
         "tables => tables.map(table => table.scrollWidth - table.clientWidth)"
     )
     assert set(hidden) <= {0}
 
 
-def test_on_a_phone_the_first_column_stays_where_the_table_scrolls(phone: Opener) -> None:
+def code_is_large_enough(view: Lesson) -> None:
+    sizes = view.find(".stMarkdown code, [data-testid=stMarkdownContainer] code").evaluate_all(
+        "all => all.map(code => parseFloat(getComputedStyle(code).fontSize))"
+    )
+    assert min(sizes, default=SMALLEST_CODE) >= SMALLEST_CODE
+
+
+@pytest.mark.parametrize("address", [*EXPERIMENTS, LAYERS, "gradients?show=backward"])
+def test_on_a_laptop_tables_charts_and_code_can_be_read(laptop: Show, address: str) -> None:
+    view = laptop(address)
+    no_table_is_cut_off(view)
+    no_text_of_a_chart_overlaps(view)
+    code_is_large_enough(view)
+
+
+@pytest.mark.parametrize("address", EXPERIMENTS)
+def test_on_a_phone_no_text_of_a_chart_overlaps(phone: Show, address: str) -> None:
+    no_text_of_a_chart_overlaps(phone(address))
+
+
+@pytest.mark.parametrize("address", [START, "questions", "questions?q=s0&guess=one"])
+def test_code_in_text_is_large_enough(laptop: Show, address: str) -> None:
+    view = laptop(address)
+    view.find("[data-testid=stMarkdownContainer] code").first.wait_for()
+    code_is_large_enough(view)
+
+
+# Compare
+
+
+def test_on_a_laptop_the_panels_of_a_row_are_aligned_and_each_text_is_below_its_layer(laptop: Show) -> None:
+    view = laptop(LAYERS)
+    for row in ("stats", "params"):
+        cells = view.find(f".nv-{row} .nv-plot")
+        assert cells.count() == 4
+        assert len(set(tops(cells))) == 1
+    panels, texts = view.find(".nv-params .nv-panel"), lefts(view.find(".nv-readout .nv-phrase"))[1:]
+    assert len(texts) == 4
+    for left, width, text in zip(lefts(panels), widths(panels), texts, strict=True):
+        assert left <= text < left + width / 2
+
+
+def test_on_a_phone_panels_are_named_and_a_table_scrolls_below_its_first_column(phone: Show) -> None:
     view = phone(LAYERS)
+    titles = view.find(".nv-stats .nv-title, .nv-params .nv-title").all_inner_texts()
+    assert len(titles) == len(set(titles)) == 8
     table, first = view.find(".st-key-table_layer"), view.find(".st-key-table_layer td:first-child").first
     before = first.bounding_box()
     assert before
@@ -123,38 +147,26 @@ def test_on_a_phone_the_first_column_stays_where_the_table_scrolls(phone: Opener
     assert background == "rgb(255, 255, 255)"
 
 
-# Charts
-
-
-@pytest.mark.parametrize("address", EXPERIMENTS)
-def test_no_words_of_a_chart_lie_on_others(laptop: Opener, phone: Opener, address: str) -> None:
-    for opened in (laptop, phone):
-        view = opened(address)
-        assert view.find(".nv-chart-plot svg text").evaluate_all(COLLISIONS) == []
-
-
 # Controls
 
 
-@pytest.mark.parametrize("address", ["", LAYERS, "gradients"])
-def test_on_a_phone_all_sizes_stand_in_one_row(phone: Opener, address: str) -> None:
-    view = phone(address)
-    boxes = view.find(".st-key-controls [class*=st-key-size_]").evaluate_all(BOXES)
-    assert len(boxes) == 4
-    assert len({round(top) for _, top, _, _ in boxes}) == 1
-    assert len({round(wide) for _, _, wide, _ in boxes}) == 1
+@pytest.mark.parametrize("address", [START, LAYERS, "gradients?show=column"])
+def test_on_a_phone_all_sizes_are_in_one_row(phone: Show, address: str) -> None:
+    sizes = phone(address).find(".st-key-controls [class*=st-key-size_]")
+    assert sizes.count() == 4
+    assert len(set(tops(sizes))) == 1
+    assert len(set(widths(sizes))) == 1
 
 
-@pytest.mark.parametrize("address", ["train_and_eval", "numerics", "gradients"])
-def test_the_choices_of_an_experiment_keep_their_frames_where_they_wrap(phone: Opener, address: str) -> None:
-    view = phone(address)
-    choices = view.find(".st-key-show [role=radio]")
-    assert len({round(top) for _, top, _, _ in choices.evaluate_all(BOXES)}) > 1
-    frames = choices.evaluate_all(
+@pytest.mark.parametrize("address", ["train_and_eval?show=stream", "numerics?show=eps", "gradients?show=column"])
+def test_on_a_phone_the_experiments_wrap_and_each_keeps_its_border(phone: Show, address: str) -> None:
+    choices = phone(address).find(".st-key-show [role=radio]")
+    assert len(set(tops(choices))) > 1
+    borders = choices.evaluate_all(
         """all => all.map(getComputedStyle).map(style => ["Top", "Right", "Bottom", "Left"]
         .map(side => style[`border${side}Width`] + style[`border${side}Color`]))"""
     )
-    for sides in frames:
+    for sides in borders:
         assert len(set(sides)) == 1
         assert not sides[0].startswith("0px")
         assert "rgba(0, 0, 0, 0)" not in sides[0]
@@ -163,51 +175,36 @@ def test_the_choices_of_an_experiment_keep_their_frames_where_they_wrap(phone: O
 TARGETS = {
     "questions?q=s0": "[data-testid=stRadioOption]",
     "questions": "[class*=st-key-ask_] button",
-    "": ".st-key-answers a",
-    "numerics": ".st-key-show [role=radio]",
+    START: ".st-key-answers a",
+    "numerics?show=eps": ".st-key-show [role=radio]",
 }
 
 
 @pytest.mark.parametrize("address", TARGETS)
-def test_a_thumb_can_hit_it(phone: Opener, address: str) -> None:
-    view = phone(address)
-    view.find(TARGETS[address]).first.wait_for()
-    boxes = view.find(TARGETS[address]).evaluate_all(BOXES)
-    assert boxes
-    assert min(high for _, _, _, high in boxes) >= SMALLEST_TARGET
-    assert all(
-        abs(top - other) >= SMALLEST_TARGET or left != beside
-        for i, (left, top, _, _) in enumerate(boxes)
-        for beside, other, _, _ in boxes[:i]
-    )
-
-
-@pytest.mark.parametrize("address", ["", LAYERS, "gradients?show=backward", "questions", "questions?q=s0&guess=one"])
-def test_code_is_as_large_as_one_can_read(laptop: Opener, address: str) -> None:
-    view = laptop(address)
-    view.find("[data-testid=stMarkdownContainer] code").first.wait_for()
-    sizes = view.find(".stMarkdown code, [data-testid=stMarkdownContainer] code").evaluate_all(
-        "all => all.map(code => parseFloat(getComputedStyle(code).fontSize))"
-    )
-    assert sizes
-    assert min(sizes) >= SMALLEST_CODE
+def test_targets_are_large_enough_for_a_thumb(phone: Show, address: str) -> None:
+    targets = phone(address).find(TARGETS[address])
+    targets.first.wait_for()
+    boxes = targets.evaluate_all(BOXES)
+    assert min(height for _, _, _, height in boxes) >= SMALLEST_TARGET
+    for i, (left, top, _, _) in enumerate(boxes):
+        for other_left, other_top, _, _ in boxes[:i]:
+            assert abs(top - other_top) >= SMALLEST_TARGET or left != other_left
 
 
 # Questions
 
 
-def test_one_question_leads_to_the_next(laptop: Opener) -> None:
-    view = laptop("questions")
-    second = view.find("[class*=st-key-ask_] button").nth(1).inner_text()
-    view = laptop("questions?q=s0&guess=one")
-    expect(view.find(READY)).to_have_count(1)
-    view.page.get_by_role("button", name=f"Next: {second}").click()
-    expect(view.page.get_by_role("heading", name=second)).to_be_visible()
-    view.asks_for(guess=None)
+def test_one_question_leads_to_the_next(laptop: Show) -> None:
+    first, second = list(QUESTIONS.values())[:2]
+    view = laptop(f"questions?q={first.key}&guess={computed(first)['right']}")
+    expect(view.find(READY).first).to_be_visible()
+    view.page.get_by_role("button", name=f"Next: {prose(second.key).title}").click()
+    expect(view.page.get_by_role("heading", name=prose(second.key).title)).to_be_visible()
+    view.asks_for(q=second.key, guess=None)
     expect(view.find(".nv-view")).to_have_count(0)
 
 
-def test_until_share_has_its_own_style_it_takes_no_room(phone: Opener) -> None:
+def test_until_the_style_of_share_arrives_its_button_takes_no_space(phone: Show) -> None:
     view = phone("questions")
     view.find(".nvs-opener").wait_for()
     removed = view.page.evaluate(

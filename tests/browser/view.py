@@ -10,13 +10,14 @@ from typing import Any, TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
-from playwright.sync_api import Locator, Page, TimeoutError
+from playwright.sync_api import Locator, Page, TimeoutError, WebSocket
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from normviz.analysis.sentences import sentence
 from normviz.scene.query import read
 from normviz.scene.scene import Scene
 from tests.browser.readout import Index, Readout, number
-from tests.browser.scripts import ASKED, MARKED, MIDDLES, OPEN, REVEAL, SETTLED, SHOWN
+from tests.browser.scripts import ASKED, MARKED, MIDDLES, NAVIGATE, OPEN, PAINTED, REVEAL, SETTLED, SHOWN
 
 __all__ = ["Index", "Readout", "View", "number", "peers"]
 
@@ -28,6 +29,8 @@ class View:
 
     def __init__(self, page: Page, server: str) -> None:
         self.page, self.server = page, server
+        self._sockets: list[WebSocket] = []
+        page.on("websocket", lambda socket: self._sockets.append(socket))
 
     # Where it is, and what it should show
 
@@ -57,6 +60,16 @@ class View:
             "query => { history.pushState({}, '', '/' + query); dispatchEvent(new PopStateEvent('popstate')); }", query
         )
         return self.shows()
+
+    def visit(self, address: str) -> None:
+        """Show ``page?query``. A tab that has the app does not load it again, except without a query: then the scene would come along."""
+        self.page.mouse.move(1, 1)
+        if "?" in address and self._sockets:
+            with self._sockets[-1].expect_event("framereceived", is_end_of_run):
+                self.page.evaluate(NAVIGATE, f"{urlsplit(self.server).path}/{address}")
+            self.page.evaluate(PAINTED)
+        else:
+            self.page.goto(f"{self.server}/{address}")
 
     def shows(self, scene: Scene | None = None) -> "View":
         """Wait until the app is at rest, and sentence, panels and selected element are those of the scene; by default, of the address."""
@@ -179,6 +192,12 @@ class View:
         inside = [index for index, place in cells.items() if np.allclose(place, middle, rtol=0, atol=1.5)]
         assert len(inside) == 1, (what, middle, inside)
         return inside[0]
+
+
+def is_end_of_run(message: str | bytes) -> bool:
+    """Does the server say that the script has run to its end?"""
+    found = ForwardMsg.FromString(message) if isinstance(message, bytes) else ForwardMsg()
+    return found.WhichOneof("type") == "script_finished" and found.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY
 
 
 def drawings(scene: Scene) -> dict[str, list[list[float | None]]]:
