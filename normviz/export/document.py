@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 
 from normviz.export.plotlyjs import PlotlyJs, plotlyjs
 from normviz.figures.brand import FAVICON
-from normviz.figures.bundle import module, style
+from normviz.figures.bundle import bundle, style
 from normviz.figures.palette import THEMES
 from normviz.layers.errors import NormvizError, echo, listed
 from normviz.lessons.parts.html import Body
@@ -18,6 +19,7 @@ from normviz.lessons.parts.part import Part
 FOLLOW = "follow"
 CHOICES = (FOLLOW, *THEMES)
 LONGEST_TEXT = 300  # letters of a title or a caption
+PAGE = Path(__file__).with_name("page.js")
 NO_SCRIPT = '<noscript><p class="nv-note-box">The figures need JavaScript.</p></noscript>'
 
 
@@ -123,18 +125,6 @@ def css() -> str:
     return f"{first}{(own / 'whole.css').read_text(encoding='utf-8')}:is(.nv-doc, #nv-doc){{{both}{inner}}}"
 
 
-@cache
 def script() -> str:
-    """The linked module and what mounts it, in one scope."""
-    own = (files(__package__) / "page.js").read_text(encoding="utf-8")
-    return bare(f"{module()}\n{own}")
-
-
-def bare(script: str) -> str:
-    """Without indentation, empty lines and lines that are comments: the same program, as no text in it has two lines.
-
-    >>> bare("if (a) {\\n  // why\\n  b();\\n}")
-    'if (a) {\\nb();\\n}'
-    """
-    lines = map(str.strip, script.splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith("//"))
+    """The figures' module and what mounts it."""
+    return bundle(PAGE)

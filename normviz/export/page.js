@@ -1,25 +1,45 @@
-// An exported page: its theme, plotly.js, the figures, tabs and copy buttons. It stands in the module's own scope.
+// An exported page: its theme, plotly.js, the figures, tabs and copy buttons.
+
+import { mountFigure } from "../figures/browser/mount.js";
+import { find, findAll, html } from "../figures/browser/page/dom.js";
+import { _ } from "../figures/browser/page/messages.js";
+import { loadPlotly } from "../figures/browser/page/plotly.js";
+import { drawSvg } from "../figures/browser/picture/picture.js";
+import { activate } from "../figures/browser/views/tabs.js";
+
+/** @typedef {{ theme: Mode | "follow", plotly: string, integrity: string, whole: boolean, figures: FigureData[] }} Settings */
 
 const DARK = window.matchMedia("(prefers-color-scheme: dark)");
-const PAPER = window.matchMedia("print");
+const PRINT = window.matchMedia("print");
+const PIXEL = /** @type {OffscreenCanvasRenderingContext2D} */ (new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true }));
 
-function outside(element) {
-  return element?.parentElement ?? element?.getRootNode().host;
+/**
+ * The parent, beyond a shadow root too.
+ * @param {Element | null} element
+ * @returns {Element | null}
+ */
+function parentOf(element) {
+  const root = element?.getRootNode();
+  return element?.parentElement ?? (root instanceof ShadowRoot ? root.host : null);
 }
 
-// Any colour of CSS as red, green, blue and alpha, each to 255.
-const pixel = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
-
+/**
+ * Any CSS colour as red, green, blue and alpha, each from 0 to 255.
+ * @param {string} colour
+ */
 function channels(colour) {
-  pixel.clearRect(0, 0, 1, 1);
-  pixel.fillStyle = colour;
-  pixel.fillRect(0, 0, 1, 1);
-  return pixel.getImageData(0, 0, 1, 1).data;
+  PIXEL.clearRect(0, 0, 1, 1);
+  PIXEL.fillStyle = colour;
+  PIXEL.fillRect(0, 0, 1, 1);
+  return PIXEL.getImageData(0, 0, 1, 1).data;
 }
 
-// Is it dark behind the element, as a reader sees it? The nearest background that is not transparent says so, else the page's colour scheme.
-function darkBehind(element) {
-  for (let at = element; at; at = outside(at)) {
+/**
+ * Whether the nearest background that is not transparent is dark; without one, what the page's colour scheme says.
+ * @param {Element} element
+ */
+function isDarkBehind(element) {
+  for (let at = /** @type {Element | null} */ (element); at; at = parentOf(at)) {
     const [red, green, blue, alpha] = channels(getComputedStyle(at).backgroundColor);
     if (alpha > 127) return 0.299 * red + 0.587 * green + 0.114 * blue < 127;
   }
@@ -27,7 +47,7 @@ function darkBehind(element) {
   return scheme.includes("dark") && (DARK.matches || !scheme.includes("light"));
 }
 
-// The frame that shows this page, where it may be looked at: that of marimo, or of another page on the same host.
+// The frame around this page, if its page may be read: that of marimo, or of a page on the same host.
 function frameAround() {
   try {
     return window.frameElement;
@@ -36,117 +56,141 @@ function frameAround() {
   }
 }
 
+/**
+ * @param {Element} root
+ * @param {Settings} settings
+ * @returns {Mode}
+ */
 function wantedMode(root, settings) {
-  if (PAPER.matches) return "light";
+  if (PRINT.matches) return "light";
   if (settings.theme !== "follow") return settings.theme;
-  const around = outside(settings.whole ? frameAround() : root);
-  return (around ? darkBehind(around) : DARK.matches) ? "dark" : "light";
+  const around = parentOf(settings.whole ? frameAround() : root);
+  return (around ? isDarkBehind(around) : DARK.matches) ? "dark" : "light";
 }
 
-// plotly.js as an output on the page carries it, packed; unpacked once for all.
+/**
+ * plotly.js as an output on the page carries it, compressed; it is unpacked once per page.
+ * @param {Element} root
+ */
 function carriedPlotly(root) {
   const carried = root.querySelector(":scope > .nv-carried") ?? document.querySelector(".nv-carried");
-  if (carried) window.normvizCarried ??= unpacked(carried.textContent.trim());
+  if (carried) window.normvizCarried ??= unpack((carried.textContent ?? "").trim());
   return window.normvizCarried ?? null;
 }
 
-async function unpacked(text) {
+/** @param {string} text */
+async function unpack(text) {
   const packed = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
   const plain = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
   return URL.createObjectURL(new Blob([plain], { type: "text/javascript" }));
 }
 
-// Loads plotly.js: the page's own, else a carried one, else from its address - and where that fails, from an output that comes later.
+/**
+ * Loads plotly.js: the page's own, else a carried one, else from its address. If that fails, waits for an output that carries it.
+ * @param {HTMLElement} root
+ * @param {Settings} settings
+ */
 async function needPlotly(root, settings) {
   if (window.Plotly) return;
   const carried = await carriedPlotly(root);
   try {
-    await plotly(carried ?? settings.plotly, carried ? "" : settings.integrity);
+    await loadPlotly(carried ?? settings.plotly, carried ? "" : settings.integrity);
   } catch (error) {
     console.error(error);
-    const note = html("p", "nv-note-box nv-missing", root.querySelector(".nv-figure"));
+    const reason = error instanceof Error ? error.message : String(error), note = html("p", "nv-note-box nv-missing", find(root, ".nv-figure"));
     note.textContent = settings.whole
-      ? `The figures could not be drawn: ${error.message}.`
-      : `The figures could not be drawn: ${error.message}. The first normviz output of a notebook carries it: run that cell again.`;
-    await plotly(await carriedLater(root), "");
+      ? _("The figures could not be drawn: {reason}.", { reason })
+      : _("The figures could not be drawn: {reason}. The first normviz output of a notebook carries it: run that cell again.", { reason });
+    await loadPlotly(await carriedLater(root), "");
     note.remove();
   }
 }
 
+/**
+ * @param {Element} root
+ * @returns {Promise<string>}
+ */
 function carriedLater(root) {
-  return new Promise((found) => {
-    const watch = new MutationObserver(() => {
+  return new Promise((resolve) => {
+    const observer = new MutationObserver(() => {
       const carried = carriedPlotly(root);
       if (!carried) return;
-      watch.disconnect();
-      found(carried);
+      observer.disconnect();
+      resolve(carried);
     });
-    watch.observe(document.documentElement, { childList: true, subtree: true });
+    observer.observe(document.documentElement, { childList: true, subtree: true });
   });
 }
 
-// A notebook, a book or the reader may change the theme: every output on the page looks again. Those that were taken off hold nothing here.
+// A notebook, a book or the reader may change the theme: every output that is still on the page looks again.
 function watchTheme() {
   if (window.normvizWatch) return;
   window.normvizWatch = true;
   let asked = false;
   const look = () => {
     asked = false;
-    for (const root of document.querySelectorAll(".nv-doc[data-mounted]")) root.dispatchEvent(new Event("nv-theme"));
+    for (const root of findAll(document, ".nv-doc[data-mounted]")) root.dispatchEvent(new Event("nv-theme"));
   };
   const later = () => {
     if (!asked) requestAnimationFrame(look);
     asked = true;
   };
-  for (const query of [DARK, PAPER]) query.addEventListener("change", look);
+  for (const query of [DARK, PRINT]) query.addEventListener("change", look);
   document.addEventListener("transitionend", (event) => event.propertyName.startsWith("background") && later());
-  const watch = new MutationObserver(later);
+  const observer = new MutationObserver(later);
   for (const page of [document, frameAround()?.ownerDocument])
-    for (const element of page ? [page.documentElement, page.body] : []) watch.observe(element, { attributes: true });
+    for (const element of page ? [page.documentElement, page.body] : []) observer.observe(element, { attributes: true });
 }
 
+/**
+ * Draws the figures of an exported page, or of a part of another page.
+ * @param {HTMLElement} root
+ */
 async function mountPage(root) {
   root.dataset.mounted = "yes";
-  const settings = JSON.parse(root.querySelector(":scope > .nv-data").textContent);
-  enliven(root);
+  const settings = /** @type {Settings} */ (JSON.parse(find(root, ":scope > .nv-data").textContent ?? ""));
+  activate(root);
   if (settings.whole) document.documentElement.classList.toggle("nv-framed", window.parent !== window);
-  const places = [...root.querySelectorAll(".nv-figure")];
-  const paint = () => {
+  const places = findAll(root, ".nv-figure");
+  const applyMode = () => {
     const mode = wantedMode(root, settings), changed = root.dataset.mode !== mode;
     root.dataset.mode = mode;
     if (settings.whole) document.documentElement.dataset.mode = mode;
     return changed && mode;
   };
+  /** @param {string | undefined} mode */
   const draw = (mode) =>
-    places.map((place) => show({ parentElement: place, data: { ...settings.figures[Number(place.dataset.figure)], theme: mode } }));
-  paint();
+    places.map((place) => mountFigure({ parentElement: place, data: { ...settings.figures[Number(place.dataset.figure)], theme: mode } }));
+  applyMode();
   watchTheme();
   if (places.length) await needPlotly(root, settings);
-  paint();
+  applyMode();
   const figures = draw(root.dataset.mode);
   const look = () => {
-    const mode = root.isConnected && paint();
+    const mode = root.isConnected && applyMode();
     if (mode) draw(mode);
   };
   root.addEventListener("nv-theme", look);
-  new ResizeObserver(look).observe(root); // it may have been off the page while the theme changed
+  new ResizeObserver(look).observe(root); // the theme may change while the output is off the page
   return figures;
 }
 
-// For a program that drives a browser: every figure of the page, hidden ones too, as { svg, width, height }.
+/**
+ * For a program that drives a browser: every figure of the page, hidden ones too, as { svg, width, height }.
+ * @param {ReturnType<typeof mountPage>[]} mounted
+ */
 async function picturesOf(mounted) {
-  const figures = (await Promise.all(mounted)).flat();
-  for (const details of document.querySelectorAll(".nv-more")) details.open = true;
-  for (const tab of document.querySelectorAll(".nv-tab[hidden]")) tab.hidden = false;
+  const figures = (await Promise.all(mounted)).flat(), pictures = [];
+  for (const details of findAll(document, ".nv-more")) details.setAttribute("open", "");
+  for (const tab of findAll(document, ".nv-tab[hidden]")) tab.hidden = false;
   await Promise.all(figures.map(({ drawn }) => drawn));
-  const found = [];
   for (const { view } of figures) {
-    if (view.root.clientWidth !== view.width) await view.draw();
-    const { text, width, height } = await stillSvg(view);
-    found.push({ svg: text, width, height });
+    if (view.root.clientWidth !== view.width) await view.draw?.();
+    const { text, width, height } = await drawSvg(/** @type {PictureSource} */ (/** @type {unknown} */ (view)));
+    pictures.push({ svg: text, width, height });
   }
-  return found;
+  return pictures;
 }
 
-const mounted = [...document.querySelectorAll(".nv-doc:not([data-mounted])")].map(mountPage);
-window.normviz ??= { pictures: () => picturesOf(mounted) };
+const mountedPages = findAll(document, ".nv-doc:not([data-mounted])").map(mountPage);
+window.normviz ??= { pictures: () => picturesOf(mountedPages) };

@@ -1,52 +1,74 @@
-"""The linked heatmap: one ES module and its style, and the data that it draws.
+"""Bundles the browser's ES modules: an entry file and all that it imports become one script.
 
-The module is written in parts, one subject each, which share one scope; ``module()`` joins them in order. It serves the app, and
-every other place that shows a view. plotly.js is taken from the installed plotly package.
+The modules share one scope, so their top-level names must be unique. plotly.js is taken from the installed plotly package.
 """
 
 from __future__ import annotations
 
+import gettext
 import json
+import re
+from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
+from pathlib import Path
 
 from normviz.figures.palette import THEMES, as_json
+from normviz.layers.messages import ENGLISH, translations
 
-PARTS = (
-    "format",
-    "geometry",
-    "colour",
-    "labels",
-    "panel",
-    "worked",
-    "picture",
-    "saving",
-    "view",
-    "edit",
-    "cube",
-    "compare",
-    "steps",
-    "values",
-    "chart",
-    "prediction",
-    "tabs",
-    "main",
-)
+BROWSER = Path(__file__).with_name("browser")
+IMPORT = re.compile(r'^import (?:\{ (?P<names>[\w$, ]+) \} from )?"(?P<source>[^"]+)";\n', re.MULTILINE)
+EXPORT = re.compile(r"^export (?=(?:async function|function|class|const) )", re.MULTILINE)
+DEFAULT = re.compile(r"^export default (?=(?:async )?function |class )", re.MULTILINE)
+NAME = re.compile(r"^(?:export (?:default )?)?(?:async )?(?:function\*?|class|const|let) ([\w$]+)", re.MULTILINE)
+EXPORTED = re.compile(r"^export (?:async )?(?:function\*?|class|const) ([\w$]+)", re.MULTILINE)
+COMMENT = re.compile(r"/\*\*.*?\*/|(?:^|(?<=[;,{}()\[]))[ \t]*//[^\n]*$", re.MULTILINE | re.DOTALL)
+MESSAGE = re.compile(r'\b(?:_|N_|ngettext)\(\s*("(?:[^"\\]|\\.)*")(?:,\s*("(?:[^"\\]|\\.)*"))?')
+
+# What Python provides: modules that are not files, and their names.
+VIRTUAL = {"normviz:themes": ("THEMES",), "normviz:messages": ("TRANSLATIONS", "pluralForm")}
+
+
+class BundleError(Exception):
+    """The modules do not fit together."""
 
 
 @cache
-def module() -> str:
-    """The ES module; its default export mounts a view and updates it. It has the colours of both themes, so that no view carries them."""
-    themes = json.dumps({name: as_json(colours) for name, colours in THEMES.items()}, separators=(",", ":"))
-    parts = ((files("normviz.figures") / "browser" / f"{part}.js").read_text(encoding="utf-8") for part in PARTS)
-    return "\n".join((f"const THEMES = {themes};", *parts))
+def bundle(entry: Path, language: str = ENGLISH) -> str:
+    """The ES module of ``entry`` and of all that it imports, without comments. Only the entry's default export is exported.
+
+    Raises BundleError for an import of a file or a name that does not exist, a circle, two modules that define one name, and
+    a form of import or export that is not bundled.
+    """
+    modules = {path: path.read_text(encoding="utf-8") for path in _in_order(entry.resolve(), ())}
+    _check(modules)
+    text = "\n".join(EXPORT.sub("", IMPORT.sub("", source)) for source in modules.values())
+    return "\n".join((_themes(), _catalogue(text, language), _stripped(text)))
+
+
+def classic(script: str) -> str:
+    """The bundle of an entry that exports nothing as a classic script: browsers load no module from a disk.
+
+    >>> print(classic("mount();"))
+    (() => {
+    "use strict";
+    mount();
+    })();
+    """
+    return f'(() => {{\n"use strict";\n{script}\n}})();\n'
+
+
+@cache
+def module(language: str = ENGLISH) -> str:
+    """The module of the figures; its default export mounts a figure and updates it."""
+    return bundle(BROWSER / "linked.js", language)
 
 
 @cache
 def style() -> str:
     """The module's CSS; every rule is below ``.nv-view``'s own names."""
-    return (files("normviz.figures") / "browser" / "linked.css").read_text(encoding="utf-8")
+    return (BROWSER / "linked.css").read_text(encoding="utf-8")
 
 
 @cache
@@ -57,3 +79,78 @@ def plotly_js() -> bytes:
 
 def plotly_version() -> str:
     return version("plotly")
+
+
+def _in_order(path: Path, importers: tuple[Path, ...]) -> list[Path]:
+    """The module and all that it imports, each after what it imports."""
+    if path in importers:
+        circle = " -> ".join(each.name for each in (*importers[importers.index(path) :], path))
+        raise BundleError(f"the imports form a circle: {circle}.")
+    if not path.is_file():
+        raise BundleError(f"{importers[-1].name if importers else 'the bundle'} imports {path}, which does not exist.")
+    found: list[Path] = []
+    for _names, source in _imports(path.read_text(encoding="utf-8")):
+        if source.startswith("."):
+            found += _in_order((path.parent / source).resolve(), (*importers, path))
+    return list(dict.fromkeys((*found, path)))
+
+
+def _imports(source: str) -> Iterator[tuple[list[str], str]]:
+    """The names of each import, and where they come from."""
+    for found in IMPORT.finditer(source):
+        yield (found["names"] or "").replace(" ", "").split(",") if found["names"] else [], found["source"]
+
+
+def _check(modules: dict[Path, str]) -> None:
+    entry, owners = list(modules)[-1], {name: Path(origin) for origin, names in VIRTUAL.items() for name in names}
+    for path, source in modules.items():
+        rest = EXPORT.sub("", IMPORT.sub("", DEFAULT.sub("", source) if path == entry else source))
+        if found := re.search(r"^(import|export)\b.*", rest, re.MULTILINE):
+            raise BundleError(f"{path.name}: {found[0]!r} is a form of import or export that is not bundled.")
+        for name in NAME.findall(source):
+            if name in owners:
+                raise BundleError(f"{path.name} and {owners[name].name} both define {name}; rename one.")
+            owners[name] = path
+        for names, origin in _imports(source):
+            known = (
+                EXPORTED.findall(modules[(path.parent / origin).resolve()])
+                if origin.startswith(".")
+                else VIRTUAL.get(origin)
+            )
+            for name in names:
+                if name not in (known or ()):
+                    raise BundleError(f"{path.name} imports {name} from {origin}, which does not export it.")
+
+
+def _stripped(script: str) -> str:
+    """Without comments, indentation and empty lines. No text in our modules has two lines."""
+    return "\n".join(filter(None, map(str.strip, COMMENT.sub("", script).splitlines())))
+
+
+@cache
+def _themes() -> str:
+    themes = {name: as_json(colours) for name, colours in THEMES.items()}
+    return f"const THEMES = {json.dumps(themes, separators=(',', ':'))};"
+
+
+def _catalogue(script: str, language: str) -> str:
+    """The translations of the messages in the script, from the same catalogue as Python's."""
+    catalogue, found = translations(language), dict[str, str | list[str]]()
+    formula = re.search(r"nplurals=(\d+);\s*plural=([^;]+)", catalogue.info().get("plural-forms", ""))
+    samples = _plural_samples(int(formula[1]), formula[2]) if formula else []
+    for match in MESSAGE.finditer(script):
+        one, many = (part and json.loads(part) for part in match.groups())
+        if match[0].startswith("ngettext"):
+            forms = [catalogue.ngettext(one, many, n) for n in samples]
+            if not {*forms} <= {one, many}:
+                found[one] = forms
+        elif (text := catalogue.gettext(one)) != one:
+            found[one] = text
+    rule = f"Number({formula[2]})" if formula else "Number(n !== 1)"
+    return f"const TRANSLATIONS = {json.dumps(found)};\nconst pluralForm = (n) => {rule};"
+
+
+def _plural_samples(forms: int, formula: str) -> list[int]:
+    """For each plural form a number that takes it."""
+    plural = gettext.c2py(formula)
+    return [next((n for n in range(1001) if plural(n) == form), 0) for form in range(forms)]

@@ -17,7 +17,8 @@ language: ContextVar[str] = ContextVar("language", default=ENGLISH)
 
 
 @cache
-def _catalogue(name: str) -> gettext.NullTranslations:
+def translations(name: str) -> gettext.NullTranslations:
+    """The catalogue of a language; of English, or one that has none, every message as it is."""
     return gettext.translation("normviz", LOCALE, [name], fallback=True)
 
 
@@ -27,7 +28,7 @@ def _(message: str, /, **values: object) -> str:
     >>> _("{count:,} elements", count=4096)
     '4,096 elements'
     """
-    text = _catalogue(language.get()).gettext(message)
+    text = translations(language.get()).gettext(message)
     return text.format(**values) if values else text
 
 
@@ -37,7 +38,7 @@ def ngettext(one: str, many: str, n: int, /, **values: object) -> str:
     >>> ngettext("{n:,} group of {size}", "{n:,} groups of {size}", 1, size=48)
     '1 group of 48'
     """
-    return _catalogue(language.get()).ngettext(one, many, n).format(n=n, **values)
+    return translations(language.get()).ngettext(one, many, n).format(n=n, **values)
 
 
 def N_(message: str) -> str:  # noqa: N802 - gettext's usual name

@@ -12,13 +12,13 @@ from asyncio import to_thread
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from normviz.figures.bundle import module, plotly_js, plotly_version, style
+from normviz.figures.bundle import bundle, module, plotly_js, plotly_version, style
 
 GZIP = re.compile(r"\s*gzip\s*(;\s*q=(?!0(\.0*)?\s*$).*)?")  # q=0 is a refusal
 LEVEL = 6  # of gzip: plotly.js is packed while the first visitor waits, and level 9 saves 0.2 % more
@@ -91,11 +91,10 @@ def styled(script: str, css: str) -> bytes:
     return (script + STYLED.replace("STYLE", json.dumps(css))).encode()
 
 
-def _own(*names: str) -> str:
-    return "\n".join((files("normviz.ui.share") / name).read_text(encoding="utf-8") for name in names)
-
-
+SHARE_FOLDER = Path(__file__).with_name("share")
 LINKED = Asset("linked", styled(module(), style()))
-SHARE = Asset("share", styled(_own("links.js", "preview.js", "share.js"), _own("share.css")))
+SHARE = Asset(
+    "share", styled(bundle(SHARE_FOLDER / "share.js"), (SHARE_FOLDER / "share.css").read_text(encoding="utf-8"))
+)
 PLOTLY = Asset("plotly", plotly_js(), f"{plotly_version()}.min")
 ASSETS = (LINKED, SHARE, PLOTLY)

@@ -30,7 +30,7 @@ class Readout:
 
     @property
     def others(self) -> int:
-        return self._others("has its|to itself", r"with ([\d,]+) other")
+        return self._others(r"its [^·]*with no other element", r"its [^·]*with ([\d,]+) other")
 
     @property
     def gamma(self) -> tuple[Index | None, float | None]:
@@ -42,8 +42,8 @@ class Readout:
 
     @property
     def meeting(self) -> int:
-        """How many others meet the same gamma."""
-        return self._others("alone|no gamma", r"as do(?:es)? ([\d,]+) other")
+        """How many others use the same gamma."""
+        return self._others("no gamma|gamma[^·]*with no other element", r"gamma[^·]*with ([\d,]+) other")
 
     def _index(self, name: str) -> Index | None:
         found = re.search(rf"{name}\[([\d, ]+)\]", self.text)

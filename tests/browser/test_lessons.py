@@ -218,7 +218,7 @@ def test_a_step_shows_the_arithmetic_of_the_selected_element(lesson: Lesson) -> 
     lesson.go_to("step_by_step", "?shape=2,2&layer=LayerNorm(2)&values=1,5,2,3&step=1&at=0,0")
     expect(lesson.find(".nv-worked .nv-how")).to_have_text("(1 + 5) / 2")
     expect(lesson.find(".nv-worked .nv-result")).to_have_text("= 3")
-    expect(lesson.find(".nv-iteration")).to_have_text("This iteration: n = 0; d runs 0 to 1.")
+    expect(lesson.find(".nv-iteration")).to_have_text("This iteration: n = 0; d runs from 0 to 1.")
     lesson.click("after", (1, 0))
     expect(lesson.find(".nv-worked .nv-how")).to_have_text("(2 + 3) / 2")
     lesson.asks_for(at="1,0")

@@ -4,8 +4,7 @@ import json
 import re
 
 from normviz.api import explore
-from normviz.export.document import bare, css, document, script
-from normviz.figures.bundle import module
+from normviz.export.document import css, document
 from tests.export.structure import Structure
 
 SMALL = 120_000  # bytes
@@ -29,17 +28,3 @@ def test_from_a_cdn_plotly_js_is_checked_by_its_hash():
     (data,) = re.findall(r'class="nv-data">(.*?)</script>', document([], title="t", plotly="cdn"))
     assert json.loads(data)["plotly"].startswith("https://cdn.plot.ly/plotly-")
     assert json.loads(data)["integrity"].startswith("sha384-")
-
-
-def test_no_text_of_the_script_goes_over_lines_so_that_its_lines_may_be_bared():
-    """In a template literal or a long comment, indentation would be content."""
-    assert [line for line in script().splitlines() if line.count("`") % 2] == []
-    assert "/*" not in module()
-    assert not re.search(r"\\$", module(), re.MULTILINE)
-
-
-def test_baring_takes_comments_and_indentation_alone():
-    """That it runs the same is what the browser's tests of exported files show."""
-    uncommented = "\n".join(line for line in module().splitlines() if not line.strip().startswith("//"))
-    assert "".join(bare(module()).split()) == "".join(uncommented.split())
-    assert len(bare(module())) < 0.95 * len(module())

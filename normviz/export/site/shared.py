@@ -5,19 +5,19 @@ from __future__ import annotations
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
+from pathlib import Path
 
-from normviz.export.document import bare, css, script
+from normviz.export.document import css
 from normviz.export.plotlyjs import hashed_name
-from normviz.figures.bundle import plotly_js
+from normviz.figures.bundle import bundle, classic, plotly_js
 
 FOLDER = "lib"
 
 
 @cache
 def site_script() -> str:
-    """The linked module, what mounts it, and what a question needs, as a classic script: from a disk, browsers load no module."""
-    own = (files(__package__) / "site.js").read_text(encoding="utf-8")
-    return f'(() => {{\n"use strict";\n{script().replace("export default ", "")}\n{bare(own)}\n}})();\n'
+    """The script of exported pages and the search, as a classic script."""
+    return classic(bundle(Path(__file__).with_name("site.js")))
 
 
 @cache

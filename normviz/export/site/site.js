@@ -1,22 +1,24 @@
-// The site's index: its search. It shares the scope of the module.
+// A page of the static site: an exported page, and the search of the index.
 
+import "../page.js";
+import { find, findAll } from "../../figures/browser/page/dom.js";
+import { ngettext } from "../../figures/browser/page/messages.js";
+
+/** @param {HTMLElement} box */
 function wireSearch(box) {
-  const field = box.querySelector("input"), said = box.querySelector("[role=status]"), none = box.querySelector(".ns-none");
-  const items = [...document.querySelectorAll("[data-words]")], topics = [...document.querySelectorAll(".ns-topic")];
+  const field = /** @type {HTMLInputElement} */ (find(box, "input")), status = find(box, "[role=status]"), none = find(box, ".ns-none");
+  const items = findAll(document, "[data-words]"), topics = findAll(document, ".ns-topic");
   const filter = () => {
     const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
-    let found = 0;
-    for (const item of items) {
-      item.hidden = !words.every((word) => item.dataset.words.includes(word));
-      found += item.hidden ? 0 : 1;
-    }
+    for (const item of items) item.hidden = !words.every((word) => item.dataset.words?.includes(word));
     for (const topic of topics) topic.hidden = !topic.querySelector("[data-words]:not([hidden])");
-    said.textContent = words.length ? `${found} found` : "";
+    const found = items.filter((item) => !item.hidden).length;
+    status.textContent = words.length ? ngettext("{n} found", "{n} found", found) : "";
     none.hidden = found > 0;
   };
   box.hidden = false;
   field.addEventListener("input", filter);
-  window.addEventListener("pageshow", filter); // a browser that goes back keeps what was typed
+  window.addEventListener("pageshow", filter); // a browser that goes back keeps the text of the field
 }
 
-document.querySelectorAll(".ns-search").forEach(wireSearch);
+findAll(document, ".ns-search").forEach(wireSearch);

@@ -66,7 +66,7 @@ def parameters_data(e: Explanation, drawing: Grid) -> dict[str, Any] | None:
         "tables": [table.tolist() for table in tables],
         "axes": _indices(e, e.norm.gamma_axes),
         "bias": e.norm.bias,
-        "met": prod(e.shape) // prod(e.counts.gamma_shape or ()),
+        "size": prod(e.shape) // prod(e.counts.gamma_shape or ()),
     }
 
 

@@ -1,293 +1,246 @@
-// The Share button and its panel. Every choice is answered here; the server is not asked.
+// The Share button and its dialog. The browser answers every choice; the server is not asked.
 
-const THEMES = [["", "Follow the reader"], ["light", "Light"], ["dark", "Dark"]];
-const WIDTHS = [["", "Full width"], ["320", "Narrow, 320 px"]];
-const USUAL = [[FULL, 720]]; // px, where none can be measured
-const PAUSE = 350; // ms, after a key, before the preview is loaded anew
+import { wireCopyButton } from "../../figures/browser/page/clipboard.js";
+import { button, download, find, findAll, html } from "../../figures/browser/page/dom.js";
+import { _ } from "../../figures/browser/page/messages.js";
+import { embedUrl, exportUrl, hideText, iframe, markdown, notebook, rootOf, stepsOf, viewUrl } from "./links.js";
+import { EmbedOptions } from "./options.js";
+import { FULL_WIDTH, Preview } from "./preview.js";
+
+/** @import { Group, Heights, SharedView } from "./links.js" */
+/** @typedef {SharedView & { kind: string, groups: Group[], short: string[], hidden: string[], caption: string, hint: string }} ShareData */
+/** @typedef {{ set(data: ShareData): void, close?(): void }} Shared */
+
+/** @type {Heights} */
+const DEFAULT_HEIGHTS = [[FULL_WIDTH, 720]]; // px, where none can be measured
+const TYPING_PAUSE = 350; // ms after a key, before the preview is loaded again
+/** @type {WeakMap<Element, Shared>} */
 const shares = new WeakMap();
-let made = 0;
+let opened = 0;
 
-function make(tag, className, parent, text) {
-  const element = document.createElement(tag);
-  if (className) element.className = className;
-  if (text !== undefined) element.textContent = text;
-  if (parent) parent.appendChild(element);
-  return element;
-}
+/** @param {string} page */
+const appAddress = (page) => location.origin + rootOf(location.pathname, page);
 
-function button(className, parent, text, act) {
-  const element = make("button", className, parent, text);
-  element.type = "button";
-  element.addEventListener("click", act);
-  return element;
-}
+/** @implements {Shared} */
+class ShareButton {
+  /** @type {ShareData} */
+  data;
+  /** @type {ShareDialog | null} */
+  dialog = null;
 
-class Share {
+  /** @param {HTMLElement} root */
   constructor(root) {
     this.root = root;
-    this.number = made++;
-    this.opener = button("nvs-button nvs-opener", root, "Share", () => this.open());
-    this.opener.setAttribute("aria-haspopup", "dialog");
+    this.button = button("nvs-button nvs-opener", root, _("Share"), () => this.open());
+    this.button.setAttribute("aria-haspopup", "dialog");
   }
 
+  /** @param {ShareData} data */
   set(data) {
-    const another = JSON.stringify(data) !== JSON.stringify(this.data);
+    if (JSON.stringify(data) !== JSON.stringify(this.data)) this.close(); // the dialog shows a view that is gone
     this.data = data;
-    if (another && this.dialog?.open) this.close(); // it shows a view that is gone
-  }
-
-  get app() {
-    return location.origin + rootOf(location.pathname, this.data.page);
   }
 
   open() {
-    this.dialog?.remove();
-    this.choices = { theme: "", width: "", caption: this.data.caption };
-    this.own = { hide: hideText(this.data.groups, new Set(this.data.hidden)), caption: this.data.caption }; // of the view itself
-    this.hidden = new Set(this.data.hidden.length ? this.data.hidden : this.data.short);
-    this.heights = null;
-    this.dialog = make("dialog", "nvs-dialog", this.root);
-    this.dialog.setAttribute("aria-labelledby", this.id("title"));
-    this.dialog.addEventListener("close", () => this.closed());
-    this.dialog.addEventListener("click", (event) => event.target === this.dialog && this.close());
-    this.dialog.addEventListener("keydown", (event) => event.stopPropagation()); // the app's own keys are not meant
-    const head = make("header", "nvs-head", this.dialog);
-    make("h2", "", head, "Share this view").id = this.id("title");
-    button("nvs-button nvs-close", head, "Close", () => this.close());
-    const body = make("div", "nvs-body", this.dialog);
-    this.fields = {};
-    this.asItIs(make("div", "nvs-left", body));
-    const right = make("div", "nvs-right", body);
-    this.embedded(right);
-    make("h3", "", right, "Preview");
-    this.preview = new Preview(right, (heights) => this.measured(heights));
-    this.voice = make("div", "nvs-voice", this.dialog);
-    this.voice.setAttribute("role", "status");
-    this.write();
-    this.look();
-    this.dialog.showModal();
-    this.fields.link.copy.focus();
+    this.dialog = new ShareDialog(this.root, this.data, () => {
+      this.dialog = null;
+      this.button.focus();
+    });
   }
 
   close() {
-    this.dialog.close();
+    this.dialog?.root.close();
+  }
+}
+
+class ShareDialog {
+  /** @type {Record<string, { text: HTMLTextAreaElement, copy: HTMLButtonElement }>} */
+  fields = {};
+  /** @type {EmbedOptions} */
+  options;
+  /** @type {HTMLAnchorElement} */
+  file;
+  /** @type {HTMLElement} */
+  note;
+  /** @type {Heights | null | undefined} Measured; null: not yet; undefined: not possible. */
+  heights = null;
+
+  /**
+   * @param {HTMLElement} parent
+   * @param {ShareData} data
+   * @param {() => void} onClose
+   */
+  constructor(parent, data, onClose) {
+    this.data = data;
+    this.number = opened++;
+    this.own = { hide: hideText(data.groups, new Set(data.hidden)), caption: data.caption }; // of the view itself
+    this.root = html("dialog", "nvs-dialog", parent);
+    this.root.setAttribute("aria-labelledby", this.id("title"));
+    this.root.addEventListener("close", () => this.destroy(onClose));
+    this.root.addEventListener("click", (event) => event.target === this.root && this.root.close());
+    this.root.addEventListener("keydown", (event) => event.stopPropagation()); // keeps the keys from Streamlit's shortcuts
+    const head = html("header", "nvs-head", this.root), body = html("div", "nvs-body", this.root);
+    html("h2", "", head, _("Share this view")).id = this.id("title");
+    button("nvs-button nvs-close", head, _("Close"), () => this.root.close());
+    this.addTexts(html("div", "nvs-left", body));
+    const right = html("div", "nvs-right", body);
+    this.addEmbedding(right);
+    html("h3", "", right, _("Preview"));
+    this.preview = new Preview(right, (heights) => this.setHeights(heights));
+    this.status = html("div", "nvs-voice", this.root);
+    this.status.setAttribute("role", "status");
+    this.write();
+    this.updatePreview();
+    this.root.showModal();
+    this.fields.link.copy.focus();
   }
 
-  closed() {
+  /** @param {() => void} onClose */
+  destroy(onClose) {
     clearTimeout(this.later);
     this.preview.destroy();
-    this.dialog.remove();
-    this.dialog = null;
-    this.opener.focus();
+    this.root.remove();
+    onClose();
   }
 
+  /** @param {string} name */
   id(name) {
     return `nvs-${this.number}-${name}`;
   }
 
-  // What is copied and downloaded
-
-  asItIs(parent) {
-    this.field(parent, "link", "Link", 4);
-    this.field(parent, "markdown", "Markdown", 5);
-    this.field(parent, "notebook", "Notebook cell", 6);
-    const files = make("div", "nvs-files", parent);
-    make("span", "nvs-label", files, "Files");
-    this.file = make("a", "nvs-button", files, "HTML file");
-    this.file.setAttribute("download", "");
-    const drawn = this.drawn();
-    for (const kind of ["png", "svg"]) if (drawn.length) button("nvs-button", files, kind.toUpperCase(), () => this.images(kind));
+  /** @param {string} text */
+  say(text) {
+    this.status.textContent = text;
   }
 
-  field(parent, name, label, rows) {
-    const box = make("div", "nvs-field", parent), text = make("textarea", "nvs-text", box), caption = make("label", "nvs-label");
-    const copy = button("nvs-button nvs-copy", box, "Copy", () => this.copied(name));
-    box.prepend(caption);
-    caption.textContent = label;
+  // What is copied and downloaded as it is.
+  /** @param {HTMLElement} parent */
+  addTexts(parent) {
+    this.addField(parent, "link", _("Link"), 4);
+    this.addField(parent, "markdown", "Markdown", 5);
+    this.addField(parent, "notebook", _("Notebook cell"), 6);
+    const files = html("div", "nvs-files", parent);
+    html("span", "nvs-label", files, _("Files"));
+    this.file = html("a", "nvs-button", files, _("HTML file"));
+    this.file.setAttribute("download", "");
+    if (pictureSources().length) for (const kind of ["png", "svg"]) button("nvs-button", files, kind.toUpperCase(), () => this.saveImages(kind));
+  }
+
+  /**
+   * @param {HTMLElement} parent
+   * @param {string} name
+   * @param {string} label
+   * @param {number} rows
+   */
+  addField(parent, name, label, rows) {
+    const box = html("div", "nvs-field", parent), caption = html("label", "nvs-label", box, label), text = html("textarea", "nvs-text", box);
+    const copy = html("button", "nvs-button nvs-copy", box, _("Copy"));
+    copy.type = "button";
     text.id = caption.htmlFor = this.id(name);
     text.readOnly = true;
     text.rows = rows;
     text.spellcheck = false;
     text.addEventListener("focus", () => text.select());
-    copy.setAttribute("aria-label", `Copy: ${label}`);
-    this.fields[name] = { text, copy, label };
+    copy.setAttribute("aria-label", _("Copy: {label}", { label }));
+    wireCopyButton(copy, text, (copied) =>
+      this.say(copied ? _("Copied: {label}", { label }) : _("The text is selected; copy it with Ctrl+C.")));
+    this.fields[name] = { text, copy };
   }
 
-  drawn() {
-    return [...document.querySelectorAll(".nv-view")].filter((view) => typeof view.nvImage === "function");
-  }
-
-  async images(kind) {
+  /** @param {string} kind */
+  async saveImages(kind) {
+    const format = kind.toUpperCase();
     try {
-      for (const [number, view] of this.drawn().entries()) {
-        const link = make("a"), blob = await view.nvImage(kind), usual = `normviz-${this.data.page}${number ? `-${number + 1}` : ""}.${kind}`;
-        link.href = URL.createObjectURL(blob);
-        link.download = view.nvImageName?.(kind) ?? usual;
-        link.click();
-        setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+      for (const [number, view] of pictureSources().entries()) {
+        const blob = await view.nvImage?.(kind), name = `normviz-${this.data.page}${number ? `-${number + 1}` : ""}.${kind}`;
+        if (blob) download(blob, view.nvImageName?.(kind) ?? name);
       }
-      this.say(`${kind.toUpperCase()} saved`);
+      this.say(_("{format} saved", { format }));
     } catch (error) {
-      this.say(`The image could not be made: ${error.message}`);
+      this.say(_("The image could not be made: {reason}", { reason: error instanceof Error ? error.message : String(error) }));
       console.error(error);
     }
   }
 
-  async copied(name) {
-    const { text, copy, label } = this.fields[name];
-    const done = await copyText(text);
-    copy.textContent = done ? "Copied" : "Press Ctrl+C";
-    this.say(done ? `Copied: ${label}` : "The text is selected; copy it with Ctrl+C.");
-    clearTimeout(copy.later);
-    copy.later = setTimeout(() => (copy.textContent = "Copy"), 2000);
+  // What a teacher chooses for a course page.
+  /** @param {HTMLElement} parent */
+  addEmbedding(parent) {
+    html("h3", "", parent, _("Embed it in a web page, a course page, slides"));
+    this.options = new EmbedOptions(parent, this.data, (name) => this.id(name), () => this.optionsChanged());
+    this.addField(parent, "iframe", "iframe", 5);
+    this.note = html("p", "nvs-note", parent);
+    this.addField(parent, "address", _("Its address alone"), 3);
   }
 
-  say(text) {
-    this.voice.textContent = text;
-  }
-
-  // What a teacher chooses
-
-  embedded(parent) {
-    make("h3", "", parent, "Embed it in a web page, a course page, slides");
-    this.options(parent);
-    this.field(parent, "iframe", "iframe", 5);
-    this.note = make("p", "nvs-note", parent);
-    this.field(parent, "address", "Its address alone", 3);
-  }
-
-  options(parent) {
-    const presets = make("div", "nvs-presets", parent);
-    this.presets = [
-      ["In short", ({ name }) => this.data.short.includes(name)],
-      ["Figure alone", ({ figure }) => !figure],
-      ["Without controls", (one, group) => group === this.data.groups[0]],
-      ["Everything", () => false],
-    ].map(([label, hides]) => {
-      const wanted = new Set(this.data.groups.flatMap((group) => group.names.filter((one) => hides(one, group)).map(({ name }) => name)));
-      return { wanted, button: button("nvs-button", presets, label, () => this.choose({}, wanted)) };
-    });
-    const single = make("details", "nvs-single", parent);
-    make("summary", "", single, "One by one");
-    this.boxes = this.data.groups.filter(({ names }) => names.length).flatMap((group) => this.boxesOf(group, single));
-    const line = make("div", "nvs-field", parent), label = make("label", "nvs-label", line, "Caption under the figure");
-    const caption = make("input", "nvs-text", line);
-    label.htmlFor = caption.id = this.id("caption");
-    caption.maxLength = 300;
-    caption.value = this.choices.caption;
-    caption.addEventListener("input", () => this.choose({ caption: caption.value.trim().replace(/\s+/g, " ") }));
-    const pair = make("div", "nvs-pair", parent);
-    this.radios(pair, "theme", "Theme", THEMES);
-    this.radios(pair, "width", "Width", WIDTHS);
-  }
-
-  boxesOf(group, parent) {
-    const set = make("fieldset", "nvs-set", parent);
-    make("legend", "nvs-label", set, group.title);
-    return group.names.map(({ name, label }) => {
-      const line = make("label", "nvs-tick", set), box = make("input", "", line);
-      box.type = "checkbox";
-      box.name = name;
-      line.append(label);
-      box.addEventListener("change", () => {
-        const hidden = new Set(this.hidden);
-        if (box.checked) hidden.delete(name);
-        else hidden.add(name);
-        this.choose({}, hidden);
-      });
-      return box;
-    });
-  }
-
-  radios(parent, name, title, options) {
-    const set = make("fieldset", "nvs-set", parent);
-    make("legend", "nvs-label", set, title);
-    for (const [value, label] of options) {
-      const line = make("label", "nvs-tick", set), radio = make("input", "", line);
-      radio.type = "radio";
-      radio.name = this.id(name);
-      radio.value = value;
-      radio.checked = this.choices[name] === value;
-      line.append(label);
-      radio.addEventListener("change", () => this.choose({ [name]: value }));
-    }
-  }
-
-  choose(choices, hidden = this.hidden) {
-    Object.assign(this.choices, choices);
-    this.hidden = hidden;
-    this.measured(null); // of what it was
+  optionsChanged() {
+    this.setHeights(null); // those of the previous choice
     clearTimeout(this.later);
-    this.later = setTimeout(() => this.look(), PAUSE);
+    this.later = setTimeout(() => this.updatePreview(), TYPING_PAUSE);
   }
 
-  // What follows from it
-
+  // The texts that follow from the choices.
   write() {
-    const { data, app, own } = this, choices = { ...this.choices, hide: hideText(data.groups, this.hidden) };
-    const embedded = embedUrl(app, data, choices);
+    const { data, own } = this, { choices, hidden } = this.options, app = appAddress(data.page);
+    const embedded = embedUrl(app, data, { ...choices, hide: hideText(data.groups, hidden) }), link = viewUrl(app, data, own);
     const texts = {
-      link: viewUrl(app, data, own),
-      iframe: iframe(embedded, data.title, choices.width || null, this.heights ?? USUAL),
+      link,
+      iframe: iframe(embedded, data.title, choices.width || null, this.heights ?? DEFAULT_HEIGHTS),
       address: embedded,
-      markdown: markdown(viewUrl(app, data, own), data.title),
+      markdown: markdown(link, data.title),
       notebook: notebook(data, own, data.hint),
     };
     for (const [name, text] of Object.entries(texts)) this.fields[name].text.value = text;
     this.file.href = exportUrl(app, data, own);
-    for (const box of this.boxes) box.checked = !this.hidden.has(box.name);
-    for (const { wanted, button: preset } of this.presets)
-      preset.setAttribute("aria-pressed", String(wanted.size === this.hidden.size && [...wanted].every((name) => this.hidden.has(name))));
+    this.options.update();
   }
 
-  look() {
-    this.preview.show(this.fields.address.text.value, this.choices.width ? Number(this.choices.width) : null);
+  updatePreview() {
+    const { width } = this.options.choices;
+    this.preview.show(this.fields.address.text.value, width ? Number(width) : null);
   }
 
-  // null: not yet; undefined: it cannot be.
-  measured(heights) {
+  /** @param {Heights | null | undefined} heights */
+  setHeights(heights) {
     this.heights = heights;
     this.fields.iframe.copy.disabled = heights === null;
-    this.note.textContent = heights === null ? "Measuring the height …" : heights ? `${this.spoken(stepsOf(heights))}: nothing in it scrolls.` : "";
+    this.note.textContent = heights === null ? _("Measuring the height …") : heights ? describeHeights(stepsOf(heights)) : "";
     this.write();
   }
-
-  spoken(steps) {
-    const [first, last] = [steps[0][1], steps.at(-1)[1]].map((height) => `${height} px high`);
-    return steps.length < 2 ? first : `${first} in a narrow column, ${last} in a wide one`;
-  }
 }
 
-// Over plain http, and in a frame that may not use the clipboard, the older way.
-async function copyText(field) {
-  try {
-    await navigator.clipboard.writeText(field.value);
-    return true;
-  } catch {
-    field.focus();
-    field.select();
-    return document.execCommand("copy");
-  }
+/** @returns {FigureElement[]} */
+const pictureSources = () => /** @type {FigureElement[]} */ (findAll(document, ".nv-view")).filter(({ nvImage }) => typeof nvImage === "function");
+
+/** @param {Heights} steps */
+function describeHeights(steps) {
+  const [[, first]] = steps, [, last] = steps[steps.length - 1];
+  return steps.length < 2
+    ? _("{height} px high: nothing in it scrolls.", { height: first })
+    : _("{narrow} px high in a narrow column, {wide} px high in a wide one: nothing in it scrolls.", { narrow: first, wide: last });
 }
 
-class Open {
+/** @implements {Shared} */
+class AppLink {
+  /** @param {HTMLElement} root */
   constructor(root) {
-    this.link = make("a", "nvs-open", root, "Open the full app");
+    this.link = html("a", "nvs-open", root, _("Open the full app"));
     this.link.target = "_blank";
     this.link.rel = "noopener";
   }
 
+  /** @param {ShareData} data */
   set(data) {
-    this.link.href = viewUrl(location.origin + rootOf(location.pathname, data.page), data, {});
+    this.link.href = viewUrl(appAddress(data.page), data, {});
   }
 }
 
-export default function ({ parentElement, data }) {
-  const root = parentElement.querySelector(".nvs-root");
-  if (!shares.has(root)) shares.set(root, data.kind === "open" ? new Open(root) : new Share(root));
-  shares.get(root).set(data);
+/** @param {ComponentArguments} component */
+export default function mountShare({ parentElement, data }) {
+  const root = find(parentElement, ".nvs-root"), share = shares.get(root) ?? (data.kind === "open" ? new AppLink(root) : new ShareButton(root));
+  shares.set(root, share);
+  share.set(data);
   return () => {
-    shares.get(root)?.dialog?.close();
+    shares.get(root)?.close?.();
     shares.delete(root);
     root.replaceChildren();
   };

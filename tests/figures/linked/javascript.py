@@ -1,9 +1,11 @@
-"""Runs parts of the ES module in the node that comes with playwright: its arithmetic needs no browser."""
+"""Evaluates JavaScript in the scope of the figures' module, in the node that comes with playwright: its arithmetic needs no browser."""
 
 from __future__ import annotations
 
+import atexit
 import json
 import subprocess
+from functools import cache
 from typing import Any
 
 from playwright._impl._driver import compute_driver_executable
@@ -11,12 +13,43 @@ from playwright._impl._driver import compute_driver_executable
 from normviz.figures import bundle
 
 NODE = compute_driver_executable()[0]
+SERVE = """
+import { createInterface } from "node:readline";
+for await (const line of createInterface({ input: process.stdin })) {
+  const { expression, args } = JSON.parse(line);
+  let answer;
+  try { answer = { value: await eval(`(${expression})`) }; } catch (error) { answer = { error: String(error.stack) }; }
+  process.stdout.write(JSON.stringify(answer, (key, value) => Number.isNaN(value) ? "gap" : value) + "\\n");
+}
+"""
 
 
 def evaluate(expression: str, *arguments: Any) -> Any:
-    """The value of a JavaScript expression in the module's scope, ``arguments`` in ``args``."""
-    source = bundle.module().replace("export default function", "const mount = function")
-    script = f"{source}\nconst args = {json.dumps(arguments)};\nconsole.log(JSON.stringify(await ({expression}), (_, v) => Number.isNaN(v) ? 'gap' : v));"
-    done = subprocess.run([NODE, "--input-type=module"], input=script, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stderr[-2000:]
-    return json.loads(done.stdout)
+    """The value of an expression, with ``arguments`` in ``args``; NaN becomes "gap"."""
+    node = _node()
+    assert node.stdin
+    assert node.stdout
+    node.stdin.write(json.dumps({"expression": expression, "args": arguments}) + "\n")
+    node.stdin.flush()
+    answer = json.loads(node.stdout.readline())
+    assert "error" not in answer, answer["error"]
+    return answer.get("value")
+
+
+def check_syntax(script: str) -> None:
+    """Fails where the script is not an ES module."""
+    checked = subprocess.run(
+        [NODE, "--check", "--input-type=module"], input=script, capture_output=True, text=True, timeout=60
+    )
+    assert checked.returncode == 0, checked.stderr
+
+
+@cache
+def _node() -> subprocess.Popen[str]:
+    """One node for all tests of this process."""
+    script = bundle.module().replace("export default ", "") + SERVE
+    node = subprocess.Popen(
+        [NODE, "--input-type=module", "--eval", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    atexit.register(node.kill)
+    return node

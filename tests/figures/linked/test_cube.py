@@ -11,9 +11,9 @@ from tests.figures.linked.javascript import evaluate
 
 SIDES = """(() => {
   const [data] = args, cube = Object.create(Cube.prototype);
-  Object.assign(cube, { title: {}, face: (kind, c, s, n) => [n, c, s].join() });
+  Object.assign(cube, { cache: new Map(), title: {}, face: (kind, c, s, n) => [n, c, s].join() });
   cube.set(data.panels.find(({ row }) => row === "cube"), data);
-  const drawn = cube.filled(data.at).matchAll(/nv-fill nv-(\\w+)( nv-here)?" d="([\\d,]+)"/g);
+  const drawn = cube.bricks(data.at).matchAll(/nv-fill nv-(\\w+)( nv-here)?" d="([\\d,]+)"/g);
   return [...drawn].map(([, kind, here, brick]) => [kind, !!here, brick.split(",").map(Number)]);
 })()"""
 

@@ -123,8 +123,8 @@ def test_each_element_has_its_brick_in_the_cube(layout, shape):
     data = plain(compare_payload([e, e], whole(e)))
     indices = [list(index) for index in product(*map(range, shape))]
     script = """(() => {
-      const cube = Object.create(Cube.prototype); cube.title = {}; cube.set(args[0].panels.find(({row}) => row === "cube"), args[0]);
-      return {sizes: cube.box.whole, names: cube.box.names, places: args[1].map(index => cube.place(index)),
+      const cube = Object.assign(Object.create(Cube.prototype), {cache: new Map(), title: {}}); cube.set(args[0].panels.find(({row}) => row === "cube"), args[0]);
+      return {sizes: cube.figure.box.whole, names: cube.figure.box.names, places: args[1].map(index => cube.place(index)),
               back: args[1].map(index => { const at = cube.place(index); return cube.indexOf(at.n, at.c, at.s); })};
     })()"""
     found = evaluate(script, data, indices)
@@ -212,37 +212,6 @@ def test_awkward_numbers_are_still_json(query):
     data_of_values = plain(values_payload(e, scene.grid, shown, at=scene.at))
     for panel in (*data["panels"], *data_of_values["panels"]):
         assert panel["low"] == -panel["high"] < 0 < panel["high"]
-
-
-FOLLOWED = [
-    # what happens: a number is a step that the server tells, "on" and "back" are buttons here; then the step that shows
-    ([1], 1),
-    ([1, "on"], 2),
-    ([1, "on", 2], 2),
-    ([1, "on", 1], 2),  # an answer to something else, sent before
-    ([1, "on", "on", 2], 3),  # an answer to the first of two quick clicks
-    ([1, "on", "on", 2, 3], 3),
-    ([1, "on", "on", 3], 3),
-    ([1, "on", 2, 1], 1),  # Back in the browser
-    ([1, "on", 2, 1, 2], 2),  # and Forward
-    ([1, "on", "on", 2, 3, 1], 1),
-    ([4, 0], 0),  # another address
-    ([1, "back", 0, 1, "back", 0], 0),
-]
-
-
-@pytest.mark.parametrize(("events", "shown"), FOLLOWED)
-def test_the_servers_step_is_taken_where_it_is_news(events, shown):
-    script = """(() => {
-      const view = Object.create(StepsView.prototype);
-      Object.assign(view, {send() {}, place() {}, draw() {}, data: {panels: Array(7)}});
-      for (const event of args[0]) {
-        if (event === "on" || event === "back") view.go(view.step + (event === "on" ? 1 : -1));
-        else { view.data = {...view.data, step: event}; view.take(); }
-      }
-      return view.step;
-    })()"""
-    assert evaluate(script, events) == shown
 
 
 # Values
@@ -384,7 +353,7 @@ def test_no_kind_carries_a_colour(make):
 
 
 def test_the_module_has_a_view_for_every_kind():
-    assert evaluate("Object.keys(KINDS)") == ["view", "compare", "steps", "values", "chart", "tabs"]
+    assert evaluate("Object.keys(VIEWS)") == ["view", "compare", "steps", "values", "chart", "tabs"]
 
 
 def test_more_groups_than_a_browser_can_count_are_refused():

@@ -53,7 +53,7 @@ def test_layer_norm_on_a_matrix():
         "tables": [[0, 0], [0, 1, 2]],
         "axes": [{"name": "d", "axis": 1, "divide": 1, "modulo": 3}],
         "bias": True,
-        "met": 2,
+        "size": 2,
     }
     assert [panel["key"] for panel in data["panels"]] == ["stats", "params", "x", "normalized", "output"]
     assert unpacked(data["panels"][2]["z"]).tolist() == x.tolist()
@@ -244,7 +244,7 @@ def test_the_browser_has_the_colours_and_the_scales_of_the_palette(theme):
         *(("groups", groups) for groups in range(1, 12)),
     ]
     found = evaluate(
-        "[THEMES[args[0]], args[1].map(([scale, groups]) => stops(THEMES[args[0]], scale, groups))]", theme, asked
+        "[THEMES[args[0]], args[1].map(([scale, groups]) => colourScale(THEMES[args[0]], scale, groups))]", theme, asked
     )
     scales = [stops(colours, scale if scale != "cube" else "none", groups) for scale, groups in asked]
     assert found == json.loads(json.dumps([as_json(colours), scales]))

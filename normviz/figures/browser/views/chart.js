@@ -1,27 +1,47 @@
-// A plain Plotly figure - lines and bars - in the page's colours.
+// A plain Plotly chart with lines and bars, in the theme's colours.
 
-class ChartView {
-  constructor(root) {
-    this.root = html("div", "nv-view nv-chart", root);
+import { html } from "../page/dom.js";
+import { purgeLater } from "../page/plotly.js";
+import { applyColours } from "../page/theme.js";
+import { offerPictures } from "../picture/picture.js";
+import { updateSaveMenu } from "../picture/saving.js";
+import { PICTURE_FONT } from "../picture/shapes.js";
+
+export class ChartView {
+  /** @type {ChartData} */
+  data;
+  /** @type {Colours} */
+  colours;
+  /** @type {Mode} */
+  mode = "light";
+  /** @type {string | null} The chart and the theme that are drawn. */
+  drawn = null;
+  width = 0;
+
+  /** @param {HTMLElement} parent */
+  constructor(parent) {
+    this.root = html("div", "nv-view nv-chart", parent);
     this.line = html("div", "nv-hidden", this.root);
     this.plot = html("div", "nv-chart-plot", this.root);
     this.observer = new ResizeObserver(() => this.resized());
     this.observer.observe(this.root);
-    pictured(this);
+    offerPictures(this);
   }
 
+  /**
+   * @param {ChartData} data
+   * @param {Mode} mode
+   */
   async set(data, mode) {
-    const shown = JSON.stringify([data.figure, mode]), same = shown === this.shown;
-    this.shown = null; // until it is drawn
+    const wanted = JSON.stringify([data.figure, mode]), same = wanted === this.drawn;
+    this.drawn = null; // until it is drawn
     this.data = data;
-    this.colours = THEMES[mode];
     this.mode = mode;
-    for (const [name, colour] of Object.entries(this.colours))
-      if (typeof colour === "string") this.root.style.setProperty(`--nv-${name}`, colour);
-    savingMenu(this);
+    this.colours = applyColours(this.root, mode);
+    updateSaveMenu(this);
     this.root.dataset.state ??= "loading";
     if (!same || this.root.clientWidth !== this.width) await this.draw();
-    this.shown = shown;
+    this.drawn = wanted;
     this.root.dataset.state = "ready";
     this.root.dataset.drawn = String(Number(this.root.dataset.drawn ?? 0) + 1);
   }
@@ -30,7 +50,9 @@ class ChartView {
     this.width = this.root.clientWidth;
     if (!this.width) return;
     const { data, layout } = this.data.figure, { text, muted, border } = this.colours;
-    const axis = (given) => ({ gridcolor: border, zerolinecolor: border, linecolor: border, color: muted, automargin: true, ticklabeloverflow: "allow", ...given });
+    /** @param {object} options */
+    const axis = (options) => ({ gridcolor: border, zerolinecolor: border, linecolor: border, color: muted, automargin: true, ticklabeloverflow: "allow", ...options });
+    /** @type {Record<string, any>} */
     const themed = {
       margin: { l: 56, r: 16, t: 16, b: 44 }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", hovermode: "x unified",
       legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0 }, ...layout,
@@ -42,35 +64,49 @@ class ChartView {
     const traces = data.map((trace) => this.inTheme(trace));
     await window.Plotly.react(this.plot, traces, themed, { displayModeBar: false, responsive: false });
     this.plot.setAttribute("role", "img");
-    this.plot.setAttribute("aria-label", this.data.alt);
+    this.plot.setAttribute("aria-label", this.data.figure.alt);
     this.root.dataset.width = String(this.width);
   }
 
-  // The chart as Plotly's own shapes, in the font of a picture.
-  async stillPlot() {
-    const { data, layout } = this.plot, figure = { data, layout: { ...layout, font: { ...layout.font, family: STILL.font } } };
+  // The chart as Plotly's own SVG, in the font of pictures.
+  async plotAsSvg() {
+    const { data, layout } = /** @type {any} */ (this.plot), figure = { data, layout: { ...layout, font: { ...layout.font, family: PICTURE_FONT } } };
     const address = await window.Plotly.toImage(figure, { format: "svg", width: layout.width, height: layout.height });
-    const [, tag, shapes] = decodeURIComponent(address.slice(address.indexOf(",") + 1)).match(/<svg([^>]*)>(.*)<\/svg>/s);
-    return { shapes, names: tag.match(/ xmlns:xlink="[^"]*"/)?.[0] ?? "" };
+    const [, tag, shapes] = decodeURIComponent(address.slice(address.indexOf(",") + 1)).match(/<svg([^>]*)>(.*)<\/svg>/s) ?? ["", "", ""];
+    return { shapes, namespaces: tag.match(/ xmlns:xlink="[^"]*"/)?.[0] ?? "" };
   }
 
+  /** @param {Trace} trace */
   inTheme(trace) {
     const color = this.colour(trace.meta?.colour);
     if (!color) return trace;
     return { ...trace, ...(trace.line && { line: { ...trace.line, color } }), ...(trace.marker && { marker: { ...trace.marker, color } }) };
   }
 
-  // A colour by its meaning ("accent", "few.0", "muted") in this theme.
+  /**
+   * The theme's colour by its meaning: "accent", "few.0", "muted".
+   * @param {string | null} [name]
+   */
   colour(name) {
     if (!name) return null;
-    const [key, at] = name.split("."), found = this.colours[key];
+    const [key, at] = name.split("."), found = this.colours[/** @type {keyof Colours} */ (key)];
     return at === undefined ? found : found[Number(at)];
   }
 
   resized() {
     if (!this.data || this.root.clientWidth === this.width || this.root.dataset.state !== "ready") return;
-    cancelAnimationFrame(this.frame);
+    cancelAnimationFrame(this.frame ?? 0);
     this.frame = requestAnimationFrame(() => this.draw());
+  }
+
+  /** @param {string} message for a screen reader */
+  announce(message) {
+    this.line.textContent = message;
+  }
+
+  /** @param {string} message */
+  showError(message) {
+    this.line.textContent = message;
   }
 
   destroy() {
@@ -78,9 +114,4 @@ class ChartView {
     this.root.remove();
     purgeLater(this.plot);
   }
-}
-
-// Plotly may still be drawing it, or about to answer a pointer that was over it.
-function purgeLater(plot) {
-  if (plot) setTimeout(() => window.Plotly?.purge(plot), 2000);
 }

@@ -1,32 +1,51 @@
 // Names of axes and facets around a panel, and the strips of means and variances along it.
 
-function labels(panel, group) {
+/** @import { Panel } from "./panel.js" */
+
+import { svg } from "../page/dom.js";
+import { _ } from "../page/messages.js";
+import { formatShort } from "../text/format.js";
+
+/** @typedef {(x: number, y: number, text: string, attributes?: Record<string, string | number>) => void} Write */
+
+const STATISTIC_NAMES = /** @type {("mean" | "var")[]} */ (["mean", "var"]);
+
+/**
+ * @param {Panel} panel
+ * @param {SVGElement} group
+ */
+export function drawLabels(panel, group) {
   const { geometry, data } = panel, { grid, axes } = data;
+  /** @type {Write} */
   const write = (x, y, text, attributes = {}) => {
-    const made = element("text", { x, y, ...attributes }, group);
-    made.textContent = text;
-    return made;
+    svg("text", { x, y, ...attributes }, group).textContent = text;
   };
   if (!grid.facets.length) {
-    names(panel, write, grid.col, true);
-    if (grid.row !== null) names(panel, write, grid.row, false);
+    drawAxis(panel, write, grid.col, true);
+    if (grid.row !== null) drawAxis(panel, write, grid.row, false);
   } else {
-    facetNames(panel, write);
+    drawFacetNames(panel, write);
     const bottom = geometry.height + (panel.facetStrips ? 43 : 13);
     const right = `${axes[grid.col]} \u2192`, down = grid.row === null ? "" : `${axes[grid.row]} \u2193`;
     const beside = grid.facets.length < 2 || geometry.rows * geometry.cellH > 46; // above the name of the first row of facets
     write(0, bottom, beside || !down ? right : `${right}  ${down}`, { "text-anchor": "start", class: "nv-axis" });
-    if (panel.facetStrips && geometry.width > 220) write(geometry.width, bottom, "mean and var of each plane", { "text-anchor": "end" });
+    if (panel.facetStrips && geometry.width > 220) write(geometry.width, bottom, _("mean and var of each plane"), { "text-anchor": "end" });
     if (beside && down) write(-8, 8, down, { "text-anchor": "end", class: "nv-axis" });
   }
   const strips = panel.figure.strips;
-  if (strips.facet) facetStrips(panel, write, strips.facet);
-  if (strips.row) rowStrips(panel, write, group, strips.row);
-  if (strips.col) columnStrips(panel, write, group, strips.col);
+  if (strips.facet) drawFacetStrips(panel, write, strips.facet);
+  if (strips.row) drawRowStrips(panel, write, group, strips.row);
+  if (strips.col) drawColumnStrips(panel, write, group, strips.col);
 }
 
-// d = 0, 1, 2, ... along one axis, as many as fit.
-function names(panel, write, axis, across) {
+/**
+ * "d = 0", "d = 1", ... along one axis, as many as fit.
+ * @param {Panel} panel
+ * @param {Write} write
+ * @param {number} axis
+ * @param {boolean} across
+ */
+function drawAxis(panel, write, axis, across) {
   const { geometry, data } = panel, { start, extent } = data.grid;
   const cell = across ? geometry.cellW : geometry.cellH;
   const width = across ? `${data.axes[axis]} = ${start[axis] + extent[axis]}`.length * 6.6 + 6 : 13;
@@ -39,8 +58,13 @@ function names(panel, write, axis, across) {
   }
 }
 
-function facetNames(panel, write) {
+/**
+ * @param {Panel} panel
+ * @param {Write} write
+ */
+function drawFacetNames(panel, write) {
   const { geometry, data } = panel, { grid, axes } = data;
+  /** @type {(axis: number, index: Index) => string} */
   const name = (axis, index) => `${axes[axis]} = ${grid.start[axis] + index[axis]}`;
   const columnAxes = grid.facets.length > 1 ? grid.facets.slice(1) : grid.facets;
   const facetWidth = geometry.columns * geometry.cellW, facetHeight = geometry.rows * geometry.cellH;
@@ -61,40 +85,57 @@ function facetNames(panel, write) {
   }
 }
 
-// Under each facet its mean and variance, where they fit.
-function facetStrips(panel, write, strip) {
+/**
+ * The mean and the variance below each facet, where they fit.
+ * @param {Panel} panel
+ * @param {Write} write
+ * @param {Strip} strip
+ */
+function drawFacetStrips(panel, write, strip) {
   const { geometry } = panel, facetWidth = geometry.columns * geometry.cellW;
   if (!panel.facetStrips) return;
   for (let facet = 0; facet < geometry.facets; facet++) {
     const x = (facet % geometry.across) * geometry.pitchX + facetWidth / 2;
     const y = Math.floor(facet / geometry.across) * geometry.pitchY + geometry.rows * geometry.cellH + 13;
-    ["mean", "var"].forEach((kind, line) =>
-      write(x, y + 14 * line, `${kind} ${short(strip[kind][facet])}`, { "text-anchor": "middle", class: "nv-strip" }));
+    STATISTIC_NAMES.forEach((kind, line) =>
+      write(x, y + 14 * line, `${kind} ${formatShort(strip[kind][facet])}`, { "text-anchor": "middle", class: "nv-strip" }));
   }
 }
 
-function rowStrips(panel, write, group, strip) {
+/**
+ * @param {Panel} panel
+ * @param {Write} write
+ * @param {SVGElement} group
+ * @param {Strip} strip
+ */
+function drawRowStrips(panel, write, group, strip) {
   const { geometry } = panel, x = geometry.width + 8;
-  ["mean", "var"].forEach((kind, column) => {
+  STATISTIC_NAMES.forEach((kind, column) => {
     write(x + column * 42 + 20, -8, kind, { "text-anchor": "middle" });
     strip[kind].forEach((value, row) => {
       if (geometry.cellH < 12 && row % Math.ceil(12 / geometry.cellH)) return;
-      write(x + column * 42 + 20, (row + 0.5) * geometry.cellH, short(value), { "text-anchor": "middle", "dominant-baseline": "central", class: "nv-strip" });
+      write(x + column * 42 + 20, (row + 0.5) * geometry.cellH, formatShort(value), { "text-anchor": "middle", "dominant-baseline": "central", class: "nv-strip" });
     });
   });
-  element("path", { d: `M${x - 2},0V${geometry.height}`, class: "nv-rule" }, group);
+  svg("path", { d: `M${x - 2},0V${geometry.height}`, class: "nv-rule" }, group);
 }
 
-function columnStrips(panel, write, group, strip) {
+/**
+ * @param {Panel} panel
+ * @param {Write} write
+ * @param {SVGElement} group
+ * @param {Strip} strip
+ */
+function drawColumnStrips(panel, write, group, strip) {
   const { geometry } = panel, y = geometry.height + 8;
-  const longest = Math.max(...[...strip.mean, ...strip.var].map((value) => short(value).length));
+  const longest = Math.max(...[...strip.mean, ...strip.var].map((value) => formatShort(value).length));
   const every = Math.max(1, Math.ceil((longest * 5.6 + 3) / geometry.cellW));
-  ["mean", "var"].forEach((kind, row) => {
+  STATISTIC_NAMES.forEach((kind, row) => {
     write(-8, y + row * 15 + 8, kind, { "text-anchor": "end", "dominant-baseline": "central" });
     strip[kind].forEach((value, column) => {
       if (column % every) return;
-      write((column + 0.5) * geometry.cellW, y + row * 15 + 8, short(value), { "text-anchor": "middle", "dominant-baseline": "central", class: "nv-strip" });
+      write((column + 0.5) * geometry.cellW, y + row * 15 + 8, formatShort(value), { "text-anchor": "middle", "dominant-baseline": "central", class: "nv-strip" });
     });
   });
-  element("path", { d: `M0,${y - 2}H${geometry.width}`, class: "nv-rule" }, group);
+  svg("path", { d: `M0,${y - 2}H${geometry.width}`, class: "nv-rule" }, group);
 }

@@ -1,7 +1,16 @@
-// Where each element of the drawn window lies, in pixels, and which rectangles its peers fill.
+// Where each element of the drawn window is, in pixels, and which rectangles its peers fill.
 
-class Geometry {
+import { positionsOf } from "./sharing.js";
+
+export class Geometry {
+  /**
+   * @param {GridData} grid
+   * @param {number} width
+   * @param {number} height
+   * @param {{ most: number, gapY?: number }} room ``most``: the largest height of a cell; ``gapY``: room for labels between facets
+   */
   constructor(grid, width, height, room) {
+    /** @param {number | null} axis */
     const length = (axis) => (axis === null ? 1 : grid.extent[axis]);
     this.grid = grid;
     this.columns = length(grid.col);
@@ -19,16 +28,20 @@ class Geometry {
     if (this.cellW >= 8) this.cellW = Math.floor(this.cellW);
     if (this.cellH >= 8) this.cellH = Math.floor(this.cellH);
     this.even = this.cellW < 6 && this.cellH < 6;
-    this.padX = this.padY = 1; // lines of a gap, in what Plotly draws
-    if (this.even) this.level(width, height);
+    this.padX = this.padY = 1; // lines of a gap in the heatmap that Plotly draws
+    if (this.even) this.alignToRaster(width, height);
     this.pitchX = this.columns * this.cellW + this.gapX;
     this.pitchY = this.rows * this.cellH + this.gapY;
     this.width = this.across * this.pitchX - this.gapX;
     this.height = this.down * this.pitchY - this.gapY;
   }
 
-  // Put small cells and their gaps on one even raster: Plotly then paints a pixel a cell, several times as fast.
-  level(width, height) {
+  /**
+   * Puts small cells and their gaps on one even raster: Plotly then paints one pixel per cell, several times as fast.
+   * @param {number} width
+   * @param {number} height
+   */
+  alignToRaster(width, height) {
     if (this.across > 1) {
       this.padX = Math.max(1, Math.round(this.gapX / this.cellW));
       this.cellW = Math.min(this.cellW, width / (this.across * this.columns + (this.across - 1) * this.padX));
@@ -41,6 +54,10 @@ class Geometry {
     }
   }
 
+  /**
+   * The edges of the heatmap's columns, or of its rows.
+   * @param {boolean} across
+   */
   edges(across) {
     if (this.even) {
       const [cell, length] = across ? [this.cellW, this.width] : [this.cellH, this.height];
@@ -55,10 +72,15 @@ class Geometry {
     return edges;
   }
 
+  /** @param {Index} index */
   facetOf(index) {
     return this.grid.facets.reduce((number, axis) => number * this.grid.extent[axis] + index[axis], 0);
   }
 
+  /**
+   * The index of a facet's first element.
+   * @param {number} facet
+   */
   facetIndex(facet) {
     const index = this.grid.extent.map(() => 0);
     for (const axis of [...this.grid.facets].reverse()) {
@@ -68,8 +90,11 @@ class Geometry {
     return index;
   }
 
-  // The rectangle of an element, given by its index in the window.
-  cell(index) {
+  /**
+   * The rectangle of an element.
+   * @param {Index} index
+   */
+  cellBox(index) {
     const facet = this.facetOf(index);
     const column = index[this.grid.col], row = this.grid.row === null ? 0 : index[this.grid.row];
     return {
@@ -80,8 +105,13 @@ class Geometry {
     };
   }
 
-  // The element under a point, or null in a gap.
-  hit(x, y) {
+  /**
+   * The element under a point; null in a gap.
+   * @param {number} x
+   * @param {number} y
+   * @returns {Index | null}
+   */
+  elementAt(x, y) {
     const facetX = Math.floor(x / this.pitchX), facetY = Math.floor(y / this.pitchY);
     const column = Math.floor((x - facetX * this.pitchX) / this.cellW), row = Math.floor((y - facetY * this.pitchY) / this.cellH);
     const facet = facetY * this.across + facetX;
@@ -93,8 +123,13 @@ class Geometry {
     return index;
   }
 
-  // The next element in a direction, through all facets; itself at the border.
-  step(index, right, down) {
+  /**
+   * The next element in a direction, through all facets; the same element at the border.
+   * @param {Index} index
+   * @param {number} right
+   * @param {number} down
+   */
+  neighbour(index, right, down) {
     const facet = this.facetOf(index);
     let facetX = facet % this.across, facetY = Math.floor(facet / this.across);
     let column = index[this.grid.col] + right, row = (this.grid.row === null ? 0 : index[this.grid.row]) + down;
@@ -110,10 +145,14 @@ class Geometry {
     return moved;
   }
 
-  // One path around all peers of an element: neighbours are drawn as one rectangle.
-  path(tables, index) {
-    const alike = tables.map((table, axis) => positions(table, table[index[axis]]));
-    const columns = runs(alike[this.grid.col]), rows = this.grid.row === null ? [[0, 1]] : runs(alike[this.grid.row]);
+  /**
+   * One path around all peers of an element: neighbours are drawn as one rectangle.
+   * @param {number[][]} tables
+   * @param {Index} index
+   */
+  outline(tables, index) {
+    const alike = tables.map((table, axis) => positionsOf(table, table[index[axis]]));
+    const columns = runsOf(alike[this.grid.col]), rows = this.grid.row === null ? [[0, 1]] : runsOf(alike[this.grid.row]);
     let facets = [0];
     for (const axis of this.grid.facets)
       facets = facets.flatMap((number) => alike[axis].map((at) => number * this.grid.extent[axis] + at));
@@ -129,25 +168,22 @@ class Geometry {
     return path;
   }
 
-  get frame() {
+  get border() {
     return `M-2,-2H${this.width + 2}V${this.height + 2}H-2Z`;
   }
 }
 
-function positions(table, value) {
-  const found = [];
-  for (let i = 0; i < table.length; i++) if (table[i] === value) found.push(i);
-  return found;
-}
-
-function runs(list) {
-  const found = [];
-  for (const at of list) {
-    const last = found[found.length - 1];
-    if (last && last[1] === at) last[1] = at + 1;
-    else found.push([at, at + 1]);
+/**
+ * Ranges [first, end) of neighbouring positions.
+ * @param {number[]} positions
+ */
+function runsOf(positions) {
+  /** @type {[number, number][]} */
+  const runs = [];
+  for (const at of positions) {
+    const last = runs.at(-1);
+    if (last?.[1] === at) last[1] = at + 1;
+    else runs.push([at, at + 1]);
   }
-  return found;
+  return runs;
 }
-
-const groupOf = (tables, index) => tables.reduce((id, table, axis) => id + table[index[axis]], 0);

@@ -1,0 +1,85 @@
+// Makes elements of HTML and SVG.
+
+export const SVG = "http://www.w3.org/2000/svg";
+
+/**
+ * A number that no other figure of the page has, although a notebook loads this module once per output.
+ */
+export function uniqueNumber() {
+  return (window.normvizNumber = (window.normvizNumber ?? 0) + 1);
+}
+
+/**
+ * @template {keyof SVGElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Record<string, string | number>} [attributes]
+ * @param {Element | null} [parent]
+ * @returns {SVGElementTagNameMap[Tag]}
+ */
+export function svg(tag, attributes = {}, parent = null) {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+  parent?.appendChild(element);
+  return element;
+}
+
+/**
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {string} [className]
+ * @param {Element | null} [parent]
+ * @param {string} [text]
+ * @returns {HTMLElementTagNameMap[Tag]}
+ */
+export function html(tag, className, parent, text) {
+  const element = document.createElement(tag);
+  if (className) element.className = className;
+  if (text !== undefined) element.textContent = text;
+  parent?.appendChild(element);
+  return element;
+}
+
+/**
+ * @param {string} className
+ * @param {Element | null} parent
+ * @param {string} text
+ * @param {() => void} onClick
+ */
+export function button(className, parent, text, onClick) {
+  const element = html("button", className, parent, text);
+  element.type = "button";
+  element.addEventListener("click", onClick);
+  return element;
+}
+
+/**
+ * The element, which is known to exist.
+ * @param {ParentNode} parent
+ * @param {string} selector
+ * @returns {HTMLElement}
+ */
+export function find(parent, selector) {
+  return /** @type {HTMLElement} */ (parent.querySelector(selector));
+}
+
+/**
+ * @param {ParentNode} parent
+ * @param {string} selector
+ * @returns {HTMLElement[]}
+ */
+export function findAll(parent, selector) {
+  return /** @type {HTMLElement[]} */ ([...parent.querySelectorAll(selector)]);
+}
+
+/**
+ * Downloads a blob as a file.
+ * @param {Blob} blob
+ * @param {string} name
+ */
+export function download(blob, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000); // some browsers read it late
+}

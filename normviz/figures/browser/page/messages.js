@@ -1,0 +1,45 @@
+// Every text that a reader sees passes through here, so that a translation needs no change of code.
+
+import { TRANSLATIONS, pluralForm } from "normviz:messages";
+import { formatCount } from "../text/format.js";
+
+/**
+ * The message in the reader's language, its ``{placeholders}`` filled by ``values``.
+ * @param {string} message
+ * @param {Values} [values]
+ */
+export function _(message, values = {}) {
+  return fill(/** @type {string} */ (TRANSLATIONS[message] ?? message), values);
+}
+
+/**
+ * The message in the plural form that ``n`` selects; ``{n}`` is the number.
+ * @param {string} one
+ * @param {string} many
+ * @param {number} n
+ * @param {Values} [values]
+ */
+export function ngettext(one, many, n, values = {}) {
+  const forms = TRANSLATIONS[one] ?? [one, many];
+  return fill(forms[one in TRANSLATIONS ? pluralForm(n) : Number(n !== 1)], { n: formatCount(n), ...values });
+}
+
+/**
+ * Placeholders without a value stay, for ``words``.
+ * @param {string} message
+ * @param {Values} values
+ */
+function fill(message, values) {
+  return message.replace(/\{(\w+)\}/g, (placeholder, name) => String(values[name] ?? placeholder));
+}
+
+/**
+ * The message as words: its ``{placeholders}`` become code or bold type.
+ * @param {string} message
+ * @param {Record<string, Word>} values
+ * @returns {Phrase}
+ */
+export function words(message, values) {
+  const parts = message.split(/\{(\w+)\}/);
+  return parts.map((part, i) => (i % 2 ? values[part] : part)).filter((word) => word !== "");
+}

@@ -1,0 +1,43 @@
+// Loads plotly.js once per page.
+
+import { _ } from "./messages.js";
+
+/**
+ * @param {string} address
+ * @param {string} [integrity]
+ */
+function loadScript(address, integrity) {
+  return new Promise((resolve, reject) => {
+    const tag = document.createElement("script");
+    if (integrity) Object.assign(tag, { integrity, crossOrigin: "anonymous" });
+    tag.src = new URL(address, document.baseURI).href;
+    tag.onload = resolve;
+    tag.onerror = () => reject(new Error(_("plotly.js did not load from {address}", { address: tag.src })));
+    document.head.appendChild(tag);
+  });
+}
+
+/**
+ * The page may have begun to load it. A page whose address ends in a slash is one level deeper.
+ * @param {string} [address]
+ * @param {string} [integrity]
+ */
+export function loadPlotly(address = "", integrity) {
+  if (window.Plotly) return Promise.resolve();
+  window.normvizPlotly ??= Promise.resolve(window.normvizBegun)
+    .then(() => window.Plotly || loadScript(address, integrity))
+    .catch((error) => (location.pathname.endsWith("/") ? loadScript(`../${address}`) : Promise.reject(error)))
+    .catch((error) => {
+      window.normvizPlotly = undefined;
+      throw error;
+    });
+  return window.normvizPlotly;
+}
+
+/**
+ * Plotly may still be drawing the plot, or about to answer a pointer that was over it.
+ * @param {HTMLElement} [plot]
+ */
+export function purgeLater(plot) {
+  if (plot) setTimeout(() => window.Plotly?.purge(plot), 2000);
+}

@@ -1,0 +1,86 @@
+// A picture of a figure as it is shown: one SVG of plain shapes and text, which any program reads, or a PNG of it.
+
+import { _ } from "../page/messages.js";
+import { PagePainter } from "./painter.js";
+
+const PIXEL_RATIO = 2; // of a PNG
+const MOST_PIXELS = 16e6; // that the canvas of every browser takes
+
+/**
+ * Lets other scripts of the page save the figure.
+ * @param {PictureSource} view
+ */
+export function offerPictures(view) {
+  view.root.nvImage = (kind) => drawPicture(view, kind);
+  view.root.nvImageName = (kind) => pictureName(view.data, kind);
+}
+
+/**
+ * @param {PictureSource} view
+ * @param {string} kind
+ */
+async function drawPicture(view, kind) {
+  if (kind !== "svg" && kind !== "png") throw new Error(_("An image is \"svg\" or \"png\", not \"{kind}\".", { kind }));
+  if (view.root.dataset.state !== "ready") throw new Error(_("The figure is not drawn yet."));
+  const picture = await drawSvg(view), svg = new Blob([picture.text], { type: "image/svg+xml" });
+  return kind === "svg" ? svg : rasterize(svg, picture);
+}
+
+/**
+ * "normviz", the layer and the shape.
+ * @param {FigureData} data
+ * @param {string} kind
+ */
+function pictureName(data, kind) {
+  const layer = data.layer || (data.layers ? "compare" : data.kind), shape = data.grid?.shape.join("x") ?? "";
+  return `${["normviz", layer, shape].map(safeName).filter(Boolean).join("-")}.${kind}`;
+}
+
+/** @param {string} text */
+const safeName = (text) => text.replace(/[^A-Za-z0-9]+/g, "-").slice(0, 60).replace(/^-|-$/g, "");
+
+/**
+ * @param {Blob} svg
+ * @param {PictureSvg} picture
+ * @returns {Promise<Blob>}
+ */
+async function rasterize(svg, { width, height }) {
+  const address = URL.createObjectURL(svg), image = new Image();
+  try {
+    image.src = address;
+    await image.decode();
+    const ratio = Math.min(PIXEL_RATIO, Math.sqrt(MOST_PIXELS / (width * height))), canvas = document.createElement("canvas");
+    canvas.width = Math.round(width * ratio);
+    canvas.height = Math.round(height * ratio);
+    canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
+    return await new Promise((resolve, reject) =>
+      canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error(_("The browser made no PNG.")))), "image/png"));
+  } finally {
+    URL.revokeObjectURL(address);
+  }
+}
+
+/**
+ * @param {PictureSource} view
+ * @returns {Promise<PictureSvg>}
+ */
+export async function drawSvg(view) {
+  const { root, data, colours } = view, plot = view.plotAsSvg ? await view.plotAsSvg() : null;
+  root.classList.add("nv-picture"); // removed before the browser paints
+  root.classList.toggle("nv-nobody", !view.active);
+  try {
+    return new PagePainter(view, plot).svg(headingOf(data), colours);
+  } finally {
+    root.classList.remove("nv-picture", "nv-nobody");
+  }
+}
+
+/**
+ * The layer and the shape of x; nothing for a figure of another tensor.
+ * @param {ViewData} data
+ */
+function headingOf({ layer, grid, name = "x" }) {
+  if (!grid || name !== "x") return "";
+  const shape = `(${grid.shape.join(", ")}${grid.shape.length === 1 ? "," : ""})`;
+  return layer ? _("{layer} on x of shape {shape}", { layer, shape }) : _("x of shape {shape}", { shape });
+}

@@ -1,0 +1,113 @@
+// SVG of the shapes in a figure, with the style sheet's colours written into it.
+
+/** @import { Panel } from "../panels/panel.js" */
+
+import { colourAt, formatHex } from "../panels/colour.js";
+import { groupOf } from "../tensor/sharing.js";
+
+export const PICTURE_FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"; // as wide everywhere; .nv-picture has the same
+const TEXT_MIDDLE = 0.3465; // of Arial's size: from the middle of a line down to its baseline
+
+/**
+ * The cells, one path per colour.
+ * @param {Panel} panel
+ */
+export function cellsAsSvg(panel) {
+  const { geometry, figure, scale } = panel, gap = geometry.cellW >= 6 && geometry.cellH >= 6 ? 1 : 0;
+  /** @typedef {{ x: number, y: number, width: number, height: number }} Box */
+  /** @type {Map<string, Box[]>} */
+  const fills = new Map();
+  panel.each((index) => {
+    const value = panel.valueAt(index);
+    if (!Number.isFinite(value)) return;
+    const fill = formatHex(colourAt(scale, (value - figure.low) / (figure.high - figure.low)));
+    const { x, y, width, height } = geometry.cellBox(index), runs = fills.get(fill) ?? [], last = runs.at(-1);
+    if (!runs.length) fills.set(fill, runs);
+    if (!gap && last && last.y === y && Math.abs(last.x + last.width - x) < 1e-6) last.width += width;
+    else runs.push({ x, y, width: width - gap, height: height - gap });
+  });
+  /** @param {Box} box */
+  const cell = ({ x, y, width, height }) => `M${round2(x)},${round2(y)}h${round2(width)}v${round2(height)}h${round2(-width)}z`;
+  return [...fills].map(([fill, runs]) => `<path fill="${fill}"${gap ? "" : ' shape-rendering="crispEdges"'} d="${runs.map(cell).join("")}"/>`).join("");
+}
+
+/**
+ * The texts in the cells: strong for the peers, muted for all other elements.
+ * @param {Panel} panel
+ * @param {Index | null | undefined} active
+ */
+export function textsAsSvg(panel, active) {
+  const tables = panel.tables(), open = active && tables ? groupOf(tables, active) : null;
+  const { strongTexts: strong, mutedTexts: muted } = panel;
+  /** @type {string[]} */
+  const texts = [];
+  if (strong?.children.length && muted)
+    panel.each((index) => {
+      const from = open === null || !tables || groupOf(tables, index) === open ? strong : muted, text = from.children[texts.length];
+      const size = Number(text.getAttribute("font-size")), y = Number(text.getAttribute("y")) + TEXT_MIDDLE * size;
+      texts.push(`<text x="${round2(text.getAttribute("x"))}" y="${round2(y)}" font-size="${round2(size)}" fill="${text.getAttribute("fill") ?? from.getAttribute("fill")}">${escapeXml(text.textContent)}</text>`);
+    });
+  return `<g class="nv-text" text-anchor="middle">${texts.join("")}</g>`;
+}
+
+/**
+ * A shape as the style sheet paints it.
+ * @param {Element} node
+ * @returns {string}
+ */
+export function shapeAsSvg(node) {
+  const style = getComputedStyle(node), name = node.getAttribute("class"), kind = name ? ` class="${escapeXml(name)}"` : "";
+  if (node.localName === "defs" || style.visibility === "hidden") return "";
+  if (node.localName === "g") return `<g${kind}>${[...node.children].map(shapeAsSvg).join("")}</g>`;
+  if (node.localName === "text") {
+    const size = parseFloat(style.fontSize), y = Number(node.getAttribute("y")) + (style.dominantBaseline === "central" ? TEXT_MIDDLE * size : 0);
+    return `<text${kind} x="${round2(node.getAttribute("x"))}" y="${round2(y)}" font-size="${size}" text-anchor="${style.textAnchor}" ${paint("fill", style.fill)}>${escapeXml(node.textContent)}</text>`;
+  }
+  if (node.localName === "path" && !node.getAttribute("d")) return "";
+  const places = ["d", "x", "y", "width", "height", "fill-rule"].filter((place) => node.hasAttribute(place)).map((place) => `${place}="${escapeXml(node.getAttribute(place))}"`);
+  const stroke = paint("stroke", style.stroke), line = stroke && `${stroke} stroke-width="${parseFloat(style.strokeWidth)}"`;
+  return `<${node.localName}${kind} ${[...places, paint("fill", style.fill) || 'fill="none"', line].filter(Boolean).join(" ")}/>`;
+}
+
+/**
+ * A rectangle with a radius for each corner.
+ * @param {number} x
+ * @param {number} y
+ * @param {number} width
+ * @param {number} height
+ * @param {number[]} radii
+ */
+export function roundedRect(x, y, width, height, [a, b, c, d]) {
+  /** @type {(radius: number, dx: number, dy: number) => string} */
+  const arc = (radius, dx, dy) => (radius ? `a${radius},${radius},0,0,1,${dx},${dy}` : "");
+  return `M${round2(x + a)},${round2(y)}h${round2(width - a - b)}${arc(b, b, b)}v${round2(height - b - c)}${arc(c, -c, c)}h${round2(c + d - width)}${arc(d, -d, -d)}v${round2(a + d - height)}${arc(a, a, -a)}z`;
+}
+
+/**
+ * A computed colour as attributes that old programs know; nothing for a transparent one.
+ * @param {"fill" | "stroke"} what
+ * @param {string} colour
+ */
+export function paint(what, colour) {
+  const numbers = colour.match(/-?[\d.]+(e-?\d+)?/g)?.map(Number);
+  if (!numbers || colour === "none") return "";
+  const [red, green, blue, alpha = 1] = numbers, most = colour.startsWith("color(") ? 1 : 255;
+  if (!alpha) return "";
+  const hex = formatHex([red, green, blue].map((part) => (255 * Math.min(most, Math.max(0, part))) / most));
+  return `${what}="${hex}"${alpha < 1 ? ` ${what}-opacity="${round2(alpha)}"` : ""}`;
+}
+
+/** @param {number | string | null} number */
+export const round2 = (number) => String(Number(Number(number).toFixed(2)));
+
+/** @type {Record<string, string>} */
+const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+
+/**
+ * Text or an attribute's value, without characters that XML does not allow.
+ * @param {string | null} text
+ */
+export const escapeXml = (text) =>
+  String(text)
+    .replace(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, "")
+    .replace(/[&<>"']/g, (sign) => ENTITIES[sign]);

@@ -1,0 +1,64 @@
+// Numbers and indices as text.
+
+const MINUS = "\u2212";
+
+/**
+ * A number with four significant digits; very small and very large ones in scientific notation.
+ * @param {number} value
+ * @param {number} [digits]
+ */
+export function formatNumber(value, digits = 4) {
+  if (Number.isNaN(value)) return "nan";
+  if (!Number.isFinite(value)) return value > 0 ? "inf" : `${MINUS}inf`;
+  const size = Math.abs(value);
+  if (size !== 0 && (size < 1e-4 || size >= 1e7)) {
+    const [mantissa, power] = value.toExponential(Math.max(0, digits - 2)).split("e");
+    return `${trimZeros(mantissa)}e${power.replace("+", "")}`.replaceAll("-", MINUS);
+  }
+  const places = size >= 1 ? Math.max(0, digits - Math.ceil(Math.log10(size + 1e-12))) : size ? digits - 2 - Math.floor(Math.log10(size)) : 0;
+  return trimZeros(value.toFixed(Math.min(places, 8))).replace("-", MINUS);
+}
+
+/**
+ * A number for a cell or a strip, in as few characters as possible.
+ * @param {number | null} value
+ */
+export function formatShort(value) {
+  if (value === null) return "nan";
+  const size = Math.abs(value);
+  if (!Number.isFinite(value)) return formatNumber(value);
+  if (size >= 1e5) return value.toExponential(0).replace("e+", "e").replace("-", MINUS);
+  const text = size >= 100 ? value.toFixed(0) : size >= 10 ? value.toFixed(1) : value.toFixed(2);
+  return (Number(text) === 0 ? trimZeros(text.replace("-", "")) : trimZeros(text)).replace("-", MINUS);
+}
+
+/** @param {string} text */
+function trimZeros(text) {
+  const trimmed = text.includes(".") ? text.replace(/0+$/, "").replace(/\.$/, "") : text;
+  return trimmed === "-0" ? "0" : trimmed;
+}
+
+/**
+ * An integer with commas between thousands.
+ * @param {number} count
+ */
+export function formatCount(count) {
+  return count.toLocaleString("en");
+}
+
+/**
+ * A number as a factor or a term: negative ones in parentheses.
+ * @param {number} value
+ */
+export function parenthesize(value) {
+  return value < 0 ? `(${formatNumber(value)})` : formatNumber(value);
+}
+
+/**
+ * An element as Python writes it: ``x[0, 2]``.
+ * @param {string} name
+ * @param {Index} index
+ */
+export function formatElement(name, index) {
+  return index.length ? `${name}[${index.join(", ")}]` : name;
+}

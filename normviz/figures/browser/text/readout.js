@@ -1,0 +1,85 @@
+// The read-out line: what an element shares, and with how many others.
+
+import { _, ngettext, words } from "../page/messages.js";
+import { broadcastAt, indexAlong, tensorIndex } from "../tensor/sharing.js";
+import { formatCount, formatElement, formatNumber } from "./format.js";
+
+/** @type {Record<string, Record<string, (others: number) => string>>} */
+const STATISTICS = {
+  values: {
+    meanSquare: (others) => others
+      ? ngettext("shares its mean square {variance} with {others} other", "shares its mean square {variance} with {others} others", others)
+      : _("shares its mean square {variance} with no other element"),
+    mean: (others) => others
+      ? ngettext("shares its mean {mean} and variance {variance} with {others} other", "shares its mean {mean} and variance {variance} with {others} others", others)
+      : _("shares its mean {mean} and variance {variance} with no other element"),
+    running: (others) => others
+      ? ngettext(
+        "shares its running mean {mean} and running variance {variance} with {others} other",
+        "shares its running mean {mean} and running variance {variance} with {others} others", others)
+      : _("shares its running mean {mean} and running variance {variance} with no other element"),
+  },
+  shape: {
+    meanSquare: (others) => others
+      ? ngettext("shares its mean square with {others} other", "shares its mean square with {others} others", others)
+      : _("shares its mean square with no other element"),
+    mean: (others) => others
+      ? ngettext("shares its mean and variance with {others} other", "shares its mean and variance with {others} others", others)
+      : _("shares its mean and variance with no other element"),
+    running: (others) => others
+      ? ngettext("shares its running mean and running variance with {others} other", "shares its running mean and running variance with {others} others", others)
+      : _("shares its running mean and running variance with no other element"),
+  },
+};
+
+/** @param {number} others */
+const gammaAndBeta = (others) => others
+  ? ngettext("shares {gamma} and {beta} with {others} other", "shares {gamma} and {beta} with {others} others", others)
+  : _("shares {gamma} and {beta} with no other element");
+
+/** @param {number} others */
+const gammaAlone = (others) => others
+  ? ngettext("shares {gamma} with {others} other", "shares {gamma} with {others} others", others)
+  : _("shares {gamma} with no other element");
+
+/**
+ * What an element shares, in phrases.
+ * @param {ValueSource} source
+ * @param {Index | null} index
+ * @returns {Phrase[]}
+ */
+export function describeElement(source, index) {
+  if (!index) return [[_("Point at an element to see which elements share its mean, variance, gamma and beta.")]];
+  const { data } = source, { stats, params, values } = data, name = formatElement("x", tensorIndex(data, index));
+  const kind = stats.running ? "running" : stats.center ? "mean" : "meanSquare", others = stats.size - 1;
+  /** @type {Phrase[]} */
+  const phrases = [[{ code: values ? `${name} = ${formatNumber(source.valueAt("x", index))}` : name }]];
+  const numbers = values && { mean: formatNumber(broadcastAt(values.mean, index)), variance: formatNumber(broadcastAt(values.var, index)) };
+  phrases.push(words(STATISTICS[values ? "values" : "shape"][kind](others), { ...numbers, others: { strong: formatCount(others) } }));
+  phrases.push(params ? describeParameters(source, params, index) : [_("this layer has no gamma and no beta")]);
+  return phrases;
+}
+
+/**
+ * @param {ValueSource} source
+ * @param {GammaAndBeta} params
+ * @param {Index} index
+ */
+function describeParameters({ data }, params, index) {
+  const place = indexAlong(params.axes, data, index), others = params.size - 1;
+  /** @param {"gamma" | "beta"} name */
+  const element = (name) => {
+    const array = data.values?.[name];
+    return { code: formatElement(name, place) + (array ? ` = ${formatNumber(broadcastAt(array, index))}` : "") };
+  };
+  const message = params.bias ? gammaAndBeta(others) : gammaAlone(others);
+  return words(message, { gamma: element("gamma"), beta: element("beta"), others: { strong: formatCount(others) } });
+}
+
+/**
+ * Phrases as one text, for a screen reader.
+ * @param {Phrase[]} phrases
+ */
+export function plainText(phrases) {
+  return phrases.map((phrase) => phrase.map((word) => (typeof word === "string" ? word : Object.values(word)[0])).join("")).join(" · ");
+}

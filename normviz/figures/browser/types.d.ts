@@ -1,0 +1,258 @@
+// Types of the data that Python sends, and of what the browser modules share. Read by the type checker alone.
+
+/** One integer per axis: an index of the tensor, or of the window of it that is drawn. */
+type Index = number[];
+type Mode = "light" | "dark";
+/** Plotly's form: positions from 0 to 1, each with its colour. */
+type ColourScale = [number, string][];
+type RGB = number[];
+/** Text, or text in code or bold type. */
+type Word = string | { code: string } | { strong: string };
+/** A part of the read-out line. */
+type Phrase = Word[];
+type Values = Record<string, string | number>;
+
+interface Colours {
+  background: string;
+  card: string;
+  text: string;
+  muted: string;
+  faint: string;
+  border: string;
+  accent: string;
+  veil: string;
+  group: string;
+  none: string;
+  ink: string[];
+  few: string[];
+  many: string[];
+  parameters: string[];
+  values: string[];
+}
+
+/** Little-endian float32 in base64. */
+interface PackedArray {
+  shape: number[];
+  data: string;
+}
+
+interface FloatArray {
+  shape: number[];
+  values: Float32Array;
+}
+
+/** How the tensor is drawn: facets of rows and columns, for the window that begins at ``start``. */
+interface GridData {
+  shape: number[];
+  facets: number[];
+  row: number | null;
+  col: number;
+  start: number[];
+  extent: number[];
+  across: number;
+}
+
+/** An index along ``name`` follows from an index of x: ``x[axis] // divide % modulo``. */
+interface NamedAxis {
+  name: string;
+  axis: number;
+  divide: number;
+  modulo: number;
+}
+
+/** Which elements share a value: the group of an element is the sum of one table entry per axis. */
+interface Sharing {
+  tables: number[][];
+  axes: NamedAxis[];
+  /** Elements per group. */
+  size: number;
+}
+
+interface Statistics extends Sharing {
+  count: number;
+  center: boolean;
+  running: boolean;
+}
+
+interface GammaAndBeta extends Sharing {
+  bias: boolean;
+}
+
+interface Strip {
+  mean: (number | null)[];
+  var: (number | null)[];
+}
+
+interface Box {
+  example: number | null;
+  channel: number | null;
+  rest: number[];
+  whole: [number, number, number];
+  drawn: [number, number, number];
+  names: [string, string, string];
+}
+
+/** One panel: a heatmap, a step of the forward pass, or a cube. */
+interface PanelData {
+  key: string;
+  title: string;
+  pattern: string;
+  caption: string;
+  z: PackedArray | null;
+  low: number;
+  high: number;
+  scale: "groups" | "parameters" | "values" | "none" | "cube";
+  groups: number;
+  links: string;
+  strips: { facet?: Strip; row?: Strip; col?: Strip };
+  row?: string;
+}
+
+interface CubeData extends PanelData {
+  box: Box;
+}
+
+interface StepData extends PanelData {
+  why: string;
+  z: PackedArray;
+}
+
+interface Fact {
+  label: string;
+  value: string;
+  note: string;
+}
+
+/** What every figure has. */
+interface FigureData {
+  kind: "view" | "compare" | "steps" | "values" | "chart" | "tabs";
+  theme?: Mode | null;
+  plotly?: string;
+  integrity?: string;
+  /** It sends nothing to a server. */
+  alone?: boolean;
+  save?: boolean;
+  layer?: string;
+  layers?: { name: string }[];
+  grid?: GridData;
+}
+
+interface ViewData extends FigureData {
+  axes: string[];
+  grid: GridData;
+  stats: Statistics;
+  params: GammaAndBeta | null;
+  sharings?: Record<string, Sharing | null>;
+  panels: PanelData[];
+  values: Record<string, PackedArray> & { eps: number } | null;
+  facts?: Fact[];
+  at: Index | null;
+  turn?: number;
+  editable: boolean;
+  hidden?: string[];
+  name?: string;
+  formula?: { text: string; steps: string[] }[];
+  loops?: { code: string; runs: { name: string; size: number }[] };
+  step?: number;
+}
+
+interface DecodedValues {
+  eps: number;
+  mean: FloatArray;
+  var: FloatArray;
+  gamma?: FloatArray;
+  beta?: FloatArray;
+}
+
+/** The data of a view with its arrays decoded. */
+interface DecodedData extends Omit<ViewData, "values"> {
+  values: DecodedValues | null;
+}
+
+interface ChartData extends FigureData {
+  figure: { data: Trace[]; layout: Record<string, any>; alt: string };
+}
+
+interface Trace {
+  line?: object;
+  marker?: object;
+  meta?: { colour: string | null };
+  [option: string]: any;
+}
+
+interface TabsData extends FigureData {
+  html: string;
+}
+
+/** Reads the numbers of a view: the value of the panel ``key`` at an index of the window. */
+interface ValueSource {
+  data: DecodedData;
+  valueAt(key: string, index: Index): number;
+}
+
+/** A figure on the page, whatever its kind. */
+interface Figure {
+  root: HTMLElement;
+  data: any;
+  width?: number;
+  gone?: boolean;
+  latest?: FigureData;
+  send?: (name: string, value: object) => void;
+  set(data: any, mode: Mode): void | Promise<void>;
+  draw?(): Promise<void>;
+  showError(message: string): void;
+  destroy(): void;
+}
+
+/** A figure that can be saved as a picture. */
+interface PictureSource {
+  root: FigureElement;
+  data: any;
+  colours: Colours;
+  active?: Index | null;
+  panels?: Map<string, any>;
+  readout?(index: Index | null): Phrase[];
+  plotAsSvg?(): Promise<{ shapes: string; namespaces: string }>;
+  announce(message: string): void;
+  saveMenu?: HTMLElement;
+}
+
+/** What Streamlit calls a component's script with. */
+interface ComponentArguments {
+  parentElement: HTMLElement | ShadowRoot;
+  data: any;
+  setTriggerValue?: (name: string, value: object) => void;
+}
+
+interface FigureElement extends HTMLElement {
+  nvImage?: (kind: string) => Promise<Blob>;
+  nvImageName?: (kind: string) => string;
+}
+
+interface PictureSvg {
+  text: string;
+  width: number;
+  height: number;
+}
+
+interface Window {
+  Plotly?: any;
+  normviz?: { pictures: () => Promise<{ svg: string; width: number; height: number }[]> };
+  /** Settled when the page has loaded plotly.js, or failed to. */
+  normvizBegun?: Promise<unknown>;
+  normvizPlotly?: Promise<unknown>;
+  normvizCarried?: Promise<string>;
+  normvizNumber?: number;
+  normvizWatch?: boolean;
+}
+
+declare module "normviz:themes" {
+  export const THEMES: Record<Mode, Colours>;
+}
+
+declare module "normviz:messages" {
+  /** English text -> its translation, or its translated plural forms. */
+  export const TRANSLATIONS: Record<string, string | string[]>;
+  /** Which plural form a number takes. */
+  export function pluralForm(n: number): number;
+}

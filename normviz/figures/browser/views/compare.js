@@ -1,0 +1,75 @@
+// Several layers on one tensor: one column per layer. The element pointed at shows its peers under every layer at once.
+
+import { Cube } from "../panels/cube.js";
+import { Panel } from "../panels/panel.js";
+import { html } from "../page/dom.js";
+import { _, ngettext, words } from "../page/messages.js";
+import { tensorIndex } from "../tensor/sharing.js";
+import { formatCount, formatElement } from "../text/format.js";
+import { View } from "./view.js";
+
+const ROWS = ["stats", "params", "cube"];
+
+export class CompareView extends View {
+  /** @type {Record<string, HTMLElement> | undefined} */
+  rows;
+
+  arrange() {
+    const { layers = [], panels } = this.data;
+    this.rows ??= Object.fromEntries(ROWS.map((row) => [row, html("div", `nv-row nv-layers nv-${row}`, this.sharingRow)]));
+    this.sharingRow.className = "nv-compare";
+    this.facts.hidden = this.valuesRow.hidden = this.arithmetic.hidden = true;
+    for (const panel of this.panels.values()) panel.root.remove();
+    this.panels.clear();
+    for (const figure of panels) {
+      const Kind = /** @type {typeof Panel} */ (figure.scale === "cube" ? Cube : Panel);
+      const panel = new Kind(this.rows[figure.row ?? ""], this, figure.key);
+      this.panels.set(figure.key, panel);
+      panel.set(figure, this.data);
+    }
+    this.root.style.setProperty("--nv-across", String(layers.length > 4 ? 3 : layers.length));
+    this.sharingRow.insertBefore(this.line, this.rows.cube);
+  }
+
+  /** @param {Panel} panel */
+  heightOf(panel) {
+    if (this.beside) return 170;
+    if (this.narrow) return 300;
+    return panel.figure.row === "cube" ? 250 : (this.data.layers ?? []).length > 2 ? 200 : 240;
+  }
+
+  writeArithmetic() {}
+
+  /** @param {Index | null} index */
+  readout(index) {
+    if (!index) return [[_("Point at an element to see its peers under every layer.")]];
+    const layers = (this.data.layers ?? []).map(({ name }, number) => [_("{layer}: ", { layer: name }), ...this.describeLayer(number)]);
+    return [[{ code: formatElement("x", tensorIndex(this.data, index)) }], ...layers];
+  }
+
+  /**
+   * With how many others an element shares its mean and its gamma.
+   * @param {number} number of the layer
+   * @returns {Phrase}
+   */
+  describeLayer(number) {
+    const sharings = this.data.sharings ?? {}, stats = /** @type {Statistics} */ (sharings[`stats${number}`]), params = sharings[`params${number}`];
+    return [...words(stats.center ? shareMean(stats.size - 1) : shareMeanSquare(stats.size - 1), countOf(stats)), ", ",
+      ...(params ? words(shareGamma(params.size - 1), countOf(params)) : [_("no gamma")])];
+  }
+}
+
+/** @param {Sharing} sharing */
+const countOf = ({ size }) => ({ others: { strong: formatCount(size - 1) } });
+
+/** @param {number} others */
+const shareMean = (others) =>
+  others ? ngettext("{others} shares its mean", "{others} share its mean", others) : _("none shares its mean");
+
+/** @param {number} others */
+const shareMeanSquare = (others) =>
+  others ? ngettext("{others} shares its mean square", "{others} share its mean square", others) : _("none shares its mean square");
+
+/** @param {number} others */
+const shareGamma = (others) =>
+  others ? ngettext("{others} shares its gamma", "{others} share its gamma", others) : _("none shares its gamma");

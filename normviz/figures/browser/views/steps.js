@@ -1,0 +1,174 @@
+// The forward pass one step at a time: the values before it, the values that it makes, and its arithmetic for one element.
+
+import { Panel } from "../panels/panel.js";
+import { button, html } from "../page/dom.js";
+import { _ } from "../page/messages.js";
+import { decodeFloats } from "../tensor/arrays.js";
+import { indexAlong, tensorIndex } from "../tensor/sharing.js";
+import { stepArithmetic } from "../text/arithmetic.js";
+import { formatElement } from "../text/format.js";
+import { View } from "./view.js";
+
+const STEP_TIME = 1400; // ms per step while playing
+
+export class StepsView extends View {
+  /** @type {HTMLElement} The buttons of the steps. */
+  bar;
+  /** @type {HTMLElement} */
+  formula;
+  /** @type {HTMLElement} */
+  loops;
+  /** @type {HTMLButtonElement} */
+  playButton;
+  step = 0;
+  /** @type {number | undefined} The server's step. */
+  serverStep;
+  /** @type {ReturnType<typeof setInterval> | null} Set while the steps are played. */
+  timer = null;
+  /** @type {Map<string, Float32Array>} The values of the steps of ``decodedData``. */
+  decoded = new Map();
+  /** @type {DecodedData | undefined} */
+  decodedData;
+
+  arrange() {
+    this.takeStep();
+    this.facts.hidden = this.valuesRow.hidden = true;
+    if (!this.bar) this.addStepper();
+    this.bar.replaceChildren(...this.stepPanels.map(({ title }, number) => button("nv-chip", null, title, () => this.go(number))));
+    for (const key of ["before", "after"]) if (!this.panels.has(key)) this.panels.set(key, new Panel(this.sharingRow, this, key));
+    this.place();
+  }
+
+  get stepPanels() {
+    return /** @type {StepData[]} */ (this.data.panels);
+  }
+
+  // Takes the server's step, unless a newer choice waits for its answer. While playing, or without a server, only a change counts.
+  takeStep() {
+    const { step = 0, panels, turn } = this.data;
+    if (this.timer || turn === undefined ? step !== this.serverStep : this.upToDate) this.step = step;
+    this.step = Math.min(this.step, panels.length - 1);
+    this.serverStep = step;
+  }
+
+  sendStep() {
+    this.send("step", { step: this.step, turn: this.turns.next() });
+  }
+
+  addStepper() {
+    this.bar = html("div", "nv-chips");
+    this.formula = html("div", "nv-formula");
+    this.loops = html("section", "nv-loops");
+    const buttons = html("div", "nv-buttons"), head = html("div", "nv-stepper");
+    /** @type {(text: string, name: string, onClick: () => void) => HTMLButtonElement} */
+    const add = (text, name, onClick) => {
+      const element = button("nv-button", buttons, text, onClick);
+      element.setAttribute("aria-label", name);
+      element.title = name;
+      return element;
+    };
+    add("◀", _("One step back"), () => this.go(this.step - 1));
+    this.playButton = add(_("▶ Play"), _("Play the steps"), () => (this.timer ? this.stop() : this.play()));
+    add("▶", _("One step on"), () => this.go(this.step + 1));
+    head.append(buttons, this.bar);
+    this.root.prepend(head, this.formula);
+    this.root.append(this.loops);
+  }
+
+  refresh() {
+    this.follow();
+    this.writeArithmetic();
+  }
+
+  // The panels, the formula and the arithmetic of the current step.
+  place() {
+    const panels = this.stepPanels, now = panels[this.step], [before, after] = ["before", "after"].map((key) => /** @type {Panel} */ (this.panels.get(key)));
+    before.set(panels[Math.max(0, this.step - 1)], this.data);
+    after.set(now, this.data);
+    before.root.classList.toggle("nv-alone", this.step === 0);
+    after.root.hidden = this.step === 0;
+    [...this.bar.children].forEach((chip, number) => {
+      chip.classList.toggle("nv-now", number === this.step);
+      chip.setAttribute("aria-current", number === this.step ? "step" : "false");
+    });
+    this.formula.replaceChildren();
+    for (const { text, steps } of this.data.formula ?? []) html("span", steps.includes(now.key) ? "nv-lit" : "", this.formula, text);
+    html("span", "nv-why", this.formula, now.why);
+  }
+
+  /** @param {number} step */
+  async go(step, send = true) {
+    const next = Math.min(Math.max(0, step), this.data.panels.length - 1);
+    if (next === this.step) return;
+    this.step = next;
+    this.place();
+    if (send && !this.timer) this.sendStep();
+    await this.draw();
+  }
+
+  play() {
+    const last = this.data.panels.length - 1;
+    if (this.step === last) this.go(0, false);
+    this.playButton.textContent = _("❚❚ Stop");
+    this.timer = setInterval(() => {
+      if (this.step === this.data.panels.length - 1) this.stop();
+      else this.go(this.step + 1, false);
+    }, STEP_TIME);
+  }
+
+  stop() {
+    if (this.timer) clearInterval(this.timer);
+    this.timer = null;
+    this.playButton.textContent = _("▶ Play");
+    this.sendStep();
+  }
+
+  heightOf() {
+    if (this.beside) return 210;
+    return this.narrow ? 300 : 290;
+  }
+
+  /**
+   * The values of every step, drawn or not.
+   * @param {string} key
+   * @param {Index} index
+   */
+  valueAt(key, index) {
+    if (this.decodedData !== this.data) this.decoded.clear();
+    this.decodedData = this.data;
+    const values = this.decoded.get(key) ?? decodeFloats(/** @type {StepData} */ (this.stepPanels.find((figure) => figure.key === key)).z);
+    this.decoded.set(key, values);
+    return /** @type {Panel} */ (this.panels.get("before")).valueIn(values, index);
+  }
+
+  writeArithmetic() {
+    this.arithmetic.replaceChildren();
+    this.loops.replaceChildren();
+    if (!this.at) {
+      html("p", "", this.arithmetic, _("Select an element to see its arithmetic."));
+      return;
+    }
+    const { key, title } = this.stepPanels[this.step], [expression, result] = stepArithmetic(this, key, this.at);
+    html("h3", "", this.arithmetic, _("{step} for {element}", { step: title, element: formatElement("x", tensorIndex(this.data, this.at)) }));
+    const line = html("div", "nv-lines nv-one", this.arithmetic);
+    html("span", "nv-how", line, expression);
+    html("span", "nv-result", line, `= ${result}`);
+    this.writeLoops(this.at);
+  }
+
+  /** @param {Index} at */
+  writeLoops(at) {
+    const { stats, loops } = this.data, place = indexAlong(stats.axes, this.data, at);
+    if (!loops) return;
+    html("h3", "", this.loops, _("As loops"));
+    html("pre", "", this.loops, loops.code);
+    const position = stats.axes.map(({ name }, i) => `${name} = ${place[i]}`).join(", ") || _("no loop variable: one group");
+    const ranges = loops.runs.map(({ name, size }) => _("{axis} runs from 0 to {last}", { axis: name, last: size - 1 })).join(", ") || _("one element");
+    html("p", "nv-iteration", this.loops, _("This iteration: {position}; {ranges}.", { position, ranges }));
+  }
+
+  destroy() {
+    if (this.timer) clearInterval(this.timer);
+    super.destroy();
+  }
+}

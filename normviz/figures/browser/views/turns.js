@@ -1,0 +1,36 @@
+// A view shows the reader's choice at once and sends it. Data that the server made before it heard of the choice must not undo it.
+
+export const PATIENCE = 3000; // ms; then the server's data counts although it does not answer the newest choice
+
+/** Numbers the choices that are sent. The server returns the number of the newest choice that it has heard. */
+export class Turns {
+  /** @param {number} turn of the first data */
+  constructor(turn = 0, now = Date.now) {
+    this.newest = turn;
+    this.now = now;
+    this.sentAt = 0;
+  }
+
+  /** The number of a choice that is sent now. */
+  next() {
+    this.sentAt = this.now();
+    return (this.newest += 1);
+  }
+
+  /**
+   * For how many milliseconds data of this turn must wait for an answer to a newer choice.
+   * @param {number} turn
+   */
+  wait(turn) {
+    return turn >= this.newest ? 0 : Math.max(0, this.sentAt + PATIENCE - this.now());
+  }
+
+  /** The newest choice is answered, or no longer waited for. */
+  settle() {
+    this.sentAt = 0;
+  }
+
+  get waiting() {
+    return this.sentAt > 0;
+  }
+}

@@ -1,0 +1,37 @@
+// Several values of one tensor side by side, with the same element active in all of them.
+
+import { _, words } from "../page/messages.js";
+import { tensorIndex } from "../tensor/sharing.js";
+import { formatElement, formatNumber } from "../text/format.js";
+import { View } from "./view.js";
+
+export class ValuesView extends View {
+  arrange() {
+    super.arrange();
+    const { panels, hidden = [] } = this.data, visible = panels.filter(({ key }) => !hidden.includes(key)).length;
+    this.valuesRow.hidden = false;
+    this.sharingRow.hidden = this.facts.hidden = this.arithmetic.hidden = true;
+    this.root.insertBefore(this.valuesRow, this.line);
+    this.root.style.setProperty("--nv-across", String(Math.min(visible || 1, 4)));
+    this.valuesRow.classList.add("nv-many");
+  }
+
+  writeArithmetic() {}
+
+  heightOf() {
+    if (this.beside) return 200;
+    if (this.narrow) return 280;
+    return this.data.panels.length > 2 ? 270 : 320;
+  }
+
+  /**
+   * @param {Index | null} index
+   * @returns {Phrase[]}
+   */
+  readout(index) {
+    if (!index) return [[_("Point at an element to read its values.")]];
+    const values = this.data.panels.map(({ key, title }) =>
+      words(_("{name} {value}"), { name: title, value: { strong: formatNumber(this.valueAt(key, index)) } }));
+    return [[{ code: formatElement(this.data.name ?? "x", tensorIndex(this.data, index)) }], ...values];
+  }
+}

@@ -1,0 +1,294 @@
+// One view: panels, the read-out line, the arithmetic, and the one element that all of them follow.
+
+import { Panel } from "../panels/panel.js";
+import { html, uniqueNumber } from "../page/dom.js";
+import { _ } from "../page/messages.js";
+import { purgeLater } from "../page/plotly.js";
+import { applyColours } from "../page/theme.js";
+import { offerPictures } from "../picture/picture.js";
+import { updateSaveMenu } from "../picture/saving.js";
+import { decodeValues } from "../tensor/arrays.js";
+import { sameIndex, tensorIndex } from "../tensor/sharing.js";
+import { describeElement, plainText } from "../text/readout.js";
+import { writeArithmetic, writeFacts, writePhrases } from "../text/write.js";
+import { editValue, updateEditButton } from "./edit.js";
+import { StatisticsTable } from "./statistics.js";
+import { Turns } from "./turns.js";
+
+const NARROW = 720; // px of the view
+const WIDE = 860;
+/** @type {Record<string, [number, number]>} */
+const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+/** @implements {ValueSource} */
+export class View {
+  /** @type {DecodedData} */
+  data;
+  /** @type {Mode} */
+  mode = "light";
+  /** @type {Colours} */
+  colours;
+  /** @type {Turns} */
+  turns;
+  /** @type {Map<string, Panel>} */
+  panels = new Map();
+  /** @type {Index | null} The element under the pointer. */
+  pointed = null;
+  /** @type {Index | null} The element under the keyboard cursor. */
+  cursor = null;
+  /** @type {Index | null} The selected element. */
+  at = null;
+  /** @type {(name: string, value: object) => void} */
+  send = () => {};
+  /** The data answers the newest choice: what the server says counts. */
+  upToDate = true;
+  beside = false;
+  width = 0;
+
+  /** @param {HTMLElement} parent */
+  constructor(parent) {
+    this.readoutId = `nv-readout-${uniqueNumber()}`;
+    this.root = html("div", "nv-view", parent);
+    this.sharingRow = html("div", "nv-row nv-sharing", this.root);
+    this.line = html("div", "nv-readout", this.root);
+    this.line.id = this.readoutId;
+    this.liveRegion = html("div", "nv-hidden", this.root);
+    this.liveRegion.setAttribute("role", "status");
+    this.facts = html("dl", "nv-facts", this.root);
+    this.valuesRow = html("div", "nv-row nv-steps", this.root);
+    this.arithmetic = html("section", "nv-worked", this.root);
+    this.table = new StatisticsTable(this.root);
+    this.observer = new ResizeObserver(() => this.resized());
+    this.observer.observe(this.root);
+    offerPictures(this);
+  }
+
+  // The element that veils and read-out follow.
+  get active() {
+    return this.pointed ?? this.cursor ?? this.at;
+  }
+
+  /**
+   * @param {ViewData} data
+   * @param {Mode} mode
+   */
+  async set(data, mode) {
+    const first = !this.data;
+    this.turns ??= new Turns(data.turn);
+    this.takeSelection(data, mode);
+    this.data = decodeValues(data);
+    this.mode = mode;
+    for (const name of /** @type {const} */ (["at", "pointed", "cursor"])) if (!this.inWindow(this[name])) this[name] = null;
+    this.colours = applyColours(this.root, mode);
+    this.arrange();
+    updateSaveMenu(this);
+    this.hideParts(data.hidden ?? []);
+    if (first) this.root.dataset.state = "loading";
+    await this.draw();
+    this.root.dataset.state = "ready";
+    this.root.dataset.drawn = String(Number(this.root.dataset.drawn ?? 0) + 1);
+  }
+
+  /**
+   * Takes the server's selection, unless a newer choice still waits for its answer. Without a server, the reader's own stays.
+   * @param {ViewData} data
+   * @param {Mode} mode
+   */
+  takeSelection(data, mode) {
+    const { data: before, turns } = this, at = data.at ? data.at.map((position, axis) => position - data.grid.start[axis]) : null;
+    const moved = !before || JSON.stringify(before.grid) !== JSON.stringify(data.grid);
+    const wait = data.turn === undefined ? 0 : turns.wait(data.turn);
+    clearTimeout(this.later);
+    this.upToDate = moved || (data.turn === undefined ? !sameIndex(data.at, before.at) : !wait);
+    if (this.upToDate) {
+      this.at = at;
+      turns.settle();
+    } else if (wait) this.later = setTimeout(() => this.set(data, mode), wait);
+  }
+
+  /** @param {Index | null} index */
+  inWindow(index) {
+    const { extent } = this.data.grid;
+    return !!index && index.length === extent.length && index.every((at, axis) => at >= 0 && at < extent[axis]);
+  }
+
+  // Makes the panels that the data has, and removes all others.
+  arrange() {
+    const wanted = new Set(this.data.panels.map((figure) => figure.key));
+    for (const [key, panel] of this.panels)
+      if (!wanted.has(key)) {
+        panel.root.remove();
+        this.panels.delete(key);
+      }
+    for (const figure of this.data.panels) {
+      const values = figure.scale === "values";
+      const panel = this.panels.get(figure.key) ?? new Panel(values ? this.valuesRow : this.sharingRow, this, figure.key);
+      this.panels.set(figure.key, panel);
+      panel.set(figure, this.data);
+      panel.hint.textContent = values || !figure.links ? "" : _("Point at any element");
+    }
+    this.valuesRow.hidden = !this.data.values;
+    updateEditButton(this);
+    writeFacts(this.facts, this.data.facts ?? []);
+  }
+
+  /**
+   * Hides what the link leaves out. A row is as wide as its visible panels.
+   * @param {string[]} names
+   */
+  hideParts(names) {
+    this.root.dataset.hidden = names.join(" ");
+    if (this.data.formula) return; // the steps always show two panels
+    for (const panel of this.panels.values()) panel.root.hidden = names.includes(panel.figure.row ?? panel.key);
+    for (const row of [this.sharingRow, this.valuesRow]) {
+      const visible = [...row.children].filter((panel) => !(/** @type {HTMLElement} */ (panel).hidden)).length;
+      row.style.setProperty("--nv-shown", String(Math.max(1, visible)));
+      row.classList.toggle("nv-empty", !visible);
+    }
+  }
+
+  get narrow() {
+    return this.width < NARROW;
+  }
+
+  async draw() {
+    this.width = this.root.clientWidth;
+    if (!this.width) return;
+    this.beside = this.narrow && window.innerWidth >= 900; // in a column beside text
+    this.root.classList.toggle("nv-narrow", this.narrow);
+    this.root.classList.toggle("nv-wide", this.width >= WIDE);
+    this.root.classList.toggle("nv-beside", this.beside);
+    const panels = [...this.panels.values()], widths = panels.map((panel) => panel.body.clientWidth); // all are read before any is written
+    await Promise.all(panels.map((panel, i) => panel.draw(widths[i], this.heightOf(panel), this.colours)));
+    this.refresh();
+    this.root.dataset.width = String(this.width); // for which it is drawn
+  }
+
+  /**
+   * @param {Panel} panel
+   * @returns {number}
+   */
+  heightOf(panel) {
+    if (panel.figure.scale === "values") return this.narrow ? 300 : 270;
+    return this.beside ? 228 : this.narrow ? 330 : 340;
+  }
+
+  resized() {
+    if (!this.data || this.root.clientWidth === this.width || this.root.dataset.state !== "ready") return;
+    cancelAnimationFrame(this.frame ?? 0);
+    this.frame = requestAnimationFrame(() => this.draw());
+  }
+
+  /**
+   * @param {string} key
+   * @param {Index} index
+   */
+  valueAt(key, index) {
+    return /** @type {Panel} */ (this.panels.get(key)).valueAt(index);
+  }
+
+  /** @param {Index | null} index */
+  hover(index) {
+    if (sameIndex(index, this.pointed)) return;
+    this.root.classList.add("nv-used");
+    this.pointed = index;
+    this.follow();
+  }
+
+  blur() {
+    if (!this.cursor) return;
+    this.cursor = null;
+    this.follow();
+  }
+
+  // Shows the active element in all panels and in the read-out line.
+  follow() {
+    for (const panel of this.panels.values()) panel.show(this.active, this.at);
+    writePhrases(this.line, this.readout(this.active));
+  }
+
+  /** @param {Index | null} index */
+  select(index) {
+    const known = !this.turns.waiting && sameIndex(index && tensorIndex(this.data, index), this.data.at);
+    this.at = index;
+    this.pointed = null;
+    this.refresh();
+    this.announce(plainText(this.readout(index)));
+    if (!known) this.send("select", { at: index && tensorIndex(this.data, index), turn: this.turns.next() });
+  }
+
+  /**
+   * @param {Index} index
+   * @param {string} [start]
+   */
+  edit(index, start) {
+    editValue(this, index, start);
+  }
+
+  /**
+   * @param {Index} index
+   * @param {number} value
+   */
+  sendEdit(index, value) {
+    this.at = index;
+    this.send("edit", { at: tensorIndex(this.data, index), value, turn: this.turns.next() });
+  }
+
+  refresh() {
+    this.follow();
+    this.writeArithmetic();
+    this.table.set(this.data);
+  }
+
+  /**
+   * @param {KeyboardEvent} event
+   * @param {Panel} panel
+   */
+  pressKey(event, panel) {
+    const { key } = event, from = this.cursor ?? this.at ?? this.data.grid.extent.map(() => 0), chosen = this.cursor ?? this.at;
+    if (key in ARROWS) {
+      this.pointed = null;
+      this.cursor = chosen ? panel.geometry.neighbour(from, ...ARROWS[key]) : from;
+      this.follow();
+      this.announce(plainText(this.readout(this.cursor)));
+    } else if ((key === "Enter" || key === " ") && chosen) {
+      this.cursor = null;
+      this.select(chosen);
+    } else if (key === "Escape") {
+      this.cursor = null;
+      this.select(null);
+    } else if (this.data.editable && (key === "F2" || /^[-0-9.]$/.test(key)) && !event.ctrlKey && !event.metaKey) {
+      this.edit(from, key === "F2" ? undefined : key);
+    } else return;
+    event.preventDefault();
+  }
+
+  /**
+   * @param {Index | null} index
+   * @returns {Phrase[]}
+   */
+  readout(index) {
+    return describeElement(this, index);
+  }
+
+  writeArithmetic() {
+    writeArithmetic(this.arithmetic, this, this.at);
+  }
+
+  /** @param {string} message for a screen reader */
+  announce(message) {
+    this.liveRegion.textContent = message;
+  }
+
+  /** @param {string} message */
+  showError(message) {
+    this.line.textContent = message;
+  }
+
+  destroy() {
+    clearTimeout(this.later);
+    this.observer.disconnect();
+    this.root.remove();
+    for (const panel of this.panels.values()) purgeLater(panel.plot);
+  }
+}

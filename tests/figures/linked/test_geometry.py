@@ -1,0 +1,164 @@
+"""Where the browser draws each element, and which elements it outlines."""
+
+import numpy as np
+import pytest
+
+from normviz.analysis.explanation import describe
+from normviz.figures.panels import sharing_panels
+from normviz.figures.payload.linked import payload
+from normviz.layers.norm import Norm
+from normviz.scene.grid import grid
+from tests.figures.linked.javascript import evaluate
+
+
+def test_the_text_colour_has_the_higher_contrast():
+    assert evaluate('["#ffffff", "#000000", "#8fbdf0", "#28456b"].map((fill) => readableInk(parseHex(fill), ["#111111", "#ffffff"]))') == [
+        "#111111", "#ffffff", "#111111", "#ffffff",
+    ]  # fmt: skip
+
+
+def test_a_cell_has_the_colour_that_plotly_draws():
+    scale = [[0, "#000000"], [0.5, "#646464"], [0.5, "#c80000"], [1, "#c80000"]]
+    assert evaluate("[0, 0.25, 0.49999999, 0.75, 1, 2].map((at) => colourAt(args[0], at).map(Math.round))", scale) == [
+        [0, 0, 0], [50, 50, 50], [100, 100, 100], [200, 0, 0], [200, 0, 0], [200, 0, 0],
+    ]  # fmt: skip
+
+
+CASES = [
+    # layer, shape, layout, start
+    ("LayerNorm(3)", (3,), None, ()),
+    ("LayerNorm(3)", (2, 3), None, ()),
+    ("BatchNorm1d(3)", (2, 3), None, ()),
+    ("LayerNorm(3)", (5, 2, 3), None, ()),
+    ("BatchNorm1d(2)", (3, 2, 4), "LNC", ()),
+    ("GroupNorm(2, 4)", (2, 4, 3, 3), None, ()),
+    ("InstanceNorm2d(3, affine=True)", (2, 3, 2, 4), None, ()),
+    ("LayerNorm(3)", (2, 2, 4, 3), "NHWC", ()),
+    ("BatchNorm3d(2)", (2, 2, 3, 2, 2), None, ()),
+    (Norm("n (g k) h w -> g", "k", sizes={"g": 2}), (2, 4, 2, 2), None, ()),
+    (Norm("n d ->", ""), (2, 3), None, ()),
+    ("GroupNorm(32, 64)", (2, 64, 56, 56), None, (0, 41, 0, 0)),
+    ("BatchNorm1d(200)", (300, 200), None, (172, 72)),
+]
+IDS = [f"{layer} on {shape} from {start}" for layer, shape, _, start in CASES]
+
+
+def case(layer, shape, layout, start):
+    e = describe(layer, shape, layout=layout)
+    return e, grid(e.shape, e.axes, start)
+
+
+@pytest.mark.parametrize(("layer", "shape", "layout", "start"), CASES, ids=IDS)
+def test_the_browser_draws_the_same_ids_in_the_same_places(layer, shape, layout, start):
+    e, drawing = case(layer, shape, layout, start)
+    drawn = evaluate(
+        """args[0].panels.slice(0, 2).map((figure) => {
+          const data = decodeValues(args[0]), geometry = new Geometry(data.grid, 600, 300, { most: 50 });
+          const panel = Object.assign(Object.create(Panel.prototype), { geometry, data, figure, values: null });
+          return [panel.heatmap().map((line) => [...line]), geometry.edges(true).length, geometry.edges(false).length];
+        })""",
+        payload(e, drawing),
+    )
+    for (lines, across, down), panel in zip(drawn, sharing_panels(e, drawing), strict=True):
+        found = np.array([[np.nan if cell == "gap" else cell for cell in line] for line in lines])
+        np.testing.assert_array_equal(found, panel.z)
+        assert (down, across) == (panel.z.shape[0] + 1, panel.z.shape[1] + 1)
+
+
+@pytest.mark.parametrize(("layer", "shape", "layout", "start"), CASES, ids=IDS)
+def test_every_element_is_found_under_the_pointer_and_nothing_in_a_gap(layer, shape, layout, start):
+    e, drawing = case(layer, shape, layout, start)
+    found = evaluate(
+        """(() => {
+          const data = decodeValues(args[0]), g = new Geometry(data.grid, 600, 300, { most: 50 }), wrong = [];
+          const panel = Object.assign(Object.create(Panel.prototype), { geometry: g, data });
+          let count = 0;
+          panel.each((index) => {
+            const box = g.cellBox(index);
+            for (const [x, y] of [[0.5, 0.5], [0.01, 0.01], [0.99, 0.99]])
+              if (!sameIndex(g.elementAt(box.x + x * box.width, box.y + y * box.height), index)) wrong.push(index);
+            count++;
+          });
+          const outside = [[-1, 1], [1, -1], [g.width + 1, 1], [1, g.height + 1]];
+          if (g.gapX) outside.push([g.columns * g.cellW + g.gapX / 2, 1]);
+          if (g.gapY) outside.push([1, g.rows * g.cellH + g.gapY / 2]);
+          return { count, wrong, outside: outside.map(([x, y]) => g.elementAt(x, y)), width: g.width, height: g.height };
+        })()""",
+        payload(e, drawing),
+    )
+    assert found["count"] == np.prod(drawing.extent)
+    assert found["wrong"] == []
+    assert set(map(str, found["outside"])) == {"None"}
+    assert found["width"] <= 600.5
+    assert found["height"] <= 300.5
+
+
+@pytest.mark.parametrize(("layer", "shape", "layout", "start"), CASES, ids=IDS)
+def test_the_outline_covers_the_peers_and_no_other_element(layer, shape, layout, start):
+    e, drawing = case(layer, shape, layout, start)
+    covered = evaluate(
+        """["stats", "params"].map((key) => {
+          const data = decodeValues(args[0]), g = new Geometry(data.grid, 600, 300, { most: 50 });
+          if (!data[key]) return null;
+          const panel = Object.assign(Object.create(Panel.prototype), { geometry: g, data });
+          const at = data.grid.extent.map((length) => length - 1), path = g.outline(data[key].tables, at);
+          const boxes = [...path.matchAll(/M([^,]+),([^H]+)H([^V]+)V([^H]+)H/g)].map((found) => found.slice(1).map(Number));
+          const inside = [];
+          panel.each((index) => {
+            const box = g.cellBox(index), x = box.x + box.width / 2, y = box.y + box.height / 2;
+            if (boxes.some(([left, top, right, bottom]) => left < x && x < right && top < y && y < bottom)) inside.push(index);
+          });
+          return inside;
+        })""",
+        payload(e, drawing),
+    )
+    last = tuple(part - 1 for part in drawing.extent)
+    for inside, ids in zip(covered, (e.stat_ids, e.param_ids), strict=True):
+        window = ids[drawing.slices]
+        assert sorted(map(tuple, inside)) == [tuple(map(int, i)) for i in np.argwhere(window == window[last])]
+
+
+def test_the_arrow_keys_move_through_all_facets():
+    e, drawing = case("LayerNorm([3, 4, 4])", (2, 3, 4, 4), None, ())
+    start = [0, 0, 0, 0]
+    walks = evaluate(
+        """args[1].map(([right, down, times]) => {
+          const g = new Geometry(args[0].grid, 600, 300, { most: 50 });
+          let at = args[2];
+          for (let i = 0; i < times; i++) at = g.neighbour(at, right, down);
+          return at;
+        })""",
+        payload(e, drawing),
+        [[1, 0, 3], [1, 0, 4], [1, 0, 11], [1, 0, 99], [0, 1, 3], [0, 1, 4], [0, 1, 99], [-1, 0, 1], [0, -1, 1]],
+        start,
+    )
+    assert walks == [
+        [0, 0, 0, 3],
+        [0, 1, 0, 0],  # into the next channel
+        [0, 2, 0, 3],
+        [0, 2, 0, 3],  # no further than the border
+        [0, 0, 3, 0],
+        [1, 0, 0, 0],  # into the next example
+        [1, 0, 3, 0],
+        start,
+        start,
+    ]
+
+
+def test_the_arrow_keys_reach_every_element_where_the_last_line_of_facets_is_short():
+    e, drawing = case("LayerNorm(2)", (5, 2, 2), None, ())
+    reached = evaluate(
+        """(() => {
+          const g = new Geometry(args[0].grid, 600, 300, { most: 50 }), seen = new Set(["0,0,0"]), open = [[0, 0, 0]];
+          while (open.length) {
+            const at = open.pop();
+            for (const [right, down] of [[1, 0], [-1, 0], [0, 1], [0, -1]]) {
+              const next = g.neighbour(at, right, down);
+              if (!seen.has(String(next))) { seen.add(String(next)); open.push(next); }
+            }
+          }
+          return seen.size;
+        })()""",
+        payload(e, drawing),
+    )
+    assert reached == 20

@@ -1,0 +1,109 @@
+"""How a view follows the data that the server sends while newer choices are on their way."""
+
+import pytest
+
+from tests.figures.linked.javascript import evaluate
+
+# What happens: a step that is chosen in the browser ("on", "back"), data of the server (its step, and the number of the newest
+# choice that it has heard), or a time in ms that passes; then the step that is shown.
+EVENTS = [
+    ([(1, 0)], 1),
+    ([(1, 0), "on"], 2),
+    ([(1, 0), "on", (2, 1)], 2),
+    ([(1, 0), "on", (1, 0)], 2),  # data that the server made before it heard of the choice
+    ([(1, 0), "on", "on", (2, 1)], 3),  # the answer to the first of two quick choices
+    ([(1, 0), "on", "on", (2, 1), (3, 2)], 3),
+    ([(1, 0), "on", "on", (3, 2)], 3),
+    ([(1, 0), "on", (2, 1), (1, 1)], 1),  # Back in the browser
+    ([(1, 0), "on", (2, 1), (1, 1), (2, 1)], 2),  # and Forward
+    ([(4, 0), (0, 0)], 0),  # another address
+    ([(1, 0), "back", (0, 1), (1, 1), "back", (0, 2)], 0),
+    ([(1, 0), "on", 2999, (1, 0)], 2),
+    ([(1, 0), "on", 3001, (1, 0)], 1),  # no answer came: the server's data counts again
+    ([(1, 0), "on", (1, 0), 3001], 1),  # also data that came earlier
+    ([(6, 5), "back", (6, 5), (5, 6)], 5),  # a view that replaces another one continues its numbers
+]
+FOLLOW = """(async () => {
+  let now = 1e12, later = null;
+  const timers = [globalThis.setTimeout, globalThis.clearTimeout];
+  globalThis.setTimeout = (act, wait) => (later = { act, at: now + wait });
+  globalThis.clearTimeout = () => (later = null);
+  const grid = { start: [0], extent: [3] }, view = Object.assign(Object.create(StepsView.prototype), {
+    send() {}, draw() {}, place() {}, at: null, timer: null, set(data) {
+      this.turns ??= new Turns(data.turn, () => now);
+      this.takeSelection(data, "light");
+      this.data = data;
+      this.takeStep();
+    },
+  });
+  for (const event of args[0]) {
+    if (event === "on" || event === "back") view.go(view.step + (event === "on" ? 1 : -1));
+    else if (typeof event === "number") {
+      now += event;
+      if (later && later.at <= now) later.act();
+    } else view.set({ step: event[0], turn: event[1], panels: Array(7), grid, at: [event[0] % 3] });
+  }
+  [globalThis.setTimeout, globalThis.clearTimeout] = timers;
+  return view.step;
+})()"""
+
+
+@pytest.mark.parametrize(("events", "step"), EVENTS)
+def test_a_newer_choice_is_kept_until_the_server_answers_it(events, step):
+    assert evaluate(FOLLOW, events) == step
+
+
+ALONE = """(() => {
+  const grid = { start: [0], extent: [3] }, view = Object.assign(Object.create(View.prototype), { at: null, turns: new Turns() });
+  const shown = [];
+  for (const [at, clicked] of args[0]) {
+    const data = { grid, at };
+    view.takeSelection(data, "light");
+    view.data = data;
+    if (clicked) view.at = clicked;
+    shown.push(view.at);
+  }
+  return shown;
+})()"""
+
+
+def test_without_a_server_the_selection_stays_until_the_data_has_another():
+    assert evaluate(ALONE, [([0], [1]), ([0], None), ([2], None)]) == [[1], [1], [2]]
+
+
+CHART_LABEL = """(async () => {
+  const set = {}, plot = { setAttribute: (name, value) => (set[name] = value) };
+  globalThis.window = { Plotly: { react() {} } };
+  globalThis.getComputedStyle = () => ({});
+  const data = { figure: { data: [], layout: {}, alt: "two lines" } };
+  await ChartView.prototype.draw.call({ root: { clientWidth: 500, dataset: {} }, plot, data, colours: THEMES.light });
+  return set["aria-label"];
+})()"""
+
+
+def test_a_chart_is_named_by_its_text():
+    assert evaluate(CHART_LABEL) == "two lines"
+
+
+REMOVED = """(async () => {
+  const errors = [], { error } = console;
+  console.error = (problem) => errors.push(problem.message);
+  globalThis.window = { Plotly: {} };
+  VIEWS.view = class {
+    showError() {}
+    set() { return new Promise((resolve, reject) => setTimeout(() => reject(new Error("purged")), 1)); }
+    destroy() {}
+  };
+  for (const stays of [true, false]) {
+    const remove = mount({ parentElement: { querySelector: () => ({}) }, data: { kind: "view", theme: "light" } });
+    await Promise.resolve().then(() => Promise.resolve()).then(() => stays || remove());
+    await new Promise((done) => setTimeout(done, 10));
+  }
+  console.error = error;
+  VIEWS.view = View;
+  return errors;
+})()"""
+
+
+def test_a_view_that_is_removed_while_it_is_drawn_reports_no_error():
+    assert evaluate(REMOVED) == ["purged"]  # the one that stayed
