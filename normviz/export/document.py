@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
 from normviz.export.plotlyjs import PlotlyJs, plotlyjs
 from normviz.figures.brand import FAVICON
-from normviz.figures.bundle import bundle, style
+from normviz.figures.bundle import bundle, read_css, style
 from normviz.figures.palette import THEMES
 from normviz.layers.errors import NormvizError, echo, listed
 from normviz.lessons.parts.html import Body
@@ -120,9 +119,8 @@ def css() -> str:
         f".nv-html.nv-html[data-mode=light]{{{light}}}.nv-html.nv-html[data-mode=dark]{{{dark}}}"
     )
     both = f"&[data-mode=light]{{color-scheme:light;{light}}}&[data-mode=dark]{{color-scheme:dark;{dark}}}"
-    own = files(__package__)
-    inner = (own / "page.css").read_text(encoding="utf-8") + style()
-    return f"{first}{(own / 'whole.css').read_text(encoding='utf-8')}:is(.nv-doc, #nv-doc){{{both}{inner}}}"
+    inner = read_css(PAGE.with_suffix(".css")) + style()
+    return f"{first}{read_css(PAGE.with_name('whole.css'))}:is(.nv-doc, #nv-doc){{{both}{inner}}}"
 
 
 def script() -> str:

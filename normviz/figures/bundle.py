@@ -68,7 +68,15 @@ def module(language: str = ENGLISH) -> str:
 @cache
 def style() -> str:
     """The module's CSS; every rule is below ``.nv-view``'s own names."""
-    return (BROWSER / "linked.css").read_text(encoding="utf-8")
+    return read_css(BROWSER / "linked.css")
+
+
+def read_css(path: Path) -> str:
+    """A style sheet without the spaces and line ends that mean nothing in ours."""
+    text = "".join(map(str.strip, path.read_text(encoding="utf-8").splitlines()))
+    for sign in ("{", "}", ";", ":", ","):
+        text = text.replace(f"{sign} ", sign)
+    return text.replace(" {", "{")
 
 
 @cache

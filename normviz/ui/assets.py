@@ -18,7 +18,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from normviz.figures.bundle import bundle, module, plotly_js, plotly_version, style
+from normviz.figures.bundle import bundle, module, plotly_js, plotly_version, read_css, style
 
 GZIP = re.compile(r"\s*gzip\s*(;\s*q=(?!0(\.0*)?\s*$).*)?")  # q=0 is a refusal
 LEVEL = 6  # of gzip: plotly.js is packed while the first visitor waits, and level 9 saves 0.2 % more
@@ -93,8 +93,6 @@ def styled(script: str, css: str) -> bytes:
 
 SHARE_FOLDER = Path(__file__).with_name("share")
 LINKED = Asset("linked", styled(module(), style()))
-SHARE = Asset(
-    "share", styled(bundle(SHARE_FOLDER / "share.js"), (SHARE_FOLDER / "share.css").read_text(encoding="utf-8"))
-)
+SHARE = Asset("share", styled(bundle(SHARE_FOLDER / "share.js"), read_css(SHARE_FOLDER / "share.css")))
 PLOTLY = Asset("plotly", plotly_js(), f"{plotly_version()}.min")
 ASSETS = (LINKED, SHARE, PLOTLY)

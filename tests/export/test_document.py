@@ -70,7 +70,7 @@ def test_the_data_of_the_figures_is_json_that_cannot_end_its_script():
 def test_where_scripts_and_styles_are_taken_away_a_line_says_what_to_do():
     html = nv.explore("LayerNorm(4)", (2, 4)).to_html(full=False, plotlyjs="cdn")
     assert "In a notebook that is not trusted yet, run the cell." in html
-    assert "&[data-mounted] .nv-unstyled { display: none; }" in css(html)
+    assert "&[data-mounted] .nv-unstyled{display:none;}" in css(html)
 
 
 def test_a_link_must_be_one_of_the_web():

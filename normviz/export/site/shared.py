@@ -4,27 +4,26 @@ from __future__ import annotations
 
 from functools import cache
 from hashlib import sha256
-from importlib.resources import files
 from pathlib import Path
 
 from normviz.export.document import css
 from normviz.export.plotlyjs import hashed_name
-from normviz.figures.bundle import bundle, classic, plotly_js
+from normviz.figures.bundle import bundle, classic, plotly_js, read_css
 
 FOLDER = "lib"
+SITE = Path(__file__).with_name("site.js")
 
 
 @cache
 def site_script() -> str:
     """The script of exported pages and the search, as a classic script."""
-    return classic(bundle(Path(__file__).with_name("site.js")))
+    return classic(bundle(SITE))
 
 
 @cache
 def site_style() -> str:
     """The style of exported pages, and above it the site's own."""
-    own = (files(__package__) / "site.css").read_text(encoding="utf-8")
-    return f"{css()}\n:is(.ns-html, #ns-html){{\n{own}}}\n"
+    return f"{css()}\n:is(.ns-html, #ns-html){{{read_css(SITE.with_suffix('.css'))}}}\n"
 
 
 @cache
