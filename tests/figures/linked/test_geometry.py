@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from normviz.analysis.explanation import describe
-from normviz.figures.panels import sharing_panels
-from normviz.figures.payload.linked import payload
+from normviz.figures.payload.view import view_payload
+from normviz.figures.plotly_figure import cell_values
 from normviz.layers.norm import Norm
 from normviz.scene.grid import grid
 from tests.figures.linked.javascript import evaluate
@@ -51,18 +51,20 @@ def case(layer, shape, layout, start):
 @pytest.mark.parametrize(("layer", "shape", "layout", "start"), CASES, ids=IDS)
 def test_the_browser_draws_the_same_ids_in_the_same_places(layer, shape, layout, start):
     e, drawing = case(layer, shape, layout, start)
+    data = view_payload(e, drawing)
     drawn = evaluate(
         """args[0].panels.slice(0, 2).map((figure) => {
           const data = decodeValues(args[0]), geometry = new Geometry(data.grid, 600, 300, { most: 50 });
           const panel = Object.assign(Object.create(Panel.prototype), { geometry, data, figure, values: null });
           return [panel.heatmap().map((line) => [...line]), geometry.edges(true).length, geometry.edges(false).length];
         })""",
-        payload(e, drawing),
+        data,
     )
-    for (lines, across, down), panel in zip(drawn, sharing_panels(e, drawing), strict=True):
+    for (lines, across, down), panel in zip(drawn, data["panels"][:2], strict=True):
         found = np.array([[np.nan if cell == "gap" else cell for cell in line] for line in lines])
-        np.testing.assert_array_equal(found, panel.z)
-        assert (down, across) == (panel.z.shape[0] + 1, panel.z.shape[1] + 1)
+        expected = cell_values(panel, data, drawing)
+        np.testing.assert_array_equal(found, expected)
+        assert (down, across) == (expected.shape[0] + 1, expected.shape[1] + 1)
 
 
 @pytest.mark.parametrize(("layer", "shape", "layout", "start"), CASES, ids=IDS)
@@ -84,7 +86,7 @@ def test_every_element_is_found_under_the_pointer_and_nothing_in_a_gap(layer, sh
           if (g.gapY) outside.push([1, g.rows * g.cellH + g.gapY / 2]);
           return { count, wrong, outside: outside.map(([x, y]) => g.elementAt(x, y)), width: g.width, height: g.height };
         })()""",
-        payload(e, drawing),
+        view_payload(e, drawing),
     )
     assert found["count"] == np.prod(drawing.extent)
     assert found["wrong"] == []
@@ -110,7 +112,7 @@ def test_the_outline_covers_the_peers_and_no_other_element(layer, shape, layout,
           });
           return inside;
         })""",
-        payload(e, drawing),
+        view_payload(e, drawing),
     )
     last = tuple(part - 1 for part in drawing.extent)
     for inside, ids in zip(covered, (e.stat_ids, e.param_ids), strict=True):
@@ -128,7 +130,7 @@ def test_the_arrow_keys_move_through_all_facets():
           for (let i = 0; i < times; i++) at = g.neighbour(at, right, down);
           return at;
         })""",
-        payload(e, drawing),
+        view_payload(e, drawing),
         [[1, 0, 3], [1, 0, 4], [1, 0, 11], [1, 0, 99], [0, 1, 3], [0, 1, 4], [0, 1, 99], [-1, 0, 1], [0, -1, 1]],
         start,
     )
@@ -159,6 +161,6 @@ def test_the_arrow_keys_reach_every_element_where_the_last_line_of_facets_is_sho
           }
           return seen.size;
         })()""",
-        payload(e, drawing),
+        view_payload(e, drawing),
     )
     assert reached == 20

@@ -7,7 +7,7 @@ import torch
 from normviz import explain
 from normviz.analysis.explanation import describe
 from normviz.figures.payload.compare import compare_payload
-from normviz.figures.payload.linked import payload
+from normviz.figures.payload.view import view_payload
 from normviz.layers.norm import Norm
 from normviz.scene.grid import grid
 from tests.figures.linked.javascript import evaluate
@@ -56,7 +56,7 @@ def test_numbers_that_are_not_finite_have_names():
 
 
 def view(e, start=()):
-    return payload(e, grid(e.shape, e.axes, start))
+    return view_payload(e, grid(e.shape, e.axes, start))
 
 
 # The read-out line and the arithmetic of an element, without a page.
