@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from normviz.analysis.explanation import Explanation, describe, describe_shape
-from normviz.analysis.invariance import LABELS, batch_matters, invariances, reduced_copy, train_equals_eval
+from normviz.analysis.invariance import LABELS, depends_on_batch, invariances, reduced_copy, train_equals_eval
 from normviz.layers.axes import parse_layout
 from normviz.layers.catalogue import FAMILIES
 from normviz.layers.errors import LONGEST_ECHO, NormvizError, echo, listed
@@ -121,7 +121,6 @@ def _name(spec: object) -> str:
 
 
 def _row(e: Explanation) -> dict[str, Cell]:
-    found = invariances(e)
     return {
         "layer": e.title,
         "stats": _("{pattern} (running)", pattern=e.norm.stats) if e.norm.running else e.norm.stats,
@@ -133,8 +132,8 @@ def _row(e: Explanation) -> dict[str, Cell]:
         "parameters": e.counts.parameters,
         "buffers": e.counts.buffers,
         "train_equals_eval": train_equals_eval(e) if e.layer else _("no mode"),
-        "batch_dependent": batch_matters(found),
-        **{one.key: one.holds for one in found if one.key != "others"},
+        "batch_dependent": depends_on_batch(e),
+        **{one.key: one.holds for one in invariances(e) if one.key != "others"},
     }
 
 

@@ -7,7 +7,7 @@ torch has it. The tensors and the layer are small copies: every named size, incl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -95,12 +95,7 @@ def depends_on_batch(e: Explanation) -> bool | None:
     >>> depends_on_batch(explain("BatchNorm1d(3)", (2, 3))), depends_on_batch(explain("BatchNorm1d(3).eval()", (2, 3)))
     (True, False)
     """
-    return batch_matters(invariances(e))
-
-
-def batch_matters(found: Iterable[Invariance]) -> bool | None:
-    """``depends_on_batch`` from the measured invariances."""
-    return next((not one.holds for one in found if one.key == "others"), None)
+    return next((not one.holds for one in invariances(e) if one.key == "others"), None)
 
 
 def train_equals_eval(e: Explanation) -> bool:

@@ -91,7 +91,7 @@ NO_FIGURE = [
     ("shape=257&layer=LayerNorm(257)&show=matrix", "up to 256 elements"),
     ("layer=InstanceNorm2d(3)&show=parameters", "InstanceNorm2d(3) has no gamma"),
     ("shape=2,3&input=signs", "groups of an even size"),
-    ("layer=RMSNorm(4)&input=signs", '"signs" needs a mean'),
+    ("layer=RMSNorm(4)&input=signs", '"signs" needs a layer that subtracts the mean'),
 ]
 
 

@@ -10,7 +10,6 @@ about eps / (var + eps).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
@@ -21,7 +20,7 @@ from torch import Tensor
 
 from normviz.analysis.checks import read_number
 from normviz.analysis.forward import broadcast
-from normviz.analysis.gradients.closed_form import ClosedForm, closed_column
+from normviz.analysis.gradients.closed_form import ClosedForm
 from normviz.analysis.gradients.derivatives import MOST_ELEMENTS
 from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.messages import N_, _
@@ -42,8 +41,6 @@ class Vanishing:
     at            the input x_j
     group         the outputs in x_j's statistics group; outside it every entry is exactly 0
     entries       the outputs of the group whose entry is 0, within the tolerance
-    by_gamma      those of them that are 0 because gamma_i is 0
-    products      xhat_i xhat_j, which is part of the conditions
     off_diagonal  the condition for i != j
     diagonal      the condition for i = j
     """
@@ -51,41 +48,31 @@ class Vanishing:
     at: tuple[int, ...]
     group: Tensor
     entries: Tensor
-    by_gamma: Tensor
-    products: Tensor
     off_diagonal: str
     diagonal: str
 
 
-def vanishing(e: Explanation, at: Sequence[int], tolerance: float = TOLERANCE) -> Vanishing:
-    """Which entries d y_i / d x[at] within the statistics group are 0: |delta_ij - 1/m - xhat_i xhat_j / m| <= tolerance.
+def vanishing_entries(e: Explanation, form: ClosedForm, tolerance: float = TOLERANCE) -> Vanishing:
+    """Which entries of a column within the statistics group are 0: |delta_ij - 1/m - xhat_i xhat_j / m| <= tolerance.
 
-    e          an explanation with values, of at most 4,096 elements.
-    at         the index of the input.
+    e          an explanation with values.
+    form       its column, by ``closed_column``.
     tolerance  the largest bracket that counts as 0, from 0 to 0.1; brackets are of order 1.
 
-    Raises NormvizError if there are no values, or too many, or no such element, and for another tolerance.
+    Raises NormvizError for another tolerance.
 
     >>> from normviz import explain
-    >>> vanishing(explain("LayerNorm(2)", torch.tensor([[3.0, 5.0]])), (0, 0)).entries.tolist()
+    >>> from normviz.analysis.gradients.closed_form import closed_column
+    >>> e = explain("LayerNorm(2)", torch.tensor([[3.0, 5.0]]))
+    >>> vanishing_entries(e, closed_column(e, (0, 0))).entries.tolist()
     [[True, True]]
     """
-    return vanishing_of(e, closed_column(e, at), tolerance)
-
-
-def vanishing_of(e: Explanation, form: ClosedForm, tolerance: float = TOLERANCE) -> Vanishing:
-    """``vanishing`` of a column that was computed by ``closed_column``."""
     tolerance = read_number("tolerance", tolerance, 0, LARGEST_TOLERANCE)
     gamma = e.layer_values().gamma
-    no_gamma = torch.zeros(e.shape, dtype=torch.bool)
+    zeros = form.bracket.abs() <= tolerance
     if gamma is not None:
-        no_gamma = no_gamma | (broadcast(e.norm, e.shape, gamma).cpu() == 0)
-    xhat = e.trace.normalized.double().cpu()
-    off_diagonal, diagonal = conditions(e.norm)
-    return Vanishing(
-        form.at, form.group, form.group & ((form.bracket.abs() <= tolerance) | no_gamma), form.group & no_gamma,
-        xhat * xhat[form.at], off_diagonal, diagonal,
-    )  # fmt: skip
+        zeros = zeros | (broadcast(e.norm, e.shape, gamma).cpu() == 0)
+    return Vanishing(form.at, form.group, form.group & zeros, *conditions(e.norm))
 
 
 def conditions(norm: Norm) -> tuple[str, str]:

@@ -104,17 +104,6 @@ def exact_variance(x: Tensor) -> Fraction:
     return Fraction(n * sum(value * value for value in integers) - total * total, (n * scale) ** 2)
 
 
-def exact_output(x: Tensor, eps: float) -> Tensor:
-    """(x - mean) / sqrt(var + eps) with exact mean and variance, rounded once at the end: float64, (n,).
-
-    Raises NormvizError if a number is not finite.
-    """
-    integers, scale = _integers(x)
-    n, total = len(integers), sum(integers)
-    sigma = float(exact_variance(x) + Fraction(eps)) ** 0.5
-    return torch.tensor([(n * value - total) / (n * scale) / sigma for value in integers], dtype=torch.float64)
-
-
 def root_mean_square(x: Tensor) -> float:
     """sqrt(mean(x^2)), in float64; NaN if x contains NaN."""
     return float(x.double().square().mean().sqrt())

@@ -19,7 +19,6 @@ from normviz.analysis.rounding.groups import (
     DISTANCES,
     LARGEST_DISTANCE,
     TORCH_LAYERS,
-    exact_output,
     exact_variance,
     read_eps,
     root_mean_square,
@@ -116,7 +115,6 @@ class Estimate:
                   is NaN if x is constant
     exact         the exact variance of the group after rounding to the dtype; NaN if that is not finite
     error         |var - exact| / exact; infinite if exact is 0 and var is not
-    output_error  the largest |y - exact y| of the normalized output y
     output_size   the root mean square of y, just below 1 without errors; NaN if any y is NaN
     """
 
@@ -126,7 +124,6 @@ class Estimate:
     var: float
     exact: float
     error: float
-    output_error: float
     output_size: float
 
     @property
@@ -166,12 +163,14 @@ def sweep(
     for name in TORCH_LAYERS:
         y = torch.stack([torch_output(name, one, eps) for one in x])
         results[name] = (_variance_of_output(x, y, eps), y)
-    found: list[Estimate] = []
-    for i, distance in enumerate(places):
-        exact, exact_y = _exact(x[i], eps)
-        for name, (var, y) in results.items():
-            found.append(_estimate(name, dtype, distance, float(var[i]), y[i], exact, exact_y))
-    return tuple(found)
+    exact = [_exact_variance(group) for group in x]
+    return tuple(
+        Estimate(
+            name, dtype, distance, float(var[i]), exact[i], _relative(float(var[i]), exact[i]), root_mean_square(y[i])
+        )
+        for i, distance in enumerate(places)
+        for name, (var, y) in results.items()
+    )
 
 
 def _normalize(x: Tensor, var: Tensor, eps: float) -> Tensor:
@@ -184,17 +183,8 @@ def _variance_of_output(x: Tensor, y: Tensor, eps: float) -> Tensor:
     return (spans[0] / spans[1]).square() - eps
 
 
-def _exact(x: Tensor, eps: float) -> tuple[float, Tensor]:
-    if not bool(x.isfinite().all()):
-        return nan, torch.full(x.shape, nan, dtype=torch.float64)
-    return float(exact_variance(x)), exact_output(x, eps)
-
-
-def _estimate(
-    method: str, dtype: str, distance: float, var: float, y: Tensor, exact: float, exact_y: Tensor
-) -> Estimate:
-    output_error = float((y.double() - exact_y).abs().max())
-    return Estimate(method, dtype, distance, var, exact, _relative(var, exact), output_error, root_mean_square(y))
+def _exact_variance(x: Tensor) -> float:
+    return float(exact_variance(x)) if bool(x.isfinite().all()) else nan
 
 
 def _relative(var: float, exact: float) -> float:

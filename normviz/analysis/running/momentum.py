@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from math import copysign, inf, log, log1p
+from math import inf, log, log1p
 from typing import Any
 
 import numpy as np
@@ -154,55 +154,16 @@ def weights(momentum: float | None, steps: int, framework: str = "torch") -> Arr
     return frozen_array(new * np.power(old, np.arange(steps, dtype=np.float64)))
 
 
-@dataclass(frozen=True, eq=False)
-class Forgetting:
-    """Half-lives by momentum in one framework, and whether a lower momentum means that old values are forgotten sooner.
+def lower_forgets_sooner(framework: str, momenta: Sequence[float] = MOMENTA) -> bool:
+    """Whether "a lower value of momentum means that older values are forgotten sooner", by the half-lives of ``momenta``.
 
-    weighs     which value is multiplied by momentum: "new" or "old"
-    momentum   ascending, (k,)
-    half_life  in steps, (k,)
-    """
+    Raises NormvizError for an unknown framework and for a momentum outside 0 to 1.
 
-    framework: str
-    weighs: str
-    momentum: Array
-    half_life: Array
-    lower_forgets_sooner: bool
-
-
-def forgetting(framework: str, momenta: Sequence[float] = MOMENTA) -> Forgetting:
-    """Test the claim "a lower value of momentum means that older values are forgotten sooner" by the half-lives.
-
-    Raises NormvizError for an unknown framework, and unless momenta are at least two different numbers from 0 to 1.
-
-    >>> forgetting("keras").lower_forgets_sooner, forgetting("torch").lower_forgets_sooner
+    >>> lower_forgets_sooner("keras"), lower_forgets_sooner("torch")
     (True, False)
     """
-    weighs = _weighs(framework)
-    momentum = np.unique(read_numbers("momenta", momenta, len(VALUES)))
-    if len(momentum) < 2:
-        raise NormvizError(
-            _("momenta={momenta} must be at least two different numbers from 0 to 1.", momenta=echo(momenta))
-        )
-    lives = [half_life(float(value), framework) for value in momentum]
-    return Forgetting(framework, weighs, frozen_array(momentum), frozen_array(lives), lives == sorted(lives))
-
-
-def lag(momentum: float | None, drift: float) -> float:
-    """The lag of a running mean behind a mean that moves by ``drift`` in each step: ``drift * (1 - momentum) / momentum``.
-
-    In x's unit, in torch's convention, after many steps. Infinite for 0 and None, whose lag grows without bound.
-    Raises NormvizError for a momentum outside 0 to 1 or a drift that is not a number.
-
-    >>> round(lag(0.1, 0.5), 12), lag(0.5, -2), lag(None, 1)
-    (4.5, -2.0, inf)
-    """
-    momentum, drift = read_momentum(momentum), read_number("drift", drift, -LARGEST_VALUE, LARGEST_VALUE)
-    if drift == 0:
-        return 0.0
-    if not momentum:
-        return copysign(inf, drift)
-    return drift * (1 - momentum) / momentum
+    lives = [half_life(momentum, framework) for momentum in sorted(momenta)]
+    return lives == sorted(lives)
 
 
 def _series(values: Any) -> Array:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -16,14 +17,12 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from normviz.analysis.checks import (
-    LARGEST_VALUE,
     MOST_ELEMENTS,
     Array,
     frozen_array,
     read_float64,
     read_integer,
     read_number,
-    read_numbers,
     read_only,
 )
 from normviz.analysis.running.gaps import Gap, output_rounding_error, rounding_errors
@@ -59,7 +58,7 @@ def even_sizes(examples: int, devices: int) -> tuple[int, ...]:
     return tuple(size + (k < more) for k in range(devices))
 
 
-def combine(counts: Any, means: Any, variances: Any) -> tuple[Array, Array]:
+def combine(counts: NDArray[np.int64], means: Array, variances: Array) -> tuple[Array, Array]:
     """The mean and the biased variance of K shards together, from their counts, means and biased variances.
 
         n    = sum of n_k
@@ -67,33 +66,17 @@ def combine(counts: Any, means: Any, variances: Any) -> tuple[Array, Array]:
         var  = sum of n_k * (var_k + (mean_k - mean)^2) / n
 
     counts            (K,): number of values in each shard
-    means, variances  (K,), or (K, C) for C channels
+    means, variances  (K, C)
 
-    Raises NormvizError if the shapes do not match.
     Source: Chan, Golub & LeVeque 1979, for K parts at once; ``torch.nn.SyncBatchNorm``.
 
-    >>> mean, var = combine([2, 1], [1, 4], [1, 0])  # of (0, 2) and (4,)
+    >>> mean, var = combine(np.array([2, 1]), np.array([[1.0], [4.0]]), np.array([[1.0], [0.0]]))  # of (0, 2) and (4,)
     >>> mean.tolist(), var.round(4).tolist()
-    (2.0, 2.6667)
+    ([2.0], [2.6667])
     """
-    n = read_numbers("counts", counts, DEVICES[-1])
-    mean_k = read_numbers("means", means, MOST_ELEMENTS)
-    var_k = read_numbers("variances", variances, MOST_ELEMENTS, LARGEST_VALUE**2)
-    if n.ndim != 1 or mean_k.shape != var_k.shape or mean_k.ndim not in (1, 2) or len(mean_k) != len(n):
-        raise NormvizError(
-            _(
-                "counts, means and variances have the shapes {counts}, {means} and {variances}; "
-                "give counts of (K,), and means and variances of (K,) or (K, C).",
-                counts=n.shape,
-                means=mean_k.shape,
-                variances=var_k.shape,
-            )
-        )
-    if not ((n >= 1).all() and (n % 1 == 0).all() and (var_k >= 0).all()):
-        raise NormvizError(_("counts must be whole numbers of at least 1, and variances must be 0 or more."))
-    weight = (n / n.sum()).reshape(-1, *[1] * (mean_k.ndim - 1))
-    mean = (weight * mean_k).sum(axis=0)
-    var = (weight * (var_k + (mean_k - mean) ** 2)).sum(axis=0)
+    weight = (counts / counts.sum())[:, None]
+    mean = (weight * means).sum(axis=0)
+    var = (weight * (variances + (means - mean) ** 2)).sum(axis=0)
     return frozen_array(mean), frozen_array(var)
 
 
@@ -133,18 +116,21 @@ EPS = (1e-12, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
-class ShardStatistics:
-    """The statistics of one batch of C channels, split into K shards; variances are biased.
+class Sharded:
+    """One batch of C channels, split into K shards; variances are biased, outputs have x's shape.
 
     sizes                   examples on each device, (K,)
     counts                  values in each channel on each device: examples times positions, (K,)
     shard_mean, shard_var   of each device alone, (K, C)
     mean, var               of the shards combined, weighted by their counts, (C,)
     whole_mean, whole_var   of torch's BatchNorm on the whole batch, (C,)
-    naive_var               the plain average of shard_var, (C,)
-    within_var, between_var weighted average of shard_var, and weighted variance of shard_mean, (C,); var is their sum
     mean_gap, var_gap       difference between combined and whole
-    naive_difference        largest difference between naive_var and whole_var
+    naive_difference        largest difference between the plain average of shard_var and whole_var
+    shard_output            torch's BatchNorm on each shard alone; NaN if torch refuses it
+    sync_output             each shard with the combined statistics, as in SyncBatchNorm
+    whole_output            torch's BatchNorm on the whole batch
+    output_gap              difference between sync_output and whole_output
+    shard_difference        largest difference between shard_output and whole_output; NaN if torch refuses every shard
     """
 
     sizes: tuple[int, ...]
@@ -155,88 +141,67 @@ class ShardStatistics:
     var: Array
     whole_mean: Array
     whole_var: Array
-    naive_var: Array
-    within_var: Array
-    between_var: Array
     mean_gap: Gap
     var_gap: Gap
     naive_difference: float
-
-
-@dataclass(frozen=True, eq=False)
-class Sharded(ShardStatistics):
-    """The shard statistics with the outputs, each of x's shape.
-
-    shard_output      torch's BatchNorm on each shard alone; NaN if torch refuses it
-    sync_output       each shard with the combined statistics, as in SyncBatchNorm
-    whole_output      torch's BatchNorm on the whole batch
-    output_gap        difference between sync_output and whole_output
-    shard_difference  largest difference between shard_output and whole_output; NaN if torch refuses every shard
-    refusals          torch's error message for each shard alone, or "", (K,)
-    """
-
     shard_output: Array
     sync_output: Array
     whole_output: Array
     output_gap: Gap
     shard_difference: float
-    refusals: tuple[str, ...]
-
-
-def shard_statistics(x: Any, sizes: Sequence[int]) -> ShardStatistics:
-    """Split a batch into shards, compute the statistics of each shard, and combine them.
-
-    x      (N, C) or (N, C, ...): at least two values in each channel, at most 2^20 in all; computed in float64
-    sizes  (K,): the number of examples on each device, in order; they add up to N
-
-    Raises NormvizError for other inputs, with torch's words if BatchNorm refuses the whole batch.
-    Source: Chan, Golub & LeVeque 1979; ``torch.nn.SyncBatchNorm``.
-
-    >>> parts = shard_statistics(torch.tensor([[0.0], [2.0], [4.0]]), (2, 1))
-    >>> parts.shard_mean.tolist(), parts.shard_var.tolist(), parts.mean.tolist(), parts.var.round(4).tolist()
-    ([[1.0], [4.0]], [[1.0], [0.0]], [2.0], [2.6667])
-    >>> parts.var_gap.agrees, parts.naive_var.tolist()
-    (True, [0.5])
-    """
-    batch, sizes = _read(x, sizes)
-    return _statistics(batch, sizes)
 
 
 @torch.no_grad()
 def shard(x: Any, sizes: Sequence[int], eps: float = 1e-5) -> Sharded:
-    """``shard_statistics`` with outputs: BatchNorm on each shard alone, with the combined statistics, and on the whole batch.
+    """Split a batch into shards; normalize each shard alone, with the combined statistics, and the whole batch.
 
-    eps  added to the variance, 1e-12 to 1
+    x      (N, C) or (N, C, ...): at least two values in each channel, at most 2^20 in all; computed in float64
+    sizes  (K,): the number of examples on each device, in order; they add up to N
+    eps    added to the variance, 1e-12 to 1
 
-    x, sizes, errors and sources are those of ``shard_statistics``.
+    Raises NormvizError for other inputs, with torch's words if BatchNorm refuses the whole batch.
+    Source: Chan, Golub & LeVeque 1979; ``torch.nn.SyncBatchNorm``.
 
     >>> parts = shard(torch.tensor([[0.0], [2.0], [4.0], [6.0]]), (2, 2))
+    >>> (
+    ...     parts.shard_mean.tolist(),
+    ...     parts.shard_var.tolist(),
+    ...     parts.mean.tolist(),
+    ...     parts.var.tolist(),
+    ...     parts.var_gap.agrees,
+    ... )
+    ([[1.0], [5.0]], [[1.0], [1.0]], [3.0], [5.0], True)
     >>> parts.shard_output.round(2).ravel().tolist(), parts.sync_output.round(2).ravel().tolist()
     ([-1.0, 1.0, -1.0, 1.0], [-1.34, -0.45, 0.45, 1.34])
     """
     eps = read_number("eps", eps, *EPS)
     batch, sizes = _read(x, sizes)
-    found = _statistics(batch, sizes)
-    combined = torch.tensor(found.mean), torch.tensor(found.var)
-    sync = torch.cat([F.batch_norm(part, *combined, training=False, eps=eps) for part in batch.split(sizes)])
-    alone = [attempt(_batch_norm(batch, eps), part) for part in batch.split(sizes)]
-    by_shard = torch.cat(
-        [
-            torch.full_like(part, torch.nan) if output is None else output
-            for part, (output, refusal) in zip(batch.split(sizes), alone, strict=True)
-        ]
-    )
+    counts, shard_mean, shard_var = _shard_statistics(batch, sizes)
+    mean, var = combine(counts, shard_mean, shard_var)
+    whole_mean, whole_var = _whole_statistics(batch, int(counts.sum()))
     whole = _batch_norm(batch, eps)(batch)
-    differences = (by_shard - whole).abs()
-    seen = differences[~differences.isnan()]
+    sync = torch.cat([_with_statistics(part, mean, var, eps) for part in batch.split(sizes)])
+    alone = torch.cat([_alone(part, eps) for part in batch.split(sizes)])
+    differences = (alone - whole)[~alone.isnan()].abs()
+    errors = rounding_errors(batch, var, len(sizes))
+    output_error = output_rounding_error(whole.numpy(), mean, np.sqrt(var + eps), errors)
     return Sharded(
-        **vars(found),
-        shard_output=frozen_array(by_shard.reshape(x.shape)),
+        sizes=sizes,
+        counts=counts,
+        shard_mean=shard_mean,
+        shard_var=shard_var,
+        mean=mean,
+        var=var,
+        whole_mean=whole_mean,
+        whole_var=whole_var,
+        mean_gap=Gap.between(mean, whole_mean, errors[0]),
+        var_gap=Gap.between(var, whole_var, errors[1]),
+        naive_difference=float(np.abs(shard_var.mean(axis=0) - whole_var).max()),
+        shard_output=frozen_array(alone.reshape(x.shape)),
         sync_output=frozen_array(sync.reshape(x.shape)),
         whole_output=frozen_array(whole.reshape(x.shape)),
-        output_gap=_output_gap(sync, whole, batch, found, eps),
-        shard_difference=float(seen.max()) if len(seen) else float("nan"),
-        refusals=tuple(refusal for output, refusal in alone),
+        output_gap=Gap.between(sync.numpy(), whole.numpy(), output_error),
+        shard_difference=float(differences.max()) if len(differences) else nan,
     )
 
 
@@ -249,41 +214,15 @@ def _read(x: Any, sizes: Any) -> tuple[Tensor, tuple[int, ...]]:
     return batch, found
 
 
-def _statistics(batch: Tensor, sizes: tuple[int, ...]) -> ShardStatistics:
+def _shard_statistics(batch: Tensor, sizes: tuple[int, ...]) -> tuple[NDArray[np.int64], Array, Array]:
+    """The counts (K,), means and biased variances (K, C) of the shards."""
     parts = [part.transpose(0, 1).flatten(1) for part in batch.split(sizes)]
-    counts = read_only(np.array([part.shape[1] for part in parts]))
-    own = [torch.var_mean(part, dim=1, correction=0) for part in parts]
-    shard_var, shard_mean = (frozen_array(torch.stack(stats)) for stats in zip(*own, strict=True))
-    mean, var = combine(counts, shard_mean, shard_var)
-    whole_mean, whole_var = _whole(batch, int(counts.sum()))
-    weight = counts[:, None] / counts.sum()
-    errors = rounding_errors(batch, var, len(sizes))
-    naive_var = frozen_array(shard_var.mean(axis=0))
-    return ShardStatistics(
-        sizes=sizes,
-        counts=counts,
-        shard_mean=shard_mean,
-        shard_var=shard_var,
-        mean=mean,
-        var=var,
-        whole_mean=whole_mean,
-        whole_var=whole_var,
-        naive_var=naive_var,
-        within_var=frozen_array((weight * shard_var).sum(axis=0)),
-        between_var=frozen_array((weight * (shard_mean - mean) ** 2).sum(axis=0)),
-        mean_gap=Gap.between(mean, whole_mean, errors[0]),
-        var_gap=Gap.between(var, whole_var, errors[1]),
-        naive_difference=float(np.abs(naive_var - whole_var).max()),
-    )
+    statistics = [torch.var_mean(part, dim=1, correction=0) for part in parts]
+    variances, means = (frozen_array(torch.stack(values)) for values in zip(*statistics, strict=True))
+    return read_only(np.array([part.shape[1] for part in parts])), means, variances
 
 
-def _batch_norm(batch: Tensor, eps: float) -> nn.BatchNorm1d:
-    """A new BatchNorm whose buffers are the statistics of the last batch."""
-    return nn.BatchNorm1d(batch.shape[1], eps=eps, momentum=1.0, affine=False, dtype=torch.float64)
-
-
-@torch.no_grad()
-def _whole(batch: Tensor, values: int) -> tuple[Array, Array]:
+def _whole_statistics(batch: Tensor, values: int) -> tuple[Array, Array]:
     """Mean and biased variance of the whole batch, read from torch's buffers (C,)."""
     module = _batch_norm(batch, 1e-5)
     module(batch)
@@ -292,7 +231,15 @@ def _whole(batch: Tensor, values: int) -> tuple[Array, Array]:
     return frozen_array(module.running_mean), frozen_array(module.running_var * ((values - 1) / values))
 
 
-def _output_gap(sync: Tensor, whole: Tensor, batch: Tensor, found: ShardStatistics, eps: float) -> Gap:
-    errors = rounding_errors(batch, found.var, len(found.sizes))
-    error = output_rounding_error(whole.numpy(), found.mean, np.sqrt(found.var + eps), errors)
-    return Gap.between(sync.numpy(), whole.numpy(), error)
+def _batch_norm(batch: Tensor, eps: float) -> nn.BatchNorm1d:
+    """A new BatchNorm whose buffers are the statistics of the last batch."""
+    return nn.BatchNorm1d(batch.shape[1], eps=eps, momentum=1.0, affine=False, dtype=torch.float64)
+
+
+def _with_statistics(part: Tensor, mean: Array, var: Array, eps: float) -> Tensor:
+    return F.batch_norm(part, torch.tensor(mean), torch.tensor(var), training=False, eps=eps)
+
+
+def _alone(part: Tensor, eps: float) -> Tensor:
+    output = attempt(_batch_norm(part, eps), part)[0]
+    return torch.full_like(part, nan) if output is None else output

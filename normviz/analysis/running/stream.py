@@ -185,33 +185,26 @@ def run(stream: Stream) -> Run:
 TOLERANCES = (1e-3, 1.0)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Settling:
-    """The error of the running statistics at each step, and the step from which it is within a tolerance.
+    """The number of steps after which running_mean stays within ``tolerance`` of the true mean; None if it does not.
 
-    mean_error     |running_mean - true mean| / true standard deviation, (steps,)
-    var_error      |running_var / true variance - 1|, (steps,)
-    mean_steps     the number of steps after which mean_error stays within the tolerance; None if it does not
-    var_steps      the same for var_error
-    expected_mean_steps, expected_var_steps  the same for the expected running statistics
+    mean_steps           in this run
+    expected_mean_steps  of the expected running mean
     """
 
     tolerance: float
-    mean_error: Array
-    var_error: Array
     mean_steps: int | None
-    var_steps: int | None
     expected_mean_steps: int | None
-    expected_var_steps: int | None
 
 
 def settle(stream: Stream, tolerance: float = 0.25) -> Settling:
-    """The number of steps after which BatchNorm's buffers are within ``tolerance`` of the true statistics.
+    """The number of steps after which BatchNorm's running mean is close to the true mean.
 
-    Without drift the error of running_mean starts at 3 / 2 standard deviations, and ``(1 - momentum)**t`` of it remains
-    after t steps; the error from the noise of the batches does not decrease.
+    Without drift its expected error starts at 3 / 2 standard deviations, and ``(1 - momentum)**t`` of it remains after t steps;
+    the error from the noise of the batches does not decrease.
 
-    tolerance  0.001 to 1; of the mean in standard deviations, of the variance relative to it
+    tolerance  0.001 to 1, in standard deviations
 
     Raises NormvizError for another tolerance.
 
@@ -220,23 +213,8 @@ def settle(stream: Stream, tolerance: float = 0.25) -> Settling:
     """
     tolerance, outcome = read_number("tolerance", tolerance, *TOLERANCES), run(stream)
     deviation = np.sqrt(outcome.true_var)
-
-    def mean_error(mean: Array) -> Array:
-        return frozen_array(np.abs(mean - outcome.true_mean) / deviation)
-
-    def var_error(var: Array) -> Array:
-        return frozen_array(np.abs(var / outcome.true_var - 1))
-
-    mean, var = mean_error(outcome.running_mean), var_error(outcome.running_var)
-    return Settling(
-        tolerance,
-        mean_error=mean,
-        var_error=var,
-        mean_steps=settled(mean, tolerance),
-        var_steps=settled(var, tolerance),
-        expected_mean_steps=settled(mean_error(outcome.expected_mean), tolerance),
-        expected_var_steps=settled(var_error(outcome.expected_var), tolerance),
-    )
+    errors = (np.abs(mean - outcome.true_mean) / deviation for mean in (outcome.running_mean, outcome.expected_mean))
+    return Settling(tolerance, *(settled(error, tolerance) for error in errors))
 
 
 def settled(error: Array, tolerance: float) -> int | None:

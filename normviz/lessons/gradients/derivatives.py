@@ -20,7 +20,7 @@ from normviz.analysis.gradients.closed_form import (
     upstream,
 )
 from normviz.analysis.gradients.derivatives import MOST_ELEMENTS, MOST_IN_MATRIX, Perturbation, jacobian, perturb
-from normviz.analysis.gradients.vanishing import vanishing_input, vanishing_of
+from normviz.analysis.gradients.vanishing import vanishing_entries, vanishing_input
 from normviz.analysis.number_format import format_difference, format_number
 from normviz.figures.payload.panels import PanelValues
 from normviz.layers.errors import NormvizError
@@ -72,7 +72,7 @@ def column_sentence(e: Explanation, at: Index, form: ClosedForm) -> str:
         "The **{n}** derivatives outside are exactly 0.",
         int((form.autograd[~form.group] == 0).sum()),
     )
-    vanishing = int(vanishing_of(e, form).entries.sum())
+    vanishing = int(vanishing_entries(e, form).entries.sum())
     if not vanishing:
         return f"{moving} {outside}"
     inside = ngettext(
@@ -118,7 +118,7 @@ def column_texts(e: Explanation, form: ClosedForm, moved: Perturbation) -> Itera
     if e.norm.running:
         yield _("All derivatives except x's own vanish: running statistics do not move with x.")
         return
-    found = vanishing_of(e, form)
+    found = vanishing_entries(e, form)
     yield _(
         "A derivative inside the group vanishes if {other}; x's own vanishes if {own}.",
         other=_typeset(found.off_diagonal),

@@ -6,18 +6,19 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from normviz import Norm, NormvizError, explain
-from normviz.analysis.gradients.closed_form import closed_jacobian
+from normviz.analysis.forward import broadcast
+from normviz.analysis.gradients.closed_form import closed_column, closed_jacobian
 from normviz.analysis.gradients.derivatives import column, jacobian
-from normviz.analysis.gradients.vanishing import conditions, vanishing, vanishing_input
+from normviz.analysis.gradients.vanishing import conditions, vanishing_entries, vanishing_input
 from tests.analysis.gradients.cases import numbered
 from tests.strategies import norms, random_tensor
 
 DOUBLE = torch.float64
 
 BY_HAND = [
-    # layer, x, the input that moves, which entries vanish inside its group
-    ("LayerNorm(2)", [[3, 5]], (0, 1), [[1, 1]]),  # two elements: xhat is -1, 1, whatever they are
-    ("LayerNorm(4)", [[-1, 1, -1, 1]], (0, 1), [[1, 0, 1, 0]]),  # xhat_i xhat_j = -1 between unlike ones
+    # layer, x, the input, which entries are 0 in its group
+    ("LayerNorm(2)", [[3, 5]], (0, 1), [[1, 1]]),  # two elements: xhat is -1, 1, for every x
+    ("LayerNorm(4)", [[-1, 1, -1, 1]], (0, 1), [[1, 0, 1, 0]]),  # xhat_i xhat_j = -1 between different values
     ("LayerNorm(4)", [[0, 0, 0, 4]], (0, 3), [[1, 1, 1, 1]]),  # an outlier's xhat^2 is m - 1
     ("LayerNorm(4)", [[0, 0, 0, 4]], (0, 0), [[0, 0, 0, 1]]),
     ("LayerNorm(3)", [[-1, 0, 1]], (0, 0), [[0, 0, 0]]),  # 2/3 - 1/2; -1/3; -1/3 + 1/2
@@ -29,12 +30,15 @@ BY_HAND = [
 ]  # fmt: skip
 
 
+def vanishing(e, at, **tolerance):
+    return vanishing_entries(e, closed_column(e, at), **tolerance)
+
+
 @pytest.mark.parametrize(("layer", "x", "at", "expected"), BY_HAND)
-def test_which_entries_vanish_by_hand(layer, x, at, expected):
+def test_zero_entries_by_hand(layer, x, at, expected):
     found = vanishing(explain(layer, torch.tensor(x, dtype=DOUBLE)), at)
     assert found.entries.tolist() == [[bool(entry) for entry in row] for row in expected]
     assert found.at == at
-    assert not found.by_gamma.any()
 
 
 def test_the_conditions_in_words():
@@ -45,17 +49,17 @@ def test_the_conditions_in_words():
     assert (found.off_diagonal, found.diagonal) == conditions(Norm("n d -> n", center=False))
 
 
-def test_a_gamma_of_zero_makes_its_output_still():
+def test_a_gamma_of_zero_makes_its_entry_zero():
     module = torch.nn.LayerNorm(3, dtype=DOUBLE)
     with torch.no_grad():
         module.weight.copy_(torch.tensor([0.0, 1.0, 1.0]))
     found = vanishing(explain(module, random_tensor((2, 3), 0)), (0, 1))
-    assert found.by_gamma.tolist() == found.entries.tolist() == [[True, False, False], [False] * 3]
+    assert found.entries.tolist() == [[True, False, False], [False] * 3]
     assert found.group.tolist() == [[True] * 3, [False] * 3]
 
 
 @given(norms() | norms(running=True), st.integers(0, 100), st.data())
-def test_what_vanishes_is_small_and_the_rest_is_not(drawn, seed, data):
+def test_zero_entries_are_small_and_the_others_are_not(drawn, seed, data):
     e = numbered(*drawn, seed)
     at = tuple(data.draw(st.integers(0, size - 1)) for size in e.shape)
     found, moved = vanishing(e, at), column(e, at)
@@ -67,21 +71,23 @@ def test_what_vanishes_is_small_and_the_rest_is_not(drawn, seed, data):
 
 
 @given(norms() | norms(running=True), st.integers(0, 100), st.data())
-def test_the_conditions_hold_where_an_entry_vanishes(drawn, seed, data):
+def test_the_conditions_hold_for_zero_entries(drawn, seed, data):
     e = numbered(*drawn, seed)
     assume(not e.norm.running)
     at = tuple(data.draw(st.integers(0, size - 1)) for size in e.shape)
     found, m = vanishing(e, at), e.counts.elements_per_statistic
-    off_diagonal = found.entries & ~found.by_gamma
+    gamma, xhat = e.values.gamma, e.trace.normalized
+    off_diagonal = found.entries if gamma is None else found.entries & (broadcast(e.norm, e.shape, gamma) != 0)
+    products = xhat * xhat[at]
     own = bool(off_diagonal[at])
     off_diagonal[at] = False
     wanted = -1.0 if e.norm.center else 0.0
-    assert ((found.products - wanted).abs() <= 1e-4 * m + 1e-9)[off_diagonal].all()
+    assert ((products - wanted).abs() <= 1e-4 * m + 1e-9)[off_diagonal].all()
     if own:
-        assert abs(float(found.products[at]) - (m - 1 if e.norm.center else m)) <= 1e-4 * m + 1e-9
+        assert abs(float(products[at]) - (m - 1 if e.norm.center else m)) <= 1e-4 * m + 1e-9
 
 
-# Inputs made for it
+# Inputs that produce zero entries
 
 
 def test_the_examples_by_hand():
@@ -91,7 +97,7 @@ def test_the_examples_by_hand():
 
 
 @given(norms())
-def test_moving_the_outlier_moves_nothing(drawn):
+def test_changing_the_outlier_changes_nothing(drawn):
     norm, shape = drawn
     norm = Norm(norm.stats, center=norm.center, sizes=norm.sizes)
     x = vanishing_input(norm, shape, "outlier")
@@ -102,7 +108,7 @@ def test_moving_the_outlier_moves_nothing(drawn):
 
 
 @given(norms())
-def test_between_unlike_signs_nothing_moves(drawn):
+def test_entries_between_different_signs_are_zero(drawn):
     norm, shape = drawn
     norm = Norm(norm.stats, sizes=norm.sizes)
     e = explain(norm, torch.zeros(shape))
@@ -125,7 +131,7 @@ def test_two_elements_cancel_but_for_eps():
     assert torch.allclose(found, torch.tensor([[left, -left], [-left, left]], dtype=DOUBLE), rtol=1e-13)
 
 
-def test_the_formula_vanishes_too():
+def test_the_formula_gives_zero_too():
     e = explain("LayerNorm(6, eps=0)", vanishing_input(Norm("n d -> n"), (1, 6)))
     assert closed_jacobian(e)[:, 5].abs().max() < 1e-15
     assert jacobian(e)[:, 5].abs().max() < 1e-15
@@ -134,7 +140,7 @@ def test_the_formula_vanishes_too():
 # What is refused
 
 
-def test_examples_that_do_not_do_it():
+def test_invalid_examples():
     with pytest.raises(
         NormvizError, match=r'"signs" needs groups of an even size, and these have 3 elements\. Choose "outlier"'
     ):
@@ -148,6 +154,6 @@ def test_examples_that_do_not_do_it():
 
 
 @pytest.mark.parametrize("tolerance", [-1, 0.2, nan, "1", None, 10**400])
-def test_a_tolerance_that_is_none(tolerance):
+def test_an_invalid_tolerance(tolerance):
     with pytest.raises(NormvizError, match=r"tolerance=.* must be a number from 0 to 0\.1"):
-        vanishing(explain("LayerNorm(2)", torch.ones(1, 2)), (0, 0), tolerance)
+        vanishing(explain("LayerNorm(2)", torch.ones(1, 2)), (0, 0), tolerance=tolerance)

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from normviz import NormvizError
+from normviz.analysis.rounding.eps import by_hand
 from normviz.analysis.rounding.groups import (
     DISTANCES,
     DTYPES,
     GROUP_SIZES,
     LARGEST_DISTANCE,
     TORCH_LAYERS,
-    exact_output,
     exact_variance,
     read_eps,
     root_mean_square,
@@ -45,12 +45,6 @@ def test_the_exact_variance_is_that_of_fractions(values, dtype):
     assert exact_variance(x) == pvariance([Fraction(value) for value in x.double().tolist()])
 
 
-def test_the_exact_output_by_hand():
-    assert exact_output(torch.tensor([1.0, 1.0, 5.0, 5.0]), eps=12).tolist() == [-0.5, -0.5, 0.5, 0.5]
-    far = torch.tensor([1e7, 1e7 + 2.0])
-    assert exact_output(far, eps=3).tolist() == [-0.5, 0.5]
-
-
 def test_a_sequence_is_the_same_noise_everywhere():
     near, far = sequence("float64", 0, 64, seed=3), sequence("float64", 1e4, 64, seed=3)
     assert torch.allclose(far - 1e4, near, atol=1e-11)
@@ -71,7 +65,7 @@ def test_torchs_own_layers_take_the_group_as_one(name, dtype):
     x = sequence(dtype, 1, 64)
     y = torch_output(name, x, 0.5)
     assert y.dtype == x.dtype
-    assert torch.allclose(y.double(), exact_output(x, 0.5), rtol=0, atol=8 * torch.finfo(x.dtype).eps)
+    assert torch.allclose(y.double(), by_hand(x.double(), 0.5), rtol=0, atol=8 * torch.finfo(x.dtype).eps)
 
 
 def test_root_mean_square_by_hand():
@@ -109,6 +103,6 @@ def test_eps_and_numbers_without_an_exact_variance():
     for eps in (0, -1, 2, nan, inf, "1", None):
         with pytest.raises(NormvizError, match=r"eps=.* must be a number from 1e-30 to 1"):
             read_eps(eps)
-    for exact in (exact_variance, lambda x: exact_output(x, 1e-5)):
+    for exact in (exact_variance,):
         with pytest.raises(NormvizError, match="not finite in float16; move it closer to 0"):
             exact(sequence("float16", 1e5))

@@ -46,7 +46,8 @@ def test_a_negative_variance_by_hand():
 def test_negative_variances_make_nan():
     found = [e for seed in range(20) for e in sweep("float32", (1e6,), seed=seed) if e.negative]
     assert {e.method for e in found} == {"one_pass"}
-    assert all(e.is_nan and isnan(e.output_error) for e in found)
+    assert found
+    assert all(e.is_nan for e in found)
 
 
 def test_methods_work_along_the_last_axis():
@@ -145,7 +146,6 @@ def test_every_method_at_every_distance():
     assert {e.dtype for e in found} == {"float64"}
     for e in found:
         assert e.error == abs(e.var - e.exact) / e.exact <= 1e-9
-        assert e.output_error <= 1e-9
         assert e.output_size == pytest.approx((e.exact / (e.exact + 1e-5)) ** 0.5)
         assert not e.negative
         assert not e.is_nan
@@ -182,7 +182,6 @@ def test_far_away_the_fast_variance_fails_and_torchs_layers_do_not():
     assert found[FLAX].error > 0.5
     for name in ("two_passes", "welford", "shifted", *TORCH_LAYERS):
         assert found[name].error < 0.05
-        assert found[name].output_error < 0.1
 
 
 def test_numbers_that_all_round_to_one():

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from torch import nn
 
 from normviz.analysis.running.momentum import (
-    forgetting,
+    WEIGHS,
     half_life,
-    lag,
+    lower_forgets_sooner,
     moving_average,
     to_keras,
     to_torch,
@@ -34,7 +34,7 @@ def test_a_tenth_in_torch_is_nine_tenths_in_keras(torch_s, keras_s):
 
 
 @given(momenta)
-def test_there_and_back_again(momentum):
+def test_to_torch_inverts_to_keras(momentum):
     assert to_torch(to_keras(momentum)) == pytest.approx(momentum, abs=2e-16)
     assert to_keras(momentum) == pytest.approx(1 - momentum, abs=2e-16)
 
@@ -75,7 +75,7 @@ def test_a_moving_average_is_the_buffer_of_torch(values, momentum):
 
 @settings(max_examples=50)
 @given(series, momenta, st.sampled_from([("float64", 2e-16), ("float32", 1.2e-7)]))
-def test_both_forms_of_the_update_are_equal_but_for_rounding(values, momentum, dtype):
+def test_both_forms_of_the_update_are_equal_except_for_rounding(values, momentum, dtype):
     name, unit = dtype
     forms = two_forms(values, momentum, dtype=name)
     allowed = 4 * unit * len(values) * max(map(abs, values)) + float(np.finfo(name).tiny)
@@ -108,17 +108,13 @@ def test_after_a_half_life_half_the_weight_is_left(momentum):
     assert half_life(to_keras(momentum), "keras") == pytest.approx(half_life(momentum), rel=1e-9)
 
 
-def test_lower_momentum_forgets_sooner_in_keras_and_later_in_torch():
-    keras, flax, of_torch = forgetting("keras"), forgetting("flax"), forgetting("torch")
-    assert (keras.weighs, keras.lower_forgets_sooner) == ("old", True)
-    assert (flax.weighs, flax.lower_forgets_sooner) == ("old", True)
-    assert (of_torch.weighs, of_torch.lower_forgets_sooner) == ("new", False)
-    assert keras.momentum.tolist() == of_torch.momentum.tolist() == [0.01, 0.1, 0.5, 0.9, 0.99]
-    assert keras.half_life == pytest.approx(of_torch.half_life[::-1], rel=1e-9)
+@pytest.mark.parametrize(("framework", "sooner"), [("keras", True), ("flax", True), ("torch", False)])
+def test_lower_momentum_forgets_sooner_where_it_multiplies_the_old_value(framework, sooner):
+    assert lower_forgets_sooner(framework) == sooner == (WEIGHS[framework] == "old")
 
 
-def test_an_old_value_is_forgotten_as_the_claim_is_judged():
-    """One value of 1 and then zeros: what is left of it, really fed to the moving average."""
+def test_the_half_life_agrees_with_a_moving_average_of_one_value():
+    """One value of 1 and then zeros."""
     left = {momentum: moving_average([1] + [0] * 9, momentum)[-1] / momentum for momentum in (0.1, 0.5)}
     assert left[0.1] == pytest.approx(0.9**9)
     assert left[0.5] == pytest.approx(0.5**9)
@@ -142,32 +138,23 @@ def test_the_weights_make_the_moving_average(values, momentum):
     )
 
 
-LAGS = [(0.1, 1, 9), (0.5, 2, 2), (1, 5, 0), (0.25, -1, -3), (0, 1, inf), (None, -1, -inf), (0, 0, 0), (None, 0, 0)]
-
-
-@pytest.mark.parametrize(("momentum", "drift", "behind"), LAGS)
-def test_how_far_a_running_mean_stays_behind(momentum, drift, behind):
-    assert lag(momentum, drift) == behind
-
-
 @pytest.mark.parametrize("momentum", [0.05, 0.1, 0.5, 1])
-def test_the_lag_is_what_a_long_run_shows(momentum):
+def test_the_lag_behind_a_drifting_mean(momentum):
     outcome = run(Stream(momentum=momentum, drift=0.5, steps=500))
-    assert outcome.true_mean[-1] - outcome.expected_mean[-1] == pytest.approx(lag(momentum, 0.5), rel=1e-6, abs=1e-9)
+    lag = 0.5 * (1 - momentum) / momentum
+    assert outcome.true_mean[-1] - outcome.expected_mean[-1] == pytest.approx(lag, rel=1e-6, abs=1e-9)
 
 
 WRONG = [
+    (lambda: lower_forgets_sooner("torch", [0.1, 3]), "momentum=3 must be a number from 0 to 1"),
+    (lambda: lower_forgets_sooner(["torch"]), "framework=['torch'] must be torch, keras or flax."),
     (lambda: to_keras(None), "momentum=None, a cumulative average, exists only in torch; give a number from 0 to 1."),
     (lambda: to_torch(1.5), "momentum=1.5 must be a number from 0 to 1."),
     (lambda: to_keras("0.1"), "momentum='0.1' must be a number from 0 to 1."),
     (lambda: half_life(0.5, "jax"), "framework='jax' must be torch, keras or flax."),
     (lambda: half_life(None, "keras"), "momentum=None must be a number from 0 to 1."),
     (lambda: half_life(2), "momentum=2 must be a number from 0 to 1, or None for a cumulative average."),
-    (lambda: forgetting("torch", [0.1]), "momenta=[0.1] must be at least two different numbers from 0 to 1."),
-    (lambda: forgetting("torch", [0.1, 3]), "momentum=3.0 must be a number from 0 to 1"),
-    (lambda: forgetting(["torch"]), "framework=['torch'] must be torch, keras or flax."),
     (lambda: weights(0.1, 0), "steps=0 must be a whole number from 1 to 10,000."),
-    (lambda: lag(0.1, inf), "drift=inf must be a number from -1e+12 to 1e+12."),
     (lambda: moving_average([[1, 2]], 0.1), "values has the shape (1, 2); give one number for each step"),
     (lambda: moving_average([1], 0.1, start=inf), "start=inf must be a number"),
     (lambda: moving_average([1] * 10_001, 0.1), "values has 10,001 numbers; give 1 to 10,000 numbers."),
@@ -177,7 +164,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("call", "words"), WRONG)
-def test_what_cannot_be_asked(call, words):
+def test_invalid_arguments(call, words):
     with pytest.raises(NormvizError, match=re.escape(words)):
         call()
 

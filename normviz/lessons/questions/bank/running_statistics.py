@@ -7,7 +7,7 @@ from math import prod
 from normviz.analysis.examples import from_values
 from normviz.analysis.explanation import describe
 from normviz.analysis.running.modes import train_and_eval
-from normviz.analysis.running.momentum import forgetting, half_life, to_keras, to_torch, two_forms, weights
+from normviz.analysis.running.momentum import half_life, lower_forgets_sooner, to_keras, to_torch, two_forms, weights
 from normviz.analysis.running.stream import START_MEAN, START_VAR, TRUE_MEAN, TRUE_VAR, Stream, follow, run, settle
 from normviz.layers.layer import Layer
 from normviz.lessons.questions.facts import keras_default, module_of, only, which
@@ -83,7 +83,7 @@ def momentum_and_forgetting() -> Facts:
         "old_high": half_life(high, "keras"),
         "new_low": half_life(low, "torch"),
         "new_high": half_life(high, "torch"),
-        "right": which(old=forgetting("keras").lower_forgets_sooner, new=forgetting("torch").lower_forgets_sooner),
+        "right": which(old=lower_forgets_sooner("keras"), new=lower_forgets_sooner("torch")),
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from normviz.analysis.examples import example
 from normviz.analysis.explanation import describe
 from normviz.analysis.forward import largest_difference
-from normviz.analysis.running.accumulation import accumulate
+from normviz.analysis.running.accumulation import accumulation_difference
 from normviz.analysis.running.modes import one_example
 from normviz.analysis.running.sampling import Sequences, SmallBatches, per_step, spread
 from normviz.analysis.running.shards import even_sizes, shard
@@ -120,12 +120,12 @@ def devices() -> Facts:
 def gpus() -> Facts:
     x = example("scales", (26, 2), ("n", "c"))
     sizes = even_sizes(26, 2)
-    parts, accumulated = shard(x.double(), sizes), accumulate("BatchNorm1d(2)", x, sizes)
+    parts = shard(x.double(), sizes)
     return {
         "devices": len(sizes),
         "values": int(parts.counts[0]),
         "apart": parts.shard_difference,
         "sync": parts.output_gap.largest,
-        "accumulated": accumulated.output_difference,
+        "accumulated": accumulation_difference("BatchNorm1d(2)", x, sizes),
         "right": int(parts.counts[0]),
     }
