@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from math import prod
 from typing import Any
 
 import torch
+from hypothesis import assume
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from normviz import Explanation, NormvizWarning, explain
+from normviz.analysis.explanation import describe
 from normviz.layers.catalogue import KINDS, Argument, Kind
+from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 
@@ -147,3 +151,23 @@ def explained(layer: Any, shape: Shape, seed: int = 0) -> Explanation:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NormvizWarning)
         return explain(layer, random_tensor(shape, seed + 1))
+
+
+@contextmanager
+def reject_single_values() -> Iterator[None]:
+    """Hypothesis draws again if torch raises an error because a variance would be that of one value."""
+    try:
+        yield
+    except NormvizError as error:
+        assume("Expected more than 1" not in str(error))
+        raise
+
+
+def describe_or_reject(layer: Any, x: Any) -> Explanation:
+    with reject_single_values():
+        return describe(layer, x)
+
+
+def explained_or_reject(layer: Any, shape: Shape, seed: int = 0) -> Explanation:
+    with reject_single_values():
+        return explained(layer, shape, seed)

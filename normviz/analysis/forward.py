@@ -257,8 +257,7 @@ class _Recipe:
 
 @lru_cache(maxsize=1024)
 def _recipe(norm: Norm, shape: tuple[int, ...], axes: tuple[str, ...]) -> _Recipe:
-    pattern, sizes, parts = norm.pattern, norm.axis_sizes(shape), dict(zip(norm.axes, norm.pattern.left, strict=True))
-    names = [part for axis in axes for part in parts.get(axis, (axis,))]
+    pattern, sizes, names = norm.pattern, norm.axis_sizes(shape), norm.pattern_names(axes)
     full = {part for axis in pattern.left if set(axis) & set(names) for part in axis}
     return _Recipe(
         split=tuple(sizes[name] for name in names),

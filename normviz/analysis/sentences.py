@@ -92,13 +92,13 @@ def _parameters(e: Explanation) -> str:
 
 def _place(e: Explanation) -> str:
     """What there is one gamma for, and which elements use it."""
-    named, parts = e.norm.gamma_axes, dict(zip(e.norm.axes, e.norm.pattern.left, strict=True))
-    names = {part for name in named for part in parts.get(name, (name,))}
+    named = e.norm.gamma_axes
+    names = set(e.norm.pattern_names(named))
     used = _elements_per_parameter(e)
     if names and names == set(e.norm.pattern.reduced):
         inner = len(named) == 1 and named[0] in e.axes[:-1]
         kind = axis_nouns(named[0], e.axes)[0] if inner else _("normalized element")
-        others = [name for axis in e.axes for name in _without(axis, parts[axis], names)]
+        others = [name for axis in e.axes for name in _without(axis, e.norm.parts[axis], names)]
         if not others:
             return _("one per {axes}", axes=kind)
         return _("one per {axes}, {shared}", axes=kind, shared=_shared(e, others))

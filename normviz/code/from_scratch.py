@@ -126,8 +126,7 @@ def _broadcast(e: Explanation, value: str, kept: tuple[str, ...], library: Libra
     """A parameter or a statistic in a shape that broadcasts over x, whose split axes are reshaped."""
     norm = e.norm
     sizes, names = norm.axis_sizes(e.shape), norm.pattern.names
-    whole = dict(zip(norm.axes, norm.pattern.left, strict=True))
-    parts = tuple(part for name in kept for part in whole.get(name, (name,)))
+    parts = norm.pattern_names(kept)
     if parts == names[len(names) - len(parts) :] and parts == kept:
         return value
     order = tuple(parts.index(name) for name in names if name in parts)

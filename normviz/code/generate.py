@@ -48,8 +48,7 @@ def torch_call(e: Explanation) -> str:
 def einops(e: Explanation) -> str:
     norm = e.norm
     sizes = norm.axis_sizes(e.shape)
-    whole = dict(zip(norm.axes, norm.pattern.left, strict=True))
-    gamma = tuple(part for name in norm.gamma_axes for part in whole.get(name, (name,)))
+    gamma = norm.pattern_names(norm.gamma_axes)
     left = norm.stats.split(" ->")[0]
 
     def back(value: str, kept: tuple[str, ...], source: str) -> str:
@@ -73,7 +72,7 @@ def einops(e: Explanation) -> str:
     else:
         body = [f"mean_square = {mean('x**2')}"]
     grouped = " ".join(
-        name if len(whole.get(name, (name,))) == 1 else f"({' '.join(whole[name])})" for name in norm.gamma_axes
+        f"({' '.join(norm.parts[name])})" if len(norm.parts.get(name, ())) > 1 else name for name in norm.gamma_axes
     )
     body += normalize_lines(e, TORCH, lambda name: back(name, gamma, grouped))
     return program(e, TORCH, body, "from einops import reduce, repeat")

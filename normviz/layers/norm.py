@@ -91,6 +91,15 @@ class Norm:
         names = dict(zip(split, chain(whole, free), strict=False))
         return tuple(names.get(axis, axis[0]) for axis in self.pattern.left)
 
+    @cached_property
+    def parts(self) -> Mapping[str, tuple[str, ...]]:
+        """The names in the pattern of each axis of x: ``("g", "k")`` of a split axis, else the axis itself."""
+        return dict(zip(self.axes, self.pattern.left, strict=True))
+
+    def pattern_names(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """``names`` with each whole split axis replaced by its parts."""
+        return tuple(part for name in names for part in self.parts.get(name, (name,)))
+
     @property
     def split_sizes(self) -> dict[str, int]:
         """``sizes`` as a dictionary."""

@@ -106,7 +106,7 @@ def assert_agrees(module, x, gamma, beta, dout, out, gradients, sigma):
         assert np.abs(found - wanted.numpy()).max() <= allowed * scale
 
 
-def test_it_is_the_backward_pass_of_any_norm():
+def test_the_backward_functions_agree_with_the_closed_form():
     x, gamma, beta, dout = numbers(4, 3, 0)
     for text, forward_, back in (
         ("LayerNorm(3)", layernorm_forward, layernorm_backward),
@@ -122,7 +122,7 @@ def test_it_is_the_backward_pass_of_any_norm():
             assert np.allclose(one, other, rtol=1e-12, atol=1e-14)
 
 
-def test_training_and_test_are_the_same_for_layer_normalization_alone():
+def test_only_layer_normalization_is_the_same_in_training_and_test():
     x, gamma, beta, _ = numbers(4, 3, 0)
     by_mode = [layernorm_forward(x, gamma, beta, {"mode": mode})[0] for mode in ("train", "test")]
     assert np.array_equal(*by_mode)
@@ -130,7 +130,7 @@ def test_training_and_test_are_the_same_for_layer_normalization_alone():
     assert not np.allclose(*by_mode)
 
 
-def test_rows_are_normalized_and_scaled_rows_are_not():
+def test_rows_of_xhat_are_normalized_and_rows_of_the_output_are_not():
     """Each row of xhat has mean 0 and variance 1; once gamma differs by column, the output's rows have not."""
     x, gamma, beta, _ = numbers(4, 50, 0)
     out, cache = layernorm_forward(x, gamma, beta, {})
@@ -140,7 +140,7 @@ def test_rows_are_normalized_and_scaled_rows_are_not():
     assert np.ptp(out.var(axis=1)) > 0.01
 
 
-def test_nothing_is_changed_but_the_running_averages():
+def test_only_the_running_averages_change():
     x, gamma, beta, dout = numbers(4, 3, 0)
     copies = [value.copy() for value in (x, gamma, beta, dout)]
     bn_param = {"mode": "train"}
@@ -150,7 +150,7 @@ def test_nothing_is_changed_but_the_running_averages():
     assert all(np.array_equal(*pair) for pair in zip(copies, (x, gamma, beta, dout), strict=True))
 
 
-def test_extremes():
+def test_one_element_eps_zero_and_the_largest_x():
     out, cache = layernorm_forward([[5.0]], [2], [3], {})
     assert out.tolist() == [[3]]
     assert layernorm_backward([[1.0]], cache)[0].tolist() == [[0]]
@@ -179,7 +179,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("x", "gamma", "param", "words"), REFUSED, ids=range(len(REFUSED)))
 @pytest.mark.parametrize("forward_", [layernorm_forward, batchnorm_forward])
-def test_what_is_refused(forward_, x, gamma, param, words):
+def test_invalid_arguments_raise_errors(forward_, x, gamma, param, words):
     with pytest.raises(NormvizError, match=words):
         forward_(x, gamma, gamma, {"mode": "train"} | param)
 
@@ -197,12 +197,12 @@ REFUSED_BY_BATCH_NORM = [
 
 
 @pytest.mark.parametrize(("bn_param", "words"), REFUSED_BY_BATCH_NORM, ids=range(len(REFUSED_BY_BATCH_NORM)))
-def test_what_batch_normalization_refuses(bn_param, words):
+def test_invalid_arguments_of_batch_normalization_raise_errors(bn_param, words):
     with pytest.raises(NormvizError, match=words):
         batchnorm_forward(X, np.ones(3), np.ones(3), bn_param)
 
 
-def test_dout_of_another_shape():
+def test_a_dout_of_another_shape_raises_an_error():
     for back, cache in (
         (layernorm_backward, layernorm_forward(X, np.ones(3), np.ones(3), {})[1]),
         (batchnorm_backward, batchnorm_forward(X, np.ones(3), np.ones(3), {"mode": "train"})[1]),

@@ -24,7 +24,7 @@ PATTERNS = [
 
 
 @pytest.mark.parametrize(("text", "left", "right", "reduced"), PATTERNS)
-def test_a_pattern_names_the_axes_of_x_then_those_it_keeps(text, left, right, reduced):
+def test_a_pattern_has_the_axes_of_x_and_the_kept_axes(text, left, right, reduced):
     pattern = Pattern.parse(text)
     assert (pattern.left, pattern.right, pattern.reduced) == (left, right, reduced)
     assert pattern.rank == len(left)
@@ -46,7 +46,7 @@ def test_sizes_follow_from_the_shape(text, shape, known, sizes):
 
 
 @pytest.mark.parametrize("text", ["n c->n", " n  c -> n ", "n\tc\n->\nn", "n (c) -> n"])
-def test_spaces_and_brackets_around_one_name_mean_nothing(text):
+def test_spaces_and_brackets_around_one_name_change_nothing(text):
     assert Pattern.parse(text) == Pattern.parse("n c -> n")
 
 
@@ -89,13 +89,13 @@ ILLEGAL = [
 
 
 @pytest.mark.parametrize(("text", "message"), ILLEGAL)
-def test_what_is_no_pattern_is_refused_with_the_rule(text, message):
+def test_an_invalid_pattern_raises_an_error_with_the_rule(text, message):
     with pytest.raises(NormvizError, match=re.escape(message)):
         Pattern.parse(text)
 
 
 @pytest.mark.parametrize("name", ["tensor", "pattern", "reduction"])
-def test_the_names_of_the_arguments_of_einops_are_no_axis_names(name):
+def test_argument_names_of_einops_are_not_axis_names(name):
     with pytest.raises(NormvizError, match=f"has '{name}' where an axis name belongs"):
         Pattern.parse(f"n {name} -> n")
 
@@ -135,19 +135,19 @@ MISFITS = [
 
 
 @pytest.mark.parametrize(("text", "shape", "known", "message"), MISFITS)
-def test_a_shape_that_the_pattern_does_not_take_is_refused(text, shape, known, message):
+def test_a_shape_that_does_not_fit_the_pattern_raises_an_error(text, shape, known, message):
     with pytest.raises(NormvizError, match=re.escape(message)):
         Pattern.parse(text).sizes(shape, known)
 
 
 @given(norms())
-def test_a_pattern_survives_being_written(drawn):
+def test_the_text_of_a_pattern_parses_to_the_pattern(drawn):
     norm, _ = drawn
     assert Pattern.parse(str(norm.pattern)) == norm.pattern
 
 
 @given(norms())
-def test_einops_reads_the_same_sizes(drawn):
+def test_einops_gives_the_same_sizes(drawn):
     norm, shape = drawn
     sizes = norm.pattern.sizes(shape, norm.split_sizes)
     counted = reduce(np.ones(shape), norm.stats, "sum", **norm.split_sizes)
@@ -156,23 +156,23 @@ def test_einops_reads_the_same_sizes(drawn):
 
 
 @given(st.text(max_size=40) | st.text("nchw() ->gk1_A.", max_size=40))
-def test_any_text_is_a_pattern_or_a_normviz_error(text):
+def test_any_text_gives_a_pattern_or_a_normviz_error(text):
     with contextlib.suppress(NormvizError):
         assert Pattern.parse(Pattern.parse(text).__str__()) == Pattern.parse(text)
 
 
 @pytest.mark.parametrize(("text", "names"), [("c h w", ("c", "h", "w")), ("", ()), ("  d1 ", ("d1",))])
-def test_names_are_parted_by_spaces(text, names):
+def test_names_are_separated_by_spaces(text, names):
     assert parse_names(text) == names
 
 
 @pytest.mark.parametrize("text", ["c H", "c,h", "(g k)", "c 1", "é"])
-def test_a_word_that_is_no_name_is_refused(text):
+def test_an_invalid_name_raises_an_error(text):
     with pytest.raises(NormvizError, match=f"is not an axis name in .*; {NAMES_ARE}.*, as in 'c h w'"):
         parse_names(text)
 
 
-def test_check_names_says_where_and_which_axes_there_are():
+def test_check_names_reports_the_source_and_the_axes():
     check_names(("c", "n"), ("n", "c"), "params 'c n'")
     with pytest.raises(
         NormvizError, match=re.escape("params 'z' names 'z', which is not an axis of x; its axes are n c.")
@@ -192,7 +192,7 @@ LAYOUTS = [
 
 
 @pytest.mark.parametrize(("text", "axes"), LAYOUTS)
-def test_a_layout_is_a_letter_for_each_axis(text, axes):
+def test_a_layout_has_one_letter_for_each_axis(text, axes):
     assert parse_layout(text, len(axes)) == axes
     assert layout_text(axes) == text.upper()
 
@@ -212,13 +212,13 @@ ILLEGAL_LAYOUTS = [
 
 
 @pytest.mark.parametrize(("text", "rank", "message"), ILLEGAL_LAYOUTS)
-def test_an_illegal_layout_is_refused_with_the_rule(text, rank, message):
+def test_an_invalid_layout_raises_an_error_with_the_rule(text, rank, message):
     with pytest.raises(NormvizError, match=re.escape(message)):
         parse_layout(text, rank)
 
 
 @given(st.text(max_size=20), st.integers(0, 6))
-def test_any_text_is_a_layout_of_that_rank_or_a_normviz_error(text, rank):
+def test_any_text_gives_a_layout_of_that_rank_or_a_normviz_error(text, rank):
     try:
         axes = parse_layout(text, rank)
     except NormvizError:
@@ -240,12 +240,12 @@ def test_an_echo_is_short_and_on_one_line(value, text):
     assert echo(value) == text
 
 
-def test_a_number_too_long_for_python_to_print_has_an_echo_all_the_same():
+def test_an_int_too_long_for_python_to_print_has_an_echo():
     assert echo(10**5000) == "a value too long to print"
 
 
 @pytest.mark.parametrize(
     ("values", "last", "phrase"), [([1], "or", "1"), ([1, 2], "or", "1 or 2"), (["a", "b", "c"], "and", "a, b and c")]
 )
-def test_a_list_reads_as_a_phrase(values, last, phrase):
+def test_listed_joins_values_to_a_phrase(values, last, phrase):
     assert listed(values, last) == phrase

@@ -41,7 +41,7 @@ FITTED = [
 
 
 @pytest.mark.parametrize(("layer", "shape", "layout", "expected"), FITTED)
-def test_sizes_come_from_the_shape_and_all_else_is_kept(layer, shape, layout, expected):
+def test_refit_changes_only_the_sizes(layer, shape, layout, expected):
     assert str(refit(Layer.parse(layer), shape, parse_layout(layout, len(shape)))) == expected
 
 
@@ -60,7 +60,7 @@ OF_FAMILY = [
 
 
 @pytest.mark.parametrize(("family", "shape", "layout", "expected"), OF_FAMILY)
-def test_the_layer_of_a_family_on_a_shape(family, shape, layout, expected):
+def test_the_default_layer_of_a_family(family, shape, layout, expected):
     assert str(default_layer(family, shape, parse_layout(layout, len(shape)))) == expected
 
 
@@ -74,13 +74,13 @@ NO_LAYER = [
 
 
 @pytest.mark.parametrize(("family", "layout", "message"), NO_LAYER)
-def test_a_rank_that_no_layer_of_the_family_takes_is_refused(family, layout, message):
+def test_a_rank_that_no_layer_of_the_family_takes_raises_an_error(family, layout, message):
     with pytest.raises(NormvizError, match=re.escape(message)):
         kind_for(family, parse_layout(layout, len(layout)))
 
 
 @given(layers_that_fit(), shapes())
-def test_a_fitted_layer_takes_the_shape(drawn, shape):
+def test_a_refitted_layer_takes_the_shape(drawn, shape):
     layer, _ = drawn
     axes = parse_layout("NCDHWL"[: len(shape)], len(shape))
     try:
@@ -97,14 +97,14 @@ def test_a_fitted_layer_takes_the_shape(drawn, shape):
 
 
 @given(layers_that_fit())
-def test_a_layer_that_fits_is_fitted_as_it_is(drawn):
+def test_refit_does_not_change_a_layer_that_fits(drawn):
     layer, shape = drawn
     assert refit(layer, shape, parse_layout(layer.kind.layout(len(shape)), len(shape))) == layer
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 @given(shape=shapes())
-def test_the_layer_of_a_family_takes_the_shape(family, shape):
+def test_the_default_layer_takes_the_shape(family, shape):
     assume(any(kind.takes_rank(len(shape)) for kind in FAMILIES[family]))
     assert takes(default_layer(family, shape, parse_layout("NCDHWL"[: len(shape)], len(shape))), shape)
 
@@ -217,11 +217,11 @@ LARGE = [
 
 
 @pytest.mark.parametrize(("norm", "shape", "text"), LARGE)
-def test_the_torch_layer_of_a_norm_is_found_at_any_size_and_soon(norm, shape, text):
+def test_the_torch_layer_of_a_huge_norm_is_found_in_few_calls(norm, shape, text):
     found = cost(lambda: torch_layer(norm, shape))
     assert (None if found.answer is None else str(found.answer)) == text
     assert found.calls < 20_000
 
 
-def test_every_family_has_kinds():
+def test_every_kind_has_a_family():
     assert {kind.family for kind in KINDS.values()} == set(FAMILIES)

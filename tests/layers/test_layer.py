@@ -44,7 +44,7 @@ PATTERNS = [
 
 
 @pytest.mark.parametrize(("text", "axes", "stats", "params"), PATTERNS)
-def test_a_layer_is_two_patterns(text, axes, stats, params):
+def test_a_layer_has_two_patterns(text, axes, stats, params):
     norm = Layer.parse(text).norm(axes)
     assert (norm.stats, norm.params) == (stats, params)
 
@@ -70,7 +70,7 @@ FACTS = [
 
 
 @pytest.mark.parametrize(("text", "center", "bias", "eps", "running", "buffers"), FACTS)
-def test_the_facts_of_a_layer_are_those_of_its_call(text, center, bias, eps, running, buffers):
+def test_a_layer_has_the_facts_of_its_arguments(text, center, bias, eps, running, buffers):
     layer = Layer.parse(text)
     norm = layer.norm(("n", "c", "l") if "Instance" in text else ("n", "c"))
     assert (norm.center, norm.bias, norm.eps, norm.running) == (center, bias, eps, running)
@@ -97,25 +97,25 @@ WRITTEN = [
 
 
 @pytest.mark.parametrize(("text", "written"), WRITTEN)
-def test_text_is_read_and_written_short(text, written):
+def test_text_is_parsed_and_written_without_defaults(text, written):
     assert str(Layer.parse(text)) == written
     assert Layer.parse(written) == Layer.parse(text)
 
 
 @given(layers_that_fit())
-def test_a_layer_survives_being_written(drawn):
+def test_the_text_of_a_layer_parses_to_the_layer(drawn):
     layer, _ = drawn
     assert Layer.parse(str(layer)) == layer
 
 
 @given(norms())
-def test_a_norm_survives_being_written(drawn):
+def test_the_text_of_a_norm_parses_to_the_norm(drawn):
     norm, _ = drawn
     assert Layer.parse(repr(norm)) == norm
 
 
 @given(layers_that_fit(IN_TORCH))
-def test_a_module_of_torch_is_read_back_from_its_attributes(drawn):
+def test_a_layer_is_read_from_its_torch_module(drawn):
     layer, _ = drawn
     if not layer.affine:
         layer = layer.with_(
@@ -125,7 +125,7 @@ def test_a_module_of_torch_is_read_back_from_its_attributes(drawn):
 
 
 @given(layers_that_fit(IN_TORCH))
-def test_torch_writes_the_same_call(drawn):
+def test_the_torch_module_has_the_arguments(drawn):
     layer, _ = drawn
     module = layer.module()
     for name, value in layer.given.items():
@@ -153,11 +153,11 @@ OF = [
 
 
 @pytest.mark.parametrize(("module", "text"), OF)
-def test_a_module_is_written_as_its_call(module, text):
+def test_a_module_is_written_as_a_call(module, text):
     assert str(Layer.of(module)) == text
 
 
-def test_a_batch_norm_whose_flag_was_changed_is_what_its_forward_does():
+def test_running_statistics_are_those_of_torchs_forward_whatever_the_flag():
     module = nn.BatchNorm2d(3).eval()
     module.track_running_stats = False
     assert Layer.of(module).running
@@ -174,7 +174,7 @@ class Named(nn.LayerNorm):
     """A subclass that only has another name."""
 
 
-def test_a_subclass_with_a_forward_of_its_own_is_refused():
+def test_a_subclass_that_overrides_forward_raises_an_error():
     assert str(Layer.of(Named(3))) == "LayerNorm([3])"
     with pytest.raises(
         NormvizError,
@@ -186,7 +186,7 @@ def test_a_subclass_with_a_forward_of_its_own_is_refused():
         Layer.of(Own(3))
 
 
-def test_a_module_with_a_beta_and_no_gamma_is_refused():
+def test_a_module_with_a_beta_and_no_gamma_raises_an_error():
     module = nn.LayerNorm(3)
     module.weight = None
     message = "this LayerNorm has a beta and no gamma; give it a weight of ones, or describe it with a Norm."
@@ -201,14 +201,14 @@ LAYERS_OF_TORCH = (
 
 
 @pytest.mark.parametrize("module", [nn.Linear(2, 3), nn.LocalResponseNorm(2), nn.Sequential(nn.LayerNorm(3))])
-def test_a_module_that_is_no_normalization_layer_is_refused(module):
+def test_another_module_raises_an_error(module):
     name = type(module).__name__
     message = f"{name} is not a normalization layer of torch.nn; give a Norm, or {LAYERS_OF_TORCH}."
     with pytest.raises(NormvizError, match=re.escape(message)):
         Layer.of(module)
 
 
-def test_a_lazy_module_without_its_sizes_is_refused():
+def test_a_lazy_module_raises_an_error():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch: "Lazy modules are a new feature"
         module = nn.LazyBatchNorm2d()
@@ -216,14 +216,14 @@ def test_a_lazy_module_without_its_sizes_is_refused():
         Layer.of(module)
 
 
-def test_a_layer_that_torch_lacks_has_no_module():
+def test_a_layer_that_torch_does_not_have_has_no_module():
     with pytest.raises(
         NormvizError, match=re.escape("torch.nn has no DimNorm; its 'torch-scratch' code does the same.")
     ):
         Layer.parse("DimNorm(3)").module()
 
 
-def test_a_changed_layer_is_another_value():
+def test_with_returns_a_changed_copy():
     layer = Layer.parse("BatchNorm2d(3)")
     assert str(layer.with_(training=False, momentum=None)) == "BatchNorm2d(3, momentum=None).eval()"
     assert str(layer) == "BatchNorm2d(3)"
@@ -250,19 +250,19 @@ LAYOUTS = [
 
 
 @pytest.mark.parametrize(("name", "layouts"), LAYOUTS)
-def test_the_default_layout_is_what_the_layer_means_by_the_rank(name, layouts):
+def test_the_default_layout_for_each_rank(name, layouts):
     for rank, layout in enumerate(layouts, start=1):
         assert KINDS[name].takes_rank(rank) == (layout is not None)
         if layout:
             assert KINDS[name].layout(rank) == layout
 
 
-def test_dim_beyond_the_rank_is_refused():
+def test_a_dim_outside_the_rank_raises_an_error():
     with pytest.raises(NormvizError, match="dim=2 is not an axis of a tensor of rank 2; give one from -2 to 1"):
         Layer.parse("DimNorm(3, dim=2)").norm(ND)
 
 
 @pytest.mark.parametrize("word", ["training", "name", "cls", "self", "positional", "named"])
-def test_a_word_of_ours_is_no_argument_of_a_text(word):
+def test_a_parameter_of_our_functions_is_not_an_argument_of_the_layer(word):
     with pytest.raises(NormvizError, match=f"LayerNorm has no argument '{word}'; it takes normalized_shape, eps,"):
         Layer.parse(f"LayerNorm(4, {word}=1)")

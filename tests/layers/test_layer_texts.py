@@ -77,13 +77,13 @@ ILLEGAL = [
 
 
 @pytest.mark.parametrize(("text", "message"), ILLEGAL)
-def test_an_illegal_call_is_refused_with_the_rule(text, message):
+def test_an_invalid_call_raises_an_error_with_the_rule(text, message):
     with pytest.raises(NormvizError, match=re.escape(message)):
         Layer.parse(text)
 
 
 @pytest.mark.parametrize("value", [None, 3, ["LayerNorm(3)"], b"LayerNorm(3)"])
-def test_what_is_no_text_is_refused(value):
+def test_a_value_that_is_not_a_text_raises_an_error(value):
     with pytest.raises(NormvizError, match="is not a layer; write a constructor with literals"):
         Layer.parse(value)
 
@@ -164,13 +164,13 @@ LEGAL_AFTER_ALL = {"LayerNorm(3) # eval"}
 
 
 @pytest.mark.parametrize("text", [text for text in HOSTILE if text not in LEGAL_AFTER_ALL], ids=range(len(HOSTILE) - 1))
-def test_hostile_text_is_refused_and_never_run(text):
+def test_hostile_text_raises_an_error_and_is_not_run(text):
     with pytest.raises(NormvizError):
         Layer.parse(text)
     assert not hasattr(sys, "stolen")
 
 
-def test_hostile_text_is_refused_near_the_end_of_the_stack_too():
+def test_hostile_text_raises_an_error_near_the_recursion_limit():
     def deep(levels):
         if levels:
             return deep(levels - 1)
@@ -185,7 +185,7 @@ def test_hostile_text_is_refused_near_the_end_of_the_stack_too():
 
 @given(st.text(max_size=60) | st.text("LayerNorm()[]3,=e-'*.: \n", max_size=60))
 @example("LayerNorm(\\")
-def test_any_text_is_a_layer_or_a_normviz_error(text):
+def test_any_text_gives_a_layer_or_a_normviz_error(text):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)
         with contextlib.suppress(NormvizError):
@@ -196,7 +196,7 @@ def test_any_text_is_a_layer_or_a_normviz_error(text):
 @given(
     value=st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.lists(st.integers(-1, 5))
 )
-def test_any_literal_is_an_argument_or_a_normviz_error(name, value):
+def test_any_literal_gives_an_argument_or_a_normviz_error(name, value):
     usual = Layer.make(name, *[2 for argument in KINDS[name].arguments if argument.takes in ("size", "shape")]).given
     for argument in KINDS[name].arguments:
         try:

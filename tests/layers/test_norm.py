@@ -50,7 +50,7 @@ GAMMA = [
 
 
 @pytest.mark.parametrize(("params", "axes", "bias"), GAMMA)
-def test_none_is_no_gamma_and_the_empty_text_is_one_scalar(params, axes, bias):
+def test_params_none_is_no_gamma_and_an_empty_text_is_one_scalar(params, axes, bias):
     norm = Norm("n c h -> n", params)
     assert (norm.gamma_axes, norm.bias) == (axes, bias)
 
@@ -73,13 +73,13 @@ WRITTEN = [
 
 
 @pytest.mark.parametrize(("norm", "as_code", "in_words"), WRITTEN)
-def test_a_norm_is_written_as_code_and_in_words(norm, as_code, in_words):
+def test_a_norm_is_written_as_code_and_as_a_description(norm, as_code, in_words):
     assert repr(norm) == as_code
     assert str(norm) == in_words
 
 
 @given(st.booleans().flatmap(norms))
-def test_the_code_of_a_norm_makes_an_equal_norm(drawn):
+def test_the_repr_of_a_norm_evaluates_to_an_equal_norm(drawn):
     norm, _ = drawn
     again = eval(repr(norm), {"Norm": Norm})
     assert again == norm
@@ -94,7 +94,7 @@ def test_names_and_sizes_fit_the_shape(drawn):
     assert tuple(sizes[name] for name in norm.axes) == shape
 
 
-def test_norms_are_equal_when_their_facts_are():
+def test_norms_with_the_same_facts_are_equal():
     assert Norm("n c->n", "c") == Norm(" n c -> n", " c ")
     assert Norm("n (g k) -> g", sizes={"g": 2}) == Norm("n (g k) -> g", sizes=(("g", 2),))
     assert Norm("n c -> n", "c") != Norm("n c -> n", "c", bias=False)
@@ -142,12 +142,12 @@ ILLEGAL = [
 
 
 @pytest.mark.parametrize(("changed", "message"), ILLEGAL)
-def test_what_is_no_norm_is_refused_with_the_rule(changed, message):
+def test_an_invalid_norm_raises_an_error_with_the_rule(changed, message):
     with pytest.raises(NormvizError, match=re.escape(message)):
         Norm(**({"stats": "n c h -> n", "params": "c"} | changed))
 
 
-def test_a_shape_that_does_not_fit_is_refused():
+def test_a_shape_that_does_not_fit_raises_an_error():
     with pytest.raises(NormvizError, match=re.escape("has rank 2 and x has rank 3, shape (1, 2, 3)")):
         Norm("n c -> n").axis_sizes((1, 2, 3))
     with pytest.raises(NormvizError, match="an axis of size 6 cannot be split by g=4"):

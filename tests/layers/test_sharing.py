@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from normviz import explain
 from normviz.analysis.explanation import describe
 from normviz.layers.errors import NormvizError
-from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import LIMIT, MOST_IDS, check_limit, counts, ids, param_tables, peers, stat_tables
-from tests.strategies import IN_TORCH, layers_that_fit, norms, random_tensor
+from tests.strategies import IN_TORCH, describe_or_reject, layers_that_fit, norms, random_tensor
 
 BY_HAND = [
     # on a 2 x 3 matrix
@@ -32,7 +31,7 @@ BY_HAND = [
 
 
 @pytest.mark.parametrize(("layer", "stat_ids", "param_ids"), BY_HAND)
-def test_equal_ids_share(layer, stat_ids, param_ids):
+def test_elements_that_share_have_equal_ids(layer, stat_ids, param_ids):
     e = explain(layer, (2, 3))
     assert e.stat_ids.tolist() == stat_ids
     assert (None if e.param_ids is None else e.param_ids.tolist()) == param_ids
@@ -93,7 +92,7 @@ SAME_STATISTICS = [
 
 
 @pytest.mark.parametrize(("one", "other"), SAME_STATISTICS)
-def test_these_share_the_same_statistics(one, other):
+def test_two_layers_with_the_same_statistics(one, other):
     assert np.array_equal(group_ids(one, (2, 4, 2, 3))[0], group_ids(other, (2, 4, 2, 3))[0])
 
 
@@ -106,7 +105,7 @@ OTHER_PARAMETERS = [
 
 
 @pytest.mark.parametrize(("one", "other", "gamma", "other_gamma"), OTHER_PARAMETERS)
-def test_the_same_statistics_do_not_mean_the_same_parameters(one, other, gamma, other_gamma):
+def test_two_layers_with_the_same_statistics_and_other_parameters(one, other, gamma, other_gamma):
     ours, theirs = describe(one, (2, 4, 2, 3)), describe(other, (2, 4, 2, 3))
     assert np.array_equal(ours.stat_ids, theirs.stat_ids)
     assert (ours.counts.gamma_shape, theirs.counts.gamma_shape) == (gamma, other_gamma)
@@ -116,7 +115,7 @@ def test_the_same_statistics_do_not_mean_the_same_parameters(one, other, gamma, 
 @given(layers_that_fit(IN_TORCH))
 def test_counts_are_those_of_the_module(drawn):
     layer, shape = drawn
-    e = _described(layer, shape)
+    e = describe_or_reject(layer, shape)
     module = layer.module()
     assert e.counts.parameters == sum(p.numel() for p in module.parameters())
     assert e.counts.buffers == sum(b.numel() for b in module.buffers())
@@ -126,9 +125,9 @@ def test_counts_are_those_of_the_module(drawn):
 
 
 @given(layers_that_fit(IN_TORCH))
-def test_torch_puts_each_gamma_and_beta_where_its_id_stands(drawn):
+def test_torch_uses_gamma_and_beta_as_their_ids_say(drawn):
     layer, shape = drawn
-    e = _described(layer, shape)
+    e = describe_or_reject(layer, shape)
     assume(e.param_ids is not None)
     x = random_tensor(shape, seed=0)
     normalized, ids_as_parameters = layer.module(torch.float64)(x), layer.module(torch.float64)
@@ -143,7 +142,7 @@ def test_torch_puts_each_gamma_and_beta_where_its_id_stands(drawn):
 @given(layers_that_fit())
 def test_ids_of_layers_are_what_einops_repeats(drawn):
     layer, shape = drawn
-    e = _described(layer, shape)
+    e = describe_or_reject(layer, shape)
     assert_ids_are_what_einops_repeats(e.norm, shape)
 
 
@@ -153,15 +152,15 @@ def test_ids_of_norms_are_what_einops_repeats(drawn):
 
 
 def assert_ids_are_what_einops_repeats(norm, shape):
-    assert np.array_equal(ids(stat_tables(norm, shape)), laid_by_einops(norm, shape, norm.pattern.right))
+    assert np.array_equal(ids(stat_tables(norm, shape)), repeated_by_einops(norm, shape, norm.pattern.right))
     tables = param_tables(norm, shape)
     if norm.params is None:
         assert tables is None
     else:
-        assert np.array_equal(ids(tables), laid_by_einops(norm, shape, norm.gamma_axes))
+        assert np.array_equal(ids(tables), repeated_by_einops(norm, shape, norm.gamma_axes))
 
 
-def laid_by_einops(norm, shape, kept):
+def repeated_by_einops(norm, shape, kept):
     """0, 1, 2, ... in the shape of the kept names, laid along x by ``einops.repeat``."""
     sizes = norm.axis_sizes(shape)
     parts = dict(zip(norm.axes, norm.pattern.left, strict=True))
@@ -172,7 +171,7 @@ def laid_by_einops(norm, shape, kept):
 
 
 @given(norms())
-def test_ids_part_x_into_groups_of_one_size(drawn):
+def test_ids_split_x_into_groups_of_one_size(drawn):
     norm, shape = drawn
     e = describe(norm, shape)
     for found, groups in ((e.stat_ids, e.counts.statistics), (e.param_ids, prod(e.counts.gamma_shape or ()))):
@@ -185,9 +184,9 @@ def test_ids_part_x_into_groups_of_one_size(drawn):
 
 
 @given(layers_that_fit(), st.data())
-def test_first_elements_of_groups_follow_each_other(drawn, data):
+def test_groups_are_numbered_by_their_first_elements(drawn, data):
     layer, shape = drawn
-    e = _described(layer, shape)
+    e = describe_or_reject(layer, shape)
     _, first = np.unique(e.stat_ids, return_index=True)
     assert first.tolist() == sorted(first.tolist())
 
@@ -215,7 +214,7 @@ def test_peers_by_hand():
 @pytest.mark.parametrize(
     "index", [(2, 0), (0, 3), (-3, 0), (0,), (0, 0, 0), (), None, 3, "00", (0.5, 1), ("0", "1"), (None, 1)]
 )
-def test_an_index_outside_x_is_refused(index):
+def test_an_index_outside_x_raises_an_error(index):
     e = explain("LayerNorm(3)", (2, 3))
     message = re.escape(
         "is not an element of a tensor of shape (2, 3); give one whole number for each axis, less than its size."
@@ -225,7 +224,7 @@ def test_an_index_outside_x_is_refused(index):
             ask(index)
 
 
-def test_the_message_for_an_index_is_short():
+def test_the_error_for_a_long_index_is_short():
     with pytest.raises(NormvizError) as caught:
         explain("LayerNorm(3)", (2, 3)).peers("0" * 10_000)
     assert len(str(caught.value)) < 250
@@ -281,7 +280,7 @@ TOO_LARGE = (2**13, 2**13, 2)
 ANY_SHAPE = "counts and patterns work for any shape"
 
 
-def test_ids_of_too_many_elements_are_refused():
+def test_ids_of_too_many_elements_raise_an_error():
     e = explain("LayerNorm(2)", TOO_LARGE)
     assert prod(TOO_LARGE) == 2 * LIMIT
     assert e.counts.statistics == 2**26
@@ -293,7 +292,7 @@ def test_ids_of_too_many_elements_are_refused():
     assert e.peers((5, 6, 0)) == [(5, 6, 1)]
 
 
-def test_too_many_peers_are_refused():
+def test_too_many_peers_raise_an_error():
     e = explain("LayerNorm([8192, 8192, 2])", TOO_LARGE)
     with pytest.raises(
         NormvizError, match=f"this needs an array of 134,217,728 elements, more than 67,108,864; {ANY_SHAPE}"
@@ -302,7 +301,7 @@ def test_too_many_peers_are_refused():
     assert e.parameter_peers((0, 0, 0)) == []
 
 
-def test_an_axis_too_long_for_a_table_is_refused():
+def test_an_axis_too_long_for_a_table_raises_an_error():
     e = explain("BatchNorm1d(3)", (2**26 + 1, 3))
     with pytest.raises(
         NormvizError, match=f"this needs an array of 67,108,865 elements, more than 67,108,864; {ANY_SHAPE}"
@@ -310,7 +309,7 @@ def test_an_axis_too_long_for_a_table_is_refused():
         e.peers((0, 0))
 
 
-def test_too_many_groups_to_number_are_refused():
+def test_too_many_groups_to_number_raise_an_error():
     e = explain("LayerNorm(2)", (2**20, 2**20, 2**20, 2))
     assert e.counts.statistics == 2**60
     message = f"1,152,921,504,606,846,976 groups are too many to number (at most {MOST_IDS:,}); {ANY_SHAPE}."
@@ -325,7 +324,7 @@ def test_the_limit_itself_is_allowed():
 
 
 @given(norms(), st.data())
-def test_a_window_holds_a_part_of_the_ids(drawn, data):
+def test_a_window_has_a_part_of_the_ids(drawn, data):
     norm, shape = drawn
     window = []
     for size in shape:
@@ -348,14 +347,6 @@ def test_peers_take_tables():
     assert peers((np.array([0, 0]), np.array([0, 1])), (0, 1)) == [(1, 1)]
 
 
-def test_counts_of_a_norm_that_does_not_fit_are_refused():
+def test_counts_for_a_shape_that_does_not_fit_raise_an_error():
     with pytest.raises(NormvizError, match="has rank 2 and x has rank 3"):
         counts(Norm("n c -> n"), (1, 2, 3))
-
-
-def _described(layer: Layer, shape):
-    try:
-        return describe(layer, shape)
-    except NormvizError as refused:
-        assume("Expected more than 1" not in str(refused))
-        raise

@@ -214,9 +214,9 @@ REFUSALS = [
 
 
 @pytest.mark.parametrize(("text", "shape", "words", "meaning"), REFUSALS, ids=[f"{r[0]} on {r[1]}" for r in REFUSALS])
-def test_torch_is_quoted_and_explained(text, shape, words, meaning):
+def test_an_error_quotes_torch_and_explains_it(text, shape, words, meaning):
     layer = Layer.parse(text)
-    assert words in torch_says(layer, shape)
+    assert words in torch_error(layer, shape)
     with pytest.raises(NormvizError, match=re.escape(meaning)) as caught:
         explain(layer, shape)
     assert str(caught.value).startswith(f'torch refuses: "{words}')
@@ -246,21 +246,21 @@ SILENT = [
 
 
 @pytest.mark.parametrize(("text", "shape"), SILENT)
-def test_where_torch_runs_nothing_is_refused(text, shape):
+def test_where_torch_runs_there_is_no_error(text, shape):
     layer = Layer.parse(text)
-    assert torch_says(layer, shape) is None
+    assert torch_error(layer, shape) is None
     check(layer, shape)
 
 
 @pytest.mark.parametrize("name", IN_TORCH)
-def test_torch_refuses_where_normviz_does_and_in_the_words_that_are_quoted(name):
+def test_errors_are_where_torchs_are_and_quote_its_message(name):
     both = {True: 0, False: 0}
 
     @settings(max_examples=250)
     @given(layers_that_may_not_fit((name,)))
     def compare(drawn):
         layer, shape = drawn
-        theirs, ours = torch_says(layer, shape), normviz_says(layer, shape)
+        theirs, ours = torch_error(layer, shape), normviz_error(layer, shape)
         assert (theirs is None) == (ours is None), (theirs, ours)
         if ours is not None:
             assert quoted(ours) in theirs
@@ -270,7 +270,7 @@ def test_torch_refuses_where_normviz_does_and_in_the_words_that_are_quoted(name)
     assert min(both.values()) > 10, "the draw should hold layers that run and layers that do not"
 
 
-def torch_says(layer, shape):
+def torch_error(layer, shape):
     """Torch's own message where it refuses the layer or its forward on that shape; None where it runs."""
     try:
         forward(layer.module(), random_tensor(shape, 0, torch.float32))
@@ -279,7 +279,7 @@ def torch_says(layer, shape):
     return None
 
 
-def normviz_says(layer, shape):
+def normviz_error(layer, shape):
     try:
         check(layer, shape)
     except NormvizError as refused:
@@ -314,7 +314,7 @@ OWN_RULES = [
 
 
 @pytest.mark.parametrize(("text", "shape", "message"), OWN_RULES)
-def test_layers_that_torch_lacks_have_rules_of_their_own(text, shape, message):
+def test_errors_of_layers_that_torch_does_not_have(text, shape, message):
     with pytest.raises(NormvizError, match=re.escape(message)) as caught:
         explain(text, shape)
     assert "torch refuses" not in str(caught.value)

@@ -254,9 +254,7 @@ def _wide(e: Explanation, dout: Any, most: int = MOST_IN_BACKWARD) -> tuple[Expl
 
 def _parameter_sum(e: Explanation, numbers: Tensor) -> Tensor:
     """The sum of every parameter group, of gamma's shape."""
-    parts = dict(zip(e.norm.axes, e.norm.pattern.left, strict=True))
-    names = [part for axis in e.norm.gamma_axes for part in parts.get(axis, (axis,))]
-    left = e.norm.stats.split("->")[0]
-    sums: Tensor = reduce(numbers, f"{left} -> {' '.join(names)}", "sum", **e.norm.split_sizes)
+    left, names = e.norm.stats.split("->")[0], " ".join(e.norm.pattern_names(e.norm.gamma_axes))
+    sums: Tensor = reduce(numbers, f"{left} -> {names}", "sum", **e.norm.split_sizes)
     assert e.counts.gamma_shape is not None
     return sums.reshape(e.counts.gamma_shape)

@@ -9,17 +9,17 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from normviz.analysis.explanation import Explanation, describe
+from normviz.analysis.explanation import Explanation
 from normviz.analysis.forward import Values, broadcast
 from normviz.code.axis_numbers import AxisNumbers
 from normviz.code.framework_names import FRAMEWORKS
 from normviz.code.generate import code
-from tests.strategies import random_tensor
+from tests.strategies import describe_or_reject, random_tensor
 
 
 def with_random_values(layer, shape, offset=0.0) -> Explanation:
     """The layer on random float32 numbers, with random gamma, beta and running statistics."""
-    e = describe(layer, random_tensor(shape, 1, torch.float32, offset))
+    e = describe_or_reject(layer, random_tensor(shape, 1, torch.float32, offset))
     sizes = e.norm.axis_sizes(shape)
     kept = tuple(sizes[name] for name in e.norm.pattern.right) if e.norm.running else None
     shapes = (e.counts.gamma_shape, e.counts.beta_shape, kept, kept)

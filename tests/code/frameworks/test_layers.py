@@ -11,14 +11,13 @@ from math import prod
 import numpy as np
 import pytest
 import torch
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 
 from normviz.code.axis_numbers import AxisNumbers
 from normviz.code.framework_names import FRAMEWORKS, framework_names
 from normviz.code.frameworks import FLAX_LAYERS
 from normviz.code.generate import code
 from normviz.layers.catalogue import KINDS
-from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from tests.code.frameworks.run_programs import assert_agrees, call, run, with_random_values
@@ -149,11 +148,7 @@ def test_the_table_has_every_layer_of_the_catalogue():
 @FEW
 @given(drawn=layers_that_fit())
 def test_the_programs_of_any_layer_of_the_catalogue_give_its_output(drawn):
-    try:
-        e = with_random_values(*drawn)
-    except NormvizError as refused:
-        assume("Expected more than 1" not in str(refused))
-        raise
+    e = with_random_values(*drawn)
     for flavor in FRAMEWORKS:
         assert_agrees(e, flavor)
 
