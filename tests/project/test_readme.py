@@ -1,6 +1,7 @@
 """What the README says is so."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import plotly.graph_objects as go
@@ -31,11 +32,14 @@ def test_the_example_link_is_a_valid_view() -> None:
     assert reading.scene.at == (1, 2, 0, 3)
 
 
-def test_the_map_of_the_code_names_every_module() -> None:
-    files = {path.stem for path in (ROOT / "normviz").glob("*.py")} - {"__init__", "errors"}
-    folders = {path.name for path in (ROOT / "normviz").iterdir() if (path / "__init__.py").exists()}
-    words = set(re.findall(r"\w+", README.split("## The code")[1]))
-    assert files | folders <= words
+def test_the_map_of_the_code_lists_the_package_in_the_order_of_its_imports() -> None:
+    listed = re.findall(r"^  (\w+)(?:/|\.py) ", README.split("## The code")[1], re.MULTILINE)
+    entries = {path.stem for path in (ROOT / "normviz").iterdir() if not path.name.startswith("__")} - {"py"}
+    contract = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"][0]
+    order = re.findall(r"\w+", " ".join(contract["layers"]))
+    assert set(listed) == entries == set(order)
+    level = {name: number for number, names in enumerate(contract["layers"]) for name in re.findall(r"\w+", names)}
+    assert [level[name] for name in listed] == sorted(level.values(), reverse=True)
 
 
 @pytest.mark.parametrize("target", re.findall(r"\]\(([^)#]+)\)", README))
