@@ -4,10 +4,10 @@ from normviz.scene.settings.page_settings import PAGE_SETTINGS
 from normviz.ui.controls.questions import listing, one
 from normviz.ui.share.panel import share
 from normviz.ui.state import current
-from normviz.ui.text import problem
+from normviz.ui.text import show_problem
 
 view = current(PAGE_SETTINGS["questions"])
-problem(view.problem)
+show_problem(view.problem)
 if view.settings["q"]:
     one(view)
 else:

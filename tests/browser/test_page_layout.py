@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Locator, expect
 
+from normviz.lessons.questions.question import facts_of, prose
+from normviz.lessons.questions.registry import QUESTIONS
 from normviz.scene.settings.page_settings import experiments
 from tests.browser.conftest import NewTab
 from tests.browser.test_lessons import READY, STRAIGHT, Lesson
@@ -196,7 +198,7 @@ def test_targets_are_large_enough_for_a_thumb(phone: Show, address: str) -> None
 
 def test_one_question_leads_to_the_next(laptop: Show) -> None:
     first, second = list(QUESTIONS.values())[:2]
-    view = laptop(f"questions?q={first.key}&guess={computed(first)['right']}")
+    view = laptop(f"questions?q={first.key}&guess={facts_of(first)['right']}")
     expect(view.find(READY).first).to_be_visible()
     view.page.get_by_role("button", name=f"Next: {prose(second.key).title}").click()
     expect(view.page.get_by_role("heading", name=prose(second.key).title)).to_be_visible()
