@@ -45,6 +45,7 @@ check: $(DEV) ## check format, lint, types, imports and known vulnerabilities
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
+	@$(BIN)/python -m tools.javascript_types
 	@$(BIN)/python -m tools.audit
 
 format: $(DEV) ## format, and mend what ruff can

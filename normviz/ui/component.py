@@ -69,7 +69,7 @@ def _event(name: str) -> dict[str, Any] | None:
     if not isinstance(value, Mapping):
         return None
     if type(value.get("turn")) is int:
-        st.session_state[TURN] = value["turn"]
+        st.session_state[TURN] = max(value["turn"], st.session_state.get(TURN, 0))  # several may arrive at once
     return dict(value)
 
 

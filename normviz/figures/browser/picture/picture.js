@@ -67,11 +67,11 @@ async function rasterize(svg, { width, height }) {
 export async function drawSvg(view) {
   const { root, data, colours } = view, plot = view.plotAsSvg ? await view.plotAsSvg() : null;
   root.classList.add("nv-picture"); // removed before the browser paints
-  root.classList.toggle("nv-nobody", !view.active);
+  root.classList.toggle("nv-no-element", !view.active);
   try {
     return new PagePainter(view, plot).svg(headingOf(data), colours);
   } finally {
-    root.classList.remove("nv-picture", "nv-nobody");
+    root.classList.remove("nv-picture", "nv-no-element");
   }
 }
 

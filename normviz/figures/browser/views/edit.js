@@ -8,7 +8,7 @@ import { _ } from "../page/messages.js";
 import { tensorIndex } from "../tensor/sharing.js";
 import { formatElement } from "../text/format.js";
 
-const LARGEST = 1e12; // as normviz.scene.scene.LARGEST_VALUE
+const LARGEST = 1e12; // as normviz.analysis.checks.LARGEST_VALUE
 
 /**
  * Shows the button "Edit a value" where x can be changed.
