@@ -1,4 +1,4 @@
-"""The mark - a small tensor with one group filled - as an address that needs no request."""
+"""The logo, a small tensor with one group filled, as data URLs."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from normviz.figures.palette import theme
 
 CELL, GAP, EDGE = 9, 1, 3
 BLUE, CORAL = theme("light").few[:2]
-GREY = "#7b879b"  # reads on a light and on a dark header
+GREY = "#7b879b"  # readable on a light and on a dark header
 
 
 def _cells() -> str:
-    """Two paths, one a colour; the stroke rounds the corners. Few letters: every run of a page sends them."""
+    """One path for each colour; the stroke rounds the corners. Short, because each run of a page sends it."""
     side = CELL - EDGE
     square = f"h{side}v{side}h-{side}z"
     rows = [
@@ -24,17 +24,17 @@ def _cells() -> str:
     return f'<g stroke-width="{EDGE}" stroke-linejoin="round">{drawn}</g>'
 
 
-def _address(svg: str) -> str:
+def _data_url(svg: str) -> str:
     return f"data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}"
 
 
 def wordmark() -> str:
-    """The mark and the name."""
-    return _address(
+    """The logo with the name."""
+    return _data_url(
         '<svg xmlns="http://www.w3.org/2000/svg" width="132" height="30" viewBox="0 0 132 30">'
         f"{_cells()}"
         f'<text x="40" y="22" font-family="Segoe UI, Roboto, Liberation Sans, sans-serif" font-size="22" font-weight="700" fill="{GREY}">normviz</text></svg>'
     )
 
 
-FAVICON = _address(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-1 -1 31 31">{_cells()}</svg>')
+FAVICON = _data_url(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-1 -1 31 31">{_cells()}</svg>')

@@ -50,7 +50,7 @@ def _in_theme(trace: Trace, colours: Theme) -> Trace:
 def line(
     name: str, x: Values, y: Values, colour: str, *, dash: str = "solid", width: float = 2.2, **more: Any
 ) -> Trace:
-    """One line; ``colour`` is "accent", "muted" or "few.0" to "few.7"; ``more`` are Plotly properties."""
+    """A line; ``colour`` is "accent", "muted" or "few.0" to "few.7"; ``more`` are Plotly properties."""
     drawn = {"color": by_meaning(colour, LIGHT), "dash": dash, "width": width}
     return _trace("scatter", name, x, y, colour) | {"mode": "lines", "line": drawn, **more}
 
@@ -65,13 +65,13 @@ def dots(
     marker: Mapping[str, Any] | None = None,
     **more: Any,
 ) -> Trace:
-    """One series of points; ``marker`` and ``more`` are Plotly properties."""
+    """A series of points; ``marker`` and ``more`` are Plotly properties."""
     drawn = {"color": by_meaning(colour, LIGHT), "size": size, **(marker or {})}
     return _trace("scatter", name, x, y, colour) | {"mode": "markers", "marker": drawn, **more}
 
 
 def bars(name: str, x: Values, y: Values, colour: str) -> Trace:
-    """One series of bars."""
+    """A series of bars."""
     return _trace("bar", name, x, y, colour) | {"marker": {"color": by_meaning(colour, LIGHT)}}
 
 

@@ -1,7 +1,6 @@
-"""Colours, with one meaning each, for both themes. Colour-blind safe; ids and outlines carry the meaning without them.
+"""The colours of both themes; each has one meaning, and readers with colour blindness can tell them apart.
 
-Statistics groups: up to eight qualitative fills that take black text (after Paul Tol's "light" scheme), then a blue ramp.
-Parameter groups: a green ramp. Values: blue below zero, brown above. The accent marks the selected element alone.
+Ids and outlines carry the same meaning without colour.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from normviz.layers.errors import NormvizError, echo, listed
+from normviz.layers.messages import _
 
 FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"  # the same widths on every system
 Stops = list[tuple[float, str]]
@@ -17,7 +17,19 @@ Stops = list[tuple[float, str]]
 
 @dataclass(frozen=True)
 class Theme:
-    """One theme's colours, as CSS colours."""
+    """CSS colours.
+
+    faint       text under the veil
+    accent      the selected element, and nothing else
+    veil        over the elements that do not share with the selected one
+    ink         text on cells: dark or light, whichever has more contrast
+    few         up to eight statistics groups; dark text can be read on each (after Paul Tol's "light" scheme)
+    many        the ends of a ramp for more statistics groups
+    parameters  the ends of a ramp for parameter groups
+    values      a ramp from negative values through zero to positive ones
+    none        cells of a layer without parameters
+    group       the filled bricks of the cube
+    """
 
     background: str
     card: str
@@ -77,23 +89,23 @@ THEMES: dict[str, Theme] = {
 def theme(name: str) -> Theme:
     """The theme of that name. Raises NormvizError for another name."""
     if name not in THEMES:
-        raise NormvizError(f"{echo(name)} is no theme; choose {listed(THEMES)}.")
+        raise NormvizError(_("{name} is not a theme; choose {themes}.", name=echo(name), themes=listed(THEMES)))
     return THEMES[name]
 
 
 def by_meaning(name: str, colours: Theme) -> str:
-    """A colour by what it means: "accent", "muted", "few.0".
+    """The colour that a name such as "accent", "muted" or "few.0" stands for.
 
     >>> by_meaning("accent", theme("light"))
     '#c8410b'
     """
-    key, _, at = name.partition(".")
+    key, _dot, number = name.partition(".")
     found = getattr(colours, key)
-    return str(found[int(at)] if at else found)
+    return str(found[int(number)] if number else found)
 
 
 def stops(colours: Theme, scale: str, groups: int = 0) -> Stops:
-    """A Plotly colour scale: "groups", "parameters" (with the number of groups), "values" or "none"."""
+    """A Plotly colour scale: "groups" (of a number of groups), "parameters", "values" or "none"."""
     if scale == "none":
         return [(0.0, colours.none), (1.0, colours.none)]
     if scale == "groups" and groups <= len(colours.few):
@@ -104,5 +116,5 @@ def stops(colours: Theme, scale: str, groups: int = 0) -> Stops:
 
 
 def as_json(colours: Theme) -> dict[str, Any]:
-    """The theme for the browser."""
+    """The theme as JSON, for the browser."""
     return dict(vars(colours))

@@ -87,7 +87,7 @@ REFUSED = [
     ("a.jpg", {}, "'.*a.jpg' must end in .png, .svg or .pdf."),
     ("a", {}, "must end in .png, .svg or .pdf."),
     ("not/there/a.png", {}, "there is no directory '.*not/there'"),
-    ("a.png", {"theme": "sepia"}, "'sepia' is no theme; choose light or dark."),
+    ("a.png", {"theme": "sepia"}, "'sepia' is not a theme; choose light or dark."),
     ("a.png", {"scale": 0}, "scale=0 must be above 0 and at most 8."),
     ("a.png", {"scale": float("nan")}, "scale=nan must be above 0 and at most 8."),
     ("a.png", {"scale": 9}, "scale=9 must be above 0 and at most 8."),

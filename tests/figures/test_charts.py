@@ -37,5 +37,5 @@ def test_a_figure_in_another_theme_leaves_the_chart_unchanged():
 
 
 def test_another_theme_is_refused():
-    with pytest.raises(NormvizError, match=re.escape("'sepia' is no theme; choose light or dark.")):
+    with pytest.raises(NormvizError, match=re.escape("'sepia' is not a theme; choose light or dark.")):
         chart_of_every_kind().figure("sepia")

@@ -10,39 +10,38 @@ from tests.figures.colours import VISION, contrast, difference, lab, luminance, 
 
 READABLE = 4.5  # WCAG 2.2 AA, text
 VISIBLE = 3.0  # WCAG 2.2 AA, lines and marks
-# CIEDE2000: 1 is just noticeable side by side. 6 is told apart at a glance, and leaves room for projectors. The id in the
-# cell and the outline say the same without any hue.
+# CIEDE2000: a difference of 1 is just noticeable side by side; 6 is visible at a glance, also on a projector.
 APART = 6.0
 
 BOTH = pytest.mark.parametrize("name", list(THEMES))
 
 
 def fills(colours):
-    """Every colour that a cell can have: the qualitative ones, and 21 of each piece of each ramp."""
+    """Every colour of a cell: the qualitative ones, and 21 of each segment of each ramp."""
     ramps = (colours.many, colours.parameters, colours.values)
     steps = [(low, high, i / 20) for ramp in ramps for low, high in pairwise(ramp) for i in range(21)]
     return [*map(rgb, colours.few), rgb(colours.none), *(mixed(*step) for step in steps)]
 
 
 @BOTH
-@pytest.mark.parametrize("words", ["text", "muted", "faint", "accent"])
+@pytest.mark.parametrize("text", ["text", "muted", "faint", "accent"])
 @pytest.mark.parametrize("ground", ["background", "card"])
-def test_words_can_be_read_on_the_page(name, words, ground):
+def test_text_is_readable_on_the_page(name, text, ground):
     colours = theme(name)
-    assert contrast(rgb(getattr(colours, words)), rgb(getattr(colours, ground))) >= READABLE
+    assert contrast(rgb(getattr(colours, text)), rgb(getattr(colours, ground))) >= READABLE
 
 
 @BOTH
-def test_one_of_the_two_inks_can_be_read_on_every_fill(name):
+def test_one_of_the_two_inks_is_readable_on_every_fill(name):
     colours = theme(name)
     assert min(max(contrast(rgb(ink), fill) for ink in colours.ink) for fill in fills(colours)) >= READABLE
 
 
 @BOTH
-@pytest.mark.parametrize("words", ["faint", "muted"])
-def test_ids_can_be_read_under_the_veil(name, words):
+@pytest.mark.parametrize("text", ["faint", "muted"])
+def test_ids_are_readable_under_the_veil(name, text):
     colours = theme(name)
-    assert min(contrast(rgb(getattr(colours, words)), over(colours.veil, fill)) for fill in fills(colours)) >= READABLE
+    assert min(contrast(rgb(getattr(colours, text)), over(colours.veil, fill)) for fill in fills(colours)) >= READABLE
 
 
 @BOTH
@@ -59,7 +58,7 @@ def test_the_outline_of_the_peers_stands_out_from_what_is_veiled(name):
 
 @BOTH
 @pytest.mark.parametrize("vision", list(VISION))
-def test_groups_can_be_told_apart_by_every_eye(name, vision):
+def test_groups_can_be_told_apart_with_every_vision(name, vision):
     seen = [lab(rgb(fill), vision) for fill in theme(name).few]
     assert min(difference(one, other) for one, other in combinations(seen, 2)) >= APART
 
@@ -67,7 +66,7 @@ def test_groups_can_be_told_apart_by_every_eye(name, vision):
 @BOTH
 @pytest.mark.parametrize("vision", list(VISION))
 @pytest.mark.parametrize("ramp", ["few", "many", "parameters"])
-def test_peers_can_be_told_from_the_veiled_rest(name, vision, ramp):
+def test_peers_can_be_told_from_veiled_elements(name, vision, ramp):
     colours = theme(name)
     for fill in map(rgb, getattr(colours, ramp)):
         assert difference(lab(fill, vision), lab(over(colours.veil, fill), vision)) >= APART
@@ -75,7 +74,7 @@ def test_peers_can_be_told_from_the_veiled_rest(name, vision, ramp):
 
 @BOTH
 @pytest.mark.parametrize("ramp", ["many", "parameters"])
-def test_a_ramp_of_ids_keeps_its_order_when_printed_grey(name, ramp):
+def test_a_ramp_of_ids_keeps_its_order_in_greyscale(name, ramp):
     low, high = getattr(theme(name), ramp)
     greys = [luminance(mixed(low, high, i / 20)) for i in range(21)]
     assert greys in (sorted(greys), sorted(greys, reverse=True))
@@ -84,20 +83,20 @@ def test_a_ramp_of_ids_keeps_its_order_when_printed_grey(name, ramp):
 
 @BOTH
 @pytest.mark.parametrize("vision", list(VISION))
-def test_values_below_and_above_zero_differ_for_every_eye(name, vision):
+def test_values_below_and_above_zero_differ_with_every_vision(name, vision):
     low, _, zero, _, high = [lab(rgb(colour), vision) for colour in theme(name).values]
     assert min(difference(low, high), difference(low, zero), difference(zero, high)) >= 3 * APART
 
 
 @BOTH
-def test_every_colour_is_one_that_a_browser_and_plotly_read(name):
+def test_every_colour_is_valid_in_browsers_and_plotly(name):
     for key, value in json.loads(json.dumps(as_json(theme(name)))).items():
         for colour in [value] if isinstance(value, str) else value:
             assert re.fullmatch(r"#[0-9a-f]{6}", colour) or key == "veil"
     assert re.fullmatch(r"rgba\(\d+,\d+,\d+,0\.\d+\)", theme(name).veil)
 
 
-def test_few_groups_have_a_colour_each():
+def test_up_to_eight_groups_have_a_colour_each():
     colours = theme("light")
     assert stops(colours, "groups", 1) == [(0, colours.few[0]), (1, colours.few[0])]
     assert stops(colours, "groups", 2) == [
@@ -109,7 +108,7 @@ def test_few_groups_have_a_colour_each():
     assert {colour for _, colour in stops(colours, "groups", 8)} == set(colours.few)
 
 
-def test_many_groups_have_a_ramp():
+def test_more_groups_have_a_ramp():
     colours = theme("dark")
     assert stops(colours, "groups", 9) == [(0, colours.many[0]), (1, colours.many[1])]
     assert stops(colours, "parameters", 2) == [(0, colours.parameters[0]), (1, colours.parameters[1])]
@@ -118,5 +117,5 @@ def test_many_groups_have_a_ramp():
 
 
 def test_another_theme_is_refused():
-    with pytest.raises(NormvizError, match=re.escape("'sepia' is no theme; choose light or dark.")):
+    with pytest.raises(NormvizError, match=re.escape("'sepia' is not a theme; choose light or dark.")):
         theme("sepia")

@@ -190,5 +190,5 @@ def test_hostile_text_is_shown_as_text():
 
 
 def test_another_theme_is_refused():
-    with pytest.raises(NormvizError, match=re.escape("'sepia' is no theme; choose light or dark.")):
+    with pytest.raises(NormvizError, match=re.escape("'sepia' is not a theme; choose light or dark.")):
         explain("LayerNorm(3)", (2, 3)).figure("sepia")

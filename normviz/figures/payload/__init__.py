@@ -1,1 +1,1 @@
-"""The JSON data of each kind of figure, as the browser module takes it."""
+"""The data of each kind of figure, as JSON for the browser module."""

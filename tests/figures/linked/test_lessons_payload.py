@@ -1,4 +1,4 @@
-"""The data of the lessons' views: JSON alone, tables that say who shares with whom, colours by their meaning."""
+"""The data of comparisons, steps, values and charts: strict JSON, tables of ids, colours named by meaning."""
 
 import json
 from base64 import b64decode
@@ -35,7 +35,7 @@ MATRIX = torch.tensor([[1.0, 2.0, 6.0], [4.0, 4.0, 4.0]])
 
 
 def plain(data):
-    """As a browser gets it: JSON, and JSON alone."""
+    """The data as the browser gets it: strict JSON."""
     return json.loads(json.dumps(data, allow_nan=False))
 
 
@@ -44,7 +44,7 @@ def whole(e):
 
 
 def summed(tables):
-    """The ids that a browser makes of the tables."""
+    """The ids that the tables add up to."""
     return sum(
         np.reshape(table, [-1 if i == axis else 1 for i in range(len(tables))]) for axis, table in enumerate(tables)
     )
@@ -76,7 +76,7 @@ def test_two_layers_on_a_matrix():
 
 
 @given(layers_that_fit() | norms())
-def test_of_each_layer_the_tables_make_its_ids(drawn):
+def test_the_tables_of_each_layer_sum_to_its_ids(drawn):
     layer, shape = drawn
     try:
         one = describe(layer, shape)
@@ -94,7 +94,7 @@ def test_of_each_layer_the_tables_make_its_ids(drawn):
     assert used == {name for name, sharing in data["sharings"].items() if sharing}
 
 
-def test_only_the_gamma_of_rms_norm():
+def test_the_parameters_of_rms_norm_are_titled_gamma():
     e = explain("RMSNorm(3)", (2, 3))
     assert compare_payload([e, e], whole(e))["panels"][1]["title"] == "RMSNorm([3]): gamma"
 
@@ -108,7 +108,7 @@ def test_a_comparison_of_a_window():
     assert data["sharings"]["stats1"]["tables"] == [[0, 32], [20, 20], [0] * 56, [0] * 56]
 
 
-# Every layout has a cube: each element of the drawing is one brick, and no two are the same.
+# In every layout each element is one brick of the cube.
 
 LAYOUTS = [
     ("ND", (2, 3)), ("NLC", (2, 3, 4)), ("NCL", (2, 3, 4)), ("LNC", (2, 3, 4)), ("NCHW", (2, 3, 2, 2)), ("NHWC", (2, 3, 2, 2)),
@@ -171,7 +171,7 @@ def test_a_step_beyond_the_last_is_the_last(layer, last):
 
 
 @given(layers_that_fit() | norms())
-def test_every_step_is_drawn_as_large_as_x(drawn):
+def test_every_step_has_the_shape_of_x(drawn):
     layer, shape = drawn
     try:
         e = explained(layer, shape, 0)
@@ -186,7 +186,7 @@ def test_every_step_is_drawn_as_large_as_x(drawn):
     assert {panel["key"] for panel in data["panels"]} <= lit
 
 
-AWKWARD = [
+EXTREME = [
     {"shape": "2,3", "layer": "LayerNorm(3,eps=0)", "values": "1,1,1,2,2,2"},  # 0 / 0
     {"shape": "2,3", "layer": "RMSNorm(3,eps=0)", "values": "0,0,0,0,0,0"},
     {"shape": "2,2", "layer": "RMSNorm(2,eps=-8)", "values": "0,4,1,3"},  # 4 / 0 and the root of a negative number
@@ -198,8 +198,8 @@ AWKWARD = [
 ]
 
 
-@pytest.mark.parametrize("query", AWKWARD, ids=lambda query: "&".join(query.values()))
-def test_awkward_numbers_are_still_json(query):
+@pytest.mark.parametrize("query", EXTREME, ids=lambda query: "&".join(query.values()))
+def test_extreme_numbers_are_still_strict_json(query):
     scene = read(query).scene
     e = scene.explanation
     data = plain(steps_payload(e, scene.grid, at=scene.at))
@@ -314,7 +314,7 @@ def test_a_chart_is_drawn_again_where_it_the_theme_or_the_width_is_another_or_it
     assert told == str(len(given) - 1)  # who waits for it hears of every answer but the broken one
 
 
-def test_numbers_that_are_none_leave_a_gap_in_a_chart():
+def test_nan_and_infinity_leave_a_gap_in_a_chart():
     data = plain(chart_payload(chart([line("a", [1, 2], [float("nan"), float("inf")], "accent")], "x", "y"), "alt"))
     assert (data["figure"]["data"][0]["name"], data["figure"]["data"][0]["y"]) == ("a", [None, None])
 
@@ -329,13 +329,13 @@ ARRAYS = [
 
 
 @pytest.mark.parametrize(("given", "kind"), ARRAYS)
-def test_an_array_is_sent_to_the_last_bit(given, kind):
+def test_an_array_is_sent_exactly(given, kind):
     (drawn,) = plain(chart_payload(chart([line("a", given, given, "accent")], "x", "y"), ""))["figure"]["data"]
     assert (drawn["x"]["dtype"], drawn["y"]) == (kind, drawn["x"])
     np.testing.assert_array_equal(np.frombuffer(b64decode(drawn["x"]["bdata"]), f"<{kind}"), given)
 
 
-def test_whole_numbers_beyond_plotlys_types_are_sent_as_they_are():
+def test_integers_beyond_plotlys_types_are_sent_as_a_list():
     given = np.array([1, 2**40])
     (drawn,) = plain(chart_payload(chart([line("a", given, given, "accent")], "x", "y"), ""))["figure"]["data"]
     assert drawn["x"] == [1, 2**40]
@@ -356,7 +356,7 @@ def test_the_module_has_a_view_for_every_kind():
     assert evaluate("Object.keys(VIEWS)") == ["view", "compare", "steps", "values", "chart", "tabs"]
 
 
-def test_more_groups_than_a_browser_can_count_are_refused():
+def test_more_groups_than_a_browser_can_number_are_refused():
     e = describe(Norm("n d -> n d"), (2**40, 2**40))
     with pytest.raises(NormvizError, match="groups are too many to number"):
         compare_payload([e, e], whole(e))

@@ -44,7 +44,7 @@ def test_the_strips_are_the_mean_and_variance_of_every_row_and_column():
     }
 
 
-def test_of_facets_every_facet_has_a_mean_and_a_variance():
+def test_every_facet_has_a_mean_and_a_variance():
     assert by_hand("LayerNorm(3)", X.reshape(2, 1, 3))["x"]["strips"] == {"facet": {"mean": [3, 4], "var": [14 / 3, 0]}}
     assert by_hand("LayerNorm(3)", X[0])["x"]["strips"] == {"row": {"mean": [3], "var": [14 / 3]}}
 
@@ -68,7 +68,7 @@ HEADINGS = [
 
 
 @pytest.mark.parametrize(("layer", "stats", "params", "groups", "scale", "normalized", "output"), HEADINGS)
-def test_every_panel_says_what_it_shows(layer, stats, params, groups, scale, normalized, output):
+def test_every_panel_has_a_pattern_a_scale_and_a_caption(layer, stats, params, groups, scale, normalized, output):
     panels = by_hand(layer)
     assert (panels["stats"]["pattern"], panels["params"]["pattern"]) == (stats, params)
     assert (panels["stats"]["scale"], panels["params"]["scale"]) == (groups, scale)
@@ -79,7 +79,7 @@ def test_every_panel_says_what_it_shows(layer, stats, params, groups, scale, nor
     )
 
 
-def test_without_gamma_the_parameter_panel_is_of_one_colour_and_links_nobody():
+def test_without_gamma_the_parameter_panel_has_one_colour_and_no_links():
     panels = by_hand("LayerNorm(3, elementwise_affine=False)")
     assert (panels["params"]["links"], panels["params"]["scale"]) == ("", "none")
     assert panels["output"]["links"] == "stats"
@@ -96,7 +96,7 @@ def test_zero_is_the_middle_of_the_colours_of_values():
     assert panels["output"]["low"] == -panels["output"]["high"]
 
 
-def test_values_that_are_not_finite_are_drawn_and_have_no_moments():
+def test_values_that_are_not_finite_are_drawn_and_have_no_mean_or_variance():
     x = torch.tensor([[1.0, float("nan")], [2.0, float("inf")]])
     panel = by_hand("LayerNorm(2)", x)["x"]
     assert (panel["low"], panel["high"]) == (-2, 2)
@@ -111,7 +111,7 @@ def test_a_tensor_of_zeros_has_a_colour_scale():
 
 
 @given(norms(), st.integers(0, 9))
-def test_panels_are_the_ids_and_the_trace_laid_flat(drawn_norm, seed):
+def test_cells_have_the_ids_and_the_values_of_the_trace(drawn_norm, seed):
     norm, shape = drawn_norm
     e = describe(norm, random_tensor(shape, seed, torch.float32))
     made = drawn(e)
@@ -150,7 +150,7 @@ WINDOWS = [
 
 
 @pytest.mark.parametrize(("link", "start"), WINDOWS)
-def test_a_window_shows_that_part_of_ids_values_and_whole_moments(link, start):
+def test_a_window_has_its_part_of_the_ids_and_values_and_the_means_of_the_whole_tensor(link, start):
     query = dict(part.split("=", 1) for part in link.split("&"))
     whole = read(query).scene
     if start is None:
@@ -172,7 +172,7 @@ def test_a_window_shows_that_part_of_ids_values_and_whole_moments(link, start):
     np.testing.assert_allclose(first["mean"], means[kept].ravel(), atol=1e-12)
 
 
-def test_of_running_statistics_the_panel_is_that_of_the_buffers():
+def test_with_running_statistics_the_panel_is_that_of_the_buffers():
     e = describe("InstanceNorm1d(3, track_running_stats=True).eval()", (2, 3, 2))
     stats, _ = sharing_panels(e)
     assert (stats["title"], stats["pattern"], stats["caption"]) == (
@@ -183,7 +183,7 @@ def test_of_running_statistics_the_panel_is_that_of_the_buffers():
 
 
 @pytest.mark.parametrize(("channels", "there"), [(64, True), (65, False)])
-def test_facets_that_no_screen_has_room_for_have_no_strips(channels, there):
+def test_facets_without_room_for_their_means_have_no_strips(channels, there):
     wide = explain(Norm("n c h w -> c"), torch.ones(2, channels, 1, 1))
     assert drawn(wide).facet_columns == channels
     assert [bool(panel["strips"]) for panel in value_panels(wide, drawn(wide))] == [there] * 3

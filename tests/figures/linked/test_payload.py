@@ -21,7 +21,7 @@ from tests.strategies import explained, layers_that_fit, norms
 
 
 def sent(e, start=(), **more):
-    """The payload as a browser gets it: JSON, and JSON alone."""
+    """The payload as the browser gets it: strict JSON."""
     return json.loads(json.dumps(view_payload(e, grid(e.shape, e.axes, start), **more), allow_nan=False))
 
 
@@ -65,7 +65,7 @@ def test_layer_norm_on_a_matrix():
     assert (data["at"], data["editable"]) == ([1, 2], True)
 
 
-def test_of_a_shape_alone_there_are_no_values():
+def test_a_shape_alone_has_no_values():
     data = sent(explain("LayerNorm(3)", (2, 3)))
     assert data["values"] is None
     assert [panel["key"] for panel in data["panels"]] == ["stats", "params"]
@@ -90,7 +90,7 @@ FACTS = [
 
 
 @pytest.mark.parametrize(("layer", "values", "made"), FACTS)
-def test_the_figures_of_merit(layer, values, made):
+def test_the_counts_and_their_notes(layer, values, made):
     facts = sent(explain(layer, (2, 3, 4, 4)))["facts"]
     pair = "mean squares" if layer == "RMSNorm(4)" else "(mean, variance) pairs"
     assert [fact["label"] for fact in facts] == [pair, "elements each", "parameters", "buffers"]
@@ -102,7 +102,7 @@ def test_the_figures_of_merit(layer, values, made):
     )
 
 
-def test_large_counts_are_told_whole_though_a_window_is_drawn():
+def test_counts_are_of_the_whole_tensor_where_a_window_is_drawn():
     _, data = of_scene(shape="100000,100000,100000", layer="LayerNorm([100000,100000])")
     assert [fact["value"].split(" = ")[-1] for fact in data["facts"]] == [
         "100,000",
@@ -113,7 +113,7 @@ def test_large_counts_are_told_whole_though_a_window_is_drawn():
     assert np.prod(data["grid"]["extent"]) <= 16_384
 
 
-AWKWARD = [
+EXTREME = [
     {"shape": "2,3", "layer": "LayerNorm(3,eps=0)", "values": "1,1,1,2,2,2"},  # 0 / 0
     {"shape": "2,3", "layer": "RMSNorm(3,eps=0)", "values": "0,0,0,0,0,0", "params": "random"},
     {"shape": "2,3", "layer": "GroupNorm(1,3,eps=0)", "values": "5,5,5,5,5,5", "params": "index"},
@@ -136,8 +136,8 @@ AWKWARD = [
 ]
 
 
-@pytest.mark.parametrize("query", AWKWARD, ids=lambda query: "&".join(query.values()))
-def test_awkward_input_is_still_json(query):
+@pytest.mark.parametrize("query", EXTREME, ids=lambda query: "&".join(query.values()))
+def test_extreme_values_are_still_strict_json(query):
     scene, data = of_scene(**query)
     assert read(query).problem is None
     assert tuple(data["at"]) == scene.at
@@ -145,7 +145,7 @@ def test_awkward_input_is_still_json(query):
 
 
 def check_tables(e, data):
-    """The sum of an index's entries is its id, and each place is that of its mean or its gamma."""
+    """The entries of an index sum to its id, and each index of a mean or a gamma follows from it."""
     window = [
         range(first, first + part) for first, part in zip(data["grid"]["start"], data["grid"]["extent"], strict=True)
     ]
@@ -183,7 +183,7 @@ def test_tables_sum_to_the_ids(drawn, seed):
 
 
 @given(layers_that_fit() | norms(), st.integers(0, 9))
-def test_numbers_are_those_that_each_element_meets(drawn, seed):
+def test_values_broadcast_to_those_of_each_element(drawn, seed):
     layer, shape = drawn
     try:
         e = explained(layer, shape, seed)
@@ -210,7 +210,7 @@ WINDOWS = [
 
 
 @pytest.mark.parametrize(("query", "start"), WINDOWS)
-def test_of_a_window_the_numbers_are_those_of_its_elements(query, start):
+def test_a_window_has_the_values_of_its_elements(query, start):
     scene, data = of_scene(**query, **{"from": ",".join(map(str, start))})
     e, made = scene.explanation, scene.grid
     assert data["grid"]["start"] == list(made.start) == list(start)
@@ -254,7 +254,7 @@ def test_the_browser_has_the_colours_and_the_scales_of_the_palette(theme):
         assert (places[0], places[-1]) == (0, 1)
 
 
-def test_more_groups_than_a_browser_can_count_are_refused():
+def test_more_groups_than_a_browser_can_number_are_refused():
     e = describe(Norm("n d -> n d"), (2**40, 2**40))
     with pytest.raises(NormvizError, match="groups are too many to number"):
         sent(e)

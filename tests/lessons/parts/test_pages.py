@@ -1,4 +1,4 @@
-"""Every page as parts: each has its sentence and its figure, whatever the query says, and a figure's still picture is the same figure."""
+"""Every page as parts: each has its sentence and its figure, whatever the query says."""
 
 import json
 
