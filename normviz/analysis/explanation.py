@@ -149,7 +149,7 @@ class Explanation:
             return None
         return largest_difference(self.trace.output, run_module(self.torch_layer, self.x, self.layer_values()))
 
-    @cached_property
+    @property  # not cached: explanations are shared, and each reader has a language
     def notes(self) -> tuple[str, ...]:
         """Warnings about legal but unusual arguments, one sentence each."""
         return (*_eps_notes(self.norm), *_channel_notes(self.layer, self.axes, self.shape))

@@ -91,7 +91,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("layers", "words"), REFUSED)
-def test_what_cannot_be_compared(layers, words):
+def test_invalid_comparisons(layers, words):
     with pytest.raises(NormvizError, match=re.escape(words)) as refused:
         compare(layers, (2, 3), "ND")
     assert "\n" not in str(refused.value)
@@ -136,7 +136,7 @@ def test_the_sentence_counts_what_the_figure_shows(drawn):
     assert told == [f"{len(e.peers(at)):,}"] * 2
 
 
-def test_an_element_must_be_one():
+def test_an_index_outside_x_is_refused():
     with pytest.raises(NormvizError, match=r"index \(2, 0\) is not an element of a tensor of shape \(2, 3\)"):
         sentence(compare(["BatchNorm1d(3)", "LayerNorm(3)"], (2, 3), "ND"), (2, 0))
 
@@ -183,7 +183,7 @@ def test_every_suggestion_is_the_text_of_a_layer_that_fits(shape):
         assert describe(text, shape, layout=layout).shape == shape
 
 
-def test_suggestions_for_what_is_no_shape():
+def test_suggestions_for_an_invalid_shape():
     with pytest.raises(NormvizError, match="must be a size"):
         suggestions((0, 3), "ND")
     with pytest.raises(NormvizError, match="has rank 3 and x has rank 2"):
@@ -198,6 +198,6 @@ def test_the_marks_are_the_measurements():
         assert dict(list(row.items())[-len(measured) :]) == measured
 
 
-def test_who_changes_a_list_of_suggestions_changes_his_own():
+def test_each_list_of_suggestions_is_a_new_list():
     suggestions((2, 3), "ND").clear()
     assert suggestions((2, 3), "ND")

@@ -132,7 +132,7 @@ NO_LAYER = [3, None, torch.zeros(3), nn.LayerNorm, {"LayerNorm": 3}, b"LayerNorm
 
 
 @pytest.mark.parametrize("layer", NO_LAYER, ids=map(str, NO_LAYER))
-def test_what_is_no_layer_is_refused(layer):
+def test_other_values_than_layers_are_refused(layer):
     message = "is not a layer; give a torch.nn module, its text such as 'LayerNorm([3, 4, 4])', or a Norm."
     with pytest.raises(NormvizError, match=f"^layer=.*{re.escape(message)}$"):
         explain(layer, (2, 3))
@@ -155,7 +155,7 @@ NO_SHAPE = [
 
 
 @pytest.mark.parametrize(("x", "message"), NO_SHAPE, ids=range(len(NO_SHAPE)))
-def test_what_is_no_shape_is_refused(x, message):
+def test_invalid_shapes_are_refused(x, message):
     with pytest.raises(NormvizError, match=re.escape(message)):
         explain("LayerNorm(3)", x)
 
@@ -204,7 +204,7 @@ QUIET = [
 
 
 @pytest.mark.parametrize(("layer", "shape", "layout"), QUIET)
-def test_what_is_usual_is_not_warned_of(layer, shape, layout):
+def test_usual_layouts_have_no_notes(layer, shape, layout):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert explain(layer, shape, layout=layout).notes == ()

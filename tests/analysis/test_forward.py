@@ -123,7 +123,7 @@ def test_every_step_of_any_norm_is_what_a_loop_over_its_groups_gives(drawn, seed
 
 
 @given(norms(running=True), st.integers(0, 100))
-def test_running_statistics_of_any_norm_stand_where_their_ids_do(drawn, seed):
+def test_running_statistics_broadcast_to_the_elements_with_their_id(drawn, seed):
     norm, shape = drawn
     e = describe(norm, random_tensor(shape, seed))
     mean, var = (
@@ -172,7 +172,7 @@ def test_a_changed_element_changes_the_outputs_of_its_group_alone(drawn, seed, d
                 assert differs[group].sum() > 1
 
 
-def test_running_statistics_must_be_there():
+def test_a_norm_without_running_statistics_is_refused():
     e = explain(Norm("n c -> c", running=True), torch.ones(2, 3))
     with pytest.raises(
         NormvizError, match="running statistics come with a torch module; give the module itself, in eval mode"
@@ -212,7 +212,7 @@ def test_run_module_holds_the_given_numbers(drawn, seed):
 
 
 @given(norms(), st.integers(0, 100))
-def test_a_parameter_is_laid_where_its_id_stands(drawn, seed):
+def test_a_parameter_broadcasts_to_the_elements_with_its_id(drawn, seed):
     norm, shape = drawn
     assume(norm.params is not None)
     e = describe(norm, shape)

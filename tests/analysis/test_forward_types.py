@@ -54,7 +54,7 @@ TYPES = [HALF, BF16, FLOAT, DOUBLE]
 @pytest.mark.parametrize("dtype", TYPES, ids=str)
 @pytest.mark.parametrize(("text", "shape"), MIXTURES)
 @pytest.mark.parametrize("other", [None, "bias", "running_mean"])
-def test_types_mix_where_torch_mixes_them_and_it_is_quoted_where_not(text, shape, dtype, other):
+def test_dtypes_mix_only_where_torch_mixes_them(text, shape, dtype, other):
     x = random_tensor(shape, 0, dtype)
     for numbers in TYPES:
         for second in TYPES if other else [numbers]:
@@ -92,12 +92,12 @@ MIXED_WORDS = [
 
 
 @pytest.mark.parametrize(("x", "numbers", "message"), MIXED_WORDS, ids=str)
-def test_a_mixture_is_refused_with_the_conversion(x, numbers, message):
+def test_a_refused_mixture_names_the_conversion(x, numbers, message):
     with pytest.raises(NormvizError, match=re.escape(message)):
         explain(nn.LayerNorm(4, dtype=numbers), torch.ones(2, 4, dtype=x))
 
 
-def test_one_number_of_another_type_is_named():
+def test_the_tensor_with_another_dtype_is_named():
     module = nn.BatchNorm1d(4).eval()
     module.running_mean = module.running_mean.double()
     message = 'torch refuses: "expected scalar type Float but found Double". x is float32 and running_mean is float64;'
@@ -122,7 +122,7 @@ NO_TENSOR = [
 
 
 @pytest.mark.parametrize(("x", "message"), NO_TENSOR, ids=range(len(NO_TENSOR)))
-def test_what_has_no_floating_point_values_is_refused(x, message):
+def test_other_types_are_refused(x, message):
     with pytest.raises(NormvizError, match=re.escape(message)):
         explain("LayerNorm(4)", x)
 

@@ -48,7 +48,7 @@ BY_HAND = [
 
 
 @pytest.mark.parametrize(("layer", "marks"), BY_HAND)
-def test_what_a_matrix_may_be_put_through(layer, marks):
+def test_the_invariances_on_a_matrix(layer, marks):
     found = {i.key: i.holds for i in invariances(describe(layer, (2, 3), layout="ND"))}
     assert found == dict(zip(MARKS, [mark == "yes" for mark in marks.split()], strict=True))
 
@@ -138,7 +138,7 @@ def check(e):
 
 
 @given(layers_that_fit())
-def test_what_holds_and_what_does_not_are_far_apart(drawn):
+def test_differences_are_far_below_or_far_above_the_tolerance(drawn):
     try:
         e = describe(*drawn)
     except NormvizError:
@@ -187,7 +187,7 @@ def test_torchs_own_layer_is_measured(monkeypatch):
     invariance._measured.cache_clear()
 
 
-def test_eps_counts_where_it_is_large():
+def test_a_large_eps_breaks_the_invariance():
     scaled = {eps: invariances(describe(f"LayerNorm(3, eps={eps})", (2, 3)))[3] for eps in (1e-5, 0.5, 1e9, 1e20)}
     assert [i.key for i in scaled.values()] == ["scale"] * 4
     assert [i.holds for i in scaled.values()] == [True, True, False, False]
@@ -198,11 +198,11 @@ def test_a_negative_eps_has_invariances_too(eps):
     assert invariances(describe(f"LayerNorm(3, eps={eps})", (2, 3)))[0].holds
 
 
-def test_without_eps_groups_of_one_are_not_a_number_before_and_after():
+def test_without_eps_groups_of_one_are_nan_before_and_after():
     assert all(i.holds for i in invariances(describe(Norm("n d -> n d", eps=0.0), (2, 3))))
 
 
-def test_it_is_the_layer_that_is_measured_and_not_this_x():
+def test_the_measurement_does_not_depend_on_x():
     module = torch.nn.BatchNorm1d(3).double()
     x = random_tensor((4, 3), seed=0)
     threads = torch.get_num_threads()
@@ -227,7 +227,7 @@ SMALL = [
 
 
 @pytest.mark.parametrize(("layer", "shape", "sizes", "small"), SMALL)
-def test_a_small_copy_keeps_who_shares_with_whom(layer, shape, sizes, small):
+def test_a_small_copy_keeps_the_sharing(layer, shape, sizes, small):
     e = describe(layer, shape)
     norm, found = reduced_copy(e)
     assert (norm.split_sizes, found) == (sizes, small)
@@ -303,11 +303,11 @@ BATCHES = [
 
 
 @pytest.mark.parametrize(("layer", "shape", "layout", "depends"), BATCHES)
-def test_who_depends_on_the_batch(layer, shape, layout, depends):
+def test_which_layers_depend_on_the_batch(layer, shape, layout, depends):
     assert depends_on_batch(describe(layer, shape, layout=layout)) is depends
 
 
-def test_group_norm_with_a_channel_each_may_be_put_through_what_instance_norm_may():
+def test_group_norm_with_one_channel_per_group_has_the_invariances_of_instance_norm():
     group, instance = (
         invariances(describe(layer, (2, 6, 4, 4))) for layer in ("GroupNorm(6, 6)", Layer.make("InstanceNorm2d", 6))
     )

@@ -65,7 +65,7 @@ def test_batch_norm_refuses_it_in_torchs_words(name, mode, rule):
 
 
 @pytest.mark.parametrize("layer", ["LayerNorm(3, eps=-0.5)", "Norm('n c -> n', eps=-0.5)"])
-def test_it_is_warned_of(layer):
+def test_a_negative_eps_has_a_note(layer):
     note = "eps=-0.5 is negative, so var + eps can be negative too; its square root and the output are NaN there."
     with pytest.warns(NormvizWarning, match=re.escape(note)):
         assert explain(layer, (2, 3)).notes == (note,)

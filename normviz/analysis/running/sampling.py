@@ -59,24 +59,16 @@ class SmallBatches:
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """How much the statistics of batches from one distribution differ; every array is (sizes,).
+    """How much the means of batches from one distribution differ; every array is (sizes,).
 
     batch_size         m
     mean_spread        standard deviation of the batch means over all draws
     expected_spread    sigma / sqrt(m)
-    average_var        average of the batches' biased variances
-    expected_var       (m - 1) / m * sigma^2: the expected value of the biased variance
-    average_unbiased   average of the unbiased variances
-    true_var           sigma^2
     """
 
     batch_size: NDArray[np.int64]
     mean_spread: Array
     expected_spread: Array
-    average_var: Array
-    expected_var: Array
-    average_unbiased: Array
-    true_var: float
 
 
 @lru_cache(maxsize=32)
@@ -84,33 +76,24 @@ class Spread:
 def spread(small: SmallBatches) -> Spread:
     """The spread of the batch mean at each batch size, and the expected spread ``sigma / sqrt(m)``.
 
-    Each draw is one channel of ``torch.nn.BatchNorm1d(draws, momentum=1)``, so its buffers are the mean and the unbiased
-    variance of the batch.
+    Each draw is one channel of ``torch.nn.BatchNorm1d(draws, momentum=1)``, so its running_mean is the
+    mean of the batch.
 
     >>> found = spread(SmallBatches([4, 100]))
     >>> found.expected_spread.tolist(), found.mean_spread.round(1).tolist()
     ([1.0, 0.2], [1.0, 0.2])
     """
     generator = torch.Generator().manual_seed(small.seed)
-    rows = []
+    spreads = []
     for m in small.batch_sizes:
         module = nn.BatchNorm1d(small.draws, momentum=1.0, affine=False, dtype=torch.float64)
         noise = torch.randn(m, small.draws, generator=generator, dtype=torch.float64)
         module(TRUE_MEAN + TRUE_VAR**0.5 * noise)
         assert module.running_mean is not None
-        assert module.running_var is not None
-        unbiased = module.running_var.mean().item()
-        rows.append((module.running_mean.std(correction=0).item(), unbiased * (m - 1) / m, unbiased))
-    mean_spread, average_var, average_unbiased = zip(*rows, strict=True)
+        spreads.append(module.running_mean.std(correction=0).item())
     size = read_only(np.array(small.batch_sizes))
     return Spread(
-        batch_size=size,
-        mean_spread=frozen_array(mean_spread),
-        expected_spread=frozen_array((TRUE_VAR / size) ** 0.5),
-        average_var=frozen_array(average_var),
-        expected_var=frozen_array(TRUE_VAR * (size - 1) / size),
-        average_unbiased=frozen_array(average_unbiased),
-        true_var=TRUE_VAR,
+        batch_size=size, mean_spread=frozen_array(spreads), expected_spread=frozen_array((TRUE_VAR / size) ** 0.5)
     )
 
 
@@ -155,10 +138,8 @@ class PerStep:
 
     lengths         of the sequences, (count,)
     left            number of sequences that have a step t, (T,)
-    mean, var       of those sequences in the first draw; biased variance, (T,)
-    true_mean       of the distribution
+    mean            of those sequences in the first draw, (T,)
     standard_error  expected error of the mean: sigma / sqrt(left), (T,)
-    error           error of this mean, (T,)
     rms_error       root mean square error of the mean over 100 draws of the values, (T,)
     refused         where torch's BatchNorm refuses: only one sequence is left, (T,)
     refusal         torch's error message there, or ""
@@ -167,10 +148,7 @@ class PerStep:
     lengths: NDArray[np.int64]
     left: NDArray[np.int64]
     mean: Array
-    var: Array
-    true_mean: float
     standard_error: Array
-    error: Array
     rms_error: Array
     refused: NDArray[np.bool_]
     refusal: str
@@ -181,7 +159,7 @@ class PerStep:
 def per_step(sequences: Sequences) -> PerStep:
     """One BatchNorm for each time step of a recurrent net: its number of examples, and the error of its mean.
 
-    The statistics of step t are those of ``torch.nn.BatchNorm1d(1)`` on the sequences that have a step t.
+    The mean of step t is that of ``torch.nn.BatchNorm1d(1)`` on the sequences that have a step t.
     Source: Ba, Kiros & Hinton 2016, sec. 1 and 3.1.
 
     >>> steps = per_step(Sequences(count=4, longest=3, seed=1))
@@ -194,15 +172,11 @@ def per_step(sequences: Sequences) -> PerStep:
     module = nn.BatchNorm1d(1, affine=False, dtype=torch.float64)
     refusals = [attempt(module, draws[0, alive[:, t], t, None])[1] for t in range(len(left))]
     mean = (draws * alive).sum(dim=1) / left
-    squares = ((draws[0] - mean[0]).square() * alive).sum(dim=0)
     return PerStep(
         lengths=read_only(lengths.numpy()),
         left=read_only(left.numpy()),
         mean=frozen_array(mean[0]),
-        var=frozen_array(squares / left),
-        true_mean=TRUE_MEAN,
         standard_error=frozen_array((TRUE_VAR / left).sqrt()),
-        error=frozen_array((mean[0] - TRUE_MEAN).abs()),
         rms_error=frozen_array((mean - TRUE_MEAN).square().mean(dim=0).sqrt()),
         refused=read_only(np.array([bool(words) for words in refusals])),
         refusal=next((words for words in refusals if words), ""),

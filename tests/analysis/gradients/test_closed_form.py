@@ -89,7 +89,7 @@ def test_the_terms_sum_to_the_column_of_autograd(drawn, seed, data):
 
 
 @given(layers_that_fit() | norms(), st.integers(0, 100), st.data())
-def test_what_goes_through_the_mean_sums_to_minus_one(drawn, seed, data):
+def test_the_term_of_the_mean_sums_to_minus_one(drawn, seed, data):
     """So, with x_j's own 1, a constant that is added to the group goes nowhere; and what goes through the variance sums to 0."""
     assume(fits(*drawn))
     e = numbered(*drawn, seed)
@@ -176,7 +176,7 @@ def test_each_gamma_gets_the_sum_over_its_parameter_group(drawn, seed, data):
 
 
 @given(layers_that_fit() | norms(), st.integers(0, 100))
-def test_dx_sums_to_nothing_over_a_group_where_a_mean_is_subtracted(drawn, seed):
+def test_dx_sums_to_zero_over_a_group_if_a_mean_is_subtracted(drawn, seed):
     assume(fits(*drawn))
     e = numbered(*drawn, seed)
     assume(e.norm.center and not e.norm.running)
@@ -186,7 +186,7 @@ def test_dx_sums_to_nothing_over_a_group_where_a_mean_is_subtracted(drawn, seed)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float32, DOUBLE], ids=str)
-def test_all_is_float64(dtype):
+def test_gradients_are_float64(dtype):
     e = numbered("GroupNorm(2, 4)", (2, 4, 3), dtype=dtype)
     found = backward(e, upstream(e.shape).to(dtype))
     assert found.dx.dtype == found.dgamma.dtype == found.dbeta.dtype == DOUBLE
@@ -241,7 +241,7 @@ def test_a_shape_alone():
         parameter_sum(explain("LayerNorm(2)", torch.ones(MOST_ELEMENTS, 2)), (0, 0), torch.ones(MOST_ELEMENTS, 2))
 
 
-def test_no_gamma_no_sum():
+def test_without_gamma_there_is_no_sum():
     e = explain("InstanceNorm1d(3)", torch.ones(2, 3, 4))
     with pytest.raises(NormvizError, match=r"InstanceNorm1d\(3\) has no gamma, so there is no sum"):
         parameter_sum(e, (0, 0, 0), torch.ones(2, 3, 4))

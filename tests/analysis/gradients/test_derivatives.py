@@ -81,7 +81,7 @@ def test_the_whole_jacobian_is_exactly_zero_between_groups(drawn, seed):
 
 @settings(max_examples=80)
 @given(ANY_LAYER, st.integers(0, 100), st.data())
-def test_adding_a_constant_to_a_group_moves_nothing_where_a_mean_is_subtracted(drawn, seed, data):
+def test_adding_a_constant_to_a_group_changes_nothing_if_a_mean_is_subtracted(drawn, seed, data):
     assume(fits(*drawn))
     e = numbered(*drawn, seed)
     assume(e.norm.center and not e.norm.running)
@@ -91,7 +91,7 @@ def test_adding_a_constant_to_a_group_moves_nothing_where_a_mean_is_subtracted(d
 
 @settings(max_examples=80)
 @given(ANY_LAYER, st.integers(0, 100), st.data())
-def test_scaling_a_group_moves_nothing_but_for_eps(drawn, seed, data):
+def test_scaling_a_group_changes_nothing_except_for_eps(drawn, seed, data):
     """sum_j d y_i / d x_j xhat_j = gamma_i / sigma * xhat_i * eps / (var + eps): 0 where eps is."""
     assume(fits(*drawn))
     e = numbered(*drawn, seed)
@@ -136,7 +136,7 @@ def test_symmetric_where_gamma_is_one():
 
 
 @pytest.mark.parametrize(("layer", "shape"), CATALOGUE, ids=IDS)
-def test_a_perturbed_input_moves_what_the_jacobian_says(layer, shape):
+def test_a_perturbed_input_changes_the_outputs_of_the_jacobian(layer, shape):
     e = numbered(layer, shape)
     nudge = perturb(e, (0,) * len(shape))
     c = float((nudge.before.abs().max() + 1) / torch.sqrt(e.trace.var + e.trace.eps).min())
@@ -163,13 +163,13 @@ def test_a_perturbed_input_by_hand():
 
 
 @given(st.sampled_from([1e-3, 1e-4, 1e-5, 1e-6]))
-def test_a_smaller_step_is_nearer_while_rounding_is_far(h):
+def test_a_smaller_step_is_more_accurate_until_rounding_dominates(h):
     e = explain("LayerNorm(5)", random_tensor((2, 5), 0))
     assert perturb(e, (0, 0), h).difference < perturb(e, (0, 0), 10 * h).difference
 
 
 @pytest.mark.parametrize("h", [1e-15, -1e-15])
-def test_the_step_is_the_one_that_was_really_made(h):
+def test_h_is_the_change_after_rounding(h):
     nudge = perturb(explain("LayerNorm(3)", torch.tensor([[1.0, 2.0, 4.0]])), (0, 0), h)
     assert nudge.h == (1.0 + h) - 1.0 != h
 
@@ -178,7 +178,7 @@ def test_the_step_is_the_one_that_was_really_made(h):
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, DOUBLE], ids=str)
-def test_everything_is_float64_and_eps_stays_that_of_the_type(dtype):
+def test_the_computation_is_float64_with_the_eps_of_the_dtype(dtype):
     x = random_tensor((2, 4), 0, dtype) * 1e-3
     wide = in_float64(explain("RMSNorm(4)", x))
     computing = DOUBLE if dtype == DOUBLE else torch.float32
@@ -266,12 +266,12 @@ def test_an_index_outside_x(at):
 
 
 @pytest.mark.parametrize("h", [0, 0.0, nan, inf, -inf, 2 * LARGEST_STEP, "1", None, True, 10**400])
-def test_a_step_that_is_none(h):
+def test_invalid_steps(h):
     with pytest.raises(NormvizError, match="is not a step; give a number other than 0"):
         perturb(explain("LayerNorm(3)", torch.ones(2, 3)), (0, 0), h)
 
 
-def test_a_step_too_small_to_take():
+def test_a_step_that_is_rounded_away():
     with pytest.raises(NormvizError, match=r"h=1e-20 does not change x\[at\]=1 in float64; give a larger step"):
         perturb(explain("LayerNorm(3)", torch.ones(2, 3)), (0, 0), 1e-20)
 

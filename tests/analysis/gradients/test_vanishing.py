@@ -123,7 +123,7 @@ def test_entries_between_different_signs_are_zero(drawn):
     assert torch.allclose(found[alike], torch.tensor(-2 / m, dtype=DOUBLE), atol=1e-4)
 
 
-def test_two_elements_cancel_but_for_eps():
+def test_two_elements_cancel_except_for_eps():
     """1 - 1/2 - xhat^2 / 2 = eps / (2 (var + eps)), and xhat_1 xhat_2 is as far from -1."""
     eps, var = 0.5, 4.0
     found = jacobian(explain(f"LayerNorm(2, eps={eps})", torch.tensor([[1.0, 5.0]], dtype=DOUBLE)))

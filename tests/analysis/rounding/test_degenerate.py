@@ -29,7 +29,7 @@ def test_the_groups_of_one_element_have_one():
 
 @pytest.mark.parametrize("value", [3.0, -3.0, 0.1, 1234.567])
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_what_a_constant_gives(dtype, value):
+def test_the_output_for_a_constant(dtype, value):
     for d in constant_groups(value, dtype):
         layer = Layer.parse(d.layer)
         roundings = 64 * torch.finfo(torch.promote_types(DTYPES[dtype], torch.float32)).eps / 2
@@ -67,7 +67,7 @@ def noise(d, dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_what_one_element_gives(dtype):
+def test_the_output_for_one_element(dtype):
     for d in single_elements(dtype=dtype):
         layer = Layer.parse(d.layer)
         if d.refusal:
@@ -88,7 +88,7 @@ def test_what_one_element_gives(dtype):
             assert d.from_beta > 100  # running statistics: x itself
 
 
-def test_which_layers_refuse_one_element_and_in_which_words():
+def test_which_layers_refuse_one_element():
     refused = {(d.layer, d.shape): d for d in single_elements() if d.refusal}
     for (text, shape), d in refused.items():
         assert d.refusal.startswith("Expected more than 1 ")
@@ -130,6 +130,6 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("compute", "settings", "words"), REFUSED, ids=range(len(REFUSED)))
-def test_what_is_refused(compute, settings, words):
+def test_invalid_arguments(compute, settings, words):
     with pytest.raises(NormvizError, match=words):
         compute(**settings)

@@ -21,7 +21,7 @@ BY_HAND = [
 
 
 @pytest.mark.parametrize(("x", "dtype", "eps", "expected"), BY_HAND)
-def test_a_layer_by_hand_whose_every_step_is_of_the_type(x, dtype, eps, expected):
+def test_a_layer_with_every_step_in_the_dtype(x, dtype, eps, expected):
     y = by_hand(torch.tensor(x, dtype=dtype), eps)
     assert y.dtype == dtype
     assert np.allclose(y.double(), expected, rtol=1e-3, atol=0, equal_nan=True)
@@ -31,7 +31,7 @@ def outcomes(**settings):
     return {(o.dtype, o.eps): o for o in eps_table(**settings)}
 
 
-def test_which_type_keeps_which_eps():
+def test_which_dtypes_can_represent_which_eps():
     found = outcomes()
     assert [*found] == [(dtype, eps) for dtype in DTYPES for eps in EPSILONS]
     assert {key for key, o in found.items() if o.kept == 0} == {("float16", 1e-12)}
@@ -49,7 +49,7 @@ def test_the_size_of_the_output_by_the_formula():
         assert o.by_torch == pytest.approx(dict.fromkeys(TORCH_LAYERS, o.exact), rel=0.02), (dtype, eps)
 
 
-def test_a_layer_by_hand_loses_what_torchs_layer_keeps():
+def test_a_layer_by_hand_fails_where_torchs_layer_does_not():
     o = outcomes(spread=1e-4)["float16", 1e-12]
     assert o.exact == pytest.approx(1, rel=1e-3)
     assert o.by_hand == inf
@@ -76,7 +76,7 @@ def test_eps_decides_where_the_variance_is_small():
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_rms_norm_without_eps_uses_that_of_the_type_that_computes(dtype):
+def test_rms_norm_without_eps_uses_the_epsilon_of_the_computation(dtype):
     found = no_eps(dtype)
     computing = "float64" if dtype == "float64" else "float32"
     assert found.computing_eps == torch.finfo(DTYPES[computing]).eps
@@ -139,6 +139,6 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("compute", "settings", "words"), REFUSED, ids=range(len(REFUSED)))
-def test_what_is_refused(compute, settings, words):
+def test_invalid_arguments(compute, settings, words):
     with pytest.raises(NormvizError, match=words):
         compute(**settings)

@@ -94,7 +94,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("settings", "words"), REFUSED, ids=range(len(REFUSED)))
-def test_what_is_refused(settings, words):
+def test_invalid_arguments(settings, words):
     with pytest.raises(NormvizError, match=words):
         sequence(**({"dtype": "float32"} | settings))
 

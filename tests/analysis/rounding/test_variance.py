@@ -82,7 +82,7 @@ BOUNDS = {
     st.integers(0, 1000),
     st.sampled_from([*BOUNDS]),
 )
-def test_no_method_is_further_off_than_its_bound(dtype, power, size, seed, method):
+def test_the_error_of_each_method_is_within_its_bound(dtype, power, size, seed, method):
     x = sequence(dtype, min(10**power, 1e7), size, seed)
     assume(bool(x.isfinite().all()) and float(x.abs().max()) ** 2 * 2 < torch.finfo(x.dtype).max)
     exact = float(exact_variance(x))
@@ -184,7 +184,7 @@ def test_far_away_the_fast_variance_fails_and_torchs_layers_do_not():
         assert found[name].error < 0.05
 
 
-def test_numbers_that_all_round_to_one():
+def test_numbers_that_round_to_the_same_number():
     found = {e.method: e for e in sweep("bfloat16", (1e5,))}
     assert {e.exact for e in found.values()} == {0}
     assert found["two_passes"].error == 0
@@ -209,6 +209,6 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("settings", "words"), REFUSED, ids=range(len(REFUSED)))
-def test_what_is_refused(settings, words):
+def test_invalid_arguments(settings, words):
     with pytest.raises(NormvizError, match=words):
         sweep(**({"dtype": "float32"} | settings))

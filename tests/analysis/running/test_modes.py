@@ -157,7 +157,7 @@ def test_every_layer_of_torch_gives_what_its_module_gives(name, dtype):
     agree()
 
 
-def test_the_callers_tensor_is_left_alone_and_the_result_is_repeatable():
+def test_x_is_not_changed_and_the_result_is_repeatable():
     x = random_tensor((4, 3), 0)
     before = x.clone()
     one, other = (train_and_eval("BatchNorm1d(3)", x, seed=7) for _ in range(2))
@@ -199,7 +199,7 @@ ALONE = [
 
 
 @pytest.mark.parametrize(("layer", "shape", "in_train", "in_eval"), ALONE)
-def test_who_depends_on_the_other_examples(layer, shape, in_train, in_eval):
+def test_which_layers_depend_on_the_other_examples(layer, shape, in_train, in_eval):
     alone = one_example(layer, random_tensor(shape, 0), example=0)
     assert (alone.train.difference > 1e-3, alone.eval.difference > 1e-3) == (in_train, in_eval)
     assert alone.train.refusal == alone.eval.refusal == ""
@@ -248,14 +248,14 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("layer", "shape"), REFUSED)
-def test_what_torch_refuses_is_said_in_its_words(layer, shape):
+def test_a_refusal_quotes_torch(layer, shape):
     words = torch_words(layer, torch.zeros(shape))
     assert words
     with pytest.raises(NormvizError, match=re.escape(f'torch refuses: "{words}"')):
         train_and_eval(layer, torch.zeros(shape))
 
 
-def test_where_torch_runs_it_says_nothing():
+def test_there_is_no_error_where_torch_runs():
     assert torch_words("BatchNorm1d(3).eval()", torch.zeros(1, 3)) == ""
 
 
@@ -290,7 +290,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("call", "words"), WRONG)
-def test_what_cannot_be_asked(call, words):
+def test_invalid_arguments(call, words):
     with pytest.raises(NormvizError, match=re.escape(words)):
         call()
 

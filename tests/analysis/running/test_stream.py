@@ -34,7 +34,7 @@ def test_three_batches_by_hand(momentum, mean, var, biased):
     assert history.running_var_biased == pytest.approx(biased, rel=1e-15)
 
 
-def test_torch_starts_where_we_say():
+def test_the_initial_values_of_torchs_buffers():
     module = nn.BatchNorm1d(1)
     assert (module.running_mean.item(), module.running_var.item()) == (START_MEAN, START_VAR)
 
@@ -45,7 +45,7 @@ def test_the_true_mean_moves_by_drift_a_step():
     assert outcome.true_var.tolist() == [4, 4, 4, 4]
 
 
-def test_what_the_buffers_hold_on_average_by_hand():
+def test_the_expected_buffers_by_hand():
     outcome = run(Stream(batch_size=2, momentum=0.5, drift=2, steps=3))  # true means 3, 5, 7
     assert outcome.expected_mean.tolist() == [1.5, 3.25, 5.125]
     assert outcome.expected_var.tolist() == [2.5, 3.25, 3.625]
@@ -86,7 +86,7 @@ def test_the_biased_running_variance_follows_the_rule_of_keras(stream):
 
 @settings(max_examples=50)
 @given(streams)
-def test_a_run_keeps_the_rules_of_variances(stream):
+def test_unbiased_and_biased_variances_of_a_run(stream):
     outcome, m = run(stream), stream.batch_size
     x = stream.batches().numpy()
     assert outcome.batch_mean == pytest.approx(x.mean(axis=1), rel=1e-12)
@@ -98,7 +98,7 @@ def test_a_run_keeps_the_rules_of_variances(stream):
 
 @given(streams)
 @settings(max_examples=20)
-def test_a_stream_is_the_same_every_time_and_another_with_another_seed(stream):
+def test_a_stream_depends_only_on_the_seed(stream):
     assert torch.equal(stream.batches(), stream.batches())
     other = Stream(stream.batch_size, stream.momentum, stream.drift, stream.steps, (stream.seed + 1) % 2**31)
     assert not torch.equal(stream.batches(), other.batches())
@@ -106,7 +106,7 @@ def test_a_stream_is_the_same_every_time_and_another_with_another_seed(stream):
 
 @pytest.mark.parametrize("momentum", [0.1, 0.5, None])
 @pytest.mark.parametrize("drift", [0.0, 0.5])
-def test_the_buffers_are_on_average_what_is_expected_of_them(momentum, drift):
+def test_the_average_of_the_buffers_is_as_expected(momentum, drift):
     runs = [run(Stream(4, momentum, drift, 20, seed)) for seed in range(400)]
     for kept, expected in (
         ("running_mean", "expected_mean"),
@@ -141,7 +141,7 @@ def test_every_limit_can_be_run(stream):
     assert all(np.isfinite(array).all() and len(array) == stream.steps for array in vars(outcome).values())
 
 
-def test_a_batch_of_one_is_refused_in_the_words_of_torch():
+def test_a_batch_of_one_is_refused_with_the_error_of_torch():
     words = torch_words("BatchNorm1d(1)", torch.zeros(1, 1))
     assert words == "Expected more than 1 value per channel when training, got input size torch.Size([1, 1])"
     for refused in (lambda: Stream(batch_size=1), lambda: follow([[1], [2]])):
@@ -169,7 +169,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("given", "words"), WRONG)
-def test_a_stream_that_cannot_be(given, words):
+def test_invalid_streams(given, words):
     with pytest.raises(NormvizError, match=re.escape(words)):
         Stream(**given)
 
@@ -187,6 +187,6 @@ WRONG_BATCHES = [
 
 
 @pytest.mark.parametrize(("batches", "words"), WRONG_BATCHES)
-def test_batches_that_cannot_be_followed(batches, words):
+def test_invalid_batches(batches, words):
     with pytest.raises(NormvizError, match=re.escape(words)):
         follow(batches)
