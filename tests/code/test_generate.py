@@ -1,6 +1,5 @@
 import inspect
 import re
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,12 +9,12 @@ from hypothesis import strategies as st
 
 from normviz import explain
 from normviz.analysis.explanation import describe
-from normviz.analysis.forward import Values
 from normviz.code.generate import FLAVORS, code
 from normviz.layers.errors import NormvizError, listed
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
-from tests.strategies import explained_or_reject, layers_that_fit, norms, random_tensor
+from tests.code.frameworks.run_programs import with_random_values
+from tests.strategies import explained_or_reject, layers_that_fit, norms
 
 SCRATCH = ("torch-scratch", "numpy", "einops")
 FIVE = ("torch", *SCRATCH, "loops")
@@ -187,21 +186,7 @@ def test_the_code_of_any_layer_gives_its_output(flavor, drawn, seed):
 @pytest.mark.parametrize("flavor", SCRATCH)
 @given(norms() | norms(running=True), st.integers(0, 100))
 def test_the_code_of_any_norm_gives_its_output(flavor, drawn, seed):
-    assert_code_gives_the_output(with_values(*drawn, seed), flavor)
-
-
-def with_values(norm, shape, seed):
-    e = describe(norm, random_tensor(shape, seed))
-    counts = e.counts
-    return replace(
-        e,
-        values=Values(
-            gamma=None if counts.gamma_shape is None else random_tensor(counts.gamma_shape, seed + 1),
-            beta=None if counts.beta_shape is None else random_tensor(counts.beta_shape, seed + 2),
-            running_mean=random_tensor((counts.statistics,), seed + 3) if norm.running else None,
-            running_var=random_tensor((counts.statistics,), seed + 4).square() if norm.running else None,
-        ),
-    )
+    assert_code_gives_the_output(with_random_values(*drawn, dtype=torch.float64, seed=seed), flavor)
 
 
 @given(layers_that_fit())
@@ -256,7 +241,7 @@ def test_any_axis_name_works_in_the_code(name):
     norm = Norm(f"{name} (g k) -> {name} g", f"{name} c", sizes={"g": 2})
     assert_loops_visit_the_groups(describe(norm, (3, 4)))
     for flavor in SCRATCH:
-        assert_code_gives_the_output(with_values(norm, (3, 4), 0), flavor)
+        assert_code_gives_the_output(with_random_values(norm, (3, 4), dtype=torch.float64), flavor)
 
 
 SEVERAL_LAYERS = [

@@ -1,4 +1,4 @@
-"""A layer is two patterns and some facts; its text and its module say the same."""
+"""A layer has two patterns and some facts, and agrees with its text and its torch module."""
 
 import re
 import warnings
@@ -17,7 +17,7 @@ from tests.strategies import IN_TORCH, layers_that_fit, norms
 
 NCHW, NLC, ND = ("n", "c", "h", "w"), ("n", "l", "c"), ("n", "d")
 PATTERNS = [
-    # the layer, the axes of x, who shares a mean and a variance, where gamma stands
+    # layer, axes of x, statistics pattern, axes of gamma
     ("LayerNorm([3, 4, 5])", NCHW, "n c h w -> n", "c h w"),
     ("LayerNorm([4, 5])", NCHW, "n c h w -> n c", "h w"),
     ("LayerNorm(5)", NCHW, "n c h w -> n c h", "w"),
@@ -118,9 +118,7 @@ def test_the_text_of_a_norm_parses_to_the_norm(drawn):
 def test_a_layer_is_read_from_its_torch_module(drawn):
     layer, _ = drawn
     if not layer.affine:
-        layer = layer.with_(
-            **({"bias": True} if "bias" in layer.given else {})
-        )  # where there is no gamma, bias says nothing
+        layer = layer.with_(**({"bias": True} if "bias" in layer.given else {}))  # without gamma, bias has no effect
     assert Layer.of(layer.module()) == layer
 
 
@@ -165,25 +163,25 @@ def test_running_statistics_are_those_of_torchs_forward_whatever_the_flag():
     assert not Layer.of(module).running
 
 
-class Own(nn.LayerNorm):
+class Overriding(nn.LayerNorm):
     def forward(self, x):
         return super().forward(x.movedim(1, -1)).movedim(-1, 1)
 
 
-class Named(nn.LayerNorm):
-    """A subclass that only has another name."""
+class Renamed(nn.LayerNorm):
+    """A subclass that overrides nothing."""
 
 
 def test_a_subclass_that_overrides_forward_raises_an_error():
-    assert str(Layer.of(Named(3))) == "LayerNorm([3])"
+    assert str(Layer.of(Renamed(3))) == "LayerNorm([3])"
     with pytest.raises(
         NormvizError,
         match=re.escape(
-            "Own overrides the forward of LayerNorm, so it may use other statistics; describe it with a Norm, "
+            "Overriding overrides the forward of LayerNorm, so it may use other statistics; describe it with a Norm, "
             "as in Norm('n c h w -> n h w', 'c')."
         ),
     ):
-        Layer.of(Own(3))
+        Layer.of(Overriding(3))
 
 
 def test_a_module_with_a_beta_and_no_gamma_raises_an_error():

@@ -1,4 +1,4 @@
-"""What is no layer is refused with the rule, and never run."""
+"""Text that is not a layer raises an error with the rule, and is not run."""
 
 import contextlib
 import re
@@ -197,10 +197,10 @@ def test_any_text_gives_a_layer_or_a_normviz_error(text):
     value=st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.lists(st.integers(-1, 5))
 )
 def test_any_literal_gives_an_argument_or_a_normviz_error(name, value):
-    usual = Layer.make(name, *[2 for argument in KINDS[name].arguments if argument.takes in ("size", "shape")]).given
+    defaults = Layer.make(name, *[2 for argument in KINDS[name].arguments if argument.takes in ("size", "shape")]).given
     for argument in KINDS[name].arguments:
         try:
-            layer = Layer.make(name, **usual | {argument.name: value})
+            layer = Layer.make(name, **defaults | {argument.name: value})
         except NormvizError:
             continue
         assert Layer.parse(str(layer)) == layer

@@ -17,13 +17,13 @@ from normviz.code.generate import code
 from tests.strategies import describe_or_reject, random_tensor
 
 
-def with_random_values(layer, shape, offset=0.0) -> Explanation:
-    """The layer on random float32 numbers, with random gamma, beta and running statistics."""
-    e = describe_or_reject(layer, random_tensor(shape, 1, torch.float32, offset))
+def with_random_values(layer, shape, offset=0.0, dtype=torch.float32, seed=1) -> Explanation:
+    """The layer on random numbers, with random gamma, beta and running statistics."""
+    e = describe_or_reject(layer, random_tensor(shape, seed, dtype, offset))
     sizes = e.norm.axis_sizes(shape)
     kept = tuple(sizes[name] for name in e.norm.pattern.right) if e.norm.running else None
     shapes = (e.counts.gamma_shape, e.counts.beta_shape, kept, kept)
-    values = [None if s is None else random_tensor(s, seed, torch.float32) for seed, s in enumerate(shapes, 2)]
+    values = [None if s is None else random_tensor(s, one, dtype) for one, s in enumerate(shapes, seed + 1)]
     if kept is not None:
         values[3] = values[3].square() + 0.1
     return replace(e, values=Values(*values))
