@@ -49,9 +49,9 @@ def einops(e: Explanation) -> str:
     norm = e.norm
     sizes = norm.axis_sizes(e.shape)
     gamma = norm.pattern_names(norm.gamma_axes)
-    left = norm.stats.split(" ->")[0]
+    left, right = norm.stats.split(" ->")[0], " ".join(norm.pattern.right)
 
-    def back(value: str, kept: tuple[str, ...], source: str) -> str:
+    def repeat_over_x(value: str, kept: tuple[str, ...], source: str) -> str:
         given = {name: sizes[name] for name in norm.pattern.names if name not in kept or "(" in source}
         keywords = "".join(f", {name}={size}" for name, size in given.items())
         return f'repeat({value}, "{source} -> {left}"{keywords})'
@@ -60,11 +60,11 @@ def einops(e: Explanation) -> str:
         if not norm.pattern.reduced:
             return value
         known = "".join(f", {name}={size}" for name, size in norm.sizes if name in norm.pattern.names)  # type: ignore[str-unpack]
-        return back(f'reduce({value}, "{norm.stats}", "mean"{known})', norm.pattern.right, " ".join(norm.pattern.right))
+        return repeat_over_x(f'reduce({value}, "{norm.stats}", "mean"{known})', norm.pattern.right, right)
 
     if norm.running:
         body = [
-            f"{name} = {back(stat, norm.pattern.right, ' '.join(norm.pattern.right))}"
+            f"{name} = {repeat_over_x(stat, norm.pattern.right, right)}"
             for name, stat in zip(("mean", "var"), RUNNING, strict=True)
         ]
     elif norm.center:
@@ -74,7 +74,7 @@ def einops(e: Explanation) -> str:
     grouped = " ".join(
         f"({' '.join(norm.parts[name])})" if len(norm.parts.get(name, ())) > 1 else name for name in norm.gamma_axes
     )
-    body += normalize_lines(e, TORCH, lambda name: back(name, gamma, grouped))
+    body += normalize_lines(e, TORCH, lambda name: repeat_over_x(name, gamma, grouped))
     return program(e, TORCH, body, "from einops import reduce, repeat")
 
 

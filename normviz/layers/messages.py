@@ -18,7 +18,7 @@ language: ContextVar[str] = ContextVar("language", default=ENGLISH)
 
 @cache
 def translations(name: str) -> gettext.NullTranslations:
-    """The catalogue of a language; of English, or one that has none, every message as it is."""
+    """The catalogue of a language; without a catalogue, as for English, messages are unchanged."""
     return gettext.translation("normviz", LOCALE, [name], fallback=True)
 
 
@@ -41,6 +41,6 @@ def ngettext(one: str, many: str, n: int, /, **values: object) -> str:
     return translations(language.get()).ngettext(one, many, n).format(n=n, **values)
 
 
-def N_(message: str) -> str:  # noqa: N802 - gettext's usual name
+def N_(message: str) -> str:  # noqa: N802 - the name in gettext
     """Mark a constant for translation; call ``_`` on it where it is displayed."""
     return message
