@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from normviz.analysis.explanation import Explanation, describe, describe_shape
-from normviz.analysis.invariance import LABELS, depends_on_batch, invariances, reduced_copy, train_equals_eval
+from normviz.analysis.invariance import depends_on_batch, invariances, reduced_copy, train_equals_eval
 from normviz.layers.axes import parse_layout
 from normviz.layers.catalogue import FAMILIES
 from normviz.layers.errors import LONGEST_ECHO, NormvizError, echo, listed
@@ -20,6 +20,22 @@ from normviz.layers.sharing import check_index
 
 FEWEST, MOST = 2, 6
 MOST_SUGGESTED_GROUPS = 8
+LABELS = {  # each completes "the output stays the same when you ..."
+    "add": N_("add one number to everything"),
+    "add_channel": N_("add a different number to each channel"),
+    "add_feature": N_("add a different number to each feature"),
+    "add_slice": N_("add a different number to each slice"),
+    "add_example": N_("add a different number to each example"),
+    "add_position": N_("add a different number to each position"),
+    "scale": N_("scale everything"),
+    "scale_channel": N_("scale one channel"),
+    "scale_feature": N_("scale one feature"),
+    "scale_slice": N_("scale one slice"),
+    "scale_example": N_("scale one example"),
+    "scale_position": N_("scale one position"),
+    "shuffle": N_("shuffle the examples (outputs move along)"),
+    "others": N_("change the other examples"),
+}
 COLUMNS = {  # the keys of a row and their labels, in the order in which they are displayed
     "layer": N_("layer"),
     "stats": N_("statistics pattern"),
@@ -56,7 +72,7 @@ class Comparison:
         """One row for each layer; the keys are those of ``COLUMNS`` that apply to x, the same in every row.
 
         None means that there is none, or that the question does not apply; True and False are answers. The keys of
-        ``invariance.LABELS`` say under which changes of x the output stays the same.
+        ``LABELS`` say under which changes of x the output stays the same.
 
         >>> first, second = compare(["LayerNorm(3)", "BatchNorm1d(3)"], (2, 3), "ND").rows()
         >>> first["stats"], second["batch_dependent"], second["scale_feature"]

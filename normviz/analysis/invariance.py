@@ -22,7 +22,7 @@ from normviz.layers.axes import example_axis
 from normviz.layers.errors import NormvizError
 from normviz.layers.fit import refit
 from normviz.layers.layer import Layer
-from normviz.layers.messages import N_, _
+from normviz.layers.messages import _
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import counts
 from normviz.layers.torch_errors import check
@@ -35,23 +35,6 @@ REACH = 30.0  # the ratio of added numbers to x: large enough to change signs
 SPACING = 1000.0  # between two values of x: large enough that eps is small compared with every variance
 NOT_SMALL = 1e-3  # the largest change of an output that is attributed to eps
 
-LABELS = {  # each completes "the output stays the same when you ..."
-    "add": N_("add one number to everything"),
-    "add_channel": N_("add a different number to each channel"),
-    "add_feature": N_("add a different number to each feature"),
-    "add_slice": N_("add a different number to each slice"),
-    "add_example": N_("add a different number to each example"),
-    "add_position": N_("add a different number to each position"),
-    "scale": N_("scale everything"),
-    "scale_channel": N_("scale one channel"),
-    "scale_feature": N_("scale one feature"),
-    "scale_slice": N_("scale one slice"),
-    "scale_example": N_("scale one example"),
-    "scale_position": N_("scale one position"),
-    "shuffle": N_("shuffle the examples (outputs move along)"),
-    "others": N_("change the other examples"),
-}
-
 Axes = tuple[int, ...]
 Map = Callable[[Tensor], Tensor]
 
@@ -60,7 +43,7 @@ Map = Callable[[Tensor], Tensor]
 class Invariance:
     """One change of x, and whether the output stays the same.
 
-    key         one of ``LABELS``
+    key         such as "add_channel", "scale_example", "shuffle" or "others"
     holds       is ``difference`` at most ``tolerance``?
     difference  the largest change of an output that was measured
     tolerance   the largest difference that rounding, and for scaling also eps, can explain

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from normviz import explain
 from normviz.analysis import invariance
+from normviz.analysis.comparison import LABELS
 from normviz.analysis.explanation import describe
-from normviz.analysis.invariance import LABELS, depends_on_batch, invariances, reduced_copy, train_equals_eval
+from normviz.analysis.invariance import invariances, reduced_copy
 from normviz.layers.axes import example_axis
 from normviz.layers.catalogue import KINDS
 from normviz.layers.errors import NormvizError
@@ -253,58 +254,6 @@ def test_too_many_axes_are_refused():
     ):
         invariances(describe("LayerNorm(2)", (2,) * 14))
     assert invariances(describe("LayerNorm(2)", (1,) * 20 + (2,)))
-
-
-MODES = [
-    ("BatchNorm2d(3)", (2, 3, 4, 4), False),
-    ("BatchNorm2d(3).eval()", (2, 3, 4, 4), False),
-    ("BatchNorm2d(3, momentum=None)", (2, 3, 4, 4), False),
-    ("BatchNorm2d(3, momentum=0.0)", (2, 3, 4, 4), False),
-    ("BatchNorm2d(3, track_running_stats=False)", (2, 3, 4, 4), True),
-    ("SyncBatchNorm(3)", (2, 3, 4, 4), False),
-    ("InstanceNorm2d(3)", (2, 3, 4, 4), True),
-    ("InstanceNorm2d(3, track_running_stats=True)", (2, 3, 4, 4), False),
-    ("LayerNorm([3, 4, 4])", (2, 3, 4, 4), True),
-    ("RMSNorm(4)", (2, 3, 4, 4), True),
-    ("GroupNorm(3, 3)", (2, 3, 4, 4), True),
-    ("ChannelsFirstLayerNorm(3)", (2, 3, 4, 4), True),
-    ("DimNorm(4, dim=0)", (2, 3, 4, 4), True),
-    (Norm("n c h w -> c", "c"), (2, 3, 4, 4), True),
-    (Norm("n c h w -> c", "c", running=True), (2, 3, 4, 4), True),
-    ("BatchNorm1d(3).eval()", (1, 3), False),  # a batch of one may be asked about: two are measured
-    ("InstanceNorm1d(3, track_running_stats=True).eval()", (2, 3, 1), False),  # torch refuses to train on it
-]
-
-
-@pytest.mark.parametrize(("layer", "shape", "equal"), MODES)
-def test_train_and_eval(layer, shape, equal):
-    assert train_equals_eval(describe(layer, shape)) is equal
-
-
-@given(layers_that_fit())
-def test_the_modes_differ_where_running_statistics_are_kept(drawn):
-    layer, shape = drawn
-    try:
-        e = describe(layer, shape)
-    except NormvizError:
-        assume(False)
-    assert train_equals_eval(e) == (not layer.tracks)
-
-
-BATCHES = [
-    ("BatchNorm2d(3)", (1, 3, 4, 4), "NCHW", True),  # though this batch has one example
-    ("BatchNorm2d(3).eval()", (2, 3, 4, 4), "NCHW", False),
-    ("LayerNorm([3, 4, 4])", (2, 3, 4, 4), "NCHW", False),
-    ("LayerNorm([2, 3, 4, 4])", (2, 3, 4, 4), "NCHW", True),
-    ("DimNorm(4, dim=0)", (2, 3, 5, 4), "NHWC", True),
-    ("BatchNorm1d(3)", (2, 3, 4), "LNC", False),  # it takes axis 1 for channels, here the examples
-    ("InstanceNorm2d(3)", (3, 4, 4), "CHW", None),
-]
-
-
-@pytest.mark.parametrize(("layer", "shape", "layout", "depends"), BATCHES)
-def test_which_layers_depend_on_the_batch(layer, shape, layout, depends):
-    assert depends_on_batch(describe(layer, shape, layout=layout)) is depends
 
 
 def test_group_norm_with_one_channel_per_group_has_the_invariances_of_instance_norm():

@@ -1,0 +1,169 @@
+import re
+import warnings
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from normviz import Layer, Norm, NormvizError, NormvizWarning, explain
+from tests.strategies import (
+    random_tensor,
+)
+
+SAME = [nn.LayerNorm([3, 4]), "LayerNorm([3, 4])", "nn.LayerNorm([3, 4])", Layer.parse("LayerNorm([3, 4])"), Norm("n l c -> n", "l c"), "Norm('n l c -> n', 'l c')"]  # fmt: skip
+
+
+@pytest.mark.parametrize("layer", SAME, ids=map(str, SAME))
+def test_a_layer_may_be_given_in_any_form(layer):
+    e, usual = explain(layer, (2, 3, 4)), explain(SAME[0], (2, 3, 4))
+    assert (e.norm, e.counts, e.axes) == (usual.norm, usual.counts, usual.axes)
+    assert np.array_equal(e.stat_ids, usual.stat_ids)
+
+
+SHAPES = [
+    (2, 3),
+    [2, 3],
+    torch.Size([2, 3]),
+    np.zeros((2, 3)).shape,
+    (np.int64(2), np.int32(3)),
+    torch.zeros(2, 3),
+    np.zeros((2, 3)),
+]
+
+
+@pytest.mark.parametrize("x", SHAPES, ids=range(len(SHAPES)))
+def test_x_may_be_a_shape_or_hold_values(x):
+    e = explain("LayerNorm(3)", x)
+    assert e.shape == (2, 3)
+    assert {type(size) for size in e.shape} == {int}
+    assert e.counts.statistics == 2
+
+
+LAYOUTS = [
+    ("LayerNorm(3)", (3,), "D"),
+    ("LayerNorm(3)", (2, 3), "ND"),
+    ("LayerNorm(3)", (2, 4, 3), "NLC"),
+    ("LayerNorm(3)", (2, 4, 4, 3), "NCHW"),
+    ("LayerNorm(3)", (2, 4, 4, 4, 3), "NCDHW"),
+    ("LayerNorm(3)", (2, 4, 4, 4, 4, 3), "ND1D2D3D4D5"),
+    ("BatchNorm1d(3)", (2, 3), "ND"),
+    ("BatchNorm1d(3)", (2, 3, 4), "NCL"),
+    ("GroupNorm(3, 3)", (2, 3, 4), "NCL"),
+    ("GroupNorm(3, 3)", (2, 3, 4, 4, 4, 4), "NCD1D2D3D4"),
+    ("InstanceNorm1d(3)", (2, 3, 4), "NCL"),
+    ("InstanceNorm1d(3)", (3, 4), "CL"),
+    ("InstanceNorm2d(3)", (3, 4, 4), "CHW"),
+    ("InstanceNorm3d(3)", (3, 4, 4, 4), "CDHW"),
+    (Norm("a (b c) -> a", sizes={"b": 1}), (2, 3), "AD"),
+]
+
+
+@pytest.mark.parametrize(("layer", "shape", "layout"), LAYOUTS)
+def test_the_layout_is_what_the_layer_means_by_the_rank(layer, shape, layout):
+    assert explain(layer, shape).layout == layout
+
+
+@pytest.mark.parametrize("layout", ["NHWC", "nhwc", "LNCD", "ABXY", "D1D2D3D4"])
+def test_a_given_layout_names_the_axes_and_changes_nothing_else(layout):
+    e, usual = explain("LayerNorm([4, 5])", (2, 3, 4, 5), layout=layout), explain("LayerNorm([4, 5])", (2, 3, 4, 5))
+    assert e.layout == layout.upper()
+    assert e.counts == usual.counts
+    assert np.array_equal(e.stat_ids, usual.stat_ids)
+    assert np.array_equal(e.param_ids, usual.param_ids)
+
+
+def test_a_layout_for_a_norm_must_be_its_own():
+    assert explain(Norm("n c -> n"), (2, 3), layout="NC").layout == "NC"
+    message = "layout=ND and the pattern 'n c -> n' name the axes differently; omit layout, or write the pattern with the letters of the layout."
+    with pytest.raises(NormvizError, match=re.escape(message)):
+        explain(Norm("n c -> n"), (2, 3), layout="ND")
+
+
+def test_a_layout_of_another_rank_is_refused():
+    with pytest.raises(
+        NormvizError, match="the layout NCHW has rank 4 and x has rank 2; write one letter for each axis of x"
+    ):
+        explain("LayerNorm(3)", (2, 3), layout="NCHW")
+
+
+NO_LAYER = [3, None, torch.zeros(3), nn.LayerNorm, {"LayerNorm": 3}, b"LayerNorm(3)"]
+
+
+@pytest.mark.parametrize("layer", NO_LAYER, ids=map(str, NO_LAYER))
+def test_other_values_than_layers_are_refused(layer):
+    message = "is not a layer; give a torch.nn module, its text such as 'LayerNorm([3, 4, 4])', or a Norm."
+    with pytest.raises(NormvizError, match=f"^layer=.*{re.escape(message)}$"):
+        explain(layer, (2, 3))
+
+
+NO_SHAPE = [
+    ((), "x=() is not a shape; give sizes such as (2, 3, 4, 4), or a tensor of rank 1 or more."),
+    ((2, 3.0), "x=(2, 3.0) is not a shape"),
+    ((2, "3"), "x=(2, '3') is not a shape"),
+    ((True, 3), "x=(True, 3) is not a shape"),
+    ([[2, 3]], "x=[[2, 3]] is not a shape"),
+    (torch.tensor(1.0), "x=tensor(1.) is not a shape; give sizes such as (2, 3, 4, 4), or a tensor of rank 1 or more."),
+    ((2, 0), "the shape (2, 0) must have 1 to 64 sizes, each from 1 to 1,099,511,627,776."),
+    ((2, -3), "the shape (2, -3) must have 1 to 64 sizes"),
+    ((2, 2**41), "the shape (2, 2199023255552) must have 1 to 64 sizes"),
+    ((2, 10**5000), "the shape a value too long to print must have 1 to 64 sizes"),
+    ((1,) * 65, "must have 1 to 64 sizes"),
+    (torch.zeros(0, 3), "the shape (0, 3) must have 1 to 64 sizes"),
+]
+
+
+@pytest.mark.parametrize(("x", "message"), NO_SHAPE, ids=range(len(NO_SHAPE)))
+def test_invalid_shapes_are_refused(x, message):
+    with pytest.raises(NormvizError, match=re.escape(message)):
+        explain("LayerNorm(3)", x)
+
+
+@pytest.mark.parametrize("rank", [1, 20, 64])
+def test_any_rank_that_torch_has(rank):
+    shape = (1,) * (rank - 1) + (3,)
+    e = explain(nn.LayerNorm(3, dtype=torch.float64), random_tensor(shape, 0))
+    assert e.counts.statistics == 1
+    assert e.agreement < 1e-12
+    assert e.peers((0,) * rank) == [(0,) * (rank - 1) + (1,), (0,) * (rank - 1) + (2,)]
+
+
+NOTES = [
+    ("BatchNorm1d(3)", (2, 3, 4), "NLC", "BatchNorm1d takes axis 1 of x as the channel axis whatever it is called; in NLC that is L (size 3). For one group per channel, permute x to NCL."),
+    ("BatchNorm2d(3)", (2, 3, 4, 5), "NHWC", "in NHWC that is H (size 3). For one group per channel, permute x to NCHW."),
+    ("BatchNorm2d(3)", (2, 3, 4, 5), "CNHW", "in CNHW that is N (size 3). For one group per channel, permute x to NCHW."),
+    ("BatchNorm1d(3)", (2, 3), "LN", "BatchNorm1d takes axis 1 of x as the channel axis whatever it is called; in LN that is N (size 3)."),
+    ("GroupNorm(3, 3)", (2, 3, 4), "NLC", "GroupNorm takes axis 1 of x as the channel axis"),
+    ("InstanceNorm2d(2)", (2, 3, 4), "HWC", "InstanceNorm2d takes axis 0 of x as the channel axis whatever it is called; in HWC that is H (size 2). For one group per channel, permute x to CHW."),
+    ("InstanceNorm1d(2)", (2, 3), "NC", "InstanceNorm1d takes axis 0 of x as the channel axis whatever it is called; in NC that is N (size 2). For one group per channel, permute x to CN."),
+    ("ChannelsFirstLayerNorm(3)", (2, 3, 4), "NLC", "permute x to NCL."),
+    ("DimNorm(5)", (2, 3, 4, 5), "NCHW", "DimNorm takes axis 3 of x as the channel axis whatever it is called; in NCHW that is W (size 5). For one group per channel, permute x to NHWC."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("layer", "shape", "layout", "note"), NOTES)
+def test_an_axis_that_is_not_the_channel_axis_in_its_place_is_warned_of(layer, shape, layout, note):
+    with pytest.warns(NormvizWarning, match=re.escape(note)) as caught:
+        e = explain(layer, shape, layout=layout)
+    assert caught[0].filename == __file__
+    assert e.notes == (str(caught[0].message),)
+    assert e.counts.statistics
+
+
+QUIET = [
+    ("BatchNorm1d(3)", (2, 3, 4), None),
+    ("BatchNorm1d(3)", (2, 3), None),
+    ("BatchNorm1d(3)", (2, 3), "ND"),
+    ("BatchNorm1d(3)", (2, 3, 4), "NDL"),
+    ("InstanceNorm1d(2)", (2, 3), None),
+    ("LayerNorm(4)", (2, 3, 4), "NCL"),
+    ("DimNorm(4)", (2, 3, 4), None),
+    (Norm("n l c -> l", "l"), (2, 3, 4), None),
+]
+
+
+@pytest.mark.parametrize(("layer", "shape", "layout"), QUIET)
+def test_usual_layouts_have_no_notes(layer, shape, layout):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert explain(layer, shape, layout=layout).notes == ()
