@@ -40,8 +40,8 @@ class Picture:
 
     def scaled(self, scale: float) -> Picture:
         width, height = round(self.width * scale), round(self.height * scale)
-        svg = re.sub(r'width="\d+" height="\d+"', f'width="{width}" height="{height}"', self.svg, count=1)
-        return Picture(svg, width, height)
+        size = f'width="{width}" height="{height}" preserveAspectRatio="none"'  # no light edge where a size is rounded
+        return Picture(re.sub(r'width="\d+" height="\d+"', size, self.svg, count=1), width, height)
 
 
 def draw(html: str, kind: str, scale_of: Callable[[Picture], float], browser: str, patience: float) -> list[bytes]:
@@ -108,6 +108,7 @@ async def _png(tab: Tab, picture: Picture) -> bytes:
 
 async def _pdf(tab: Tab, picture: Picture) -> bytes:
     await _show(tab, ALONE + picture.svg, picture.width, picture.height)
+    await _evaluate(tab, "document.title = document.querySelector('svg > title').textContent")
     size = {"paperWidth": picture.width / INCH, "paperHeight": picture.height / INCH}
     margins = dict.fromkeys(("marginTop", "marginBottom", "marginLeft", "marginRight"), 0)
     return b64decode(

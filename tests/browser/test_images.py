@@ -6,7 +6,9 @@ import struct
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
 import normviz as nv
 from normviz.export import chromium
@@ -110,14 +112,19 @@ def test_a_png_has_the_pixels_that_are_asked_for(pictures, tmp_path):
     (twice,) = save(part, tmp_path / "twice.png")
     assert png_size(twice) == (2 * width, 2 * height)
     assert len(twice.read_bytes()) > 20_000  # a blank picture is far smaller
-    (wide,) = save(part, tmp_path / "wide.png", width=1920)
-    assert png_size(wide) == (1920, round(height * 1920 / width))
+    (wide,) = save(part, tmp_path / "wide.png", theme="dark", width=1101)
+    assert png_size(wide) == (1101, round(height * 1101 / width))
+    pixels = np.asarray(Image.open(wide).convert("RGB"))
+    edges = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])
+    assert np.unique(edges, axis=0).tolist() == [[0x10, 0x14, 0x1F]]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["twice.png", "wide.png"]
 
 
 def test_a_pdf_has_one_page_of_the_size_of_the_picture(tmp_path):
     for path in save(figures(VIEWS["mean"][0]), tmp_path / "stream.pdf", width=600):
         assert path.read_bytes().startswith(b"%PDF-")
+        assert b"/Title (Batch" in path.read_bytes()  # what the chart shows
+        assert b"/Subtype /Image" not in path.read_bytes()  # vectors
         ((width, height),) = pdf_pages(path)
         assert width == pytest.approx(600, abs=1.5)
         assert 150 < height < 400
