@@ -12,7 +12,8 @@ from normviz.lessons.compare.fit_layers import fit_layers
 from normviz.lessons.compare.page import layers_of, ready_set
 from normviz.lessons.compare.ready_sets import READY_SETS
 from normviz.scene import edits
-from normviz.scene.controls import (
+from normviz.scene.controls.control import Control, Input, page_control
+from normviz.scene.controls.scene_controls import (
     ARGUMENTS,
     LAYER,
     MORE_ABOUT_LAYER,
@@ -21,12 +22,9 @@ from normviz.scene.controls import (
     SIZES,
     TENSOR,
     WINDOW,
-    Control,
-    Input,
-    page_control,
 )
 from normviz.scene.settings.page_settings import PAGE_SETTINGS
-from normviz.scene.settings.setting import Choice, Several
+from normviz.scene.settings.widgets import Choice, Several
 from normviz.scene.view import View
 from normviz.scene.visibility import CONTROLS
 

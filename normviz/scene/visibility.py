@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.messages import N_, _, ngettext
-from normviz.scene.controls import SCENE_CONTROLS
+from normviz.scene.controls.scene_controls import SCENE_CONTROLS
 from normviz.scene.settings.page_settings import PAGE_SETTINGS
 from normviz.scene.settings.setting import Setting, read_settings, write_settings
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from normviz.layers.errors import NormvizError
 from normviz.lessons.compare.ready_sets import READY_SETS
 from normviz.scene import edits
-from normviz.scene.controls import SCENE_CONTROLS
+from normviz.scene.controls.scene_controls import SCENE_CONTROLS
 from normviz.scene.query import read
 from normviz.scene.repair import Reading
 from normviz.scene.view import View

@@ -24,8 +24,8 @@ from normviz.lessons.numerics.zero_variance import (
     SIGN,
     outcome,
 )
+from normviz.scene.settings.kinds import power
 from normviz.scene.settings.page_settings import LARGEST_CONSTANT, LARGEST_SCALE, SMALLEST_EPS
-from normviz.scene.settings.setting import power
 from tests.lessons.sentences import numbers_in
 
 MOST_WORDS = 120

@@ -4,11 +4,12 @@ import pytest
 
 from normviz.layers.messages import language
 from normviz.lessons.controls import rows
-from normviz.scene.controls import SCENE_CONTROLS, page_control
+from normviz.scene.controls.control import page_control
+from normviz.scene.controls.scene_controls import SCENE_CONTROLS
 from normviz.scene.query import read_view
 from normviz.scene.settings.page_settings import PAGE_SETTINGS
 from normviz.scene.settings.scene_settings import DATA_LABELS, PARAMETER_LABELS, SCENE_SETTINGS
-from normviz.scene.settings.setting import Choice, Segments, Several, Text
+from normviz.scene.settings.widgets import Choice, Segments, Several, Text
 from normviz.scene.visibility import CONTROLS
 from tests.fuzz.measure import cost
 from tests.scenes import query_of

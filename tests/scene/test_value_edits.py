@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from normviz.layers.catalogue import FAMILIES
 from normviz.scene import edits
-from normviz.scene.controls import LAYOUTS
+from normviz.scene.controls.scene_controls import LAYOUTS
 from normviz.scene.query import read
 from normviz.scene.repair import with_fields
 from normviz.scene.scene import Scene

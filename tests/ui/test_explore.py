@@ -7,7 +7,7 @@ from normviz.code.generate import FLAVORS, code
 from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
 from normviz.lessons.parts.code_tabs import LABELS
-from normviz.scene.controls import FAMILY_LABELS, LAYOUTS
+from normviz.scene.controls.scene_controls import FAMILY_LABELS, LAYOUTS
 from normviz.scene.settings.scene_settings import DATA_LABELS, PARAMETER_LABELS
 from normviz.ui.controls.rows import MORE
 from tests.ui.driver import check, more, opened, payload, query, said, scene, turned, unescaped, warned

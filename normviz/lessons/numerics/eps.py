@@ -13,7 +13,7 @@ from normviz.layers.errors import listed
 from normviz.layers.messages import N_, _
 from normviz.lessons.numerics.numbers import SIZE, as_code
 from normviz.lessons.parts.table import Column, Row
-from normviz.scene.settings.setting import power
+from normviz.scene.settings.kinds import power
 
 PER_DECADE = 8  # variances on a curve
 

@@ -13,7 +13,7 @@ from normviz.analysis.rounding.variance import METHOD_LABELS, METHODS, Estimate,
 from normviz.layers.messages import N_, _
 from normviz.lessons.numerics.numbers import SIZE
 from normviz.lessons.parts.table import Column, Row
-from normviz.scene.settings.setting import power
+from normviz.scene.settings.kinds import power
 
 ONE_PASS, TWO_PASSES, WELFORD, SHIFTED = METHODS
 FORMULA = METHOD_LABELS[ONE_PASS]

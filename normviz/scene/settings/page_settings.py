@@ -9,17 +9,9 @@ from normviz.analysis.comparison import MOST
 from normviz.analysis.rounding.groups import DISTANCES, DTYPES
 from normviz.analysis.running.stream import BATCH_SIZES, LARGEST_DRIFT, STEPS
 from normviz.layers.messages import N_
-from normviz.scene.settings.setting import (
-    Segments,
-    Setting,
-    choice,
-    integer,
-    number,
-    number_or_none,
-    power_of_ten,
-    text,
-    texts,
-)
+from normviz.scene.settings.kinds import choice, integer, number, number_or_none, power_of_ten, text, texts
+from normviz.scene.settings.setting import Setting
+from normviz.scene.settings.widgets import Segments
 
 LAST_STEP = 6  # no layer has more than seven steps
 MOST_DEVICES = 8

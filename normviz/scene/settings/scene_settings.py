@@ -12,7 +12,9 @@ from normviz.layers.errors import NormvizError, echo
 from normviz.layers.layer import Layer
 from normviz.layers.messages import N_, _
 from normviz.layers.norm import Norm
-from normviz.scene.settings.setting import Choice, Number, Setting, parse_choice
+from normviz.scene.settings.kinds import parse_choice
+from normviz.scene.settings.setting import Setting
+from normviz.scene.settings.widgets import Choice, Number
 
 MOST_EDITABLE = 64  # elements whose values a link can hold
 LARGEST_SEED = 2**31

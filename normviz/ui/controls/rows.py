@@ -10,7 +10,8 @@ import streamlit as st
 from normviz.layers.layer import Layer
 from normviz.layers.messages import _
 from normviz.lessons.controls import Gap, Row, rows
-from normviz.scene.controls import EPS, MODE, Control, Input
+from normviz.scene.controls.control import Control, Input
+from normviz.scene.controls.scene_controls import EPS, MODE
 from normviz.scene.view import View
 from normviz.ui.controls.widgets import draw
 from normviz.ui.state import current_view, is_visible, rerun_if_changed, reset

@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from normviz.scene.controls import Input
-from normviz.scene.settings.setting import Choice, Number, Segments, Several, Slider, Text, Toggle
+from normviz.scene.controls.control import Input
+from normviz.scene.settings.widgets import Choice, Number, Segments, Several, Slider, Text, Toggle
 from normviz.ui.state import change_view, sync_labels, sync_widget, widget_value
 
 

@@ -1,14 +1,9 @@
-"""Controls: how a reader changes a view. A control has one input or several, as data for whatever draws them.
-
-Most settings have a control of their own (``scene_control``, ``page_control``). The shape, the layout and the layer are changed by
-several controls, which are declared here.
-"""
+"""The controls of the scene. The shape, the layout and the layer are changed by several controls each."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
 from normviz.layers.axes import parse_layout
 from normviz.layers.catalogue import FAMILIES, KINDS
@@ -17,10 +12,11 @@ from normviz.layers.fit import divisors, kind_for
 from normviz.layers.layer import Layer
 from normviz.layers.messages import N_, _
 from normviz.scene import edits
+from normviz.scene.controls.control import Changeable, Control, Input, on_axis, on_scene, scene_control
 from normviz.scene.repair import Reading, with_fields
 from normviz.scene.scene import MOST_VALUES, Scene
 from normviz.scene.settings.scene_settings import DATA_LABELS, DATA_SETTING, LARGEST_INTEGER, PARAMS, SEED
-from normviz.scene.settings.setting import Choice, Number, Segments, Setting, Slider, Text, Toggle, Widget
+from normviz.scene.settings.widgets import Choice, Number, Segments, Slider, Text, Toggle, Widget
 
 FIRST_LAYOUTS = ("ND", "NLC", "NCHW")
 LAYOUTS = ("ND", "NLC", "NCL", "LNC", "NCHW", "NHWC", "NCDHW", "D", "CL", "CHW", "CDHW")
@@ -50,130 +46,6 @@ MOST_SEGMENTS = 6
 EDITED = "edited"
 
 
-class Changeable(Protocol):
-    """A view, as far as controls know it."""
-
-    @property
-    def scene(self) -> Scene: ...
-    @property
-    def settings(self) -> Any: ...
-    def with_scene(self, reading: Reading) -> Any: ...
-    def with_settings(self, problem: str | None = None, **values: Any) -> Any: ...
-
-
-V = TypeVar("V", bound=Changeable)
-
-
-@dataclass(frozen=True)
-class Input:
-    """One input, as a view shows it.
-
-    key       identifies it among the inputs of a page
-    label     what a reader sees
-    value     what it shows
-    widget    what kind of input it is
-    edit      the view that a new value makes of a view
-    together  the keys of inputs whose values ``edit`` takes together, as a tuple
-    """
-
-    key: str
-    label: str
-    value: Any
-    widget: Widget
-    edit: Callable[[Any, Any], Any]
-    width: int | None = None
-    help: str | None = None
-    disabled: bool = False
-    together: tuple[str, ...] = ()
-
-    def changed(self, view: V, value: Any) -> V:
-        """The view after the reader has entered ``value``; a choice that was deselected changes nothing."""
-        changed: V = view.with_settings() if value is None else self.edit(view, value)
-        return changed
-
-
-@dataclass(frozen=True)
-class Control:
-    """One or more inputs with a name.
-
-    name    in ``hide=``
-    label   in the list of what can be hidden, as a message
-    inputs  those of a view; none where the control does not apply
-    """
-
-    name: str
-    label: str
-    inputs: Callable[[Any], Sequence[Input]]
-
-
-def scene_control(setting: Setting, edit: Callable[[Scene, Any], Reading] | None = None) -> Control:
-    """The control of a setting of the scene."""
-
-    def change(scene: Scene, value: Any) -> Reading:
-        return with_fields(scene, **{setting.name: setting.parse(str(value))})
-
-    def inputs(view: Changeable) -> list[Input]:
-        if not setting.applies(view):
-            return []
-        value, widget = getattr(view.scene, setting.name), _labelled(setting.widget)
-        return [Input(setting.name, setting.input_label, value, widget, _on_scene(edit or change))]
-
-    return Control(setting.hidden_by, setting.label, inputs)
-
-
-def page_control(setting: Setting) -> Control:
-    """The control of a setting of a page."""
-    typed = isinstance(setting.widget, Text)
-
-    def edit(view: Changeable, value: Any) -> Any:
-        try:
-            return view.with_settings(**{setting.name: setting.parse(value.strip()) if typed else value})
-        except NormvizError as error:
-            return view.with_settings(problem=str(error))
-
-    def inputs(view: Changeable) -> list[Input]:
-        if not setting.applies(view):
-            return []
-        value = view.settings[setting.name]
-        return [
-            Input(
-                f"set_{setting.name}" if isinstance(setting.widget, Text | Slider) else setting.name,
-                setting.input_label,
-                setting.format(value) if typed else value,
-                _labelled(setting.widget),
-                edit,
-                setting.width,
-                _(setting.help) if setting.help else None,
-            )
-        ]
-
-    return Control(setting.hidden_by, setting.label, inputs)
-
-
-def _labelled(widget: Widget | None) -> Widget:
-    """The widget with its labels in the reader's language."""
-    assert widget is not None
-    if isinstance(widget, Choice | Segments):
-        return type(widget)({key: _(label) for key, label in widget.options.items()})
-    return widget
-
-
-def _on_scene(edit: Callable[[Scene, Any], Reading]) -> Callable[[Any, Any], Any]:
-    """An edit of a view from an edit of its scene; a value that cannot be read changes nothing but the message."""
-
-    def change(view: Changeable, value: Any) -> Any:
-        try:
-            return view.with_scene(edit(view.scene, value))
-        except NormvizError as error:
-            return view.with_scene(Reading(view.scene, str(error)))
-
-    return change
-
-
-def _on_axis(edit: Callable[[Scene, Any, int], Reading], axis: Any) -> Callable[[Any, Any], Any]:
-    return _on_scene(lambda scene, value: edit(scene, axis, value))
-
-
 def _segments(options: dict[Any, str]) -> tuple[Widget, int | None]:
     """Buttons where they are few; else a list."""
     return (Segments(options), None) if len(options) <= MOST_SEGMENTS else (Choice(options), 140)
@@ -196,13 +68,13 @@ def _first_layouts(view: Changeable) -> list[Input]:
     help_text = _(
         "Values are computed up to {most:,} elements; counts and patterns hold for any size.", most=MOST_VALUES
     )
-    return [Input("layout", _("Tensor"), layout, options, _on_scene(edits.with_layout), help=help_text)]
+    return [Input("layout", _("Tensor"), layout, options, on_scene(edits.with_layout), help=help_text)]
 
 
 def _all_layouts(view: Changeable) -> list[Input]:
     layout = view.scene.layout
     options = Choice({each: f"({_layout_axes(each)})" for each in _with(LAYOUTS, layout)})
-    return [Input("more_layout", _("Layout"), layout, options, _on_scene(edits.with_layout))]
+    return [Input("more_layout", _("Layout"), layout, options, on_scene(edits.with_layout))]
 
 
 def _sizes(view: Changeable) -> list[Input]:
@@ -214,7 +86,7 @@ def _sizes(view: Changeable) -> list[Input]:
             Number(
                 -LARGEST_INTEGER, LARGEST_INTEGER
             ),  # a size that is too small gets a message, not a limit in silence
-            _on_axis(edits.with_size, axis),
+            on_axis(edits.with_size, axis),
             width=76 if size < 1000 else 120,
         )
         for axis, size in zip(view.scene.axes, view.scene.shape, strict=True)
@@ -233,7 +105,7 @@ def _window(view: Changeable) -> list[Input]:
             axis=scene.axes[axis].upper(), first=first, last=first + length - 1, size=size,
         )  # fmt: skip
         slider = Slider(0, _round_up(size - length, step), step)
-        edit = _on_axis(edits.with_window, axis)
+        edit = on_axis(edits.with_window, axis)
         inputs.append(Input(f"from_{scene.axes[axis]}", label, _round_up(first, step), slider, edit, width=260))
     return inputs
 
@@ -252,7 +124,7 @@ def _family(view: Changeable) -> list[Input]:
     able = [family for family in LISTED_FAMILIES if family == now or _takes(family, scene)]
     families = _with(_with(able, now) if now != PATTERN_FAMILY else able, PATTERN_FAMILY)
     widget = Choice({family: _family_label(family, scene) for family in families}, relabelled=True)
-    return [Input("family", _("Layer"), now, widget, _on_scene(_with_family), width=168)]
+    return [Input("family", _("Layer"), now, widget, on_scene(_with_family), width=168)]
 
 
 def _with_family(scene: Scene, chosen: str) -> Reading:
@@ -292,7 +164,7 @@ def _arguments(view: Changeable) -> list[Input]:
 
 def _argument(name: str, options: dict[Any, str], value: Any) -> Input:
     widget, width = _segments(options)
-    edit = _on_scene(lambda scene, chosen: edits.with_arguments(scene, **{name: chosen}))
+    edit = on_scene(lambda scene, chosen: edits.with_arguments(scene, **{name: chosen}))
     return Input(name, name, value, widget, edit, width)
 
 
@@ -303,7 +175,7 @@ def _normalized_shape(scene: Scene, chosen: Sequence[int]) -> Input:
     widget, width = _segments(
         {depth: ", ".join(axis.upper() for axis in scene.axes[rank - depth :]) for depth in depths}
     )
-    edit = _on_scene(lambda scene, depth: edits.with_arguments(scene, normalized_shape=list(scene.shape[-depth:])))
+    edit = on_scene(lambda scene, depth: edits.with_arguments(scene, normalized_shape=list(scene.shape[-depth:])))
     return Input("depth", f"normalized_shape = {list(chosen)}", len(chosen), widget, edit, width)
 
 
@@ -312,7 +184,7 @@ def _pattern(view: Changeable) -> list[Input]:
         return []
     norm = view.scene.sharing.norm
     keys = ("own_stats", "own_params")
-    edit = _on_scene(lambda scene, texts: edits.with_pattern_text(scene, *texts))
+    edit = on_scene(lambda scene, texts: edits.with_pattern_text(scene, *texts))
     return [
         Input(
             keys[0], _("Statistics: kept axes right of the arrow"), edits.pattern_text(norm), Text(200), edit, 330,
@@ -333,7 +205,7 @@ def _data(view: Changeable) -> list[Input]:
     labels = {key: _(label) for key, label in DATA_LABELS.items()}
     options = {EDITED: _("edited by hand"), **labels} if edited else labels
     value = EDITED if edited else view.scene.data
-    return [Input("data", _(DATA_SETTING.label), value, Choice(options), _on_scene(_with_data))]
+    return [Input("data", _(DATA_SETTING.label), value, Choice(options), on_scene(_with_data))]
 
 
 def _with_data(scene: Scene, name: str) -> Reading:
@@ -348,7 +220,7 @@ def _eps(view: Changeable) -> list[Input]:
     options = _with(["None", *EPS_CHOICES] if may_be_none else EPS_CHOICES, value)
     help_text = _("Added to the variance inside the square root. None: the machine epsilon.") if may_be_none else None
     widget = Choice({option: option for option in options}, accept_new=True)
-    return [Input("eps", "eps", value, widget, _on_scene(edits.with_eps), help=help_text)]
+    return [Input("eps", "eps", value, widget, on_scene(edits.with_eps), help=help_text)]
 
 
 def _flag(name: str) -> Control:
@@ -356,7 +228,7 @@ def _flag(name: str) -> Control:
         layer = view.scene.layer
         if not isinstance(layer, Layer) or name not in layer.given:
             return []
-        edit = _on_scene(lambda scene, value: edits.with_arguments(scene, **{name: value}))
+        edit = on_scene(lambda scene, value: edits.with_arguments(scene, **{name: value}))
         disabled = name == "bias" and not layer.affine
         return [Input(name, _(FLAG_LABELS[name]), layer.given[name], Toggle(), edit, disabled=disabled)]
 
@@ -367,7 +239,7 @@ def _mode(view: Changeable) -> list[Input]:
     layer = view.scene.layer
     if not isinstance(layer, Layer) or "track_running_stats" not in layer.given:
         return []
-    edit = _on_scene(lambda scene, training: edits.with_arguments(scene, training=training))
+    edit = on_scene(lambda scene, training: edits.with_arguments(scene, training=training))
     return [Input("training", _("Mode"), layer.training, Segments({True: "train()", False: "eval()"}), edit)]
 
 

@@ -1,0 +1,1 @@
+"""Controls: how a reader changes a view, as data for whatever draws them."""

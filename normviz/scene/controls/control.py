@@ -1,0 +1,138 @@
+"""A control has one input or several. Most settings have a control of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+from normviz.layers.errors import NormvizError
+from normviz.layers.messages import _
+from normviz.scene.repair import Reading, with_fields
+from normviz.scene.scene import Scene
+from normviz.scene.settings.setting import Setting
+from normviz.scene.settings.widgets import Choice, Segments, Slider, Text, Widget
+
+
+class Changeable(Protocol):
+    """A view, as far as controls know it."""
+
+    @property
+    def scene(self) -> Scene: ...
+    @property
+    def settings(self) -> Any: ...
+    def with_scene(self, reading: Reading) -> Any: ...
+    def with_settings(self, problem: str | None = None, **values: Any) -> Any: ...
+
+
+V = TypeVar("V", bound=Changeable)
+
+
+@dataclass(frozen=True)
+class Input:
+    """One input, as a view shows it.
+
+    key       identifies it among the inputs of a page
+    label     what a reader sees
+    value     what it shows
+    widget    what kind of input it is
+    edit      the view that a new value makes of a view
+    together  the keys of inputs whose values ``edit`` takes together, as a tuple
+    """
+
+    key: str
+    label: str
+    value: Any
+    widget: Widget
+    edit: Callable[[Any, Any], Any]
+    width: int | None = None
+    help: str | None = None
+    disabled: bool = False
+    together: tuple[str, ...] = ()
+
+    def changed(self, view: V, value: Any) -> V:
+        """The view after the reader has entered ``value``; a choice that was deselected changes nothing."""
+        changed: V = view.with_settings() if value is None else self.edit(view, value)
+        return changed
+
+
+@dataclass(frozen=True)
+class Control:
+    """One or more inputs with a name.
+
+    name    in ``hide=``
+    label   in the list of what can be hidden, as a message
+    inputs  those of a view; none where the control does not apply
+    """
+
+    name: str
+    label: str
+    inputs: Callable[[Any], Sequence[Input]]
+
+
+def scene_control(setting: Setting, edit: Callable[[Scene, Any], Reading] | None = None) -> Control:
+    """The control of a setting of the scene."""
+
+    def change(scene: Scene, value: Any) -> Reading:
+        return with_fields(scene, **{setting.name: setting.parse(str(value))})
+
+    def inputs(view: Changeable) -> list[Input]:
+        if not setting.applies(view):
+            return []
+        value, widget = getattr(view.scene, setting.name), _labelled(setting.widget)
+        return [Input(setting.name, setting.input_label, value, widget, on_scene(edit or change))]
+
+    return Control(setting.hidden_by, setting.label, inputs)
+
+
+def page_control(setting: Setting) -> Control:
+    """The control of a setting of a page."""
+    typed = isinstance(setting.widget, Text)
+
+    def edit(view: Changeable, value: Any) -> Any:
+        try:
+            return view.with_settings(**{setting.name: setting.parse(value.strip()) if typed else value})
+        except NormvizError as error:
+            return view.with_settings(problem=str(error))
+
+    def inputs(view: Changeable) -> list[Input]:
+        if not setting.applies(view):
+            return []
+        value = view.settings[setting.name]
+        return [
+            Input(
+                f"set_{setting.name}" if isinstance(setting.widget, Text | Slider) else setting.name,
+                setting.input_label,
+                setting.format(value) if typed else value,
+                _labelled(setting.widget),
+                edit,
+                setting.width,
+                _(setting.help) if setting.help else None,
+            )
+        ]
+
+    return Control(setting.hidden_by, setting.label, inputs)
+
+
+def _labelled(widget: Widget | None) -> Widget:
+    """The widget with its labels in the reader's language."""
+    assert widget is not None
+    if isinstance(widget, Choice | Segments):
+        return type(widget)({key: _(label) for key, label in widget.options.items()})
+    return widget
+
+
+def on_scene(edit: Callable[[Scene, Any], Reading]) -> Callable[[Any, Any], Any]:
+    """An edit of a view from an edit of its scene; a value that cannot be read changes nothing but the message."""
+
+    def change(view: Changeable, value: Any) -> Any:
+        try:
+            return view.with_scene(edit(view.scene, value))
+        except NormvizError as error:
+            return view.with_scene(Reading(view.scene, str(error)))
+
+    return change
+
+
+def on_axis(edit: Callable[[Scene, Any, int], Reading], axis: Any) -> Callable[[Any, Any], Any]:
+    return on_scene(lambda scene, value: edit(scene, axis, value))

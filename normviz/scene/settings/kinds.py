@@ -1,0 +1,190 @@
+"""Kinds of settings: a choice, a number, a power of ten, a text, several texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import isclose, isfinite, log10
+from typing import Any
+
+from normviz.layers.errors import NormvizError, echo, listed
+from normviz.layers.messages import N_, _
+from normviz.scene.settings.setting import Setting
+from normviz.scene.settings.widgets import Choice, Segments, Slider, Text
+
+LONGEST_NUMBER = 40  # characters
+LONGEST_LIST = 1500
+
+
+def parse_choice(name: str, options: Sequence[str]) -> Callable[[str], str]:
+    """A parser of one of a few words."""
+
+    def parse(text: str) -> str:
+        if text not in options:
+            raise NormvizError(
+                _("{name}={value} is unknown; choose {options}.", name=name, value=echo(text), options=listed(options))
+            )
+        return text
+
+    return parse
+
+
+def choice(
+    name: str, options: Mapping[str, str], default: str | None = None, *, segments: bool = True, **rest: Any
+) -> Setting:
+    """One of a few words, each with its label; by default the first."""
+    widget = Segments(options) if segments else Choice(options)
+    return Setting(name, default or next(iter(options)), parse_choice(name, tuple(options)), widget=widget, **rest)
+
+
+INTEGER = N_("{name}={value} must be a whole number from {low} to {high}.")
+NUMBER = N_("{name}={value} must be a number from {low} to {high}.")
+NUMBER_OR_NONE = N_("{name}={value} must be a number, or none, from {low} to {high}.")
+
+
+def integer(name: str, low: int, high: int, default: int, **rest: Any) -> Setting:
+    """A whole number from ``low`` to ``high``."""
+    return _numeric(name, low, high, default, int, INTEGER, rest)
+
+
+def number(name: str, low: float, high: float, default: float, **rest: Any) -> Setting:
+    """A number from ``low`` to ``high``."""
+    return _numeric(name, low, high, default, float, NUMBER, rest)
+
+
+def number_or_none(name: str, low: float, high: float, default: float, **rest: Any) -> Setting:
+    """A number from ``low`` to ``high``, or none."""
+    plain = _numeric(name, low, high, default, float, NUMBER_OR_NONE, {})
+    assert plain.repair is not None
+
+    def or_none(read: Callable[[str], Any]) -> Callable[[str], Any]:
+        return lambda text: None if text.strip().lower() == "none" else read(text)
+
+    def format_value(value: float | None) -> str:
+        return "none" if value is None else format_number(value)
+
+    options = _in_text_input(low, high, rest) | {"or_none": True}
+    return Setting(name, default, or_none(plain.parse), format_value, or_none(plain.repair), **options)
+
+
+def power_of_ten(name: str, low: int, high: int, default: int, **rest: Any) -> Setting:
+    """A power of ten, kept as its exponent: ``distance=1e6`` is 6."""
+    plain = number(name, 10.0**low, 10.0**high, 10.0**default)
+
+    def parse(text: str) -> int:
+        value = plain.parse(text)
+        exponent = round(log10(value))
+        if not isclose(value, 10.0**exponent):
+            raise NormvizError(
+                _(
+                    "{name}={value} must be a power of ten, such as 1e{exponent}.",
+                    name=name,
+                    value=echo(text),
+                    exponent=exponent,
+                )
+            )
+        return exponent
+
+    def repair(text: str) -> int:
+        return round(log10(plain.nearest(text)))
+
+    labels = tuple(map(power, range(low, high + 1)))
+    options = {"widget": Slider(low, high, labels=labels), "width": 360, "limits": (labels[0], labels[-1]), **rest}
+    return Setting(name, default, parse, lambda exponent: f"1e{exponent}", repair, **options)
+
+
+def power(exponent: int) -> str:
+    """A power of ten with its exponent raised.
+
+    >>> power(-12)
+    '10⁻¹²'
+    """
+    return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def _numeric(
+    name: str,
+    low: float,
+    high: float,
+    default: float,
+    kind: Callable[[Any], Any],
+    message: str,
+    rest: Mapping[str, Any],
+) -> Setting:
+    def parse(text: str) -> Any:
+        try:
+            value = _float(text)
+            if not low <= value <= high or kind(value) != value:
+                raise ValueError
+        except (ValueError, OverflowError):
+            raise NormvizError(
+                _(message, name=name, value=echo(text), low=_with_commas(low), high=_with_commas(high))
+            ) from None
+        return kind(value)
+
+    def clamp(text: str) -> Any:
+        try:
+            value = _float(text)
+        except ValueError:
+            return default
+        return kind(min(max(value, low), high)) if isfinite(value) else default
+
+    return Setting(name, default, parse, format_number, clamp, **_in_text_input(low, high, rest))
+
+
+def _in_text_input(low: float, high: float, rest: Mapping[str, Any]) -> dict[str, Any]:
+    return {"widget": Text(20), "width": 190, "limits": (_short(low), _short(high)), **rest}
+
+
+def _short(number: float) -> str:
+    return f"{int(number):,}".replace("-", "−") if number == int(number) else f"{number:g}"
+
+
+def _float(text: str) -> float:
+    if len(text) > LONGEST_NUMBER:
+        raise ValueError
+    return float(text.replace("\u2212", "-"))  # the minus sign of a typeset text
+
+
+def format_number(number: float) -> str:
+    """The number as a link has it: in nine digits where they are enough."""
+    short = f"{number:.9g}"
+    return short if float(short) == number else repr(number)
+
+
+def _with_commas(number: float) -> str:
+    return f"{int(number):,}" if number == int(number) else f"{number:,}"
+
+
+def text(name: str, most: int, **rest: Any) -> Setting:
+    """A text of up to ``most`` characters; by default empty."""
+
+    def parse(given: str) -> str:
+        if len(given) > most:
+            raise NormvizError(
+                _("{name}={value} is too long; give up to {most} letters.", name=name, value=echo(given), most=most)
+            )
+        return given
+
+    return Setting(name, "", parse, repair=lambda given: given[:most], **rest)
+
+
+def texts(name: str, default: tuple[str, ...], most: int, **rest: Any) -> Setting:
+    """Up to ``most`` texts, separated by semicolons."""
+
+    def parse(given: str) -> tuple[str, ...]:
+        parts = tuple(part.strip() for part in given.split(";") if part.strip())
+        if len(given) > LONGEST_LIST or not 1 <= len(parts) <= most:
+            raise NormvizError(
+                _(
+                    "{name}={value} must be 1 to {most} texts, separated by semicolons.",
+                    name=name,
+                    value=echo(given),
+                    most=most,
+                )
+            )
+        return parts
+
+    def repair(given: str) -> tuple[str, ...]:
+        return parse(";".join(given[:LONGEST_LIST].split(";")[:most]))
+
+    return Setting(name, default, parse, ";".join, repair, **rest)

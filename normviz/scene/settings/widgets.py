@@ -1,0 +1,69 @@
+"""Widgets: the kinds of inputs by which a reader changes a setting, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Number:
+    """An input for a whole number, with buttons for the next and the previous one."""
+
+    low: int
+    high: int
+
+
+@dataclass(frozen=True)
+class Text:
+    """An input for a line of text."""
+
+    max_chars: int
+    placeholder: str = ""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A drop-down list: the label of each option.
+
+    accept_new      may the reader type an option of their own?
+    relabelled      do the labels depend on the view?
+    """
+
+    options: Mapping[Any, str]
+    accept_new: bool = False
+    relabelled: bool = False
+
+
+@dataclass(frozen=True)
+class Segments:
+    """Buttons side by side, one of them pressed: the label of each option."""
+
+    options: Mapping[Any, str]
+
+
+@dataclass(frozen=True)
+class Several:
+    """A list of which up to ``most`` options are chosen; the reader may type others."""
+
+    options: Sequence[str]
+    most: int
+
+
+@dataclass(frozen=True)
+class Slider:
+    """A slider from ``low`` to ``high``; with ``labels``, one for each step."""
+
+    low: int
+    high: int
+    step: int = 1
+    labels: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Toggle:
+    """A switch."""
+
+
+Widget = Number | Text | Choice | Segments | Several | Slider | Toggle
