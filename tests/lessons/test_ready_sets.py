@@ -63,11 +63,11 @@ def test_a_note_is_short_and_its_numbers_are_computed(ready):
 @pytest.mark.parametrize("ready", EVERY, ids=list(READY_SETS))
 def test_a_note_follows_the_layers(ready):
     """The numbers of a note are the layers' own."""
-    told = [number.replace(",", "") for number in re.findall(r"\*\*([\d,]+)\*\*", ready.text)]
+    numbers = [number.replace(",", "") for number in re.findall(r"\*\*([\d,]+)\*\*", ready.text)]
     counts = [e.counts for e in ready.comparison.explanations]
     known = {str(number) for c in counts for number in (c.statistics, c.parameters)}
-    assert set(told) <= known
-    assert len(told) == len(re.findall(r"\*\*\{", ready.note))
+    assert set(numbers) <= known
+    assert len(numbers) == len(re.findall(r"\*\*\{", ready.note))
 
 
 def test_an_unknown_set():

@@ -1,4 +1,4 @@
-"""Texts as HTML. Whatever stands in them, a tag is shown as text and an address that runs code is no link."""
+"""Texts as HTML. Tags in a text are escaped, and an address that runs code does not become a link."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def line(text: str) -> str:
 
 
 def data(value: Any) -> str:
-    """JSON that may stand within a ``<script>``: no tag can begin in it.
+    """JSON for a ``<script>`` element: no tag can begin in it.
 
     >>> data("</script>")
     '"\\\\u003c/script\\\\u003e"'

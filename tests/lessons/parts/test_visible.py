@@ -97,10 +97,10 @@ def test_each_name_hides_its_part_and_nothing_else(shown):
             before if name == "details" else set()
         )
     for name in before & set(PANELS):
-        told = [
+        hidden = [
             part.data.get("hidden") for part in flat(visible_parts(parts, Display((name,)))) if isinstance(part, Panels)
         ]
-        assert [name] in told
+        assert [name] in hidden
 
 
 def test_a_page_that_shows_only_its_figure_is_not_empty(shown):
