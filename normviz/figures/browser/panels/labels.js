@@ -10,6 +10,9 @@ import { formatShort } from "../text/format.js";
 
 const STATISTIC_NAMES = /** @type {("mean" | "var")[]} */ (["mean", "var"]);
 
+/** @param {"mean" | "var"} statistic */
+const nameOf = (statistic) => (statistic === "mean" ? _("mean") : _("var"));
+
 /**
  * @param {Panel} panel
  * @param {SVGElement} group
@@ -98,7 +101,7 @@ function drawFacetStrips(panel, write, strip) {
     const x = (facet % geometry.across) * geometry.pitchX + facetWidth / 2;
     const y = Math.floor(facet / geometry.across) * geometry.pitchY + geometry.rows * geometry.cellH + 13;
     STATISTIC_NAMES.forEach((kind, line) =>
-      write(x, y + 14 * line, `${kind} ${formatShort(strip[kind][facet])}`, { "text-anchor": "middle", class: "nv-strip" }));
+      write(x, y + 14 * line, `${nameOf(kind)} ${formatShort(strip[kind][facet])}`, { "text-anchor": "middle", class: "nv-strip" }));
   }
 }
 
@@ -111,7 +114,7 @@ function drawFacetStrips(panel, write, strip) {
 function drawRowStrips(panel, write, group, strip) {
   const { geometry } = panel, x = geometry.width + 8;
   STATISTIC_NAMES.forEach((kind, column) => {
-    write(x + column * 42 + 20, -8, kind, { "text-anchor": "middle" });
+    write(x + column * 42 + 20, -8, nameOf(kind), { "text-anchor": "middle" });
     strip[kind].forEach((value, row) => {
       if (geometry.cellH < 12 && row % Math.ceil(12 / geometry.cellH)) return;
       write(x + column * 42 + 20, (row + 0.5) * geometry.cellH, formatShort(value), { "text-anchor": "middle", "dominant-baseline": "central", class: "nv-strip" });
@@ -131,7 +134,7 @@ function drawColumnStrips(panel, write, group, strip) {
   const longest = Math.max(...[...strip.mean, ...strip.var].map((value) => formatShort(value).length));
   const every = Math.max(1, Math.ceil((longest * 5.6 + 3) / geometry.cellW));
   STATISTIC_NAMES.forEach((kind, row) => {
-    write(-8, y + row * 15 + 8, kind, { "text-anchor": "end", "dominant-baseline": "central" });
+    write(-8, y + row * 15 + 8, nameOf(kind), { "text-anchor": "end", "dominant-baseline": "central" });
     strip[kind].forEach((value, column) => {
       if (column % every) return;
       write((column + 0.5) * geometry.cellW, y + row * 15 + 8, formatShort(value), { "text-anchor": "middle", "dominant-baseline": "central", class: "nv-strip" });

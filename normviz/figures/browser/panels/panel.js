@@ -7,11 +7,10 @@ import { _ } from "../page/messages.js";
 import { decodeFloats } from "../tensor/arrays.js";
 import { Geometry } from "../tensor/geometry.js";
 import { groupOf, sameIndex } from "../tensor/sharing.js";
-import { formatShort } from "../text/format.js";
-import { colourAt, colourScale, readableInk } from "./colour.js";
+import { colourScale } from "./colour.js";
 import { drawLabels } from "./labels.js";
+import { drawTexts } from "./texts.js";
 
-const MOST_TEXTS = 1200; // in the cells of one panel
 const STRIP_WIDTH = 70; // px: "mean −12.3" and a margin
 
 export class Panel {
@@ -232,32 +231,9 @@ export class Panel {
     this.halo = svg("rect", { class: "nv-halo" }, this.svg);
     this.frame = svg("rect", { class: "nv-frame" }, this.svg);
     this.cursor = svg("rect", { class: "nv-cursor" }, this.svg);
-    this.drawTexts(this.mutedTexts, this.strongTexts);
+    drawTexts(this, this.mutedTexts, this.strongTexts);
     drawLabels(this, svg("g", { class: "nv-labels" }, this.svg));
     this.show(this.view.active, this.view.at);
-  }
-
-  /**
-   * Ids or values in the cells, where they fit: a strong copy for the peers, a muted one for all other elements.
-   * @param {SVGElement} muted
-   * @param {SVGElement} strong
-   */
-  drawTexts(muted, strong) {
-    const { geometry, figure } = this, { cellW, cellH } = geometry;
-    const isId = figure.scale !== "values";
-    if (figure.scale === "none" || cellH < 13) return;
-    const count = geometry.facets * geometry.rows * geometry.columns;
-    const digits = isId ? String(figure.groups - 1).length : 5;
-    const size = Math.min(isId ? 12 : 11, cellH * 0.62, (cellW - 3) / (digits * 0.6));
-    if (count > MOST_TEXTS || size < 8.5) return;
-    this.each((index) => {
-      const value = this.valueAt(index), box = geometry.cellBox(index);
-      const place = { x: box.x + cellW / 2, y: box.y + cellH / 2, "font-size": size };
-      const fill = colourAt(this.scale, (value - figure.low) / (figure.high - figure.low));
-      const text = isId ? String(value) : formatShort(value);
-      svg("text", place, muted).textContent = text;
-      svg("text", { ...place, fill: readableInk(fill, this.colours.ink) }, strong).textContent = text;
-    });
   }
 
   /**

@@ -90,7 +90,7 @@ export class View {
   }
 
   /**
-   * Takes the server's selection, unless a newer choice still waits for its answer. Without a server, the reader's own stays.
+   * Takes the server's selection, unless a newer choice waits for its answer. Without a server, the reader's selection stays.
    * @param {ViewData} data
    * @param {Mode} mode
    */

@@ -1,0 +1,31 @@
+// The ids or values in the cells of a panel.
+
+/** @import { Panel } from "./panel.js" */
+
+import { svg } from "../page/dom.js";
+import { formatShort } from "../text/format.js";
+import { colourAt, readableInk } from "./colour.js";
+
+const MOST_TEXTS = 1200; // in one panel
+
+/**
+ * Writes them where they fit: a strong copy for the peers, a muted one for all other elements.
+ * @param {Panel} panel
+ * @param {SVGElement} muted
+ * @param {SVGElement} strong
+ */
+export function drawTexts(panel, muted, strong) {
+  const { geometry, figure, scale, colours } = panel, { cellW, cellH } = geometry, isId = figure.scale !== "values";
+  if (figure.scale === "none" || cellH < 13) return;
+  const count = geometry.facets * geometry.rows * geometry.columns, digits = isId ? String(figure.groups - 1).length : 5;
+  const size = Math.min(isId ? 12 : 11, cellH * 0.62, (cellW - 3) / (digits * 0.6));
+  if (count > MOST_TEXTS || size < 8.5) return;
+  panel.each((index) => {
+    const value = panel.valueAt(index), box = geometry.cellBox(index);
+    const place = { x: box.x + cellW / 2, y: box.y + cellH / 2, "font-size": size };
+    const fill = colourAt(scale, (value - figure.low) / (figure.high - figure.low));
+    const text = isId ? String(value) : formatShort(value);
+    svg("text", place, muted).textContent = text;
+    svg("text", { ...place, fill: readableInk(fill, colours.ink) }, strong).textContent = text;
+  });
+}
