@@ -48,7 +48,7 @@ class Marked(gettext.NullTranslations):
 
 @pytest.fixture
 def marked(monkeypatch):
-    monkeypatch.setattr(messages, "_catalogue", lambda name: Marked())
+    monkeypatch.setattr(messages, "translations", lambda name: Marked())
 
 
 def texts(part):
