@@ -27,10 +27,7 @@ CONTROLS: Mapping[str, str] = {
     "reset": N_("Back to the start"),
     "set": N_("Ready-made sets"),
     **{
-        setting.hidden_by: setting.label
-        for settings in PAGE_SETTINGS.values()
-        for setting in settings
-        if setting.label and setting.name not in ("eps",)
+        setting.hidden_by: setting.label for settings in PAGE_SETTINGS.values() for setting in settings if setting.label
     },
     "questions": N_("Links to questions"),
 }

@@ -1,4 +1,4 @@
-"""The command, run in an empty directory."""
+"""Runs the command in an empty directory."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""The command: what it writes, and what it says where it cannot."""
+"""The command: the files that it writes, and its errors."""
 
 import io
 import os
@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 CDN = ("--plotlyjs", "cdn")
 
 
-def test_it_writes_what_the_library_makes(run, tmp_path):
+def test_export_writes_what_the_library_makes(run, tmp_path):
     code, out, err = run("export", "LayerNorm([3,4,4])", "--shape", "2,3,4,4", "-o", "page.html", *CDN)
     assert (code, err) == (0, "")
     assert out.startswith("page.html: ")
@@ -48,7 +48,7 @@ SAME = {
 
 
 @pytest.mark.parametrize("arguments", SAME)
-def test_whatever_a_link_says_can_be_exported(run, tmp_path, arguments):
+def test_arguments_describe_the_same_view_as_a_link(run, tmp_path, arguments):
     assert run("export", *arguments.split(), "-o", "page.html", *CDN)[0] == 0
     assert (tmp_path / "page.html").read_text() == nv.open(SAME[arguments]).to_html(plotlyjs="cdn")
 
@@ -83,7 +83,7 @@ def test_plotly_js_as_a_file(run, tmp_path):
     assert (tmp_path / "plotly.min.js").stat().st_size > 1_000_000
 
 
-def test_a_picture_is_the_librarys(run, monkeypatch, tmp_path):
+def test_image_saves_with_the_options_of_the_library(run, monkeypatch, tmp_path):
     asked = []
     monkeypatch.setattr(
         sys.modules["normviz.cli.command"],
@@ -134,7 +134,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("arguments", WRONG, ids=[" ".join(each.split())[:60] for each in WRONG])
-def test_what_cannot_be_done_is_one_line_that_says_what_to_do(run, tmp_path, arguments):
+def test_an_error_is_one_line_with_a_remedy(run, tmp_path, arguments):
     code, out, err = run(*arguments.split())
     assert (code, out) == (2, "")
     assert len(err.splitlines()) == 1
@@ -143,7 +143,7 @@ def test_what_cannot_be_done_is_one_line_that_says_what_to_do(run, tmp_path, arg
     assert os.listdir(tmp_path) == []
 
 
-def test_an_older_file_stays_where_the_new_one_cannot_be_made(run, tmp_path):
+def test_an_error_keeps_an_existing_file(run, tmp_path):
     (tmp_path / "page.html").write_text("old")
     assert run("export", "LayerNorm(5)", "-o", "page.html")[0] == 2
     assert (tmp_path / "page.html").read_text() == "old"
@@ -162,7 +162,7 @@ def test_a_full_disk_is_one_line(run, tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-def test_a_bar_shows_the_progress_to_whoever_looks_on_and_to_nobody_else(run, monkeypatch):
+def test_a_progress_bar_is_shown_only_on_a_terminal(run, monkeypatch):
     assert run("site", "one", "--only", "s0")[2] == ""
 
     class Terminal(io.StringIO):
@@ -174,7 +174,7 @@ def test_a_bar_shows_the_progress_to_whoever_looks_on_and_to_nobody_else(run, mo
     assert "0/2 [" in sys.stderr.getvalue()
 
 
-def test_an_error_of_ours_is_not_hidden_and_leaves_nothing(run, tmp_path, monkeypatch):
+def test_an_unexpected_error_is_raised_and_leaves_no_file(run, tmp_path, monkeypatch):
     monkeypatch.setattr(writing, "index_page", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         run("site", "site", "--only", "s0")
@@ -182,7 +182,7 @@ def test_an_error_of_ours_is_not_hidden_and_leaves_nothing(run, tmp_path, monkey
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_no_argument_becomes_more_than_text(run, tmp_path, text):
+def test_hostile_arguments_stay_text(run, tmp_path, text):
     run("export", "LayerNorm(4)", "-o", "plain.html", *CDN, "--title", "word", "--caption", "word")
     plain = (tmp_path / "plain.html").read_text()
     name = text.replace("/", "_") + ".html"
@@ -213,7 +213,7 @@ def test_no_argument_becomes_more_than_text(run, tmp_path, text):
         assert "alert" not in (tmp_path / "linked.html").read_text()
 
 
-def test_control_letters_do_not_reach_the_terminal(run):
+def test_control_characters_do_not_reach_the_terminal(run):
     _, _, err = run("export", "LayerNorm(4)", "--\x1b[31mred")
     assert "\x1b" not in err
 
@@ -227,7 +227,7 @@ def test_help_and_version(run):
         assert run(name, "--help")[0] == 0
 
 
-def test_as_a_module_it_is_the_same_command_and_no_traceback_is_printed(tmp_path):
+def test_python_m_normviz_is_the_same_command(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "normviz", "export", "LayerNorm(5)", "-o", str(tmp_path / "page.html")],
         capture_output=True, text=True, cwd=ROOT, check=False,
@@ -238,7 +238,7 @@ def test_as_a_module_it_is_the_same_command_and_no_traceback_is_printed(tmp_path
 
 
 @pytest.mark.parametrize(("page", "count"), [("README.md", 3), ("docs/static-site.md", 3), ("docs/embedding.md", 1)])
-def test_every_command_that_a_page_of_ours_prints_can_be_given(page, count):
+def test_every_command_in_the_documentation_is_valid(page, count):
     lines = re.findall(
         r"^normviz ((?:export|image|site|plotlyjs) .+?)(?: +#.*)?$",
         (ROOT / page).read_text(encoding="utf-8"),

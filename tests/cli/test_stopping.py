@@ -1,4 +1,4 @@
-"""Whoever stops the command is told so in one line, and finds no half of anything."""
+"""An interrupted command prints one line and leaves no unfinished file."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ ENDS = {
 
 
 @pytest.mark.parametrize("how", ENDS)
-def test_whoever_stops_it_finds_no_half_of_a_site(run, tmp_path, monkeypatch, how):
+def test_an_interrupted_site_leaves_no_file(run, tmp_path, monkeypatch, how):
     stop, exit_code, said = ENDS[how]
     entry_page, made = writing.entry_page, []
 
@@ -44,7 +44,7 @@ STARTS = {
 
 
 @pytest.mark.parametrize("how", STARTS)
-def test_ctrl_c_while_torch_is_imported_is_one_line_too(tmp_path, how):
+def test_ctrl_c_during_the_import_of_torch_is_one_line(tmp_path, how):
     (tmp_path / "torch").mkdir()
     (tmp_path / "torch" / "__init__.py").write_text("import signal\nprint('importing', flush=True)\nsignal.pause()\n")
     path = os.pathsep.join([str(tmp_path), str(ROOT)])
@@ -59,6 +59,6 @@ def test_ctrl_c_while_torch_is_imported_is_one_line_too(tmp_path, how):
     assert os.listdir(tmp_path) == ["torch"]
 
 
-def test_after_its_imports_ctrl_c_is_what_it_was(run):
+def test_the_handler_of_ctrl_c_is_restored(run):
     assert run("--version")[0] == 0
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

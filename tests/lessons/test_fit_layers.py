@@ -7,7 +7,7 @@ from normviz.lessons.compare.fit_layers import _fit_to, default_layers, fit_laye
 from normviz.scene.query import read
 
 USUAL = [
-    # the address, the layers that Compare opens with
+    # the link, the layers that Compare opens with
     ("", ["LayerNorm([3, 4, 4])", "BatchNorm2d(3)", "InstanceNorm2d(3)", "GroupNorm(1, 3)"]),
     ("layer=BatchNorm2d(3).eval()", ["BatchNorm2d(3).eval()", "LayerNorm([4])", "InstanceNorm2d(3)", "GroupNorm(1, 3)"]),
     ("layer=RMSNorm(4)", ["RMSNorm([4])", "BatchNorm2d(3)", "LayerNorm([4])", "InstanceNorm2d(3)"]),
@@ -27,13 +27,13 @@ def scene(link):
 
 
 @pytest.mark.parametrize(("link", "layers"), USUAL)
-def test_the_scenes_own_layer_and_the_usual_ones_beside_it(link, layers):
+def test_the_default_layers_are_the_scenes_own_and_one_of_each_family(link, layers):
     assert list(default_layers(scene(link))) == layers
     assert fit_layers(layers, scene(link)) == (tuple(layers), None)
 
 
 CHOSEN = [
-    # the tensor, the texts, the layers, and what is said of the first that is none
+    # the tensor, the texts, the layers, and words of the message
     ("", ["BatchNorm2d(3)", "LayerNorm(4)"], ["BatchNorm2d(3)", "LayerNorm([4])"], None),
     ("", ["BatchNorm2d(64)", "LayerNorm([7, 7])"], ["BatchNorm2d(3)", "LayerNorm([4, 4])"], None),
     ("shape=2,6", ["BatchNorm2d(3)", "LayerNorm([3,4,4])"], ["BatchNorm1d(6)", "LayerNorm([2, 6])"], None),
@@ -49,7 +49,7 @@ CHOSEN = [
 
 
 @pytest.mark.parametrize(("link", "texts", "layers", "words"), CHOSEN)
-def test_layers_are_refitted_or_left_out_with_a_word(link, texts, layers, words):
+def test_layers_are_refitted_or_left_out_with_a_message(link, texts, layers, words):
     found, problem = fit_layers(texts, scene(link))
     assert list(found) == layers
     assert (problem is None) if words is None else words in problem
@@ -57,20 +57,20 @@ def test_layers_are_refitted_or_left_out_with_a_word(link, texts, layers, words)
 
 @pytest.mark.parametrize("link", [link for link, _ in USUAL])
 @pytest.mark.parametrize("texts", [[], ["x"], ["LayerNorm(1)"], ["x", "y", "z"], ["RMSNorm(6)"] * 6])
-def test_where_fewer_than_two_are_left_the_usual_ones_join(link, texts):
+def test_if_fewer_than_two_layers_remain_the_default_ones_are_added(link, texts):
     on = scene(link)
     found, _ = fit_layers(texts, on)
     assert len(found) >= FEWEST
     assert set(found) <= {*default_layers(on), *fit_layers([*texts, *default_layers(on)], on)[0]}
 
 
-def test_six_at_most():
+def test_at_most_six_layers_are_compared():
     texts = [f"LayerNorm([4], eps={eps})" for eps in range(1, 9)]
     assert len(fit_layers(texts, scene(""))[0]) == MOST
 
 
 @given(st.lists(st.text(max_size=30) | st.sampled_from([text for row in CHOSEN for text in row[1]]), max_size=8))
-def test_whatever_is_said_can_be_compared(texts):
+def test_any_texts_give_layers_that_can_be_compared(texts):
     for link in ("", "shape=6", "shape=1,1", "shape=2,4,4,3&layout=NHWC"):
         on = scene(link)
         layers, _ = fit_layers(texts, on)
@@ -78,7 +78,7 @@ def test_whatever_is_said_can_be_compared(texts):
         assert fit_layers(layers, on) == (layers, None)
 
 
-def test_a_click_does_not_choose_again():
+def test_another_selected_element_computes_no_new_choice():
     one, other = scene("shape=2,6&at=0,1"), scene("shape=2,6&at=1,5")
     found = fit_layers(["LayerNorm([6])", "RMSNorm(6)"], one)
     before = _fit_to.cache_info().misses

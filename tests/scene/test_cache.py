@@ -1,4 +1,4 @@
-"""Explanations are made once for all, kept for a few, and belong to nobody."""
+"""Explanations are computed once, cached within limits, and shared."""
 
 import gc
 import weakref
@@ -19,7 +19,7 @@ def scene(query: str):
     return read(dict(part.split("=", 1) for part in query.split("&") if part)).scene
 
 
-def test_who_looks_at_another_element_gets_the_same():
+def test_scenes_that_differ_in_the_selected_element_share_an_explanation():
     one, other = scene("layer=BatchNorm2d(3)&at=0,0,0,0"), scene("layer=BatchNorm2d(3)&at=1,1,1,1")
     assert one.explanation is other.explanation
     assert one.sharing is other.sharing
@@ -28,7 +28,7 @@ def test_who_looks_at_another_element_gets_the_same():
 @pytest.mark.parametrize(
     "field", [{"seed": 7}, {"data": "counting"}, {"params": "random"}, {"values": tuple(map(float, range(6)))}]
 )
-def test_who_looks_at_other_values_does_not(field):
+def test_scenes_with_other_values_have_other_explanations(field):
     one = scene("shape=2,3&layer=LayerNorm(3)")
     assert replace(one, **field).explanation is not one.explanation
 
@@ -40,13 +40,13 @@ def test_equal_norms_have_the_same_text(one, other):
     assert repr(norms[0]) == repr(norms[1])
 
 
-def test_a_refusal_is_refused_again():
+def test_an_error_is_raised_again():
     first, again = (read({"shape": "2,3", "layer": "GroupNorm(2,3)"}).problem for _ in range(2))
     assert first == again
     assert "num_groups" in first
 
 
-def test_of_large_tensors_only_the_last_are_in_memory_though_views_of_all_are_open():
+def test_only_the_last_large_tensors_stay_in_memory_while_views_of_all_are_open():
     scenes = [scene(query) for query in LARGE]
     held = [weakref.ref(one.explanation.trace.output) for one in scenes]
     gc.collect()
@@ -54,7 +54,7 @@ def test_of_large_tensors_only_the_last_are_in_memory_though_views_of_all_are_op
     assert scenes[0].explanation.trace.output.shape == scenes[0].shape
 
 
-def test_what_is_small_is_small():
+def test_all_small_explanations_together_take_at_most_64_mb():
     """Kept all together: the small ones, with every step, in tens of MB, and the large ones in a few hundred."""
     e = scene("shape=4,4,16,16").explanation
     kept = [e.x, *(getattr(e.trace, field.name) for field in fields(e.trace))]
@@ -75,7 +75,7 @@ def tensors(e):
 
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("layer", ["LayerNorm([3,4,4])", "BatchNorm2d(3)", "BatchNorm2d(3).eval()", "GroupNorm(3,3)"])
-def test_no_page_writes_into_what_it_was_given(page, layer):
+def test_no_page_writes_into_a_shared_explanation(page, layer):
     view = PAGES[page].view(f"layer={layer}&params=random")
     e = view.scene.explanation
     before = tensors(e)

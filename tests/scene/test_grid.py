@@ -74,7 +74,7 @@ def counting(shape):
 
 
 @pytest.mark.parametrize(("layout", "shape", "drawn"), BY_HAND)
-def test_a_tensor_laid_flat(layout, shape, drawn):
+def test_the_drawing_of_a_tensor_by_hand(layout, shape, drawn):
     np.testing.assert_array_equal(drawing(layout, shape).flatten(counting(shape)), np.array(drawn))
 
 
@@ -97,7 +97,7 @@ ROLES = [
 
 
 @pytest.mark.parametrize(("layout", "facets", "row", "col"), ROLES)
-def test_letters_say_which_axis_is_drawn_where(layout, facets, row, col):
+def test_the_letter_of_an_axis_decides_where_it_is_drawn(layout, facets, row, col):
     axes = parse_layout(layout, len(layout))
     made = grid((2,) * len(axes), axes)
     assert "".join(axes[axis] for axis in made.facets) == facets
@@ -121,7 +121,7 @@ WINDOWS = [
 
 
 @pytest.mark.parametrize(("layout", "shape", "extent"), WINDOWS)
-def test_of_a_large_tensor_a_window_is_drawn(layout, shape, extent):
+def test_a_window_of_a_large_tensor_is_drawn(layout, shape, extent):
     made = drawing(layout, shape)
     assert made.extent == extent
     assert made.partial == tuple(axis for axis in range(len(shape)) if extent[axis] < shape[axis])
@@ -159,7 +159,7 @@ def test_a_moved_window_draws_the_elements_that_are_there():
     assert made.flatten(x[made.slices]).tolist() == [list(range(5000, 5599))]
 
 
-def test_what_a_window_shows():
+def test_an_element_is_shown_if_the_window_contains_it():
     made = drawing("NCHW", (2, 64, 56, 56), (0, 8, 0, 0))
     assert made.shows((1, 9, 55, 0))
     assert not made.shows((1, 10, 55, 0))

@@ -1,4 +1,4 @@
-"""Another layer, other arguments, a pattern of one's own."""
+"""Edits of the layer: its family, its arguments, a pattern of the reader's own."""
 
 import re
 
@@ -80,13 +80,13 @@ def test_a_layer_that_does_not_take_the_rank_changes_nothing():
     assert reading.scene == scene("shape=6")
 
 
-def test_a_layer_for_which_x_has_one_value_per_channel_gets_the_nearest_x():
+def test_a_layer_that_needs_more_than_one_value_per_channel_gets_the_nearest_x():
     reading = edits.with_family(scene("shape=1,3"), "BatchNorm")
     assert "Expected more than 1 value per channel" in reading.problem
     assert summary(reading.scene) == "ND (2, 3) BatchNorm1d(3)"
 
 
-def test_other_arguments():
+def test_an_argument_of_the_layer_changes():
     assert summary(done(edits.with_arguments(scene(), normalized_shape=[4]))) == "NCHW (2, 3, 4, 4) LayerNorm([4])"
     group_norm = scene("shape=2,4,3&layer=GroupNorm(2,4)")
     assert summary(done(edits.with_arguments(group_norm, num_groups=4))) == "NCL (2, 4, 3) GroupNorm(4, 4)"
@@ -108,7 +108,7 @@ def test_a_pattern_has_no_arguments():
 
 
 EPS = [
-    # as typed, as told in the layer
+    # as typed, the layer then
     ("1e-3", "LayerNorm([3, 4, 4], eps=0.001)"),
     (" 0.5 ", "LayerNorm([3, 4, 4], eps=0.5)"),
     ("0", "LayerNorm([3, 4, 4], eps=0.0)"),
@@ -118,7 +118,7 @@ EPS = [
 
 
 @pytest.mark.parametrize(("text", "layer"), EPS)
-def test_eps_as_typed(text, layer):
+def test_eps_is_read_as_it_is_typed(text, layer):
     assert str(done(edits.with_eps(scene(), text)).layer) == layer
 
 
@@ -126,7 +126,7 @@ NO_EPS = ["", "x", "1e-5x", "nan", "inf", "-inf", "1e400", "None", "1,5", "<scri
 
 
 @pytest.mark.parametrize("text", NO_EPS)
-def test_what_is_no_eps_changes_nothing(text):
+def test_a_text_that_is_not_an_eps_changes_nothing(text):
     reading = edits.with_eps(scene(), text)
     assert reading.problem.startswith("eps=")
     assert len(reading.problem) < 200
@@ -157,7 +157,7 @@ def test_a_pattern_may_lose_its_split_axis():
     assert summary(after) == "NCL (2, 4, 3) Norm('n c l -> n', 'c')"
 
 
-def test_a_pattern_keeps_what_it_does_not_speak_of():
+def test_a_new_pattern_keeps_eps_center_and_bias():
     before = scene("layer=Norm('n c h w -> n','c',center=False,eps=0.1,bias=False)")
     after = done(edits.with_pattern(before, "n c h w -> c", "w"))
     assert summary(after) == "NCHW (2, 3, 4, 4) Norm('n c h w -> c', 'w', center=False, eps=0.1, bias=False)"
@@ -177,7 +177,7 @@ NO_PATTERNS = [
 
 
 @pytest.mark.parametrize(("stats", "params", "words"), NO_PATTERNS)
-def test_what_is_no_pattern_changes_nothing(stats, params, words):
+def test_a_text_that_is_not_a_pattern_changes_nothing(stats, params, words):
     reading = edits.with_pattern(scene(), stats, params)
     assert words in reading.problem
     assert reading.scene == scene()
@@ -193,7 +193,7 @@ def test_a_pattern_may_be_written_with_the_sizes_of_its_split_axes() -> None:
 
 
 @pytest.mark.parametrize("text", ["n (g k) h w -> n g; g", "n (g k) h w -> n g; g=two", "n (g k) h w -> n g; =;="])
-def test_sizes_that_are_none_are_told_and_change_nothing(text: str) -> None:
+def test_sizes_that_cannot_be_read_change_nothing(text: str) -> None:
     scene = read({}).scene
     reading = edits.with_pattern_text(scene, text, "c")
     assert "gives no sizes; write them as in" in str(reading.problem)

@@ -1,4 +1,4 @@
-"""Another layout, another size: what a control changes, and what it keeps."""
+"""Edits of the tensor: its layout and its sizes."""
 
 import re
 
@@ -25,7 +25,7 @@ LAYOUT_CHANGES = [
 
 
 @pytest.mark.parametrize(("link", "layout", "wanted"), LAYOUT_CHANGES)
-def test_another_layout(link, layout, wanted):
+def test_a_new_layout_keeps_the_sizes_of_its_axes(link, layout, wanted):
     assert summary(done(edits.with_layout(scene(link), layout))) == wanted
 
 
@@ -42,7 +42,7 @@ def test_a_pattern_is_not_carried_to_other_axes():
 
 
 @pytest.mark.parametrize("layout", ["", "N-C", "NN", "1", "<b>", "é", "²"])
-def test_what_is_no_layout_changes_nothing(layout):
+def test_a_text_that_is_not_a_layout_changes_nothing(layout):
     reading = edits.with_layout(scene(), layout)
     assert "layout" in reading.problem
     assert reading.scene == scene()
@@ -69,13 +69,13 @@ SIZE_CHANGES = [
 
 
 @pytest.mark.parametrize(("link", "axis", "size", "wanted"), SIZE_CHANGES)
-def test_another_size(link, axis, size, wanted):
+def test_a_new_size_refits_the_layer(link, axis, size, wanted):
     assert summary(done(edits.with_size(scene(link), axis, size))) == wanted
 
 
 @pytest.mark.parametrize("axis", [*"nchw"])
 @pytest.mark.parametrize("size", [0, -1, -(2**53), 2**40 + 1, 10**400], ids=lambda size: f"{float(min(size, 2**99)):g}")
-def test_what_is_no_size_changes_nothing(axis, size):
+def test_a_number_that_is_not_a_size_changes_nothing(axis, size):
     reading = edits.with_size(scene(), axis, size)
     assert "must have 1 to 64 sizes, each from 1 to 1,099,511,627,776." in reading.problem
     assert reading.scene == scene()
@@ -88,7 +88,7 @@ def test_a_pattern_is_read_up_to_a_length(text, params):
     assert reading.scene == scene()
 
 
-def test_what_is_no_family_changes_nothing():
+def test_a_name_that_is_not_a_family_changes_nothing():
     reading = edits.with_family(scene(), "BatchNorm2d")
     assert "'BatchNorm2d' is not a family of layers; choose LayerNorm, RMSNorm, BatchNorm," in reading.problem
     assert reading.scene == scene()
@@ -101,12 +101,12 @@ def test_a_changed_size_keeps_all_that_can_be_kept():
     assert done(edits.with_size(scene("at=none"), "h", 2)).at is None
 
 
-def test_a_changed_size_keeps_the_selected_element_in_sight():
+def test_a_changed_size_keeps_the_selected_element_in_the_window():
     before = scene("shape=2,64,56,56&at=1,40,3,3")
     after = done(edits.with_size(before, "w", 3))
     assert after.at == (1, 40, 3, 2)
     assert after.grid.shows(after.at)
 
 
-def test_edited_values_go_with_the_shape_they_were_for():
+def test_edited_values_are_dropped_with_their_shape():
     assert done(edits.with_size(scene("shape=1,2&values=3,4"), "d", 3)).values is None

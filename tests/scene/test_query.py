@@ -25,7 +25,7 @@ GOOD = {
 NO_NUMBERS = "is not a list of numbers; write "
 NO_SIZE = "has a size below 1 or above 1,099,511,627,776; write shape=2,3,4,4."
 UNREADABLE = [
-    # parameter, values that nobody can read, words of the message
+    # parameter, texts that cannot be read, words of the message
     ("shape", ["", ",", "a", "2,,3", "2 3", "2.5", "1e3", "nan", "2,3\x00", "<script>", "²", "0x4"], f"shape='{{}}' {NO_NUMBERS}shape=2,3,4,4."),
     ("shape", ["0", "2,0", "-2,3", "1099511627777", "9" * 50], f"shape='{{}}' {NO_SIZE}"),
     ("layout", ["", "?", "N-C", "12", "é", "NC HW", "<b>"], "'{}' is not a layout; write one letter for each axis, as in 'NCHW' or 'NLC'."),
@@ -49,7 +49,7 @@ UNREADABLE_ONE_BY_ONE = [(name, value, words.format(value)) for name, values, wo
 
 
 @pytest.mark.parametrize(("name", "value", "words"), UNREADABLE_ONE_BY_ONE)
-def test_what_cannot_be_read_is_left_out(name, value, words):
+def test_a_value_that_cannot_be_read_is_left_out(name, value, words):
     reading = read(GOOD | {name: value})
     assert shown(words) in reading.problem
     assert reading.scene == read({other: text for other, text in GOOD.items() if other != name}).scene
@@ -65,7 +65,7 @@ def test_the_good_query_is_good():
 
 
 MISFITS = [
-    # what does not fit the rest, words of the message, what it becomes; all else is kept
+    # a value that does not fit, words of the message, the repaired value; the rest stays
     ({"at": "0,1,0,2"}, "at=(0, 1, 0, 2) is not an element of a tensor of shape (2, 4, 2, 2)", {"at": None}),
     ({"at": "0,-1,0,0"}, "at=(0, -1, 0, 0) is not an element", {"at": None}),
     ({"at": "0,1"}, "at=(0, 1) is not an element", {"at": None}),
@@ -91,11 +91,11 @@ MISFITS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("wrong", "words", "mended"), MISFITS)
-def test_what_does_not_fit_becomes_the_nearest_that_does(wrong, words, mended):
+@pytest.mark.parametrize(("wrong", "words", "repaired"), MISFITS)
+def test_a_value_that_does_not_fit_is_repaired(wrong, words, repaired):
     reading = read(GOOD | wrong)
     assert words in reading.problem
-    expected = read({name: text for name, text in (GOOD | mended).items() if text is not None})
+    expected = read({name: text for name, text in (GOOD | repaired).items() if text is not None})
     assert expected.problem is None
     assert reading.scene == expected.scene
 
@@ -120,7 +120,7 @@ def test_where_every_mean_has_one_value_one_axis_is_widened(shape, layer, neares
     assert reading.scene.seed == 4
 
 
-def test_of_several_faults_one_is_told_and_all_are_mended():
+def test_the_first_of_several_errors_is_shown_and_all_are_repaired():
     reading = read(GOOD | {"layer": "GroupNorm(3,6)", "at": "9,9,9,9", "values": "1", "seed": "x"})
     assert reading.problem.startswith("seed='x' is not a list of numbers")
     expected = {name: text for name, text in GOOD.items() if name not in ("seed", "at", "values")}
@@ -143,7 +143,7 @@ def test_an_axis_of_a_view_has_one_letter():
     assert reading.scene.shape == (2, 3)
 
 
-def test_unknown_names_are_left_alone():
+def test_unknown_names_are_ignored():
     assert read(GOOD | {"embed": "true", "utm_source": "<script>"}) == read(GOOD)
 
 
@@ -174,7 +174,7 @@ def test_hostile_values_give_a_short_message_and_a_valid_view(name, value):
 
 
 def check(reading):
-    """What a reading promises: one message that a person can read, and a view that shows and has a link."""
+    """A reading has at most one readable message, and a view that has a sentence and a link."""
     scene = reading.scene
     assert isinstance(scene, Scene)
     assert read(scene.query()) == type(reading)(scene)
@@ -226,6 +226,6 @@ def test_any_query_of_plausible_values_gives_a_valid_view(query):
     check(read(query))
 
 
-def test_nothing_wanted_is_the_usual_view():
+def test_an_empty_query_is_the_default_view():
     assert repair() == read({})
     assert repair().problem is None

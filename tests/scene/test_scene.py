@@ -19,58 +19,9 @@ from normviz.scene.scene import Scene, default_at
 from normviz.scene.settings.scene_settings import LARGEST_SEED
 from tests.strategies import layers_that_fit, norms
 
-LINKS = [
-    # Links that people have: each must go on showing what it shows.
-    # link; shape, layout, layer, the selected element
-    ("?", (2, 3, 4, 4), "NCHW", "LayerNorm([3, 4, 4])", (1, 2, 0, 3)),
-    ("?shape=2,3,4,4&layer=LayerNorm([3,4,4])", (2, 3, 4, 4), "NCHW", "LayerNorm([3, 4, 4])", (1, 2, 0, 3)),
-    ("?shape=(2, 3, 4, 4)", (2, 3, 4, 4), "NCHW", "LayerNorm([3, 4, 4])", (1, 2, 0, 3)),
-    ("?shape=2,6", (2, 6), "ND", "LayerNorm([6])", (1, 5)),
-    ("?shape=6", (6,), "D", "LayerNorm([6])", (5,)),
-    ("?shape=2,4,3", (2, 4, 3), "NLC", "LayerNorm([4, 3])", (1, 0, 2)),
-    ("?layer=BatchNorm2d(3)", (2, 3, 4, 4), "NCHW", "BatchNorm2d(3)", (1, 2, 0, 3)),
-    ("?layer=nn.BatchNorm2d(3).eval()", (2, 3, 4, 4), "NCHW", "BatchNorm2d(3).eval()", (1, 2, 0, 3)),
-    ("?shape=2,3,8&layer=BatchNorm1d(3)", (2, 3, 8), "NCL", "BatchNorm1d(3)", (1, 0, 7)),
-    ("?shape=2,5,3&layout=NLC&layer=BatchNorm1d(5)", (2, 5, 3), "NLC", "BatchNorm1d(5)", (1, 0, 2)),
-    ("?shape=2,4,4,3&layout=nhwc&layer=LayerNorm(3)", (2, 4, 4, 3), "NHWC", "LayerNorm([3])", (1, 0, 3, 2)),
-    ("?shape=2,4,3,3&layer=GroupNorm(2,4)", (2, 4, 3, 3), "NCHW", "GroupNorm(2, 4)", (1, 3, 0, 2)),
-    ("?shape=2,4,3,3&layer=GroupNorm(2, 4, eps=1e-3)", (2, 4, 3, 3), "NCHW", "GroupNorm(2, 4, eps=0.001)", (1, 3, 0, 2)),
-    ("?layer=InstanceNorm2d(3,affine=True)", (2, 3, 4, 4), "NCHW", "InstanceNorm2d(3, affine=True)", (1, 2, 0, 3)),
-    ("?shape=3,4,4&layer=InstanceNorm2d(3)", (3, 4, 4), "CHW", "InstanceNorm2d(3)", (2, 0, 3)),
-    ("?shape=2,6&layer=RMSNorm(6,eps=None)", (2, 6), "ND", "RMSNorm([6])", (1, 5)),
-    ("?layer=ChannelsFirstLayerNorm(3)", (2, 3, 4, 4), "NCHW", "ChannelsFirstLayerNorm(3)", (1, 2, 0, 3)),
-    ("?layer=DimNorm(4,dim=0)&layout=NCHW", (2, 3, 4, 4), "NCHW", "DimNorm(4, dim=0)", (1, 2, 0, 3)),
-    ("?layer=Norm('n c h w -> n h w','c')", (2, 3, 4, 4), "NCHW", "Norm('n c h w -> n h w', 'c')", (1, 2, 0, 3)),
-    (
-        "?shape=2,4&layer=Norm('n (g k) -> n g','c',sizes={'g':2})",
-        (2, 4), "NC", "Norm('n (g k) -> n g', 'c', sizes={'g': 2})", (1, 3),
-    ),
-    ("?at=0,1,2,3", (2, 3, 4, 4), "NCHW", "LayerNorm([3, 4, 4])", (0, 1, 2, 3)),
-    ("?at=none", (2, 3, 4, 4), "NCHW", "LayerNorm([3, 4, 4])", None),
-    ("?utm_source=slides", (2, 3, 4, 4), "NCHW", "LayerNorm([3, 4, 4])", (1, 2, 0, 3)),
-    (
-        "?shape=100000,100000,100000&layer=LayerNorm([100000,100000])",
-        (100_000,) * 3, "NLC", "LayerNorm([100000, 100000])", (1, 0, 127),
-    ),
-]  # fmt: skip
-
 
 def followed(link):
     return read(dict(parse_qsl(link.removeprefix("?"), keep_blank_values=True, strict_parsing=link != "?")))
-
-
-@pytest.mark.parametrize(("link", "shape", "layout", "layer", "at"), LINKS)
-def test_what_a_link_shows(link, shape, layout, layer, at):
-    reading = followed(link)
-    scene = reading.scene
-    assert reading.problem is None
-    assert (scene.shape, scene.layout, str(scene.layer) if isinstance(scene.layer, Layer) else repr(scene.layer)) == (
-        shape,
-        layout,
-        layer,
-    )
-    assert scene.at == at
-    assert followed(scene.link()).scene == scene
 
 
 DATA_LINKS = [
@@ -93,11 +44,11 @@ def test_the_numbers_that_a_link_shows(link, data, seed, params, x):
     assert followed(scene.link()).scene == scene
 
 
-def test_the_usual_view_has_an_empty_query():
-    usual = read({}).scene
-    assert usual.query() == {}
-    assert usual.link() == "?"
-    assert (usual.shape, str(usual.layer), usual.at) == ((2, 3, 4, 4), "LayerNorm([3, 4, 4])", (1, 2, 0, 3))
+def test_the_default_view_has_an_empty_query():
+    default = read({}).scene
+    assert default.query() == {}
+    assert default.link() == "?"
+    assert (default.shape, str(default.layer), default.at) == ((2, 3, 4, 4), "LayerNorm([3, 4, 4])", (1, 2, 0, 3))
 
 
 def test_a_link_is_readable():
@@ -126,17 +77,17 @@ DEFAULT_AT = [
 
 
 @pytest.mark.parametrize(("shape", "layout", "at"), DEFAULT_AT)
-def test_the_last_element_of_the_first_row_is_selected_at_first(shape, layout, at):
+def test_the_last_element_of_the_first_row_is_selected_by_default(shape, layout, at):
     assert default_at(shape, tuple(layout.lower())) == at
 
 
-def test_the_usual_element_is_one_that_is_drawn():
+def test_the_default_element_is_in_the_window():
     scene = read({"shape": "2,64,56,56", "from": "0,32,0,0"}).scene
     assert scene.at == (1, 33, 0, 55)
     assert scene.query() == {"shape": "2,64,56,56", "layer": "LayerNorm([64,56,56])", "from": "0,32,0,0"}
 
 
-def test_a_link_to_an_element_shows_the_part_with_the_element():
+def test_a_link_to_an_element_shows_a_window_that_contains_it():
     scene = read({"shape": "2,64,56,56", "at": "1,40,3,3"}).scene
     assert scene.at == (1, 40, 3, 3)
     assert 40 in scene.grid.window[1]
@@ -162,7 +113,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("fields", "words"), REFUSED)
-def test_what_no_view_can_show_is_refused(fields, words):
+def test_a_scene_that_is_not_valid_is_refused(fields, words):
     with pytest.raises(NormvizError, match=re.escape(words)):
         Scene(**{"shape": (2, 3, 4, 4), "layout": "NCHW", "layer": LAYER_NORM, **fields})
 
@@ -179,7 +130,7 @@ def test_up_to_64_elements_can_be_edited():
     assert not read({"shape": "65"}).scene.editable
 
 
-def test_beyond_2_to_the_20_elements_only_counts_are_left():
+def test_above_2_to_the_20_elements_only_counts_are_computed():
     small, large = read({"shape": "1024,1024"}).scene, read({"shape": "1025,1024"}).scene
     assert small.computable
     assert small.explanation.x is not None
@@ -203,7 +154,7 @@ def test_a_layer_without_beta_gets_none():
 
 @pytest.mark.parametrize("layer", ["BatchNorm2d(3).eval()", "Norm('n c h w -> c','c',running=True)"])
 @pytest.mark.parametrize("params", PARAMETERS)
-def test_fresh_running_statistics_leave_x_as_it_is(layer, params):
+def test_new_running_statistics_do_not_change_x(layer, params):
     e = read({"layer": layer, "params": params}).scene.explanation
     torch.testing.assert_close(e.trace.normalized, e.x, rtol=1e-5, atol=0)
     assert e.trace.mean.unique().tolist() == [0]
@@ -244,7 +195,7 @@ def test_a_scene_reads_back_from_its_query(scene):
 
 
 @given(scenes())
-def test_a_link_reads_back_and_carries_only_what_may_stand_in_a_url(scene):
+def test_a_link_reads_back_and_has_only_characters_that_a_url_may_have(scene):
     link = scene.link()
     assert followed(link).scene == scene
     assert (
@@ -280,7 +231,7 @@ def test_a_window_reads_back(shape, data):
     assert all(i in part for i, part in zip(moved.scene.at, moved.scene.grid.window, strict=True))
 
 
-def test_a_link_to_an_element_beside_the_window_keeps_the_window():
+def test_a_link_to_an_element_outside_the_window_keeps_the_window():
     reading = read({"shape": "2,64,56,56", "from": "0,0,0,0", "at": "1,40,3,3"})
     assert (reading.problem, reading.scene.grid.start) == (None, (0, 0, 0, 0))
     assert read(reading.scene.query()).scene == reading.scene

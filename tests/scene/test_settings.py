@@ -17,7 +17,7 @@ SEARCH = text("search", 5)
 LAYERS = texts("layers", ("a",), 2)
 
 BY_HAND = [
-    # field, what the address says, the value that is read; and the value that is written, as it is written
+    # setting, text in the link, its value, its text when written
     (KIND, "modes", "modes", "modes"),
     (STEPS, "1", 1, "1"),
     (STEPS, "500", 500, "500"),
@@ -35,7 +35,7 @@ BY_HAND = [
 
 
 @pytest.mark.parametrize(("field", "given", "value", "written"), BY_HAND)
-def test_what_is_read_and_written(field, given, value, written):
+def test_a_value_is_read_and_written(field, given, value, written):
     assert field.parse(given) == value
     assert type(field.parse(given)) is type(value)
     assert field.format(value) == written
@@ -43,7 +43,7 @@ def test_what_is_read_and_written(field, given, value, written):
 
 
 WRONG = [
-    # field, what the address says, the message, the nearest value
+    # setting, text in the link, message, nearest value
     (KIND, "", "show='' is unknown; choose stream or modes.", "stream"),
     (KIND, "Modes", "show='Modes' is unknown; choose stream or modes.", "stream"),
     (STEPS, "0", "steps='0' must be a whole number from 1 to 500.", 1),
@@ -71,7 +71,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("field", "given", "words", "nearest"), WRONG)
-def test_what_does_not_read_is_told_and_the_nearest_value_is_taken(field, given, words, nearest):
+def test_a_wrong_value_gives_a_message_and_the_nearest_legal_value(field, given, words, nearest):
     with pytest.raises(NormvizError, match=re.escape(words)):
         field.parse(given)
     values, problem = read_settings([field], {field.name: given})
@@ -81,30 +81,30 @@ def test_what_does_not_read_is_told_and_the_nearest_value_is_taken(field, given,
     assert type(values[field.name]) is type(nearest)
 
 
-def test_empty_texts_are_no_texts():
+def test_empty_texts_are_ignored():
     assert LAYERS.parse(";;b") == ("b",)
 
 
-def test_what_is_not_in_the_address_is_as_usual():
+def test_a_setting_that_is_not_in_the_link_has_its_default():
     fields = [KIND, STEPS, DRIFT, MOMENTUM, SEARCH, LAYERS]
-    usual = {"show": "stream", "steps": 60, "drift": 0.0, "momentum": 0.1, "search": "", "layers": ("a",)}
-    assert read_settings(fields, {}) == (usual, None)
-    assert read_settings(fields, {"shape": "2,3", "layer": "x"}) == (usual, None)
-    assert write_settings(fields, usual) == {}
+    defaults = {"show": "stream", "steps": 60, "drift": 0.0, "momentum": 0.1, "search": "", "layers": ("a",)}
+    assert read_settings(fields, {}) == (defaults, None)
+    assert read_settings(fields, {"shape": "2,3", "layer": "x"}) == (defaults, None)
+    assert write_settings(fields, defaults) == {}
     assert write_settings(fields, {}) == {}
 
 
-def test_a_choice_may_usually_be_another_than_the_first():
+def test_the_default_of_a_choice_may_be_another_than_the_first():
     assert read_settings([choice("dtype", {"a": "A", "b": "B"}, "b")], {}) == ({"dtype": "b"}, None)
 
 
-def test_of_several_problems_the_first_is_told_and_all_values_are_legal():
+def test_the_first_of_several_errors_is_returned_and_all_values_are_legal():
     values, problem = read_settings([STEPS, DRIFT, KIND], {"show": "x", "drift": "99", "steps": "9000"})
     assert problem == "steps='9000' must be a whole number from 1 to 500."
     assert values == {"steps": 500, "drift": 10.0, "show": "stream"}
 
 
-def test_only_what_is_not_as_usual_is_written():
+def test_defaults_are_not_written():
     assert write_settings([STEPS, DRIFT, MOMENTUM], {"steps": 60, "drift": -0.5, "momentum": None}) == {
         "drift": "-0.5",
         "momentum": "none",
@@ -112,7 +112,7 @@ def test_only_what_is_not_as_usual_is_written():
 
 
 @given(st.text(max_size=60))
-def test_any_text_at_all_reads_as_a_legal_value(said):
+def test_any_text_reads_as_a_legal_value(said):
     fields = [KIND, STEPS, DRIFT, MOMENTUM, SEARCH, LAYERS]
     values, problem = read_settings(fields, {field.name: said for field in fields})
     assert values["show"] in ("stream", "modes")
@@ -125,7 +125,7 @@ def test_any_text_at_all_reads_as_a_legal_value(said):
 
 
 @given(st.floats(-10, 10), st.integers(1, 500))
-def test_what_is_written_reads_back(drift, steps):
+def test_a_written_value_reads_back(drift, steps):
     written = write_settings([DRIFT, STEPS], {"drift": drift, "steps": steps})
     values, problem = read_settings([DRIFT, STEPS], written)
     assert problem is None
@@ -149,5 +149,5 @@ def test_any_float_reads_as_itself_or_as_the_nearer_end(number):
 
 
 @pytest.mark.parametrize("number", [nan, inf, -inf])
-def test_no_number_is_as_usual(number):
+def test_nan_and_infinity_read_as_the_default(number):
     assert read_settings([MOMENTUM], {"momentum": str(number)})[0] == {"momentum": 0.1}

@@ -1,4 +1,4 @@
-"""Edited values, the window, the selected element, and any changes one after another."""
+"""Edits of the values, the window and the selected element, and any sequence of edits."""
 
 import pytest
 from hypothesis import given, settings
@@ -24,7 +24,7 @@ def test_an_edited_value_stays_and_is_selected():
     assert twice.values == (0, 1, 7, -2.5, 4, 5)
 
 
-def test_the_other_values_are_those_that_were_shown():
+def test_an_edit_keeps_the_other_values():
     before = scene("shape=2,3&seed=5")
     after = done(edits.with_value(before, (0, 0), 1))
     assert after.explanation.x.flatten()[1:].tolist() == before.explanation.x.flatten()[1:].tolist()
@@ -47,13 +47,13 @@ def test_a_value_that_is_too_large_changes_nothing(value):
 
 
 @pytest.mark.parametrize("index", [(), (0,), (0, 0, 0), (2, 0), (0, 2), (10**30, 0)])
-def test_a_value_of_no_element_changes_nothing(index):
+def test_an_edit_outside_the_tensor_changes_nothing(index):
     reading = edits.with_value(scene("shape=2,2"), index, 1)
     assert f"index {index} is not an element of a tensor of shape (2, 2)" in reading.problem
     assert reading.scene == scene("shape=2,2")
 
 
-def test_the_window_takes_the_selected_element_along():
+def test_the_selected_element_moves_with_the_window():
     before = scene("shape=2,64,56,56&layer=BatchNorm2d(64)&at=1,1,0,3")
     after = done(edits.with_window(before, 1, 32))
     assert after.grid.window[1] == range(32, 34)
@@ -67,7 +67,7 @@ def test_a_window_beyond_the_tensor_is_the_last_one(first, shown):
     assert done(edits.with_window(scene("shape=2,64,56,56"), 1, first)).grid.start == (0, shown, 0, 0)
 
 
-def test_another_selected_element_or_none():
+def test_another_element_or_none_can_be_selected():
     assert done(edits.with_selected(scene(), (0, 1, 2, 3))).at == (0, 1, 2, 3)
     assert done(edits.with_selected(scene(), None)).at is None
     reading = edits.with_selected(scene(), (0, 1, 2, 4))
@@ -79,7 +79,7 @@ FIELDS = [("data", "images"), ("params", "index"), ("seed", 9)]
 
 
 @pytest.mark.parametrize(("name", "value"), FIELDS)
-def test_one_field_changes_and_the_rest_stays(name, value):
+def test_a_changed_field_leaves_the_others(name, value):
     before = scene("layer=BatchNorm2d(3)&at=0,0,0,0")
     after = done(with_fields(before, **{name: value}))
     assert getattr(after, name) == value
@@ -104,7 +104,7 @@ STEPS = st.one_of(
 
 @settings(max_examples=3 * settings.default.max_examples)
 @given(st.lists(STEPS, max_size=6))
-def test_any_changes_one_after_another_give_valid_scenes(steps):
+def test_any_sequence_of_edits_gives_valid_scenes(steps):
     now = scene()
     for name, *arguments in steps:
         named = arguments.pop() if isinstance(arguments[-1], dict) else {}

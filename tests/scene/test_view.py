@@ -1,4 +1,4 @@
-"""What a page shows is what its address asks for, up to a length."""
+"""A view is read from its query, up to a length."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ from normviz.scene.query import LONGEST_QUERY, MOST_NAMES, read_view
 SETTINGS = PAGES["step_by_step"].settings
 
 
-def test_a_view_is_its_scene_and_its_settings():
+def test_a_view_has_a_scene_and_the_settings_of_its_page():
     view = read_view({"shape": "2,3", "step": "4", "other": "x"}, SETTINGS)
     assert (view.scene.shape, view.settings, view.problem) == ((2, 3), {"step": 4}, None)
     assert view.query(SETTINGS) == {"shape": "2,3", "layer": "LayerNorm([3])", "step": "4"}
@@ -19,7 +19,7 @@ def test_a_view_is_its_scene_and_its_settings():
 @pytest.mark.parametrize(
     "padding", [{"x": "x" * (LONGEST_QUERY - 12)}, {str(number): "" for number in range(MOST_NAMES - 1)}]
 )
-def test_an_address_is_read_up_to_a_limit(padding):
+def test_a_query_is_read_up_to_a_limit(padding):
     asked = {"shape": "4,3"}
     assert read_view(asked | padding).scene.shape == (4, 3)
     padding |= {"one more": "x"}

@@ -9,7 +9,7 @@ from normviz.scene.query import link, read_view
 from normviz.scene.visibility import CONTROLS, MOST_CAPTION, NAMES, PANELS, PARTS, Display, read_display
 
 BY_HAND = [
-    # the link, what it hides, its caption
+    # link, hidden names, caption
     ("", (), ""),
     ("hide=layer,data", ("layer", "data"), ""),
     ("hide= Layer , code,layer,", ("layer", "code"), ""),
@@ -22,7 +22,7 @@ BY_HAND = [
 
 
 @pytest.mark.parametrize(("text", "hidden", "caption"), BY_HAND)
-def test_what_a_link_frames(text, hidden, caption):
+def test_a_link_hides_parts_and_adds_a_caption(text, hidden, caption):
     assert read_display(dict(parse_qsl(text))) == (Display(hidden, caption), None)
 
 
@@ -37,40 +37,40 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("query", "words", "hidden", "caption"), WRONG)
-def test_what_is_wrong_is_told_in_one_line_and_the_rest_holds(query, words, hidden, caption):
+def test_a_wrong_name_gives_one_line_and_the_other_names_hold(query, words, hidden, caption):
     frame, problem = read_display(query)
     assert words in problem
     assert "\n" not in problem
     assert frame == Display(hidden, caption)
 
 
-def test_a_link_of_another_version_says_so_before_all_else_and_shows_what_is_understood():
+def test_an_unknown_version_is_the_first_error_and_the_rest_is_read():
     view = read_view({"v": "9", "layer": "BatchNorm2d(3)", "seed": "-1", "hide": "nothing"})
     assert view.problem.startswith("v='9' is an unknown version of links")
     assert str(view.scene.layer) == "BatchNorm2d(3)"
 
 
-def test_a_wrong_layer_is_told_before_a_wrong_frame():
+def test_an_error_in_the_layer_comes_before_one_in_hide():
     assert "BatchNorm9d" in read_view({"layer": "BatchNorm9d(3)", "hide": "nothing"}).problem
 
 
-def test_a_name_hides_itself_and_no_other():
+def test_a_name_hides_only_itself():
     for name in (*CONTROLS, *PARTS, *PANELS):
         assert [other for other in NAMES if Display((name,)).hides(other)] == [name]
 
 
-def test_controls_hides_the_controls():
+def test_hide_controls_hides_every_control():
     hidden = {name for name in NAMES if Display(("controls",)).hides(name)} - {"controls"}
     assert hidden == set(CONTROLS)
 
 
-def test_all_leaves_the_figure_alone():
+def test_hide_all_leaves_only_the_figure():
     left = {name for name in NAMES if not Display(("all",)).hides(name)}
     assert {"panels", "stats", "params", "readout", "stepper", "cube"} <= left
     assert left & {*CONTROLS, "sentence", "text", "table", "code", "details", "facts", "worked", "loops"} == set()
 
 
-def test_names_are_words_that_a_link_carries_as_they_are():
+def test_names_need_no_quoting_in_a_link():
     assert all(re.fullmatch(r"[a-z][a-z_]*", name) for name in NAMES)
     assert len(set(NAMES)) == len(NAMES)
 
@@ -83,7 +83,7 @@ frames = st.builds(
 
 
 @given(frames)
-def test_a_frame_reads_back_from_its_link(frame):
+def test_a_display_reads_back_from_its_link(frame):
     text = link(frame.query())
     assert read_display(dict(parse_qsl(text[1:]))) == (frame, None)
     assert re.fullmatch(r"(\?[A-Za-z0-9,()\[\]=.:'>_%&;~-]*)?", text)
