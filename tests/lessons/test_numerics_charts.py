@@ -48,7 +48,7 @@ def drawn_inside(figure):
 
 
 def by_hand(distance, var, exact, error, size=1.0, method=ONE_PASS):
-    return Estimate(method, "float32", distance, var, exact, error, 0.0, size)
+    return Estimate(method, "float32", distance, var, exact, error, size)
 
 
 # One way over eight distances: right, wrong, exact, negative, overflown; then one number, and infinite.
