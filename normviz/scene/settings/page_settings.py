@@ -63,7 +63,7 @@ GRADIENTS = (
     ),
     choice(
         "input",
-        {"x": N_("the tensor's own values"), "outlier": N_("one outlier a group"), "signs": N_("−1 and 1 in turn")},
+        {"x": N_("the tensor's own values"), "outlier": N_("one outlier in each group"), "signs": N_("−1 and 1 in turn")},
         segments=False, width=220, label=N_("Values of x"), help=N_("On the last two, derivatives vanish inside the group."),
         about=N_("x: its own values, or outlier or signs, on which derivatives vanish"), example="signs",
     ),
