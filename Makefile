@@ -1,10 +1,10 @@
-# Needs Python 3.11 or newer and make. `make` alone lists the targets.
+# Requires Python 3.11 or newer, and make. `make` alone lists the targets.
 #
-#   make run PORT=8600              another port
-#   make run ADDRESS=0.0.0.0        let the whole classroom in
-#   make test PYTEST_ARGS="-k axes" some of the tests
-#   make fuzz MINUTES=60            new hostile inputs for an hour
-#   make fuzz SEED=294682           a round that failed, again
+#   make run PORT=8600              use another port
+#   make run ADDRESS=0.0.0.0        accept connections from other computers
+#   make test PYTEST_ARGS="-k axes" run some of the tests
+#   make fuzz MINUTES=60            try new hostile inputs for an hour
+#   make fuzz SEED=294682           repeat a round that failed
 
 PYTHON ?= python3
 PORT ?= 8501
@@ -15,6 +15,7 @@ SEED ?=
 DOCKER ?= docker
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 
+QUICK := $(addprefix tests/,layers analysis code scene figures lessons test_api.py) --ignore=tests/code/frameworks
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
@@ -23,7 +24,7 @@ DEV := $(VENV)/dev.stamp
 ALIVE := $(shell $(BIN)/python -c 'import pip; print("yes")' 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test fuzz check format screenshots docker clean distclean
+.PHONY: help run test quick fuzz check format screenshots docker clean distclean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,12 +32,15 @@ help: ## list the targets
 run: $(APP) ## start the app and print its address
 	@$(BIN)/python -m streamlit run app.py --server.port $(PORT) --server.address $(ADDRESS)
 
+quick: $(DEV) ## run the tests that need no browser, no server and no other framework
+	@$(BIN)/python -m pytest -q -n 2 -m "not browser" $(QUICK) $(PYTEST_ARGS)
+
 test: $(DEV) ## run every test
 	@$(BIN)/python -m tools.browser
 	@$(BIN)/python -m tools.proxy
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile $(PYTEST_ARGS)
 
-fuzz: $(DEV) ## 100,000 hostile inputs and a monkey with new seeds, for MINUTES
+fuzz: $(DEV) ## try 100,000 hostile inputs, and random clicks with new seeds, for MINUTES
 	@$(BIN)/python -m tools.browser
 	@$(BIN)/python -m tools.fuzz $(MINUTES) $(SEED)
 
@@ -48,11 +52,11 @@ check: $(DEV) ## check format, lint, types, imports and known vulnerabilities
 	@$(BIN)/python -m tools.javascript_types
 	@$(BIN)/python -m tools.audit
 
-format: $(DEV) ## format, and mend what ruff can
+format: $(DEV) ## format, and fix what ruff can fix
 	@$(BIN)/ruff check --fix-only .
 	@$(BIN)/ruff format .
 
-screenshots: $(DEV) ## make the pictures in docs/images anew
+screenshots: $(DEV) ## take the pictures in docs/images again
 	@$(BIN)/python -m tools.browser
 	@$(BIN)/python -m tools.screenshots docs/images
 	@$(BIN)/python -m tools.embedding_pictures docs/images
@@ -68,18 +72,18 @@ clean: ## remove caches and build products
 distclean: clean ## remove .venv too
 	@rm -rf $(VENV)
 
-# Made anew when its Python does not run (removed, or upgraded away).
+# Created again if its Python no longer runs, because it was removed or upgraded.
 FORCE:
 $(VENV)/pyvenv.cfg: $(if $(ALIVE),,FORCE)
 	@$(PYTHON) -c 'import sys; sys.exit("normviz needs Python 3.11 or newer, this is %d.%d: make PYTHON=python3.x" % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
-	@echo "Making $(VENV) ..."
+	@echo "Creating $(VENV) ..."
 	@$(PYTHON) -m venv --clear $(VENV)
 
-# The CPU index is asked for torch alone, so that a slow or closed one costs seconds; the default index serves the rest.
+# Only torch is taken from the CPU index, so a slow or unreachable index costs a few seconds; the rest comes from the default index.
 $(APP): requirements.txt $(VENV)/pyvenv.cfg
 	@echo "Installing the app (torch is large: a few minutes the first time) ..."
 	@$(PIP) install --no-deps --timeout 15 --retries 1 --index-url $(TORCH_INDEX) "$$(grep '^torch==' requirements.txt)" \
-	  || echo "$(TORCH_INDEX) did not serve torch; taking it from the default index."
+	  || echo "$(TORCH_INDEX) does not have torch; installing it from the default index."
 	@$(PIP) install -r requirements.txt
 	@touch $@
 

@@ -36,7 +36,7 @@ from plotly.subplots import make_subplots
 
 from bench.common import chromium, median, percentile, ratio, report
 from bench.hover_pages import COMMON, LINKED, PLACES, SUBPLOTS, WATCH
-from normviz.api import of_query
+from normviz.api import output_of_query
 from normviz.figures import bundle
 from normviz.figures.palette import stops, theme
 from normviz.figures.payload.view import view_payload
@@ -104,7 +104,9 @@ def write(folder: Path, scene: Scene) -> None:
         (place / "data.js").write_text(f"window.DATA = {json.dumps(data)};", encoding="utf-8")
         page = template % {"common": COMMON, "style": bundle.style()}
         (place / "index.html").write_text(page, encoding="utf-8")
-    (folder / "file.html").write_text(of_query("explore", scene.query()).to_html(theme="light"), encoding="utf-8")
+    (folder / "file.html").write_text(
+        output_of_query("explore", scene.query()).to_html(theme="light"), encoding="utf-8"
+    )
 
 
 @contextmanager

@@ -1,12 +1,12 @@
-"""The Python API: ``explain``, and what each page of the app shows as a function of the same name: ``nv.compare([...], x)``.
+"""The Python API: ``explain``, and for each page of the app a function of the same name: ``nv.compare([...], x)``.
 
-x is a tensor, an array, or a shape; of a shape, x is the example that the app shows: standard normal numbers of two decimals.
+x is a tensor, an array, or a shape. For a shape, x is the app's example: standard normal numbers with two decimals.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -16,13 +16,14 @@ from normviz.analysis.examples import example
 from normviz.analysis.explanation import Explanation as Described
 from normviz.analysis.explanation import describe
 from normviz.code.generate import code
-from normviz.export.links import asked_by, layer_on_shape, of_query
+from normviz.export.links import layer_on_shape, output_of_query, page_and_query
 from normviz.export.links import questions as questions
 from normviz.export.output import Output, title_of
 from normviz.figures.payload.view import view_payload
 from normviz.figures.plotly_figure import panels_figure
 from normviz.layers.errors import NormvizError, NormvizWarning, echo, listed
 from normviz.layers.layer import Layer
+from normviz.layers.messages import _
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import check_index
 from normviz.lessons import explore as exploring
@@ -30,16 +31,15 @@ from normviz.lessons import step_by_step as stepping
 from normviz.lessons.compare import page as comparing
 from normviz.lessons.gradients import page as differentiating
 from normviz.lessons.numerics import page as rounding
-from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.part import Part
 from normviz.lessons.subject import Subject
 from normviz.lessons.train_and_eval import page as training
-from normviz.scene.grid import Grid, grid
+from normviz.scene.grid import grid
 from normviz.scene.repair import repair
-from normviz.scene.scene import MOST_VALUES, default_at
+from normviz.scene.scene import DEFAULT_SHAPE, MOST_VALUES, default_at
 from normviz.scene.settings.page_settings import PAGE_SETTINGS
 from normviz.scene.settings.scene_settings import LARGEST_SEED, MOST_EDITABLE
-from normviz.scene.settings.setting import Setting, write_settings
+from normviz.scene.settings.setting import write_settings
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -47,21 +47,19 @@ if TYPE_CHECKING:
 
     AnyLayer = nn.Module | str | Norm | Layer
 
-USUAL_SHAPE = (2, 3, 4, 4)
-
 
 def explain(layer: AnyLayer, x: Any, *, layout: str | None = None) -> Explanation:
     """What ``layer`` does to ``x``: which elements share a mean and a variance, which share a gamma and a beta, and how many there are.
 
     layer   a torch.nn normalization module; or its text, ``"GroupNorm(2, 4)"``, ``"BatchNorm2d(3).eval()"``; or a
             ``Norm(stats="n c h w -> n h w", params="c")``.
-    x       a shape, as a tuple of sizes; or a tensor or NumPy array, and then values are computed too.
-    layout  axis letters, ``"NCHW"``, ``"NLC"``, ...; default: what the layer means by x's rank.
+    x       a shape, as a tuple of sizes; or a tensor or NumPy array, for which values are computed too.
+    layout  axis letters, ``"NCHW"``, ``"NLC"``, ...; default: the layer's own for the rank of x.
 
-    Nothing is changed: not the module's mode, buffers or gradients, and not x.
+    Nothing is modified: neither the module's mode, buffers or gradients, nor x.
 
-    Raises NormvizError where torch's own forward would refuse, with torch's words and what they mean.
-    Warns (NormvizWarning) where an axis that is not the channel axis stands where the layer looks for channels.
+    Raises NormvizError if torch's own forward would raise, with torch's message and what it means.
+    Warns (NormvizWarning) if the layer would use an axis as channels that is not the channel axis.
 
     >>> e = explain("LayerNorm([3, 4, 4])", (2, 3, 4, 4))
     >>> e.norm.stats, e.counts.statistics, e.counts.parameters
@@ -84,19 +82,19 @@ class Explanation(Described):
         return code(self, flavor)
 
     def figure(self, theme: str = "light") -> go.Figure:
-        """Both panels - who shares a mean and a variance, who shares a gamma and a beta - as one plain Plotly figure."""
+        """Both panels - shared mean and variance, shared gamma and beta - as one plain Plotly figure."""
         return panels_figure(view_payload(replace(self, x=None), grid(self.shape, self.axes)), theme)
 
     def output(self, **options: Any) -> Output:
-        """The page Explore of this: linked figures, worked arithmetic, code. Options: theme, plotlyjs, caption."""
-        return output_of(self).with_(**options)
+        """The Explore page: linked figures, worked arithmetic, code. Options: theme, plotlyjs, caption."""
+        return _explore_output(self).with_(**options)
 
     def to_html(self, **options: Any) -> str:
-        """The same as one HTML file that needs no server (``Output.to_html``)."""
+        """The Explore page as one HTML file that needs no server (``Output.to_html``)."""
         return self.output().to_html(**options)
 
     def url(self, base: str = "") -> str:
-        """The link to it in the app (``Output.url``)."""
+        """The link to the Explore page (``Output.url``)."""
         return self.output().url(base)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
@@ -106,33 +104,21 @@ class Explanation(Described):
         return self.output()._repr_html_()
 
 
-@dataclass(frozen=True)
-class Case:
-    """A layer on an x, how x is drawn, the selected element, and the query that says it, if one can."""
-
-    e: Described
-    drawing: Grid
-    at: tuple[int, ...]
-    query: dict[str, str] | None
-
-
 def explore(
-    layer: AnyLayer, x: Any = USUAL_SHAPE, *, layout: str | None = None, at: Sequence[int] | None = None
+    layer: AnyLayer, x: Any = DEFAULT_SHAPE, *, layout: str | None = None, at: Sequence[int] | None = None
 ) -> Output:
-    """One layer on one tensor: who shares what, how many parameters that makes, and with which numbers."""
-    return output_of(describe(layer, _values(layer, x, layout), layout=layout), at)
+    """One layer on one tensor: which elements share what, how many parameters there are, and the numbers."""
+    return _explore_output(describe(layer, _with_values(layer, x, layout), layout=layout), at)
 
 
-def output_of(e: Described, at: Sequence[int] | None = None) -> Output:
-    """The page Explore of an Explanation."""
-    case = _case(e, at)
-    parts = tuple(exploring.parts(Subject(e, case.drawing, case.at)))
-    return Output(parts, title_of("explore", layer_on_shape(e)), "explore", case.query)
+def _explore_output(e: Described, at: Sequence[int] | None = None) -> Output:
+    subject = _subject_of(e, at)
+    return _output("explore", subject, exploring.parts(subject), {})
 
 
 def compare(
     layers: Sequence[str | Layer | Norm],
-    x: Any = USUAL_SHAPE,
+    x: Any = DEFAULT_SHAPE,
     *,
     layout: str | None = None,
     at: Sequence[int] | None = None,
@@ -141,26 +127,25 @@ def compare(
     if not layout and not isinstance(layers, str) and layers:
         layout = describe(layers[0], x).layout
     comparison = compared(layers, x, layout or "")
-    case = _case(comparison.explanations[0], at)
+    subject = _subject_of(comparison.explanations[0], at)
     texts = tuple(e.title.replace(", ", ",") for e in comparison.explanations)
-    query = None if case.query is None else case.query | write_settings(PAGE_SETTINGS["compare"], {"layers": texts})
-    parts = tuple(comparing.parts(comparison, case.drawing, case.at, comparing.ready_set(case.e, texts)))
-    return Output(parts, title_of("compare", ", ".join(e.title for e in comparison.explanations)), "compare", query)
+    parts = comparing.parts(comparison, subject.drawing, subject.at, comparing.ready_set(subject.e, texts))
+    titles = ", ".join(e.title for e in comparison.explanations)
+    return _output("compare", subject, parts, {"layers": texts}, about=titles)
 
 
 def steps(
     layer: AnyLayer,
-    x: Any = USUAL_SHAPE,
+    x: Any = DEFAULT_SHAPE,
     *,
     layout: str | None = None,
     at: Sequence[int] | None = None,
     step: int = 1,
 ) -> Output:
     """The forward pass, one step at a time."""
-    case = _case(describe(layer, _values(layer, x, layout), layout=layout), at)
-    settings = _settings(PAGE_SETTINGS["step_by_step"], {"step": step})
-    parts = tuple(stepping.parts(Subject(case.e, case.drawing, case.at), settings["step"]))
-    return _output("step_by_step", case, parts, settings)
+    subject = _subject(layer, x, layout, at)
+    settings = _parse_settings("step_by_step", {"step": step})
+    return _output("step_by_step", subject, stepping.parts(subject, settings["step"]), settings)
 
 
 step_by_step = steps
@@ -168,7 +153,7 @@ step_by_step = steps
 
 def gradients(
     layer: AnyLayer,
-    x: Any = USUAL_SHAPE,
+    x: Any = DEFAULT_SHAPE,
     *,
     layout: str | None = None,
     at: Sequence[int] | None = None,
@@ -177,86 +162,101 @@ def gradients(
     seed: int = 0,
 ) -> Output:
     """Derivatives: ``show`` is "column", "matrix", "parameters" or "backward"; ``input`` is "x", "outlier" or "signs"."""
-    case = _case(describe(layer, _values(layer, x, layout, seed), layout=layout), at)
-    settings = _settings(PAGE_SETTINGS["gradients"], {"show": show, "input": input})
-    parts = tuple(differentiating.parts(Subject(case.e, case.drawing, case.at, seed), settings))
-    return _output("gradients", case, parts, settings, seed)
+    subject = _subject(layer, x, layout, at, seed)
+    settings = _parse_settings("gradients", {"show": show, "input": input})
+    return _output("gradients", subject, differentiating.parts(subject, settings), settings)
 
 
 def train_and_eval(
     layer: AnyLayer = "BatchNorm2d(3)",
-    x: Any = USUAL_SHAPE,
+    x: Any = DEFAULT_SHAPE,
     *,
     layout: str | None = None,
     seed: int = 0,
     **settings: Any,
 ) -> Output:
     """BatchNorm over a stream of batches, in both modes, and where it fails; ``settings`` are the page's: ``show="modes"``."""
-    case = _case(describe(layer, _values(layer, x, layout, seed), layout=layout), None)
-    chosen = _settings(PAGE_SETTINGS["train_and_eval"], settings)
-    parts = tuple(training.parts(Subject(case.e, case.drawing, case.at, seed), chosen))
-    return _output("train_and_eval", case, parts, chosen, seed)
+    subject = _subject(layer, x, layout, seed=seed)
+    parsed = _parse_settings("train_and_eval", settings)
+    return _output("train_and_eval", subject, training.parts(subject, parsed), parsed)
 
 
 def numerics(*, seed: int = 0, **settings: Any) -> Output:
     """What rounding does; ``settings`` are the page's: ``show="eps"``, ``dtype="float16"``."""
-    chosen = _settings(PAGE_SETTINGS["numerics"], settings)
-    query = write_settings(PAGE_SETTINGS["numerics"], chosen) | ({"seed": str(seed)} if seed else {})
-    return Output(tuple(rounding.parts(chosen, seed)), title_of("numerics"), "numerics", query)
+    parsed = _parse_settings("numerics", settings)
+    query = write_settings(PAGE_SETTINGS["numerics"], parsed) | ({"seed": str(seed)} if seed else {})
+    return Output(tuple(rounding.parts(parsed, seed)), title_of("numerics"), "numerics", query)
 
 
 def open(link: str) -> Output:
     """The view of any link of the app: "/compare?shape=2,3,4,4&layers=BatchNorm2d(3);LayerNorm([3,4,4])".
 
-    Raises NormvizError where the app would show a message.
+    Raises NormvizError if the app would show an error.
     """
-    return of_query(*asked_by(link))
+    return output_of_query(*page_and_query(link))
 
 
-def _output(page: str, case: Case, parts: tuple[Part, ...], settings: Mapping[str, Any], seed: int = 0) -> Output:
-    query = None if case.query is None else case.query | write_settings(PAGES[page].settings, settings)
-    if query is not None and seed:
-        query["seed"] = str(seed)
-    return Output(parts, title_of(page, layer_on_shape(case.e)), page, query)
+def _output(
+    page: str, subject: Subject, parts: Iterable[Part], settings: Mapping[str, Any], about: str | None = None
+) -> Output:
+    """The view of a page; its title says what it is ``about``, by default the layer and the shape."""
+    query = _scene_query(subject)
+    if query is not None:
+        query |= write_settings(PAGE_SETTINGS[page], settings) | ({"seed": str(subject.seed)} if subject.seed else {})
+    return Output(tuple(parts), title_of(page, about or layer_on_shape(subject.e)), page, query)
 
 
-def _values(layer: AnyLayer, x: Any, layout: str | None, seed: int = 0) -> Any:
-    """x, or the app's example of that shape and seed."""
+def _subject(layer: AnyLayer, x: Any, layout: str | None, at: Sequence[int] | None = None, seed: int = 0) -> Subject:
+    return _subject_of(describe(layer, _with_values(layer, x, layout, seed), layout=layout), at, seed)
+
+
+def _subject_of(e: Described, at: Sequence[int] | None, seed: int = 0) -> Subject:
+    selected = default_at(e.shape, e.axes) if at is None else check_index(at, e.shape)
+    extent = grid(e.shape, e.axes).extent
+    start = tuple(i - i % size for i, size in zip(selected, extent, strict=True))
+    return Subject(e, grid(e.shape, e.axes, start), selected, seed)
+
+
+def _with_values(layer: AnyLayer, x: Any, layout: str | None, seed: int = 0) -> Any:
+    """x; for a shape, the app's example of that shape and seed."""
     if not isinstance(seed, int) or not 0 <= seed < LARGEST_SEED:
-        raise NormvizError(f"seed={echo(seed)} must be a whole number from 0 to {LARGEST_SEED - 1}.")
+        raise NormvizError(
+            _("seed={seed} must be a whole number from 0 to {largest}.", seed=echo(seed), largest=LARGEST_SEED - 1)
+        )
     if not isinstance(x, tuple | list):
         return x
     e = describe(layer, x, layout=layout)
     return example("normal", e.shape, e.axes, seed) if prod(e.shape) <= MOST_VALUES else x
 
 
-def _case(e: Described, at: Sequence[int] | None) -> Case:
-    chosen = default_at(e.shape, e.axes) if at is None else check_index(at, e.shape)
-    whole = grid(e.shape, e.axes)
-    start = tuple(i - i % part for i, part in zip(chosen, whole.extent, strict=True))
-    return Case(e, grid(e.shape, e.axes, start), chosen, _query(e, chosen))
-
-
-def _query(e: Described, at: tuple[int, ...]) -> dict[str, str] | None:
-    """The query of the layer and the shape, with x's values where there are few; None where no link can say it."""
-    wanted: dict[str, Any] = {"shape": e.shape, "layout": e.layout, "layer": e.layer or e.norm, "at": at}
+def _scene_query(subject: Subject) -> dict[str, str] | None:
+    """The query of the layer and the shape, with the values of a small x; None if no link can express it."""
+    e = subject.e
+    scene: dict[str, Any] = {"shape": e.shape, "layout": e.layout, "layer": e.layer or e.norm, "at": subject.at}
     try:
         if e.x is not None and prod(e.shape) <= MOST_EDITABLE:
             values = tuple(map(float, e.x.flatten().tolist()))
             if values != tuple(example("normal", e.shape, e.axes, 0).flatten().tolist()):
-                wanted["values"] = values
-        reading = repair(**wanted)
+                scene["values"] = values
+        reading = repair(**scene)
     except NormvizError:
         return None
     return None if reading.problem else reading.scene.query()
 
 
-def _settings(settings: Sequence[Setting], given: Mapping[str, Any]) -> dict[str, Any]:
-    """A page's settings. Raises NormvizError for a name that it does not have, and for a value that is out of bounds."""
-    known = {setting.name: setting for setting in settings}
+def _parse_settings(page: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The page's settings. Raises NormvizError for an unknown name or an invalid value."""
+    known = {setting.name: setting for setting in PAGE_SETTINGS[page]}
     values = {name: setting.default for name, setting in known.items()}
     for name, value in given.items():
         if name not in known:
-            raise NormvizError(f"{name}={echo(value)} is no setting here; choose {listed(known)}.")
+            raise NormvizError(
+                _(
+                    "{name}={value} is not a setting here; choose {names}.",
+                    name=name,
+                    value=echo(value),
+                    names=listed(known),
+                )
+            )
         values[name] = known[name].parse("none" if value is None else str(value))
     return values

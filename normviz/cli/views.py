@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 from math import prod
 
-from normviz.export.links import asked_by, of_query
+from normviz.export.links import output_of_query, page_and_query
 from normviz.export.output import Output
 from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.messages import _
@@ -40,7 +40,7 @@ def output(args: Namespace) -> Output:
     scene = {name: value for name in OPTIONS if (value := getattr(args, name)) is not None}
     if args.link is not None:
         _alone(args, scene, "link", ("layer", "layers", "lesson"))
-        page, query = asked_by(args.link)
+        page, query = page_and_query(args.link)
         return _view(page, query, args.hide)
     if args.lesson is not None:
         return _lesson(args, scene)
@@ -101,7 +101,7 @@ def _view(page: str, query: dict[str, str], hide: str | None) -> Output:
                     most=MOST_VALUES,
                 )
             )
-    return of_query(page, query)
+    return output_of_query(page, query)
 
 
 def _alone(args: Namespace, scene: dict[str, str], name: str, others: tuple[str, ...]) -> None:

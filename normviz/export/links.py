@@ -1,4 +1,4 @@
-"""From a link of the app, or a page's query, to the Output that it shows."""
+"""The Output of a link of the app, or of a page and its query."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl, urlsplit
 from normviz.analysis.explanation import Explanation, describe
 from normviz.export.output import Output, title_of
 from normviz.layers.errors import NormvizError, echo, listed
+from normviz.layers.messages import _
 from normviz.lessons.compare import page as comparing
 from normviz.lessons.pages import PAGES
 from normviz.lessons.questions.page import question_parts, questions_parts
@@ -16,52 +17,57 @@ from normviz.lessons.questions.registry import find_question
 from normviz.scene.view import View
 
 LONGEST_LINK = 4000
+PAGE_NAMES = (*PAGES, "questions")
 
 
-def asked_by(link: str) -> tuple[str, dict[str, str]]:
-    """The page that a link names, and its query. Raises NormvizError where it names none.
+def page_and_query(link: str) -> tuple[str, dict[str, str]]:
+    """The page and the query of a link. Raises NormvizError if it is not a link to a page.
 
-    >>> asked_by("https://example.org/normviz/compare?shape=2,3")
+    >>> page_and_query("https://example.org/normviz/compare?shape=2,3")
     ('compare', {'shape': '2,3'})
     """
-    address = urlsplit(link if isinstance(link, str) and len(link) <= LONGEST_LINK else "nowhere")
+    address = urlsplit(link if isinstance(link, str) and len(link) <= LONGEST_LINK else "no/page")
     page = address.path.rstrip("/").rpartition("/")[2]
-    root = not address.path or (address.path.endswith("/") and (address.scheme or address.path.startswith("/")))
-    if page not in (*PAGES, "questions") and root:  # the app's own address, at whatever path it is
+    is_root = not address.path or (address.path.endswith("/") and (address.scheme or address.path.startswith("/")))
+    if page not in PAGE_NAMES and is_root:  # the app itself, with any base path
         page = "explore"
-    if page not in (*PAGES, "questions"):
-        raise NormvizError(f"link={echo(link)} names no page; choose {listed([*PAGES, 'questions'])}.")
+    if page not in PAGE_NAMES:
+        raise NormvizError(
+            _("link={link} does not name a page; choose {pages}.", link=echo(link), pages=listed(PAGE_NAMES))
+        )
     return page, dict(parse_qsl(address.query))
 
 
-def of_query(page: str, query: Mapping[str, str]) -> Output:
-    """The view of a page that a query asks for. Raises NormvizError where the app would show a message, and for another page."""
+def output_of_query(page: str, query: Mapping[str, str]) -> Output:
+    """The view of a page and a query. Raises NormvizError for an unknown page, and if the app would show an error."""
     if page == "questions":
         return questions(query.get("q", ""))
     if page not in PAGES:
-        raise NormvizError(f"page={echo(page)} is unknown; choose {listed([*PAGES, 'questions'])}.")
+        raise NormvizError(_("page={page} is unknown; choose {pages}.", page=echo(page), pages=listed(PAGE_NAMES)))
     view = PAGES[page].view(query)
     if problem := PAGES[page].problem(view):
         raise NormvizError(problem)
-    return of_view(page, view)
+    title = title_of(page, _about(page, view))
+    return Output(tuple(PAGES[page].visible(view)), title, page, view.query(PAGES[page].settings))
 
 
-def of_view(page: str, view: View) -> Output:
-    """A view of a page."""
-    about = "" if page == "numerics" else layer_on_shape(view.scene.sharing)
-    if page == "compare":
-        layers, scene = comparing.layers_of(view)[0], view.scene
-        about = ", ".join(describe(layer, scene.shape, layout=scene.layout).title for layer in layers)
-    return Output(tuple(PAGES[page].visible(view)), title_of(page, about), page, view.query(PAGES[page].settings))
+def _about(page: str, view: View) -> str:
+    """What the title of a view says besides the page."""
+    if page == "numerics":
+        return ""
+    if page != "compare":
+        return layer_on_shape(view.scene.sharing)
+    layers, scene = comparing.layers_of(view)[0], view.scene
+    return ", ".join(describe(layer, scene.shape, layout=scene.layout).title for layer in layers)
 
 
 def questions(key: str = "") -> Output:
     """One question with its answer, such as "s0"; without a key, all of them."""
     if not key:
-        return Output(tuple(questions_parts()), "Questions · normviz", "questions", {})
-    asked = find_question(key)
-    return Output(tuple(question_parts(asked)), f"{prose(key).title} · normviz", "questions", {"q": key})
+        return Output(tuple(questions_parts()), _("Questions · normviz"), "questions", {})
+    question = find_question(key)
+    return Output(tuple(question_parts(question)), f"{prose(key).title} · normviz", "questions", {"q": key})
 
 
 def layer_on_shape(e: Explanation) -> str:
-    return f"{e.title} on {e.shape}"
+    return _("{layer} on {shape}", layer=e.title, shape=e.shape)

@@ -1,7 +1,7 @@
-"""`python -m normviz.ui`: `streamlit run app.py`, with all imported first.
+"""`python -m normviz.ui` is `streamlit run app.py` that imports everything before it listens.
 
-`streamlit run app.py` listens while torch is imported, which is best for one visitor and one process. Behind a proxy, whoever came in that
-time would wait, though another process could answer at once; a port that does not listen yet is passed over.
+`streamlit run app.py` listens while torch is being imported, which is best for one visitor and one process. Behind a proxy, a visitor would
+then wait for this process although another one could answer at once; a port that is not open yet makes the proxy choose the other one.
 """
 
 import sys

@@ -1,6 +1,6 @@
-"""Scripts as files that the browser keeps, and what a run of the app sends in their place.
+"""Scripts as files that the browser caches, and the short loader that a run of the app sends instead.
 
-A component's script is part of every run; as a file whose name says what is in it, it is sent once.
+A component's script would be sent with every run; a file whose name contains a hash of its content is sent once.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from starlette.responses import Response
 
 from normviz.figures.bundle import bundle, module, plotly_js, plotly_version, read_css, style
 
-GZIP = re.compile(r"\s*gzip\s*(;\s*q=(?!0(\.0*)?\s*$).*)?")  # q=0 is a refusal
-LEVEL = 6  # of gzip: plotly.js is packed while the first visitor waits, and level 9 saves 0.2 % more
+GZIP = re.compile(r"\s*gzip\s*(;\s*q=(?!0(\.0*)?\s*$).*)?")  # q=0 means not accepted
+LEVEL = 6  # of gzip: the first visitor waits for it, and level 9 saves only 0.2 % more
 FOREVER = "public, max-age=31536000, immutable"
-STYLED = """
+ADD_STYLE = """
 const style = document.createElement("style");
 style.textContent = STYLE;
 document.head.append(style);
@@ -41,23 +41,23 @@ export default ({ data: [data], ...rest }) => {
 """
 
 
-def packs(request: Request) -> bool:
-    """Whether whoever asks can unpack gzip."""
+def accepts_gzip(request: Request) -> bool:
+    """Whether the client accepts gzip."""
     return any(map(GZIP.fullmatch, request.headers.get("accept-encoding", "").lower().split(",")))
 
 
 def as_component_data(data: dict[str, Any]) -> list[dict[str, Any]]:
-    """A component's data as its loader takes them: Streamlit looks through a dict for dataframes, and imports pandas for that."""
+    """The data in a list: Streamlit would search a dict for DataFrames, and import pandas for that."""
     return [data]
 
 
 @dataclass(frozen=True)
 class Asset:
-    """A script.
+    """A script file.
 
-    name     the file's
+    name     of the file, without version
     content  UTF-8
-    version  stands in the name; by default a hash of the content
+    version  part of the path; by default a hash of the content
     """
 
     name: str
@@ -66,7 +66,7 @@ class Asset:
 
     @cached_property
     def path(self) -> str:
-        """Where it is, relative to the page."""
+        """The path relative to the page."""
         return f"lib/{self.name}-{self.version or sha256(self.content).hexdigest()[:16]}.js"
 
     @cached_property
@@ -74,25 +74,25 @@ class Asset:
         return gzip.compress(self.content, LEVEL, mtime=0)
 
     def loader(self) -> str:
-        """The component's script: it loads the true one."""
+        """The component's script, which loads this file."""
         return LOADER.replace("MODULE", self.path)
 
-    async def answer(self, request: Request) -> Response:
-        packed = packs(request)
+    async def respond(self, request: Request) -> Response:
+        gzipped = accepts_gzip(request)
         headers = {"Cache-Control": FOREVER, "Vary": "Accept-Encoding"}
-        if packed:
+        if gzipped:
             headers["Content-Encoding"] = "gzip"
-        content = await to_thread(lambda: self._gzipped) if packed else self.content
+        content = await to_thread(lambda: self._gzipped) if gzipped else self.content
         return Response(content, media_type="text/javascript", headers=headers)
 
 
-def styled(script: str, css: str) -> bytes:
-    """The script, which brings its style along."""
-    return (script + STYLED.replace("STYLE", json.dumps(css))).encode()
+def with_style(script: str, css: str) -> bytes:
+    """The script, with code that adds the style to the page."""
+    return (script + ADD_STYLE.replace("STYLE", json.dumps(css))).encode()
 
 
 SHARE_FOLDER = Path(__file__).with_name("share")
-LINKED = Asset("linked", styled(module(), style()))
-SHARE = Asset("share", styled(bundle(SHARE_FOLDER / "share.js"), read_css(SHARE_FOLDER / "share.css")))
+LINKED = Asset("linked", with_style(module(), style()))
+SHARE = Asset("share", with_style(bundle(SHARE_FOLDER / "share.js"), read_css(SHARE_FOLDER / "share.css")))
 PLOTLY = Asset("plotly", plotly_js(), f"{plotly_version()}.min")
 ASSETS = (LINKED, SHARE, PLOTLY)

@@ -1,27 +1,28 @@
-"""The page list around every page."""
+"""The navigation around every page."""
 
 import streamlit as st
 
 from normviz.figures.brand import FAVICON, wordmark
+from normviz.layers.messages import _
 from normviz.lessons.pages import PAGES
 from normviz.ui.paths import PAGE_SCRIPTS
 from normviz.ui.state import enter
 
 
 def show() -> None:
-    """Run the page that the address names."""
+    """Run the page of the address."""
     st.set_page_config(
         page_title="normviz",
         page_icon=FAVICON,
         layout="wide",
         menu_items={
-            "About": "**normviz** shows which elements of a tensor share a mean, a variance, a gamma and a beta."
+            "About": _("**normviz** shows which elements of a tensor share a mean, a variance, a gamma and a beta.")
         },
     )
-    embedded = st.context.is_embedded  # the figures alone, for a slide or a course page
+    embedded = st.context.is_embedded  # in a slide or a course page
     if not embedded:
         st.logo(wordmark(), size="medium")
-    titles = {name: page.title for name, page in PAGES.items()} | {"questions": "Questions"}
+    titles = {name: page.title for name, page in PAGES.items()} | {"questions": _("Questions")}
     page = st.navigation(
         [
             st.Page(PAGE_SCRIPTS / f"{name}.py", title=title, default=name == "explore")
@@ -31,11 +32,12 @@ def show() -> None:
     )
     enter(page.url_path)
     page.run()
-    _come_back()
+    _keep_alive()
 
 
 @st.fragment(run_every=86_400)
-def _come_back() -> None:
-    """Nothing. But only where something runs by the clock does Streamlit's front end run the script when its server was lost and
-    another has answered; otherwise the reader's next click would be the first that the new server hears, and it would not know of what.
+def _keep_alive() -> None:
+    """Keep-alive: Streamlit runs the script again on another server after a failover only if a ``run_every`` fragment exists.
+
+    Otherwise the first message to the new server would be the reader's next click, on a page that this server has never run.
     """

@@ -138,12 +138,18 @@ def file_tab(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iter
     context.close()
 
 
-@pytest.fixture(params=["app", "file"])
-def look_both(request: pytest.FixtureRequest) -> Iterator[Callable[[str], View]]:
-    """Like ``look``, once in the app and once in an exported file."""
-    view, watch = request.getfixturevalue("tab" if request.param == "app" else "file_tab")
+@pytest.fixture
+def look_file(file_tab: tuple[View, Watch]) -> Iterator[Callable[[str], View]]:
+    """Like ``look``, in an exported file."""
+    view, watch = file_tab
     yield view.go
     watch.check()
+
+
+@pytest.fixture(params=["app", "file"])
+def look_both(request: pytest.FixtureRequest) -> Callable[[str], View]:
+    """Like ``look``, once in the app and once in an exported file."""
+    return request.getfixturevalue("look" if request.param == "app" else "look_file")  # type: ignore[no-any-return]
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from urllib.parse import parse_qsl
 
 from playwright.sync_api import Page
 
-from normviz.export.links import of_query
+from normviz.export.links import output_of_query
 from normviz.figures.bundle import plotly_js
 from tests.browser.view import View
 
@@ -27,7 +27,7 @@ class FileView(View):
         self.asked = dict(parse_qsl(query.removeprefix("?")))
         self.count += 1
         path = self.folder / f"{self.count}.html"
-        path.write_text(of_query("explore", self.asked).to_html(plotlyjs="plotly.min.js"), encoding="utf-8")
+        path.write_text(output_of_query("explore", self.asked).to_html(plotlyjs="plotly.min.js"), encoding="utf-8")
         self.leave()
         self.page.goto(path.as_uri())
         return self.shows()

@@ -271,7 +271,7 @@ class Monkey:
         return f"resize {size}"
 
     def _rest(self) -> str:
-        self.page.wait_for_timeout(self.random.choice([50, 200, 600]))
+        self.page.wait_for_timeout(self.random.choice([20, 100, 300]))
         return "rest"
 
 

@@ -73,20 +73,23 @@ def framed(page: Page, elsewhere: tuple[Path, str]):
 @pytest.fixture(scope="module")
 def snippets(new_tab, server):
     """What Share gives for an address and a choice: ``snippets("compare", "Figure alone", narrow=True)``."""
-    panels: dict[str, Panel] = {}
+    view = View(new_tab(), server)
     known: dict[tuple[str, str, bool], str] = {}
+    shown: list[tuple[str, Panel]] = []
+
+    def panel_of(address: str) -> Panel:
+        view.page.bring_to_front()  # a tab in the background measures nothing
+        if not shown or shown[-1][0] != address:
+            view.visit(address)
+            view.page.locator(READY).first.wait_for()
+            view.settles()
+            shown.append((address, Panel(view)))
+        return shown[-1][1]
 
     def ask(address: str, preset: str = "In short", narrow: bool = False) -> str:
         wanted = (address, preset, narrow)
-        if address not in panels:
-            tab = new_tab()
-            tab.goto(f"{server}/{address}")
-            tab.locator(READY).first.wait_for()
-            tab.wait_for_function(SETTLED)
-            panels[address] = Panel(View(tab, server))
         if wanted not in known:
-            panel = panels[address]
-            panel.page.bring_to_front()  # a tab in the background measures nothing
+            panel = panel_of(address)
             panel.preset(preset)
             panel.dialog.get_by_role("radio", name="Narrow" if narrow else "Full width").check()
             panel.measured()
@@ -94,8 +97,7 @@ def snippets(new_tab, server):
         return known[wanted]
 
     yield ask
-    for panel in panels.values():
-        panel.page.close()
+    view.page.close()
 
 
 def test_the_browser_blocks_third_party_cookies(framed, server):
@@ -127,15 +129,14 @@ def test_it_loads_hovers_clicks_and_changes_a_control(framed, snippets, server, 
 
 
 EMBEDDED = [
-    ("?", "In short", False),
     ("?", "Figure alone", False),
     ("?", "In short", True),
     ("?shape=4,6&layer=BatchNorm1d(6)", "Figure alone", True),
     ("compare?layers=BatchNorm2d(3);GroupNorm(1,3)", "Without controls", False),
-    ("step_by_step", "In short", True),
-    ("gradients", "In short", True),
-    ("numerics", "Figure alone", True),
-    ("train_and_eval", "Everything", True),
+    ("step_by_step?step=1", "In short", True),
+    ("gradients?show=column", "In short", True),
+    ("numerics?show=eps", "Figure alone", True),
+    ("train_and_eval?show=stream", "Everything", True),
 ]
 
 
@@ -168,9 +169,9 @@ COLUMNS = (320, 345, 470, 500, 630, 700, 727, 730, 790, 867, 870, 960, 1150, 128
 FULL_WIDTH = [
     ("?", "In short"),
     ("compare?layers=BatchNorm2d(3);GroupNorm(1,3);LayerNorm([3,4,4])", "In short"),
-    ("step_by_step", "Without controls"),
-    ("gradients", "In short"),
-    ("numerics", "Everything"),
+    ("step_by_step?step=1", "Without controls"),
+    ("gradients?show=column", "In short"),
+    ("numerics?show=eps", "Everything"),
 ]
 PLAIN = re.compile(r'<div[^>]*>|</div>|style="[^"]*"')
 
@@ -212,20 +213,21 @@ def lab() -> Iterator[str]:
         yield address
 
 
-@pytest.mark.parametrize(("path", "link"), [("", "/?at=none"), ("/", "/?at=none"), ("/compare", "/compare?at=none")])
-def test_below_a_base_path_plotly_loads_and_links_are_right(page, lab, framed, path, link):
-    asked = []
-    page.on("response", lambda answer: asked.append((answer.url, answer.status)))
-    page.goto(f"{lab}{path}?at=none")
-    page.locator(READY).first.wait_for()
-    page.wait_for_function(SETTLED)
-    assert [status for url, status in asked if url.startswith(f"{lab}/lib/plotly-")] == [200]
-    page.set_viewport_size(SCREEN)
-    panel = Panel(View(page, lab))
-    assert panel.text("Link") == f"{lab}{link}"
-    assert panel.text("Notebook cell").splitlines()[2] == f'nv.open("{link}")'
-    assert panel.dialog.get_by_role("link", name="HTML file").get_attribute("href").startswith(f"{lab}/export?page=")
-    panel.measured()
+def test_below_a_base_path_plotly_loads_and_links_are_right(page, lab, framed):
+    requests = []
+    page.on("response", lambda answer: requests.append((answer.url, answer.status)))
+    for path, link in (("", "/?at=none"), ("/", "/?at=none"), ("/compare", "/compare?at=none")):
+        page.set_viewport_size(SCREEN)
+        page.goto(f"{lab}{path}?at=none")
+        page.locator(READY).first.wait_for()
+        page.wait_for_function(SETTLED)
+        panel = Panel(View(page, lab))
+        assert panel.text("Link") == f"{lab}{link}"
+        assert panel.text("Notebook cell").splitlines()[2] == f'nv.open("{link}")'
+        file = panel.dialog.get_by_role("link", name="HTML file").get_attribute("href")
+        assert file.startswith(f"{lab}/export?page=")
+        panel.measured()
+    assert {status for url, status in requests if url.startswith(f"{lab}/lib/plotly-")} == {200}
     frame = framed(panel.text("iframe"))
     assert frame.url.startswith(f"{lab}{link}")
     assert max(hidden for hidden, _ in frame.evaluate(SCROLLED)) <= 0

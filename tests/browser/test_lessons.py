@@ -1,12 +1,13 @@
 """The lesson pages under a hand: opened by their addresses on any screen, pointed at, stepped, predicted."""
 
 import re
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, expect
 
 from normviz.analysis.comparison import compare
 from normviz.analysis.explanation import Explanation
@@ -52,8 +53,8 @@ class Lesson(View):
     """One lesson page in one tab."""
 
     def go_to(self, name: str, query: str = "") -> "Lesson":
-        """Load the page of that name, and wait for its figures."""
-        self.page.goto(f"{self.server}/{name}{query}")
+        """Show the page of that name, and wait for its figures."""
+        self.visit(f"{name}{query}")
         return self.ready(figures=name != "questions" or "guess" in query)
 
     def ready(self, figures: bool = True) -> "Lesson":
@@ -82,18 +83,39 @@ class Lesson(View):
         return self.find(".st-key-sentence")
 
 
+@pytest.fixture(scope="module")
+def tabs(new_tab: NewTab, server: str) -> Iterator[dict[str, tuple[Lesson, Watch]]]:
+    """One tab for each theme."""
+    opened = {}
+    for scheme in SCREENS:
+        tab = new_tab(color_scheme=scheme)
+        opened[scheme] = Lesson(tab, server), Watch(tab)
+    yield opened
+    for view, _ in opened.values():
+        view.page.close()
+
+
 @pytest.fixture
-def lesson(page: Page, server: str) -> Lesson:
-    """A tab, not yet opened; it fails where the browser complains."""
-    return Lesson(page, server)
+def lesson(tabs: dict[str, tuple[Lesson, Watch]]) -> Iterator[Lesson]:
+    """The light tab; the test fails if the browser reports an error."""
+    view, watch = tabs["light"]
+    view.page.set_viewport_size(WIDE)
+    yield view
+    watch.check()
 
 
 @pytest.mark.parametrize("scheme", SCREENS)
 @pytest.mark.parametrize("name", ADDRESSES)
-def test_every_page_opens_by_its_address_on_every_screen(new_tab: NewTab, server: str, name: str, scheme: str) -> None:
-    tab = new_tab(viewport=SCREENS[scheme][0], color_scheme=scheme)
-    watch = Watch(tab)
-    view = Lesson(tab, server).go_to(name.removesuffix("?"), ADDRESSES[name])
+def test_every_page_opens_by_its_address_on_every_screen(
+    tabs: dict[str, tuple[Lesson, Watch]], name: str, scheme: str
+) -> None:
+    view, watch = tabs[scheme]
+    tab = view.page
+    tab.set_viewport_size(SCREENS[scheme][0])
+    if scheme == "light":
+        tab.goto("about:blank")
+        view.forget_app()
+    view.go_to(name.removesuffix("?"), ADDRESSES[name])
     for screen in SCREENS[scheme]:
         tab.set_viewport_size(screen)
         if name != "questions?":
@@ -103,7 +125,6 @@ def test_every_page_opens_by_its_address_on_every_screen(new_tab: NewTab, server
         tab.wait_for_function(STRAIGHT)
         assert view.find("[data-testid=stAlertContentWarning]").count() == 0
     watch.check()
-    tab.close()
 
 
 def fits(view: Lesson, width: int) -> None:

@@ -63,8 +63,16 @@ def opens(view: View, index: Index) -> None:
 
 
 @pytest.mark.parametrize("query", LAYERS)
-def test_pointing_at_an_element_leaves_exactly_its_peers_open_in_every_panel(look_both, query):
-    view = look_both(query)
+def test_pointing_at_an_element_leaves_exactly_its_peers_open_in_every_panel(look, query):
+    each_panel_answers(look(query))
+
+
+@pytest.mark.parametrize("query", LAYERS[:4])
+def test_so_it_is_in_an_exported_file(look_file, query):
+    each_panel_answers(look_file(query))
+
+
+def each_panel_answers(view: View) -> None:
     for key, index in zip(("stats", "params", "output"), chosen(view.scene), strict=True):
         readout = view.hover(key, index)
         says(readout, view.scene, index)

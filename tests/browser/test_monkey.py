@@ -11,8 +11,8 @@ from tests.browser.monkey import HOVERED, Monkey
 pytestmark = pytest.mark.browser
 
 SEED = int(os.environ.get("MONKEY_SEED", "1"))
-ACTIONS = int(os.environ.get("MONKEY_ACTIONS", "40"))  # on each page
-EVERY = 15
+ACTIONS = int(os.environ.get("MONKEY_ACTIONS", "24"))  # on each page
+EVERY = 8
 
 
 @pytest.mark.parametrize("name", HOVERED)

@@ -5,6 +5,7 @@ import re
 import struct
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,13 @@ OPEN = """svg => {
   document.querySelector("#still").remove();
   return found;
 }"""
+NAMES = {
+    "view": "normviz-GroupNorm-3-3-2x3x4x4",
+    "compare": "normviz-compare-2x3x4x4",
+    "steps": "normviz-LayerNorm-3-4-4-2x3x4x4",
+    "jacobian": "normviz-values-96x96",
+    "chart": "normviz-chart",
+}
 Image = tuple[str, bytes, str]
 
 
@@ -72,18 +80,19 @@ def tab(new_tab: NewTab) -> Iterator[Page]:
     page.close()
 
 
+def show(tab: Page, folder: Path, name: str, scheme: str = "light", **changes: Any) -> dict[str, Any]:
+    """Show one figure of a page; returns its data."""
+    data = data_of(parts_of(*VIEWS[name])[0]) | changes
+    tab.mouse.move(1, 1)  # it may be where another test left it
+    tab.goto(write(folder, data, scheme))
+    tab.wait_for_selector(".nv-view[data-state=ready]")
+    return data
+
+
 @pytest.fixture
 def shown(tab: Page, tmp_path: Path) -> Callable[..., Any]:
-    """Shows one figure of a page, and returns its data."""
-
-    def show(name: str, scheme: str = "light", **changes: Any) -> dict[str, Any]:
-        data = data_of(parts_of(*VIEWS[name])[0]) | changes
-        tab.mouse.move(1, 1)  # it may still be where another picture was followed
-        tab.goto(write(tmp_path, data, scheme))
-        tab.wait_for_selector(".nv-view[data-state=ready]")
-        return data
-
-    return show
+    """Shows one figure of a page: ``shown("compare", "dark")``."""
+    return partial(show, tab, tmp_path)
 
 
 def image(page: Page, kind: str) -> Image:
@@ -99,10 +108,17 @@ def texts(root: ET.Element) -> list[str]:
     return ["".join(node.itertext()) for node in root.iter("{http://www.w3.org/2000/svg}text")]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", VIEWS)
-def test_a_picture_has_what_the_view_shows_in_shapes_and_text_alone(tab, shown, name, scheme):
-    data = shown(name, scheme)
+@pytest.fixture(scope="module", params=VIEWS)
+def opened(request: pytest.FixtureRequest, tab: Page, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Any]:
+    """Each view in turn, loaded once for all tests of it: its name and its data."""
+    return request.param, show(tab, tmp_path_factory.mktemp("view"), request.param)
+
+
+def test_a_picture_has_what_the_view_shows_in_shapes_and_text_alone(tab, opened):
+    check_picture(tab, *opened, scheme="light")
+
+
+def check_picture(tab: Page, name: str, data: dict[str, Any], scheme: str) -> None:
     form, svg, _ = image(tab, "svg")
     root, said = parsed(svg), texts(parsed(svg))
     assert form == "image/svg+xml"
@@ -126,9 +142,9 @@ def test_a_picture_has_what_the_view_shows_in_shapes_and_text_alone(tab, shown, 
     assert not re.search("Point at|Select an element|Edit a value|Save image|Play", words)
 
 
-@pytest.mark.parametrize("name", [name for name in VIEWS if name != "chart"])
-def test_a_picture_veils_the_same_cells_as_the_view(tab, shown, name):
-    shown(name)
+def test_a_picture_veils_the_same_cells_as_the_view(tab, opened):
+    if opened[0] == "chart":
+        return
     _, svg, _ = image(tab, "svg")
     counts = tab.evaluate(OPEN, svg.decode())
     assert counts
@@ -163,9 +179,7 @@ def test_taking_a_picture_changes_nothing_on_the_page(tab, shown):
     assert first == second
 
 
-@pytest.mark.parametrize("name", VIEWS)
-def test_a_png_is_the_same_picture_twice_as_large_and_not_blank(tab, shown, name):
-    shown(name)
+def test_a_png_is_the_same_picture_twice_as_large_and_not_blank(tab, opened):
     root = parsed(image(tab, "svg")[1])
     form, png, _ = image(tab, "png")
     assert form == "image/png"
@@ -187,6 +201,16 @@ def test_a_png_is_the_same_picture_twice_as_large_and_not_blank(tab, shown, name
     )
     assert colours[0] > 50
     assert colours[1:] == [255, 255]
+
+
+def test_a_file_is_named_after_layer_and_shape(tab, opened):
+    name = NAMES.get(opened[0])
+    assert name is None or [image(tab, kind)[2] for kind in ("png", "svg")] == [f"{name}.png", f"{name}.svg"]
+
+
+@pytest.mark.parametrize("name", ["view", "compare", "chart"])
+def test_in_the_dark_theme_too(tab, shown, name):
+    check_picture(tab, name, shown(name, "dark"), "dark")
 
 
 # Which share of the pixels of two pictures differs so that an eye sees it.
@@ -240,21 +264,6 @@ def test_hostile_words_stay_words(tab, shown):
     assert texts(root).count(hostile) >= 5
     assert any(text.startswith("<b> = ") for text in texts(root))
     assert re.fullmatch(r"normviz-[A-Za-z0-9-]+\.svg", image(tab, "svg")[2])
-
-
-NAMES = {
-    "view": "normviz-GroupNorm-3-3-2x3x4x4",
-    "compare": "normviz-compare-2x3x4x4",
-    "steps": "normviz-LayerNorm-3-4-4-2x3x4x4",
-    "jacobian": "normviz-values-96x96",
-    "chart": "normviz-chart",
-}
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_file_is_named_after_layer_and_shape(tab, shown, name):
-    shown(name)
-    assert [image(tab, kind)[2] for kind in ("png", "svg")] == [f"{NAMES[name]}.png", f"{NAMES[name]}.svg"]
 
 
 def test_another_kind_of_image_is_refused(tab, shown):

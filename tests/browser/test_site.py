@@ -54,8 +54,9 @@ def drawn(page: Page) -> None:
     page.locator(".nv-view .main-svg").first.wait_for()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("screen", [{"width": 1280, "height": 720}, PHONE], ids=["laptop", "phone"])
+@pytest.mark.parametrize(
+    ("screen", "scheme"), [({"width": 1280, "height": 720}, "light"), (PHONE, "dark")], ids=["laptop", "phone"]
+)
 def test_every_page_opens_from_a_disk_and_nothing_is_cut_off(disk, site, screen, scheme):
     page = disk(viewport=screen, color_scheme=scheme)
     for name in ("index", *(f"question-{key}" for key in SHOWN if key in QUESTIONS), "compare-four", "compare-loops"):

@@ -5,7 +5,11 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.conftest import new_context
+from tests.browser.line import Line
 from tests.browser.test_explore import WARNING
+from tests.browser.view import View
+from tests.browser.watch import Watch
 
 pytestmark = pytest.mark.browser
 
@@ -81,14 +85,25 @@ def test_selecting_what_is_selected_makes_no_step_in_the_history(view):
     assert view.marked("stats") == (0, 0, 0, 0)
 
 
+@pytest.fixture(scope="module")
+def slow_tab(browser, server):
+    with Line(server) as line:
+        watch = Watch(new_context(browser).new_page())
+        yield View(watch.page, line.address), line, watch
+        watch.page.context.close()
+
+
 class TestOverASlowLine:
     """300 ms each way: the second change is made before the first has an answer."""
 
     @pytest.fixture
-    def slow(self, first_visit, line):
-        view = first_visit(line.address).open()
+    def slow(self, slow_tab):
+        view, line, watch = slow_tab
+        line.delay = 0
+        view.open()
         line.delay = SLOW
-        return view
+        yield view
+        watch.check()
 
     def test_two_quick_changes_both_arrive(self, slow):
         slow.segment("normalized_shape", "W")
@@ -122,8 +137,8 @@ class TestOverASlowLine:
         slow.waits_for(at="0,0,0,0")
         slow.click("stats", (0, 0, 0, 1))
         slow.waits_for(at="0,0,0,1")
-        slow.click("stats", (1, 1, 1, 1))
-        slow.page.wait_for_timeout(150)  # a reader's pause: two runs, and not one for both
+        with slow.sends():  # two runs, not one for both clicks
+            slow.click("stats", (1, 1, 1, 1))
         slow.click("stats", (0, 0, 0, 0))
         slow.waits_for(at="0,0,0,0")
         slow.click("stats", (0, 2, 2, 2))

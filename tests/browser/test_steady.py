@@ -13,7 +13,9 @@ from playwright.sync_api import Page, WebSocketRoute
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from normviz.scene.controls.scene_controls import FAMILY_LABELS, PATTERN_FAMILY
+from tests.browser.scripts import PAINTED
 from tests.browser.view import View
+from tests.browser.watch import Watch
 
 pytestmark = pytest.mark.browser
 
@@ -133,9 +135,6 @@ def test_no_painted_frame_is_blank(return_visit):
     assert frames
 
 
-PAINTED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
-
-
 class Hold:
     """Between the server and a page: ``with hold:`` keeps back what a run draws, and then hands it over piece by piece, each painted."""
 
@@ -166,15 +165,29 @@ class Hold:
         socket.connect_to_server().on_message(come)
 
 
+# Stale elements are neither transparent nor on their way to it: Streamlit would let them fade after half a second.
+UNFADED = """() => [...document.querySelectorAll("[data-stale=true]")].map((element) => getComputedStyle(element))
+  .every(({ opacity, transitionProperty, transitionDuration }) => opacity === "1" && (transitionProperty === "none" || transitionDuration === "0s"))"""
+
+
+@pytest.fixture(scope="module")
+def held_tab(new_tab, server):
+    """A tab whose answers can be held back."""
+    watch = Watch(new_tab())
+    hold = Hold(watch.page)
+    yield View(watch.page, server).open(), hold, watch
+    watch.page.close()
+
+
 @pytest.mark.parametrize("change", CHANGES)
-def test_an_answer_that_comes_late_and_piece_by_piece_shows_no_half_of_it(return_visit, change):
+def test_an_answer_that_arrives_late_and_in_pieces_is_never_shown_in_part(held_tab, change):
     start, act, query = CHANGES[change]
-    view = return_visit()
-    hold = Hold(view.page)
-    view.open(start)
+    view, hold, watch = held_tab
+    view.go(start)
     with watched(view):
         with hold:
             act(view)
             view.page.locator("[data-stale=true] .nv-view").wait_for()
-            view.page.wait_for_timeout(1000)  # Streamlit begins to fade after half a second
+            assert view.page.evaluate(UNFADED)
         view.waits_for(**query)
+    watch.check()

@@ -10,7 +10,7 @@ from tests.browser.view import View, peers
 pytestmark = pytest.mark.browser
 
 AT = (1, 2, 2, 2)
-TIMES = 100
+TIMES = 25
 
 # As a reader does who drags the window's edge: the view is drawn anew at every frame.
 RESTLESS = """() => {
@@ -33,7 +33,7 @@ def restless(return_visit: Visit) -> Iterator[View]:
     view.page.evaluate(FRAMES)
     view.page.evaluate(RESTLESS)
     yield view
-    assert view.page.evaluate("window.nvDrawn") > TIMES / 10
+    assert view.page.evaluate("window.nvDrawn") > TIMES / 5
 
 
 def test_the_marked_element_is_read_while_the_view_is_drawn_anew(restless: View) -> None:

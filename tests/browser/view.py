@@ -6,6 +6,7 @@ Where an element lies comes from what Plotly was told to draw and from ``Grid.la
 
 import re
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
@@ -64,12 +65,20 @@ class View:
     def visit(self, address: str) -> None:
         """Show ``page?query``. A tab that has the app does not load it again, except without a query: then the scene would come along."""
         self.page.mouse.move(1, 1)
-        if "?" in address and self._sockets:
+        if address.partition("?")[2] and self._sockets:
             with self._sockets[-1].expect_event("framereceived", is_end_of_run):
                 self.page.evaluate(NAVIGATE, f"{urlsplit(self.server).path}/{address}")
             self.page.evaluate(PAINTED)
         else:
             self.page.goto(f"{self.server}/{address}")
+
+    def sends(self) -> AbstractContextManager[Any]:
+        """``with view.sends(): ...``: wait until the browser has sent a message to the server."""
+        return self._sockets[-1].expect_event("framesent")
+
+    def forget_app(self) -> None:
+        """Let the next ``visit`` load the app."""
+        self._sockets.clear()
 
     def shows(self, scene: Scene | None = None) -> "View":
         """Wait until the app is at rest, and sentence, panels and selected element are those of the scene; by default, of the address."""

@@ -120,7 +120,7 @@ WRONG = {
     "export --lesson unheard -o page.html": "--lesson 'unheard' is unknown; choose explore,",
     "export --lesson s0 LayerNorm(4) -o page.html": "--lesson s0 determines what is shown; leave layer out",
     "export --link /compare --shape 2,3 -o page.html": "--link determines what is shown; leave --shape out",
-    "export --link /unheard -o page.html": "names no page; choose explore,",
+    "export --link /unheard -o page.html": "does not name a page; choose explore,",
     "export --lesson gradients --layers LayerNorm(4) LayerNorm(3) -o page.html": "shows one layer",
     "image LayerNorm(4) -o page.gif": "must end in .png, .svg or .pdf",
     "image LayerNorm(4) -o none/page.png": "make it first",

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 from starlette.applications import Starlette
 
-from normviz.export.links import of_query
+from normviz.export.links import output_of_query
 from normviz.ui.server.routes import routes
 from normviz.ui.share import export
 from normviz.ui.share.export import file_name
@@ -25,7 +25,7 @@ def app():
 def test_the_answer_is_the_file_that_the_library_makes(app):
     answer = ask(app, f"/export?page=compare&shape=2,3,4,4&{LAYERS}&plotlyjs=cdn&theme=dark&caption=Week%203")
     query = {"shape": "2,3,4,4", "layers": "BatchNorm2d(3);LayerNorm([3,4,4])", "caption": "Week 3"}
-    wanted = of_query("compare", query).to_html(theme="dark", plotlyjs="cdn")
+    wanted = output_of_query("compare", query).to_html(theme="dark", plotlyjs="cdn")
     assert wanted.count("Week 3") == 1
     assert (answer.status, answer.body.decode()) == (200, wanted)
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
@@ -112,17 +112,17 @@ def test_no_field_becomes_more_than_text(app, text):
     "query", [{"page": "questions", "q": "s0"}, {"layer": "Norm('n c h w -> n h w','c')"}, {"shape": "2,3,2,2,2,2"}]
 )
 def test_a_file_name_is_short_and_plain(query):
-    name = file_name(of_query(query.get("page", "explore"), query))
+    name = file_name(output_of_query(query.get("page", "explore"), query))
     assert re.fullmatch(r"normviz-[a-z0-9-]{1,80}\.html", name)
 
 
 def test_more_than_can_wait_are_sent_away(app, monkeypatch):
-    monkeypatch.setattr(export, "_asked", export.MOST_ASKED)
+    monkeypatch.setattr(export, "_requests", export.MAX_REQUESTS)
     answer = ask(app, "/export?plotlyjs=cdn")
     assert (answer.status, answer.headers["retry-after"]) == (503, "5")
-    monkeypatch.setattr(export, "_asked", 0)
+    monkeypatch.setattr(export, "_requests", 0)
     assert ask(app, "/export?plotlyjs=cdn&theme=blue").status == 400
-    assert export._asked == 0  # whoever was refused waits no longer
+    assert export._requests == 0  # whoever was refused waits no longer
 
 
 def test_only_a_few_are_computed_at_once(monkeypatch):
@@ -142,7 +142,7 @@ def test_only_a_few_are_computed_at_once(monkeypatch):
             running -= 1
         return "x.html", "<p>"
 
-    monkeypatch.setattr(export, "_made", made)
+    monkeypatch.setattr(export, "_export_file", made)
 
     class Asked:
         class url:  # noqa: N801

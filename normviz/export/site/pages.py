@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from os import environ
 
 from normviz.export.document import NO_SCRIPT, settings
-from normviz.export.links import of_query
+from normviz.export.links import output_of_query
 from normviz.export.output import APP
 from normviz.export.plotlyjs import plotlyjs
 from normviz.export.site.shared import path_of, plotly_path
@@ -95,7 +95,7 @@ def entry_page(entry: Entry, among: Sequence[Entry], theme: str) -> str:
 
 
 def _comparison(ready: ReadySet, body: Body) -> str:
-    return f"{body.html(of_query('compare', ready.query).parts)}\n{_app_link('compare', ready.query)}"
+    return f"{body.html(output_of_query('compare', ready.query).parts)}\n{_app_link('compare', ready.query)}"
 
 
 def _question(asked: Question, body: Body) -> str:

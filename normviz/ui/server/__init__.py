@@ -1,1 +1,1 @@
-"""The server around the Streamlit script: routes, headers, logs, start-up."""
+"""The server around the Streamlit script: routes, headers, the first HTML, readiness, start and stop."""

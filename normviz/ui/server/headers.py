@@ -1,8 +1,8 @@
-"""Headers of every HTTP answer: who may frame the app, and what a browser should not do with it.
+"""Headers of every HTTP response: which pages may embed the app in a frame, and browser features that it does not use.
 
-``NORMVIZ_FRAME_ANCESTORS`` says who may frame it: ``*`` (the default) is everyone, ``'none'`` nobody; else sources as in
-https://www.w3.org/TR/CSP3/#directive-frame-ancestors, separated by spaces. X-Frame-Options is never sent: it knows no list.
-To a browser ``*`` is every site; slides that are opened from disk need ``file:`` beside it.
+``NORMVIZ_FRAME_ANCESTORS`` lists the pages that may embed it: ``*`` (the default) is all of them, ``'none'`` is none; otherwise sources as
+in https://www.w3.org/TR/CSP3/#directive-frame-ancestors, separated by spaces. X-Frame-Options is not sent, because it cannot hold a list.
+For a browser, ``*`` does not include files: slides opened from disk need ``file:`` too.
 """
 
 from __future__ import annotations
@@ -16,57 +16,62 @@ from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from normviz.layers.errors import NormvizError, echo
+from normviz.layers.messages import _
 
 SETTING = "NORMVIZ_FRAME_ANCESTORS"
-EVERYONE = "*"
+ALL_PAGES = "*"
 _HOST = r"(\*|(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(:(\d{1,5}|\*))?(/[a-z0-9/_.~%-]*)?"
 SOURCE = re.compile(rf"'self'|[a-z][a-z0-9+.-]*:|([a-z][a-z0-9+.-]*://)?{_HOST}", re.IGNORECASE)
 POLICY = "Content-Security-Policy"
 ALWAYS = {
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "strict-origin-when-cross-origin",  # another site learns the host, not the view
-    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",  # copying stays allowed
+    "Referrer-Policy": "strict-origin-when-cross-origin",  # another site sees the host, not the view
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",  # the clipboard stays allowed
 }
 
 
 def frame_ancestors(environ: Mapping[str, str] = os.environ) -> str:
-    """Who may frame the app, as the setting says.
+    """The sources of the setting, checked.
 
-    Raises NormvizError where it is no list of sources.
+    Raises NormvizError if it is not a list of sources.
 
     >>> frame_ancestors({"NORMVIZ_FRAME_ANCESTORS": "'self'  https://lms.example.edu"})
     "'self' https://lms.example.edu"
     """
-    text = environ.get(SETTING, EVERYONE)
+    text = environ.get(SETTING, ALL_PAGES)
     sources = text.split(" ")
     known = [source for source in sources if source]
     if known != ["'none'"] and (not known or not all(map(SOURCE.fullmatch, known))):
         raise NormvizError(
-            f"{SETTING}={echo(text)} must be a list of sources, separated by spaces; "
-            f"write * for everyone, 'none' for nobody, or for example {SETTING}=\"'self' https://lms.example.edu\"."
+            _(
+                "{setting}={text} must be a list of sources, separated by spaces; "
+                "write * for all pages, 'none' for no page, or for example {setting}=\"'self' https://lms.example.edu\".",
+                setting=SETTING,
+                text=echo(text),
+            )
         )
-    return "* file:" if known == [EVERYONE] else " ".join(known)
+    return "* file:" if known == [ALL_PAGES] else " ".join(known)
 
 
 class Headers:
-    """ASGI middleware: adds the headers to every HTTP answer, and lets everything else pass."""
+    """ASGI middleware: adds the headers to every HTTP response."""
 
     def __init__(self, app: ASGIApp, ancestors: str) -> None:
         self.app, self.ancestors = app, ancestors
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def sending(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in ALWAYS.items():
                     headers.setdefault(name, value)
-                policy = headers.get(POLICY)  # a route may have one of its own
+                policy = headers.get(POLICY)  # a route may have set its own
                 headers[POLICY] = f"{policy + '; ' if policy else ''}frame-ancestors {self.ancestors}"
             await send(message)
 
-        await self.app(scope, receive, sending if scope["type"] == "http" else send)
+        await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
 
 
 def middleware() -> list[Middleware]:
-    """What stands before Streamlit. Raises NormvizError where the setting is wrong: the app does not start."""
+    """The middleware before Streamlit. Raises NormvizError if the setting is invalid, so that the app does not start."""
     return [Middleware(Headers, ancestors=frame_ancestors())]

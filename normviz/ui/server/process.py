@@ -15,37 +15,37 @@ from typing import Any
 from normviz.ui import logs
 from normviz.ui.server.preload import import_future
 
-GRACE = 3.0  # s; 5 are promised
+GRACE = 3.0  # s; the documentation promises 5
 
 
 @asynccontextmanager
 async def lifespan(app: object) -> AsyncIterator[None]:
-    """While the server runs: logs as they should be, and a stop that no slow visitor can hold up."""
+    """Set up the logs, and limit how long a slow visitor can delay the stop of the server."""
     logs.start()
-    import_future().add_done_callback(_end_where_it_failed)
-    replaced = _bound_the_stop() if threading.current_thread() is threading.main_thread() else {}
+    import_future().add_done_callback(_exit_if_failed)
+    replaced = _limit_stop_time() if threading.current_thread() is threading.main_thread() else {}
     yield
     for number, handler in replaced.items():
         signal.signal(number, handler)
 
 
-def _end_where_it_failed(found: Future[None]) -> None:
-    """An app that cannot be imported does not run."""
-    if error := found.exception():
+def _exit_if_failed(imports: Future[None]) -> None:
+    """End the process if the app cannot be imported."""
+    if error := imports.exception():
         traceback.print_exception(error)
         os._exit(1)
 
 
-def _bound_the_stop() -> dict[int, Any]:
-    """uvicorn waits for every visitor who is still reading; after GRACE seconds the process ends without them."""
+def _limit_stop_time() -> dict[int, Any]:
+    """uvicorn waits until every visitor has read the response; end the process after GRACE seconds. Returns the replaced handlers."""
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     for number, handler in handlers.items():
         if callable(handler):
-            signal.signal(number, _and_end_in_time(handler))
+            signal.signal(number, _with_time_limit(handler))
     return {number: handler for number, handler in handlers.items() if callable(handler)}
 
 
-def _and_end_in_time(handler: Any) -> Any:
+def _with_time_limit(handler: Any) -> Any:
     def stop(number: int, frame: FrameType | None) -> None:
         timer = threading.Timer(GRACE, os._exit, args=(128 + number,))
         timer.daemon = True

@@ -1,4 +1,4 @@
-"""Whether this process can answer: it can when torch computes a known layer and gets what can be checked by hand."""
+"""Readiness: whether everything is imported and torch computes a known layer correctly."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ KNOWN = (1, 2, 3, 4), (0, 0, 10, 10)
 # Means 2.5 and 5, variances 1.25 and 25.
 EXPECTED = tuple(x / 5**0.5 for x in (-3, -1, 1, 3)), (-1, -1, 1, 1)
 CLOSE = 1e-4  # eps is 1e-5, the smaller variance 1.25
-FRESH = 5.0  # s: asking more often costs nothing
-PATIENCE = 2.0  # s
+FRESH = 5.0  # s, for which a result is reused
+PATIENCE = 2.0  # s, until the computation counts as failed
 
 
 def wrong_result() -> str | None:
-    """What is wrong with ``LayerNorm(4)`` as this process computes it, by its pattern and by torch's own; None: nothing."""
+    """The error in this process's ``LayerNorm(4)`` of known numbers, by its pattern and by torch's own layer; None if there is none."""
     import numpy as np
 
     from normviz.analysis.explanation import describe
@@ -30,14 +30,16 @@ def wrong_result() -> str | None:
     error = float(np.abs(e.trace.output.detach().numpy() - EXPECTED).max())
     if not error < CLOSE:
         return f"LayerNorm(4) of known numbers is wrong by {error:.3g}"
-    apart = e.agreement
-    return None if apart is not None and apart < CLOSE else f"torch's LayerNorm(4) differs from its pattern by {apart}"
+    difference = e.agreement
+    if difference is not None and difference < CLOSE:
+        return None
+    return f"torch's LayerNorm(4) differs from its pattern by {difference}"
 
 
 class Readiness:
-    """Asks ``check`` at most once in ``fresh`` seconds, in a thread, and never twice at a time.
+    """Runs ``check`` in a thread, at most once in ``fresh`` seconds and never twice at a time.
 
-    ``check()`` returns None where all is well, else what is not; an exception is a reason too.
+    ``check()`` returns None or the reason why the process is not ready; an exception is a reason too.
     """
 
     def __init__(
@@ -53,28 +55,28 @@ class Readiness:
         self._running: asyncio.Task[None] | None = None
 
     async def reason(self) -> str | None:
-        """Why the process is not ready; None where it is."""
+        """Why the process is not ready; None if it is ready."""
         if self._running is None:
             if self.clock() < self._until:
                 return self._found
-            self._running = asyncio.create_task(self._ask())
+            self._running = asyncio.create_task(self._check())
         done, _ = await asyncio.wait({self._running}, timeout=self.patience)
         return self._found if done else f"torch has not answered for {self.patience:g} s"
 
-    async def _ask(self) -> None:
+    async def _check(self) -> None:
         try:
             self._found = await asyncio.to_thread(self.check)
-        except Exception as error:  # whatever it is, it is a reason
+        except Exception as error:  # any exception is a reason
             self._found = f"{type(error).__name__}: {error}"
         finally:
             self._until, self._running = self.clock() + self.fresh, None
 
 
-def _unloaded(loading: Future[None]) -> str | None:
-    """Why the pages cannot be shown yet, or ever; None where all is imported."""
-    if not loading.done():
+def _import_problem(imports: Future[None]) -> str | None:
+    """Why the pages cannot be shown; None if everything is imported."""
+    if not imports.done():
         return "torch is being imported"
-    error = loading.exception()
+    error = imports.exception()
     return f"{type(error).__name__}: {error}" if error else None
 
 
@@ -82,8 +84,8 @@ _this_process = Readiness()
 
 
 async def ready(request: Request) -> Response:
-    """200 where all is imported and torch computes as it should, else 503 and why."""
-    reason = _unloaded(import_future()) or await _this_process.reason()
+    """200 if everything is imported and torch computes correctly, otherwise 503 with the reason."""
+    reason = _import_problem(import_future()) or await _this_process.reason()
     return PlainTextResponse(
         "ready\n" if reason is None else f"not ready: {reason}\n",
         status_code=200 if reason is None else 503,

@@ -1,4 +1,4 @@
-"""Routes beside the Streamlit script: the first HTML of every page, readiness, exports, and scripts: once a visit, never on a reload."""
+"""Routes of the app besides the Streamlit script: the first HTML of every page, readiness, exports and scripts."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 def routes() -> list[Route]:
-    """The app's own routes, at the root and below Streamlit's base path."""
+    """The app's routes, at the root and below Streamlit's base path."""
     base = str(st.get_option("server.baseUrlPath") or "").strip("/")
-    # Below a base path Streamlit has no page at the root.
-    found = [Route(f"/{path}", handler) for path, handler in (SERVED if base else SERVED + pages())]
-    return found + [Route(f"/{base}/{path}", handler) for path, handler in SERVED + pages() if base]
+    # With a base path, Streamlit has no page at the root.
+    at_the_root = [Route(f"/{path}", handler) for path, handler in (SERVED if base else SERVED + pages())]
+    return at_the_root + [Route(f"/{base}/{path}", handler) for path, handler in SERVED + pages() if base]
 
 
 def pages() -> list[tuple[str, Handler]]:
-    """The address of every page, and of the app itself."""
+    """The path of every page, and of the app itself."""
     return [(path, index) for path in ("", *sorted(page.stem for page in PAGE_SCRIPTS.glob("*.py")))]
 
 
 async def _export(request: Request) -> Response:
-    """Answers once all is imported."""
+    """Responds as soon as everything is imported."""
     await asyncio.wrap_future(import_future())
-    answer: Handler = import_ready("normviz.ui.share.export").export
-    return await answer(request)
+    handler: Handler = import_ready("normviz.ui.share.export").export
+    return await handler(request)
 
 
-# The path below the base, and what answers.
+# Path below the base path, handler.
 SERVED: list[tuple[str, Handler]] = [
-    *((asset.path, asset.answer) for asset in ASSETS),
+    *((asset.path, asset.respond) for asset in ASSETS),
     (EXPORT, _export),
     ("readyz", ready),
 ]

@@ -1,4 +1,4 @@
-"""The few styles of our own, which the first HTML carries: no run of a page sends them."""
+"""normviz's own styles, which are part of the first HTML, so that no run of a page sends them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from importlib.resources import files
 
 from normviz.figures.palette import THEMES
 
-GROUND = f".stApp {{ --normviz-ground: light-dark({THEMES['light'].background}, {THEMES['dark'].background}); }}\n"
+BACKGROUND = (
+    f".stApp {{ --normviz-background: light-dark({THEMES['light'].background}, {THEMES['dark'].background}); }}\n"
+)
 
 
 @cache
 def styles(embedded: bool) -> str:
-    """The few rules that the theme's settings cannot say, as CSS; ``embedded``: those of a page in another page too."""
-    return GROUND + _css("app") + (_css("embed") if embedded else "")
+    """CSS for what Streamlit's theme settings cannot express; ``embedded`` adds the rules of embedded pages."""
+    return BACKGROUND + _css("app") + (_css("embed") if embedded else "")
 
 
 def _css(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Share: the view as a link, an iframe, Markdown, a notebook cell, a file. The panel itself is a module in the browser."""
+"""The data of the Share panel: the view as a link, an iframe, Markdown, a notebook cell, a file. The panel itself is a browser module."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from normviz.layers.messages import _
+from normviz.layers.messages import N_, _
 from normviz.lessons.compare.page import layers_of
 from normviz.lessons.pages import PAGES
 from normviz.lessons.questions.question import prose
@@ -20,19 +20,11 @@ from normviz.scene.visibility import BESIDE_THE_FIGURE, CONTROLS, FIGURE, PANELS
 from normviz.ui.assets import SHARE, as_component_data
 from normviz.ui.state import offered
 
-GROUPS = (("Controls", CONTROLS), ("Page", PARTS), ("Figure", PANELS))
+GROUPS = ((N_("Controls"), CONTROLS), (N_("Page"), PARTS), (N_("Figure"), PANELS))
 EXPERIMENTS = ("train_and_eval", "gradients", "numerics")
-LONG = BESIDE_THE_FIGURE | {
-    "x",
-    "normalized",
-    "output",
-    "table",
-    "code",
-    "details",
-    "questions",
-}  # what an embed does without
-FUNCTIONS = {"explore": "explain", "step_by_step": "steps", "gradients": "gradients"}  # of one layer on one x
-
+# Hidden in an embedded view by default.
+HIDDEN_IN_SHORT = BESIDE_THE_FIGURE | {"x", "normalized", "output", "table", "code", "details", "questions"}
+FUNCTIONS = {"explore": "explain", "step_by_step": "steps", "gradients": "gradients"}  # pages of one layer on one x
 
 _mount = st.components.v2.component(
     "normviz_share", html='<div class="nvs-root"></div>', js=SHARE.loader(), isolate_styles=False
@@ -40,9 +32,9 @@ _mount = st.components.v2.component(
 
 
 def share(page: str, view: View, settings: Sequence[Setting], parts: Collection[str] = ()) -> None:
-    """The button and its panel; in an embedded view, or one with hidden parts, the way to the full app.
+    """The Share button and its panel; in an embedded view, or one with hidden parts, a link to the full app.
 
-    ``parts`` are the names of what the page shows beside its controls.
+    parts  names of the page's parts, besides its controls
     """
     data = {"page": page, "query": _pairs(view, settings)}
     if st.context.is_embedded or view.display.hidden:
@@ -52,7 +44,7 @@ def share(page: str, view: View, settings: Sequence[Setting], parts: Collection[
 
 
 def _pairs(view: View, settings: Sequence[Setting]) -> list[list[str]]:
-    """The query without the frame."""
+    """The query without ``hide`` and ``caption``."""
     query = view.scene.query() | write_settings(settings, view.settings)
     return [[name, value] for name, value in query.items()]
 
@@ -63,10 +55,13 @@ def _panel(page: str, view: View, parts: Collection[str]) -> dict[str, Any]:
         "kind": "share",
         "title": title(page, view),
         "groups": [
-            {"title": group, "names": [_choice(name, label, there) for name, label in labels.items() if name in there]}
+            {
+                "title": _(group),
+                "names": [_choice(name, label, there) for name, label in labels.items() if name in there],
+            }
             for group, labels in GROUPS
         ],
-        "short": [name for name in sorted(LONG & there) if name != "table" or _has_figure(there)],
+        "short": [name for name in sorted(HIDDEN_IN_SHORT & there) if name != "table" or _has_figure(there)],
         "hidden": [name for name in sorted(there) if view.display.hides(name)],
         "caption": view.display.caption,
         "hint": _hint(page, view),
@@ -74,17 +69,17 @@ def _panel(page: str, view: View, parts: Collection[str]) -> dict[str, Any]:
 
 
 def _choice(name: str, label: str, there: Collection[str]) -> dict[str, Any]:
-    """``figure``: it stays where the figure stands alone."""
+    """``figure``: the part is also shown with "Figure alone"."""
     return {"name": name, "label": _(label), "figure": name in FIGURE or (name == "table" and not _has_figure(there))}
 
 
 def _has_figure(there: Collection[str]) -> bool:
-    """Or are the page's tables its figure?"""
+    """Without a figure, the page's tables take its place."""
     return "panels" in there
 
 
 def title(page: str, view: View) -> str:
-    """What the view shows, in one line: the title of an iframe."""
+    """What the view shows, in one line: the title of the iframe."""
     if page == "questions":
         asked = view.settings["q"]
         return prose(asked).title if asked in QUESTIONS else "Questions on normalization layers"
@@ -97,7 +92,7 @@ def title(page: str, view: View) -> str:
 
 
 def _hint(page: str, view: View) -> str:
-    """How the same is called on an x of one's own; "" where the page is no function of x."""
+    """The call of the same function on an x of the reader's own; "" if the page is not a function of x."""
     if page == "compare":
         layers = ", ".join(f'"{layer}"' for layer in layers_of(view)[0])
         return f"nv.compare([{layers}], x)"
