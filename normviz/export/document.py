@@ -1,4 +1,4 @@
-"""Parts as one HTML file that needs no server, or as a part of another page."""
+"""Parts as one HTML file that needs no server, or as an HTML fragment of another page."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from normviz.figures.brand import FAVICON
 from normviz.figures.bundle import bundle, read_css, style
 from normviz.figures.palette import THEMES
 from normviz.layers.errors import NormvizError, echo, listed
+from normviz.layers.messages import _, language
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.markup import data, escape
 from normviz.lessons.parts.part import Part
 
 FOLLOW = "follow"
 CHOICES = (FOLLOW, *THEMES)
-LONGEST_TEXT = 300  # letters of a title or a caption
+LONGEST_TEXT = 300  # characters of a title or a caption
 PAGE = Path(__file__).with_name("page.js")
-NO_SCRIPT = '<noscript><p class="nv-note-box">The figures need JavaScript.</p></noscript>'
 
 
 def document(
@@ -33,15 +33,15 @@ def document(
     caption  a line below the figures
     link     the address of the same view in an app, or ""
 
-    Raises NormvizError for another theme, a text that is too long, or an address that is none.
+    Raises NormvizError for an unknown theme, a text that is too long, or an invalid address.
     """
-    shown = escape(check_text("title", title))
+    escaped = escape(check_text("title", title))
     body = fragment(parts, theme=theme, plotly=plotly, caption=caption, link=link, whole=True)
     return (
         "<!doctype html>\n"
-        f'<html lang="en" class="nv-html" data-theme="{check_theme(theme)}">\n<head>\n<meta charset="utf-8">\n'
+        f'<html lang="{language.get()}" class="nv-html" data-theme="{check_theme(theme)}">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">\n'
-        f'<title>{shown}</title>\n<link rel="icon" href="{FAVICON}">\n</head>\n<body>\n{body}\n</body>\n</html>\n'
+        f'<title>{escaped}</title>\n<link rel="icon" href="{FAVICON}">\n</head>\n<body>\n{body}\n</body>\n</html>\n'
     )
 
 
@@ -54,47 +54,56 @@ def fragment(
     link: str = "",
     whole: bool = False,
 ) -> str:
-    """The same as a part of another page, such as a notebook's; it follows that page's background. ``whole``: it is the page."""
+    """A fragment of another page, such as a notebook; it follows that page's background. ``whole``: it is the body of ``document``."""
     source, body = plotlyjs(plotly), Body()
     html = body.html(parts)
-    carried = f'<script type="text/plain" class="nv-carried">{source.carried}</script>\n' if source.carried else ""
+    embedded = f'<script type="text/plain" class="nv-carried">{source.embedded}</script>\n' if source.embedded else ""
     return (
         f'<div class="nv-doc" data-theme="{check_theme(theme)}">\n<style>{css()}</style>\n{html}\n{_foot(caption, link)}'
-        f"{NO_SCRIPT}\n{settings(body, theme, source, whole)}\n{carried}"
+        f"{no_script()}\n{settings(body, theme, source, whole)}\n{embedded}"
         f'<script type="module">{script()}</script>\n</div>'
     )
 
 
 def settings(body: Body, theme: str, source: PlotlyJs, whole: bool = True) -> str:
-    """What the page's script reads: the data of the figures, and where plotly.js is."""
-    said = {
+    """The data that the page's script reads: the figures, and where plotly.js is."""
+    values = {
         "theme": check_theme(theme),
         "plotly": source.address,
         "integrity": source.integrity,
         "whole": whole,
         "figures": body.figures,
     }
-    return f'<script type="application/json" class="nv-data">{data(said)}</script>'
+    return f'<script type="application/json" class="nv-data">{data(values)}</script>'
 
 
 def _foot(caption: str, link: str) -> str:
-    said = f'<p class="nv-small nv-said">{escape(check_text("caption", caption))}</p>\n' if caption else ""
+    foot = f'<p class="nv-small nv-said">{escape(check_text("caption", caption))}</p>\n' if caption else ""
     if link and not link.startswith(("https://", "http://")):
-        raise NormvizError(f"link={echo(link)} is no address of the web; begin it with https:// or http://.")
-    return f'{said}<p class="nv-small"><a href="{escape(link)}">Open in the app</a></p>\n' if link else said
+        raise NormvizError(_("link={link} is not a web address; begin it with https:// or http://.", link=echo(link)))
+    if link:
+        foot += f'<p class="nv-small"><a href="{escape(link)}">{escape(_("Open in the app"))}</a></p>\n'
+    return foot
+
+
+def no_script() -> str:
+    """What a reader without JavaScript sees."""
+    return f'<noscript><p class="nv-note-box">{escape(_("The figures need JavaScript."))}</p></noscript>'
 
 
 def check_text(name: str, text: str) -> str:
-    """The text. Raises NormvizError where it is too long."""
+    """The text. Raises NormvizError if it is too long."""
     if len(text) > LONGEST_TEXT:
-        raise NormvizError(f"{name}={echo(text)} is too long; give up to {LONGEST_TEXT} letters.")
+        raise NormvizError(
+            _("{name}={text} is too long; use at most {n} characters.", name=name, text=echo(text), n=LONGEST_TEXT)
+        )
     return text
 
 
 def check_theme(name: str) -> str:
-    """The name. Raises NormvizError where no theme is called so."""
+    """The name of a theme. Raises NormvizError if it is unknown."""
     if name not in CHOICES:
-        raise NormvizError(f"theme={echo(name)} is unknown; choose {listed(CHOICES)}.")
+        raise NormvizError(_("theme={name} is unknown; choose {choices}.", name=echo(name), choices=listed(CHOICES)))
     return name
 
 

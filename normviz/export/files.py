@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all: written beside their place, and then moved to it."""
+"""Atomic writing: a file is written next to its place and then moved there, so it is never incomplete."""
 
 from __future__ import annotations
 
@@ -10,27 +10,28 @@ from pathlib import Path
 from tempfile import mkstemp
 
 from normviz.layers.errors import NormvizError
+from normviz.layers.messages import _
 
 
 @contextmanager
 def whole_file(path: str | Path) -> Iterator[Path]:
-    """A path to write to; what was written is moved to ``path`` in the end, and removed where something went wrong.
+    """A temporary path to write to; at the end the file is moved to ``path``, or removed if there was an error.
 
-    Its suffix is that of ``path``. What is no file, such as /dev/stdout, is written to as it is.
+    It has the suffix of ``path``. What is not a regular file, such as /dev/stdout, is written to directly.
 
-    Raises NormvizError where the path cannot be written; nothing is written then.
+    Raises NormvizError if the path cannot be written; then nothing is written.
     """
     place = checked(path)
     if str(path).startswith("/dev/") or (place.exists() and not place.is_file()):
-        with naming(path):
+        with path_errors(path):
             yield Path(path)
         return
-    with naming(path):
+    with path_errors(path):
         handle, name = mkstemp(dir=place.parent, prefix=f".{place.stem[:40]}-", suffix=place.suffix)
         os.close(handle)
     beside = Path(name)
     try:
-        with naming(path):
+        with path_errors(path):
             yield beside
             beside.chmod(_mode(place))
             beside.replace(place)
@@ -40,18 +41,18 @@ def whole_file(path: str | Path) -> Iterator[Path]:
 
 
 def write(path: str | Path, content: str | bytes) -> None:
-    """Write a whole file; text as UTF-8. Raises NormvizError as ``whole_file`` does."""
+    """Write a file atomically, text as UTF-8. Raises NormvizError like ``whole_file``."""
     written = content.encode("utf-8") if isinstance(content, str) else content
     with whole_file(path) as place:
         place.write_bytes(written)
 
 
 def checked(path: str | Path) -> Path:
-    """The file that ``path`` leads to. Raises NormvizError where none can be written there; asked before a long computation."""
-    with naming(path):
+    """The resolved path. Raises NormvizError if no file can be written there; used before a long computation."""
+    with path_errors(path):
         place = Path(os.path.realpath(path))
         if place.is_dir():
-            raise NormvizError(f"{named(path)} is a directory; name a file in it.")
+            raise NormvizError(_("{path} is a directory; name a file in it.", path=named(path)))
         _folder(place.parent)
         if place.exists() and not os.access(place, os.W_OK):
             raise PermissionError(13, os.strerror(13))
@@ -59,11 +60,13 @@ def checked(path: str | Path) -> Path:
 
 
 def _folder(folder: Path) -> None:
-    """Raise NormvizError unless files can be made in the folder."""
+    """Raise NormvizError unless files can be created in the folder."""
     if not folder.exists():
-        raise NormvizError(f"there is no directory {named(folder)}; make it first, or write to another place.")
+        raise NormvizError(
+            _("there is no directory {folder}; create it first, or write to another place.", folder=named(folder))
+        )
     if not folder.is_dir():
-        raise NormvizError(f"{named(folder)} is no directory; write to another place.")
+        raise NormvizError(_("{folder} is not a directory; write to another place.", folder=named(folder)))
     if not os.access(folder, os.W_OK | os.X_OK):
         raise PermissionError(13, os.strerror(13))
 
@@ -72,25 +75,27 @@ LONGEST_PATH = 300
 
 
 def named(path: str | Path) -> str:
-    """A path as a message names it; its end says more than its beginning."""
+    """A path in a message, shortened at its beginning: its end says more."""
     text = repr(str(path))
     return text if len(text) <= LONGEST_PATH else f"'…{text[-LONGEST_PATH:]}"
 
 
 @contextmanager
-def naming(path: str | Path) -> Iterator[None]:
-    """What the system says of a path as a NormvizError that names it."""
+def path_errors(path: str | Path) -> Iterator[None]:
+    """Turn an error of the system into a NormvizError with the path."""
     try:
         yield
     except (OSError, ValueError) as error:  # ValueError: a zero byte in the path
         if isinstance(error, NormvizError):
             raise
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise NormvizError(f"{named(path)} cannot be written ({why}); write to another place.") from error
+        raise NormvizError(
+            _("{path} cannot be written ({why}); write to another place.", path=named(path), why=why)
+        ) from error
 
 
 def _mode(place: Path) -> int:
-    """The permissions of the file that is replaced, or those of a new file."""
+    """The permissions of the replaced file, or of a new file."""
     if place.exists():
         return stat.S_IMODE(place.stat().st_mode)
     mask = os.umask(0)

@@ -1,4 +1,4 @@
-"""Which output of a notebook carries plotly.js: the first one. It stays with that output's cell when the cell runs again."""
+"""Which output of a notebook embeds plotly.js: the first one, and each later run of its cell."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Run:
-    """One run of a cell, as the front end names it; empty where it names none."""
+    """One run of a cell, by the identifiers of the front end; empty if it has none."""
 
     cell: str = ""
     message: str = ""
 
     @classmethod
     def now(cls) -> Run:
-        """The run that is under way in this process's Jupyter kernel."""
+        """The current run in this process's Jupyter kernel."""
         ipython = sys.modules.get("IPython")
         shell: Any = ipython.get_ipython() if ipython else None
         parent: dict[str, Any] = getattr(shell, "get_parent", dict)() or {}
@@ -25,20 +25,20 @@ class Run:
         )
 
 
-_carrier: Run | None = None
+_first: Run | None = None
 
 
-def carries(run: Run) -> bool:
-    """Shall this output carry plotly.js? The first of a process, and the first of each later run of the same cell."""
-    global _carrier
-    again = _carrier is not None and run.cell == _carrier.cell != "" and run.message != _carrier.message
-    if _carrier is not None and not again:
+def embeds_plotly(run: Run) -> bool:
+    """True if this output embeds plotly.js: the first of the process, and the first of each re-run of its cell."""
+    global _first
+    again = _first is not None and run.cell == _first.cell != "" and run.message != _first.message
+    if _first is not None and not again:
         return False
-    _carrier = run
+    _first = run
     return True
 
 
 def forget() -> None:
-    """The next output is the first one again."""
-    global _carrier
-    _carrier = None
+    """Treat the next output as the first one."""
+    global _first
+    _first = None

@@ -1,4 +1,4 @@
-"""What a notebook shows, a file holds and a link opens: a page's view as one value."""
+"""A view of a page as one value: for a notebook, a file or a link."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from os import environ
 from typing import TYPE_CHECKING, Any
 
 from normviz.export.document import FOLLOW, check_text, check_theme, document, fragment
-from normviz.export.notebook import Run, carries
+from normviz.export.notebook import Run, embeds_plotly
 from normviz.export.plotlyjs import plotlyjs
 from normviz.figures.plotly_figure import panels_figure
 from normviz.layers.errors import NormvizError, echo, listed
+from normviz.layers.messages import _
 from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.part import Chart, Panels, Part, flat
 from normviz.lessons.parts.text import text
@@ -19,32 +20,32 @@ from normviz.scene.query import link
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-ONCE = "once"  # the notebook's first output carries it; the others find it there
-APP = "NORMVIZ_URL"  # where the app is: the address that links begin with
-WHERE = "NORMVIZ_PLOTLYJS"  # what plotlyjs is where nobody says it
+ONCE = "once"  # the notebook's first output embeds plotly.js, and the others use it
+APP = "NORMVIZ_URL"  # the address of the app, with which links begin
+PLOTLYJS = "NORMVIZ_PLOTLYJS"  # the default of plotlyjs
 OPTIONS = ("theme", "plotlyjs", "caption")
 
 
-def usual_plotlyjs() -> str:
+def default_plotlyjs() -> str:
     """NORMVIZ_PLOTLYJS, or "once"."""
-    return environ.get(WHERE, "").strip() or ONCE
+    return environ.get(PLOTLYJS, "").strip() or ONCE
 
 
 @dataclass(frozen=True)
 class Output:
     """A view of a page. As the last line of a notebook's cell it shows the linked figures.
 
-    parts     what it is made of
+    parts     of the page, in order
     title     for a reader, and for the title of a file
-    page      the page that shows it in the app
-    query     the page's query; None where no link can say it
-    theme     "light", "dark" or "follow" the page around it
-    plotlyjs  where plotly.js (2 MB, packed) is:
-              "once"    the first output of a notebook carries it, the others use that one; where it is missing, from the CDN
-              "inline"  every output carries it: none depends on another, or on a network
-              "cdn"     none does; readers need a network
+    page      the name of the page in the app
+    query     the page's query; None if no link can express the view
+    theme     "light", "dark" or "follow" (the surrounding page)
+    plotlyjs  where plotly.js (2 MB, compressed) is:
+              "once"    the first output of a notebook embeds it and the others use that one; if it is missing, they load it from the CDN
+              "inline"  every output embeds it: it depends neither on another output nor on a network
+              "cdn"     no output embeds it; readers need a network
               an address, such as "_static/plotly.min.js"
-              By default what NORMVIZ_PLOTLYJS says, or "once".
+              The default is NORMVIZ_PLOTLYJS, or "once".
     caption   a line below the figures
     """
 
@@ -53,7 +54,7 @@ class Output:
     page: str
     query: dict[str, str] | None
     theme: str = FOLLOW
-    plotlyjs: str = field(default_factory=usual_plotlyjs)
+    plotlyjs: str = field(default_factory=default_plotlyjs)
     caption: str = ""
 
     def __post_init__(self) -> None:
@@ -63,7 +64,7 @@ class Output:
         check_text("caption", self.caption)
 
     def with_(self, **options: Any) -> Output:
-        """The same with another theme, plotlyjs or caption. Raises NormvizError for anything else.
+        """The same view with another theme, plotlyjs or caption. Raises NormvizError for other options.
 
         >>> import normviz as nv
         >>> nv.numerics().with_(theme="dark", caption="Week 3").caption
@@ -71,22 +72,29 @@ class Output:
         """
         for name, value in options.items():
             if name not in OPTIONS:
-                raise NormvizError(f"{name}={echo(value)} is no option of an output; choose {listed(OPTIONS)}.")
+                raise NormvizError(
+                    _(
+                        "{name}={value} is not an option of an output; choose {options}.",
+                        name=name,
+                        value=echo(value),
+                        options=listed(OPTIONS),
+                    )
+                )
         return replace(self, **options)
 
     def figure(self, theme: str = "light") -> go.Figure:
-        """Its main figure as a plain Plotly figure. Raises NormvizError where it has none."""
+        """The main figure as a plain Plotly figure. Raises NormvizError if there is none."""
         shown = next((part for part in flat(self.parts) if isinstance(part, Panels | Chart)), None)
         if shown is None:
-            raise NormvizError(f"{self.title} has no figure; it is text and tables, which to_html() gives.")
+            raise NormvizError(_("{title} has no figure, only text and tables; use to_html().", title=self.title))
         return shown.lines.figure(theme) if isinstance(shown, Chart) else panels_figure(shown.data, theme)
 
     def to_html(
         self, *, full: bool = True, theme: str | None = None, plotlyjs: str | None = None, caption: str | None = None
     ) -> str:
-        """One HTML file that needs no server; not ``full``: a part of another page. What is not given is as in the output.
+        """One HTML file that needs no server, or with ``full=False`` a fragment of another page. The defaults are the output's own.
 
-        plotlyjs  here "once" is "inline": the file stands alone
+        plotlyjs  "once" means "inline" here, because a file depends on no other output
         """
         theme, caption = theme or self.theme, self.caption if caption is None else caption
         where = plotlyjs or self.plotlyjs
@@ -98,15 +106,17 @@ class Output:
         return fragment(self.parts, theme=theme, plotly=where, caption=caption, link=self._address())
 
     def url(self, base: str = "") -> str:
-        """The link to this view: below ``base``, such as "https://example.org/normviz"; by default below NORMVIZ_URL, or alone.
+        """The link to this view, below ``base``, such as "https://example.org/normviz"; the default is NORMVIZ_URL, or no base.
 
-        It says the layer and the shape; x's values too, up to 64 of them. Of a larger x, of a module's trained gamma and beta, it
-        says nothing: it opens with the app's own example.
+        The link contains the layer, the shape, and up to 64 values of x. It contains neither the values of a larger x nor a module's
+        trained gamma and beta: the link then opens with the app's own example.
 
-        Raises NormvizError where no link can say it, such as a pattern whose axes have long names.
+        Raises NormvizError if no link can express the view, such as a pattern whose axes have long names.
         """
         if self.query is None:
-            raise NormvizError(f"no link can say this view of {self.title}; share it as a file, with to_html().")
+            raise NormvizError(
+                _("no link can express this view of {title}; share it as a file, with to_html().", title=self.title)
+            )
         path = "" if self.page == "explore" else self.page
         return f"{(base or environ.get(APP, '')).rstrip('/')}/{path}{link(self.query)}"
 
@@ -114,21 +124,21 @@ class Output:
         return self.url() if environ.get(APP) and self.query is not None else ""
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        return {"text/plain": str(self), "text/html": self._in_a_notebook()}
+        return {"text/plain": str(self), "text/html": self._notebook_html()}
 
     def _repr_html_(self) -> str:
-        """For front ends that show a page of their own: everything is in it."""
+        """For front ends that show each output in a frame of its own: a complete file."""
         return self.to_html()
 
-    def _in_a_notebook(self) -> str:
+    def _notebook_html(self) -> str:
         if self.plotlyjs != ONCE:
             return self.to_html(full=False)
-        return self.to_html(full=False, plotlyjs="inline" if carries(Run.now()) else "cdn")
+        return self.to_html(full=False, plotlyjs="inline" if embeds_plotly(Run.now()) else "cdn")
 
     def __str__(self) -> str:
         return text(self.parts)
 
 
 def title_of(page: str, about: str = "") -> str:
-    """The title of a file: the page, and what it is about."""
+    """The title of a file: what it is about, and the page."""
     return f"{about} · {PAGES[page].title} · normviz" if about else f"{PAGES[page].title} · normviz"

@@ -1,4 +1,4 @@
-"""Where an exported page has plotly.js from: within itself, from a public CDN, or from a file beside it."""
+"""Where an exported page loads plotly.js from: itself, a public CDN, or a file next to it."""
 
 from __future__ import annotations
 
@@ -12,20 +12,23 @@ from plotly.offline import get_plotlyjs_version
 
 from normviz.figures.bundle import plotly_js
 from normviz.layers.errors import NormvizError, echo
+from normviz.layers.messages import _
 
 LONGEST = 500
 
 
 @dataclass(frozen=True)
 class PlotlyJs:
-    """address    where the browser finds it; "" where the page carries it
-    integrity  what it must hash to, where it comes from elsewhere
-    carried    the script itself, packed, as text
+    """Where plotly.js is.
+
+    address    for the browser; "" if the page embeds the script
+    integrity  the hash that a script from the CDN must have
+    embedded   the script itself, compressed, as text
     """
 
     address: str = ""
     integrity: str = ""
-    carried: str = ""
+    embedded: str = ""
 
 
 def plotlyjs(where: str) -> PlotlyJs:
@@ -35,13 +38,16 @@ def plotlyjs(where: str) -> PlotlyJs:
     'lib/plotly.min.js'
     """
     if where == "inline":
-        return PlotlyJs(carried=_packed())
+        return PlotlyJs(embedded=_compressed())
     if where == "cdn":
         return PlotlyJs(f"https://cdn.plot.ly/plotly-{get_plotlyjs_version()}.min.js", _integrity())
     scheme = where.partition(":")[0].strip().lower() if ":" in where else ""
     if not where.strip() or len(where) > LONGEST or scheme not in ("", "http", "https", "file"):
         raise NormvizError(
-            f"plotlyjs={echo(where)} is no place of plotly.js; write inline, cdn, or an address such as lib/plotly.min.js."
+            _(
+                "plotlyjs={where} is not a location of plotly.js; write inline, cdn, or an address such as lib/plotly.min.js.",
+                where=echo(where),
+            )
         )
     return PlotlyJs(where)
 
@@ -53,7 +59,7 @@ def hashed_name() -> str:
 
 
 @cache
-def _packed() -> str:
+def _compressed() -> str:
     return b64encode(gzip.compress(plotly_js(), 9, mtime=0)).decode("ascii")
 
 

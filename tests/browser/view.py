@@ -62,11 +62,16 @@ class View:
         )
         return self.shows()
 
+    @property
+    def socket(self) -> WebSocket | None:
+        """The app's connection; those of frames in the page, such as the preview of Share, are opened later."""
+        return next((socket for socket in self._sockets if not socket.is_closed()), None)
+
     def visit(self, address: str) -> None:
         """Show ``page?query``. A tab that has the app does not load it again, except without a query: then the scene would come along."""
         self.page.mouse.move(1, 1)
-        if address.partition("?")[2] and self._sockets:
-            with self._sockets[-1].expect_event("framereceived", is_end_of_run):
+        if address.partition("?")[2] and self.socket:
+            with self.socket.expect_event("framereceived", is_end_of_run):
                 self.page.evaluate(NAVIGATE, f"{urlsplit(self.server).path}/{address}")
             self.page.evaluate(PAINTED)
         else:
@@ -74,7 +79,8 @@ class View:
 
     def sends(self) -> AbstractContextManager[Any]:
         """``with view.sends(): ...``: wait until the browser has sent a message to the server."""
-        return self._sockets[-1].expect_event("framesent")
+        assert self.socket
+        return self.socket.expect_event("framesent")
 
     def forget_app(self) -> None:
         """Let the next ``visit`` load the app."""

@@ -74,5 +74,5 @@ def test_where_scripts_and_styles_are_taken_away_a_line_says_what_to_do():
 
 
 def test_a_link_must_be_one_of_the_web():
-    with pytest.raises(NormvizError, match="is no address of the web"):
+    with pytest.raises(NormvizError, match="is not a web address"):
         fragment([], link="javascript:alert(1)")

@@ -98,7 +98,7 @@ def test_an_address_of_plotly_js_or_of_the_app_is_an_address_or_refused(text: st
 
 def same_structure_or_refused(option: str, value: str, plain: str) -> None:
     given = {"plotly": "lib/plotly.js", "link": "https://example.org/x"} | {option: value}
-    refusal = "is no place of plotly.js|is no address of the web"
+    refusal = "is not a location of plotly.js|is not a web address"
     try:
         same_structure(document([], title="t", **given), plain)
     except NormvizError:

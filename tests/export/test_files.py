@@ -69,8 +69,8 @@ def test_what_is_no_file_is_written_to_as_it_is(capfd):
 
 WRONG = {
     "folder": "is a directory; name a file in it",
-    "none/page.html": "there is no directory .*none'; make it first",
-    "file/page.html": "is no directory; write to another place",
+    "none/page.html": "there is no directory .*none'; create it first",
+    "file/page.html": "is not a directory; write to another place",
     "\0.html": "cannot be written",
     "x" * 300: "cannot be written",
     "loop.html": "cannot be written|there is no directory",

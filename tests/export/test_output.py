@@ -86,7 +86,7 @@ def test_the_environment_says_it_for_all(monkeypatch):
     assert [CARRIED in shown() for _ in range(2)] == [True, True]
     assert CARRIED not in shown(nv.numerics().with_(plotlyjs="cdn"))
     monkeypatch.setenv("NORMVIZ_PLOTLYJS", "javascript:alert(1)")
-    with pytest.raises(NormvizError, match=r"plotlyjs='javascript:alert\(1\)' is no place"):
+    with pytest.raises(NormvizError, match=r"plotlyjs='javascript:alert\(1\)' is not a location"):
         nv.numerics()
 
 
@@ -111,9 +111,9 @@ def test_options_go_into_the_html():
     ("options", "words"),
     [
         ({"theme": "blue"}, "theme='blue' is unknown; choose follow, light or dark"),
-        ({"plotlyjs": "javascript:x"}, "is no place of plotly.js; write inline, cdn"),
-        ({"caption": "x" * 301}, "is too long; give up to 300 letters"),
-        ({"hide": "code"}, "hide='code' is no option of an output; choose theme, plotlyjs or caption"),
+        ({"plotlyjs": "javascript:x"}, "is not a location of plotly.js; write inline, cdn"),
+        ({"caption": "x" * 301}, "is too long; use at most 300 characters"),
+        ({"hide": "code"}, "hide='code' is not an option of an output; choose theme, plotlyjs or caption"),
     ],
 )
 def test_an_option_that_is_none_is_refused_at_once(options, words):
@@ -134,11 +134,11 @@ def test_links_begin_with_the_address_of_the_app(monkeypatch):
 
 def test_a_view_that_no_link_can_say_has_none():
     norm = nv.Norm(stats="batch channel -> batch", params="channel")
-    with pytest.raises(NormvizError, match=r"no link can say this view .* to_html\(\)"):
+    with pytest.raises(NormvizError, match=r"no link can express this view .* to_html\(\)"):
         nv.explore(norm, (2, 4)).url()
 
 
 def test_its_figure_is_the_main_one_of_the_page():
     assert nv.steps("LayerNorm(4)", (2, 4)).figure("dark").to_dict()["data"]
-    with pytest.raises(NormvizError, match="has no figure; it is text and tables"):
+    with pytest.raises(NormvizError, match="has no figure, only text and tables"):
         nv.questions().figure()

@@ -62,7 +62,7 @@ WRONG = {
     "shape=2,x": "shape='2,x' is not a list of numbers",
     "theme=blue": "theme='blue' is unknown; choose follow, light or dark",
     "plotlyjs=https://example.org/x.js": "is unknown; choose inline or cdn",
-    f"caption={'x' * 301}": "is too long; give up to 300 letters",
+    f"caption={'x' * 301}": "is too long; use at most 300 characters",
     f"caption={'x' * 5000}": "the query is too long",
     "page=questions&q=s999": "q='s999' is not a question",
     "page=compare&layers=nonsense": "nonsense",

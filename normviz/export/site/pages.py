@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from os import environ
 
-from normviz.export.document import NO_SCRIPT, settings
+from normviz.export.document import no_script, settings
 from normviz.export.links import output_of_query
 from normviz.export.output import APP
 from normviz.export.plotlyjs import plotlyjs
 from normviz.export.site.shared import path_of, plotly_path
 from normviz.figures.brand import FAVICON, wordmark
 from normviz.layers.errors import NormvizError, listed
+from normviz.layers.messages import N_, _, language, ngettext
 from normviz.lessons.compare.ready_sets import READY_SETS, ReadySet
 from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.html import Body
@@ -23,14 +24,16 @@ from normviz.lessons.questions.registry import QUESTIONS
 from normviz.scene.query import link
 
 INDEX = "index.html"
-ABOUT = "See which elements of a tensor share a mean and a variance, and which share a gamma and a beta."
-LEAD = "BatchNorm, LayerNorm, InstanceNorm, GroupNorm and RMSNorm are one formula. They differ in who shares what: predict, then look."
-NOTHING_FOUND = "No question has these words. Try fewer, such as gamma or eval."
+ABOUT = N_("See which elements of a tensor share a mean and a variance, and which share a gamma and a beta.")
+LEAD = N_(
+    "BatchNorm, LayerNorm, InstanceNorm, GroupNorm and RMSNorm are one formula. They differ in which elements share what: predict, then look."
+)
+NOTHING_FOUND = N_("No question has these words. Try fewer, such as gamma or eval.")
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A page beside the index: its file name, its title, the heading it stands under."""
+    """A page besides the index: its file name, its title, and the heading above it in the index."""
 
     file: str
     title: str
@@ -38,40 +41,48 @@ class Entry:
     shows: Question | ReadySet
 
 
-SETS = "Side by side"
+SETS = N_("Side by side")
 
 
 def entries(only: Sequence[str] = ()) -> list[Entry]:
-    """All pages beside the index, in their order; or those of these keys of questions and ready-made sets.
+    """All pages besides the index, in order, or only those with these keys of questions and ready-made sets.
 
-    Raises NormvizError for another key.
+    Raises NormvizError for an unknown key.
     """
     if unknown := [key for key in only if key not in QUESTIONS and key not in READY_SETS]:
         raise NormvizError(
-            f"{unknown[0]!r} is neither a question nor a ready-made set; such are {listed([*READY_SETS, *list(QUESTIONS)[:3]], 'and')}."
+            _(
+                "{key} is neither a question nor a ready-made set; choose a key such as {keys}.",
+                key=repr(unknown[0]),
+                keys=listed([*READY_SETS, *list(QUESTIONS)[:3]]),
+            )
         )
-    sets = [Entry(f"compare-{key}.html", ready.title, SETS, ready) for key, ready in READY_SETS.items()]
-    asked = [Entry(f"question-{key}.html", prose(key).title, one.topic.title, one) for key, one in QUESTIONS.items()]
-    return [entry for entry in sets + asked if not only or entry.shows.key in only]
+    sets = [Entry(f"compare-{key}.html", ready.title, _(SETS), ready) for key, ready in READY_SETS.items()]
+    questions = [
+        Entry(f"question-{key}.html", prose(key).title, one.topic.title, one) for key, one in QUESTIONS.items()
+    ]
+    return [entry for entry in sets + questions if not only or entry.shows.key in only]
 
 
 def index_page(listed_entries: Sequence[Entry], theme: str) -> str:
     """The list of all pages, with a search."""
     topics = dict.fromkeys(entry.topic for entry in listed_entries)
     questions = sum(isinstance(entry.shows, Question) for entry in listed_entries)
+    label = ngettext("Search {n} question", "Search {n} questions", questions)
     search = (
-        f'<div class="ns-search" hidden><label for="search">Search {questions} questions</label>'
-        '<input id="search" type="search" maxlength="80" autocomplete="off" placeholder="gamma, momentum, batch of one, …">'
-        f'<p class="nv-small" role="status"></p><p class="nv-note-box ns-none" hidden>{escape(NOTHING_FOUND)}</p></div>'
+        f'<div class="ns-search" hidden><label for="search">{escape(label)}</label>'
+        '<input id="search" type="search" maxlength="80" autocomplete="off" placeholder="'
+        f'{escape(_("gamma, momentum, batch of one, …"))}">'
+        f'<p class="nv-small" role="status"></p><p class="nv-note-box ns-none" hidden>{escape(_(NOTHING_FOUND))}</p></div>'
     )
     sections = "\n".join(_topic(topic, [entry for entry in listed_entries if entry.topic == topic]) for topic in topics)
-    body = f'<p class="ns-lead">{escape(LEAD)}</p>\n{search if questions else ""}\n{sections}'
-    return page("normviz", ABOUT, body, Body(), theme, home=True)
+    body = f'<p class="ns-lead">{escape(_(LEAD))}</p>\n{search if questions else ""}\n{sections}'
+    return page("normviz", body, Body(), theme, home=True)
 
 
 def _topic(topic: str, found: Sequence[Entry]) -> str:
     items = "\n".join(map(_item, found))
-    kind = "ns-cards" if topic == SETS else "ns-list"
+    kind = "ns-cards" if topic == _(SETS) else "ns-list"
     return f'<section class="ns-topic"><h2>{escape(topic)}</h2>\n<ul class="{kind}">\n{items}\n</ul></section>'
 
 
@@ -91,52 +102,58 @@ def entry_page(entry: Entry, among: Sequence[Entry], theme: str) -> str:
     """The page of one entry, between its neighbours."""
     body = Body()
     made = _question(entry.shows, body) if isinstance(entry.shows, Question) else _comparison(entry.shows, body)
-    return page(entry.title, ABOUT, f"{made}\n{_neighbours(entry, among)}", body, theme, topic=entry.topic)
+    return page(entry.title, f"{made}\n{_neighbours(entry, among)}", body, theme, topic=entry.topic)
 
 
 def _comparison(ready: ReadySet, body: Body) -> str:
     return f"{body.html(output_of_query('compare', ready.query).parts)}\n{_app_link('compare', ready.query)}"
 
 
-def _question(asked: Question, body: Body) -> str:
-    _heading, *parts = question_parts(asked)
-    return f"{body.html(parts)}\n{NO_SCRIPT}\n{_app_link(asked.page, asked.query)}"
+def _question(question: Question, body: Body) -> str:
+    _heading, *parts = question_parts(question)
+    return f"{body.html(parts)}\n{no_script()}\n{_app_link(question.page, question.query)}"
 
 
 def _neighbours(entry: Entry, among: Sequence[Entry]) -> str:
     at = list(among).index(entry)
     before, after = among[at - 1] if at else None, among[at + 1] if at + 1 < len(among) else None
     links = [
-        f'<a class="ns-{way}" rel="{way}" href="{escape(other.file)}"><span>{word}</span> {line(other.title)}</a>'
-        for way, word, other in (("prev", "Previous", before), ("next", "Next", after))
+        f'<a class="ns-{way}" rel="{way}" href="{escape(other.file)}"><span>{escape(word)}</span> {line(other.title)}</a>'
+        for way, word, other in (("prev", _("Previous"), before), ("next", _("Next"), after))
         if other
     ]
-    return f'<nav class="ns-neighbours" aria-label="Pages before and after">{"".join(links)}</nav>'
+    return f'<nav class="ns-neighbours" aria-label="{escape(_("Pages before and after"))}">{"".join(links)}</nav>'
 
 
 def _app_link(name: str, query: str | dict[str, str]) -> str:
-    """The way to the same view in an app, where there is one."""
+    """A link to the same view in the app, if its address is known."""
     base = environ.get(APP, "").rstrip("/")
     if not base.startswith(("https://", "http://")):
         return ""
-    asked = f"?{query}" if isinstance(query, str) else link(query)
-    address = f"{base}/{'' if name == 'explore' else name}{asked}"
-    return f'<p class="nv-small"><a href="{escape(address)}">Open in {escape(PAGES[name].title)}</a></p>'
+    search = f"?{query}" if isinstance(query, str) else link(query)
+    address = f"{base}/{'' if name == 'explore' else name}{search}"
+    label = _("Open in {page}", page=PAGES[name].title)
+    return f'<p class="nv-small"><a href="{escape(address)}">{escape(label)}</a></p>'
 
 
-def page(title: str, about: str, html: str, body: Body, theme: str, *, home: bool = False, topic: str = "") -> str:
+def page(title: str, html: str, body: Body, theme: str, *, home: bool = False, topic: str = "") -> str:
     """One page of the site."""
+    about = escape(_(ABOUT))
     mark = f'<img src="{wordmark()}" alt="normviz" width="132" height="30">'
-    back = "" if home else f'<nav class="ns-nav" aria-label="Site"><a href="{INDEX}">All questions</a></nav>'
-    head = f"<h1>{line(title)}</h1>" if not home else f"<h1>{escape(ABOUT)}</h1>"
+    back = (
+        ""
+        if home
+        else f'<nav class="ns-nav" aria-label="{escape(_("Site"))}"><a href="{INDEX}">{escape(_("All questions"))}</a></nav>'
+    )
+    head = f"<h1>{line(title)}</h1>" if not home else f"<h1>{about}</h1>"
     above = f'<p class="ns-topic-name">{escape(topic)}</p>' if topic else ""
-    shown = title if home else f"{_plain(title)} · normviz"
+    full_title = title if home else f"{_plain(title)} · normviz"
     return (
-        f'<!doctype html>\n<html lang="en" class="nv-html ns-html" data-theme="{escape(theme)}">\n<head>\n<meta charset="utf-8">\n'
+        f'<!doctype html>\n<html lang="{language.get()}" class="nv-html ns-html" data-theme="{escape(theme)}">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">\n'
-        f'<meta name="description" content="{escape(about)}">\n<title>{escape(shown)}</title>\n<link rel="icon" href="{FAVICON}">\n'
+        f'<meta name="description" content="{about}">\n<title>{escape(full_title)}</title>\n<link rel="icon" href="{FAVICON}">\n'
         f'<link rel="stylesheet" href="{path_of("css")}">\n<script defer src="{path_of("js")}"></script>\n</head>\n<body>\n'
-        f'<a class="ns-skip" href="#main">To the content</a>\n<header class="ns-head"><a class="ns-brand" href="{INDEX}">{mark}</a>{back}</header>\n'
+        f'<a class="ns-skip" href="#main">{escape(_("To the content"))}</a>\n<header class="ns-head"><a class="ns-brand" href="{INDEX}">{mark}</a>{back}</header>\n'
         f'<main id="main" class="nv-doc" data-theme="{escape(theme)}">\n{above}{head}\n{html}\n'
         f"{settings(body, theme, plotlyjs(plotly_path()))}\n</main>\n</body>\n</html>\n"
     )

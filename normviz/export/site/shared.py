@@ -1,4 +1,4 @@
-"""What the pages of a site share: plotly.js, one script and one style. Their names change when their content does."""
+"""Files that all pages of a site share: plotly.js, one script and one style sheet. Their names contain a hash of the content."""
 
 from __future__ import annotations
 

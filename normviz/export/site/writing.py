@@ -1,4 +1,4 @@
-"""Writing a site: into a directory, which is never seen half-written, and as a zip."""
+"""Writing a site: into a directory, which never contains an incomplete site, and as a zip file."""
 
 from __future__ import annotations
 
@@ -11,52 +11,53 @@ from tempfile import mkdtemp
 
 from normviz.__version__ import __version__
 from normviz.export.document import FOLLOW, check_theme
-from normviz.export.files import named, naming, whole_file
+from normviz.export.files import named, path_errors, whole_file
 from normviz.export.site.pages import INDEX, Entry, entries, entry_page, index_page
 from normviz.export.site.shared import shared_files
 from normviz.layers.errors import NormvizError
+from normviz.layers.messages import _
 
-LIST = "site.json"  # what the site is made of, so that the next one knows what it may replace
-EPOCH = (1980, 1, 1, 0, 0, 0)  # of every file in a zip: the same site is the same zip
+LIST = "site.json"  # the files of the site, so that the next one knows what it may replace
+EPOCH = (1980, 1, 1, 0, 0, 0)  # of every file in a zip, so that the same site gives the same zip
 Progress = Callable[[Sequence[Entry]], Iterable[Entry]]
 
 
 def build(
     out: str | Path, *, theme: str = FOLLOW, only: Sequence[str] = (), force: bool = False, progress: Progress = iter
 ) -> list[str]:
-    """Write the site to the directory ``out``; the paths of its files, as the pages see them.
+    """Write the site to the directory ``out``; returns the paths of its files, relative to the pages.
 
-    It is made beside ``out`` and moved there when all of it is done: what the pages share first, the index last, and then what an
-    earlier site had and this one has not is removed. Other files are left alone.
+    The site is written next to ``out`` and moved there when it is complete: shared files first, the index last. Then the files of an earlier
+    site that this one does not have are removed. Other files are left alone.
 
     theme     "light", "dark", or "follow" the reader's own
-    only      keys of the questions and ready-made sets to take; all of them where there are none
+    only      keys of the questions and ready-made sets; all of them by default
     force     write also into a directory that has other files
-    progress  is given the pages, and hands them out one by one
+    progress  receives the pages and yields them one by one
 
-    Raises NormvizError for an unknown theme or key, and where ``out`` cannot be written or has other files.
+    Raises NormvizError for an unknown theme or key, and if ``out`` cannot be written or has other files.
     """
     check_theme(theme)
     chosen = entries(only)
-    with naming(out):
+    with path_errors(out):
         place = Path(out).resolve()
-        before = _checked(place, force)
+        before = _check_directory(place, force)
         beside = Path(mkdtemp(dir=place.parent, prefix=f".{place.name[:40]}-"))
     try:
-        with naming(out):
-            made = _made(beside, chosen, theme, progress)
+        with path_errors(out):
+            written = _write_pages(beside, chosen, theme, progress)
             beside.chmod(place.stat().st_mode if place.exists() else 0o755)
-            _moved(beside, place, made, before)
+            _move(beside, place, written, before)
     finally:
         shutil.rmtree(beside, ignore_errors=True)
-    return made
+    return written
 
 
 def pack(folder: str | Path, files: Iterable[str], target: str | Path) -> None:
-    """Write the files of a folder as a zip in which they lie at the top; the same files make the same zip."""
+    """Write the files of a folder as a zip without a top folder; the same files give the same zip."""
     with (
         whole_file(target) as place,
-        naming(target),
+        path_errors(target),
         zipfile.ZipFile(place, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive,
     ):
         for name in sorted(files):
@@ -66,8 +67,8 @@ def pack(folder: str | Path, files: Iterable[str], target: str | Path) -> None:
             archive.writestr(entry, (Path(folder) / name).read_bytes())
 
 
-def _made(folder: Path, chosen: Sequence[Entry], theme: str, progress: Progress) -> list[str]:
-    """Write the site into an empty folder; its files in the order in which they may be moved: none names one that comes later."""
+def _write_pages(folder: Path, chosen: Sequence[Entry], theme: str, progress: Progress) -> list[str]:
+    """Write the site into an empty folder; returns its files in the order of moving: no file refers to a later one."""
     contents = shared_files()
     for name, content in contents.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -80,38 +81,44 @@ def _made(folder: Path, chosen: Sequence[Entry], theme: str, progress: Progress)
     return made
 
 
-def _moved(folder: Path, place: Path, made: Sequence[str], before: Sequence[str]) -> None:
-    """Move the site to its place: at once where nothing is there, else file by file, so that a site that is being read stays whole."""
+def _move(folder: Path, place: Path, written: Sequence[str], before: Sequence[str]) -> None:
+    """Move the site to its place: at once if nothing is there, otherwise file by file, so that a site that is being read stays complete."""
     if not place.exists():
         folder.rename(place)
         return
-    for name in made:
+    for name in written:
         (place / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).replace(place / name)
-    for name in set(before) - set(made):
+    for name in set(before) - set(written):
         (place / name).unlink(missing_ok=True)
 
 
-def _checked(place: Path, force: bool) -> list[str]:
-    """The files of an earlier site there. Raises NormvizError where no site may be written."""
+def _check_directory(place: Path, force: bool) -> list[str]:
+    """The files of an earlier site there. Raises NormvizError if no site may be written."""
     if not place.parent.is_dir():
-        raise NormvizError(f"there is no directory {named(place.parent)}; make it first, or write to another place.")
+        raise NormvizError(
+            _("there is no directory {folder}; create it first, or write to another place.", folder=named(place.parent))
+        )
     if not place.exists():
         return []
     if not place.is_dir():
-        raise NormvizError(f"{named(place)} is a file; name a directory.")
-    before = _listed(place)
+        raise NormvizError(_("{path} is a file; name a directory.", path=named(place)))
+    before = _earlier_files(place)
     there = (path for path in place.rglob("*") if not path.is_dir() or path.is_symlink())
     other = next((path for path in there if path.relative_to(place).as_posix() not in before), None)
     if other and not force:
         raise NormvizError(
-            f"{named(place)} has other files, such as {named(other.name)}; name a new directory, or write beside them with --force."
+            _(
+                "{folder} has other files, such as {file}; name a new directory, or use --force to add the site to them.",
+                folder=named(place),
+                file=named(other.name),
+            )
         )
     return before
 
 
-def _listed(place: Path) -> list[str]:
-    """What the list of an earlier site names, of the files that are there and lie within."""
+def _earlier_files(place: Path) -> list[str]:
+    """The files of an earlier site, by its list, that exist inside the directory."""
     try:
         named = json.loads((place / LIST).read_text(encoding="utf-8"))["files"]
         safe = [
