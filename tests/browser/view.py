@@ -51,7 +51,7 @@ class View:
 
     def open(self, query: str = "") -> "View":
         """Load the page, and wait until it shows the scene of the query."""
-        self.page.goto(f"{self.server}/{query}")
+        self._load(query)
         return self.shows()
 
     def go(self, query: str) -> "View":
@@ -75,7 +75,11 @@ class View:
                 self.page.evaluate(NAVIGATE, f"{urlsplit(self.server).path}/{address}")
             self.page.evaluate(PAINTED)
         else:
-            self.page.goto(f"{self.server}/{address}")
+            self._load(address)
+
+    def _load(self, address: str) -> None:
+        self._sockets.clear()  # a page that is left does not always report that its connections are closed
+        self.page.goto(f"{self.server}/{address}")
 
     def sends(self) -> AbstractContextManager[Any]:
         """``with view.sends(): ...``: wait until the browser has sent a message to the server."""
