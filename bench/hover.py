@@ -60,7 +60,7 @@ def scene_of(shape: tuple[int, ...], layer: str) -> Scene:
 
 def subplots(scene: Scene) -> dict[str, Any]:
     """The same panels, a heatmap a facet, and the ids by which they link."""
-    e, colours = scene.explanation, theme("light")
+    e, colors = scene.explanation, theme("light")
     values = {
         "stats": e.stat_ids,
         "params": e.param_ids,
@@ -73,7 +73,7 @@ def subplots(scene: Scene) -> dict[str, Any]:
     for panel in panels:
         figure = make_subplots(*scene.shape[:2], horizontal_spacing=0.01, vertical_spacing=0.01)
         look = {
-            "colorscale": stops(colours, panel["scale"], panel["groups"]),
+            "colorscale": stops(colors, panel["scale"], panel["groups"]),
             "zmin": panel["low"],
             "zmax": panel["high"],
         }

@@ -17,7 +17,7 @@ from tools.hosts import READY, Host, menu, run_all, shown_frame
 from tools.screenshots import FLAGS
 from tools.servers import app_server
 
-COLOURS = 256  # of a picture: small files
+COLORS = 256  # of a picture: small files
 PATIENCE = 120_000  # ms
 
 
@@ -38,7 +38,7 @@ class Studio:
         path = self.folder / f"embed-{name}.png"
         page.screenshot(path=path, animations="disabled")
         with Image.open(path) as picture:
-            small = picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+            small = picture.convert("RGB").quantize(COLORS, dither=Image.Dither.NONE)
         small.save(path, optimize=True)
         print(f"{path} {path.stat().st_size // 1000} kB")
 

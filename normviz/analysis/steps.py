@@ -85,7 +85,7 @@ def _denominator(e: Explanation) -> str:
 
 def _input(e: Explanation) -> Step:
     assert e.x is not None  # the trace, which steps() computes first, raises an error without x
-    why = _("The input. Elements with the same colour share a mean and a variance.")
+    why = _("The input. Elements with the same color share a mean and a variance.")
     return Step("x", "x", _("the input"), e.x, why)
 
 

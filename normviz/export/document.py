@@ -108,16 +108,16 @@ def check_theme(name: str) -> str:
 
 
 def _variables(name: str) -> dict[str, str]:
-    colours = THEMES[name]
+    colors = THEMES[name]
     return {
-        f"--nv-{key}": getattr(colours, key)
+        f"--nv-{key}": getattr(colors, key)
         for key in ("background", "card", "text", "muted", "border", "accent", "veil")
     }
 
 
 @cache
 def css() -> str:
-    """The style of an exported page and of its figures. Until its script has run, a page has the colours of its theme.
+    """The style of an exported page and of its figures. Until its script has run, a page has the colors of its theme.
 
     All rules stand below ``.nv-doc`` and touch nothing else; with an id in their selector they win over those of a page around.
     """

@@ -24,18 +24,18 @@ function parentOf(element) {
 }
 
 /**
- * Any CSS colour as red, green, blue and alpha, each from 0 to 255.
- * @param {string} colour
+ * Any CSS color as red, green, blue and alpha, each from 0 to 255.
+ * @param {string} color
  */
-function channels(colour) {
+function channels(color) {
   PIXEL.clearRect(0, 0, 1, 1);
-  PIXEL.fillStyle = colour;
+  PIXEL.fillStyle = color;
   PIXEL.fillRect(0, 0, 1, 1);
   return PIXEL.getImageData(0, 0, 1, 1).data;
 }
 
 /**
- * Whether the nearest background that is not transparent is dark; without one, what the page's colour scheme says.
+ * Whether the nearest background that is not transparent is dark; without one, what the page's color scheme says.
  * @param {Element} element
  */
 function isDarkBehind(element) {

@@ -8,11 +8,11 @@ from normviz.figures.palette import theme
 
 CELL, GAP, EDGE = 9, 1, 3
 BLUE, CORAL = theme("light").few[:2]
-GREY = "#7b879b"  # readable on a light and on a dark header
+GRAY = "#7b879b"  # readable on a light and on a dark header
 
 
 def _cells() -> str:
-    """One path for each colour; the stroke rounds the corners. Short, because each run of a page sends it."""
+    """One path for each color; the stroke rounds the corners. Short, because each run of a page sends it."""
     side = CELL - EDGE
     square = f"h{side}v{side}h-{side}z"
     rows = [
@@ -20,7 +20,7 @@ def _cells() -> str:
         for row in range(3)
     ]
     paths = ((BLUE, rows[0] + rows[2]), (CORAL, rows[1]))
-    drawn = "".join(f'<path d="{path}" fill="{colour}" stroke="{colour}"/>' for colour, path in paths)
+    drawn = "".join(f'<path d="{path}" fill="{color}" stroke="{color}"/>' for color, path in paths)
     return f'<g stroke-width="{EDGE}" stroke-linejoin="round">{drawn}</g>'
 
 
@@ -33,7 +33,7 @@ def wordmark() -> str:
     return _data_url(
         '<svg xmlns="http://www.w3.org/2000/svg" width="132" height="30" viewBox="0 0 132 30">'
         f"{_cells()}"
-        f'<text x="40" y="22" font-family="Segoe UI, Roboto, Liberation Sans, sans-serif" font-size="22" font-weight="700" fill="{GREY}">normviz</text></svg>'
+        f'<text x="40" y="22" font-family="Segoe UI, Roboto, Liberation Sans, sans-serif" font-size="22" font-weight="700" fill="{GRAY}">normviz</text></svg>'
     )
 
 

@@ -137,7 +137,7 @@ def _stripped(script: str) -> str:
 
 @cache
 def _themes() -> str:
-    themes = {name: as_json(colours) for name, colours in THEMES.items()}
+    themes = {name: as_json(colors) for name, colors in THEMES.items()}
     return f"const THEMES = {json.dumps(themes, separators=(',', ':'))};"
 
 

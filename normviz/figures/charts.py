@@ -1,6 +1,6 @@
 """Lines, points and bars: the charts of the lessons, as Plotly's own dicts.
 
-A trace names its colour by meaning in ``meta``; the light theme's colour is also set, so that Plotly alone can draw the chart.
+A trace names its color by meaning in ``meta``; the light theme's color is also set, so that Plotly alone can draw the chart.
 """
 
 from __future__ import annotations
@@ -27,56 +27,54 @@ class Lines:
     layout: Mapping[str, Any]
 
     def figure(self, theme_name: str = "light") -> go.Figure:
-        """A Plotly figure in the colours of a theme. Raises NormvizError for an unknown theme."""
-        colours = theme(theme_name)
-        figure = go.Figure({"data": [_in_theme(trace, colours) for trace in self.data], "layout": dict(self.layout)})
-        lines = dict.fromkeys(("gridcolor", "zerolinecolor", "linecolor"), colours.border)
-        figure.update_xaxes(lines, color=colours.muted, automargin=True)
-        figure.update_yaxes(lines, color=colours.muted, automargin=True)
+        """A Plotly figure in the colors of a theme. Raises NormvizError for an unknown theme."""
+        colors = theme(theme_name)
+        figure = go.Figure({"data": [_in_theme(trace, colors) for trace in self.data], "layout": dict(self.layout)})
+        lines = dict.fromkeys(("gridcolor", "zerolinecolor", "linecolor"), colors.border)
+        figure.update_xaxes(lines, color=colors.muted, automargin=True)
+        figure.update_yaxes(lines, color=colors.muted, automargin=True)
         return figure.update_layout(
             template="none",
-            paper_bgcolor=colours.background,
-            plot_bgcolor=colours.background,
-            font={"color": colours.text, "size": 13, "family": FONT},
+            paper_bgcolor=colors.background,
+            plot_bgcolor=colors.background,
+            font={"color": colors.text, "size": 13, "family": FONT},
             legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"size": 12}},
         )
 
 
-def _in_theme(trace: Trace, colours: Theme) -> Trace:
-    colour = {"color": by_meaning(trace["meta"]["colour"], colours)}
-    return trace | {part: trace[part] | colour for part in ("line", "marker") if part in trace}
+def _in_theme(trace: Trace, colors: Theme) -> Trace:
+    color = {"color": by_meaning(trace["meta"]["color"], colors)}
+    return trace | {part: trace[part] | color for part in ("line", "marker") if part in trace}
 
 
-def line(
-    name: str, x: Values, y: Values, colour: str, *, dash: str = "solid", width: float = 2.2, **more: Any
-) -> Trace:
-    """A line; ``colour`` is "accent", "muted" or "few.0" to "few.7"; ``more`` are Plotly properties."""
-    drawn = {"color": by_meaning(colour, LIGHT), "dash": dash, "width": width}
-    return _trace("scatter", name, x, y, colour) | {"mode": "lines", "line": drawn, **more}
+def line(name: str, x: Values, y: Values, color: str, *, dash: str = "solid", width: float = 2.2, **more: Any) -> Trace:
+    """A line; ``color`` is "accent", "muted" or "few.0" to "few.7"; ``more`` are Plotly properties."""
+    drawn = {"color": by_meaning(color, LIGHT), "dash": dash, "width": width}
+    return _trace("scatter", name, x, y, color) | {"mode": "lines", "line": drawn, **more}
 
 
 def dots(
     name: str,
     x: Values,
     y: Values,
-    colour: str,
+    color: str,
     *,
     size: float = 6,
     marker: Mapping[str, Any] | None = None,
     **more: Any,
 ) -> Trace:
     """A series of points; ``marker`` and ``more`` are Plotly properties."""
-    drawn = {"color": by_meaning(colour, LIGHT), "size": size, **(marker or {})}
-    return _trace("scatter", name, x, y, colour) | {"mode": "markers", "marker": drawn, **more}
+    drawn = {"color": by_meaning(color, LIGHT), "size": size, **(marker or {})}
+    return _trace("scatter", name, x, y, color) | {"mode": "markers", "marker": drawn, **more}
 
 
-def bars(name: str, x: Values, y: Values, colour: str) -> Trace:
+def bars(name: str, x: Values, y: Values, color: str) -> Trace:
     """A series of bars."""
-    return _trace("bar", name, x, y, colour) | {"marker": {"color": by_meaning(colour, LIGHT)}}
+    return _trace("bar", name, x, y, color) | {"marker": {"color": by_meaning(color, LIGHT)}}
 
 
-def _trace(kind: str, name: str, x: Values, y: Values, colour: str) -> Trace:
-    return {"type": kind, "name": name, "x": x, "y": y, "meta": {"colour": colour}}
+def _trace(kind: str, name: str, x: Values, y: Values, color: str) -> Trace:
+    return {"type": kind, "name": name, "x": x, "y": y, "meta": {"color": color}}
 
 
 def axis(title: str, **more: Any) -> dict[str, Any]:

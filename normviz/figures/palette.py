@@ -1,6 +1,6 @@
-"""The colours of both themes; each has one meaning, and readers with colour blindness can tell them apart.
+"""The colors of both themes; each has one meaning, and readers with color blindness can tell them apart.
 
-Ids and outlines carry the same meaning without colour.
+Ids and outlines carry the same meaning without color.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Stops = list[tuple[float, str]]
 
 @dataclass(frozen=True)
 class Theme:
-    """CSS colours.
+    """CSS colors.
 
     faint       text under the veil
     accent      the selected element, and nothing else
@@ -93,28 +93,28 @@ def theme(name: str) -> Theme:
     return THEMES[name]
 
 
-def by_meaning(name: str, colours: Theme) -> str:
-    """The colour that a name such as "accent", "muted" or "few.0" stands for.
+def by_meaning(name: str, colors: Theme) -> str:
+    """The color that a name such as "accent", "muted" or "few.0" stands for.
 
     >>> by_meaning("accent", theme("light"))
     '#c8410b'
     """
     key, _dot, number = name.partition(".")
-    found = getattr(colours, key)
+    found = getattr(colors, key)
     return str(found[int(number)] if number else found)
 
 
-def stops(colours: Theme, scale: str, groups: int = 0) -> Stops:
-    """A Plotly colour scale: "groups" (of a number of groups), "parameters", "values" or "none"."""
+def stops(colors: Theme, scale: str, groups: int = 0) -> Stops:
+    """A Plotly color scale: "groups" (of a number of groups), "parameters", "values" or "none"."""
     if scale == "none":
-        return [(0.0, colours.none), (1.0, colours.none)]
-    if scale == "groups" and groups <= len(colours.few):
+        return [(0.0, colors.none), (1.0, colors.none)]
+    if scale == "groups" and groups <= len(colors.few):
         edges = [i / groups for i in range(groups + 1)]
-        return [(edge, colours.few[i]) for i in range(groups) for edge in edges[i : i + 2]]
-    ramp = {"groups": colours.many, "parameters": colours.parameters, "values": colours.values}[scale]
-    return [(i / (len(ramp) - 1), colour) for i, colour in enumerate(ramp)]
+        return [(edge, colors.few[i]) for i in range(groups) for edge in edges[i : i + 2]]
+    ramp = {"groups": colors.many, "parameters": colors.parameters, "values": colors.values}[scale]
+    return [(i / (len(ramp) - 1), color) for i, color in enumerate(ramp)]
 
 
-def as_json(colours: Theme) -> dict[str, Any]:
+def as_json(colors: Theme) -> dict[str, Any]:
     """The theme as JSON, for the browser."""
-    return dict(vars(colours))
+    return dict(vars(colors))

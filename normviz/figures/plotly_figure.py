@@ -58,18 +58,18 @@ def panels_figure(data: Data, theme_name: str = "light") -> go.Figure:
 
     Raises NormvizError for an unknown theme, and where every panel is hidden.
     """
-    colours = theme(theme_name)
+    colors = theme(theme_name)
     drawing = grid(tuple(data["grid"]["shape"]), tuple(data["axes"]), tuple(data["grid"]["start"]))
     cells = Cells(drawing, *drawing.flatten(np.zeros(drawing.extent)).shape)
     rows = _rows(data)
-    figure = _subplots(rows, cells, colours)
+    figure = _subplots(rows, cells, colors)
     for number, row in enumerate(rows, 1):
         for place, panel in enumerate(row, 1):
-            figure.add_trace(_heatmap(panel, cell_values(panel, data, drawing), cells.cell, colours), number, place)
-            figure.add_annotation(**_heading(panel, cells.width, colours), row=number, col=place)
-    _label_axes(figure, cells, colours)
+            figure.add_trace(_heatmap(panel, cell_values(panel, data, drawing), cells.cell, colors), number, place)
+            figure.add_annotation(**_heading(panel, cells.width, colors), row=number, col=place)
+    _label_axes(figure, cells, colors)
     if data["at"] is not None and drawing.shows(tuple(data["at"])):
-        _frame(figure, tuple(data["at"]), drawing, colours)
+        _frame(figure, tuple(data["at"]), drawing, colors)
     title = {"text": f"<b>{escape(_title(data), quote=False)}</b>", "font": {"size": 17}}
     corner = {"x": 0.02, "y": 1, "yref": "container", "yanchor": "top", "pad": {"t": 20}}
     return figure.update_layout(title=title | corner)
@@ -99,7 +99,7 @@ def _rows(data: Data) -> list[list[Data]]:
     return [block[first : first + PER_ROW] for block in blocks for first in range(0, len(block), PER_ROW)]
 
 
-def _subplots(rows: list[list[Data]], cells: Cells, colours: Theme) -> go.Figure:
+def _subplots(rows: list[list[Data]], cells: Cells, colors: Theme) -> go.Figure:
     """Empty axes, one pair for each panel."""
     down, across = len(rows), max(map(len, rows))
     width, height = across * (cells.width + BETWEEN) - BETWEEN, down * (cells.height + ABOVE) - ABOVE
@@ -113,19 +113,19 @@ def _subplots(rows: list[list[Data]], cells: Cells, colours: Theme) -> go.Figure
         width=width + margin["l"] + margin["r"],
         height=height + margin["t"] + margin["b"],
         margin=margin,
-        paper_bgcolor=colours.background,
-        plot_bgcolor=colours.background,
-        font={"color": colours.text, "size": 12, "family": FONT},
+        paper_bgcolor=colors.background,
+        plot_bgcolor=colors.background,
+        font={"color": colors.text, "size": 12, "family": FONT},
     )
 
 
-def _frame(figure: go.Figure, at: tuple[int, ...], drawing: Grid, colours: Theme) -> None:
+def _frame(figure: go.Figure, at: tuple[int, ...], drawing: Grid, colors: Theme) -> None:
     """A frame around the selected element, in every panel."""
     inside = tuple(i - first for i, first in zip(at, drawing.start, strict=True))
     element = np.zeros(drawing.extent)
     element[inside] = 1
     ((y, x),) = np.argwhere(drawing.flatten(element) == 1) - 0.5
-    line = {"color": colours.accent, "width": 3}
+    line = {"color": colors.accent, "width": 3}
     figure.add_shape(type="rect", x0=x, x1=x + 1, y0=y, y1=y + 1, line=line, row="all", col="all")
 
 
@@ -139,7 +139,7 @@ def cell_values(panel: Data, data: Data, drawing: Grid) -> NDArray[np.float32]:
     return drawing.flatten(reduce(np.add.outer, [np.asarray(table) for table in tables]))
 
 
-def _heatmap(panel: Data, values: NDArray[np.float32], cell: tuple[float, float], colours: Theme) -> dict[str, Any]:
+def _heatmap(panel: Data, values: NDArray[np.float32], cell: tuple[float, float], colors: Theme) -> dict[str, Any]:
     is_id, gap = panel["scale"] != "values", 1 if min(cell) >= 6 else 0
     longest = len(str(panel["groups"])) if is_id else 6
     size = min(12, (cell[0] - 4) / (0.6 * longest), 0.6 * cell[1])
@@ -155,7 +155,7 @@ def _heatmap(panel: Data, values: NDArray[np.float32], cell: tuple[float, float]
         "z": values,
         "zmin": panel["low"],
         "zmax": panel["high"],
-        "colorscale": stops(colours, panel["scale"], panel["groups"]),
+        "colorscale": stops(colors, panel["scale"], panel["groups"]),
         "showscale": False,
         "xgap": gap,
         "ygap": gap,
@@ -165,7 +165,7 @@ def _heatmap(panel: Data, values: NDArray[np.float32], cell: tuple[float, float]
     }
 
 
-def _heading(panel: Data, wide: float, colours: Theme) -> dict[str, Any]:
+def _heading(panel: Data, wide: float, colors: Theme) -> dict[str, Any]:
     """The panel's title, pattern and caption above its cells, as a Plotly annotation."""
     small = " · ".join(filter(None, (panel["pattern"], panel["caption"])))
     title, caption = (
@@ -173,7 +173,7 @@ def _heading(panel: Data, wide: float, colours: Theme) -> dict[str, Any]:
         for text, letter in ((panel["title"], LETTER * 1.3), (small, LETTER))
     )
     return {
-        "text": f"<b>{title}</b><br><span style='color:{colours.muted};font-size:12px'>{caption}</span>",
+        "text": f"<b>{title}</b><br><span style='color:{colors.muted};font-size:12px'>{caption}</span>",
         "font": {"size": 14.5},
         **{"xref": "x domain", "yref": "y domain", "x": 0, "y": 1, "xanchor": "left", "yanchor": "bottom"},
         "yshift": 22,
@@ -182,13 +182,13 @@ def _heading(panel: Data, wide: float, colours: Theme) -> dict[str, Any]:
     }
 
 
-def _label_axes(figure: go.Figure, cells: Cells, colours: Theme) -> None:
+def _label_axes(figure: go.Figure, cells: Cells, colors: Theme) -> None:
     """Indices above the columns and beside the rows of every panel; rows run downwards."""
     columns, rows = _labels(cells.drawing)
     faceted = bool(cells.drawing.facets)
     x = _ticks(columns, cells.columns, faceted, cells.cell[0], max(map(len, columns), default=0) * LETTER + 6)
     y = _ticks(rows, cells.lines, faceted, cells.cell[1], 14)
-    axis = {"showgrid": False, "zeroline": False, "ticks": "", "ticklabelstandoff": 4, "color": colours.muted}
+    axis = {"showgrid": False, "zeroline": False, "ticks": "", "ticklabelstandoff": 4, "color": colors.muted}
     figure.update_xaxes(axis, side="top", range=[-0.5, cells.columns - 0.5], **x)
     figure.update_yaxes(axis, range=[cells.lines - 0.5, -0.5], **y)
 

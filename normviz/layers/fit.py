@@ -133,7 +133,7 @@ def _gamma_parts(norm: Norm, shape: tuple[int, ...]) -> list[list[Part]]:
 
 
 def _merge(parts: Iterable[Part], are_one: Callable[[int, int, int], bool]) -> list[Part]:
-    """The parts without those of size 1, and with neighbours merged where ``are_one(outer distance, inner size, inner distance)``."""
+    """The parts without those of size 1, and with neighbors merged where ``are_one(outer distance, inner size, inner distance)``."""
     merged: list[Part] = []
     for size, distance in parts:
         if merged and size > 1 and are_one(merged[-1][1], size, distance):

@@ -254,8 +254,6 @@ def test_the_sentence_is_the_largest_text(look):
     )
     assert largest > max(others)
     assert "**" in sentence(view.scene.sharing)
-    number_colour = view.find(".st-key-sentence .stMarkdownColoredText").first.evaluate(
-        "e => getComputedStyle(e).color"
-    )
+    number_color = view.find(".st-key-sentence .stMarkdownColoredText").first.evaluate("e => getComputedStyle(e).color")
     accent = view.find(".nv-frame").first.evaluate("e => getComputedStyle(e).stroke")
-    assert number_colour == accent
+    assert number_color == accent

@@ -14,17 +14,17 @@ pytestmark = pytest.mark.browser
 
 LIGHT, DARK = (255, 255, 255), (16, 20, 31)
 
-# At every frame: the colour that is seen at the corner.
+# At every frame: the color that is seen at the corner.
 RECORD = """() => {
     window.grounds = new Set();
     const look = () => {
         let element = document.elementFromPoint(4, innerHeight - 4) ?? document.documentElement;
-        let colour = 'none';
+        let color = 'none';
         for (; element; element = element.parentElement) {
-            colour = getComputedStyle(element).backgroundColor;
-            if (colour !== 'rgba(0, 0, 0, 0)') break;
+            color = getComputedStyle(element).backgroundColor;
+            if (color !== 'rgba(0, 0, 0, 0)') break;
         }
-        if (document.documentElement) window.grounds.add(colour);
+        if (document.documentElement) window.grounds.add(color);
         requestAnimationFrame(look);
     };
     requestAnimationFrame(look);
@@ -42,10 +42,10 @@ def asleep(request: pytest.FixtureRequest, browser: Browser) -> Iterator[tuple[P
 
 
 def painted(page: Page) -> tuple[int, int, int]:
-    colours = Image.open(io.BytesIO(page.screenshot())).convert("RGB").getcolors(1280 * 720)
-    assert colours is not None
-    ((_, colour),) = colours  # one colour, and nothing else
-    return colour  # type: ignore[return-value]
+    colors = Image.open(io.BytesIO(page.screenshot())).convert("RGB").getcolors(1280 * 720)
+    assert colors is not None
+    ((_, color),) = colors  # one color, and nothing else
+    return color  # type: ignore[return-value]
 
 
 @pytest.mark.parametrize("path", ["/", "/compare?embed=true"])

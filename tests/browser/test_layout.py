@@ -100,38 +100,38 @@ def test_a_tap_selects(phone):
     assert view.uncovered("params") == peers(view.scene, "params", (1, 1, 2, 3))
 
 
-def rgb(colour: str) -> tuple[int, ...]:
-    return tuple(int(colour[i : i + 2], 16) for i in (1, 3, 5))
+def rgb(color: str) -> tuple[int, ...]:
+    return tuple(int(color[i : i + 2], 16) for i in (1, 3, 5))
 
 
-def luminance(colour: tuple[int, ...]) -> float:
-    shares = [part / 255 for part in colour]
+def luminance(color: tuple[int, ...]) -> float:
+    shares = [part / 255 for part in color]
     linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
     return float(np.dot(linear, (0.2126, 0.7152, 0.0722)))
 
 
 @pytest.mark.parametrize("theme", THEMES)
-def test_both_themes_paint_peers_in_their_colour_veil_the_rest_and_can_be_read(return_visit, theme):
+def test_both_themes_paint_peers_in_their_color_veil_the_rest_and_can_be_read(return_visit, theme):
     view = return_visit(color_scheme=theme).open("?layer=BatchNorm2d(3)&at=0,1,1,1")
     picture = Image.open(io.BytesIO(view.page.screenshot())).convert("RGB")
-    colours, background = THEMES[theme], rgb(THEMES[theme].background)
+    colors, background = THEMES[theme], rgb(THEMES[theme].background)
     assert picture.getpixel((5, 400)) == background
     box = view.find(".nv-panel-stats .nv-plot").bounding_box()
     for index, (x, y) in view.spots("stats").items():
         if box["y"] < y < 715 and index != (0, 1, 1, 1):
             painted = np.array(picture.getpixel((round(x - 12), round(y - 12))))
-            fill = np.array(rgb(colours.few[index[1]]))
+            fill = np.array(rgb(colors.few[index[1]]))
             if index[1] == 1:
                 assert abs(painted - fill).max() <= 2, (index, painted)
-            else:  # between its colour and the background, and much nearer to the latter
+            else:  # between its color and the background, and much nearer to the latter
                 assert abs(painted - background).max() < 0.4 * abs(fill - background).max(), (index, painted)
     found = view.page.evaluate(
         """() => Object.fromEntries([".nv-title", ".nv-caption", ".nv-readout", ".nv-note", ".nv-worked .nv-what", ".st-key-sentence h3"]
         .map(name => [name, getComputedStyle(document.querySelector(name)).color.match(/\\d+/g).slice(0, 3).map(Number)]))"""
     )
-    for part, colour in found.items():
-        low, high = sorted((luminance(tuple(colour)), luminance(background)))
-        assert (high + 0.05) / (low + 0.05) >= 4.5, (part, colour)
+    for part, color in found.items():
+        low, high = sorted((luminance(tuple(color)), luminance(background)))
+        assert (high + 0.05) / (low + 0.05) >= 4.5, (part, color)
 
 
 def test_the_theme_can_change_while_the_page_is_open(return_visit):

@@ -185,7 +185,7 @@ def test_a_png_is_the_same_picture_twice_as_large_and_not_blank(tab, opened):
     assert form == "image/png"
     assert png.startswith(b"\x89PNG\r\n\x1a\n")
     assert struct.unpack(">II", png[16:24]) == (2 * int(root.get("width")), 2 * int(root.get("height")))
-    colours = tab.evaluate(
+    colors = tab.evaluate(
         """async png => {
           const image = new Image(), canvas = document.createElement("canvas"), seen = new Set();
           image.src = `data:image/png;base64,${png}`;
@@ -199,8 +199,8 @@ def test_a_png_is_the_same_picture_twice_as_large_and_not_blank(tab, opened):
         }""",
         base64.b64encode(png).decode(),
     )
-    assert colours[0] > 50
-    assert colours[1:] == [255, 255]
+    assert colors[0] > 50
+    assert colors[1:] == [255, 255]
 
 
 def test_a_file_is_named_after_layer_and_shape(tab, opened):

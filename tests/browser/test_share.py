@@ -315,7 +315,7 @@ def test_every_control_of_the_panel_has_a_name(shared):
 CUT_OFF = """dialog => [dialog, ...dialog.querySelectorAll("*")].filter(element => element.tagName !== "TEXTAREA" &&
   !element.closest(".nvs-stage, .nvs-voice") && element.checkVisibility() &&
   (element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).display !== "inline" || element.getBoundingClientRect().right > innerWidth)).map(element => element.className)"""
-COLOURS = """dialog => { const style = getComputedStyle(dialog), parts = (colour) => colour.match(/\\d+/g).slice(0, 3).map(Number);
+COLORS = """dialog => { const style = getComputedStyle(dialog), parts = (color) => color.match(/\\d+/g).slice(0, 3).map(Number);
   return [parts(style.color), parts(style.backgroundColor)]; }"""
 
 
@@ -328,7 +328,7 @@ def test_nothing_of_the_panel_is_cut_off_on_any_screen_in_either_theme(opened):
         for width, height in ((1280, 720), (390, 844), (320, 568)):
             view.page.set_viewport_size({"width": width, "height": height})
             assert panel.dialog.evaluate(CUT_OFF) == [], (theme, width)
-            text, background = panel.dialog.evaluate(COLOURS)
+            text, background = panel.dialog.evaluate(COLORS)
             assert abs(sum(text) - sum(background)) > 500
     assert sum(background) < 200
 

@@ -107,7 +107,7 @@ def test_a_slow_answer_changes_nothing_until_it_is_there(first_visit, line):
 
 
 def test_no_painted_frame_is_blank(return_visit):
-    """Of the frames that Chromium painted during changes: each has the panel's colours."""
+    """Of the frames that Chromium painted during changes: each has the panel's colors."""
     view = return_visit().open("?layer=BatchNorm2d(3)&at=none")
     view.page.screenshot()  # what was painted while loading is out of the way
     session = view.page.context.new_cdp_session(view.page)
@@ -131,7 +131,7 @@ def test_no_painted_frame_is_blank(return_visit):
     for frame in frames:
         picture = Image.open(io.BytesIO(base64.b64decode(frame))).convert("RGB")
         panel = np.asarray(picture.crop((*area, area[0] + 480, area[1] + 280)), dtype=int)
-        assert (np.ptp(panel, axis=2) > 20).mean() > 0.1  # grey is no colour
+        assert (np.ptp(panel, axis=2) > 20).mean() > 0.1  # gray is no color
     assert frames
 
 

@@ -18,15 +18,15 @@ def chart_of_every_kind():
 
 
 @pytest.mark.parametrize("name", ["light", "dark"])
-def test_every_trace_has_the_colour_that_it_names(name):
-    colours, figure = theme(name), chart_of_every_kind().figure(name)
+def test_every_trace_has_the_color_that_it_names(name):
+    colors, figure = theme(name), chart_of_every_kind().figure(name)
     a_line, points, columns, both = figure.data
-    assert (a_line.line.color, a_line.line.dash) == (colours.accent, "dash")
-    assert (points.marker.color, points.marker.size) == (colours.few[2], 9)
-    assert columns.marker.color == colours.muted
-    assert (both.line.color, both.marker.color, both.marker.symbol) == (colours.values[0],) * 2 + ("square",)
-    assert figure.layout.paper_bgcolor == colours.background
-    assert (figure.layout.font.color, figure.layout.xaxis.gridcolor) == (colours.text, colours.border)
+    assert (a_line.line.color, a_line.line.dash) == (colors.accent, "dash")
+    assert (points.marker.color, points.marker.size) == (colors.few[2], 9)
+    assert columns.marker.color == colors.muted
+    assert (both.line.color, both.marker.color, both.marker.symbol) == (colors.values[0],) * 2 + ("square",)
+    assert figure.layout.paper_bgcolor == colors.background
+    assert (figure.layout.font.color, figure.layout.xaxis.gridcolor) == (colors.text, colors.border)
 
 
 def test_a_figure_in_another_theme_leaves_the_chart_unchanged():

@@ -62,7 +62,7 @@ def test_layer_norm_on_a_matrix():
     assert params.z.tolist() == [[0, 1, 2], [0, 1, 2]]
     assert (stats.zmin, stats.zmax) == (-0.5, 1.5)
     first, second = theme("light").few[:2]
-    assert [colour for _place, colour in stats.colorscale] == [first, first, second, second]
+    assert [color for _place, color in stats.colorscale] == [first, first, second, second]
     assert figure.layout.title.text == "<b>LayerNorm([3]) on x of shape (2, 3)</b>"
     for annotation, words in zip(
         figure.layout.annotations,
@@ -81,18 +81,18 @@ def test_layer_norm_on_a_matrix():
 
 @BOTH
 @pytest.mark.parametrize("link", VIEWS)
-def test_every_panel_is_a_heatmap_with_its_values_in_the_colours_of_the_theme(link, name):
-    data, colours = view(link), theme(name)
+def test_every_panel_is_a_heatmap_with_its_values_in_the_colors_of_the_theme(link, name):
+    data, colors = view(link), theme(name)
     figure = panels_figure(data, name)
     assert json.loads(figure.to_json())
-    assert (figure.layout.paper_bgcolor, figure.layout.font.color) == (colours.background, colours.text)
+    assert (figure.layout.paper_bgcolor, figure.layout.font.color) == (colors.background, colors.text)
     panels = {panel["title"]: panel for panel in data["panels"] if panel["scale"] != "cube"}
     assert {trace.name for trace in figure.data} == set(panels)
     for trace in figure.data:
         panel = panels[trace.name]
         np.testing.assert_array_equal(trace.z, cells_of(panel, data))
         assert (trace.zmin, trace.zmax) == (panel["low"], panel["high"])
-    frames = [shape for shape in figure.layout.shapes if shape.line.color == colours.accent]
+    frames = [shape for shape in figure.layout.shapes if shape.line.color == colors.accent]
     assert len(frames) == (len(panels) if data["at"] is not None else 0)
 
 
@@ -123,7 +123,7 @@ AXES = [
 
 
 @pytest.mark.parametrize(("layer", "shape", "columns", "rows"), AXES)
-def test_columns_and_rows_are_labelled_where_there_is_room(layer, shape, columns, rows):
+def test_columns_and_rows_are_labeled_where_there_is_room(layer, shape, columns, rows):
     layout = explain(layer, shape).figure().layout
     assert (labels(layout.xaxis), labels(layout.yaxis)) == (columns, rows)
 

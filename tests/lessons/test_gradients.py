@@ -117,7 +117,7 @@ def test_in_eval_mode_only_the_diagonal_is_left():
     )
 
 
-def test_derivatives_that_are_nan_do_not_set_the_colours():
+def test_derivatives_that_are_nan_do_not_set_the_colors():
     e = explain("LayerNorm(3, eps=0)", torch.tensor([[1.0, 1.0, 1.0], [1.0, 2.0, 4.0]]))
     found = derivatives.matrix(e)
     assert found.values.isnan().any()

@@ -99,7 +99,7 @@ def test_the_table_has_a_row_for_every_method(dtype, exponent):
 
 @TYPES
 @pytest.mark.parametrize("exponent", range(8))
-def test_the_step_between_neighbouring_numbers_agrees_with_nextafter(dtype, exponent):
+def test_the_step_between_neighboring_numbers_agrees_with_nextafter(dtype, exponent):
     """By torch itself: the next number above."""
     found = variance.estimates(dtype)
     one = variance.at_distance(found, exponent)[ONE_PASS]

@@ -1,4 +1,4 @@
-"""The charts of the page Numerics show their numbers, within their axes, in the colours of both themes."""
+"""The charts of the page Numerics show their numbers, within their axes, in the colors of both themes."""
 
 import json
 from math import inf, isfinite, log10, nan
@@ -25,7 +25,7 @@ from normviz.lessons.numerics.charts import (
     ZERO_SIZE,
 )
 from normviz.lessons.numerics.variance import ONE_PASS
-from tests.figures.colours import contrast, rgb
+from tests.figures.colors import contrast, rgb
 
 TYPES = pytest.mark.parametrize("dtype", list(DTYPES))
 VISIBLE = 3.0  # WCAG 2.2 AA, lines and marks
@@ -75,7 +75,7 @@ def test_errors_by_hand():
     assert list(figure.data[0].x) == [1e3, 1e3]
 
 
-def test_a_range_without_an_error_is_grey_with_the_reason():
+def test_a_range_without_an_error_is_gray_with_the_reason():
     figure = figures.variance_errors(EIGHT, 3).figure()
     said = [note.text.replace("<br>", " ") for note in figure.layout.annotations]
     assert said == ["all numbers round to the same value", "x is infinite"]
@@ -179,13 +179,13 @@ LINES = {
 
 
 @pytest.mark.parametrize("name", list(LINES))
-def test_every_colour_has_enough_contrast_in_both_themes(name):
+def test_every_color_has_enough_contrast_in_both_themes(name):
     for trace in LINES[name]().figure().data:
-        key, _, at = trace.meta["colour"].partition(".")
-        for colours in THEMES.values():
-            found = getattr(colours, key)
-            colour = found[int(at)] if at else found
-            assert contrast(rgb(colour), rgb(colours.card)) >= VISIBLE
+        key, _, at = trace.meta["color"].partition(".")
+        for colors in THEMES.values():
+            found = getattr(colors, key)
+            color = found[int(at)] if at else found
+            assert contrast(rgb(color), rgb(colors.card)) >= VISIBLE
         light = getattr(LIGHT, key)
         assert (trace.line.color or trace.marker.color) == (light[int(at)] if at else light)
 
@@ -193,7 +193,7 @@ def test_every_colour_has_enough_contrast_in_both_themes(name):
 @pytest.mark.parametrize("name", list(LINES))
 def test_no_two_series_look_alike(name):
     looks = [
-        (trace.meta["colour"], trace.line.dash, trace.marker.symbol)
+        (trace.meta["color"], trace.line.dash, trace.marker.symbol)
         for trace in LINES[name]().figure().data
         if trace.name
     ]

@@ -1,4 +1,4 @@
-"""The charts of running statistics show the numbers that they are given, each under its name and in its colour."""
+"""The charts of running statistics show the numbers that they are given, each under its name and in its color."""
 
 import json
 
@@ -17,7 +17,7 @@ STREAM = run(Stream(batch_size=4, steps=6, drift=0.5))
 SIZES = spread(SmallBatches([4, 16, 64]))
 STEPS = per_step(Sequences(count=4, longest=3, seed=1))
 
-# name of the trace; where its numbers come from; its colour
+# name of the trace; where its numbers come from; its color
 SHOWN = {
     "mean": (
         charts.mean_over_time(STREAM),
@@ -64,10 +64,10 @@ def test_a_chart_shows_its_numbers(name):
     lines, across, traces = SHOWN[name]
     figure = lines.figure()
     assert [trace.name for trace in figure.data] == [trace[0] for trace in traces]
-    for trace, (_, numbers, colour) in zip(figure.data, traces, strict=True):
+    for trace, (_, numbers, color) in zip(figure.data, traces, strict=True):
         np.testing.assert_array_equal(trace.x, across)
         np.testing.assert_allclose(trace.y, numbers)
-        assert trace.meta["colour"] == colour
+        assert trace.meta["color"] == color
 
 
 @pytest.mark.parametrize("name", SHOWN)
@@ -97,14 +97,14 @@ def test_errors_have_their_own_axis():
     )  # Plotly's own would be 0.229, 0.457, ...: where the other axis has its lines
 
 
-COLOURS = [("accent", theme("light").accent), ("muted", theme("light").muted), ("few.0", theme("light").few[0]), ("few.7", theme("light").few[7])]  # fmt: skip
+COLORS = [("accent", theme("light").accent), ("muted", theme("light").muted), ("few.0", theme("light").few[0]), ("few.7", theme("light").few[7])]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "colour"), COLOURS)
-def test_a_trace_has_the_name_of_its_colour_and_its_value_in_the_light_theme(name, colour):
+@pytest.mark.parametrize(("name", "color"), COLORS)
+def test_a_trace_has_the_name_of_its_color_and_its_value_in_the_light_theme(name, color):
     one, two, three = line("a", [1], [2], name), dots("b", [1], [2], name), bars("c", [1], [2], name)
-    assert one["line"]["color"] == two["marker"]["color"] == three["marker"]["color"] == colour
-    assert all(trace["meta"] == {"colour": name} for trace in (one, two, three))
+    assert one["line"]["color"] == two["marker"]["color"] == three["marker"]["color"] == color
+    assert all(trace["meta"] == {"color": name} for trace in (one, two, three))
 
 
 def test_a_charts_layout_is_plotlys():

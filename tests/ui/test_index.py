@@ -66,7 +66,7 @@ def style(app: Starlette, query: str = "") -> str:
     return re.findall(r"<style>(.*?)</style>", ask(app, f"/{query}").body.decode())[0]
 
 
-def test_the_colours_are_the_theme_s_own(app: Starlette) -> None:
+def test_the_colors_are_the_theme_s_own(app: Starlette) -> None:
     light, dark = (st.get_option(f"theme.{theme}.backgroundColor") for theme in ("light", "dark"))
     assert light != dark
     assert style(app, "?embed_options=light_theme") == f"html{{color-scheme:light;background:{light}}}"

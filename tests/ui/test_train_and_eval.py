@@ -145,6 +145,6 @@ def test_where_there_are_no_modes_it_is_said_in_place_of_the_figure(link, words,
     assert figures(app) == []
 
 
-def test_neighbouring_paragraphs_are_one_element():
+def test_neighboring_paragraphs_are_one_element():
     lines = "\n\n".join(experiments_told.momentum_texts(Stream(), run(Stream())))
     assert lines in [one.value for one in page("train_and_eval").markdown]

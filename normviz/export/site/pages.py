@@ -99,10 +99,10 @@ def _set_words(ready: ReadySet) -> str:
 
 
 def entry_page(entry: Entry, among: Sequence[Entry], theme: str) -> str:
-    """The page of one entry, between its neighbours."""
+    """The page of one entry, between its neighbors."""
     body = Body()
     made = _question(entry.shows, body) if isinstance(entry.shows, Question) else _comparison(entry.shows, body)
-    return page(entry.title, f"{made}\n{_neighbours(entry, among)}", body, theme, topic=entry.topic)
+    return page(entry.title, f"{made}\n{_neighbors(entry, among)}", body, theme, topic=entry.topic)
 
 
 def _comparison(ready: ReadySet, body: Body) -> str:
@@ -114,7 +114,7 @@ def _question(question: Question, body: Body) -> str:
     return f"{body.html(parts)}\n{no_script()}\n{_app_link(question.page, question.query)}"
 
 
-def _neighbours(entry: Entry, among: Sequence[Entry]) -> str:
+def _neighbors(entry: Entry, among: Sequence[Entry]) -> str:
     at = list(among).index(entry)
     before, after = among[at - 1] if at else None, among[at + 1] if at + 1 < len(among) else None
     links = [
@@ -122,7 +122,7 @@ def _neighbours(entry: Entry, among: Sequence[Entry]) -> str:
         for way, word, other in (("prev", _("Previous"), before), ("next", _("Next"), after))
         if other
     ]
-    return f'<nav class="ns-neighbours" aria-label="{escape(_("Pages before and after"))}">{"".join(links)}</nav>'
+    return f'<nav class="ns-neighbors" aria-label="{escape(_("Pages before and after"))}">{"".join(links)}</nav>'
 
 
 def _app_link(name: str, query: str | dict[str, str]) -> str:

@@ -3,8 +3,8 @@
 /** One integer per axis: an index of the tensor, or of the window of it that is drawn. */
 type Index = number[];
 type Mode = "light" | "dark";
-/** Plotly's form: positions from 0 to 1, each with its colour. */
-type ColourScale = [number, string][];
+/** Plotly's form: positions from 0 to 1, each with its color. */
+type ColorScale = [number, string][];
 type RGB = number[];
 /** Text, or text in code or bold type. */
 type Word = string | { code: string } | { strong: string };
@@ -12,7 +12,7 @@ type Word = string | { code: string } | { strong: string };
 type Phrase = Word[];
 type Values = Record<string, string | number>;
 
-interface Colours {
+interface Colors {
   background: string;
   card: string;
   text: string;
@@ -176,7 +176,7 @@ interface ChartData extends FigureData {
 interface Trace {
   line?: object;
   marker?: object;
-  meta?: { colour: string | null };
+  meta?: { color: string | null };
   [option: string]: any;
 }
 
@@ -208,7 +208,7 @@ interface Figure {
 interface PictureSource {
   root: FigureElement;
   data: any;
-  colours: Colours;
+  colors: Colors;
   active?: Index | null;
   panels?: Map<string, any>;
   readout?(index: Index | null): Phrase[];
@@ -247,7 +247,7 @@ interface Window {
 }
 
 declare module "normviz:themes" {
-  export const THEMES: Record<Mode, Colours>;
+  export const THEMES: Record<Mode, Colors>;
 }
 
 declare module "normviz:messages" {

@@ -1,4 +1,4 @@
-"""The data of a chart: Plotly's traces and layout as JSON; each trace names its colour by meaning."""
+"""The data of a chart: Plotly's traces and layout as JSON; each trace names its color by meaning."""
 
 from __future__ import annotations
 

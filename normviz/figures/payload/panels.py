@@ -2,7 +2,7 @@
 
 key      names it; ``row``, where given, is the row of panels that it belongs to
 title, pattern, caption
-scale    of its colours: "groups", "parameters", "values" or "none" (``palette.stops``)
+scale    of its colors: "groups", "parameters", "values" or "none" (``palette.stops``)
 low, high  the values at the ends of the scale
 groups   the number of groups, where the cells are ids
 z        the values of the cells, packed; None where they are ids: the tables of ``links`` add up to them
@@ -39,7 +39,7 @@ class PanelValues:
     """Values of x's shape that one panel shows.
 
     links  the sharing whose peers the panel outlines: "stats", "params" or ""
-    most   the size from which on a value has the full colour; None: the largest size
+    most   the size from which on a value has the full color; None: the largest size
     """
 
     key: str
@@ -96,7 +96,7 @@ def value_panels(e: Explanation, drawing: Grid) -> list[Panel]:
 
 
 def value_panel(given: PanelValues, drawing: Grid, *, strips: bool = False) -> Panel:
-    """The values, coloured from blue below zero to brown above."""
+    """The values, colored from blue below zero to brown above."""
     array = given.values.float().cpu().numpy()
     drawn = array[drawing.slices]
     finite = np.abs(drawn[np.isfinite(drawn)])

@@ -88,7 +88,7 @@ def column_panels(form: ClosedForm) -> Iterator[PanelValues]:
     """The column by autograd, and the terms of the closed form."""
     caption = _("how far each output moves")
     if form.m > 1 and form.through_var is not None:
-        caption = _("how far each output moves; its own is off the colour scale")
+        caption = _("how far each output moves; its own is off the color scale")
     others = _largest(form.autograd * (form.itself == 0))  # x's own derivative is much larger than the others
     yield PanelValues("autograd", _("d output / d x, by autograd"), caption, form.autograd, "stats", others)
     yield PanelValues("itself", _("1 for itself"), "δᵢⱼ", form.itself, "stats")

@@ -53,7 +53,7 @@ def _matrix(subject: Subject, at: Index) -> Iterator[Part]:
     yield Caption(derivatives.jacobian_caption())
     drawn = grid(matrix.e.shape, matrix.e.axes).extent[0]
     captions = [
-        _("rows are outputs, columns are inputs, both in row-major order; the diagonal is off the colour scale"),
+        _("rows are outputs, columns are inputs, both in row-major order; the diagonal is off the color scale"),
         *([_("the first {drawn} of {count} are drawn", drawn=drawn, count=count)] if drawn < count else []),
     ]
     values = PanelValues("jacobian", "d output i / d x j", "; ".join(captions), matrix.values, "", matrix.off_diagonal)

@@ -17,7 +17,7 @@ from normviz.figures.palette import by_meaning
 from normviz.layers.messages import _
 from normviz.lessons.numerics import variance, zero_variance
 
-# colour, dash, symbol, width. E[x²] − E[x]² has the accent colour, torch's layers the text colour.
+# color, dash, symbol, width. E[x²] − E[x]² has the accent color, torch's layers the text color.
 STYLES: Mapping[str, tuple[str, str, str, float]] = {
     variance.ONE_PASS: ("accent", "solid", "circle", 3),
     FLAX: ("accent", "dot", "circle-open", 2),
@@ -39,7 +39,7 @@ OUTCOMES: Mapping[str, tuple[str, str]] = {
 ZERO_ERROR, NAN_ERROR = 1e-18, 1e11
 ZERO_SIZE, BROKEN_SIZE = 1e-12, 30.0
 ZERO_DIFFERENCE, INFINITE_DIFFERENCE, REFUSED = 1e-11, 10**6.5, 1e9
-GREY = "rgba(128, 138, 155, 0.18)"
+GRAY = "rgba(128, 138, 155, 0.18)"
 DOTTED = {"color": "rgba(128, 138, 155, 0.8)", "width": 1.5, "dash": "dot"}
 LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"size": 12}}
 
@@ -47,7 +47,7 @@ LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"
 def variance_errors(found: Sequence[Estimate], exponent: int) -> Lines:
     """Relative error by every method over the distance from zero, both logarithmic; 10^exponent is marked.
 
-    If all numbers are equal, or infinite, there is no error: the range is grey, with the reason.
+    If all numbers are equal, or infinite, there is no error: the range is gray, with the reason.
     """
     here = DISTANCES[exponent]
     mark: dict[str, Any] = {"dash": "dot", "width": 1.5, "showlegend": False, "hoverinfo": "skip"}
@@ -72,17 +72,17 @@ def variance_errors(found: Sequence[Estimate], exponent: int) -> Lines:
     )
 
 
-def _errors(method: str, found: Sequence[Estimate], colour: str, dash: str, symbol: str, width: float) -> Trace:
+def _errors(method: str, found: Sequence[Estimate], color: str, dash: str, symbol: str, width: float) -> Trace:
     places = [NAN_ERROR if not isfinite(one.error) else max(one.error, ZERO_ERROR) for one in found]
     return line(
         variance.method_label(method).removeprefix("torch "),
         [one.distance for one in found],
         places,
-        colour,
+        color,
         dash=dash,
         width=width,
         mode="lines+markers",
-        marker={"color": by_meaning(colour, LIGHT), "symbol": symbol, "size": 4 + 2 * width},
+        marker={"color": by_meaning(color, LIGHT), "symbol": symbol, "size": 4 + 2 * width},
         text=[format_number(one.error, 2) for one in found],
         hovertemplate="%{text}",
     )
@@ -115,7 +115,7 @@ def _no_error(one: Estimate) -> str:
 
 def _shade(distances: Sequence[float], reason: str) -> tuple[dict[str, Any], dict[str, Any]]:
     low, high = (log10(distance) for distance in (distances[0], distances[-1]))
-    shape = _shape("rect", 10 ** (low - 0.4), 10 ** (high + 0.4), {"width": 0}) | {"fillcolor": GREY, "layer": "below"}
+    shape = _shape("rect", 10 ** (low - 0.4), 10 ** (high + 0.4), {"width": 0}) | {"fillcolor": GRAY, "layer": "below"}
     return shape, _note((low + high) / 2, 0.5, reason if high - low > 1.5 else reason.replace(" ", "<br>"))
 
 
@@ -153,20 +153,20 @@ def output_sizes(curves: Mapping[str, Sequence[EpsPlacement]], found: Sequence[E
             f"eps={eps}",
             [one.var for one in points],
             [one.inside for one in points],
-            colour,
+            color,
             dash=dash,
             hovertemplate="%{y:.2g}",
         )
-        for (eps, points), (colour, dash) in zip(curves.items(), CURVES, strict=True)
+        for (eps, points), (color, dash) in zip(curves.items(), CURVES, strict=True)
     ]
     measured = {_("by hand"): ([one.by_hand for one in found], "accent", "x-thin-open", 9)}
     for name, symbol in (("LayerNorm", "circle-open"), ("BatchNorm1d", "square-open")):
         measured[name] = ([one.by_torch[name] for one in found], "text", symbol, 13)
-    for name, (sizes, colour, symbol, size) in measured.items():
+    for name, (sizes, color, symbol, size) in measured.items():
         places = [max(each, ZERO_SIZE) if isfinite(each) else BROKEN_SIZE for each in sizes]
         marker = {"symbol": symbol, "line": {"width": 2}}
         said = {"text": [format_number(each, 3) for each in sizes], "hovertemplate": "%{text}"}
-        traces.append(dots(name, [var] * len(places), places, colour, size=size, marker=marker, **said))
+        traces.append(dots(name, [var] * len(places), places, color, size=size, marker=marker, **said))
     return chart(
         traces,
         _over_powers(_("variance"), -24.5, 6.5, 4),
@@ -186,7 +186,7 @@ def differences_from_beta(found: Sequence[Degenerate]) -> Lines:
     """The largest difference of every layer's output from beta, by outcome."""
     names = zero_variance.short_names(found)
     traces = []
-    for key, (colour, symbol) in OUTCOMES.items():
+    for key, (color, symbol) in OUTCOMES.items():
         here: list[tuple[Any, Degenerate]] = [
             (name, one) for name, one in zip(names, found, strict=True) if zero_variance.outcome(one) == key
         ]
@@ -199,7 +199,7 @@ def differences_from_beta(found: Sequence[Degenerate]) -> Lines:
                     _(zero_variance.LABELS[key]),
                     places,
                     [name for name, _ in here],
-                    colour,
+                    color,
                     size=11,
                     marker=marker,
                     **hover,

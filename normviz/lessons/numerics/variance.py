@@ -152,7 +152,7 @@ def _why(one: Estimate, exponent: int) -> str:
 
 
 def _step(dtype: str, value: float) -> str:
-    """The distance between neighbouring numbers of the dtype near the value."""
+    """The distance between neighboring numbers of the dtype near the value."""
     return format_number(float(no_eps(dtype).own_eps * 2.0 ** floor(log2(value))))
 
 

@@ -79,7 +79,7 @@ def scene_control(setting: Setting, edit: Callable[[Scene, Any], Reading] | None
     def inputs(view: Changeable) -> list[Input]:
         if not setting.applies(view):
             return []
-        value, widget = getattr(view.scene, setting.name), _labelled(setting.widget)
+        value, widget = getattr(view.scene, setting.name), _labeled(setting.widget)
         return [Input(setting.name, setting.input_label, value, widget, on_scene(edit or change))]
 
     return Control(setting.hidden_by, setting.label, inputs)
@@ -104,7 +104,7 @@ def page_control(setting: Setting) -> Control:
                 f"set_{setting.name}" if isinstance(setting.widget, Text | Slider) else setting.name,
                 setting.input_label,
                 setting.format(value) if typed else value,
-                _labelled(setting.widget),
+                _labeled(setting.widget),
                 edit,
                 setting.width,
                 _(setting.help) if setting.help else None,
@@ -114,7 +114,7 @@ def page_control(setting: Setting) -> Control:
     return Control(setting.hidden_by, setting.label, inputs)
 
 
-def _labelled(widget: Widget | None) -> Widget:
+def _labeled(widget: Widget | None) -> Widget:
     """The widget with its labels in the reader's language."""
     assert widget is not None
     if isinstance(widget, Choice | Segments):

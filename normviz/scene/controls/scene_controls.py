@@ -123,7 +123,7 @@ def _family(view: Changeable) -> list[Input]:
     now = scene.layer.kind.family if isinstance(scene.layer, Layer) else PATTERN_FAMILY
     able = [family for family in LISTED_FAMILIES if family == now or _takes(family, scene)]
     families = _with(_with(able, now) if now != PATTERN_FAMILY else able, PATTERN_FAMILY)
-    widget = Choice({family: _family_label(family, scene) for family in families}, relabelled=True)
+    widget = Choice({family: _family_label(family, scene) for family in families}, relabeled=True)
     return [Input("family", _("Layer"), now, widget, on_scene(_with_family), width=168)]
 
 

@@ -28,12 +28,12 @@ class Choice:
     """A drop-down list: the label of each option.
 
     accept_new      may the reader type an option of their own?
-    relabelled      do the labels depend on the view?
+    relabeled      do the labels depend on the view?
     """
 
     options: Mapping[Any, str]
     accept_new: bool = False
-    relabelled: bool = False
+    relabeled: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The first HTML: Streamlit's index.html, changed to have the theme's colours before any script has run.
+"""The first HTML: Streamlit's index.html, changed to have the theme's colors before any script has run.
 
 Streamlit's own stays white until its scripts have loaded and the server has sent the theme. Six versions are cached: three themes (light,
 dark, the reader's own), each alone and embedded. No text of the address becomes part of them.
@@ -24,8 +24,8 @@ from normviz.ui.assets import LINKED, PLOTLY, SHARE, accepts_gzip
 from normviz.ui.server.styles import styles
 
 THEMES = ("light", "dark")
-COLOURS = ("primaryColor", "backgroundColor", "secondaryBackgroundColor", "textColor")
-COLOUR = re.compile(r"#[0-9a-fA-F]{3,8}")
+COLORS = ("primaryColor", "backgroundColor", "secondaryBackgroundColor", "textColor")
+COLOR = re.compile(r"#[0-9a-fA-F]{3,8}")
 FONTS = {"bodyFont": "font", "headingFont": "font", "codeFont": "codeFont"}  # name in the front end: Streamlit's option
 INDEX = Path(st.__file__).parent / "static" / "index.html"
 FONT = re.compile(r'\s*<link\s[^>]*\bas="font"[^>]*>')  # Streamlit's font, which the theme does not use
@@ -120,11 +120,11 @@ def _page(theme: str | None, embedded: bool) -> Page:
 
 
 def _head(theme: str | None) -> str:
-    """What the head contains before anything is fetched: the theme's colours, and the theme for Streamlit's front end."""
-    light, dark = (_colours(name) for name in THEMES)
+    """What the head contains before anything is fetched: the theme's colors, and the theme for Streamlit's front end."""
+    light, dark = (_colors(name) for name in THEMES)
     fonts = {name: value for name, option in FONTS.items() if (value := st.get_option(f"theme.{option}"))}
     themes = json.dumps({"LIGHT_THEME": light | fonts, "DARK_THEME": dark | fonts}).replace("<", "\\u003c")
-    rules = {name: _rule(name, colours) for name, colours in zip(THEMES, (light, dark), strict=True)}
+    rules = {name: _rule(name, colors) for name, colors in zip(THEMES, (light, dark), strict=True)}
     if theme:
         style, scheme, menu = f"html{{{rules[theme]}}}", theme, ""
     else:
@@ -144,12 +144,12 @@ def _preloads() -> str:
     return f'{modules}<script defer id="plotly" src="./{PLOTLY.path}"></script>\n<script>{PLOTLY_SETTLED}</script>\n'
 
 
-def _rule(theme: str, colours: dict[str, str]) -> str:
-    background = colours.get("backgroundColor")
+def _rule(theme: str, colors: dict[str, str]) -> str:
+    background = colors.get("backgroundColor")
     return f"color-scheme:{theme}" + (f";background:{background}" if background else "")
 
 
-def _colours(theme: str) -> dict[str, str]:
-    """The theme's colours in Streamlit's options."""
-    found = {name: st.get_option(f"theme.{theme}.{name}") or st.get_option(f"theme.{name}") for name in COLOURS}
-    return {name: value for name, value in found.items() if isinstance(value, str) and COLOUR.fullmatch(value)}
+def _colors(theme: str) -> dict[str, str]:
+    """The theme's colors in Streamlit's options."""
+    found = {name: st.get_option(f"theme.{theme}.{name}") or st.get_option(f"theme.{name}") for name in COLORS}
+    return {name: value for name, value in found.items() if isinstance(value, str) and COLOR.fullmatch(value)}

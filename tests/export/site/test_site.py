@@ -153,7 +153,8 @@ def test_other_files_are_not_written_among_unless_asked_and_never_touched(tmp_pa
     place.mkdir()
     (place / "CNAME").write_text("example.org")
     with pytest.raises(
-        NormvizError, match="has other files, such as 'CNAME'; name a new directory, or use --force to add the site to them"
+        NormvizError,
+        match="has other files, such as 'CNAME'; name a new directory, or use --force to add the site to them",
     ):
         build(place, only=["s0"])
     assert os.listdir(place) == ["CNAME"]

@@ -130,7 +130,7 @@ def test_the_module_fetches_nothing_but_plotly_js():
     assert not re.search(r"\bfetch\(|XMLHttpRequest|@import|url\(\s*[\"']?(?!#)", text.replace("url(#${", "url(#"))
 
 
-def test_every_colour_that_the_style_uses_is_defined():
+def test_every_color_that_the_style_uses_is_defined():
     style = bundle.style()
     themed = {f"--nv-{field.name}" for field in fields(Theme) if isinstance(getattr(THEMES["light"], field.name), str)}
     defined = set(re.findall(r"(--nv-[a-z-]+)\s*:", style)) | set(re.findall(r"\"(--nv-[a-z-]+)\"", bundle.module()))

@@ -1,4 +1,4 @@
-"""The data of charts: JSON with colours by their meaning, which the browser paints in the theme."""
+"""The data of charts: JSON with colors by their meaning, which the browser paints in the theme."""
 
 import json
 from base64 import b64decode
@@ -29,23 +29,23 @@ CHARTS = {
 
 
 @pytest.mark.parametrize("name", CHARTS)
-def test_a_chart_is_json_with_its_colours_named(name):
+def test_a_chart_is_json_with_its_colors_named(name):
     data = plain(chart_payload(CHARTS[name](), "what it shows"))
     assert (data["kind"], data["figure"]["alt"]) == ("chart", "what it shows")
     assert "template" not in data["figure"]["layout"]
     for trace in data["figure"]["data"]:
         assert trace["name"]
         for theme in THEMES.values():
-            assert by_meaning(trace["meta"]["colour"], theme).startswith("#")
+            assert by_meaning(trace["meta"]["color"], theme).startswith("#")
 
 
-def test_the_browser_finds_the_same_colours():
+def test_the_browser_finds_the_same_colors():
     names = ["accent", "muted", "few.0", "few.7", None]
-    for theme, colours in THEMES.items():
+    for theme, colors in THEMES.items():
         found = evaluate(
-            "args[1].map(name => ChartView.prototype.colour.call({colours: THEMES[args[0]]}, name))", theme, names
+            "args[1].map(name => ChartView.prototype.color.call({colors: THEMES[args[0]]}, name))", theme, names
         )
-        assert found == [*(by_meaning(name, colours) for name in names[:-1]), None]
+        assert found == [*(by_meaning(name, colors) for name in names[:-1]), None]
 
 
 def test_the_browser_paints_lines_and_markers_in_the_theme():
@@ -57,7 +57,7 @@ def test_the_browser_paints_lines_and_markers_in_the_theme():
     ]
     data = plain(chart_payload(chart(traces, "x", "y"), "alt"))
     dark = as_json(THEMES["dark"])
-    script = "args[0].map(trace => ChartView.prototype.inTheme.call({colours: THEMES.dark, colour: ChartView.prototype.colour}, trace))"
+    script = "args[0].map(trace => ChartView.prototype.inTheme.call({colors: THEMES.dark, color: ChartView.prototype.color}, trace))"
     one, two, three, four = evaluate(script, data["figure"]["data"])
     assert one["line"]["color"] == dark["accent"]
     assert (two["marker"]["color"], two["marker"]["size"]) == (dark["few"][1], 6)

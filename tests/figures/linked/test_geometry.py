@@ -11,15 +11,15 @@ from normviz.scene.grid import grid
 from tests.figures.linked.javascript import evaluate
 
 
-def test_the_text_colour_has_the_higher_contrast():
+def test_the_text_color_has_the_higher_contrast():
     assert evaluate('["#ffffff", "#000000", "#8fbdf0", "#28456b"].map((fill) => readableInk(parseHex(fill), ["#111111", "#ffffff"]))') == [
         "#111111", "#ffffff", "#111111", "#ffffff",
     ]  # fmt: skip
 
 
-def test_a_cell_has_the_colour_that_plotly_draws():
+def test_a_cell_has_the_color_that_plotly_draws():
     scale = [[0, "#000000"], [0.5, "#646464"], [0.5, "#c80000"], [1, "#c80000"]]
-    assert evaluate("[0, 0.25, 0.49999999, 0.75, 1, 2].map((at) => colourAt(args[0], at).map(Math.round))", scale) == [
+    assert evaluate("[0, 0.25, 0.49999999, 0.75, 1, 2].map((at) => colorAt(args[0], at).map(Math.round))", scale) == [
         [0, 0, 0], [50, 50, 50], [100, 100, 100], [200, 0, 0], [200, 0, 0], [200, 0, 0],
     ]  # fmt: skip
 
@@ -127,7 +127,7 @@ def test_the_arrow_keys_move_through_all_facets():
         """args[1].map(([right, down, times]) => {
           const g = new Geometry(args[0].grid, 600, 300, { most: 50 });
           let at = args[2];
-          for (let i = 0; i < times; i++) at = g.neighbour(at, right, down);
+          for (let i = 0; i < times; i++) at = g.neighbor(at, right, down);
           return at;
         })""",
         view_payload(e, drawing),
@@ -155,7 +155,7 @@ def test_the_arrow_keys_reach_every_element_where_the_last_line_of_facets_is_sho
           while (open.length) {
             const at = open.pop();
             for (const [right, down] of [[1, 0], [-1, 0], [0, 1], [0, -1]]) {
-              const next = g.neighbour(at, right, down);
+              const next = g.neighbor(at, right, down);
               if (!seen.has(String(next))) { seen.add(String(next)); open.push(next); }
             }
           }

@@ -1,4 +1,4 @@
-"""The data of comparisons, steps, values and charts: strict JSON, tables of ids, colours named by meaning."""
+"""The data of comparisons, steps, values and charts: strict JSON, tables of ids, colors named by meaning."""
 
 import json
 from itertools import product
@@ -232,7 +232,7 @@ def test_values_side_by_side():
     lambda e: values_payload(e, whole(e), [PanelValues("x", "x", "", e.x)]),
     lambda e: chart_payload(chart([line("a", [1], [2], "accent")], "x", "y"), "alt"),
 ])  # fmt: skip
-def test_no_kind_carries_a_colour(make):
+def test_no_kind_carries_a_color(make):
     data = plain(make(explain("LayerNorm(3)", MATRIX)))
     assert "themes" not in data
     assert not any("scales" in panel for panel in data.get("panels", ()))

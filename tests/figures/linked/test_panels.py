@@ -79,18 +79,18 @@ def test_every_panel_has_a_pattern_a_scale_and_a_caption(layer, stats, params, g
     )
 
 
-def test_without_gamma_the_parameter_panel_has_one_colour_and_no_links():
+def test_without_gamma_the_parameter_panel_has_one_color_and_no_links():
     panels = by_hand("LayerNorm(3, elementwise_affine=False)")
     assert (panels["params"]["links"], panels["params"]["scale"]) == ("", "none")
     assert panels["output"]["links"] == "stats"
 
 
-def test_ids_fill_the_middle_of_their_colour():
+def test_ids_fill_the_middle_of_their_color():
     stats = by_hand("LayerNorm(3)")["stats"]
     assert (stats["low"], stats["high"], stats["groups"]) == (-0.5, 1.5, 2)
 
 
-def test_zero_is_the_middle_of_the_colours_of_values():
+def test_zero_is_the_middle_of_the_colors_of_values():
     panels = by_hand("LayerNorm(3)")
     assert (panels["x"]["low"], panels["x"]["high"]) == (-6, 6)
     assert panels["output"]["low"] == -panels["output"]["high"]
@@ -105,7 +105,7 @@ def test_values_that_are_not_finite_are_drawn_and_have_no_mean_or_variance():
     np.testing.assert_array_equal(unpacked(panel["z"]), x.numpy())
 
 
-def test_a_tensor_of_zeros_has_a_colour_scale():
+def test_a_tensor_of_zeros_has_a_color_scale():
     panels = by_hand("LayerNorm(3)", torch.zeros(2, 3))
     assert all((panel["low"], panel["high"]) == (-1, 1) for panel in list(panels.values())[2:])
 

@@ -234,8 +234,8 @@ def test_ids_are_made_in_the_browser_and_not_sent():
 
 
 @pytest.mark.parametrize("theme", THEMES)
-def test_the_browser_has_the_colours_and_the_scales_of_the_palette(theme):
-    colours = THEMES[theme]
+def test_the_browser_has_the_colors_and_the_scales_of_the_palette(theme):
+    colors = THEMES[theme]
     asked = [
         ("none", 0),
         ("cube", 0),
@@ -244,10 +244,10 @@ def test_the_browser_has_the_colours_and_the_scales_of_the_palette(theme):
         *(("groups", groups) for groups in range(1, 12)),
     ]
     found = evaluate(
-        "[THEMES[args[0]], args[1].map(([scale, groups]) => colourScale(THEMES[args[0]], scale, groups))]", theme, asked
+        "[THEMES[args[0]], args[1].map(([scale, groups]) => colorScale(THEMES[args[0]], scale, groups))]", theme, asked
     )
-    scales = [stops(colours, scale if scale != "cube" else "none", groups) for scale, groups in asked]
-    assert found == json.loads(json.dumps([as_json(colours), scales]))
+    scales = [stops(colors, scale if scale != "cube" else "none", groups) for scale, groups in asked]
+    assert found == json.loads(json.dumps([as_json(colors), scales]))
     for scale in found[1]:
         places = [place for place, _ in scale]
         assert places == sorted(places)

@@ -76,7 +76,7 @@ CHART_LABEL = """(async () => {
   globalThis.window = { Plotly: { react() {} } };
   globalThis.getComputedStyle = () => ({});
   const data = { figure: { data: [], layout: {}, alt: "two lines" } };
-  await ChartView.prototype.draw.call({ root: { clientWidth: 500, dataset: {} }, plot, data, colours: THEMES.light });
+  await ChartView.prototype.draw.call({ root: { clientWidth: 500, dataset: {} }, plot, data, colors: THEMES.light });
   return set["aria-label"];
 })()"""
 

@@ -55,7 +55,7 @@ BY_HAND = {
             "buffers": 13, "none": 0, "right": "layer"},
     "s3": {"loops": 3 * 5, "examples": 4, "features": 5, "values": 4 * 3, "right": 15},
     "s3a": {"batch": 3, "layer": 2, "pixels": 2 * 4 * 4, "right": "none"},
-    "s3b": {"channels": 8, "colours": 3, "features": 5, "right": 8},
+    "s3b": {"channels": 8, "colors": 3, "features": 5, "right": 8},
     "s3c": {"calls": 4 * 3, "features": 5, "right": 12},
     "s3d": {"means": 5 * 2 * 4, "examples": 3, "channels": 4, "values": 3 * 5 * 2, "right": "cell"},
     "s3e": {"means": 4 * 3, "features": 5, "right": "same"},

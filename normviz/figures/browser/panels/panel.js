@@ -7,7 +7,7 @@ import { _ } from "../page/messages.js";
 import { decodeFloats } from "../tensor/arrays.js";
 import { Geometry } from "../tensor/geometry.js";
 import { groupOf, sameIndex } from "../tensor/sharing.js";
-import { colourScale } from "./colour.js";
+import { colorScale } from "./color.js";
 import { drawLabels } from "./labels.js";
 import { drawTexts } from "./texts.js";
 
@@ -18,9 +18,9 @@ export class Panel {
   figure;
   /** @type {DecodedData} */
   data;
-  /** @type {Colours} */
-  colours;
-  /** @type {ColourScale} */
+  /** @type {Colors} */
+  colors;
+  /** @type {ColorScale} */
   scale = [];
   /** @type {Geometry} Known once the panel has been drawn. */
   geometry;
@@ -159,9 +159,9 @@ export class Panel {
   /**
    * @param {number} width
    * @param {number} height
-   * @param {Colours} colours
+   * @param {Colors} colors
    */
-  async draw(width, height, colours) {
+  async draw(width, height, colors) {
     const room = this.margins(width);
     this.left = room.left;
     this.top = room.top;
@@ -171,8 +171,8 @@ export class Panel {
     this.total = { width: room.left + w + room.right, height: room.top + h + room.bottom };
     this.body.style.height = `${this.total.height}px`;
     this.plot.style.cssText = `left:${this.left}px;top:${this.top}px;width:${w}px;height:${h}px`;
-    this.scale = colourScale(colours, this.figure.scale, this.figure.groups);
-    this.colours = colours;
+    this.scale = colorScale(colors, this.figure.scale, this.figure.groups);
+    this.colors = colors;
     this.paint();
     if (this.root.hidden) return; // its values are read although it is not drawn
     const gap = this.geometry.cellW >= 6 && this.geometry.cellH >= 6 ? 1 : 0;
@@ -225,7 +225,7 @@ export class Panel {
     this.inside = clip("-in");
     this.outside = clip("-out");
     this.veil = svg("path", { class: "nv-veil", "fill-rule": "evenodd" }, this.svg);
-    this.mutedTexts = svg("g", { class: "nv-text", "clip-path": `url(#${this.name}-out)`, fill: this.colours.faint }, this.svg);
+    this.mutedTexts = svg("g", { class: "nv-text", "clip-path": `url(#${this.name}-out)`, fill: this.colors.faint }, this.svg);
     this.strongTexts = svg("g", { class: "nv-text", "clip-path": `url(#${this.name}-in)` }, this.svg);
     this.outline = svg("path", { class: "nv-outline" }, this.svg);
     this.halo = svg("rect", { class: "nv-halo" }, this.svg);

@@ -11,7 +11,7 @@ const MARGIN = 16; // px
 const HEADING = 34;
 const CODE_FONT = "Menlo, Consolas, 'DejaVu Sans Mono', monospace";
 
-/** @typedef {{ text: string, gap: number, size: string, weight: string, colour: string, code: boolean }} Span */
+/** @typedef {{ text: string, gap: number, size: string, weight: string, color: string, code: boolean }} Span */
 /** @typedef {{ block: Element, x: number, y: number, end: number, afterMark: boolean, spans: Span[] }} Line ``afterMark``: its last span comes from ::before */
 
 export class PagePainter {
@@ -36,15 +36,15 @@ export class PagePainter {
 
   /**
    * @param {string} heading
-   * @param {Colours} colours
+   * @param {Colors} colors
    * @returns {PictureSvg}
    */
-  svg(heading, colours) {
+  svg(heading, colors) {
     const { view, plot, parts } = this, box = view.root.getBoundingClientRect(), above = heading ? HEADING : 0;
     this.left = box.left - MARGIN;
     this.top = box.top - MARGIN - above;
     const width = Math.ceil(box.width + 2 * MARGIN), height = Math.ceil(box.height + 2 * MARGIN + above);
-    if (heading) parts.push(`<text x="${MARGIN}" y="${MARGIN + 17}" font-size="18" font-weight="600" fill="${colours.text}">${escapeXml(heading)}</text>`);
+    if (heading) parts.push(`<text x="${MARGIN}" y="${MARGIN + 17}" font-size="18" font-weight="600" fill="${colors.text}">${escapeXml(heading)}</text>`);
     for (const child of view.root.childNodes) this.visit(child);
     this.endLine();
     const description = view.readout && view.active ? plainText(view.readout(view.active)) : (view.data.figure?.alt ?? "");
@@ -52,7 +52,7 @@ export class PagePainter {
       `<svg xmlns="${SVG}" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${PICTURE_FONT}"${plot?.namespaces ?? ""}>`,
       `<title>${escapeXml(heading || description || "normviz")}</title>`,
       `<desc>${escapeXml(description)}</desc>`,
-      `<rect width="${width}" height="${height}" fill="${colours.background}"/>`,
+      `<rect width="${width}" height="${height}" fill="${colors.background}"/>`,
       ...parts,
       "</svg>\n",
     ].join("\n");
@@ -109,8 +109,8 @@ export class PagePainter {
     /** @type {[number, string, number, number, number][]} */
     const edges = [[top, style.borderTopColor, x, y, width], [right, style.borderRightColor, x + width - right, y, 0],
       [bottom, style.borderBottomColor, x, y + height - bottom, width], [left, style.borderLeftColor, x, y, 0]];
-    for (const [size, colour, atX, atY, length] of edges)
-      if (size && height && width) this.parts.push(`<rect ${place(atX, atY, length || size, length ? size : height)} ${paint("fill", colour)}/>`);
+    for (const [size, color, atX, atY, length] of edges)
+      if (size && height && width) this.parts.push(`<rect ${place(atX, atY, length || size, length ? size : height)} ${paint("fill", color)}/>`);
   }
 
   /** @param {Text} node */
@@ -138,8 +138,8 @@ export class PagePainter {
     const gap = mark || line.afterMark ? 0 : x - line.end;
     line.afterMark = mark;
     line.end = rect.right - this.left;
-    const { fontSize: size, fontWeight: weight, color: colour } = style;
-    line.spans.push({ text, gap: Math.abs(gap) > 1.5 ? gap : 0, size, weight, colour, code: /mono/i.test(style.fontFamily) });
+    const { fontSize: size, fontWeight: weight, color } = style;
+    line.spans.push({ text, gap: Math.abs(gap) > 1.5 ? gap : 0, size, weight, color, code: /mono/i.test(style.fontFamily) });
   }
 
   endLine() {
@@ -149,8 +149,8 @@ export class PagePainter {
     line.spans[0].text = line.spans[0].text.trimStart();
     const last = line.spans[line.spans.length - 1];
     last.text = last.text.trimEnd();
-    const spans = line.spans.filter(({ text }) => text).map(({ text, gap, size, weight, colour, code }, i) => {
-      const looks = [`font-size="${parseFloat(size)}"`, Number(weight) > 400 && `font-weight="${weight}"`, paint("fill", colour)];
+    const spans = line.spans.filter(({ text }) => text).map(({ text, gap, size, weight, color, code }, i) => {
+      const looks = [`font-size="${parseFloat(size)}"`, Number(weight) > 400 && `font-weight="${weight}"`, paint("fill", color)];
       looks.push(code && `font-family="${CODE_FONT}"`, !!i && !!gap && `dx="${round2(gap)}"`);
       return `<tspan ${looks.filter(Boolean).join(" ")}>${escapeXml(text)}</tspan>`;
     });

@@ -65,11 +65,11 @@ async function rasterize(svg, { width, height }) {
  * @returns {Promise<PictureSvg>}
  */
 export async function drawSvg(view) {
-  const { root, data, colours } = view, plot = view.plotAsSvg ? await view.plotAsSvg() : null;
+  const { root, data, colors } = view, plot = view.plotAsSvg ? await view.plotAsSvg() : null;
   root.classList.add("nv-picture"); // removed before the browser paints
   root.classList.toggle("nv-no-element", !view.active);
   try {
-    return new PagePainter(view, plot).svg(headingOf(data), colours);
+    return new PagePainter(view, plot).svg(headingOf(data), colors);
   } finally {
     root.classList.remove("nv-picture", "nv-no-element");
   }

@@ -1,15 +1,15 @@
-// SVG of the shapes in a figure, with the style sheet's colours written into it.
+// SVG of the shapes in a figure, with the style sheet's colors written into it.
 
 /** @import { Panel } from "../panels/panel.js" */
 
-import { colourAt, formatHex } from "../panels/colour.js";
+import { colorAt, formatHex } from "../panels/color.js";
 import { groupOf } from "../tensor/sharing.js";
 
 export const PICTURE_FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"; // as wide everywhere; .nv-picture has the same
 const TEXT_MIDDLE = 0.3465; // of Arial's size: from the middle of a line down to its baseline
 
 /**
- * The cells, one path per colour.
+ * The cells, one path per color.
  * @param {Panel} panel
  */
 export function cellsAsSvg(panel) {
@@ -20,7 +20,7 @@ export function cellsAsSvg(panel) {
   panel.each((index) => {
     const value = panel.valueAt(index);
     if (!Number.isFinite(value)) return;
-    const fill = formatHex(colourAt(scale, (value - figure.low) / (figure.high - figure.low)));
+    const fill = formatHex(colorAt(scale, (value - figure.low) / (figure.high - figure.low)));
     const { x, y, width, height } = geometry.cellBox(index), runs = fills.get(fill) ?? [], last = runs.at(-1);
     if (!runs.length) fills.set(fill, runs);
     if (!gap && last && last.y === y && Math.abs(last.x + last.width - x) < 1e-6) last.width += width;
@@ -84,14 +84,14 @@ export function roundedRect(x, y, width, height, [a, b, c, d]) {
 }
 
 /**
- * A computed colour as attributes that old programs know; nothing for a transparent one.
+ * A computed color as attributes that old programs know; nothing for a transparent one.
  * @param {"fill" | "stroke"} what
- * @param {string} colour
+ * @param {string} color
  */
-export function paint(what, colour) {
-  const numbers = colour.match(/-?[\d.]+(e-?\d+)?/g)?.map(Number);
-  if (!numbers || colour === "none") return "";
-  const [red, green, blue, alpha = 1] = numbers, most = colour.startsWith("color(") ? 1 : 255;
+export function paint(what, color) {
+  const numbers = color.match(/-?[\d.]+(e-?\d+)?/g)?.map(Number);
+  if (!numbers || color === "none") return "";
+  const [red, green, blue, alpha = 1] = numbers, most = color.startsWith("color(") ? 1 : 255;
   if (!alpha) return "";
   const hex = formatHex([red, green, blue].map((part) => (255 * Math.min(most, Math.max(0, part))) / most));
   return `${what}="${hex}"${alpha < 1 ? ` ${what}-opacity="${round2(alpha)}"` : ""}`;

@@ -129,7 +129,7 @@ export class Geometry {
    * @param {number} right
    * @param {number} down
    */
-  neighbour(index, right, down) {
+  neighbor(index, right, down) {
     const facet = this.facetOf(index);
     let facetX = facet % this.across, facetY = Math.floor(facet / this.across);
     let column = index[this.grid.col] + right, row = (this.grid.row === null ? 0 : index[this.grid.row]) + down;
@@ -146,7 +146,7 @@ export class Geometry {
   }
 
   /**
-   * One path around all peers of an element: neighbours are drawn as one rectangle.
+   * One path around all peers of an element: neighbors are drawn as one rectangle.
    * @param {number[][]} tables
    * @param {Index} index
    */
@@ -174,7 +174,7 @@ export class Geometry {
 }
 
 /**
- * Ranges [first, end) of neighbouring positions.
+ * Ranges [first, end) of neighboring positions.
  * @param {number[]} positions
  */
 function runsOf(positions) {

@@ -1,8 +1,8 @@
-// A plain Plotly chart with lines and bars, in the theme's colours.
+// A plain Plotly chart with lines and bars, in the theme's colors.
 
 import { html } from "../page/dom.js";
 import { purgeLater } from "../page/plotly.js";
-import { applyColours } from "../page/theme.js";
+import { applyColors } from "../page/theme.js";
 import { offerPictures } from "../picture/picture.js";
 import { updateSaveMenu } from "../picture/saving.js";
 import { PICTURE_FONT } from "../picture/shapes.js";
@@ -10,8 +10,8 @@ import { PICTURE_FONT } from "../picture/shapes.js";
 export class ChartView {
   /** @type {ChartData} */
   data;
-  /** @type {Colours} */
-  colours;
+  /** @type {Colors} */
+  colors;
   /** @type {Mode} */
   mode = "light";
   /** @type {string | null} The chart and the theme that are drawn. */
@@ -37,7 +37,7 @@ export class ChartView {
     this.drawn = null; // until it is drawn
     this.data = data;
     this.mode = mode;
-    this.colours = applyColours(this.root, mode);
+    this.colors = applyColors(this.root, mode);
     updateSaveMenu(this);
     this.root.dataset.state ??= "loading";
     if (!same || this.root.clientWidth !== this.width) await this.draw();
@@ -49,7 +49,7 @@ export class ChartView {
   async draw() {
     this.width = this.root.clientWidth;
     if (!this.width) return;
-    const { data, layout } = this.data.figure, { text, muted, border } = this.colours;
+    const { data, layout } = this.data.figure, { text, muted, border } = this.colors;
     /** @param {object} options */
     const axis = (options) => ({ gridcolor: border, zerolinecolor: border, linecolor: border, color: muted, automargin: true, ticklabeloverflow: "allow", ...options });
     /** @type {Record<string, any>} */
@@ -59,7 +59,7 @@ export class ChartView {
       font: { color: text, size: 13, family: getComputedStyle(this.root).fontFamily },
       width: this.width, height: layout.height ?? 320,
     };
-    themed.hoverlabel = { bgcolor: this.colours.card, bordercolor: border, font: { color: text } };
+    themed.hoverlabel = { bgcolor: this.colors.card, bordercolor: border, font: { color: text } };
     for (const name of new Set(["xaxis", "yaxis", ...Object.keys(layout).filter((key) => /^[xy]axis\d*$/.test(key))])) themed[name] = axis(layout[name]);
     const traces = data.map((trace) => this.inTheme(trace));
     await window.Plotly.react(this.plot, traces, themed, { displayModeBar: false, responsive: false });
@@ -78,18 +78,18 @@ export class ChartView {
 
   /** @param {Trace} trace */
   inTheme(trace) {
-    const color = this.colour(trace.meta?.colour);
+    const color = this.color(trace.meta?.color);
     if (!color) return trace;
     return { ...trace, ...(trace.line && { line: { ...trace.line, color } }), ...(trace.marker && { marker: { ...trace.marker, color } }) };
   }
 
   /**
-   * The theme's colour by its meaning: "accent", "few.0", "muted".
+   * The theme's color by its meaning: "accent", "few.0", "muted".
    * @param {string | null} [name]
    */
-  colour(name) {
+  color(name) {
     if (!name) return null;
-    const [key, at] = name.split("."), found = this.colours[/** @type {keyof Colours} */ (key)];
+    const [key, at] = name.split("."), found = this.colors[/** @type {keyof Colors} */ (key)];
     return at === undefined ? found : found[Number(at)];
   }
 

@@ -1,8 +1,8 @@
-// Tabs, copy buttons, syntax colours and predictions, in HTML that Python made.
+// Tabs, copy buttons, syntax colors and predictions, in HTML that Python made.
 
 import { wireCopyButton } from "../page/clipboard.js";
 import { find, findAll, html } from "../page/dom.js";
-import { applyColours } from "../page/theme.js";
+import { applyColors } from "../page/theme.js";
 import { wirePrediction } from "./prediction.js";
 
 const PYTHON = /(#.*)|("""[\s\S]*?"""|"[^"\n]*"|'[^'\n]*')|\b(as|def|else|for|from|if|import|in|lambda|not|return|None|True|False)\b|\b(\d[\d._]*(?:e[-+]?\d+)?)\b/g;
@@ -25,7 +25,7 @@ export class TabsView {
   set(data, mode) {
     const changed = data.html !== this.data?.html;
     this.data = data;
-    applyColours(this.root, mode);
+    applyColors(this.root, mode);
     this.root.dataset.state = "ready";
     if (!changed) return;
     const open = findAll(this.root, "[role=tab]").find((tab) => tab.getAttribute("aria-selected") === "true")?.textContent;
@@ -50,7 +50,7 @@ export class TabsView {
 export function activate(root, open) {
   for (const tabs of findAll(root, ".nv-tabs")) wireTabs(tabs, open);
   for (const copy of findAll(root, ".nv-copy")) wireCopyButton(copy, find(/** @type {HTMLElement} */ (copy.parentElement), "code"));
-  findAll(root, ".nv-code code").forEach(colourCode);
+  findAll(root, ".nv-code code").forEach(colorCode);
   findAll(root, ".nv-prediction").forEach(wirePrediction);
 }
 
@@ -82,10 +82,10 @@ function wireTabs(tabs, open) {
 }
 
 /**
- * Colours comments, strings, keywords and numbers of Python.
+ * Colors comments, strings, keywords and numbers of Python.
  * @param {HTMLElement} code
  */
-function colourCode(code) {
+function colorCode(code) {
   const text = code.textContent ?? "", parts = [];
   let end = 0;
   for (const found of text.matchAll(PYTHON)) {

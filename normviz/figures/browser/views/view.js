@@ -4,7 +4,7 @@ import { Panel } from "../panels/panel.js";
 import { html, uniqueNumber } from "../page/dom.js";
 import { _ } from "../page/messages.js";
 import { purgeLater } from "../page/plotly.js";
-import { applyColours } from "../page/theme.js";
+import { applyColors } from "../page/theme.js";
 import { offerPictures } from "../picture/picture.js";
 import { updateSaveMenu } from "../picture/saving.js";
 import { decodeValues } from "../tensor/arrays.js";
@@ -26,8 +26,8 @@ export class View {
   data;
   /** @type {Mode} */
   mode = "light";
-  /** @type {Colours} */
-  colours;
+  /** @type {Colors} */
+  colors;
   /** @type {Turns} */
   turns;
   /** @type {Map<string, Panel>} */
@@ -79,7 +79,7 @@ export class View {
     this.data = decodeValues(data);
     this.mode = mode;
     for (const name of /** @type {const} */ (["at", "pointed", "cursor"])) if (!this.inWindow(this[name])) this[name] = null;
-    this.colours = applyColours(this.root, mode);
+    this.colors = applyColors(this.root, mode);
     this.arrange();
     updateSaveMenu(this);
     this.hideParts(data.hidden ?? []);
@@ -159,7 +159,7 @@ export class View {
     this.root.classList.toggle("nv-wide", this.width >= WIDE);
     this.root.classList.toggle("nv-beside", this.beside);
     const panels = [...this.panels.values()], widths = panels.map((panel) => panel.body.clientWidth); // all are read before any is written
-    await Promise.all(panels.map((panel, i) => panel.draw(widths[i], this.heightOf(panel), this.colours)));
+    await Promise.all(panels.map((panel, i) => panel.draw(widths[i], this.heightOf(panel), this.colors)));
     this.refresh();
     this.root.dataset.width = String(this.width); // for which it is drawn
   }
@@ -248,7 +248,7 @@ export class View {
     const { key } = event, from = this.cursor ?? this.at ?? this.data.grid.extent.map(() => 0), chosen = this.cursor ?? this.at;
     if (key in ARROWS) {
       this.pointed = null;
-      this.cursor = chosen ? panel.geometry.neighbour(from, ...ARROWS[key]) : from;
+      this.cursor = chosen ? panel.geometry.neighbor(from, ...ARROWS[key]) : from;
       this.follow();
       this.announce(plainText(this.readout(this.cursor)));
     } else if ((key === "Enter" || key === " ") && chosen) {

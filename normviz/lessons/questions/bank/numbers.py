@@ -209,8 +209,8 @@ def format_elements(x: Tensor) -> str:
 def rms_norm() -> Facts:
     x = from_values((9.0, 10.0, 11.0), (1, 3))
     rms, layer = output("RMSNorm(3)", x), output("LayerNorm(3)", x)
-    centred = x - x.mean()
-    gap = largest_difference(output("RMSNorm(3, eps=1e-05)", centred), output("LayerNorm(3)", centred))
+    centered = x - x.mean()
+    gap = largest_difference(output("RMSNorm(3, eps=1e-05)", centered), output("LayerNorm(3)", centered))
     parameters = [describe(name, (1, 3)).counts.parameters for name in ("RMSNorm(3)", "LayerNorm(3)")]
     options = {"centred": layer, "ones": x / x, "same": x}
     return {

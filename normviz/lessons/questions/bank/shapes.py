@@ -171,12 +171,12 @@ def mean_shapes() -> Facts:
 
 
 @SHAPES.question("s3b", "explore", "shape=2,8,4,4&layer=BatchNorm2d(8)&at=0,5,0,3", ARTICLE)
-def colour_channels() -> Facts:
+def color_channels() -> Facts:
     deep = normal(2, 8, 4, 4)
     channels = describe("BatchNorm2d(8)", deep.shape).counts.statistics
     return {
         "channels": channels,
-        "colours": describe("BatchNorm2d(3)", (2, 3, 6, 6)).counts.statistics,
+        "colors": describe("BatchNorm2d(3)", (2, 3, 6, 6)).counts.statistics,
         "features": describe("LayerNorm(5)", (4, 3, 5)).counts.elements_per_statistic,
         "right": channels,
     }

@@ -37,7 +37,7 @@ def s0() -> Statements:
     return {
         "torch's own weight has as many elements": module_of(IMAGE).get_parameter("weight").numel() == 48,
         "x[1, 2, 0, 3] uses the gamma of x[0, 2, 0, 3]": (1, 2, 0, 3) in peers,
-        "its neighbour uses another gamma": (0, 2, 0, 2) not in peers,
+        "its neighbor uses another gamma": (0, 2, 0, 2) not in peers,
     }
 
 
@@ -92,7 +92,7 @@ def s0d() -> Statements:
         "the same position of every channel and example uses it": all(i[2:] == at[2:] for i in e.parameter_peers(at)),
         "torch's output changes only there if this gamma changes": sorted(changed)
         == sorted([at, *e.parameter_peers(at)]),
-        "the neighbour shares the mean": (0, 0, 1, 3) in e.peers(at),
+        "the neighbor shares the mean": (0, 0, 1, 3) in e.peers(at),
         "no two elements share both": all_pairs_differ(e),
     }
 

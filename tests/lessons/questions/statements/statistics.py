@@ -77,7 +77,7 @@ def q3() -> Statements:
 def q8() -> Statements:
     e = describe("GroupNorm(2, 6)", (2, 6, 3, 3))
     return {
-        "the channels of a group are neighbours": {c for _, c, _, _ in e.peers((0, 0, 0, 0))} == {0, 1, 2},
+        "the channels of a group are neighbors": {c for _, c, _, _ in e.peers((0, 0, 0, 0))} == {0, 1, 2},
         "the legal numbers are the divisors of the number of channels": facts("q8")["legal"]
         == ", ".join(str(k) for k in range(1, 7) if 6 % k == 0),
     }

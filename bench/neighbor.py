@@ -1,4 +1,4 @@
-"""What one visitor at every limit does to the next one: python -m bench.neighbour [PORT]
+"""What one visitor at every limit does to the next one: python -m bench.neighbor [PORT]
 
 A light session goes back and forth between two elements of the usual view, with a short pause. It is measured in turns: alone, and beside a
 session that is sent from one of the largest legal views to the next - once as a hand does it, with a second between two, and once without any
@@ -156,7 +156,7 @@ async def main(address: str) -> None:
     ratio = medians["beside, 1 s between"] / medians["alone"]
     print(
         json.dumps(
-            {"bench": "neighbour", "ratio": ratio, "medians": medians, "limits": costs, "load": os.getloadavg()[0]}
+            {"bench": "neighbor", "ratio": ratio, "medians": medians, "limits": costs, "load": os.getloadavg()[0]}
         )
     )
 

@@ -1,4 +1,4 @@
-"""Measures of colour, from their published definitions: WCAG contrast, dichromatic vision, CIEDE2000 differences."""
+"""Measures of color, from their published definitions: WCAG contrast, dichromatic vision, CIEDE2000 differences."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def rgb(text: str) -> Rgb:
 
 
 def over(veil: str, ground: Rgb) -> Rgb:
-    """``rgba(r,g,b,a)`` laid over an opaque colour, as a browser composes it: in sRGB."""
+    """``rgba(r,g,b,a)`` laid over an opaque color, as a browser composes it: in sRGB."""
     red, green, blue, alpha = map(float, re.findall(r"[\d.]+", veil))
     return tuple(
         alpha * part / 255 + (1 - alpha) * under for part, under in zip((red, green, blue), ground, strict=True)
@@ -37,18 +37,18 @@ def over(veil: str, ground: Rgb) -> Rgb:
 
 
 def mixed(low: str, high: str, share: float) -> Rgb:
-    """A colour on the way, as Plotly draws a scale between two stops."""
+    """A color on the way, as Plotly draws a scale between two stops."""
     return tuple(a + (b - a) * share for a, b in zip(rgb(low), rgb(high), strict=True))  # type: ignore[return-value]
 
 
-def linear(colour: Rgb) -> np.ndarray:
-    parts = np.array(colour)
+def linear(color: Rgb) -> np.ndarray:
+    parts = np.array(color)
     return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
 
 
-def luminance(colour: Rgb) -> float:
+def luminance(color: Rgb) -> float:
     """Relative luminance (WCAG 2.2)."""
-    return float(linear(colour) @ [0.2126, 0.7152, 0.0722])
+    return float(linear(color) @ [0.2126, 0.7152, 0.0722])
 
 
 def contrast(one: Rgb, other: Rgb) -> float:
@@ -61,9 +61,9 @@ def contrast(one: Rgb, other: Rgb) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-def lab(colour: Rgb, vision: str = "full") -> np.ndarray:
-    """CIE L*a*b* (D65) of what that vision makes of a colour."""
-    seen = np.clip(VISION[vision] @ linear(colour), 0, 1)
+def lab(color: Rgb, vision: str = "full") -> np.ndarray:
+    """CIE L*a*b* (D65) of what that vision makes of a color."""
+    seen = np.clip(VISION[vision] @ linear(color), 0, 1)
     to_xyz = np.array(
         [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
     )

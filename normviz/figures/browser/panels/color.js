@@ -1,19 +1,19 @@
-// The colour of a cell, and a text colour that is readable on it.
+// The color of a cell, and a text color that is readable on it.
 
 /**
- * Plotly's colour scale, as normviz.figures.palette.stops makes it.
- * @param {Colours} colours
+ * Plotly's color scale, as normviz.figures.palette.stops makes it.
+ * @param {Colors} colors
  * @param {string} scale
  * @param {number} groups
- * @returns {ColourScale}
+ * @returns {ColorScale}
  */
-export function colourScale(colours, scale, groups) {
-  const ramps = /** @type {Record<string, string[]>} */ ({ groups: colours.many, parameters: colours.parameters, values: colours.values });
+export function colorScale(colors, scale, groups) {
+  const ramps = /** @type {Record<string, string[]>} */ ({ groups: colors.many, parameters: colors.parameters, values: colors.values });
   const ramp = ramps[scale];
-  if (!ramp) return [[0, colours.none], [1, colours.none]];
-  if (scale === "groups" && groups <= colours.few.length)
-    return colours.few.slice(0, groups).flatMap((colour, i) => /** @type {ColourScale} */ ([[i / groups, colour], [(i + 1) / groups, colour]]));
-  return ramp.map((colour, i) => [i / (ramp.length - 1), colour]);
+  if (!ramp) return [[0, colors.none], [1, colors.none]];
+  if (scale === "groups" && groups <= colors.few.length)
+    return colors.few.slice(0, groups).flatMap((color, i) => /** @type {ColorScale} */ ([[i / groups, color], [(i + 1) / groups, color]]));
+  return ramp.map((color, i) => [i / (ramp.length - 1), color]);
 }
 
 /**
@@ -24,18 +24,18 @@ export function parseHex(hex) {
   return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 }
 
-/** @param {RGB} colour */
-export function formatHex(colour) {
-  return `#${colour.map((channel) => Math.round(channel).toString(16).padStart(2, "0")).join("")}`;
+/** @param {RGB} color */
+export function formatHex(color) {
+  return `#${color.map((channel) => Math.round(channel).toString(16).padStart(2, "0")).join("")}`;
 }
 
 /**
- * The scale's colour at a position from 0 to 1.
- * @param {ColourScale} scale
+ * The scale's color at a position from 0 to 1.
+ * @param {ColorScale} scale
  * @param {number} position
  * @returns {RGB}
  */
-export function colourAt(scale, position) {
+export function colorAt(scale, position) {
   const at = Math.min(1, Math.max(0, position));
   for (let i = 1; i < scale.length; i++) {
     const [from, low] = scale[i - 1], [to, high] = scale[i];
@@ -49,10 +49,10 @@ export function colourAt(scale, position) {
 
 /**
  * Relative luminance, as WCAG defines it.
- * @param {RGB} colour
+ * @param {RGB} color
  */
-export function luminance(colour) {
-  const [r, g, b] = colour.map((channel) => {
+export function luminance(color) {
+  const [r, g, b] = color.map((channel) => {
     const share = channel / 255;
     return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
   });
@@ -60,7 +60,7 @@ export function luminance(colour) {
 }
 
 /**
- * The text colour with the higher contrast on a fill.
+ * The text color with the higher contrast on a fill.
  * @param {RGB} fill
  * @param {string[]} inks
  */
