@@ -32,8 +32,8 @@ help: ## list the targets
 run: $(APP) ## start the app and print its address
 	@$(BIN)/python -m streamlit run app.py --server.port $(PORT) --server.address $(ADDRESS)
 
-quick: $(DEV) ## run the tests that need no browser, no server and no other framework
-	@$(BIN)/python -m pytest -q -n 2 -m "not browser" $(QUICK) $(PYTEST_ARGS)
+quick: $(DEV) ## run the tests of the core on fewer examples: no browser, no server, no other framework
+	@HYPOTHESIS_PROFILE=quick $(BIN)/python -m pytest -q -n 2 -m "not browser" $(QUICK) $(PYTEST_ARGS)
 
 test: $(DEV) ## run every test
 	@$(BIN)/python -m tools.browser

@@ -1,7 +1,7 @@
 """Hypothesis's profiles, and the browser that every test of a process shares.
 
-Hypothesis draws the same examples on every run; HYPOTHESIS_PROFILE=deep draws more of them, and new ones. Each process computes with one
-thread, as the app does: two test processes on two cores would wait for each other.
+Hypothesis draws the same examples on every run. HYPOTHESIS_PROFILE=quick draws fewer, HYPOTHESIS_PROFILE=deep draws more, and new ones.
+Each process computes with one thread, as the app does: two test processes on two cores would wait for each other.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ CHROMIUM_FLAGS = [
     "--test-third-party-cookie-phaseout",  # third-party cookies are blocked, as in most readers' browsers
 ]
 
-settings.register_profile(
-    "repeatable", deadline=None, derandomize=True, database=None, max_examples=100, suppress_health_check=SLOW
-)
+REPEATABLE = settings(deadline=None, derandomize=True, database=None, max_examples=100, suppress_health_check=SLOW)
+settings.register_profile("repeatable", REPEATABLE)
+settings.register_profile("quick", REPEATABLE, max_examples=15)
 settings.register_profile(
     "deep", deadline=None, database=None, max_examples=1000, print_blob=True, suppress_health_check=SLOW
 )
