@@ -136,7 +136,7 @@ def _parse_left(left: str, text: str) -> tuple[tuple[str, ...], ...]:
         elif not _is_name(token):
             raise NormvizError(
                 _(
-                    "{text} has {token!r} where an axis name belongs; a name has lower-case letters and digits and is not a reserved "
+                    "{text} has {token!r} where an axis name belongs; a name consists of lower-case letters and digits and is not a reserved "
                     "word of Python or einops, and a split axis is in one pair of brackets, as in 'n (g k) h w -> n g'."
                 ),
                 text=echo(text),
@@ -172,7 +172,7 @@ def parse_names(text: str) -> tuple[str, ...]:
         if not _is_name(name):
             raise NormvizError(
                 _(
-                    "{name} is not an axis name in {text}; a name has lower-case letters and digits and is not a reserved word of "
+                    "{name} is not an axis name in {text}; a name consists of lower-case letters and digits and is not a reserved word of "
                     "Python or einops, as in 'c h w'."
                 ),
                 name=echo(name),

@@ -1,7 +1,6 @@
 """The catalogue: every layer as data, with its arguments, its layouts and its rule.
 
-A *rule* turns the arguments and the axis names of x into the statistics pattern and the parameter axes. No other module asks
-which layer it has. Source: the torch.nn reference pages and ``torch/nn/functional.py`` of torch 2.13.
+A *rule* computes the statistics pattern and the parameter axes from the arguments and the axis names of x. Source: the torch.nn reference pages and ``torch/nn/functional.py`` of torch 2.13.
 """
 
 from __future__ import annotations
@@ -45,7 +44,8 @@ Rule = Callable[[Arguments, tuple[str, ...], bool], Sharing]  # arguments, axes,
 class Kind:
     """One layer class.
 
-    layouts        the default layout for each rank; for a higher rank, ``stem`` and then D1, D2, ...
+    layouts        the default layout for each rank
+    stem           the first letters of the default layout for other ranks; D1, D2, ... follow
     ranks          the lowest and the highest rank of x; None for no highest.
     module         the torch class, or None if torch has none.
     channel_axis   the channel axis of x, or None; 0 if x has no batch axis.
@@ -72,13 +72,8 @@ class Kind:
 
     @property
     def siblings(self) -> tuple[Kind, ...]:
-        """All kinds of the family: BatchNorm1d, BatchNorm2d, ..."""
+        """All kinds of the family, including this one: BatchNorm1d, BatchNorm2d, ..."""
         return FAMILIES[self.family]
-
-    @property
-    def can_track(self) -> bool:
-        """Whether the layer can have running statistics."""
-        return any(argument.name == "track_running_stats" for argument in self.arguments)
 
     @property
     def eps_may_be_none(self) -> bool:
@@ -161,14 +156,14 @@ INSTANCE_ARGUMENTS = (
     Argument("track_running_stats", "flag", False),
     BIAS_BY_NAME,
 )
-CHANNELS_LATE = {1: "D", 2: "ND", 3: "NLC", 4: "NCHW", 5: "NCDHW"}
-CHANNELS_SECOND = {2: "ND", 3: "NCL", 4: "NCHW", 5: "NCDHW"}
-CHANNELS_LAST = {1: "D", 2: "ND", 3: "NLC", 4: "NHWC", 5: "NDHWC"}
+LAYER_NORM_LAYOUTS = {1: "D", 2: "ND", 3: "NLC", 4: "NCHW", 5: "NCDHW"}
+CHANNELS_FIRST_LAYOUTS = {2: "ND", 3: "NCL", 4: "NCHW", 5: "NCDHW"}
+CHANNELS_LAST_LAYOUTS = {1: "D", 2: "ND", 3: "NLC", 4: "NHWC", 5: "NDHWC"}
 
 
 def _batch_norm(name: str, low: int, high: int | None, module: type[nn.Module], family: str = "BatchNorm") -> Kind:
     return Kind(
-        name, family, BATCH_ARGUMENTS, _per_channel, CHANNELS_SECOND, (low, high), module,
+        name, family, BATCH_ARGUMENTS, _per_channel, CHANNELS_FIRST_LAYOUTS, (low, high), module,
         stem="NC", channel_axis=1, source="Ioffe & Szegedy 2015",
     )  # fmt: skip
 
@@ -184,12 +179,12 @@ KINDS: dict[str, Kind] = {
     kind.name: kind
     for kind in (
         Kind(
-            "LayerNorm", "LayerNorm", (SHAPE, EPS, ELEMENTWISE, BIAS), _trailing, CHANNELS_LATE, (1, None),
+            "LayerNorm", "LayerNorm", (SHAPE, EPS, ELEMENTWISE, BIAS), _trailing, LAYER_NORM_LAYOUTS, (1, None),
             nn.LayerNorm, source="Ba, Kiros & Hinton 2016",
         ),
         Kind(
             "RMSNorm", "RMSNorm", (SHAPE, Argument("eps", "eps or None", None), ELEMENTWISE), _trailing,
-            CHANNELS_LATE, (1, None), nn.RMSNorm, center=False, source="Zhang & Sennrich 2019",
+            LAYER_NORM_LAYOUTS, (1, None), nn.RMSNorm, center=False, source="Zhang & Sennrich 2019",
         ),
         _batch_norm("BatchNorm1d", 2, 3, nn.BatchNorm1d),
         _batch_norm("BatchNorm2d", 4, 4, nn.BatchNorm2d),
@@ -201,16 +196,16 @@ KINDS: dict[str, Kind] = {
         Kind(
             "GroupNorm", "GroupNorm",
             (Argument("num_groups", "size"), Argument("num_channels", "size"), EPS, AFFINE, BIAS_BY_NAME),
-            _per_group, CHANNELS_SECOND, (2, None), nn.GroupNorm, stem="NC", channel_axis=1, source="Wu & He 2018",
+            _per_group, CHANNELS_FIRST_LAYOUTS, (2, None), nn.GroupNorm, stem="NC", channel_axis=1, source="Wu & He 2018",
         ),
         Kind(
             "ChannelsFirstLayerNorm", "ChannelsFirstLayerNorm",
-            (Argument("num_channels", "size"), Argument("eps", "eps", 1e-6)), _over_channels, CHANNELS_SECOND, (2, None),
+            (Argument("num_channels", "size"), Argument("eps", "eps", 1e-6)), _over_channels, CHANNELS_FIRST_LAYOUTS, (2, None),
             None, stem="NC", channel_axis=1, source="ConvNeXt (Liu et al. 2022)",
         ),
         Kind(
             "DimNorm", "DimNorm",
-            (FEATURES, Argument("dim", "axis", -1), Argument("eps", "eps", 1e-12)), _over_one_axis, CHANNELS_LAST,
+            (FEATURES, Argument("dim", "axis", -1), Argument("eps", "eps", 1e-12)), _over_one_axis, CHANNELS_LAST_LAYOUTS,
             (1, None), None, channel_axis=-1,
         ),
     )

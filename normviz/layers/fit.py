@@ -1,4 +1,4 @@
-"""Find a layer for a tensor: the same family on another shape, or the torch layer that does what a Norm does."""
+"""Find a layer for a tensor: the same family on another shape, or the torch layer that computes the same as a Norm."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _size_arguments(kind: Kind) -> list[str]:
 
 
 def _sizes(kind: Kind, given: Mapping[str, Any], shape: tuple[int, ...]) -> dict[str, Any]:
-    """The arguments that the shape of x decides."""
+    """The arguments that depend on the shape of x."""
     channel = kind.channel(len(shape))
     sizes: dict[str, Any] = {}
     for name in _size_arguments(kind):
@@ -81,15 +81,15 @@ def _sizes(kind: Kind, given: Mapping[str, Any], shape: tuple[int, ...]) -> dict
 
 @lru_cache(maxsize=1024)
 def torch_layer(norm: Norm, shape: tuple[int, ...]) -> Layer | None:
-    """The torch layer that does what ``norm`` does to an x of ``shape``; None if torch has none.
+    """The torch layer that computes the same as ``norm`` on an x of ``shape``; None if torch has none.
 
     >>> str(torch_layer(Norm("a b -> a", "b"), (2, 5)))
     'LayerNorm([5])'
     """
-    return next((layer for layer in _candidates(norm, shape) if _does_the_same(layer, norm, shape)), None)
+    return next((layer for layer in _candidates(norm, shape) if _is_equivalent(layer, norm, shape)), None)
 
 
-def _does_the_same(layer: Layer, norm: Norm, shape: tuple[int, ...]) -> bool:
+def _is_equivalent(layer: Layer, norm: Norm, shape: tuple[int, ...]) -> bool:
     """Compare groups and gammas axis by axis, so that the time does not depend on the sizes."""
     try:
         check(layer, shape)
@@ -104,11 +104,11 @@ def _does_the_same(layer: Layer, norm: Norm, shape: tuple[int, ...]) -> bool:
     )
 
 
-Part = tuple[int, int]  # a number of elements along an axis of x, and the distance from each to the next
+Part = tuple[int, int]  # the size and the stride of one part of an axis
 
 
 def _stat_parts(norm: Norm, shape: tuple[int, ...]) -> list[list[Part]]:
-    """The parts of each axis of x, with distance 1 for kept parts and 0 for reduced ones."""
+    """The parts of each axis of x, with stride 1 for kept parts and 0 for reduced ones."""
     sizes = norm.axis_sizes(shape)
     return [
         _merge(
@@ -119,27 +119,27 @@ def _stat_parts(norm: Norm, shape: tuple[int, ...]) -> list[list[Part]]:
 
 
 def _gamma_parts(norm: Norm, shape: tuple[int, ...]) -> list[list[Part]]:
-    """The parts of each axis of x, with their distance in flattened gamma."""
-    sizes, distance, step = norm.axis_sizes(shape), dict[str, int](), 1
+    """The parts of each axis of x, with their stride in flattened gamma."""
+    sizes, strides, step = norm.axis_sizes(shape), dict[str, int](), 1
     for name in reversed(norm.gamma_axes):
-        distance[name], step = step, step * sizes[name]
+        strides[name], step = step, step * sizes[name]
     return [
         _merge(
-            ((sizes[name], distance.get(name, 0)) for name in ((whole,) if whole in distance else axis)),
+            ((sizes[name], strides.get(name, 0)) for name in ((whole,) if whole in strides else axis)),
             lambda outer, size, inner: outer == size * inner,
         )
         for whole, axis in zip(norm.axes, norm.pattern.left, strict=True)
     ]
 
 
-def _merge(parts: Iterable[Part], are_one: Callable[[int, int, int], bool]) -> list[Part]:
-    """The parts without those of size 1, and with neighbors merged where ``are_one(outer distance, inner size, inner distance)``."""
+def _merge(parts: Iterable[Part], can_merge: Callable[[int, int, int], bool]) -> list[Part]:
+    """Drop parts of size 1, and merge neighbors where ``can_merge(outer stride, inner size, inner stride)``."""
     merged: list[Part] = []
-    for size, distance in parts:
-        if merged and size > 1 and are_one(merged[-1][1], size, distance):
-            merged[-1] = merged[-1][0] * size, distance
+    for size, stride in parts:
+        if merged and size > 1 and can_merge(merged[-1][1], size, stride):
+            merged[-1] = merged[-1][0] * size, stride
         elif size > 1:
-            merged.append((size, distance))
+            merged.append((size, stride))
     return merged
 
 

@@ -117,7 +117,7 @@ class Layer:
     def module(self, dtype: Any = None) -> nn.Module:
         """A new torch module. Raises NormvizError if torch.nn has none."""
         if self.kind.module is None:
-            raise NormvizError(_("torch.nn has no {layer}; its 'torch-scratch' code does the same."), layer=self.name)
+            raise NormvizError(_("torch.nn has no {layer}; use its 'torch-scratch' code."), layer=self.name)
         arguments = {name: list(value) if isinstance(value, tuple) else value for name, value in self.arguments}
         return self.kind.module(**arguments, dtype=dtype).train(self.training)
 
@@ -141,7 +141,7 @@ class Layer:
 
 
 def _make(name: str, positional: tuple[Any, ...], named: Mapping[Any, Any], training: bool) -> Layer:
-    """``named`` is one value because a text may have an argument called ``training``."""
+    """``Layer.make`` with ``named`` as a mapping: a parsed text may contain an argument called ``training``."""
     if name not in KINDS:
         raise NormvizError(
             _("{name} is not a layer of the catalogue, which has {layers}."),

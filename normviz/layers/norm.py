@@ -1,4 +1,4 @@
-"""Norm: a normalization layer as a value, with two patterns and four facts."""
+"""Norm: a normalization layer as a value: the patterns of its statistics and parameters, and its options."""
 
 from __future__ import annotations
 

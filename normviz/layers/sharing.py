@@ -73,7 +73,7 @@ def stat_tables(norm: Norm, shape: tuple[int, ...], window: Window | None = None
 
 
 def param_tables(norm: Norm, shape: tuple[int, ...], window: Window | None = None) -> tuple[Ids, ...] | None:
-    """The same for gamma and beta; None if there is no gamma."""
+    """Like ``stat_tables``, for the ids of gamma and beta; None if there is no gamma."""
     return None if norm.params is None else _tables(norm, shape, norm.gamma_axes, window)
 
 

@@ -22,7 +22,7 @@ MOST_LISTED = 15
 
 
 def check(layer: Layer, shape: tuple[int, ...]) -> None:
-    """Raise NormvizError unless ``layer`` takes an x of that shape; for layers that torch does not have too.
+    """Raise NormvizError unless ``layer`` takes an x of that shape. Layers that torch does not have are checked too.
 
     The rules are in torch's order, so the first broken rule is the one that torch reports.
     """
@@ -42,12 +42,12 @@ def check(layer: Layer, shape: tuple[int, ...]) -> None:
         _check_batch(layer, shape)
 
 
-def _quote(words: str, meaning: str, **values: object) -> NormvizError:
+def _torch_error(words: str, meaning: str, **values: object) -> NormvizError:
     return NormvizError(_('torch refuses: "{words}". {meaning}'), words=words, meaning=meaning.format(**values))
 
 
 def allowed_ranks(kinds: Iterable[Kind]) -> str:
-    """The ranks that one of the kinds takes, as a phrase."""
+    """The ranks that at least one of the kinds takes, as a phrase."""
     lows, highs = zip(*(kind.ranks for kind in kinds), strict=True)
     if None in highs:
         return _("{rank} or higher", rank=min(lows))
@@ -73,8 +73,8 @@ def _check_rank(layer: Layer, shape: tuple[int, ...]) -> None:
     siblings = [kind.name for kind in layer.kind.siblings if kind.takes_rank(rank)]
     if siblings:
         meaning = _("x has rank {rank}, shape {shape}. For this x use {layers}.")
-        raise _quote(words, meaning, rank=rank, shape=shape, layers=listed(siblings))
-    raise _quote(
+        raise _torch_error(words, meaning, rank=rank, shape=shape, layers=listed(siblings))
+    raise _torch_error(
         words, _("x has rank {rank}, shape {shape}. Give an x of rank {ranks}."), rank=rank, shape=shape, ranks=ranks
     )
 
@@ -101,7 +101,7 @@ def _check_trailing(name: str, wanted: tuple[int, ...], shape: tuple[int, ...]) 
                 "ChannelsFirstLayerNorm."
             )
         meaning += " " + move.format(axis=axis, size=shape[axis])
-    raise _quote(words, meaning)
+    raise _torch_error(words, meaning)
 
 
 def _check_groups_divide(channels: int, groups: int) -> None:
@@ -110,7 +110,7 @@ def _check_groups_divide(channels: int, groups: int) -> None:
     numbers: list[object] = [*divisors(channels)]
     if len(numbers) > MOST_LISTED:
         numbers = [*numbers[: MOST_LISTED - 3], "…", *numbers[-2:]]
-    raise _quote(
+    raise _torch_error(
         f"num_channels ({channels}) must be divisible by num_groups ({groups})",
         _("C={channels} channels cannot be split into {groups} equal groups; num_groups must be {numbers}."),
         channels=channels,
@@ -142,13 +142,13 @@ def _check_groups(given: Mapping[str, Any], shape: tuple[int, ...]) -> None:
         meaning = _("x has size {found} on axis 1; write num_channels={found}.")
     else:
         meaning = _("The variance of one value is 0. Use fewer groups, or more than one position.")
-    raise _quote(words, meaning, found=found)
+    raise _torch_error(words, meaning, found=found)
 
 
 def _check_gamma(layer: Layer, shape: tuple[int, ...]) -> None:
     wanted, found = _channels(layer, shape)
     if wanted != found:
-        raise NormvizError(_other_size(layer, shape))
+        raise NormvizError(_wrong_channels(layer, shape))
 
 
 def _check_instance(layer: Layer, shape: tuple[int, ...]) -> None:
@@ -156,35 +156,35 @@ def _check_instance(layer: Layer, shape: tuple[int, ...]) -> None:
     axis, unbatched = layer.kind.channel(len(shape)), len(shape) == layer.kind.unbatched_rank
     if layer.affine and wanted != found:
         words = f"expected input's size at dim={axis} to match num_features ({wanted}), but got: {found}."
-        raise _quote(words, _other_size(layer, shape))
+        raise _torch_error(words, _wrong_channels(layer, shape))
     batched = (1, *shape) if unbatched else shape
     if not layer.running and prod(batched[2:]) == 1:
         remedy = _("Use a larger height, width or length.")
         if layer.tracks:
             remedy = _("Use a larger height, width or length, or eval mode with running statistics.")
-        raise _one_value("spatial element", batched, remedy)
+        raise _single_value_error("spatial element", batched, remedy)
     if layer.tracks and wanted != found:
         words = f"running_mean should contain {batched[0] * found} elements not {batched[0] * wanted}"
-        raise _quote(words, _other_size(layer, shape))
+        raise _torch_error(words, _wrong_channels(layer, shape))
 
 
 def _check_batch(layer: Layer, shape: tuple[int, ...]) -> None:
     wanted, found = _channels(layer, shape)
     if not layer.running and prod(shape[2:]) * shape[0] == 1:
         remedy = _("Use a batch of at least two, or more than one position, or eval mode with running statistics.")
-        raise _one_value("value per channel", shape, remedy)
+        raise _single_value_error("value per channel", shape, remedy)
     eps = layer.given["eps"]
     if eps < 0 or (eps == 0 and not layer.running):
         rule = "non-negative" if layer.running else "positive during training"
-        raise _quote(f"batch_norm eps must be {rule}, but got {eps}", _("Give a small eps, such as 1e-5."))
+        raise _torch_error(f"batch_norm eps must be {rule}, but got {eps}", _("Give a small eps, such as 1e-5."))
     if wanted != found and (layer.tracks or layer.affine):
         words = f"{'running_mean' if layer.tracks else 'weight'} should contain {found} elements not {wanted}"
-        raise _quote(words, _other_size(layer, shape))
+        raise _torch_error(words, _wrong_channels(layer, shape))
 
 
-def _one_value(what: str, shape: Sequence[int], remedy: str) -> NormvizError:
+def _single_value_error(what: str, shape: Sequence[int], remedy: str) -> NormvizError:
     words = f"Expected more than 1 {what} when training, got input size torch.Size({list(shape)})"
-    return _quote(
+    return _torch_error(
         words, _("The variance of one value is 0, so the output would not depend on x. {remedy}", remedy=remedy)
     )
 
@@ -200,12 +200,12 @@ def _channels_argument(layer: Layer) -> str:
     return "num_features" if "num_features" in layer.given else "num_channels"
 
 
-def _other_size(layer: Layer, shape: tuple[int, ...]) -> str:
+def _wrong_channels(layer: Layer, shape: tuple[int, ...]) -> str:
     axis, (wanted, found), argument = layer.kind.channel(len(shape)), _channels(layer, shape), _channels_argument(layer)
     assert axis is not None
     return _(
         "{layer} has {argument}={wanted}, and axis {axis} of x, its channel axis, has size {found} in {shape}; write {remedy}, or "
-        "move the channels there.",
+        "move the channels to axis {axis}.",
         layer=layer.name,
         argument=argument,
         wanted=wanted,

@@ -51,7 +51,7 @@ def test_spaces_and_brackets_around_one_name_change_nothing(text):
 
 
 NO_PATTERN = "is not a pattern; write the axes of x, an arrow and the kept axes, as in 'n c h w -> n'."
-NAMES_ARE = "a name has lower-case letters and digits and is not a reserved word of Python or einops"
+NAMES_ARE = "a name consists of lower-case letters and digits and is not a reserved word of Python or einops"
 ILLEGAL = [
     ("", f"'' {NO_PATTERN}"),
     ("n c h w", f"'n c h w' {NO_PATTERN}"),
@@ -79,11 +79,11 @@ ILLEGAL = [
     (" ".join(f"d{i}" for i in range(65)) + " ->", "has rank 65; x must have rank 1 to 64."),
     (
         "n if -> n",
-        "has 'if' where an axis name belongs; a name has lower-case letters and digits and is not a reserved word of Python",
+        "has 'if' where an axis name belongs; a name consists of lower-case letters and digits and is not a reserved word of Python",
     ),
     (
         "n c -> lambda",
-        "'lambda' is not an axis name in ' lambda'; a name has lower-case letters and digits and is not a reserved word of",
+        "'lambda' is not an axis name in ' lambda'; a name consists of lower-case letters and digits and is not a reserved word of",
     ),
 ]
 

@@ -215,9 +215,7 @@ def test_a_lazy_module_raises_an_error():
 
 
 def test_a_layer_that_torch_does_not_have_has_no_module():
-    with pytest.raises(
-        NormvizError, match=re.escape("torch.nn has no DimNorm; its 'torch-scratch' code does the same.")
-    ):
+    with pytest.raises(NormvizError, match=re.escape("torch.nn has no DimNorm; use its 'torch-scratch' code.")):
         Layer.parse("DimNorm(3)").module()
 
 

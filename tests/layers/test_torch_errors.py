@@ -98,13 +98,13 @@ REFUSALS = [
         (2, 3, 5, 5),
         "running_mean should contain 3 elements not 4",
         "BatchNorm2d has num_features=4, and axis 1 of x, its channel axis, has size 3 in (2, 3, 5, 5); "
-        "write BatchNorm2d(3), or move the channels there.",
+        "write BatchNorm2d(3), or move the channels to axis 1.",
     ),
     (
         "BatchNorm1d(4, track_running_stats=False)",
         (2, 3),
         "weight should contain 3 elements not 4",
-        "write BatchNorm1d(3, track_running_stats=False), or move the channels there.",
+        "write BatchNorm1d(3, track_running_stats=False), or move the channels to axis 1.",
     ),
     (
         "BatchNorm2d(3)",
@@ -172,7 +172,7 @@ REFUSALS = [
         (2, 3, 5, 5),
         "expected input's size at dim=1 to match num_features (4), but got: 3.",
         "InstanceNorm2d has num_features=4, and axis 1 of x, its channel axis, has size 3 in (2, 3, 5, 5); "
-        "write InstanceNorm2d(3, affine=True), or move the channels there.",
+        "write InstanceNorm2d(3, affine=True), or move the channels to axis 1.",
     ),
     (
         "InstanceNorm2d(4, affine=True)",
