@@ -1,7 +1,7 @@
-"""The Explanations of scenes, computed once for all pages, sessions and exports that show the same.
+"""The Explanations of scenes, computed once for all pages, sessions and exports that show the same scene.
 
-The cache is bounded in number and in bytes. Its values are shared: a page reads them and never writes into them. A view stores its Scene
-only, so a tensor stays in memory only while it is one of the last that were shown.
+The cache is bounded in number and in bytes. Its values are shared: a page reads them and never writes into them. A view stores only
+its Scene, so the cache alone keeps tensors in memory.
 """
 
 from __future__ import annotations

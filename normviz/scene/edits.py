@@ -1,4 +1,4 @@
-"""Edits: from one scene to the next, with the layer refitted where a size changed.
+"""Edits of a scene. An edit that changes a size also refits the layer.
 
 Each edit returns a ``Reading``: the new scene, or the nearest valid one and the reason.
 """
@@ -27,7 +27,7 @@ SIZES = {"n": 2, "c": 3, "h": 4, "w": 4, "l": 4, "d": 6}
 
 
 def with_layout(scene: Scene, layout: str) -> Reading:
-    """Other axes; an axis that stays keeps its size."""
+    """Change the layout; an axis that remains keeps its size."""
     try:
         axes = parse_layout(layout, sum(letter.isalpha() for letter in layout))
     except NormvizError as error:
@@ -38,7 +38,7 @@ def with_layout(scene: Scene, layout: str) -> Reading:
 
 
 def with_size(scene: Scene, axis: str, size: int) -> Reading:
-    """Another size on one axis."""
+    """Change the size of one axis."""
     shape = tuple(size if name == axis else old for name, old in zip(scene.axes, scene.shape, strict=True))
     try:
         check_sizes(shape)
@@ -48,7 +48,7 @@ def with_size(scene: Scene, axis: str, size: int) -> Reading:
 
 
 def with_family(scene: Scene, family: str) -> Reading:
-    """The layer of this family on the same tensor, with its default arguments; for "Norm", the present layer as a pattern."""
+    """Change to the layer of this family with its default arguments; for "Norm", to the pattern of the current layer."""
     if family == "Norm":
         return with_fields(scene, layer=scene.sharing.norm, layout=None)
     try:
@@ -59,7 +59,7 @@ def with_family(scene: Scene, family: str) -> Reading:
 
 
 def with_arguments(scene: Scene, **arguments: Any) -> Reading:
-    """Other arguments of the layer, or another mode (``training``); a pattern has neither."""
+    """Change arguments of the layer, or its mode (``training``). A pattern has neither and is not changed."""
     if not isinstance(scene.layer, Layer):
         return Reading(scene)
     try:
@@ -69,14 +69,14 @@ def with_arguments(scene: Scene, **arguments: Any) -> Reading:
 
 
 def with_pattern_text(scene: Scene, text: str, params: str) -> Reading:
-    """A pattern as a reader writes it.
+    """Change to a pattern that the reader typed.
 
     text    the statistics, and the sizes of split axes after a semicolon: ``n (g k) h w -> n g; g=2``
     params  the axes of gamma, or "none"
     """
     if len(text) > MAX_TEXT:
         message = _(
-            "{text} has {given:,} letters; write up to {most}, as in 'n (g k) h w -> n g; g=2'.",
+            "{text} has {given:,} characters; write at most {most}, as in 'n (g k) h w -> n g; g=2'.",
             text=echo(text), given=len(text), most=MAX_TEXT,
         )  # fmt: skip
         return Reading(scene, message)
@@ -86,7 +86,9 @@ def with_pattern_text(scene: Scene, text: str, params: str) -> Reading:
             name.strip(): int(size) for name, size in (pair.split("=") for pair in given.split(",") if pair.strip())
         }
     except ValueError:
-        message = _("{text} gives no sizes; write them as in 'n (g k) h w -> n g; g=2'.", text=echo(given.strip()))
+        message = _(
+            "{text} is not a list of sizes; write them as in 'n (g k) h w -> n g; g=2'.", text=echo(given.strip())
+        )
         return Reading(scene, message)
     params = params.strip()
     return with_pattern(scene, stats, None if params.lower() in NO_PARAMETERS else params, sizes)
@@ -99,7 +101,7 @@ def pattern_text(norm: Norm) -> str:
 
 
 def with_pattern(scene: Scene, stats: str, params: str | None, sizes: Mapping[str, int] | None = None) -> Reading:
-    """A pattern of the reader's own. It must name as many axes as x has."""
+    """Change to a Norm with these patterns. The statistics pattern must name as many axes as x has."""
     old = scene.layer if isinstance(scene.layer, Norm) else Norm("n -> n", "")
     try:
         names = Pattern.parse(stats).names
@@ -117,7 +119,7 @@ def with_pattern(scene: Scene, stats: str, params: str | None, sizes: Mapping[st
 
 
 def with_value(scene: Scene, index: tuple[int, ...], value: float) -> Reading:
-    """Another value of one element of x, which is selected."""
+    """Change the value of one element of x, and select it."""
     if not scene.editable:
         message = _("only tensors of up to {most} elements can be edited; make the tensor smaller.", most=MOST_EDITABLE)
         return Reading(scene, message)
@@ -135,7 +137,7 @@ def with_value(scene: Scene, index: tuple[int, ...], value: float) -> Reading:
 
 
 def with_tensor(scene: Scene, shape: tuple[int, ...], layout: str) -> Reading:
-    """Another tensor, with the layer refitted to it."""
+    """Change the shape and the layout, and refit the layer."""
     if (shape, layout) == (scene.shape, scene.layout):
         return Reading(scene)
     axes = parse_layout(layout, len(shape))
@@ -144,12 +146,12 @@ def with_tensor(scene: Scene, shape: tuple[int, ...], layout: str) -> Reading:
         layer = _refit(scene, layer, shape, axes) if isinstance(layer, Layer) else _reorder(layer, shape, axes)
     except NormvizError as error:
         problem, layer = str(error), default_layer(DEFAULT_FAMILY, shape, axes)
-    reading = _move(scene, shape, layout, layer)
+    reading = _replace_tensor(scene, shape, layout, layer)
     return Reading(reading.scene, problem or reading.problem)
 
 
 def _refit(scene: Scene, layer: Layer, shape: tuple[int, ...], axes: tuple[str, ...]) -> Layer:
-    """The layer of the same family that fits; if the first axis was not normalized over, it still is not."""
+    """The layer refitted to the shape; if it did not normalize over the first axis, it still does not."""
     fit, trailing = refit(layer, shape, axes), layer.given.get("normalized_shape", scene.shape)
     if len(trailing) < len(scene.shape) and fit.given.get("normalized_shape") == shape and len(shape) > 1:
         return fit.with_(normalized_shape=list(shape[1:]))
@@ -157,11 +159,11 @@ def _refit(scene: Scene, layer: Layer, shape: tuple[int, ...], axes: tuple[str, 
 
 
 def _reorder(norm: Norm, shape: tuple[int, ...], axes: tuple[str, ...]) -> Norm:
-    """The same pattern on the same axes in another order."""
+    """The same pattern with its axes in the order of ``axes``."""
     if set(axes) != set(norm.axes):
         raise NormvizError(
             _(
-                "the pattern {pattern} is not written for {layout}; write one for its axes.",
+                "the pattern {pattern} does not have the axes of {layout}; write one with these axes.",
                 pattern=repr(norm.stats),
                 layout=layout_text(axes),
             )
@@ -172,8 +174,8 @@ def _reorder(norm: Norm, shape: tuple[int, ...], axes: tuple[str, ...]) -> Norm:
     return reordered
 
 
-def _move(scene: Scene, shape: tuple[int, ...], layout: str, layer: Layer | Norm) -> Reading:
-    """The scene on another tensor: the selected element stays where it can, in a window that contains it."""
+def _replace_tensor(scene: Scene, shape: tuple[int, ...], layout: str, layer: Layer | Norm) -> Reading:
+    """Change the tensor; keep the selected element if possible, in a window that contains it."""
     wanted = scene_fields(scene) | {"shape": shape, "layout": layout, "layer": layer, "values": None}
     del wanted["start"]
     if scene.at is not None and layout == scene.layout:
@@ -184,7 +186,7 @@ def _move(scene: Scene, shape: tuple[int, ...], layout: str, layer: Layer | Norm
 
 
 def with_eps(scene: Scene, text: str) -> Reading:
-    """Another eps, as a reader writes it."""
+    """Change eps to the text that the reader typed."""
     try:
         eps = None if text == "None" else float(text)
     except ValueError:
@@ -193,7 +195,7 @@ def with_eps(scene: Scene, text: str) -> Reading:
 
 
 def with_window(scene: Scene, axis: int, first: int) -> Reading:
-    """Another window of the tensor; the selected element moves with it."""
+    """Move the drawn window along one axis; the selected element moves with it."""
     first = max(0, min(first, scene.shape[axis] - scene.grid.extent[axis]))
     start = tuple(first if i == axis else at for i, at in enumerate(scene.grid.start))
     at = scene.at
@@ -204,5 +206,5 @@ def with_window(scene: Scene, axis: int, first: int) -> Reading:
 
 
 def with_selected(scene: Scene, at: tuple[int, ...] | None) -> Reading:
-    """Another selected element, or none."""
+    """Select another element, or none."""
     return with_fields(scene, at=at)

@@ -1,7 +1,7 @@
 """How a tensor of any rank is drawn in two dimensions: as facets of rows and columns, and which window of it is drawn.
 
 (N, D) is one facet, rows N, columns D. (N, L, C) is N facets of L x C. (N, C, H, W) is a grid of facets, rows N, columns
-C, each H x W, wherever those letters are in the layout.
+C, each H x W, whatever the order of those letters in the layout.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ class Grid:
 
     @property
     def partial(self) -> tuple[int, ...]:
-        """The axes of which only a part is drawn."""
+        """The axes that are only partly drawn."""
         return tuple(i for i, (part, size) in enumerate(zip(self.extent, self.shape, strict=True)) if part < size)
 
     def shows(self, index: tuple[int, ...]) -> bool:
-        """Is the element in the window?"""
+        """Whether the element is in the window."""
         return all(i in part for i, part in zip(index, self.window, strict=True))
 
     @cached_property

@@ -50,7 +50,7 @@ def _too_long(query: Mapping[str, str]) -> str | None:
     if size <= LONGEST_QUERY and len(query) <= MOST_NAMES:
         return None
     return _(
-        "this address has {names:,} names and {size:,} letters, and up to {most_names} and {most:,} are read; leave some out.",
+        "this link has {names:,} settings and {size:,} characters; give at most {most_names} settings and {most:,} characters.",
         names=len(query), size=size, most_names=MOST_NAMES, most=LONGEST_QUERY,
     )  # fmt: skip
 

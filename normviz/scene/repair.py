@@ -1,4 +1,4 @@
-"""From wanted fields to a valid scene: the scene itself, or the nearest one and the reason."""
+"""Make a valid scene from fields that may be invalid: the nearest valid scene, and the first error."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Fields = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Reading:
-    """A valid scene, and the first error in what was asked for, if any."""
+    """A valid scene, and the first error in the requested fields, if any."""
 
     scene: Scene
     problem: str | None = None
@@ -36,7 +36,7 @@ def repair(**wanted: Any) -> Reading:
         return Reading(_scene(wanted))
     except NormvizError as error:
         problem = str(error)
-    # The bits of ``number`` choose the repairs: every combination of milder ones is tried before a harsher one.
+    # The bits of ``number`` choose the repairs: all combinations of repairs that change less are tried first.
     for number in range(1, 2 ** len(REPAIRS)):
         try:
             return Reading(_scene(_repaired(wanted, number)), problem)
@@ -46,7 +46,7 @@ def repair(**wanted: Any) -> Reading:
 
 
 def with_fields(scene: Scene, **changed: Any) -> Reading:
-    """The scene with other values of these fields."""
+    """The scene with these fields changed."""
     return repair(**scene_fields(scene) | changed)
 
 
@@ -55,7 +55,7 @@ def scene_fields(scene: Scene) -> dict[str, Any]:
 
 
 def _repaired(wanted: Fields, number: int) -> Fields:
-    """The fields after the repairs that the bits of ``number`` choose, the harshest first."""
+    """The fields after the repairs that the bits of ``number`` choose, the one that changes most first."""
     for place in reversed(range(len(REPAIRS))):
         if number >> place & 1:
             wanted = REPAIRS[place](wanted)
@@ -78,7 +78,7 @@ def _move_window(wanted: Fields) -> Fields:
 
 
 def _refit_layer(wanted: Fields) -> Fields:
-    """Take the layer of the same family that fits the tensor."""
+    """Refit the layer to the tensor."""
     (shape, axes), layer = _tensor(wanted), wanted.get("layer")
     if not isinstance(layer, Layer):
         raise NormvizError("a pattern has no sizes to fit.")
@@ -86,7 +86,7 @@ def _refit_layer(wanted: Fields) -> Fields:
 
 
 def _widen_axis(wanted: Fields) -> Fields:
-    """Give one axis of size 1 the size 2: the first that gives every mean more than one value; if none does, all of them."""
+    """Enlarge one axis of size 1 to 2, the first that gives every mean more than one value; if none does, enlarge all."""
     shape, _axes = _tensor(wanted)
     for axis in (axis for axis, size in enumerate(shape) if size == 1):
         wider = {**wanted, "shape": (*shape[:axis], 2, *shape[axis + 1 :])}

@@ -44,7 +44,7 @@ class Scene:
     at                    the selected element, or None
     start                 where the drawn window begins, for a tensor that is not drawn whole
 
-    Raises NormvizError unless the layer takes the tensor and everything fits.
+    Raises NormvizError unless the layer takes the tensor and the other fields fit it.
     """
 
     shape: tuple[int, ...]
@@ -61,7 +61,7 @@ class Scene:
         if len(self.shape) > MOST_RANK:
             raise NormvizError(
                 _(
-                    "a view shows up to {most} axes, and this x has {rank}; give fewer.",
+                    "a view shows at most {most} axes, and this x has {rank}; give fewer.",
                     most=MOST_RANK,
                     rank=len(self.shape),
                 )
@@ -89,14 +89,14 @@ class Scene:
         if len(self.values) != prod(self.shape) or not self.editable:
             raise NormvizError(
                 _(
-                    "values has {given} numbers and x {size} elements; give one for each element, for a tensor of up to {most}.",
+                    "values has {given} numbers and x has {size} elements; give one number for each element, for an x of at most {most}.",
                     given=len(self.values),
                     size=prod(self.shape),
                     most=MOST_EDITABLE,
                 )
             )
         if not all(abs(number) <= LARGEST_VALUE for number in self.values):
-            raise NormvizError(_("values has a number that is not finite or above {most:g}.", most=LARGEST_VALUE))
+            raise NormvizError(_("values has a number that is not from -{most:g} to {most:g}.", most=LARGEST_VALUE))
         object.__setattr__(self, "values", tuple(map(shortest, self.values)))
 
     def _check_start(self) -> None:
@@ -104,7 +104,7 @@ class Scene:
             last = tuple(size - part for size, part in zip(self.shape, self.grid.extent, strict=True))
             raise NormvizError(
                 _(
-                    "from={start} is not the start of a window of this tensor; it may be from {first} to {last}.",
+                    "from={start} is not the start of a window of this tensor; give one from {first} to {last}.",
                     start=echo(self.start),
                     first=commas((0,) * len(last)),
                     last=commas(last),
@@ -119,22 +119,22 @@ class Scene:
 
     @property
     def editable(self) -> bool:
-        """May single values be changed?"""
+        """Whether single values can be edited."""
         return prod(self.shape) <= MOST_EDITABLE
 
     @property
     def computable(self) -> bool:
-        """Is x small enough to compute with?"""
+        """Whether x is small enough to compute with."""
         return prod(self.shape) <= MOST_VALUES
 
     @cached_property
     def sharing(self) -> Explanation:
-        """The layer on the shape, of any size: patterns and counts."""
+        """The layer on the shape: patterns and counts, for an x of any size."""
         return describe_shape(self.layer, self.shape, self.layout)
 
     @property
     def explanation(self) -> Explanation:
-        """The layer on the values; on the shape alone where x is too large to compute with."""
+        """The layer on the values of x, or on its shape alone if x is too large to compute with."""
         if not self.computable:
             return self.sharing
         return explained(self.sharing, self.data, self.seed, self.values, self.params)
@@ -163,8 +163,8 @@ class Scene:
         return f"?{pairs}" if pairs else "?"
 
 
-FIELD_NAMES = {"from": "start"}  # of the settings that a Python name cannot have
-READABLE = ",()[]=.:'->_"  # characters that a query carries unquoted
+FIELD_NAMES = {"from": "start"}  # fields of Scene for settings whose names are Python keywords
+READABLE = ",()[]=.:'->_"  # characters that are not percent-encoded in a link
 
 
 def default_at(shape: tuple[int, ...], axes: tuple[str, ...], start: tuple[int, ...] = ()) -> tuple[int, ...]:

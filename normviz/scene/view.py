@@ -1,4 +1,4 @@
-"""View: what a page shows. Its scene, the page's own settings, and what of the page is hidden."""
+"""View: what a page shows: a scene, the page's own settings, and which controls and parts are hidden."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class View:
     """What a page shows.
 
     settings  the values of the page's own settings, by name
-    problem   the first error in what was asked for, if any
-    display   what is hidden, and the caption
+    problem   the first error in the requested fields, if any
+    display   the hidden controls and parts, and the caption
     """
 
     scene: Scene
@@ -31,9 +31,9 @@ class View:
         return self.scene.query() | write_settings(settings, self.settings) | self.display.query()
 
     def with_scene(self, reading: Reading) -> View:
-        """The view of another scene."""
+        """The view with another scene."""
         return replace(self, scene=reading.scene, problem=reading.problem)
 
     def with_settings(self, problem: str | None = None, **values: Any) -> View:
-        """The view with other values of the page's settings."""
+        """The view with these settings of the page changed."""
         return replace(self, settings={**self.settings, **values}, problem=problem)

@@ -1,7 +1,7 @@
-"""What a link hides of a page, and the caption that it adds.
+"""What a link hides on a page, and the caption that it adds.
 
-``hide=layer,code`` hides two things, ``hide=controls`` all controls, ``hide=all`` everything but the figure. A hidden control still
-obeys the link.
+``hide=layer,code`` hides two things, ``hide=controls`` all controls, ``hide=all`` everything but the figure. The settings of a
+hidden control still apply.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ VERSION = "1"
 MOST_CAPTION = 300
 ALL, ALL_CONTROLS = "all", "controls"
 
-# The label of everything that can be hidden, by name.
+# The labels of the controls, parts and panels that can be hidden, by name.
 CONTROLS: Mapping[str, str] = {
     **{control.name: control.label for control in SCENE_CONTROLS},
-    "more": N_("More, with all that is in it"),
+    "more": N_("More, with all its controls"),
     "reset": N_("Back to the start"),
     "set": N_("Ready-made sets"),
     **{
@@ -72,13 +72,13 @@ FIGURE = {"panels", "notes", *PANELS} - BESIDE_THE_FIGURE
 
 @dataclass(frozen=True)
 class Display:
-    """The names of what is hidden, and the caption under the figure."""
+    """The names of hidden controls and parts, and the caption under the figure."""
 
     hidden: tuple[str, ...] = ()
     caption: str = ""
 
     def hides(self, name: str) -> bool:
-        """Is it hidden?
+        """Whether the control or part called ``name`` is hidden.
 
         >>> Display(("all",)).hides("code"), Display(("all",)).hides("stats"), Display(("controls",)).hides("layer")
         (True, False, True)
@@ -90,7 +90,7 @@ class Display:
         return ALL in self.hidden and name not in FIGURE
 
     def query(self) -> dict[str, str]:
-        """The part of a link that says so."""
+        """The settings ``hide`` and ``caption`` of a link; defaults are left out."""
         return write_settings(DISPLAY_SETTINGS, {"hide": self.hidden, "caption": self.caption})
 
 
@@ -108,7 +108,7 @@ def _parse_version(text: str) -> str:
     if text.strip() != VERSION:
         raise NormvizError(
             _(
-                "v={value} is an unknown version of links; this app reads v={version}, and shows what it understands of the link.",
+                "v={value} is an unknown version of links; this app reads v={version} and ignores settings that it does not know.",
                 value=echo(text),
                 version=VERSION,
             )
@@ -125,8 +125,8 @@ def _parse_hide(text: str) -> tuple[str, ...]:
     if unknown:
         raise NormvizError(
             ngettext(
-                "hide={names} is not the name of a control or a part; write such as hide=layer,code, hide=controls or hide=all.",
-                "hide={names} are not names of controls or parts; write such as hide=layer,code, hide=controls or hide=all.",
+                "hide={names} is not the name of a control or a part; write, for example, hide=layer,code, hide=controls or hide=all.",
+                "hide={names} are not names of controls or parts; write, for example, hide=layer,code, hide=controls or hide=all.",
                 len(unknown),
                 names=listed(map(echo, unknown[:3]), "and"),
             )
@@ -144,7 +144,7 @@ def _parse_caption(text: str) -> str:
     line = _one_line(text)
     if len(line) > MOST_CAPTION:
         raise NormvizError(
-            _("caption={value} is too long; give up to {most} letters.", value=echo(text), most=MOST_CAPTION)
+            _("caption={value} is too long; give at most {most} characters.", value=echo(text), most=MOST_CAPTION)
         )
     return line
 

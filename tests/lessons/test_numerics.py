@@ -42,7 +42,7 @@ def test_powers_and_eps_as_a_page_prints_them():
     assert all(float(as_code(eps)) == eps for eps in (*EPSILONS, 1.0, 0.25, 3e-4))
 
 
-# Four ways to a variance
+# Four ways to compute a variance
 
 
 def by_hand(method, distance, var, exact, size=1.0):

@@ -196,5 +196,5 @@ def test_a_pattern_may_be_written_with_the_sizes_of_its_split_axes() -> None:
 def test_sizes_that_cannot_be_read_change_nothing(text: str) -> None:
     scene = read({}).scene
     reading = edits.with_pattern_text(scene, text, "c")
-    assert "gives no sizes; write them as in" in str(reading.problem)
+    assert "is not a list of sizes; write them as in" in str(reading.problem)
     assert reading.scene is scene

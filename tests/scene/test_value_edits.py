@@ -42,7 +42,7 @@ def test_64_elements_can_be_edited_and_65_cannot():
 def test_a_value_that_is_too_large_changes_nothing(value):
     before = done(edits.with_value(scene("shape=2,2"), (0, 0), 5))
     reading = edits.with_value(before, (0, 1), value)
-    assert reading.problem == "values has a number that is not finite or above 1e+12."
+    assert reading.problem == "values has a number that is not from -1e+12 to 1e+12."
     assert reading.scene == before
 
 

@@ -25,4 +25,4 @@ def test_a_query_is_read_up_to_a_limit(padding):
     padding |= {"one more": "x"}
     view = read_view(asked | padding, SETTINGS)
     assert view == replace(read_view({}, SETTINGS), problem=view.problem)
-    assert "and up to 64 and 8,192 are read; leave some out." in view.problem
+    assert "give at most 64 settings and 8,192 characters." in view.problem

@@ -1,4 +1,4 @@
-"""A control has one input or several. Most settings have a control of their own."""
+"""Controls and their inputs. Most settings have one control with one input."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from normviz.scene.settings.widgets import Choice, Segments, Slider, Text, Widge
 
 
 class Changeable(Protocol):
-    """A view, as far as controls know it."""
+    """What controls use of a view."""
 
     @property
     def scene(self) -> Scene: ...
@@ -30,14 +30,14 @@ V = TypeVar("V", bound=Changeable)
 
 @dataclass(frozen=True)
 class Input:
-    """One input, as a view shows it.
+    """One input of a page.
 
     key       identifies it among the inputs of a page
-    label     what a reader sees
-    value     what it shows
+    label     its label, as displayed
+    value     its current value
     widget    what kind of input it is
-    edit      the view that a new value makes of a view
-    together  the keys of inputs whose values ``edit`` takes together, as a tuple
+    edit      a function from a view and a new value to the changed view
+    together  the keys of the inputs whose values ``edit`` takes as one tuple
     """
 
     key: str
@@ -51,7 +51,7 @@ class Input:
     together: tuple[str, ...] = ()
 
     def changed(self, view: V, value: Any) -> V:
-        """The view after the reader has entered ``value``; a choice that was deselected changes nothing."""
+        """The view after the reader has entered ``value``; None, for a deselected choice, changes nothing."""
         changed: V = view.with_settings() if value is None else self.edit(view, value)
         return changed
 
@@ -60,9 +60,9 @@ class Input:
 class Control:
     """One or more inputs with a name.
 
-    name    in ``hide=``
-    label   in the list of what can be hidden, as a message
-    inputs  those of a view; none where the control does not apply
+    name    its name in ``hide=``
+    label   its label in the list of controls that can be hidden, as a message
+    inputs  a function from a view to the inputs; empty if the control does not apply
     """
 
     name: str
@@ -79,7 +79,7 @@ def scene_control(setting: Setting, edit: Callable[[Scene, Any], Reading] | None
     def inputs(view: Changeable) -> list[Input]:
         if not setting.applies(view):
             return []
-        value, widget = getattr(view.scene, setting.name), _labeled(setting.widget)
+        value, widget = getattr(view.scene, setting.name), _translated(setting.widget)
         return [Input(setting.name, setting.input_label, value, widget, on_scene(edit or change))]
 
     return Control(setting.hidden_by, setting.label, inputs)
@@ -104,7 +104,7 @@ def page_control(setting: Setting) -> Control:
                 f"set_{setting.name}" if isinstance(setting.widget, Text | Slider) else setting.name,
                 setting.input_label,
                 setting.format(value) if typed else value,
-                _labeled(setting.widget),
+                _translated(setting.widget),
                 edit,
                 setting.width,
                 _(setting.help) if setting.help else None,
@@ -114,7 +114,7 @@ def page_control(setting: Setting) -> Control:
     return Control(setting.hidden_by, setting.label, inputs)
 
 
-def _labeled(widget: Widget | None) -> Widget:
+def _translated(widget: Widget | None) -> Widget:
     """The widget with its labels in the reader's language."""
     assert widget is not None
     if isinstance(widget, Choice | Segments):
@@ -123,7 +123,7 @@ def _labeled(widget: Widget | None) -> Widget:
 
 
 def on_scene(edit: Callable[[Scene, Any], Reading]) -> Callable[[Any, Any], Any]:
-    """An edit of a view from an edit of its scene; a value that cannot be read changes nothing but the message."""
+    """An edit of a view from an edit of its scene; for an invalid value, only the error message changes."""
 
     def change(view: Changeable, value: Any) -> Any:
         try:

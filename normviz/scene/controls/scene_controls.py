@@ -46,12 +46,12 @@ MOST_SEGMENTS = 6
 EDITED = "edited"
 
 
-def _segments(options: dict[Any, str]) -> tuple[Widget, int | None]:
-    """Buttons where they are few; else a list."""
+def _buttons_or_list(options: dict[Any, str]) -> tuple[Widget, int | None]:
+    """Buttons for a few options; a list for more."""
     return (Segments(options), None) if len(options) <= MOST_SEGMENTS else (Choice(options), 140)
 
 
-def _with(options: Sequence[str], value: str) -> list[str]:
+def _including(options: Sequence[str], value: str) -> list[str]:
     return [*options, *([] if value in options else [value])]
 
 
@@ -64,7 +64,7 @@ def _layout_axes(layout: str) -> str:
 
 def _first_layouts(view: Changeable) -> list[Input]:
     layout = view.scene.layout
-    options = Segments({each: _layout_axes(each) for each in _with(FIRST_LAYOUTS, layout)})
+    options = Segments({each: _layout_axes(each) for each in _including(FIRST_LAYOUTS, layout)})
     help_text = _(
         "Values are computed up to {most:,} elements; counts and patterns hold for any size.", most=MOST_VALUES
     )
@@ -73,7 +73,7 @@ def _first_layouts(view: Changeable) -> list[Input]:
 
 def _all_layouts(view: Changeable) -> list[Input]:
     layout = view.scene.layout
-    options = Choice({each: f"({_layout_axes(each)})" for each in _with(LAYOUTS, layout)})
+    options = Choice({each: f"({_layout_axes(each)})" for each in _including(LAYOUTS, layout)})
     return [Input("more_layout", _("Layout"), layout, options, on_scene(edits.with_layout))]
 
 
@@ -85,7 +85,7 @@ def _sizes(view: Changeable) -> list[Input]:
             size,
             Number(
                 -LARGEST_INTEGER, LARGEST_INTEGER
-            ),  # a size that is too small gets a message, not a limit in silence
+            ),  # a size below 1 gets an error message; the widget would clamp it silently
             on_axis(edits.with_size, axis),
             width=76 if size < 1000 else 120,
         )
@@ -94,7 +94,7 @@ def _sizes(view: Changeable) -> list[Input]:
 
 
 def _window(view: Changeable) -> list[Input]:
-    """Which part is drawn of a tensor that is not drawn whole."""
+    """Which part of a large tensor is drawn."""
     scene, drawing = view.scene, view.scene.grid
     inputs = []
     for axis in drawing.partial:
@@ -111,7 +111,7 @@ def _window(view: Changeable) -> list[Input]:
 
 
 def _round_up(number: int, step: int) -> int:
-    """The next multiple of ``step``: the last step of a slider may lead beyond the last window."""
+    """The next multiple of ``step``: the last step of a slider may go beyond the last window."""
     return -(-number // step) * step
 
 
@@ -121,14 +121,14 @@ def _round_up(number: int, step: int) -> int:
 def _family(view: Changeable) -> list[Input]:
     scene = view.scene
     now = scene.layer.kind.family if isinstance(scene.layer, Layer) else PATTERN_FAMILY
-    able = [family for family in LISTED_FAMILIES if family == now or _takes(family, scene)]
-    families = _with(_with(able, now) if now != PATTERN_FAMILY else able, PATTERN_FAMILY)
-    widget = Choice({family: _family_label(family, scene) for family in families}, relabeled=True)
+    possible = [family for family in LISTED_FAMILIES if family == now or _takes(family, scene)]
+    families = _including(_including(possible, now) if now != PATTERN_FAMILY else possible, PATTERN_FAMILY)
+    widget = Choice({family: _family_label(family, scene) for family in families}, dynamic_labels=True)
     return [Input("family", _("Layer"), now, widget, on_scene(_with_family), width=168)]
 
 
 def _with_family(scene: Scene, chosen: str) -> Reading:
-    """``chosen`` may be a name of another rank, which the browser still shows: BatchNorm2d for what is BatchNorm1d now."""
+    """``chosen`` may be the layer's name for another rank, which the browser still shows: BatchNorm2d after a change to (N, D)."""
     family = KINDS[chosen].family if chosen in KINDS else chosen
     same = isinstance(scene.layer, Layer) and scene.layer.kind.family == family
     return Reading(scene) if same else edits.with_family(scene, family)
@@ -163,16 +163,16 @@ def _arguments(view: Changeable) -> list[Input]:
 
 
 def _argument(name: str, options: dict[Any, str], value: Any) -> Input:
-    widget, width = _segments(options)
+    widget, width = _buttons_or_list(options)
     edit = on_scene(lambda scene, chosen: edits.with_arguments(scene, **{name: chosen}))
     return Input(name, name, value, widget, edit, width)
 
 
 def _normalized_shape(scene: Scene, chosen: Sequence[int]) -> Input:
-    """By its depth: how many of the last axes are normalized over."""
+    """The number of last axes that the layer normalizes over."""
     rank = len(scene.shape)
     depths = [depth for depth in range(rank, 0, -1) if depth < rank or rank <= 2 or depth == len(chosen)]
-    widget, width = _segments(
+    widget, width = _buttons_or_list(
         {depth: ", ".join(axis.upper() for axis in scene.axes[rank - depth :]) for depth in depths}
     )
     edit = on_scene(lambda scene, depth: edits.with_arguments(scene, normalized_shape=list(scene.shape[-depth:])))
@@ -217,7 +217,7 @@ def _eps(view: Changeable) -> list[Input]:
     if not isinstance(layer, Layer):
         return []
     value, may_be_none = repr(layer.given["eps"]), layer.kind.eps_may_be_none
-    options = _with(["None", *EPS_CHOICES] if may_be_none else EPS_CHOICES, value)
+    options = _including(["None", *EPS_CHOICES] if may_be_none else EPS_CHOICES, value)
     help_text = _("Added to the variance inside the square root. None: the machine epsilon.") if may_be_none else None
     widget = Choice({option: option for option in options}, accept_new=True)
     return [Input("eps", "eps", value, widget, on_scene(edits.with_eps), help=help_text)]

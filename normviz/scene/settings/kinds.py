@@ -67,7 +67,7 @@ def number_or_none(name: str, low: float, high: float, default: float, **rest: A
 
 
 def power_of_ten(name: str, low: int, high: int, default: int, **rest: Any) -> Setting:
-    """A power of ten, kept as its exponent: ``distance=1e6`` is 6."""
+    """A power of ten; the value is its exponent: ``distance=1e6`` is 6."""
     plain = number(name, 10.0**low, 10.0**high, 10.0**default)
 
     def parse(text: str) -> int:
@@ -142,11 +142,11 @@ def _short(number: float) -> str:
 def _float(text: str) -> float:
     if len(text) > LONGEST_NUMBER:
         raise ValueError
-    return float(text.replace("\u2212", "-"))  # the minus sign of a typeset text
+    return float(text.replace("\u2212", "-"))  # a typographic minus sign
 
 
 def format_number(number: float) -> str:
-    """The number as a link has it: in nine digits where they are enough."""
+    """The number as text for a link: nine digits if they are enough, else all."""
     short = f"{number:.9g}"
     return short if float(short) == number else repr(number)
 
@@ -161,7 +161,12 @@ def text(name: str, most: int, **rest: Any) -> Setting:
     def parse(given: str) -> str:
         if len(given) > most:
             raise NormvizError(
-                _("{name}={value} is too long; give up to {most} letters.", name=name, value=echo(given), most=most)
+                _(
+                    "{name}={value} is too long; give at most {most} characters.",
+                    name=name,
+                    value=echo(given),
+                    most=most,
+                )
             )
         return given
 

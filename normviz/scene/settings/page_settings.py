@@ -1,4 +1,4 @@
-"""The settings of single pages, beside those of the scene. The first of a page with experiments chooses the experiment."""
+"""The settings of each page, in addition to those of the scene. On pages with experiments, the first setting chooses one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _experiment(options: Mapping[str, str], about: str, example: str) -> Setting
 
 
 def _in(*experiments: str) -> Callable[[Any], bool]:
-    """Settings of these experiments only."""
+    """``applies`` of a setting that only these experiments have."""
     return lambda view: view.settings["show"] in experiments
 
 
@@ -44,7 +44,7 @@ TRAIN_AND_EVAL = (
         N_("stream, modes, batches, sequences or devices"), "devices",
     ),
     integer("batch_size", 2, BATCH_SIZES[-1], 8, label=N_("batch size"), about=N_("the examples in a batch"), example="16", applies=_in("stream")),
-    number_or_none("momentum", 0, 1, 0.1, label=N_("momentum"), about=N_("the momentum of the running statistics; none for their plain mean"), example="none", applies=_in("stream")),
+    number_or_none("momentum", 0, 1, 0.1, label=N_("momentum"), about=N_("the momentum of the running statistics; none for a cumulative average"), example="none", applies=_in("stream")),
     number("drift", -LARGEST_DRIFT, LARGEST_DRIFT, 0.0, label=N_("mean drifts by"), about=N_("how far the mean moves in each step"), example="0.5", applies=_in("stream")),
     integer("steps", STEPS[0], STEPS[-1], 60, label=N_("steps"), about=N_("the number of batches"), example="100", applies=_in("stream")),
     integer("count", 2, 256, 32, label=N_("sequences"), about=N_("the number of sequences"), example="64", applies=_in("sequences")),
@@ -54,7 +54,7 @@ TRAIN_AND_EVAL = (
 GRADIENTS = (
     _experiment(
         {
-            "column": N_("Move one input"),
+            "column": N_("Change one input"),
             "matrix": N_("The whole Jacobian"),
             "parameters": N_("gamma and beta"),
             "backward": N_("Backward pass"),
@@ -63,15 +63,15 @@ GRADIENTS = (
     ),
     choice(
         "input",
-        {"x": N_("the tensor's own values"), "outlier": N_("one outlier in each group"), "signs": N_("−1 and 1 in turn")},
-        segments=False, width=220, label=N_("Values of x"), help=N_("On the last two, derivatives vanish inside the group."),
-        about=N_("x: its own values, or outlier or signs, on which derivatives vanish"), example="signs",
+        {"x": N_("the tensor's own values"), "outlier": N_("one outlier in each group"), "signs": N_("alternating −1 and 1")},
+        segments=False, width=220, label=N_("Values of x"), help=N_("With the last two, some derivatives within a group are 0."),
+        about=N_("the values of x: x (its own), outlier or signs, for which some derivatives are 0"), example="signs",
     ),
 )  # fmt: skip
 NUMERICS = (
     _experiment(
         {
-            "variance": N_("Four ways to a variance"),
+            "variance": N_("Four ways to compute a variance"),
             "eps": N_("How small may eps be?"),
             "constant": N_("A constant x"),
             "single": N_("Groups of one"),

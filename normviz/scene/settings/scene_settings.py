@@ -19,7 +19,7 @@ from normviz.scene.settings.widgets import Choice, Number
 MOST_EDITABLE = 64  # elements whose values a link can hold
 LARGEST_SEED = 2**31
 LONGEST_LIST = 2000  # characters
-LARGEST_INTEGER = 2**53 - 1  # the largest that a browser holds exactly
+LARGEST_INTEGER = 2**53 - 1  # the largest integer that JavaScript represents exactly
 
 DATA_LABELS = {
     "normal": N_("normal (seeded)"),
@@ -48,7 +48,7 @@ def _format_values(values: tuple[float, ...]) -> str:
     return ",".join(f"{number:.9g}".replace("e+", "e") for number in values)  # in a URL, "+" is a space
 
 
-def _numbers(name: str, text: str, most: int, convert: Callable[[str], Any], example: str) -> tuple[Any, ...]:
+def _parse_numbers(name: str, text: str, most: int, convert: Callable[[str], Any], example: str) -> tuple[Any, ...]:
     words = text.replace("(", "").replace(")", "").strip(" ,").split(",")
     try:
         if len(text) > LONGEST_LIST or len(words) > most:
@@ -66,7 +66,7 @@ def _numbers(name: str, text: str, most: int, convert: Callable[[str], Any], exa
 
 
 def _parse_shape(text: str) -> tuple[int, ...]:
-    sizes = _numbers("shape", text, MAX_RANK, int, SHAPE_EXAMPLE)
+    sizes = _parse_numbers("shape", text, MAX_RANK, int, SHAPE_EXAMPLE)
     if not all(1 <= size <= LARGEST_SIZE for size in sizes):
         raise NormvizError(
             _(
@@ -83,12 +83,12 @@ def _parse_layout(text: str) -> str:
 
 
 def _parse_at(text: str) -> tuple[int, ...] | None:
-    return None if text.strip().lower() == "none" else _numbers("at", text, MAX_RANK, int, AT_EXAMPLE)
+    return None if text.strip().lower() == "none" else _parse_numbers("at", text, MAX_RANK, int, AT_EXAMPLE)
 
 
 def parse_seed(text: str) -> int:
     """The seed. Raises NormvizError unless it is a whole number from 0 to 2^31 - 1."""
-    (seed,) = _numbers("seed", text, 1, int, "0")
+    (seed,) = _parse_numbers("seed", text, 1, int, "0")
     if not 0 <= seed < LARGEST_SEED:
         raise NormvizError(
             _("seed={value} must be a whole number from 0 to {most}.", value=echo(text), most=LARGEST_SEED - 1)
@@ -124,18 +124,18 @@ SCENE_SETTINGS: Mapping[str, Setting] = {
     setting.name: setting
     for setting in (
         Setting("shape", None, _parse_shape, commas, about=N_("the sizes of x"), example=SHAPE_EXAMPLE),
-        Setting("layout", None, _parse_layout, about=N_("the axis letters of x, where they are not the layer's own"), example="NHWC"),
+        Setting("layout", None, _parse_layout, about=N_("the axis letters of x, if they differ from the layer's default"), example="NHWC"),
         Setting("layer", None, Layer.parse, compact, about=N_("a torch.nn layer, with .eval() in eval mode; or a pattern, such as Norm('n c h w -> n h w','c')"), example="GroupNorm(2,4)"),
         DATA_SETTING,
         SEED,
         Setting(
-            "values", None, lambda text: _numbers("values", text, MOST_EDITABLE, float, "1,2,3.5"), _format_values,
+            "values", None, lambda text: _parse_numbers("values", text, MOST_EDITABLE, float, "1,2,3.5"), _format_values,
             about=N_("the values of x itself, for up to 64 elements"), example="1,2,3,4",
         ),
         PARAMS,
         Setting("at", (), _parse_at, _format_at, about=N_("the selected element, or none"), example=AT_EXAMPLE),
         Setting(
-            "from", (), lambda text: _numbers("from", text, MAX_RANK, int, "0,8,0,0"), commas,
+            "from", (), lambda text: _parse_numbers("from", text, MAX_RANK, int, "0,8,0,0"), commas,
             about=N_("the start of the part of a large tensor that is drawn"), example="0,8,0,0",
         ),
     )

@@ -28,16 +28,16 @@ class Setting:
     """One setting.
 
     name            in the link, and as an option of the command line
-    default         its value where the link does not have it
+    default         its value if the link does not have it
     parse, format   from text to value, and back; ``parse`` raises NormvizError
-    repair          from a text that ``parse`` refuses to the nearest legal value; without it, the default
+    repair          from a text that ``parse`` refuses to the nearest valid value; without it, the default is used
     label           of its control, as a message
-    about, example  what it sets, as a message, and a value as in a link: for the documentation and the command line
-    widget          how it is changed; None where it has no control of its own
+    about, example  a description, as a message, and an example value: for the documentation and the command line
+    widget          the widget of its control; None if it has no control of its own
     width, help     of the control: in pixels, and as a message
-    limits          the smallest and the largest value, as its label has them; ``or_none``: the value may also be none
+    limits          the smallest and the largest value, as shown in the label; ``or_none``: the value may also be none
     hide            the control's name in ``hide=``; without it, the setting's name
-    applies         does a view have the control?
+    applies         whether a view has the control
     """
 
     name: str
@@ -70,7 +70,7 @@ class Setting:
         return _(pattern, label=_(self.label), low=self.limits[0], high=self.limits[1])
 
     def nearest(self, text: str) -> Any:
-        """The nearest legal value to a text that ``parse`` refuses."""
+        """The nearest valid value to a text that ``parse`` refuses."""
         try:
             return self.repair(text) if self.repair else self.default
         except NormvizError:
@@ -80,7 +80,7 @@ class Setting:
 def parse_settings(
     settings: Sequence[Setting], query: Mapping[str, str]
 ) -> tuple[dict[str, Any], list[str], list[str]]:
-    """The values that can be read, the names of those that cannot, and a message about each of these."""
+    """The values of the valid settings, the names of the invalid ones, and an error message for each of these."""
     values: dict[str, Any] = {}
     wrong: list[str] = []
     problems: list[str] = []

@@ -1,4 +1,4 @@
-"""Widgets: the kinds of inputs by which a reader changes a setting, as data."""
+"""Widgets: the kinds of inputs with which a reader changes a setting, as data."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Text:
 class Choice:
     """A drop-down list: the label of each option.
 
-    accept_new      may the reader type an option of their own?
-    relabeled      do the labels depend on the view?
+    accept_new      whether the reader may type another option
+    dynamic_labels      whether the labels depend on the view
     """
 
     options: Mapping[Any, str]
     accept_new: bool = False
-    relabeled: bool = False
+    dynamic_labels: bool = False
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Segments:
 
 @dataclass(frozen=True)
 class Several:
-    """A list of which up to ``most`` options are chosen; the reader may type others."""
+    """A list from which a reader chooses up to ``most`` options; the reader may also type others."""
 
     options: Sequence[str]
     most: int

@@ -20,7 +20,7 @@ def draw(shown: Input, only_changes: bool = False) -> None:
         value = tuple(map(widget_value, keys)) if keys else widget_value(shown.key)
         change_view(shown.changed, value, only_changes=only_changes)
 
-    if isinstance(shown.widget, Choice) and shown.widget.relabeled:
+    if isinstance(shown.widget, Choice) and shown.widget.dynamic_labels:
         sync_labels(shown.key, list(shown.widget.options.values()), shown.value)
     options = {"key": sync_widget(shown.key, shown.value), "on_change": apply, "help": shown.help}
     DRAWN[type(shown.widget)](shown, options if shown.width is None else options | {"width": shown.width})
