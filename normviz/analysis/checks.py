@@ -62,7 +62,7 @@ def read_number(name: str, value: Any, low: float, high: float) -> float:
 
 
 def read_numbers(name: str, values: Any, most: int, largest: float = LARGEST_VALUE) -> Array:
-    """A float64 copy of ``values``. Raises NormvizError unless they are 1 to ``most`` numbers of at most ``largest``."""
+    """A float64 copy of ``values``. Raises NormvizError unless they are 1 to ``most`` numbers from -``largest`` to ``largest``."""
     try:
         values = values.detach().cpu().double().numpy() if isinstance(values, Tensor) else values
         array = np.array(values, dtype=np.float64)

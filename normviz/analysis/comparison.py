@@ -33,7 +33,7 @@ LABELS = {  # each completes "the output stays the same when you ..."
     "scale_slice": N_("scale one slice"),
     "scale_example": N_("scale one example"),
     "scale_position": N_("scale one position"),
-    "shuffle": N_("shuffle the examples (outputs move along)"),
+    "shuffle": N_("shuffle the examples (the outputs are shuffled in the same order)"),
     "others": N_("change the other examples"),
 }
 COLUMNS = {  # the keys of a row and their labels, in the order in which they are displayed
@@ -71,7 +71,7 @@ class Comparison:
     def rows(self) -> tuple[dict[str, Cell], ...]:
         """One row for each layer; the keys are those of ``COLUMNS`` that apply to x, the same in every row.
 
-        None means that there is none, or that the question does not apply; True and False are answers. The keys of
+        None means that the layer has no such value or that the question does not apply. The keys of
         ``LABELS`` say under which changes of x the output stays the same.
 
         >>> first, second = compare(["LayerNorm(3)", "BatchNorm1d(3)"], (2, 3), "ND").rows()
@@ -94,13 +94,13 @@ def compare(layers: Sequence[str | Layer | Norm], shape: Any, layout: str) -> Co
     >>> [e.counts.statistics for e in compare(["LayerNorm(3)", "BatchNorm1d(3)"], (2, 3), "ND").explanations]
     [2, 3]
     """
-    problem = _wrong_number(layers)
+    problem = _number_problem(layers)
     if problem:
         raise NormvizError(problem)
     return Comparison(tuple(_describe(layer, shape, layout) for layer in layers))
 
 
-def _wrong_number(layers: Sequence[object]) -> str:
+def _number_problem(layers: Sequence[object]) -> str:
     limits = {"fewest": FEWEST, "most": MOST, "number": len(layers)}
     if isinstance(layers, str):
         text = echo(layers)
@@ -115,7 +115,7 @@ def _wrong_number(layers: Sequence[object]) -> str:
     if len(layers) > MOST:
         extra = len(layers) - MOST
         return _(
-            "a comparison takes {fewest} to {most} layers and got {number}; leave out {extra}.", extra=extra, **limits
+            "a comparison takes {fewest} to {most} layers and got {number}; remove {extra}.", extra=extra, **limits
         )
     return ""
 
@@ -158,7 +158,7 @@ def _shape(sizes: tuple[int, ...] | None) -> str | None:
 
 
 def sentence(comparison: Comparison, at: Sequence[int]) -> str:
-    """With how many other elements x[at] shares its mean under each layer; numbers are in ``**``, code is in backquotes.
+    """The number of other elements with which x[at] shares its mean, for each layer; numbers are in ``**``, code is in backquotes.
 
     Raises NormvizError where ``at`` is not an element of x.
 

@@ -101,7 +101,7 @@ class Explanation:
 
     @cached_property
     def param_ids(self) -> sharing.Ids | None:
-        """The same for gamma and beta; None if there is no gamma."""
+        """int64, x's shape: elements with the same id share a gamma and a beta; None if there is no gamma."""
         tables = sharing.param_tables(self.norm, self.shape)
         return None if tables is None else sharing.ids(tables)
 
@@ -149,9 +149,9 @@ class Explanation:
             return None
         return largest_difference(self.trace.output, run_module(self.torch_layer, self.x, self.layer_values()))
 
-    @property  # not cached: explanations are shared, and each reader has a language
+    @property  # not cached: readers with different languages share an explanation
     def notes(self) -> tuple[str, ...]:
-        """Warnings about legal but unusual arguments, one sentence each."""
+        """Warnings about valid but unusual arguments, one sentence each."""
         return (*_eps_notes(self.norm), *_channel_notes(self.layer, self.axes, self.shape))
 
 
@@ -234,7 +234,7 @@ def _channel_notes(layer: Layer | None, axes: tuple[str, ...], shape: tuple[int,
     if letter == "C" or (letter != "N" and "c" not in axes):
         return ()
     note = _(
-        "{layer} takes axis {channel} of x as the channel axis whatever it is called; in {layout} that is {letter} (size {size}).",
+        "{layer} always uses axis {channel} of x as the channel axis; in {layout} that is {letter} (size {size}).",
         layer=layer.name,
         channel=channel,
         layout=layout,

@@ -31,7 +31,7 @@ COMPUTES_IN = {
 
 
 def use_one_thread() -> None:
-    """Let torch use one thread in this process: on small tensors, threads wait for each other longer than they work."""
+    """Let torch use one thread in this process: on small tensors, synchronizing threads takes longer than the computation."""
     torch.set_num_threads(1)
 
 
@@ -72,7 +72,7 @@ class Values:
 
     @property
     def state(self) -> dict[str, Tensor]:
-        """The same by torch's names: ``weight``, ``bias``, ``running_mean``, ``running_var``."""
+        """``tensors`` by torch's names: ``weight``, ``bias``, ``running_mean``, ``running_var``."""
         return {ATTRIBUTES[name]: value for name, value in self.tensors.items()}
 
 
@@ -157,7 +157,7 @@ def check_types(layer: Layer, x: Tensor, values: Values) -> None:
 
 
 def _must_match(layer: Layer, name: str) -> bool:
-    """Must this tensor have x's dtype? RMSNorm converts its gamma, InstanceNorm its running statistics."""
+    """Whether this tensor must have x's dtype. RMSNorm converts its gamma, InstanceNorm its running statistics."""
     return layer.kind.center and not (layer.kind.per_instance and name.startswith("running"))
 
 
@@ -211,7 +211,7 @@ def _statistics(norm: Norm, x: Tensor, values: Values) -> tuple[Tensor, Tensor, 
 def running_statistics(values: Values) -> tuple[Tensor, Tensor]:
     """running_mean and running_var. Raises NormvizError where there are none."""
     if values.running_mean is None or values.running_var is None:
-        raise NormvizError(_("running statistics come with a torch module; give the module itself, in eval mode."))
+        raise NormvizError(_("running statistics are stored in a torch module; give the module itself, in eval mode."))
     return values.running_mean, values.running_var
 
 
@@ -244,7 +244,7 @@ class _Recipe:
     split   its shape with one axis for each name
     order   the permutation to the order of the pattern's names
     kept    the shape with size 1 for every other name
-    full    the same, but whole axes of x of which only a part is named
+    full    ``kept``, with the full size for the other parts of a split axis
     joined  the shape with one axis for each axis of x
     """
 
@@ -271,8 +271,8 @@ def _recipe(norm: Norm, shape: tuple[int, ...], axes: tuple[str, ...]) -> _Recip
 @torch.no_grad()
 def run_module(layer: Layer, x: Tensor, values: Values) -> Tensor:
     """The output of torch's own layer with ``values``."""
-    held = next((value.dtype for value in (values.gamma, values.running_mean) if value is not None), x.dtype)
-    module = layer.module(held).to(x.device)
+    dtype = next((value.dtype for value in (values.gamma, values.running_mean) if value is not None), x.dtype)
+    module = layer.module(dtype).to(x.device)
     for name, value in values.state.items():
         if getattr(module, name, None) is not None:
             getattr(module, name).copy_(value)

@@ -30,10 +30,10 @@ from normviz.layers.torch_errors import check
 LONGEST = 4
 MOST_ELEMENTS = 2**13  # rank 12 and one split axis, all cut to 2
 TRIALS = 8
-FACTOR = 4.0  # of the changes that scale
-REACH = 30.0  # the ratio of added numbers to x: large enough to change signs
-SPACING = 1000.0  # between two values of x: large enough that eps is small compared with every variance
-NOT_SMALL = 1e-3  # the largest change of an output that is attributed to eps
+SCALE_FACTOR = 4.0
+NOISE_RATIO = 30.0  # of added numbers to x: large enough to change signs
+SPACING = 1000.0  # between two values of x, so that eps is small compared with every variance
+LARGEST_EPS_EFFECT = 1e-3  # the largest change of a normalized value that is attributed to eps
 
 Axes = tuple[int, ...]
 Map = Callable[[Tensor], Tensor]
@@ -44,7 +44,7 @@ class Invariance:
     """One change of x, and whether the output stays the same.
 
     key         such as "add_channel", "scale_example", "shuffle" or "others"
-    holds       is ``difference`` at most ``tolerance``?
+    holds       whether ``difference`` is at most ``tolerance``
     difference  the largest change of an output that was measured
     tolerance   the largest difference that rounding, and for scaling also eps, can explain
     """
@@ -68,11 +68,11 @@ def invariances(e: Explanation) -> tuple[Invariance, ...]:
     ['add', 'add_example', 'scale', 'scale_example', 'shuffle', 'others']
     """
     norm, shape = reduced_copy(e)
-    return _measured(norm, shape, e.axes, _torch_layer(e, norm, shape))
+    return _measure(norm, shape, e.axes, _torch_layer(e, norm, shape))
 
 
 def depends_on_batch(e: Explanation) -> bool | None:
-    """Does the output of an example depend on the other examples? None if x has no axis n.
+    """Whether the output of an example depends on the other examples; None if x has no axis n.
 
     >>> from normviz import explain
     >>> depends_on_batch(explain("BatchNorm1d(3)", (2, 3))), depends_on_batch(explain("BatchNorm1d(3).eval()", (2, 3)))
@@ -82,10 +82,10 @@ def depends_on_batch(e: Explanation) -> bool | None:
 
 
 def train_equals_eval(e: Explanation) -> bool:
-    """Is the output for the same x the same in ``train()`` and in ``eval()``, after some batches of training?
+    """Whether the same x has the same output in ``train()`` and in ``eval()``, after some batches of training.
 
     Measured on torch's own module. True for a ``Norm`` and for layers that torch does not have, which have no modes. False if
-    torch refuses to train on such an x.
+    torch refuses such an x in train mode.
 
     >>> from normviz import explain
     >>> train_equals_eval(explain("BatchNorm1d(3).eval()", (2, 3))), train_equals_eval(explain("LayerNorm(3)", (2, 3)))
@@ -93,7 +93,7 @@ def train_equals_eval(e: Explanation) -> bool:
     """
     norm, shape = reduced_copy(e)
     layer = _torch_layer(e, norm, shape)
-    return layer is None or _modes_agree(layer, shape)
+    return layer is None or _train_equals_eval(layer, shape)
 
 
 def _batch(e: Explanation) -> int | None:
@@ -139,7 +139,7 @@ def _torch_layer(e: Explanation, norm: Norm, shape: tuple[int, ...]) -> Layer | 
 
 @dataclass(frozen=True)
 class _Change:
-    """One change of x. The output is the same if ``after`` of the new output equals ``before`` of the old one."""
+    """One change of x. The layer is invariant to it if ``after(new_output)`` equals ``before(old_output)``."""
 
     key: str
     apply: Callable[[Tensor, Generator], Tensor]
@@ -150,7 +150,7 @@ class _Change:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """On tensors this small, waiting for a second thread takes up to 100 times longer than the work."""
+    """On tensors this small, waiting for a second thread takes up to 100 times longer than the computation."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -161,13 +161,13 @@ def _one_thread() -> Iterator[None]:
 
 @lru_cache(maxsize=512)
 @_one_thread()
-def _measured(norm: Norm, shape: tuple[int, ...], axes: tuple[str, ...], layer: Layer | None) -> tuple[Invariance, ...]:
+def _measure(norm: Norm, shape: tuple[int, ...], axes: tuple[str, ...], layer: Layer | None) -> tuple[Invariance, ...]:
     changes = _changes(shape, axes)
     measured: dict[str, list[tuple[float, float]]] = {change.key: [] for change in changes}
     m = counts(norm, shape).elements_per_statistic
     for trial in range(TRIALS):
         generator = torch.Generator().manual_seed(trial)
-        x, values = _numbers(norm, shape, generator)
+        x, values = _random_values(norm, shape, generator)
         old, steps = _run(norm, layer, x, values), trace(norm, x, values)
         for change in changes:
             changed = change.apply(x, generator)
@@ -221,7 +221,7 @@ def _batch_changes(n: int) -> list[_Change]:
 def _noise(x: Tensor, over: Axes, generator: Generator) -> Tensor:
     """Random numbers of both signs, one for each index of the axes ``over``."""
     shape = [size if axis in over else 1 for axis, size in enumerate(x.shape)]
-    return REACH * SPACING * x.numel() * torch.randn(shape, generator=generator, dtype=x.dtype)
+    return NOISE_RATIO * SPACING * x.numel() * torch.randn(shape, generator=generator, dtype=x.dtype)
 
 
 def _add(x: Tensor, generator: Generator, over: Axes) -> Tensor:
@@ -229,9 +229,9 @@ def _add(x: Tensor, generator: Generator, over: Axes) -> Tensor:
 
 
 def _scale(x: Tensor, generator: Generator, over: Axes) -> Tensor:
-    """x with the first index of the axes ``over`` multiplied by FACTOR; all of x without axes."""
+    """x with the first index of the axes ``over`` multiplied by SCALE_FACTOR; all of x without axes."""
     scaled = x.clone()
-    scaled[tuple(0 if axis in over else slice(None) for axis in range(x.ndim))] *= FACTOR
+    scaled[tuple(0 if axis in over else slice(None) for axis in range(x.ndim))] *= SCALE_FACTOR
     return scaled
 
 
@@ -241,7 +241,7 @@ def _change_others(x: Tensor, generator: Generator, n: int) -> Tensor:
     return changed
 
 
-def _numbers(norm: Norm, shape: tuple[int, ...], generator: Generator) -> tuple[Tensor, Values]:
+def _random_values(norm: Norm, shape: tuple[int, ...], generator: Generator) -> tuple[Tensor, Values]:
     """x with positive values a SPACING apart, and random gamma, beta and running statistics."""
 
     def random(size: tuple[int, ...]) -> Tensor:
@@ -260,19 +260,26 @@ def _numbers(norm: Norm, shape: tuple[int, ...], generator: Generator) -> tuple[
 
 
 def _tolerance(steps: Trace, m: int, M: float, values: Values, scales: bool) -> float:
-    """How far an output may move under a change that leaves it as it is; m elements in a group, none of them above M.
+    """The largest change of an output that rounding, and for scaling also eps, can explain.
 
-    Scaling: a group of variance v, times s^2 with s >= 1, has |normalized| grown by sqrt((v + eps) / (v + eps / s^2)), which
-    is at most 1 + s^2 |eps| / (2 (v + eps)). Rounding: with the unit u of float64, a mean of m numbers up to M is off by
-    at most m u M, and so normalized, the output of a division by sqrt(v + eps), by some (m + 4) u M / sqrt(v + eps); this
-    moves the variance too, which up to sqrt(m) normalized deviations feel. gamma passes both on. v is the smallest variance
-    of x: a change under which the output stays makes none smaller.
+    m   the number of elements in a group
+    M   the largest absolute value of x, before and after the change
+
+    Scaling by s >= 1: a group of variance v becomes one of variance s^2 v. Its normalized values grow by the factor
+    sqrt((v + eps) / (v + eps / s^2)), which is at most 1 + s^2 |eps| / (2 (v + eps)).
+
+    Rounding: with the unit u of float64, the error of a mean of m numbers up to M is at most m u M. The error of a normalized
+    value is about (m + 4) u M / sqrt(v + eps). The error of the variance adds a factor of at most sqrt(m), the largest
+    normalized value.
+
+    gamma multiplies both. v is the smallest variance of x: a change to which the layer is invariant makes no variance smaller.
     """
+
     unit, gamma = torch.finfo(steps.output.dtype).eps, 1.0 if values.gamma is None else float(values.gamma.max())
     spread = float(steps.var.min()) + steps.eps
     if spread <= 0:  # one value and no eps, or a negative eps: NaN on both sides
         return 0.0
-    by_eps = min(FACTOR**2 * abs(steps.eps) / (2 * spread), NOT_SMALL) if scales else 0.0
+    by_eps = min(SCALE_FACTOR**2 * abs(steps.eps) / (2 * spread), LARGEST_EPS_EFFECT) if scales else 0.0
     by_rounding = m**0.5 * (m + 4) * unit * M / spread**0.5
     moved = by_eps * float(steps.normalized.abs().max()) + by_rounding
     return gamma * moved + 4 * unit * float(steps.output.abs().max())
@@ -281,8 +288,8 @@ def _tolerance(steps: Trace, m: int, M: float, values: Values, scales: bool) -> 
 @lru_cache(maxsize=512)
 @_one_thread()
 @torch.no_grad()
-def _modes_agree(layer: Layer, shape: tuple[int, ...]) -> bool:
-    """Train and eval on the same x, in torch's module, fresh but for three batches of training."""
+def _train_equals_eval(layer: Layer, shape: tuple[int, ...]) -> bool:
+    """Whether train and eval mode give the same output, in a new torch module after three training batches."""
     try:
         check(layer.with_(training=True), shape)
     except NormvizError:
@@ -292,5 +299,5 @@ def _modes_agree(layer: Layer, shape: tuple[int, ...]) -> bool:
     *batches, x = torch.randn(4, *shape, generator=generator, dtype=torch.float64)
     for batch in batches:
         module(batch)
-    evaluated = module.eval()(x)  # first, because train() moves the running statistics
+    evaluated = module.eval()(x)  # first, because train mode changes the running statistics
     return largest_difference(evaluated, module.train()(x)) == 0.0

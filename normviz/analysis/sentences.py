@@ -8,7 +8,7 @@ from normviz.analysis.explanation import Explanation
 from normviz.layers.errors import listed
 from normviz.layers.messages import N_, _, ngettext
 
-AXIS_NOUNS = {  # one index of the axis, and several: "one per channel", "shared by all channels"
+AXIS_NOUNS = {  # singular and plural: "one per channel", "shared by all channels"
     "n": (N_("example"), N_("examples")),
     "b": (N_("example"), N_("examples")),
     "c": (N_("channel"), N_("channels")),
@@ -23,7 +23,7 @@ DEPTH = (N_("slice"), N_("slices"))  # D beside H and W
 
 
 def axis_nouns(axis: str, axes: tuple[str, ...]) -> tuple[str, str]:
-    """What one index of an axis is called, and several.
+    """The singular and the plural noun for the indices of an axis.
 
     >>> axis_nouns("d", ("n", "c", "d", "h", "w")), axis_nouns("d", ("n", "d"))
     (('slice', 'slices'), ('feature', 'features'))
@@ -91,7 +91,7 @@ def _parameters(e: Explanation) -> str:
 
 
 def _place(e: Explanation) -> str:
-    """What there is one gamma for, and which elements use it."""
+    """What each gamma belongs to, such as one channel, and which elements use it."""
     named = e.norm.gamma_axes
     names = set(e.norm.pattern_names(named))
     used = _elements_per_parameter(e)
@@ -121,7 +121,7 @@ def _shared(e: Explanation, names: list[str]) -> str:
     if len(names) > 1:
         return _("shared by all {axes}", axes=listed([axis_nouns(name, e.axes)[1] for name in names], "and"))
     size, (one, many) = e.norm.axis_sizes(e.shape)[names[0]], axis_nouns(names[0], e.axes)
-    return ngettext("used by the one {one}", "shared by all **{n:,}** {many}", size, one=one, many=many)
+    return ngettext("used by the only {one}", "shared by all **{n:,}** {many}", size, one=one, many=many)
 
 
 def _elements(number: int) -> str:

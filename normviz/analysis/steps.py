@@ -1,4 +1,4 @@
-"""The forward pass as steps: the values of each step, its formula, and its part of the whole formula.
+"""The forward pass as steps, each with its values, its formula, and its part of the whole formula.
 
 A layer has only the steps that it needs: RMSNorm subtracts nothing, and running statistics are not computed.
 """
@@ -19,14 +19,14 @@ Token = tuple[str, tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Step:
-    """One step.
+    """One step of the forward pass.
 
     key      an identifier: "mean"
     title    "mean"
     formula  of this step alone
     values   broadcastable to x
     why      one sentence for a learner
-    links    which groups are marked: "stats" or "params"
+    links    which groups a figure marks: those of the statistics ("stats") or of the parameters ("params")
     """
 
     key: str
@@ -45,7 +45,9 @@ def steps(e: Explanation) -> tuple[Step, ...]:
     >>> [step.key for step in steps(explain("RMSNorm(2)", torch.tensor([[3.0, 4.0]])))]
     ['x', 'squared', 'var', 'normalized', 'output']
     """
-    statistics = _stored(e) if e.norm.running else _centered(e) if e.norm.center else _mean_square(e)
+    statistics = (
+        _running_statistics(e) if e.norm.running else _mean_and_variance(e) if e.norm.center else _mean_square(e)
+    )
     return (_input(e), *statistics, _normalized(e), *_output(e))
 
 
@@ -89,7 +91,7 @@ def _input(e: Explanation) -> Step:
     return Step("x", "x", _("the input"), e.x, why)
 
 
-def _centered(e: Explanation) -> tuple[Step, ...]:
+def _mean_and_variance(e: Explanation) -> tuple[Step, ...]:
     trace = e.trace
     return (
         Step("mean", _("mean"), "mean = (1/m) Σ x", trace.mean, _("One number for all elements of a group.")),
@@ -103,7 +105,7 @@ def _mean_square(e: Explanation) -> tuple[Step, ...]:
     return (_squared(e, "x²"), Step("var", _("mean square"), "(1/m) Σ x²", e.trace.var, _mean_of_squares()))
 
 
-def _stored(e: Explanation) -> tuple[Step, ...]:
+def _running_statistics(e: Explanation) -> tuple[Step, ...]:
     mean, var = e.trace.mean, e.trace.var
     return (
         Step(
@@ -124,7 +126,7 @@ def _deviation(e: Explanation) -> Step:
 
 
 def _squared(e: Explanation, formula: str) -> Step:
-    why = _("Squares, so that both directions count.")
+    why = _("Squared, so that deviations in both directions count.")
     return Step("squared", _("squared"), formula, e.trace.centered.square(), why)
 
 

@@ -19,7 +19,7 @@ class AxisNumbers:
 
     reduced   axes whose elements share a mean and a variance
     kept      axes along which each position has its own mean and variance
-    groups    (axis, number of groups) of the axis that is split into groups of neighbors, or None
+    groups    (axis, number of groups) of the axis that is split into groups of consecutive indices, or None
     gamma     axes of gamma and beta; None if there is no gamma
     complete  whether this describes the Norm: no other split, and gamma has whole axes, in the order of x
 

@@ -1,6 +1,6 @@
-"""The same layer in Keras and Flax: as a program, and as a table of names beside torch.
+"""The same layer in Keras and Flax: as a program, and as a table of names next to torch's.
 
-Neither framework is imported. ``frameworks`` says which layer computes which Norm; if none does, the program uses the array
+Neither framework is imported. ``frameworks`` has the layers and the Norms that they compute; if no layer computes a Norm, the program uses the array
 functions of the framework.
 """
 
@@ -38,7 +38,7 @@ def _code(e: Explanation, framework: Framework) -> str:
     if layer is None:
         lines = [
             comment(
-                _("No layer of {framework} does this: from scratch, with {arrays}."),
+                _("{framework} has no layer that computes this; written from scratch with {arrays}."),
                 framework=framework.name,
                 arrays=framework.arrays,
             )
@@ -77,7 +77,9 @@ def _argument_comment(name: str, value: str, a: AxisNumbers, layer: FrameworkLay
         return comment(_("the axis that is kept"))
     if name == "momentum":
         torch = round(1 - (a.old_weight or 0), 12)
-        return comment(_("the weight of the old value; torch's {momentum} is that of the new one"), momentum=torch)
+        return comment(
+            _("the weight of the old value; torch's {momentum} is the weight of the new value"), momentum=torch
+        )
     if name == "num_features" and len(sizes) > 1:
         return comment(_("{sizes}: scale has one axis"), sizes=" * ".join(map(str, sizes)))
     if name == "epsilon" and value == FLOAT32_EPS:

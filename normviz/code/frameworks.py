@@ -25,10 +25,10 @@ class FrameworkLayer:
     matches          whether it computes a Norm
     arguments        its arguments for a Norm, as Python text
     normalized_axes  the axes that it normalizes, with placeholders for its arguments
-    parameter_axes   the same for the axes of gamma and beta
+    parameter_axes   the axes of gamma and beta, with the same placeholders
     defaults         of epsilon and momentum
-    parameters       its names of gamma and beta, each with the argument that removes it if False ("": there is none)
-    running          its names of the running mean and the running variance, if it has them
+    parameters       its names for gamma and beta, each with the argument that removes it if False ("": there is none)
+    running          its names for the running mean and the running variance, if it has them
     call             the call
     """
 
@@ -49,7 +49,7 @@ class Framework:
 
     arrays      the name of its array functions
     flat_gamma  whether gamma always has one axis
-    counts      its number of parameters as a message, without and with running statistics
+    counts      messages for the number of parameters: without and with running statistics
     """
 
     name: str
@@ -128,7 +128,7 @@ KERAS_LAYERS = Framework(
             defaults={"epsilon": 1e-3},
             parameters=GAMMA_BETA,
         ),
-        FrameworkLayer(  # its scale is always on the last axes, and it always has one
+        FrameworkLayer(  # it always has a scale, on the last axes
             "keras.layers.RMSNormalization",
             matches=lambda a: a.rms and a.gamma == a.reduced != () and a.are_last(a.reduced),
             arguments=lambda a: _keras(a, a.reduced, {}),

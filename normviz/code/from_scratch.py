@@ -1,4 +1,4 @@
-"""A layer from scratch with an array library: the pattern written as axis numbers."""
+"""A layer from scratch with an array library: the axes of the pattern become axis numbers."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ NUMPY = Library(
     zeros="np.zeros",
     sqrt="np.sqrt",
     square=lambda value: f"{value} ** 2",
-    mean=lambda value, dims: f"{_bracketed(value)}.mean(axis={dims}, keepdims=True)" if dims else value,
+    mean=lambda value, dims: f"{in_brackets(value)}.mean(axis={dims}, keepdims=True)" if dims else value,
     finfo="np.finfo(x.dtype).eps",
     reshape=lambda value, shape: f"{value}.reshape{as_call(shape)}",
     transpose=lambda value, order: f"{value}.transpose{as_call(order)}",
@@ -71,16 +71,16 @@ KERAS = Library(
     ones="ops.ones",
     zeros="ops.zeros",
     sqrt="ops.sqrt",
-    square=lambda value: f"ops.square({_bare(value)})",
+    square=lambda value: f"ops.square({_without_brackets(value)})",
     mean=lambda value, dims: f"ops.mean({value}, axis={dims}, keepdims=True)" if dims else value,
     finfo=FLOAT32_EPS,
-    reshape=lambda value, shape: f"ops.reshape({_bare(value)}, {shape})",
+    reshape=lambda value, shape: f"ops.reshape({_without_brackets(value)}, {shape})",
     transpose=lambda value, order: f"ops.transpose({value}, {order})",
 )
 
 
 def from_scratch(library: Library, e: Explanation) -> str:
-    """A program that writes the pattern as axis numbers."""
+    """A program that computes the statistics with axis numbers."""
     norm = e.norm
     sizes, names = norm.axis_sizes(e.shape), norm.pattern.names
     dims = tuple(names.index(name) for name in norm.pattern.reduced)
@@ -111,7 +111,7 @@ def normalize_lines(e: Explanation, library: Library, broadcast: Callable[[str],
     if e.norm.running and not e.norm.center:
         below = "var"
     sign, eps = ("-", eps[1:]) if eps.startswith("-") else ("+", eps)
-    lines = [f"normalized = {_bracketed(above)} / {library.sqrt}({below} {sign} {eps})"]
+    lines = [f"normalized = {in_brackets(above)} / {library.sqrt}({below} {sign} {eps})"]
     if e.norm.params is None:
         return [*lines, "return normalized"]
     scaled = f"normalized * {broadcast('gamma')}"
@@ -123,7 +123,7 @@ def normalize_lines(e: Explanation, library: Library, broadcast: Callable[[str],
 
 
 def _broadcast(e: Explanation, value: str, kept: tuple[str, ...], library: Library) -> str:
-    """A parameter or a statistic in a shape that broadcasts over x, whose split axes are reshaped."""
+    """A parameter or a statistic, reshaped so that it broadcasts to x after the split axes of x are reshaped."""
     norm = e.norm
     sizes, names = norm.axis_sizes(e.shape), norm.pattern.names
     parts = norm.pattern_names(kept)
@@ -170,11 +170,12 @@ def comment(message: str, **values: object) -> str:
     return f"# {message.format(**values)}"
 
 
-def _bracketed(text: str) -> str:
+def in_brackets(text: str) -> str:
+    """The expression in brackets, unless it is one name or already in brackets."""
     return f"({text})" if " " in text and not (text.startswith("(") and text.endswith(")")) else text
 
 
-def _bare(text: str) -> str:
+def _without_brackets(text: str) -> str:
     return text[1:-1] if text.startswith("(") and text.endswith(")") else text
 
 

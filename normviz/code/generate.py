@@ -1,6 +1,6 @@
 """The explained layer as code: the torch call, from scratch, NumPy, einops, nested loops, Keras, Flax.
 
-A flavor is a function from an Explanation to text in ``FLAVORS``. The code has the sizes of the explained x.
+A flavor is a function from an Explanation to text in ``FLAVORS``. The code contains the sizes of the explained x.
 """
 
 from __future__ import annotations
@@ -10,7 +10,17 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from normviz.code.framework_names import flax_code, keras_code
-from normviz.code.from_scratch import NUMPY, RUNNING, TORCH, as_call, comment, from_scratch, normalize_lines, program
+from normviz.code.from_scratch import (
+    NUMPY,
+    RUNNING,
+    TORCH,
+    as_call,
+    comment,
+    from_scratch,
+    in_brackets,
+    normalize_lines,
+    program,
+)
 from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.messages import _
 
@@ -83,13 +93,13 @@ def loops(e: Explanation) -> str:
     norm, sizes = e.norm, e.norm.axis_sizes(e.shape)
     names = norm.pattern.names
     element = f"x[{', '.join(_position(axis) for axis in norm.pattern.left)}]"
-    inner = "".join(f" for {_variable(name)} in range({name.upper()})" for name in norm.pattern.reduced)
+    inner = "".join(f" for {_loop_variable(name)} in range({name.upper()})" for name in norm.pattern.reduced)
     lines = [f"{', '.join(name.upper() for name in names)} = {', '.join(str(sizes[name]) for name in names)}"]
     indent = ""
     for name in norm.pattern.right:
-        lines.append(f"{indent}for {_variable(name)} in range({name.upper()}):")
+        lines.append(f"{indent}for {_loop_variable(name)} in range({name.upper()}):")
         indent += "    "
-    index = f"[{', '.join(map(_variable, norm.pattern.right))}]" if norm.pattern.right else ""
+    index = f"[{', '.join(map(_loop_variable, norm.pattern.right))}]" if norm.pattern.right else ""
     running = "".join(f", {stat}{index}" for stat in RUNNING) if norm.running else ""
     lines.append(f"{indent}normalize([{element}{inner}]{running})")
     if norm.params is not None:
@@ -101,19 +111,15 @@ def loops(e: Explanation) -> str:
 
 def _position(axis: tuple[str, ...]) -> str:
     """The index on an axis, from its parts: ``g * K + k``."""
-    position = _variable(axis[0])
+    position = _loop_variable(axis[0])
     for name in axis[1:]:
-        position = f"{_in_brackets(position)} * {name.upper()} + {_variable(name)}"
+        position = f"{in_brackets(position)} * {name.upper()} + {_loop_variable(name)}"
     return position
 
 
-def _variable(name: str) -> str:
-    """The loop variable of an axis; an axis called x must not hide x."""
+def _loop_variable(name: str) -> str:
+    """The loop variable of an axis; an axis called x must not shadow the tensor x."""
     return f"{name}_" if name in ("x", "range", "normalize") else name
-
-
-def _in_brackets(text: str) -> str:
-    return f"({text})" if " " in text else text
 
 
 FLAVORS: Mapping[str, Callable[[Explanation], str]] = {

@@ -175,7 +175,7 @@ def test_a_changed_element_changes_the_outputs_of_its_group_alone(drawn, seed, d
 def test_a_norm_without_running_statistics_is_refused():
     e = explain(Norm("n c -> c", running=True), torch.ones(2, 3))
     with pytest.raises(
-        NormvizError, match="running statistics come with a torch module; give the module itself, in eval mode"
+        NormvizError, match="running statistics are stored in a torch module; give the module itself, in eval mode"
     ):
         _ = e.trace
 

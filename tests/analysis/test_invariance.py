@@ -182,10 +182,10 @@ def test_torchs_own_layer_is_measured(monkeypatch):
     """Where torch's layers are replaced by one that leaves x as it is, no constant can be added."""
     e = describe("LayerNorm(3)", (2, 3))
     assert invariances(e)[0].holds
-    invariance._measured.cache_clear()
+    invariance._measure.cache_clear()
     monkeypatch.setattr(invariance, "run_module", lambda layer, x, values: x)
     assert not invariances(e)[0].holds
-    invariance._measured.cache_clear()
+    invariance._measure.cache_clear()
 
 
 def test_a_large_eps_breaks_the_invariance():
@@ -208,7 +208,7 @@ def test_the_measurement_does_not_depend_on_x():
     x = random_tensor((4, 3), seed=0)
     threads = torch.get_num_threads()
     before, state = x.clone(), {name: value.clone() for name, value in module.state_dict().items()}
-    invariance._measured.cache_clear()
+    invariance._measure.cache_clear()
     assert invariances(explain(module, x)) == invariances(explain("BatchNorm1d(3)", (4, 3)))
     assert torch.get_num_threads() == threads
     assert torch.equal(x, before)

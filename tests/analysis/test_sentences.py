@@ -34,7 +34,7 @@ SENTENCES = [
     (
         "LayerNorm([3, 4, 4])", (1, 3, 4, 4),
         "1 mean and 1 variance, from 48 elements; "
-        "48 gammas and 48 betas: one per normalized element, used by the one example.",
+        "48 gammas and 48 betas: one per normalized element, used by the only example.",
     ),
     (
         "LayerNorm([4, 4])", X,
@@ -71,7 +71,7 @@ SENTENCES = [
     ),
     (
         "RMSNorm([6])", (1, 6),
-        "1 mean square, from 6 elements; 6 gammas and no beta: one per normalized element, used by the one example.",
+        "1 mean square, from 6 elements; 6 gammas and no beta: one per normalized element, used by the only example.",
     ),
     (
         "BatchNorm1d(6)", (2, 6),

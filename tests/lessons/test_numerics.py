@@ -9,7 +9,7 @@ import torch
 from normviz.analysis.number_format import format_number
 from normviz.analysis.rounding.degenerate import CONSTANT, SINGLE
 from normviz.analysis.rounding.eps import EPSILONS, no_eps
-from normviz.analysis.rounding.groups import DISTANCES, DTYPES, TORCH_LAYERS, sequence
+from normviz.analysis.rounding.groups import DISTANCES, DTYPES, TORCH_LAYERS, example_group
 from normviz.analysis.rounding.variance import Estimate
 from normviz.lessons.numerics import eps as eps_texts
 from normviz.lessons.numerics import variance, zero_variance
@@ -126,7 +126,7 @@ def test_a_hand_written_layer_in_float16_loses_the_smallest_eps():
 
 def test_a_spread_that_float16_cannot_represent():
     found = eps_texts.of_dtype(eps_texts.eps_outcomes(-12), "float16")
-    assert not sequence("float16", 0, SIZE, 0, 1e-12).any()
+    assert not example_group("float16", 0, SIZE, 0, 1e-12).any()
     assert "represents all numbers as 0" in eps_texts.eps_sentence(found, -12)
     assert numbers_in(eps_texts.eps_sentence(found, -12)) == ["10⁻¹²", "NaN", "0"]
     assert any("BatchNorm1d and InstanceNorm1d give NaN" in line for line in eps_texts.eps_texts(found, -12))

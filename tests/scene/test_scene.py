@@ -95,7 +95,7 @@ def test_a_link_to_an_element_shows_a_window_that_contains_it():
 
 LAYER_NORM = Layer.make("LayerNorm", [3, 4, 4])
 REFUSED = [
-    ({"shape": (2,) * 13, "layout": "N" + "".join(f"D{i}" for i in range(12))}, "a view shows up to 12 axes"),
+    ({"shape": (2,) * 13, "layout": "N" + "".join(f"D{i}" for i in range(12))}, "a view shows at most 12 axes"),
     ({"shape": (2, 3, 4, 5)}, "Given normalized_shape=[3, 4, 4], expected input with shape [*, 3, 4, 4]"),
     ({"layout": "NLC"}, "the layout NLC has rank 3 and x has rank 4"),
     ({"layer": Norm("n c -> n")}, "the pattern 'n c -> n' has rank 2 and x has rank 4"),
@@ -103,8 +103,8 @@ REFUSED = [
     ({"at": (0, 0, 0, 4)}, "at=(0, 0, 0, 4) is not an element of a tensor of shape (2, 3, 4, 4)"),
     ({"at": (0, 0, 0, -1)}, "at=(0, 0, 0, -1) is not an element"),
     ({"at": (0, 0)}, "at=(0, 0) is not an element"),
-    ({"values": (1.0,) * 96}, "values has 96 numbers and x 96 elements; give one for each element, for a tensor of up to 64"),
-    ({"values": ()}, "values has 0 numbers and x 96 elements"),
+    ({"values": (1.0,) * 96}, "values has 96 numbers and x has 96 elements; give one number for each element, for an x of at most 64"),
+    ({"values": ()}, "values has 0 numbers and x has 96 elements"),
     ({"data": "noise"}, "data must be normal, counting, scales or images"),
     ({"params": "ones"}, "params must be init, index or random"),
     ({"start": (0, 0, 0, 1)}, "from=(0, 0, 0, 1) is not the start of a window of this tensor; give one from 0,0,0,0 to 0,0,0,0"),

@@ -345,10 +345,7 @@ def test_a_warning_is_told_once():
 
 def test_a_channel_axis_that_is_none_is_explained():
     (note,) = opened("shape=2,4,3&layout=NLC&layer=BatchNorm1d(4)").info
-    assert (
-        "BatchNorm1d takes axis 1 of x as the channel axis whatever it is called; in NLC that is L (size 4)"
-        in unescaped(note.value)
-    )
+    assert "BatchNorm1d always uses axis 1 of x as the channel axis; in NLC that is L (size 4)" in unescaped(note.value)
     assert not opened("shape=2,4,3&layer=BatchNorm1d(4)").info
 
 

@@ -41,7 +41,7 @@ class ClosedForm:
     sigma         sqrt(var + eps) of its group
     group         which outputs are in its group
     factor        gamma_i / sigma_i
-    itself        delta_ij: 1 at x_j, 0 elsewhere
+    itself        the direct term delta_ij: 1 at x_j, 0 elsewhere
     through_mean  -1/m in the group; None without a mean of x
     through_var   -xhat_i xhat_j / m in the group; None with running statistics
     total         the derivatives
@@ -108,7 +108,7 @@ def closed_jacobian(e: Explanation) -> Tensor:
 
 
 def _terms(e: Explanation, inputs: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor | None]:
-    """Whether the group is the same, the factor (elements, 1), and the three terms (elements, inputs), for flat ``inputs``."""
+    """Whether output and input are in the same group, the factor (elements, 1), and the three terms (elements, inputs), for flat ``inputs``."""
     steps, norm, m = e.trace, e.norm, e.counts.elements_per_statistic
     ids = torch.tensor(e.stat_ids).flatten()
     same = ids[:, None] == ids[inputs]
@@ -178,10 +178,10 @@ def backward(e: Explanation, dout: Any) -> Gradients:
 def autograd_backward(e: Explanation, dout: Any) -> Gradients:
     """``backward`` by torch autograd, through torch's own layer if there is one."""
     wide, dout = _wide(e, dout)
-    held = wide.layer_values()
-    numbers = {"x": wide.x, "gamma": held.gamma, "beta": held.beta}
+    stored = wide.layer_values()
+    numbers = {"x": wide.x, "gamma": stored.gamma, "beta": stored.beta}
     leaves = {name: value.clone().requires_grad_() for name, value in numbers.items() if value is not None}
-    values = Values(leaves.get("gamma"), leaves.get("beta"), held.running_mean, held.running_var)
+    values = Values(leaves.get("gamma"), leaves.get("beta"), stored.running_mean, stored.running_var)
     found = torch.autograd.grad(output(wide, leaves["x"], values), tuple(leaves.values()), dout)
     named = dict(zip(leaves, found, strict=True))
     return Gradients(named["x"], named.get("gamma"), named.get("beta"))

@@ -31,7 +31,7 @@ LARGEST_STEP = 1e6
 
 @torch.enable_grad()  # a caller may be under no_grad
 def jacobian(e: Explanation) -> Tensor:
-    """The derivative of every output with respect to every input: entry (i, j) is d y_i / d x_j, both in row-major order.
+    """The derivative of every output with respect to every input: entry (i, j) is d y_i / d x_j, with row-major i and j.
 
     e   an explanation with values, of at most 256 elements.
 
@@ -100,7 +100,7 @@ class Perturbation:
     exact: Tensor
 
     @property
-    def moved(self) -> Tensor:
+    def changed(self) -> Tensor:
         """Which outputs changed, to the last bit."""
         return self.before != self.after
 
@@ -121,7 +121,7 @@ def perturb(e: Explanation, at: Sequence[int], h: float = 1e-6) -> Perturbation:
 
     >>> from normviz import explain
     >>> found = perturb(explain("BatchNorm1d(2)", torch.tensor([[1.0, 5.0], [2.0, 7.0], [4.0, 9.0]])), (0, 1), h=0.5)
-    >>> found.moved.tolist()
+    >>> found.changed.tolist()
     [[False, True], [False, True], [False, True]]
     """
     e, at = in_float64(e), check_index(at, e.shape)
@@ -130,15 +130,15 @@ def perturb(e: Explanation, at: Sequence[int], h: float = 1e-6) -> Perturbation:
             _("h={h} is not a step; give a number other than 0, from -10^6 to 10^6, such as 1e-6.", h=echo(h))
         )
     assert e.x is not None
-    moved = e.x.clone()
-    moved[at] += h
-    step = float(moved[at] - e.x[at])
+    changed = e.x.clone()
+    changed[at] += h
+    step = float(changed[at] - e.x[at])
     if step == 0:
         raise NormvizError(
             _("h={h:g} does not change x[at]={value:g} in float64; give a larger step.", h=h, value=float(e.x[at]))
         )
     with torch.no_grad():
-        before, after = output(e, e.x), output(e, moved)
+        before, after = output(e, e.x), output(e, changed)
     return Perturbation(at, step, before, after, (after - before) / step, column(e, at))
 
 
@@ -170,12 +170,12 @@ def in_float64(e: Explanation, most: int = MOST_ELEMENTS, what: str = "a gradien
                 shape=e.shape,
             )
         )
-    held = e.layer_values()
+    values = e.layer_values()
     if e.norm.running:
-        running_statistics(held)
+        running_statistics(values)
     eps = used_eps(e.norm, e.x)
     layer = e.layer.with_(eps=eps) if e.layer else None
-    wide = {name: value.to("cpu", torch.float64) for name, value in held.tensors.items()}
+    wide = {name: value.to("cpu", torch.float64) for name, value in values.tensors.items()}
     x = e.x.to("cpu", torch.float64, copy=True)
     return replace(e, norm=replace(e.norm, eps=eps), layer=layer, x=x, values=Values(**wide))
 

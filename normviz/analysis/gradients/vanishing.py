@@ -57,7 +57,7 @@ def vanishing_entries(e: Explanation, form: ClosedForm, tolerance: float = TOLER
 
     e          an explanation with values.
     form       its column, by ``closed_column``.
-    tolerance  the largest bracket that counts as 0, from 0 to 0.1; brackets are of order 1.
+    tolerance  the largest absolute value of the bracket that counts as 0, from 0 to 0.1; brackets are of order 1.
 
     Raises NormvizError for another tolerance.
 

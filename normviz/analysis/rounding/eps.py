@@ -18,9 +18,9 @@ from normviz.analysis.rounding.groups import (
     DTYPES,
     TORCH_LAYERS,
     exact_variance,
+    example_group,
     read_eps,
     root_mean_square,
-    sequence,
     torch_output,
 )
 
@@ -47,7 +47,7 @@ class EpsOutcome:
 
     dtype     the dtype of x
     eps       the given eps
-    kept      eps rounded to the dtype: 0 if it underflows
+    rounded   eps rounded to the dtype: 0 if it underflows
     var       the exact variance of x after rounding to the dtype
     exact     sqrt(var / (var + eps)), the size by the formula
     by_hand   the size from a layer with every step in the dtype; if var + eps is 0 there, infinite, or NaN for 0 / 0
@@ -57,7 +57,7 @@ class EpsOutcome:
 
     dtype: str
     eps: float
-    kept: float
+    rounded: float
     var: float
     exact: float
     by_hand: float
@@ -76,12 +76,12 @@ def eps_table(
 
     Raises NormvizError for other values.
 
-    >>> next(o.kept for o in eps_table() if o.dtype == "float16" and o.eps == 1e-12)
+    >>> next(o.rounded for o in eps_table() if o.dtype == "float16" and o.eps == 1e-12)
     0.0
     """
     check_count("epsilons", len(epsilons), MOST_EPSILONS)
     values = [read_eps(eps) for eps in epsilons]
-    groups = {dtype: sequence(dtype, 0, size, seed, spread) for dtype in DTYPES}
+    groups = {dtype: example_group(dtype, 0, size, seed, spread) for dtype in DTYPES}
     return tuple(_outcome(dtype, x, eps) for dtype, x in groups.items() for eps in values)
 
 
@@ -90,7 +90,7 @@ def _outcome(dtype: str, x: Tensor, eps: float) -> EpsOutcome:
     return EpsOutcome(
         dtype=dtype,
         eps=eps,
-        kept=float(torch.tensor(eps, dtype=x.dtype)),
+        rounded=float(torch.tensor(eps, dtype=x.dtype)),
         var=var,
         exact=(var / (var + eps)) ** 0.5,
         by_hand=root_mean_square(by_hand(x, eps)),
@@ -132,7 +132,7 @@ def no_eps(dtype: str, spread: float = 1e-3, size: int = 256, seed: int = 0) -> 
     >>> abs(found.by_torch - found.with_computing) < 1e-3, abs(found.by_torch - found.with_own) < 0.5
     (True, False)
     """
-    x = sequence(dtype, 0, size, seed, spread)
+    x = example_group(dtype, 0, size, seed, spread)
     square = float(x.double().square().mean())
     computing, own = (torch.finfo(kind).eps for kind in (COMPUTES_IN[x.dtype], x.dtype))
     with torch.no_grad():
@@ -177,7 +177,7 @@ def eps_placement(
     var = torch.tensor(
         [read_number("variance", v, SMALLEST_VARIANCE, LARGEST_VARIANCE) for v in variances], dtype=torch.float64
     )
-    unit = by_hand(sequence("float64", 0, size, seed), 0.0)
+    unit = by_hand(example_group("float64", 0, size, seed), 0.0)
     inside = (var / (var + eps)).sqrt()
     outside = var.sqrt() / (var.sqrt() + eps)
     difference = (inside - outside).abs() * unit.abs().max()

@@ -43,7 +43,7 @@ def read_eps(eps: float) -> float:
     return read_number("eps", eps, SMALLEST_EPS, 1)
 
 
-def sequence(dtype: str, distance: float = 0.0, size: int = 256, seed: int = 0, spread: float = 1.0) -> Tensor:
+def example_group(dtype: str, distance: float = 0.0, size: int = 256, seed: int = 0, spread: float = 1.0) -> Tensor:
     """One statistics group: normal noise around ``distance``, rounded to the dtype.
 
     dtype     "float16", "bfloat16", "float32" or "float64".
@@ -55,7 +55,7 @@ def sequence(dtype: str, distance: float = 0.0, size: int = 256, seed: int = 0, 
     Returns a tensor (size,) of the dtype; infinite beyond the largest number of the dtype (65,504 in float16).
     Raises NormvizError for other values.
 
-    >>> sequence("bfloat16", distance=1000, size=4).tolist()  # bfloat16 has 8 bits: a spacing of 4 here
+    >>> example_group("bfloat16", distance=1000, size=4).tolist()  # bfloat16 has 8 bits: a spacing of 4 here
     [1000.0, 1000.0, 996.0, 1000.0]
     """
     distance = read_number("distance", distance, 0, LARGEST_DISTANCE)
@@ -114,7 +114,7 @@ def _integers(x: Tensor) -> tuple[list[int], int]:
     if not bool(x.isfinite().all()):
         raise NormvizError(
             _(
-                "x contains numbers that are not finite in {dtype}; move it closer to 0.",
+                "x contains numbers that are not finite in {dtype}; choose values closer to 0.",
                 dtype=str(x.dtype).removeprefix("torch."),
             )
         )

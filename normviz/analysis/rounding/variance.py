@@ -20,9 +20,9 @@ from normviz.analysis.rounding.groups import (
     LARGEST_DISTANCE,
     TORCH_LAYERS,
     exact_variance,
+    example_group,
     read_eps,
     root_mean_square,
-    sequence,
     torch_output,
 )
 from normviz.layers.messages import N_
@@ -36,7 +36,7 @@ def one_pass(x: Tensor) -> Tensor:
     x   (..., n), any floating-point dtype.
 
     Returns the biased variance along the last axis, of x's dtype: it can be negative.
-    Source: labml's annotated LayerNorm computes it so.
+    Source: labml's annotated LayerNorm.
 
     >>> one_pass(torch.tensor([1.0, 2.0, 3.0, 4.0])).item(), one_pass(torch.tensor([4096.0, 4097.0])).item()
     (1.25, 0.0)
@@ -95,7 +95,7 @@ METHOD_LABELS = {
 
 
 def flax_fast(x: Tensor) -> Tensor:
-    """max(0, E[x^2] - E[x]^2) in float32 at least: Flax's default, ``use_fast_variance=True``, by its formula.
+    """max(0, E[x^2] - E[x]^2) in float32 or wider: Flax's default, ``use_fast_variance=True``, by its formula.
 
     x   (..., n), any floating-point dtype. float64 stays float64, as in JAX with ``jax_enable_x64``.
 
@@ -128,12 +128,12 @@ class Estimate:
 
     @property
     def negative(self) -> bool:
-        """Is the variance below zero?"""
+        """Whether the variance is below zero."""
         return self.var < 0
 
     @property
     def is_nan(self) -> bool:
-        """Is some output NaN, because var + eps is negative?"""
+        """Whether an output is NaN, because var + eps is negative."""
         return isnan(self.output_size)
 
 
@@ -156,7 +156,7 @@ def sweep(
     eps = read_eps(eps)
     check_count("distances", len(distances), MOST_DISTANCES)
     places = [read_number("distance", distance, 0, LARGEST_DISTANCE) for distance in distances]
-    x = torch.stack([sequence(dtype, distance, size, seed) for distance in places])
+    x = torch.stack([example_group(dtype, distance, size, seed) for distance in places])
     results = {name: (method(x), _normalize(x, method(x), eps)) for name, method in METHODS.items()}
     wide = x.to(torch.promote_types(x.dtype, torch.float32))
     results[FLAX] = (flax_fast(x), _normalize(wide, flax_fast(x), eps).to(x.dtype))
@@ -166,7 +166,13 @@ def sweep(
     exact = [_exact_variance(group) for group in x]
     return tuple(
         Estimate(
-            name, dtype, distance, float(var[i]), exact[i], _relative(float(var[i]), exact[i]), root_mean_square(y[i])
+            name,
+            dtype,
+            distance,
+            float(var[i]),
+            exact[i],
+            _relative_error(float(var[i]), exact[i]),
+            root_mean_square(y[i]),
         )
         for i, distance in enumerate(places)
         for name, (var, y) in results.items()
@@ -187,7 +193,7 @@ def _exact_variance(x: Tensor) -> float:
     return float(exact_variance(x)) if bool(x.isfinite().all()) else nan
 
 
-def _relative(var: float, exact: float) -> float:
+def _relative_error(var: float, exact: float) -> float:
     if exact == 0 and not isnan(var):
         return 0.0 if var == 0 else inf
     return abs(var - exact) / exact if exact else nan

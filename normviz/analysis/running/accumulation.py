@@ -23,7 +23,7 @@ def accumulation_difference(layer: str | Layer, x: Any, sizes: Sequence[int]) ->
     x      (N, ...), at most 2^20 elements; computed in float64
     sizes  (K,): examples in each micro-batch, in order; they add up to N
 
-    Raises NormvizError for other inputs, with torch's words if the layer refuses the batch or a micro-batch.
+    Raises NormvizError for other inputs, with torch's error message if the layer refuses the batch or a micro-batch.
 
     >>> x = torch.tensor([[0.0], [2.0], [4.0], [6.0]])
     >>> (

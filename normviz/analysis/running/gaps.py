@@ -14,7 +14,7 @@ from torch import Tensor
 from normviz.analysis.checks import Array
 
 EPS = float(np.finfo(np.float64).eps)
-MORE_ROUNDINGS = 5  # beside the additions of a mean
+EXTRA_ROUNDINGS = 5  # in addition to those of the sum
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def rounding_errors(batch: Tensor, var: Array, shards: int) -> tuple[Array, Arra
     Twice the error of one computation, because the errors of two can have opposite signs.
     """
     values = batch.transpose(0, 1).flatten(1)
-    unit = 2 * (values.shape[1] + shards + MORE_ROUNDINGS) * EPS / 2
+    unit = 2 * (values.shape[1] + shards + EXTRA_ROUNDINGS) * EPS / 2
     largest = values.abs().amax(dim=1).numpy()
     mean = unit * largest
     return mean, unit * (3 * largest * np.sqrt(var) + var) + mean**2

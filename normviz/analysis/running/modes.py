@@ -36,10 +36,10 @@ class TrainAndEval:
     train_norm, eval_norm  the patterns in each mode, and whether running statistics are used
     train, eval            the outputs, of x's shape
     differs                where the outputs differ, of x's shape
-    largest_difference     0 if the mode does not matter
+    largest_difference     the largest difference between the outputs
     changed_by_train       the buffers that one forward pass in train mode changes, without any optimizer (InstanceNorm
                            never counts its batches, and with momentum=None it does not change its buffers)
-    changed_by_eval        the same in eval mode
+    changed_by_eval        the buffers that one forward pass in eval mode changes
     """
 
     layer: Layer
@@ -71,7 +71,7 @@ def train_and_eval(
     seed    of the drawn batches, 0 to 2^31 - 1
     layout  axis letters of x, ``"NCHW"``; default: the layer's own layout for x's rank
 
-    Raises NormvizError with torch's words if torch would refuse x; for a Norm and for layers that torch does not have;
+    Raises NormvizError with torch's error message if torch refuses x; for a Norm and for layers that torch does not have;
     above 2^20 elements of x or 2^21 elements of all warm-up batches.
     Source: ``torch.nn.BatchNorm2d``, ``torch.nn.Module.eval``.
 
@@ -82,7 +82,7 @@ def train_and_eval(
     found, x = torch_layer_of(layer).with_(training=True), read_tensor(x, "train_and_eval")
     check(found, tuple(x.shape))
     axes = parse_layout(layout or found.kind.layout(x.ndim), x.ndim)
-    module = _warmed_up(found, x, axes, warmup, seed)
+    module = _warm_up(found, x, axes, warmup, seed)
     in_eval, changed_by_eval = _run(module.eval(), x)
     in_train, changed_by_train = _run(module.train(), x)
     same = (in_train == in_eval) | (in_train.isnan() & in_eval.isnan())
@@ -131,8 +131,8 @@ def one_example(
 
     example  its index on the axis N; an x without that axis is one example
 
-    The other arguments are those of ``train_and_eval``. Drawn batches have at least two examples. A refusal by torch
-    because one example is too few is part of the result; NormvizError is raised if another example would not help.
+    The other arguments are those of ``train_and_eval``. Drawn batches have at least two examples. If torch refuses
+    the example only because it needs more than one, the result says so. Other errors raise NormvizError.
 
     >>> alone = one_example("BatchNorm1d(2)", torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
     >>> alone.train.refusal
@@ -146,7 +146,7 @@ def one_example(
     if axis is not None:
         index = read_integer("example", example, range(x.shape[axis]))
         alone = x.narrow(axis, index, 1)
-    module = _warmed_up(found, x, axes, warmup, seed)
+    module = _warm_up(found, x, axes, warmup, seed)
 
     def outcome(training: bool) -> Outcome:
         output, refusal = attempt(module.train(training), alone)
@@ -170,7 +170,7 @@ def _run(module: nn.Module, x: Tensor) -> tuple[Tensor, tuple[str, ...]]:
     return output, tuple(name for name, value in before.items() if not torch.equal(value, after[name]))
 
 
-def _warmed_up(layer: Layer, x: Tensor, axes: tuple[str, ...], warmup: WarmUp, seed: int) -> nn.Module:
+def _warm_up(layer: Layer, x: Tensor, axes: tuple[str, ...], warmup: WarmUp, seed: int) -> nn.Module:
     """The module after its warm-up. Raises NormvizError unless it takes x, or would take x with a second example."""
     shape, channel = tuple(x.shape), layer.kind.channel(x.ndim)
     two = tuple(max(2, size) if i == example_axis(axes) and i != channel else size for i, size in enumerate(shape))
@@ -183,6 +183,7 @@ def _warmed_up(layer: Layer, x: Tensor, axes: tuple[str, ...], warmup: WarmUp, s
 
 
 def _check_one_of(layer: Layer, shape: tuple[int, ...], other: tuple[int, ...]) -> None:
+    """Raise NormvizError for ``shape`` unless the layer takes an x of one of the two shapes."""
     try:
         check(layer, shape)
     except NormvizError as error:

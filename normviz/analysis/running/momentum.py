@@ -22,7 +22,7 @@ from normviz.layers.arguments import READERS
 from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.messages import _
 
-WEIGHS: Mapping[str, str] = {"torch": "new", "keras": "old", "flax": "old"}
+WEIGHTED_VALUE: Mapping[str, str] = {"torch": "new", "keras": "old", "flax": "old"}  # what momentum multiplies
 DTYPES = ("float64", "float32")
 VALUES = range(1, 10_001)
 MOMENTA = (0.01, 0.1, 0.5, 0.9, 0.99)
@@ -90,7 +90,7 @@ class TwoForms:
 
 
 def two_forms(values: Any, momentum: float, start: float = 0.0, dtype: str = "float64") -> TwoForms:
-    """Both usual forms of the moving average on the same values: equal except for rounding.
+    """Both common forms of the moving average on the same values: equal except for rounding.
 
     values    (steps,)
     momentum  the weight of the *old* value, as in Keras; ``to_keras`` converts torch's
@@ -127,7 +127,7 @@ def half_life(momentum: float | None, framework: str = "torch") -> float:
     >>> round(half_life(0.1), 2), round(half_life(0.9, "keras"), 2), half_life(0.5)
     (6.58, 6.58, 1.0)
     """
-    weighs_new = _weighs(framework) == "new"
+    weighs_new = _weighted_value(framework) == "new"
     momentum = _momentum_of(momentum, weighs_new)
     if momentum is None:
         return inf
@@ -146,7 +146,7 @@ def weights(momentum: float | None, steps: int, framework: str = "torch") -> Arr
     >>> weights(0.5, 3).tolist()
     [0.5, 0.25, 0.125]
     """
-    steps, weighs_new = read_integer("steps", steps, VALUES), _weighs(framework) == "new"
+    steps, weighs_new = read_integer("steps", steps, VALUES), _weighted_value(framework) == "new"
     momentum = _momentum_of(momentum, weighs_new)
     if momentum is None:
         return frozen_array(np.full(steps, 1 / steps))
@@ -175,12 +175,14 @@ def _series(values: Any) -> Array:
     return series
 
 
-def _weighs(framework: Any) -> str:
-    if framework not in tuple(WEIGHS):
-        raise NormvizError(_("framework={framework} must be {names}.", framework=echo(framework), names=listed(WEIGHS)))
-    return WEIGHS[framework]
+def _weighted_value(framework: Any) -> str:
+    if framework not in tuple(WEIGHTED_VALUE):
+        raise NormvizError(
+            _("framework={framework} must be {names}.", framework=echo(framework), names=listed(WEIGHTED_VALUE))
+        )
+    return WEIGHTED_VALUE[framework]
 
 
 def _momentum_of(momentum: Any, weighs_new: bool) -> float | None:
-    """The momentum, checked. None is legal in torch's convention only, where momentum multiplies the new value."""
+    """The momentum, checked. None is valid only in torch's convention, where momentum multiplies the new value."""
     return read_momentum(momentum) if weighs_new else read_number("momentum", momentum, 0, 1)

@@ -180,8 +180,8 @@ def shard(x: Any, sizes: Sequence[int], eps: float = 1e-5) -> Sharded:
     mean, var = combine(counts, shard_mean, shard_var)
     whole_mean, whole_var = _whole_statistics(batch, int(counts.sum()))
     whole = _batch_norm(batch, eps)(batch)
-    sync = torch.cat([_with_statistics(part, mean, var, eps) for part in batch.split(sizes)])
-    alone = torch.cat([_alone(part, eps) for part in batch.split(sizes)])
+    sync = torch.cat([_normalize_with(part, mean, var, eps) for part in batch.split(sizes)])
+    alone = torch.cat([_normalize_alone(part, eps) for part in batch.split(sizes)])
     differences = (alone - whole)[~alone.isnan()].abs()
     errors = rounding_errors(batch, var, len(sizes))
     output_error = output_rounding_error(whole.numpy(), mean, np.sqrt(var + eps), errors)
@@ -236,10 +236,10 @@ def _batch_norm(batch: Tensor, eps: float) -> nn.BatchNorm1d:
     return nn.BatchNorm1d(batch.shape[1], eps=eps, momentum=1.0, affine=False, dtype=torch.float64)
 
 
-def _with_statistics(part: Tensor, mean: Array, var: Array, eps: float) -> Tensor:
+def _normalize_with(part: Tensor, mean: Array, var: Array, eps: float) -> Tensor:
     return F.batch_norm(part, torch.tensor(mean), torch.tensor(var), training=False, eps=eps)
 
 
-def _alone(part: Tensor, eps: float) -> Tensor:
+def _normalize_alone(part: Tensor, eps: float) -> Tensor:
     output = attempt(_batch_norm(part, eps), part)[0]
     return torch.full_like(part, nan) if output is None else output

@@ -51,13 +51,13 @@ def attempt(module: nn.Module, x: Tensor) -> tuple[Tensor | None, str]:
 
 
 @torch.no_grad()
-def torch_words(layer: str | Layer, x: Any) -> str:
+def torch_refusal(layer: str | Layer, x: Any) -> str:
     """torch's error message for x, in the layer's own mode; "" if torch accepts x.
 
-    >>> torch_words("InstanceNorm1d(2)", torch.zeros(3, 2, 1))
+    >>> torch_refusal("InstanceNorm1d(2)", torch.zeros(3, 2, 1))
     'Expected more than 1 spatial element when training, got input size torch.Size([3, 2, 1])'
     """
-    found, x = torch_layer_of(layer), read_tensor(x, "torch_words")
+    found, x = torch_layer_of(layer), read_tensor(x, "torch_refusal")
     try:
         return attempt(found.module(x.dtype), x)[1]
     except ValueError as error:  # GroupNorm checks its arguments in the constructor

@@ -71,7 +71,7 @@ def _by_hand(found: Sequence[EpsOutcome]) -> str:
         "A hand-written layer in `{dtype}` stores {eps} as **{kept}** and gives **{by_hand}**; torch's LayerNorm gives **{layer_norm}**.",
         dtype=found[0].dtype,
         eps=listed([f"`{as_code(one.eps)}`" for one in broken], "and"),
-        kept=format_number(broken[-1].kept),
+        kept=format_number(broken[-1].rounded),
         by_hand=format_number(broken[-1].by_hand),
         layer_norm=format_number(broken[-1].by_torch["LayerNorm"], 3),
     )
@@ -92,7 +92,7 @@ def eps_rows(found: Sequence[EpsOutcome]) -> tuple[Row, ...]:
     return tuple(
         {
             "eps": as_code(one.eps),
-            "kept": format_number(one.kept, 3),
+            "kept": format_number(one.rounded, 3),
             "formula": format_number(one.exact, 3),
             "by_hand": format_number(one.by_hand, 3),
         }

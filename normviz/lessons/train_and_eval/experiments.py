@@ -11,7 +11,7 @@ from normviz.analysis.running.momentum import half_life, to_keras, two_forms
 from normviz.analysis.running.sampling import PerStep, Spread
 from normviz.analysis.running.shards import Sharded, even_sizes, shard
 from normviz.analysis.running.stream import Run, Stream, settle
-from normviz.analysis.running.torch_module import buffers, torch_words
+from normviz.analysis.running.torch_module import buffers, torch_refusal
 from normviz.layers.messages import N_, _, ngettext
 from normviz.lessons.parts.table import Column, Row
 
@@ -106,7 +106,7 @@ def spread_sentence(found: Spread) -> str:
 
 
 def refusal_text() -> str:
-    words = torch_words("BatchNorm1d(3)", example("normal", (1, 3), ("n", "d")))
+    words = torch_refusal("BatchNorm1d(3)", example("normal", (1, 3), ("n", "d")))
     return _("A batch of one example has no spread, and torch refuses it in training: `{words}`", words=words)
 
 

@@ -155,10 +155,10 @@ def test_a_perturbed_input_by_hand():
     nudge = perturb(e, (0, 1), h=2)
     assert (nudge.at, nudge.h) == ((0, 1), 2)
     assert nudge.before.tolist() == nudge.after.tolist() == [[-1, 1], [-1, 1]]
-    assert not nudge.moved.any()
+    assert not nudge.changed.any()
     nudge = perturb(explain("BatchNorm1d(2).eval()", torch.tensor([[1.0, 3.0], [0.0, 1.0]])), (-1, 0), h=-4)
     assert nudge.at == (1, 0)
-    assert nudge.moved.tolist() == [[False, False], [True, False]]
+    assert nudge.changed.tolist() == [[False, False], [True, False]]
     assert float(nudge.quotient[1, 0]) == pytest.approx(1 / (1 + 1e-5) ** 0.5)
 
 
@@ -278,7 +278,7 @@ def test_a_step_that_is_rounded_away():
 
 def test_a_running_norm_without_statistics():
     for norm in (Norm("n d -> d", running=True), Norm("n d -> n", center=False, running=True)):
-        with pytest.raises(NormvizError, match="running statistics come with a torch module"):
+        with pytest.raises(NormvizError, match="running statistics are stored in a torch module"):
             column(explain(norm, torch.ones(2, 3)), (0, 0))
 
 

@@ -6,7 +6,7 @@ import torch
 
 from normviz import NormvizError
 from normviz.analysis.rounding.eps import EPSILONS, VARIANCES, by_hand, eps_placement, eps_table, no_eps
-from normviz.analysis.rounding.groups import DTYPES, TORCH_LAYERS, sequence
+from normviz.analysis.rounding.groups import DTYPES, TORCH_LAYERS, example_group
 
 HALF, FLOAT, DOUBLE = torch.float16, torch.float32, torch.float64
 
@@ -107,7 +107,7 @@ def test_inside_and_outside_by_hand(eps, var, inside, outside):
 
 def test_the_difference_is_that_of_two_layers():
     eps, var = 1e-3, 1e-4
-    unit = by_hand(sequence("float64"), 0.0)
+    unit = by_hand(example_group("float64"), 0.0)
     x = unit * var**0.5
     difference = (x / (var + eps) ** 0.5 - x / (var**0.5 + eps)).abs().max()
     assert eps_placement(eps, (var,))[0].difference == pytest.approx(float(difference))

@@ -16,9 +16,9 @@ from normviz.analysis.rounding.groups import (
     LARGEST_DISTANCE,
     TORCH_LAYERS,
     exact_variance,
+    example_group,
     read_eps,
     root_mean_square,
-    sequence,
     torch_output,
 )
 
@@ -46,23 +46,23 @@ def test_the_exact_variance_is_that_of_fractions(values, dtype):
 
 
 def test_a_sequence_is_the_same_noise_everywhere():
-    near, far = sequence("float64", 0, 64, seed=3), sequence("float64", 1e4, 64, seed=3)
+    near, far = example_group("float64", 0, 64, seed=3), example_group("float64", 1e4, 64, seed=3)
     assert torch.allclose(far - 1e4, near, atol=1e-11)
-    assert torch.equal(sequence("float16", 0, 64, seed=3), near.half())
-    assert torch.equal(sequence("float64", 0, 64, seed=3, spread=0.5), 0.5 * near)
-    assert not torch.equal(sequence("float64", 0, 64, seed=4), near)
+    assert torch.equal(example_group("float16", 0, 64, seed=3), near.half())
+    assert torch.equal(example_group("float64", 0, 64, seed=3, spread=0.5), 0.5 * near)
+    assert not torch.equal(example_group("float64", 0, 64, seed=4), near)
 
 
 def test_the_settings():
     assert DISTANCES == (1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7)
     assert [*DTYPES] == ["float16", "bfloat16", "float32", "float64"]
-    assert sequence("float16", LARGEST_DISTANCE, GROUP_SIZES[-1]).isinf().all()
+    assert example_group("float16", LARGEST_DISTANCE, GROUP_SIZES[-1]).isinf().all()
 
 
 @pytest.mark.parametrize("name", TORCH_LAYERS)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_torchs_own_layers_take_the_group_as_one(name, dtype):
-    x = sequence(dtype, 1, 64)
+    x = example_group(dtype, 1, 64)
     y = torch_output(name, x, 0.5)
     assert y.dtype == x.dtype
     assert torch.allclose(y.double(), by_hand(x.double(), 0.5), rtol=0, atol=8 * torch.finfo(x.dtype).eps)
@@ -96,7 +96,7 @@ REFUSED = [
 @pytest.mark.parametrize(("settings", "words"), REFUSED, ids=range(len(REFUSED)))
 def test_invalid_arguments(settings, words):
     with pytest.raises(NormvizError, match=words):
-        sequence(**({"dtype": "float32"} | settings))
+        example_group(**({"dtype": "float32"} | settings))
 
 
 def test_eps_and_numbers_without_an_exact_variance():
@@ -105,4 +105,4 @@ def test_eps_and_numbers_without_an_exact_variance():
             read_eps(eps)
     for exact in (exact_variance,):
         with pytest.raises(NormvizError, match="not finite in float16; move it closer to 0"):
-            exact(sequence("float16", 1e5))
+            exact(example_group("float16", 1e5))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from normviz import NormvizError
-from normviz.analysis.rounding.groups import DISTANCES, DTYPES, TORCH_LAYERS, exact_variance, sequence
+from normviz.analysis.rounding.groups import DISTANCES, DTYPES, TORCH_LAYERS, exact_variance, example_group
 from normviz.analysis.rounding.variance import FLAX, METHODS, flax_fast, one_pass, shifted, sweep, two_passes, welford
 
 HALF, FLOAT, DOUBLE = torch.float16, torch.float32, torch.float64
@@ -51,7 +51,7 @@ def test_negative_variances_make_nan():
 
 
 def test_methods_work_along_the_last_axis():
-    x = torch.stack([sequence("float32", distance, 64) for distance in (0, 10, 1000)])
+    x = torch.stack([example_group("float32", distance, 64) for distance in (0, 10, 1000)])
     for method in METHODS.values():
         assert torch.allclose(method(x), torch.stack([method(row) for row in x]), rtol=1e-3)
         assert method(x.reshape(3, 1, 64)).shape == (3, 1)
@@ -83,7 +83,7 @@ BOUNDS = {
     st.sampled_from([*BOUNDS]),
 )
 def test_the_error_of_each_method_is_within_its_bound(dtype, power, size, seed, method):
-    x = sequence(dtype, min(10**power, 1e7), size, seed)
+    x = example_group(dtype, min(10**power, 1e7), size, seed)
     assume(bool(x.isfinite().all()) and float(x.abs().max()) ** 2 * 2 < torch.finfo(x.dtype).max)
     exact = float(exact_variance(x))
     assume(exact > 1e-3)
@@ -96,7 +96,7 @@ def test_the_error_of_each_method_is_within_its_bound(dtype, power, size, seed, 
 
 @given(st.integers(0, 200))
 def test_far_away_one_pass_is_the_worst(seed):
-    x = sequence("float32", 1e5, 256, seed)
+    x = example_group("float32", 1e5, 256, seed)
     exact = float(exact_variance(x))
     errors = {method: abs(float(method(x)) - exact) for method in BOUNDS}
     assert errors[one_pass] > 100 * max(errors[two_passes], errors[shifted])
@@ -104,7 +104,7 @@ def test_far_away_one_pass_is_the_worst(seed):
 
 def test_the_exact_variance_is_that_of_the_rounded_numbers():
     """In bfloat16 the numbers 1000 + noise are multiples of 4: that their variance is no longer 1 is no error of a method."""
-    near, far = (float(exact_variance(sequence("bfloat16", distance))) for distance in (1, 1000))
+    near, far = (float(exact_variance(example_group("bfloat16", distance))) for distance in (1, 1000))
     assert near == pytest.approx(1, rel=0.01)
     assert abs(far - near) > 0.1
 
@@ -119,19 +119,19 @@ def test_flax_clips_at_zero_and_computes_in_float32():
     assert flax_fast(torch.ones(2, dtype=HALF)).dtype == FLOAT
     for distance in DISTANCES:
         for seed in range(10):
-            assert flax_fast(sequence("float32", distance, seed=seed)) >= 0
+            assert flax_fast(example_group("float32", distance, seed=seed)) >= 0
 
 
 def test_flax_itself_gives_what_the_formula_gives():
     jnp = pytest.importorskip("jax.numpy")
     nnx = pytest.importorskip("flax.nnx")
     for distance in (1, 10, 100):
-        x = sequence("float32", distance)
+        x = example_group("float32", distance)
         layer = nnx.LayerNorm(256, epsilon=1e-5, use_bias=False, use_scale=False, rngs=nnx.Rngs(0))
         y = torch.tensor(np.array(layer(jnp.array(x.numpy())[None])[0]))
         expected = (x - x.mean()) / torch.sqrt(flax_fast(x) + 1e-5)
         assert torch.allclose(y, expected, rtol=0, atol=1e-5 * (1 + distance**2))
-    far = sequence("float32", 1e6)
+    far = example_group("float32", 1e6)
     y = np.array(layer(jnp.array(far.numpy())[None])[0])
     assert abs(np.sqrt(np.square(y).mean()) - 1) > 0.1
 
@@ -152,7 +152,7 @@ def test_every_method_at_every_distance():
 
 
 def test_torchs_variance_is_read_back_from_its_output():
-    x = sequence("float64", 10)
+    x = example_group("float64", 10)
     module = nn.BatchNorm1d(1, momentum=1.0, dtype=DOUBLE)
     module(x[:, None])
     biased = float(module.running_var.detach()) * 255 / 256

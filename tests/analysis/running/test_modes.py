@@ -9,7 +9,7 @@ from torch import nn
 
 from normviz import Layer, Norm
 from normviz.analysis.running.modes import most_warm_up, one_example, train_and_eval
-from normviz.analysis.running.torch_module import torch_words
+from normviz.analysis.running.torch_module import torch_refusal
 from normviz.layers.errors import NormvizError
 from normviz.layers.torch_errors import check
 from tests.strategies import IN_TORCH, layers_that_fit, random_tensor
@@ -181,14 +181,14 @@ REFUSED = [
 
 @pytest.mark.parametrize(("layer", "shape"), REFUSED)
 def test_a_refusal_quotes_torch(layer, shape):
-    words = torch_words(layer, torch.zeros(shape))
+    words = torch_refusal(layer, torch.zeros(shape))
     assert words
     with pytest.raises(NormvizError, match=re.escape(f'torch refuses: "{words}"')):
         train_and_eval(layer, torch.zeros(shape))
 
 
 def test_there_is_no_error_where_torch_runs():
-    assert torch_words("BatchNorm1d(3).eval()", torch.zeros(1, 3)) == ""
+    assert torch_refusal("BatchNorm1d(3).eval()", torch.zeros(1, 3)) == ""
 
 
 x23 = torch.zeros(2, 3)
@@ -215,8 +215,8 @@ WRONG = [
     (lambda: one_example("BatchNorm1d(3)", x23, example=2), "example=2 must be a whole number from 0 to 1."),
     (lambda: one_example("BatchNorm1d(4)", torch.zeros(1, 3)), "Expected more than 1 value per channel when training, got input size torch.Size([1, 3])"),
     (lambda: one_example("GroupNorm(2, 3)", torch.zeros(1, 3)), "C=3 channels cannot be split into 2 equal groups"),
-    (lambda: torch_words("BatchNorm1d(1099511627776)", x23), "'BatchNorm1d(1099511627776)' is too large to run; give sizes of at most 1,048,576 in all."),
-    (lambda: torch_words("LayerNorm([2048, 2048])", x23), "'LayerNorm([2048, 2048])' is too large to run"),
+    (lambda: torch_refusal("BatchNorm1d(1099511627776)", x23), "'BatchNorm1d(1099511627776)' is too large to run; give sizes of at most 1,048,576 in all."),
+    (lambda: torch_refusal("LayerNorm([2048, 2048])", x23), "'LayerNorm([2048, 2048])' is too large to run"),
     (lambda: most_warm_up(0), "elements=0 must be a whole number"),
 ]  # fmt: skip
 

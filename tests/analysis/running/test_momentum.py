@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from normviz.analysis.running.momentum import (
-    WEIGHS,
+    WEIGHTED_VALUE,
     half_life,
     lower_forgets_sooner,
     moving_average,
@@ -110,7 +110,7 @@ def test_after_a_half_life_half_the_weight_is_left(momentum):
 
 @pytest.mark.parametrize(("framework", "sooner"), [("keras", True), ("flax", True), ("torch", False)])
 def test_lower_momentum_forgets_sooner_where_it_multiplies_the_old_value(framework, sooner):
-    assert lower_forgets_sooner(framework) == sooner == (WEIGHS[framework] == "old")
+    assert lower_forgets_sooner(framework) == sooner == (WEIGHTED_VALUE[framework] == "old")
 
 
 def test_the_half_life_agrees_with_a_moving_average_of_one_value():

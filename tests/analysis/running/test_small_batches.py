@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from normviz.analysis.running.sampling import SmallBatches, spread
-from normviz.analysis.running.torch_module import torch_words
+from normviz.analysis.running.torch_module import torch_refusal
 from normviz.layers.errors import NormvizError
 
 
@@ -38,7 +38,7 @@ def test_every_limit_can_be_run(small):
 
 
 def test_a_batch_of_one_is_refused_with_the_error_of_torch():
-    words = torch_words("BatchNorm1d(1)", torch.zeros(1, 1))
+    words = torch_refusal("BatchNorm1d(1)", torch.zeros(1, 1))
     with pytest.raises(NormvizError, match=re.escape(words)):
         SmallBatches([1, 2])
 

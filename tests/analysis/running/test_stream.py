@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from normviz.analysis.running.stream import START_MEAN, START_VAR, TRUE_MEAN, TRUE_VAR, Stream, follow, run
-from normviz.analysis.running.torch_module import torch_words
+from normviz.analysis.running.torch_module import torch_refusal
 from normviz.layers.errors import NormvizError
 
 # Three batches of two values. Their means are 2, 6, 2; their biased variances 4, 4, 1; unbiased, twice that.
@@ -142,7 +142,7 @@ def test_every_limit_can_be_run(stream):
 
 
 def test_a_batch_of_one_is_refused_with_the_error_of_torch():
-    words = torch_words("BatchNorm1d(1)", torch.zeros(1, 1))
+    words = torch_refusal("BatchNorm1d(1)", torch.zeros(1, 1))
     assert words == "Expected more than 1 value per channel when training, got input size torch.Size([1, 1])"
     for refused in (lambda: Stream(batch_size=1), lambda: follow([[1], [2]])):
         with pytest.raises(NormvizError, match=re.escape(f'torch refuses: "{words}". The variance of one value is 0')):

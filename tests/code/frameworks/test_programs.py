@@ -50,7 +50,7 @@ y = layer(x)
         "RMSNorm(5, elementwise_affine=False)",
         "keras",
         """
-# No layer of Keras does this: from scratch, with keras.ops.
+# Keras has no layer that computes this; written from scratch with keras.ops.
 # 2**-23: the machine epsilon of float32, torch's eps=None
 import os
 

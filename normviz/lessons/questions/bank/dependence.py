@@ -51,8 +51,8 @@ PER_FEATURE = "Norm('n l c -> c', 'c')"
 def other_tokens() -> Facts:
     shape, at = (2, 3, 4), (0, 1, 2)
     x = normal(*shape)
-    moved = perturb(describe("LayerNorm(4)", x), at, h=1.0).moved.any(2)
-    batch = perturb(describe(PER_FEATURE, x), at, h=1.0).moved.any(2)
+    moved = perturb(describe("LayerNorm(4)", x), at, h=1.0).changed.any(2)
+    batch = perturb(describe(PER_FEATURE, x), at, h=1.0).changed.any(2)
     return {
         "layer": int(moved.sum()),
         "batch": int(batch.sum()),
@@ -73,14 +73,14 @@ def group_norm_positions() -> Facts:
     x, at = normal(1, 4, 5), (0, 0, 4)
     group, step = (perturb(describe(text, x), at, h=1.0) for text in ("GroupNorm(2, 4)", "ChannelsFirstLayerNorm(4)"))
     early = (group.after - group.before)[0, 0, 0].abs()
-    channels, steps = int(group.moved.any(dim=2).sum()), int(group.moved.any(dim=1).sum())
+    channels, steps = int(group.changed.any(dim=2).sum()), int(group.changed.any(dim=1).sum())
     return {
-        "moved": int(group.moved.sum()),
+        "moved": int(group.changed.sum()),
         "channels": channels,
         "steps": steps,
         "early": float(early),
-        "alone": int(step.moved.sum()),
-        "right": int(group.moved.sum()),
+        "alone": int(step.changed.sum()),
+        "right": int(group.changed.sum()),
     }
 
 

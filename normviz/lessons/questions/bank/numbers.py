@@ -89,7 +89,7 @@ def size_of_eps() -> Facts:
         "keras_size": sizes[0],
         "torch_size": sizes[1],
         "bert_size": sizes[2],
-        "kept": table["float16", BERT_EPS].kept,
+        "kept": table["float16", BERT_EPS].rounded,
         "hand": str(float(hand[0])).replace("nan", "NaN"),
         "own": float(own[0]),
         "right": min(sizes_of_options, key=lambda key: abs(log(sizes_of_options[key] / sizes[0]))),
@@ -101,7 +101,7 @@ def tiny_eps() -> Facts:
     table = {(o.dtype, o.eps): o for o in eps_table()}
     half, tiny, default = table["float16", 1e-12], table["float32", 1e-12], table["float32", 1e-5]
     return {
-        "kept": half.kept,
+        "kept": half.rounded,
         "own": half.by_torch["LayerNorm"],
         "var": tiny.var,
         "tiny": tiny.by_torch["LayerNorm"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from normviz.analysis.examples import example
 from normviz.analysis.explanation import describe
 from normviz.analysis.forward import largest_difference
-from normviz.analysis.running.torch_module import torch_words
+from normviz.analysis.running.torch_module import torch_refusal
 from normviz.layers.catalogue import KINDS
 from normviz.lessons.questions.facts import count_gammas, nearly_equal, normal, only, output, which
 from normviz.lessons.questions.question import Facts
@@ -17,7 +17,7 @@ from normviz.lessons.questions.topics import SHAPES
 def leading_axes() -> Facts:
     shapes = (5,), (2, 5), (2, 3, 5), (2, 3, 4, 5)
     one, two, six, deep = (describe("LayerNorm(5)", shape).counts for shape in shapes)
-    taken = [torch_words("LayerNorm(5)", normal(*shape)) == "" for shape in shapes]
+    taken = [torch_refusal("LayerNorm(5)", normal(*shape)) == "" for shape in shapes]
     return {
         "one": one.statistics,
         "two": two.statistics,
@@ -59,7 +59,7 @@ def square_tensor() -> Facts:
         "elements": last_axis.counts.elements_per_statistic,
         "pixels": pixel.counts.statistics,
         "difference": largest_difference(output("LayerNorm(4)", x), pixel.trace.output),
-        "words": torch_words("LayerNorm(4)", normal(2, 4, 3, 5)),
+        "words": torch_refusal("LayerNorm(4)", normal(2, 4, 3, 5)),
         "right": next(key for key, kept in options.items() if last_axis.norm.pattern.right == kept),
     }
 
@@ -83,7 +83,7 @@ def channels_not_last() -> Facts:
     gaps = {key: largest_difference(y, wanted) for key, y in ways.items()}
     channel = example("counting", (256,), ("c",)).reshape(1, -1, 1, 1).expand(x.shape)  # its channel at each element
     return {
-        "words": torch_words("LayerNorm(256)", x),
+        "words": torch_refusal("LayerNorm(256)", x),
         "mixed": len(channel.reshape(2, 4, 4, 256)[0, 0, 0].unique()),
         "channels": len(channel.movedim(1, -1)[0, 0, 0].unique()),
         "reshape": gaps["reshape"],
@@ -97,7 +97,7 @@ def channels_in_the_middle() -> Facts:
     equal, unequal = normal(2, 4, 4), normal(2, 4, 5)
     meant = output("LayerNorm(4)", equal.transpose(1, 2)).transpose(1, 2)
     y = output("LayerNorm(4)", equal)
-    words = torch_words("LayerNorm(4)", unequal)
+    words = torch_refusal("LayerNorm(4)", unequal)
     return {
         "last": unequal.shape[-1],
         "channels": unequal.shape[1],
@@ -121,7 +121,7 @@ def sequence_layout() -> Facts:
     """x is (N, L, C), but the layer takes (N, C, L)."""
     x = normal(2, 4, 6)
     steps, features = describe("BatchNorm1d(4)", x), describe("BatchNorm1d(6)", x.transpose(1, 2))
-    words = torch_words("BatchNorm1d(6)", x)
+    words = torch_refusal("BatchNorm1d(6)", x)
     return {
         "words": words,
         "steps": steps.counts.statistics,
@@ -146,7 +146,9 @@ def another_image_size() -> Facts:
         "channels": count_gammas(batch_norm, small),
         "means": describe(whole_image, small).counts.statistics,
         "right": which(
-            layer=torch_words(whole_image, larger) != "", batch=torch_words(batch_norm, larger) != "", neither="none"
+            layer=torch_refusal(whole_image, larger) != "",
+            batch=torch_refusal(batch_norm, larger) != "",
+            neither="none",
         ),
     }
 

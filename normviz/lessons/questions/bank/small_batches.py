@@ -9,7 +9,7 @@ from normviz.analysis.running.accumulation import accumulation_difference
 from normviz.analysis.running.modes import one_example
 from normviz.analysis.running.sampling import Sequences, SmallBatches, per_step, spread
 from normviz.analysis.running.shards import even_sizes, shard
-from normviz.analysis.running.torch_module import torch_words
+from normviz.analysis.running.torch_module import torch_refusal
 from normviz.lessons.questions.facts import count_buffers, normal, only, output, which
 from normviz.lessons.questions.question import Facts
 from normviz.lessons.questions.sources import ANNOTATED, ARTICLE, BATCH_NORM_PAPER, issue, torch_page
@@ -45,11 +45,11 @@ def small_batches() -> Facts:
 )
 def one_value() -> Facts:
     image, pixel = normal(1, 3, 4, 4), normal(1, 3, 1, 1)
-    refused = bool(torch_words("BatchNorm2d(3)", image)), bool(torch_words("BatchNorm2d(3)", pixel))
+    refused = bool(torch_refusal("BatchNorm2d(3)", image)), bool(torch_refusal("BatchNorm2d(3)", pixel))
     return {
-        "words": torch_words("BatchNorm2d(3)", pixel),
+        "words": torch_refusal("BatchNorm2d(3)", pixel),
         "values": image[:, 0].numel(),
-        "instance": torch_words("InstanceNorm2d(3)", normal(8, 3, 1, 1)),
+        "instance": torch_refusal("InstanceNorm2d(3)", normal(8, 3, 1, 1)),
         "right": {(True, True): "every", (False, True): "pixel", (False, False): "none"}.get(refused, "image"),
     }
 
@@ -57,7 +57,7 @@ def one_value() -> Facts:
 @SMALL_BATCHES.question("s2r", "explore", "shape=1,6&layer=LayerNorm(6)&at=0,4", ANNOTATED)
 def batch_of_one() -> Facts:
     x = normal(3, 6)
-    words = {text: torch_words(text, x[:1]) for text in ("LayerNorm(6)", "BatchNorm1d(6)")}
+    words = {text: torch_refusal(text, x[:1]) for text in ("LayerNorm(6)", "BatchNorm1d(6)")}
     return {
         "words": words["BatchNorm1d(6)"],
         "gap": largest_difference(output("LayerNorm(6)", x)[:1], output("LayerNorm(6)", x[:1])),
@@ -70,7 +70,7 @@ def batch_of_one() -> Facts:
 @SMALL_BATCHES.question("s3j", "train_and_eval", "show=modes&shape=4,3,2,2&layer=BatchNorm2d(3)&at=0,1,0,1", ARTICLE)
 def no_batch_axis() -> Facts:
     x = normal(4, 3, 2, 2)
-    single, bare = (torch_words("BatchNorm2d(3).eval()", image) for image in (x[:1], x[0]))
+    single, bare = (torch_refusal("BatchNorm2d(3).eval()", image) for image in (x[:1], x[0]))
     alone = one_example("BatchNorm2d(3)", x)
     return {
         "words": bare.split(" (")[0],

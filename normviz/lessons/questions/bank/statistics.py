@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from normviz.analysis.explanation import describe
-from normviz.analysis.running.torch_module import torch_words
+from normviz.analysis.running.torch_module import torch_refusal
 from normviz.lessons.questions.facts import count_gammas, normal, only, output, output_change, scene_of, which
 from normviz.lessons.questions.question import Facts
 from normviz.lessons.questions.sources import (
@@ -153,14 +153,14 @@ def convnext() -> Facts:
 def groups() -> Facts:
     e = describe("GroupNorm(2, 6)", (2, 6, 3, 3))
     together = {0, *(channel for _, channel, _, _ in e.peers((0, 0, 0, 0)))}
-    legal = [groups for groups in range(1, 7) if not torch_words(f"GroupNorm({groups}, 6)", normal(2, 6, 3, 3))]
+    legal = [groups for groups in range(1, 7) if not torch_refusal(f"GroupNorm({groups}, 6)", normal(2, 6, 3, 3))]
     return {
         "groups": e.norm.split_sizes["g"],
         "images": e.shape[0],
         "total": e.shape[1],
         "channels": len(together),
         "statistics": e.counts.statistics,
-        "words": torch_words("GroupNorm(4, 6)", normal(2, 6, 3, 3)),
+        "words": torch_refusal("GroupNorm(4, 6)", normal(2, 6, 3, 3)),
         "legal": ", ".join(map(str, legal)),
         "right": len(together),
     }
@@ -181,8 +181,8 @@ def vision_and_text() -> Facts:
         "layer": layer.statistics,
         "pixels": pixel.statistics,
         "right": which(
-            batch=torch_words("BatchNorm1d(5)", normal(2, 5, 4)) != "",
-            layer=torch_words(ALL, normal(*IMAGES)) != "",
+            batch=torch_refusal("BatchNorm1d(5)", normal(2, 5, 4)) != "",
+            layer=torch_refusal(ALL, normal(*IMAGES)) != "",
             neither="none",
         ),
     }

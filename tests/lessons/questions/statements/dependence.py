@@ -23,7 +23,7 @@ def s3q() -> Statements:
     shape, at = (2, 3, 4), (0, 1, 2)
     x, short = normal(*shape), normal(*shape)[:, :2]
     layer, batch = (
-        perturb(describe(text, x), at, h=1.0).moved.any(2) for text in ("LayerNorm(4)", "Norm('n l c -> c', 'c')")
+        perturb(describe(text, x), at, h=1.0).changed.any(2) for text in ("LayerNorm(4)", "Norm('n l c -> c', 'c')")
     )
     return {
         "the token itself changes": layer[0, 1],
@@ -39,7 +39,7 @@ def s3q() -> Statements:
 
 def q7() -> Statements:
     x = normal(1, 4, 5)
-    step = perturb(describe("ChannelsFirstLayerNorm(4)", x), (0, 0, 4), h=1.0).moved
+    step = perturb(describe("ChannelsFirstLayerNorm(4)", x), (0, 0, 4), h=1.0).changed
     return {
         "the group of x[0, 0, 4] changes and nothing else": facts("q7")["moved"]
         == describe("GroupNorm(2, 4)", x).counts.elements_per_statistic,

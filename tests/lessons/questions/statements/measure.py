@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from normviz.analysis.explanation import Explanation
-from normviz.analysis.running.torch_module import torch_words
+from normviz.analysis.running.torch_module import torch_refusal
 from normviz.lessons.questions.question import Facts, facts_of
 from normviz.lessons.questions.registry import QUESTIONS
 
@@ -18,7 +18,7 @@ def facts(key: str) -> Facts:
 
 def refuses(layer: str, x: Tensor) -> bool:
     """Whether torch raises an error for the layer on x."""
-    return torch_words(layer, x) != ""
+    return torch_refusal(layer, x) != ""
 
 
 def zero_mean(y: Tensor, axes: int | tuple[int, ...]) -> bool:

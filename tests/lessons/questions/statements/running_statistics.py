@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from normviz.analysis.explanation import describe
-from normviz.analysis.running.momentum import WEIGHS, half_life, to_torch, two_forms
+from normviz.analysis.running.momentum import WEIGHTED_VALUE, half_life, to_torch, two_forms
 from normviz.analysis.running.stream import START_MEAN, START_VAR, Stream, run
 from normviz.analysis.running.torch_module import buffers
 from normviz.lessons.questions.bank.running_statistics import STEPPED, WEIGHTED
@@ -50,8 +50,8 @@ def q12() -> Statements:
 
 def s3n() -> Statements:
     return {
-        "Keras's momentum is the weight of the old value": WEIGHS["keras"] == "old",
-        "torch's momentum is the weight of the new value": WEIGHS["torch"] == "new",
+        "Keras's momentum is the weight of the old value": WEIGHTED_VALUE["keras"] == "old",
+        "torch's momentum is the weight of the new value": WEIGHTED_VALUE["torch"] == "new",
         "0.9 in Keras is 0.1 in torch": to_torch(0.9) == 0.1,
         "both forget as fast": half_life(0.9, "keras") == pytest.approx(half_life(0.1, "torch"), abs=1e-9),
     }
