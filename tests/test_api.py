@@ -100,7 +100,7 @@ def test_arrays_and_layers_of_every_kind_are_taken():
 REFUSED = [
     (lambda: nv.compare("LayerNorm(4)"), "a comparison takes 2 to 6 layers"),
     (lambda: nv.compare([]), "a comparison takes 2 to 6 layers"),
-    (lambda: nv.compare(["LayerNorm(4)"] * 7, (2, 4)), "leave out 1"),
+    (lambda: nv.compare(["LayerNorm(4)"] * 7, (2, 4)), "remove 1"),
     (lambda: nv.steps("LayerNorm(4)", (2, 4), step=99), "whole number from 0 to 6"),
     (lambda: nv.gradients("LayerNorm(4)", (2, 4), show="x"), "show='x' is unknown; choose column"),
     (lambda: nv.gradients("LayerNorm(4)", (2, 4), seed="a"), "seed='a' must be a whole number"),

@@ -77,7 +77,7 @@ def test_counts_of_any_size():
 REFUSED = [
     (["LayerNorm(3)"], "a comparison takes 2 to 6 layers and got 1; add 1."),
     ([], "a comparison takes 2 to 6 layers and got 0; add 2."),
-    (["LayerNorm(3)"] * 8, "a comparison takes 2 to 6 layers and got 8; leave out 2."),
+    (["LayerNorm(3)"] * 8, "a comparison takes 2 to 6 layers and got 8; remove 2."),
     ("LayerNorm(3)", "a comparison takes 2 to 6 layers and got 'LayerNorm(3)'; give a list of them."),
     (["LayerNorm(3)", "BatchNorm1d(4)"], 'BatchNorm1d(4): torch refuses: "running_mean should contain 3 elements not 4".'),
     (["LayerNorm(3)", "BatchNorm2d(3)"], 'BatchNorm2d(3): torch refuses: "expected 4D input (got 2D input)".'),

@@ -133,7 +133,7 @@ NOTES = [
     ("BatchNorm2d(3)", (2, 3, 4, 5), "NHWC", "in NHWC that is H (size 3). For one group per channel, permute x to NCHW."),
     ("BatchNorm2d(3)", (2, 3, 4, 5), "CNHW", "in CNHW that is N (size 3). For one group per channel, permute x to NCHW."),
     ("BatchNorm1d(3)", (2, 3), "LN", "BatchNorm1d always uses axis 1 of x as the channel axis; in LN that is N (size 3)."),
-    ("GroupNorm(3, 3)", (2, 3, 4), "NLC", "GroupNorm takes axis 1 of x as the channel axis"),
+    ("GroupNorm(3, 3)", (2, 3, 4), "NLC", "GroupNorm always uses axis 1 of x as the channel axis"),
     ("InstanceNorm2d(2)", (2, 3, 4), "HWC", "InstanceNorm2d always uses axis 0 of x as the channel axis; in HWC that is H (size 2). For one group per channel, permute x to CHW."),
     ("InstanceNorm1d(2)", (2, 3), "NC", "InstanceNorm1d always uses axis 0 of x as the channel axis; in NC that is N (size 2). For one group per channel, permute x to CN."),
     ("ChannelsFirstLayerNorm(3)", (2, 3, 4), "NLC", "permute x to NCL."),

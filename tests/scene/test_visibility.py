@@ -27,7 +27,7 @@ def test_a_link_hides_parts_and_adds_a_caption(text, hidden, caption):
 
 
 WRONG = [
-    ({"hide": "layer,colour"}, "hide='colour' is not the name of a control or a part; write, for example, hide=layer,code", ("layer",), ""),
+    ({"hide": "layer,color"}, "hide='color' is not the name of a control or a part; write, for example, hide=layer,code", ("layer",), ""),
     ({"hide": "a,b,code"}, "hide='a' and 'b' are not names of controls or parts", ("code",), ""),
     ({"hide": "<script>"}, "hide='<script>' is not the name", (), ""),
     ({"caption": "a" * 301}, "is too long; give at most 300 characters.", (), "a" * 300),

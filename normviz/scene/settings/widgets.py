@@ -28,7 +28,7 @@ class Choice:
     """A drop-down list: the label of each option.
 
     accept_new      whether the reader may type another option
-    dynamic_labels      whether the labels depend on the view
+    dynamic_labels  whether the labels depend on the view
     """
 
     options: Mapping[Any, str]

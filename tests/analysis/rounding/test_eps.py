@@ -34,10 +34,10 @@ def outcomes(**settings):
 def test_which_dtypes_can_represent_which_eps():
     found = outcomes()
     assert [*found] == [(dtype, eps) for dtype in DTYPES for eps in EPSILONS]
-    assert {key for key, o in found.items() if o.kept == 0} == {("float16", 1e-12)}
+    assert {key for key, o in found.items() if o.rounded == 0} == {("float16", 1e-12)}
     for (dtype, eps), o in found.items():
         steps = torch.finfo(DTYPES[dtype])
-        assert abs(o.kept - eps) <= steps.eps / 2 * eps + steps.tiny * steps.eps
+        assert abs(o.rounded - eps) <= steps.eps / 2 * eps + steps.tiny * steps.eps
 
 
 def test_the_size_of_the_output_by_the_formula():
