@@ -1,17 +1,17 @@
 FROM python:3.11-slim-bookworm
 
-# The index for torch alone; the default index serves the rest, and torch too where this one does not answer.
+# The index for torch only. The other packages, and torch if this index does not respond, come from the default index.
 ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
 
 WORKDIR /app
 COPY requirements.txt .
 
-# Install and trim in one layer. Bytecode stays, and is made of our own files too: the user below cannot write it, and without it every
-# start is slow.
+# Install and remove unused files in one layer. Bytecode is kept, and our own files are compiled below: the user of the image cannot write
+# it, and every start would be slow without it.
 RUN python -m venv --without-pip /opt/venv \
  && install="pip --disable-pip-version-check --no-cache-dir --python /opt/venv/bin/python install" \
  && { $install --no-deps --timeout 15 --retries 1 --index-url "$TORCH_INDEX" "$(grep '^torch==' requirements.txt)" \
-      || echo "$TORCH_INDEX did not serve torch; taking it from the default index."; } \
+      || echo "$TORCH_INDEX does not have torch; installing it from the default index."; } \
  && $install -r requirements.txt \
  && cd /opt/venv/lib/python3.11/site-packages \
  && rm -rf torch/test torch/include torch/share torch/bin/protoc* torch/bin/*[Tt]est* pyarrow/include \
@@ -24,7 +24,7 @@ COPY pages pages
 COPY normviz normviz
 RUN /opt/venv/bin/python -m compileall -q app.py pages normviz
 
-# STREAMLIT_SERVER_PORT may be changed. The browser's address is only what the log prints.
+# STREAMLIT_SERVER_PORT can be changed. STREAMLIT_BROWSER_SERVER_ADDRESS only changes the address in the log.
 ENV PATH=/opt/venv/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \

@@ -4,7 +4,7 @@
 #   make run ADDRESS=0.0.0.0        accept connections from other computers
 #   make test PYTEST_ARGS="-k axes" run some of the tests
 #   make fuzz MINUTES=60            try new hostile inputs for an hour
-#   make fuzz SEED=294682           repeat a round that failed
+#   make fuzz SEED=294682           repeat a failed round
 
 PYTHON ?= python3
 PORT ?= 8501
@@ -72,14 +72,14 @@ clean: ## remove caches and build products
 distclean: clean ## remove .venv too
 	@rm -rf $(VENV)
 
-# Created again if its Python no longer runs, because it was removed or upgraded.
+# Create the environment again if its Python no longer runs, for example after an upgrade.
 FORCE:
 $(VENV)/pyvenv.cfg: $(if $(ALIVE),,FORCE)
 	@$(PYTHON) -c 'import sys; sys.exit("normviz needs Python 3.11 or newer, this is %d.%d: make PYTHON=python3.x" % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
 	@echo "Creating $(VENV) ..."
 	@$(PYTHON) -m venv --clear $(VENV)
 
-# Only torch is taken from the CPU index, so a slow or unreachable index costs a few seconds; the rest comes from the default index.
+# Only torch comes from the CPU index, so a slow or unreachable index costs only a few seconds; the rest comes from the default index.
 $(APP): requirements.txt $(VENV)/pyvenv.cfg
 	@echo "Installing the app (torch is large: a few minutes the first time) ..."
 	@$(PIP) install --no-deps --timeout 15 --retries 1 --index-url $(TORCH_INDEX) "$$(grep '^torch==' requirements.txt)" \
