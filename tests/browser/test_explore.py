@@ -203,7 +203,7 @@ def test_reset_goes_back_to_the_start(look):
     assert view.scene == Scene(DEFAULT_SHAPE, "NCHW", view.scene.layer, at=view.scene.at)
 
 
-def test_a_pattern_of_ones_own(look):
+def test_a_custom_pattern_can_be_typed(look):
     view = look("?")
     view.choose("Layer", FAMILY_LABELS[PATTERN_FAMILY])
     stats, params = (view.find(f".st-key-own_{part} input") for part in ("stats", "params"))

@@ -147,7 +147,7 @@ PATTERNS = [
 
 
 @pytest.mark.parametrize(("stats", "params", "wanted"), PATTERNS)
-def test_a_pattern_of_ones_own(stats, params, wanted):
+def test_a_custom_pattern_can_be_typed(stats, params, wanted):
     assert summary(done(edits.with_pattern(scene(), stats, params))) == wanted
 
 

@@ -1,4 +1,4 @@
-"""Asks an ASGI application as a server would, without a server."""
+"""Sends requests to an ASGI application without a server."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def ask(app: Any, path: str, method: str = "GET", **headers: str) -> Answer:
 
     async def receive() -> dict[str, Any]:
         if asked.is_set():
-            await asyncio.Event().wait()  # whoever asked stays until the answer is complete
+            await asyncio.Event().wait()  # the client stays connected until the answer is complete
         asked.set()
         return {"type": "http.request", "body": b"", "more_body": False}
 

@@ -1,4 +1,4 @@
-"""Drives the Explore page as a reader would: opens an address, turns a control, clicks on an element."""
+"""Operates the Explore page without a browser: opens an address, sets a control, clicks on an element."""
 
 from __future__ import annotations
 
@@ -26,34 +26,34 @@ def _components() -> BidiComponentManager:
     return manager
 
 
-def opened(link: str = "") -> AppTest:
-    """The page at ``shape=2,3&layer=LayerNorm(3)``."""
+def open_explore(link: str = "") -> AppTest:
+    """Open Explore with a query such as ``shape=2,3&layer=LayerNorm(3)``."""
     app = AppTest.from_file(str(SHELL), default_timeout=30)
-    app._bidi_component_manager = _components()  # looking through all installed packages takes longer than a page
+    app._bidi_component_manager = _components()  # scanning all installed packages takes longer than running a page
     for part in filter(None, link.split("&")):
         name, value = part.split("=", 1)
         app.query_params[name] = value
     return app.run()
 
 
-def turned(app: AppTest, key: str, value: Any) -> AppTest:
-    """The page after the control ``key`` was set to ``value``; those under "More" are there once it is open."""
+def set_control(app: AppTest, key: str, value: Any) -> AppTest:
+    """Set the control ``key`` to ``value``; open "More" first if the control is under it."""
     if key not in {getattr(element, "key", None) for element in app}:
-        more(app)
+        open_more(app)
     widget = app.get_by_key(key)
     if value not in getattr(widget, "options", (value,)) and key == "eps":
-        widget.options.append(value)  # what a browser allows where new options are accepted
+        widget.options.append(value)  # a browser allows this where new options are accepted
     return widget.set_value(value).run()
 
 
-def more(app: AppTest) -> AppTest:
-    """The page with "More" open."""
+def open_more(app: AppTest) -> AppTest:
+    """Open "More"."""
     app.session_state[MORE] = True
     return app.run()
 
 
-def sent(app: AppTest, event: str, value: Any) -> AppTest:
-    """The page after the linked heatmap sent an event, as its module does."""
+def send_event(app: AppTest, event: str, value: Any) -> AppTest:
+    """Send an event of the linked heatmap, as its JavaScript module does."""
     component = app.get("bidi_component")[0]
     states = app._tree.get_widget_states()
     trigger = [{"event": event, "value": value}]
@@ -68,12 +68,12 @@ def query(app: AppTest) -> dict[str, str]:
 
 
 def scene(app: AppTest) -> Scene:
-    """The scene of the page's own address."""
+    """The scene in the page's address."""
     return read(query(app)).scene
 
 
-def said(app: AppTest) -> str:
-    """The sentence, as plain text."""
+def sentence_text(app: AppTest) -> str:
+    """The page's sentence as plain text."""
     return re.sub(r":primary\[(.+?)\]", r"\1", app.subheader[0].value)
 
 
@@ -81,14 +81,14 @@ def expected(scene: Scene) -> str:
     return sentence(scene.sharing).replace("**", "")
 
 
-def payload(app: AppTest) -> dict[str, Any]:
-    """What the linked heatmap was given."""
+def figure_data(app: AppTest) -> dict[str, Any]:
+    """The data of the linked heatmap."""
     found: dict[str, Any] = json.loads(app.get("bidi_component")[0].proto.json)[0]
     return found
 
 
-def warned(app: AppTest) -> list[str]:
-    """The warnings as a reader sees them."""
+def warning_texts(app: AppTest) -> list[str]:
+    """The texts of the warnings, without Markdown escapes."""
     return [unescaped(warning.value) for warning in app.warning]
 
 
@@ -97,11 +97,11 @@ def unescaped(markdown: str) -> str:
 
 
 def check(app: AppTest) -> None:
-    """No traceback; and the address alone brings the same page back."""
+    """Assert that there is no traceback, and that the address alone gives the same page."""
     assert not app.exception, [exception.message for exception in app.exception]
-    assert said(app) == expected(scene(app))
-    again = opened("&".join(f"{name}={value}" for name, value in query(app).items()))
+    assert sentence_text(app) == expected(scene(app))
+    again = open_explore("&".join(f"{name}={value}" for name, value in query(app).items()))
     assert not again.exception
     assert not again.warning
-    assert said(again) == said(app)
-    assert payload(again) == payload(app)
+    assert sentence_text(again) == sentence_text(app)
+    assert figure_data(again) == figure_data(app)

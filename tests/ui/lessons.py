@@ -1,4 +1,4 @@
-"""The lesson pages, and what they show and say."""
+"""The lesson pages, and the parts that tests read from them."""
 
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import QUESTIONS
@@ -8,13 +8,13 @@ from tests.ui.pages import figures
 LESSONS = ("compare", "step_by_step", "train_and_eval", "gradients", "questions")
 
 
-def layers(app):
+def compared_layers(app):
     """The layers that Compare's figure shows."""
     return [layer["name"] for layer in figures(app)[0]["layers"]]
 
 
-def told(app):
-    """What is said in place of a figure."""
+def note_texts(app):
+    """The notes that are shown instead of a figure."""
     return [unescaped(note.value) for note in app.info]
 
 

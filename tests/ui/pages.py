@@ -1,4 +1,4 @@
-"""Opens any page of the app as a reader would: by its own address, or from another page."""
+"""Opens any page of the app, by its address or from another page."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from normviz.ui.state import PAGE
 from tests.ui.driver import _components, query
 
 
-def page(name: str, link: str | dict[str, str] = "") -> AppTest:
-    """The page at ``link``, on a fresh server."""
+def open_page(name: str, link: str | dict[str, str] = "") -> AppTest:
+    """Open the page with the query ``link`` in a new session."""
     app = AppTest.from_file(str(SHELL), default_timeout=60)
     app._bidi_component_manager = _components()
     app.switch_page(path(name))
@@ -25,8 +25,8 @@ def page(name: str, link: str | dict[str, str] = "") -> AppTest:
     return app.run()
 
 
-def gone(app: AppTest, name: str) -> AppTest:
-    """From one page to another by the list of pages, which gives no query."""
+def go_to_page(app: AppTest, name: str) -> AppTest:
+    """Change to another page through the list of pages, which sends no query."""
     app.query_params.clear()
     return app.switch_page(path(name)).run()
 
@@ -36,8 +36,8 @@ def path(name: str) -> str:
 
 
 def figures(app: AppTest) -> list[dict[str, Any]]:
-    """What the page's views were given; JSON alone, without NaN, as a browser needs it."""
-    given = [json.loads(found.proto.json, parse_constant=_refused)[0] for found in app.get("bidi_component")]
+    """The data of the page's figures, which must be JSON without NaN."""
+    given = [json.loads(found.proto.json, parse_constant=_raise_not_json)[0] for found in app.get("bidi_component")]
     return [data for data in given if data["kind"] not in ("share", "open", "tabs")]
 
 
@@ -51,7 +51,7 @@ def tabs(app: AppTest) -> dict[str, str]:
 
 
 class _Tabs(HTMLParser):
-    """Reads what stands in panels of tabs, buttons left out."""
+    """Reads the text in the panels of tabs, without buttons."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -74,20 +74,20 @@ class _Tabs(HTMLParser):
             self.texts[label] += data
 
 
-def _refused(constant: str) -> float:
-    raise AssertionError(f"{constant} is no JSON")
+def _raise_not_json(constant: str) -> float:
+    raise AssertionError(f"{constant} is not JSON")
 
 
 def texts(app: AppTest) -> str:
-    """All Markdown of the page."""
+    """All Markdown texts of the page."""
     return "\n".join(part.value for part in app.markdown)
 
 
-def complete(app: AppTest) -> None:
-    """No traceback, no warning, and the page's address alone brings the same page back."""
+def check_page(app: AppTest) -> None:
+    """Assert that there is no traceback and no warning, and that the address alone gives the same page."""
     assert not app.exception, [error.message for error in app.exception]
     assert not app.warning
-    again = page(app.session_state[PAGE], query(app))
+    again = open_page(app.session_state[PAGE], query(app))
     assert not again.exception
     assert not again.warning
     assert [part.value for part in again.subheader] == [part.value for part in app.subheader]

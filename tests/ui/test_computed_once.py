@@ -1,4 +1,4 @@
-"""What one change of a control computes: each value once."""
+"""A change of a control computes each value once."""
 
 import sys
 import threading
@@ -15,15 +15,17 @@ from normviz.layers.axes import _parse_layout
 from normviz.layers.layer import Layer
 from normviz.scene.grid import _grid
 from normviz.scene.scene import Scene
-from tests.ui.driver import opened, sent, turned
-from tests.ui.pages import page
+from tests.ui.driver import open_explore, send_event, set_control
+from tests.ui.pages import open_page
 
 FUNCTIONS = {"Scene": Scene.__post_init__, "grid": _grid, "parse_layout": _parse_layout, "describe": describe}
-CODES = {unwrap(function).__code__: name for name, function in FUNCTIONS.items()}  # below its cache, if it has one
+CODES = {
+    unwrap(function).__code__: name for name, function in FUNCTIONS.items()
+}  # the function below its cache, if any
 
 
-def calls_of(action: Callable[[], Any]) -> Counter[tuple[str, str]]:
-    """How often each function was computed with the same arguments, in all threads that ``action`` starts."""
+def count_calls(action: Callable[[], Any]) -> Counter[tuple[str, str]]:
+    """Count the calls of each function by its arguments, in all threads that ``action`` starts."""
     calls: Counter[tuple[str, str]] = Counter()
 
     def count(frame: FrameType, event: str, _arg: Any) -> None:
@@ -49,8 +51,8 @@ def assert_computed_once(calls: Counter[tuple[str, str]], *names: str) -> None:
 
 
 def test_a_size_change_makes_one_scene():
-    app = opened("shape=2,11,3,5&layer=BatchNorm2d(11)")
-    calls = calls_of(lambda: turned(app, "size_c", 13))
+    app = open_explore("shape=2,11,3,5&layer=BatchNorm2d(11)")
+    calls = count_calls(lambda: set_control(app, "size_c", 13))
     assert_computed_once(calls, "Scene", "grid", "describe")
     assert sum(name == "Scene" for name, _ in calls) == 1
     assert sum(name == "describe" for name, _ in calls) == 1
@@ -65,18 +67,18 @@ def test_a_size_change_makes_one_scene():
     ],
 )
 def test_a_size_change_computes_nothing_twice(name, link):
-    app = page(name, link)
-    assert_computed_once(calls_of(lambda: turned(app, "size_h", 17)), "Scene", "grid", "describe")
+    app = open_page(name, link)
+    assert_computed_once(count_calls(lambda: set_control(app, "size_h", 17)), "Scene", "grid", "describe")
 
 
 def test_a_click_makes_one_scene_and_describes_nothing():
-    app = opened("shape=2,11,3,7&layer=BatchNorm2d(11)")
-    calls = calls_of(lambda: sent(app, "select", {"at": [0, 1, 2, 3]}))
+    app = open_explore("shape=2,11,3,7&layer=BatchNorm2d(11)")
+    calls = count_calls(lambda: send_event(app, "select", {"at": [0, 1, 2, 3]}))
     assert_computed_once(calls, "Scene")
     assert {name for name, _ in calls} <= {"Scene", "grid"}
 
 
-def test_a_value_that_is_computed_twice_is_found():
-    calls = calls_of(lambda: [Scene((2, 3), "ND", Layer.parse("LayerNorm(3)")) for _ in range(2)])
+def test_the_counter_finds_a_value_that_is_computed_twice():
+    calls = count_calls(lambda: [Scene((2, 3), "ND", Layer.parse("LayerNorm(3)")) for _ in range(2)])
     with pytest.raises(AssertionError):
         assert_computed_once(calls, "Scene")

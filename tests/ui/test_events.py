@@ -1,38 +1,49 @@
-"""What the figure of the Explore page sends: clicks, edits, and what it never sends."""
+"""The events of Explore's figure: clicks, edits and invalid ones."""
 
 import pytest
 import torch
 
-from tests.ui.driver import check, more, opened, payload, query, said, scene, sent, turned, warned
+from tests.ui.driver import (
+    check,
+    figure_data,
+    open_explore,
+    open_more,
+    query,
+    scene,
+    send_event,
+    sentence_text,
+    set_control,
+    warning_texts,
+)
 
 
 @pytest.mark.parametrize("at", [[0, 0, 0, 0], [1, 0, 3, 2], None])
 def test_a_click_on_an_element_selects_it(at):
-    app = sent(opened("layer=BatchNorm2d(3)"), "select", {"at": at})
+    app = send_event(open_explore("layer=BatchNorm2d(3)"), "select", {"at": at})
     check(app)
-    assert payload(app)["at"] == at
+    assert figure_data(app)["at"] == at
     assert query(app)["at"] == ("none" if at is None else ",".join(map(str, at)))
 
 
-def test_an_edited_value_is_in_the_address_and_every_number_follows():
-    app = sent(opened("shape=2,3&data=counting"), "edit", {"at": [0, 2], "value": 5.5})
+def test_an_edited_value_changes_the_address_and_every_number():
+    app = send_event(open_explore("shape=2,3&data=counting"), "edit", {"at": [0, 2], "value": 5.5})
     check(app)
     assert query(app)["values"] == "0,1,5.5,3,4,5"
-    assert payload(app)["at"] == [0, 2]
+    assert figure_data(app)["at"] == [0, 2]
     x = torch.tensor([[0, 1, 5.5], [3, 4, 5]])
     assert scene(app).explanation.trace.mean.tolist() == x.mean(1, keepdim=True).tolist()
-    assert more(app).selectbox(key="data").value == "edited"
-    app = turned(app, "data", "counting")
+    assert open_more(app).selectbox(key="data").value == "edited"
+    app = set_control(app, "data", "counting")
     check(app)
     assert "values" not in query(app)
 
 
 def test_up_to_64_elements_can_be_edited():
-    assert payload(opened("shape=8,8"))["editable"]
-    app = opened("shape=5,13")
-    assert not payload(app)["editable"]
-    app = sent(app, "edit", {"at": [0, 0], "value": 1})
-    assert warned(app) == ["only tensors of up to 64 elements can be edited; make the tensor smaller."]
+    assert figure_data(open_explore("shape=8,8"))["editable"]
+    app = open_explore("shape=5,13")
+    assert not figure_data(app)["editable"]
+    app = send_event(app, "edit", {"at": [0, 0], "value": 1})
+    assert warning_texts(app) == ["only tensors of up to 64 elements can be edited; make the tensor smaller."]
 
 
 HOSTILE_EVENTS = [
@@ -56,9 +67,9 @@ HOSTILE_EVENTS = [
 
 
 @pytest.mark.parametrize(("event", "value"), HOSTILE_EVENTS)
-def test_events_that_the_module_never_sends_do_no_harm(event, value):
-    app = sent(opened("shape=2,3"), event, value)
+def test_invalid_events_are_ignored(event, value):
+    app = send_event(open_explore("shape=2,3"), event, value)
     assert not app.exception
-    assert said(app) == said(opened("shape=2,3"))
+    assert sentence_text(app) == sentence_text(open_explore("shape=2,3"))
     assert "values" not in query(app)
-    check(turned(app, "size_d", 4))
+    check(set_control(app, "size_d", 4))

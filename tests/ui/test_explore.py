@@ -10,12 +10,23 @@ from normviz.lessons.parts.code_tabs import LABELS
 from normviz.scene.controls.scene_controls import FAMILY_LABELS, LAYOUTS
 from normviz.scene.settings.scene_settings import DATA_LABELS, PARAMETER_LABELS
 from normviz.ui.controls.rows import MORE
-from tests.ui.driver import check, more, opened, payload, query, said, scene, turned, unescaped, warned
+from tests.ui.driver import (
+    check,
+    figure_data,
+    open_explore,
+    open_more,
+    query,
+    scene,
+    sentence_text,
+    set_control,
+    unescaped,
+    warning_texts,
+)
 from tests.ui.pages import tabs
 
 
 def numbers(text):
-    """The counts that a sentence tells, in order: of means, of elements each, of gammas and betas."""
+    """The counts in a sentence, in order: means, elements of each, gammas and betas."""
     return [
         int(word.strip("*;,.").replace(",", ""))
         for word in text.split("`")[2].split(": ")[1].split()
@@ -23,20 +34,26 @@ def numbers(text):
     ]
 
 
-def test_opened_bare_it_shows_a_layer_norm():
-    app = opened()
+def test_without_a_query_explore_shows_a_layer_norm():
+    app = open_explore()
     check(app)
     counts = explain("LayerNorm([3, 4, 4])", (2, 3, 4, 4)).counts
-    assert said(app).startswith("`LayerNorm([3, 4, 4])` on (2, 3, 4, 4): ")
+    assert sentence_text(app).startswith("`LayerNorm([3, 4, 4])` on (2, 3, 4, 4): ")
     gammas = counts.parameters // 2
-    assert numbers(said(app)) == [counts.statistics, counts.statistics, counts.elements_per_statistic, gammas, gammas]
+    assert numbers(sentence_text(app)) == [
+        counts.statistics,
+        counts.statistics,
+        counts.elements_per_statistic,
+        gammas,
+        gammas,
+    ]
     assert query(app) == {}
     assert not app.warning
-    assert payload(app)["at"] == [1, 2, 0, 3]
+    assert figure_data(app)["at"] == [1, 2, 0, 3]
 
 
 CONTROLS = [
-    # address, control, its new value, then: the layer, the tensor, and its layout
+    # address, control, its new value, the resulting layer, shape and layout
     ("", "layout", "ND", "LayerNorm(6)", (2, 6), "ND"),
     ("", "layout", "NLC", "LayerNorm([4, 3])", (2, 4, 3), "NLC"),
     ("shape=2,6", "layout", "NCHW", "LayerNorm(4)", (2, 3, 4, 4), "NCHW"),
@@ -83,18 +100,18 @@ CONTROLS = [
 
 @pytest.mark.parametrize(("link", "key", "value", "layer", "shape", "layout"), CONTROLS)
 def test_a_control_changes_the_sentence_and_the_address(link, key, value, layer, shape, layout):
-    app = turned(opened(link), key, value)
+    app = set_control(open_explore(link), key, value)
     check(app)
     e = describe(layer, shape, layout=layout)
     assert not app.warning
-    assert said(app).startswith(f"`{Layer.parse(layer)}` on {shape}: ")
-    told = numbers(said(app))
-    assert told[0] == e.counts.statistics
-    assert e.norm.running or e.counts.elements_per_statistic in told
+    assert sentence_text(app).startswith(f"`{Layer.parse(layer)}` on {shape}: ")
+    counts = numbers(sentence_text(app))
+    assert counts[0] == e.counts.statistics
+    assert e.norm.running or e.counts.elements_per_statistic in counts
     gammas = e.counts.parameters // (1 + e.norm.bias)
-    assert gammas == 0 or gammas in told
+    assert gammas == 0 or gammas in counts
     assert scene(app).layout == layout
-    assert payload(app)["facts"][0]["value"] == f"{e.counts.statistics:,}"
+    assert figure_data(app)["facts"][0]["value"] == f"{e.counts.statistics:,}"
     assert app.get_by_key(key).value == (value if key != "eps" else str(None if value == "None" else float(value)))
 
 
@@ -110,19 +127,19 @@ DATA_CONTROLS = [
 
 @pytest.mark.parametrize(("key", "value", "written"), DATA_CONTROLS)
 def test_the_values_of_x_of_gamma_and_of_beta_can_be_chosen(key, value, written):
-    before = opened()
-    was = payload(before)
-    app = turned(before, key, value)
+    before = open_explore()
+    was = figure_data(before)
+    app = set_control(before, key, value)
     check(app)
     assert query(app) == written
-    assert payload(app)["panels"][4]["z"] != was["panels"][4]["z"]
-    assert said(app) == said(opened())
+    assert figure_data(app)["panels"][4]["z"] != was["panels"][4]["z"]
+    assert sentence_text(app) == sentence_text(open_explore())
 
 
-def test_counting_has_no_seed_and_a_layer_without_gamma_no_values_for_it():
-    assert "seed" not in keys(more(opened("data=counting")))
-    assert "params" not in keys(more(opened("layer=InstanceNorm2d(3)")))
-    assert {"seed", "params"} <= keys(more(opened()))
+def test_counting_data_has_no_seed_and_a_layer_without_gamma_has_no_choice_of_parameters():
+    assert "seed" not in keys(open_more(open_explore("data=counting")))
+    assert "params" not in keys(open_more(open_explore("layer=InstanceNorm2d(3)")))
+    assert {"seed", "params"} <= keys(open_more(open_explore()))
 
 
 def keys(app):
@@ -150,68 +167,68 @@ CHOICES = [
 
 
 @pytest.mark.parametrize(("link", "key", "options"), CHOICES)
-def test_what_a_control_offers(link, key, options):
-    assert list(more(opened(link)).get_by_key(key).options) == options
+def test_a_control_offers_the_valid_options(link, key, options):
+    assert list(open_more(open_explore(link)).get_by_key(key).options) == options
 
 
 def test_the_normalized_shape_is_shown_beside_its_axes():
-    app = opened("layer=LayerNorm([4,4])")
+    app = open_explore("layer=LayerNorm([4,4])")
     assert app.get_by_key("depth").proto.label == "normalized_shape = [4, 4]"
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_every_layout_can_be_chosen_and_left(layout):
-    app = turned(opened("shape=2,6"), "more_layout", layout)
+def test_every_layout_can_be_chosen_and_changed_again(layout):
+    app = set_control(open_explore("shape=2,6"), "more_layout", layout)
     check(app)
     assert scene(app).layout == layout
-    check(turned(app, "more_layout", "NLC"))
+    check(set_control(app, "more_layout", "NLC"))
 
 
 NO_EPS = ["nonsense", "nan", "-inf", "1e400", "None", " "]
 
 
 @pytest.mark.parametrize("typed", NO_EPS)
-def test_a_typed_eps_that_is_none_changes_nothing(typed):
-    app = turned(opened("layer=LayerNorm(4,eps=0.5)"), "eps", typed)
+def test_an_invalid_eps_changes_nothing(typed):
+    app = set_control(open_explore("layer=LayerNorm(4,eps=0.5)"), "eps", typed)
     assert not app.exception
-    (warning,) = warned(app)
+    (warning,) = warning_texts(app)
     assert warning.startswith("eps=")
     assert query(app)["layer"] == "LayerNorm([4],eps=0.5)"
     assert app.get_by_key("eps").value == "0.5"
-    check(turned(app, "eps", "0.001"))
+    check(set_control(app, "eps", "0.001"))
 
 
-def test_what_lies_under_more_is_made_when_it_is_opened_and_shows_the_scene_of_then():
-    app = opened("data=counting")
+def test_the_controls_under_more_are_created_when_it_opens_and_show_the_current_scene():
+    app = open_explore("data=counting")
     closed = keys(app)
     assert {"more_layout", "data", "eps"}.isdisjoint(closed)
-    assert turned(app, "data", "scales").selectbox(key="data").value == "scales"
+    assert set_control(app, "data", "scales").selectbox(key="data").value == "scales"
     app.session_state[MORE] = False
     assert keys(app.run()) == closed
-    assert more(app.get_by_key("reset").click().run()).selectbox(key="data").value == "normal"
+    assert open_more(app.get_by_key("reset").click().run()).selectbox(key="data").value == "normal"
 
 
 def test_bias_can_be_chosen_only_where_there_is_a_gamma():
-    assert not more(opened()).toggle(key="bias").disabled
-    assert more(opened("layer=LayerNorm(4,elementwise_affine=False)")).toggle(key="bias").disabled
+    assert not open_more(open_explore()).toggle(key="bias").disabled
+    assert open_more(open_explore("layer=LayerNorm(4,elementwise_affine=False)")).toggle(key="bias").disabled
 
 
-def test_a_pattern_of_ones_own():
-    app = turned(opened(), "family", "Norm")
+def test_a_custom_pattern_can_be_typed():
+    app = set_control(open_explore(), "family", "Norm")
     check(app)
-    assert said(app).startswith("`Norm('n c h w -> n', 'c h w')` on (2, 3, 4, 4): ")
-    app = turned(app, "own_stats", "n c h w -> n h w")
+    assert sentence_text(app).startswith("`Norm('n c h w -> n', 'c h w')` on (2, 3, 4, 4): ")
+    app = set_control(app, "own_stats", "n c h w -> n h w")
     check(app)
-    app = turned(app, "own_params", "c")
+    app = set_control(app, "own_params", "c")
     check(app)
     counts = explain("Norm('n c h w -> n h w', 'c')", (2, 3, 4, 4)).counts
-    assert numbers(said(app))[:4] == [counts.statistics, counts.statistics, counts.elements_per_statistic, 3]
-    app = turned(app, "own_params", "none")
+    assert numbers(sentence_text(app))[:4] == [counts.statistics, counts.statistics, counts.elements_per_statistic, 3]
+    app = set_control(app, "own_params", "none")
     check(app)
-    assert said(app).endswith("no gamma and no beta.")
-    app = turned(app, "own_params", "")
+    assert sentence_text(app).endswith("no gamma and no beta.")
+    app = set_control(app, "own_params", "")
     check(app)
-    assert "one of each for all 96 elements" in said(app)
+    assert "one of each for all 96 elements" in sentence_text(app)
 
 
 BAD_PATTERNS = [
@@ -227,38 +244,38 @@ BAD_PATTERNS = [
 
 
 @pytest.mark.parametrize(("key", "text", "words"), BAD_PATTERNS)
-def test_a_pattern_that_is_none_is_told_and_changes_nothing(key, text, words):
-    app = opened("layer=Norm('n c h w -> n','c')")
-    before = said(app)
-    app = turned(app, key, text)
+def test_an_invalid_pattern_gives_one_warning_and_changes_nothing(key, text, words):
+    app = open_explore("layer=Norm('n c h w -> n','c')")
+    before = sentence_text(app)
+    app = set_control(app, key, text)
     assert not app.exception
-    (warning,) = warned(app)
+    (warning,) = warning_texts(app)
     assert words in warning
-    assert said(app) == before
+    assert sentence_text(app) == before
     assert query(app)["layer"] == "Norm('n c h w -> n','c')"
 
 
-def test_a_group_norm_as_a_pattern_may_lose_its_groups():
-    app = turned(opened("shape=2,4,3&layer=GroupNorm(2,4)"), "family", "Norm")
+def test_the_groups_can_be_removed_from_the_pattern_of_a_group_norm():
+    app = set_control(open_explore("shape=2,4,3&layer=GroupNorm(2,4)"), "family", "Norm")
     check(app)
-    app = turned(app, "own_stats", "n c l -> n")
+    app = set_control(app, "own_stats", "n c l -> n")
     check(app)
     assert not app.warning
 
 
-def test_a_window_moves_over_a_large_tensor_and_counts_stay_whole():
-    app = opened("shape=2,64,56,56&layer=BatchNorm2d(64)")
-    before = said(app)
+def test_a_window_moves_over_a_large_tensor_and_the_counts_are_of_the_whole_tensor():
+    app = open_explore("shape=2,64,56,56&layer=BatchNorm2d(64)")
+    before = sentence_text(app)
     slider = app.slider(key="from_c")
     assert slider.label == "Drawn: C 0 to 1 of 64"
     assert (slider.min, slider.max) == (0, 62)
-    app = turned(app, "from_c", 40)
+    app = set_control(app, "from_c", 40)
     check(app)
     assert app.slider(key="from_c").label == "Drawn: C 40 to 41 of 64"
     assert query(app)["from"] == "0,40,0,0"
-    assert said(app) == before
-    assert payload(app)["grid"]["start"] == [0, 40, 0, 0]
-    assert payload(app)["at"] == [1, 41, 0, 55]
+    assert sentence_text(app) == before
+    assert figure_data(app)["grid"]["start"] == [0, 40, 0, 0]
+    assert figure_data(app)["at"] == [1, 41, 0, 55]
 
 
 WINDOWS = [
@@ -273,11 +290,11 @@ WINDOWS = [
 
 @pytest.mark.parametrize("link", WINDOWS)
 def test_the_window_reaches_the_end(link):
-    app = opened(link)
+    app = open_explore(link)
     for key in [slider.key for slider in app.slider]:
         slider = app.slider(key=key)
         assert (slider.max - slider.min) % slider.step == 0
-        app = turned(app, key, slider.max)
+        app = set_control(app, key, slider.max)
         assert not app.warning
         assert app.slider(key=key).value == slider.max
     check(app)
@@ -287,9 +304,9 @@ def test_the_window_reaches_the_end(link):
         assert grid.window[axis].stop == grid.shape[axis]
 
 
-def test_a_tensor_that_is_drawn_whole_has_no_window():
-    assert not opened("shape=4,16,16,16").slider
-    assert len(opened("shape=1000,1000").slider) == 2
+def test_a_tensor_that_fits_the_drawing_has_no_window():
+    assert not open_explore("shape=4,16,16,16").slider
+    assert len(open_explore("shape=1000,1000").slider) == 2
 
 
 ODD = [
@@ -303,60 +320,60 @@ ODD = [
 
 
 @pytest.mark.parametrize("link", ODD)
-def test_odd_but_valid_addresses_work(link):
-    app = opened(link)
+def test_unusual_valid_addresses_work(link):
+    app = open_explore(link)
     assert not app.warning
     check(app)
-    app = turned(app, "family", "Norm")
+    app = set_control(app, "family", "Norm")
     check(app)
     assert not app.warning
-    check(turned(app, "more_layout", "NLC"))
+    check(set_control(app, "more_layout", "NLC"))
 
 
-def test_reset_brings_the_start_back():
-    app = opened("shape=2,6&layer=BatchNorm1d(6)&data=counting&seed=3&at=0,0")
+def test_reset_restores_the_defaults():
+    app = open_explore("shape=2,6&layer=BatchNorm1d(6)&data=counting&seed=3&at=0,0")
     app = app.button(key="reset").click().run()
     check(app)
     assert query(app) == {}
-    assert said(app) == said(opened())
+    assert sentence_text(app) == sentence_text(open_explore())
 
 
-def test_two_changes_both_arrive():
-    app = turned(turned(opened(), "size_c", 5), "family", "BatchNorm")
+def test_two_changes_are_both_applied():
+    app = set_control(set_control(open_explore(), "size_c", 5), "family", "BatchNorm")
     check(app)
     assert query(app) == {"shape": "2,5,4,4", "layer": "BatchNorm2d(5)", "at": "1,2,0,3"}
 
 
-def test_the_address_wins_where_no_control_was_turned():
-    app = turned(opened(), "size_c", 5)
+def test_a_changed_address_overrides_the_controls():
+    app = set_control(open_explore(), "size_c", 5)
     app.query_params.clear()
     app.run()  # Back
-    assert said(app) == said(opened())
+    assert sentence_text(app) == sentence_text(open_explore())
     assert app.number_input(key="size_c").value == 3
 
 
-def test_a_warning_is_told_once():
-    app = opened("layer=GroupNorm(2,3)")
+def test_a_warning_is_shown_once():
+    app = open_explore("layer=GroupNorm(2,3)")
     assert len(app.warning) == 1
-    app = turned(app, "size_h", 5)
+    app = set_control(app, "size_h", 5)
     assert not app.warning
     assert query(app) == {"shape": "2,3,5,4", "layer": "GroupNorm(1,3)"}
 
 
-def test_a_channel_axis_that_is_none_is_explained():
-    (note,) = opened("shape=2,4,3&layout=NLC&layer=BatchNorm1d(4)").info
+def test_a_note_explains_a_channel_axis_that_is_not_c():
+    (note,) = open_explore("shape=2,4,3&layout=NLC&layer=BatchNorm1d(4)").info
     assert "BatchNorm1d always uses axis 1 of x as the channel axis; in NLC that is L (size 4)" in unescaped(note.value)
-    assert not opened("shape=2,4,3&layer=BatchNorm1d(4)").info
+    assert not open_explore("shape=2,4,3&layer=BatchNorm1d(4)").info
 
 
-def test_every_flavour_of_code_has_a_tab():
-    app = opened()
+def test_every_flavor_of_code_has_a_tab():
+    app = open_explore()
     e = scene(app).explanation
     assert tabs(app) == {LABELS[flavor]: code(e, flavor) for flavor in FLAVORS}
 
 
-def test_where_torch_has_no_such_layer_its_tab_says_so():
-    app = opened("layer=Norm('n c h w -> h','w')")
+def test_the_torch_tab_shows_the_error_if_torch_has_no_such_layer():
+    app = open_explore("layer=Norm('n c h w -> h','w')")
     e = scene(app).explanation
     with pytest.raises(NormvizError) as refusal:
         code(e, "torch")
@@ -367,9 +384,9 @@ def test_where_torch_has_no_such_layer_its_tab_says_so():
 @pytest.mark.parametrize(
     "layer", ["LayerNorm([3,4,4])", "BatchNorm2d(3).eval()", "GroupNorm(3,3)", "InstanceNorm2d(3)", "RMSNorm(4)"]
 )
-def test_the_agreement_with_torch_is_told(layer):
-    app = opened(f"layer={layer}")
-    (told,) = [caption.value for caption in app.caption if "matches" in caption.value]
+def test_the_caption_states_the_largest_difference_from_torch(layer):
+    app = open_explore(f"layer={layer}")
+    (text,) = [caption.value for caption in app.caption if "matches" in caption.value]
     e = scene(app).explanation
     assert e.agreement < 1e-5
-    assert told == f"The output matches torch.nn.{e.layer.name}: largest difference {format_difference(e.agreement)}"
+    assert text == f"The output matches torch.nn.{e.layer.name}: largest difference {format_difference(e.agreement)}"

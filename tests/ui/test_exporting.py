@@ -1,4 +1,4 @@
-"""The route that hands out a view as a file."""
+"""The route that exports a view as a file."""
 
 import asyncio
 import re
@@ -36,7 +36,7 @@ def test_the_answer_is_the_file_that_the_library_makes(app):
     assert answer.headers["cache-control"] == "public, max-age=3600"
 
 
-def test_by_itself_it_is_explore_with_plotly_js_within(app):
+def test_without_a_query_the_file_is_explore_with_plotly_js_inline(app):
     answer = ask(app, "/export")
     assert answer.status == 200
     assert b'class="nv-carried"' in answer.body
@@ -46,11 +46,11 @@ def test_by_itself_it_is_explore_with_plotly_js_within(app):
 @pytest.mark.parametrize(
     "page", ["explore", "step_by_step", "train_and_eval", "gradients", "numerics", "questions&q=s0"]
 )
-def test_every_page_can_be_had(app, page):
+def test_every_page_can_be_exported(app, page):
     assert ask(app, f"/export?plotlyjs=cdn&page={page}").status == 200
 
 
-def test_head_says_the_same_and_nothing_else_is_answered(app):
+def test_head_has_the_headers_of_get_and_other_methods_are_refused(app):
     head, whole = (ask(app, "/export?plotlyjs=cdn", method) for method in ("HEAD", "GET"))
     assert (head.status, head.headers) == (200, whole.headers)
     assert ask(app, "/export", "POST").status == 405
@@ -71,14 +71,14 @@ WRONG = {
 
 
 @pytest.mark.parametrize("query", WRONG)
-def test_what_cannot_be_met_is_one_line_of_text(app, query):
+def test_an_invalid_request_is_answered_with_one_line_of_text(app, query):
     answer = ask(app, f"/export?plotlyjs=cdn&{query}" if "plotlyjs" not in query else f"/export?{query}")
     assert WRONG[query] in answer.body.decode()
-    is_one_line(answer)
+    assert_one_line(answer)
     assert answer.headers["cache-control"] == "no-store"
 
 
-def is_one_line(answer: Answer) -> None:
+def assert_one_line(answer: Answer) -> None:
     assert answer.status == 400
     assert answer.headers["content-type"] == "text/plain; charset=utf-8"
     assert answer.headers["x-content-type-options"] == "nosniff"
@@ -93,7 +93,7 @@ FIELDS = [
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_no_field_becomes_more_than_text(app, text):
+def test_hostile_fields_stay_text(app, text):
     plain = ask(app, "/export?plotlyjs=cdn&caption=word").body.decode()
     for name in FIELDS:
         own = "" if name == "plotlyjs" else "plotlyjs=cdn&"
@@ -101,7 +101,7 @@ def test_no_field_becomes_more_than_text(app, text):
         if answer.status == 200:
             same_structure(answer.body.decode(), plain)
         else:
-            is_one_line(answer)
+            assert_one_line(answer)
         for header, value in answer.headers.items():
             assert re.fullmatch(r"[ -~]*", value), header
         named = answer.headers.get("content-disposition", 'attachment; filename="x.html"')
@@ -116,17 +116,17 @@ def test_a_file_name_is_short_and_plain(query):
     assert re.fullmatch(r"normviz-[a-z0-9-]{1,80}\.html", name)
 
 
-def test_more_than_can_wait_are_sent_away(app, monkeypatch):
+def test_requests_beyond_the_queue_are_refused(app, monkeypatch):
     monkeypatch.setattr(export, "_requests", export.MAX_REQUESTS)
     answer = ask(app, "/export?plotlyjs=cdn")
     assert (answer.status, answer.headers["retry-after"]) == (503, "5")
     monkeypatch.setattr(export, "_requests", 0)
     assert ask(app, "/export?plotlyjs=cdn&theme=blue").status == 400
-    assert export._requests == 0  # whoever was refused waits no longer
+    assert export._requests == 0  # a refused request has left the queue
 
 
 def test_only_a_few_are_computed_at_once(monkeypatch):
-    """Eight requests together; two computations at any time, and all are answered."""
+    """Eight requests at the same time: at most two computations run at once, and all requests are answered."""
     import threading
 
     running, most, gate = 0, 0, threading.Barrier(export.AT_ONCE, timeout=60)
@@ -144,19 +144,21 @@ def test_only_a_few_are_computed_at_once(monkeypatch):
 
     monkeypatch.setattr(export, "_export_file", made)
 
-    class Asked:
+    class FakeRequest:
         class url:  # noqa: N801
             query = ""
 
         query_params: dict[str, str] = {}  # noqa: RUF012
 
-    async def together() -> list[int]:
-        return [answer.status_code for answer in await asyncio.gather(*(export.export(Asked()) for _ in range(8)))]  # type: ignore[arg-type]
+    async def answer_all() -> list[int]:
+        return [
+            answer.status_code for answer in await asyncio.gather(*(export.export(FakeRequest()) for _ in range(8)))
+        ]  # type: ignore[arg-type]
 
-    assert run_async(together()) == [200] * 8
+    assert run_async(answer_all()) == [200] * 8
     assert most == export.AT_ONCE
 
 
-def test_two_requests_are_the_same_bytes(app):
-    """Any replica can answer: nothing of the server is in the file."""
+def test_two_equal_requests_give_the_same_bytes(app):
+    """Any replica can answer, because the file has nothing of the server in it."""
     assert ask(app, "/export?plotlyjs=cdn&page=gradients").body == ask(app, "/export?plotlyjs=cdn&page=gradients").body

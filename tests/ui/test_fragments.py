@@ -1,4 +1,4 @@
-"""What a change runs, seen on the line between browser and server: a click the figure alone, "More" itself alone, a control the page."""
+"""What a change runs, as seen in the websocket messages: a click runs the figure, "More" runs itself, a control runs the page."""
 
 import json
 from collections.abc import Iterator
@@ -26,16 +26,16 @@ def figure(session: Session) -> Widget:
     return next(widget for widget in session.widgets.values() if widget.kind == ELEMENT and "grid" in widget.data)
 
 
-async def clicked(session: Session, at: list[int]) -> Ran:
+async def click_element(session: Session, at: list[int]) -> Ran:
     return await session.change(figure(session), {"event": "select", "value": {"at": at, "turn": 1}})
 
 
 @pytest.mark.parametrize("page", ["", "compare", "step_by_step", "gradients"])
-def test_a_click_sends_the_figure_and_no_control_and_is_in_the_address(app, page):
+def test_a_click_redraws_the_figure_and_no_control_and_changes_the_address(app, page):
     async def visit() -> tuple[Ran, Ran, Session]:
         session = Session(app.websocket, page)
         first = await session.open()
-        ran = await clicked(session, [0, 1, 2, 3])
+        ran = await click_element(session, [0, 1, 2, 3])
         await session.close()
         return first, ran, session
 
@@ -48,11 +48,11 @@ def test_a_click_sends_the_figure_and_no_control_and_is_in_the_address(app, page
     assert "at=0%2C1%2C2%2C3" in session.query
 
 
-def test_a_click_in_an_embedded_view_says_so_too(app):
+def test_a_click_in_an_embedded_view_changes_the_address_too(app):
     async def visit() -> tuple[Ran, Session]:
         session = Session(app.websocket, "", "embed=true&hide=all&layer=BatchNorm2d(3)")
         await session.open()
-        ran = await clicked(session, [1, 1, 1, 1])
+        ran = await click_element(session, [1, 1, 1, 1])
         await session.close()
         return ran, session
 
@@ -62,11 +62,11 @@ def test_a_click_in_an_embedded_view_says_so_too(app):
     assert "hide=all" in session.query
 
 
-def test_a_control_after_a_click_keeps_the_element(app):
+def test_a_control_keeps_the_selected_element(app):
     async def visit() -> Session:
         session = Session(app.websocket)
         await session.open()
-        await clicked(session, [0, 1, 2, 3])
+        await click_element(session, [0, 1, 2, 3])
         await session.change(session.widgets["Layer"], "BatchNorm2d")
         await session.close()
         return session
@@ -77,17 +77,17 @@ def test_a_control_after_a_click_keeps_the_element(app):
 
 
 @pytest.mark.parametrize("through", ["figure", "More"])
-def test_what_a_control_says_along_with_a_click_runs_the_page(app, through):
-    """The browser sends all that changes at once as one, and as that of one fragment."""
+def test_a_click_and_a_control_in_one_message_run_the_whole_page(app, through):
+    """The browser sends simultaneous changes as one message, with the id of one fragment."""
 
     async def visit() -> tuple[Ran, Session]:
         session = Session(app.websocket)
         await session.open()
-        size, clicked_on = session.widgets["N"], figure(session)
+        size, target = session.widgets["N"], figure(session)
         session.states[size.id] = (size.field, 3.0)
         click = json.dumps([{"event": "select", "value": {"at": [0, 1, 2, 3], "turn": 1}}])
-        told = {aggregator(clicked_on): (clicked_on.field, click)}
-        ran = await session.run(told, (clicked_on if through == "figure" else session.widgets["More"]).fragment)
+        states = {aggregator(target): (target.field, click)}
+        ran = await session.run(states, (target if through == "figure" else session.widgets["More"]).fragment)
         await session.close()
         return ran, session
 
@@ -114,7 +114,7 @@ def test_an_edit_runs_the_page(app):
 
 
 @pytest.mark.parametrize("page", [page for page, (_, names) in PAGES.items() if ELEMENT in names])
-def test_the_students_of_the_load_test_find_what_they_click(app, page):
+def test_the_load_test_finds_the_figure_that_it_clicks(app, page):
     async def visit() -> list[Widget]:
         number = next(number for number in range(100) if seat("normviz", number)[0] == page)
         student = Student("normviz", app.websocket, number, Log())
@@ -126,16 +126,16 @@ def test_the_students_of_the_load_test_find_what_they_click(app, page):
 
 
 class TestMore:
-    """What is under it comes and goes, and the browser may still speak of what is gone."""
+    """The controls under "More" are created and removed; the browser may still send values of removed controls."""
 
     STATES = ("layer=LayerNorm([4],eps=0.001,bias=False)&params=index&at=1,1,1,1", "layer=BatchNorm2d(3,affine=False)")
 
     @pytest.mark.parametrize("query", STATES)
-    def test_a_back_is_obeyed_though_controls_that_are_gone_speak_once_more(self, app, query):
+    def test_back_works_when_the_browser_sends_values_of_removed_controls(self, app, query):
         async def visit() -> Session:
             session = Session(app.websocket, "", query)
             await session.open()
-            await clicked(session, [0, 1, 2, 3])
+            await click_element(session, [0, 1, 2, 3])
             await session.change(session.widgets["More"], True)
             shown = dict(session.states)
             await session.change(session.widgets["More"], False)
@@ -150,7 +150,7 @@ class TestMore:
         at = read(dict(parse_qsl(query))).scene.at
         assert figure(session).data["at"] == (None if at is None else list(at))
 
-    def test_a_change_in_it_runs_the_page(self, app):
+    def test_a_change_under_more_runs_the_page(self, app):
         async def visit() -> tuple[Ran, Session]:
             session = Session(app.websocket)
             await session.open()
@@ -180,7 +180,7 @@ class TestMore:
         ("questions", "q=s0&guess=4"),
     ],
 )
-def test_every_control_that_a_browser_draws_anew_starts_from_what_it_shows(app, path, query):
+def test_the_default_of_every_control_is_the_value_that_it_shows(app, path, query):
     async def visit() -> list[Widget]:
         session = Session(app.websocket, path, query)
         await session.open()
@@ -190,7 +190,7 @@ def test_every_control_that_a_browser_draws_anew_starts_from_what_it_shows(app, 
         return list(session.widgets.values())
 
     if path != "questions":
-        assert PAGE_PARTS[path or "explore"].view(dict(parse_qsl(query))).problem is None  # the case is what it says
+        assert PAGE_PARTS[path or "explore"].view(dict(parse_qsl(query))).problem is None  # the query is valid
     controls = [widget for widget in run_async(visit()) if hasattr(widget.element, "set_value")]
     assert controls
     assert {widget.name: widget.default() or None for widget in controls} == {

@@ -1,4 +1,4 @@
-"""What a link hides is not drawn, still holds, and stays hidden; a caption is text."""
+"""Parts that a link hides are not drawn, keep their values, and stay hidden; a caption is plain text."""
 
 import html
 import json
@@ -7,8 +7,8 @@ import pytest
 
 from normviz.scene.visibility import CONTROLS
 from normviz.ui.state import OFFERED
-from tests.ui.driver import more, opened, payload, query, sent, turned, warned
-from tests.ui.pages import gone, page
+from tests.ui.driver import figure_data, open_explore, open_more, query, send_event, set_control, warning_texts
+from tests.ui.pages import go_to_page, open_page
 
 HOSTILE = "<script>alert(1)</script> **bold** [x](javascript:alert(1)) `c` $x$ :material/close: \"'"
 
@@ -21,12 +21,12 @@ def keys(app):
 
 
 def components(app):
-    """What the page's own components were given, by kind."""
+    """The data of the page's own components, by kind."""
     return {data["kind"]: data for data in (json.loads(found.proto.json)[0] for found in app.get("bidi_component"))}
 
 
-def test_nothing_is_hidden_without_a_wish():
-    app = more(opened())
+def test_nothing_is_hidden_by_default():
+    app = open_more(open_explore())
     assert {"layout", "size_n", "family", "depth", "data", "seed", "params", "eps", "reset"} <= keys(app)
     assert "open" not in components(app)
 
@@ -46,14 +46,14 @@ HIDDEN = [
 
 
 @pytest.mark.parametrize(("hide", "lacks"), HIDDEN)
-def test_a_hidden_control_is_not_drawn_and_all_others_are(hide, lacks):
-    assert keys(more(opened())) - keys(more(opened(f"hide={hide}"))) == lacks
+def test_a_hidden_control_is_not_drawn_and_all_others_are_drawn(hide, lacks):
+    assert keys(open_more(open_explore())) - keys(open_more(open_explore(f"hide={hide}"))) == lacks
 
 
-def test_where_all_of_more_is_hidden_its_button_goes_too():
+def test_the_more_button_is_hidden_if_all_its_controls_are_hidden():
     inside = "layout,data,seed,parameters,eps,elementwise_affine,bias"
-    assert len(opened(f"hide={inside}").get("popover")) == 0
-    assert len(opened(f"hide={inside.removesuffix(',bias')}").get("popover")) == 1
+    assert len(open_explore(f"hide={inside}").get("popover")) == 0
+    assert len(open_explore(f"hide={inside.removesuffix(',bias')}").get("popover")) == 1
 
 
 EVERYWHERE = [
@@ -75,7 +75,7 @@ EVERYWHERE = [
 
 @pytest.mark.parametrize(("name", "link"), EVERYWHERE)
 def test_hide_controls_hides_every_control_of_every_page(name, link):
-    whole, bare = page(name, link), page(name, f"{link}&hide=controls")
+    whole, bare = open_page(name, link), open_page(name, f"{link}&hide=controls")
     assert keys(whole)
     assert {key for key in keys(bare) if not key.startswith("ask_")} == set()
     assert set(whole.session_state[OFFERED]) <= set(CONTROLS)
@@ -85,36 +85,36 @@ def test_hide_controls_hides_every_control_of_every_page(name, link):
 
 @pytest.mark.parametrize(("name", "link"), EVERYWHERE)
 def test_every_control_has_a_name_that_hides_it(name, link):
-    whole = page(name, link)
-    hidden = page(name, f"{link}&hide={','.join(whole.session_state[OFFERED])}")
+    whole = open_page(name, link)
+    hidden = open_page(name, f"{link}&hide={','.join(whole.session_state[OFFERED])}")
     assert {key for key in keys(hidden) if not key.startswith("ask_")} == set()
 
 
-def test_a_hidden_control_obeys_the_link():
-    app = opened("hide=layer,data&layer=BatchNorm2d(3)&data=counting")
+def test_the_link_sets_the_value_of_a_hidden_control():
+    app = open_explore("hide=layer,data&layer=BatchNorm2d(3)&data=counting")
     assert "BatchNorm2d(3)" in app.subheader[0].value
-    assert not warned(app)
+    assert not warning_texts(app)
 
 
-def test_a_frame_goes_along_with_every_change_and_not_to_another_page():
-    app = turned(opened("hide=data,code&caption=Look here"), "size_n", 3)
+def test_hide_and_caption_stay_after_a_change_and_are_dropped_on_another_page():
+    app = set_control(open_explore("hide=data,code&caption=Look here"), "size_n", 3)
     framed = {"hide": "data,code", "caption": "Look here"}
     assert query(app).items() >= (framed | {"shape": "3,3,4,4"}).items()
-    app = sent(app, "select", {"at": [0, 0, 0, 0], "turn": 1})
+    app = send_event(app, "select", {"at": [0, 0, 0, 0], "turn": 1})
     assert query(app).items() >= (framed | {"at": "0,0,0,0"}).items()
     app.get_by_key("reset").click().run()
     assert query(app) == framed
-    assert "hide" not in query(gone(app, "step_by_step"))
+    assert "hide" not in query(go_to_page(app, "step_by_step"))
 
 
-def test_a_panel_is_hidden_by_the_module():
-    assert payload(opened("hide=x,facts"))["hidden"] == ["facts", "x"]
-    assert payload(opened("hide=all"))["hidden"] == ["facts", "table", "worked"]
-    assert "hidden" not in payload(opened("hide=layer"))
+def test_the_hidden_panels_are_passed_to_the_module():
+    assert figure_data(open_explore("hide=x,facts"))["hidden"] == ["facts", "x"]
+    assert figure_data(open_explore("hide=all"))["hidden"] == ["facts", "table", "worked"]
+    assert "hidden" not in figure_data(open_explore("hide=layer"))
 
 
-def test_a_caption_is_shown_as_it_is():
-    app = page("explore", {"caption": HOSTILE})
+def test_a_caption_is_shown_as_plain_text():
+    app = open_page("explore", {"caption": HOSTILE})
     (shown,) = [
         found.proto.body
         for found in app.get("html")
@@ -134,13 +134,13 @@ WRONG = [
 
 @pytest.mark.parametrize("name", ["explore", "compare", "questions"])
 @pytest.mark.parametrize(("link", "words"), WRONG)
-def test_a_wrong_frame_is_told_in_one_line(name, link, words):
-    (told,) = warned(page(name, link))
-    assert words in told
+def test_an_invalid_hide_caption_or_version_gives_one_warning(name, link, words):
+    (warning,) = warning_texts(open_page(name, link))
+    assert words in warning
 
 
-def test_what_is_hidden_can_be_opened_in_full():
-    given = components(opened("hide=all&layer=BatchNorm2d(3)&caption=c"))
+def test_a_view_with_hidden_parts_links_to_the_full_view():
+    given = components(open_explore("hide=all&layer=BatchNorm2d(3)&caption=c"))
     assert given["open"] == {
         "kind": "open",
         "page": "explore",
@@ -160,29 +160,29 @@ TITLES = [
 ]  # fmt: skip
 
 
-class TestWhatShareIsTold:
-    def test_the_view_without_its_frame_and_what_is_hidden(self):
-        given = components(opened("hide=code,layer&caption=c&at=0,0,0,0"))["share"]
+class TestDataOfShare:
+    def test_it_has_the_view_without_hide_and_caption_and_the_hidden_names(self):
+        given = components(open_explore("hide=code,layer&caption=c&at=0,0,0,0"))["share"]
         assert given["query"] == [["at", "0,0,0,0"]]
         assert (given["hidden"], given["caption"]) == (["code", "layer"], "c")
         assert given["title"] == "Explore: LayerNorm([3, 4, 4]) on a (2, 3, 4, 4) tensor"
 
     @pytest.mark.parametrize(("name", "link"), EVERYWHERE)
-    def test_all_that_is_there_by_groups(self, name, link):
-        app = page(name, link)
+    def test_it_lists_the_names_that_can_be_hidden_by_group(self, name, link):
+        app = open_page(name, link)
         groups = components(app)["share"]["groups"]
         assert [group["title"] for group in groups] == ["Controls", "Page", "Figure"]
         assert {one["name"] for one in groups[0]["names"]} == set(app.session_state[OFFERED])
         assert all(one["label"] for group in groups for one in group["names"])
         assert name == "questions" or any(one["figure"] for group in groups for one in group["names"])
 
-    def test_where_tables_are_the_figure_they_stay(self):
-        given = components(page("gradients", "show=backward"))["share"]
+    def test_tables_are_kept_where_they_are_the_figure(self):
+        given = components(open_page("gradients", "show=backward"))["share"]
         (tables,) = [one for group in given["groups"] for one in group["names"] if one["name"] == "table"]
         assert tables["figure"]
         assert "table" not in given["short"]
 
     @pytest.mark.parametrize(("name", "link", "title", "hint"), TITLES)
-    def test_what_it_is_called(self, name, link, title, hint):
-        given = components(page(name, link))["share"]
+    def test_it_has_the_title_and_the_python_call(self, name, link, title, hint):
+        given = components(open_page(name, link))["share"]
         assert (given["title"], given["hint"]) == (title, hint)

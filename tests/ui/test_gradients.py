@@ -1,11 +1,11 @@
-"""Gradients without a browser: at its extremes, every control, and where there is no derivative."""
+"""Gradients without a browser: extreme settings, every control, and layers without a derivative."""
 
 import pytest
 
 from normviz.scene.settings.page_settings import experiments
-from tests.ui.driver import query, said, sent, turned
-from tests.ui.lessons import told
-from tests.ui.pages import complete, figures, page
+from tests.ui.driver import query, send_event, sentence_text, set_control
+from tests.ui.lessons import note_texts
+from tests.ui.pages import check_page, figures, open_page
 
 GRADIENTS = [
     "", "layer=RMSNorm(4)", "layer=BatchNorm2d(3)", "layer=BatchNorm2d(3).eval()", "layer=Norm('n c h w ->','')", "shape=1", "shape=1,1",
@@ -17,37 +17,37 @@ GRADIENTS = [
 
 @pytest.mark.parametrize("show", experiments("gradients"))
 @pytest.mark.parametrize("link", GRADIENTS)
-def test_gradients_at_its_extremes(link, show):
-    app = page("gradients", "&".join(filter(None, [link, f"show={show}"])))
-    complete(app)
-    assert app.subheader or told(app)
-    assert bool(figures(app)) == (show != "backward" and not told(app))
+def test_gradients_with_extreme_settings(link, show):
+    app = open_page("gradients", "&".join(filter(None, [link, f"show={show}"])))
+    check_page(app)
+    assert app.subheader or note_texts(app)
+    assert bool(figures(app)) == (show != "backward" and not note_texts(app))
 
 
-def test_moving_one_input_says_how_many_outputs_move():
-    app = page("gradients", "shape=2,3&layer=LayerNorm(3)&values=1,2,6,4,4,5&at=0,1")
-    assert said(app) == (
+def test_the_sentence_counts_the_outputs_that_one_input_moves():
+    app = open_page("gradients", "shape=2,3&layer=LayerNorm(3)&values=1,2,6,4,4,5&at=0,1")
+    assert sentence_text(app) == (
         "Move x[0, 1] and 3 of 6 outputs move, all in its statistics group of 3. The 3 derivatives outside are exactly 0."
     )
     keys = [panel["key"] for panel in figures(app)[0]["panels"]]
     assert keys == ["autograd", "itself", "mean", "var"]
-    assert [panel["key"] for panel in figures(page("gradients", "layer=RMSNorm(4)"))[0]["panels"]] == keys[:2] + keys[
-        3:
-    ]
-    in_eval = page("gradients", "layer=BatchNorm2d(3).eval()")
+    assert [panel["key"] for panel in figures(open_page("gradients", "layer=RMSNorm(4)"))[0]["panels"]] == keys[
+        :2
+    ] + keys[3:]
+    in_eval = open_page("gradients", "layer=BatchNorm2d(3).eval()")
     assert [panel["key"] for panel in figures(in_eval)[0]["panels"]] == keys[:2]
-    assert "and 1 of 96 outputs move" in said(in_eval)
+    assert "and 1 of 96 outputs move" in sentence_text(in_eval)
 
 
 def test_in_eval_mode_the_jacobian_of_batch_norm_is_diagonal():
-    assert "Only the diagonal is left" not in said(page("gradients", "show=matrix&layer=BatchNorm2d(3)"))
-    app = page("gradients", "show=matrix&layer=BatchNorm2d(3).eval()")
-    assert said(app).startswith("9,120 of 9,216 derivatives are exactly 0. Only the diagonal is left")
+    assert "Only the diagonal is left" not in sentence_text(open_page("gradients", "show=matrix&layer=BatchNorm2d(3)"))
+    app = open_page("gradients", "show=matrix&layer=BatchNorm2d(3).eval()")
+    assert sentence_text(app).startswith("9,120 of 9,216 derivatives are exactly 0. Only the diagonal is left")
 
 
 @pytest.mark.parametrize(("elements", "words"), [(128, ""), (256, "the first 128 of 256 are drawn")])
-def test_a_jacobian_that_is_not_drawn_whole_says_so(elements, words):
-    (data,) = figures(page("gradients", f"shape={elements}&layer=LayerNorm({elements})&show=matrix"))
+def test_a_note_says_which_part_of_a_large_jacobian_is_drawn(elements, words):
+    (data,) = figures(open_page("gradients", f"shape={elements}&layer=LayerNorm({elements})&show=matrix"))
     assert data["grid"]["extent"] == [128, 128]
     caption = data["panels"][0]["caption"]
     assert words in caption
@@ -70,18 +70,18 @@ GRADIENT_CONTROLS = [
 
 @pytest.mark.parametrize(("link", "key", "value", "then"), GRADIENT_CONTROLS)
 def test_a_control_of_gradients_changes_the_sentence_and_the_address(link, key, value, then):
-    before = page("gradients", link)
-    was = said(before)
-    app = turned(before, key, value)
-    complete(app)
+    before = open_page("gradients", link)
+    was = sentence_text(before)
+    app = set_control(before, key, value)
+    check_page(app)
     assert {name: text for name, text in query(app).items() if name != "at"} == then
-    assert said(app) != was
+    assert sentence_text(app) != was
 
 
 def test_a_click_moves_another_input():
-    app = sent(page("gradients", "layer=BatchNorm2d(3)"), "select", {"at": [0, 1, 2, 3]})
-    complete(app)
-    assert said(app).startswith("Move x[0, 1, 2, 3] and ")
+    app = send_event(open_page("gradients", "layer=BatchNorm2d(3)"), "select", {"at": [0, 1, 2, 3]})
+    check_page(app)
+    assert sentence_text(app).startswith("Move x[0, 1, 2, 3] and ")
     assert query(app)["at"] == "0,1,2,3"
 
 
@@ -97,9 +97,9 @@ NO_FIGURE = [
 
 @pytest.mark.parametrize(("link", "words"), NO_FIGURE)
 @pytest.mark.parametrize("more", ["", "&at=x"])
-def test_where_there_is_no_derivative_to_show_it_is_said_in_place_of_the_figure(link, words, more):
-    app = page("gradients", link + more)
+def test_a_note_replaces_the_figure_if_there_is_no_derivative(link, words, more):
+    app = open_page("gradients", link + more)
     assert not app.exception
-    assert any(words in note for note in told(app))
+    assert any(words in note for note in note_texts(app))
     assert len(app.warning) == bool(more)
     assert figures(app) == []

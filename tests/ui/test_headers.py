@@ -24,7 +24,7 @@ def wrapped(response: Response | None = None, ancestors: str = "'self'") -> Head
 @pytest.mark.parametrize(
     ("setting", "sent"),
     [
-        ("*", "* file:"),  # to a browser * is every site, and slides opened from disk are none
+        ("*", "* file:"),  # to a browser, * is every site, but not slides that are opened from disk
         ("'none'", "'none'"),
         ("'self'", "'self'"),
         ("'self' https://lms.example.edu", "'self' https://lms.example.edu"),
@@ -33,11 +33,11 @@ def wrapped(response: Response | None = None, ancestors: str = "'self'") -> Head
         ("lms.example.edu/course/ [::1]:8501", "lms.example.edu/course/ [::1]:8501"),
     ],
 )
-def test_who_may_frame_it_is_a_list_of_sources(setting: str, sent: str) -> None:
+def test_the_setting_is_a_list_of_sources(setting: str, sent: str) -> None:
     assert frame_ancestors({"NORMVIZ_FRAME_ANCESTORS": setting}) == sent
 
 
-def test_where_nothing_is_said_everyone_may() -> None:
+def test_every_site_may_frame_the_app_by_default() -> None:
     assert frame_ancestors({}) == "* file:"
 
 
@@ -57,12 +57,12 @@ def test_where_nothing_is_said_everyone_may() -> None:
         "https://",
     ],
 )
-def test_what_is_no_such_list_is_refused(setting: str) -> None:
+def test_an_invalid_list_of_sources_is_refused(setting: str) -> None:
     with pytest.raises(NormvizError, match=r"NORMVIZ_FRAME_ANCESTORS=.* must be a list of sources.*'self' https://lms"):
         frame_ancestors({"NORMVIZ_FRAME_ANCESTORS": setting})
 
 
-def test_every_answer_says_it_with_the_rest_of_the_headers() -> None:
+def test_every_answer_has_the_security_headers() -> None:
     headers = ask(wrapped(), "/").headers
     assert headers["content-security-policy"] == "frame-ancestors 'self'"
     assert headers["x-content-type-options"] == "nosniff"
@@ -80,7 +80,7 @@ def test_a_route_may_be_stricter() -> None:
     assert headers["referrer-policy"] == "no-referrer"
 
 
-def test_a_websocket_passes_as_it_is() -> None:
+def test_a_websocket_is_passed_through_unchanged() -> None:
     seen: list[object] = []
 
     async def inner(scope: object, receive: object, send: object) -> None:
@@ -92,7 +92,7 @@ def test_a_websocket_passes_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("path", ["/", "/compare", f"/{PLOTLY.path}", "/_stcore/health", "/favicon.png", "/not/a/page"])
-def test_the_application_sends_them_everywhere(path: str) -> None:
+def test_the_application_sends_the_headers_with_every_answer(path: str) -> None:
     from app import app
 
     headers = ask(app, path).headers
@@ -100,12 +100,12 @@ def test_the_application_sends_them_everywhere(path: str) -> None:
     assert headers["x-content-type-options"] == "nosniff"
 
 
-def test_routes_are_made_before_streamlit_s() -> None:
+def test_the_app_has_its_own_routes_and_the_headers_middleware() -> None:
     assert [each.cls for each in middleware()] == [Headers]
     assert routes()
 
 
-def test_a_wrong_setting_keeps_the_app_from_starting() -> None:
+def test_the_app_does_not_start_with_an_invalid_setting() -> None:
     answer = subprocess.run(
         [sys.executable, "-c", "import app"],
         cwd=ROOT,

@@ -1,10 +1,10 @@
-"""What hostile addresses do on every page, without a browser."""
+"""Hostile addresses on every page, without a browser."""
 
 import pytest
 
-from tests.ui.driver import query, turned, warned
-from tests.ui.lessons import CHOICE, NUMBER, layers, told
-from tests.ui.pages import complete, figures, page
+from tests.ui.driver import query, set_control, warning_texts
+from tests.ui.lessons import CHOICE, NUMBER, compared_layers, note_texts
+from tests.ui.pages import check_page, figures, open_page
 
 HOSTILE = {
     "compare": [
@@ -34,24 +34,24 @@ HOSTILE = {
     ids=[f"{name}-{number}" for name, links in HOSTILE.items() for number in range(len(links))],
 )
 def test_a_hostile_address_gives_one_message_and_a_valid_view(name, link):
-    app = page(name, link)
+    app = open_page(name, link)
     assert not app.exception, [error.message for error in app.exception]
-    (warning,) = warned(app)
+    (warning,) = warning_texts(app)
     assert 20 < len(warning) < 700
     assert (
         figures(app)
         or name == "questions"
         or "devices" in link
-        or "too many" in "".join(told(app))
+        or "too many" in "".join(note_texts(app))
         or "backward" in link
     )
-    assert query(app) == dict(part.split("=", 1) for part in link.split("&"))  # the address stays the reader's own
+    assert query(app) == dict(part.split("=", 1) for part in link.split("&"))  # the address is left unchanged
 
 
-def test_from_a_hostile_address_a_reader_goes_on():
-    app = turned(page("train_and_eval", "steps=1000000000&show=x"), "set_drift", "1")
-    complete(app)
+def test_the_controls_work_after_a_hostile_address():
+    app = set_control(open_page("train_and_eval", "steps=1000000000&show=x"), "set_drift", "1")
+    check_page(app)
     assert query(app) == {"steps": "500", "drift": "1"}
-    app = turned(page("compare", "layers=RMSNorm(4);LayerNorm(4)&at=z"), "size_w", 5)
-    complete(app)
-    assert layers(app) == ["RMSNorm([5])", "LayerNorm([5])"]
+    app = set_control(open_page("compare", "layers=RMSNorm(4);LayerNorm(4)&at=z"), "size_w", 5)
+    check_page(app)
+    assert compared_layers(app) == ["RMSNorm([5])", "LayerNorm([5])"]

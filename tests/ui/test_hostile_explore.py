@@ -1,8 +1,8 @@
-"""Hostile and huge addresses of the Explore page, without a browser."""
+"""Hostile addresses and huge tensors on the Explore page, without a browser."""
 
 import pytest
 
-from tests.ui.driver import check, expected, opened, query, said, scene, turned, warned
+from tests.ui.driver import check, expected, open_explore, query, scene, sentence_text, set_control, warning_texts
 from tests.ui.pages import figures, tabs
 
 HOSTILE = [
@@ -21,19 +21,19 @@ HOSTILE = [
 
 @pytest.mark.parametrize("link", HOSTILE, ids=range(len(HOSTILE)))
 def test_a_hostile_address_gives_one_message_and_a_valid_view(link):
-    app = opened(link)
+    app = open_explore(link)
     assert not app.exception
-    (warning,) = warned(app)
+    (warning,) = warning_texts(app)
     assert 20 < len(warning) < 700
     parts = dict(part.split("=", 1) for part in link.split("&"))
-    assert said(app) == expected(scene(app))
-    assert query(app) == parts  # the address stays the reader's own
+    assert sentence_text(app) == expected(scene(app))
+    assert query(app) == parts  # the address is left unchanged
 
 
 @pytest.mark.parametrize("link", HOSTILE[::8], ids=range(0, len(HOSTILE), 8))
-def test_from_a_hostile_address_a_reader_goes_on(link):
-    app = opened(link)
-    app = turned(app, f"size_{scene(app).axes[-1]}", scene(app).shape[-1] + 1)
+def test_the_controls_work_after_a_hostile_address(link):
+    app = open_explore(link)
+    app = set_control(app, f"size_{scene(app).axes[-1]}", scene(app).shape[-1] + 1)
     check(app)
     assert not app.warning
 
@@ -41,8 +41,8 @@ def test_from_a_hostile_address_a_reader_goes_on(link):
 @pytest.mark.parametrize(
     "text", ["![x](https://example.org/x.png)", "[x](https://example.org)", "**x**", "$x$", ":red[x]", "`x`"]
 )
-def test_a_message_is_no_markdown(text):
-    (warning,) = opened(f"data={text}").warning
+def test_markdown_in_a_message_is_escaped(text):
+    (warning,) = open_explore(f"data={text}").warning
     assert "".join(letter if letter.isalnum() else f"\\{letter}" for letter in text) in warning.value
 
 
@@ -56,11 +56,11 @@ HUGE = [
 
 
 @pytest.mark.parametrize("link", HUGE)
-def test_of_a_tensor_too_large_to_compute_with_counts_and_code_are_left(link):
-    app = opened(link)
+def test_a_tensor_that_is_too_large_to_compute_still_has_counts_and_code(link):
+    app = open_explore(link)
     assert not app.exception
     assert not app.warning
-    assert said(app) == expected(scene(app))
+    assert sentence_text(app) == expected(scene(app))
     assert any("too large to compute values here" in info.value for info in app.info)
     assert sum("import" in text for text in tabs(app).values()) > 2
     refused = any("groups are too many to number" in info.value for info in app.info)

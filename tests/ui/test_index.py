@@ -27,18 +27,18 @@ def app() -> Starlette:
         ("embed=true&embed_options=dark_theme", "dark"),
         ("embed_options=show_toolbar&EMBED_OPTIONS=Dark_Theme", "dark"),
         ("embed_options=light_theme", "light"),
-        ("embed_options=dark_theme&embed_options=light_theme", "light"),  # as Streamlit has it
+        ("embed_options=dark_theme&embed_options=light_theme", "light"),  # the page of Streamlit
         ("embed_options=dark_theme;x", None),
         ("embed_options=%3Cscript%3E", None),
         ("embed_options", None),
         ("theme=dark_theme", None),
     ],
 )
-def test_the_theme_that_an_address_asks_for(query: str, theme: str | None) -> None:
+def test_embed_options_choose_the_theme(query: str, theme: str | None) -> None:
     assert theme_of(query) == theme
 
 
-def test_every_page_is_streamlit_s_with_a_style_before_anything_is_fetched(app: Starlette) -> None:
+def test_every_page_is_the_page_of_streamlit_with_an_inline_style_first(app: Starlette) -> None:
     own = INDEX.read_text()
     for path, _ in pages():
         html = ask(app, f"/{path}").body.decode()
@@ -52,7 +52,7 @@ def test_every_page_is_streamlit_s_with_a_style_before_anything_is_fetched(app: 
         assert "<title>normviz</title>" in html
 
 
-def test_plotly_js_comes_beside_streamlit_s_own_scripts_and_runs_after_them(app: Starlette) -> None:
+def test_plotly_js_loads_in_parallel_with_the_scripts_of_streamlit_and_runs_after_them(app: Starlette) -> None:
     html = ask(app, "/").body.decode()
     assert html.count(f'<script defer id="plotly" src="./{PLOTLY.path}">') == 1
     assert html.index('<script type="module"') < html.index("<script defer") < html.index("</head>")
@@ -66,7 +66,7 @@ def style(app: Starlette, query: str = "") -> str:
     return re.findall(r"<style>(.*?)</style>", ask(app, f"/{query}").body.decode())[0]
 
 
-def test_the_colors_are_the_theme_s_own(app: Starlette) -> None:
+def test_the_background_colors_are_those_of_the_theme(app: Starlette) -> None:
     light, dark = (st.get_option(f"theme.{theme}.backgroundColor") for theme in ("light", "dark"))
     assert light != dark
     assert style(app, "?embed_options=light_theme") == f"html{{color-scheme:light;background:{light}}}"
@@ -76,7 +76,7 @@ def test_the_colors_are_the_theme_s_own(app: Starlette) -> None:
     assert f"background:{dark}" in reader_s.split("@media(prefers-color-scheme:dark)")[1]
 
 
-def test_our_styles_stand_last_and_those_of_an_embedded_page_there_alone(app: Starlette) -> None:
+def test_the_styles_of_normviz_come_last_and_embedded_pages_have_more(app: Starlette) -> None:
     for query, embedded in (
         ("", False),
         ("?embed=true", True),
@@ -88,13 +88,13 @@ def test_our_styles_stand_last_and_those_of_an_embedded_page_there_alone(app: St
     assert "stMainBlockContainer" in styles(True).removeprefix(styles(False))
 
 
-def test_no_text_of_the_address_goes_into_the_page(app: Starlette) -> None:
+def test_no_text_of_the_address_is_copied_into_the_page(app: Starlette) -> None:
     plain = ask(app, "/").body
     for query in ("?embed_options=</style><script>alert(1)</script>", "?x=%3C/style%3E", "?embed_options=dark_themeX"):
         assert ask(app, f"/{query}").body == plain
 
 
-def test_the_scripts_in_the_page_are_those_that_its_policy_allows(app: Starlette) -> None:
+def test_the_policy_allows_exactly_the_inline_scripts_of_the_page(app: Starlette) -> None:
     answer = ask(app, "/")
     policy = answer.headers["content-security-policy"]
     script_sources = re.search(r"script-src ([^;]*)", policy)
@@ -104,13 +104,13 @@ def test_the_scripts_in_the_page_are_those_that_its_policy_allows(app: Starlette
     assert len(re.findall("'sha256-", script_sources[1])) == answer.body.count(b"<script>")
 
 
-def test_it_is_packed_for_whoever_can_unpack(app: Starlette) -> None:
+def test_it_is_compressed_if_the_client_accepts_gzip(app: Starlette) -> None:
     packed = ask(app, "/", accept_encoding="gzip, br")
     assert packed.headers["content-encoding"] == "gzip"
     assert gzip.decompress(packed.body) == ask(app, "/").body
 
 
-def test_it_is_asked_for_again_each_time_and_sent_again_only_where_it_changed(app: Starlette) -> None:
+def test_it_is_revalidated_on_every_visit_and_sent_again_only_if_it_changed(app: Starlette) -> None:
     first = ask(app, "/")
     assert first.headers["cache-control"] == "no-cache"
     again = ask(app, "/", if_none_match=f'"old", W/{first.headers["etag"]}')
@@ -121,7 +121,7 @@ def test_it_is_asked_for_again_each_time_and_sent_again_only_where_it_changed(ap
     assert ask(app, "/", accept_encoding="gzip", if_none_match=first.headers["etag"]).status == 200
 
 
-def test_below_a_base_path_the_pages_are_there_alone() -> None:
+def test_with_a_base_path_pages_exist_only_below_it() -> None:
     before = config.get_option("server.baseUrlPath")
     config.set_option("server.baseUrlPath", "/lab/")
     try:

@@ -5,7 +5,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from normviz.ui import logs
-from tests.ui.driver import opened, query, warned
+from tests.ui.driver import open_explore, query, warning_texts
 
 
 class Lines(logging.Handler):
@@ -28,29 +28,29 @@ def lines() -> Iterator[list[str]]:
     logs.LOGGER.setLevel(level)
 
 
-def test_a_wish_that_cannot_be_met_is_one_line_with_its_view(lines: list[str]) -> None:
-    app = opened("shape=2,3,4,4&layer=GroupNorm(2,3)")
-    (problem,) = warned(app)
+def test_a_refused_setting_writes_one_line_with_its_view(lines: list[str]) -> None:
+    app = open_explore("shape=2,3,4,4&layer=GroupNorm(2,3)")
+    (problem,) = warning_texts(app)
     assert lines == [f"INFO refused: {problem} [/?shape=2,3,4,4&layer=GroupNorm(2,3)]"]
     app.run()
-    assert len(lines) == 1  # the script ran again, and nothing new was wished
+    assert len(lines) == 1  # the script ran again with the same settings
 
 
-def test_names_that_are_not_ours_are_not_written(lines: list[str]) -> None:
-    opened("shape=0&email=ada@example.org&utm_id=7")
+def test_unknown_query_names_are_not_logged(lines: list[str]) -> None:
+    open_explore("shape=0&email=ada@example.org&utm_id=7")
     assert len(lines) == 1
     assert lines[0].endswith("[/?shape=0]")
 
 
-def test_no_text_of_a_link_makes_a_second_line(lines: list[str]) -> None:
-    opened("shape=1\n2026-01-01 ERROR forged\r" + "x" * 5000)
+def test_a_link_cannot_add_a_second_line(lines: list[str]) -> None:
+    open_explore("shape=1\n2026-01-01 ERROR forged\r" + "x" * 5000)
     assert len(lines) == 1
     assert len(lines[0].splitlines()) == 1
     assert len(lines[0]) < 2 * logs.MAX_LENGTH + 100
 
 
-def test_a_view_that_can_be_made_writes_nothing(lines: list[str]) -> None:
-    app = opened("shape=2,3&layer=LayerNorm(3)")
+def test_a_valid_view_writes_nothing(lines: list[str]) -> None:
+    app = open_explore("shape=2,3&layer=LayerNorm(3)")
     assert query(app)
     assert lines == []
 
@@ -65,21 +65,21 @@ def unexpected() -> None:
     try:
         torch_call(None)  # type: ignore[arg-type]
     except AttributeError as error:
-        st.session_state["told"] = on_script_error(error)
+        st.session_state["handled"] = on_script_error(error)
 
 
-def test_what_nobody_expected_is_one_line_with_our_places_and_the_reader_is_told(lines: list[str]) -> None:
+def test_an_unexpected_error_writes_one_line_with_its_location_and_shows_a_message(lines: list[str]) -> None:
     app = AppTest.from_function(unexpected).run()
     assert len(lines) == 1
     assert lines[0].startswith("ERROR ")
     assert "AttributeError: 'NoneType' object has no attribute" in lines[0]
     assert "(normviz/code/generate.py:" in lines[0]
     assert lines[0].endswith("[/?shape=2,3]")
-    assert app.session_state["told"] is True
-    (told,) = app.exception
-    assert told.proto.type == "ViewFailed"
-    assert "an error in normviz prevented this view" in told.message
-    assert list(told.stack_trace) == []
+    assert app.session_state["handled"] is True
+    (shown,) = app.exception
+    assert shown.proto.type == "ViewFailed"
+    assert "an error in normviz prevented this view" in shown.message
+    assert list(shown.stack_trace) == []
 
 
 def refusing() -> None:
@@ -89,14 +89,14 @@ def refusing() -> None:
     assert on_script_error(NormvizError("C=6 cannot be split; use *3*."))
 
 
-def test_a_refusal_that_no_page_caught_is_the_reader_s(lines: list[str]) -> None:
+def test_an_uncaught_normviz_error_is_shown_as_a_warning(lines: list[str]) -> None:
     app = AppTest.from_function(refusing).run()
-    assert warned(app) == ["C=6 cannot be split; use *3*."]
+    assert warning_texts(app) == ["C=6 cannot be split; use *3*."]
     assert not app.exception
     assert lines == ["INFO refused: C=6 cannot be split; use *3*. [/]"]
 
 
-def test_streamlit_s_own_traceback_is_written_only_where_someone_debugs() -> None:
+def test_the_traceback_of_streamlit_is_logged_only_at_debug_level() -> None:
     record = logging.LogRecord(logs.STREAMLIT_LOGGER, logging.ERROR, "", 0, "Uncaught app execution", (), None)
     before = logs.LOGGER.level
     try:

@@ -1,4 +1,4 @@
-"""The page "Numerics": every experiment at the extremes of its settings, and whatever an address may ask for."""
+"""The page "Numerics": every experiment with extreme settings, and valid and invalid addresses."""
 
 import json
 import re
@@ -13,13 +13,13 @@ from normviz.scene.settings.page_settings import experiments
 from normviz.scene.settings.setting import read_settings, write_settings
 from normviz.ui.paths import ROOT
 from normviz.ui.server.routes import SHELL
-from tests.ui.driver import query, said, unescaped, warned
+from tests.ui.driver import query, sentence_text, unescaped, warning_texts
 
 PAGE = str(ROOT / "pages" / "numerics.py")
 DEFAULTS = {field.name: field.default for field in SETTINGS}
 
 
-def opened(link=""):
+def open_numerics(link=""):
     app = AppTest.from_file(str(SHELL), default_timeout=60).run()
     for part in filter(None, link.split("&")):
         name, value = part.split("=", 1)
@@ -33,24 +33,24 @@ def charts(app):
 
 
 def check(app):
-    """No traceback, one large sentence with numbers, one chart with an alt text, and the address alone brings it back."""
+    """Assert: no traceback, one large sentence with numbers, one chart with an alt text, and the address alone gives the same page."""
     assert not app.exception, [exception.message for exception in app.exception]
     assert len(app.subheader) == 1
     assert ":primary[" in app.subheader[0].value
-    assert "**" not in said(app)
+    assert "**" not in sentence_text(app)
     (chart,) = charts(app)
     assert chart["alt"].endswith(".")
-    again = opened("&".join(f"{name}={value}" for name, value in query(app).items()))
+    again = open_numerics("&".join(f"{name}={value}" for name, value in query(app).items()))
     assert not again.exception
     assert not again.warning
-    assert (said(again), charts(again)) == (said(app), charts(app))
+    assert (sentence_text(again), charts(again)) == (sentence_text(app), charts(app))
 
 
-def test_opened_bare_it_shows_a_negative_variance():
-    app = opened()
+def test_without_a_query_it_shows_a_negative_variance():
+    app = open_numerics()
     check(app)
     assert not app.warning
-    assert "gives a variance of −131,072" in said(app)
+    assert "gives a variance of −131,072" in sentence_text(app)
     (chart,) = charts(app)
     assert "output is NaN" in [trace["name"] for trace in chart["data"]]
     assert "| E[x²] − E[x]² | −131,072 |" in "".join(text.value for text in app.markdown)
@@ -68,14 +68,14 @@ EXTREMES = [
 
 
 @pytest.mark.parametrize("link", EXTREMES)
-def test_every_experiment_at_its_extremes(link):
-    app = opened(link)
+def test_every_experiment_with_extreme_settings(link):
+    app = open_numerics(link)
     check(app)
     assert not app.warning
 
 
 HOSTILE = [
-    # address, what the warning says, the settings that are shown
+    # address, words of the warning, the settings that are shown
     ("show=nonsense", "show='nonsense' is unknown", {}),
     ("show=", "show='' is unknown", {}),
     ("dtype=int8", "dtype='int8' is unknown; choose float16, bfloat16, float32 or float64.", {}),
@@ -103,19 +103,19 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize(("link", "message", "settings"), HOSTILE)
-def test_a_wrong_address_shows_one_message_and_the_nearest_view(link, message, settings):
-    app = opened(link)
+def test_an_invalid_address_gives_one_message_and_the_nearest_view(link, message, settings):
+    app = open_numerics(link)
     assert not app.exception
     assert len(app.warning) == 1
-    assert warned(app)[0].startswith(message)
+    assert warning_texts(app)[0].startswith(message)
     wanted = write_settings(SETTINGS, {**DEFAULTS, **settings})
-    nearest = opened("&".join(f"{name}={value}" for name, value in wanted.items()))
+    nearest = open_numerics("&".join(f"{name}={value}" for name, value in wanted.items()))
     assert not nearest.warning
-    assert (said(app), charts(app)) == (said(nearest), charts(nearest))
+    assert (sentence_text(app), charts(app)) == (sentence_text(nearest), charts(nearest))
 
 
 @pytest.mark.parametrize("field", SETTINGS, ids=[field.name for field in SETTINGS])
-def test_what_is_written_reads_back(field):
+def test_a_written_address_reads_back(field):
     by_name = {
         "show": list(experiments("numerics")),
         "dtype": list(DTYPES),
@@ -133,14 +133,14 @@ def test_what_is_written_reads_back(field):
         )
 
 
-def test_a_power_of_ten_may_be_written_out():
+def test_a_power_of_ten_can_be_written_in_full():
     texts = {"10000": 4, "1e4": 4, "1E+4": 4, "10000.0": 4, "1": 0}
     distance = next(field for field in SETTINGS if field.name == "distance")
     assert {text: distance.parse(text) for text in texts} == texts
 
 
 TURNED = [
-    # the link, the control, its new value, the address after
+    # the link, the control, its new value, the resulting address
     ("", "show", "eps", {"show": "eps"}),
     ("", "dtype", "float16", {"dtype": "float16"}),
     ("", "set_distance", 3, {"distance": "1e3"}),
@@ -154,12 +154,12 @@ TURNED = [
 
 @pytest.mark.parametrize(("link", "key", "value", "address"), TURNED)
 def test_a_control_changes_the_sentence_and_the_address(link, key, value, address):
-    app = opened(link)
-    before = said(app)
+    app = open_numerics(link)
+    before = sentence_text(app)
     app = app.get_by_key(key).set_value(value).run()
     check(app)
     assert not app.warning
-    assert said(app) != before
+    assert sentence_text(app) != before
     assert query(app) == address
 
 
@@ -171,25 +171,25 @@ def test_a_control_changes_the_sentence_and_the_address(link, key, value, addres
         ("show=placement", "set_eps", "0", "eps='0' must be a number from 1e-12 to 1."),
     ],
 )
-def test_a_wrong_entry_is_told_and_the_view_stays(link, key, text, message):
-    app = opened(link)
-    before = said(app)
+def test_an_invalid_entry_gives_a_warning_and_keeps_the_view(link, key, text, message):
+    app = open_numerics(link)
+    before = sentence_text(app)
     app = app.get_by_key(key).set_value(text).run()
     assert not app.exception
-    assert warned(app) == [message]
-    assert said(app) == before
+    assert warning_texts(app) == [message]
+    assert sentence_text(app) == before
 
 
-def test_every_limit_stands_in_the_label_of_its_control():
+def test_the_label_of_every_control_states_its_limits():
     for show in experiments("numerics"):
-        app = opened(f"show={show}")
+        app = open_numerics(f"show={show}")
         labels = [element.label for element in (*app.text_input, *app.select_slider)]
         assert len(labels) == 1
         assert re.search(r"\(.+ to .+\)", labels[0])
-    assert opened().get_by_key("dtype").options == list(DTYPES)
+    assert open_numerics().get_by_key("dtype").options == list(DTYPES)
 
 
-def test_the_page_is_listed_and_leads_to_its_questions():
+def test_the_page_is_listed_and_links_to_its_questions():
     assert PAGES["numerics"].title == "Numerics"
-    links = [unescaped(link.proto.label) for link in opened().get("page_link")]
+    links = [unescaped(link.proto.label) for link in open_numerics().get("page_link")]
     assert links

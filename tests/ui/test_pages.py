@@ -1,4 +1,4 @@
-"""Every lesson page as it opens, without a browser, and the way from one to another."""
+"""Opening every lesson page, and changing from one page to another, without a browser."""
 
 import re
 
@@ -7,14 +7,14 @@ import pytest
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import QUESTIONS, questions_of_page
 from normviz.ui.controls.questions import MOST_LINKS
-from tests.ui.driver import opened, query, said, scene, sent, turned
-from tests.ui.lessons import LESSONS, layers
-from tests.ui.pages import complete, figures, gone, page
+from tests.ui.driver import open_explore, query, scene, send_event, sentence_text, set_control
+from tests.ui.lessons import LESSONS, compared_layers
+from tests.ui.pages import check_page, figures, go_to_page, open_page
 
 
 @pytest.mark.parametrize("name", LESSONS)
-def test_a_page_opens_bare(name):
-    app = page(name)
+def test_a_page_opens_without_a_query(name):
+    app = open_page(name)
     assert not app.exception
     assert not app.warning
     assert query(app) == {}
@@ -22,26 +22,26 @@ def test_a_page_opens_bare(name):
 
 
 @pytest.mark.parametrize("name", LESSONS[:-1])
-def test_the_scene_goes_along_from_explore(name):
-    explore = turned(turned(opened(), "layout", "NLC"), "family", "RMSNorm")
+def test_a_lesson_keeps_the_scene_of_explore(name):
+    explore = set_control(set_control(open_explore(), "layout", "NLC"), "family", "RMSNorm")
     before = scene(explore)
-    app = gone(sent(explore, "select", {"at": [1, 0, 2]}), name)
-    complete(app)
+    app = go_to_page(send_event(explore, "select", {"at": [1, 0, 2]}), name)
+    check_page(app)
     assert (scene(app).shape, scene(app).layer, scene(app).at) == (before.shape, before.layer, (1, 0, 2))
 
 
-def test_from_explore_to_compare_and_back_the_scene_stays_and_the_layers_of_compare_are_left_there():
-    app = gone(turned(opened("shape=2,6"), "size_d", 4), "compare")
-    assert layers(app) == ["LayerNorm([4])", "BatchNorm1d(4)", "InstanceNorm1d(2)", "GroupNorm(1, 4)"]
-    app = turned(app, "layers", ["RMSNorm([4])", "BatchNorm1d(4)"])
-    app = gone(turned(app, "size_d", 5), "explore")
+def test_explore_and_compare_share_the_scene_but_not_the_layers_of_compare():
+    app = go_to_page(set_control(open_explore("shape=2,6"), "size_d", 4), "compare")
+    assert compared_layers(app) == ["LayerNorm([4])", "BatchNorm1d(4)", "InstanceNorm1d(2)", "GroupNorm(1, 4)"]
+    app = set_control(app, "layers", ["RMSNorm([4])", "BatchNorm1d(4)"])
+    app = go_to_page(set_control(app, "size_d", 5), "explore")
     assert query(app) == {"shape": "2,5", "layer": "LayerNorm([5])", "at": "1,3"}
-    assert said(app).startswith("`LayerNorm([5])` on (2, 5): ")
+    assert sentence_text(app).startswith("`LayerNorm([5])` on (2, 5): ")
 
 
 @pytest.mark.parametrize("name", LESSONS[:-1])
-def test_at_its_end_a_page_leads_to_the_questions_that_it_settles(name):
-    links = [link.proto for link in page(name).get("page_link")]
+def test_a_page_ends_with_links_to_its_questions(name):
+    links = [link.proto for link in open_page(name).get("page_link")]
     asked = [QUESTIONS[link.query_string.removeprefix("q=")] for link in links]
     assert 0 < len(set(asked)) == len(asked) == min(MOST_LINKS, len(questions_of_page(name)))
     assert {question.page for question in asked} == {name}
@@ -58,6 +58,6 @@ def test_at_its_end_a_page_leads_to_the_questions_that_it_settles(name):
         )
     ),
 )
-def test_the_questions_about_what_shows_come_first(name, show):
-    first = page(name, show).get("page_link")[0].proto
+def test_the_questions_about_the_shown_experiment_come_first(name, show):
+    first = open_page(name, show).get("page_link")[0].proto
     assert show in QUESTIONS[first.query_string.removeprefix("q=")].query

@@ -1,4 +1,4 @@
-"""What the server imports before it listens, beside that, and never."""
+"""What the server imports before it listens, what it imports in the background, and what it never imports."""
 
 import gc
 import json
@@ -14,7 +14,7 @@ from normviz.ui.server import preload
 
 
 def modules_after(program: str) -> dict[str, list[str]]:
-    """What a fresh interpreter holds at each ``note("...")`` of the program."""
+    """The modules that a fresh interpreter has loaded at each ``note("...")`` of the program."""
     begin = "import json, sys; notes = {}; note = lambda name: notes.update({name: sorted(sys.modules)})\n"
     end = "\nprint(json.dumps(notes))"
     done = subprocess.run(
@@ -31,7 +31,7 @@ def packages(modules: list[str]) -> set[str]:
 
 @pytest.fixture(scope="module")
 def visit() -> dict[str, list[str]]:
-    """A server's life until its first visitor has seen every page."""
+    """The modules loaded from the start of a server until its first visitor has opened every page."""
     return modules_after(
         "import app\n"
         "note('listening')\n"
@@ -39,11 +39,11 @@ def visit() -> dict[str, list[str]]:
         "import_ready('normviz.ui.navigation')\n"
         "note('loaded')\n"
         "from normviz.ui.paths import PAGE_SCRIPTS\n"
-        "from tests.ui.pages import page\n"
+        "from tests.ui.pages import open_page\n"
         "note('asked')\n"
-        "assert not page('explore').exception\n"
+        "assert not open_page('explore').exception\n"
         "note('explored')\n"
-        "for name in PAGE_SCRIPTS.glob('*.py'): assert not page(name.stem).exception\n"
+        "for name in PAGE_SCRIPTS.glob('*.py'): assert not open_page(name.stem).exception\n"
         "note('shown')\n"
     )
 
@@ -53,7 +53,7 @@ def test_the_server_listens_before_torch_is_imported(visit: dict[str, list[str]]
     assert "normviz.lessons.pages" not in visit["listening"]
 
 
-def test_all_that_the_first_page_needs_is_imported_beside_that(visit: dict[str, list[str]]) -> None:
+def test_everything_that_the_first_page_needs_is_imported_in_the_background(visit: dict[str, list[str]]) -> None:
     assert {"torch", "normviz.lessons.pages", "normviz.ui.page", "normviz.ui.share.export"} <= set(visit["loaded"])
     late = set(visit["explored"]) - set(visit["asked"])
     assert {name for name in late if name.startswith(("torch.", "plotly.", "normviz."))} == set()
@@ -63,23 +63,23 @@ def test_no_page_imports_pandas(visit: dict[str, list[str]]) -> None:
     assert packages(visit["shown"]) & {"pandas", "pyarrow"} == set()
 
 
-def test_it_is_loaded_once() -> None:
+def test_a_module_is_imported_once() -> None:
     assert preload.import_future() is preload.import_future()
     assert preload.import_ready("normviz.layers.errors") is sys.modules["normviz.layers.errors"]
 
 
-def test_while_it_loads_no_garbage_is_collected_and_after_it_what_was_loaded_is_left_alone(
+def test_garbage_collection_is_off_during_the_imports_and_skips_imported_objects_afterwards(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     collecting = []
-    monkeypatch.setattr(preload, "import_module", _noting(collecting))
+    monkeypatch.setattr(preload, "import_module", _recording_import(collecting))
     preload._import_all()
     assert set(collecting) == {False}
     assert gc.isenabled()
     assert gc.get_freeze_count() > 0
 
 
-def _noting(collecting: list[bool]) -> Any:
+def _recording_import(collecting: list[bool]) -> Any:
     imported = preload.import_module
 
     def note(name: str) -> Any:
@@ -89,7 +89,7 @@ def _noting(collecting: list[bool]) -> Any:
     return note
 
 
-def test_where_it_cannot_be_loaded_whoever_needs_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_import_ready_raises_the_error_of_a_failed_import(monkeypatch: pytest.MonkeyPatch) -> None:
     failed: Future[None] = Future()
     failed.set_exception(ImportError("no such torch"))
     monkeypatch.setattr(preload, "import_future", lambda: failed)
@@ -97,7 +97,7 @@ def test_where_it_cannot_be_loaded_whoever_needs_it_is_told(monkeypatch: pytest.
         preload.import_ready("normviz.layers.errors")
 
 
-def test_a_server_that_cannot_load_it_ends() -> None:
+def test_the_server_stops_if_the_import_fails() -> None:
     program = """
 import asyncio
 from normviz.ui.server import preload, process

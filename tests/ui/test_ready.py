@@ -32,7 +32,7 @@ def test_a_process_that_computes_the_known_layer_is_ready(app: Starlette) -> Non
     assert answer.headers["cache-control"] == "no-store"
 
 
-def test_one_that_still_imports_is_not_and_does_not_keep_whoever_asks_waiting(
+def test_a_process_that_is_still_importing_is_not_ready_and_answers_at_once(
     app: Starlette, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loading: Future[None] = Future()
@@ -43,7 +43,7 @@ def test_one_that_still_imports_is_not_and_does_not_keep_whoever_asks_waiting(
     assert ask(app, "/readyz").status == 200
 
 
-def test_one_that_could_not_import_is_not(app: Starlette, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_whose_import_failed_is_not_ready(app: Starlette, monkeypatch: pytest.MonkeyPatch) -> None:
     loading: Future[None] = Future()
     loading.set_exception(ImportError("no such torch"))
     monkeypatch.setattr(module, "import_future", lambda: loading)
@@ -51,7 +51,7 @@ def test_one_that_could_not_import_is_not(app: Starlette, monkeypatch: pytest.Mo
     assert (answer.status, answer.body) == (503, b"not ready: ImportError: no such torch\n")
 
 
-def test_one_whose_torch_computes_something_else_is_not(app: Starlette, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_with_a_wrong_result_is_not_ready(app: Starlette, monkeypatch: pytest.MonkeyPatch) -> None:
     right = torch.nn.functional.layer_norm
     monkeypatch.setattr(torch.nn.functional, "layer_norm", lambda *given: right(*given) * 1.01)
     answer = ask(app, "/readyz")
@@ -61,9 +61,7 @@ def test_one_whose_torch_computes_something_else_is_not(app: Starlette, monkeypa
     assert wrong_result() is None
 
 
-def test_one_whose_torch_raises_is_not_and_is_again_once_it_does_not(
-    app: Starlette, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_process_is_not_ready_while_torch_raises_an_error(app: Starlette, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as broken:
         broken.setattr(torch.nn.functional, "layer_norm", lambda *given: 1 / 0)
         answer = ask(app, "/readyz")
@@ -73,12 +71,12 @@ def test_one_whose_torch_raises_is_not_and_is_again_once_it_does_not(
     assert ask(app, "/readyz").status == 200
 
 
-def test_a_result_that_is_no_number_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_nan_result_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "EXPECTED", [[float("nan")] * 4] * 2)
     assert "wrong by nan" in (wrong_result() or "")
 
 
-def test_however_often_it_is_asked_it_computes_once_in_a_while() -> None:
+def test_a_result_is_reused_until_it_is_stale() -> None:
     now, computed = [0.0], []
 
     async def visits() -> None:
@@ -95,7 +93,7 @@ def test_however_often_it_is_asked_it_computes_once_in_a_while() -> None:
     assert computed == [0.0, 5.0]
 
 
-def test_a_computation_that_hangs_is_not_ready_and_is_not_begun_twice() -> None:
+def test_a_process_whose_computation_hangs_is_not_ready_and_starts_no_second_one() -> None:
     answer, begun = threading.Event(), []
 
     def hang() -> None:

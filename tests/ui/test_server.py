@@ -25,20 +25,20 @@ def app_below_lab():
     config.set_option("server.baseUrlPath", before)
 
 
-def test_plotly_js_is_that_of_the_installed_package(app):
+def test_plotly_js_is_the_file_of_the_installed_package(app):
     answer = ask(app, f"/{PLOTLY.path}")
     assert (answer.status, answer.body) == (200, plotly_js())
     assert answer.headers["content-type"].startswith("text/javascript")
 
 
-def test_its_name_carries_the_version_so_that_it_may_be_kept_for_ever(app):
+def test_its_name_has_the_version_so_that_it_can_be_cached_forever(app):
     assert f"lib/plotly-{plotly_version()}.min.js" == PLOTLY.path
     assert ask(app, f"/{PLOTLY.path}").headers["cache-control"] == "public, max-age=31536000, immutable"
     assert ask(app, "/lib/plotly-1.0.0.min.js").status == 404
 
 
 @pytest.mark.parametrize("accepted", ["gzip", "gzip, deflate, br, zstd", "br;q=1, gzip;q=0.5"])
-def test_it_is_sent_packed_to_whoever_can_unpack(app, accepted):
+def test_it_is_compressed_if_the_client_accepts_gzip(app, accepted):
     answer = ask(app, f"/{PLOTLY.path}", accept_encoding=accepted)
     assert answer.headers["content-encoding"] == "gzip"
     assert gzip.decompress(answer.body) == plotly_js()
@@ -47,24 +47,24 @@ def test_it_is_sent_packed_to_whoever_can_unpack(app, accepted):
 
 
 @pytest.mark.parametrize("accepted", ["identity", "br", "", "gzip;q=0", "identity, gzip; q=0.0", "x-gzipped"])
-def test_it_is_sent_plain_to_all_others(app, accepted):
+def test_it_is_uncompressed_for_all_other_clients(app, accepted):
     answer = ask(app, f"/{PLOTLY.path}", accept_encoding=accepted)
     assert "content-encoding" not in answer.headers
     assert answer.body == plotly_js()
 
 
 @pytest.mark.parametrize("accepted", ["gzip", "identity"])
-def test_caches_keep_packed_and_plain_apart(app, accepted):
+def test_caches_store_compressed_and_uncompressed_files_separately(app, accepted):
     assert ask(app, f"/{PLOTLY.path}", accept_encoding=accepted).headers["vary"] == "Accept-Encoding"
 
 
-def test_it_answers_head_and_nothing_that_changes(app):
+def test_it_answers_head_and_refuses_post(app):
     assert ask(app, f"/{PLOTLY.path}", "HEAD").status == 200
     assert ask(app, f"/{PLOTLY.path}", "POST").status == 405
 
 
 @pytest.mark.parametrize("path", [f"/{PLOTLY.path}", f"/lab/{PLOTLY.path}"])
-def test_below_a_base_path_both_addresses_answer(app_below_lab, path):
+def test_with_a_base_path_both_addresses_answer(app_below_lab, path):
     assert ask(app_below_lab, path).body == plotly_js()
 
 
@@ -83,7 +83,7 @@ def test_the_application_is_the_shell_with_these_routes():
     assert ask(app, f"/{PLOTLY.path}").body == plotly_js()
 
 
-def test_the_linked_module_is_a_file_that_its_loader_names_and_that_may_be_kept_for_ever(app):
+def test_the_loader_names_the_linked_module_which_can_be_cached_forever(app):
     answer = ask(app, f"/{LINKED.path}", accept_encoding="gzip")
     text = gzip.decompress(answer.body).decode()
     assert text.startswith(module())
@@ -92,7 +92,7 @@ def test_the_linked_module_is_a_file_that_its_loader_names_and_that_may_be_kept_
 
 
 @pytest.mark.parametrize("asset", ASSETS, ids=lambda asset: asset.name)
-def test_a_script_is_where_its_loader_says_below_a_base_path_too(app_below_lab, asset):
+def test_a_loader_names_its_script_with_a_base_path_too(app_below_lab, asset):
     assert ask(app_below_lab, f"/lab/{asset.path}").body == ask(app_below_lab, f"/{asset.path}").body == asset.content
     assert f'"{asset.path}"' in asset.loader()
     assert len(asset.loader()) < 1500

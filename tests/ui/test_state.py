@@ -1,4 +1,4 @@
-"""The session's state, where a run of a page would be too much."""
+"""The session state, without running a page."""
 
 import pytest
 
@@ -13,27 +13,27 @@ def session(monkeypatch):
     return held
 
 
-def test_a_control_says_what_was_chosen(session):
+def test_a_control_returns_the_chosen_value(session):
     key = state.sync_widget("layout", "NLC")
     session[key] = "ND"
     assert state.widget_value(key) == "ND"
 
 
-def test_the_late_word_of_a_control_that_is_gone_changes_nothing(session):
-    """Two quick steps of a reader: a control is changed, and another page chosen before the server has heard of it."""
+def test_a_late_message_of_a_removed_control_changes_nothing(session):
+    """A reader changes a control, and opens another page before the server has received the change."""
     key = state.sync_widget("layout", "NLC")
     del session[key]
     assert state.widget_value(key) == "NLC"
 
 
-def test_what_controls_showed_is_kept_for_a_few(session):
+def test_the_shown_values_of_only_a_few_controls_are_kept(session):
     for number in range(1000):
         state.sync_widget(f"control_{number}", number)
     assert state.widget_value("control_999") == 999
     assert len(session[state.SENT]) <= state.MOST_SENT
 
 
-def test_a_change_whose_run_is_cut_off_before_the_address_is_written_is_written_by_the_next(session, monkeypatch):
+def test_the_next_run_writes_the_address_of_an_interrupted_run(session, monkeypatch):
     class CutOffError(Exception):
         pass
 
@@ -56,4 +56,4 @@ def test_a_change_whose_run_is_cut_off_before_the_address_is_written_is_written_
         state.current()
     assert state.current().scene.shape == (2, 5, 4, 4)
     assert written[-1]["shape"] == "2,5,4,4"
-    assert state.current().scene.shape == (2, 3, 4, 4)  # now the address holds
+    assert state.current().scene.shape == (2, 3, 4, 4)  # from now on the address decides

@@ -1,4 +1,4 @@
-"""Train and eval without a browser: at its extremes, every control, and what is typed wrong."""
+"""Train and eval without a browser: extreme settings, every control, and invalid entries."""
 
 import re
 
@@ -7,9 +7,9 @@ import pytest
 from normviz.analysis.running.stream import Stream, run
 from normviz.lessons.train_and_eval import experiments as experiments_told
 from normviz.scene.settings.page_settings import experiments
-from tests.ui.driver import query, said, turned, warned
-from tests.ui.lessons import told
-from tests.ui.pages import complete, figures, page, texts
+from tests.ui.driver import query, sentence_text, set_control, warning_texts
+from tests.ui.lessons import note_texts
+from tests.ui.pages import check_page, figures, open_page, texts
 
 EXTREMES = [
     "steps=1", "steps=500&batch_size=1024", "steps=500&batch_size=2", "momentum=0", "momentum=1", "momentum=none", "momentum=1e-12",
@@ -25,26 +25,26 @@ EXTREMES = [
 
 
 @pytest.mark.parametrize("link", EXTREMES)
-def test_train_and_eval_at_its_extremes(link):
-    app = page("train_and_eval", link)
-    complete(app)
+def test_train_and_eval_with_extreme_settings(link):
+    app = open_page("train_and_eval", link)
+    check_page(app)
     assert app.subheader
     assert figures(app) or "devices" in link
-    assert not told(app)
-    assert not re.search(r"\b(nan|inf)\b", said(app) + texts(app))
+    assert not note_texts(app)
+    assert not re.search(r"\b(nan|inf)\b", sentence_text(app) + texts(app))
 
 
-def test_modes_says_what_differs():
-    app = page("train_and_eval", "show=modes&layer=BatchNorm2d(3)")
-    assert said(app).startswith("`BatchNorm2d(3)` differs in 96 of 96 elements, by up to ")
+def test_modes_states_the_difference_between_train_and_eval():
+    app = open_page("train_and_eval", "show=modes&layer=BatchNorm2d(3)")
+    assert sentence_text(app).startswith("`BatchNorm2d(3)` differs in 96 of 96 elements, by up to ")
     assert [panel["title"] for panel in figures(app)[0]["panels"]] == ["train()", "eval()", "train() − eval()"]
-    assert said(page("train_and_eval", "show=modes")) == (
+    assert sentence_text(open_page("train_and_eval", "show=modes")) == (
         "`LayerNorm([3, 4, 4])` gives the same output in train() and eval(): it stores nothing between batches."
     )
 
 
 TRAINING_CONTROLS = [
-    # address, control, its value, the address then
+    # address, control, its new value, the resulting address
     ("", "show", "modes", {"show": "modes"}),
     ("", "show", "batches", {"show": "batches"}),
     ("", "show", "sequences", {"show": "sequences"}),
@@ -73,26 +73,26 @@ TRAINING_CONTROLS = [
 
 @pytest.mark.parametrize(("link", "key", "value", "then"), TRAINING_CONTROLS)
 def test_a_control_of_train_and_eval_changes_the_sentence_and_the_address(link, key, value, then):
-    before = page("train_and_eval", link)
-    was = said(before)
-    app = turned(before, key, value)
-    complete(app)
+    before = open_page("train_and_eval", link)
+    was = sentence_text(before)
+    app = set_control(before, key, value)
+    check_page(app)
     assert {name: text for name, text in query(app).items() if name != "at"} == then
-    assert said(app) != was
+    assert sentence_text(app) != was
     if key.startswith("train_"):
         assert app.text_input(key=key).value == value.strip()
 
 
 def test_every_control_of_train_and_eval_states_its_limits():
     for name in experiments("train_and_eval"):
-        app = page("train_and_eval", f"show={name}")
+        app = open_page("train_and_eval", f"show={name}")
         for control, label in [(one.key.removeprefix("set_"), one.label) for one in app.text_input]:
             low, high = re.findall(r"[−\d,]+", label)[-2:]
             for number, beyond in ((low, -1), (high, 1)):
                 end = int(number.replace(",", "").replace("−", "-"))
-                tried = turned(page("train_and_eval", f"show={name}"), f"set_{control}", str(end))
+                tried = set_control(open_page("train_and_eval", f"show={name}"), f"set_{control}", str(end))
                 assert not tried.warning
-                assert turned(tried, f"set_{control}", str(end + beyond)).warning
+                assert set_control(tried, f"set_{control}", str(end + beyond)).warning
 
 
 TYPED_WRONG = [
@@ -108,24 +108,24 @@ TYPED_WRONG = [
 
 
 @pytest.mark.parametrize(("name", "typed", "words"), TYPED_WRONG)
-def test_what_is_typed_wrong_is_told_once_and_changes_nothing(name, typed, words):
-    before = page("train_and_eval", "steps=20&momentum=0.5")
-    was = said(before)
-    app = turned(before, f"set_{name}", typed)
+def test_an_invalid_entry_gives_one_warning_and_changes_nothing(name, typed, words):
+    before = open_page("train_and_eval", "steps=20&momentum=0.5")
+    was = sentence_text(before)
+    app = set_control(before, f"set_{name}", typed)
     assert not app.exception
-    (warning,) = warned(app)
+    (warning,) = warning_texts(app)
     assert words in warning
-    assert said(app) == was
+    assert sentence_text(app) == was
     assert query(app) == {"steps": "20", "momentum": "0.5"}
-    app = turned(app, "set_drift", "1")
-    complete(app)
+    app = set_control(app, "set_drift", "1")
+    check_page(app)
 
 
-def test_a_batch_of_one_is_refused_in_the_words_of_torch():
+def test_a_batch_of_one_shows_the_error_of_torch():
     words = "Expected more than 1 value per channel when training, got input size torch.Size([1, 3])"
-    assert words in texts(page("train_and_eval", "show=batches"))
+    assert words in texts(open_page("train_and_eval", "show=batches"))
     alone = "The first example alone, in train(): torch refuses. `Expected more than 1 value per channel when training"
-    assert alone in texts(page("train_and_eval", "show=modes&shape=4,3&layer=BatchNorm1d(3)"))
+    assert alone in texts(open_page("train_and_eval", "show=modes&shape=4,3&layer=BatchNorm1d(3)"))
 
 
 NO_MODES = [
@@ -137,14 +137,14 @@ NO_MODES = [
 
 @pytest.mark.parametrize(("link", "words"), NO_MODES)
 @pytest.mark.parametrize("more", ["", "&momentum=7"])
-def test_where_there_are_no_modes_it_is_said_in_place_of_the_figure(link, words, more):
-    app = page("train_and_eval", f"show=modes&{link}{more}")
+def test_a_note_replaces_the_figure_if_the_layer_has_no_modes(link, words, more):
+    app = open_page("train_and_eval", f"show=modes&{link}{more}")
     assert not app.exception
-    assert any(words in note for note in told(app))
+    assert any(words in note for note in note_texts(app))
     assert len(app.warning) == bool(more)
     assert figures(app) == []
 
 
 def test_neighboring_paragraphs_are_one_element():
     lines = "\n\n".join(experiments_told.momentum_texts(Stream(), run(Stream())))
-    assert lines in [one.value for one in page("train_and_eval").markdown]
+    assert lines in [one.value for one in open_page("train_and_eval").markdown]

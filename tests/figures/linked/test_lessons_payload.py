@@ -160,7 +160,7 @@ def test_the_steps_of_a_matrix():
 @pytest.mark.parametrize(
     ("layer", "last"), [("LayerNorm(3)", 6), ("RMSNorm(3)", 4), ("LayerNorm(3, elementwise_affine=False)", 5)]
 )
-def test_a_step_beyond_the_last_is_the_last(layer, last):
+def test_a_step_beyond_the_last_becomes_the_last(layer, last):
     e = explain(layer, MATRIX)
     assert [steps_payload(e, whole(e), step=step)["step"] for step in (-5, 0, 6, 10**9)] == [0, 0, last, last]
 
