@@ -1,4 +1,4 @@
-"""The tests of the deployment need Linux (each replica has a loopback address of its own) and nginx."""
+"""The deployment tests need nginx and Linux, because each replica has its own loopback address."""
 
 import sys
 from collections.abc import Iterator
@@ -13,14 +13,14 @@ from tools import browser, proxy
 
 @pytest.fixture(scope="session")
 def nginx() -> str:
-    """The path of nginx; without it the test is skipped, or fails under CI=true."""
+    """The path of nginx; without nginx the test is skipped, or fails if CI=true."""
     path = proxy.find() if sys.platform == "linux" else None
     return path or missing("NO NGINX: on Linux, install it, or run `python -m tools.proxy` as root")
 
 
 @pytest.fixture
 def tab(request: pytest.FixtureRequest) -> Iterator[Page | None]:
-    """A tab of a browser if there is a browser: most of these tests need none."""
+    """A browser tab, or None without a browser: most of these tests do not need one."""
     if browser.find() is None:
         yield None
         return

@@ -1,12 +1,12 @@
-"""A name server for one test: says the addresses of every name, as Docker's own says those of a service's containers."""
+"""A DNS server for one test: it gives the same addresses for every name, as Docker's DNS gives those of a service's containers."""
 
 import socket
 import threading
 from types import TracebackType
 
 
-class Names:
-    """``with Names(["127.0.0.2", "127.0.0.3"]) as names``: it answers at ``names.address``, over UDP."""
+class NameServer:
+    """``with NameServer(["127.0.0.2", "127.0.0.3"]) as server``: answers at ``server.address`` over UDP."""
 
     def __init__(self, addresses: list[str]) -> None:
         self.addresses = addresses
@@ -15,7 +15,7 @@ class Names:
         self.address = f"127.0.0.1:{self._socket.getsockname()[1]}"
         self._thread = threading.Thread(target=self._serve, daemon=True)
 
-    def __enter__(self) -> "Names":
+    def __enter__(self) -> "NameServer":
         self._thread.start()
         return self
 
@@ -36,7 +36,7 @@ class Names:
 
 
 def answer(asked: bytes, addresses: list[str]) -> bytes:
-    """A DNS answer (RFC 1035, section 4): the question again, and one A record for each address."""
+    """A DNS answer (RFC 1035, section 4): the question, and one A record for each address."""
     question = asked[12 : asked.index(b"\0", 12) + 5]
     header = asked[:2] + b"\x81\x80" + b"\0\1" + len(addresses).to_bytes(2) + b"\0\0\0\0"
     name, kind, seconds = b"\xc0\x0c", b"\0\1\0\1", (1).to_bytes(4)

@@ -1,4 +1,4 @@
-"""Visitors without a browser: each holds a websocket as Streamlit's front end does, with a view of its own in its address."""
+"""Visitors without a browser: each has its own view in the address, and holds a websocket as Streamlit's front end does."""
 
 import asyncio
 import threading
@@ -15,17 +15,17 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from normviz.analysis.sentences import sentence
 from normviz.scene.query import read
 
-AGAIN = 0.3  # s between two attempts to connect
+AGAIN = 0.3  # seconds between two attempts to connect
 REFUSED = (OSError, websockets.WebSocketException, TimeoutError, EOFError)
 
 
 class Session:
-    """One visitor. Comes back when the connection is lost, as a browser does.
+    """One visitor, who reconnects when the connection is lost, as a browser does.
 
-    query   the address, which is all that it brings
-    shown   what stands in the large text, as the server last sent it
+    query   the query of the address, the only state that the visitor keeps
+    shown   the large text that the server sent last
     lost    how often the connection was lost
-    slowest seconds from a lost connection to the view being there again, at most
+    slowest the longest time in seconds from a lost connection until the view is back
     """
 
     def __init__(self, url: str, query: dict[str, str]) -> None:
@@ -58,7 +58,7 @@ class Session:
             await asyncio.sleep(AGAIN)
 
     async def is_there(self) -> None:
-        """Return once the view is there and its server answers: one whose server is gone may not have noticed yet."""
+        """Wait until the view is there and its server answers: a visitor may not yet have noticed that its server stopped."""
         while True:
             if self.shown is not None:
                 with suppress(*REFUSED):
@@ -67,7 +67,7 @@ class Session:
             await asyncio.sleep(0.05)
 
     async def run(self) -> None:
-        """Send the address; read until the script has finished; see that the view is the one that was asked for."""
+        """Send the address, read until the script has finished, and check that the view is the requested one."""
         message = BackMsg()
         message.rerun_script.query_string = urlencode(self.query)
         await self.socket.send(message.SerializeToString())
@@ -89,7 +89,7 @@ class Session:
 
 
 class Sessions:
-    """Many visitors, in a thread of their own: ``with Sessions(url, queries) as sessions``."""
+    """Many visitors in a separate thread: ``with Sessions(url, queries) as sessions``."""
 
     def __init__(self, url: str, queries: list[dict[str, str]]) -> None:
         self.all = [Session(url, query) for query in queries]
@@ -113,7 +113,7 @@ class Sessions:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def settle(self, patience: float) -> None:
-        """Wait until every one has its view, from a server that is alive. Raises AssertionError after ``patience`` seconds."""
+        """Wait until every visitor has its view from a running server. Raises AssertionError after ``patience`` seconds."""
 
         async def all_are_there() -> None:
             await asyncio.wait_for(asyncio.gather(*(each.is_there() for each in self.all)), patience)
@@ -126,7 +126,7 @@ class Sessions:
             raise AssertionError(said) from error
 
     def run(self, patience: float) -> None:
-        """Let every one run once more, one after the other as people do."""
+        """Run every session once more, one after the other."""
 
         async def each_in_turn() -> None:
             for each in self.all:
@@ -139,6 +139,6 @@ class Sessions:
         return [wrong for each in self.all for wrong in each.wrong]
 
     def forget(self) -> None:
-        """Measure afresh."""
+        """Reset the measurements."""
         for each in self.all:
             each.lost, each.slowest = 0, 0.0

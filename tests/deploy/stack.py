@@ -1,4 +1,4 @@
-"""The deployment of compose.yaml on this machine: nginx with deploy/nginx.conf before two processes of the app."""
+"""The deployment of compose.yaml as local processes: nginx with deploy/nginx.conf in front of two processes of the app."""
 
 import os
 import shutil
@@ -11,12 +11,12 @@ from pathlib import Path
 from string import Template
 from types import TracebackType
 
-from tests.deploy.names import Names
+from tests.deploy.names import NameServer
 from tools.ports import free_port
 from tools.proxy import find
 from tools.servers import ROOT, start, stop, wait_until_healthy
 
-HOSTS = ("127.0.0.2", "127.0.0.3")  # a replica has an address of its own, and the port of all
+HOSTS = ("127.0.0.2", "127.0.0.3")  # each replica has its own address; all use the same port
 
 
 class Replica:
@@ -27,7 +27,7 @@ class Replica:
         self._command = [sys.executable, "-m", "normviz.ui", "--server.address", host, "--server.port", str(port)]
         self._environment = os.environ | {"STREAMLIT_SERVER_BASE_URL_PATH": base, "PYTHONPATH": str(ROOT)}
         self.process: subprocess.Popen[bytes]
-        self.start_time = 0.0  # s, of its last start
+        self.start_time = 0.0  # seconds that the last start took
 
     def start(self) -> None:
         self._started = time.monotonic()
@@ -43,7 +43,7 @@ class Replica:
         self.process.wait(10)
 
     def stop(self) -> float:
-        """SIGTERM; the seconds until it ended by itself. Raises TimeoutExpired where it does not."""
+        """Send SIGTERM; return the seconds until the process ended. Raises TimeoutExpired if it does not end."""
         begin = time.monotonic()
         self.process.terminate()
         self.process.wait(30)
@@ -51,23 +51,28 @@ class Replica:
 
 
 class Stack:
-    """``with Stack(base="lab") as stack``: visitors come to ``stack.url``. ``missing`` of its two replicas are never started."""
+    """``with Stack(base="lab") as stack``: visitors use ``stack.url``. ``missing`` of the two replicas are never started."""
 
     def __init__(self, base: str = "", missing: int = 0) -> None:
         folder = Path(tempfile.mkdtemp(prefix="normviz-"))
-        folder.chmod(0o755)  # nginx's workers are another user
+        folder.chmod(0o755)  # nginx's workers run as another user
         port = free_port(HOSTS[0])
         self.base = base
         self.replicas = [Replica(host, port, base, folder / f"replica-{host}.txt") for host in HOSTS[missing:]]
-        self.names = Names(list(HOSTS))
+        self.name_server = NameServer(list(HOSTS))
         self._port, self._folder, self._app = free_port(), folder, f"app:{port}"
         self.url = f"http://localhost:{self._port}" + (f"/{base}" if base else "")
 
     def __enter__(self) -> "Stack":
-        self.names.__enter__()
+        self.name_server.__enter__()
         for replica in self.replicas:
             replica.start()
-        values = {"PORT": self._port, "APP": self._app, "RESOLVER": self.names.address, "CACHE": self._folder / "cache"}
+        values = {
+            "PORT": self._port,
+            "APP": self._app,
+            "RESOLVER": self.name_server.address,
+            "CACHE": self._folder / "cache",
+        }
         (self._folder / "cache").mkdir()
         configuration = self._folder / "nginx.conf"
         text = (ROOT / "deploy" / "nginx.conf").read_text()
@@ -86,5 +91,5 @@ class Stack:
         for replica in self.replicas:
             if replica.process.poll() is None:
                 replica.kill()
-        self.names.__exit__(kind, error, trace)
+        self.name_server.__exit__(kind, error, trace)
         shutil.rmtree(self._folder)

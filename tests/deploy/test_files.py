@@ -1,4 +1,4 @@
-"""compose.yaml and the Kubernetes manifests: valid, and of one mind with the Dockerfile, nginx.conf and the app."""
+"""compose.yaml and the Kubernetes manifests are valid, and agree with the Dockerfile, nginx.conf and the app."""
 
 import re
 import shutil
@@ -30,7 +30,7 @@ def _read(path: Path) -> Any:
 
 @pytest.mark.parametrize("path", MANIFESTS, ids=lambda path: path.stem)
 @pytest.mark.parametrize("version", ["1.29", kubernetes_validate.latest_version()])
-def test_every_manifest_keeps_kubernetes_own_schema(path: Path, version: str) -> None:
+def test_every_manifest_is_valid_under_the_schema_of_kubernetes(path: Path, version: str) -> None:
     kubernetes_validate.validate(_read(path), version, strict=True)
 
 
@@ -41,7 +41,7 @@ def test_a_manifest_with_a_misspelt_field_is_caught() -> None:
         kubernetes_validate.validate(wrong, kubernetes_validate.latest_version(), strict=True)
 
 
-def test_the_manifests_are_of_one_mind() -> None:
+def test_the_manifests_agree_with_each_other_and_the_dockerfile() -> None:
     assert [_read(path)["kind"] for path in MANIFESTS] == [
         "HorizontalPodAutoscaler",
         "Deployment",
@@ -63,10 +63,10 @@ def test_the_manifests_are_of_one_mind() -> None:
         "port": {"name": service["spec"]["ports"][0]["name"]},
     }
     assert manifest("HorizontalPodAutoscaler")["spec"]["scaleTargetRef"]["name"] == deployment["metadata"]["name"]
-    assert "replicas" not in deployment["spec"]  # each roll would undo what the autoscaler did
+    assert "replicas" not in deployment["spec"]  # each rolling update would reset the number that the autoscaler chose
 
 
-def test_a_pod_is_as_small_as_it_can_be_and_gets_visitors_only_when_it_is_ready() -> None:
+def test_a_pod_has_minimal_privileges_and_gets_visitors_only_when_it_is_ready() -> None:
     pod = manifest("Deployment")["spec"]["template"]["spec"]
     (container,) = pod["containers"]
     assert pod["securityContext"]["runAsNonRoot"] is True
@@ -84,29 +84,29 @@ def compose() -> Any:
     return _read(ROOT / "compose.yaml")
 
 
-def test_compose_mounts_the_nginx_configuration_that_the_tests_start() -> None:
+def test_compose_mounts_the_nginx_configuration_that_the_tests_use() -> None:
     proxy = compose()["services"]["proxy"]
     (volume,) = proxy["volumes"]
     source, target, mode = volume.split(":")
     assert (ROOT / source).is_file()
     assert (target, mode) == ("/etc/nginx/templates/nginx.conf.template", "ro")
-    asked = set(re.findall(r"\$\{([A-Z]+)\}", NGINX))
-    assert asked == set(proxy["environment"]) - {"NGINX_ENVSUBST_OUTPUT_DIR"}
+    variables = set(re.findall(r"\$\{([A-Z]+)\}", NGINX))
+    assert variables == set(proxy["environment"]) - {"NGINX_ENVSUBST_OUTPUT_DIR"}
     assert proxy["environment"]["RESOLVER"] == "127.0.0.11"
     assert proxy["environment"]["PORT"] == proxy["ports"][0].rsplit(":", 1)[1]
 
 
-def test_the_proxy_finds_the_app_by_the_name_and_port_that_it_has() -> None:
+def test_the_proxy_uses_the_name_and_port_of_the_app() -> None:
     services = compose()["services"]
     name, port = services["proxy"]["environment"]["APP"].split(":")
     assert services[name]["expose"] == [port]
     assert f"EXPOSE {port}" in DOCKERFILE
-    assert "ports" not in services[name]  # two replicas cannot have one port of the host
+    assert "ports" not in services[name]  # two replicas cannot use the same port of the host
     assert services["proxy"]["depends_on"] == {name: {"condition": "service_healthy"}}
     assert "HEALTHCHECK" in DOCKERFILE
 
 
-def test_every_variable_of_compose_has_a_default_and_stands_in_the_guide() -> None:
+def test_every_variable_of_compose_has_a_default_and_is_in_the_guide() -> None:
     variables = re.findall(r"\$\{(\w+)(:-[^}]*)?\}", (ROOT / "compose.yaml").read_text())
     guide = (ROOT / "docs" / "deploy.md").read_text()
     assert {name for name, _ in variables} == {"NORMVIZ_PORT", "NORMVIZ_FRAME_ANCESTORS", "NORMVIZ_BASE_PATH"}
@@ -115,7 +115,7 @@ def test_every_variable_of_compose_has_a_default_and_stands_in_the_guide() -> No
         assert f"`{name}`" in guide
 
 
-def test_docker_s_own_client_reads_compose_yaml() -> None:
+def test_docker_compose_reads_compose_yaml() -> None:
     docker = shutil.which("docker")
     if docker is None or subprocess.run([docker, "compose", "version"], capture_output=True).returncode:
         pytest.skip("NO DOCKER COMPOSE: its client did not read compose.yaml; the essentials above are checked")
@@ -134,8 +134,8 @@ def test_nginx_accepts_its_configuration(nginx: str, tmp_path: Path) -> None:
 
 
 def test_the_name_server_of_the_tests_speaks_dns() -> None:
-    asked = b"\x12\x34\x01\x00\0\1\0\0\0\0\0\0\3app\0\0\1\0\1"
-    said = answer(asked, ["127.0.0.2", "127.0.0.3"])
-    assert said[:8] == b"\x12\x34\x81\x80\0\1\0\2"
-    assert said[12:21] == b"\3app\0\0\1\0\1"
-    assert said.endswith(b"\xc0\x0c\0\1\0\1\0\0\0\1\0\4\x7f\0\0\3")
+    question = b"\x12\x34\x01\x00\0\1\0\0\0\0\0\0\3app\0\0\1\0\1"
+    reply = answer(question, ["127.0.0.2", "127.0.0.3"])
+    assert reply[:8] == b"\x12\x34\x81\x80\0\1\0\2"
+    assert reply[12:21] == b"\3app\0\0\1\0\1"
+    assert reply.endswith(b"\xc0\x0c\0\1\0\1\0\0\0\1\0\4\x7f\0\0\3")

@@ -1,4 +1,4 @@
-"""Nothing that matters lives in a server: replicas are killed and rolled while a class works, and everyone keeps the view."""
+"""No view depends on one server: replicas are killed and restarted while a class works, and every visitor keeps the view."""
 
 import re
 import time
@@ -14,7 +14,7 @@ from tests.deploy.stack import Stack
 from tests.deploy.visits import Visits, get
 
 PROMISED = (
-    5.0  # s until a visitor whose server was killed has the view again; a busy machine has as long as a start takes it
+    5.0  # seconds until a visitor whose server was killed has the view again; or the time of a start on a busy machine
 )
 PATHS = [
     "",
@@ -23,18 +23,18 @@ PATHS = [
     PLOTLY.path,
     f"{EXPORT}?shape=2,3&layer=LayerNorm(3)&plotlyjs=cdn",
     "_stcore/health",
-]  # whatever a page asks for
+]  # everything that a page requests
 
 
 def queries(number: int) -> list[dict[str, str]]:
-    """Views of which no two say the same."""
+    """Queries of views with different texts."""
     layers = ("LayerNorm([3,4])", "LayerNorm(4)", "GroupNorm(2,4)", "BatchNorm2d(4)", "InstanceNorm2d(4)")
     shapes = ("{},4,3,4", "{},4,3,4", "{},4,3,2", "{},4,3,2", "{},4,5,2")
     return [{"shape": shapes[i % 5].format(2 + i // 5), "layer": layers[i % 5]} for i in range(number)]
 
 
-def moved(sessions: Sessions, promised: float) -> list[Session]:
-    """Everyone has the view again, in time; returns those who had lost their server."""
+def recovered_sessions(sessions: Sessions, promised: float) -> list[Session]:
+    """Wait until every visitor has the view again in time; return the visitors that had lost their server."""
     sessions.settle(4 * promised)
     lost = [each for each in sessions.all if each.lost]
     assert max((each.slowest for each in lost), default=0.0) < promised
@@ -42,7 +42,7 @@ def moved(sessions: Sessions, promised: float) -> list[Session]:
     return lost
 
 
-def test_a_killed_replica_and_a_rolled_one_cost_nobody_the_view(nginx: str, tab: Page | None) -> None:
+def test_visitors_keep_their_views_when_a_replica_is_killed_or_restarted(nginx: str, tab: Page | None) -> None:
     with Stack() as stack, Sessions(stack.url, queries(50)) as sessions:
         one, other = stack.replicas
         promised = max(PROMISED, one.start_time, other.start_time)
@@ -54,30 +54,28 @@ def test_a_killed_replica_and_a_rolled_one_cost_nobody_the_view(nginx: str, tab:
             sessions.forget()
             one.kill()
             killed = time.monotonic()
-            assert 0 < len(moved(sessions, promised)) < 50
+            assert 0 < len(recovered_sessions(sessions, promised)) < 50
 
             one.start()
             one.wait()
             sessions.forget()
             assert other.stop() < promised
-            assert moved(sessions, promised)
+            assert recovered_sessions(sessions, promised)
             other.start()
             other.wait()
 
-            sessions.run(PATIENCE / 1000)  # and everyone works on
-            assert moved(sessions, promised)
+            sessions.run(PATIENCE / 1000)  # every visitor continues to work
+            assert recovered_sessions(sessions, promised)
         assert visits.count > 20
         assert [failed for begin, failed in visits.failed if begin > killed] == []
 
         if view:
-            view.shows()  # what stood there before
+            view.shows()  # the view from before
             view.click("stats", (1, 2, 0, 1))
             view.waits_for(shape="2,4,3,3", layer="GroupNorm(2,4)", at="1,2,0,1")
 
 
-def test_below_a_base_path_all_is_the_same_and_a_replica_that_is_not_there_is_passed_over(
-    nginx: str, tab: Page | None
-) -> None:
+def test_with_a_base_path_everything_works_and_a_missing_replica_is_skipped(nginx: str, tab: Page | None) -> None:
     with Stack("lab", missing=1) as stack:
         assert stack.url.endswith("/lab")
         for path in PATHS * 3:
@@ -96,7 +94,7 @@ def test_below_a_base_path_all_is_the_same_and_a_replica_that_is_not_there_is_pa
 
 
 def _check_files(url: str) -> None:
-    """Streamlit's files come packed, and are kept by name; the page is asked for again."""
+    """Streamlit's files are compressed and cached by name; the page is revalidated."""
     page = get(f"{url}/", Accept_Encoding="gzip")
     assert page.headers["cache-control"] == "no-cache"
     script = re.search(rb'src="\./(static/js/[^"]+)"', page.body)

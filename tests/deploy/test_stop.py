@@ -1,4 +1,4 @@
-"""`streamlit run app.py` ends within five seconds of SIGTERM, whoever is still there; and what it writes meanwhile."""
+"""`streamlit run app.py` ends within five seconds of SIGTERM, even with visitors connected; and what it logs."""
 
 import os
 import socket
@@ -17,7 +17,7 @@ from tests.deploy.stack import Replica
 from tools.ports import free_port
 from tools.servers import ROOT, START_TIMEOUT
 
-PROMISED = 5.0  # s; a busy machine has as long as a start takes it
+PROMISED = 5.0  # seconds; or the time of a start on a busy machine
 SCRIPT = """
 import streamlit as st
 from normviz.layers.errors import NormvizError
@@ -33,7 +33,7 @@ app = st.App({script!r}, lifespan=lifespan, on_script_error=on_script_error)
 """
 
 
-class Run(Replica):
+class StreamlitRun(Replica):
     """`streamlit run` of a file."""
 
     def __init__(self, file: Path, log: Path) -> None:
@@ -45,8 +45,8 @@ class Run(Replica):
 
 
 @pytest.fixture
-def app(tmp_path: Path) -> Iterator[Run]:
-    run = Run(ROOT / "app.py", tmp_path / "log.txt")
+def app(tmp_path: Path) -> Iterator[StreamlitRun]:
+    run = StreamlitRun(ROOT / "app.py", tmp_path / "log.txt")
     run.start()
     run.wait()
     yield run
@@ -54,23 +54,23 @@ def app(tmp_path: Path) -> Iterator[Run]:
         run.kill()
 
 
-def test_it_ends_in_time_with_sessions_open_and_a_visitor_who_does_not_read(app: Run) -> None:
+def test_it_ends_in_time_with_open_sessions_and_a_client_that_does_not_read(app: StreamlitRun) -> None:
     with Sessions(app.url, [{"shape": f"2,{n}"} for n in range(2, 7)]) as sessions, socket.socket() as slow:
         sessions.settle(PATIENCE / 1000)
         slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         slow.connect(("127.0.0.1", app.port))
         slow.sendall(f"GET /{PLOTLY.path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
-        slow.recv(100)  # the answer has begun, and megabytes are still to come
+        slow.recv(100)  # the answer has started, and megabytes are left to send
         assert app.stop() < max(PROMISED, app.start_time)
     assert app.process.returncode in (-15, 143)
     assert "Traceback" not in app.log.read_text()
 
 
 @pytest.fixture
-def broken(tmp_path: Path) -> Iterator[Run]:
+def broken(tmp_path: Path) -> Iterator[StreamlitRun]:
     (tmp_path / "script.py").write_text(SCRIPT)
     (tmp_path / "broken.py").write_text(BROKEN.format(script=str(tmp_path / "script.py")))
-    run = Run(tmp_path / "broken.py", tmp_path / "log.txt")
+    run = StreamlitRun(tmp_path / "broken.py", tmp_path / "log.txt")
     (tmp_path / ".streamlit").mkdir()
     (tmp_path / ".streamlit" / "config.toml").write_text((ROOT / ".streamlit" / "config.toml").read_text())
     run.start()
@@ -80,7 +80,7 @@ def broken(tmp_path: Path) -> Iterator[Run]:
         run.kill()
 
 
-def _wait_for_port(run: Run) -> None:
+def _wait_for_port(run: StreamlitRun) -> None:
     end = time.monotonic() + START_TIMEOUT
     while time.monotonic() < end and run.process.poll() is None:
         with socket.socket() as probe:
@@ -90,7 +90,7 @@ def _wait_for_port(run: Run) -> None:
     raise AssertionError(run.log.read_text())
 
 
-def test_an_unexpected_error_is_one_line_in_the_log_and_no_traceback_anywhere(broken: Run) -> None:
+def test_an_unexpected_error_is_one_line_in_the_log_and_no_traceback_anywhere(broken: StreamlitRun) -> None:
     with Sessions(broken.url, [{"shape": "2,3", "email": "ada@example.org"}]) as sessions:
         (session,) = sessions.all
         _wait_for_a_run(session)
@@ -112,7 +112,7 @@ def _wait_for_a_run(session: Session) -> None:
 
 
 def test_python_m_normviz_ui_listens_only_when_all_is_imported() -> None:
-    """A port that listens before its app is there keeps a visitor waiting whom another replica could serve."""
+    """If a replica listens before its app is imported, a visitor waits although another replica could answer."""
     port = free_port("127.0.0.1")
     script = f"""
 import socket, sys

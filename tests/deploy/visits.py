@@ -1,4 +1,4 @@
-"""Requests without end while a test does something to the servers; each is noted with what came of it."""
+"""Continuous requests while a test stops and starts servers; failures are recorded."""
 
 import gzip
 import threading
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tools.servers import WITHOUT_PROXY
 
-PAUSE = 0.1  # s: it should not be what the servers are busy with
+PAUSE = 0.1  # seconds: the requests must not load the servers
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Answer:
 
 
 def get(url: str, **headers: str) -> Answer:
-    """One answer, unpacked. Raises OSError where there is none, or no good one."""
+    """The answer of one request, decompressed. Raises OSError if there is no answer or its status is an error."""
     request = urllib.request.Request(url, headers={name.replace("_", "-"): value for name, value in headers.items()})
     with WITHOUT_PROXY.open(request, timeout=20) as answer:
         body = answer.read()
@@ -28,10 +28,10 @@ def get(url: str, **headers: str) -> Answer:
 
 
 class Visits:
-    """``with Visits(url, paths) as visits``: asks for one path after the other."""
+    """``with Visits(url, paths) as visits``: requests one path after the other."""
 
     def __init__(self, url: str, paths: list[str]) -> None:
-        self.failed: list[tuple[float, str]] = []  # when it was asked, and what went wrong
+        self.failed: list[tuple[float, str]] = []  # the time of the request, and the error
         self.count = 0
         self._url, self._paths = url, paths
         self._over = threading.Event()
@@ -51,6 +51,6 @@ class Visits:
             begin = time.monotonic()
             try:
                 get(f"{self._url}/{path}")
-            except Exception as error:  # whatever it is, a visitor would have met it
+            except Exception as error:  # a visitor would see any error
                 self.failed.append((begin, f"{path}: {error!r}"))
             self.count += 1

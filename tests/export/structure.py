@@ -1,4 +1,4 @@
-"""What an HTML text is made of, and texts that try to become more than text."""
+"""The tags of an HTML text, and hostile texts that try to add tags or scripts."""
 
 from html.parser import HTMLParser
 
@@ -19,7 +19,7 @@ HOSTILE = [
 
 
 class Structure(HTMLParser):
-    """Every tag with the names of its attributes, and the texts of scripts, in order."""
+    """Collects every tag with the names of its attributes, and the texts of scripts, in order."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -44,7 +44,7 @@ class Structure(HTMLParser):
 
 
 def same_structure(html: str, plain: str) -> None:
-    """``html`` has the tags and attributes of ``plain``, and no address in it runs code."""
+    """Whether ``html`` has the tags and attributes of ``plain``, and no address in it runs code."""
     found, wanted = Structure(html), Structure(plain)
     assert found.tags == wanted.tags
     assert not [address for address in found.addresses if address.strip().lower().startswith("javascript")]

@@ -1,4 +1,4 @@
-"""The HTML of an output: it names nothing that another page has, and text in it stays text."""
+"""The HTML of an output: its styles and ids do not affect another page, and text in it stays text."""
 
 import json
 import re
@@ -19,7 +19,7 @@ def css(html):
 
 
 def outer(style):
-    """The selectors that stand outside all others, those of media queries included."""
+    """The outermost selectors, including those in media queries."""
     found, depth, start = [], 0, 0
     for place, sign in enumerate(style):
         if sign == "{":
@@ -36,7 +36,7 @@ def outer(style):
     return [name for name in found if not name.startswith("@") and name != "to"]
 
 
-def test_every_rule_of_its_style_is_below_a_name_of_its_own():
+def test_every_style_rule_is_scoped_to_the_class_of_the_document():
     selectors = outer(css(fragment([Sentence("One")], plotly="cdn")))
     assert ":is(.nv-doc, #nv-doc)" in selectors
     for selector in selectors:
@@ -67,12 +67,12 @@ def test_the_data_of_the_figures_is_json_that_cannot_end_its_script():
     assert json.loads(data)["figures"][0]["panels"]
 
 
-def test_where_scripts_and_styles_are_taken_away_a_line_says_what_to_do():
+def test_without_scripts_and_styles_a_line_says_what_to_do():
     html = nv.explore("LayerNorm(4)", (2, 4)).to_html(full=False, plotlyjs="cdn")
     assert "In a notebook that is not trusted yet, run the cell." in html
     assert "&[data-mounted] .nv-unstyled{display:none;}" in css(html)
 
 
-def test_a_link_must_be_one_of_the_web():
+def test_a_link_must_be_a_web_address():
     with pytest.raises(NormvizError, match="is not a web address"):
         fragment([], link="javascript:alert(1)")

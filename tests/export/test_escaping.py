@@ -1,4 +1,4 @@
-"""Whatever stands in a text is shown as text: in every part, every option, every output."""
+"""Hostile text is shown as text in every part, every option and every output."""
 
 import json
 import re
@@ -32,18 +32,19 @@ PLAIN = "word"
 (VIEW,) = [part for part in flat(explore("LayerNorm(3)", (2, 3)).parts) if isinstance(part, Panels)]
 
 
-def said(data: object, text: str) -> object:
-    """The data of a figure with ``text`` wherever it holds words."""
+def replace_words(data: object, text: str) -> object:
+    """The data of a figure with all its words replaced by ``text``."""
     words = {"title", "caption", "pattern", "label", "value", "note", "layer", "name"}
     if isinstance(data, dict):
         return {
-            key: text if key in words and isinstance(value, str) else said(value, text) for key, value in data.items()
+            key: text if key in words and isinstance(value, str) else replace_words(value, text)
+            for key, value in data.items()
         }
-    return [said(value, text) for value in data] if isinstance(data, list | tuple) else data
+    return [replace_words(value, text) for value in data] if isinstance(data, list | tuple) else data
 
 
 def parts(text: str) -> list[Part]:
-    """One of each kind, with the text wherever it takes one."""
+    """One part of each kind, with ``text`` in all its text fields."""
     return [
         Sentence(text),
         Heading(text),
@@ -60,26 +61,26 @@ def parts(text: str) -> list[Part]:
         Tabs(((text, (Code(text), Text(text))), (text, (Note(text),)))),
         Details(text, (Text(text),)),
         Beside((Text(text),), (Code(text),)),
-        Panels(said(VIEW.data, text), VIEW.events),
+        Panels(replace_words(VIEW.data, text), VIEW.events),
     ]
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_every_part_shows_it_as_text(text: str) -> None:
+def test_every_part_shows_hostile_text_as_text(text: str) -> None:
     options = {"title": text, "caption": text, "plotly": "cdn"}
     hostile, plain = (
         document(parts(text), **options),
         document(parts(PLAIN), **options | {"title": PLAIN, "caption": PLAIN}),
     )
     same_structure(hostile, plain)
-    assert text in Structure(hostile).text  # and nothing of it is lost
+    assert text in Structure(hostile).text  # no character is lost
     same_structure(
         fragment(parts(text), plotly="cdn", caption=text), fragment(parts(PLAIN), plotly="cdn", caption=PLAIN)
     )
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_the_data_of_the_figures_is_the_same_when_read_and_no_tag_can_begin_in_it(text: str) -> None:
+def test_the_data_of_the_figures_reads_back_and_cannot_start_a_tag(text: str) -> None:
     html = document(parts(text), title="t", plotly="cdn")
     (data,) = re.findall(r'<script type="application/json" class="nv-data">(.*?)</script>', html, re.DOTALL)
     assert not re.search("[<>&\u2028\u2029]", data)
@@ -88,7 +89,7 @@ def test_the_data_of_the_figures_is_the_same_when_read_and_no_tag_can_begin_in_i
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_an_address_of_plotly_js_or_of_the_app_is_an_address_or_refused(text: str) -> None:
+def test_an_invalid_address_of_plotly_js_or_of_the_app_is_refused(text: str) -> None:
     plain = document([], title="t", plotly="lib/plotly.js", link="https://example.org/x")
     same_structure_or_refused("plotly", text, plain)
     same_structure_or_refused("plotly", f"lib/{text}", plain)
@@ -107,18 +108,18 @@ def same_structure_or_refused(option: str, value: str, plain: str) -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_a_theme_is_one_of_three(text: str) -> None:
+def test_a_theme_is_follow_light_or_dark(text: str) -> None:
     with pytest.raises(NormvizError, match="choose follow, light or dark"):
         document([], title="t", theme=text)
 
 
-def test_a_chart_is_data_too() -> None:
+def test_a_chart_is_passed_as_data_too() -> None:
     chart = Lines([], {"title": {"text": HOSTILE[0]}})
     html = document([Chart("key", chart, HOSTILE[4])], title="t", plotly="cdn")
     same_structure(html, document([Chart("key", Lines([], {}), PLAIN)], title="t", plotly="cdn"))
 
 
-def test_a_tag_that_comes_through_would_be_found() -> None:
+def test_the_comparison_finds_an_injected_tag() -> None:
     wrong = document([], title="t", plotly="cdn").replace("<body>", f"<body>{HOSTILE[2]}")
     with pytest.raises(AssertionError):
         same_structure(wrong, document([], title="t", plotly="cdn"))

@@ -1,4 +1,4 @@
-"""A file is there whole or not at all."""
+"""A file is written completely or not at all."""
 
 import os
 import resource
@@ -10,7 +10,7 @@ from normviz.export.files import checked, whole_file, write
 from normviz.layers.errors import NormvizError
 
 
-def test_what_is_written_is_there_and_nothing_else(tmp_path):
+def test_writing_leaves_only_the_written_file(tmp_path):
     write(tmp_path / "page.html", "häß\n")
     assert (tmp_path / "page.html").read_bytes() == "häß\n".encode()
     assert os.listdir(tmp_path) == ["page.html"]
@@ -19,7 +19,7 @@ def test_what_is_written_is_there_and_nothing_else(tmp_path):
     assert stat.S_IMODE((tmp_path / "page.html").stat().st_mode) == 0o666 & ~mask
 
 
-def test_an_older_file_is_replaced_and_keeps_its_permissions_and_a_link_stays_one(tmp_path):
+def test_an_existing_file_is_replaced_and_keeps_its_permissions_and_a_link_stays_a_link(tmp_path):
     (tmp_path / "old.html").write_text("old")
     (tmp_path / "old.html").chmod(0o640)
     (tmp_path / "link.html").symlink_to("old.html")
@@ -30,7 +30,7 @@ def test_an_older_file_is_replaced_and_keeps_its_permissions_and_a_link_stays_on
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, RuntimeError, OSError])
-def test_whatever_goes_wrong_the_older_file_stays_and_no_half_of_the_new(tmp_path, error):
+def test_an_error_keeps_the_existing_file_and_leaves_no_partial_file(tmp_path, error):
     path = tmp_path / "page.html"
     path.write_text("old")
 
@@ -45,8 +45,8 @@ def test_whatever_goes_wrong_the_older_file_stays_and_no_half_of_the_new(tmp_pat
     assert os.listdir(tmp_path) == ["page.html"]
 
 
-def test_a_full_disk_is_told_and_leaves_nothing(tmp_path):
-    """The limit on the size of a file stands for a disk that is full: writing fails midway."""
+def test_a_full_disk_raises_an_error_and_leaves_no_file(tmp_path):
+    """A limit on the file size simulates a full disk: writing fails midway."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
     try:
@@ -57,7 +57,7 @@ def test_a_full_disk_is_told_and_leaves_nothing(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-def test_what_is_no_file_is_written_to_as_it_is(capfd):
+def test_a_device_is_written_to_directly(capfd):
     write("/dev/stdout", "page")
     assert capfd.readouterr().out == "page"
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
@@ -78,7 +78,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG, ids=range(len(WRONG)))
-def test_a_path_that_cannot_be_written_is_told_before_anything_is_computed(tmp_path, name):
+def test_a_path_that_cannot_be_written_raises_an_error(tmp_path, name):
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").write_text("")
     (tmp_path / "loop.html").symlink_to("loop.html/loop.html")

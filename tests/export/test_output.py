@@ -1,4 +1,4 @@
-"""An output in a notebook: its two forms, and who carries plotly.js."""
+"""An output in a notebook: HTML and plain text, and which output carries plotly.js."""
 
 import sys
 from types import SimpleNamespace
@@ -14,8 +14,8 @@ CARRIED = 'class="nv-carried"'
 
 
 @pytest.fixture(autouse=True)
-def first(monkeypatch):
-    """The next output is the first of its process."""
+def reset_outputs(monkeypatch):
+    """Make the next output the first one of the process."""
     monkeypatch.delenv("NORMVIZ_PLOTLYJS", raising=False)
     monkeypatch.delenv("NORMVIZ_URL", raising=False)
     notebook.forget()
@@ -23,7 +23,7 @@ def first(monkeypatch):
     notebook.forget()
 
 
-def shown(output=None):
+def html_of(output=None):
     return (output or nv.explore("LayerNorm(4)", (2, 4)))._repr_mimebundle_()["text/html"]
 
 
@@ -36,61 +36,61 @@ def test_it_has_an_html_and_a_plain_form():
         assert words in bundle["text/plain"]
 
 
-def test_an_explanation_shows_as_its_output_does():
+def test_an_explanation_is_displayed_as_its_output():
     e = nv.explain("LayerNorm(4)", torch.ones(2, 4))
     assert e._repr_mimebundle_()["text/plain"] == str(e.output())
-    assert shown(e).startswith('<div class="nv-doc"')
+    assert html_of(e).startswith('<div class="nv-doc"')
 
 
 def test_only_the_first_output_carries_plotly_js():
-    sizes = [len(shown()) for _ in range(4)]
+    sizes = [len(html_of()) for _ in range(4)]
     assert sizes[0] > 1_500_000
     assert all(size < 150_000 for size in sizes[1:])
 
 
-def in_cells(monkeypatch, *runs):
-    """Which of these runs - (cell, message) - carry plotly.js."""
+def carries_in_runs(monkeypatch, *runs):
+    """Whether each of the runs, given as (cell, message), carries plotly.js."""
     parent = {}
     shell = SimpleNamespace(get_parent=lambda: parent)
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
     found = []
     for cell, message in runs:
         parent.update({"metadata": {"cellId": cell}, "header": {"msg_id": message}})
-        found.append(CARRIED in shown())
+        found.append(CARRIED in html_of())
     return found
 
 
 def test_the_first_cell_carries_it_again_when_it_runs_again(monkeypatch):
     runs = [("a", "1"), ("b", "2"), ("a", "3"), ("b", "4"), ("a", "5"), ("a", "5")]
-    assert in_cells(monkeypatch, *runs) == [True, False, True, False, True, False]
+    assert carries_in_runs(monkeypatch, *runs) == [True, False, True, False, True, False]
 
 
-def test_a_front_end_that_names_no_cells_gets_it_once(monkeypatch):
-    assert in_cells(monkeypatch, ("", "1"), ("", "2"), (None, "3")) == [True, False, False]
+def test_a_front_end_without_cell_ids_gets_it_once(monkeypatch):
+    assert carries_in_runs(monkeypatch, ("", "1"), ("", "2"), (None, "3")) == [True, False, False]
 
 
 def test_a_shell_without_a_kernel_gets_it_once(monkeypatch):
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: None))
-    assert [CARRIED in shown() for _ in range(2)] == [True, False]
+    assert [CARRIED in html_of() for _ in range(2)] == [True, False]
 
 
 @pytest.mark.parametrize(("where", "carried"), [("inline", [True, True]), ("cdn", [False, False]), ("lib/plotly.min.js", [False, False])])  # fmt: skip
-def test_plotlyjs_says_who_carries_it(where, carried):
+def test_plotlyjs_sets_which_outputs_carry_it(where, carried):
     output = nv.explore("LayerNorm(4)", (2, 4)).with_(plotlyjs=where)
-    assert [CARRIED in shown(output) for _ in range(2)] == carried
-    assert CARRIED in shown()  # and it was not counted as the first
+    assert [CARRIED in html_of(output) for _ in range(2)] == carried
+    assert CARRIED in html_of()  # the outputs above did not count as the first
 
 
-def test_the_environment_says_it_for_all(monkeypatch):
+def test_the_environment_variable_sets_it_for_all_outputs(monkeypatch):
     monkeypatch.setenv("NORMVIZ_PLOTLYJS", "inline")
-    assert [CARRIED in shown() for _ in range(2)] == [True, True]
-    assert CARRIED not in shown(nv.numerics().with_(plotlyjs="cdn"))
+    assert [CARRIED in html_of() for _ in range(2)] == [True, True]
+    assert CARRIED not in html_of(nv.numerics().with_(plotlyjs="cdn"))
     monkeypatch.setenv("NORMVIZ_PLOTLYJS", "javascript:alert(1)")
     with pytest.raises(NormvizError, match=r"plotlyjs='javascript:alert\(1\)' is not a location"):
         nv.numerics()
 
 
-def test_a_file_stands_alone():
+def test_a_file_contains_plotly_js():
     output = nv.explore("LayerNorm(4)", (2, 4))
     assert CARRIED in output.to_html()
     assert CARRIED in output.to_html()
@@ -99,7 +99,7 @@ def test_a_file_stands_alone():
     assert 'integrity":"sha384-' in output.to_html(plotlyjs="cdn")
 
 
-def test_options_go_into_the_html():
+def test_options_change_the_html():
     output = nv.numerics().with_(theme="dark", caption="Week <3>")
     assert 'data-theme="dark"' in output.to_html()
     assert "Week &lt;3&gt;" in output.to_html()
@@ -116,12 +116,12 @@ def test_options_go_into_the_html():
         ({"hide": "code"}, "hide='code' is not an option of an output; choose theme, plotlyjs or caption"),
     ],
 )
-def test_an_option_that_is_none_is_refused_at_once(options, words):
+def test_an_invalid_option_is_refused_at_once(options, words):
     with pytest.raises(NormvizError, match=words):
         nv.numerics().with_(**options)
 
 
-def test_links_begin_with_the_address_of_the_app(monkeypatch):
+def test_links_start_with_the_address_of_the_app(monkeypatch):
     output = nv.compare(["BatchNorm2d(3)", "LayerNorm([3,4,4])"])
     query = "?shape=2,3,4,4&layer=BatchNorm2d(3)&layers=BatchNorm2d(3);LayerNorm([3,4,4])"
     assert output.url() == f"/compare{query}"
@@ -132,13 +132,13 @@ def test_links_begin_with_the_address_of_the_app(monkeypatch):
     assert "Open in the app" in output.to_html()
 
 
-def test_a_view_that_no_link_can_say_has_none():
+def test_a_view_that_cannot_be_written_as_a_link_has_no_link():
     norm = nv.Norm(stats="batch channel -> batch", params="channel")
     with pytest.raises(NormvizError, match=r"no link can express this view .* to_html\(\)"):
         nv.explore(norm, (2, 4)).url()
 
 
-def test_its_figure_is_the_main_one_of_the_page():
+def test_figure_returns_the_main_figure_of_the_page():
     assert nv.steps("LayerNorm(4)", (2, 4)).figure("dark").to_dict()["data"]
     with pytest.raises(NormvizError, match="has no figure, only text and tables"):
         nv.questions().figure()

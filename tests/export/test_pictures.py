@@ -19,7 +19,7 @@ ONE_VIEW = nv.open("/?shape=2,3").parts
 
 @pytest.fixture
 def fake_images(monkeypatch):
-    """Instead of a picture, a file has the size that was asked for, and a word about the page."""
+    """Replace each picture by a text: the requested size, and a word about the page."""
 
     def images(page, kind, scale, width):
         return [
@@ -44,7 +44,7 @@ def test_several_figures_are_several_files(fake_images, tmp_path):
     assert contents(tmp_path) == {"page-1.SVG": "svg 0 scale=2 width=500", "page-2.SVG": "svg 1 scale=2 width=500"}
 
 
-def test_a_single_part_is_enough(fake_images, tmp_path):
+def test_a_single_part_can_be_saved(fake_images, tmp_path):
     part = next(part for part in flat(TWO_CHARTS) if isinstance(part, Chart | Panels))
     assert save(part, tmp_path / "a.pdf") == [tmp_path / "a.pdf"]
 
@@ -59,9 +59,7 @@ def test_an_existing_file_is_replaced(fake_images, tmp_path):
     assert contents(tmp_path) == {"a.pdf": "pdf 0 scale=2 width=None"}
 
 
-def test_where_writing_one_of_several_files_fails_nothing_is_left_and_the_old_file_stays(
-    fake_images, tmp_path, monkeypatch
-):
+def test_a_failed_write_leaves_no_new_files_and_keeps_the_old_file(fake_images, tmp_path, monkeypatch):
     (tmp_path / "a-1.png").write_text("old")
 
     def full(*_):
@@ -73,7 +71,7 @@ def test_where_writing_one_of_several_files_fails_nothing_is_left_and_the_old_fi
     assert contents(tmp_path) == {"a-1.png": "old"}
 
 
-def test_where_drawing_is_interrupted_nothing_is_left(tmp_path, monkeypatch):
+def test_an_interrupted_drawing_leaves_no_file(tmp_path, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
@@ -97,7 +95,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("name", "options", "message"), REFUSED)
-def test_what_cannot_be_written_is_refused_before_anything_is_drawn(tmp_path, monkeypatch, name, options, message):
+def test_invalid_arguments_are_refused_before_anything_is_drawn(tmp_path, monkeypatch, name, options, message):
     monkeypatch.setattr(pictures, "_images", None)
     with pytest.raises(NormvizError, match=message):
         save(ONE_VIEW, tmp_path / name, **options)
@@ -110,12 +108,12 @@ def test_a_directory_is_not_a_file(tmp_path):
         save(ONE_VIEW, tmp_path / "a.png")
 
 
-def test_text_alone_has_no_picture(tmp_path):
+def test_a_page_without_figures_has_no_picture(tmp_path):
     with pytest.raises(NormvizError, match="There is no figure here: this view has only text and tables"):
         save([Text("only words")], tmp_path / "a.png")
 
 
-def test_where_the_named_browser_is_missing_one_line_says_what_to_install(tmp_path, monkeypatch):
+def test_a_missing_browser_path_gives_one_line_that_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setenv("BROWSER_PATH", str(tmp_path / "no-such-browser"))
     with pytest.raises(NormvizError, match=re.escape(NO_BROWSER)) as caught:
         save(ONE_VIEW, tmp_path / "a.png")
@@ -123,7 +121,7 @@ def test_where_the_named_browser_is_missing_one_line_says_what_to_install(tmp_pa
     assert list(tmp_path.iterdir()) == []
 
 
-def test_where_no_browser_is_found_too(tmp_path, monkeypatch):
+def test_no_browser_gives_one_line_that_says_what_to_install(tmp_path, monkeypatch):
     from choreographer.browsers.chromium import Chromium
 
     monkeypatch.delenv("BROWSER_PATH", raising=False)
@@ -134,7 +132,7 @@ def test_where_no_browser_is_found_too(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a shell script is not a program there")
-def test_where_the_browser_does_not_start_one_line_says_what_to_install(tmp_path, monkeypatch):
+def test_a_browser_that_does_not_start_gives_one_line_that_says_what_to_install(tmp_path, monkeypatch):
     broken = tmp_path / "chromium"
     broken.write_text("#!/bin/sh\nexit 3\n")
     broken.chmod(0o755)
@@ -145,7 +143,7 @@ def test_where_the_browser_does_not_start_one_line_says_what_to_install(tmp_path
 
 
 def test_without_choreographer_one_line_says_what_to_install(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "choreographer", None)  # it cannot be imported
+    monkeypatch.setitem(sys.modules, "choreographer", None)  # importing it raises ImportError
     monkeypatch.delitem(sys.modules, "normviz.export.chromium", raising=False)
     save_without = runpy.run_path(pictures.__file__)["save"]
     with pytest.raises(NormvizError, match=re.escape("Pictures need choreographer: pip install 'normviz[images]'.")):

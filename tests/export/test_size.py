@@ -1,4 +1,4 @@
-"""One HTML file: small, alone, and with a script that is the app's own, without its comments."""
+"""One HTML file: it is small and self-contained, and has the script of the app without comments."""
 
 import json
 import re
@@ -15,7 +15,7 @@ def test_without_plotly_js_a_small_tensor_makes_a_small_file():
     assert len(html.encode()) < SMALL
 
 
-def test_inline_a_file_names_no_other_place():
+def test_a_file_with_inline_plotly_js_names_no_other_address():
     html = explore("LayerNorm([3, 4, 4])", (2, 3, 4, 4)).to_html(plotlyjs="inline")
     assert [address for address in Structure(html).addresses if not address.startswith("data:")] == []
     assert "url(" not in css()

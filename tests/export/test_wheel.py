@@ -1,4 +1,4 @@
-"""The built wheel, installed away from the repository: everything is in it, and nothing is read from elsewhere."""
+"""The built wheel, installed outside the repository: it contains every file, and reads no file of the repository."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ SOURCES = ("normviz", "pyproject.toml", "README.md", "LICENSE", "LICENSE-prose.m
 
 
 def run(*command: str | Path, cwd: Path) -> str:
-    """What the command prints, in an environment that knows nothing of the repository."""
+    """Run the command in an environment without the repository; return what it prints."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PIP_"))}
     done = subprocess.run(
         list(map(str, command)), cwd=cwd, env=environment, capture_output=True, text=True, check=False
@@ -26,7 +26,7 @@ def run(*command: str | Path, cwd: Path) -> str:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """`pip wheel .` of a copy of the sources: a build leaves files behind."""
+    """`pip wheel .` of a copy of the sources, because a build leaves files behind."""
     copy, out = tmp_path_factory.mktemp("copy"), tmp_path_factory.mktemp("wheel")
     for name in SOURCES:
         source = ROOT / name
@@ -42,7 +42,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def bin_folder(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The commands of a new environment that has the wheel, and all else from the one that runs the tests."""
+    """The `bin` folder of a new environment with the wheel, and all other packages from the environment of the tests."""
     place = tmp_path_factory.mktemp("fresh") / "venv"
     run(sys.executable, "-m", "venv", "--without-pip", place, cwd=place.parent)
     python = place / "bin" / "python"
@@ -70,8 +70,8 @@ def test_every_file_of_the_package_is_in_the_wheel(wheel):
     assert {Path(name).suffix for name in held} >= {".py", ".js", ".css", ".md", ".typed"}
 
 
-def test_outside_the_repository_it_is_the_wheels_own_that_runs(bin_folder, tmp_path):
-    """A view and a site of a few pages; every file that was opened is listed, and none is the repository's."""
+def test_outside_the_repository_only_files_of_the_wheel_are_used(bin_folder, tmp_path):
+    """Make a view and a site of a few pages; no file that they open is in the repository."""
     listing = tmp_path / "opened.txt"
     program = f"""
 import sys
