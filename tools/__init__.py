@@ -1,1 +1,1 @@
-"""Helpers of the developers; the app and the library do not need them."""
+"""Developer tools; the app and the library do not use them."""

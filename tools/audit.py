@@ -1,6 +1,6 @@
-"""Known vulnerabilities of what is installed: `python -m tools.audit` asks the OSV database, by pip-audit.
+"""Audit the installed packages: `python -m tools.audit` looks up known vulnerabilities in the OSV database with pip-audit.
 
-A vulnerability fails. Where the database cannot be reached, or does not answer in time, nothing is audited: this says so and exits 0.
+The command fails if a package has a vulnerability. If the database cannot be reached or is too slow, it says so and exits with 0.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ import urllib.request
 from tempfile import TemporaryDirectory
 
 DATABASE = "https://api.osv.dev/v1/query"
-PATIENCE = 5  # s, for one answer
-MOST = 120  # s, for all of them
-HARMLESS = {"package": {"name": "normviz", "ecosystem": "PyPI"}, "version": "0.0.0"}
+REQUEST_TIMEOUT = 5  # s, per request
+TIMEOUT = 120  # s, for the whole audit
+PROBE = {"package": {"name": "normviz", "ecosystem": "PyPI"}, "version": "0.0.0"}
 
 
-def main(database: str = DATABASE, *where: str) -> int:
-    """Audit this environment, or the packages in the folders ``where``; answers the exit code."""
-    if not _answers(database):
-        return _skipped(f"{database} cannot be reached")
+def main(database: str = DATABASE, *folders: str) -> int:
+    """Audit this environment, or the packages in ``folders``; return the exit code."""
+    if not _responds(database):
+        return _skip(f"{database} cannot be reached")
     command = [
         sys.executable,
         "-m",
@@ -31,38 +31,38 @@ def main(database: str = DATABASE, *where: str) -> int:
         database,
         "--skip-editable",
     ]
-    command += ["--progress-spinner", "off", "--timeout", str(PATIENCE), "--format", "json"]
-    command += [word for folder in where for word in ("--path", folder)]
+    command += ["--progress-spinner", "off", "--timeout", str(REQUEST_TIMEOUT), "--format", "json"]
+    command += [word for folder in folders for word in ("--path", folder)]
     try:
         with TemporaryDirectory() as cache:
-            done = subprocess.run([*command, "--cache-dir", cache], capture_output=True, text=True, timeout=MOST)
+            done = subprocess.run([*command, "--cache-dir", cache], capture_output=True, text=True, timeout=TIMEOUT)
         found = json.loads(done.stdout)["dependencies"]
     except subprocess.TimeoutExpired:
-        return _skipped(f"{database} did not answer within {MOST} s")
+        return _skip(f"{database} did not answer within {TIMEOUT} s")
     except ValueError:
-        return _skipped((done.stderr.strip().splitlines() or ["pip-audit told nothing"])[-1])
-    bad = [package for package in found if package.get("vulns")]
-    for package in bad:
-        for one in package["vulns"]:
-            mended = ", ".join(one["fix_versions"]) or "no version"
-            print(f"{package['name']} {package['version']}: {one['id']}, mended in {mended}", file=sys.stderr)
-    asked = sum("skip_reason" not in package for package in found)
-    print(f"{asked} packages audited, {len(bad)} of them with a known vulnerability.")
-    return 1 if bad else 0
+        return _skip((done.stderr.strip().splitlines() or ["pip-audit printed nothing"])[-1])
+    vulnerable = [package for package in found if package.get("vulns")]
+    for package in vulnerable:
+        for vulnerability in package["vulns"]:
+            fixed = ", ".join(vulnerability["fix_versions"]) or "no version"
+            print(f"{package['name']} {package['version']}: {vulnerability['id']}, fixed in {fixed}", file=sys.stderr)
+    audited = sum("skip_reason" not in package for package in found)
+    print(f"{audited} packages audited, {len(vulnerable)} of them with a known vulnerability.")
+    return 1 if vulnerable else 0
 
 
-def _answers(database: str) -> bool:
-    question = urllib.request.Request(database, json.dumps(HARMLESS).encode())
+def _responds(database: str) -> bool:
+    request = urllib.request.Request(database, json.dumps(PROBE).encode())
     try:
-        with urllib.request.urlopen(question, timeout=PATIENCE) as answer:
-            json.load(answer)
-    except (OSError, ValueError):  # no network, a refusal, or another page than the database's
+        with urllib.request.urlopen(request, timeout=REQUEST_TIMEOUT) as response:
+            json.load(response)
+    except (OSError, ValueError):  # no network, an HTTP error, or a response that is not JSON
         return False
     return True
 
 
-def _skipped(why: str) -> int:
-    print(f"DEPENDENCIES NOT AUDITED: {why}.")
+def _skip(reason: str) -> int:
+    print(f"DEPENDENCIES NOT AUDITED: {reason}.")
     return 0
 
 

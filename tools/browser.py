@@ -1,7 +1,7 @@
 """Make sure that the tests have a Chromium: find one, or install one.
 
-`find()` says where it is. `python -m tools.browser` also installs one where it may: with apt-get as root, or
-playwright's own. Without a browser its tests are skipped, so this says so and exits 0; under CI=true it exits 1.
+`find()` returns its path. If there is none, `python -m tools.browser` installs one: with apt-get if it runs as root, otherwise
+playwright's Chromium. Without a browser, the browser tests are skipped: the command says so and exits with 0, or 1 under CI=true.
 """
 
 import functools
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 MAC = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
-PLAYWRIGHTS_OWN = (
+PLAYWRIGHT_PATH = (
     "from playwright.sync_api import sync_playwright as s; p = s().start(); print(p.chromium.executable_path)"
 )
 
@@ -27,15 +27,15 @@ def find() -> str | None:
 
 def _candidates() -> Iterator[str]:
     yield from filter(None, (shutil.which(name) for name in (*NAMES, MAC)))
-    # In a process of its own: playwright's sync API cannot be entered twice, and a test may hold it already.
-    answer = subprocess.run([sys.executable, "-c", PLAYWRIGHTS_OWN + "; p.stop()"], capture_output=True, text=True)
+    # In a separate process: playwright's sync API cannot be started twice, and a test may use it already.
+    answer = subprocess.run([sys.executable, "-c", PLAYWRIGHT_PATH + "; p.stop()"], capture_output=True, text=True)
     path = answer.stdout.strip()
     if os.access(path, os.X_OK):
         yield path
 
 
 def _starts(path: str) -> bool:
-    """A snap's Chromium, or one that lacks a system library, is there and yet cannot be used by a test."""
+    """Does it run? A Chromium from a snap, or one without a system library, may exist and still not start."""
     flags = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run")
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         command = [path, *flags, f"--user-data-dir={profile}", "--dump-dom", "about:blank"]
@@ -78,7 +78,8 @@ def main() -> int:
     ci = os.environ.get("CI", "").lower() in ("1", "true")
     print(
         "*" * 78,
-        "No Chromium here, and none could be installed: the browser tests " + ("cannot run." if ci else "ARE SKIPPED."),
+        "Chromium is missing and could not be installed: the browser tests "
+        + ("cannot run." if ci else "ARE SKIPPED."),
         "Install Chromium or Chrome (Debian: `apt install chromium`), then run this again.",
         "*" * 78,
         sep="\n",

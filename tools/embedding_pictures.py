@@ -1,4 +1,4 @@
-"""Make the pictures of docs/embedding.md anew, each from the embedding that its commands make: ``make screenshots``."""
+"""Take the pictures of docs/embedding.md again, from the results of its commands: ``make screenshots``."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from tools.hosts import READY, Host, menu, run_all, shown_frame
 from tools.screenshots import FLAGS
 from tools.servers import app_server
 
-COLORS = 256  # of a picture: small files
-PATIENCE = 120_000  # ms
+COLORS = 256  # per picture, for small files
+TIMEOUT = 120_000  # ms
 
 
 class Studio:
@@ -29,7 +29,7 @@ class Studio:
 
     @contextmanager
     def page(self, address: str, width: int = 1280, height: int = 800, theme: str = "light") -> Iterator[Page]:
-        host = Host(self.browser, PATIENCE, viewport={"width": width, "height": height}, color_scheme=theme)
+        host = Host(self.browser, TIMEOUT, viewport={"width": width, "height": height}, color_scheme=theme)
         yield host.open(address)
         host.close()
 

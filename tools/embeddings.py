@@ -1,4 +1,4 @@
-"""The embeddings of docs/embedding.md, made by the commands that it prints: for their tests and for their pictures."""
+"""Run the commands of docs/embedding.md, for the tests of the guide and for its pictures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GUIDE = ROOT / "docs" / "embedding.md"
 
 
 def commands(heading: str) -> list[str]:
-    """The shell lines below a heading of the guide."""
+    """The shell commands in the section of the guide whose heading starts with ``heading``."""
     sections = re.split(r"^## ", GUIDE.read_text(encoding="utf-8"), flags=re.MULTILINE)
     (section,) = (text for text in sections if text.startswith(heading))
     blocks = re.findall(r"^```sh\n(.*?)^```", section, flags=re.MULTILINE | re.DOTALL)
@@ -30,7 +30,7 @@ def commands(heading: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Workshop:
-    """A copy of ``examples/`` in a folder of its own, where the commands run and no setting of the user reaches."""
+    """A copy of ``examples/`` in a separate folder, where the commands run without the user's settings."""
 
     folder: Path
 
@@ -53,7 +53,7 @@ class Workshop:
         return os.environ | own
 
     def run(self, heading: str) -> None:
-        """Run the commands below the heading, one after the other."""
+        """Run the commands of a section, one after the other."""
         for command in commands(heading):
             done = subprocess.run(
                 command, shell=True, cwd=self.folder, env=self.environment, text=True, capture_output=True, timeout=900

@@ -1,8 +1,8 @@
-"""The long fuzz: ``python -m tools.fuzz 60`` draws new examples, and sends the monkey with new seeds, for 60 minutes.
+"""Fuzz for a long time: ``python -m tools.fuzz 60`` tries new inputs and new random clicks for 60 minutes.
 
-Each round is pytest over tests/fuzz and the monkey, with a seed of its own; there are as many as give 100,000 examples, or fill the
-minutes. It stops at the first round that fails, with exit code 1: what pytest printed has the example or the last actions, and
-``make fuzz SEED=...`` runs that round again, and no other.
+Each round runs tests/fuzz and the monkey test (random clicks) with a new seed. The rounds continue until 100,000 inputs were tried and the
+minutes are over, or until a round fails. Then the exit code is 1, pytest's output shows the input or the last clicks, and
+``make fuzz SEED=...`` repeats only that round.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-EXAMPLES = 100_000  # at least
-TIMES = float(os.environ.get("FUZZ_SCALE", "8"))  # the examples of `make test`, in each round
-ACTIONS = os.environ.get("MONKEY_ACTIONS", "150")  # of the monkey, on each page
+MIN_EXAMPLES = 100_000
+SCALE = float(os.environ.get("FUZZ_SCALE", "8"))  # inputs of a round, as a multiple of those of `make test`
+ACTIONS = os.environ.get("MONKEY_ACTIONS", "150")  # random clicks per page
 PARTS = ("tests/fuzz", "tests/browser/test_monkey.py")
 
 Seen = dict[str, Any]
@@ -36,21 +36,21 @@ def main(minutes: float = 0, seed: int | None = None) -> None:
         now = randbelow(10**6) if seed is None else seed
         print(f"Round {number}, seed {now}", flush=True)
         with TemporaryDirectory() as folder:
-            failed = _failed(now, folder)
+            failed = _run_round(now, folder)
             for path in sorted(Path(folder).glob("*.json")):
-                seen = _together(seen, json.loads(path.read_text()))
-        _tell(seen)
+                seen = _merge(seen, json.loads(path.read_text()))
+        _print_summary(seen)
         if failed:
-            sys.exit(f"make fuzz SEED={now} runs this round again.")
-        if seen["examples"] >= EXAMPLES and time.monotonic() >= end:
+            sys.exit(f"make fuzz SEED={now} repeats this round.")
+        if seen["examples"] >= MIN_EXAMPLES and time.monotonic() >= end:
             return
 
 
-def _failed(seed: int, folder: str) -> bool:
-    """Run one round; did a test fail?"""
+def _run_round(seed: int, folder: str) -> bool:
+    """Run one round; return whether a test failed."""
     settings = {
         "FUZZ_REPORT": folder,
-        "FUZZ_SCALE": str(TIMES),
+        "FUZZ_SCALE": str(SCALE),
         "HYPOTHESIS_PROFILE": "deep",
         "MONKEY_SEED": str(seed),
         "MONKEY_ACTIONS": ACTIONS,
@@ -60,8 +60,8 @@ def _failed(seed: int, folder: str) -> bool:
     return any(run.returncode for run in runs)
 
 
-def _together(seen: Seen, other: Seen) -> Seen:
-    """Both runs as one: sums, and the worst of each."""
+def _merge(seen: Seen, other: Seen) -> Seen:
+    """The sums of both reports, and the slowest and largest example of both."""
     slow, large = max(seen, other, key=lambda one: one["seconds"]), max(seen, other, key=lambda one: one["bytes"])
     sums = {name: seen[name] + other[name] for name in ("examples", "refused")}
     return (
@@ -71,16 +71,16 @@ def _together(seen: Seen, other: Seen) -> Seen:
     )
 
 
-def _tell(seen: Seen) -> None:
-    print(f"{seen['examples']:,} examples so far, {seen['refused']:,} refused with words.")
-    print(f"The slowest took {1000 * seen['seconds']:.0f} ms of computing: {seen.get('slowest', '')}")
+def _print_summary(seen: Seen) -> None:
+    print(f"{seen['examples']:,} examples so far, {seen['refused']:,} rejected with a message.")
+    print(f"The slowest took {1000 * seen['seconds']:.0f} ms of computing time: {seen.get('slowest', '')}")
     print(f"The largest took {seen['bytes'] / 1e6:.0f} MB: {seen.get('largest', '')}", flush=True)
 
 
 def command(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser("tools.fuzz", description="Hostile inputs and a monkey, with new seeds.")
-    parser.add_argument("minutes", nargs="?", type=float, default=0, help="how long at least")
-    parser.add_argument("seed", nargs="?", type=int, help="of a round that shall run again, alone")
+    parser = argparse.ArgumentParser("tools.fuzz", description="Hostile inputs and random clicks, with new seeds.")
+    parser.add_argument("minutes", nargs="?", type=float, default=0, help="the minimum time")
+    parser.add_argument("seed", nargs="?", type=int, help="repeat only the round with this seed")
     given = parser.parse_args(argv)
     try:
         main(given.minutes, given.seed)

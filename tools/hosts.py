@@ -1,4 +1,4 @@
-"""A view inside another page - a notebook, a slide, a book - as a test or a picture needs it."""
+"""Open a view that is embedded in a notebook, slides or a book, for the tests and for the pictures."""
 
 import re
 from importlib.resources import files
@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Frame, Page, Route
 OUTSIDE = re.compile(r"^https?://(?!localhost[:/])")
 REVEAL = re.compile(r"^https://unpkg\.com/reveal\.js@[\d.]+/(.*)$")
 
-# What require.js does for the slides of nbconvert: scripts in order, each of which may define itself.
+# A substitute for require.js in nbconvert's slides: it loads scripts in order and passes on what each one defines.
 REQUIRE = """window.define = (factory) => { window.defined = factory(); };
 window.define.amd = {};
 window.require = async (_, addresses, ready) => {
@@ -22,14 +22,14 @@ window.require = async (_, addresses, ready) => {
   ready(...found);
 };"""
 
-TO_RUN = 300_000  # ms
+KERNEL_TIMEOUT = 300_000  # ms
 
 READY = """n => {
   const views = [...document.querySelectorAll(".nv-view")];
   return views.length >= n && views.every((view) => view.dataset.state === "ready");
 }"""
 
-# The middle of the first (0) or the last (-1) cell within a panel's overlay, by the panel's own transformation: slides are shrunk to fit.
+# The middle of the first (0) or the last (-1) cell within a panel's overlay, in the coordinates of the scaled overlay: slides are shrunk to fit.
 CELL = """(panel, which) => {
   const { x, y } = panel.querySelector(".nv-plot").data[0], at = (edges) => (edges.at(which) + edges.at(which < 0 ? which - 1 : which + 1)) / 2;
   const over = panel.querySelector(".nv-over"), box = over.getBoundingClientRect(), place = new DOMPoint(at(x), at(y)).matrixTransform(over.getScreenCTM());
@@ -38,19 +38,19 @@ CELL = """(panel, which) => {
 
 
 class Host:
-    """A page in a browser that reaches nothing but localhost; what else it asks for is noted."""
+    """A page in a browser that reaches only localhost; ``outside`` lists its other requests."""
 
-    def __init__(self, browser: Browser, patience: int, **options: Any) -> None:
+    def __init__(self, browser: Browser, timeout: int, **options: Any) -> None:
         self.context = browser.new_context(
             **{"viewport": {"width": 1280, "height": 800}, "color_scheme": "light"} | options
         )
-        self.context.set_default_timeout(patience)
+        self.context.set_default_timeout(timeout)
         self.context.route(OUTSIDE, self._outside)
         self.page = self.context.new_page()
         self.outside: list[str] = []
 
     def _outside(self, route: Route) -> None:
-        """What slides are made of is at hand; all else is out of reach."""
+        """Serve the libraries of the slides from local files; abort all other requests."""
         address = route.request.url
         self.outside.append(address)
         reveal = REVEAL.match(address)
@@ -66,15 +66,15 @@ class Host:
         return self.page
 
     def ready(self, views: int = 1) -> None:
-        """Wait for so many views; a kernel may have to import torch first."""
-        self.page.wait_for_function(READY, arg=views, timeout=TO_RUN)
+        """Wait until that many views are drawn; a kernel may have to import torch first."""
+        self.page.wait_for_function(READY, arg=views, timeout=KERNEL_TIMEOUT)
 
     def close(self) -> None:
         self.context.close()
 
 
 def menu(page: Page, bar: str, *names: str) -> None:
-    """Choose from JupyterLab's menu."""
+    """Choose a command in JupyterLab's menu."""
     page.locator(".lm-MenuBar-itemLabel").get_by_text(bar, exact=True).click()
     for name in names:
         label = page.locator(".lm-Menu-itemLabel").get_by_text(name, exact=True)
@@ -82,13 +82,13 @@ def menu(page: Page, bar: str, *names: str) -> None:
 
 
 def run_all(page: Page) -> None:
-    """Run all cells of the notebook that JupyterLab opens, once its kernel is there: before, it would ask for one."""
-    page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(timeout=TO_RUN)
+    """Run all cells of the open notebook once its kernel is ready; without a kernel, JupyterLab asks for one."""
+    page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(timeout=KERNEL_TIMEOUT)
     menu(page, "Run", "Run All Cells")
 
 
 def shown_frame(page: Page) -> Frame:
-    """The page's frame, its view drawn."""
+    """The frame of the page, after its view is drawn."""
     page.frame_locator("iframe").locator(".nv-view[data-state=ready]").first.wait_for()
     element = page.query_selector("iframe")
     frame = element and element.content_frame()
@@ -97,22 +97,22 @@ def shown_frame(page: Page) -> Frame:
 
 
 def mode(where: Page | Frame) -> str:
-    """The theme that the first output shows."""
+    """The theme of the first output."""
     return str(where.locator(".nv-doc").first.get_attribute("data-mode"))
 
 
 def wait_for_mode(where: Page | Frame, wanted: str) -> None:
-    """Until all outputs show this theme."""
+    """Wait until all outputs have this theme."""
     where.wait_for_function(
         "mode => [...document.querySelectorAll('.nv-doc')].every((root) => root.dataset.mode === mode)", arg=wanted
     )
 
 
 def reads(where: Page | Frame, which: int, nth: int = 0) -> str:
-    """What the read-out says of the first (0) or last (-1) cell of a view's first panel, pointed at."""
+    """The read-out while the pointer is on the first (0) or last (-1) cell of the first panel of a view."""
     view = where.locator(".nv-view").nth(nth)
     panel = view.locator(".nv-panel").first
     over = panel.locator(".nv-over")
-    over.hover(trial=True)  # scrolled to, and still: a slide slides in
+    over.hover(trial=True)  # scrolls to it, and waits until a slide stops moving
     over.hover(position=panel.evaluate(CELL, which))
     return view.locator(".nv-readout").inner_text()

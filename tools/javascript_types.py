@@ -1,6 +1,6 @@
-"""Types of the browser's code: `python -m tools.javascript_types` runs TypeScript's checker, which npm fetches.
+"""Check the types of the browser's code: `python -m tools.javascript_types` runs the TypeScript compiler, which npm fetches.
 
-A type error fails. If npm is missing, or cannot fetch TypeScript, nothing is checked: the command says so and exits 0, or 1 under CI=true.
+The command fails on a type error. If npm is missing or cannot fetch TypeScript, it says so and exits with 0, or 1 under CI=true.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import sys
 from pathlib import Path
 
 TYPESCRIPT = "typescript@7.0.2"
-TIMEOUT = 180  # s, to fetch it
+TIMEOUT = 180  # s, for the download
 
 
 def main() -> int:
-    """Check all that tsconfig.json includes; return the exit code."""
+    """Check the files of tsconfig.json; return the exit code."""
     npm = shutil.which("npm")
     if npm is None:
         return _skip("npm is not installed")
@@ -29,7 +29,7 @@ def main() -> int:
         return _skip(f"npm cannot fetch {TYPESCRIPT}: {fetched.stderr.strip().splitlines()[:1]}")
     checked = subprocess.run([*tsc, "--project", "tsconfig.json"], cwd=Path(__file__).parents[1]).returncode
     if not checked:
-        print("The types of the JavaScript are right.")
+        print("No type errors in the JavaScript.")
     return checked
 
 

@@ -1,4 +1,4 @@
-"""Writes the tables of docs/links.md from the declarations of the settings: ``python -m tools.link_tables``."""
+"""Generate the tables of docs/links.md from the declarations of the settings: ``python -m tools.link_tables``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def tables() -> list[str]:
-    """The tables of the document, in its order."""
+    """The tables, in the order of the document."""
     of_pages = [
         (f"`{one.name}`", TITLES[page], one.about, _example(one))
         for page, settings in PAGE_SETTINGS.items()

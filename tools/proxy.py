@@ -1,7 +1,7 @@
 """Make sure that the tests have an nginx: find one, or install Debian's.
 
-`find()` says where it is. `python -m tools.proxy` also installs one where it may: with apt-get as root. Without it its tests are
-skipped, so this says so and exits 0; under CI=true it exits 1.
+`find()` returns its path. If there is none, `python -m tools.proxy` installs one with apt-get if it runs as root. Without nginx, the tests
+of the deployment are skipped: the command says so and exits with 0, or 1 under CI=true.
 """
 
 import os
@@ -9,13 +9,13 @@ import shutil
 import subprocess
 import sys
 
-PLACES = os.pathsep.join(("/usr/sbin", "/usr/local/sbin", "/opt/homebrew/bin"))  # not on every user's PATH
+FOLDERS = os.pathsep.join(("/usr/sbin", "/usr/local/sbin", "/opt/homebrew/bin"))  # not on every user's PATH
 ADVICE = "Install nginx (Debian: `apt install nginx-light`), then run this again."
 
 
 def find() -> str | None:
     """The path of nginx, or None."""
-    return shutil.which("nginx") or shutil.which("nginx", path=PLACES)
+    return shutil.which("nginx") or shutil.which("nginx", path=FOLDERS)
 
 
 def _install() -> None:
@@ -23,7 +23,6 @@ def _install() -> None:
         return
     print("Installing nginx with apt-get ...", flush=True)
     quiet = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-
     for command in (("update", "-qq"), ("install", "-qq", "-y", "--no-install-recommends", "nginx-light")):
         answer = subprocess.run(
             ("apt-get", *command), env=quiet, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -40,10 +39,10 @@ def main() -> int:
         print(f"Proxy: {found}")
         return 0
     ci = os.environ.get("CI", "").lower() in ("1", "true")
-    fate = "cannot run." if ci else "ARE SKIPPED."
+    outcome = "cannot run." if ci else "ARE SKIPPED."
     lines = [
         "*" * 78,
-        f"No nginx here, and none could be installed: the tests of the deployment {fate}",
+        f"nginx is missing and could not be installed: the tests of the deployment {outcome}",
         ADVICE,
         "*" * 78,
     ]

@@ -1,4 +1,4 @@
-"""Make the pictures of the README and the docs anew, from the running app: ``make screenshots``."""
+"""Take the screenshots of the README and the docs again: ``make screenshots``."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def main(folder: Path) -> None:
             page.wait_for_selector('.nv-view[data-state="ready"]')
             page.wait_for_function("document.fonts.status === 'loaded'")
             page.mouse.move(1, 1)
-            page.wait_for_timeout(500)  # Streamlit fades its toolbar
+            page.wait_for_timeout(500)  # Streamlit fades out its toolbar
             page.screenshot(path=folder / f"{name}.png")
             page.close()
             print(folder / f"{name}.png")

@@ -1,4 +1,4 @@
-"""Server processes for tests, benchmarks and screenshots: start one, wait until it answers, stop it."""
+"""Server processes for tests, benchmarks and screenshots: start one, wait until it responds, stop it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from tools.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[1]
-START_TIMEOUT = 300.0  # s, on the slowest machine: torch is imported before the first answer
+START_TIMEOUT = 300.0  # s, on the slowest machine: torch is imported before the first response
 STOP_TIMEOUT = 10.0  # s
 POLL = 0.05  # s
 WITHOUT_PROXY = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -26,7 +26,7 @@ WITHOUT_PROXY = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 def running(
     command: Sequence[str], health: str, *, cwd: Path = ROOT, env: Mapping[str, str] | None = None
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """The process of a server, from the time when ``health`` answers with a success until the end of the ``with`` block."""
+    """Start a server, wait until the address ``health`` responds with success, and stop it after the ``with`` block."""
     with tempfile.TemporaryDirectory(prefix="normviz-server-", ignore_cleanup_errors=True) as folder:
         log = Path(folder) / "log.txt"
         process = start(command, log, cwd=cwd, env=env)
@@ -51,7 +51,7 @@ def app_server(base: str = "") -> Iterator[str]:
 def start(
     command: Sequence[str], log: Path, *, cwd: Path = ROOT, env: Mapping[str, str] | None = None
 ) -> subprocess.Popen[bytes]:
-    """Start a server in a session of its own; its output is appended to the file ``log``."""
+    """Start a server in a new process session; its output is appended to the file ``log``."""
     with log.open("ab") as output:
         return subprocess.Popen(
             command,
@@ -65,7 +65,7 @@ def start(
 
 
 def wait_until_healthy(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    """Wait until the address answers with a success. Raises RuntimeError if the process ends or START_TIMEOUT passes before that."""
+    """Wait until the address responds with success. Raises RuntimeError if the process exits or START_TIMEOUT passes first."""
     end = time.monotonic() + START_TIMEOUT
     while time.monotonic() < end and process.poll() is None:
         with suppress(OSError), WITHOUT_PROXY.open(address, timeout=5):
@@ -75,7 +75,7 @@ def wait_until_healthy(address: str, process: subprocess.Popen[bytes], log: Path
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
-    """End the process and all processes that it started: Jupyter's kernels, for example."""
+    """Stop the process and the processes that it started, such as Jupyter's kernels."""
     for sign in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError, subprocess.TimeoutExpired):
             os.killpg(process.pid, sign)

@@ -63,7 +63,7 @@ def test_a_known_vulnerability_fails(installed, capfd):
     with database(lambda name: {"vulns": [FLAW]} if name == "leaky" else {}) as address:
         assert main(address, installed) == 1
     said = capfd.readouterr()
-    assert "leaky 1.0: PYSEC-0000-1, mended in 2.0" in said.err
+    assert "leaky 1.0: PYSEC-0000-1, fixed in 2.0" in said.err
     assert "2 packages audited, 1 of them with a known vulnerability." in said.out
 
 

@@ -13,7 +13,7 @@ from tools import fuzz
 
 @pytest.fixture
 def rounds(monkeypatch):
-    """What was run, each with what it was told; ``rounds.fails`` names a part that fails in the round of that number."""
+    """What was run, each with what it was printed; ``rounds.fails`` names a part that fails in the round of that number."""
     made = SimpleNamespace(runs=[], fails=None, examples=30_000)
 
     def run(command, cwd, env):
@@ -38,12 +38,12 @@ def rounds(monkeypatch):
 def test_there_are_rounds_until_there_are_enough_examples_each_with_a_seed_of_its_own(rounds, capsys):
     fuzz.command([])
     assert [part for part, *_ in rounds.runs] == [*fuzz.PARTS] * 4
-    told = capsys.readouterr().out
-    seeds = re.findall(r"^Round \d, seed (\d+)$", told, re.MULTILINE)
+    printed = capsys.readouterr().out
+    seeds = re.findall(r"^Round \d, seed (\d+)$", printed, re.MULTILINE)
     assert [seed for _, seed, _ in rounds.runs] == [seed for seed in seeds for _ in fuzz.PARTS]
     assert all(option == f"--hypothesis-seed={seed}" for _, seed, option in rounds.runs)
-    assert "120,000 examples so far, 28 refused with words." in told
-    assert "The slowest took 4 ms of computing: round 4" in told
+    assert "120,000 examples so far, 28 rejected with a message." in printed
+    assert "The slowest took 4 ms of computing time: round 4" in printed
 
 
 @pytest.mark.parametrize("part", fuzz.PARTS)
@@ -52,7 +52,7 @@ def test_the_first_round_that_fails_is_the_last_and_says_how_to_run_it_again(rou
     with pytest.raises(SystemExit) as ended:
         fuzz.command(["60"])
     seed = rounds.runs[-1][1]
-    assert ended.value.code == f"make fuzz SEED={seed} runs this round again."  # printed, and exit code 1
+    assert ended.value.code == f"make fuzz SEED={seed} repeats this round."  # printed, and exit code 1
     assert len(rounds.runs) == 2 * len(fuzz.PARTS)
     assert "60,000 examples so far" in capsys.readouterr().out
 

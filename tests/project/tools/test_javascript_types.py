@@ -9,7 +9,7 @@ from tools.javascript_types import TYPESCRIPT, main
 
 ANSWERS = [
     # the exit codes of npm for "tsc --version" and for the check, CI, then the exit code and what is said
-    (0, 0, "", 0, "The types of the JavaScript are right."),
+    (0, 0, "", 0, "No type errors in the JavaScript."),
     (0, 2, "", 2, "error TS1"),
     (1, 0, "", 0, f"JAVASCRIPT TYPES NOT CHECKED: npm cannot fetch {TYPESCRIPT}: ['no network']."),
     (1, 0, "true", 1, "JAVASCRIPT TYPES NOT CHECKED"),

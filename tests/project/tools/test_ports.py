@@ -22,7 +22,7 @@ def test_a_port_at_which_somebody_listens_is_passed_over(monkeypatch: pytest.Mon
         server.bind(("localhost", 0))
         taken = server.getsockname()[1]
         monkeypatch.setattr(ports, "PORTS", range(taken, taken + 1))
-        with pytest.raises(OSError, match=f"no port of {taken} to {taken} is free at localhost"):
+        with pytest.raises(OSError, match=f"found no free port from {taken} to {taken} at localhost"):
             ports.free_port()
 
 
