@@ -1,7 +1,7 @@
-"""Hypothesis's profiles, and the browser that every test of a process shares.
+"""Hypothesis's profiles, and the browser that all tests of a process share.
 
 Hypothesis draws the same examples on every run. HYPOTHESIS_PROFILE=quick draws fewer, HYPOTHESIS_PROFILE=deep draws more, and new ones.
-Each process computes with one thread, as the app does: two test processes on two cores would wait for each other.
+Each process computes with one thread, as the app does; otherwise two test processes on two cores would slow each other down.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def playwright() -> Iterator[Playwright]:
 
 @pytest.fixture(scope="session")
 def browser(playwright: Playwright) -> Iterator[Browser]:
-    """The Chromium in which each new context is a first-time visitor with an empty cache."""
+    """Chromium; each new context is a first-time visitor with an empty cache."""
     chromium = playwright.chromium.launch(executable_path=browser_path(), args=CHROMIUM_FLAGS)
     yield chromium
     chromium.close()

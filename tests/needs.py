@@ -1,4 +1,4 @@
-"""What a test needs and a machine may lack: without it the test is skipped aloud; under CI=true it fails."""
+"""Programs that tests need: without one of them its tests are skipped with a reason, or fail if CI=true."""
 
 import os
 from typing import NoReturn
@@ -10,12 +10,12 @@ from tools.browser import find
 NO_BROWSER = "NO BROWSER: install Chromium or Chrome, or run `python -m tools.browser`"
 
 
-def missing(reason: str) -> NoReturn:
+def skip_or_fail(reason: str) -> NoReturn:
     if os.environ.get("CI", "").lower() in ("1", "true"):
         pytest.fail(reason)
     pytest.skip(reason)
 
 
 def browser_path() -> str:
-    """The path of a Chromium."""
-    return find() or missing(NO_BROWSER)
+    """The path of Chromium."""
+    return find() or skip_or_fail(NO_BROWSER)

@@ -1,4 +1,4 @@
-"""Scenes from links, and what an edit makes of them."""
+"""Scenes from links, and the scenes that edits return."""
 
 from normviz.layers.layer import Layer
 from normviz.scene.query import read
@@ -22,7 +22,7 @@ def summary(scene):
 
 
 def done(reading):
-    """The scene of an edit that met no error, which reads back from its link."""
+    """The scene of an edit; assert that the edit had no error and that the scene reads back from its link."""
     assert reading.problem is None
     assert read(reading.scene.query()).scene == reading.scene
     return reading.scene

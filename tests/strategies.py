@@ -1,4 +1,4 @@
-"""What the tests draw: shapes, the catalogue's layers on them, and Norms beyond the catalogue."""
+"""Hypothesis strategies: shapes, layers of the catalogue on them, and Norms beyond the catalogue."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def shapes(low: int = 1, high: int = HIGHEST_RANK, largest: int = 4) -> st.Searc
 
 @st.composite
 def layers_that_fit(draw: Draw, names: tuple[str, ...] = tuple(KINDS)) -> tuple[Layer, Shape]:
-    """A layer whose sizes are those of the shape. Torch may still refuse it: one value has no spread."""
+    """A layer whose sizes are those of the shape. torch may still refuse it, because a single value has no variance."""
     kind = KINDS[draw(st.sampled_from(names))]
     shape = draw(shapes(kind.ranks[0], kind.ranks[1] or HIGHEST_RANK))
     arguments = {argument.name: draw(_fitting(argument, kind, shape)) for argument in kind.arguments}
@@ -47,7 +47,7 @@ def layers_that_fit(draw: Draw, names: tuple[str, ...] = tuple(KINDS)) -> tuple[
 
 @st.composite
 def layers_that_may_not_fit(draw: Draw, names: tuple[str, ...] = tuple(KINDS)) -> tuple[Layer, Shape]:
-    """A layer and a shape of any rank; each size is the shape's or another, eps may be 0 or negative, many shapes are all ones."""
+    """A layer and a shape of any rank; sizes may differ from the shape, eps may be 0 or negative, and many shapes are all ones."""
     kind = KINDS[draw(st.sampled_from(names))]
     low, high = kind.ranks
     fits = draw(st.integers(0, 9)) > 0
@@ -83,7 +83,7 @@ def _fitting(argument: Argument, kind: Kind, shape: Shape) -> st.SearchStrategy[
 
 @st.composite
 def norms(draw: Draw, running: bool = False) -> tuple[Norm, Shape]:
-    """Any statistics pattern, split axes included, with any parameter pattern; and a shape that it takes."""
+    """Any statistics pattern, including split axes, with any parameter pattern; and a shape that it accepts."""
     names = draw(st.permutations(NAMES))
     rank = draw(st.integers(1, 4))
     parts = [draw(st.sampled_from([1, 1, 1, 2, 3])) for _ in range(rank)]
@@ -92,13 +92,13 @@ def norms(draw: Draw, running: bool = False) -> tuple[Norm, Shape]:
     sizes: dict[str, int] = {}
     for name in flat:
         sizes[name] = draw(st.integers(1, max(1, min(3, MOST_ELEMENTS // prod(sizes.values())))))
-    kept = draw(_some(flat))
+    kept = draw(_subset(flat))
     left = " ".join(f"({' '.join(axis)})" if len(axis) > 1 else axis[0] for axis in axes)
 
     split = [axis for axis in axes if len(axis) > 1]
     whole = split[: draw(st.integers(0, len(split)))]
     by_parts = [name for name in flat if not any(name in axis for axis in whole)]
-    params = draw(st.none() | _some([*by_parts, *(names.pop() for _ in whole)]))
+    params = draw(st.none() | _subset([*by_parts, *(names.pop() for _ in whole)]))
 
     open_name = {axis: draw(st.sampled_from([*axis, None])) for axis in split}
     given = {name: sizes[name] for axis in split for name in axis if name != open_name[axis]}
@@ -114,13 +114,13 @@ def norms(draw: Draw, running: bool = False) -> tuple[Norm, Shape]:
     return norm, tuple(prod(sizes[name] for name in axis) for axis in axes)
 
 
-def _some(names: list[str]) -> st.SearchStrategy[list[str]]:
-    """Some of the names, in any order."""
+def _subset(names: list[str]) -> st.SearchStrategy[list[str]]:
+    """A subset of the names, in any order."""
     return st.permutations(names).flatmap(lambda order: st.integers(0, len(order)).map(lambda count: order[:count]))
 
 
 def module_with_random_numbers(layer: Layer, dtype: torch.dtype, seed: int, offset: float = 0.0) -> nn.Module:
-    """The torch module with gamma, beta and running statistics that no two elements share."""
+    """The torch module with random gamma, beta and running statistics."""
     module, generator = layer.module(dtype), torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, value in module.state_dict().items():
@@ -138,14 +138,14 @@ def random_tensor(shape: Shape, seed: int, dtype: torch.dtype = torch.float64, o
 
 
 def forward(module: nn.Module, x: Tensor) -> Tensor:
-    """Torch's own output, without its warnings of mixed types and unused num_features."""
+    """The output of torch, without its warnings about mixed types and unused num_features."""
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")
         return module(x)
 
 
 def explained(layer: Any, shape: Shape, seed: int = 0) -> Explanation:
-    """The explanation of the layer on random float64 numbers; a module of torch gets random numbers of its own."""
+    """The explanation of the layer on random float64 numbers, with random parameters if it is a layer of torch."""
     if isinstance(layer, Layer) and layer.kind.module:
         layer = module_with_random_numbers(layer, torch.float64, seed)
     with warnings.catch_warnings():
@@ -155,7 +155,7 @@ def explained(layer: Any, shape: Shape, seed: int = 0) -> Explanation:
 
 @contextmanager
 def reject_single_values() -> Iterator[None]:
-    """Hypothesis draws again if torch raises an error because a variance would be that of one value."""
+    """Let Hypothesis draw again if torch raises an error because a variance would be of one value."""
     try:
         yield
     except NormvizError as error:

@@ -1,4 +1,4 @@
-"""What a page shows has a function of the same name: its values are torch's, its errors one line, its link the same view."""
+"""Each page has a function of the same name: its values are those of torch, its errors one line, and its link opens the same view."""
 
 import numpy as np
 import pytest
@@ -15,11 +15,11 @@ PATTERN = nv.Norm(stats="n c h w -> n h w", params="c")
 
 
 def contents(output):
-    """All that a reader sees of it, as values that can be compared."""
+    """Everything that the output shows, as values that can be compared."""
     found = []
     for part in flat(output.parts):
         if isinstance(part, Panels):
-            found.append(part.data | {"editable": False})  # only the app takes changes
+            found.append(part.data | {"editable": False})  # only the app is editable
         elif isinstance(part, Chart):
             found.append((part.lines.figure().to_json(), part.alt))
         elif isinstance(part, Sentence | Table | Code | Note):
@@ -85,14 +85,14 @@ def test_the_drawn_values_are_those_of_the_module():
     assert all(torch.equal(before[name], value) for name, value in layer.state_dict().items())
 
 
-def test_of_a_shape_alone_explain_shows_who_shares_what_and_no_values():
+def test_explain_of_a_shape_shows_the_sharing_and_no_values():
     assert [figure["key"] for figure in panels(nv.explain("LayerNorm(4)", (2, 4)).output())["panels"]] == [
         "stats",
         "params",
     ]
 
 
-def test_arrays_and_layers_of_every_kind_are_taken():
+def test_arrays_and_layers_of_every_type_are_accepted():
     shown = [nv.explore(layer, SMALL.numpy()) for layer in ("LayerNorm(4)", nn.LayerNorm(4), nv.Layer.parse("LayerNorm(4)"))]  # fmt: skip
     assert contents(shown[0]) == contents(shown[1]) == contents(shown[2])
 
@@ -116,7 +116,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("call", "words"), REFUSED, ids=range(len(REFUSED)))
-def test_what_cannot_be_shown_is_refused_in_one_line(call, words):
+def test_invalid_arguments_are_refused_with_one_line(call, words):
     with pytest.raises(NormvizError, match=words) as raised:
         call()
     assert "\n" not in str(raised.value)

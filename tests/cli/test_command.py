@@ -234,7 +234,7 @@ def test_python_m_normviz_is_the_same_command(tmp_path):
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("normviz: ")
-    assert len(done.stderr.splitlines()) == 1  # and no bar where nobody looks on
+    assert len(done.stderr.splitlines()) == 1  # no progress bar without a terminal
 
 
 @pytest.mark.parametrize(("page", "count"), [("README.md", 3), ("docs/static-site.md", 3), ("docs/embedding.md", 1)])

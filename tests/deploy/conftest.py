@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.browser.conftest import new_context
-from tests.needs import missing
+from tests.needs import skip_or_fail
 from tools import browser, proxy
 
 
@@ -15,7 +15,7 @@ from tools import browser, proxy
 def nginx() -> str:
     """The path of nginx; without nginx the test is skipped, or fails if CI=true."""
     path = proxy.find() if sys.platform == "linux" else None
-    return path or missing("NO NGINX: on Linux, install it, or run `python -m tools.proxy` as root")
+    return path or skip_or_fail("NO NGINX: on Linux, install it, or run `python -m tools.proxy` as root")
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What each page makes of a query, without a browser and without Streamlit: every sentence, count, row, payload and code."""
+"""Builds all parts of a page from a query, without a browser and without Streamlit."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from normviz.scene.view import View
 
 
 def build(page: str, query: Mapping[str, str]) -> int:
-    """Make every part of the page as a browser gets it; answers how many there are."""
+    """Build every part of the page as the browser gets it; return the number of parts."""
     view = read_view(query, SETTINGS[page])
     if page == "questions":
         return _questions(view)
@@ -31,7 +31,7 @@ def build(page: str, query: Mapping[str, str]) -> int:
     parts = list(flat(PAGES[page].parts(view)))
     for part in parts:
         if isinstance(part, Panels):
-            json.dumps(part.data, allow_nan=False)  # a browser reads no NaN
+            json.dumps(part.data, allow_nan=False)  # JSON.parse does not accept NaN
         elif isinstance(part, Chart):
             json.dumps(chart_payload(part.lines, part.alt), allow_nan=False)
         elif isinstance(part, Table):
@@ -39,16 +39,16 @@ def build(page: str, query: Mapping[str, str]) -> int:
     return len(parts)
 
 
-def light(scene: Scene) -> None:
-    """What Explore always shows: the sentence, the notes, the linked view."""
-    _made(lambda: (sentence(scene.sharing), scene.sharing.notes))
-    _made(lambda: view_payload(scene.explanation, scene.grid, at=scene.at, editable=scene.editable))
+def build_view(scene: Scene) -> None:
+    """Build the parts that Explore always shows: the sentence, the notes, the linked view."""
+    dump_json(lambda: (sentence(scene.sharing), scene.sharing.notes))
+    dump_json(lambda: view_payload(scene.explanation, scene.grid, at=scene.at, editable=scene.editable))
 
 
-def _made(part: Callable[[], Any]) -> None:
+def dump_json(part: Callable[[], Any]) -> None:
     try:
         json.dumps(part(), allow_nan=False)
-    except NormvizError:  # more groups than can be numbered
+    except NormvizError:  # there are too many groups to number
         return
 
 

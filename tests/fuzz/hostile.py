@@ -1,4 +1,4 @@
-"""Nearly valid and openly hostile texts: numerals, layer calls, patterns, queries, and mutations of all of them."""
+"""Nearly valid and hostile texts: numerals, layer calls, patterns, queries, and mutations of them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ chaos: Texts = st.one_of(
 
 @st.composite
 def mutated(draw: Draw, texts: Texts) -> str:
-    """The text as it is, or with one to three pieces cut out, doubled, swapped or put in."""
+    """The text unchanged, or with one to three pieces removed, doubled, swapped or inserted."""
     text = draw(texts)
     for _ in range(draw(st.sampled_from([0, 0, 0, 1, 1, 2, 3]))):
         start = draw(st.integers(0, len(text)))
@@ -65,7 +65,7 @@ SEPARATORS = st.sampled_from([",", ",", ",", ", ", ";", " ", ",,"])
 
 
 def joined(parts: Texts, most: int, between: Texts = SEPARATORS) -> Texts:
-    """A few of the parts, with one separator."""
+    """A few of the parts, joined by one separator."""
     return st.tuples(st.lists(parts, min_size=1, max_size=most), between).map(lambda drawn: drawn[1].join(drawn[0]))
 
 
@@ -187,7 +187,7 @@ SHOWS = {
 
 
 def for_field(field: Setting) -> Texts:
-    """Texts for one setting of a page: its usual value, the words and numbers that it may be, and what it may not."""
+    """Texts for one setting of a page: its default, other valid values, and invalid ones."""
     special: dict[str, Texts] = {
         "layers": st.lists(layer_texts, max_size=8).map(";".join),
         "show": st.sampled_from([show for shows in SHOWS.values() for show in shows]),
@@ -206,7 +206,7 @@ def for_field(field: Setting) -> Texts:
 
 @st.composite
 def queries(draw: Draw, page: str = "explore") -> dict[str, str]:
-    """A query of a page as the server hands it over."""
+    """A query of a page as the server passes it on."""
     texts = FOR_READER | {field.name: for_field(field) for field in SETTINGS[page]}
     wanted = draw(st.lists(st.sampled_from(sorted(texts)), max_size=6, unique=True))
     query = {name: draw(texts[name]) for name in wanted}
@@ -220,7 +220,7 @@ def queries(draw: Draw, page: str = "explore") -> dict[str, str]:
 
 @st.composite
 def addresses(draw: Draw, page: str = "explore") -> dict[str, str]:
-    """A query that was an address: quoted well, badly or not at all, with names said twice, cut anywhere."""
+    """A query parsed from an address: quoted correctly, incorrectly or not at all, with repeated names, cut anywhere."""
     query = draw(queries(page))
     how = draw(
         st.sampled_from(
@@ -235,7 +235,7 @@ def addresses(draw: Draw, page: str = "explore") -> dict[str, str]:
 
 families = st.one_of(st.sampled_from([*FAMILIES, "Norm", "BatchNorm2d", ""]), chaos)
 
-# Shapes at the limits: the largest x that is computed, the largest that is drawn whole, every rank, sizes that nobody computes.
+# Shapes at the limits: the largest x that is computed, the largest that is drawn whole, every rank, sizes too large to compute.
 LIMITS = ["1048576", "1,1048576", "1048576,1", "1024,1024", "512,256", "2,262144", "64,64,128", "1,1,524288", "16,32,32,32", "2,64,64,64", "1024,512,1,1", "1,1,1024,512", "1024,1024",
           "16,16,16,16,16", "1,2,2,1,2", "2,64,56,56", "4,4,32,32", "128,128", "4096", "64,64", "4,4,16,16", "256", "16,16", "2,2,2,2,2,2,2,2,2,2,2,2",
           "1,1,1,1,1,1,1,1,1,1,1,2", "3,3,3,3,3,3,3,3,3,3,3,3", "8,1099511627776,4,4", "2,963761198400,2,2", "1099511627776", "1099511627776,1099511627776", "2,1099511627689,3",
@@ -248,7 +248,7 @@ LIMIT_SHOWS = {
 
 @st.composite
 def at_limits(draw: Draw, page: str) -> dict[str, str]:
-    """A legal query of a page that asks for as much as it can."""
+    """A valid query of a page with settings at their limits."""
     shape = draw(st.sampled_from(LIMITS)).split(",")
     last, channels = shape[-1], shape[1] if len(shape) > 1 else shape[0]
     rank = len(shape)

@@ -1,4 +1,4 @@
-"""What one example costs. In the short run: how many functions it calls, the same on every machine. In the long run: time and memory."""
+"""The cost of one example. The short run counts function calls, which are the same on every machine; the long run measures time and memory."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from typing import Any
 
 from normviz.layers.errors import NormvizError
 
-REPORT = os.environ.get("FUZZ_REPORT", "")  # where a long run gathers what it saw; empty in the short run
+REPORT = os.environ.get("FUZZ_REPORT", "")  # the folder of the report of a long run; empty in the short run
 SCALE = float(os.environ.get("FUZZ_SCALE", "1"))
 MOST_CALLS = 250_000  # about 50 ms
 MOST_SECONDS, MOST_BYTES = 0.1, 200e6
 LOOK_CLOSER = 50e6
-TRIES = 25  # of what took long, until it does not: a busy machine makes everything slower for a while
+TRIES = 25  # for a slow example, because a busy machine is slow for a while
 STATM, RESET = Path("/proc/self/statm"), Path("/proc/self/clear_refs")  # on Linux
 
 
 @dataclass
 class Seen:
-    """What a run saw so far."""
+    """The statistics of a run so far."""
 
     examples: int = 0
     refused: int = 0
@@ -44,12 +44,12 @@ SEEN = Seen()
 
 
 def examples(count: int) -> int:
-    """How many examples a test draws: ``count`` in the short run."""
+    """The number of examples that a test draws: ``count`` in the short run."""
     return max(1, round(count * SCALE))
 
 
 def outcome(what: object, make: Callable[[], Any]) -> Any:
-    """What ``make`` answers, or the NormvizError that it raises; anything else is a fault, and so is a cost beyond the limits."""
+    """Return what ``make`` returns, or the NormvizError that it raises; fail on any other error, and on a cost above the limits."""
     made = (_long if REPORT else _short)(what, make)
     assert not isinstance(made, NormvizError) or 0 < len(str(made)) < 2000
     SEEN.examples += 1
@@ -66,14 +66,14 @@ def _answer(make: Callable[[], Any]) -> Any:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a function answered, and how many functions that took."""
+    """The result of a function, and the number of function calls that it made."""
 
     answer: Any
     calls: int
 
 
 def cost(make: Callable[[], Any]) -> Cost:
-    """Count the calls, of C too: the same on every machine, busy or not."""
+    """Run the function and count its calls, including C functions; the count does not depend on the machine."""
     calls, before = 0, sys.getprofile()
 
     def count(frame: FrameType, event: str, argument: Any) -> None:
@@ -98,7 +98,7 @@ def _short(what: object, make: Callable[[], Any]) -> Any:
 def _long(what: object, make: Callable[[], Any]) -> Any:
     before = _resident()
     if _peak() - before > LOOK_CLOSER and RESET.exists():
-        RESET.write_text("5")  # forget the peak of earlier examples
+        RESET.write_text("5")  # reset the peak that earlier examples left
     began = time.process_time()
     made = _answer(make)
     took, grown = time.process_time() - began, _peak() - before
@@ -125,7 +125,7 @@ def _again(make: Callable[[], Any]) -> float:
 
 @functools.cache
 def _caches() -> list[Any]:
-    """The bounded caches of normviz, which a first visitor finds empty."""
+    """The bounded caches of normviz, which are empty for a first visitor."""
     cached = (found for found in gc.get_objects() if isinstance(found, functools._lru_cache_wrapper))
     return [found for found in cached if found.__module__.startswith("normviz") and found.cache_parameters()["maxsize"]]
 

@@ -1,4 +1,4 @@
-"""What controls, clicks and edits send: any scene changes into a scene that reads back, whatever they say."""
+"""Controls, clicks and edits with any values change a scene into a scene that reads back."""
 
 import gc
 
@@ -47,8 +47,8 @@ NAMED = st.one_of(
 )
 
 
-def applied(scene, change):
-    """The edit of that name, or a new value in the input of that key, if the view has it."""
+def apply_change(scene, change):
+    """Apply the edit of that name, or set the input of that key if the view has it."""
     if isinstance(change, dict):
         return edits.with_arguments(scene, **change)
     name, *given = change
@@ -62,12 +62,12 @@ def applied(scene, change):
 
 @settings(max_examples=examples(200))
 @given(query=hostile.queries(), wanted=st.lists(CHANGES | NAMED, min_size=1, max_size=5))
-def test_changes(query, wanted):
+def test_every_change_gives_a_scene_that_reads_back(query, wanted):
     scene = read(query).scene
     for change in wanted:
         if change[0] == "with_window" if isinstance(change, tuple) else False:
             change = ("with_window", change[1] % len(scene.shape), change[2])
-        made = outcome((scene.query(), change), lambda scene=scene, change=change: applied(scene, change))
+        made = outcome((scene.query(), change), lambda scene=scene, change=change: apply_change(scene, change))
         assert not isinstance(made, NormvizError), made
         assert made.problem is None or 0 < len(made.problem) < 2000
         again = read(made.scene.query())

@@ -1,4 +1,4 @@
-"""What a visitor writes: layers, patterns, shapes, numbers. Read, or refused with words; and what is read is written back the same."""
+"""Layers, patterns, shapes and numbers typed by a visitor are read or refused with a message; what is read can be written back."""
 
 import gc
 
@@ -15,7 +15,7 @@ from normviz.scene.settings.scene_settings import SCENE_SETTINGS
 from tests.fuzz import hostile
 from tests.fuzz.measure import examples, outcome
 
-gc.freeze()  # what was imported is no example's garbage
+gc.freeze()  # imported objects are not garbage of an example
 
 
 @settings(max_examples=examples(300))

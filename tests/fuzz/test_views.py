@@ -1,4 +1,4 @@
-"""Whole queries, Scenes and pages: each is a view that can be shown and linked to, or is refused with words."""
+"""Queries, Scenes and pages: each gives a view that can be shown and linked, or is refused with a message."""
 
 import gc
 from urllib.parse import parse_qsl
@@ -16,7 +16,7 @@ from normviz.scene.settings.scene_settings import SCENE_SETTINGS
 from normviz.scene.settings.setting import read_settings
 from normviz.scene.view import View
 from tests.fuzz import hostile
-from tests.fuzz.building import SETTINGS, build, light
+from tests.fuzz.building import SETTINGS, build, build_view
 from tests.fuzz.measure import examples, outcome
 
 index = st.none() | st.lists(st.integers(-2, 9) | st.integers(-(2**70), 2**70), max_size=6).map(tuple)
@@ -24,23 +24,23 @@ index = st.none() | st.lists(st.integers(-2, 9) | st.integers(-(2**70), 2**70), 
 
 @pytest.fixture(scope="module", autouse=True)
 def warm():
-    """What a process does once: torch imports parts of itself when they are first used."""
+    """Build every page once, because torch imports parts of itself at first use."""
     for page in SETTINGS:
         for show in hostile.SHOWS.get(page, [""]):
             build(page, {"show": show})
-    gc.freeze()  # and what stays is no example's garbage
+    gc.freeze()  # the remaining objects are not garbage of an example
 
 
-def is_told_well(problem):
+def is_short_message(problem):
     return problem is None or 0 < len(problem) < 2000
 
 
 @settings(max_examples=examples(250))
 @given(query=st.one_of(hostile.queries(), hostile.addresses()))
-def test_queries(query):
+def test_every_query_reads_as_a_scene_that_reads_back(query):
     reading = outcome(query, lambda: read(query))
     assert not isinstance(reading, NormvizError), reading
-    assert is_told_well(reading.problem)
+    assert is_short_message(reading.problem)
     again = read(reading.scene.query())
     assert (again.scene, again.problem) == (reading.scene, None)
     linked_to = read(dict(parse_qsl(reading.scene.link()[1:], keep_blank_values=True)))
@@ -49,8 +49,8 @@ def test_queries(query):
 
 @settings(max_examples=examples(120))
 @given(query=hostile.queries())
-def test_every_query_is_a_view(query):
-    outcome(query, lambda: light(read(query).scene))
+def test_every_query_has_a_view(query):
+    outcome(query, lambda: build_view(read(query).scene))
 
 
 @settings(max_examples=examples(100))
@@ -65,7 +65,7 @@ def test_every_query_is_a_view(query):
     at=index,
     start=st.just(()) | index.map(lambda drawn: drawn or ()),
 )
-def test_scenes(shape, layout, layer, **rest):
+def test_every_valid_scene_reads_back(shape, layout, layer, **rest):
     def scene():
         return Scene(
             SCENE_SETTINGS["shape"].parse(shape), SCENE_SETTINGS["layout"].parse(layout), Layer.parse(layer), **rest
@@ -80,10 +80,10 @@ def test_scenes(shape, layout, layer, **rest):
 @pytest.mark.parametrize("page", SETTINGS)
 @settings(max_examples=examples(40))
 @given(data=st.data())
-def test_settings(page, data):
+def test_the_settings_of_every_page_read_back(page, data):
     query = data.draw(hostile.queries(page))
     values, problem = outcome((page, query), lambda: read_settings(SETTINGS[page], query))
-    assert is_told_well(problem)
+    assert is_short_message(problem)
     assert {field.name for field in SETTINGS[page]} == set(values)
     scene = read(query).scene
     assert read_view(View(scene, values).query(SETTINGS[page]), SETTINGS[page]) == View(scene, values)
@@ -92,6 +92,6 @@ def test_settings(page, data):
 @pytest.mark.parametrize("page", SETTINGS)
 @settings(max_examples=examples(20))
 @given(data=st.data())
-def test_pages(page, data):
+def test_every_page_is_built_or_refused(page, data):
     query = data.draw(hostile.queries(page) | hostile.at_limits(page))
     outcome((page, query), lambda: build(page, query))

@@ -1,4 +1,4 @@
-"""Imports go one way. The contracts stand in pyproject.toml; these tests prove that each of them can fail, and cover what they cannot see."""
+"""Imports go one way. The contracts are in pyproject.toml; these tests prove that each contract can fail, and check imports by name."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ LONGEST_FILE = 400
 MOST_ENTRIES = 10
 
 
-def broken_contracts(folder: Path) -> str:
-    """What import-linter says of the project in ``folder``; empty where every contract is kept."""
+def contract_report(folder: Path) -> str:
+    """The report of import-linter on the project in ``folder``; empty if every contract is kept."""
     command = [sys.executable, "-c", "from importlinter.cli import lint_imports_command as c; c()", "--no-cache"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     return "" if done.returncode == 0 else done.stdout
 
 
 def test_every_contract_is_kept():
-    assert broken_contracts(ROOT) == ""
+    assert contract_report(ROOT) == ""
 
 
 @pytest.mark.parametrize(
@@ -46,18 +46,18 @@ def test_a_wrong_import_breaks_its_contract(tmp_path, file, statement, contract)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     path = tmp_path / "normviz" / file
     path.write_text(f"{path.read_text() if path.exists() else ''}\n{statement}\n")
-    broken = [line for line in broken_contracts(tmp_path).splitlines() if line.endswith("BROKEN")]
+    broken = [line for line in contract_report(tmp_path).splitlines() if line.endswith("BROKEN")]
     assert any(contract in line for line in broken)
 
 
 def imported_by_name(path: Path) -> set[str]:
-    """Modules of normviz whose name the file holds as a string, as ``import_module("normviz.api")`` does."""
+    """The modules of normviz that the file names in a string, as ``import_module("normviz.api")`` does."""
     strings = {node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant)}
     return {text for text in strings if isinstance(text, str) and text.startswith("normviz.")}
 
 
 def circle(graph: grimp.ImportGraph, folder: Path) -> list[str]:
-    """The modules of a circle of imports, imports by name included; empty where there is none."""
+    """The modules of a circle of imports, including imports by name; empty if there is no circle."""
     edges = {module: set(graph.find_modules_directly_imported_by(module)) for module in graph.modules}
     for module in graph.modules:
         path = folder / Path(*module.split("."))
@@ -70,7 +70,7 @@ def circle(graph: grimp.ImportGraph, folder: Path) -> list[str]:
     return []
 
 
-def test_imports_by_name_close_no_circle():
+def test_imports_by_name_make_no_circle():
     assert imported_by_name(PACKAGE / "__init__.py") >= {"normviz.api", "normviz.layers.layer"}
     assert circle(grimp.build_graph("normviz"), ROOT) == []
 
@@ -81,19 +81,19 @@ def test_a_circle_through_an_import_by_name_is_found():
     assert {"normviz", "normviz.export.output"} <= set(circle(graph, ROOT))
 
 
-def loaded_by(*modules: str, path: Path = ROOT) -> set[str]:
-    """The top-level modules that a fresh interpreter holds after importing these."""
+def modules_loaded_by(*modules: str, path: Path = ROOT) -> set[str]:
+    """The top-level modules that are loaded after importing ``modules`` in a fresh interpreter."""
     program = f"import sys, {', '.join(modules)}; print(*sys.modules, sep='\\n')"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=path)
     return {name.split(".")[0] for name in done.stdout.split()}
 
 
-def test_importing_normviz_loads_nothing_that_takes_a_while():
-    assert loaded_by("normviz", "normviz.cli") & {"torch", "numpy", "plotly", "streamlit", "starlette"} == set()
+def test_importing_normviz_loads_no_slow_package():
+    assert modules_loaded_by("normviz", "normviz.cli") & {"torch", "numpy", "plotly", "streamlit", "starlette"} == set()
 
 
 def test_the_analysis_loads_neither_streamlit_nor_plotly():
-    loaded = loaded_by("normviz.analysis.explanation")
+    loaded = modules_loaded_by("normviz.analysis.explanation")
     assert "torch" in loaded
     assert loaded & {"streamlit", "starlette", "plotly"} == set()
 

@@ -1,4 +1,4 @@
-"""What the README says is so."""
+"""The statements of the README are true."""
 
 import re
 import tomllib
@@ -17,7 +17,7 @@ def test_the_five_lines_of_notebook_use_run_and_end_in_a_figure(capsys: pytest.C
     (block,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     *lines, last = [line for line in block.splitlines() if line.strip()]
     names: dict[str, object] = {}
-    exec("\n".join(lines), names)  # the README's own text
+    exec("\n".join(lines), names)  # the text of the README
     assert isinstance(eval(last, names), go.Figure)
     printed = capsys.readouterr().out
     assert "n c h w -> n" in printed

@@ -1,4 +1,4 @@
-"""docs/security.md says what the limits are, and which settings guard the connections."""
+"""docs/security.md lists the limits, and the settings that protect the connections."""
 
 import re
 import tomllib
