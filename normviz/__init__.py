@@ -1,10 +1,10 @@
-"""normviz: who shares a mean and a variance, who shares a gamma and a beta, and how many parameters that makes.
+"""normviz shows which elements of a tensor share a mean and a variance, which share a gamma and a beta, and the number of parameters.
 
 >>> import normviz as nv
 >>> nv.explain("BatchNorm2d(3)", (2, 3, 4, 4)).counts.statistics
 3
 
-What a page of the app shows has a function of the same name: ``explore``, ``compare``, ``steps``, ``train_and_eval``, ``gradients``,
+Each page of the app has a function of the same name: ``explore``, ``compare``, ``steps``, ``train_and_eval``, ``gradients``,
 ``numerics``, ``questions``; ``open`` takes any link of the app.
 """
 
@@ -69,7 +69,7 @@ HOME = dict.fromkeys(PAGES, "normviz.api") | {
 
 
 def __getattr__(name: str) -> Any:
-    """What is asked for is loaded then: torch and plotly take a while, and a command can be stopped while they load."""
+    """Import a public name at its first use: torch and plotly load slowly, and a command can be interrupted meanwhile."""
     if name not in HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(HOME[name]), name)

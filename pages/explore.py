@@ -1,4 +1,4 @@
-"""Explore: one layer on one tensor. Who shares what, how many parameters that makes, and with which numbers."""
+"""Explore: one layer on one tensor. Which elements share statistics and parameters, how many parameters there are, and the values."""
 
 from normviz.ui.page import page
 

@@ -1,4 +1,4 @@
-"""Gradients: move one input and see which outputs move; the closed form, term by term; what is summed into gamma and beta."""
+"""Gradients: move one input and see which outputs move; the closed form term by term; the sums in the gradients of gamma and beta."""
 
 from normviz.ui.page import page
 

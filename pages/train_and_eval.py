@@ -1,4 +1,4 @@
-"""Train and eval: what BatchNorm keeps from batch to batch, what that changes, and where it fails."""
+"""Train and eval: what BatchNorm stores from batch to batch, what that changes, and where it fails."""
 
 from normviz.ui.page import page
 

@@ -1,6 +1,6 @@
 """The command: its arguments, what each sub-command does, and its exit code.
 
-0: done; 2: the request cannot be met, and one line on stderr explains it; 130 or 143: interrupted or stopped.
+0: done; 2: the request is invalid or failed, and one line on stderr explains it; 130 or 143: interrupted or stopped.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from normviz.__version__ import __version__
 from normviz.analysis.forward import use_one_thread
 from normviz.cli import views
 from normviz.export.document import CHOICES, FOLLOW
-from normviz.export.files import checked, write
+from normviz.export.files import check_writable, write
 from normviz.export.pictures import save
 from normviz.export.site import build, pack
 from normviz.export.site.pages import Entry
@@ -131,7 +131,9 @@ def _parser() -> Parser:
     picture.add_argument("-o", "--out", metavar="FILE", required=True, help=_("ends in .svg, .png or .pdf"))
     _theme(picture, THEMES, "light")
     picture.add_argument("--width", metavar="PIXELS", type=int, help=_("the width of the file"))
-    picture.add_argument("--scale", metavar="2", type=float, default=2.0, help="pixels of a PNG for one of the figure")
+    picture.add_argument(
+        "--scale", metavar="2", type=float, default=2.0, help=_("pixels of a PNG for each pixel of the figure")
+    )
     image.set_defaults(run=_image)
 
     site = commands.add_parser("site", help=_("a static site of all questions and comparisons"), allow_abbrev=False)
@@ -156,14 +158,14 @@ def _theme(parser: argparse._ActionsContainer, themes: Iterable[str], default: s
 
 
 def _export(args: argparse.Namespace) -> None:
-    checked(args.out)
+    check_writable(args.out)
     output = views.output(args).with_(theme=args.theme, plotlyjs=args.plotlyjs, caption=args.caption)
     write(args.out, (output if args.title is None else replace(output, title=args.title)).to_html())
     _print_size(args.out)
 
 
 def _image(args: argparse.Namespace) -> None:
-    checked(args.out)
+    check_writable(args.out)
     parts = views.output(args).parts
     for path in save(parts, args.out, theme=args.theme, scale=args.scale, width=args.width):
         _print_size(path)
@@ -174,7 +176,7 @@ def _site(args: argparse.Namespace) -> None:
     if args.zip:
         if Path(args.out).name in ("", "..", "."):
             raise NormvizError(_("--zip needs a directory with a name of its own, such as site."))
-        checked(packed)
+        check_writable(packed)
     made = build(args.out, theme=args.theme, only=args.only, force=args.force, progress=_progress)
     if args.zip:
         pack(args.out, made, packed)

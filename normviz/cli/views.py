@@ -36,7 +36,7 @@ def add_view(parser: ArgumentParser) -> None:
 
 
 def output(args: Namespace) -> Output:
-    """The view. Raises NormvizError if the arguments describe none, contradict each other, or name something unknown."""
+    """The view. Raises NormvizError if the arguments are missing, contradict each other, or are unknown."""
     scene = {name: value for name in OPTIONS if (value := getattr(args, name)) is not None}
     if args.link is not None:
         _alone(args, scene, "link", ("layer", "layers", "lesson"))

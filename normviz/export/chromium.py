@@ -1,4 +1,4 @@
-"""Headless Chromium, driven by choreographer: it opens a page of ours, and the page makes the pictures of its own figures."""
+"""Headless Chromium, driven by choreographer. It opens an exported page, which converts its own figures to pictures."""
 
 from __future__ import annotations
 
@@ -17,10 +17,8 @@ from choreographer.errors import BrowserDepsError, BrowserFailedError, ChromeNot
 from normviz.layers.errors import NormvizError, echo
 from normviz.layers.messages import _
 
-WINDOW = (1180, 2000)  # pixels: the widest that a page becomes
-CHARTS = (
-    "<style>.nv-chart { max-width: 760px }</style>"  # a chart as wide as the page would have small letters on a slide
-)
+WINDOW = (1180, 2000)  # pixels: the largest width of an exported page
+CHARTS = "<style>.nv-chart { max-width: 760px }</style>"  # on a slide, the text of a chart as wide as the page would be too small
 PICTURES = """(async () => {
   while (!window.normviz) await new Promise((done) => setTimeout(done, 10));
   return window.normviz.pictures();
@@ -40,20 +38,20 @@ class Picture:
 
     def scaled(self, scale: float) -> Picture:
         width, height = round(self.width * scale), round(self.height * scale)
-        size = f'width="{width}" height="{height}" preserveAspectRatio="none"'  # no light edge where a size is rounded
+        size = f'width="{width}" height="{height}" preserveAspectRatio="none"'  # otherwise a rounded size leaves a light edge
         return Picture(re.sub(r'width="\d+" height="\d+"', size, self.svg, count=1), width, height)
 
 
 def draw(html: str, kind: str, scale_of: Callable[[Picture], float], browser: str, patience: float) -> list[bytes]:
     """The contents of a file for each figure of a page, in the page's order.
 
-    html      the page; it asks for nothing outside itself
+    html      the page; it must not need a network
     kind      "svg", "png" or "pdf"
-    scale_of  how many times larger than on the page a picture is
+    scale_of  the factor by which a picture is larger than on the page
     browser   the path of the program
     patience  seconds for all pictures, once the browser has started
 
-    Raises NormvizError where the browser does not start, or does not answer in time.
+    Raises NormvizError if the browser does not start, or does not respond in time.
     """
     with ThreadPoolExecutor(1) as pool:  # a notebook has an event loop of its own in this thread
         try:
@@ -84,7 +82,7 @@ async def _draw(
     html: str, kind: str, scale_of: Callable[[Picture], float], browser: str, patience: float
 ) -> list[bytes]:
     chromium = Browser(browser)
-    try:  # `async with` would leave the process behind where time is up while it starts
+    try:  # `async with` would leave the process running if the timeout comes while it starts
         async with asyncio.timeout(TO_START):
             await chromium.open()
         async with asyncio.timeout(patience):

@@ -28,7 +28,7 @@ def document(
     """One HTML file.
 
     title    of the page
-    theme    "light", "dark", or "follow" the reader's own
+    theme    "light", "dark", or "follow" for the reader's own
     plotly   where plotly.js is: "inline", "cdn", or its address as the page sees it
     caption  a line below the figures
     link     the address of the same view in an app, or ""
@@ -119,7 +119,7 @@ def _variables(name: str) -> dict[str, str]:
 def css() -> str:
     """The style of an exported page and of its figures. Until its script has run, a page has the colors of its theme.
 
-    All rules stand below ``.nv-doc`` and touch nothing else; with an id in their selector they win over those of a page around.
+    All rules apply only inside ``.nv-doc``. The id in their selector gives them precedence over the rules of a surrounding page.
     """
     light, dark = (";".join(f"{key}:{value}" for key, value in _variables(name).items()) for name in ("light", "dark"))
     first = (

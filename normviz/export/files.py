@@ -17,11 +17,11 @@ from normviz.layers.messages import _
 def whole_file(path: str | Path) -> Iterator[Path]:
     """A temporary path to write to; at the end the file is moved to ``path``, or removed if there was an error.
 
-    It has the suffix of ``path``. What is not a regular file, such as /dev/stdout, is written to directly.
+    It has the suffix of ``path``. A path that is not a regular file, such as /dev/stdout, is written directly.
 
     Raises NormvizError if the path cannot be written; then nothing is written.
     """
-    place = checked(path)
+    place = check_writable(path)
     if str(path).startswith("/dev/") or (place.exists() and not place.is_file()):
         with path_errors(path):
             yield Path(path)
@@ -47,12 +47,12 @@ def write(path: str | Path, content: str | bytes) -> None:
         place.write_bytes(written)
 
 
-def checked(path: str | Path) -> Path:
+def check_writable(path: str | Path) -> Path:
     """The resolved path. Raises NormvizError if no file can be written there; used before a long computation."""
     with path_errors(path):
         place = Path(os.path.realpath(path))
         if place.is_dir():
-            raise NormvizError(_("{path} is a directory; name a file in it.", path=named(path)))
+            raise NormvizError(_("{path} is a directory; name a file in it.", path=short_path(path)))
         _folder(place.parent)
         if place.exists() and not os.access(place, os.W_OK):
             raise PermissionError(13, os.strerror(13))
@@ -63,10 +63,10 @@ def _folder(folder: Path) -> None:
     """Raise NormvizError unless files can be created in the folder."""
     if not folder.exists():
         raise NormvizError(
-            _("there is no directory {folder}; create it first, or write to another place.", folder=named(folder))
+            _("there is no directory {folder}; create it first, or write to another place.", folder=short_path(folder))
         )
     if not folder.is_dir():
-        raise NormvizError(_("{folder} is not a directory; write to another place.", folder=named(folder)))
+        raise NormvizError(_("{folder} is not a directory; write to another place.", folder=short_path(folder)))
     if not os.access(folder, os.W_OK | os.X_OK):
         raise PermissionError(13, os.strerror(13))
 
@@ -74,8 +74,8 @@ def _folder(folder: Path) -> None:
 LONGEST_PATH = 300
 
 
-def named(path: str | Path) -> str:
-    """A path in a message, shortened at its beginning: its end says more."""
+def short_path(path: str | Path) -> str:
+    """A path in a message, shortened at its beginning, because its end is more informative."""
     text = repr(str(path))
     return text if len(text) <= LONGEST_PATH else f"'…{text[-LONGEST_PATH:]}"
 
@@ -90,7 +90,7 @@ def path_errors(path: str | Path) -> Iterator[None]:
             raise
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise NormvizError(
-            _("{path} cannot be written ({why}); write to another place.", path=named(path), why=why)
+            _("{path} cannot be written ({why}); write to another place.", path=short_path(path), why=why)
         ) from error
 
 

@@ -36,9 +36,3 @@ def embeds_plotly(run: Run) -> bool:
         return False
     _first = run
     return True
-
-
-def forget() -> None:
-    """Treat the next output as the first one."""
-    global _first
-    _first = None

@@ -1,4 +1,4 @@
-"""Picture files, PNG, SVG and PDF: an exported page in a Chromium or Chrome makes them of its own figures. Nothing is fetched."""
+"""Picture files (PNG, SVG, PDF), drawn by an exported page in Chromium or Chrome, without a network."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from math import isfinite
 from pathlib import Path
 
 from normviz.export.document import document
-from normviz.export.files import checked, named, whole_file
+from normviz.export.files import check_writable, short_path, whole_file
 from normviz.figures.palette import theme as checked_theme
 from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.messages import N_, _
@@ -41,19 +41,19 @@ def save(
     path   of the file; for several figures, ``page.png`` becomes ``page-1.png``, ``page-2.png``, ...
     theme  "light" or "dark"
     scale  pixels of a PNG for each pixel of the page
-    width  of the file in pixels, instead; the height follows
+    width  of the file in pixels, instead of scale; the height follows
 
     A file is written completely or not at all, and replaces an existing one.
 
-    Raises NormvizError for another ending, a path that cannot be written, parts without a figure, a size out of bounds, and where
-    choreographer or a browser is missing: then it says what to install.
+    Raises NormvizError for another ending, a path that cannot be written, parts without a figure, a size out of bounds, and if
+    choreographer or a browser is missing; the message then says what to install.
     """
     target = Path(path)
     kind = target.suffix.lower().removeprefix(".")
     if kind not in FORMATS:
         endings = listed([f".{each}" for each in FORMATS])
-        raise NormvizError(_("{path} must end in {endings}.", path=named(target), endings=endings))
-    checked(target)
+        raise NormvizError(_("{path} must end in {endings}.", path=short_path(target), endings=endings))
+    check_writable(target)
     checked_theme(theme)
     _check_size(scale, width)
     figures = [part for part in flat([parts] if isinstance(parts, Part) else parts) if isinstance(part, Panels | Chart)]

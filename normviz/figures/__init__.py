@@ -1,1 +1,1 @@
-"""Figures: pure functions from values to what Plotly and the browser module draw. No Streamlit, no state, no global template."""
+"""Pure functions that turn values into figures for Plotly and for the browser. No Streamlit, no state, no global template."""

@@ -1,4 +1,4 @@
-"""Bundles the browser's ES modules: an entry file and all that it imports become one script.
+"""Bundles the browser's ES modules: an entry file and everything that it imports become one script.
 
 The modules share one scope, so their top-level names must be unique. plotly.js is taken from the installed plotly package.
 """
@@ -26,7 +26,7 @@ EXPORTED = re.compile(r"^export (?:async )?(?:function\*?|class|const) ([\w$]+)"
 COMMENT = re.compile(r"/\*\*.*?\*/|(?:^|(?<=[;,{}()\[]))[ \t]*//[^\n]*$", re.MULTILINE | re.DOTALL)
 MESSAGE = re.compile(r'\b(?:_|N_|ngettext)\(\s*("(?:[^"\\]|\\.)*")(?:,\s*("(?:[^"\\]|\\.)*"))?')
 
-# What Python provides: modules that are not files, and their names.
+# Modules that Python generates, and the names that they export.
 VIRTUAL = {"normviz:themes": ("THEMES",), "normviz:messages": ("TRANSLATIONS", "pluralForm")}
 
 
@@ -36,19 +36,19 @@ class BundleError(Exception):
 
 @cache
 def bundle(entry: Path, language: str = ENGLISH) -> str:
-    """The ES module of ``entry`` and of all that it imports, without comments. Only the entry's default export is exported.
+    """``entry`` and everything that it imports as one ES module, without comments. It exports only the entry's default export.
 
     Raises BundleError for an import of a file or a name that does not exist, a circle, two modules that define one name, and
-    a form of import or export that is not bundled.
+    a form of import or export that is not supported.
     """
-    modules = {path: path.read_text(encoding="utf-8") for path in _in_order(entry.resolve(), ())}
+    modules = {path: path.read_text(encoding="utf-8") for path in _import_order(entry.resolve(), ())}
     _check(modules)
     text = "\n".join(EXPORT.sub("", IMPORT.sub("", source)) for source in modules.values())
-    return "\n".join((_themes(), _catalogue(text, language), _stripped(text)))
+    return "\n".join((_themes(), _catalogue(text, language), _strip(text)))
 
 
 def classic(script: str) -> str:
-    """The bundle of an entry that exports nothing as a classic script: browsers load no module from a disk.
+    """The bundle as a classic script, because browsers do not load modules from a disk. The entry must not export anything.
 
     >>> print(classic("mount();"))
     (() => {
@@ -72,7 +72,7 @@ def style() -> str:
 
 
 def read_css(path: Path) -> str:
-    """A style sheet without the spaces and line ends that mean nothing in ours."""
+    """The style sheet without unnecessary spaces and line ends."""
     text = "".join(map(str.strip, path.read_text(encoding="utf-8").splitlines()))
     for sign in ("{", "}", ";", ":", ","):
         text = text.replace(f"{sign} ", sign)
@@ -81,7 +81,7 @@ def read_css(path: Path) -> str:
 
 @cache
 def plotly_js() -> bytes:
-    """plotly.js, minified, as the plotly package carries it."""
+    """The minified plotly.js of the installed plotly package."""
     return (files("plotly") / "package_data" / "plotly.min.js").read_bytes()
 
 
@@ -89,8 +89,8 @@ def plotly_version() -> str:
     return version("plotly")
 
 
-def _in_order(path: Path, importers: tuple[Path, ...]) -> list[Path]:
-    """The module and all that it imports, each after what it imports."""
+def _import_order(path: Path, importers: tuple[Path, ...]) -> list[Path]:
+    """The module and everything that it imports, each module after the modules that it imports."""
     if path in importers:
         circle = " -> ".join(each.name for each in (*importers[importers.index(path) :], path))
         raise BundleError(f"the imports form a circle: {circle}.")
@@ -99,7 +99,7 @@ def _in_order(path: Path, importers: tuple[Path, ...]) -> list[Path]:
     found: list[Path] = []
     for _names, source in _imports(path.read_text(encoding="utf-8")):
         if source.startswith("."):
-            found += _in_order((path.parent / source).resolve(), (*importers, path))
+            found += _import_order((path.parent / source).resolve(), (*importers, path))
     return list(dict.fromkeys((*found, path)))
 
 
@@ -130,8 +130,8 @@ def _check(modules: dict[Path, str]) -> None:
                     raise BundleError(f"{path.name} imports {name} from {origin}, which does not export it.")
 
 
-def _stripped(script: str) -> str:
-    """Without comments, indentation and empty lines. No text in our modules has two lines."""
+def _strip(script: str) -> str:
+    """The script without comments, indentation and empty lines. No string in our modules spans two lines."""
     return "\n".join(filter(None, map(str.strip, COMMENT.sub("", script).splitlines())))
 
 
@@ -159,6 +159,6 @@ def _catalogue(script: str, language: str) -> str:
 
 
 def _plural_samples(forms: int, formula: str) -> list[int]:
-    """For each plural form a number that takes it."""
+    """One number for each plural form."""
     plural = gettext.c2py(formula)
     return [next((n for n in range(1001) if plural(n) == form), 0) for form in range(forms)]

@@ -29,7 +29,7 @@ class Lines:
     def figure(self, theme_name: str = "light") -> go.Figure:
         """A Plotly figure in the colors of a theme. Raises NormvizError for an unknown theme."""
         colors = theme(theme_name)
-        figure = go.Figure({"data": [_in_theme(trace, colors) for trace in self.data], "layout": dict(self.layout)})
+        figure = go.Figure({"data": [_recolor(trace, colors) for trace in self.data], "layout": dict(self.layout)})
         lines = dict.fromkeys(("gridcolor", "zerolinecolor", "linecolor"), colors.border)
         figure.update_xaxes(lines, color=colors.muted, automargin=True)
         figure.update_yaxes(lines, color=colors.muted, automargin=True)
@@ -42,7 +42,7 @@ class Lines:
         )
 
 
-def _in_theme(trace: Trace, colors: Theme) -> Trace:
+def _recolor(trace: Trace, colors: Theme) -> Trace:
     color = {"color": by_meaning(trace["meta"]["color"], colors)}
     return trace | {part: trace[part] | color for part in ("line", "marker") if part in trace}
 

@@ -23,7 +23,7 @@ class Theme:
     accent      the selected element, and nothing else
     veil        over the elements that do not share with the selected one
     ink         text on cells: dark or light, whichever has more contrast
-    few         up to eight statistics groups; dark text can be read on each (after Paul Tol's "light" scheme)
+    few         up to eight statistics groups; dark text is readable on each (based on Paul Tol's "light" scheme)
     many        the ends of a ramp for more statistics groups
     parameters  the ends of a ramp for parameter groups
     values      a ramp from negative values through zero to positive ones
@@ -94,7 +94,7 @@ def theme(name: str) -> Theme:
 
 
 def by_meaning(name: str, colors: Theme) -> str:
-    """The color that a name such as "accent", "muted" or "few.0" stands for.
+    """The color with a name such as "accent", "muted" or "few.0".
 
     >>> by_meaning("accent", theme("light"))
     '#c8410b'
@@ -105,7 +105,7 @@ def by_meaning(name: str, colors: Theme) -> str:
 
 
 def stops(colors: Theme, scale: str, groups: int = 0) -> Stops:
-    """A Plotly color scale: "groups" (of a number of groups), "parameters", "values" or "none"."""
+    """The Plotly color scale "groups" (for a number of groups), "parameters", "values" or "none"."""
     if scale == "none":
         return [(0.0, colors.none), (1.0, colors.none)]
     if scale == "groups" and groups <= len(colors.few):

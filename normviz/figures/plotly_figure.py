@@ -24,7 +24,7 @@ from normviz.scene.grid import Grid, grid
 
 PER_ROW = 3
 LARGEST_CELL, LARGEST_PANEL, NARROWEST = (66, 44), (400, 300), 320  # pixels
-BETWEEN, ABOVE, TITLE = 80, 96, 50  # pixels: between columns; above a panel's cells, for its heading; above all
+BETWEEN, ABOVE, TITLE = 80, 96, 50  # pixels: between columns; for a panel's heading; for the figure's title
 LETTER, SMALLEST_FONT = 6.5, 8  # pixels
 
 Data = Mapping[str, Any]  # a view's payload, or that of one of its panels
@@ -32,7 +32,7 @@ Data = Mapping[str, Any]  # a view's payload, or that of one of its panels
 
 @dataclass(frozen=True)
 class Cells:
-    """The cells of every panel, which all show the same tensor: its grid, the lines and columns drawn, and their size in pixels."""
+    """The cells of each panel: the grid of the tensor, the numbers of drawn rows and columns, and their size in pixels."""
 
     drawing: Grid
     lines: int
@@ -56,7 +56,7 @@ def panels_figure(data: Data, theme_name: str = "light") -> go.Figure:
 
     data  the view's payload (``normviz.figures.payload``)
 
-    Raises NormvizError for an unknown theme, and where every panel is hidden.
+    Raises NormvizError for an unknown theme, and if every panel is hidden.
     """
     colors = theme(theme_name)
     drawing = grid(tuple(data["grid"]["shape"]), tuple(data["axes"]), tuple(data["grid"]["start"]))
@@ -86,7 +86,7 @@ def _title(data: Data) -> str:
 
 
 def _rows(data: Data) -> list[list[Data]]:
-    """The panels that are not hidden, at most PER_ROW in a row; ids and values, or statistics and parameters, in rows of their own."""
+    """The visible panels, at most PER_ROW in a row. Panels of different kinds (ids and values, statistics and parameters) are in different rows."""
     hidden = set(data.get("hidden", ()))
 
     def kind(panel: Data) -> str:
@@ -130,7 +130,7 @@ def _frame(figure: go.Figure, at: tuple[int, ...], drawing: Grid, colors: Theme)
 
 
 def cell_values(panel: Data, data: Data, drawing: Grid) -> NDArray[np.float32]:
-    """What the panel's cells hold: the values that the payload has packed, or the ids that its tables add up to."""
+    """The values of the panel's cells: unpacked from the payload, or ids, which are sums of table entries."""
     if panel["z"] is not None:
         return np.frombuffer(b64decode(panel["z"]["data"]), "<f4").reshape(panel["z"]["shape"])
     if not panel["links"]:
@@ -194,7 +194,7 @@ def _label_axes(figure: go.Figure, cells: Cells, colors: Theme) -> None:
 
 
 def _labels(drawing: Grid) -> tuple[list[str], list[str]]:
-    """The names of the columns and of the rows: single ones, or those of the facets, as far as they have one index."""
+    """The labels of the columns and of the rows, or, if there are facets, of the columns and of the rows of facets."""
 
     def names(axis: int) -> list[str]:
         return [f"{drawing.axes[axis]} = {drawing.start[axis] + i}" for i in range(drawing.extent[axis])]
@@ -212,7 +212,7 @@ def _labels(drawing: Grid) -> tuple[list[str], list[str]]:
 
 
 def _ticks(names: list[str], lines: int, faceted: bool, pixels: float, needed: float) -> dict[str, Any]:
-    """Tick labels in the middle of their cells, as many as there is room for; ``pixels`` of a cell, ``needed`` for a label."""
+    """Tick labels in the middle of their cells, as many as fit. ``pixels``: the size of a cell; ``needed``: the size of a label."""
     step = (lines + faceted) / max(1, len(names))
     middles = [i * step + (step - 1 - faceted) / 2 for i in range(len(names))]
     every = ceil(needed / (step * pixels))

@@ -1,1 +1,1 @@
-"""The pages as values: sentences, tables and figures that every medium draws."""
+"""The pages as data: sentences, tables and figures, which the app, files and notebooks display."""

@@ -1,4 +1,4 @@
-"""The controls of each page, row by row, as data for whatever draws them."""
+"""The controls of each page, row by row, as data, without a user interface."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Row:
     key    identifies the row in the page's styles
     gap    the space between the controls
     more   columns of controls behind the button More
-    reset  does the row end with "Back to the start"?
+    reset  whether the row ends with the button "Back to the start"
     """
 
     key: str
@@ -72,7 +72,7 @@ def _layers(view: View) -> list[Input]:
 
 
 def _with_layers(view: View, texts: Sequence[str]) -> View:
-    """With no layer chosen, the default ones come back, whatever the tensor becomes."""
+    """If no layer is chosen, the default layers are used, also after the tensor has changed."""
     layers, problem = fit_layers(texts, view.scene) if texts else ((), None)
     return view.with_settings(problem=problem, layers=layers)
 

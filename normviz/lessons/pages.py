@@ -32,7 +32,7 @@ class Page:
     settings         its settings beside the scene
     parts            the parts of a view
     problem          the first error in the link, if any
-    whole_in_answer  does the answer to a question show all parts of its view, or only the linked figure?
+    whole_in_answer  whether the answer to a question shows all parts of the view, or only the linked figure
     """
 
     label: str
@@ -60,7 +60,7 @@ class Page:
 
 
 def up_to_the_figure(parts: Iterable[Part]) -> list[Part]:
-    """The parts up to the first linked view, or all if there is none. The parts after it are not made."""
+    """The parts up to the first linked view, or all if there is none. The parts after it are not computed."""
     found = []
     for part in parts:
         found.append(part)

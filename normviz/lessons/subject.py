@@ -1,4 +1,4 @@
-"""What the pages are about: a layer on a tensor, and how the tensor is drawn."""
+"""The subject of a page: a layer on a tensor, and how the tensor is drawn."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Subject:
     e           the layer on x
     drawing     the position of each element in the heatmaps
     at          the selected element, or None
-    seed        of other random numbers, such as the gradient of the output
-    editable    can the reader edit single values of x?
-    computable  is x small enough to compute with?
+    seed        of random numbers other than x, such as the gradient of the output
+    editable    whether the reader can edit values of x
+    computable  whether x is small enough to compute with
     """
 
     e: Explanation

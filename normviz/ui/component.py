@@ -39,7 +39,7 @@ def chart(lines: Lines, alt: str, key: str) -> None:
 
 
 def tabs(html: str, key: str) -> None:
-    """Mount the HTML of tabs: one message to the browser for all of them."""
+    """Mount the HTML of all tabs, with a single message to the browser."""
     _mount(key=key, data=as_component_data({"kind": "tabs", "html": html}))
 
 

@@ -43,7 +43,7 @@ def _figure(name: str, notes: bool, names: set[str], first: list[Part]) -> None:
     """The texts above the figure, the figure, and Share. When an element is selected, only this runs.
 
     names  the names that ``hide=`` accepts for the parts of the page
-    first  the parts, made by the run of the page. A run of the fragment alone makes them again: they would be kept in memory.
+    first  the parts that the run of the page has made. The list is emptied, to save memory; a run of the fragment alone makes them again.
     """
     described = PAGES[name]
     view = latest(described.settings)
@@ -67,5 +67,5 @@ def _parts(parts: Iterable[Part], view: View) -> list[Part]:
 
 
 def _is_complete(view: View) -> bool:
-    """Is nothing hidden and the page not embedded? Then what is below the figure does not depend on the selected element."""
+    """Whether nothing is hidden and the page is not embedded. Then the parts below the figure do not depend on the selected element."""
     return not st.context.is_embedded and view.display == Display()

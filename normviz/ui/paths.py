@@ -1,4 +1,4 @@
-"""Where the files of the app are."""
+"""Paths of the app's files."""
 
 from pathlib import Path
 

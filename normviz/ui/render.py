@@ -30,7 +30,7 @@ from normviz.ui.text import literal
 
 
 def show(parts: Iterable[Part], live: bool = True) -> None:
-    """Show the parts. A figure that is not live answers the pointer but sends nothing to the server.
+    """Show the parts. A figure that is not live responds to the pointer but sends nothing to the server.
 
     A part for which Streamlit has no element is shown by its HTML.
     """
@@ -40,7 +40,7 @@ def show(parts: Iterable[Part], live: bool = True) -> None:
 
 
 def _joined(paragraphs: Iterable[Part]) -> Text:
-    """One text, because each element costs a message from the server."""
+    """One text, because the server sends a message for each element."""
     return Text("\n\n".join(part.text for part in paragraphs if isinstance(part, Text)))
 
 

@@ -1,7 +1,7 @@
 """The view of a session: read from the URL, changed by callbacks, written back to the URL.
 
-If a callback ran, the session's view holds; otherwise the URL does. So two quick changes over a slow line both arrive, and Back and
-edited addresses work. The scene goes along from page to page; each page has its own settings beside it.
+If a callback has run, the session's view takes precedence; otherwise the URL does. Thus two quick changes over a slow connection both
+take effect, and Back and edited addresses work. All pages share one scene; each page has settings of its own.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ CONTROL, FIGURE = "control", "figure"  # what changed the view: a control redraw
 SENT, MOST_SENT = "normviz.controls", 200  # the last value sent to each widget
 LABELS = "normviz.labels"  # the last labels sent to a widget whose labels depend on the view
 ADDRESS, ADDRESS_VIEW = "normviz.address", "normviz.address_view"  # the query last read or written, and its view
-OFFERED = "normviz.offered"  # the names of this run's controls
+CONTROL_NAMES = "normviz.control_names"  # the names of this run's controls
 
 
 def current(settings: Sequence[Setting] = ()) -> View:
     """The view of this run; writes the URL if a callback changed the view."""
-    st.session_state[OFFERED] = []
+    st.session_state[CONTROL_NAMES] = []
     if st.session_state.get(CHANGED):
-        return _settled(settings)
+        return _write_changes(settings)
     st.session_state[ADDRESS] = st.query_params.to_dict()
     view = st.session_state[VIEW] = st.session_state[ADDRESS_VIEW] = read_view(st.session_state[ADDRESS], settings)
     log_refusal(view.problem)
@@ -39,31 +39,31 @@ def current(settings: Sequence[Setting] = ()) -> View:
 
 
 def latest(settings: Sequence[Setting] = ()) -> View:
-    """The view of a fragment: after ``current`` the same; in a run of its own, what its callback made. It never reads the URL.
+    """The view of a fragment: in a run of the page the view of ``current``, in a run of the fragment alone the view that its callback made.
 
-    The browser may send the change of a control together with a click on the figure, as the figure's alone: then the whole page reruns.
+    It never reads the URL. If a control has changed too, which can happen when the browser sends both changes together, the page reruns.
     """
     if st.session_state.get(CHANGED) == CONTROL:
         st.rerun()
-    return _settled(settings) if st.session_state.get(CHANGED) else current_view()
+    return _write_changes(settings) if st.session_state.get(CHANGED) else current_view()
 
 
 def current_view() -> View:
-    """The session's view; a change stays to be written by the page."""
+    """The session's view. A change is not written to the URL here; the page does that."""
     view: View = st.session_state[VIEW]
     return view
 
 
-def _settled(settings: Sequence[Setting]) -> View:
-    """The view that a callback made, with the settings of this page."""
+def _write_changes(settings: Sequence[Setting]) -> View:
+    """The view that a callback made, with the settings of this page; writes it to the URL."""
     view = current_view()
     view = replace(view, settings={one.name: view.settings.get(one.name, one.default) for one in settings})
-    # Not the browser's own address: what was written last may still be on its way there.
+    # Compare with the last address written: the browser's own address may be older.
     if view != st.session_state.get(ADDRESS_VIEW):
         _write(view.query(settings))
         st.session_state[ADDRESS_VIEW] = replace(view, problem=None)
     st.session_state[VIEW] = view
-    del st.session_state[CHANGED]  # not before it is written: another change may end the run there
+    del st.session_state[CHANGED]  # after the write, because another change may end the run there
     log_refusal(view.problem)
     return view
 
@@ -76,7 +76,7 @@ def _write(query: dict[str, str]) -> None:
 
 
 def enter(page: str) -> None:
-    """Set the page that runs. The scene comes along to a page that is entered without a query of its own."""
+    """Set the page that runs. A page that is entered without a query keeps the scene of the previous page."""
     before = st.session_state.get(PAGE)
     st.session_state[PAGE] = page
     if before not in (None, page) and not st.query_params.to_dict() and VIEW in st.session_state:
@@ -111,7 +111,7 @@ def change(to: Callable[..., Reading], *arguments: Any, by: str = CONTROL, **nam
 
 
 def change_settings(problem: str | None = None, by: str = CONTROL, **values: Any) -> None:
-    """Call in a callback: these settings of the page take these values; ``problem`` is a message about those that cannot."""
+    """Call in a callback: set settings of the page; ``problem`` is the message about an invalid value, if any."""
     change_view(lambda view: view.with_settings(problem, **values), by=by)
 
 
@@ -121,21 +121,21 @@ def reset() -> None:
 
 
 def is_visible(name: str) -> bool:
-    """Call before a control is made: does the link leave it visible?"""
-    if name not in st.session_state[OFFERED]:
-        st.session_state[OFFERED] += [name]
+    """Whether the link leaves a control visible. Call before the control is created."""
+    if name not in st.session_state[CONTROL_NAMES]:
+        st.session_state[CONTROL_NAMES] += [name]
     return not current_view().display.hides(name)
 
 
-def offered() -> tuple[str, ...]:
-    """The names of this run's controls, hidden ones too."""
-    return tuple(st.session_state[OFFERED])
+def control_names() -> tuple[str, ...]:
+    """The names of this run's controls, including hidden ones."""
+    return tuple(st.session_state[CONTROL_NAMES])
 
 
 def sync_widget(key: str, value: Any) -> str:
     """Set the widget's value before it is created; returns the key.
 
-    A widget that has the value is not set again: that would undo an edit that is on its way.
+    A widget that already has the value is not set again: that would undo an edit that has not reached the server yet.
     """
     if key not in st.session_state or st.session_state[key] != value:
         st.session_state[key] = value

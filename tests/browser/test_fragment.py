@@ -38,12 +38,11 @@ def host(browser: Browser) -> Iterator[Host]:
 
 
 @pytest.fixture
-def two() -> Iterator[list[str]]:
+def two(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The first two outputs of a notebook."""
-    notebook.forget()
+    monkeypatch.setattr(notebook, "_first", None)
     outputs = (nv.explore("LayerNorm(4)", (2, 4)), nv.compare(["LayerNorm(4)", "RMSNorm(4)"], (2, 4)))
-    yield [output.with_(plotlyjs="once")._repr_mimebundle_()["text/html"] for output in outputs]
-    notebook.forget()
+    return [output.with_(plotlyjs="once")._repr_mimebundle_()["text/html"] for output in outputs]
 
 
 def test_the_second_output_uses_the_first_ones_plotly_js(host, two):

@@ -6,7 +6,7 @@ import stat
 
 import pytest
 
-from normviz.export.files import checked, whole_file, write
+from normviz.export.files import check_writable, whole_file, write
 from normviz.layers.errors import NormvizError
 
 
@@ -91,5 +91,5 @@ def test_a_path_that_cannot_be_written_raises_an_error(tmp_path, name):
 def test_a_folder_without_permission(tmp_path):
     tmp_path.chmod(0o500)
     with pytest.raises(NormvizError, match="Permission denied"):
-        checked(tmp_path / "page.html")
+        check_writable(tmp_path / "page.html")
     tmp_path.chmod(0o700)

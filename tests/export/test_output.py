@@ -18,9 +18,7 @@ def reset_outputs(monkeypatch):
     """Make the next output the first one of the process."""
     monkeypatch.delenv("NORMVIZ_PLOTLYJS", raising=False)
     monkeypatch.delenv("NORMVIZ_URL", raising=False)
-    notebook.forget()
-    yield
-    notebook.forget()
+    monkeypatch.setattr(notebook, "_first", None)
 
 
 def html_of(output=None):

@@ -51,10 +51,10 @@ def test_the_column_of_one_of_two_elements(layer, terms, formula):
 
 
 SENTENCES = [
-    ("LayerNorm(2)", [[1.0, 5.0], [2.0, 3.0]], (0, 1), "Move x[0, 1] and **2** of **4** outputs move, all in its statistics group of **2**. The **2** derivatives outside are exactly 0. In the group **2** of **2** vanish too."),
+    ("LayerNorm(2)", [[1.0, 5.0], [2.0, 3.0]], (0, 1), "Move x[0, 1] and **2** of **4** outputs move, all in its statistics group of **2**. The **2** derivatives outside are exactly 0. Inside the group, **2** of **2** vanish too."),
     ("LayerNorm(2, eps=12)", [[1.0, 5.0], [2.0, 3.0]], (0, 1), "Move x[0, 1] and **2** of **4** outputs move, all in its statistics group of **2**. The **2** derivatives outside are exactly 0."),
     ("BatchNorm1d(2, eps=12)", [[1.0, 5.0], [2.0, 3.0]], (1, 0), "Move x[1, 0] and **2** of **4** outputs move, all in its statistics group of **2**. The **2** derivatives outside are exactly 0."),
-    ("RMSNorm(3, eps=1)", [[0.0, 2.0, 1.0]], (0, 0), "Move x[0, 0] and **1** of **3** outputs move, all in its statistics group of **3**. The **0** derivatives outside are exactly 0. In the group **2** of **3** vanish too."),
+    ("RMSNorm(3, eps=1)", [[0.0, 2.0, 1.0]], (0, 0), "Move x[0, 0] and **1** of **3** outputs move, all in its statistics group of **3**. The **0** derivatives outside are exactly 0. Inside the group, **2** of **3** vanish too."),
 ]  # fmt: skip
 
 
@@ -196,7 +196,7 @@ def test_the_input_is_x_or_one_at_which_derivatives_vanish():
         assert torch.equal(e.layer_values().gamma, on.explanation.layer_values().gamma)
         assert "vanish too." in derivatives.column_sentence(e, (0, 3), derivatives.column(e, (0, 3))[0])
     sentence = derivatives.column_sentence(outlier, (0, 3), derivatives.column(outlier, (0, 3))[0])
-    assert "In the group **4** of **4** vanish too." in sentence
+    assert "Inside the group, **4** of **4** vanish too." in sentence
 
 
 REFUSED = [

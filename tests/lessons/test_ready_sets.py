@@ -11,7 +11,7 @@ from normviz.analysis.explanation import describe
 from normviz.analysis.invariance import depends_on_batch
 from normviz.layers.errors import NormvizError
 from normviz.lessons.compare import ready_sets
-from normviz.lessons.compare.ready_sets import LOOPS, READY_SETS, flattened_twin, ready_set
+from normviz.lessons.compare.ready_sets import LOOPS, READY_SETS, loops_difference
 
 EVERY = list(READY_SETS.values())
 
@@ -27,7 +27,7 @@ HOW_MANY = [
 
 @pytest.mark.parametrize(("key", "statistics", "elements", "parameters"), HOW_MANY)
 def test_the_counts_of_every_set(key, statistics, elements, parameters):
-    counts = [e.counts for e in ready_set(key).comparison.explanations]
+    counts = [e.counts for e in READY_SETS[key].comparison.explanations]
     assert [c.statistics for c in counts] == statistics
     assert [c.elements_per_statistic for c in counts] == elements
     assert [c.parameters for c in counts] == parameters
@@ -70,18 +70,11 @@ def test_a_note_follows_the_layers(ready):
     assert len(numbers) == len(re.findall(r"\*\*\{", ready.note))
 
 
-def test_an_unknown_set():
-    with pytest.raises(
-        NormvizError, match=r"set='five' is unknown; choose four, layer-norms, sequences, dim-0 or loops\."
-    ):
-        ready_set("five")
-
-
 # What the notes say, each derived once more, from torch or from the ids.
 
 
 def explanations(key):
-    return ready_set(key).comparison.explanations
+    return READY_SETS[key].comparison.explanations
 
 
 def ranges_over(e):
@@ -112,7 +105,7 @@ def test_group_norm_of_one_group_has_the_means_of_layer_norm_and_other_gammas():
 
 def test_the_layer_norm_of_convnext_averages_over_channels():
     x = torch.randn(3, 4, 5, 2)
-    e = describe(ready_set("layer-norms").layers[2], x)
+    e = describe(READY_SETS["layer-norms"].layers[2], x)
     assert torch.equal(e.trace.mean.squeeze(1), x.mean(1))
 
 
@@ -121,7 +114,7 @@ def test_the_layer_norm_of_convnext_averages_over_channels():
     [("sequences", 0, (0, 2, 1)), ("dim-0", 1, (0, 3, 1, 2)), ("loops", 1, (0, 2, 1))],
 )
 def test_the_pattern_is_torchs_batch_norm_on_x_permuted(key, layer, to_channels_second):
-    ready = ready_set(key)
+    ready = READY_SETS[key]
     x = torch.randn(ready.shape, dtype=torch.float64)
     back = [to_channels_second.index(axis) for axis in range(x.ndim)]
     module = {3: nn.BatchNorm1d, 4: nn.BatchNorm2d}[x.ndim](ready.shape[-1], dtype=torch.float64)
@@ -130,7 +123,7 @@ def test_the_pattern_is_torchs_batch_norm_on_x_permuted(key, layer, to_channels_
 
 
 def test_batch_norm_1d_uses_the_positions_as_channels():
-    ready = ready_set("sequences")
+    ready = READY_SETS["sequences"]
     _, length, channels = ready.shape
     with pytest.raises(NormvizError, match="axis 1 of x, its channel axis, has size"):
         describe(f"BatchNorm1d({channels})", ready.shape)
@@ -138,7 +131,7 @@ def test_batch_norm_1d_uses_the_positions_as_channels():
 
 
 def test_a_pattern_has_no_mode():
-    assert [row["train_equals_eval"] for row in ready_set("sequences").comparison.rows()] == ["no mode", True]
+    assert [row["train_equals_eval"] for row in READY_SETS["sequences"].comparison.rows()] == ["no mode", True]
 
 
 def test_sequences_average_over_what_the_note_says():
@@ -153,7 +146,7 @@ def test_dim_0_is_the_norm_of_the_blog_post():
     x = torch.randn(3, 5, 2, 4, dtype=torch.float64)
     u = x.mean(0, keepdim=True)
     s = (x - u).pow(2).mean(0, keepdim=True)
-    e = describe(ready_set("dim-0").layers[0], x)
+    e = describe(READY_SETS["dim-0"].layers[0], x)
     assert torch.allclose(e.trace.output, (x - u) / torch.sqrt(s + 1e-12), atol=1e-12)
     assert u.numel() == e.counts.statistics
 
@@ -170,7 +163,7 @@ def blog_loops(x):
 
 
 def test_the_loops_are_the_pattern_and_batch_norm_on_flattened_input():
-    x = torch.randn(ready_set("loops").shape, dtype=torch.float64)
+    x = torch.randn(READY_SETS["loops"].shape, dtype=torch.float64)
     _, length, channels = x.shape
     output = blog_loops(x)
     assert torch.allclose(describe(LOOPS, x).trace.output, output, atol=1e-12)
@@ -184,18 +177,18 @@ def test_the_loops_have_a_mean_for_every_position_and_channel():
     loops, per_channel = explanations("loops")
     _, length, channels = loops.shape
     assert (loops.counts.statistics, per_channel.counts.statistics) == (length * channels, channels)
-    assert f"`BatchNorm1d({length * channels})`" in ready_set("loops").text
+    assert f"`BatchNorm1d({length * channels})`" in READY_SETS["loops"].text
 
 
 @pytest.mark.parametrize("shape", [(2, 3, 4), (4, 3, 5), (2, 1, 1), (16, 16, 1024)])
 @pytest.mark.parametrize("seed", [0, 7])
-def test_the_flattened_twin_gives_the_same_numbers(shape, seed):
-    assert flattened_twin(shape, seed) < 1e-10
+def test_batch_norm_on_the_flattened_x_gives_the_numbers_of_the_loops(shape, seed):
+    assert loops_difference(shape, seed) < 1e-10
 
 
 def test_a_twin_with_other_groups_differs(monkeypatch):
     monkeypatch.setattr(ready_sets, "LOOPS", "Norm('n l c -> c', 'l c')")
-    assert flattened_twin((4, 3, 5)) > 0.1
+    assert loops_difference((4, 3, 5)) > 0.1
 
 
 NO_TWIN = [
@@ -208,11 +201,11 @@ NO_TWIN = [
 @pytest.mark.parametrize(("shape", "words"), NO_TWIN)
 def test_shapes_without_a_twin_are_refused(shape, words):
     with pytest.raises(NormvizError, match=words):
-        flattened_twin(shape)
+        loops_difference(shape)
 
 
 def test_the_loops_are_compared_with_their_twin_on_the_flattened_tensor() -> None:
-    twins = {key: ready.twin for key, ready in READY_SETS.items()}
+    twins = {key: ready.loops_text for key, ready in READY_SETS.items()}
     assert [key for key, twin in twins.items() if twin] == ["loops"]
     assert "`BatchNorm1d(15)` on x flattened to (4, 15): largest difference **" in twins["loops"]
     assert float(twins["loops"].split("**")[1].replace("\u2212", "-")) < 1e-12

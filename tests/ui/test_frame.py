@@ -6,7 +6,7 @@ import json
 import pytest
 
 from normviz.scene.visibility import CONTROLS
-from normviz.ui.state import OFFERED
+from normviz.ui.state import CONTROL_NAMES
 from tests.ui.driver import figure_data, open_explore, open_more, query, send_event, set_control, warning_texts
 from tests.ui.pages import go_to_page, open_page
 
@@ -78,7 +78,7 @@ def test_hide_controls_hides_every_control_of_every_page(name, link):
     whole, bare = open_page(name, link), open_page(name, f"{link}&hide=controls")
     assert keys(whole)
     assert {key for key in keys(bare) if not key.startswith("ask_")} == set()
-    assert set(whole.session_state[OFFERED]) <= set(CONTROLS)
+    assert set(whole.session_state[CONTROL_NAMES]) <= set(CONTROLS)
     assert not bare.warning
     assert not bare.exception
 
@@ -86,7 +86,7 @@ def test_hide_controls_hides_every_control_of_every_page(name, link):
 @pytest.mark.parametrize(("name", "link"), EVERYWHERE)
 def test_every_control_has_a_name_that_hides_it(name, link):
     whole = open_page(name, link)
-    hidden = open_page(name, f"{link}&hide={','.join(whole.session_state[OFFERED])}")
+    hidden = open_page(name, f"{link}&hide={','.join(whole.session_state[CONTROL_NAMES])}")
     assert {key for key in keys(hidden) if not key.startswith("ask_")} == set()
 
 
@@ -172,7 +172,7 @@ class TestDataOfShare:
         app = open_page(name, link)
         groups = components(app)["share"]["groups"]
         assert [group["title"] for group in groups] == ["Controls", "Page", "Figure"]
-        assert {one["name"] for one in groups[0]["names"]} == set(app.session_state[OFFERED])
+        assert {one["name"] for one in groups[0]["names"]} == set(app.session_state[CONTROL_NAMES])
         assert all(one["label"] for group in groups for one in group["names"])
         assert name == "questions" or any(one["figure"] for group in groups for one in group["names"])
 

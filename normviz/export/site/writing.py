@@ -11,14 +11,14 @@ from tempfile import mkdtemp
 
 from normviz.__version__ import __version__
 from normviz.export.document import FOLLOW, check_theme
-from normviz.export.files import named, path_errors, whole_file
+from normviz.export.files import path_errors, short_path, whole_file
 from normviz.export.site.pages import INDEX, Entry, entries, entry_page, index_page
 from normviz.export.site.shared import shared_files
 from normviz.layers.errors import NormvizError
 from normviz.layers.messages import _
 
 LIST = "site.json"  # the files of the site, so that the next one knows what it may replace
-EPOCH = (1980, 1, 1, 0, 0, 0)  # of every file in a zip, so that the same site gives the same zip
+EPOCH = (1980, 1, 1, 0, 0, 0)  # the date of every file in a zip, so that the same site gives the same zip
 Progress = Callable[[Sequence[Entry]], Iterable[Entry]]
 
 
@@ -97,12 +97,15 @@ def _check_directory(place: Path, force: bool) -> list[str]:
     """The files of an earlier site there. Raises NormvizError if no site may be written."""
     if not place.parent.is_dir():
         raise NormvizError(
-            _("there is no directory {folder}; create it first, or write to another place.", folder=named(place.parent))
+            _(
+                "there is no directory {folder}; create it first, or write to another place.",
+                folder=short_path(place.parent),
+            )
         )
     if not place.exists():
         return []
     if not place.is_dir():
-        raise NormvizError(_("{path} is a file; name a directory.", path=named(place)))
+        raise NormvizError(_("{path} is a file; name a directory.", path=short_path(place)))
     before = _earlier_files(place)
     there = (path for path in place.rglob("*") if not path.is_dir() or path.is_symlink())
     other = next((path for path in there if path.relative_to(place).as_posix() not in before), None)
@@ -110,8 +113,8 @@ def _check_directory(place: Path, force: bool) -> list[str]:
         raise NormvizError(
             _(
                 "{folder} has other files, such as {file}; name a new directory, or use --force to add the site to them.",
-                folder=named(place),
-                file=named(other.name),
+                folder=short_path(place),
+                file=short_path(other.name),
             )
         )
     return before

@@ -27,15 +27,15 @@ def compare_payload(
         links = params if parameters["links"] else ""
         panels += [
             statistics | {"key": stats, "links": stats, "title": e.title, "row": "stats"},
-            parameters | {"key": params, "links": links, "title": _learned(e), "row": "params"},
+            parameters | {"key": params, "links": links, "title": _parameters_title(e), "row": "params"},
             {"key": cube, "links": stats, "title": e.title, "row": "cube", "scale": "cube", "box": bricks},
         ]
     layers = [{"name": e.title} for e in explanations]
     return linked_data("compare", drawing, panels, at) | {"sharings": sharings, "layers": layers}
 
 
-def _learned(e: Explanation) -> str:
-    """The layer and what it learns. The layer is named because on a narrow page the panels are below each other."""
+def _parameters_title(e: Explanation) -> str:
+    """The layer and its parameters. The title names the layer because a narrow page shows the panels below each other."""
     if e.norm.params is None:
         return _("{layer}: no gamma, no beta", layer=e.title)
     return _("{layer}: gamma and beta", layer=e.title) if e.norm.bias else _("{layer}: gamma", layer=e.title)

@@ -12,10 +12,10 @@ MOST_DRAWN = (6, 10, 16)  # bricks along n, c and s
 def box(axes: Sequence[str], extent: Sequence[int]) -> dict[str, Any]:
     """Which axes of the drawn window are examples (n), channels (c) and positions (s), and how many bricks each has.
 
-    example, channel  the number of an axis; None where x has no such axis
+    example, channel  the number of the axis; None if x has no such axis
     rest              the axes of the positions; the last one varies fastest
-    whole, drawn      n, c and s: of the window, and how many of them are drawn
-    names             of n, c and s
+    whole, drawn      the number of bricks along n, c and s: in the window, and drawn
+    names             the labels of n, c and s
 
     >>> found = box(("n", "c", "h", "w"), (2, 3, 4, 4))
     >>> found["example"], found["channel"], found["rest"], found["whole"], found["names"]

@@ -1,4 +1,4 @@
-"""The data that all linked views have: the drawn window, tables of ids, values, and the selected element."""
+"""The data of every linked view: the drawn window, tables of ids, values, and the selected element."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def statistics_data(e: Explanation, drawing: Grid) -> dict[str, Any]:
 
 
 def parameters_data(e: Explanation, drawing: Grid) -> dict[str, Any] | None:
-    """Which elements share a gamma and a beta; None for a layer without."""
+    """Which elements share a gamma and a beta; None for a layer without parameters."""
     tables = param_tables(e.norm, e.shape, drawing.window)
     if tables is None:
         return None
@@ -71,7 +71,7 @@ def parameters_data(e: Explanation, drawing: Grid) -> dict[str, Any] | None:
 
 
 def _indices(e: Explanation, names: tuple[str, ...]) -> list[dict[str, Any]]:
-    """How an index along a name follows from an index of x: ``x[axis] // divide % modulo``."""
+    """How to compute the index along each name from an index of x: ``x[axis] // divide % modulo``."""
     sizes = e.norm.axis_sizes(e.shape)
     indices = []
     for name in names:

@@ -1,13 +1,13 @@
 """The panels of a view, each the data of one heatmap.
 
-key      names it; ``row``, where given, is the row of panels that it belongs to
+key      identifies the panel; the optional ``row`` is the row of panels that it belongs to
 title, pattern, caption
-scale    of its colors: "groups", "parameters", "values" or "none" (``palette.stops``)
+scale    the color scale: "groups", "parameters", "values" or "none" (``palette.stops``)
 low, high  the values at the ends of the scale
-groups   the number of groups, where the cells are ids
-z        the values of the cells, packed; None where they are ids: the tables of ``links`` add up to them
-links    the sharing whose peers it outlines: "stats", "params" or ""
-strips   mean and variance along the panel, by place: "row", "col" or "facet"
+groups   the number of groups if the cells are ids, else 0
+z        the packed values of the cells; None if the cells are ids, which are sums of entries of the ``links`` tables
+links    the kind of sharing whose peers the panel outlines: "stats", "params" or ""
+strips   means and variances beside the panel, by position: "row", "col" or "facet"
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from normviz.scene.grid import Grid
 if TYPE_CHECKING:
     from torch import Tensor
 
-MOST_FACETS_WITH_MOMENTS = 64  # side by side: for more, no screen has room for their means
+MOST_FACETS_WITH_MOMENTS = 64  # in one row; no screen has room for the means of more
 
 Panel = dict[str, Any]
 Strips = dict[str, dict[str, list[float | None]]]  # None where a number is not finite
@@ -38,8 +38,8 @@ Strips = dict[str, dict[str, list[float | None]]]  # None where a number is not 
 class PanelValues:
     """Values of x's shape that one panel shows.
 
-    links  the sharing whose peers the panel outlines: "stats", "params" or ""
-    most   the size from which on a value has the full color; None: the largest size
+    links  the kind of sharing whose peers the panel outlines: "stats", "params" or ""
+    most   the smallest absolute value that has the full color; None: the largest absolute value
     """
 
     key: str
@@ -79,7 +79,7 @@ def _id_range(groups: int) -> dict[str, Any]:
 
 
 def value_panels(e: Explanation, drawing: Grid) -> list[Panel]:
-    """x, normalized and output, with the mean and variance of every row and column, or of every facet; none for a shape alone."""
+    """x, normalized and output, with the mean and variance of every row and column, or of every facet; no panels if only the shape is known."""
     if e.x is None:
         return []
     trace = e.trace
@@ -125,7 +125,7 @@ def pack(array: NDArray[np.float32]) -> dict[str, Any]:
 
 
 def _strips(array: NDArray[np.float64], drawing: Grid) -> Strips:
-    """Of a single facet: every row's and every column's mean and variance; else every facet's, where there is room."""
+    """Mean and variance of each row and column, or, if there are several facets and enough room, of each facet."""
     inside = tuple(axis for axis in (drawing.row, drawing.col) if axis is not None)
     if drawing.facets:
         has_room = drawing.facet_columns <= MOST_FACETS_WITH_MOMENTS
@@ -137,7 +137,7 @@ def _strips(array: NDArray[np.float64], drawing: Grid) -> Strips:
 def _moments(array: NDArray[np.float64], over: tuple[int, ...], drawing: Grid) -> dict[str, list[float | None]]:
     window = tuple(slice(None) if axis in over else part for axis, part in enumerate(drawing.slices))
     part = array[window]
-    with np.errstate(invalid="ignore"):  # infinity less infinity
+    with np.errstate(invalid="ignore"):  # infinity minus infinity
         moments = {"mean": part.mean(axis=over), "var": part.var(axis=over)}
     return {
         name: [number if np.isfinite(number) else None for number in numbers.ravel().tolist()]

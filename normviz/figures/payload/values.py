@@ -14,7 +14,7 @@ from normviz.scene.grid import Grid
 def values_payload(
     e: Explanation, drawing: Grid, values: Iterable[PanelValues], *, name: str = "x", at: tuple[int, ...] | None = None
 ) -> dict[str, Any]:
-    """A panel for each of ``values``, all of x's shape and linked by the sharing of ``e``; ``name`` is the tensor's."""
+    """A panel for each of ``values``, all of x's shape and linked by the sharing of ``e``; ``name`` is the tensor's name."""
     panels = [value_panel(each, drawing) for each in values]
     named = {"name": name, "layer": e.title if name == "x" else ""}
     return linked_data("values", drawing, panels, at) | layer_data(e, drawing) | named

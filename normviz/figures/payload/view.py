@@ -15,7 +15,7 @@ from normviz.scene.grid import Grid
 def view_payload(
     e: Explanation, drawing: Grid, *, at: tuple[int, ...] | None = None, editable: bool = False
 ) -> dict[str, Any]:
-    """Both sharings and, where ``e`` has values, these; ``editable``: the reader can change single values of x."""
+    """The panels of both kinds of sharing and, if ``e`` has values, of the values. ``editable``: the reader can change values of x."""
     panels = [*sharing_panels(e), *value_panels(e, drawing)]
     values = values_data(e, drawing) if e.x is not None else None
     own = {"values": values, "facts": counts(e), "editable": editable}

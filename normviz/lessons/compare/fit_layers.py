@@ -21,7 +21,7 @@ def fit_layers(texts: Sequence[str], scene: Scene) -> tuple[tuple[str, ...], str
     """The texts of two to six layers that take the scene's tensor, and the first error, if any.
 
     A layer of the catalogue whose sizes no longer fit is refitted without a message. A pattern for other axes, or a text that is not a
-    layer, is left out with a message. Where fewer than two layers remain, the default layers are added.
+    layer, is omitted with a message. If fewer than two layers remain, the default layers are added.
     """
     return _fit_to(tuple(texts[:MOST]), scene.shape, scene.layout, scene.layer)
 
@@ -31,7 +31,7 @@ def default_layers(scene: Scene) -> tuple[str, ...]:
     return _defaults(scene.shape, scene.layout, scene.layer)
 
 
-# Cached by what they depend on: another selected element makes another scene, but not another choice.
+# Cached by shape, layout and layer, not by scene: selecting an element makes a new scene, but the result is the same.
 
 
 @lru_cache(maxsize=256)
@@ -51,14 +51,14 @@ def _fit_to(
 
 @lru_cache(maxsize=256)
 def _defaults(shape: tuple[int, ...], layout: str, layer: Layer | Norm) -> tuple[str, ...]:
-    able = suggestions(shape, layout)
+    suitable = suggestions(shape, layout)
     by_family: dict[str, str] = {}
-    for text in reversed(able):
+    for text in reversed(suitable):
         by_family[Layer.parse(text).kind.family] = text  # type: ignore[union-attr]
     own_family = layer.kind.family if isinstance(layer, Layer) else ""
     others = [by_family[family] for family in DEFAULT_FAMILIES if family in by_family and family != own_family]
     layers = (_fit(layer, shape, layout), *others)[:4]
-    spare = [text for text in able if text not in layers]
+    spare = [text for text in suitable if text not in layers]
     return (*layers, *spare[: max(0, FEWEST - len(layers))])
 
 

@@ -11,7 +11,7 @@ from normviz.analysis.examples import example, parameters
 from normviz.analysis.explanation import describe
 from normviz.analysis.forward import Values, largest_difference, run_module
 from normviz.analysis.number_format import format_difference
-from normviz.layers.errors import NormvizError, echo, listed
+from normviz.layers.errors import NormvizError
 from normviz.layers.messages import N_, _
 
 LOOPS = "Norm('n l c -> l c', 'l c')"  # for i in range(seq_len): for j in range(hidden): Norm(x[:, i, j])
@@ -52,12 +52,12 @@ class ReadySet:
         return compare(self.layers, self.shape, self.layout)
 
     @cached_property
-    def twin_difference(self) -> float:
+    def _loops_difference(self) -> float:
         n, length, channels = self.shape
-        return flattened_twin((n, length, channels))
+        return loops_difference((n, length, channels))
 
     @property
-    def twin(self) -> str:
+    def loops_text(self) -> str:
         """For the loops: their difference from BatchNorm1d on the flattened x; empty for other sets."""
         if LOOPS not in self.layers:
             return ""
@@ -66,7 +66,7 @@ class ReadySet:
             "The loops on x and `BatchNorm1d({flat})` on x flattened to ({n}, {flat}): largest difference **{difference}**.",
             n=n,
             flat=length * channels,
-            difference=format_difference(self.twin_difference),
+            difference=format_difference(self._loops_difference),
         )
 
     @property
@@ -79,21 +79,14 @@ class ReadySet:
         return _(self.note).format(*self.comparison.explanations)
 
 
-def ready_set(key: str) -> ReadySet:
-    """The set of that key. Raises NormvizError if there is none."""
-    if key not in READY_SETS:
-        raise NormvizError(_("set={key} is unknown; choose {keys}.", key=echo(key), keys=listed(READY_SETS)))
-    return READY_SETS[key]
-
-
-def flattened_twin(shape: tuple[int, int, int], seed: int = 0) -> float:
+def loops_difference(shape: tuple[int, int, int], seed: int = 0) -> float:
     """The largest difference between the loops on x, (N, L, C), and torch's ``BatchNorm1d(L*C)`` on ``x.flatten(1)``, (N, L*C).
 
     Both have the same random gamma and beta, (L, C) and flattened to (L*C,), and compute in float64.
 
     Raises NormvizError unless x has three axes, two examples at least, and at most 2^18 elements.
 
-    >>> flattened_twin((2, 3, 4)) < 1e-12
+    >>> loops_difference((2, 3, 4)) < 1e-12
     True
     """
     if len(shape) != 3 or prod(shape) > MOST_VALUES:

@@ -53,7 +53,7 @@ def on_input(e: Explanation, name: str) -> Explanation:
 
 
 def column(e: Explanation, at: Index) -> tuple[ClosedForm, Perturbation]:
-    """The derivatives of all outputs by x[at] in closed form, and their approximation by really moving x[at]."""
+    """The derivatives of all outputs by x[at] in closed form, and their approximation from actually moving x[at]."""
     return closed_column(e, at), perturb(e, at)
 
 
@@ -76,8 +76,8 @@ def column_sentence(e: Explanation, at: Index, form: ClosedForm) -> str:
     if not vanishing:
         return f"{moving} {outside}"
     inside = ngettext(
-        "In the group **{n}** of **{group}** vanishes too.",
-        "In the group **{n}** of **{group}** vanish too.",
+        "Inside the group, **{n}** of **{group}** vanishes too.",
+        "Inside the group, **{n}** of **{group}** vanish too.",
         vanishing,
         group=group,
     )
@@ -107,7 +107,7 @@ def column_texts(e: Explanation, form: ClosedForm, moved: Perturbation) -> Itera
     """The formula, its differences from autograd and from moving x, and when a derivative vanishes."""
     yield _(
         "{formula}, with σ = **{sigma:.4g}** and m = **{m:,}**. Largest difference from autograd: **{autograd}**; "
-        "from really moving x by {step}: **{moving}**.",
+        "from actually moving x by {step}: **{moving}**.",
         formula=_formula(e, form),
         sigma=form.sigma,
         m=form.m,

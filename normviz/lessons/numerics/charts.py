@@ -35,7 +35,7 @@ OUTCOMES: Mapping[str, tuple[str, str]] = {
     zero_variance.RUNNING: ("text", "triangle-up"),
     zero_variance.REFUSED: ("muted", "x"),
 }
-# Positions on logarithmic axes for what has none: 0, NaN, infinity and a refusal.
+# Positions on logarithmic axes for values that such an axis cannot show: 0, NaN, infinity and refusals.
 ZERO_ERROR, NAN_ERROR = 1e-18, 1e11
 ZERO_SIZE, BROKEN_SIZE = 1e-12, 30.0
 ZERO_DIFFERENCE, INFINITE_DIFFERENCE, REFUSED = 1e-11, 10**6.5, 1e9
@@ -102,12 +102,12 @@ def _broken(found: Sequence[Estimate]) -> Trace:
         text=[f"{format_number(one.var)} " for one in found],
         textposition=["middle left"] * (len(found) - 1) + ["top left"],
         textfont={"size": 13},
-        hovertemplate=_("variance") + " %{text}",
+        hovertemplate=_("variance {value}", value="%{text}"),
     )
 
 
 def _no_error(one: Estimate) -> str:
-    """Why there is no error to draw, if so."""
+    """The reason why there is no error to draw; empty if there is an error."""
     if isnan(one.exact):
         return _("x is infinite")
     return "" if one.exact else _("all numbers round to the same value")
@@ -165,8 +165,8 @@ def output_sizes(curves: Mapping[str, Sequence[EpsPlacement]], found: Sequence[E
     for name, (sizes, color, symbol, size) in measured.items():
         places = [max(each, ZERO_SIZE) if isfinite(each) else BROKEN_SIZE for each in sizes]
         marker = {"symbol": symbol, "line": {"width": 2}}
-        said = {"text": [format_number(each, 3) for each in sizes], "hovertemplate": "%{text}"}
-        traces.append(dots(name, [var] * len(places), places, color, size=size, marker=marker, **said))
+        hover = {"text": [format_number(each, 3) for each in sizes], "hovertemplate": "%{text}"}
+        traces.append(dots(name, [var] * len(places), places, color, size=size, marker=marker, **hover))
     return chart(
         traces,
         _over_powers(_("variance"), -24.5, 6.5, 4),
@@ -191,9 +191,9 @@ def differences_from_beta(found: Sequence[Degenerate]) -> Lines:
             (name, one) for name, one in zip(names, found, strict=True) if zero_variance.outcome(one) == key
         ]
         if here:
-            places, marker = [_place(one) for _, one in here], {"symbol": symbol}
-            said = [one.refusal or format_number(one.from_beta or 0.0, 3) for _, one in here]
-            hover = {"text": said, "hovertemplate": "%{text}"}
+            places, marker = [_position(one) for _, one in here], {"symbol": symbol}
+            labels = [one.refusal or format_number(one.from_beta or 0.0, 3) for _, one in here]
+            hover = {"text": labels, "hovertemplate": "%{text}"}
             traces.append(
                 dots(
                     _(zero_variance.LABELS[key]),
@@ -209,7 +209,7 @@ def differences_from_beta(found: Sequence[Degenerate]) -> Lines:
     ticks |= {
         place: name
         for place, name in ((INFINITE_DIFFERENCE, "∞"), (REFUSED, _("refused")))
-        if place in map(_place, found)
+        if place in map(_position, found)
     }
     return chart(
         traces,
@@ -221,7 +221,7 @@ def differences_from_beta(found: Sequence[Degenerate]) -> Lines:
     )
 
 
-def _place(one: Degenerate) -> float:
+def _position(one: Degenerate) -> float:
     if one.from_beta is None:
         return REFUSED
     return max(one.from_beta, ZERO_DIFFERENCE) if isfinite(one.from_beta) else INFINITE_DIFFERENCE

@@ -43,10 +43,10 @@ def at_distance(found: Sequence[Estimate], exponent: int) -> dict[str, Estimate]
 
 def sentence(found: Sequence[Estimate], exponent: int) -> str:
     """The variance by E[x²] − E[x]² at that distance, and how often it fails over all distances."""
-    return f"{_here(at_distance(found, exponent), exponent)} {_failures(found)}"
+    return f"{_sentence_at(at_distance(found, exponent), exponent)} {_failures(found)}"
 
 
-def _here(here: dict[str, Estimate], exponent: int) -> str:
+def _sentence_at(here: dict[str, Estimate], exponent: int) -> str:
     one, distance = here[ONE_PASS], power(exponent)
     if isnan(one.exact):
         return _(

@@ -124,10 +124,10 @@ def _values(one: Degenerate) -> str:
 
 
 def explanations(found: Sequence[Degenerate]) -> Iterator[str]:
-    """gamma and beta, the reason for the noise, and which outputs are not torch's."""
+    """gamma and beta, the reason for the noise, and which outputs torch did not compute."""
     outcomes = set(map(outcome, found))
     yield _(
-        "In layers that have them, gamma is **{gamma}** and beta **{beta}**, so that they can be told apart; without, beta is 0. Running "
+        "In layers that have them, gamma is **{gamma}** and beta **{beta}**, so that their effects can be distinguished; in other layers, beta is 0. Running "
         "statistics have their first values: mean 0 and variance 1.",
         gamma=format_number(GAMMA),
         beta=format_number(BETA),

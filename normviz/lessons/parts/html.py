@@ -16,7 +16,7 @@ class HasHtml(Protocol):
 
 @dataclass
 class Body:
-    """Collects the data of the figures while parts are written as HTML, and numbers what needs a name on the page."""
+    """Collects the data of the figures while parts are written as HTML, and makes unique names for elements of the page."""
 
     figures: list[dict[str, Any]] = field(default_factory=list)
     names: int = 0
@@ -25,7 +25,7 @@ class Body:
         return "\n".join(part.html(self) for part in parts)
 
     def figure(self, data: dict[str, Any], alt: str) -> str:
-        """An empty place that the page's script fills with the figure. The text is read where the script does not run."""
+        """An empty element that the page's script fills with the figure. It shows a message if the script does not run."""
         self.figures.append(data)
         unstyled = _("The figure needs JavaScript. In a notebook that is not trusted yet, run the cell.")
         return (
@@ -34,6 +34,6 @@ class Body:
         )
 
     def unique(self, prefix: str) -> str:
-        """A name that no other part of this body has."""
+        """A name that is unique in this body."""
         self.names += 1
         return f"{prefix}{self.names}"

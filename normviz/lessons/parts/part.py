@@ -1,4 +1,4 @@
-"""The parts of a page as plain values. Each knows its HTML, its plain text, the parts in it and the names that hide it.
+"""The parts of a page as plain values. Each part has methods for its HTML, its plain text, the parts in it and the names that hide it.
 
 The app, exported files, the static site and notebooks show the same parts. A new kind of part is one class here: ``ui/render.py``
 shows a part by its HTML unless Streamlit has an element for it.
@@ -29,7 +29,7 @@ Hides = Callable[["Part", str], bool]
 
 @dataclass(frozen=True)
 class Part(ABC):
-    """One part of a page. ``name`` is what a link writes to hide it: ``hide=code``."""
+    """One part of a page. ``name`` is the value of ``hide=`` that hides it: ``hide=code``."""
 
     name: ClassVar[str] = ""
 
@@ -53,7 +53,7 @@ class Part(ABC):
     def plain_text(self) -> str: ...
 
     def without_hidden(self, hides: Hides) -> tuple[Part, ...]:
-        """The part without what ``hides(part, name)`` hides; empty if that is all of it."""
+        """The part without everything that ``hides(part, name)`` hides; empty if nothing is left."""
         return () if hides(self, self.hidden_by) else (self,)
 
 
@@ -123,7 +123,7 @@ class _Literal(Part):
 
 @dataclass(frozen=True)
 class Legend(_Literal):
-    """A teacher's caption under the figure."""
+    """The caption that a link adds below the figure."""
 
     name: ClassVar[str] = "caption"
 
@@ -146,7 +146,7 @@ class Panels(Part):
     """A linked view.
 
     data    what the browser draws (``normviz.figures.payload``), without theme or plotly.js
-    events  what the reader can change in it: of "select", "edit", "step"
+    events  the events that it sends: any of "select", "edit", "step"
     """
 
     data: dict[str, Any]
@@ -252,14 +252,14 @@ class Tabs(Part):
         )
 
     def plain_text(self) -> str:
-        """All tabs; of several versions of the same code, the first."""
+        """All tabs; if they are versions of the same code, only the first."""
         has_code = any(isinstance(part, Code) for part in self.tabs[0][1])
         return text(Details(label, parts) for label, parts in (self.tabs[:1] if has_code else self.tabs))
 
 
 @dataclass(frozen=True)
 class Details(Part):
-    """Parts that the reader opens."""
+    """A collapsible section, closed at first."""
 
     title: str
     parts: tuple[Part, ...]
@@ -319,7 +319,7 @@ def flat(parts: Iterable[Part]) -> Iterator[Part]:
 
 
 def part_or_note(make: Callable[[], Part]) -> Part:
-    """The part, or a Note with the error: more groups than can be numbered, a layer that torch does not have."""
+    """The part, or a Note with the error if it cannot be made, for example for a layer that torch does not have."""
     try:
         return make()
     except NormvizError as error:

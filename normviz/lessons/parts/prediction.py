@@ -17,7 +17,7 @@ from normviz.lessons.parts.text import plain, text
 RIGHT = N_("Your prediction is correct.")
 PREDICTED, WRONG = N_("You predicted: {guess}."), N_("That is not correct.")
 NOT_A_NUMBER = N_("{guess} is not a number; write one, such as 48.")
-TOLERANCE = 1e-6  # relative, of a number
+TOLERANCE = 1e-6  # relative error of a numeric guess
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Plain text of parts: what a terminal shows of a view, and a notebook without a browser."""
+"""Plain text of parts, for terminals and for notebooks without a browser."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-WIDEST = 100  # characters of a column
+WIDEST = 100  # characters in a column
 
 
 class HasText(Protocol):
@@ -26,7 +26,7 @@ def text(parts: Iterable[HasText]) -> str:
 
 
 def plain(markdown: str) -> str:
-    """The Markdown without its marks.
+    """The Markdown as plain text.
 
     >>> plain("**2** of `x`, see [torch](https://pytorch.org)")
     '2 of x, see torch'

@@ -14,7 +14,7 @@ Figure = Panels | Chart
 def visible_parts(parts: Iterable[Part], display: Display) -> list[Part]:
     """The parts that are not hidden, with the caption below the last figure.
 
-    On a page whose only figures are tables, ``hide=all`` leaves them.
+    ``hide=all`` does not hide the tables of a page that has no other figure.
     """
     given = list(parts)
     tables_stay = only_tables(given)

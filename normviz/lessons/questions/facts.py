@@ -1,4 +1,4 @@
-"""Building blocks of facts: tensors, torch's own modules, outputs of layers by their text, and the one true option."""
+"""Building blocks of facts: tensors, torch's own modules, outputs of layers by their text, and the option that is true."""
 
 from __future__ import annotations
 

@@ -58,6 +58,6 @@ def left_along_sequences(found: PerStep) -> Lines:
     ]
     # Its own ticks: those of the first axis are not round numbers here.
     second = axis(
-        "error of the mean", tickmode="auto", overlaying="y", side="right", showgrid=False, rangemode="tozero"
+        _("error of the mean"), tickmode="auto", overlaying="y", side="right", showgrid=False, rangemode="tozero"
     )
     return chart(traces, _("time step t"), _("sequences left"), height=330, yaxis2=second)

@@ -20,7 +20,7 @@ from normviz.lessons.parts.table import Column, Row
 if TYPE_CHECKING:
     from torch import Tensor
 
-MOST_WARMED = 2**17  # elements of all batches of a warm-up, so that a page answers at once
+MOST_WARMED = 2**17  # elements in all batches of a warm-up, so that a page appears at once
 MOST_COMPARED = 2**17  # elements of an x on which other layers are compared
 COLUMNS = (
     Column("layer", N_("layer"), code=True),

@@ -20,7 +20,7 @@ from normviz.ui.text import show_problem
 MOST_LINKS = 4
 
 
-def listing(view: View) -> None:
+def show_list(view: View) -> None:
     """All questions, or those that the search finds."""
     if is_visible("search"):
         _search_field(view.settings["search"])
@@ -57,13 +57,13 @@ def _open(key: str) -> None:
     change_settings(q=key, guess="")
 
 
-def one(view: View) -> None:
-    """One question."""
+def show_question(view: View) -> None:
+    """The question of the link."""
     try:
         question = find_question(view.settings["q"])
     except NormvizError as error:
         show_problem(None if view.problem else str(error))
-        listing(view)
+        show_list(view)
         return
     guess = view.settings["guess"]
     guess_problem = _guess_problem(question, guess)
@@ -151,7 +151,7 @@ def _query_pairs(query: str) -> dict[str, str]:
 
 
 def now_you_can_answer(page: str, view: View) -> None:
-    """Links to questions that the page answers, those about what it shows first."""
+    """Links to questions that the page answers; questions about the current view come first."""
     family = view.scene.layer.kind.family if isinstance(view.scene.layer, Layer) else "Norm"
     topic = f"show={view.settings['show']}" if "show" in view.settings else family
 

@@ -20,7 +20,7 @@ MORE = "more"
 
 
 def draw_controls(page: str, view: View) -> None:
-    """The controls of the page. What each shows is the view's value; its callback changes the view."""
+    """The controls of the page. Each shows the view's value, and its callback changes the view."""
     for row in rows(page, view):
         _draw_row(row, view)
 
@@ -67,8 +67,8 @@ def _draw(inputs: Iterable[Input]) -> None:
 def _more(columns: Sequence[Sequence[Control]]) -> None:
     """The popover, with a column of controls for x and one for the layer.
 
-    Its controls exist only while it is open. To open or to close it reruns this fragment alone, so neither can be mistaken for a change,
-    nor undo a change that is on its way.
+    Its controls exist only while it is open. Opening or closing it reruns only this fragment: this is not taken for a change,
+    and does not undo a change that has not reached the server yet.
     """
     rerun_if_changed()
     with (

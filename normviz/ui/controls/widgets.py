@@ -26,8 +26,8 @@ def draw(shown: Input, only_changes: bool = False) -> None:
     DRAWN[type(shown.widget)](shown, options if shown.width is None else options | {"width": shown.width})
 
 
-# The value is given as the default too: a browser that draws a widget anew starts from its default, and would report any other value
-# as the reader's choice.
+# The value is also the default: a browser that redraws a widget starts with the default, and would report a different value as the
+# reader's choice.
 
 
 def _number(shown: Input, options: dict[str, Any]) -> None:

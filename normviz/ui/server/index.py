@@ -1,7 +1,7 @@
 """The first HTML: Streamlit's index.html, changed to have the theme's colors before any script has run.
 
 Streamlit's own stays white until its scripts have loaded and the server has sent the theme. Six versions are cached: three themes (light,
-dark, the reader's own), each alone and embedded. No text of the address becomes part of them.
+dark, the reader's own), each alone and embedded. They contain no text from the address.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def theme_of(query: str) -> str | None:
 
 
 def is_embedded(query: str) -> bool:
-    """Whether the address is that of an embedded page, by Streamlit's own rule.
+    """Whether the query asks for an embedded page, by Streamlit's own rule.
 
     >>> is_embedded("shape=2,3&embed=true"), is_embedded("embed=1")
     (True, False)

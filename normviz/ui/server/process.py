@@ -20,7 +20,7 @@ GRACE = 3.0  # s; the documentation promises 5
 
 @asynccontextmanager
 async def lifespan(app: object) -> AsyncIterator[None]:
-    """Set up the logs, and limit how long a slow visitor can delay the stop of the server."""
+    """Set up the logs, and limit how long a slow visitor can delay the shutdown of the server."""
     logs.start()
     import_future().add_done_callback(_exit_if_failed)
     replaced = _limit_stop_time() if threading.current_thread() is threading.main_thread() else {}
@@ -37,7 +37,7 @@ def _exit_if_failed(imports: Future[None]) -> None:
 
 
 def _limit_stop_time() -> dict[int, Any]:
-    """uvicorn waits until every visitor has read the response; end the process after GRACE seconds. Returns the replaced handlers."""
+    """End the process after GRACE seconds, because uvicorn waits until every visitor has read the response. Returns the replaced handlers."""
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     for number, handler in handlers.items():
         if callable(handler):

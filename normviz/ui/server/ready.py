@@ -21,7 +21,7 @@ PATIENCE = 2.0  # s, until the computation counts as failed
 
 
 def wrong_result() -> str | None:
-    """The error in this process's ``LayerNorm(4)`` of known numbers, by its pattern and by torch's own layer; None if there is none."""
+    """The error in ``LayerNorm(4)`` of known numbers, computed by its pattern and by torch's own layer; None if both are correct."""
     import numpy as np
 
     from normviz.analysis.explanation import describe

@@ -18,7 +18,7 @@ from normviz.scene.settings.setting import Setting, write_settings
 from normviz.scene.view import View
 from normviz.scene.visibility import BESIDE_THE_FIGURE, CONTROLS, FIGURE, PANELS, PARTS
 from normviz.ui.assets import SHARE, as_component_data
-from normviz.ui.state import offered
+from normviz.ui.state import control_names
 
 GROUPS = ((N_("Controls"), CONTROLS), (N_("Page"), PARTS), (N_("Figure"), PANELS))
 EXPERIMENTS = ("train_and_eval", "gradients", "numerics")
@@ -50,7 +50,7 @@ def _pairs(view: View, settings: Sequence[Setting]) -> list[list[str]]:
 
 
 def _panel(page: str, view: View, parts: Collection[str]) -> dict[str, Any]:
-    there = {*offered(), *parts}
+    there = {*control_names(), *parts}
     return {
         "kind": "share",
         "title": title(page, view),
@@ -82,13 +82,14 @@ def title(page: str, view: View) -> str:
     """What the view shows, in one line: the title of the iframe."""
     if page == "questions":
         asked = view.settings["q"]
-        return prose(asked).title if asked in QUESTIONS else "Questions on normalization layers"
-    named, on = PAGES[page].title, f"on a {view.scene.shape} tensor"
-    if page == "compare":
-        return f"{named}: {', '.join(layers_of(view)[0])} {on}"
+        return prose(asked).title if asked in QUESTIONS else _("Questions on normalization layers")
+    name = PAGES[page].title
     if page in EXPERIMENTS:
-        named = f"{named}: {_(experiments(page)[view.settings['show']])}"
-    return f"{named}: {view.scene.layer} {on}" if page in FUNCTIONS else named
+        name = f"{name}: {_(experiments(page)[view.settings['show']])}"
+    if page != "compare" and page not in FUNCTIONS:
+        return name
+    layer = ", ".join(layers_of(view)[0]) if page == "compare" else str(view.scene.layer)
+    return _("{page}: {layer} on a {shape} tensor", page=name, layer=layer, shape=view.scene.shape)
 
 
 def _hint(page: str, view: View) -> str:

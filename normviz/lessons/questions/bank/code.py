@@ -7,7 +7,7 @@ from math import prod
 
 from normviz.analysis.explanation import describe
 from normviz.analysis.forward import largest_difference
-from normviz.lessons.compare.ready_sets import LOOPS, READY_SETS, flattened_twin
+from normviz.lessons.compare.ready_sets import LOOPS, READY_SETS, loops_difference
 from normviz.lessons.questions.facts import module_of, normal, only, output, scene_of
 from normviz.lessons.questions.question import Facts
 from normviz.lessons.questions.sources import ANNOTATED, ARTICLE
@@ -48,7 +48,7 @@ def batch_loops() -> Facts:
         "features": feature.statistics,
         "values": feature.elements_per_statistic,
         "gap": largest_difference(output(LOOPS, x), permuted),
-        "twin": flattened_twin(TOKENS),
+        "twin": loops_difference(TOKENS),
         "right": loops.statistics,
     }
 
