@@ -144,7 +144,7 @@ def _parse_caption(text: str) -> str:
     line = _one_line(text)
     if len(line) > MOST_CAPTION:
         raise NormvizError(
-            _("caption={value} is too long; give at most {most} characters.", value=echo(text), most=MOST_CAPTION)
+            _("caption={value} is too long; use at most {most} characters.", value=echo(text), most=MOST_CAPTION)
         )
     return line
 

@@ -62,7 +62,7 @@ WRONG = [
     (DRIFT, "1e999", "must be a number from -10 to 10.", 0.0),
     (MOMENTUM, "2", "momentum='2' must be a number, or none, from 0 to 1.", 1.0),
     (MOMENTUM, "nothing", "must be a number, or none, from 0 to 1.", 0.1),
-    (SEARCH, "gammas", "search='gammas' is too long; give at most 5 characters.", "gamma"),
+    (SEARCH, "gammas", "search='gammas' is too long; use at most 5 characters.", "gamma"),
     (LAYERS, "", "layers='' must be 1 to 2 texts, separated by semicolons.", ("a",)),
     (LAYERS, ";;", "layers=';;' must be 1 to 2 texts", ("a",)),
     (LAYERS, "b;c;d", "layers='b;c;d' must be 1 to 2 texts, separated by semicolons.", ("b", "c")),

@@ -30,7 +30,7 @@ WRONG = [
     ({"hide": "layer,color"}, "hide='color' is not the name of a control or a part; write, for example, hide=layer,code", ("layer",), ""),
     ({"hide": "a,b,code"}, "hide='a' and 'b' are not names of controls or parts", ("code",), ""),
     ({"hide": "<script>"}, "hide='<script>' is not the name", (), ""),
-    ({"caption": "a" * 301}, "is too long; give at most 300 characters.", (), "a" * 300),
+    ({"caption": "a" * 301}, "is too long; use at most 300 characters.", (), "a" * 300),
     ({"v": "2"}, "v='2' is an unknown version of links; this app reads v=1", (), ""),
     ({"v": ""}, "v='' is an unknown version of links", (), ""),
 ]  # fmt: skip

@@ -128,7 +128,7 @@ WRONG = [
     ({"hide": "layer,color"}, "hide='color' is not the name of a control or a part"),
     ({"hide": "<b>x</b>"}, "hide='<b>x</b>' is not the name"),
     ({"v": "2"}, "v='2' is an unknown version of links; this app reads v=1"),
-    ({"caption": "a" * 400}, "is too long; give at most 300 characters."),
+    ({"caption": "a" * 400}, "is too long; use at most 300 characters."),
 ]
 
 

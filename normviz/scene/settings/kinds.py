@@ -162,7 +162,7 @@ def text(name: str, most: int, **rest: Any) -> Setting:
         if len(given) > most:
             raise NormvizError(
                 _(
-                    "{name}={value} is too long; give at most {most} characters.",
+                    "{name}={value} is too long; use at most {most} characters.",
                     name=name,
                     value=echo(given),
                     most=most,
