@@ -27,7 +27,7 @@ APPS = ROOT / "bench" / "apps"
 SCREEN = {"width": 1280, "height": 900}
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 
-# The script of each page, and whether it runs with our settings or with Streamlit's own.
+# The script of each app, and whether it runs with our settings or with Streamlit's defaults.
 SCRIPTS = {
     "normviz": (ROOT / "app.py", True),
     "bare": (APPS / "bare.py", True),
@@ -38,7 +38,7 @@ SCRIPTS = {
 
 @dataclass
 class Server:
-    """One page, served by a process of its own."""
+    """One app in a separate process."""
 
     address: str
     process: subprocess.Popen[bytes]
@@ -50,7 +50,7 @@ class Server:
         return self.address.replace("http", "ws", 1) + "/_stcore/stream"
 
     def cpu(self) -> float:
-        """Seconds of processor time so far."""
+        """CPU seconds so far."""
         times = psutil.Process(self.process.pid).cpu_times()
         return float(times.user + times.system)
 
@@ -64,7 +64,7 @@ class Server:
 
 @contextmanager
 def server(kind: str, *, wait: bool = True) -> Iterator[Server]:
-    """``kind`` is a name in SCRIPTS; ``wait``: until it answers. Raises RuntimeError where it does not start."""
+    """Start the app ``kind`` of SCRIPTS and, with ``wait``, wait until it responds. Raises RuntimeError if it does not start."""
     script, ours = SCRIPTS[kind]
     with tempfile.TemporaryDirectory(prefix="normviz-bench-") as folder:
         port, log = free_port("127.0.0.1"), Path(folder) / "log.txt"
@@ -83,16 +83,16 @@ def server(kind: str, *, wait: bool = True) -> Iterator[Server]:
 
 
 def wait_for(found: Server) -> None:
-    """Wait until the server answers."""
+    """Wait until the server responds."""
     wait_until_healthy(f"{found.address}/_stcore/health", found.process, found.log)
 
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """A headless browser. Raises SystemExit where there is none."""
+    """A headless browser. Raises SystemExit if none is found."""
     path = find()
     if path is None:
-        raise SystemExit("No browser: install Chromium or Chrome, or run `python -m tools.browser`.")
+        raise SystemExit("No browser found: install Chromium or Chrome, or run `python -m tools.browser`.")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         yield browser
@@ -100,7 +100,7 @@ def chromium() -> Iterator[Browser]:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The smallest value that at least ``share`` of them do not exceed; NaN of none.
+    """The smallest value that at least the fraction ``share`` of the values does not exceed; NaN without values.
 
     >>> percentile([4, 1, 3, 2], 0.5), percentile([4, 1, 3, 2], 0.95)
     (2, 4)
@@ -110,7 +110,7 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 
 def spread(values: Sequence[float], digits: int = 1) -> dict[str, float]:
-    """p50, p95 and p99 of ``values``, and how many there are.
+    """The number of ``values``, and their p50, p95 and p99.
 
     >>> spread([1, 2, 3, 4])
     {'n': 4, 'p50': 2, 'p95': 4, 'p99': 4}
@@ -123,7 +123,7 @@ def median(values: Sequence[float]) -> float:
 
 
 def ratio(one: float, other: float) -> float:
-    """How many times ``other`` is ``one``; NaN where that has no meaning.
+    """``one / other``, rounded; NaN if it is undefined.
 
     >>> ratio(3, 2)
     1.5
@@ -153,7 +153,7 @@ def _cell(value: Any) -> str:
 
 
 def report(name: str, rows: Sequence[Mapping[str, Any]], load_before: float, found: Any = None, **more: Any) -> None:
-    """Print the table, and what was ``found`` (the rows by default) as one line of JSON, with the machine's cores and its load."""
+    """Print the table, then one line of JSON: the results ``found`` (by default the rows), the number of cores and the load."""
     print(markdown(rows), flush=True)
     machine = {"cpus": os.cpu_count(), "load": [round(load_before, 2), round(os.getloadavg()[0], 2)]}
     print(
@@ -162,7 +162,7 @@ def report(name: str, rows: Sequence[Mapping[str, Any]], load_before: float, fou
 
 
 def _finite(value: Any) -> Any:
-    """JSON has no NaN."""
+    """Replace NaN and infinity by None, because JSON does not have them."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):

@@ -1,19 +1,18 @@
-"""How fast the linked view draws and answers the pointer, in a page and in an exported file, beside the same facets as Plotly subplots.
+"""How fast the linked view is drawn and responds to the pointer, in a page and in an exported file, compared with Plotly subplots.
 
     python -m bench.hover                 the table, and one line of JSON
-    python -m bench.hover --draws 9       more first draws for each median (default 7)
+    python -m bench.hover --draws 9       draw each figure 9 times (default 7)
 
-All draw the five panels of Explore in the same browser run, with the plotly.js of the plotly package:
+Each draws the five panels of Explore in the same browser, with the plotly.js of the plotly package:
 
-linked    normviz's module on a plain page: one heatmap a panel, a hit test of our own, one SVG path a group
+linked    normviz's module on a plain page: one heatmap per panel, its own hit test, one SVG path per group
 file      Explore as one HTML file, as ``normviz export`` writes it, opened from disk
-subplots  one heatmap a facet on a plain page, and ``plotly_hover`` answered with a rectangle around each run of peers, as one writes it
-          in an afternoon
+subplots  one heatmap per facet on a plain page, and a simple ``plotly_hover`` handler that draws a rectangle around each run of peers
 
-draw      from the moment at which plotly.js is there to the painted frame, on a page that was just loaded
-opened    from the navigation to the painted frame; a file unpacks its own plotly.js meanwhile
-hover     from the pointer event until handler, style and layout are done
-answered  the share of pointer moves, each onto another cell, that the page answered
+draw      from the time when plotly.js is loaded to the painted frame, on a new page
+opened    from the navigation to the painted frame, including the decompression of the plotly.js in the file
+hover     from the pointer event to the end of handler, style and layout
+answered  the fraction of pointer moves, each to another cell, to which the page responded
 """
 
 import argparse
@@ -51,7 +50,7 @@ LAYERS = {
 }
 KINDS = ("linked", "file", "subplots")
 MOVES = 120
-PAUSE = 20  # ms between moves: 50 a second, as a hand makes them
+PAUSE = 20  # ms between moves: 50 per second, as from a hand
 
 
 def scene_of(shape: tuple[int, ...], layer: str) -> Scene:
@@ -59,7 +58,7 @@ def scene_of(shape: tuple[int, ...], layer: str) -> Scene:
 
 
 def subplots(scene: Scene) -> dict[str, Any]:
-    """The same panels, a heatmap a facet, and the ids by which they link."""
+    """The same panels with one heatmap per facet, and the ids that link them."""
     e, colors = scene.explanation, theme("light")
     values = {
         "stats": e.stat_ids,
@@ -94,7 +93,7 @@ def subplots(scene: Scene) -> dict[str, Any]:
 
 
 def write(folder: Path, scene: Scene) -> None:
-    """The pages, with what they need beside them."""
+    """Write the pages and the files that they load."""
     for kind, template in (("linked", LINKED), ("subplots", SUBPLOTS)):
         place = folder / kind
         place.mkdir(exist_ok=True)
@@ -111,7 +110,7 @@ def write(folder: Path, scene: Scene) -> None:
 
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
-    """The folder's address; a module cannot be imported from a file."""
+    """Serve the folder and return its address, because browsers do not import modules from files."""
 
     class Quiet(SimpleHTTPRequestHandler):
         def log_message(self, *_: Any) -> None: ...
@@ -131,12 +130,12 @@ def first_draw(page: Page, address: str) -> dict[str, float]:
 
 
 def hovers(page: Page, moves: int) -> dict[str, float]:
-    """The pointer over the page that was drawn last."""
+    """Move the pointer over the last figure and return the response times."""
     page.bring_to_front()
     for x, y in page.evaluate(PLACES, moves):
         page.mouse.move(x, y)
         page.wait_for_timeout(PAUSE)
-    page.wait_for_timeout(500)  # an answer may come late
+    page.wait_for_timeout(500)  # for late responses
     found = page.evaluate("({ hover: bench.hover, answered: bench.answered })")
     return {
         "median": round(median(found["hover"]), 2),
@@ -146,11 +145,11 @@ def hovers(page: Page, moves: int) -> dict[str, float]:
 
 
 def measured(browser: Browser, pages: dict[str, str], draws: int, moves: int) -> dict[str, dict[str, float]]:
-    """What was measured on each page of one scene."""
+    """The measurements on each page of one scene."""
     tabs = {kind: browser.new_page(viewport={"width": 1200, "height": 1000}) for kind in KINDS}
     tabs["file"].add_init_script(WATCH)
     times: dict[str, list[dict[str, float]]] = {kind: [] for kind in KINDS}
-    for _, kind in product(range(draws), KINDS):  # in turns: what else the machine does, it does to all
+    for _, kind in product(range(draws), KINDS):  # in turns, so that other load affects all equally
         tabs[kind].bring_to_front()
         times[kind].append(first_draw(tabs[kind], pages[kind]))
     found = {}
@@ -166,7 +165,7 @@ def row(shape: tuple[int, ...], layer: str, found: dict[str, dict[str, float]]) 
     return (
         {"shape": str(shape), "layer": layer}
         | {f"draw, ms: {kind}": round(found[kind]["draw"]) for kind in KINDS}
-        | {"linked of subplots": ratio(found["linked"]["draw"], found["subplots"]["draw"])}
+        | {"linked / subplots": ratio(found["linked"]["draw"], found["subplots"]["draw"])}
         | {"file opened, ms": round(found["file"]["opened"])}
         | {f"hover, ms (p50): {kind}": found[kind]["median"] for kind in KINDS}
         | {f"(p95): {kind}": found[kind]["p95"] for kind in KINDS}
@@ -176,8 +175,8 @@ def row(shape: tuple[int, ...], layer: str, found: dict[str, dict[str, float]]) 
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--draws", type=int, default=7, help="first draws for each median")
-    parser.add_argument("--quick", action="store_true", help="one scene, drawn once: does it run?")
+    parser.add_argument("--draws", type=int, default=7, help="drawings per median")
+    parser.add_argument("--quick", action="store_true", help="a smoke test: one scene, drawn once")
     given = parser.parse_args(arguments)
     shapes, layers = (SHAPES[:1], list(LAYERS)[:1]) if given.quick else (SHAPES, list(LAYERS))
     draws, moves = (1, 5) if given.quick else (given.draws, MOVES)

@@ -1,4 +1,4 @@
-"""The pages that bench.hover draws, and what runs in them."""
+"""The pages of bench.hover, and their scripts."""
 
 COMMON = """
 const painted = () => new Promise(done => requestAnimationFrame(() => setTimeout(done)));
@@ -66,7 +66,7 @@ plots.stats.on("plotly_hover", async ({ points: [{ curveNumber, pointIndex: [h, 
 });
 </script>"""
 
-# Runs before anything of an exported file does. The file draws once plotly.js, which it carries, has run.
+# Runs before the scripts of an exported file. The file draws its figures once its own copy of plotly.js has run.
 WATCH = """
 let loaded, start, said, held;
 window.bench = { hover: [], answered: 0 };
@@ -88,7 +88,7 @@ window.addEventListener("pointermove", () => { start = performance.now(); }, tru
 look();
 """
 
-# The middles of the cells of the statistics panel that the pointer goes to: each in another line and column than the one before.
+# The centers of the cells of the statistics panel to which the pointer moves; each has another row and column than the previous one.
 PLACES = """count => {
   const places = [], plot = bench.plot, middle = (edges, i) => (edges[i] + edges[i + 1]) / 2;
   const { width, height, left, top } = plot.getBoundingClientRect(), layout = plot._fullLayout;

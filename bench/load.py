@@ -1,17 +1,17 @@
-"""A class of websocket sessions that think and change controls: what it waits for, and what that costs the server.
+"""Simulate a class: websocket sessions that change controls at intervals. Measures response times and the load of the server.
 
-    python -m bench.load                     300 students, 5 s of thought
+    python -m bench.load                     300 students, one change every 5 s
     python -m bench.load --sessions 100      fewer
-    python -m bench.load --processes 2       two servers of each kind, students dealt to them in turns, as a proxy does
-    python -m bench.load --no-search         without the search for what the afternoon page holds
+    python -m bench.load --processes 2       two servers per kind; students are assigned in turns, as by a proxy
+    python -m bench.load --no-search         do not search for the capacity of the afternoon page
 
-bare        one slider, one line of text, with our settings: the framework's floor
-normviz     the app as it is deployed; half of the students explore, the others are spread over the pages (``bench/students.py``)
-afternoon   the same panels as Plotly subplots, with Streamlit's own settings
+bare        one slider, one line of text, with our settings: the minimum that Streamlit needs
+normviz     the app as it is deployed; half of the students use Explore, the others the other pages (``bench/students.py``)
+afternoon   the same panels as Plotly subplots, with Streamlit's default settings
 
-The kinds take turns, each on a fresh server. A wait is the time from a change to the end of the run that it causes; a change that was
-not answered when the turn ended counts as long as it had waited. The students run on the same machine as the server, in one process:
-they compete for its cores, and ``students, cores`` says how much they took.
+The kinds take turns, each on a new server. A wait is the time from a change to the end of its rerun; an unfinished change counts with the
+time that it has waited when the turn ends. The students run in one process on the same machine, so they compete with the server for
+the cores; ``students, cores`` is their share.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ MB = 2**20
 
 @dataclass
 class Turn:
-    """One kind under one load."""
+    """The measurements of one kind in one turn."""
 
     log: Log
     seconds: float
     server_cpu: float
     students_cpu: float
-    before: int  # bytes of all servers: warm, without sessions
-    opened: int  # with every session open
-    after: int  # at the end
-    died: int
+    before: int  # memory of all servers in bytes, warm and without sessions
+    opened: int  # memory when every session is open
+    after: int  # memory at the end
+    crashed: int
 
     @property
     def waits(self) -> list[float]:
@@ -65,7 +65,7 @@ async def _class(kind: str, servers: list[Server], sessions: int, think: float, 
     log = Log(measuring=False)
     before = _memory(servers)
     loop = asyncio.get_running_loop()
-    gc.disable()  # a pause of ours would be taken for one of the server's
+    gc.disable()  # a pause of this process would look like one of the server
 
     async def arrive(number: int) -> None:
         await asyncio.sleep(ramp * number / sessions)
@@ -78,18 +78,18 @@ async def _class(kind: str, servers: list[Server], sessions: int, think: float, 
     log.measuring = True
     await asyncio.sleep(seconds)
     took, used, mine = time.monotonic() - begin, _cpu(servers) - cpu, time.process_time() - own
-    after, died = _memory(servers), sum(not one.alive() for one in servers)
+    after, crashed = _memory(servers), sum(not one.alive() for one in servers)
     log.over = True
     for student in students:
         student.cancel()
     results = await asyncio.gather(*students, return_exceptions=True)
     log.errors += [repr(result)[:200] for result in results if isinstance(result, Exception)]
     gc.enable()
-    return Turn(log, took, used, mine, before, opened, after, died)
+    return Turn(log, took, used, mine, before, opened, after, crashed)
 
 
 async def _warm(kind: str, servers: list[Server]) -> None:
-    """Every page once on every server, so that caches and late imports are no session's."""
+    """Open every page on every server, so that no session pays for filling caches and for late imports."""
     for one in servers:
         for number in range(20):
             student = Student(kind, one.websocket, number, Log())
@@ -107,8 +107,8 @@ def _memory(servers: list[Server]) -> int:
     return sum(one.memory() for one in servers if one.alive())
 
 
-def summed(kind: str, sessions: int, turns: list[Turn]) -> dict[str, Any]:
-    """The turns of one kind together; waits in ms, memory in kB a session and MB in all."""
+def summary(kind: str, sessions: int, turns: list[Turn]) -> dict[str, Any]:
+    """The results of one kind over all turns; waits in ms, memory in kB per session and in MB in total."""
     waits = [1000 * wait for one in turns for wait in one.waits]
     seconds = sum(one.seconds for one in turns)
     done = sum(len(one.log.changes) for one in turns)
@@ -121,7 +121,7 @@ def summed(kind: str, sessions: int, turns: list[Turn]) -> dict[str, Any]:
         **{name: value for name, value in spread(waits).items() if name != "n"},
         "unanswered": sum(len(one.log.unfinished) for one in turns),
         "first p95": round(1000 * percentile([wait for one in turns for wait in one.log.first], 0.95), 1),
-        "errors": len(errors) + sum(one.died for one in turns),
+        "errors": len(errors) + sum(one.crashed for one in turns),
         "server, cores": round(sum(one.server_cpu for one in turns) / seconds, 2),
         "cpu ms/rerun": round(1000 * sum(one.server_cpu for one in turns) / max(done, 1), 1),
         "students, cores": round(sum(one.students_cpu for one in turns) / seconds, 2),
@@ -132,8 +132,8 @@ def summed(kind: str, sessions: int, turns: list[Turn]) -> dict[str, Any]:
     }
 
 
-def held(kind: str, limit: float, most: int, think: float, ramp: float, seconds: float) -> dict[str, Any]:
-    """The most sessions, to a fifth, with which ``kind`` keeps its p95 at or below ``limit`` ms: doubled, then halved."""
+def capacity(kind: str, limit: float, most: int, think: float, ramp: float, seconds: float) -> dict[str, Any]:
+    """The largest number of sessions, within 20 %, for which the p95 of ``kind`` is at most ``limit`` ms, by bisection."""
     seen: dict[int, float] = {}
 
     def keeps(sessions: int) -> bool:
@@ -155,13 +155,13 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sessions", type=int, default=300)
     parser.add_argument("--think", type=float, default=5, help="mean seconds between a student's changes")
-    parser.add_argument("--ramp", type=float, default=20, help="seconds in which the class arrives")
-    parser.add_argument("--seconds", type=float, default=30, help="of measuring in each turn")
-    parser.add_argument("--rounds", type=int, default=2, help="turns of each kind")
-    parser.add_argument("--processes", type=int, default=1, help="servers of each kind")
+    parser.add_argument("--ramp", type=float, default=20, help="seconds until all students have arrived")
+    parser.add_argument("--seconds", type=float, default=30, help="seconds of measurement per turn")
+    parser.add_argument("--rounds", type=int, default=2, help="turns per kind")
+    parser.add_argument("--processes", type=int, default=1, help="servers per kind")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
     parser.add_argument("--no-search", dest="search", action="store_false")
-    parser.add_argument("--quick", action="store_true", help="two students, for a moment: does it run?")
+    parser.add_argument("--quick", action="store_true", help="a smoke test: two students, a few seconds")
     given = parser.parse_args(arguments)
     if given.quick:
         given.sessions, given.think, given.ramp, given.seconds = 2, 0.3, 0.2, 1.5
@@ -171,15 +171,15 @@ def main(arguments: list[str] | None = None) -> None:
         for kind in given.kinds:
             print(f"{kind}, {given.sessions} sessions", file=sys.stderr, flush=True)
             turns[kind].append(turn(kind, given.sessions, given.think, given.ramp, given.seconds, given.processes))
-    rows = [summed(kind, given.sessions, ones) for kind, ones in turns.items()]
+    rows = [summary(kind, given.sessions, ones) for kind, ones in turns.items()]
     by_kind = {row["kind"]: row for row in rows}
     more: dict[str, Any] = {"think_s": given.think, "processes": given.processes}
     if {"bare", "normviz"} <= by_kind.keys():
         ours, bare = by_kind["normviz"], by_kind["bare"]
         more |= {"p95, times the bare page's": ratio(ours["p95"], bare["p95"])}
-        more |= {"memory a session, times the bare page's": ratio(ours["kB/session"], bare["kB/session"])}
+        more |= {"memory per session, times the bare page's": ratio(ours["kB/session"], bare["kB/session"])}
     if given.search and "normviz" in by_kind:
-        more["afternoon at our p95"] = held(
+        more["afternoon at our p95"] = capacity(
             "afternoon", by_kind["normviz"]["p95"], given.sessions, given.think, given.ramp, given.seconds / 2
         )
     shown = [{name: value for name, value in row.items() if name != "messages"} for row in rows]

@@ -1,8 +1,8 @@
-"""What one visitor at every limit does to the next one: python -m bench.neighbor [PORT]
+"""How much a visitor at every limit slows down another visitor: python -m bench.neighbor [PORT]
 
-A light session goes back and forth between two elements of the usual view, with a short pause. It is measured in turns: alone, and beside a
-session that is sent from one of the largest legal views to the next - once as a hand does it, with a second between two, and once without any
-pause. The goal is the first: the median at most doubles.
+A light session alternates between two elements of the default view, with a short pause. It is measured in turns: alone; with a heavy session
+that opens the largest valid views, one per second; and with a heavy session that does not pause. The goal is for the second case: the heavy
+session at most doubles the median.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ TURNS, RUNS, PAUSE = 4, 15, 0.02
 
 
 class Session:
-    """One tab that is sent from address to address."""
+    """One tab that opens one address after the other."""
 
     def __init__(self, address: str) -> None:
         self.address = address
@@ -56,29 +56,31 @@ class Session:
 
     async def __aenter__(self) -> Session:
         where = f"{self.address.replace('http', 'ws', 1)}/_stcore/stream"
-        self.line: ClientConnection = await connect(where, subprotocols=["streamlit"], max_size=None, compression=None)  # type: ignore[list-item]
+        self.connection: ClientConnection = await connect(
+            where, subprotocols=["streamlit"], max_size=None, compression=None
+        )  # type: ignore[list-item]
         return self
 
     async def __aexit__(self, *why: object) -> None:
-        await self.line.close()
+        await self.connection.close()
 
     async def go(self, page: str, query: str) -> float:
-        """Open an address; answers how long the run took, in milliseconds. Raises RuntimeError where the page shows a fault."""
+        """Open an address and return the time of the run in ms. Raises RuntimeError if the page shows an exception."""
         message = BackMsg()
         message.rerun_script.query_string, message.rerun_script.page_name = query, page
         begin = time.perf_counter()
-        await self.line.send(message.SerializeToString())
+        await self.connection.send(message.SerializeToString())
         while True:
-            told = ForwardMsg.FromString(await asyncio.wait_for(self.line.recv(decode=False), 60))
-            if told.delta.new_element.WhichOneof("type") == "exception":
-                raise RuntimeError(f"{page}?{query} shows {told.delta.new_element.exception.message}")
-            if told.WhichOneof("type") == "script_finished":
+            answer = ForwardMsg.FromString(await asyncio.wait_for(self.connection.recv(decode=False), 60))
+            if answer.delta.new_element.WhichOneof("type") == "exception":
+                raise RuntimeError(f"{page}?{query} shows {answer.delta.new_element.exception.message}")
+            if answer.WhichOneof("type") == "script_finished":
                 return 1000 * (time.perf_counter() - begin)
 
 
 @contextmanager
 def server(port: int) -> Iterator[str]:
-    """The app in a process of its own."""
+    """Start the app in a separate process and return its address."""
     command = [
         sys.executable,
         "-m",
@@ -104,7 +106,7 @@ def server(port: int) -> Iterator[str]:
 
 
 async def light(address: str) -> list[float]:
-    """The times of the light session's reruns."""
+    """The rerun times of the light session."""
     async with Session(address) as session:
         await session.go("", LIGHT[0])
         times = []
@@ -115,14 +117,14 @@ async def light(address: str) -> list[float]:
 
 
 async def at_limits(address: str, pause: float) -> None:
-    """From limit to limit, until told to stop."""
+    """Open one view at a limit after the other, until cancelled."""
     async with Session(address) as session:
         for page, query in cycle(LIMITS.values()):
             await session.go(page, query)
             await asyncio.sleep(pause)
 
 
-async def beside(address: str, pause: float) -> list[float]:
+async def with_heavy_session(address: str, pause: float) -> list[float]:
     heavy = asyncio.create_task(at_limits(address, pause))
     await asyncio.sleep(0.3)
     times = await light(address)
@@ -142,18 +144,18 @@ async def main(address: str) -> None:
     for name, cost in costs.items():
         print(f"  {name:36} {cost:6.0f}")
     await light(address)
-    seen: dict[str, list[float]] = {"alone": [], "beside, 1 s between": [], "beside, no pause": []}
+    seen: dict[str, list[float]] = {"alone": [], "with a heavy session, 1 s": [], "with a heavy session, no pause": []}
     for _ in range(TURNS):
         seen["alone"] += await light(address)
-        seen["beside, 1 s between"] += await beside(address, 1)
-        seen["beside, no pause"] += await beside(address, 0)
+        seen["with a heavy session, 1 s"] += await with_heavy_session(address, 1)
+        seen["with a heavy session, no pause"] += await with_heavy_session(address, 0)
     medians = {name: statistics.median(times) for name, times in seen.items()}
-    print(f"\n{'the light session':24} {'median, ms':>10} {'p95':>6} {'times':>6}")
+    print(f"\n{'the light session':32} {'median, ms':>10} {'p95':>6} {'ratio':>6}")
     for name, times in seen.items():
         print(
-            f"{name:24} {medians[name]:10.1f} {sorted(times)[int(0.95 * len(times))]:6.0f} {medians[name] / medians['alone']:6.2f}"
+            f"{name:32} {medians[name]:10.1f} {sorted(times)[int(0.95 * len(times))]:6.0f} {medians[name] / medians['alone']:6.2f}"
         )
-    ratio = medians["beside, 1 s between"] / medians["alone"]
+    ratio = medians["with a heavy session, 1 s"] / medians["alone"]
     print(
         json.dumps(
             {"bench": "neighbor", "ratio": ratio, "medians": medians, "limits": costs, "load": os.getloadavg()[0]}

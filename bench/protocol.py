@@ -1,4 +1,4 @@
-"""A student without a browser: one websocket session that speaks Streamlit's protocol and knows its widgets by their labels."""
+"""A Streamlit session without a browser: it implements the websocket protocol and finds widgets by their labels."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
 
-PATIENCE = 120  # s
-KEEPS = 2  # runs for which the browser keeps a message that the server may refer to
+TIMEOUT = 120  # s
+CACHE_RUNS = 2  # runs for which the browser caches a message that the server may refer to
 
-# For each element: the field of its state, and where its first value stands.
+# For each kind of element, the field of its value in the protocol's WidgetState.
 FIELDS = {
     "number_input": "double_value",
     "slider": "double_array_value",
@@ -41,45 +41,45 @@ class Widget:
     id: str
     label: str
     element: Any
-    fragment: str = ""  # what of the page its change runs; "" is all
+    fragment: str = ""  # the fragment that a change reruns; "" is the whole page
 
     @property
     def field(self) -> str:
-        """Of the protocol's WidgetState."""
+        """The field of the value in the protocol's WidgetState."""
         return "string_array_value" if self.kind == "slider" and self.element.options else FIELDS[self.kind]
 
     @property
     def name(self) -> str:
-        """What no other on the page has."""
+        """A name that is unique on the page."""
         return self.label or (f"{self.kind} {self.data.get('kind')}" if self.kind == "bidi_component" else self.kind)
 
     @property
     def options(self) -> list[str]:
-        """What can be chosen."""
+        """The options of the widget."""
         return [getattr(option, "content", option) for option in getattr(self.element, "options", ())]
 
     @property
     def data(self) -> dict[str, Any]:
-        """What a component was given, in a list of one; the afternoon page's components are given nothing."""
+        """The data of a component, the only item of a JSON list; empty for the afternoon page."""
         return dict(json.loads(self.element.json or "[{}]")[0])
 
     def first(self) -> Any:
-        """The value that the server gives it, as the browser sends it back."""
+        """The initial value, as the browser sends it."""
         if self.kind in ("button", "bidi_component"):
             return None
         if self.kind == "popover":
             return self.element.open
-        return self._told() if self.element.set_value else self.default()
+        return self._value_from_server() if self.element.set_value else self.default()
 
-    def _told(self) -> Any:
+    def _value_from_server(self) -> Any:
         element, kind = self.element, self.kind
-        several = kind in ("button_group", "multiselect")
-        raw = several or kind in ("selectbox", "radio") or (kind == "slider" and element.options)
-        value = getattr(element, "raw_values" if several else "raw_value" if raw else "value")
+        multiple = kind in ("button_group", "multiselect")
+        raw = multiple or kind in ("selectbox", "radio") or (kind == "slider" and element.options)
+        value = getattr(element, "raw_values" if multiple else "raw_value" if raw else "value")
         return value if isinstance(value, str | int | float | bool) else list(value)
 
     def default(self) -> Any:
-        """What a browser that draws it anew starts from."""
+        """The value when the browser creates the widget."""
         element, kind = self.element, self.kind
         if kind == "slider":
             return [element.options[int(i)] for i in element.default] if element.options else list(element.default)
@@ -91,24 +91,25 @@ class Widget:
 
 
 def aggregator(component: Widget) -> str:
-    """By which the browser sends a component's events."""
+    """The widget id under which the browser sends the events of a component."""
     return f"$$STREAMLIT_INTERNAL_KEY_{component.id}__events"
 
 
 @dataclass
 class Ran:
-    """One run of the script, from the message to its end."""
+    """One run of the script, from the browser's message to the end."""
 
     seconds: float
     bytes: int
     errors: list[str] = field(default_factory=list)
-    drawn: list[str] = field(default_factory=list)  # the kind of every element that was sent
+    drawn: list[str] = field(default_factory=list)  # the kinds of the elements that the server sent
 
 
 class Session:
-    """One student's tab.
+    """One browser tab.
 
-    path    the page's path, such as "compare"; query what stands after the "?"
+    path    the path of the page, such as "compare"
+    query   the part of the address after the "?"
     """
 
     def __init__(self, websocket: str, path: str = "", query: str = "") -> None:
@@ -122,7 +123,7 @@ class Session:
         self.connection: ClientConnection | None = None
 
     async def open(self) -> Ran:
-        """Connect and run the script for the first time. Raises OSError where nobody answers."""
+        """Connect and run the script for the first time. Raises OSError if no server responds."""
         begin = time.perf_counter()
         origin = self.url.replace("ws", "http", 1).removesuffix("/_stcore/stream")
         self.connection = await connect(
@@ -131,7 +132,7 @@ class Session:
             max_size=None,
             compression=None,
             origin=origin,
-            open_timeout=PATIENCE,
+            open_timeout=TIMEOUT,
             close_timeout=2,
         )  # type: ignore[arg-type]
         ran = await self.run({})
@@ -142,9 +143,9 @@ class Session:
             await self.connection.close()
 
     async def change(self, widget: Widget, value: Any) -> Ran:
-        """Set one control, as a hand does, and wait until the script has run.
+        """Change one control and wait until the script has run.
 
-        Raises websockets.ConnectionClosed where the server drops the line and TimeoutError after two minutes.
+        Raises websockets.ConnectionClosed if the server closes the connection, and TimeoutError after two minutes.
         """
         name = widget.field
         if widget.kind == "bidi_component":
@@ -153,17 +154,17 @@ class Session:
             self.states[widget.id] = (name, value)
         return await self.run({widget.id: (name, value)}, widget.fragment)
 
-    async def run(self, told: Mapping[str, tuple[str, Any]], fragment: str = "") -> Ran:
+    async def run(self, changes: Mapping[str, tuple[str, Any]], fragment: str = "") -> Ran:
         assert self.connection
         begin = time.perf_counter()
-        await self.connection.send(self._message({**self.states, **told}, fragment))
+        await self.connection.send(self._message({**self.states, **changes}, fragment))
         ran, started, drawn = Ran(0, 0), False, dict(self.drawn)
         self.runs += 1
         while True:
-            async with asyncio.timeout(PATIENCE):  # wait_for of Python 3.11 may swallow a cancellation
+            async with asyncio.timeout(TIMEOUT):  # asyncio.wait_for in Python 3.11 may lose a cancellation
                 raw = await self.connection.recv(decode=False)
             ran.bytes += len(raw)
-            message = self._whole(ForwardMsg.FromString(raw))
+            message = self._resolve(ForwardMsg.FromString(raw))
             kind = message.WhichOneof("type")
             if kind == "new_session":
                 started, self.page = True, message.new_session.page_script_hash
@@ -196,7 +197,7 @@ class Session:
             rerun.page_name = self.path
         rerun.context_info.url = self.url.replace("ws", "http", 1).replace("_stcore/stream", self.path)
         rerun.context_info.timezone, rerun.context_info.locale = "UTC", "en"
-        self.kept = {key: kept for key, kept in self.kept.items() if self.runs - kept[0] < KEEPS}
+        self.kept = {key: kept for key, kept in self.kept.items() if self.runs - kept[0] < CACHE_RUNS}
         rerun.cached_message_hashes.extend(self.kept)
         components = {
             widget.id: ("json_value", "{}") for widget in self.widgets.values() if widget.kind == "bidi_component"
@@ -209,8 +210,8 @@ class Session:
                 setattr(state, name, value)
         return message.SerializeToString()
 
-    def _whole(self, message: ForwardMsg) -> ForwardMsg:
-        """A message, or the earlier one that it refers to."""
+    def _resolve(self, message: ForwardMsg) -> ForwardMsg:
+        """The message itself, or the cached message that it refers to."""
         if message.WhichOneof("type") == "ref_hash":
             kept = self.kept[message.ref_hash][1]
             self.kept[message.ref_hash] = (self.runs, kept)
@@ -223,19 +224,19 @@ class Session:
         return message
 
     def _settle(self, drawn: Mapping[tuple[int, ...], Widget]) -> None:
-        """After a run: the controls that are on the page now, and what each says."""
+        """After a run: update the widgets of the page and their values."""
         self.drawn = dict(drawn)
         self.widgets = {widget.name: widget for widget in drawn.values()}
         here = {widget.id for widget in drawn.values()}
         self.states = {key: state for key, state in self.states.items() if key in here}
         for widget in drawn.values():
-            told = getattr(widget.element, "set_value", False)
-            if (widget.id not in self.states or told) and (value := widget.first()) is not None:
+            set_by_server = getattr(widget.element, "set_value", False)
+            if (widget.id not in self.states or set_by_server) and (value := widget.first()) is not None:
                 self.states[widget.id] = (widget.field, value)
 
 
 def _draw(message: ForwardMsg, drawn: dict[tuple[int, ...], Widget], ran: Ran) -> None:
-    """Note what was sent: a control, at its place on the page, or an exception."""
+    """Record what the server sent: a widget at its position on the page, or an exception."""
     place, delta = tuple(message.metadata.delta_path), message.delta
     drawn.pop(place, None)
     if delta.add_block.WhichOneof("type") == "popover" and delta.add_block.popover.id:

@@ -1,4 +1,4 @@
-"""The deployed proxy, in front of a server that is measured: Debian's nginx with the configuration that compose mounts."""
+"""nginx with the configuration of compose.yaml, in front of a measured server."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from tools.ports import free_port
 CONF = ROOT / "deploy" / "nginx.conf"
 
 
-def able(conf: Path = CONF) -> bool:
-    """Are nginx and its configuration here?"""
+def available(conf: Path = CONF) -> bool:
+    """Are nginx and its configuration available?"""
     return shutil.which("nginx") is not None and conf.exists()
 
 
 @contextmanager
 def proxied(address: str, conf: Path = CONF) -> Iterator[str]:
-    """The address of nginx in front of ``address``. Raises RuntimeError where it does not start."""
+    """The address of nginx in front of ``address``. Raises RuntimeError if it does not start."""
     with tempfile.TemporaryDirectory(prefix="normviz-bench-") as folder:
         port, written = free_port("127.0.0.1"), Path(folder) / "nginx.conf"
         names = {"PORT": str(port), "APP": address.removeprefix("http://"), "RESOLVER": "127.0.0.1", "CACHE": folder}

@@ -1,16 +1,16 @@
-"""From the change of a control to the painted figure, in a real browser, for every page.
+"""The time from a change of a control to the painted figure, in a real browser, for every page.
 
     python -m bench.rerun                 the table, and one line of JSON
-    python -m bench.rerun --rounds 30     more changes for each median (default 15)
+    python -m bench.rerun --rounds 30     change each control 30 times (default 15)
     python -m bench.rerun --only explore  one page
 
-Three servers answer in turns, in the same browser run:
+Three servers are measured in turns, in the same browser:
 
 normviz     the page as it is deployed
-afternoon   the same panels as Plotly subplots through ``st.plotly_chart``, with Streamlit's own settings
-bare        one slider and one line of text: the framework's floor, with our settings
+afternoon   the same panels as Plotly subplots through ``st.plotly_chart``, with Streamlit's default settings
+bare        one slider and one line of text, with our settings: the minimum that Streamlit needs
 
-The clock runs from the browser's event (the click, or Enter) to the frame that shows the last change inside the figure.
+The time starts with the browser's event (a click, or Enter) and ends with the frame that shows the last change of the figure.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SMALL, LARGE = (2, 3, 4, 4), (4, 4, 32, 32)
 FIGURES = {"normviz": ".nv-view", "afternoon": "[data-testid=stPlotlyChart]", "bare": "[data-testid=stText]"}
 QUESTIONS = ("s0", "s0d", "s2", "s0e", "s2k")
 
-# Notes when an event came and when the last change inside a figure was on the screen.
+# Records the time of an event and of the frame that shows the last change of the figure.
 WATCH = """figure => {
   window.bench = { begin: null, last: null, seen: 0 };
   const here = (node) => { const at = node.nodeType === 1 ? node : node.parentElement; return at?.closest(figure) || at?.querySelector?.(figure); };
@@ -52,13 +52,13 @@ DONE = """quiet => bench.last !== null && performance.now() - bench.last > quiet
 READY = """figure => document.querySelector(figure) && !document.querySelector(".nv-view:not([data-state=ready])")
   && document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "notRunning" """
 GO = "query => { history.pushState({}, '', location.pathname + query); dispatchEvent(new PopStateEvent('popstate')); }"
-PATIENCE = 120_000  # ms
-QUIET = 400  # ms without a change: it was the last
+TIMEOUT = 120_000  # ms
+QUIET = 400  # ms without a change before a change counts as the last
 
 
 @dataclass(frozen=True)
 class Case:
-    """One page at one size: where it is on both servers, and the control that is changed."""
+    """One page at one size: its address on both servers, and the control to change."""
 
     page: str
     shape: tuple[int, ...] | None
@@ -76,7 +76,7 @@ def segment(key: str, *options: str) -> Act:
 
 
 def written(key: str, *texts: str, armed: bool = True) -> Act:
-    """A field filled in, and Enter; the clock starts there, where it is ``armed``."""
+    """Fill in a field and press Enter; with ``armed``, the time starts at Enter."""
 
     def act(page: Page, turn: int) -> None:
         field = page.locator(f".st-key-{key} input")
@@ -99,7 +99,7 @@ def predict(page: Page, turn: int) -> None:
 
 
 def ask(page: Page, turn: int) -> None:
-    """To a question that has not been answered; a page that has no such address is loaded anew."""
+    """Open a question that has no prediction yet; the afternoon page is reloaded for it."""
     query = f"?q={QUESTIONS[turn % len(QUESTIONS)]}"
     if "page=" in page.url:
         page.goto(page.url.split("?")[0] + f"{query}&page=questions")
@@ -137,7 +137,7 @@ CASES = (
 
 
 def timed(page: Page, case_act: Act, turn: int, before: Act | None) -> float:
-    """One change, ms."""
+    """The time of one change in ms."""
     page.bring_to_front()
     if before:
         before(page, turn)
@@ -150,7 +150,7 @@ def timed(page: Page, case_act: Act, turn: int, before: Act | None) -> float:
 
 def opened(browser: Browser, address: str, figure: str, answered: bool = True) -> Page:
     page = browser.new_page(viewport=SCREEN)
-    page.set_default_timeout(PATIENCE)
+    page.set_default_timeout(TIMEOUT)
     page.goto(address)
     if answered:
         page.wait_for_function(READY, arg=figure)
@@ -161,7 +161,7 @@ def opened(browser: Browser, address: str, figure: str, answered: bool = True) -
 
 
 def measure(browser: Browser, addresses: dict[str, str], case: Case, rounds: int) -> dict[str, list[float]]:
-    """The times of each kind, ms; the kinds take turns. The first change of each is not counted."""
+    """The times of each kind in ms. The kinds take turns, and the first change of each is not counted."""
     places = {"normviz": case.ours, "afternoon": case.theirs, "bare": "/"}
     shown = case.before is None
     pages = {
@@ -180,7 +180,7 @@ def measure(browser: Browser, addresses: dict[str, str], case: Case, rounds: int
 
 
 def compared(case: Case, times: dict[str, list[float]]) -> dict[str, Any]:
-    """What was found, as numbers: ms, and ours as a multiple of the others'."""
+    """The times in ms, and ours as a multiple of the others."""
     found = {kind: spread(values) for kind, values in times.items()}
     ours, theirs, floor = (found[kind] for kind in FIGURES)
     return {
@@ -200,15 +200,15 @@ def row(found: dict[str, Any]) -> dict[str, Any]:
         "shape": str(found["shape"] or ""),
         **both,
         "of the afternoon's": "{p50:.2f} / {p95:.2f}".format(**found["of_the_afternoon"]),
-        "of the floor": "{p50:.1f} / {p95:.1f}".format(**found["of_the_floor"]),
+        "of the bare page's": "{p50:.1f} / {p95:.1f}".format(**found["of_the_floor"]),
     }
 
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=15, help="changes of each control")
+    parser.add_argument("--rounds", type=int, default=15, help="changes per control")
     parser.add_argument("--only", choices=sorted({case.page for case in CASES}), help="one page")
-    parser.add_argument("--quick", action="store_true", help="one page, one change: does it run?")
+    parser.add_argument("--quick", action="store_true", help="a smoke test: one page, one change")
     given = parser.parse_args(arguments)
     cases = [case for case in CASES if given.only in (None, case.page)]
     cases, rounds = (cases[:1], 1) if given.quick else (cases, given.rounds)
@@ -218,7 +218,7 @@ def main(arguments: list[str] | None = None) -> None:
         browser = stack.enter_context(chromium())
         for case in cases:
             found.append(compared(case, measure(browser, addresses, case, rounds)))
-            print(row(found[-1]), file=sys.stderr, flush=True)  # so that a run that is cut off leaves what it saw
+            print(row(found[-1]), file=sys.stderr, flush=True)  # an interrupted run still shows these results
     print("Each pair of numbers is p50 / p95.\n")
     report("rerun", list(map(row, found)), load, found)
 

@@ -3,9 +3,9 @@
     python -m bench.soak                 30 minutes, 40 students at a time
     python -m bench.soak --minutes 120   longer
 
-Each student stays for about a minute, changes controls every two seconds, and leaves; another comes. The server's resident memory is
-read every five seconds. What it is after the first five minutes is the base; the fit is a straight line through all that comes later.
-The sessions that have left are kept by Streamlit for a while, in case they reconnect: that is part of the first five minutes.
+Each student stays for about a minute, changes a control every two seconds, and leaves; then another one comes. The server's resident memory
+is read every five seconds. A straight line is fitted to the values after the first five minutes; its start is the base. In the first five
+minutes memory grows because Streamlit keeps closed sessions for a while, in case they reconnect.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ STAY, THINK = 60, 2  # s
 
 
 async def soak(kind: str, one: Server, students: int, seconds: float, every: float) -> dict[str, Any]:
-    """Memory in MB over time in s, and what the students met."""
+    """Memory in MB over time in s, and the students' waits and errors."""
     log, numbers, begin = Log(), itertools.count(), time.monotonic()
     chance = random.Random(0)
 
     async def chair() -> None:
-        """One place: a student after another."""
+        """One student after the other."""
         await asyncio.sleep(chance.uniform(0, min(STAY, seconds / 4)))
         while not log.over:
             student = Student(kind, one.websocket, next(numbers), log)
@@ -61,7 +61,7 @@ async def soak(kind: str, one: Server, students: int, seconds: float, every: flo
 
 
 def fitted(times: list[float], memory: list[float], settling: float) -> dict[str, float]:
-    """Memory after ``settling`` seconds, the slope from there on, and by how many percent it grew: by the line, and at most.
+    """The base and the slope after ``settling`` seconds, and the growth in percent: of the fitted line, and at most.
 
     >>> fitted([0, 10, 20, 30], [50, 100, 101, 102], 10)["grown, %"]
     2.0
@@ -71,7 +71,7 @@ def fitted(times: list[float], memory: list[float], settling: float) -> dict[str
     slope, start = np.polyfit(x - x[0], y, 1) if len(x) > 1 else (0.0, float(y[0]))
     return {
         "base, MB": round(float(start), 1),
-        "MB an hour": round(float(slope) * 3600, 1),
+        "MB per hour": round(float(slope) * 3600, 1),
         "grown, %": round(float(100 * slope * (x[-1] - x[0]) / start), 2),
         "at most, %": round(float(100 * (y.max() - start) / start), 2),
     }
@@ -81,7 +81,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--students", type=int, default=40, help="at a time")
-    parser.add_argument("--quick", action="store_true", help="two students for some seconds: does it run?")
+    parser.add_argument("--quick", action="store_true", help="a smoke test: two students, a few seconds")
     given = parser.parse_args(arguments)
     students, seconds, every = (2, 3.0, 0.5) if given.quick else (given.students, 60 * given.minutes, 5.0)
     load = os.getloadavg()[0]

@@ -1,12 +1,12 @@
-"""From the command to the first painted figure, each time a new process and a visitor with an empty cache.
+"""The time from the command to the first painted figure, with a new process and an empty browser cache each time.
 
     python -m bench.start              the table, and one line of JSON
-    python -m bench.start --rounds 9   more starts of each (default 5)
+    python -m bench.start --rounds 9   start each 9 times (default 5)
 
-The three take turns; the browser itself runs already. The files are in the system's cache, as after a first start.
+The three take turns. The browser is already running, and the files are in the file cache of the system.
 
 normviz        ``streamlit run app.py``, until the panels of Explore are drawn
-bare + torch   the bare page in a process that imports torch, until its line of text stands
+bare + torch   the bare page in a process that imports torch, until its line of text is shown
 bare           the same without torch
 """
 
@@ -25,7 +25,7 @@ PAINTED = {
     "bare + torch": "[data-testid=stText]",
     "bare": "[data-testid=stText]",
 }
-# The time of day, in ms, of the frame that shows it.
+# The time of the frame that shows the selector, in ms since the epoch.
 WATCH = """selector => new Promise((done) => {
   const look = () => document.querySelector(selector) ? requestAnimationFrame(() => setTimeout(() => done(performance.timeOrigin + performance.now()))) : setTimeout(look, 5);
   look();
@@ -33,7 +33,7 @@ WATCH = """selector => new Promise((done) => {
 
 
 def started(browser: Browser, kind: str) -> dict[str, float]:
-    """Seconds from the command to the server's first answer, and to the painted figure."""
+    """Seconds from the command to the server's first response, and to the painted figure."""
     context = browser.new_context(viewport=SCREEN)
     page = context.new_page()
     begin = time.time()
@@ -49,7 +49,7 @@ def started(browser: Browser, kind: str) -> dict[str, float]:
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--quick", action="store_true", help="ours, once: does it run?")
+    parser.add_argument("--quick", action="store_true", help="a smoke test: normviz only, once")
     given = parser.parse_args(arguments)
     kinds, rounds = (["normviz"], 1) if given.quick else (list(PAINTED), given.rounds)
     load, found = os.getloadavg()[0], {kind: [] for kind in kinds}
@@ -60,7 +60,7 @@ def main(arguments: list[str] | None = None) -> None:
     rows = [
         {
             "kind": kind,
-            "first answer, s (p50)": spread([one["answer"] for one in ones], 2)["p50"],
+            "first response, s (p50)": spread([one["answer"] for one in ones], 2)["p50"],
             "figure, s (p50)": spread([one["figure"] for one in ones], 2)["p50"],
             "figure, s (p95)": spread([one["figure"] for one in ones], 2)["p95"],
         }
@@ -68,8 +68,8 @@ def main(arguments: list[str] | None = None) -> None:
     ]
     middle = {str(row["kind"]): row["figure, s (p50)"] for row in rows}
     times = {kind: [round(one["figure"], 2) for one in ones] for kind, ones in found.items()}
-    beside = ratio(middle["normviz"], middle.get("bare + torch", float("nan")))
-    report("start", rows, load, times=times, **{"of bare + torch": beside})
+    times_torch = ratio(middle["normviz"], middle.get("bare + torch", float("nan")))
+    report("start", rows, load, times=times, **{"times bare + torch": times_torch})
 
 
 if __name__ == "__main__":

@@ -1,15 +1,15 @@
-"""What a trace, ids and counts cost on a tensor as large as a network's, beside torch's own layer and beside one read of it.
+"""The time of a trace, ids and counts for a large tensor, compared with torch's own layer and with one read of the tensor.
 
     python -m bench.stats                      (32, 64, 56, 56): 6.4 million elements
-    python -m bench.stats --shape 8,64,28,28   another
+    python -m bench.stats --shape 8,64,28,28   another shape
 
-trace    ``explain(layer, x).trace``: every step of the forward pass kept
-torch    the fused layer of ``torch.nn.functional``, or of ``torch.nn`` where it has no function of its own
-read     ``x.sum()``: one plain read of the tensor
-ids      ``stat_ids`` and ``param_ids``, a number for every element
-counts   how many of each, for this shape and for one a million times as large: no array is made
+trace    ``explain(layer, x).trace``: all steps of the forward pass are stored
+torch    the fused layer of ``torch.nn.functional``, or the layer of ``torch.nn`` if there is no function
+read     ``x.sum()``: one read of the tensor
+ids      ``stat_ids`` and ``param_ids``, one id per element
+counts   the numbers of groups and parameters, for this shape and for one a million times as large; no array is allocated
 
-All take turns, on one thread, as the app computes; medians.
+All take turns on one thread, like the app; the results are medians.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Run = Callable[[], Any]
 
 
 def layers(x: torch.Tensor) -> dict[str, Run]:
-    """Each layer's text, and torch's own forward pass of it, with gamma and beta."""
+    """The text of each layer, and torch's own forward pass with gamma and beta."""
     _, channels, *rest = x.shape
     gamma, beta = torch.ones(channels), torch.zeros(channels)
 
@@ -58,7 +58,7 @@ def layers(x: torch.Tensor) -> dict[str, Run]:
 
 
 def explained(text: str, x: Any) -> Any:
-    """A trace needs a module where running statistics are used."""
+    """The explanation of a layer. In eval mode a trace needs a module, for its running statistics."""
     if text.endswith(".eval()"):
         return describe(torch.nn.BatchNorm2d(x.shape[1]).eval() if hasattr(x, "dtype") else text, x)
     return describe(text, x)
@@ -91,7 +91,7 @@ def measure(text: str, fused: Run, x: torch.Tensor, rounds: int) -> dict[str, An
         ) | in_turns(
             {
                 "counts": lambda: explained(text, shape).counts,
-                "counts of a million times": lambda: explained(text, large).counts,
+                "counts, x 1,000,000": lambda: explained(text, large).counts,
             },
             200,
         )
@@ -101,7 +101,7 @@ def measure(text: str, fused: Run, x: torch.Tensor, rounds: int) -> dict[str, An
         "trace / torch": ratio(found["trace"], found["torch"]),
         "trace / read": ratio(found["trace"], found["read"]),
         "counts, µs": round(1e6 * found["counts"], 1),
-        "of a million times as many, µs": round(1e6 * found["counts of a million times"], 1),
+        "counts for 1,000,000 times the size, µs": round(1e6 * found["counts, x 1,000,000"], 1),
     }
 
 
@@ -109,7 +109,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--shape", default="32,64,56,56")
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--quick", action="store_true", help="a small tensor, once: does it run?")
+    parser.add_argument("--quick", action="store_true", help="a smoke test: a small tensor, once")
     given = parser.parse_args(arguments)
     shape, rounds = ("2,4,6,6", 1) if given.quick else (given.shape, given.rounds)
     load = os.getloadavg()[0]

@@ -1,4 +1,4 @@
-"""What a class does: each student is on one page, thinks, and changes one of its controls."""
+"""Simulated students: each student uses one page and changes its controls at intervals."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bench.protocol import Ran, Session, Widget
 
 ELEMENT = "bidi_component"  # a click on an element of the figure; a component has no label
 
-# How many of a hundred students are on a page, and which of its controls they change, by the beginning of the label.
+# For each page: the number of students out of a hundred, and the controls that they change, by the beginning of the label.
 PAGES: dict[str, tuple[int, tuple[str, ...]]] = {
     "explore": (50, (ELEMENT, ELEMENT, "Layer", "normalized_shape", "num_groups", "N", "C", "H", "W")),
     "step_by_step": (15, (ELEMENT, "Layer", "normalized_shape", "N", "C")),
@@ -31,7 +31,7 @@ QUESTIONS = ("s0", "s0d", "s2", "s0e", "s2k")
 
 @dataclass
 class Log:
-    """What was seen: seconds from a change to the end of its run, of first runs apart."""
+    """Seconds from a change to the end of its rerun; first runs are listed separately."""
 
     first: list[float] = field(default_factory=list)
     changes: list[float] = field(default_factory=list)
@@ -49,7 +49,7 @@ class Log:
 
 
 def seat(kind: str, number: int) -> tuple[str, str, str]:
-    """The page of a student, and its path and query on that server: in every hundred students, as many as PAGES says."""
+    """The page of a student, and its path and query on that server; PAGES sets how many of a hundred students use each page."""
     seats = [page for page, (share, _) in PAGES.items() for _ in range(share)]
     page = seats[number * 37 % 100]
     asked = f"q={QUESTIONS[number % len(QUESTIONS)]}"
@@ -61,7 +61,7 @@ def seat(kind: str, number: int) -> tuple[str, str, str]:
 
 
 class Student:
-    """Changes one control after another, never two at once."""
+    """A student who changes one control after the other."""
 
     def __init__(self, kind: str, websocket: str, number: int, log: Log) -> None:
         self.page, path, query = seat(kind, number)
@@ -85,7 +85,9 @@ class Student:
             self.log.errors.append(f"{self.page}: {type(error).__name__}: {error}"[:200])
             self.since = None
         finally:
-            if self.since is not None and self.log.measuring:  # cut off while it waited: at least so long
+            if (
+                self.since is not None and self.log.measuring
+            ):  # cancelled while waiting, so the wait is at least this long
                 self.log.unfinished.append(time.perf_counter() - self.since)
             await self.session.close()
 
@@ -94,7 +96,7 @@ class Student:
         return await self.session.change(widget, self.value(widget))
 
     def choices(self) -> list[Widget]:
-        """The controls of the page that a student changes, as often as it is named."""
+        """The controls that the student of this page may change; a control that PAGES names twice is in the list twice."""
         widgets = list(self.session.widgets.values())
         if self.page == "bare":
             return widgets
@@ -103,12 +105,12 @@ class Student:
             widget
             for name in named
             for widget in widgets
-            if (_answers(widget) if name == ELEMENT else _called(widget, name))
+            if (_sends_clicks(widget) if name == ELEMENT else _has_label(widget, name))
         ]
         return found or [widget for widget in widgets if widget.kind != ELEMENT]
 
     def value(self, widget: Widget) -> Any:
-        """Another value of that control."""
+        """A random value for this control."""
         pick, kind = self.random, widget.kind
         if kind == ELEMENT:
             grid = widget.data["grid"]
@@ -123,20 +125,22 @@ class Student:
         if kind == "button":
             return True
         if kind == "text_input":
-            return pick.choice(next((texts for name, texts in WRITTEN.items() if _called(widget, name)), ("8", "16")))
+            return pick.choice(
+                next((texts for name, texts in WRITTEN.items() if _has_label(widget, name)), ("8", "16"))
+            )
         return [self.other(widget)] if kind in ("button_group", "multiselect") else self.other(widget)
 
     def other(self, widget: Widget) -> str:
-        """An option that is not chosen now; a pattern of one's own would have to be written first."""
+        """An option other than the current one; \"Your own pattern\" is left out because it needs a text."""
         _, now = self.session.states.get(widget.id, ("", None))
-        able = [option for option in widget.options if option and option not in ("Your own pattern", "your own")]
-        return self.random.choice([option for option in able if option != now and [option] != now] or able)
+        allowed = [option for option in widget.options if option and option not in ("Your own pattern", "your own")]
+        return self.random.choice([option for option in allowed if option != now and [option] != now] or allowed)
 
 
-def _answers(widget: Widget) -> bool:
-    """Is it a figure whose clicks the server hears?"""
+def _sends_clicks(widget: Widget) -> bool:
+    """Is this a figure that sends clicks to the server?"""
     return widget.kind == ELEMENT and "grid" in widget.data and not widget.data.get("alone")
 
 
-def _called(widget: Widget, name: str) -> bool:
+def _has_label(widget: Widget, name: str) -> bool:
     return widget.kind != ELEMENT and (widget.label == name if len(name) == 1 else widget.label.startswith(name))

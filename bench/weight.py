@@ -1,10 +1,10 @@
-"""Bytes over the wire: a first visit, a reload, and one change of a control, through the deployed proxy.
+"""Bytes over the network for a first visit, a reload and one change of a control, through the deployed proxy.
 
     python -m bench.weight                    the table, and one line of JSON
-    python -m bench.weight --conf other.conf  another configuration of nginx than deploy/nginx.conf
+    python -m bench.weight --conf other.conf  an nginx configuration other than deploy/nginx.conf
 
-Counted by Chromium: headers and bodies as they came (``encodedDataLength``), and what the websocket carried both ways. Where there is
-no nginx, a compressible body that came as it is counts as gzip -5 would send it, and the JSON says ``"proxy": "estimated"``.
+Chromium counts headers and bodies as transferred (``encodedDataLength``) and the websocket messages in both directions. Without nginx, an
+uncompressed body counts with its size after gzip -5 if it is compressible, and the JSON says ``"proxy": "estimated"``.
 
 normviz     Explore on (2, 3, 4, 4)
 afternoon   the same panels as Plotly subplots
@@ -25,11 +25,11 @@ from typing import Any
 from playwright.sync_api import Browser, CDPSession, Error, Page
 
 from bench.common import SCREEN, chromium, report, server
-from bench.proxy import CONF, able, proxied
+from bench.proxy import CONF, available, proxied
 from bench.rerun import FIGURES, READY, Act, segment, slide, written
 
-PACKABLE = ("text/", "application/javascript", "application/json", "image/svg", "font/ttf")
-SMALLEST = 1000  # bytes: below, nginx does not compress
+COMPRESSIBLE = ("text/", "application/javascript", "application/json", "image/svg", "font/ttf")
+SMALLEST = 1000  # bytes; nginx does not compress smaller files
 
 
 def pick(page: Page, turn: int) -> None:
@@ -48,7 +48,7 @@ CHANGES: dict[str, dict[str, Act]] = {
 
 
 class Wire:
-    """What a page sends and receives."""
+    """Counts the bytes that a page sends and receives."""
 
     def __init__(self, page: Page, estimate: bool) -> None:
         self.session: CDPSession = page.context.new_cdp_session(page)
@@ -75,20 +75,20 @@ class Wire:
         self.frames[way] += len(base64.b64decode(data)) if binary else len(data.encode())
 
     def taken(self) -> dict[str, Any]:
-        """Bytes since it was last asked: over HTTP and over the websocket; and the heaviest files."""
+        """Bytes since the last call, over HTTP and over the websocket, and the largest files."""
         files = [(self.types.get(key, ("", True, key))[2], self._weight(key, length)) for key, length in self.finished]
         found = {"http": round(sum(weight for _, weight in files)), "websocket": sum(self.frames.values())}
-        heaviest = sorted(((round(w), url.split("/")[-1].split("?")[0]) for url, w in files), reverse=True)[:6]
+        largest = sorted(((round(w), url.split("/")[-1].split("?")[0]) for url, w in files), reverse=True)[:6]
         self.finished, self.frames = [], {"in": 0, "out": 0}
-        return found | {"all": sum(found.values()), "requests": len(files), "heaviest": heaviest}
+        return found | {"all": sum(found.values()), "requests": len(files), "largest": largest}
 
     def _weight(self, key: str, length: float) -> float:
         kind, packed, _ = self.types.get(key, ("", True, ""))
-        if not self.estimate or packed or length < SMALLEST or not kind.startswith(PACKABLE):
+        if not self.estimate or packed or length < SMALLEST or not kind.startswith(COMPRESSIBLE):
             return length
         try:
             body = self.session.send("Network.getResponseBody", {"requestId": key})
-        except Error:  # not kept
+        except Error:  # the browser no longer has the body
             return length
         raw = base64.b64decode(body["body"]) if body["base64Encoded"] else body["body"].encode()
         return length - len(raw) + len(gzip.compress(raw, 5))
@@ -96,7 +96,7 @@ class Wire:
 
 def settled(page: Page, figure: str) -> None:
     page.wait_for_function(READY, arg=figure)
-    page.wait_for_timeout(1000)  # what comes late
+    page.wait_for_timeout(1000)  # for late messages
 
 
 def weigh(browser: Browser, kind: str, address: str, estimate: bool, rounds: int) -> dict[str, Any]:
@@ -125,7 +125,7 @@ def _one(page: Page, kind: str, act: Act, turn: int, wire: Wire) -> int:
 
 @contextmanager
 def behind_proxy(address: str, conf: Path) -> Iterator[str]:
-    if able(conf):
+    if available(conf):
         with proxied(address, conf) as found:
             yield found
     else:
@@ -133,28 +133,28 @@ def behind_proxy(address: str, conf: Path) -> Iterator[str]:
 
 
 def row(kind: str, found: dict[str, Any]) -> dict[str, Any]:
-    """In kB of 1000 bytes."""
+    """One row of the table, in kB of 1000 bytes."""
     kilo: Callable[[float], float] = lambda size: round(size / 1000, 1)  # noqa: E731
     sizes = [size for ones in found["changes"].values() for size in ones]
     return {
         "kind": kind,
         "cold, kB": kilo(found["cold"]["all"]),
-        "of it websocket": kilo(found["cold"]["websocket"]),
+        "of which websocket": kilo(found["cold"]["websocket"]),
         "reload, kB": kilo(found["reload"]["all"]),
-        "of it the websocket": kilo(found["reload"]["websocket"]),
+        "of which websocket (reload)": kilo(found["reload"]["websocket"]),
         "a change, kB (mean)": kilo(sum(sizes) / len(sizes)),
-        "a change, kB (most)": kilo(max(sizes)),
+        "a change, kB (max)": kilo(max(sizes)),
     }
 
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--conf", type=Path, default=CONF, help="nginx's configuration")
-    parser.add_argument("--rounds", type=int, default=4, help="changes of each control")
-    parser.add_argument("--quick", action="store_true", help="ours, one change: does it run?")
+    parser.add_argument("--rounds", type=int, default=4, help="changes per control")
+    parser.add_argument("--quick", action="store_true", help="a smoke test: normviz only, one change")
     given = parser.parse_args(arguments)
     kinds, rounds = (["normviz"], 1) if given.quick else (list(CHANGES), given.rounds)
-    load, through, found = os.getloadavg()[0], able(given.conf), {}
+    load, through, found = os.getloadavg()[0], available(given.conf), {}
     with ExitStack() as stack:
         browser = stack.enter_context(chromium())
         for kind in kinds:

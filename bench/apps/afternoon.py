@@ -1,6 +1,6 @@
-"""The same panels as one would write them in an afternoon: Plotly subplots through ``st.plotly_chart``.
+"""The same panels, written in an afternoon: Plotly subplots in ``st.plotly_chart``.
 
-``?page=compare&size=4,4,32,32`` shows another page, on another tensor. Ids and values are normviz's, so that both show the same.
+``?page=compare&size=4,4,32,32`` selects the page and the tensor. Ids and values come from normviz, so both apps show the same.
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ def explore() -> None:
     e = scene.explanation
     st.subheader(sentence(scene.sharing))
     left, right = st.columns(2)
-    left.plotly_chart(facets(e.stat_ids, "Who shares my mean and variance?", ids=True), key="stats")
+    left.plotly_chart(facets(e.stat_ids, "Which elements share a mean and a variance?", ids=True), key="stats")
     if e.param_ids is not None:
-        right.plotly_chart(facets(e.param_ids, "Who shares my gamma and beta?", ids=True), key="params")
+        right.plotly_chart(facets(e.param_ids, "Which elements share a gamma and a beta?", ids=True), key="params")
     values = {"x": e.x, "normalized": e.trace.normalized, "output": e.trace.output}
     for column, (name, value) in zip(st.columns(3), values.items(), strict=True):
         column.plotly_chart(facets(value, name), key=name)
@@ -144,9 +144,9 @@ def questions() -> None:
     st.markdown(answer(asked))
     e = read(dict(pair.split("=", 1) for pair in asked.query.split("&"))).scene.explanation
     left, right = st.columns(2)
-    left.plotly_chart(facets(e.stat_ids, "Who shares my mean and variance?", ids=True), key="stats")
+    left.plotly_chart(facets(e.stat_ids, "Which elements share a mean and a variance?", ids=True), key="stats")
     if e.param_ids is not None:
-        right.plotly_chart(facets(e.param_ids, "Who shares my gamma and beta?", ids=True), key="params")
+        right.plotly_chart(facets(e.param_ids, "Which elements share a gamma and a beta?", ids=True), key="params")
     values = {"x": e.x, "normalized": e.trace.normalized, "output": e.trace.output}
     for column, (name, value) in zip(st.columns(3), values.items(), strict=True):
         column.plotly_chart(facets(value, name), key=name)

@@ -1,4 +1,4 @@
-"""The framework's floor: one slider, one line of text."""
+"""The minimum that Streamlit needs: one slider and one line of text."""
 
 import streamlit as st
 

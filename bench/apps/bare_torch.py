@@ -1,4 +1,4 @@
-"""The bare page in a process that has torch, as ours must have."""
+"""The bare page in a process that imports torch, as normviz does."""
 
 import streamlit as st
 import torch

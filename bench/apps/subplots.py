@@ -1,4 +1,4 @@
-"""A tensor of rank 4 as Plotly subplots, a heatmap a facet: n down, c across."""
+"""A tensor of rank 4 as Plotly subplots with one heatmap per facet: n is the row, c the column."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from plotly.subplots import make_subplots
 
 
 def facets(values: Any, title: str, ids: bool = False) -> go.Figure:
-    """``values`` (N, C, H, W), on one color scale; of ids, from 0 on."""
+    """``values`` (N, C, H, W) on one color scale, which starts at 0 for ids."""
     array = np.asarray(values)
     rows, columns = array.shape[:2]
     figure = make_subplots(rows, columns, horizontal_spacing=0.01, vertical_spacing=0.01)
