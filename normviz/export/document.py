@@ -134,4 +134,4 @@ def css() -> str:
 
 def script() -> str:
     """The figures' module and what mounts it."""
-    return bundle(PAGE)
+    return bundle(PAGE, language.get())

@@ -1,6 +1,6 @@
 """Every text that a reader sees passes through here, so that a translation needs no change of code.
 
-The English text is the key of a gettext catalogue: ``normviz/locale/<language>/LC_MESSAGES/normviz.po``. Numbers, code, layer names and
+The English text is the key of a gettext catalogue: ``normviz/locale/<language>/LC_MESSAGES/normviz.mo``. Numbers, code, layer names and
 torch's own error messages are inserted as values and are not translated.
 """
 

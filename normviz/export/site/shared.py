@@ -9,15 +9,15 @@ from pathlib import Path
 from normviz.export.document import css
 from normviz.export.plotlyjs import hashed_name
 from normviz.figures.bundle import bundle, classic, plotly_js, read_css
+from normviz.layers.messages import language
 
 FOLDER = "lib"
 SITE = Path(__file__).with_name("site.js")
 
 
-@cache
 def site_script() -> str:
     """The script of exported pages and the search, as a classic script."""
-    return classic(bundle(SITE))
+    return classic(bundle(SITE, language.get()))
 
 
 @cache
@@ -26,7 +26,6 @@ def site_style() -> str:
     return f"{css()}\n:is(.ns-html, #ns-html){{{read_css(SITE.with_suffix('.css'))}}}\n"
 
 
-@cache
 def shared_files() -> dict[str, bytes]:
     """The path of each, as the pages see it, and its content."""
     texts = {"js": site_script().encode(), "css": site_style().encode()}
