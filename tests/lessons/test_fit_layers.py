@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from normviz.analysis.comparison import FEWEST, MOST, compare
-from normviz.lessons.compare.fit_layers import _fit_to, default_layers, fit_layers
+from normviz.lessons.compare.fit_layers import _fit, default_layers, fit_layers
 from normviz.scene.query import read
 
 USUAL = [
@@ -81,6 +81,6 @@ def test_any_texts_give_layers_that_can_be_compared(texts):
 def test_another_selected_element_computes_no_new_choice():
     one, other = scene("shape=2,6&at=0,1"), scene("shape=2,6&at=1,5")
     found = fit_layers(["LayerNorm([6])", "RMSNorm(6)"], one)
-    before = _fit_to.cache_info().misses
+    before = _fit.cache_info().misses
     assert fit_layers(("LayerNorm([6])", "RMSNorm(6)"), other) == found
-    assert _fit_to.cache_info().misses == before
+    assert _fit.cache_info().misses == before

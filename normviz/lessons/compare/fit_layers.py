@@ -23,7 +23,15 @@ def fit_layers(texts: Sequence[str], scene: Scene) -> tuple[tuple[str, ...], str
     A layer of the catalogue whose sizes no longer fit is refitted without a message. A pattern for other axes, or a text that is not a
     layer, is omitted with a message. If fewer than two layers remain, the default layers are added.
     """
-    return _fit_to(tuple(texts[:MOST]), scene.shape, scene.layout, scene.layer)
+    kept: list[str] = []
+    problem = None
+    for text in texts[:MOST]:
+        try:
+            kept.append(_fit(Layer.parse(text), scene.shape, scene.layout))
+        except NormvizError as error:
+            problem = problem or str(error)
+    kept += default_layers(scene) if len(set(kept)) < FEWEST else ()
+    return tuple(dict.fromkeys(kept))[:MOST], problem
 
 
 def default_layers(scene: Scene) -> tuple[str, ...]:
@@ -32,21 +40,6 @@ def default_layers(scene: Scene) -> tuple[str, ...]:
 
 
 # Cached by shape, layout and layer, not by scene: selecting an element makes a new scene, but the result is the same.
-
-
-@lru_cache(maxsize=256)
-def _fit_to(
-    texts: tuple[str, ...], shape: tuple[int, ...], layout: str, layer: Layer | Norm
-) -> tuple[tuple[str, ...], str | None]:
-    kept: list[str] = []
-    problem = None
-    for text in texts:
-        try:
-            kept.append(_fit(Layer.parse(text), shape, layout))
-        except NormvizError as error:
-            problem = problem or str(error)
-    kept += _defaults(shape, layout, layer) if len(set(kept)) < FEWEST else ()
-    return tuple(dict.fromkeys(kept))[:MOST], problem
 
 
 @lru_cache(maxsize=256)
@@ -62,6 +55,7 @@ def _defaults(shape: tuple[int, ...], layout: str, layer: Layer | Norm) -> tuple
     return (*layers, *spare[: max(0, FEWEST - len(layers))])
 
 
+@lru_cache(maxsize=1024)
 def _fit(layer: Layer | Norm, shape: tuple[int, ...], layout: str) -> str:
     """The text of the layer, refitted where its sizes do not fit the tensor."""
     try:
