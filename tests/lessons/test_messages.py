@@ -33,6 +33,7 @@ SYMBOLS = {
     "",
 }
 NAMES = {"dgamma", "dbeta"}
+LAYER = re.compile(r"[A-Z]\w*Norm\w*(\(.*\))?(\.eval\(\))?")
 CODE_LABELS = {"", "eps", "dx", "dgamma", "dbeta", "< 0", "torch", "Keras", "Flax"}
 
 
@@ -59,7 +60,8 @@ def texts(part):
         case Details(title):
             return [title]
         case Chart():
-            return [part.alt, *(trace["name"] for trace in part.lines.data if not is_code(trace["name"]))]
+            names = [trace["name"] for trace in part.lines.data]
+            return [part.alt, *(text for text in [*names, *axis_titles(part.lines.layout)] if not is_code(text))]
         case Table():
             return [
                 column.head for column in part.columns if column.label not in CODE_LABELS and not is_code(column.label)
@@ -78,7 +80,14 @@ def words_outside_messages(text):
 
 
 def is_code(label):
-    return not label or label.startswith(("torch ", "eps=", "running_", "sigma /")) or label[0].isupper()
+    return (
+        not label or label.startswith(("torch ", "eps=", "running_", "sigma /")) or LAYER.fullmatch(label) is not None
+    )
+
+
+def axis_titles(layout):
+    titles = [value.get("title", "") for name, value in layout.items() if "axis" in name]
+    return [title["text"] if isinstance(title, dict) else title for title in titles]
 
 
 @pytest.mark.parametrize(("page", "query"), CASES)
