@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
 from normviz.layers.errors import NormvizError
@@ -118,7 +118,7 @@ def _translated(widget: Widget | None) -> Widget:
     """The widget with its labels in the reader's language."""
     assert widget is not None
     if isinstance(widget, Choice | Segments):
-        return type(widget)({key: _(label) for key, label in widget.options.items()})
+        return replace(widget, options={key: _(label) for key, label in widget.options.items()})
     return widget
 
 
