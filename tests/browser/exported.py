@@ -30,15 +30,15 @@ class FileView(View):
         path.write_text(output_of_query("explore", self.asked).to_html(plotlyjs="plotly.min.js"), encoding="utf-8")
         self.leave()
         self.page.goto(path.as_uri())
-        return self.shows()
+        return self.wait_for_scene()
 
     go = open
 
-    def waits_for(self, **query: str | None) -> View:
+    def wait_for_view(self, **query: str | None) -> View:
         """Wait until the page shows the scene with these values."""
         self.asked = {name: value for name, value in (self.asked | query).items() if value is not None}
-        return self.shows()
+        return self.wait_for_scene()
 
-    def start(self) -> None:
+    def focus_start(self) -> None:
         """Take the focus to the page's beginning."""
         self.page.evaluate("document.activeElement.blur()")

@@ -67,11 +67,11 @@ TOUCHABLE = """() => {
   return found;
 }"""
 WATCH_ERRORS = """new MutationObserver(() => document.querySelectorAll("[data-testid=stException]").forEach((part) => {
-  if (!part.nvTold) { part.nvTold = true; setTimeout(() => console.error(`traceback on the page: ${part.innerText}`)); }
+  if (!part.nvReported) { part.nvReported = true; setTimeout(() => console.error(`traceback on the page: ${part.innerText}`)); }
 })).observe(document, { childList: true, subtree: true });"""
 # Back and Forward as far as the app goes, and not to the empty page before it.
 STEP = """way => { const step = navigation[way](); step.committed.catch(() => {}); step.finished.catch(() => {}); }"""
-TOLD = """() => document.querySelector(".nv-readout").innerText.includes("[")"""
+READOUT_SHOWN = """() => document.querySelector(".nv-readout").innerText.includes("[")"""
 PANEL = """() => [...document.querySelectorAll(".nv-panel")].find((panel) => panel.querySelector(".nv-over")?.getBoundingClientRect().width)
   ?.className.match(/nv-panel-(\\w+)/)[1]"""
 
@@ -106,7 +106,7 @@ class Monkey:
         """Do one thing."""
         ways: list[tuple[int, Callable[[], str]]] = [
             (26, self._click), (8, self._click_cell), (8, self._hover), (6, self._drag), (16, self._keys), (12, self._write), (5, self._wheel),
-            (5, self._back), (2, self._forward), (1, self._reload), (3, self._address), (4, self._edited), (1, self._resize), (3, self._rest),
+            (5, self._back), (2, self._forward), (1, self._reload), (3, self._address), (4, self._edit_address), (1, self._resize), (3, self._rest),
         ]  # fmt: skip
         weights, actions = zip(*ways, strict=True)
         (action,) = self.random.choices(actions, weights)
@@ -124,7 +124,7 @@ class Monkey:
         self.page.wait_for_function(SETTLED)
         self.watch.check()
 
-    def answers(self) -> None:
+    def check_pointer(self) -> None:
         """The page tells two elements apart under the pointer; from its first address where it shows none."""
         self.page.set_viewport_size(SCREENS[0])
         self.page.keyboard.press("Escape")
@@ -141,7 +141,7 @@ class Monkey:
         for last in (False, False, True):
             try:
                 key = self.page.evaluate(PANEL)
-                self._tells_elements_apart(key) if key else self._tells_of_a_line()
+                self._check_elements(key) if key else self._check_line()
                 break
             except Error as error:
                 if last or "of null" not in error.message:
@@ -149,32 +149,32 @@ class Monkey:
                 self.check()  # a run that Back had asked for came just now, and drew the view anew
         self.check()
 
-    def _tells_of_a_line(self) -> None:
+    def _check_line(self) -> None:
         plot = self.page.locator(".nv-chart-plot").first
         plot.scroll_into_view_if_needed()
         plot.hover()
         plot.locator(".hoverlayer > *").first.wait_for(state="attached")
 
-    def _tells_elements_apart(self, key: str) -> None:
+    def _check_elements(self, key: str) -> None:
         """Pointed at the corners in turn, the read-out says different things."""
         across, down = self.page.evaluate(MIDDLES, key)
         corners = {(0, 0), (len(across) - 1, 0), (0, len(down) - 1), (len(across) - 1, len(down) - 1)}
-        told = {self._told(key, *corner) for corner in sorted(corners)}
-        assert len(told) > 1 or len(corners) == 1, f"the view says {told} of every corner"
+        readouts = {self._readout_at(key, *corner) for corner in sorted(corners)}
+        assert len(readouts) > 1 or len(corners) == 1, f"the view says {readouts} of every corner"
 
-    def _told(self, key: str, column: int, line: int) -> str:
+    def _readout_at(self, key: str, column: int, line: int) -> str:
         """What the page says of an element under the pointer."""
         across, down = self.page.evaluate(MIDDLES, key)
         if self.page.evaluate(REVEAL, [key, across[column], down[line]]):
             across, down = self.page.evaluate(MIDDLES, key)
         self.page.mouse.move(1, 1)
         self.page.mouse.move(across[column], down[line], steps=2)
-        self.page.wait_for_function(TOLD)
+        self.page.wait_for_function(READOUT_SHOWN)
         return self.page.locator(".nv-readout").first.inner_text()
 
     # What it can do; each answers what it did
 
-    def _seen(self, *kinds: str) -> tuple[str, float, float, str]:
+    def _random_place(self, *kinds: str) -> tuple[str, float, float, str]:
         """A place on something of these kinds: its kind, x, y and name."""
         found = [part for part in self.page.evaluate(TOUCHABLE) if part[0] in kinds]
         if not found:
@@ -190,25 +190,25 @@ class Monkey:
 
     def _click(self) -> str:
         kind = self.random.choice(["control", "control", "option", "slider", "link", "text"])
-        kind, x, y, name = self._seen(*([kind] if kind != "option" else ["option", "control"]))
+        kind, x, y, name = self._random_place(*([kind] if kind != "option" else ["option", "control"]))
         self.page.mouse.click(x, y, click_count=self.random.choice([1, 1, 1, 2]))
         return f"click {kind} {name!r} ({x:.0f}, {y:.0f})"
 
     def _click_cell(self) -> str:
-        kind, x, y, _ = self._seen("cells", "chart")
+        kind, x, y, _ = self._random_place("cells", "chart")
         self.page.mouse.click(x, y, click_count=self.random.choice([1, 1, 2]))
         return f"click {kind} ({x:.0f}, {y:.0f})"
 
     def _hover(self) -> str:
-        places = [self._seen("cells", "chart", "control")[1:3] for _ in range(3)]
+        places = [self._random_place("cells", "chart", "control")[1:3] for _ in range(3)]
         for x, y in places:
             self.page.mouse.move(x, y, steps=4)
         return f"hover {places}"
 
     def _drag(self) -> str:
         (kind, x, y, _), (_, to_x, to_y, _) = (
-            self._seen("cells", "slider", "chart"),
-            self._seen("cells", "control", "chart"),
+            self._random_place("cells", "slider", "chart"),
+            self._random_place("cells", "control", "chart"),
         )
         self.page.mouse.move(x, y)
         self.page.mouse.down()
@@ -223,7 +223,7 @@ class Monkey:
         return f"keys {keys}"
 
     def _write(self) -> str:
-        _, x, y, name = self._seen("text")
+        _, x, y, name = self._random_place("text")
         text, end = self.random.choice(TEXTS), self.random.choice(["Enter", "Enter", "Tab", "Escape"])
         self.page.mouse.click(x, y, click_count=3)
         self.page.keyboard.insert_text(text)
@@ -257,7 +257,7 @@ class Monkey:
         self.page.goto(f"{self.server}/{self.start}{query}", wait_until="commit")
         return f"address {query}"
 
-    def _edited(self) -> str:
+    def _edit_address(self) -> str:
         query = self._query()
         self.page.evaluate(
             "query => { history.pushState({}, '', location.pathname + query); dispatchEvent(new PopStateEvent('popstate')); }",

@@ -50,7 +50,7 @@ NAVIGATE = "address => { history.pushState({}, '', address); dispatchEvent(new P
 PAINTED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 # Does the address have these values? null: does it lack the name?
-ASKED = """wanted => {
+ADDRESS_HAS = """wanted => {
   const query = new URLSearchParams(location.search);
   return Object.entries(wanted).every(([name, value]) => query.get(name) === value);
 }"""

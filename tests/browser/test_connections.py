@@ -24,13 +24,13 @@ def test_a_page_of_another_site_cannot_connect(server, origin):
         opened(server, origin)
 
 
-def test_the_apps_own_page_can(server):
+def test_a_page_of_the_app_can_connect(server):
     with opened(server, server) as connection:
         assert connection.subprotocol == "streamlit"
 
 
 @pytest.mark.parametrize(("message", "code"), [(b"\0" * 1_100_000, 1009), (b"\xff" * 100, 1002)])
-def test_too_much_or_nonsense_closes_the_connection(server, message, code):
+def test_a_large_or_invalid_message_closes_the_connection(server, message, code):
     with opened(server, server) as connection:
         connection.send(message)
         with pytest.raises(ConnectionClosed) as closed:

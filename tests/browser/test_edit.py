@@ -25,7 +25,7 @@ def values(scene: Scene, index: Index, value: float) -> str:
     return ",".join(f"{number:.9g}" for number in x.flatten().tolist())
 
 
-def test_a_double_click_a_number_and_enter_change_the_value_and_all_that_follows(look):
+def test_a_double_click_a_number_and_enter_change_the_value_and_all_results(look):
     view = look(SMALL)
     before = view.scene
     view.double_click("x", (1, 2))
@@ -33,13 +33,13 @@ def test_a_double_click_a_number_and_enter_change_the_value_and_all_that_follows
     assert float(field(view).input_value()) == float(before.explanation.x[1, 2])
     view.page.keyboard.type("-2.5")
     view.page.keyboard.press("Enter")
-    view.waits_for(values=values(before, (1, 2), -2.5), at="1,2")
+    view.wait_for_view(values=values(before, (1, 2), -2.5), at="1,2")
     expect(field(view)).to_have_count(0)
     assert view.readout.index == (1, 2)
     assert view.hover("x", (1, 2)).value == -2.5
     agrees(view.worked(), view.scene, (1, 2))
     view.page.go_back()  # an edit is one change
-    view.waits_for(values=None)
+    view.wait_for_view(values=None)
     np.testing.assert_array_equal(view.scene.explanation.x, before.explanation.x)
 
 
@@ -51,9 +51,9 @@ def test_a_second_edit_keeps_the_first(look):
         view.page.keyboard.type(str(number))
         view.page.keyboard.press("Enter")
         wanted[index] = number
-        view.waits_for(values=",".join(f"{number:.9g}" for number in wanted.flatten().tolist()))
+        view.wait_for_view(values=",".join(f"{number:.9g}" for number in wanted.flatten().tolist()))
     view.page.reload()
-    view.shows()
+    view.wait_for_scene()
     np.testing.assert_array_equal(view.scene.explanation.x, wanted)
 
 
@@ -63,12 +63,12 @@ def test_escape_cancels(look):
     view.page.keyboard.type("99")
     view.page.keyboard.press("Escape")
     expect(field(view)).to_have_count(0)
-    view.waits_for(at="1,1", values=None)  # the double click selected, and nothing else
+    view.wait_for_view(at="1,1", values=None)  # the double click selected, and nothing else
     expect(view.panel("x")).to_be_focused()
 
 
 @pytest.mark.parametrize("nonsense", ["abc", "", "1e13", "Infinity", "1/2"])
-def test_nonsense_is_marked_and_loses_nothing(look, nonsense):
+def test_invalid_text_is_marked_and_changes_nothing(look, nonsense):
     view = look(SMALL)
     view.double_click("x", (2, 0))
     field(view).fill(nonsense)
@@ -77,65 +77,65 @@ def test_nonsense_is_marked_and_loses_nothing(look, nonsense):
     assert field(view).input_value() == nonsense
     field(view).fill("0,5")  # as many of us write it
     view.page.keyboard.press("Enter")
-    view.waits_for(values=values(view.scene, (2, 0), 0.5))
+    view.wait_for_view(values=values(view.scene, (2, 0), 0.5))
 
 
-def test_what_is_typed_and_left_is_taken_and_nonsense_that_is_left_is_not(look):
+def test_leaving_the_field_applies_a_number_and_discards_invalid_text(look):
     view = look(SMALL)
     before = view.scene
     view.double_click("x", (0, 1))
     field(view).fill("5")
     view.find(".st-key-sentence").click()
-    view.waits_for(values=values(before, (0, 1), 5))
+    view.wait_for_view(values=values(before, (0, 1), 5))
     view.double_click("x", (0, 2))
     field(view).fill("five")
     view.find(".st-key-sentence").click()
     expect(field(view)).to_have_count(0)
-    view.waits_for(values=values(before, (0, 1), 5), at="0,2")
+    view.wait_for_view(values=values(before, (0, 1), 5), at="0,2")
 
 
-def test_a_number_typed_on_a_cell_begins_to_edit_it(look):
+def test_typing_a_digit_on_a_cell_starts_editing(look):
     view = look(SMALL)
     before = view.scene
     view.panel("x").focus()
     view.page.keyboard.press("ArrowLeft")
     view.page.keyboard.type("-4")
     view.page.keyboard.press("Enter")
-    view.waits_for(values=values(before, (0, 2), -4), at="0,2")
+    view.wait_for_view(values=values(before, (0, 2), -4), at="0,2")
     view.page.get_by_role("button", name="Edit a value").click()
     expect(field(view)).to_have_value("-4")
     view.page.keyboard.press("Escape")
 
 
-def test_the_button_keeps_the_focus_when_the_page_answers(look):
+def test_the_button_keeps_the_focus_after_the_page_updates(look):
     view = look(SMALL)
     button = view.page.get_by_role("button", name="Edit a value")
     button.focus()
     view.page.evaluate(
         "history.pushState({}, '', '?shape=3,4&layer=LayerNorm(4)'); dispatchEvent(new PopStateEvent('popstate'))"
     )
-    view.shows()
+    view.wait_for_scene()
     expect(button).to_be_focused()
 
 
-def test_a_large_tensor_has_no_editing(look):
+def test_a_large_tensor_cannot_be_edited(look):
     view = look(f"?shape={MOST_EDITABLE + 1}&layer=LayerNorm({MOST_EDITABLE + 1})")
     assert not view.scene.editable
     view.double_click("x", (1,))
-    view.waits_for(at="1")
+    view.wait_for_view(at="1")
     assert view.page.get_by_role("button", name="Edit a value").count() == field(view).count() == 0
     look(f"?shape={MOST_EDITABLE}&layer=LayerNorm({MOST_EDITABLE})")
     expect(view.page.get_by_role("button", name="Edit a value")).to_have_count(1)
 
 
-def test_editing_ends_what_was_chosen_as_data_and_choosing_ends_the_editing(look):
+def test_an_edit_replaces_the_chosen_data_and_choosing_data_discards_the_edit(look):
     view = look(SMALL)
     view.double_click("x", (0, 0))
     view.page.keyboard.type("3")
     view.page.keyboard.press("Enter")
-    view.waits_for(values=values(view.scene, (0, 0), 3))
+    view.wait_for_view(values=values(view.scene, (0, 0), 3))
     view.more()
     expect(view.page.get_by_role("combobox", name="Values of x")).to_have_value("edited by hand")
     view.choose("Values of x", "normal (seeded)")
-    view.waits_for(values=None, data=None)
+    view.wait_for_view(values=None, data=None)
     view.less()

@@ -59,7 +59,7 @@ def lab(browser: Browser, workshop: Workshop, converted: Path) -> Iterator[tuple
         visitor.close()
 
 
-def test_in_jupyterlab_the_cells_show_linked_panels(lab):
+def test_jupyterlab_shows_linked_panels(lab):
     host, address = lab
     page = host.open(f"{address}/lab/tree/notebook.ipynb")
     run_all(page)
@@ -71,7 +71,7 @@ def test_in_jupyterlab_the_cells_show_linked_panels(lab):
     assert host.outside == []
 
 
-def test_all_follow_a_switch_of_jupyterlabs_theme(lab):
+def test_all_outputs_follow_the_theme_of_jupyterlab(lab):
     host, _ = lab
     assert mode(host.page) == "light"
     menu(host.page, "Settings", "Theme", "JupyterLab Dark")
@@ -80,7 +80,7 @@ def test_all_follow_a_switch_of_jupyterlabs_theme(lab):
     wait_for_mode(host.page, "light")
 
 
-def test_the_first_cell_runs_again_and_goes_on_carrying_plotly_js(lab, workshop):
+def test_the_first_cell_still_carries_plotly_js_after_it_runs_again(lab, workshop):
     host, _ = lab
     page = host.page
     page.evaluate("document.querySelector('.nv-doc').dataset.old = 'yes'")
@@ -111,7 +111,7 @@ def test_a_notebook_that_is_not_trusted_says_what_to_do(lab):
 # nbconvert
 
 
-def test_nbconverts_page_shows_all_outputs_and_ours_ask_for_nothing(host, converted):
+def test_the_page_of_nbconvert_shows_all_outputs_and_normviz_requests_nothing(host, converted):
     visitor = host()
     page = visitor.open((converted / "notebook.html").as_uri())
     visitor.ready(3)
@@ -123,7 +123,7 @@ def test_nbconverts_page_shows_all_outputs_and_ours_ask_for_nothing(host, conver
     assert len(ids) == len(set(ids)) > 10
 
 
-def test_slides_draw_when_they_are_shown_and_answer_though_they_are_shrunk(host, converted):
+def test_scaled_slides_draw_when_shown_and_respond_to_the_pointer(host, converted):
     visitor = host(viewport={"width": 800, "height": 500})
     page = visitor.open((converted / "notebook.slides.html").as_uri())
     visitor.ready(3)
@@ -142,7 +142,7 @@ def test_slides_draw_when_they_are_shown_and_answer_though_they_are_shrunk(host,
 # Sphinx
 
 
-def test_a_book_follows_its_theme(host, workshop):
+def test_views_in_a_book_follow_its_theme(host, workshop):
     workshop.run("A book")
     visitor = host(color_scheme="dark")
     page = visitor.open((workshop.folder / "build" / "book" / "index.html").as_uri())
@@ -178,7 +178,7 @@ def test_marimo_shows_the_view_in_a_frame_that_fits(host, workshop):
 # One file
 
 
-def test_the_file_stands_in_a_plain_page_without_a_scroll_bar_of_its_own(host, workshop):
+def test_the_file_fits_in_a_plain_page_without_a_scroll_bar(host, workshop):
     workshop.run("One HTML file")
     visitor = host()
     page = visitor.open((workshop.folder / "examples" / "page.html").as_uri())

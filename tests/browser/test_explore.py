@@ -19,7 +19,7 @@ pytestmark = pytest.mark.browser
 WARNING = "[data-testid=stAlertContentWarning]"
 
 
-def test_opened_bare_everything_is_seen_without_scrolling(view):
+def test_without_a_query_everything_is_visible_without_scrolling(view):
     view.open()
     assert view.scene.shape == DEFAULT_SHAPE
     height, width = view.page.viewport_size["height"], view.page.viewport_size["width"]
@@ -33,7 +33,7 @@ def test_opened_bare_everything_is_seen_without_scrolling(view):
     assert stats["x"] + stats["width"] <= params["x"]
 
 
-def test_a_panel_asks_shows_its_pattern_and_the_facts_are_counts(look_both):
+def test_a_panel_shows_its_question_and_pattern_and_the_facts_are_counts(look_both):
     view = look_both("?layer=GroupNorm(3,3)")
     e = view.scene.explanation
     assert e.norm.stats.replace("->", "→") in view.find(".nv-panel-stats .nv-caption").inner_text()
@@ -55,14 +55,14 @@ CLICKED = [
 
 
 @pytest.mark.parametrize("query", CLICKED)
-def test_a_click_selects_and_the_arithmetic_is_torchs(look_both, query):
+def test_a_click_selects_and_the_arithmetic_agrees_with_torch(look_both, query):
     view = look_both(query)
     index = tuple(size - 2 for size in view.scene.shape)
     view.click("stats", index)
-    view.waits_for(at=",".join(map(str, index)))
+    view.wait_for_view(at=",".join(map(str, index)))
     view.leave()
     assert view.marked("stats") == view.marked("output") == index
-    assert view.uncovered("x") == peers(view.scene, "x", index)
+    assert view.open_elements("x") == peers(view.scene, "x", index)
     assert f"x[{', '.join(map(str, index))}]" in view.find(".nv-worked h3").inner_text()
     agrees(view.worked(), view.scene, index)
 
@@ -120,68 +120,68 @@ def test_a_control_changes_the_address_and_every_part_of_the_page(look, control)
     act, expected = CONTROLS[control]
     view = look("?")
     act(view)
-    view.waits_for(**expected)
+    view.wait_for_view(**expected)
     assert view.find(WARNING).count() == 0
 
 
-def test_a_layer_is_named_as_torch_names_it_for_the_rank(look):
+def test_the_layer_has_the_torch_name_for_its_rank(look):
     """The browser holds the chosen name; when the rank changes it, the next change must not send the old one."""
     view = look("?layer=BatchNorm2d(3,eps=0.001)")
     view.segment("Tensor", "N, L, C")
-    view.waits_for(shape="2,4,3", layer="BatchNorm1d(4,eps=0.001)")
+    view.wait_for_view(shape="2,4,3", layer="BatchNorm1d(4,eps=0.001)")
     expect(view.page.get_by_role("combobox", name="Layer")).to_have_value("BatchNorm1d")
     view.write("L", "5")
-    view.waits_for(shape="2,5,3", layer="BatchNorm1d(5,eps=0.001)")
+    view.wait_for_view(shape="2,5,3", layer="BatchNorm1d(5,eps=0.001)")
     view.segment("Tensor", "N, C, H, W")
-    view.waits_for(layer="BatchNorm2d(3,eps=0.001)")
+    view.wait_for_view(layer="BatchNorm2d(3,eps=0.001)")
     expect(view.page.get_by_role("combobox", name="Layer")).to_have_value("BatchNorm2d")
 
 
 def test_the_trailing_axes_stay_chosen_when_their_letters_change(look):
     view = look("?layer=LayerNorm([4])")
     view.segment("Tensor", "N, L, C")
-    view.waits_for(layer="LayerNorm([3])")
+    view.wait_for_view(layer="LayerNorm([3])")
     expect(
         view.page.get_by_role("radiogroup", name="normalized_shape").get_by_role("radio", name="C", exact=True)
     ).to_be_checked()
     view.write("C", "6")
-    view.waits_for(shape="2,4,6", layer="LayerNorm([6])")
+    view.wait_for_view(shape="2,4,6", layer="LayerNorm([6])")
 
 
-def test_num_groups_are_offered_from_the_divisors_of_c(look):
+def test_num_groups_offers_the_divisors_of_c(look):
     view = look("?shape=2,6,4,4&layer=GroupNorm(2,6)")
     assert view.find(".st-key-num_groups [role=radio]").all_inner_texts() == ["1", "2", "3", "6"]
     view.segment("num_groups", "3")
-    view.waits_for(layer="GroupNorm(3,6)")
+    view.wait_for_view(layer="GroupNorm(3,6)")
 
 
-def test_under_more_there_are_the_data_the_parameters_and_the_layers_other_arguments(look):
+def test_more_has_the_data_the_parameters_and_the_other_arguments_of_the_layer(look):
     view = look("?layer=BatchNorm2d(3)")
     view.more()
     view.choose("Values of x", DATA_LABELS["counting"])
-    view.waits_for(data="counting")
+    view.wait_for_view(data="counting")
     view.choose("Values of gamma and beta", PARAMETER_LABELS["random"])
-    view.waits_for(params="random")
+    view.wait_for_view(params="random")
     view.choose("eps", "0.001")
-    view.waits_for(layer="BatchNorm2d(3,eps=0.001)")
+    view.wait_for_view(layer="BatchNorm2d(3,eps=0.001)")
     view.segment("Mode", "eval()")
-    view.waits_for(layer="BatchNorm2d(3,eps=0.001).eval()")
+    view.wait_for_view(layer="BatchNorm2d(3,eps=0.001).eval()")
     view.segment("Mode", "train()")
     view.toggle("track_running_stats")
-    view.waits_for(layer="BatchNorm2d(3,eps=0.001,track_running_stats=False)")
+    view.wait_for_view(layer="BatchNorm2d(3,eps=0.001,track_running_stats=False)")
     view.toggle("affine")
-    view.waits_for(layer="BatchNorm2d(3,eps=0.001,affine=False,track_running_stats=False)")
+    view.wait_for_view(layer="BatchNorm2d(3,eps=0.001,affine=False,track_running_stats=False)")
     assert view.scene.sharing.counts.parameters == 0
     view.choose("Layout", "(N, H, W, C)")
-    view.waits_for(layout="NHWC")
+    view.wait_for_view(layout="NHWC")
     view.less()
 
 
-def test_under_more_stands_the_scene_even_if_it_is_opened_late(look):
+def test_more_shows_the_current_scene_when_it_is_opened_late(look):
     """The browser makes a popover's fields only when it opens, after any number of runs."""
     view = look("?shape=2,4,4,4&layer=GroupNorm(2,4,eps=1e-06)&data=scales&seed=3&params=index")
     view.click("stats", (0, 0, 0, 0))
-    view.waits_for(at="0,0,0,0")
+    view.wait_for_view(at="0,0,0,0")
     view.go("?shape=2,3,5&layer=BatchNorm1d(3,eps=1e-08).eval()&data=images&seed=2&params=random&at=0,0,0")
     view.more()
     fields = {"Layout": "(N, C, L)", "Values of x": DATA_LABELS["images"], "Seed": "2", "Values of gamma and beta": "random", "eps": "1e-08"}  # fmt: skip
@@ -191,15 +191,15 @@ def test_under_more_stands_the_scene_even_if_it_is_opened_late(look):
     expect(view.page.get_by_role("radio", name="eval()")).to_be_checked()
     before = view.query
     view.choose("Values of x", DATA_LABELS["counting"])
-    view.waits_for(data="counting")
+    view.wait_for_view(data="counting")
     assert view.query == {name: text for name, text in before.items() if name != "data"} | {"data": "counting"}
     view.less()
 
 
-def test_reset_goes_back_to_the_start(look):
+def test_reset_restores_the_defaults(look):
     view = look("?shape=4,6&layer=BatchNorm1d(6)&data=counting&at=1,2")
     view.page.get_by_role("button", name="Back to the start").click()
-    view.waits_for(shape=None, layer=None, data=None, at=None)
+    view.wait_for_view(shape=None, layer=None, data=None, at=None)
     assert view.scene == Scene(DEFAULT_SHAPE, "NCHW", view.scene.layer, at=view.scene.at)
 
 
@@ -207,19 +207,19 @@ def test_a_custom_pattern_can_be_typed(look):
     view = look("?")
     view.choose("Layer", FAMILY_LABELS[PATTERN_FAMILY])
     stats, params = (view.find(f".st-key-own_{part} input") for part in ("stats", "params"))
-    expect(stats).to_have_value(view.waits_for(layer="Norm('n c h w -> n','c h w')").scene.sharing.norm.stats)
+    expect(stats).to_have_value(view.wait_for_view(layer="Norm('n c h w -> n','c h w')").scene.sharing.norm.stats)
     view.write(stats, "n c h w -> h w")
-    view.waits_for(layer="Norm('n c h w -> h w','c h w')")
+    view.wait_for_view(layer="Norm('n c h w -> h w','c h w')")
     view.write(params, "none")
-    view.waits_for(layer="Norm('n c h w -> h w')")
+    view.wait_for_view(layer="Norm('n c h w -> h w')")
     view.write(stats, "n c h w -> q")
     warning = view.find(WARNING)
     warning.wait_for()
     assert "'q'" in warning.inner_text()
-    view.waits_for(layer="Norm('n c h w -> h w')")
+    view.wait_for_view(layer="Norm('n c h w -> h w')")
 
 
-def test_the_code_is_that_of_the_layer_and_the_agreement_is_shown(look_both):
+def test_the_code_of_the_layer_and_its_agreement_with_torch_are_shown(look_both):
     view = look_both("?shape=2,4,4,4&layer=GroupNorm(2,4)")
     e = view.scene.explanation
     tabs = {"torch.nn": "torch", "torch from scratch": "torch-scratch", "NumPy": "numpy", "einops": "einops", "loops": "loops"}  # fmt: skip

@@ -52,13 +52,13 @@ def show(alone: tuple[Page, Watch, Path]) -> Iterator[Show]:
     assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
 
 
-def test_a_file_needs_nothing_but_itself(show):
+def test_a_file_makes_no_requests(show):
     page = show(explore("LayerNorm([3, 4, 4])").to_html())
     page.locator(".nv-panel-x .nv-over").hover()
     assert "others" in page.locator(".nv-readout").inner_text()
 
 
-def test_a_set_of_layers_is_switched_by_its_tabs_and_by_keys(show, tmp_path):
+def test_tabs_switch_layers_by_click_and_by_key(show, tmp_path):
     out = tmp_path / "set.html"
     assert main(["export", "--layers", "BatchNorm2d(3)", "LayerNorm([3,4,4])", "GroupNorm(3,3)", "-o", str(out)]) == 0
     page = show(out.read_text(encoding="utf-8"))
@@ -73,7 +73,7 @@ def test_a_set_of_layers_is_switched_by_its_tabs_and_by_keys(show, tmp_path):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_a_page_gives_a_picture_of_every_figure_hidden_ones_too(show, tmp_path):
+def test_a_page_gives_a_picture_of_every_figure_including_hidden_ones(show, tmp_path):
     out, layers = tmp_path / "set.html", ["BatchNorm2d(3)", "LayerNorm([3, 4, 4])"]
     assert main(["export", "--layers", *layers, "-o", str(out)]) == 0
     pictures = show(out.read_text(encoding="utf-8")).evaluate("window.normviz.pictures()")
@@ -103,7 +103,7 @@ def test_hostile_texts_run_nothing_and_make_no_element(show):
     assert said == []
 
 
-def test_two_views_on_a_page_carry_plotly_js_once_and_both_answer(show):
+def test_two_views_on_a_page_carry_plotly_js_once_and_both_respond(show):
     one = explore("LayerNorm([3, 4, 4])").to_html(full=False, plotlyjs="inline")
     two = fragment(compare(["BatchNorm2d(3)", "LayerNorm([3, 4, 4])"]).parts, plotly="none.js")
     page = show(f"<!doctype html><title>t</title><body>{one}{two}</body>")
@@ -112,7 +112,7 @@ def test_two_views_on_a_page_carry_plotly_js_once_and_both_answer(show):
     assert "share its mean" in page.locator(".nv-compare .nv-readout").inner_text()
 
 
-def test_a_theme_is_kept_or_followed(show):
+def test_a_theme_is_fixed_or_follows_the_browser(show):
     for theme, dark in (("light", False), ("dark", True), ("follow", False)):
         page = show(explore("LayerNorm(4)").to_html(theme=theme))
         assert (

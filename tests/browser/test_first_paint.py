@@ -49,7 +49,7 @@ def painted(page: Page) -> tuple[int, int, int]:
 
 
 @pytest.mark.parametrize("path", ["/", "/compare?embed=true"])
-def test_before_any_script_came_the_ground_is_what_the_reader_prefers(
+def test_before_any_script_the_background_follows_the_preference_of_the_reader(
     asleep: tuple[Page, str], server: str, path: str
 ) -> None:
     page, preferred = asleep
@@ -58,7 +58,7 @@ def test_before_any_script_came_the_ground_is_what_the_reader_prefers(
 
 
 @pytest.mark.parametrize(("theme", "ground"), [("light", LIGHT), ("dark", DARK)])
-def test_or_what_the_address_asks_for(
+def test_before_any_script_the_background_follows_the_theme_in_the_address(
     asleep: tuple[Page, str], server: str, theme: str, ground: tuple[int, int, int]
 ) -> None:
     page, _ = asleep
@@ -66,7 +66,9 @@ def test_or_what_the_address_asks_for(
     assert painted(page) == ground
 
 
-def test_or_what_the_reader_chose_in_the_menu(asleep: tuple[Page, str], server: str) -> None:
+def test_before_any_script_the_background_follows_the_theme_chosen_in_the_menu(
+    asleep: tuple[Page, str], server: str
+) -> None:
     page, preferred = asleep
     page.goto(server, wait_until="domcontentloaded")
     other = {"light": "Dark", "dark": "Light"}[preferred]
@@ -79,7 +81,7 @@ def test_or_what_the_reader_chose_in_the_menu(asleep: tuple[Page, str], server: 
     ("scheme", "query", "ground"),
     [("dark", "", DARK), ("light", "?embed=true&embed_options=dark_theme", DARK), ("dark", "?embed_options=light_theme", LIGHT)],
 )  # fmt: skip
-def test_no_frame_until_the_view_is_there_has_another_ground(
+def test_the_background_never_changes_while_the_page_loads(
     first_visit: Visit, scheme: str, query: str, ground: tuple[int, int, int]
 ) -> None:
     view = first_visit(color_scheme=scheme)
@@ -95,18 +97,18 @@ def test_no_frame_until_the_view_is_there_has_another_ground(
         assert fonts == []
 
 
-def test_the_menu_s_choice_is_kept_where_the_first_paint_looks_for_it(first_visit: Visit) -> None:
+def test_the_menu_stores_the_theme_where_the_first_paint_reads_it(first_visit: Visit) -> None:
     view = first_visit(color_scheme="light").open()
     view.page.get_by_test_id("stMainMenu").get_by_role("button").click()
     view.page.get_by_test_id("stMainMenuItem-theme-Dark").click()
     view.page.wait_for_function("localStorage.getItem('stActiveTheme-/-v2') === '\"Dark\"'")
     view.page.add_init_script(f"({RECORD})()")
     view.page.reload()
-    view.shows()
+    view.wait_for_scene()
     assert view.page.evaluate("[...window.grounds]") == [f"rgb{DARK}"]
 
 
-def test_plotly_js_comes_and_runs_without_waiting_for_the_page_s_own_scripts(
+def test_plotly_js_loads_and_runs_without_waiting_for_the_scripts_of_the_page(
     asleep: tuple[Page, str], server: str
 ) -> None:
     page, _ = asleep
@@ -115,7 +117,7 @@ def test_plotly_js_comes_and_runs_without_waiting_for_the_page_s_own_scripts(
     assert page.locator("script[src*='/lib/plotly-']").count() == 1
 
 
-def test_where_it_did_not_come_the_figure_asks_for_it_again(browser: Browser, server: str) -> None:
+def test_the_figure_loads_plotly_js_again_if_it_failed_to_load(browser: Browser, server: str) -> None:
     context = new_context(browser)
     view = View(context.new_page(), server)
     view.page.route("**/lib/plotly-*", lambda route: route.abort(), times=1)

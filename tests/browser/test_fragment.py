@@ -52,7 +52,7 @@ def test_the_second_output_uses_the_first_ones_plotly_js(host, two):
     assert host.page.evaluate("document.querySelectorAll('head script[src]').length") == 1
 
 
-def test_it_goes_on_when_the_first_is_cleared(host, two):
+def test_the_second_output_works_after_the_first_is_cleared(host, two):
     host.page.set_content(f"<body>{two[0]}{two[1]}")
     host.ready(2)
     host.page.evaluate("document.querySelector('.nv-doc').remove()")
@@ -61,7 +61,7 @@ def test_it_goes_on_when_the_first_is_cleared(host, two):
     assert host.outside == []
 
 
-def test_without_the_first_it_asks_the_cdn_and_says_what_to_do_until_the_first_is_back(host, two):
+def test_without_the_first_output_it_tries_the_cdn_and_says_what_to_do_until_the_first_is_back(host, two):
     host.page.set_content(f"<body>{two[1]}")
     expect(host.page.locator(".nv-missing")).to_contain_text("run that cell again")
     assert len(host.outside) == 1
@@ -72,7 +72,7 @@ def test_without_the_first_it_asks_the_cdn_and_says_what_to_do_until_the_first_i
     assert len(host.outside) == 1
 
 
-def test_it_looks_the_same_among_styles_of_any_kind(host):
+def test_an_output_looks_the_same_under_any_styles_of_the_page(host):
     html = nv.compare(["BatchNorm1d(4)", "LayerNorm(4)"], (2, 4)).to_html(full=False)
     host.page.set_content(f"<body style='margin: 0'><article><section>{html}</section></article>")
     host.ready()
@@ -86,7 +86,7 @@ def test_it_looks_the_same_among_styles_of_any_kind(host):
     assert [pair for pair in zip(alone, among, strict=True) if pair[0] != pair[1]] == []
 
 
-def test_it_changes_nothing_around_it(host):
+def test_an_output_changes_nothing_around_it(host):
     page = f"<!doctype html><html><body><div class='around'>{HOST}</div>"
     host.page.set_content(page)
     before = host.page.evaluate(AROUND)
@@ -100,13 +100,13 @@ def test_it_changes_nothing_around_it(host):
     ("background", "expected"),
     [("#fff", "light"), ("#111", "dark"), ("color(srgb 0.1 0.1 0.1)", "dark"), ("oklch(0.98 0 0)", "light"), ("transparent", "light")],
 )  # fmt: skip
-def test_it_follows_the_background_whatever_the_reader_prefers(host, two, background, expected):
+def test_an_output_follows_the_background_of_the_page(host, two, background, expected):
     host.page.emulate_media(color_scheme="dark")
     host.page.set_content(f"<body style='background: {background}'>{two[1]}")
     wait_for_mode(host.page, expected)
 
 
-def test_on_paper_it_is_light(host):
+def test_an_output_is_printed_in_the_light_theme(host):
     html = nv.explore("LayerNorm(4)", (2, 4)).to_html(theme="dark")
     host.page.set_content(html)
     host.ready()

@@ -82,7 +82,7 @@ def snippets(new_tab, server):
         if not shown or shown[-1][0] != address:
             view.visit(address)
             view.page.locator(READY).first.wait_for()
-            view.settles()
+            view.wait_until_drawn()
             shown.append((address, Panel(view)))
         return shown[-1][1]
 
@@ -141,7 +141,9 @@ EMBEDDED = [
 
 
 @pytest.mark.parametrize(("address", "preset", "narrow"), EMBEDDED)
-def test_at_the_height_of_the_snippet_nothing_scrolls_and_nothing_is_cut_off(framed, snippets, address, preset, narrow):
+def test_with_the_height_of_the_snippet_nothing_scrolls_and_nothing_is_cut_off(
+    framed, snippets, address, preset, narrow
+):
     snippet = snippets(address, preset, narrow)
     frame = framed(snippet)
     assert tag(snippet)["width"] == ("320" if narrow else "100%")
@@ -154,7 +156,7 @@ def test_at_the_height_of_the_snippet_nothing_scrolls_and_nothing_is_cut_off(fra
     assert spare < (20 if narrow else 50 + 0.1 * content)
 
 
-def test_a_lower_frame_does_scroll(framed, snippets):
+def test_a_frame_with_less_height_scrolls(framed, snippets):
     """So that the test above can fail."""
     snippet = snippets("?", narrow=True)
     height = tag(snippet)["height"]
@@ -194,7 +196,7 @@ def test_at_full_width_nothing_scrolls_in_a_column_of_any_width(framed, snippets
     assert max(heights) == int(tag(snippet)["height"])
 
 
-def test_the_way_to_the_full_app_opens_a_tab_of_its_own(framed, snippets, server):
+def test_the_link_to_the_full_app_opens_a_new_tab(framed, snippets, server):
     frame = framed(snippets("?layer=LayerNorm([3,4,4])&at=none"))
     offer = frame.get_by_role("link", name="Open the full app")
     with frame.page.expect_popup() as opened:
@@ -213,7 +215,7 @@ def lab() -> Iterator[str]:
         yield address
 
 
-def test_below_a_base_path_plotly_loads_and_links_are_right(page, lab, framed):
+def test_with_a_base_path_plotly_loads_and_links_are_right(page, lab, framed):
     requests = []
     page.on("response", lambda answer: requests.append((answer.url, answer.status)))
     for path, link in (("", "/?at=none"), ("/", "/?at=none"), ("/compare", "/compare?at=none")):

@@ -27,7 +27,7 @@ class Files(SimpleHTTPRequestHandler):
             super().do_GET()
 
 
-def test_slides_that_are_opened_from_disk_may_frame_it(first_visit: Visit, server: str, tmp_path: Path) -> None:
+def test_slides_opened_from_disk_can_frame_the_app(first_visit: Visit, server: str, tmp_path: Path) -> None:
     slides = tmp_path / "slides.html"
     slides.write_text(FRAME.format(server))
     page = first_visit().page
@@ -37,7 +37,7 @@ def test_slides_that_are_opened_from_disk_may_frame_it(first_visit: Visit, serve
     expect(framed.locator(".nv-root svg").first).to_be_visible()
 
 
-def test_a_page_of_another_origin_may_frame_it(first_visit: Visit, server: str, tmp_path: Path) -> None:
+def test_a_page_of_another_origin_can_frame_the_app(first_visit: Visit, server: str, tmp_path: Path) -> None:
     (tmp_path / "course.html").write_text(FRAME.format(server))
     files = partial(Files, directory=str(tmp_path))
     with ThreadingHTTPServer(("127.0.0.1", 0), files) as course:

@@ -78,7 +78,7 @@ def texts(root: ET.Element) -> list[str]:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", VIEWS)
-def test_a_picture_has_the_texts_the_cells_and_the_cubes_of_its_view_in_its_theme(pictures, name, scheme):
+def test_a_picture_has_the_texts_cells_and_cubes_of_its_view_in_its_theme(pictures, name, scheme):
     root = pictures[scheme][name]
     _link, words, grids, cubes = VIEWS[name]
     assert root.find(f"{SVG}rect").get("fill") == theme(scheme).background
@@ -106,7 +106,7 @@ def test_views_are_as_wide_as_the_page_and_charts_are_narrower(pictures):
     assert widths == dict.fromkeys(["explore", "compare", "steps", "gradients"], 1164) | {"mean": 792, "variance": 792}
 
 
-def test_a_png_has_the_pixels_that_are_asked_for(pictures, tmp_path):
+def test_a_png_has_the_requested_size_in_pixels(pictures, tmp_path):
     width, height = svg_size(pictures["light"]["steps"])
     (part,) = figures(VIEWS["steps"][0])
     (twice,) = save(part, tmp_path / "twice.png")
@@ -148,7 +148,7 @@ def draw(html: str, patience: float = 60) -> list[bytes]:
     return chromium.draw(html, "svg", lambda picture: 1.0, browser_path(), patience)
 
 
-def test_a_running_event_loop_is_left_alone():
+def test_saving_works_inside_a_running_event_loop():
     async def notebook() -> list[bytes]:
         return draw(page("[{ svg: '<svg/>', width: 1, height: 1 }]"))
 
@@ -162,7 +162,7 @@ FAILURES = [
 
 
 @pytest.mark.parametrize(("html", "patience", "message"), FAILURES)
-def test_a_page_that_fails_is_one_line(html, patience, message):
+def test_a_failed_page_gives_a_one_line_error(html, patience, message):
     with pytest.raises(NormvizError, match=message) as caught:
         draw(html, patience)
     assert "\n" not in str(caught.value)

@@ -33,7 +33,7 @@ def press(view: View, key: str) -> Index | None:
 
 
 @pytest.mark.parametrize("query", TOURED)
-def test_arrows_go_through_all_facets_over_the_gaps_and_stop_at_the_border(look_both, query):
+def test_arrow_keys_cross_the_gaps_between_facets_and_stop_at_the_border(look_both, query):
     view = look_both(query)
     view.panel("stats").focus()
     lines = [[element(view, flat) for flat in line if flat >= 0] for line in drawn(view)]
@@ -46,22 +46,22 @@ def test_arrows_go_through_all_facets_over_the_gaps_and_stop_at_the_border(look_
     assert view.scene.at == rows[0][0]  # walking selects nothing
 
 
-def test_the_cursor_veils_as_the_pointer_does(look_both):
+def test_the_cursor_veils_cells_as_the_pointer_does(look_both):
     view = look_both("?layer=BatchNorm2d(3)&at=0,0,0,0")
     view.panel("params").focus()
     for _ in range(5):
         index = press(view, "ArrowRight")
     assert index == (0, 1, 0, 1)
     for key in ("stats", "params", "x", "normalized", "output"):
-        assert view.uncovered(key) == peers(view.scene, key, index), key
+        assert view.open_elements(key) == peers(view.scene, key, index), key
         assert view.marked(key, "cursor") == index
     view.page.keyboard.press("Tab")  # whoever leaves takes the cursor along
     assert view.readout.index == (0, 0, 0, 0)
 
 
-def test_tab_reaches_every_panel_and_its_focus_is_seen(look_both):
+def test_tab_reaches_every_panel_and_the_focus_is_visible(look_both):
     view = look_both("?shape=4,6&layer=LayerNorm(6)")
-    view.start()
+    view.focus_start()
     for key in ("stats", "params", "x"):
         for _ in range(4):
             view.page.keyboard.press("Tab")
@@ -79,20 +79,20 @@ def test_enter_selects_and_escape_clears(look_both):
     press(view, "ArrowDown")
     press(view, "ArrowDown")
     view.page.keyboard.press("Enter")
-    view.waits_for(at="0,0,2,0")
+    view.wait_for_view(at="0,0,2,0")
     assert view.marked("stats") == (0, 0, 2, 0)
     assert "x[0, 0, 2, 0]" in view.find(".nv-worked h3").inner_text()
     expect(view.panel("stats")).to_be_focused()  # the focus stays where the reader is
     assert press(view, "ArrowRight") == (0, 0, 2, 1)
     view.page.keyboard.press("Escape")
-    view.waits_for(at="none")
+    view.wait_for_view(at="none")
     assert view.marked("stats") is None
     assert view.readout.index is None
-    assert view.uncovered("stats") == set(np.ndindex(view.scene.shape))
+    assert view.open_elements("stats") == set(np.ndindex(view.scene.shape))
     assert press(view, "ArrowRight") == (0, 0, 0, 0)  # and an arrow begins anew
 
 
-def test_what_the_cursor_meets_is_announced(look_both):
+def test_the_element_at_the_cursor_is_announced(look_both):
     view = look_both("?shape=3,4&layer=LayerNorm(4)&at=1,1")
     announced = view.page.get_by_role("status").and_(view.find(".nv-hidden"))
     view.panel("stats").focus()

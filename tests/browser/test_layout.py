@@ -69,7 +69,7 @@ SHAPES = [
 
 
 @pytest.mark.parametrize("query", SHAPES)
-def test_on_a_laptop_nothing_is_cut_off_or_lies_on_another(look, query):
+def test_on_a_laptop_nothing_is_cut_off_or_overlaps(look, query):
     view = look(query)
     assert view.page.evaluate(MISPLACED) == []
 
@@ -82,7 +82,7 @@ def phone(new_tab, server):
 
 
 @pytest.mark.parametrize("query", SHAPES)
-def test_on_a_phone_neither(phone, query):
+def test_on_a_phone_nothing_is_cut_off_or_overlaps(phone, query):
     view = phone.go(query)
     assert view.page.evaluate(MISPLACED) == []
     panels = [view.find(f".nv-panel-{key}").bounding_box() for key in ("stats", "params", "x", "normalized", "output")]
@@ -94,10 +94,10 @@ def test_on_a_phone_neither(phone, query):
 def test_a_tap_selects(phone):
     view = phone.go("?layer=BatchNorm2d(3)&at=none")
     view.page.touchscreen.tap(*view.spot("stats", (1, 1, 2, 3)))
-    view.waits_for(at="1,1,2,3")
+    view.wait_for_view(at="1,1,2,3")
     assert view.readout.index == (1, 1, 2, 3)
     assert view.marked("stats") == (1, 1, 2, 3)
-    assert view.uncovered("params") == peers(view.scene, "params", (1, 1, 2, 3))
+    assert view.open_elements("params") == peers(view.scene, "params", (1, 1, 2, 3))
 
 
 def rgb(color: str) -> tuple[int, ...]:
@@ -111,7 +111,7 @@ def luminance(color: tuple[int, ...]) -> float:
 
 
 @pytest.mark.parametrize("theme", THEMES)
-def test_both_themes_paint_peers_in_their_color_veil_the_rest_and_can_be_read(return_visit, theme):
+def test_both_themes_keep_the_color_of_peers_veil_the_rest_and_are_readable(return_visit, theme):
     view = return_visit(color_scheme=theme).open("?layer=BatchNorm2d(3)&at=0,1,1,1")
     picture = Image.open(io.BytesIO(view.page.screenshot())).convert("RGB")
     colors, background = THEMES[theme], rgb(THEMES[theme].background)
@@ -141,24 +141,24 @@ def test_the_theme_can_change_while_the_page_is_open(return_visit):
         "text => document.querySelector('.nv-view').style.getPropertyValue('--nv-text') === text",
         arg=THEMES["dark"].text,
     )
-    view.shows()
+    view.wait_for_scene()
 
 
-def test_embedded_there_is_no_header_and_everything_works(return_visit):
+def test_an_embedded_page_has_no_header_and_works(return_visit):
     view = return_visit().open("?embed=true")
     expect(view.page.get_by_role("navigation")).to_have_count(0)
     assert view.find(".st-key-controls").bounding_box()["y"] < 60
     view.hover("stats", (0, 0, 0, 0))
-    assert view.uncovered("stats") == peers(view.scene, "stats", (0, 0, 0, 0))
+    assert view.open_elements("stats") == peers(view.scene, "stats", (0, 0, 0, 0))
     view.click("stats", (0, 0, 0, 0))
-    view.waits_for(at="0,0,0,0", embed="true")
+    view.wait_for_view(at="0,0,0,0", embed="true")
     view.segment("normalized_shape", "W")
-    view.waits_for(layer="LayerNorm([4])", embed="true")
+    view.wait_for_view(layer="LayerNorm([4])", embed="true")
     view.page.reload()
-    view.shows()
+    view.wait_for_scene()
 
 
-def test_embedded_in_dark_it_is_dark(return_visit):
+def test_an_embedded_page_can_be_dark(return_visit):
     view = return_visit().open("?embed=true&embed_options=dark_theme&layer=BatchNorm2d(3)")
     assert view.find(".nv-view").evaluate("e => e.style.getPropertyValue('--nv-text')") == THEMES["dark"].text
     picture = Image.open(io.BytesIO(view.page.screenshot())).convert("RGB")
@@ -175,18 +175,18 @@ def test_a_window_of_a_large_tensor_moves_with_its_slider(look):
     slider.focus()
     view.page.keyboard.press("ArrowRight")
     step = scene.grid.extent[1]
-    view.waits_for(**{"from": f"0,{step},0,0"})
+    view.wait_for_view(**{"from": f"0,{step},0,0"})
     assert view.scene.grid.start[1] == step
     assert f"c = {step}" in view.find(".nv-panel-stats .nv-labels").text_content()
     index = (1, step + 1, 55, 3)
     assert view.hover("stats", index).index == index
     assert view.readout.others == len(view.scene.explanation.peers(index))
-    assert view.uncovered("stats") == peers(view.scene, "stats", index)
+    assert view.open_elements("stats") == peers(view.scene, "stats", index)
     view.click("stats", index)
-    view.waits_for(at=",".join(map(str, index)))
+    view.wait_for_view(at=",".join(map(str, index)))
 
 
-def test_turning_the_screen_draws_anew(return_visit):
+def test_rotating_the_screen_redraws_the_view(return_visit):
     view = return_visit().open("?layer=BatchNorm2d(3)")
     view.page.set_viewport_size({"width": 420, "height": 900})
     expect(view.find(".nv-view.nv-narrow")).to_have_count(1)
@@ -194,4 +194,4 @@ def test_turning_the_screen_draws_anew(return_visit):
         "() => [...document.querySelectorAll('.nv-over')].every(panel => panel.getBoundingClientRect().right <= innerWidth)"
     )
     assert view.hover("params", (1, 2, 3, 3)).index == (1, 2, 3, 3)
-    assert view.uncovered("params") == peers(view.scene, "params", (1, 2, 3, 3))
+    assert view.open_elements("params") == peers(view.scene, "params", (1, 2, 3, 3))

@@ -62,13 +62,13 @@ class Lesson(View):
         self.find("[data-testid=stHeading]").first.wait_for()
         if figures:
             self.find(READY).first.wait_for()
-        self.settles()
+        self.wait_until_drawn()
         return self
 
-    def asks_for(self, **query: str | None) -> None:
+    def wait_for_address(self, **query: str | None) -> None:
         """Wait until the address has these values (None: lacks the name), and the run that wrote them is over."""
-        super().asks_for(**query)
-        self.settles()
+        super().wait_for_address(**query)
+        self.wait_until_drawn()
 
     def drawn(self, key: str) -> Any:
         """The numbers that a panel draws; NaN between facets."""
@@ -119,7 +119,7 @@ def test_every_page_opens_by_its_address_on_every_screen(
     for screen in SCREENS[scheme]:
         tab.set_viewport_size(screen)
         if name != "questions?":
-            fits(view, screen["width"])
+            wait_until_it_fits(view, screen["width"])
             figure = view.find(READY).first
             assert figure.evaluate("view => getComputedStyle(view).getPropertyValue('--nv-text')") == theme(scheme).text
         tab.wait_for_function(STRAIGHT)
@@ -127,7 +127,7 @@ def test_every_page_opens_by_its_address_on_every_screen(
     watch.check()
 
 
-def fits(view: Lesson, width: int) -> None:
+def wait_until_it_fits(view: Lesson, width: int) -> None:
     """Wait until every figure is drawn for a page of this width; nothing of it is cut off."""
     view.page.evaluate(NEXT)
     view.page.wait_for_function(
@@ -146,11 +146,11 @@ def group(e: Explanation, index: Index) -> set[Index]:
     return {index, *e.peers(index)}
 
 
-def met(e: Explanation, index: Index) -> set[Index]:
+def elements_with_the_same_parameters(e: Explanation, index: Index) -> set[Index]:
     return {index, *e.parameter_peers(index)} if e.norm.params is not None else set(np.ndindex(e.shape))
 
 
-def bricks(view: Lesson, number: int) -> list[str]:
+def filled_faces(view: Lesson, number: int) -> list[str]:
     """The filled faces of a layer's cube."""
     return (
         view.find(".nv-panel.nv-cube")
@@ -165,20 +165,20 @@ def test_pointing_at_an_element_shows_its_peers_under_every_layer_at_once(lesson
     lesson.go_to("compare", f"?layers={layers}&at=0,0,0,0")
     scene = lesson.scene
     explanations = compare(fit_layers(layers.split(";"), scene)[0], scene.shape, scene.layout).explanations
-    before = [bricks(lesson, number) for number in range(4)]
+    before = [filled_faces(lesson, number) for number in range(4)]
     for panel, index in (("stats0", (1, 2, 0, 3)), ("params1", (0, 1, 3, 2)), ("stats3", (1, 1, 2, 1))):
         readout = lesson.hover(panel, index)
         assert f"x[{', '.join(map(str, index))}]" in readout.text
         for number, e in enumerate(explanations):
-            assert lesson.uncovered(f"stats{number}") == group(e, index)
-            assert lesson.uncovered(f"params{number}") == met(e, index)
+            assert lesson.open_elements(f"stats{number}") == group(e, index)
+            assert lesson.open_elements(f"params{number}") == elements_with_the_same_parameters(e, index)
             others = e.counts.elements_per_statistic - 1
             assert f"{e.title}: {others} share its mean" in readout.text
             label = lesson.find(".nv-panel.nv-cube svg").nth(number).get_attribute("aria-label")
             count = e.counts.statistics
             assert label == f"{e.title}: one of {count} groups, {others + 1} elements filled"
             assert lesson.find(".nv-panel.nv-cube").nth(number).locator(".nv-here").count() > 0
-    after = [bricks(lesson, number) for number in range(4)]
+    after = [filled_faces(lesson, number) for number in range(4)]
     assert all(one != other for one, other in zip(before, after, strict=True))
     assert len({tuple(faces) for faces in after}) == 3  # GroupNorm(3, 3) has InstanceNorm's groups
 
@@ -186,7 +186,7 @@ def test_pointing_at_an_element_shows_its_peers_under_every_layer_at_once(lesson
 def test_a_click_on_one_panel_selects_in_all_and_changes_the_sentence(lesson: Lesson) -> None:
     lesson.go_to("compare", "?shape=3,4&layers=BatchNorm1d(4);LayerNorm(4)")
     lesson.click("params1", (0, 2))
-    lesson.asks_for(at="0,2")
+    lesson.wait_for_address(at="0,2")
     expect(lesson.sentence).to_contain_text(
         "x[0, 2] shares its mean with 2 others under BatchNorm1d(4) and 3 others under"
     )
@@ -197,41 +197,41 @@ def test_a_click_on_one_panel_selects_in_all_and_changes_the_sentence(lesson: Le
 # Step by step
 
 
-def test_the_buttons_and_the_names_of_the_steps_change_panels_and_address(lesson: Lesson) -> None:
+def test_the_buttons_and_names_of_the_steps_change_panels_and_address(lesson: Lesson) -> None:
     lesson.go_to("step_by_step", "?shape=3,4&layer=LayerNorm(4)")
     made = steps(lesson.scene.explanation)
     chips = lesson.find(".nv-chip")
     assert chips.all_inner_texts() == [step.title for step in made]
 
-    def stands_at(number: int) -> None:
+    def expect_step(number: int) -> None:
         expect(lesson.find(".nv-chip.nv-now")).to_have_text(made[number].title)
-        lesson.asks_for(step=str(number) if number != 1 else None)
+        lesson.wait_for_address(step=str(number) if number != 1 else None)
         wanted = made[number].values.expand(3, 4).numpy()
         expect(lesson.find(".nv-panel-after .nv-title" if number else ".nv-panel-before .nv-title")).to_have_text(
             made[number].title
         )
         np.testing.assert_allclose(lesson.drawn("after" if number else "before"), wanted, rtol=1e-5)
 
-    stands_at(1)
+    expect_step(1)
     lesson.page.get_by_role("button", name="One step on").click()
-    stands_at(2)
+    expect_step(2)
     lesson.page.get_by_role("button", name="One step back").click()
-    stands_at(1)
+    expect_step(1)
     chips.nth(6).click()
-    stands_at(6)
+    expect_step(6)
     chips.nth(0).click()
-    stands_at(0)
+    expect_step(0)
     lesson.page.go_back()
-    stands_at(6)
+    expect_step(6)
     lesson.page.get_by_role("button", name="Back to the start").click()
     expect(lesson.find(".nv-chip.nv-now")).to_have_text(made[1].title)
 
 
-def test_play_goes_on_to_the_last_step(lesson: Lesson) -> None:
+def test_play_continues_to_the_last_step(lesson: Lesson) -> None:
     lesson.go_to("step_by_step", "?shape=3,4&layer=RMSNorm(4)&step=3")
     lesson.page.get_by_role("button", name="Play").click()
     expect(lesson.find(".nv-chip.nv-now")).to_have_text("scaled")
-    lesson.asks_for(step="4")
+    lesson.wait_for_address(step="4")
     expect(lesson.page.get_by_role("button", name="Play")).to_have_text("▶ Play")
 
 
@@ -242,20 +242,20 @@ def test_a_step_shows_the_arithmetic_of_the_selected_element(lesson: Lesson) -> 
     expect(lesson.find(".nv-iteration")).to_have_text("This iteration: n = 0; d runs from 0 to 1.")
     lesson.click("after", (1, 0))
     expect(lesson.find(".nv-worked .nv-how")).to_have_text("(2 + 3) / 2")
-    lesson.asks_for(at="1,0")
+    lesson.wait_for_address(at="1,0")
 
 
 # Train and eval, Gradients
 
 
-def test_another_experiment_is_another_figure(lesson: Lesson) -> None:
+def test_choosing_another_experiment_changes_the_figure(lesson: Lesson) -> None:
     lesson.go_to("train_and_eval")
     expect(lesson.find(READY)).to_have_count(2)
     lesson.write("momentum (0 to 1, or none)", "none")
-    lesson.asks_for(momentum="none")
+    lesson.wait_for_address(momentum="none")
     expect(lesson.find("[data-testid=stMarkdown]").filter(has_text="every batch has the same weight")).to_have_count(1)
     lesson.segment("Experiment", "Small batches")
-    lesson.asks_for(show="batches")
+    lesson.wait_for_address(show="batches")
     expect(lesson.find(".nv-chart-plot[role=img]")).to_have_count(1)
     expect(lesson.sentence).to_contain_text("the smaller the batch")
     lesson.page.go_back()
@@ -267,31 +267,31 @@ def test_moving_another_input_changes_the_sentence(lesson: Lesson) -> None:
     expect(lesson.sentence).to_contain_text("Move x[0, 1] and 4 of 12 outputs move")
     assert set(map(tuple, np.argwhere(lesson.drawn("autograd")))) == {(0, column) for column in range(4)}
     lesson.click("autograd", (2, 2))
-    lesson.asks_for(at="2,2")
+    lesson.wait_for_address(at="2,2")
     expect(lesson.sentence).to_contain_text("Move x[2, 2] and 4 of 12 outputs move")
     lesson.page.wait_for_function(
         "() => document.querySelector('.nv-panel-autograd .nv-plot').data[0].z[0].every(value => value === 0)"
     )
     assert set(map(tuple, np.argwhere(lesson.drawn("autograd")))) == {(2, column) for column in range(4)}
-    assert lesson.uncovered("autograd") == {(2, column) for column in range(4)}
+    assert lesson.open_elements("autograd") == {(2, column) for column in range(4)}
 
 
 # Questions
 
 
-def test_a_prediction_reveals_the_answer_and_its_figure_and_one_click_opens_the_case(lesson: Lesson) -> None:
+def test_a_prediction_reveals_the_answer_and_its_figure_and_a_link_to_the_view(lesson: Lesson) -> None:
     words = prose(CHOICE.key)
     lesson.page.goto(f"{lesson.server}/questions")
     lesson.page.get_by_role("button", name=words.title, exact=True).click()
-    lesson.asks_for(q=CHOICE.key)
+    lesson.wait_for_address(q=CHOICE.key)
     expect(lesson.page.get_by_text("The figure comes with the answer.")).to_be_visible()
     expect(lesson.find(".nv-view")).to_have_count(0)
     options = lesson.find("[data-testid=stRadio] label")
     options.nth(list(words.options).index(facts_of(CHOICE)["right"]) + options.count() - len(words.options)).click()
-    lesson.asks_for(guess=facts_of(CHOICE)["right"])
+    lesson.wait_for_address(guess=facts_of(CHOICE)["right"])
     expect(lesson.page.get_by_text("Your prediction is correct.")).to_be_visible()
     expect(lesson.find(READY)).to_have_count(1)
-    lesson.settles()
+    lesson.wait_until_drawn()
     shown = " ".join(lesson.find("[data-testid=stMarkdown]").all_inner_texts())
     assert first_words(answer(CHOICE)) in re.sub(r"\s+", " ", shown)
     address = lesson.address
@@ -299,7 +299,7 @@ def test_a_prediction_reveals_the_answer_and_its_figure_and_one_click_opens_the_
     opener = lesson.page.get_by_role("link", name=f"Open in {PAGES[CHOICE.page].title}")
     opener.click()
     expect(opener).to_have_count(0)
-    lesson.asks_for(q=None, **dict(parse_qsl(CHOICE.query)))
+    lesson.wait_for_address(q=None, **dict(parse_qsl(CHOICE.query)))
     lesson.ready()
     assert lesson.find(".nv-title").all_inner_texts() == figure
     assert lesson.find("[data-testid=stAlertContentWarning]").count() == 0
@@ -313,7 +313,7 @@ def first_words(markdown: str) -> str:
     return re.split(r"[`*\n]", markdown)[0].strip()
 
 
-def test_a_page_leads_to_its_questions(lesson: Lesson) -> None:
+def test_a_page_links_to_its_questions(lesson: Lesson) -> None:
     lesson.go_to("compare")
     links = lesson.find("[data-testid=stPageLink] a")
     title = links.first.inner_text()
@@ -322,9 +322,9 @@ def test_a_page_leads_to_its_questions(lesson: Lesson) -> None:
     assert lesson.query.get("q")
 
 
-def test_the_scene_goes_along_by_the_list_of_pages(lesson: Lesson) -> None:
+def test_the_list_of_pages_keeps_the_scene(lesson: Lesson) -> None:
     lesson.open("?shape=2,6&layer=RMSNorm(6)")
     lesson.page.get_by_role("link", name="Compare").click()
-    lesson.asks_for(shape="2,6", layer="RMSNorm([6])")
+    lesson.wait_for_address(shape="2,6", layer="RMSNorm([6])")
     lesson.ready()
     expect(lesson.find(".nv-stats .nv-title").first).to_have_text("RMSNorm([6])")

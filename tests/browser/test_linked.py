@@ -29,13 +29,13 @@ LAYERS = [
 PANELS = ("stats", "params", "x", "normalized", "output")
 
 
-def chosen(scene: Scene) -> list[Index]:
+def three_elements(scene: Scene) -> list[Index]:
     """The first element, the last, and one in between."""
     last = int(np.prod(scene.shape)) - 1
     return [tuple(int(i) for i in np.unravel_index(flat, scene.shape)) for flat in (0, last * 3 // 5, last)]
 
 
-def says(readout: Readout, scene: Scene, index: Index) -> None:
+def assert_readout(readout: Readout, scene: Scene, index: Index) -> None:
     """The read-out has the truth about the element."""
     e = scene.explanation
     near = {"rel": 1e-3, "abs": 6e-4}
@@ -56,51 +56,51 @@ def says(readout: Readout, scene: Scene, index: Index) -> None:
     )
 
 
-def opens(view: View, index: Index) -> None:
+def assert_only_peers_open(view: View, index: Index) -> None:
     """Every panel leaves open the peers of the element, by its own sharing, and veils the rest."""
     for key in PANELS:
-        assert view.uncovered(key) == peers(view.scene, key, index), key
+        assert view.open_elements(key) == peers(view.scene, key, index), key
 
 
 @pytest.mark.parametrize("query", LAYERS)
-def test_pointing_at_an_element_leaves_exactly_its_peers_open_in_every_panel(look, query):
-    each_panel_answers(look(query))
+def test_pointing_at_an_element_veils_all_cells_except_its_peers_in_every_panel(look, query):
+    assert_every_panel_responds(look(query))
 
 
 @pytest.mark.parametrize("query", LAYERS[:4])
-def test_so_it_is_in_an_exported_file(look_file, query):
-    each_panel_answers(look_file(query))
+def test_an_exported_file_veils_the_same_cells(look_file, query):
+    assert_every_panel_responds(look_file(query))
 
 
-def each_panel_answers(view: View) -> None:
-    for key, index in zip(("stats", "params", "output"), chosen(view.scene), strict=True):
+def assert_every_panel_responds(view: View) -> None:
+    for key, index in zip(("stats", "params", "output"), three_elements(view.scene), strict=True):
         readout = view.hover(key, index)
-        says(readout, view.scene, index)
-        opens(view, index)
+        assert_readout(readout, view.scene, index)
+        assert_only_peers_open(view, index)
         assert view.marked("stats", "cursor") == (None if index == view.scene.at else index)
 
 
-def test_pointing_elsewhere_gives_the_selected_element_back(look_both):
+def test_the_selected_element_is_shown_again_when_the_pointer_leaves(look_both):
     view = look_both("?layer=BatchNorm2d(3)&at=0,1,2,3")
-    says(view.readout, view.scene, (0, 1, 2, 3))
-    opens(view, (0, 1, 2, 3))
+    assert_readout(view.readout, view.scene, (0, 1, 2, 3))
+    assert_only_peers_open(view, (0, 1, 2, 3))
     view.hover("stats", (1, 2, 0, 0))
-    opens(view, (1, 2, 0, 0))
+    assert_only_peers_open(view, (1, 2, 0, 0))
     assert view.marked("stats") == (0, 1, 2, 3)  # the frame stays with the selected one
     view.leave()
-    says(view.readout, view.scene, (0, 1, 2, 3))
-    opens(view, (0, 1, 2, 3))
+    assert_readout(view.readout, view.scene, (0, 1, 2, 3))
+    assert_only_peers_open(view, (0, 1, 2, 3))
 
 
-def test_with_nothing_selected_nothing_is_veiled(look_both):
+def test_nothing_is_veiled_without_a_selected_element(look_both):
     view = look_both("?at=none")
     everything = set(np.ndindex(view.scene.shape))
-    assert all(view.uncovered(key) == everything for key in PANELS)
+    assert all(view.open_elements(key) == everything for key in PANELS)
     assert view.readout.index is None
     assert view.marked("stats") is None
 
 
-def test_a_gutter_between_facets_is_nobody(look_both):
+def test_pointing_at_the_gap_between_facets_points_at_no_element(look_both):
     view = look_both("?at=0,0,0,0")
     view.hover("stats", (1, 1, 2, 2))
     spots = view.spots("stats")
@@ -109,10 +109,10 @@ def test_a_gutter_between_facets_is_nobody(look_both):
     assert view.readout.index == (0, 0, 0, 0)
 
 
-def test_all_16384_cells_draw_and_answer(look):
+def test_16384_cells_are_drawn_and_respond_to_the_pointer(look):
     view = look("?shape=4,4,32,32&layer=GroupNorm(2,4)")
     assert len(view.spots("stats")) == 16_384
     for index in ((3, 2, 31, 30), (0, 0, 0, 0), (2, 3, 7, 19)):
-        says(view.hover("stats", index), view.scene, index)
-        assert view.uncovered("stats") == peers(view.scene, "stats", index)
-        assert view.uncovered("params") == peers(view.scene, "params", index)
+        assert_readout(view.hover("stats", index), view.scene, index)
+        assert view.open_elements("stats") == peers(view.scene, "stats", index)
+        assert view.open_elements("params") == peers(view.scene, "params", index)

@@ -16,7 +16,7 @@ EVERY = 8
 
 
 @pytest.mark.parametrize("name", HOVERED)
-def test_nothing_breaks_under_a_monkey(browser: Browser, server: str, name: str) -> None:
+def test_random_actions_break_nothing(browser: Browser, server: str, name: str) -> None:
     context = new_context(browser)
     monkey = Monkey(context.new_page(), server, name, SEED)
     try:
@@ -24,7 +24,7 @@ def test_nothing_breaks_under_a_monkey(browser: Browser, server: str, name: str)
             monkey.act()
             if number % EVERY == EVERY - 1:
                 monkey.check()
-        monkey.answers()
+        monkey.check_pointer()
     except Exception as error:
         steps = "\n".join(monkey.done)
         raise AssertionError(

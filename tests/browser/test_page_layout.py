@@ -196,17 +196,17 @@ def test_targets_are_large_enough_for_a_thumb(phone: Show, address: str) -> None
 # Questions
 
 
-def test_one_question_leads_to_the_next(laptop: Show) -> None:
+def test_a_question_links_to_the_next(laptop: Show) -> None:
     first, second = list(QUESTIONS.values())[:2]
     view = laptop(f"questions?q={first.key}&guess={facts_of(first)['right']}")
     expect(view.find(READY).first).to_be_visible()
     view.page.get_by_role("button", name=f"Next: {prose(second.key).title}").click()
     expect(view.page.get_by_role("heading", name=prose(second.key).title)).to_be_visible()
-    view.asks_for(q=second.key, guess=None)
+    view.wait_for_address(q=second.key, guess=None)
     expect(view.find(".nv-view")).to_have_count(0)
 
 
-def test_until_the_style_of_share_arrives_its_button_takes_no_space(phone: Show) -> None:
+def test_the_share_button_takes_no_space_before_its_style_loads(phone: Show) -> None:
     view = phone("questions")
     view.find(".nvs-opener").wait_for()
     removed = view.page.evaluate(

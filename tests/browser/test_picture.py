@@ -114,7 +114,7 @@ def opened(request: pytest.FixtureRequest, tab: Page, tmp_path_factory: pytest.T
     return request.param, show(tab, tmp_path_factory.mktemp("view"), request.param)
 
 
-def test_a_picture_has_what_the_view_shows_in_shapes_and_text_alone(tab, opened):
+def test_a_picture_has_the_content_of_the_view_in_shapes_and_text_only(tab, opened):
     check_picture(tab, *opened, scheme="light")
 
 
@@ -209,7 +209,7 @@ def test_a_file_is_named_after_layer_and_shape(tab, opened):
 
 
 @pytest.mark.parametrize("name", ["view", "compare", "chart"])
-def test_in_the_dark_theme_too(tab, shown, name):
+def test_a_picture_can_have_the_dark_theme(tab, shown, name):
     check_picture(tab, name, shown(name, "dark"), "dark")
 
 
@@ -233,7 +233,7 @@ DIFFER = """async pictures => {
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["view", "compare"])
-def test_a_picture_opened_alone_looks_as_the_page_does_in_its_font(tab, shown, tmp_path, name, scheme):
+def test_a_picture_opened_alone_looks_like_the_page_in_its_own_font(tab, shown, tmp_path, name, scheme):
     shown(name, scheme)
     tab.add_style_tag(
         content=".nv-view, .nv-view * { font-family: Arial, 'Liberation Sans', sans-serif !important }"
@@ -254,7 +254,7 @@ def test_a_picture_opened_alone_looks_as_the_page_does_in_its_font(tab, shown, t
     assert differ < 0.02
 
 
-def test_hostile_words_stay_words(tab, shown):
+def test_hostile_text_stays_text(tab, shown):
     hostile = "</text><script>alert(1)</script>\"'&<img src=x onerror=alert(1)>"
     data = data_of(parts_of(*VIEWS["view"])[0])
     panels = [panel | {"title": hostile, "caption": hostile} for panel in data["panels"]]
@@ -272,13 +272,13 @@ def test_another_kind_of_image_is_refused(tab, shown):
     assert said == 'An image is "svg" or "png", not "gif".'
 
 
-def test_a_page_without_the_wish_has_no_menu(tab, shown):
+def test_a_page_without_the_image_option_has_no_menu(tab, shown):
     shown("view")
     assert tab.locator(".nv-save").count() == 0
 
 
 @pytest.mark.parametrize("name", ["view", "compare", "chart"])
-def test_the_menu_saves_with_the_keyboard_alone(tab, shown, name):
+def test_the_menu_can_be_used_with_the_keyboard(tab, shown, name):
     shown(name, save=True)
     tab.locator(".nv-save summary").focus()
     tab.keyboard.press("Enter")
@@ -295,7 +295,7 @@ def test_the_menu_saves_with_the_keyboard_alone(tab, shown, name):
     ]
 
 
-def test_the_app_gives_pictures_too(view: View):
+def test_the_app_saves_pictures_too(view: View):
     view.open("?layer=BatchNorm2d(3)&at=1,2,0,3")
     _, svg, name = image(view.page, "svg")
     assert name == "normviz-BatchNorm2d-3-2x3x4x4.svg"

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.browser
 HURRIED = "{ const now = Date.now; let hours = 0; Date.now = () => now() + 3_600_000 * hours++; }"
 
 
-def test_a_preview_that_comes_late_still_tells_its_height(return_visit: Visit) -> None:
+def test_a_late_preview_still_reports_its_height(return_visit: Visit) -> None:
     view = return_visit().open()
     view.page.evaluate(HURRIED)
     panel = Panel(view)

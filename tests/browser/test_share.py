@@ -88,7 +88,7 @@ def pairs(address: str) -> dict[str, str]:
 def open_panel(view: View, address: str) -> Panel:
     view.visit(address)
     view.page.locator(READY).first.wait_for()
-    view.settles()
+    view.wait_until_drawn()
     return Panel(view)
 
 
@@ -135,7 +135,7 @@ VIEWS = [
 
 
 @pytest.mark.parametrize(("page", "query", "title"), VIEWS, ids=range(len(VIEWS)))
-def test_every_text_is_the_view_and_is_copied_whole(shared, page, query, title):
+def test_every_text_describes_the_view_and_is_copied_completely(shared, page, query, title):
     view, panel = shared(f"{page}{link(query)}")
     shown = PAGES[page or "explore"]
     whole = shown.view(query).query(shown.settings)
@@ -161,7 +161,7 @@ def test_every_text_is_the_view_and_is_copied_whole(shared, page, query, title):
     assert int(iframe["height"]) > 150
 
 
-def test_the_link_of_a_link_is_the_same(shared):
+def test_sharing_a_shared_link_gives_the_same_link(shared):
     page, query, _ = VIEWS[1]
     _, first = shared(f"{page}{link(query)}")
     address = first.text("Link")
@@ -211,7 +211,7 @@ def test_choices_change_the_embedded_view_and_neither_the_link_nor_the_server(re
     assert "embed_options" not in pairs(panel.text("Its address alone"))
 
 
-def test_where_the_preview_does_not_load_the_snippet_can_be_copied_all_the_same(opened):
+def test_the_snippet_can_be_copied_if_the_preview_does_not_load(opened):
     view, panel = opened()
     panel.measured()
     view.page.route("**/*embed=true*", lambda route: route.fulfill(body="<p>busy</p>", content_type="text/html"))
@@ -229,7 +229,7 @@ def test_where_the_preview_does_not_load_the_snippet_can_be_copied_all_the_same(
     expect(copy).to_be_enabled()
 
 
-def test_hostile_words_stay_words(opened):
+def test_hostile_text_stays_text(opened):
     view, panel = opened()
     alerts = []
     view.page.on("dialog", lambda dialog: (alerts.append(dialog.message), dialog.dismiss()))
@@ -256,7 +256,7 @@ def test_hostile_words_stay_words(opened):
     assert not alerts
 
 
-def test_where_there_is_no_clipboard_the_older_way_works(return_visit):
+def test_copying_works_without_the_clipboard_api(return_visit):
     view = return_visit()
     view.page.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
     view.open("?at=0,0,0,0")
@@ -273,7 +273,7 @@ def test_where_there_is_no_clipboard_the_older_way_works(return_visit):
     assert view.page.evaluate("window.taken") == panel.text("Link") == f"{view.server}/?at=0,0,0,0"
 
 
-def test_the_keyboard_opens_uses_and_closes_it(return_visit):
+def test_the_panel_can_be_used_with_the_keyboard(return_visit):
     view = return_visit().open()
     opener = view.page.get_by_role("button", name="Share", exact=True)
     opener.focus()
@@ -298,7 +298,7 @@ def test_the_keyboard_opens_uses_and_closes_it(return_visit):
     view.page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
     expect(opener).to_be_focused()
-    view.shows()
+    view.wait_for_scene()
 
 
 def test_every_control_of_the_panel_has_a_name(shared):
@@ -333,11 +333,11 @@ def test_nothing_of_the_panel_is_cut_off_on_any_screen_in_either_theme(opened):
     assert sum(background) < 200
 
 
-def test_the_button_takes_no_room_and_lies_on_nothing(view):
+def test_the_button_takes_no_space_and_covers_nothing(view):
     view.open()
     for width in (1280, 900, 390, 320):
         view.page.set_viewport_size({"width": width, "height": 720})
-        view.shows()
+        view.wait_for_scene()
         box = view.page.get_by_role("button", name="Share", exact=True).bounding_box()
         assert box["y"] + box["height"] <= 60
         assert view.find(".st-key-controls").bounding_box()["y"] < 100
@@ -350,7 +350,7 @@ def test_the_button_takes_no_room_and_lies_on_nothing(view):
         assert covered == [], width
 
 
-def test_images_come_from_the_figures_where_they_can_be_made(opened):
+def test_images_of_the_figures_are_offered_if_they_can_be_made(opened):
     view, panel = opened("?at=0,0,0,0")
     for kind, begins in (("png", b"\x89PNG"), ("svg", b"<svg")):
         with view.page.expect_download() as saved:
@@ -365,7 +365,7 @@ def test_images_come_from_the_figures_where_they_can_be_made(opened):
     panel.measured()
 
 
-def test_the_file_is_that_of_the_view(shared):
+def test_the_exported_file_shows_the_view(shared):
     view, panel = shared("?at=0,0,0,0&hide=code&caption=Row+1")
     file = panel.dialog.get_by_role("link", name="HTML file")
     assert file.get_attribute("href") == f"{view.server}/export?page=explore&at=0,0,0,0&hide=code&caption=Row%201"
@@ -393,17 +393,17 @@ def test_a_view_with_hidden_parts_offers_the_full_app(return_visit):
     tab.close()
 
 
-def test_what_is_hidden_stays_hidden_through_changes_reload_and_back(view):
+def test_hidden_parts_stay_hidden_after_changes_reload_and_back(view):
     view.open("?hide=layer,facts,code&caption=Here")
     view.segment("normalized_shape", "W")
-    view.waits_for(layer="LayerNorm([4])", hide="layer,facts,code", caption="Here")
+    view.wait_for_view(layer="LayerNorm([4])", hide="layer,facts,code", caption="Here")
     view.page.reload()
-    view.shows()
+    view.wait_for_scene()
     expect(view.page.get_by_role("combobox", name="Layer")).to_have_count(0)
     expect(view.find(".nv-facts")).to_be_hidden()
     expect(view.find(".nv-worked")).to_be_visible()
     view.page.go_back()
-    view.waits_for(layer=None, hide="layer,facts,code")
+    view.wait_for_view(layer=None, hide="layer,facts,code")
     view.page.goto(
         f"{view.server}/?hide=stats,output"
     )  # a hidden panel is not drawn: the page is not what shows() expects

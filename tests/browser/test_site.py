@@ -57,7 +57,7 @@ def drawn(page: Page) -> None:
 @pytest.mark.parametrize(
     ("screen", "scheme"), [({"width": 1280, "height": 720}, "light"), (PHONE, "dark")], ids=["laptop", "phone"]
 )
-def test_every_page_opens_from_a_disk_and_nothing_is_cut_off(disk, site, screen, scheme):
+def test_every_page_opens_from_disk_and_nothing_is_cut_off(disk, site, screen, scheme):
     page = disk(viewport=screen, color_scheme=scheme)
     for name in ("index", *(f"question-{key}" for key in SHOWN if key in QUESTIONS), "compare-four", "compare-loops"):
         page.goto(f"{site}/{name}.html")
@@ -71,7 +71,7 @@ def test_every_page_opens_from_a_disk_and_nothing_is_cut_off(disk, site, screen,
         assert dark == (scheme == "dark")
 
 
-def test_the_search_finds_what_the_app_finds(disk, site):
+def test_the_search_finds_the_same_questions_as_the_app(disk, site):
     page = disk()
     page.goto(f"{site}/index.html")
     listed = [key for key in SHOWN if key in QUESTIONS]
@@ -85,7 +85,7 @@ def test_the_search_finds_what_the_app_finds(disk, site):
     expect(page.locator("[data-words]:visible")).to_have_count(len(SHOWN))
 
 
-def test_predict_first_then_the_answer_its_figure_and_the_verdict(disk, site):
+def test_a_prediction_shows_the_verdict_the_answer_and_its_figure(disk, site):
     page = disk()
     page.goto(f"{site}/question-s0.html")
     verdict, right = page.locator(".nv-verdict"), facts_of(find_question("s0"))["right"]
@@ -118,7 +118,7 @@ def test_a_number_is_read_as_the_app_reads_it(disk, site):
         expect(page.locator(".nv-verdict")).to_have_text(said)
 
 
-def test_all_of_it_by_keyboard(disk, site):
+def test_the_site_can_be_used_with_the_keyboard(disk, site):
     page = disk()
     page.goto(f"{site}/index.html")
     page.keyboard.press("Tab")
@@ -156,7 +156,7 @@ def test_without_scripts_the_answer_can_be_read(disk, site):
     expect(page.get_by_label("Search")).to_be_hidden()
 
 
-def test_what_is_typed_stays_text(disk, site):
+def test_typed_text_stays_text(disk, site):
     page = disk()
     asked = []
     page.on("dialog", lambda dialog: asked.append(dialog.message) or dialog.dismiss())
@@ -174,7 +174,7 @@ def test_what_is_typed_stays_text(disk, site):
     assert asked == []
 
 
-def test_on_paper_an_open_answer_is_printed_and_a_closed_one_is_not(disk, site):
+def test_an_open_answer_is_printed_and_a_closed_answer_is_not(disk, site):
     page = disk(color_scheme="dark")
     page.goto(f"{site}/question-s0.html")
     page.emulate_media(media="print")

@@ -19,12 +19,12 @@ SLOW = 0.3  # s, each way
 def test_a_reload_keeps_the_state(view):
     view.open("?shape=2,4,4,4&layer=GroupNorm(2,4)&params=index")
     view.click("stats", (1, 3, 2, 1))
-    view.waits_for(at="1,3,2,1")
+    view.wait_for_view(at="1,3,2,1")
     view.write("N", "3")
-    view.waits_for(shape="3,4,4,4")
+    view.wait_for_view(shape="3,4,4,4")
     before = view.query
     view.page.reload()
-    view.shows()
+    view.wait_for_scene()
     assert view.query == before
     assert view.marked("stats") == (1, 3, 2, 1)
     assert view.scene.params == "index"
@@ -34,52 +34,52 @@ def test_back_undoes_one_change_and_forward_redoes_it(view):
     view.open()
     queries = [view.query]
     view.segment("normalized_shape", "W")
-    queries.append(view.waits_for(layer="LayerNorm([4])").query)
+    queries.append(view.wait_for_view(layer="LayerNorm([4])").query)
     view.write("C", "5")
-    queries.append(view.waits_for(shape="2,5,4,4").query)
+    queries.append(view.wait_for_view(shape="2,5,4,4").query)
     view.click("stats", (0, 0, 0, 0))
-    queries.append(view.waits_for(at="0,0,0,0").query)
+    queries.append(view.wait_for_view(at="0,0,0,0").query)
     view.more()  # looking changes nothing
     view.less()
     for query in queries[-2::-1]:
         view.page.go_back()
-        view.waits_for(**{name: query.get(name) for name in ("shape", "layer", "at")})
+        view.wait_for_view(**{name: query.get(name) for name in ("shape", "layer", "at")})
         assert view.query == query
         assert view.marked("stats") == view.scene.at
     for query in queries[1:]:
         view.page.go_forward()
-        view.waits_for(**query)
+        view.wait_for_view(**query)
         assert view.query == query
 
 
-def test_back_is_obeyed_though_it_comes_together_with_the_closing_of_a_popover(view):
+def test_back_works_when_it_also_closes_a_popover(view):
     view.open("?at=1,1,1,1")
     for again in range(6):
         view.click("stats", (0, 0, 0, again % 4))
-        view.waits_for(at=f"0,0,0,{again % 4}")
+        view.wait_for_view(at=f"0,0,0,{again % 4}")
         view.more()
         view.page.evaluate('() => { document.querySelector(".st-key-more button").click(); history.back(); }')
-        view.waits_for(at="1,1,1,1")
+        view.wait_for_view(at="1,1,1,1")
 
 
-def test_an_edited_address_is_obeyed(view):
+def test_an_edited_address_changes_the_view(view):
     view.open("?layer=BatchNorm2d(3)")
     view.segment("Tensor", "N, D")
-    view.waits_for(shape="2,6")
+    view.wait_for_view(shape="2,6")
     view.open("?shape=3,5&layer=nn.LayerNorm(5, bias=False)&at=2,4")
     assert view.scene.shape == (3, 5)
     assert view.marked("stats") == (2, 4)
     assert view.field("D").input_value() == "5"
 
 
-def test_selecting_what_is_selected_makes_no_step_in_the_history(view):
+def test_selecting_the_selected_element_adds_no_history_entry(view):
     view.open("?layer=BatchNorm2d(3)&at=0,0,0,0")
     view.click("stats", (1, 1, 1, 1))
-    view.waits_for(at="1,1,1,1")
+    view.wait_for_view(at="1,1,1,1")
     steps = view.page.evaluate("history.length")
     view.click("params", (1, 1, 1, 1))
     view.page.go_back()
-    view.waits_for(at="0,0,0,0")
+    view.wait_for_view(at="0,0,0,0")
     assert view.page.evaluate("history.length") == steps
     expect(view.find(".nv-readout")).to_contain_text("x[0, 0, 0, 0]")
     assert view.marked("stats") == (0, 0, 0, 0)
@@ -105,46 +105,46 @@ class TestOverASlowLine:
         yield view
         watch.check()
 
-    def test_two_quick_changes_both_arrive(self, slow):
+    def test_two_quick_changes_are_both_applied(self, slow):
         slow.segment("normalized_shape", "W")
         slow.write("C", "5")
-        slow.waits_for(layer="LayerNorm([4])", shape="2,5,4,4")
+        slow.wait_for_view(layer="LayerNorm([4])", shape="2,5,4,4")
 
-    def test_a_click_on_an_element_and_a_control(self, slow):
+    def test_a_click_and_a_control_change_are_both_applied(self, slow):
         slow.click("stats", (0, 1, 2, 3))
         slow.choose("Layer", "BatchNorm2d")
-        slow.waits_for(at="0,1,2,3", layer="BatchNorm2d(3)")
+        slow.wait_for_view(at="0,1,2,3", layer="BatchNorm2d(3)")
         assert slow.marked("params") == (0, 1, 2, 3)
 
-    def test_there_and_back_again_leaves_no_address_behind_that_is_not_shown(self, slow):
+    def test_a_change_that_is_undone_at_once_leaves_address_and_view_in_agreement(self, slow):
         slow.segment("normalized_shape", "H, W")
         slow.segment("normalized_shape", "C, H, W")
         slow.write("H", "3")
-        slow.waits_for(shape="2,3,3,4", layer="LayerNorm([3,3,4])")
+        slow.wait_for_view(shape="2,3,3,4", layer="LayerNorm([3,3,4])")
         slow.page.go_back()
-        slow.waits_for(shape=None, layer=None)
+        slow.wait_for_view(shape=None, layer=None)
 
-    def test_a_click_and_another_tensor(self, slow):
+    def test_a_click_and_a_size_change_are_both_applied(self, slow):
         slow.click("stats", (0, 0, 1, 1))
         slow.segment("Tensor", "N, D")
-        slow.waits_for(shape="2,6")
+        slow.wait_for_view(shape="2,6")
         expect(slow.find(".nv-readout")).to_contain_text(str(list(slow.scene.at)))
         assert slow.marked("stats") == slow.scene.at
 
-    def test_quickly_back_to_what_was_shown_a_few_changes_ago(self, slow):
+    def test_quick_changes_back_to_an_earlier_view_work(self, slow):
         """Streamlit's browser side forgets messages after some runs; an answer that refers to one just forgotten would end the session."""
         slow.click("stats", (0, 0, 0, 0))
-        slow.waits_for(at="0,0,0,0")
+        slow.wait_for_view(at="0,0,0,0")
         slow.click("stats", (0, 0, 0, 1))
-        slow.waits_for(at="0,0,0,1")
-        with slow.sends():  # two runs, not one for both clicks
+        slow.wait_for_view(at="0,0,0,1")
+        with slow.expect_message():  # two runs, not one for both clicks
             slow.click("stats", (1, 1, 1, 1))
         slow.click("stats", (0, 0, 0, 0))
-        slow.waits_for(at="0,0,0,0")
+        slow.wait_for_view(at="0,0,0,0")
         slow.click("stats", (0, 2, 2, 2))
-        slow.waits_for(at="0,2,2,2")
+        slow.wait_for_view(at="0,2,2,2")
 
-    def test_the_frame_follows_the_last_of_two_quick_clicks(self, slow):
+    def test_the_frame_marks_the_last_of_two_quick_clicks(self, slow):
         slow.page.evaluate("const now = Date.now(); Date.now = () => now")  # however long the server takes
         slow.page.evaluate(
             """() => { window.frames_seen = [];
@@ -155,7 +155,7 @@ class TestOverASlowLine:
         )
         slow.click("stats", (0, 0, 0, 0))
         slow.click("stats", (1, 0, 3, 0))
-        slow.waits_for(at="1,0,3,0")
+        slow.wait_for_view(at="1,0,3,0")
         seen = slow.page.evaluate(
             "() => { window.frames_over = true; return window.frames_seen; }"
         )  # before the line is cut
@@ -164,13 +164,13 @@ class TestOverASlowLine:
         assert slow.marked("stats") == (1, 0, 3, 0)
 
 
-def test_plotly_js_is_loaded_once_a_visit_and_not_again_on_a_reload(first_visit, line):
+def test_plotly_js_is_requested_once_per_visit_and_not_again_on_a_reload(first_visit, line):
     view = first_visit(line.address).open()
     view.segment("normalized_shape", "W")
-    view.waits_for(layer="LayerNorm([4])")
+    view.wait_for_view(layer="LayerNorm([4])")
     assert line.asked("plotly") == 1
     view.page.reload()
-    view.shows()
+    view.wait_for_scene()
     view.open("?shape=4,6")
     assert line.asked("plotly") == 1
     assert line.asked("/lib/plotly-") == 1  # ours, and not the chart component's
@@ -192,7 +192,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize(("query", "quoted"), HOSTILE)
-def test_nonsense_in_the_address_gives_one_warning_as_text_and_a_view(look, query, quoted):
+def test_an_invalid_address_gives_one_warning_as_text_and_a_view(look, query, quoted):
     view = look("?")
     asked: list[str] = []
     view.page.on("request", lambda request: asked.append(request.url))

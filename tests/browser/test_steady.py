@@ -83,27 +83,27 @@ def test_a_change_keeps_the_view_opaque_drawn_and_in_place(look, change):
     scroll(view, 40)  # the controls are still within reach
     with watched(view):
         act(view)
-        view.waits_for(**query)
+        view.wait_for_view(**query)
     scroll(view, 0)
 
 
-def test_a_click_far_down_leaves_the_reader_there(look):
+def test_a_click_far_down_keeps_the_scroll_position(look):
     view = look("?")
     view.spot("output", (1, 1, 1, 1))
     view.panel("output").hover()
     with watched(view):
         for index in ((1, 1, 1, 1), (0, 2, 3, 3)):
             view.page.mouse.click(*view.spots("output")[index])
-            view.waits_for(at=",".join(map(str, index)))
+            view.wait_for_view(at=",".join(map(str, index)))
     scroll(view, 0)
 
 
-def test_a_slow_answer_changes_nothing_until_it_is_there(first_visit, line):
+def test_the_view_stays_unchanged_until_a_slow_answer_arrives(first_visit, line):
     view = first_visit(line.address).open()
     line.delay = 0.3
     with watched(view):
         view.segment("normalized_shape", "W")
-        view.waits_for(layer="LayerNorm([4])")
+        view.wait_for_view(layer="LayerNorm([4])")
 
 
 def test_no_painted_frame_is_blank(return_visit):
@@ -120,11 +120,11 @@ def test_no_painted_frame_is_blank(return_visit):
     session.on("Page.screencastFrame", keep)
     session.send("Page.startScreencast", {"format": "png"})
     view.segment("Tensor", "N, L, C")
-    view.waits_for(shape="2,4,3")
+    view.wait_for_view(shape="2,4,3")
     view.write("C", "5")
-    view.waits_for(shape="2,4,5")
+    view.wait_for_view(shape="2,4,5")
     view.segment("Tensor", "N, C, H, W")
-    view.waits_for(shape="2,5,4,4")
+    view.wait_for_view(shape="2,5,4,4")
     session.send("Page.stopScreencast")
     box = view.panel("stats").bounding_box()
     area = [round(box[side]) for side in ("x", "y")]
@@ -180,7 +180,7 @@ def held_tab(new_tab, server):
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_an_answer_that_arrives_late_and_in_pieces_is_never_shown_in_part(held_tab, change):
+def test_an_answer_that_arrives_late_and_in_pieces_is_shown_only_when_complete(held_tab, change):
     start, act, query = CHANGES[change]
     view, hold, watch = held_tab
     view.go(start)
@@ -189,5 +189,5 @@ def test_an_answer_that_arrives_late_and_in_pieces_is_never_shown_in_part(held_t
             act(view)
             view.page.locator("[data-stale=true] .nv-view").wait_for()
             assert view.page.evaluate(UNFADED)
-        view.waits_for(**query)
+        view.wait_for_view(**query)
     watch.check()

@@ -36,10 +36,10 @@ def restless(return_visit: Visit) -> Iterator[View]:
     assert view.page.evaluate("window.nvDrawn") > TIMES / 5
 
 
-def test_the_marked_element_is_read_while_the_view_is_drawn_anew(restless: View) -> None:
+def test_the_marked_element_is_read_correctly_during_redraws(restless: View) -> None:
     assert [restless.marked("stats") for _ in range(TIMES)] == [AT] * TIMES
 
 
-def test_the_open_elements_are_read_while_the_view_is_drawn_anew(restless: View) -> None:
+def test_the_open_elements_are_read_correctly_during_redraws(restless: View) -> None:
     wanted = peers(restless.scene, "stats", AT)
-    assert [restless.uncovered("stats") for _ in range(TIMES)] == [wanted] * TIMES
+    assert [restless.open_elements("stats") for _ in range(TIMES)] == [wanted] * TIMES

@@ -1,4 +1,4 @@
-"""The Explore page as a test reads it: where elements lie, who is veiled, what is said - and what should be.
+"""The Explore page as a test reads it: where elements lie, who is veiled, what is text - and what should be.
 
 What should be comes from the address: its query, read by ``normviz.scene.query``, is a Scene, and the Scene's Explanation has the truth.
 Where an element lies comes from what Plotly was told to draw and from ``Grid.lay``, not from the module's own geometry.
@@ -18,7 +18,7 @@ from normviz.analysis.sentences import sentence
 from normviz.scene.query import read
 from normviz.scene.scene import Scene
 from tests.browser.readout import Index, Readout, number
-from tests.browser.scripts import ASKED, MARKED, MIDDLES, NAVIGATE, OPEN, PAINTED, REVEAL, SETTLED, SHOWN
+from tests.browser.scripts import ADDRESS_HAS, MARKED, MIDDLES, NAVIGATE, OPEN, PAINTED, REVEAL, SETTLED, SHOWN
 
 __all__ = ["Index", "Readout", "View", "number", "peers"]
 
@@ -52,7 +52,7 @@ class View:
     def open(self, query: str = "") -> "View":
         """Load the page, and wait until it shows the scene of the query."""
         self._load(query)
-        return self.shows()
+        return self.wait_for_scene()
 
     def go(self, query: str) -> "View":
         """To another query without loading the page anew, as Back and Forward do."""
@@ -60,7 +60,7 @@ class View:
         self.page.evaluate(
             "query => { history.pushState({}, '', '/' + query); dispatchEvent(new PopStateEvent('popstate')); }", query
         )
-        return self.shows()
+        return self.wait_for_scene()
 
     @property
     def socket(self) -> WebSocket | None:
@@ -81,8 +81,8 @@ class View:
         self._sockets.clear()  # a page that is left does not always report that its connections are closed
         self.page.goto(f"{self.server}/{address}")
 
-    def sends(self) -> AbstractContextManager[Any]:
-        """``with view.sends(): ...``: wait until the browser has sent a message to the server."""
+    def expect_message(self) -> AbstractContextManager[Any]:
+        """``with view.expect_message(): ...``: wait until the browser has sent a message to the server."""
         assert self.socket
         return self.socket.expect_event("framesent")
 
@@ -90,34 +90,34 @@ class View:
         """Let the next ``visit`` load the app."""
         self._sockets.clear()
 
-    def shows(self, scene: Scene | None = None) -> "View":
+    def wait_for_scene(self, scene: Scene | None = None) -> "View":
         """Wait until the app is at rest, and sentence, panels and selected element are those of the scene; by default, of the address."""
         scene = scene or self.scene
-        said = re.sub(r"\*\*|`", "", sentence(scene.sharing))
+        text = re.sub(r"\*\*|`", "", sentence(scene.sharing))
         try:
-            self.page.wait_for_function(SHOWN, arg=[said, place(scene), drawings(scene)])
+            self.page.wait_for_function(SHOWN, arg=[text, grid_position(scene), drawings(scene)])
         except TimeoutError as error:
             shown = self.page.locator(".st-key-sentence, .nv-sentence").all_inner_texts()
-            raise AssertionError(f"{self.address} should show {said!r} and its panels; it shows {shown}") from error
+            raise AssertionError(f"{self.address} should show {text!r} and its panels; it shows {shown}") from error
         return self
 
-    def waits_for(self, **query: str | None) -> "View":
+    def wait_for_view(self, **query: str | None) -> "View":
         """Wait until the address has these values (None: lacks the name) and the page shows its scene."""
-        self.asks_for(**query)
-        return self.shows()
+        self.wait_for_address(**query)
+        return self.wait_for_scene()
 
-    def asks_for(self, **query: str | None) -> None:
+    def wait_for_address(self, **query: str | None) -> None:
         """Wait until the address has these values; None: lacks the name."""
         try:
-            self.page.wait_for_function(ASKED, arg=query)
+            self.page.wait_for_function(ADDRESS_HAS, arg=query)
         except TimeoutError as error:
             raise AssertionError(f"the address should have {query}; it is {self.query}") from error
 
-    def settles(self) -> None:
+    def wait_until_drawn(self) -> None:
         """Wait until the app's run has ended, and all its figures are drawn."""
         self.page.wait_for_function(SETTLED)
 
-    def start(self) -> None:
+    def focus_start(self) -> None:
         """Take the focus to before the panels."""
         self.page.get_by_role("button", name="Back to the start").focus()
 
@@ -196,7 +196,7 @@ class View:
     def leave(self) -> None:
         self.page.mouse.move(1, 1)
 
-    def uncovered(self, key: str) -> set[Index]:
+    def open_elements(self, key: str) -> set[Index]:
         """The elements that the panel's veil leaves open."""
         across, down, opened = self.page.evaluate(OPEN, key)
         cells = middles(self.scene, range(len(across)), range(len(down)))
@@ -232,7 +232,7 @@ def _plain(drawing: Any) -> list[list[float | None]]:
     return [[None if np.isnan(value) else float(value) for value in line] for line in drawing]
 
 
-def place(scene: Scene) -> list[int] | None:
+def grid_position(scene: Scene) -> list[int] | None:
     """The line and the column at which the selected element is drawn; None where it is not."""
     grid = scene.grid
     if scene.at is None or not all(i in part for i, part in zip(scene.at, grid.window, strict=True)):

@@ -70,9 +70,9 @@ def test_visitors_keep_their_views_when_a_replica_is_killed_or_restarted(nginx: 
         assert [failed for begin, failed in visits.failed if begin > killed] == []
 
         if view:
-            view.shows()  # the view from before
+            view.wait_for_scene()  # the view from before
             view.click("stats", (1, 2, 0, 1))
-            view.waits_for(shape="2,4,3,3", layer="GroupNorm(2,4)", at="1,2,0,1")
+            view.wait_for_view(shape="2,4,3,3", layer="GroupNorm(2,4)", at="1,2,0,1")
 
 
 def test_with_a_base_path_everything_works_and_a_missing_replica_is_skipped(nginx: str, tab: Page | None) -> None:
