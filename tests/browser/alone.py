@@ -1,4 +1,4 @@
-"""A view by itself on a page from disk: the module, its data and plotly.js, with no server."""
+"""A page on disk with a single view: the module, its data and plotly.js, without a server."""
 
 import json
 from pathlib import Path
@@ -22,7 +22,7 @@ def data_of(part: Panels | Chart) -> dict[str, Any]:
 
 
 def write(folder: Path, data: dict[str, Any], scheme: str = "light") -> str:
-    """Write the page; its address."""
+    """Write the page and return its address."""
     (folder / "plotly.js").write_bytes(bundle.plotly_js())
     source = bundle.module().replace("export default function", "const door = function")
     given = json.dumps(data | {"theme": scheme, "alone": True}).replace("<", "\\u003c")

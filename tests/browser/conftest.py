@@ -1,4 +1,4 @@
-"""The app in a real browser. Each test process has one server and one Chromium; each tab fails its test if the browser reports an error."""
+"""The app in a real browser. Each test process has one server and one Chromium; an error in a tab fails its test."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -115,7 +115,7 @@ def first_visit(browser: Browser, server: str) -> Iterator[Visit]:
 
 @pytest.fixture(scope="module")
 def tab(new_tab: NewTab, server: str) -> Iterator[tuple[View, Watch]]:
-    """One tab for all tests of a file that only look."""
+    """One tab for all tests of a file that change nothing on the server."""
     watch = Watch(new_tab())
     yield View(watch.page, server).open(), watch
     watch.page.close()
@@ -123,7 +123,7 @@ def tab(new_tab: NewTab, server: str) -> Iterator[tuple[View, Watch]]:
 
 @pytest.fixture
 def look(tab: tuple[View, Watch]) -> Iterator[Callable[[str], View]]:
-    """Takes the file's tab to another query without loading the page, as Back does: ``look("?shape=4,6")``."""
+    """Changes the query of the file's tab without reloading the page, as Back does: ``look("?shape=4,6")``."""
     view, watch = tab
     yield view.go
     watch.check()
@@ -131,7 +131,7 @@ def look(tab: tuple[View, Watch]) -> Iterator[Callable[[str], View]]:
 
 @pytest.fixture(scope="session")
 def file_tab(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[View, Watch]]:
-    """One tab without a network, for exported files: any request fails, and so does its test."""
+    """One tab without a network for exported files; a test fails if its page makes a request."""
     context = new_context(browser, offline=True)
     page = context.new_page()
     yield FileView(page, tmp_path_factory.mktemp("exported")), Watch(page)
@@ -154,6 +154,6 @@ def look_both(request: pytest.FixtureRequest) -> Callable[[str], View]:
 
 @pytest.fixture
 def line(server: str) -> Iterator[Line]:
-    """A connection to the server that can be slow and that records what is requested."""
+    """A connection to the server that can be slowed down and that records the requests."""
     with Line(server) as line:
         yield line

@@ -1,4 +1,4 @@
-"""The Explore page as one HTML file: no server, no network. What a test of the app does with a view it can do with a file."""
+"""The Explore page as one HTML file, without server and network. Tests use it in the same way as a view of the app."""
 
 from pathlib import Path
 from urllib.parse import parse_qsl
@@ -11,12 +11,14 @@ from tests.browser.view import View
 
 
 class FileView(View):
-    """A file in one tab. It has no address that changes: what a click does to the scene is asserted, not read."""
+    """A file in one tab. Its address does not change, so the test passes the scene that a click should give."""
 
     def __init__(self, page: Page, folder: Path) -> None:
         super().__init__(page, folder.as_uri())
         self.folder, self.asked, self.count = folder, dict[str, str](), 0
-        (folder / "plotly.min.js").write_bytes(plotly_js())  # beside the files: the browser compiles it once
+        (folder / "plotly.min.js").write_bytes(
+            plotly_js()
+        )  # next to the files, so that the browser compiles it only once
 
     @property
     def query(self) -> dict[str, str]:
@@ -40,5 +42,5 @@ class FileView(View):
         return self.wait_for_scene()
 
     def focus_start(self) -> None:
-        """Take the focus to the page's beginning."""
+        """Move the focus to the start of the page."""
         self.page.evaluate("document.activeElement.blur()")

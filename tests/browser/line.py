@@ -1,4 +1,4 @@
-"""A line between browser and server that can be slow: a TCP proxy that holds every byte back for a while, both ways."""
+"""A TCP proxy between browser and server that can delay every byte in both directions."""
 
 import asyncio
 import threading
@@ -8,11 +8,11 @@ from urllib.parse import urlsplit
 
 
 class Line:
-    """``with Line("http://localhost:8501") as line``: ask for ``line.address``; ``line.delay = 0.3`` makes it slow.
+    """``with Line("http://localhost:8501") as line``: open ``line.address``; ``line.delay = 0.3`` makes it slow.
 
     address   where the proxy listens
     delay     seconds, in each direction
-    requests  the paths asked for, in order
+    requests  the requested paths, in order
     """
 
     def __init__(self, server: str) -> None:
@@ -36,7 +36,7 @@ class Line:
         self._loop.close()
 
     def asked(self, part: str) -> int:
-        """How many requests had ``part`` in their path."""
+        """The number of requests with ``part`` in their path."""
         return sum(part in path for path in self.requests)
 
     def _run(self) -> None:
@@ -66,10 +66,10 @@ class Line:
                     both.create_task(self._pass(reader, forth, asked=True))
                     both.create_task(self._pass(back, writer))
             except* OSError:
-                pass  # one side has hung up
+                pass  # one side has closed the connection
 
     async def _pass(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, asked: bool = False) -> None:
-        """Bytes from source to sink, each chunk at its time; then end the sink."""
+        """Pass bytes from source to sink, each chunk after the delay; then close the sink."""
         held: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue()
 
         async def deliver() -> None:

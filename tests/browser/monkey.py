@@ -1,6 +1,6 @@
-"""A monkey at mouse and keyboard: random clicks, drags, keys, texts, addresses, Back and reload, the same for the same seed.
+"""A monkey test: random clicks, drags, keys, texts, addresses, Back and reload, which are the same for the same seed.
 
-Everything is done at places on the screen, as a hand would, and nothing waits for the page: what is clicked may be gone by then.
+The actions use positions on the screen and do not wait for the page, so the target of a click may be gone.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ VALUES = {
     "%00": ["%ff", "%"],
 }  # fmt: skip
 
-# What can be touched on the screen now: what it is, its box, and what to call it in a report.
+# The elements on the screen that can be clicked: kind, box, and a name for the report.
 TOUCHABLE = """() => {
   const kinds = {
     cells: ".nv-over", chart: ".nv-chart-plot", option: "[role=option]", slider: "[role=slider]", link: "a[href]", text: "input, textarea",
@@ -69,21 +69,21 @@ TOUCHABLE = """() => {
 WATCH_ERRORS = """new MutationObserver(() => document.querySelectorAll("[data-testid=stException]").forEach((part) => {
   if (!part.nvReported) { part.nvReported = true; setTimeout(() => console.error(`traceback on the page: ${part.innerText}`)); }
 })).observe(document, { childList: true, subtree: true });"""
-# Back and Forward as far as the app goes, and not to the empty page before it.
+# Back and Forward within the app, and not to the empty page before it.
 STEP = """way => { const step = navigation[way](); step.committed.catch(() => {}); step.finished.catch(() => {}); }"""
 READOUT_SHOWN = """() => document.querySelector(".nv-readout").innerText.includes("[")"""
 PANEL = """() => [...document.querySelectorAll(".nv-panel")].find((panel) => panel.querySelector(".nv-over")?.getBoundingClientRect().width)
   ?.className.match(/nv-panel-(\\w+)/)[1]"""
 
 
-# A line that a reload cuts off; and a click on the figure together with what was just typed, which the app answers all the same.
+# A connection closed by a reload; and a click on the figure in one message with a typed text, which the app handles.
 HARMLESS = (
     r"WebSocket is closed before|ERR_ABORTED|net::ERR_NETWORK_IO_SUSPENDED|Multiple different fragmentIds detected"
 )
 
 
 class MonkeyWatch(Watch):
-    """As for other tests, but not everything that the browser notes is a fault where so much happens at once."""
+    """Ignores messages of the browser that are expected during random actions."""
 
     def _console(self, message: ConsoleMessage) -> None:
         if not re.search(HARMLESS, message.text):
@@ -103,7 +103,7 @@ class Monkey:
         self.open("")
 
     def act(self) -> None:
-        """Do one thing."""
+        """Do one random action."""
         ways: list[tuple[int, Callable[[], str]]] = [
             (26, self._click), (8, self._click_cell), (8, self._hover), (6, self._drag), (16, self._keys), (12, self._write), (5, self._wheel),
             (5, self._back), (2, self._forward), (1, self._reload), (3, self._address), (4, self._edit_address), (1, self._resize), (3, self._rest),
@@ -112,7 +112,7 @@ class Monkey:
         (action,) = self.random.choices(actions, weights)
         try:
             self.done.append(action())
-        except Error as error:  # the page went on meanwhile
+        except Error as error:  # the page has changed in the meantime
             self.done.append(f"{action.__name__}: {error.message.splitlines()[0]}")
 
     def open(self, query: str) -> None:
@@ -120,12 +120,12 @@ class Monkey:
         self.page.goto(f"{self.server}/{self.start}{query}")
 
     def check(self) -> None:
-        """Nothing was complained of, and the page comes to rest."""
+        """Wait until the page is at rest; assert that there was no error."""
         self.page.wait_for_function(SETTLED)
         self.watch.check()
 
     def check_pointer(self) -> None:
-        """The page tells two elements apart under the pointer; from its first address where it shows none."""
+        """Assert that the figure responds to the pointer; open the start address if the page shows no figure."""
         self.page.set_viewport_size(SCREENS[0])
         self.page.keyboard.press("Escape")
         self.check()
@@ -146,7 +146,7 @@ class Monkey:
             except Error as error:
                 if last or "of null" not in error.message:
                     raise
-                self.check()  # a run that Back had asked for came just now, and drew the view anew
+                self.check()  # a run started by Back has just redrawn the view
         self.check()
 
     def _check_line(self) -> None:
@@ -156,14 +156,14 @@ class Monkey:
         plot.locator(".hoverlayer > *").first.wait_for(state="attached")
 
     def _check_elements(self, key: str) -> None:
-        """Pointed at the corners in turn, the read-out says different things."""
+        """Assert that the read-out differs between the corners."""
         across, down = self.page.evaluate(MIDDLES, key)
         corners = {(0, 0), (len(across) - 1, 0), (0, len(down) - 1), (len(across) - 1, len(down) - 1)}
         readouts = {self._readout_at(key, *corner) for corner in sorted(corners)}
-        assert len(readouts) > 1 or len(corners) == 1, f"the view says {readouts} of every corner"
+        assert len(readouts) > 1 or len(corners) == 1, f"every corner has the read-out {readouts}"
 
     def _readout_at(self, key: str, column: int, line: int) -> str:
-        """What the page says of an element under the pointer."""
+        """Point at an element and return the read-out."""
         across, down = self.page.evaluate(MIDDLES, key)
         if self.page.evaluate(REVEAL, [key, across[column], down[line]]):
             across, down = self.page.evaluate(MIDDLES, key)
@@ -172,10 +172,10 @@ class Monkey:
         self.page.wait_for_function(READOUT_SHOWN)
         return self.page.locator(".nv-readout").first.inner_text()
 
-    # What it can do; each answers what it did
+    # The actions; each returns a description of what it did
 
     def _random_place(self, *kinds: str) -> tuple[str, float, float, str]:
-        """A place on something of these kinds: its kind, x, y and name."""
+        """A random place on an element of these kinds: its kind, x, y and name."""
         found = [part for part in self.page.evaluate(TOUCHABLE) if part[0] in kinds]
         if not found:
             size = self.page.viewport_size or SCREENS[0]
@@ -276,7 +276,7 @@ class Monkey:
 
 
 SETTLED_BY_COMPARE = next(one for one in QUESTIONS.values() if one.page == "compare")
-# Each page, and an address of it that shows elements, or lines.
+# Each page, and a query for which it shows a figure or a chart.
 HOVERED = {
     "": "",
     "compare": "",

@@ -1,4 +1,4 @@
-"""The read-out line, taken apart."""
+"""Parses the read-out line."""
 
 import re
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ Index = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Readout:
-    """The read-out line in parts; None where it does not say."""
+    """The parts of the read-out line; None for a part that it lacks."""
 
     text: str
 
@@ -42,7 +42,7 @@ class Readout:
 
     @property
     def meeting(self) -> int:
-        """How many others use the same gamma."""
+        """The number of other elements that use the same gamma."""
         return self._others("no gamma|gamma[^·]*with no other element", r"gamma[^·]*with ([\d,]+) other")
 
     def _index(self, name: str) -> Index | None:
@@ -60,5 +60,5 @@ class Readout:
 
 
 def number(text: str) -> float:
-    """A number as the page writes it: with a real minus sign, in brackets where negative."""
+    """Parse a number of the page, which may have a minus sign (U+2212) and parentheses."""
     return float(text.replace("\u2212", "-").strip("(),"))

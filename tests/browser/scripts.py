@@ -1,20 +1,20 @@
-"""What a test asks inside the page: each text is a JavaScript function."""
+"""JavaScript functions that tests run inside the page."""
 
-# The lines and columns of a drawing, of a gap that is several wide only the first.
+# The rows and columns of a drawing; only the first one of a gap.
 KEPT = """z => {
   const first = (empty) => empty.flatMap((is, i) => (is && empty[i - 1] ? [] : [i]));
   const rows = z.map((line) => line.every(Number.isNaN)), columns = [...z[0]].map((_, j) => z.every((line) => Number.isNaN(line[j])));
   return [first(rows), first(columns)];
 }"""
 
-# The middles of the drawn cells of a panel, on the screen: of columns and of lines, gaps included.
+# The centers of the columns and rows of a panel on the screen, including gaps.
 MIDDLES = f"""key => {{
   const plot = document.querySelector(`.nv-panel-${{key}} .nv-plot`), box = plot.getBoundingClientRect(), {{ x, y, z }} = plot.data[0];
   const [rows, columns] = ({KEPT})(z), middle = (edges, i) => (edges[i] + edges[i + 1]) / 2;
   return [columns.map((j) => box.left + middle(x, j)), rows.map((i) => box.top + middle(y, i))];
 }}"""
 
-# Bring a point of a panel to where a pointer can reach it.
+# Scroll a point of a panel to where the pointer can reach it.
 REVEAL = """([key, x, y]) => {
   if (y > 60 && y < innerHeight - 10) return false;
   let parent = document.querySelector(`.nv-panel-${key}`);
@@ -24,7 +24,7 @@ REVEAL = """([key, x, y]) => {
   return true;
 }"""
 
-# The same, and for every column of every line: does the veil leave it open? In one look, for a panel may be drawn anew at any time.
+# The centers, and for every cell: is it not covered by the veil? Read at once, because a panel may be redrawn at any time.
 OPEN = f"""key => {{
   const [across, down] = ({MIDDLES})(key);
   const veil = document.querySelector(`.nv-panel-${{key}} .nv-veil`), toVeil = veil.getScreenCTM().inverse();
@@ -32,24 +32,24 @@ OPEN = f"""key => {{
   return [across, down, down.map((y) => across.map((x) => open(x, y)))];
 }}"""
 
-# The same, and the middle of the panel's frame, or of its cursor; null where it is not shown.
+# The centers, and the center of the panel's frame or cursor; null if it is not shown.
 MARKED = f"""([key, what]) => {{
   const mark = document.querySelector(`.nv-panel-${{key}} .nv-${{what}}`), box = mark.getBoundingClientRect();
   const shown = mark.getAttribute("visibility") !== "hidden";
   return [...({MIDDLES})(key), shown ? [box.left + box.width / 2, box.top + box.height / 2] : null];
 }}"""
 
-# Has the app's run come to its end, and are all figures that can be seen drawn? A file has no run.
+# Has the app's run ended, and are all visible figures drawn? A file has no run.
 SETTLED = """() => (location.protocol === "file:" || document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "notRunning")
   && [...document.querySelectorAll(".nv-view")].every((view) => !view.clientWidth || view.dataset.state === "ready")"""
 
 # Go to another address of the app without loading the app again, as Back does.
 NAVIGATE = "address => { history.pushState({}, '', address); dispatchEvent(new PopStateEvent('popstate')); }"
 
-# Two frames later: what has arrived is drawn.
+# Wait for two frames, after which the received data is drawn.
 PAINTED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
-# Does the address have these values? null: does it lack the name?
+# Does the address have these values? null: the name must be absent.
 ADDRESS_HAS = """wanted => {
   const query = new URLSearchParams(location.search);
   return Object.entries(wanted).every(([name, value]) => query.get(name) === value);

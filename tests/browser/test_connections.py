@@ -1,4 +1,4 @@
-"""Who may open a connection to the server, and how much may be said on it."""
+"""Which sites can open a connection to the server, and how much they can send."""
 
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus

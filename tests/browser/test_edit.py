@@ -1,4 +1,4 @@
-"""Single values of x changed in the browser: a field over the cell, and everything follows."""
+"""Editing single values of x in the browser: a field over the cell changes all results."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def test_a_double_click_a_number_and_enter_change_the_value_and_all_results(look
     assert view.readout.index == (1, 2)
     assert view.hover("x", (1, 2)).value == -2.5
     agrees(view.worked(), view.scene, (1, 2))
-    view.page.go_back()  # an edit is one change
+    view.page.go_back()  # an edit is one history entry
     view.wait_for_view(values=None)
     np.testing.assert_array_equal(view.scene.explanation.x, before.explanation.x)
 
@@ -63,7 +63,7 @@ def test_escape_cancels(look):
     view.page.keyboard.type("99")
     view.page.keyboard.press("Escape")
     expect(field(view)).to_have_count(0)
-    view.wait_for_view(at="1,1", values=None)  # the double click selected, and nothing else
+    view.wait_for_view(at="1,1", values=None)  # the double click only selected the element
     expect(view.panel("x")).to_be_focused()
 
 
@@ -75,7 +75,7 @@ def test_invalid_text_is_marked_and_changes_nothing(look, nonsense):
     view.page.keyboard.press("Enter")
     expect(field(view)).to_have_attribute("aria-invalid", "true")
     assert field(view).input_value() == nonsense
-    field(view).fill("0,5")  # as many of us write it
+    field(view).fill("0,5")  # a decimal comma
     view.page.keyboard.press("Enter")
     view.wait_for_view(values=values(view.scene, (2, 0), 0.5))
 

@@ -1,4 +1,4 @@
-"""docs/embedding.md: its commands make what it says, and every view in it is linked, in the right theme, and needs no network."""
+"""docs/embedding.md: its commands work, and every view is linked, has the right theme, and needs no network."""
 
 import json
 import re
@@ -22,13 +22,13 @@ Opener = Callable[..., Host]
 
 @pytest.fixture(scope="module")
 def workshop(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Workshop:
-    """The examples; after the browser, so that nothing is built where nothing can be opened."""
+    """The examples; requested after the browser, so that nothing is built without a browser."""
     return Workshop.at(tmp_path_factory.mktemp("embedding"))
 
 
 @pytest.fixture(scope="module")
 def converted(workshop: Workshop) -> Path:
-    """The folder of the notebook, run, and of what nbconvert made of it."""
+    """The folder of the executed notebook and of the pages that nbconvert made from it."""
     workshop.run("HTML and slides")
     return workshop.folder / "build"
 
@@ -163,7 +163,7 @@ def test_views_in_a_book_follow_its_theme(host, workshop):
 def test_marimo_shows_the_view_in_a_frame_that_fits(host, workshop):
     (command,) = commands("marimo")
     with workshop.serve(command, *MARIMO_OPTIONS) as address:
-        visitor = host(color_scheme="dark")  # and yet marimo's page is light
+        visitor = host(color_scheme="dark")  # the page of marimo is still light
         page = visitor.open(address)
         frame = shown_frame(page)
         assert reads(frame, 0).startswith(FIRST)

@@ -1,4 +1,4 @@
-"""The Explore page under a hand: what it opens with, what a click does, and every control."""
+"""The Explore page in a browser: the first view, clicks, and every control."""
 
 import re
 from math import sqrt
@@ -68,7 +68,7 @@ def test_a_click_selects_and_the_arithmetic_agrees_with_torch(look_both, query):
 
 
 def agrees(lines: list[tuple[str, str, str]], scene: Scene, index: tuple[int, ...]) -> None:
-    """Each result is the one that torch's layer, or its statistics, give; and each line adds up as it stands."""
+    """Assert that each result is that of torch, and that each line of arithmetic is correct."""
     e = scene.explanation
     group = e.x[e.stat_ids == e.stat_ids[index]].double()
     mean, variance = (group.mean(), group.var(unbiased=False)) if e.norm.center else (0, group.square().mean())
@@ -96,7 +96,7 @@ def agrees(lines: list[tuple[str, str, str]], scene: Scene, index: tuple[int, ..
 
 
 def evaluated(how: str) -> float:
-    """A line of arithmetic, worked out. Only digits and signs are let through."""
+    """The value of a line of arithmetic, which may contain only digits and signs."""
     text = how.replace("\u2212", "-").replace("²", "**2").replace("·", "*").replace(",", "")
     assert re.fullmatch(r"[\d\s.e()√*/+-]+", text), how
     return float(eval(text.replace("√", "sqrt"), {"__builtins__": {}, "sqrt": sqrt}))
@@ -125,7 +125,7 @@ def test_a_control_changes_the_address_and_every_part_of_the_page(look, control)
 
 
 def test_the_layer_has_the_torch_name_for_its_rank(look):
-    """The browser holds the chosen name; when the rank changes it, the next change must not send the old one."""
+    """The browser keeps the chosen name; after the rank has changed the name, the next change must not send the old one."""
     view = look("?layer=BatchNorm2d(3,eps=0.001)")
     view.segment("Tensor", "N, L, C")
     view.wait_for_view(shape="2,4,3", layer="BatchNorm1d(4,eps=0.001)")
@@ -241,7 +241,7 @@ def test_the_table_of_statistics_opens_and_closes_with_a_key(look_both):
     rows.nth(2).wait_for()
     means = [number(row.split("\t")[1]) for row in rows.all_inner_texts()]
     assert means == pytest.approx(e.trace.mean.flatten().tolist(), abs=6e-4)
-    view.page.keyboard.press("Enter")  # the focus has stayed
+    view.page.keyboard.press("Enter")  # the focus has not moved
     rows.first.wait_for(state="hidden")
 
 

@@ -1,4 +1,4 @@
-"""Exported files in a browser: alone, without a network, and whatever their texts say."""
+"""Exported files in a browser, without a network, and with hostile texts."""
 
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator
@@ -31,7 +31,7 @@ def alone(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 @pytest.fixture
 def show(alone: tuple[Page, Watch, Path]) -> Iterator[Show]:
-    """Open an HTML text as a file: ``show(html)``. The test fails where the browser complained, or asked for anything."""
+    """Open an HTML text as a file: ``show(html)``. The test fails if the browser reports an error or makes a request."""
     page, watch, folder = alone
     asked: list[str] = []
 

@@ -1,4 +1,4 @@
-"""No white flash: from the first paint the page has the ground that it will keep."""
+"""No white flash: the page has its final background color from the first paint."""
 
 import io
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.browser
 
 LIGHT, DARK = (255, 255, 255), (16, 20, 31)
 
-# At every frame: the color that is seen at the corner.
+# Record the visible color at the corner in every frame.
 RECORD = """() => {
     window.grounds = new Set();
     const look = () => {
@@ -33,7 +33,7 @@ RECORD = """() => {
 
 @pytest.fixture(params=["light", "dark"])
 def asleep(request: pytest.FixtureRequest, browser: Browser) -> Iterator[tuple[Page, str]]:
-    """A tab for which none of Streamlit's files come, of a reader who prefers light or dark."""
+    """A tab in which no file of Streamlit loads, with a light or dark color scheme."""
     context = new_context(browser, color_scheme=request.param)
     page = context.new_page()
     page.route("**/static/**", lambda route: route.abort())
@@ -44,7 +44,7 @@ def asleep(request: pytest.FixtureRequest, browser: Browser) -> Iterator[tuple[P
 def painted(page: Page) -> tuple[int, int, int]:
     colors = Image.open(io.BytesIO(page.screenshot())).convert("RGB").getcolors(1280 * 720)
     assert colors is not None
-    ((_, color),) = colors  # one color, and nothing else
+    ((_, color),) = colors  # one color only
     return color  # type: ignore[return-value]
 
 
@@ -93,7 +93,9 @@ def test_the_background_never_changes_while_the_page_loads(
     assert view.page.evaluate("getComputedStyle(document.querySelector('.stApp')).fontFamily").startswith(
         "-apple-system"
     )
-    if "theme" not in query:  # Streamlit draws a theme that the address asks for in its own font until ours has come
+    if (
+        "theme" not in query
+    ):  # Streamlit draws a theme from the address in its own font until the font of the app has loaded
         assert fonts == []
 
 

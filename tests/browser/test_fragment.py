@@ -1,4 +1,4 @@
-"""Outputs on a page of any kind: they share plotly.js, look the same everywhere, and change nothing around them."""
+"""Outputs on any page: they share plotly.js, look the same everywhere, and change nothing around them."""
 
 from collections.abc import Iterator
 

@@ -22,11 +22,11 @@ pytestmark = pytest.mark.browser
 SANDBOX = 'sandbox="allow-scripts allow-same-origin"'
 SHORT = "hide=questions,table,code,x,normalized,output,facts,worked"
 
-# How much is hidden behind a scroll bar inside the frame, in px.
+# The hidden height inside the frame that needs scrolling, in px.
 SCROLLED = """() => [document.documentElement, document.querySelector("[data-testid=stMain]")]
   .map(part => [part.scrollHeight - part.clientHeight, part.scrollWidth - part.clientWidth])"""
 
-# What a third party may keep: is storage granted, and does a cookie that is made for frames stay?
+# Third-party storage: is access granted, and is a partitioned cookie kept?
 KEPT = """async () => { document.cookie = "probe=1; SameSite=None; Secure";
   return [await document.hasStorageAccess(), document.cookie.includes("probe")]; }"""
 
@@ -38,7 +38,7 @@ class Quiet(SimpleHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
-    """A folder, and the address at which another site serves it: 127.0.0.1 is not localhost."""
+    """A folder, and its address on another site: 127.0.0.1 is not localhost."""
     folder = tmp_path_factory.mktemp("elsewhere")
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
     thread = threading.Thread(target=server.serve_forever)
@@ -51,7 +51,7 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, 
 
 @pytest.fixture
 def framed(page: Page, elsewhere: tuple[Path, str]):
-    """The frame of a page of another site that holds the snippet alone, once its figures are drawn."""
+    """The frame on a page of another site that has only the snippet, after its figures are drawn."""
 
     def frame(snippet: str, width: int = 700, name: str = "page.html") -> Frame:
         folder, address = elsewhere
@@ -72,13 +72,13 @@ def framed(page: Page, elsewhere: tuple[Path, str]):
 
 @pytest.fixture(scope="module")
 def snippets(new_tab, server):
-    """What Share gives for an address and a choice: ``snippets("compare", "Figure alone", narrow=True)``."""
+    """The snippet of Share for an address and a choice: ``snippets("compare", "Figure alone", narrow=True)``."""
     view = View(new_tab(), server)
     known: dict[tuple[str, str, bool], str] = {}
     shown: list[tuple[str, Panel]] = []
 
     def panel_of(address: str) -> Panel:
-        view.page.bring_to_front()  # a tab in the background measures nothing
+        view.page.bring_to_front()  # a background tab does not measure its size
         if not shown or shown[-1][0] != address:
             view.visit(address)
             view.page.locator(READY).first.wait_for()
@@ -122,7 +122,7 @@ def test_it_loads_hovers_clicks_and_changes_a_control(framed, snippets, server, 
     frame.get_by_role("radiogroup", name="normalized_shape").get_by_role("radio", name="W", exact=True).click()
     expect(frame.locator(".st-key-sentence")).to_contain_text("24 means")
     frame.wait_for_function("location.search.includes('LayerNorm') && location.search.includes('at=1')")
-    address = frame.evaluate("location.search")  # frame.url hears of a change a moment later
+    address = frame.evaluate("location.search")  # frame.url is updated a moment after a change
     assert "embed=true" in address
     assert "hide=" in address
     expect(frame.get_by_role("button", name="Share", exact=True)).to_have_count(0)
@@ -157,7 +157,7 @@ def test_with_the_height_of_the_snippet_nothing_scrolls_and_nothing_is_cut_off(
 
 
 def test_a_frame_with_less_height_scrolls(framed, snippets):
-    """So that the test above can fail."""
+    """Proves that the test above can fail."""
     snippet = snippets("?", narrow=True)
     height = tag(snippet)["height"]
     frame = framed(snippet.replace(f'height="{height}"', f'height="{int(height) - 60}"'))
@@ -182,7 +182,7 @@ PLAIN = re.compile(r'<div[^>]*>|</div>|style="[^"]*"')
     ("address", "preset", "stripped"), [*((*view, False) for view in FULL_WIDTH), (*FULL_WIDTH[1], True)]
 )
 def test_at_full_width_nothing_scrolls_in_a_column_of_any_width(framed, snippets, address, preset, stripped):
-    """Also where a page takes the attributes alone; then some space stays empty."""
+    """Also on a page that keeps only the attributes; then some space stays empty."""
     snippet = snippets(address, preset)
     frame = framed(PLAIN.sub("", snippet).replace("<iframe", '<iframe frameborder="0"') if stripped else snippet)
     frame.page.set_viewport_size({"width": 1320, "height": 900})

@@ -1,4 +1,4 @@
-"""The app in a frame on somebody else's page: where it may be framed, it answers there."""
+"""The app in a frame on a page of another site."""
 
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -17,7 +17,7 @@ FRAME = '<!doctype html><title>slides</title><iframe src="{}/?embed=true" width=
 
 class Files(SimpleHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
-        """Nothing on the test's output."""
+        """Write no log lines into the output of the test."""
 
     def do_GET(self) -> None:
         if self.path == "/favicon.ico":

@@ -98,7 +98,7 @@ def test_a_picture_has_the_titles_and_captions_of_its_panels(pictures, name):
     shown = " ".join(texts(pictures["light"][name]))
     for panel in part.data["panels"]:
         assert panel["title"] in shown
-        assert set(panel.get("caption", "").split()) <= set(shown.split())  # a caption may be broken into lines
+        assert set(panel.get("caption", "").split()) <= set(shown.split())  # a caption may have line breaks
 
 
 def test_views_are_as_wide_as_the_page_and_charts_are_narrower(pictures):

@@ -1,4 +1,4 @@
-"""Everything that a pointer does, without one; and what a screen reader is told."""
+"""Every pointer action by keyboard, and the texts for screen readers."""
 
 import numpy as np
 import pytest
@@ -10,14 +10,14 @@ pytestmark = pytest.mark.browser
 
 TOURED = [
     "?shape=2,3,2,3&layer=BatchNorm2d(3)&at=0,0,0,0",
-    "?shape=5,2,3&layer=LayerNorm(3)&at=0,0,0",  # facets in two rows, the last not full
+    "?shape=5,2,3&layer=LayerNorm(3)&at=0,0,0",  # facets in two rows; the last row is not full
     "?shape=3,4&layer=LayerNorm(4)&at=0,0",
     "?shape=4&layer=LayerNorm(4)&at=0",
 ]
 
 
 def drawn(view: View) -> np.ndarray:
-    """The flat number of every element as it lies on the screen, -1 in gutters."""
+    """The flat index of every element at its place on the screen, -1 in gaps."""
     scene = view.scene
     laid = scene.grid.flatten(np.arange(int(np.prod(scene.shape))).reshape(scene.shape))
     return np.where(np.isnan(laid), -1, laid).astype(int)
@@ -43,7 +43,7 @@ def test_arrow_keys_cross_the_gaps_between_facets_and_stop_at_the_border(look_bo
         assert [press(view, arrow) for _ in way] == [*way[1:], way[-1]]
     for arrow, way in (("ArrowDown", columns[0]), ("ArrowUp", columns[0][::-1])):
         assert [press(view, arrow) for _ in way] == [*way[1:], way[-1]]
-    assert view.scene.at == rows[0][0]  # walking selects nothing
+    assert view.scene.at == rows[0][0]  # arrow keys select nothing
 
 
 def test_the_cursor_veils_cells_as_the_pointer_does(look_both):
@@ -55,7 +55,7 @@ def test_the_cursor_veils_cells_as_the_pointer_does(look_both):
     for key in ("stats", "params", "x", "normalized", "output"):
         assert view.open_elements(key) == peers(view.scene, key, index), key
         assert view.marked(key, "cursor") == index
-    view.page.keyboard.press("Tab")  # whoever leaves takes the cursor along
+    view.page.keyboard.press("Tab")  # the cursor disappears when the focus leaves
     assert view.readout.index == (0, 0, 0, 0)
 
 
@@ -82,14 +82,14 @@ def test_enter_selects_and_escape_clears(look_both):
     view.wait_for_view(at="0,0,2,0")
     assert view.marked("stats") == (0, 0, 2, 0)
     assert "x[0, 0, 2, 0]" in view.find(".nv-worked h3").inner_text()
-    expect(view.panel("stats")).to_be_focused()  # the focus stays where the reader is
+    expect(view.panel("stats")).to_be_focused()  # the focus has not moved
     assert press(view, "ArrowRight") == (0, 0, 2, 1)
     view.page.keyboard.press("Escape")
     view.wait_for_view(at="none")
     assert view.marked("stats") is None
     assert view.readout.index is None
     assert view.open_elements("stats") == set(np.ndindex(view.scene.shape))
-    assert press(view, "ArrowRight") == (0, 0, 0, 0)  # and an arrow begins anew
+    assert press(view, "ArrowRight") == (0, 0, 0, 0)  # an arrow key starts again
 
 
 def test_the_element_at_the_cursor_is_announced(look_both):

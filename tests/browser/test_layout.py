@@ -1,4 +1,4 @@
-"""Sizes, themes, embedding, touch: one experience on each."""
+"""The layout for several screen sizes, themes, embedding, and touch."""
 
 import io
 import itertools
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.browser
 
 PHONE = {"viewport": {"width": 390, "height": 844}}
 
-# Texts that stick out of the window, and labels of a panel that lie on each other or on its cells. Code may scroll inside its block.
+# Texts that reach beyond the window, and labels of a panel that overlap each other or its cells. Code may scroll inside its block.
 MISPLACED = """() => {
   const faults = [], wide = document.documentElement.clientWidth;
   const scrolls = (part) => { for (; part; part = part.parentElement)
@@ -123,7 +123,7 @@ def test_both_themes_keep_the_color_of_peers_veil_the_rest_and_are_readable(retu
             fill = np.array(rgb(colors.few[index[1]]))
             if index[1] == 1:
                 assert abs(painted - fill).max() <= 2, (index, painted)
-            else:  # between its color and the background, and much nearer to the latter
+            else:  # between its color and the background, and much closer to the background
                 assert abs(painted - background).max() < 0.4 * abs(fill - background).max(), (index, painted)
     found = view.page.evaluate(
         """() => Object.fromEntries([".nv-title", ".nv-caption", ".nv-readout", ".nv-note", ".nv-worked .nv-what", ".st-key-sentence h3"]

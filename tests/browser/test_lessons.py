@@ -1,4 +1,4 @@
-"""The lesson pages under a hand: opened by their addresses on any screen, pointed at, stepped, predicted."""
+"""The lesson pages in a browser: opening by address on any screen, pointing, stepping, predicting."""
 
 import re
 from collections.abc import Iterator
@@ -35,15 +35,15 @@ ADDRESSES = {
     "questions": f"?q={CHOICE.key}&guess={facts_of(CHOICE)['right']}",
     "questions?": "",
 }
-# Opened on the first screen, and then on the second, as where a tablet is turned.
+# Each page is opened on the first screen and then shown on the second, as when a tablet is rotated.
 WIDE, NARROW = {"width": 1280, "height": 720}, {"width": 390, "height": 844}
 SCREENS = {"light": (WIDE, NARROW), "dark": (NARROW, WIDE)}
 
-# Does nothing on the page reach beyond its right edge, so that it cannot be pushed sideways?
+# Does the page fit its width, so that it cannot scroll sideways?
 STRAIGHT = """() => [document.scrollingElement, document.querySelector("[data-testid=stMain]")]
   .every(part => part.scrollWidth === part.clientWidth)"""
 
-# A new width is noticed in one frame, and drawn in the next.
+# A new width is detected in one frame, and drawn in the next.
 NEXT = (
     "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done))))"
 )
@@ -58,7 +58,7 @@ class Lesson(View):
         return self.ready(figures=name != "questions" or "guess" in query)
 
     def ready(self, figures: bool = True) -> "Lesson":
-        """Wait until the page's words stand there, and its figures are drawn."""
+        """Wait until the page has its text, and its figures are drawn."""
         self.find("[data-testid=stHeading]").first.wait_for()
         if figures:
             self.find(READY).first.wait_for()
@@ -66,7 +66,7 @@ class Lesson(View):
         return self
 
     def wait_for_address(self, **query: str | None) -> None:
-        """Wait until the address has these values (None: lacks the name), and the run that wrote them is over."""
+        """Wait until the address has these values (None: the name is absent), and the run that wrote them has ended."""
         super().wait_for_address(**query)
         self.wait_until_drawn()
 
@@ -128,7 +128,7 @@ def test_every_page_opens_by_its_address_on_every_screen(
 
 
 def wait_until_it_fits(view: Lesson, width: int) -> None:
-    """Wait until every figure is drawn for a page of this width; nothing of it is cut off."""
+    """Wait until every figure is drawn for a page of this width and is not cut off."""
     view.page.evaluate(NEXT)
     view.page.wait_for_function(
         """width => [...document.querySelectorAll(".nv-view")].every(view => [view, ...view.querySelectorAll("svg")].every(part => {
@@ -151,7 +151,7 @@ def elements_with_the_same_parameters(e: Explanation, index: Index) -> set[Index
 
 
 def filled_faces(view: Lesson, number: int) -> list[str]:
-    """The filled faces of a layer's cube."""
+    """The paths of the filled faces of a layer's cube."""
     return (
         view.find(".nv-panel.nv-cube")
         .nth(number)
@@ -309,7 +309,7 @@ def test_a_prediction_reveals_the_answer_and_its_figure_and_a_link_to_the_view(l
 
 
 def first_words(markdown: str) -> str:
-    """The beginning of an answer as a reader sees it, up to its first code or number in bold."""
+    """The displayed start of an answer, up to its first code or bold number."""
     return re.split(r"[`*\n]", markdown)[0].strip()
 
 

@@ -1,4 +1,4 @@
-"""The linked panels: whoever is pointed at, all panels leave open exactly its peers, and the read-out says who it is."""
+"""The linked panels: all panels veil every cell except the peers of the element under the pointer, and the read-out describes it."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def three_elements(scene: Scene) -> list[Index]:
 
 
 def assert_readout(readout: Readout, scene: Scene, index: Index) -> None:
-    """The read-out has the truth about the element."""
+    """Assert that the read-out has the values and counts of the element."""
     e = scene.explanation
     near = {"rel": 1e-3, "abs": 6e-4}
     assert readout.index == index
@@ -57,7 +57,7 @@ def assert_readout(readout: Readout, scene: Scene, index: Index) -> None:
 
 
 def assert_only_peers_open(view: View, index: Index) -> None:
-    """Every panel leaves open the peers of the element, by its own sharing, and veils the rest."""
+    """Assert that every panel veils all cells except the peers of the element under its own sharing."""
     for key in PANELS:
         assert view.open_elements(key) == peers(view.scene, key, index), key
 
@@ -86,7 +86,7 @@ def test_the_selected_element_is_shown_again_when_the_pointer_leaves(look_both):
     assert_only_peers_open(view, (0, 1, 2, 3))
     view.hover("stats", (1, 2, 0, 0))
     assert_only_peers_open(view, (1, 2, 0, 0))
-    assert view.marked("stats") == (0, 1, 2, 3)  # the frame stays with the selected one
+    assert view.marked("stats") == (0, 1, 2, 3)  # the frame stays at the selected element
     view.leave()
     assert_readout(view.readout, view.scene, (0, 1, 2, 3))
     assert_only_peers_open(view, (0, 1, 2, 3))

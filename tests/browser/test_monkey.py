@@ -1,4 +1,4 @@
-"""A monkey plays with every page, and the page is whole afterwards. MONKEY_SEED and MONKEY_ACTIONS replay and prolong it."""
+"""Every page works after random actions. MONKEY_SEED repeats a sequence, and MONKEY_ACTIONS sets its length."""
 
 import os
 

@@ -22,7 +22,7 @@ EXPERIMENTS = [
 LAYERS = "compare?layers=LayerNorm([3,4,4]);BatchNorm2d(3);InstanceNorm2d(3);GroupNorm(1,3)&at=1,2,0,3"
 START = "?layer=LayerNorm([3,4,4])"
 WITHOUT_FIGURES = ("train_and_eval?show=devices", "gradients?show=backward", "questions", "questions?q=s0")
-SMALLEST_TARGET = 40  # pixels: the size of a thumb's tap
+SMALLEST_TARGET = 40  # pixels: the smallest touch target
 SMALLEST_CODE = 12  # pixels
 
 BOXES = """(found) => found.map(part => part.getBoundingClientRect()).map(box => [box.left, box.top, box.width, box.height])"""

@@ -1,4 +1,4 @@
-"""Pictures made in the browser: an SVG that any program reads, with what the view shows, and a PNG of it."""
+"""Pictures made in the browser: a standard SVG with the content of the view, and a PNG of it."""
 
 import base64
 import re
@@ -37,7 +37,7 @@ IMAGE = """async kind => {
   const text = await new Promise((done) => { reader.onload = () => done(reader.result); reader.readAsDataURL(blob); });
   return [blob.type, text.split(",")[1], view.nvImageName(kind)];
 }"""
-# How many elements of each panel the veil of the live view, and that of the picture, leave open.
+# For each panel, the number of elements that are not veiled, in the live view and in the picture.
 OPEN = """svg => {
   const inside = (veil, box, at) => !veil || !veil.isPointInFill(new DOMPoint(...at));
   document.body.insertAdjacentHTML("beforeend", `<div id="still" style="position:absolute;left:0;top:0;opacity:0">${svg}</div>`);
@@ -83,7 +83,7 @@ def tab(new_tab: NewTab) -> Iterator[Page]:
 def show(tab: Page, folder: Path, name: str, scheme: str = "light", **changes: Any) -> dict[str, Any]:
     """Show one figure of a page; returns its data."""
     data = data_of(parts_of(*VIEWS[name])[0]) | changes
-    tab.mouse.move(1, 1)  # it may be where another test left it
+    tab.mouse.move(1, 1)  # another test may have moved the pointer
     tab.goto(write(folder, data, scheme))
     tab.wait_for_selector(".nv-view[data-state=ready]")
     return data
@@ -213,7 +213,7 @@ def test_a_picture_can_have_the_dark_theme(tab, shown, name):
     check_picture(tab, name, shown(name, "dark"), "dark")
 
 
-# Which share of the pixels of two pictures differs so that an eye sees it.
+# The fraction of pixels of two pictures with a visible difference.
 DIFFER = """async pictures => {
   const drawn = await Promise.all(pictures.map(async (png) => {
     const image = new Image(), canvas = document.createElement("canvas");
@@ -240,7 +240,7 @@ def test_a_picture_opened_alone_looks_like_the_page_in_its_own_font(tab, shown, 
         ".nv-view code { font-family: Menlo, Consolas, 'DejaVu Sans Mono', monospace !important }"
     )
     panel = tab.locator(".nv-panel").first
-    panel.evaluate("panel => panel.closest('.nv-view').classList.add('nv-used')")  # its hint is in no picture
+    panel.evaluate("panel => panel.closest('.nv-view').classList.add('nv-used')")  # the hint is not part of a picture
     live, box = panel.screenshot(), panel.bounding_box()
     root = tab.locator(".nv-view").bounding_box()
     svg = image(tab, "svg")[1]
@@ -304,5 +304,5 @@ def test_the_app_saves_pictures_too(view: View):
     assert "Who shares my mean and variance?" in said
     assert b"Arial" in svg
     assert b"Source" not in svg
-    _, png, _ = image(view.page, "png")  # the app's content security policy lets it be drawn
+    _, png, _ = image(view.page, "png")  # the content security policy of the app allows it
     assert png.startswith(b"\x89PNG")

@@ -1,4 +1,4 @@
-"""The preview in the Share panel: it tells the height of the snippet, however long it takes."""
+"""The preview in the Share panel reports the height of the snippet, even if it loads slowly."""
 
 import pytest
 from playwright.sync_api import expect
@@ -8,7 +8,7 @@ from tests.browser.test_share import Panel
 
 pytestmark = pytest.mark.browser
 
-# Each time that the page asks, an hour has passed.
+# Each call of the clock is an hour later.
 HURRIED = "{ const now = Date.now; let hours = 0; Date.now = () => now() + 3_600_000 * hours++; }"
 
 

@@ -1,4 +1,4 @@
-"""Share: what is copied is what it should be, whoever asks for it and however hostile the words are."""
+"""Share: the copied texts are correct for every view, by mouse and keyboard, and with hostile text."""
 
 import ast
 import re
@@ -17,9 +17,9 @@ from tests.browser.watch import Watch
 
 pytestmark = pytest.mark.browser
 
-READY = '.nv-view:not(.nv-tabbed)[data-state="ready"]'  # the figures; tabs are there before them
+READY = '.nv-view:not(.nv-tabbed)[data-state="ready"]'  # the figures; tabs are ready before them
 
-# Keeps what a button says from now on: "Copied" stays for two seconds alone.
+# Records the labels of a button, because "Copied" is shown for only two seconds.
 HEARD = """button => {
   button.nvSaid = [];
   new MutationObserver(() => button.nvSaid.push(button.textContent)).observe(button, { childList: true });
@@ -30,7 +30,7 @@ PATTERN = "Norm('n (g k) h w -> n g','c',sizes={'g':3})"
 
 
 class Panel:
-    """The Share panel of a page that is open."""
+    """The Share panel of an open page."""
 
     def __init__(self, view: View) -> None:
         self.page = view.page
@@ -52,7 +52,7 @@ class Panel:
         self.dialog.get_by_role("button", name=name, exact=True).click()
 
     def measured(self) -> int:
-        """The height in the snippet, once the preview has told it."""
+        """The height in the snippet, after the preview has reported it."""
         expect(self.dialog.locator(".nvs-right > .nvs-note")).to_contain_text("px high")
         return int(tag(self.text("iframe"))["height"])
 
@@ -72,7 +72,7 @@ class Tags(HTMLParser):
 
 
 def tag(snippet: str) -> dict[str, str]:
-    """The attributes of the one iframe that the snippet is."""
+    """The attributes of the only iframe in the snippet."""
     tags = Tags(snippet)
     *around, (name, attributes) = tags.found
     assert name == "iframe"
@@ -112,7 +112,7 @@ def tab(new_tab, server):
 
 @pytest.fixture
 def shared(tab):
-    """A page and its panel in a tab that several tests share; they change nothing that stays."""
+    """A page and its panel in a tab that several tests share; they leave no lasting change."""
     view, watch = tab
 
     def go(address: str) -> tuple[View, Panel]:
@@ -185,7 +185,7 @@ def test_choices_change_the_embedded_view_and_neither_the_link_nor_the_server(re
     for preset, hide in (("Figure alone", "all"), ("Without controls", "controls"), ("Everything", None)):
         chosen = panel.dialog.get_by_role("button", name=preset, exact=True)
         snippet = panel.dialog.get_by_role("button", name="Copy: iframe").element_handle()
-        # In one step, for it lasts until the height is known.
+        # In one step, because it lasts only until the height is known.
         assert chosen.evaluate("(chosen, snippet) => { chosen.click(); return snippet.disabled; }", snippet)
         assert pairs(panel.text("Its address alone")).get("hide") == hide
         expect(chosen).to_have_attribute("aria-pressed", "true")
@@ -289,11 +289,11 @@ def test_the_panel_can_be_used_with_the_keyboard(return_visit):
             break
     assert names <= {"BUTTON", "TEXTAREA", "INPUT", "A", "SUMMARY", "IFRAME", "DIV"}
     assert {"TEXTAREA", "INPUT", "SUMMARY"} <= names
-    opener.evaluate("element => element.focus()")  # behind a modal dialog it cannot be
+    opener.evaluate("element => element.focus()")  # controls behind a modal dialog cannot have the focus
     expect(opener).not_to_be_focused()
     expect(dialog.locator(".nvs-right > .nvs-note")).to_contain_text(
         "px high"
-    )  # the preview has come, and is not cut off
+    )  # the preview has loaded and is not cut off
     dialog.get_by_role("button", name="Close").focus()
     view.page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
@@ -406,7 +406,7 @@ def test_hidden_parts_stay_hidden_after_changes_reload_and_back(view):
     view.wait_for_view(layer=None, hide="layer,facts,code")
     view.page.goto(
         f"{view.server}/?hide=stats,output"
-    )  # a hidden panel is not drawn: the page is not what shows() expects
+    )  # wait_for_scene() expects all panels, and a hidden panel is not drawn
     view.page.locator(READY).wait_for()
     expect(view.find(".nv-panel-stats")).to_be_hidden()
     expect(view.find(".nv-facts")).to_be_visible()

@@ -1,4 +1,4 @@
-"""The static site in a browser, opened from a disk: no server, no network."""
+"""The static site in a browser, opened from disk without server and network."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -29,7 +29,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture
 def disk(browser: Browser) -> Iterator[Any]:
-    """Opens a tab without a network: ``disk(color_scheme="dark")``. The test fails where the browser complained."""
+    """Opens a tab without a network: ``disk(color_scheme="dark")``. The test fails if the browser reports an error."""
     opened = []
 
     def go(**options: Any) -> Page:
@@ -49,7 +49,7 @@ def answered(page: Page) -> None:
 
 
 def drawn(page: Page) -> None:
-    """Wait for the figure; one that was hidden is ready before it is drawn."""
+    """Wait until the figure is drawn; a hidden figure is ready before it is drawn."""
     page.locator(READY).first.wait_for()
     page.locator(".nv-view .main-svg").first.wait_for()
 
@@ -99,7 +99,7 @@ def test_a_prediction_shows_the_verdict_the_answer_and_its_figure(disk, site):
     drawn(page)
     page.locator(".nv-panel-stats .nv-over").hover()
     assert "others" in page.locator(".nv-readout").inner_text()
-    page.get_by_role("radio", name=options[right], exact=True).check()  # another thought
+    page.get_by_role("radio", name=options[right], exact=True).check()  # a second prediction
     expect(verdict).to_have_text("Your prediction is correct.")
     page.locator("summary", has_text="Hide the answer").click()
     expect(verdict).to_be_hidden()

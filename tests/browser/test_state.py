@@ -1,4 +1,4 @@
-"""The address is the state: reload, Back, an edited address, a slow line, and nonsense."""
+"""The address is the state: reload, Back, an edited address, a slow connection, and invalid values."""
 
 import re
 
@@ -13,7 +13,7 @@ from tests.browser.watch import Watch
 
 pytestmark = pytest.mark.browser
 
-SLOW = 0.3  # s, each way
+SLOW = 0.3  # seconds, in each direction
 
 
 def test_a_reload_keeps_the_state(view):
@@ -39,7 +39,7 @@ def test_back_undoes_one_change_and_forward_redoes_it(view):
     queries.append(view.wait_for_view(shape="2,5,4,4").query)
     view.click("stats", (0, 0, 0, 0))
     queries.append(view.wait_for_view(at="0,0,0,0").query)
-    view.more()  # looking changes nothing
+    view.more()  # hovering changes nothing
     view.less()
     for query in queries[-2::-1]:
         view.page.go_back()
@@ -94,7 +94,7 @@ def slow_tab(browser, server):
 
 
 class TestOverASlowLine:
-    """300 ms each way: the second change is made before the first has an answer."""
+    """A delay of 300 ms in each direction: the second change is made before the first is answered."""
 
     @pytest.fixture
     def slow(self, slow_tab):
@@ -132,12 +132,12 @@ class TestOverASlowLine:
         assert slow.marked("stats") == slow.scene.at
 
     def test_quick_changes_back_to_an_earlier_view_work(self, slow):
-        """Streamlit's browser side forgets messages after some runs; an answer that refers to one just forgotten would end the session."""
+        """Streamlit's front end drops cached messages after some runs; an answer that refers to a dropped message would end the session."""
         slow.click("stats", (0, 0, 0, 0))
         slow.wait_for_view(at="0,0,0,0")
         slow.click("stats", (0, 0, 0, 1))
         slow.wait_for_view(at="0,0,0,1")
-        with slow.expect_message():  # two runs, not one for both clicks
+        with slow.expect_message():  # two runs, one for each click
             slow.click("stats", (1, 1, 1, 1))
         slow.click("stats", (0, 0, 0, 0))
         slow.wait_for_view(at="0,0,0,0")
@@ -145,7 +145,7 @@ class TestOverASlowLine:
         slow.wait_for_view(at="0,2,2,2")
 
     def test_the_frame_marks_the_last_of_two_quick_clicks(self, slow):
-        slow.page.evaluate("const now = Date.now(); Date.now = () => now")  # however long the server takes
+        slow.page.evaluate("const now = Date.now(); Date.now = () => now")  # independent of the speed of the server
         slow.page.evaluate(
             """() => { window.frames_seen = [];
             const look = () => { const mark = document.querySelector(".nv-panel-stats .nv-frame");
@@ -158,9 +158,9 @@ class TestOverASlowLine:
         slow.wait_for_view(at="1,0,3,0")
         seen = slow.page.evaluate(
             "() => { window.frames_over = true; return window.frames_seen; }"
-        )  # before the line is cut
+        )  # before the connection is closed
         places = [place for place, before in zip(seen, [None, *seen], strict=False) if place != before]
-        assert len(places) == len(set(places)) > 1, places  # no step back on the way
+        assert len(places) == len(set(places)) > 1, places  # the frame never moves back in between
         assert slow.marked("stats") == (1, 0, 3, 0)
 
 
@@ -173,12 +173,12 @@ def test_plotly_js_is_requested_once_per_visit_and_not_again_on_a_reload(first_v
     view.wait_for_scene()
     view.open("?shape=4,6")
     assert line.asked("plotly") == 1
-    assert line.asked("/lib/plotly-") == 1  # ours, and not the chart component's
+    assert line.asked("/lib/plotly-") == 1  # the file of the app, not that of Streamlit's chart component
     assert line.asked("/_stcore/stream") == 3
 
 
 HOSTILE = [
-    # the query, and what of it the warning quotes, where that is not the first value
+    # the query, and the quoted value if it is not the first one
     ("?layer=<script>alert(1)</script>", ""),
     ("?data=<img src=x onerror=alert(1)>", ""),
     ("?layer=__import__('os').system('ls')", ""),

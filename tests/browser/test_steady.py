@@ -1,4 +1,4 @@
-"""A change never flashes the page, never moves the reader, and never builds the view anew."""
+"""A change never makes the page flash, never changes the scroll position, and never rebuilds the view."""
 
 import base64
 import io
@@ -19,7 +19,7 @@ from tests.browser.watch import Watch
 
 pytestmark = pytest.mark.browser
 
-# Looks at every frame until told to stop: is the view the same, opaque, drawn, and where it was?
+# Checks in every frame until it is stopped: is the view the same element, opaque, drawn, and at the same position?
 SAMPLE = """() => {
   const view = document.querySelector(".nv-view"), main = document.querySelector("[data-testid=stMain]");
   const seen = { frames: 0, faults: [], scrolled: [] };
@@ -46,7 +46,7 @@ SAMPLE = """() => {
 
 @contextmanager
 def watched(view: View) -> Iterator[None]:
-    """No fault in any frame, and the page stays where it was scrolled to."""
+    """Assert that no frame has a fault, and that the scroll position does not change."""
     view.page.evaluate(SAMPLE)
     yield
     seen = view.page.evaluate("() => { window.nvSeen.done = true; return window.nvSeen; }")
@@ -62,7 +62,7 @@ def scroll(view: View, to: int) -> None:
 
 
 CHANGES = {
-    # from where, what is done, and what the address says then
+    # the start address, the action, and the resulting address
     "argument": ("?", lambda view: view.segment("normalized_shape", "H, W"), {"layer": "LayerNorm([4,4])"}),
     "size": ("?", lambda view: view.write("C", "4"), {"shape": "2,4,4,4"}),
     "layer": ("?", lambda view: view.choose("Layer", "GroupNorm"), {"layer": "GroupNorm(1,3)"}),
@@ -80,7 +80,7 @@ CHANGES = {
 def test_a_change_keeps_the_view_opaque_drawn_and_in_place(look, change):
     start, act, query = CHANGES[change]
     view = look(start)
-    scroll(view, 40)  # the controls are still within reach
+    scroll(view, 40)  # the controls are still visible
     with watched(view):
         act(view)
         view.wait_for_view(**query)
@@ -107,9 +107,9 @@ def test_the_view_stays_unchanged_until_a_slow_answer_arrives(first_visit, line)
 
 
 def test_no_painted_frame_is_blank(return_visit):
-    """Of the frames that Chromium painted during changes: each has the panel's colors."""
+    """Every frame that Chromium paints during a change has the colors of the panel."""
     view = return_visit().open("?layer=BatchNorm2d(3)&at=none")
-    view.page.screenshot()  # what was painted while loading is out of the way
+    view.page.screenshot()  # frames from loading are discarded
     session = view.page.context.new_cdp_session(view.page)
     frames: list[str] = []
 
@@ -131,12 +131,12 @@ def test_no_painted_frame_is_blank(return_visit):
     for frame in frames:
         picture = Image.open(io.BytesIO(base64.b64decode(frame))).convert("RGB")
         panel = np.asarray(picture.crop((*area, area[0] + 480, area[1] + 280)), dtype=int)
-        assert (np.ptp(panel, axis=2) > 20).mean() > 0.1  # gray is no color
+        assert (np.ptp(panel, axis=2) > 20).mean() > 0.1  # gray does not count as a color
     assert frames
 
 
 class Hold:
-    """Between the server and a page: ``with hold:`` keeps back what a run draws, and then hands it over piece by piece, each painted."""
+    """Between server and page: ``with hold:`` holds back the messages of a run, and then delivers them one by one, each painted."""
 
     def __init__(self, page: Page) -> None:
         self._held: list[tuple[WebSocketRoute, str | bytes]] = []
@@ -165,14 +165,14 @@ class Hold:
         socket.connect_to_server().on_message(come)
 
 
-# Stale elements are neither transparent nor on their way to it: Streamlit would let them fade after half a second.
+# Stale elements are not transparent and have no fading transition; by default Streamlit fades them after half a second.
 UNFADED = """() => [...document.querySelectorAll("[data-stale=true]")].map((element) => getComputedStyle(element))
   .every(({ opacity, transitionProperty, transitionDuration }) => opacity === "1" && (transitionProperty === "none" || transitionDuration === "0s"))"""
 
 
 @pytest.fixture(scope="module")
 def held_tab(new_tab, server):
-    """A tab whose answers can be held back."""
+    """A tab in which the answers of the server can be held back."""
     watch = Watch(new_tab())
     hold = Hold(watch.page)
     yield View(watch.page, server).open(), hold, watch

@@ -1,4 +1,4 @@
-"""What the tests read from a page they read at one moment, whatever is drawn anew meanwhile."""
+"""Tests read a page at one moment, so that redraws in the meantime do not matter."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.browser
 AT = (1, 2, 2, 2)
 TIMES = 25
 
-# As a reader does who drags the window's edge: the view is drawn anew at every frame.
+# The view is redrawn in every frame, as when the window is resized.
 RESTLESS = """() => {
   const view = document.querySelector(".nv-view");
   let narrower = 0;
@@ -28,7 +28,7 @@ FRAMES = """() => {
 
 @pytest.fixture
 def restless(return_visit: Visit) -> Iterator[View]:
-    """A view that is drawn anew all the time; and it was, while the test read."""
+    """A view that is redrawn all the time; asserts that it was redrawn during the test."""
     view = return_visit().open(f"?layer=BatchNorm2d(3)&at={','.join(map(str, AT))}")
     view.page.evaluate(FRAMES)
     view.page.evaluate(RESTLESS)

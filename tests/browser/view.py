@@ -1,7 +1,7 @@
-"""The Explore page as a test reads it: where elements lie, who is veiled, what is text - and what should be.
+"""The Explore page as tests use it: the positions of elements, the veil and the texts, and the expected ones.
 
-What should be comes from the address: its query, read by ``normviz.scene.query``, is a Scene, and the Scene's Explanation has the truth.
-Where an element lies comes from what Plotly was told to draw and from ``Grid.lay``, not from the module's own geometry.
+The expected values follow from the address: ``normviz.scene.query`` reads a Scene from it, and the Scene has an Explanation.
+The position of an element follows from the data of the Plotly figure and from ``Grid.lay``, not from the geometry of the module.
 """
 
 import re
@@ -33,11 +33,11 @@ class View:
         self._sockets: list[WebSocket] = []
         page.on("websocket", lambda socket: self._sockets.append(socket))
 
-    # Where it is, and what it should show
+    # The address, and the scene that the page should show
 
     @property
     def address(self) -> str:
-        """As the page has it: ``page.url`` hears of a change a moment later."""
+        """The address in the page: ``page.url`` is updated a moment after a change."""
         return str(self.page.evaluate("location.href"))
 
     @property
@@ -55,7 +55,7 @@ class View:
         return self.wait_for_scene()
 
     def go(self, query: str) -> "View":
-        """To another query without loading the page anew, as Back and Forward do."""
+        """Change the query without reloading the page, as Back and Forward do."""
         self.page.mouse.move(1, 1)
         self.page.evaluate(
             "query => { history.pushState({}, '', '/' + query); dispatchEvent(new PopStateEvent('popstate')); }", query
@@ -64,11 +64,11 @@ class View:
 
     @property
     def socket(self) -> WebSocket | None:
-        """The app's connection; those of frames in the page, such as the preview of Share, are opened later."""
+        """The connection of the app; connections of frames, such as the preview of Share, are opened later."""
         return next((socket for socket in self._sockets if not socket.is_closed()), None)
 
     def visit(self, address: str) -> None:
-        """Show ``page?query``. A tab that has the app does not load it again, except without a query: then the scene would come along."""
+        """Show ``page?query``. A tab with the app does not reload it, except for an empty query, which would keep the old scene."""
         self.page.mouse.move(1, 1)
         if address.partition("?")[2] and self.socket:
             with self.socket.expect_event("framereceived", is_end_of_run):
@@ -78,7 +78,7 @@ class View:
             self._load(address)
 
     def _load(self, address: str) -> None:
-        self._sockets.clear()  # a page that is left does not always report that its connections are closed
+        self._sockets.clear()  # a page does not always report that its connections are closed when it is left
         self.page.goto(f"{self.server}/{address}")
 
     def expect_message(self) -> AbstractContextManager[Any]:
@@ -87,11 +87,11 @@ class View:
         return self.socket.expect_event("framesent")
 
     def forget_app(self) -> None:
-        """Let the next ``visit`` load the app."""
+        """Make the next ``visit`` load the app."""
         self._sockets.clear()
 
     def wait_for_scene(self, scene: Scene | None = None) -> "View":
-        """Wait until the app is at rest, and sentence, panels and selected element are those of the scene; by default, of the address."""
+        """Wait until the app is at rest and shows the sentence, panels and selected element of the scene (default: of the address)."""
         scene = scene or self.scene
         text = re.sub(r"\*\*|`", "", sentence(scene.sharing))
         try:
@@ -102,12 +102,12 @@ class View:
         return self
 
     def wait_for_view(self, **query: str | None) -> "View":
-        """Wait until the address has these values (None: lacks the name) and the page shows its scene."""
+        """Wait until the address has these values (None: the name is absent) and the page shows its scene."""
         self.wait_for_address(**query)
         return self.wait_for_scene()
 
     def wait_for_address(self, **query: str | None) -> None:
-        """Wait until the address has these values; None: lacks the name."""
+        """Wait until the address has these values (None: the name is absent)."""
         try:
             self.page.wait_for_function(ADDRESS_HAS, arg=query)
         except TimeoutError as error:
@@ -118,7 +118,7 @@ class View:
         self.page.wait_for_function(SETTLED)
 
     def focus_start(self) -> None:
-        """Take the focus to before the panels."""
+        """Move the focus to the last control before the panels."""
         self.page.get_by_role("button", name="Back to the start").focus()
 
     # Parts of it
@@ -127,7 +127,7 @@ class View:
         return self.page.locator(selector)
 
     def panel(self, key: str) -> Locator:
-        """The overlay of a panel: what takes pointer and keys."""
+        """The overlay of a panel, which receives pointer and keys."""
         return self.page.locator(f".nv-panel-{key} .nv-over")
 
     @property
@@ -135,7 +135,7 @@ class View:
         return Readout(self.page.inner_text(".nv-readout"))
 
     def worked(self) -> list[tuple[str, str, str]]:
-        """The worked arithmetic: what, how, result."""
+        """The lines of worked arithmetic: name, expression, result."""
         texts = self.page.locator(".nv-lines > span").all_inner_texts()
         return list(zip(texts[::3], texts[1::3], texts[2::3], strict=True))
 
@@ -145,7 +145,7 @@ class View:
         self.page.get_by_role("radiogroup", name=name).get_by_role("radio", name=option, exact=True).click()
 
     def choose(self, name: str, option: str) -> None:
-        """Take an option of a list that drops down."""
+        """Choose an option of a drop-down list."""
         self.page.get_by_role("combobox", name=name, exact=True).click()
         self.page.get_by_role("option", name=option, exact=True).click()
 
@@ -153,7 +153,7 @@ class View:
         return self.page.locator("input").and_(self.page.get_by_label(name, exact=True))
 
     def write(self, field: str | Locator, text: str) -> None:
-        """Fill in a field, and Enter."""
+        """Fill in a field and press Enter."""
         field = self.field(field) if isinstance(field, str) else field
         field.fill(text)
         field.press("Enter")
@@ -174,11 +174,11 @@ class View:
     # Elements
 
     def spots(self, key: str) -> dict[Index, tuple[float, float]]:
-        """The middle of every drawn element, on the screen."""
+        """The center of every drawn element on the screen."""
         return middles(self.scene, *self.page.evaluate(MIDDLES, key))
 
     def spot(self, key: str, index: Index) -> tuple[float, float]:
-        """The same of one, scrolled to where the pointer can reach it."""
+        """The center of one element, after scrolling it to where the pointer can reach it."""
         if self.page.evaluate(REVEAL, [key, *self.spots(key)[index]]):
             self.panel(key).hover(trial=True)
         return self.spots(key)[index]
@@ -197,13 +197,13 @@ class View:
         self.page.mouse.move(1, 1)
 
     def open_elements(self, key: str) -> set[Index]:
-        """The elements that the panel's veil leaves open."""
+        """The elements of the panel that are not veiled."""
         across, down, opened = self.page.evaluate(OPEN, key)
         cells = middles(self.scene, range(len(across)), range(len(down)))
         return {index for index, (column, line) in cells.items() if opened[line][column]}
 
     def marked(self, key: str, what: str = "frame") -> Index | None:
-        """The element that the frame of the selection, or the "cursor", is around."""
+        """The element inside the frame of the selection, or inside the "cursor"."""
         across, down, middle = self.page.evaluate(MARKED, [key, what])
         if middle is None:
             return None
@@ -214,13 +214,13 @@ class View:
 
 
 def is_end_of_run(message: str | bytes) -> bool:
-    """Does the server say that the script has run to its end?"""
+    """Whether the message reports the end of the script run."""
     found = ForwardMsg.FromString(message) if isinstance(message, bytes) else ForwardMsg()
     return found.WhichOneof("type") == "script_finished" and found.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY
 
 
 def drawings(scene: Scene) -> dict[str, list[list[float | None]]]:
-    """What each panel should draw, line by line."""
+    """The expected values of each panel, row by row."""
     e, grid = scene.explanation, scene.grid
     ids = {"stats": e.stat_ids, "params": np.zeros(e.shape) if e.param_ids is None else e.param_ids}
     values = {} if e.x is None else {"x": e.x, "normalized": e.trace.normalized, "output": e.trace.output}
@@ -233,7 +233,7 @@ def _plain(drawing: Any) -> list[list[float | None]]:
 
 
 def grid_position(scene: Scene) -> list[int] | None:
-    """The line and the column at which the selected element is drawn; None where it is not."""
+    """The row and column of the selected element in the drawing; None if it is not drawn."""
     grid = scene.grid
     if scene.at is None or not all(i in part for i, part in zip(scene.at, grid.window, strict=True)):
         return None
@@ -243,7 +243,7 @@ def grid_position(scene: Scene) -> list[int] | None:
 
 
 def middles(scene: Scene, across: Sequence[T], down: Sequence[T]) -> dict[Index, tuple[T, T]]:
-    """Where the drawn elements lie, by whole-tensor index in reading order."""
+    """The positions of the drawn elements, by index in the whole tensor, in reading order."""
     grid = scene.grid
     extent = np.arange(int(np.prod(grid.extent))).reshape(grid.extent)
     drawn = grid.flatten(extent)
@@ -259,7 +259,7 @@ def middles(scene: Scene, across: Sequence[T], down: Sequence[T]) -> dict[Index,
 
 
 def peers(scene: Scene, key: str, index: Index) -> set[Index]:
-    """The drawn elements that the panel should leave open for ``index``: itself and its peers; all where nothing is shared."""
+    """The drawn elements that the panel should not veil for ``index``: the element and its peers; all if nothing is shared."""
     e, window = scene.explanation, scene.grid.window
     by_parameter = key in ("params", "output") and e.norm.params is not None
     found = {index, *(e.parameter_peers(index) if by_parameter else e.peers(index))}

@@ -1,13 +1,13 @@
-"""What the browser, or the app in it, complains of while a test runs."""
+"""Collects the errors and warnings of the browser and the app during a test."""
 
 import re
 
 from playwright.sync_api import ConsoleMessage, Error, Page, Request
 
-# What the browser itself gives up because the page is left; a server or a rule that refuses has another name.
+# A request that the browser cancels because the page is left; a refused request has another error.
 LEFT = "net::ERR_ABORTED"
 
-# On a cold link to a page below the root, Streamlit asks for these two and gets a 404.
+# When a page below the root is opened first, Streamlit requests these two paths and gets a 404.
 PROBE = re.compile(r"https?://[^/]+/.+/_stcore/(health|host-config)")
 
 
@@ -34,7 +34,7 @@ class Watch:
             self.complaints.append(f"failed request: {request.url}: {request.failure}")
 
     def check(self) -> None:
-        """Raise AssertionError where there was a complaint, or a traceback stands on the page; the next check starts afresh."""
+        """Raise AssertionError if there was an error or warning, or the page shows a traceback; then start a new record."""
         complaints, self.complaints = self.complaints, []
         complaints += self.page.locator("[data-testid=stException]").all_inner_texts()
         assert not complaints, "\n".join(complaints)
