@@ -13,9 +13,10 @@ from bench.apps.subplots import facets
 from normviz.analysis.running.stream import Stream, run
 from normviz.analysis.sentences import sentence
 from normviz.analysis.steps import steps
+from normviz.code.generate import code
 from normviz.lessons.gradients import derivatives
 from normviz.lessons.numerics import charts as numerics
-from normviz.lessons.numerics import numbers
+from normviz.lessons.numerics import variance
 from normviz.lessons.questions.page import prediction
 from normviz.lessons.questions.question import answer, prose
 from normviz.lessons.questions.registry import find_question
@@ -75,7 +76,7 @@ def explore() -> None:
     values = {"x": e.x, "normalized": e.trace.normalized, "output": e.trace.output}
     for column, (name, value) in zip(st.columns(3), values.items(), strict=True):
         column.plotly_chart(facets(value, name), key=name)
-    st.code(e.code("torch"))
+    st.code(code(e, "torch"))
 
 
 def compare() -> None:
@@ -96,7 +97,7 @@ def step_by_step() -> None:
         if place % 2 == 0:
             columns = st.columns(2)
         columns[place % 2].plotly_chart(facets(one.values.expand(e.shape), one.title), key=one.key)
-    st.code(e.code("loops"))
+    st.code(code(e, "loops"))
 
 
 def train_and_eval() -> None:
@@ -114,9 +115,9 @@ def gradients() -> None:
     scene = chosen()
     e = scene.explanation
     at = default_at(scene.shape, scene.axes)
-    form, moved = derivatives.columns(e, at)
-    st.subheader(derivatives.column_sentence(e, at, form, moved))
-    panels = list(derivatives.column_panels(e, form))
+    form, _ = derivatives.column(e, at)
+    st.subheader(derivatives.column_sentence(e, at, form))
+    panels = list(derivatives.column_panels(form))
     for place, panel in enumerate(panels):
         if place % 2 == 0:
             columns = st.columns(2)
@@ -127,10 +128,10 @@ def rounding() -> None:
     dtype = st.segmented_control(
         "dtype of x", ["float32", "float64", "float16", "bfloat16"], default="float32", required=True, key="dtype"
     )
-    found = numbers.variances(dtype, 0)
-    st.subheader(numbers.variance_sentence(found, 6))
+    found = variance.estimates(dtype, 0)
+    st.subheader(variance.sentence(found, 6))
     st.plotly_chart(numerics.variance_errors(found, 6).figure(), key="errors")
-    st.table(list(numbers.variance_rows(found, 6)))
+    st.table(list(variance.rows(found, 6)))
 
 
 def questions() -> None:
