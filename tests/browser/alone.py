@@ -13,8 +13,8 @@ from normviz.lessons.parts.part import Chart, Panels, flat
 
 def parts_of(page: str, query: str) -> list[Panels | Chart]:
     """The figures of a view."""
-    made = PAGES[page]
-    return [part for part in flat(made.parts(made.view(query))) if isinstance(part, Panels | Chart)]
+    page_parts = PAGES[page]
+    return [part for part in flat(page_parts.parts(page_parts.view(query))) if isinstance(part, Panels | Chart)]
 
 
 def data_of(part: Panels | Chart) -> dict[str, Any]:
@@ -25,7 +25,7 @@ def write(folder: Path, data: dict[str, Any], scheme: str = "light") -> str:
     """Write the page and return its address."""
     (folder / "plotly.js").write_bytes(bundle.plotly_js())
     source = bundle.module().replace("export default function", "const door = function")
-    given = json.dumps(data | {"theme": scheme, "alone": True}).replace("<", "\\u003c")
+    data_json = json.dumps(data | {"theme": scheme, "alone": True}).replace("<", "\\u003c")
     ground = theme(scheme).background
     file = folder / "index.html"
     file.write_text(
@@ -33,7 +33,7 @@ def write(folder: Path, data: dict[str, Any], scheme: str = "light") -> str:
 <style>body {{ margin: 16px; background: {ground}; font-family: sans-serif }} {bundle.style()}</style>
 <div class="nv-root"></div><script src="plotly.js"></script>
 <script type="module">{source}
-door({{ parentElement: document.body, data: {given} }});</script></html>""",
+door({{ parentElement: document.body, data: {data_json} }});</script></html>""",
         encoding="utf-8",
     )
     return file.as_uri()

@@ -15,21 +15,21 @@ class FileView(View):
 
     def __init__(self, page: Page, folder: Path) -> None:
         super().__init__(page, folder.as_uri())
-        self.folder, self.asked, self.count = folder, dict[str, str](), 0
+        self.folder, self.requested, self.count = folder, dict[str, str](), 0
         (folder / "plotly.min.js").write_bytes(
             plotly_js()
         )  # next to the files, so that the browser compiles it only once
 
     @property
     def query(self) -> dict[str, str]:
-        return self.asked
+        return self.requested
 
     def open(self, query: str = "") -> View:
         """Export the view of the query, open the file, and wait until it shows the scene."""
-        self.asked = dict(parse_qsl(query.removeprefix("?")))
+        self.requested = dict(parse_qsl(query.removeprefix("?")))
         self.count += 1
         path = self.folder / f"{self.count}.html"
-        path.write_text(output_of_query("explore", self.asked).to_html(plotlyjs="plotly.min.js"), encoding="utf-8")
+        path.write_text(output_of_query("explore", self.requested).to_html(plotlyjs="plotly.min.js"), encoding="utf-8")
         self.leave()
         self.page.goto(path.as_uri())
         return self.wait_for_scene()
@@ -38,7 +38,7 @@ class FileView(View):
 
     def wait_for_view(self, **query: str | None) -> View:
         """Wait until the page shows the scene with these values."""
-        self.asked = {name: value for name, value in (self.asked | query).items() if value is not None}
+        self.requested = {name: value for name, value in (self.requested | query).items() if value is not None}
         return self.wait_for_scene()
 
     def focus_start(self) -> None:

@@ -35,7 +35,7 @@ class Line:
         self._thread.join(10)
         self._loop.close()
 
-    def asked(self, part: str) -> int:
+    def request_count(self, part: str) -> int:
         """The number of requests with ``part`` in their path."""
         return sum(part in path for path in self.requests)
 
@@ -63,12 +63,12 @@ class Line:
             try:
                 back, forth = await asyncio.open_connection(self._target.hostname, self._target.port)
                 async with asyncio.TaskGroup() as both:
-                    both.create_task(self._pass(reader, forth, asked=True))
+                    both.create_task(self._pass(reader, forth, record=True))
                     both.create_task(self._pass(back, writer))
             except* OSError:
                 pass  # one side has closed the connection
 
-    async def _pass(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, asked: bool = False) -> None:
+    async def _pass(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, record: bool = False) -> None:
         """Pass bytes from source to sink, each chunk after the delay; then close the sink."""
         held: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue()
 
@@ -85,7 +85,7 @@ class Line:
             chunk = b"-"
             while chunk:
                 chunk = await source.read(65536)
-                if asked and chunk.startswith(b"GET "):
+                if record and chunk.startswith(b"GET "):
                     self.requests.append(chunk.split(b" ", 2)[1].decode("ascii", "replace"))
                 held.put_nowait((self._loop.time() + self.delay, chunk))
 

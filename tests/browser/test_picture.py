@@ -120,25 +120,25 @@ def test_a_picture_has_the_content_of_the_view_in_shapes_and_text_only(tab, open
 
 def check_picture(tab: Page, name: str, data: dict[str, Any], scheme: str) -> None:
     form, svg, _ = image(tab, "svg")
-    root, said = parsed(svg), texts(parsed(svg))
+    root, shown_texts = parsed(svg), texts(parsed(svg))
     assert form == "image/svg+xml"
     assert root.find("{http://www.w3.org/2000/svg}rect").get("fill") == theme(scheme).background
     used = {node.tag.removeprefix("{http://www.w3.org/2000/svg}") for node in root.iter()}
     if name == "chart":
         assert used <= SHAPES | {"defs", "clipPath"}
-        assert {"two passes", "Welford", "relative error"} <= set(said)
+        assert {"two passes", "Welford", "relative error"} <= set(shown_texts)
         return
     assert used <= SHAPES
     assert not re.search(rb"var\(|rgba\(|color\(|style=|href|url\(", svg)
-    words = " ".join(said)
+    words = " ".join(shown_texts)
     wanted = [p for p in data["panels"] if name != "steps" or p["title"] in ("centered", "squared")]
     for panel in wanted:
-        assert panel["title"] in said
+        assert panel["title"] in shown_texts
         assert (panel.get("caption") or "") in words
     if data["at"] is not None:
         first = re.split(r" · |\n", tab.inner_text(".nv-readout"))[0].strip()
         assert first
-        assert any(text.startswith(first) for text in said), (first, said)
+        assert any(text.startswith(first) for text in shown_texts), (first, shown_texts)
     assert not re.search("Point at|Select an element|Edit a value|Save image|Play", words)
 
 
@@ -268,8 +268,8 @@ def test_hostile_text_stays_text(tab, shown):
 
 def test_another_kind_of_image_is_refused(tab, shown):
     shown("view")
-    said = tab.evaluate("document.querySelector('.nv-view').nvImage('gif').catch(error => error.message)")
-    assert said == 'An image is "svg" or "png", not "gif".'
+    message = tab.evaluate("document.querySelector('.nv-view').nvImage('gif').catch(error => error.message)")
+    assert message == 'An image is "svg" or "png", not "gif".'
 
 
 def test_a_page_without_the_image_option_has_no_menu(tab, shown):
@@ -299,9 +299,9 @@ def test_the_app_saves_pictures_too(view: View):
     view.open("?layer=BatchNorm2d(3)&at=1,2,0,3")
     _, svg, name = image(view.page, "svg")
     assert name == "normviz-BatchNorm2d-3-2x3x4x4.svg"
-    said = texts(parsed(svg))
-    assert said[0] == "BatchNorm2d(3) on x of shape (2, 3, 4, 4)"
-    assert "Who shares my mean and variance?" in said
+    shown_texts = texts(parsed(svg))
+    assert shown_texts[0] == "BatchNorm2d(3) on x of shape (2, 3, 4, 4)"
+    assert "Who shares my mean and variance?" in shown_texts
     assert b"Arial" in svg
     assert b"Source" not in svg
     _, png, _ = image(view.page, "png")  # the content security policy of the app allows it

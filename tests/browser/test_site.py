@@ -112,10 +112,10 @@ def test_a_number_is_read_as_the_app_reads_it(disk, site):
     page = disk()
     page.goto(f"{site}/question-s0b.html")
     assert facts_of(find_question("s0b"))["right"] == 48
-    for text, said in NUMBERS.items():
+    for text, verdict in NUMBERS.items():
         page.get_by_placeholder("a number").fill(text)
         page.keyboard.press("Enter")
-        expect(page.locator(".nv-verdict")).to_have_text(said)
+        expect(page.locator(".nv-verdict")).to_have_text(verdict)
 
 
 def test_the_site_can_be_used_with_the_keyboard(disk, site):
@@ -158,8 +158,8 @@ def test_without_scripts_the_answer_can_be_read(disk, site):
 
 def test_typed_text_stays_text(disk, site):
     page = disk()
-    asked = []
-    page.on("dialog", lambda dialog: asked.append(dialog.message) or dialog.dismiss())
+    dialogs = []
+    page.on("dialog", lambda dialog: dialogs.append(dialog.message) or dialog.dismiss())
     page.goto(f"{site}/question-s0b.html")
     for text in HOSTILE:
         page.get_by_placeholder("a number").fill(text[:40])
@@ -171,7 +171,7 @@ def test_typed_text_stays_text(disk, site):
         page.get_by_label("Search").fill(text)
         expect(page.get_by_text("No question has these words")).to_be_visible()
         assert page.locator("[onerror], [onload], [onmouseover], .ns-search img, .ns-search script").count() == 0
-    assert asked == []
+    assert dialogs == []
 
 
 def test_an_open_answer_is_printed_and_a_closed_answer_is_not(disk, site):

@@ -168,13 +168,13 @@ def test_plotly_js_is_requested_once_per_visit_and_not_again_on_a_reload(first_v
     view = first_visit(line.address).open()
     view.segment("normalized_shape", "W")
     view.wait_for_view(layer="LayerNorm([4])")
-    assert line.asked("plotly") == 1
+    assert line.request_count("plotly") == 1
     view.page.reload()
     view.wait_for_scene()
     view.open("?shape=4,6")
-    assert line.asked("plotly") == 1
-    assert line.asked("/lib/plotly-") == 1  # the file of the app, not that of Streamlit's chart component
-    assert line.asked("/_stcore/stream") == 3
+    assert line.request_count("plotly") == 1
+    assert line.request_count("/lib/plotly-") == 1  # the file of the app, not that of Streamlit's chart component
+    assert line.request_count("/_stcore/stream") == 3
 
 
 HOSTILE = [
@@ -194,15 +194,15 @@ HOSTILE = [
 @pytest.mark.parametrize(("query", "quoted"), HOSTILE)
 def test_an_invalid_address_gives_one_warning_as_text_and_a_view(look, query, quoted):
     view = look("?")
-    asked: list[str] = []
-    view.page.on("request", lambda request: asked.append(request.url))
+    requests: list[str] = []
+    view.page.on("request", lambda request: requests.append(request.url))
     view.page.on("dialog", lambda dialog: pytest.fail(dialog.message))
     view.go(query)
     warning = view.find(WARNING)
     expect(warning).to_have_count(1)
-    said = re.sub(r"\s", "", warning.inner_text())
-    assert re.sub(r"\s", "", quoted or next(iter(view.query.values()))) in said
+    text = re.sub(r"\s", "", warning.inner_text())
+    assert re.sub(r"\s", "", quoted or next(iter(view.query.values()))) in text
     assert warning.locator("script, img, strong, em, code, .katex").count() == 0
-    assert not [url for url in asked if not url.startswith((view.server, "blob:"))]
+    assert not [url for url in requests if not url.startswith((view.server, "blob:"))]
     view.go("?")
     expect(warning).to_have_count(0)

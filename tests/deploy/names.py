@@ -29,15 +29,15 @@ class NameServer:
 
     def _serve(self) -> None:
         while True:
-            asked, sender = self._socket.recvfrom(512)
-            if not asked:
+            request, sender = self._socket.recvfrom(512)
+            if not request:
                 return
-            self._socket.sendto(answer(asked, self.addresses), sender)
+            self._socket.sendto(dns_answer(request, self.addresses), sender)
 
 
-def answer(asked: bytes, addresses: list[str]) -> bytes:
+def dns_answer(request: bytes, addresses: list[str]) -> bytes:
     """A DNS answer (RFC 1035, section 4): the question, and one A record for each address."""
-    question = asked[12 : asked.index(b"\0", 12) + 5]
-    header = asked[:2] + b"\x81\x80" + b"\0\1" + len(addresses).to_bytes(2) + b"\0\0\0\0"
+    question = request[12 : request.index(b"\0", 12) + 5]
+    header = request[:2] + b"\x81\x80" + b"\0\1" + len(addresses).to_bytes(2) + b"\0\0\0\0"
     name, kind, seconds = b"\xc0\x0c", b"\0\1\0\1", (1).to_bytes(4)
     return header + question + b"".join(name + kind + seconds + b"\0\4" + socket.inet_aton(each) for each in addresses)

@@ -39,25 +39,25 @@ class Session:
         return sentence(read(self.query).scene.sharing).replace("**", "")
 
     async def live(self) -> None:
-        begin: float | None = None
+        lost_since: float | None = None
         while True:
             try:
                 async with websockets.connect(
                     self.url, subprotocols=["streamlit"], max_size=None, compression=None, proxy=None, open_timeout=20
                 ) as self.socket:
                     await self.run()
-                    if begin is not None:
-                        self.slowest = max(self.slowest, time.monotonic() - begin)
-                    begin = None
+                    if lost_since is not None:
+                        self.slowest = max(self.slowest, time.monotonic() - lost_since)
+                    lost_since = None
                     await self.socket.wait_closed()
             except REFUSED:
                 pass
-            if begin is None:
-                begin, self.shown = time.monotonic(), None
+            if lost_since is None:
+                lost_since, self.shown = time.monotonic(), None
                 self.lost += 1
             await asyncio.sleep(AGAIN)
 
-    async def is_there(self) -> None:
+    async def wait_for_view(self) -> None:
         """Wait until the view is there and its server answers: a visitor may not yet have noticed that its server stopped."""
         while True:
             if self.shown is not None:
@@ -71,7 +71,7 @@ class Session:
         message = BackMsg()
         message.rerun_script.query_string = urlencode(self.query)
         await self.socket.send(message.SerializeToString())
-        said: str | None = None
+        text: str | None = None
         while True:
             answer = ForwardMsg.FromString(await asyncio.wait_for(self.socket.recv(), 30))
             kind = answer.WhichOneof("type")
@@ -80,12 +80,12 @@ class Session:
             if kind == "delta" and answer.delta.WhichOneof("type") == "new_element":
                 element = answer.delta.new_element
                 if element.WhichOneof("type") == "heading":
-                    said = element.heading.body.replace(":primary[", "").replace("]", "")
+                    text = element.heading.body.replace(":primary[", "").replace("]", "")
                 elif element.WhichOneof("type") == "exception":
                     self.wrong.append(element.exception.message)
-        self.shown, self.runs = said, self.runs + 1
-        if said != self.expected.replace("]", ""):
-            self.wrong.append(f"{self.query}: {said!r} in place of {self.expected!r}")
+        self.shown, self.runs = text, self.runs + 1
+        if text != self.expected.replace("]", ""):
+            self.wrong.append(f"{self.query}: {text!r} in place of {self.expected!r}")
 
 
 class Sessions:
@@ -112,33 +112,33 @@ class Sessions:
     def start(self, work: Coroutine[Any, Any, Any]) -> Any:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
-    def settle(self, patience: float) -> None:
+    def wait_for_views(self, patience: float) -> None:
         """Wait until every visitor has its view from a running server. Raises AssertionError after ``patience`` seconds."""
 
-        async def all_are_there() -> None:
-            await asyncio.wait_for(asyncio.gather(*(each.is_there() for each in self.all)), patience)
+        async def wait_for_all() -> None:
+            await asyncio.wait_for(asyncio.gather(*(each.wait_for_view() for each in self.all)), patience)
 
         try:
-            self.start(all_are_there()).result()
+            self.start(wait_for_all()).result()
         except TimeoutError as error:
             missing = [each.query for each in self.all if each.shown is None]
-            said = f"{len(missing)} of {len(self.all)} sessions have no view, such as {missing[:3]}"
-            raise AssertionError(said) from error
+            text = f"{len(missing)} of {len(self.all)} sessions have no view, such as {missing[:3]}"
+            raise AssertionError(text) from error
 
     def run(self, patience: float) -> None:
         """Run every session once more, one after the other."""
 
-        async def each_in_turn() -> None:
+        async def run_each() -> None:
             for each in self.all:
                 await each.run()
 
-        self.start(each_in_turn()).result(patience)
+        self.start(run_each()).result(patience)
 
     @property
     def wrong(self) -> list[str]:
         return [wrong for each in self.all for wrong in each.wrong]
 
-    def forget(self) -> None:
+    def reset_measurements(self) -> None:
         """Reset the measurements."""
         for each in self.all:
             each.lost, each.slowest = 0, 0.0

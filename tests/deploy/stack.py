@@ -44,10 +44,10 @@ class Replica:
 
     def stop(self) -> float:
         """Send SIGTERM; return the seconds until the process ended. Raises TimeoutExpired if it does not end."""
-        begin = time.monotonic()
+        started = time.monotonic()
         self.process.terminate()
         self.process.wait(30)
-        return time.monotonic() - begin
+        return time.monotonic() - started
 
 
 class Stack:

@@ -11,7 +11,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from tests.deploy.names import answer
+from tests.deploy.names import dns_answer
 
 ROOT = Path(__file__).resolve().parents[2]
 MANIFESTS = sorted((ROOT / "deploy" / "kubernetes").glob("*.yaml"))
@@ -135,7 +135,7 @@ def test_nginx_accepts_its_configuration(nginx: str, tmp_path: Path) -> None:
 
 def test_the_name_server_of_the_tests_speaks_dns() -> None:
     question = b"\x12\x34\x01\x00\0\1\0\0\0\0\0\0\3app\0\0\1\0\1"
-    reply = answer(question, ["127.0.0.2", "127.0.0.3"])
+    reply = dns_answer(question, ["127.0.0.2", "127.0.0.3"])
     assert reply[:8] == b"\x12\x34\x81\x80\0\1\0\2"
     assert reply[12:21] == b"\3app\0\0\1\0\1"
     assert reply.endswith(b"\xc0\x0c\0\1\0\1\0\0\0\1\0\4\x7f\0\0\3")

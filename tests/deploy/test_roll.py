@@ -35,7 +35,7 @@ def queries(number: int) -> list[dict[str, str]]:
 
 def recovered_sessions(sessions: Sessions, promised: float) -> list[Session]:
     """Wait until every visitor has the view again in time; return the visitors that had lost their server."""
-    sessions.settle(4 * promised)
+    sessions.wait_for_views(4 * promised)
     lost = [each for each in sessions.all if each.lost]
     assert max((each.slowest for each in lost), default=0.0) < promised
     assert sessions.wrong == []
@@ -46,19 +46,19 @@ def test_visitors_keep_their_views_when_a_replica_is_killed_or_restarted(nginx: 
     with Stack() as stack, Sessions(stack.url, queries(50)) as sessions:
         one, other = stack.replicas
         promised = max(PROMISED, one.start_time, other.start_time)
-        sessions.settle(PATIENCE / 1000)
+        sessions.wait_for_views(PATIENCE / 1000)
         assert len({each.shown for each in sessions.all}) == 50
         view = View(tab, stack.url).open("?shape=2,4,3,3&layer=GroupNorm(2,4)") if tab else None
 
         with Visits(stack.url, PATHS) as visits:
-            sessions.forget()
+            sessions.reset_measurements()
             one.kill()
             killed = time.monotonic()
             assert 0 < len(recovered_sessions(sessions, promised)) < 50
 
             one.start()
             one.wait()
-            sessions.forget()
+            sessions.reset_measurements()
             assert other.stop() < promised
             assert recovered_sessions(sessions, promised)
             other.start()
@@ -67,7 +67,7 @@ def test_visitors_keep_their_views_when_a_replica_is_killed_or_restarted(nginx: 
             sessions.run(PATIENCE / 1000)  # every visitor continues to work
             assert recovered_sessions(sessions, promised)
         assert visits.count > 20
-        assert [failed for begin, failed in visits.failed if begin > killed] == []
+        assert [failed for started, failed in visits.failed if started > killed] == []
 
         if view:
             view.wait_for_scene()  # the view from before
@@ -84,7 +84,7 @@ def test_with_a_base_path_everything_works_and_a_missing_replica_is_skipped(ngin
             assert answer.headers["content-security-policy"].endswith("frame-ancestors * file:")
         _check_files(stack.url)
         with Sessions(stack.url, queries(5)) as sessions:
-            sessions.settle(PATIENCE / 1000)
+            sessions.wait_for_views(PATIENCE / 1000)
             assert sessions.wrong == []
         if tab:
             files: list[str] = []

@@ -56,7 +56,7 @@ def app(tmp_path: Path) -> Iterator[StreamlitRun]:
 
 def test_it_ends_in_time_with_open_sessions_and_a_client_that_does_not_read(app: StreamlitRun) -> None:
     with Sessions(app.url, [{"shape": f"2,{n}"} for n in range(2, 7)]) as sessions, socket.socket() as slow:
-        sessions.settle(PATIENCE / 1000)
+        sessions.wait_for_views(PATIENCE / 1000)
         slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         slow.connect(("127.0.0.1", app.port))
         slow.sendall(f"GET /{PLOTLY.path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
@@ -93,7 +93,7 @@ def _wait_for_port(run: StreamlitRun) -> None:
 def test_an_unexpected_error_is_one_line_in_the_log_and_no_traceback_anywhere(broken: StreamlitRun) -> None:
     with Sessions(broken.url, [{"shape": "2,3", "email": "ada@example.org"}]) as sessions:
         (session,) = sessions.all
-        _wait_for_a_run(session)
+        _wait_for_run(session)
         assert "an error in normviz prevented this view" in session.wrong[0]
     text = broken.log.read_text()
     assert "Traceback" not in text
@@ -104,7 +104,7 @@ def test_an_unexpected_error_is_one_line_in_the_log_and_no_traceback_anywhere(br
     assert line.endswith("[/?shape=2,3]")
 
 
-def _wait_for_a_run(session: Session) -> None:
+def _wait_for_run(session: Session) -> None:
     end = time.monotonic() + START_TIMEOUT
     while not session.runs and time.monotonic() < end:
         time.sleep(0.05)

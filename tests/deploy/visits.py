@@ -35,7 +35,7 @@ class Visits:
         self.count = 0
         self._url, self._paths = url, paths
         self._over = threading.Event()
-        self._thread = threading.Thread(target=self._visit, daemon=True)
+        self._thread = threading.Thread(target=self._request_paths, daemon=True)
 
     def __enter__(self) -> "Visits":
         self._thread.start()
@@ -45,12 +45,12 @@ class Visits:
         self._over.set()
         self._thread.join(30)
 
-    def _visit(self) -> None:
+    def _request_paths(self) -> None:
         while not self._over.wait(PAUSE):
             path = self._paths[self.count % len(self._paths)]
-            begin = time.monotonic()
+            started = time.monotonic()
             try:
                 get(f"{self._url}/{path}")
             except Exception as error:  # a visitor would see any error
-                self.failed.append((begin, f"{path}: {error!r}"))
+                self.failed.append((started, f"{path}: {error!r}"))
             self.count += 1

@@ -36,8 +36,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
             shutil.copy(source, copy / name)
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "wheel")
     run(*pip, ".", "--no-deps", "--no-build-isolation", "--no-index", "--wheel-dir", out, cwd=copy)
-    (made,) = out.glob("*.whl")
-    return made
+    (built,) = out.glob("*.whl")
+    return built
 
 
 @pytest.fixture(scope="module")

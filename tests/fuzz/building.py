@@ -55,6 +55,6 @@ def dump_json(part: Callable[[], Any]) -> None:
 def _questions(view: View) -> int:
     if not view.settings["q"]:
         return len([prose(one.key).title for one in search(view.settings["search"])])
-    asked = find_question(view.settings["q"])
-    prediction(asked).is_right(view.settings["guess"])
-    return len(list(question_parts(asked)))
+    question = find_question(view.settings["q"])
+    prediction(question).is_right(view.settings["guess"])
+    return len(list(question_parts(question)))

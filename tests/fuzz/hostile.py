@@ -186,7 +186,7 @@ SHOWS = {
 }
 
 
-def for_field(field: Setting) -> Texts:
+def texts_for_field(field: Setting) -> Texts:
     """Texts for one setting of a page: its default, other valid values, and invalid ones."""
     special: dict[str, Texts] = {
         "layers": st.lists(layer_texts, max_size=8).map(";".join),
@@ -207,7 +207,7 @@ def for_field(field: Setting) -> Texts:
 @st.composite
 def queries(draw: Draw, page: str = "explore") -> dict[str, str]:
     """A query of a page as the server passes it on."""
-    texts = FOR_READER | {field.name: for_field(field) for field in SETTINGS[page]}
+    texts = FOR_READER | {field.name: texts_for_field(field) for field in SETTINGS[page]}
     wanted = draw(st.lists(st.sampled_from(sorted(texts)), max_size=6, unique=True))
     query = {name: draw(texts[name]) for name in wanted}
     for name in ("shape", "layer"):
@@ -275,5 +275,5 @@ def at_limits(draw: Draw, page: str) -> dict[str, str]:
                 :1500
             ]
         else:
-            query[field.name] = draw(for_field(field))
+            query[field.name] = draw(texts_for_field(field))
     return query

@@ -50,14 +50,14 @@ def examples(count: int) -> int:
 
 def outcome(what: object, make: Callable[[], Any]) -> Any:
     """Return what ``make`` returns, or the NormvizError that it raises; fail on any other error, and on a cost above the limits."""
-    made = (_long if REPORT else _short)(what, make)
-    assert not isinstance(made, NormvizError) or 0 < len(str(made)) < 2000
+    result = (_measure_time_and_memory if REPORT else _measure_calls)(what, make)
+    assert not isinstance(result, NormvizError) or 0 < len(str(result)) < 2000
     SEEN.examples += 1
-    SEEN.refused += isinstance(made, NormvizError)
-    return made
+    SEEN.refused += isinstance(result, NormvizError)
+    return result
 
 
-def _answer(make: Callable[[], Any]) -> Any:
+def _result_or_error(make: Callable[[], Any]) -> Any:
     try:
         return make()
     except NormvizError as error:
@@ -88,39 +88,39 @@ def cost(make: Callable[[], Any]) -> Cost:
     return Cost(answer, calls)
 
 
-def _short(what: object, make: Callable[[], Any]) -> Any:
-    found = cost(lambda: _answer(make))
+def _measure_calls(what: object, make: Callable[[], Any]) -> Any:
+    found = cost(lambda: _result_or_error(make))
     SEEN.calls = max(SEEN.calls, found.calls)
     assert found.calls <= MOST_CALLS, f"{found.calls:,} calls, more than {MOST_CALLS:,}: {what!r:.2000}"
     return found.answer
 
 
-def _long(what: object, make: Callable[[], Any]) -> Any:
+def _measure_time_and_memory(what: object, make: Callable[[], Any]) -> Any:
     before = _resident()
     if _peak() - before > LOOK_CLOSER and RESET.exists():
         RESET.write_text("5")  # reset the peak that earlier examples left
-    began = time.process_time()
-    made = _answer(make)
-    took, grown = time.process_time() - began, _peak() - before
+    start = time.process_time()
+    result = _result_or_error(make)
+    took, grown = time.process_time() - start, _peak() - before
     tries = 1
     while took > MOST_SECONDS and tries < TRIES:
-        took, tries = min(took, _again(make)), tries + 1
+        took, tries = min(took, _repeat_with_empty_caches(make)), tries + 1
     if took > SEEN.seconds:
         SEEN.seconds, SEEN.slowest = took, repr(what)[:1500]
     if grown > SEEN.bytes:
         SEEN.bytes, SEEN.largest = grown, repr(what)[:1500]
     assert took <= MOST_SECONDS, f"{took:.3f} s of computing: {what!r:.2000}"
     assert grown <= MOST_BYTES, f"{grown / 1e6:.0f} MB: {what!r:.2000}"
-    return made
+    return result
 
 
-def _again(make: Callable[[], Any]) -> float:
+def _repeat_with_empty_caches(make: Callable[[], Any]) -> float:
     for cached in _caches():
         cached.cache_clear()
     gc.collect()
-    began = time.process_time()
-    _answer(make)
-    return time.process_time() - began
+    start = time.process_time()
+    _result_or_error(make)
+    return time.process_time() - start
 
 
 @functools.cache

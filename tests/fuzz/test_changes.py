@@ -51,12 +51,12 @@ def apply_change(scene, change):
     """Apply the edit of that name, or set the input of that key if the view has it."""
     if isinstance(change, dict):
         return edits.with_arguments(scene, **change)
-    name, *given = change
+    name, *arguments = change
     if hasattr(edits, name):
-        return getattr(edits, name)(scene, *given)
+        return getattr(edits, name)(scene, *arguments)
     view = View(scene, {})
     inputs = {one.key: one for control in SCENE_CONTROLS for one in control.inputs(view)}
-    changed = inputs[name].changed(view, *given) if name in inputs else view
+    changed = inputs[name].changed(view, *arguments) if name in inputs else view
     return Reading(changed.scene, changed.problem)
 
 
@@ -67,9 +67,9 @@ def test_every_change_gives_a_scene_that_reads_back(query, wanted):
     for change in wanted:
         if change[0] == "with_window" if isinstance(change, tuple) else False:
             change = ("with_window", change[1] % len(scene.shape), change[2])
-        made = outcome((scene.query(), change), lambda scene=scene, change=change: apply_change(scene, change))
-        assert not isinstance(made, NormvizError), made
-        assert made.problem is None or 0 < len(made.problem) < 2000
-        again = read(made.scene.query())
-        assert (again.scene, again.problem) == (made.scene, None)
-        scene = made.scene
+        result = outcome((scene.query(), change), lambda scene=scene, change=change: apply_change(scene, change))
+        assert not isinstance(result, NormvizError), result
+        assert result.problem is None or 0 < len(result.problem) < 2000
+        again = read(result.scene.query())
+        assert (again.scene, again.problem) == (result.scene, None)
+        scene = result.scene

@@ -71,10 +71,10 @@ def test_every_valid_scene_reads_back(shape, layout, layer, **rest):
             SCENE_SETTINGS["shape"].parse(shape), SCENE_SETTINGS["layout"].parse(layout), Layer.parse(layer), **rest
         )
 
-    made = outcome((shape, layout, layer, rest), scene)
-    if isinstance(made, Scene):
-        again = read(made.query())
-        assert (again.scene, again.problem) == (made, None)
+    result = outcome((shape, layout, layer, rest), scene)
+    if isinstance(result, Scene):
+        again = read(result.query())
+        assert (again.scene, again.problem) == (result, None)
 
 
 @pytest.mark.parametrize("page", SETTINGS)

@@ -29,12 +29,12 @@ def ask(app: Any, path: str, method: str = "GET", **headers: str) -> Answer:
     path, _, query = path.partition("?")
     sent: list[Any] = []
 
-    asked = asyncio.Event()
+    request_sent = asyncio.Event()
 
     async def receive() -> dict[str, Any]:
-        if asked.is_set():
+        if request_sent.is_set():
             await asyncio.Event().wait()  # the client stays connected until the answer is complete
-        asked.set()
+        request_sent.set()
         return {"type": "http.request", "body": b"", "more_body": False}
 
     async def send(message: Any) -> None:

@@ -140,13 +140,13 @@ def test_an_invalid_hide_caption_or_version_gives_one_warning(name, link, words)
 
 
 def test_a_view_with_hidden_parts_links_to_the_full_view():
-    given = components(open_explore("hide=all&layer=BatchNorm2d(3)&caption=c"))
-    assert given["open"] == {
+    data = components(open_explore("hide=all&layer=BatchNorm2d(3)&caption=c"))
+    assert data["open"] == {
         "kind": "open",
         "page": "explore",
         "query": [["shape", "2,3,4,4"], ["layer", "BatchNorm2d(3)"]],
     }
-    assert "share" in given
+    assert "share" in data
 
 
 TITLES = [
@@ -162,10 +162,10 @@ TITLES = [
 
 class TestDataOfShare:
     def test_it_has_the_view_without_hide_and_caption_and_the_hidden_names(self):
-        given = components(open_explore("hide=code,layer&caption=c&at=0,0,0,0"))["share"]
-        assert given["query"] == [["at", "0,0,0,0"]]
-        assert (given["hidden"], given["caption"]) == (["code", "layer"], "c")
-        assert given["title"] == "Explore: LayerNorm([3, 4, 4]) on a (2, 3, 4, 4) tensor"
+        data = components(open_explore("hide=code,layer&caption=c&at=0,0,0,0"))["share"]
+        assert data["query"] == [["at", "0,0,0,0"]]
+        assert (data["hidden"], data["caption"]) == (["code", "layer"], "c")
+        assert data["title"] == "Explore: LayerNorm([3, 4, 4]) on a (2, 3, 4, 4) tensor"
 
     @pytest.mark.parametrize(("name", "link"), EVERYWHERE)
     def test_it_lists_the_names_that_can_be_hidden_by_group(self, name, link):
@@ -177,12 +177,12 @@ class TestDataOfShare:
         assert name == "questions" or any(one["figure"] for group in groups for one in group["names"])
 
     def test_tables_are_kept_where_they_are_the_figure(self):
-        given = components(open_page("gradients", "show=backward"))["share"]
-        (tables,) = [one for group in given["groups"] for one in group["names"] if one["name"] == "table"]
+        data = components(open_page("gradients", "show=backward"))["share"]
+        (tables,) = [one for group in data["groups"] for one in group["names"] if one["name"] == "table"]
         assert tables["figure"]
-        assert "table" not in given["short"]
+        assert "table" not in data["short"]
 
     @pytest.mark.parametrize(("name", "link", "title", "hint"), TITLES)
     def test_it_has_the_title_and_the_python_call(self, name, link, title, hint):
-        given = components(open_page(name, link))["share"]
-        assert (given["title"], given["hint"]) == (title, hint)
+        data = components(open_page(name, link))["share"]
+        assert (data["title"], data["hint"]) == (title, hint)

@@ -14,7 +14,7 @@ from normviz.ui.server.routes import routes
 from tests.ui.asgi import ask, run_async
 
 
-def wrapped(response: Response | None = None, ancestors: str = "'self'") -> Headers:
+def app_with_headers(response: Response | None = None, ancestors: str = "'self'") -> Headers:
     async def answer(request: object) -> Response:
         return response or Response("x")
 
@@ -63,19 +63,19 @@ def test_an_invalid_list_of_sources_is_refused(setting: str) -> None:
 
 
 def test_every_answer_has_the_security_headers() -> None:
-    headers = ask(wrapped(), "/").headers
+    headers = ask(app_with_headers(), "/").headers
     assert headers["content-security-policy"] == "frame-ancestors 'self'"
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["referrer-policy"] == "strict-origin-when-cross-origin"
     assert "camera=()" in headers["permissions-policy"]
     assert "clipboard" not in headers["permissions-policy"]
     assert "x-frame-options" not in headers
-    assert ask(wrapped(), "/missing").headers["content-security-policy"] == "frame-ancestors 'self'"
+    assert ask(app_with_headers(), "/missing").headers["content-security-policy"] == "frame-ancestors 'self'"
 
 
 def test_a_route_may_be_stricter() -> None:
     strict = Response("x", headers={"Content-Security-Policy": "default-src 'none'", "Referrer-Policy": "no-referrer"})
-    headers = ask(wrapped(strict), "/").headers
+    headers = ask(app_with_headers(strict), "/").headers
     assert headers["content-security-policy"] == "default-src 'none'; frame-ancestors 'self'"
     assert headers["referrer-policy"] == "no-referrer"
 
@@ -86,9 +86,9 @@ def test_a_websocket_is_passed_through_unchanged() -> None:
     async def inner(scope: object, receive: object, send: object) -> None:
         seen.append((scope, receive, send))
 
-    given = ({"type": "websocket"}, object(), object())
-    run_async(Headers(inner, "*")(*given))  # type: ignore[arg-type]
-    assert seen == [given]
+    arguments = ({"type": "websocket"}, object(), object())
+    run_async(Headers(inner, "*")(*arguments))  # type: ignore[arg-type]
+    assert seen == [arguments]
 
 
 @pytest.mark.parametrize("path", ["/", "/compare", f"/{PLOTLY.path}", "/_stcore/health", "/favicon.png", "/not/a/page"])

@@ -8,7 +8,7 @@ from normviz.ui import logs
 from tests.ui.driver import open_explore, query, warning_texts
 
 
-class Lines(logging.Handler):
+class LogLines(logging.Handler):
     def __init__(self) -> None:
         super().__init__()
         self.all: list[str] = []
@@ -19,7 +19,7 @@ class Lines(logging.Handler):
 
 @pytest.fixture
 def lines() -> Iterator[list[str]]:
-    handler, level = Lines(), logs.LOGGER.level
+    handler, level = LogLines(), logs.LOGGER.level
     handler.setFormatter(logging.Formatter("%(levelname)s %(message)s"))
     logs.LOGGER.addHandler(handler)
     logs.LOGGER.setLevel(logging.INFO)
@@ -55,7 +55,7 @@ def test_a_valid_view_writes_nothing(lines: list[str]) -> None:
     assert lines == []
 
 
-def unexpected() -> None:
+def raise_unexpected_error() -> None:
     import streamlit as st
 
     from normviz.code.generate import torch_call
@@ -69,7 +69,7 @@ def unexpected() -> None:
 
 
 def test_an_unexpected_error_writes_one_line_with_its_location_and_shows_a_message(lines: list[str]) -> None:
-    app = AppTest.from_function(unexpected).run()
+    app = AppTest.from_function(raise_unexpected_error).run()
     assert len(lines) == 1
     assert lines[0].startswith("ERROR ")
     assert "AttributeError: 'NoneType' object has no attribute" in lines[0]
@@ -82,7 +82,7 @@ def test_an_unexpected_error_writes_one_line_with_its_location_and_shows_a_messa
     assert list(shown.stack_trace) == []
 
 
-def refusing() -> None:
+def raise_normviz_error() -> None:
     from normviz.layers.errors import NormvizError
     from normviz.ui.logs import on_script_error
 
@@ -90,7 +90,7 @@ def refusing() -> None:
 
 
 def test_an_uncaught_normviz_error_is_shown_as_a_warning(lines: list[str]) -> None:
-    app = AppTest.from_function(refusing).run()
+    app = AppTest.from_function(raise_normviz_error).run()
     assert warning_texts(app) == ["C=6 cannot be split; use *3*."]
     assert not app.exception
     assert lines == ["INFO refused: C=6 cannot be split; use *3*. [/]"]

@@ -42,11 +42,11 @@ def test_explore_and_compare_share_the_scene_but_not_the_layers_of_compare():
 @pytest.mark.parametrize("name", LESSONS[:-1])
 def test_a_page_ends_with_links_to_its_questions(name):
     links = [link.proto for link in open_page(name).get("page_link")]
-    asked = [QUESTIONS[link.query_string.removeprefix("q=")] for link in links]
-    assert 0 < len(set(asked)) == len(asked) == min(MOST_LINKS, len(questions_of_page(name)))
-    assert {question.page for question in asked} == {name}
+    linked = [QUESTIONS[link.query_string.removeprefix("q=")] for link in links]
+    assert 0 < len(set(linked)) == len(linked) == min(MOST_LINKS, len(questions_of_page(name)))
+    assert {question.page for question in linked} == {name}
     assert [(link.page, link.label) for link in links] == [
-        ("questions", prose(question.key).title) for question in asked
+        ("questions", prose(question.key).title) for question in linked
     ]
 
 

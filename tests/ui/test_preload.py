@@ -40,7 +40,7 @@ def visit() -> dict[str, list[str]]:
         "note('loaded')\n"
         "from normviz.ui.paths import PAGE_SCRIPTS\n"
         "from tests.ui.pages import open_page\n"
-        "note('asked')\n"
+        "note('requested')\n"
         "assert not open_page('explore').exception\n"
         "note('explored')\n"
         "for name in PAGE_SCRIPTS.glob('*.py'): assert not open_page(name.stem).exception\n"
@@ -55,7 +55,7 @@ def test_the_server_listens_before_torch_is_imported(visit: dict[str, list[str]]
 
 def test_everything_that_the_first_page_needs_is_imported_in_the_background(visit: dict[str, list[str]]) -> None:
     assert {"torch", "normviz.lessons.pages", "normviz.ui.page", "normviz.ui.share.export"} <= set(visit["loaded"])
-    late = set(visit["explored"]) - set(visit["asked"])
+    late = set(visit["explored"]) - set(visit["requested"])
     assert {name for name in late if name.startswith(("torch.", "plotly.", "normviz."))} == set()
 
 

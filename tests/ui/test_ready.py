@@ -53,7 +53,7 @@ def test_a_process_whose_import_failed_is_not_ready(app: Starlette, monkeypatch:
 
 def test_a_process_with_a_wrong_result_is_not_ready(app: Starlette, monkeypatch: pytest.MonkeyPatch) -> None:
     right = torch.nn.functional.layer_norm
-    monkeypatch.setattr(torch.nn.functional, "layer_norm", lambda *given: right(*given) * 1.01)
+    monkeypatch.setattr(torch.nn.functional, "layer_norm", lambda *arguments: right(*arguments) * 1.01)
     answer = ask(app, "/readyz")
     assert answer.status == 503
     assert b"torch's LayerNorm(4) differs from its pattern by" in answer.body
@@ -63,7 +63,7 @@ def test_a_process_with_a_wrong_result_is_not_ready(app: Starlette, monkeypatch:
 
 def test_a_process_is_not_ready_while_torch_raises_an_error(app: Starlette, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as broken:
-        broken.setattr(torch.nn.functional, "layer_norm", lambda *given: 1 / 0)
+        broken.setattr(torch.nn.functional, "layer_norm", lambda *arguments: 1 / 0)
         answer = ask(app, "/readyz")
         assert (answer.status, answer.body) == (503, b"not ready: ZeroDivisionError: division by zero\n")
         assert b"Traceback" not in answer.body
@@ -94,10 +94,10 @@ def test_a_result_is_reused_until_it_is_stale() -> None:
 
 
 def test_a_process_whose_computation_hangs_is_not_ready_and_starts_no_second_one() -> None:
-    answer, begun = threading.Event(), []
+    answer, started = threading.Event(), []
 
     def hang() -> None:
-        begun.append(time.monotonic())
+        started.append(time.monotonic())
         answer.wait(30)
 
     async def visits() -> None:
@@ -109,7 +109,7 @@ def test_a_process_whose_computation_hangs_is_not_ready_and_starts_no_second_one
             await asyncio.sleep(0.01)
 
     run_async(visits())
-    assert len(begun) == 1
+    assert len(started) == 1
 
 
 def test_the_application_answers_at_the_root() -> None:
