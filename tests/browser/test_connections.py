@@ -9,7 +9,7 @@ from tests.browser.conftest import PATIENCE
 pytestmark = pytest.mark.browser
 
 
-def opened(server: str, origin: str | None) -> ClientConnection:
+def open_connection(server: str, origin: str | None) -> ClientConnection:
     return connect(
         f"{server.replace('http', 'ws', 1)}/_stcore/stream",
         origin=origin,
@@ -21,17 +21,17 @@ def opened(server: str, origin: str | None) -> ClientConnection:
 @pytest.mark.parametrize("origin", ["http://evil.example", "null", "file://", "http://localhost.evil.example"])
 def test_a_page_of_another_site_cannot_connect(server, origin):
     with pytest.raises(InvalidStatus, match="403"):
-        opened(server, origin)
+        open_connection(server, origin)
 
 
 def test_a_page_of_the_app_can_connect(server):
-    with opened(server, server) as connection:
+    with open_connection(server, server) as connection:
         assert connection.subprotocol == "streamlit"
 
 
 @pytest.mark.parametrize(("message", "code"), [(b"\0" * 1_100_000, 1009), (b"\xff" * 100, 1002)])
 def test_a_large_or_invalid_message_closes_the_connection(server, message, code):
-    with opened(server, server) as connection:
+    with open_connection(server, server) as connection:
         connection.send(message)
         with pytest.raises(ConnectionClosed) as closed:
             _read_to_the_end(connection)

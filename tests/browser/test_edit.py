@@ -6,7 +6,7 @@ from playwright.sync_api import Locator, expect
 
 from normviz.scene.scene import Scene
 from normviz.scene.settings.scene_settings import MOST_EDITABLE
-from tests.browser.test_explore import agrees
+from tests.browser.test_explore import assert_arithmetic
 from tests.browser.view import Index, View
 
 pytestmark = pytest.mark.browser
@@ -37,7 +37,7 @@ def test_a_double_click_a_number_and_enter_change_the_value_and_all_results(look
     expect(field(view)).to_have_count(0)
     assert view.readout.index == (1, 2)
     assert view.hover("x", (1, 2)).value == -2.5
-    agrees(view.worked(), view.scene, (1, 2))
+    assert_arithmetic(view.worked(), view.scene, (1, 2))
     view.page.go_back()  # an edit is one history entry
     view.wait_for_view(values=None)
     np.testing.assert_array_equal(view.scene.explanation.x, before.explanation.x)

@@ -64,10 +64,10 @@ def test_a_click_selects_and_the_arithmetic_agrees_with_torch(look_both, query):
     assert view.marked("stats") == view.marked("output") == index
     assert view.open_elements("x") == peers(view.scene, "x", index)
     assert f"x[{', '.join(map(str, index))}]" in view.find(".nv-worked h3").inner_text()
-    agrees(view.worked(), view.scene, index)
+    assert_arithmetic(view.worked(), view.scene, index)
 
 
-def agrees(lines: list[tuple[str, str, str]], scene: Scene, index: tuple[int, ...]) -> None:
+def assert_arithmetic(lines: list[tuple[str, str, str]], scene: Scene, index: tuple[int, ...]) -> None:
     """Assert that each result is that of torch, and that each line of arithmetic is correct."""
     e = scene.explanation
     group = e.x[e.stat_ids == e.stat_ids[index]].double()
@@ -92,10 +92,10 @@ def agrees(lines: list[tuple[str, str, str]], scene: Scene, index: tuple[int, ..
         assert shown == pytest.approx(float(expected[what]), rel=2e-3, abs=2e-3), what
         if not re.search("[a-z…]", how):
             largest = max(abs(number(word)) for word in re.findall(r"[\d.e]+(?:e\u2212\d+)?", how))
-            assert evaluated(how) == pytest.approx(shown, rel=5e-3, abs=2e-3 * max(1, largest)), (what, how)
+            assert evaluate(how) == pytest.approx(shown, rel=5e-3, abs=2e-3 * max(1, largest)), (what, how)
 
 
-def evaluated(how: str) -> float:
+def evaluate(how: str) -> float:
     """The value of a line of arithmetic, which may contain only digits and signs."""
     text = how.replace("\u2212", "-").replace("²", "**2").replace("·", "*").replace(",", "")
     assert re.fullmatch(r"[\d\s.e()√*/+-]+", text), how

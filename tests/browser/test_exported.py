@@ -21,7 +21,7 @@ Show = Callable[..., Page]
 
 
 @pytest.fixture(scope="module")
-def alone(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Page, Watch, Path]]:
+def offline_tab(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Page, Watch, Path]]:
     """One tab without a network."""
     context = new_context(browser, offline=True)
     page = context.new_page()
@@ -30,9 +30,9 @@ def alone(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 
 @pytest.fixture
-def show(alone: tuple[Page, Watch, Path]) -> Iterator[Show]:
+def show(offline_tab: tuple[Page, Watch, Path]) -> Iterator[Show]:
     """Open an HTML text as a file: ``show(html)``. The test fails if the browser reports an error or makes a request."""
-    page, watch, folder = alone
+    page, watch, folder = offline_tab
     asked: list[str] = []
 
     def note(request: Request) -> None:

@@ -32,7 +32,7 @@ RECORD = """() => {
 
 
 @pytest.fixture(params=["light", "dark"])
-def asleep(request: pytest.FixtureRequest, browser: Browser) -> Iterator[tuple[Page, str]]:
+def tab_without_streamlit(request: pytest.FixtureRequest, browser: Browser) -> Iterator[tuple[Page, str]]:
     """A tab in which no file of Streamlit loads, with a light or dark color scheme."""
     context = new_context(browser, color_scheme=request.param)
     page = context.new_page()
@@ -41,7 +41,7 @@ def asleep(request: pytest.FixtureRequest, browser: Browser) -> Iterator[tuple[P
     context.close()
 
 
-def painted(page: Page) -> tuple[int, int, int]:
+def background_color(page: Page) -> tuple[int, int, int]:
     colors = Image.open(io.BytesIO(page.screenshot())).convert("RGB").getcolors(1280 * 720)
     assert colors is not None
     ((_, color),) = colors  # one color only
@@ -50,31 +50,31 @@ def painted(page: Page) -> tuple[int, int, int]:
 
 @pytest.mark.parametrize("path", ["/", "/compare?embed=true"])
 def test_before_any_script_the_background_follows_the_preference_of_the_reader(
-    asleep: tuple[Page, str], server: str, path: str
+    tab_without_streamlit: tuple[Page, str], server: str, path: str
 ) -> None:
-    page, preferred = asleep
+    page, preferred = tab_without_streamlit
     page.goto(server + path, wait_until="domcontentloaded")
-    assert painted(page) == {"light": LIGHT, "dark": DARK}[preferred]
+    assert background_color(page) == {"light": LIGHT, "dark": DARK}[preferred]
 
 
 @pytest.mark.parametrize(("theme", "ground"), [("light", LIGHT), ("dark", DARK)])
 def test_before_any_script_the_background_follows_the_theme_in_the_address(
-    asleep: tuple[Page, str], server: str, theme: str, ground: tuple[int, int, int]
+    tab_without_streamlit: tuple[Page, str], server: str, theme: str, ground: tuple[int, int, int]
 ) -> None:
-    page, _ = asleep
+    page, _ = tab_without_streamlit
     page.goto(f"{server}/?embed=true&embed_options={theme}_theme", wait_until="domcontentloaded")
-    assert painted(page) == ground
+    assert background_color(page) == ground
 
 
 def test_before_any_script_the_background_follows_the_theme_chosen_in_the_menu(
-    asleep: tuple[Page, str], server: str
+    tab_without_streamlit: tuple[Page, str], server: str
 ) -> None:
-    page, preferred = asleep
+    page, preferred = tab_without_streamlit
     page.goto(server, wait_until="domcontentloaded")
     other = {"light": "Dark", "dark": "Light"}[preferred]
     page.evaluate("chosen => localStorage.setItem('stActiveTheme-/-v2', JSON.stringify(chosen))", other)
     page.reload(wait_until="domcontentloaded")
-    assert painted(page) == {"Light": LIGHT, "Dark": DARK}[other]
+    assert background_color(page) == {"Light": LIGHT, "Dark": DARK}[other]
 
 
 @pytest.mark.parametrize(
@@ -111,9 +111,9 @@ def test_the_menu_stores_the_theme_where_the_first_paint_reads_it(first_visit: V
 
 
 def test_plotly_js_loads_and_runs_without_waiting_for_the_scripts_of_the_page(
-    asleep: tuple[Page, str], server: str
+    tab_without_streamlit: tuple[Page, str], server: str
 ) -> None:
-    page, _ = asleep
+    page, _ = tab_without_streamlit
     page.goto(server)
     page.wait_for_function("window.Plotly")
     assert page.locator("script[src*='/lib/plotly-']").count() == 1

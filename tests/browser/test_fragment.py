@@ -38,35 +38,39 @@ def host(browser: Browser) -> Iterator[Host]:
 
 
 @pytest.fixture
-def two(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def two_outputs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The first two outputs of a notebook."""
     monkeypatch.setattr(notebook, "_first", None)
     outputs = (nv.explore("LayerNorm(4)", (2, 4)), nv.compare(["LayerNorm(4)", "RMSNorm(4)"], (2, 4)))
     return [output.with_(plotlyjs="once")._repr_mimebundle_()["text/html"] for output in outputs]
 
 
-def test_the_second_output_uses_the_first_ones_plotly_js(host, two):
-    host.page.set_content(f"<body style='background: #fff'>{two[0]}{two[1]}")
+def test_the_second_output_uses_the_first_ones_plotly_js(host, two_outputs):
+    host.page.set_content(f"<body style='background: #fff'>{two_outputs[0]}{two_outputs[1]}")
     host.ready(2)
     assert host.outside == []
     assert host.page.evaluate("document.querySelectorAll('head script[src]').length") == 1
 
 
-def test_the_second_output_works_after_the_first_is_cleared(host, two):
-    host.page.set_content(f"<body>{two[0]}{two[1]}")
+def test_the_second_output_works_after_the_first_is_cleared(host, two_outputs):
+    host.page.set_content(f"<body>{two_outputs[0]}{two_outputs[1]}")
     host.ready(2)
     host.page.evaluate("document.querySelector('.nv-doc').remove()")
-    host.page.evaluate("html => document.body.append(document.createRange().createContextualFragment(html))", two[1])
+    host.page.evaluate(
+        "html => document.body.append(document.createRange().createContextualFragment(html))", two_outputs[1]
+    )
     host.ready(2)
     assert host.outside == []
 
 
-def test_without_the_first_output_it_tries_the_cdn_and_says_what_to_do_until_the_first_is_back(host, two):
-    host.page.set_content(f"<body>{two[1]}")
+def test_without_the_first_output_it_tries_the_cdn_and_says_what_to_do_until_the_first_is_back(host, two_outputs):
+    host.page.set_content(f"<body>{two_outputs[1]}")
     expect(host.page.locator(".nv-missing")).to_contain_text("run that cell again")
     assert len(host.outside) == 1
     assert host.outside[0].startswith("https://cdn.plot.ly/plotly-")
-    host.page.evaluate("html => document.body.append(document.createRange().createContextualFragment(html))", two[0])
+    host.page.evaluate(
+        "html => document.body.append(document.createRange().createContextualFragment(html))", two_outputs[0]
+    )
     host.ready(2)
     expect(host.page.locator(".nv-missing")).to_have_count(0)
     assert len(host.outside) == 1
@@ -100,9 +104,9 @@ def test_an_output_changes_nothing_around_it(host):
     ("background", "expected"),
     [("#fff", "light"), ("#111", "dark"), ("color(srgb 0.1 0.1 0.1)", "dark"), ("oklch(0.98 0 0)", "light"), ("transparent", "light")],
 )  # fmt: skip
-def test_an_output_follows_the_background_of_the_page(host, two, background, expected):
+def test_an_output_follows_the_background_of_the_page(host, two_outputs, background, expected):
     host.page.emulate_media(color_scheme="dark")
-    host.page.set_content(f"<body style='background: {background}'>{two[1]}")
+    host.page.set_content(f"<body style='background: {background}'>{two_outputs[1]}")
     wait_for_mode(host.page, expected)
 
 

@@ -31,16 +31,16 @@ KEPT = """async () => { document.cookie = "probe=1; SameSite=None; Secure";
   return [await document.hasStorageAccess(), document.cookie.includes("probe")]; }"""
 
 
-class Quiet(SimpleHTTPRequestHandler):
+class QuietHandler(SimpleHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
         pass
 
 
 @pytest.fixture(scope="module")
-def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
+def other_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
     """A folder, and its address on another site: 127.0.0.1 is not localhost."""
     folder = tmp_path_factory.mktemp("elsewhere")
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=str(folder)))
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     yield folder, f"http://127.0.0.1:{server.server_port}"
@@ -50,11 +50,11 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, 
 
 
 @pytest.fixture
-def framed(page: Page, elsewhere: tuple[Path, str]):
+def open_in_frame(page: Page, other_site: tuple[Path, str]):
     """The frame on a page of another site that has only the snippet, after its figures are drawn."""
 
     def frame(snippet: str, width: int = 700, name: str = "page.html") -> Frame:
-        folder, address = elsewhere
+        folder, address = other_site
         (folder / name).write_text(
             f'<!doctype html><link rel="icon" href="data:,"><div style="width: {width}px">{snippet}</div>',
             encoding="utf-8",
@@ -86,7 +86,7 @@ def snippets(new_tab, server):
             shown.append((address, Panel(view)))
         return shown[-1][1]
 
-    def ask(address: str, preset: str = "In short", narrow: bool = False) -> str:
+    def read_snippet(address: str, preset: str = "In short", narrow: bool = False) -> str:
         wanted = (address, preset, narrow)
         if wanted not in known:
             panel = panel_of(address)
@@ -96,20 +96,20 @@ def snippets(new_tab, server):
             known[wanted] = panel.text("iframe")
         return known[wanted]
 
-    yield ask
+    yield read_snippet
     view.page.close()
 
 
-def test_the_browser_blocks_third_party_cookies(framed, server):
-    frame = framed(f'<iframe src="{server}/?embed=true" width="700" height="900"></iframe>')
+def test_the_browser_blocks_third_party_cookies(open_in_frame, server):
+    frame = open_in_frame(f'<iframe src="{server}/?embed=true" width="700" height="900"></iframe>')
     assert frame.evaluate(KEPT) == [False, False]
 
 
 @pytest.mark.parametrize("sandboxed", [False, True], ids=["plain", "sandboxed"])
-def test_it_loads_hovers_clicks_and_changes_a_control(framed, snippets, server, sandboxed):
+def test_it_loads_hovers_clicks_and_changes_a_control(open_in_frame, snippets, server, sandboxed):
     snippet = snippets("?layer=LayerNorm([3,4,4])&at=none")
     assert tag(snippet)["src"].startswith(server)
-    frame = framed(snippet.replace("<iframe", f"<iframe {SANDBOX}") if sandboxed else snippet)
+    frame = open_in_frame(snippet.replace("<iframe", f"<iframe {SANDBOX}") if sandboxed else snippet)
     line, cells = frame.locator(".nv-readout"), frame.locator(".nv-panel-stats .nv-over")
     expect(line).to_contain_text("Point at an element")
     box = cells.bounding_box()
@@ -142,10 +142,10 @@ EMBEDDED = [
 
 @pytest.mark.parametrize(("address", "preset", "narrow"), EMBEDDED)
 def test_with_the_height_of_the_snippet_nothing_scrolls_and_nothing_is_cut_off(
-    framed, snippets, address, preset, narrow
+    open_in_frame, snippets, address, preset, narrow
 ):
     snippet = snippets(address, preset, narrow)
-    frame = framed(snippet)
+    frame = open_in_frame(snippet)
     assert tag(snippet)["width"] == ("320" if narrow else "100%")
     for hidden, beside in frame.evaluate(SCROLLED):
         assert max(hidden, beside) <= 0
@@ -156,11 +156,11 @@ def test_with_the_height_of_the_snippet_nothing_scrolls_and_nothing_is_cut_off(
     assert spare < (20 if narrow else 50 + 0.1 * content)
 
 
-def test_a_frame_with_less_height_scrolls(framed, snippets):
+def test_a_frame_with_less_height_scrolls(open_in_frame, snippets):
     """Proves that the test above can fail."""
     snippet = snippets("?", narrow=True)
     height = tag(snippet)["height"]
-    frame = framed(snippet.replace(f'height="{height}"', f'height="{int(height) - 60}"'))
+    frame = open_in_frame(snippet.replace(f'height="{height}"', f'height="{int(height) - 60}"'))
     assert max(hidden for hidden, _ in frame.evaluate(SCROLLED)) > 30
 
 
@@ -181,10 +181,10 @@ PLAIN = re.compile(r'<div[^>]*>|</div>|style="[^"]*"')
 @pytest.mark.parametrize(
     ("address", "preset", "stripped"), [*((*view, False) for view in FULL_WIDTH), (*FULL_WIDTH[1], True)]
 )
-def test_at_full_width_nothing_scrolls_in_a_column_of_any_width(framed, snippets, address, preset, stripped):
+def test_at_full_width_nothing_scrolls_in_a_column_of_any_width(open_in_frame, snippets, address, preset, stripped):
     """Also on a page that keeps only the attributes; then some space stays empty."""
     snippet = snippets(address, preset)
-    frame = framed(PLAIN.sub("", snippet).replace("<iframe", '<iframe frameborder="0"') if stripped else snippet)
+    frame = open_in_frame(PLAIN.sub("", snippet).replace("<iframe", '<iframe frameborder="0"') if stripped else snippet)
     frame.page.set_viewport_size({"width": 1320, "height": 900})
     heights = []
     for width in COLUMNS[::3] if stripped else COLUMNS:
@@ -196,8 +196,8 @@ def test_at_full_width_nothing_scrolls_in_a_column_of_any_width(framed, snippets
     assert max(heights) == int(tag(snippet)["height"])
 
 
-def test_the_link_to_the_full_app_opens_a_new_tab(framed, snippets, server):
-    frame = framed(snippets("?layer=LayerNorm([3,4,4])&at=none"))
+def test_the_link_to_the_full_app_opens_a_new_tab(open_in_frame, snippets, server):
+    frame = open_in_frame(snippets("?layer=LayerNorm([3,4,4])&at=none"))
     offer = frame.get_by_role("link", name="Open the full app")
     with frame.page.expect_popup() as opened:
         offer.click()
@@ -215,7 +215,7 @@ def lab() -> Iterator[str]:
         yield address
 
 
-def test_with_a_base_path_plotly_loads_and_links_are_right(page, lab, framed):
+def test_with_a_base_path_plotly_loads_and_links_are_right(page, lab, open_in_frame):
     requests = []
     page.on("response", lambda answer: requests.append((answer.url, answer.status)))
     for path, link in (("", "/?at=none"), ("/", "/?at=none"), ("/compare", "/compare?at=none")):
@@ -230,7 +230,7 @@ def test_with_a_base_path_plotly_loads_and_links_are_right(page, lab, framed):
         assert file.startswith(f"{lab}/export?page=")
         panel.measured()
     assert {status for url, status in requests if url.startswith(f"{lab}/lib/plotly-")} == {200}
-    frame = framed(panel.text("iframe"))
+    frame = open_in_frame(panel.text("iframe"))
     assert frame.url.startswith(f"{lab}{link}")
     assert max(hidden for hidden, _ in frame.evaluate(SCROLLED)) <= 0
     offer = frame.get_by_role("link", name="Open the full app").get_attribute("href")

@@ -16,7 +16,7 @@ TOURED = [
 ]
 
 
-def drawn(view: View) -> np.ndarray:
+def drawn_indices(view: View) -> np.ndarray:
     """The flat index of every element at its place on the screen, -1 in gaps."""
     scene = view.scene
     laid = scene.grid.flatten(np.arange(int(np.prod(scene.shape))).reshape(scene.shape))
@@ -36,9 +36,9 @@ def press(view: View, key: str) -> Index | None:
 def test_arrow_keys_cross_the_gaps_between_facets_and_stop_at_the_border(look_both, query):
     view = look_both(query)
     view.panel("stats").focus()
-    lines = [[element(view, flat) for flat in line if flat >= 0] for line in drawn(view)]
+    lines = [[element(view, flat) for flat in line if flat >= 0] for line in drawn_indices(view)]
     rows = [line for line in lines if line]
-    columns = [[element(view, flat) for flat in line if flat >= 0] for line in drawn(view).T if max(line) >= 0]
+    columns = [[element(view, flat) for flat in line if flat >= 0] for line in drawn_indices(view).T if max(line) >= 0]
     for arrow, way in (("ArrowRight", rows[0]), ("ArrowLeft", rows[0][::-1])):
         assert [press(view, arrow) for _ in way] == [*way[1:], way[-1]]
     for arrow, way in (("ArrowDown", columns[0]), ("ArrowUp", columns[0][::-1])):

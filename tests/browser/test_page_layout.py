@@ -50,7 +50,7 @@ def tabs(new_tab: NewTab, server: str) -> Iterator[dict[str, tuple[Lesson, Watch
         view.page.close()
 
 
-def show_in(view: Lesson, watch: Watch) -> Iterator[Show]:
+def pages_in(view: Lesson, watch: Watch) -> Iterator[Show]:
     def show(address: str) -> Lesson:
         view.visit(address)
         view.page.locator(".st-key-share").wait_for()  # the last part of a page
@@ -62,12 +62,12 @@ def show_in(view: Lesson, watch: Watch) -> Iterator[Show]:
 
 @pytest.fixture
 def laptop(tabs: dict[str, tuple[Lesson, Watch]]) -> Iterator[Show]:
-    yield from show_in(*tabs["laptop"])
+    yield from pages_in(*tabs["laptop"])
 
 
 @pytest.fixture
 def phone(tabs: dict[str, tuple[Lesson, Watch]]) -> Iterator[Show]:
-    yield from show_in(*tabs["phone"])
+    yield from pages_in(*tabs["phone"])
 
 
 def lefts(found: Locator) -> list[float]:
@@ -82,18 +82,18 @@ def widths(found: Locator) -> list[int]:
     return [round(width) for _, _, width, _ in found.evaluate_all(BOXES)]
 
 
-def no_text_of_a_chart_overlaps(view: Lesson) -> None:
+def assert_no_chart_text_overlaps(view: Lesson) -> None:
     assert view.find(".nv-chart-plot svg text").evaluate_all(COLLISIONS) == []
 
 
-def no_table_is_cut_off(view: Lesson) -> None:
+def assert_no_table_is_cut_off(view: Lesson) -> None:
     hidden = view.find("[class*=st-key-table_]").evaluate_all(
         "tables => tables.map(table => table.scrollWidth - table.clientWidth)"
     )
     assert set(hidden) <= {0}
 
 
-def code_is_large_enough(view: Lesson) -> None:
+def assert_code_is_large_enough(view: Lesson) -> None:
     sizes = view.find(".stMarkdown code, [data-testid=stMarkdownContainer] code").evaluate_all(
         "all => all.map(code => parseFloat(getComputedStyle(code).fontSize))"
     )
@@ -103,21 +103,21 @@ def code_is_large_enough(view: Lesson) -> None:
 @pytest.mark.parametrize("address", [*EXPERIMENTS, LAYERS, "gradients?show=backward"])
 def test_on_a_laptop_tables_charts_and_code_can_be_read(laptop: Show, address: str) -> None:
     view = laptop(address)
-    no_table_is_cut_off(view)
-    no_text_of_a_chart_overlaps(view)
-    code_is_large_enough(view)
+    assert_no_table_is_cut_off(view)
+    assert_no_chart_text_overlaps(view)
+    assert_code_is_large_enough(view)
 
 
 @pytest.mark.parametrize("address", EXPERIMENTS)
 def test_on_a_phone_no_text_of_a_chart_overlaps(phone: Show, address: str) -> None:
-    no_text_of_a_chart_overlaps(phone(address))
+    assert_no_chart_text_overlaps(phone(address))
 
 
 @pytest.mark.parametrize("address", [START, "questions", "questions?q=s0&guess=one"])
 def test_code_in_text_is_large_enough(laptop: Show, address: str) -> None:
     view = laptop(address)
     view.find("[data-testid=stMarkdownContainer] code").first.wait_for()
-    code_is_large_enough(view)
+    assert_code_is_large_enough(view)
 
 
 # Compare

@@ -90,8 +90,8 @@ def show(tab: Page, folder: Path, name: str, scheme: str = "light", **changes: A
 
 
 @pytest.fixture
-def shown(tab: Page, tmp_path: Path) -> Callable[..., Any]:
-    """Shows one figure of a page: ``shown("compare", "dark")``."""
+def show_figure(tab: Page, tmp_path: Path) -> Callable[..., Any]:
+    """Shows one figure of a page: ``show_figure("compare", "dark")``."""
     return partial(show, tab, tmp_path)
 
 
@@ -109,13 +109,13 @@ def texts(root: ET.Element) -> list[str]:
 
 
 @pytest.fixture(scope="module", params=VIEWS)
-def opened(request: pytest.FixtureRequest, tab: Page, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Any]:
+def loaded_view(request: pytest.FixtureRequest, tab: Page, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Any]:
     """Each view in turn, loaded once for all tests of it: its name and its data."""
     return request.param, show(tab, tmp_path_factory.mktemp("view"), request.param)
 
 
-def test_a_picture_has_the_content_of_the_view_in_shapes_and_text_only(tab, opened):
-    check_picture(tab, *opened, scheme="light")
+def test_a_picture_has_the_content_of_the_view_in_shapes_and_text_only(tab, loaded_view):
+    check_picture(tab, *loaded_view, scheme="light")
 
 
 def check_picture(tab: Page, name: str, data: dict[str, Any], scheme: str) -> None:
@@ -142,8 +142,8 @@ def check_picture(tab: Page, name: str, data: dict[str, Any], scheme: str) -> No
     assert not re.search("Point at|Select an element|Edit a value|Save image|Play", words)
 
 
-def test_a_picture_veils_the_same_cells_as_the_view(tab, opened):
-    if opened[0] == "chart":
+def test_a_picture_veils_the_same_cells_as_the_view(tab, loaded_view):
+    if loaded_view[0] == "chart":
         return
     _, svg, _ = image(tab, "svg")
     counts = tab.evaluate(OPEN, svg.decode())
@@ -152,8 +152,8 @@ def test_a_picture_veils_the_same_cells_as_the_view(tab, opened):
         assert live == still > 0
 
 
-def test_a_picture_prints_the_ids_of_a_case_checked_by_hand(tab, shown):
-    shown("matrix")
+def test_a_picture_prints_the_ids_of_a_case_checked_by_hand(tab, show_figure):
+    show_figure("matrix")
     root = parsed(image(tab, "svg")[1])
     stats, params = [
         [node.text for node in group]
@@ -163,23 +163,23 @@ def test_a_picture_prints_the_ids_of_a_case_checked_by_hand(tab, shown):
     assert stats == params == list("012345") * 4
 
 
-def test_a_picture_follows_the_pointer(tab, shown):
-    shown("view")
+def test_a_picture_follows_the_pointer(tab, show_figure):
+    show_figure("view")
     tab.hover(".nv-panel-stats .nv-over", position={"x": 80, "y": 60})
     read = tab.inner_text(".nv-readout").split(" = ")[0]
     assert read != "x[1, 2, 0, 3]"
     assert any(text.startswith(read) for text in texts(parsed(image(tab, "svg")[1])))
 
 
-def test_taking_a_picture_changes_nothing_on_the_page(tab, shown):
-    shown("compare")
+def test_taking_a_picture_changes_nothing_on_the_page(tab, show_figure):
+    show_figure("compare")
     before = tab.evaluate("document.querySelector('.nv-view').outerHTML")
     first, second = image(tab, "svg")[1], image(tab, "svg")[1]
     assert tab.evaluate("document.querySelector('.nv-view').outerHTML") == before
     assert first == second
 
 
-def test_a_png_is_the_same_picture_twice_as_large_and_not_blank(tab, opened):
+def test_a_png_is_the_same_picture_twice_as_large_and_not_blank(tab, loaded_view):
     root = parsed(image(tab, "svg")[1])
     form, png, _ = image(tab, "png")
     assert form == "image/png"
@@ -203,14 +203,14 @@ def test_a_png_is_the_same_picture_twice_as_large_and_not_blank(tab, opened):
     assert colors[1:] == [255, 255]
 
 
-def test_a_file_is_named_after_layer_and_shape(tab, opened):
-    name = NAMES.get(opened[0])
+def test_a_file_is_named_after_layer_and_shape(tab, loaded_view):
+    name = NAMES.get(loaded_view[0])
     assert name is None or [image(tab, kind)[2] for kind in ("png", "svg")] == [f"{name}.png", f"{name}.svg"]
 
 
 @pytest.mark.parametrize("name", ["view", "compare", "chart"])
-def test_a_picture_can_have_the_dark_theme(tab, shown, name):
-    check_picture(tab, name, shown(name, "dark"), "dark")
+def test_a_picture_can_have_the_dark_theme(tab, show_figure, name):
+    check_picture(tab, name, show_figure(name, "dark"), "dark")
 
 
 # The fraction of pixels of two pictures with a visible difference.
@@ -233,8 +233,8 @@ DIFFER = """async pictures => {
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["view", "compare"])
-def test_a_picture_opened_alone_looks_like_the_page_in_its_own_font(tab, shown, tmp_path, name, scheme):
-    shown(name, scheme)
+def test_a_picture_opened_alone_looks_like_the_page_in_its_own_font(tab, show_figure, tmp_path, name, scheme):
+    show_figure(name, scheme)
     tab.add_style_tag(
         content=".nv-view, .nv-view * { font-family: Arial, 'Liberation Sans', sans-serif !important }"
         ".nv-view code { font-family: Menlo, Consolas, 'DejaVu Sans Mono', monospace !important }"
@@ -254,11 +254,11 @@ def test_a_picture_opened_alone_looks_like_the_page_in_its_own_font(tab, shown, 
     assert differ < 0.02
 
 
-def test_hostile_text_stays_text(tab, shown):
+def test_hostile_text_stays_text(tab, show_figure):
     hostile = "</text><script>alert(1)</script>\"'&<img src=x onerror=alert(1)>"
     data = data_of(parts_of(*VIEWS["view"])[0])
     panels = [panel | {"title": hostile, "caption": hostile} for panel in data["panels"]]
-    shown("view", layer=hostile, panels=panels, axes=["n", "<b>", "h", "w"])
+    show_figure("view", layer=hostile, panels=panels, axes=["n", "<b>", "h", "w"])
     root = parsed(image(tab, "svg")[1])
     assert {node.tag.removeprefix("{http://www.w3.org/2000/svg}") for node in root.iter()} <= SHAPES
     assert texts(root).count(hostile) >= 5
@@ -266,20 +266,20 @@ def test_hostile_text_stays_text(tab, shown):
     assert re.fullmatch(r"normviz-[A-Za-z0-9-]+\.svg", image(tab, "svg")[2])
 
 
-def test_another_kind_of_image_is_refused(tab, shown):
-    shown("view")
+def test_another_kind_of_image_is_refused(tab, show_figure):
+    show_figure("view")
     message = tab.evaluate("document.querySelector('.nv-view').nvImage('gif').catch(error => error.message)")
     assert message == 'An image is "svg" or "png", not "gif".'
 
 
-def test_a_page_without_the_image_option_has_no_menu(tab, shown):
-    shown("view")
+def test_a_page_without_the_image_option_has_no_menu(tab, show_figure):
+    show_figure("view")
     assert tab.locator(".nv-save").count() == 0
 
 
 @pytest.mark.parametrize("name", ["view", "compare", "chart"])
-def test_the_menu_can_be_used_with_the_keyboard(tab, shown, name):
-    shown(name, save=True)
+def test_the_menu_can_be_used_with_the_keyboard(tab, show_figure, name):
+    show_figure(name, save=True)
     tab.locator(".nv-save summary").focus()
     tab.keyboard.press("Enter")
     tab.keyboard.press("Tab")

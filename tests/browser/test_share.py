@@ -93,8 +93,8 @@ def open_panel(view: View, address: str) -> Panel:
 
 
 @pytest.fixture
-def opened(return_visit):
-    """A page and its panel in a new tab: ``opened("compare?...")``."""
+def open_share(return_visit):
+    """A page and its panel in a new tab: ``open_share("compare?...")``."""
 
     def go(address: str = "") -> tuple[View, Panel]:
         view = return_visit()
@@ -111,7 +111,7 @@ def tab(new_tab, server):
 
 
 @pytest.fixture
-def shared(tab):
+def open_share_in_tab(tab):
     """A page and its panel in a tab that several tests share; they leave no lasting change."""
     view, watch = tab
 
@@ -135,8 +135,8 @@ VIEWS = [
 
 
 @pytest.mark.parametrize(("page", "query", "title"), VIEWS, ids=range(len(VIEWS)))
-def test_every_text_describes_the_view_and_is_copied_completely(shared, page, query, title):
-    view, panel = shared(f"{page}{link(query)}")
+def test_every_text_describes_the_view_and_is_copied_completely(open_share_in_tab, page, query, title):
+    view, panel = open_share_in_tab(f"{page}{link(query)}")
     shown = PAGES[page or "explore"]
     whole = shown.view(query).query(shown.settings)
     readable = link(whole)
@@ -161,11 +161,11 @@ def test_every_text_describes_the_view_and_is_copied_completely(shared, page, qu
     assert int(iframe["height"]) > 150
 
 
-def test_sharing_a_shared_link_gives_the_same_link(shared):
+def test_sharing_a_shared_link_gives_the_same_link(open_share_in_tab):
     page, query, _ = VIEWS[1]
-    _, first = shared(f"{page}{link(query)}")
+    _, first = open_share_in_tab(f"{page}{link(query)}")
     address = first.text("Link")
-    _, again = shared(address.removeprefix(f"{first.page.evaluate('location.origin')}/"))
+    _, again = open_share_in_tab(address.removeprefix(f"{first.page.evaluate('location.origin')}/"))
     assert again.text("Link") == address
 
 
@@ -211,8 +211,8 @@ def test_choices_change_the_embedded_view_and_neither_the_link_nor_the_server(re
     assert "embed_options" not in pairs(panel.text("Its address alone"))
 
 
-def test_the_snippet_can_be_copied_if_the_preview_does_not_load(opened):
-    view, panel = opened()
+def test_the_snippet_can_be_copied_if_the_preview_does_not_load(open_share):
+    view, panel = open_share()
     panel.measured()
     view.page.route("**/*embed=true*", lambda route: route.fulfill(body="<p>busy</p>", content_type="text/html"))
     view.page.clock.install()
@@ -229,8 +229,8 @@ def test_the_snippet_can_be_copied_if_the_preview_does_not_load(opened):
     expect(copy).to_be_enabled()
 
 
-def test_hostile_text_stays_text(opened):
-    view, panel = opened()
+def test_hostile_text_stays_text(open_share):
+    view, panel = open_share()
     alerts = []
     view.page.on("dialog", lambda dialog: (alerts.append(dialog.message), dialog.dismiss()))
     panel.measured()  # a preview that is replaced while it loads is a failed request
@@ -301,8 +301,8 @@ def test_the_panel_can_be_used_with_the_keyboard(return_visit):
     view.wait_for_scene()
 
 
-def test_every_control_of_the_panel_has_a_name(shared):
-    _, panel = shared("?at=0,0,0,0")
+def test_every_control_of_the_panel_has_a_name(open_share_in_tab):
+    _, panel = open_share_in_tab("?at=0,0,0,0")
     nameless = panel.dialog.evaluate(
         """dialog => [...dialog.querySelectorAll("button, a, input, textarea, iframe, summary, fieldset")].filter(element =>
         !(element.getAttribute("aria-label") || element.title || element.labels?.[0]?.textContent || element.textContent.trim())).map(element => element.outerHTML)"""
@@ -319,8 +319,8 @@ COLORS = """dialog => { const style = getComputedStyle(dialog), parts = (color) 
   return [parts(style.color), parts(style.backgroundColor)]; }"""
 
 
-def test_nothing_of_the_panel_is_cut_off_on_any_screen_in_either_theme(opened):
-    view, panel = opened("?at=0,0,0,0")
+def test_nothing_of_the_panel_is_cut_off_on_any_screen_in_either_theme(open_share):
+    view, panel = open_share("?at=0,0,0,0")
     panel.measured()  # a preview that is replaced while it loads is a failed request
     panel.dialog.get_by_text("One by one").click()
     for theme in ("light", "dark"):
@@ -350,8 +350,8 @@ def test_the_button_takes_no_space_and_covers_nothing(view):
         assert covered == [], width
 
 
-def test_images_of_the_figures_are_offered_if_they_can_be_made(opened):
-    view, panel = opened("?at=0,0,0,0")
+def test_images_of_the_figures_are_offered_if_they_can_be_made(open_share):
+    view, panel = open_share("?at=0,0,0,0")
     for kind, begins in (("png", b"\x89PNG"), ("svg", b"<svg")):
         with view.page.expect_download() as saved:
             panel.dialog.get_by_role("button", name=kind.upper()).click()
@@ -365,8 +365,8 @@ def test_images_of_the_figures_are_offered_if_they_can_be_made(opened):
     panel.measured()
 
 
-def test_the_exported_file_shows_the_view(shared):
-    view, panel = shared("?at=0,0,0,0&hide=code&caption=Row+1")
+def test_the_exported_file_shows_the_view(open_share_in_tab):
+    view, panel = open_share_in_tab("?at=0,0,0,0&hide=code&caption=Row+1")
     file = panel.dialog.get_by_role("link", name="HTML file")
     assert file.get_attribute("href") == f"{view.server}/export?page=explore&at=0,0,0,0&hide=code&caption=Row%201"
     with view.page.expect_download() as saved:

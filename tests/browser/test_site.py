@@ -44,11 +44,11 @@ def disk(browser: Browser) -> Iterator[Any]:
         context.close()
 
 
-def answered(page: Page) -> None:
+def open_answer(page: Page) -> None:
     page.locator("summary", has_text="Show the answer").click()
 
 
-def drawn(page: Page) -> None:
+def wait_for_figure(page: Page) -> None:
     """Wait until the figure is drawn; a hidden figure is ready before it is drawn."""
     page.locator(READY).first.wait_for()
     page.locator(".nv-view .main-svg").first.wait_for()
@@ -62,9 +62,9 @@ def test_every_page_opens_from_disk_and_nothing_is_cut_off(disk, site, screen, s
     for name in ("index", *(f"question-{key}" for key in SHOWN if key in QUESTIONS), "compare-four", "compare-loops"):
         page.goto(f"{site}/{name}.html")
         if name.startswith("question"):
-            answered(page)
+            open_answer(page)
         if name != "index":
-            drawn(page)
+            wait_for_figure(page)
             assert page.locator(".nv-over, .nv-chart-plot .main-svg").count() > 0
         assert page.evaluate("document.documentElement.scrollWidth") <= screen["width"], name
         dark = page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(16, 20, 31)"
@@ -94,9 +94,9 @@ def test_a_prediction_shows_the_verdict_the_answer_and_its_figure(disk, site):
     wrong = next(key for key in options if key != right)
     page.get_by_role("radio", name=options[wrong], exact=True).check()
     expect(verdict).to_be_hidden()
-    answered(page)
+    open_answer(page)
     expect(verdict).to_have_text(f"You predicted: {options[wrong]}. That is not correct.")
-    drawn(page)
+    wait_for_figure(page)
     page.locator(".nv-panel-stats .nv-over").hover()
     assert "others" in page.locator(".nv-readout").inner_text()
     page.get_by_role("radio", name=options[right], exact=True).check()  # a second prediction
@@ -135,7 +135,7 @@ def test_the_site_can_be_used_with_the_keyboard(disk, site):
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     expect(page.locator(".nv-verdict")).to_be_visible()
-    drawn(page)
+    wait_for_figure(page)
     page.keyboard.press("Tab")
     expect(page.locator(".nv-panel-stats .nv-over")).to_be_focused()
     page.keyboard.press("ArrowLeft")
@@ -149,7 +149,7 @@ def test_without_scripts_the_answer_can_be_read(disk, site):
     page = disk(java_script_enabled=False)
     page.goto(f"{site}/question-s0.html")
     assert not page.get_by_text("48 gammas").is_visible()
-    answered(page)
+    open_answer(page)
     expect(page.get_by_text("48 gammas")).to_be_visible()
     page.goto(f"{site}/index.html")
     expect(page.get_by_role("link", name=prose("s0").title)).to_be_visible()
@@ -182,6 +182,6 @@ def test_an_open_answer_is_printed_and_a_closed_answer_is_not(disk, site):
     expect(page.locator("summary", has_text="the answer")).to_be_hidden()
     expect(page.get_by_role("radio").first).to_be_visible()
     page.emulate_media(media="screen")
-    answered(page)
+    open_answer(page)
     page.emulate_media(media="print")
     expect(page.get_by_text("48 gammas")).to_be_visible()

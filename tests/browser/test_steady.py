@@ -45,7 +45,7 @@ SAMPLE = """() => {
 
 
 @contextmanager
-def watched(view: View) -> Iterator[None]:
+def assert_steady(view: View) -> Iterator[None]:
     """Assert that no frame has a fault, and that the scroll position does not change."""
     view.page.evaluate(SAMPLE)
     yield
@@ -81,7 +81,7 @@ def test_a_change_keeps_the_view_opaque_drawn_and_in_place(look, change):
     start, act, query = CHANGES[change]
     view = look(start)
     scroll(view, 40)  # the controls are still visible
-    with watched(view):
+    with assert_steady(view):
         act(view)
         view.wait_for_view(**query)
     scroll(view, 0)
@@ -91,7 +91,7 @@ def test_a_click_far_down_keeps_the_scroll_position(look):
     view = look("?")
     view.spot("output", (1, 1, 1, 1))
     view.panel("output").hover()
-    with watched(view):
+    with assert_steady(view):
         for index in ((1, 1, 1, 1), (0, 2, 3, 3)):
             view.page.mouse.click(*view.spots("output")[index])
             view.wait_for_view(at=",".join(map(str, index)))
@@ -101,7 +101,7 @@ def test_a_click_far_down_keeps_the_scroll_position(look):
 def test_the_view_stays_unchanged_until_a_slow_answer_arrives(first_visit, line):
     view = first_visit(line.address).open()
     line.delay = 0.3
-    with watched(view):
+    with assert_steady(view):
         view.segment("normalized_shape", "W")
         view.wait_for_view(layer="LayerNorm([4])")
 
@@ -135,7 +135,7 @@ def test_no_painted_frame_is_blank(return_visit):
     assert frames
 
 
-class Hold:
+class HeldMessages:
     """Between server and page: ``with hold:`` holds back the messages of a run, and then delivers them one by one, each painted."""
 
     def __init__(self, page: Page) -> None:
@@ -155,14 +155,14 @@ class Hold:
             self._held.pop(0)
 
     def _connect(self, socket: WebSocketRoute) -> None:
-        def come(message: str | bytes) -> None:
+        def receive(message: str | bytes) -> None:
             drawn = isinstance(message, bytes) and ForwardMsg.FromString(message).WhichOneof("type") == "delta"
             if self._held or (self._holding and drawn):
                 self._held.append((socket, message))
             else:
                 socket.send(message)
 
-        socket.connect_to_server().on_message(come)
+        socket.connect_to_server().on_message(receive)
 
 
 # Stale elements are not transparent and have no fading transition; by default Streamlit fades them after half a second.
@@ -174,7 +174,7 @@ UNFADED = """() => [...document.querySelectorAll("[data-stale=true]")].map((elem
 def held_tab(new_tab, server):
     """A tab in which the answers of the server can be held back."""
     watch = Watch(new_tab())
-    hold = Hold(watch.page)
+    hold = HeldMessages(watch.page)
     yield View(watch.page, server).open(), hold, watch
     watch.page.close()
 
@@ -184,7 +184,7 @@ def test_an_answer_that_arrives_late_and_in_pieces_is_shown_only_when_complete(h
     start, act, query = CHANGES[change]
     view, hold, watch = held_tab
     view.go(start)
-    with watched(view):
+    with assert_steady(view):
         with hold:
             act(view)
             view.page.locator("[data-stale=true] .nv-view").wait_for()

@@ -27,7 +27,7 @@ FRAMES = """() => {
 
 
 @pytest.fixture
-def restless(return_visit: Visit) -> Iterator[View]:
+def changing_view(return_visit: Visit) -> Iterator[View]:
     """A view that is redrawn all the time; asserts that it was redrawn during the test."""
     view = return_visit().open(f"?layer=BatchNorm2d(3)&at={','.join(map(str, AT))}")
     view.page.evaluate(FRAMES)
@@ -36,10 +36,10 @@ def restless(return_visit: Visit) -> Iterator[View]:
     assert view.page.evaluate("window.nvDrawn") > TIMES / 5
 
 
-def test_the_marked_element_is_read_correctly_during_redraws(restless: View) -> None:
-    assert [restless.marked("stats") for _ in range(TIMES)] == [AT] * TIMES
+def test_the_marked_element_is_read_correctly_during_redraws(changing_view: View) -> None:
+    assert [changing_view.marked("stats") for _ in range(TIMES)] == [AT] * TIMES
 
 
-def test_the_open_elements_are_read_correctly_during_redraws(restless: View) -> None:
-    wanted = peers(restless.scene, "stats", AT)
-    assert [restless.open_elements("stats") for _ in range(TIMES)] == [wanted] * TIMES
+def test_the_open_elements_are_read_correctly_during_redraws(changing_view: View) -> None:
+    wanted = peers(changing_view.scene, "stats", AT)
+    assert [changing_view.open_elements("stats") for _ in range(TIMES)] == [wanted] * TIMES
