@@ -1,6 +1,5 @@
 """Picture files from Python: an exported page in a real browser draws them, so they show what the page shows."""
 
-import asyncio
 import re
 import struct
 import xml.etree.ElementTree as ET
@@ -17,6 +16,7 @@ from normviz.figures.palette import theme
 from normviz.layers.errors import NormvizError
 from normviz.lessons.parts.part import Chart, Panels, Part, flat
 from tests.needs import browser_path
+from tests.ui.asgi import run_async
 
 pytestmark = pytest.mark.browser
 
@@ -152,7 +152,7 @@ def test_saving_works_inside_a_running_event_loop():
     async def notebook() -> list[bytes]:
         return draw(page("[{ svg: '<svg/>', width: 1, height: 1 }]"))
 
-    assert asyncio.run(notebook()) == [b"<svg/>"]
+    assert run_async(notebook()) == [b"<svg/>"]
 
 
 FAILURES = [
