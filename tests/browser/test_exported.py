@@ -86,11 +86,11 @@ def test_a_page_gives_a_picture_of_every_figure_including_hidden_ones(show, tmp_
 
 
 def test_hostile_texts_run_nothing_and_make_no_element(show):
-    said: list[str] = []
+    dialogs: list[str] = []
     counted = []
     for texts in (["word"] * len(HOSTILE), HOSTILE):
         page = show(document([part for text in texts for part in parts(text)], title=texts[0], caption=texts[-1]))
-        page.once("dialog", lambda dialog: said.append(dialog.message) or dialog.dismiss())
+        page.once("dialog", lambda dialog: dialogs.append(dialog.message) or dialog.dismiss())
         expect(page.locator(READY)).to_have_count(len(texts))
         for at, text in enumerate(texts):
             assert page.locator(".nv-panel-stats .nv-title").nth(at).inner_text().split() == text.split()
@@ -100,7 +100,7 @@ def test_hostile_texts_run_nothing_and_make_no_element(show):
         assert page.locator("[onerror], [onload], [onmouseover], a[href^='javascript' i]").count() == 0
         assert page.title() == texts[0]
     assert counted[0] == counted[1]
-    assert said == []
+    assert dialogs == []
 
 
 def test_two_views_on_a_page_carry_plotly_js_once_and_both_respond(show):
