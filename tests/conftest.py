@@ -34,7 +34,7 @@ CHROMIUM_FLAGS = [
 
 REPEATABLE = settings(deadline=None, derandomize=True, database=None, max_examples=100, suppress_health_check=SLOW)
 settings.register_profile("repeatable", REPEATABLE)
-settings.register_profile("quick", REPEATABLE, max_examples=15)
+settings.register_profile("quick", REPEATABLE, max_examples=10)
 settings.register_profile(
     "deep", deadline=None, database=None, max_examples=1000, print_blob=True, suppress_health_check=SLOW
 )

@@ -104,5 +104,5 @@ def test_eps_and_numbers_without_an_exact_variance():
         with pytest.raises(NormvizError, match=r"eps=.* must be a number from 1e-30 to 1"):
             read_eps(eps)
     for exact in (exact_variance,):
-        with pytest.raises(NormvizError, match="not finite in float16; move it closer to 0"):
+        with pytest.raises(NormvizError, match="not finite in float16; choose values closer to 0"):
             exact(example_group("float16", 1e5))
