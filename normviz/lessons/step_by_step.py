@@ -8,7 +8,8 @@ from normviz.analysis.sentences import sentence
 from normviz.figures.payload.steps import steps_payload
 from normviz.layers.messages import _
 from normviz.lessons.parts.code_tabs import course_pair
-from normviz.lessons.parts.part import Details, Note, Panels, Part, Sentence, part_or_note
+from normviz.lessons.parts.containers import Details
+from normviz.lessons.parts.part import Note, Panels, Part, Sentence, part_or_note
 from normviz.lessons.subject import Subject, subject_of
 from normviz.scene.view import View
 

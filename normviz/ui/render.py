@@ -9,21 +9,9 @@ from typing import Any
 
 import streamlit as st
 
+from normviz.lessons.parts.containers import Beside, Details, Tabs
 from normviz.lessons.parts.html import Body
-from normviz.lessons.parts.part import (
-    Beside,
-    Caption,
-    Chart,
-    Code,
-    Details,
-    Heading,
-    Note,
-    Panels,
-    Part,
-    Sentence,
-    Tabs,
-    Text,
-)
+from normviz.lessons.parts.part import Caption, Chart, Code, Heading, Note, Panels, Part, Sentence, Text
 from normviz.lessons.parts.table import Table
 from normviz.ui.component import chart, linked_view, tabs
 from normviz.ui.text import literal

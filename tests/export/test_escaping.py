@@ -9,21 +9,8 @@ from normviz.api import explore
 from normviz.export.document import document, fragment
 from normviz.figures.charts import Lines
 from normviz.layers.errors import NormvizError
-from normviz.lessons.parts.part import (
-    Beside,
-    Caption,
-    Chart,
-    Code,
-    Details,
-    Heading,
-    Note,
-    Panels,
-    Part,
-    Sentence,
-    Tabs,
-    Text,
-    flat,
-)
+from normviz.lessons.parts.containers import Beside, Details, Tabs
+from normviz.lessons.parts.part import Caption, Chart, Code, Heading, Note, Panels, Part, Sentence, Text, flat
 from normviz.lessons.parts.prediction import Prediction
 from normviz.lessons.parts.table import Column, Table
 from tests.export.structure import HOSTILE, Structure, same_structure

@@ -11,7 +11,8 @@ from normviz.layers.errors import NormvizError
 from normviz.layers.messages import _
 from normviz.lessons.gradients import derivatives
 from normviz.lessons.parts.code_tabs import course_pair
-from normviz.lessons.parts.part import Caption, Details, Note, Part, Sentence, Text, texts
+from normviz.lessons.parts.containers import Details
+from normviz.lessons.parts.part import Caption, Note, Part, Sentence, Text, texts
 from normviz.lessons.parts.table import Table
 from normviz.lessons.parts.value_panels import grid_part, value_part
 from normviz.lessons.subject import Index, Subject, subject_of

@@ -8,7 +8,8 @@ from typing import Any
 from normviz.analysis.rounding.degenerate import Degenerate
 from normviz.layers.messages import _
 from normviz.lessons.numerics import charts, eps, variance, zero_variance
-from normviz.lessons.parts.part import Beside, Chart, Details, Part, Sentence, Text, texts
+from normviz.lessons.parts.containers import Beside, Details
+from normviz.lessons.parts.part import Chart, Part, Sentence, Text, texts
 from normviz.lessons.parts.table import Table
 from normviz.scene.view import View
 

@@ -10,7 +10,8 @@ from normviz.code import cs231n_check
 from normviz.code.framework_names import framework_names
 from normviz.code.generate import FLAVORS, code
 from normviz.layers.messages import N_, _
-from normviz.lessons.parts.part import Caption, Code, Part, Tabs, Text, part_or_note
+from normviz.lessons.parts.containers import Tabs
+from normviz.lessons.parts.part import Caption, Code, Part, Text, part_or_note
 from normviz.lessons.parts.table import Column, Table
 
 LABELS = {

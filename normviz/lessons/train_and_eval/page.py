@@ -9,7 +9,8 @@ from normviz.analysis.running.sampling import Sequences, SmallBatches, per_step,
 from normviz.analysis.running.stream import Stream, run
 from normviz.layers.errors import NormvizError
 from normviz.layers.messages import _
-from normviz.lessons.parts.part import Beside, Chart, Details, Note, Part, Sentence, Text, part_or_note, texts
+from normviz.lessons.parts.containers import Beside, Details
+from normviz.lessons.parts.part import Chart, Note, Part, Sentence, Text, part_or_note, texts
 from normviz.lessons.parts.table import Table
 from normviz.lessons.parts.value_panels import value_part
 from normviz.lessons.subject import Subject, subject_of

@@ -4,19 +4,17 @@ import pytest
 
 from normviz.figures.charts import Lines
 from normviz.layers.errors import NormvizError
+from normviz.lessons.parts.containers import Beside, Details, Tabs
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.part import (
-    Beside,
     Caption,
     Chart,
     Code,
-    Details,
     Heading,
     Legend,
     Note,
     Part,
     Sentence,
-    Tabs,
     Text,
     flat,
     part_or_note,

@@ -3,20 +3,8 @@
 import pytest
 
 from normviz.lessons.pages import PAGES
-from normviz.lessons.parts.part import (
-    Beside,
-    Caption,
-    Chart,
-    Code,
-    Details,
-    Legend,
-    Note,
-    Panels,
-    Sentence,
-    Tabs,
-    Text,
-    flat,
-)
+from normviz.lessons.parts.containers import Beside, Details, Tabs
+from normviz.lessons.parts.part import Caption, Chart, Code, Legend, Note, Panels, Sentence, Text, flat
 from normviz.lessons.parts.table import Column, Table
 from normviz.lessons.parts.visible import hideable_names, visible_parts
 from normviz.scene.settings.page_settings import experiments
