@@ -32,7 +32,7 @@ def test_every_contract_is_kept():
 @pytest.mark.parametrize(
     ("file", "statement", "contract"),
     [
-        ("layers/axes.py", "from normviz.layers.norm import Norm", "circle"),
+        ("layers/axes.py", "from normviz.layers.norm import Norm", "cycle"),
         ("layers/axes.py", "from normviz.analysis.forward import trace", "one way"),
         ("analysis/explanation.py", "def late():\n    from normviz.figures import panels", "one way"),
         ("scene/grid.py", "if TYPE_CHECKING:\n    from normviz.ui import page", "one way"),
