@@ -180,8 +180,7 @@ def _measure(norm: Norm, shape: tuple[int, ...], axes: tuple[str, ...], layer: L
 def _invariance(change: _Change, measured: list[tuple[float, float]]) -> Invariance:
     differences, tolerances = zip(*measured, strict=True)
     tolerance = max(tolerances)
-    holds = all(difference <= tolerance for difference in differences)
-    return Invariance(change.key, holds, max(differences), tolerance)
+    return Invariance(change.key, all(one <= tolerance for one in differences), max(differences), tolerance)
 
 
 def _run(norm: Norm, layer: Layer | None, x: Tensor, values: Values) -> Tensor:
@@ -268,13 +267,11 @@ def _tolerance(steps: Trace, m: int, M: float, values: Values, scales: bool) -> 
     Scaling by s >= 1: a group of variance v becomes one of variance s^2 v. Its normalized values grow by the factor
     sqrt((v + eps) / (v + eps / s^2)), which is at most 1 + s^2 |eps| / (2 (v + eps)).
 
-    Rounding: with the unit u of float64, the error of a mean of m numbers up to M is at most m u M. The error of a normalized
-    value is about (m + 4) u M / sqrt(v + eps). The error of the variance adds a factor of at most sqrt(m), the largest
-    normalized value.
+    Rounding: with the unit u of float64, the error of a mean of m numbers up to M is at most m u M, that of a normalized value
+    about (m + 4) u M / sqrt(v + eps). The variance's error adds a factor of at most sqrt(m), the largest normalized value.
 
     gamma multiplies both. v is the smallest variance of x: a change to which the layer is invariant makes no variance smaller.
     """
-
     unit, gamma = torch.finfo(steps.output.dtype).eps, 1.0 if values.gamma is None else float(values.gamma.max())
     spread = float(steps.var.min()) + steps.eps
     if spread <= 0:  # one value and no eps, or a negative eps: NaN on both sides
