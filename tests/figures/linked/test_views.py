@@ -10,7 +10,7 @@ EVENTS = [
     ([(1, 0)], 1),
     ([(1, 0), "on"], 2),
     ([(1, 0), "on", (2, 1)], 2),
-    ([(1, 0), "on", (1, 0)], 2),  # data that the server made before it heard of the choice
+    ([(1, 0), "on", (1, 0)], 2),  # data that the server made before it received the choice
     ([(1, 0), "on", "on", (2, 1)], 3),  # the answer to the first of two quick choices
     ([(1, 0), "on", "on", (2, 1), (3, 2)], 3),
     ([(1, 0), "on", "on", (3, 2)], 3),

@@ -1,8 +1,8 @@
-// A view shows the reader's choice at once and sends it. Data that the server made before it heard of the choice must not undo it.
+// A view shows the reader's choice at once and sends it. Data that the server made before it received the choice must not undo it.
 
 export const PATIENCE = 3000; // ms; then the server's data counts although it does not answer the newest choice
 
-/** Numbers the choices that are sent. The server returns the number of the newest choice that it has heard. */
+/** Numbers the choices that are sent. The server returns the number of the newest choice that it has received. */
 export class Turns {
   /** @param {number} turn of the first data */
   constructor(turn = 0, now = Date.now) {
