@@ -17,9 +17,9 @@ from normviz.scene.repair import Reading
 from normviz.scene.settings.setting import Setting
 from normviz.scene.view import View
 from normviz.scene.visibility import Display
-from normviz.ui.logs import log_refusal
+from normviz.ui.logs import PAGE, log_refusal
 
-VIEW, CHANGED, PAGE = "normviz.view", "normviz.changed", "normviz.page"
+VIEW, CHANGED = "normviz.view", "normviz.changed"
 CONTROL, FIGURE = "control", "figure"  # what changed the view: a control redraws the page, the figure only itself
 SENT, MOST_SENT = "normviz.controls", 200  # the last value sent to each widget
 LABELS = "normviz.labels"  # the last labels sent to a widget whose labels depend on the view

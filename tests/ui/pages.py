@@ -8,9 +8,9 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
+from normviz.ui.logs import PAGE
 from normviz.ui.paths import ROOT
 from normviz.ui.server.routes import SHELL
-from normviz.ui.state import PAGE
 from tests.ui.driver import _components, query
 
 
