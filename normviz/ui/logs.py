@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import traceback
+from itertools import chain
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -75,8 +76,10 @@ def view_link() -> str:
     """The page and the query of the view, without parameters that are not normviz's."""
     from normviz.scene.settings.page_settings import PAGE_SETTINGS
     from normviz.scene.settings.scene_settings import SCENE_SETTINGS
+    from normviz.scene.visibility import DISPLAY_SETTINGS
 
-    names = {*SCENE_SETTINGS, *(setting.name for settings in PAGE_SETTINGS.values() for setting in settings)}
+    settings = [*DISPLAY_SETTINGS, *chain.from_iterable(PAGE_SETTINGS.values())]
+    names = {*SCENE_SETTINGS, *(setting.name for setting in settings)}
     known = {name: value for name, value in st.query_params.to_dict().items() if name in names}
     query = urlencode(known, safe=",()[];:'>")[:MAX_LENGTH]
     return f"/{st.session_state.get(PAGE) or ''}" + (f"?{query}" if query else "")

@@ -42,6 +42,12 @@ def test_unknown_query_names_are_not_logged(lines: list[str]) -> None:
     assert lines[0].endswith("[/?shape=0]")
 
 
+def test_the_logged_view_has_what_the_link_hides_its_caption_and_its_version(lines: list[str]) -> None:
+    open_explore("shape=0&hide=layer,data&caption=Row 2&v=1")
+    assert len(lines) == 1
+    assert lines[0].endswith("[/?shape=0&hide=layer,data&caption=Row+2&v=1]")
+
+
 def test_a_link_cannot_add_a_second_line(lines: list[str]) -> None:
     open_explore("shape=1\n2026-01-01 ERROR forged\r" + "x" * 5000)
     assert len(lines) == 1
