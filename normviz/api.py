@@ -38,7 +38,7 @@ from normviz.scene.grid import grid
 from normviz.scene.repair import repair
 from normviz.scene.scene import DEFAULT_SHAPE, MOST_VALUES, default_at
 from normviz.scene.settings.page_settings import PAGE_SETTINGS
-from normviz.scene.settings.scene_settings import LARGEST_SEED, MOST_EDITABLE
+from normviz.scene.settings.scene_settings import MOST_EDITABLE, check_seed
 from normviz.scene.settings.setting import write_settings
 
 if TYPE_CHECKING:
@@ -219,10 +219,7 @@ def _subject_of(e: Described, at: Sequence[int] | None, seed: int = 0) -> Subjec
 
 def _with_values(layer: AnyLayer, x: Any, layout: str | None, seed: int = 0) -> Any:
     """x; for a shape, the app's example of that shape and seed."""
-    if not isinstance(seed, int) or not 0 <= seed < LARGEST_SEED:
-        raise NormvizError(
-            _("seed={seed} must be a whole number from 0 to {largest}.", seed=echo(seed), largest=LARGEST_SEED - 1)
-        )
+    check_seed(seed, seed)
     if not isinstance(x, tuple | list):
         return x
     e = describe(layer, x, layout=layout)

@@ -86,14 +86,18 @@ def _parse_at(text: str) -> tuple[int, ...] | None:
     return None if text.strip().lower() == "none" else _parse_numbers("at", text, MAX_RANK, int, AT_EXAMPLE)
 
 
-def parse_seed(text: str) -> int:
-    """The seed. Raises NormvizError unless it is a whole number from 0 to 2^31 - 1."""
-    (seed,) = _parse_numbers("seed", text, 1, int, "0")
-    if not 0 <= seed < LARGEST_SEED:
+def check_seed(seed: Any, given: Any) -> int:
+    """The seed. Raises NormvizError, with the value as ``given``, unless it is a whole number from 0 to 2^31 - 1."""
+    if not isinstance(seed, int) or not 0 <= seed < LARGEST_SEED:
         raise NormvizError(
-            _("seed={value} must be a whole number from 0 to {most}.", value=echo(text), most=LARGEST_SEED - 1)
+            _("seed={value} must be a whole number from 0 to {most}.", value=echo(given), most=LARGEST_SEED - 1)
         )
-    return int(seed)
+    return seed
+
+
+def _parse_seed(text: str) -> int:
+    (seed,) = _parse_numbers("seed", text, 1, int, "0")
+    return check_seed(seed, text)
 
 
 def _is_seeded(view: Any) -> bool:
@@ -110,7 +114,7 @@ DATA_SETTING = Setting(
     label=N_("Values of x"), about=N_("x: normal, counting, scales or images"), example="counting", widget=Choice(DATA_LABELS),
 )  # fmt: skip
 SEED = Setting(
-    "seed", 0, parse_seed,
+    "seed", 0, _parse_seed,
     label=N_("Seed"), about=N_("the seed of random numbers"), example="7", widget=Number(-LARGEST_INTEGER, LARGEST_INTEGER), applies=_is_seeded,
 )  # fmt: skip
 PARAMS = Setting(
