@@ -19,7 +19,7 @@ from normviz.layers.messages import _
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import check_index
 from normviz.scene.repair import Reading, repair, scene_fields, with_fields
-from normviz.scene.scene import DEFAULT_FAMILY, Scene
+from normviz.scene.scene import DEFAULT_FAMILY, PATTERN_FAMILY, Scene
 from normviz.scene.settings.scene_settings import MOST_EDITABLE
 
 NO_PARAMETERS = ("none", "-")
@@ -48,8 +48,8 @@ def with_size(scene: Scene, axis: str, size: int) -> Reading:
 
 
 def with_family(scene: Scene, family: str) -> Reading:
-    """Change to the layer of this family with its default arguments; for "Norm", to the pattern of the current layer."""
-    if family == "Norm":
+    """Change to the layer of this family with its default arguments; for ``PATTERN_FAMILY``, to the pattern of the current layer."""
+    if family == PATTERN_FAMILY:
         return with_fields(scene, layer=scene.sharing.norm, layout=None)
     try:
         layer = default_layer(family, scene.shape, scene.axes)

@@ -28,6 +28,7 @@ from normviz.scene.settings.scene_settings import MOST_EDITABLE, SCENE_SETTINGS,
 from normviz.scene.settings.setting import write_settings
 
 DEFAULT_SHAPE, DEFAULT_FAMILY = (2, 3, 4, 4), "LayerNorm"
+PATTERN_FAMILY = "Norm"  # the family of a layer that is a pattern
 MOST_VALUES = 2**20  # elements that the app computes with
 LARGEST_VALUE = 1e12  # float32 can square it
 MOST_RANK = 12

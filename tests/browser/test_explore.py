@@ -10,8 +10,8 @@ from normviz.analysis.forward import run_module
 from normviz.analysis.number_format import format_difference
 from normviz.analysis.sentences import sentence
 from normviz.code.generate import code
-from normviz.scene.controls.scene_controls import FAMILY_LABELS, PATTERN_FAMILY
-from normviz.scene.scene import DEFAULT_SHAPE, Scene
+from normviz.scene.controls.scene_controls import FAMILY_LABELS
+from normviz.scene.scene import DEFAULT_SHAPE, PATTERN_FAMILY, Scene
 from normviz.scene.settings.scene_settings import DATA_LABELS, PARAMETER_LABELS
 from tests.browser.view import number, peers
 

@@ -14,7 +14,7 @@ from normviz.layers.messages import N_, _
 from normviz.scene import edits
 from normviz.scene.controls.control import Changeable, Control, Input, on_axis, on_scene, scene_control
 from normviz.scene.repair import Reading, with_fields
-from normviz.scene.scene import MOST_VALUES, Scene
+from normviz.scene.scene import MOST_VALUES, PATTERN_FAMILY, Scene
 from normviz.scene.settings.scene_settings import DATA_LABELS, DATA_SETTING, LARGEST_INTEGER, PARAMS, SEED
 from normviz.scene.settings.widgets import Choice, Number, Segments, Slider, Text, Toggle, Widget
 
@@ -29,7 +29,6 @@ LISTED_FAMILIES = (
     "ChannelsFirstLayerNorm",
     "DimNorm",
 )
-PATTERN_FAMILY = "Norm"
 FAMILY_LABELS = {
     "ChannelsFirstLayerNorm": N_("LayerNorm, C first"),
     "DimNorm": N_("One axis (dim)"),

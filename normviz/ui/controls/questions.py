@@ -11,6 +11,7 @@ from normviz.lessons.pages import PAGES
 from normviz.lessons.questions.page import prediction, sources
 from normviz.lessons.questions.question import Prose, Question, answer, prose
 from normviz.lessons.questions.registry import QUESTIONS, by_topic, find_question, questions_of_page, search
+from normviz.scene.scene import PATTERN_FAMILY
 from normviz.scene.view import View
 from normviz.ui.paths import PAGE_SCRIPTS
 from normviz.ui.render import show
@@ -152,7 +153,7 @@ def _query_pairs(query: str) -> dict[str, str]:
 
 def now_you_can_answer(page: str, view: View) -> None:
     """Links to questions that the page answers; questions about the current view come first."""
-    family = view.scene.layer.kind.family if isinstance(view.scene.layer, Layer) else "Norm"
+    family = view.scene.layer.kind.family if isinstance(view.scene.layer, Layer) else PATTERN_FAMILY
     topic = f"show={view.settings['show']}" if "show" in view.settings else family
 
     def distance(question: Question) -> tuple[bool, bool]:
