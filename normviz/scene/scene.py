@@ -24,7 +24,7 @@ from normviz.layers.messages import _
 from normviz.layers.norm import Norm
 from normviz.scene.cache import explained
 from normviz.scene.grid import Grid, grid
-from normviz.scene.settings.scene_settings import MOST_EDITABLE, SCENE_SETTINGS, commas
+from normviz.scene.settings.scene_settings import DATA_SETTING, MOST_EDITABLE, PARAMS, SCENE_SETTINGS, SEED, commas
 from normviz.scene.settings.setting import write_settings
 
 DEFAULT_SHAPE, DEFAULT_FAMILY = (2, 3, 4, 4), "LayerNorm"
@@ -51,10 +51,10 @@ class Scene:
     shape: tuple[int, ...]
     layout: str
     layer: Layer | Norm
-    data: str = "normal"
-    seed: int = 0
+    data: str = DATA_SETTING.default
+    seed: int = SEED.default
     values: tuple[float, ...] | None = None
-    params: str = "init"
+    params: str = PARAMS.default
     at: tuple[int, ...] | None = None
     start: tuple[int, ...] = ()
 
