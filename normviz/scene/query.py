@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from normviz.layers.messages import _
 from normviz.scene.repair import Reading, repair
-from normviz.scene.scene import FIELD_NAMES, READABLE
+from normviz.scene.scene import FIELD_NAMES
 from normviz.scene.settings.scene_settings import SCENE_SETTINGS
 from normviz.scene.settings.setting import Setting, parse_settings, read_settings
 from normviz.scene.view import View
@@ -15,6 +15,7 @@ from normviz.scene.visibility import VERSION_SETTING, read_display
 
 LONGEST_QUERY = 8192  # characters, names and values together
 MOST_NAMES = 64
+READABLE = ",;()[]=.:'->_"  # characters that are not percent-encoded in a link
 
 
 def read(query: Mapping[str, str]) -> Reading:
@@ -57,5 +58,5 @@ def _too_long(query: Mapping[str, str]) -> str | None:
 
 def link(query: Mapping[str, str]) -> str:
     """The query as text that a person can read and write: ``?shape=2,3,4,4&layer=LayerNorm([3,4,4])``; "" where it is empty."""
-    pairs = "&".join(f"{name}={quote(value, safe=READABLE + ';')}" for name, value in query.items())
+    pairs = "&".join(f"{name}={quote(value, safe=READABLE)}" for name, value in query.items())
     return f"?{pairs}" if pairs else ""

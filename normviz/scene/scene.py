@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from urllib.parse import quote
 
 import numpy as np
 
@@ -158,14 +157,8 @@ class Scene:
             del values["at"]
         return write_settings(tuple(SCENE_SETTINGS.values()), values)
 
-    def link(self) -> str:
-        """The query as readable text: ``?shape=2,3,4,4&layer=LayerNorm([3,4,4])``."""
-        pairs = "&".join(f"{name}={quote(value, safe=READABLE)}" for name, value in self.query().items())
-        return f"?{pairs}" if pairs else "?"
-
 
 FIELD_NAMES = {"from": "start"}  # fields of Scene for settings whose names are Python keywords
-READABLE = ",()[]=.:'->_"  # characters that are not percent-encoded in a link
 
 
 def default_at(shape: tuple[int, ...], axes: tuple[str, ...], start: tuple[int, ...] = ()) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from normviz.analysis.examples import DATA, PARAMETERS
 from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
-from normviz.scene.query import read, read_view
+from normviz.scene.query import link, read, read_view
 from normviz.scene.scene import Scene
 from normviz.scene.settings.scene_settings import SCENE_SETTINGS
 from normviz.scene.settings.setting import read_settings
@@ -43,7 +43,7 @@ def test_every_query_reads_as_a_scene_that_reads_back(query):
     assert is_short_message(reading.problem)
     again = read(reading.scene.query())
     assert (again.scene, again.problem) == (reading.scene, None)
-    linked_to = read(dict(parse_qsl(reading.scene.link()[1:], keep_blank_values=True)))
+    linked_to = read(dict(parse_qsl(link(reading.scene.query())[1:], keep_blank_values=True)))
     assert (linked_to.scene, linked_to.problem) == (reading.scene, None)
 
 
