@@ -15,15 +15,3 @@ SMALL_BATCHES = Topic("small_batches", N_("Small batches and several devices"))
 NUMBERS = Topic("numbers", N_("Numbers and rounding"))
 CODE = Topic("code", N_("Layers written by hand"))
 FRAMEWORKS = Topic("frameworks", N_("Other frameworks"))
-TOPICS = (
-    STATISTICS,
-    PARAMETERS,
-    DEPENDENCE,
-    SHAPES,
-    TRAIN_AND_EVAL,
-    RUNNING_STATISTICS,
-    SMALL_BATCHES,
-    NUMBERS,
-    CODE,
-    FRAMEWORKS,
-)
