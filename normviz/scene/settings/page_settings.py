@@ -17,6 +17,7 @@ LAST_STEP = 6  # no layer has more than seven steps
 MOST_DEVICES = 8
 LARGEST_CONSTANT, LARGEST_SCALE = 65_504, 10_000  # so that float16 holds every x
 SMALLEST_EPS = 1e-12
+LONGEST_GUESS, LONGEST_SEARCH = 40, 80  # characters
 
 
 def _experiment(options: Mapping[str, str], about: str, example: str) -> Setting:
@@ -89,17 +90,14 @@ NUMERICS = (
     number("scale", 0, LARGEST_SCALE, 1000, width=300, label=N_("standard deviation of x"), about=N_("the standard deviation of x"), example="100", applies=_in("single")),
     number("eps", SMALLEST_EPS, 1, 1e-5, width=300, label="eps", about=N_("the eps that is added inside and outside the root"), example="0.001", applies=_in("placement")),
 )  # fmt: skip
+SEARCH = text(
+    "search", LONGEST_SEARCH, label=N_("Search"), about=N_("words that the listed questions contain"), example="gamma"
+)
 QUESTIONS = (
     text("q", 20, about=N_("the question"), example="s0"),
-    text(
-        "guess",
-        40,
-        label=N_("Prediction"),
-        about=N_("the prediction: the name of an option, or a number"),
-        example="48",
-    ),
-    text("search", 80, label=N_("Search"), about=N_("words that the listed questions contain"), example="gamma"),
-)
+    text("guess", LONGEST_GUESS, label=N_("Prediction"), about=N_("the prediction: the name of an option, or a number"), example="48"),
+    SEARCH,
+)  # fmt: skip
 
 PAGE_SETTINGS: Mapping[str, tuple[Setting, ...]] = {
     "explore": (),

@@ -12,6 +12,7 @@ from normviz.lessons.questions.page import prediction, sources
 from normviz.lessons.questions.question import Prose, Question, answer, prose
 from normviz.lessons.questions.registry import QUESTIONS, by_topic, find_question, questions_of_page, search
 from normviz.scene.scene import PATTERN_FAMILY
+from normviz.scene.settings.page_settings import LONGEST_GUESS, LONGEST_SEARCH, SEARCH
 from normviz.scene.view import View
 from normviz.ui.paths import PAGE_SCRIPTS
 from normviz.ui.render import show
@@ -39,11 +40,11 @@ def show_list(view: View) -> None:
 
 def _search_field(words: str) -> None:
     st.text_input(
-        _("Search"),
+        SEARCH.input_label,
         words,
         key=sync_widget("search", words),
         placeholder=_("gamma, momentum, batch of one, …"),
-        max_chars=80,
+        max_chars=LONGEST_SEARCH,
         width=420,
         on_change=lambda: change_settings(search=widget_value("search").strip()),
     )
@@ -123,7 +124,7 @@ def _predict(question: Question, prompt: Prose, guess: str) -> None:
         prompt.predict,
         guess,
         key=sync_widget(key, guess),
-        max_chars=40,
+        max_chars=LONGEST_GUESS,
         placeholder=_("a number"),
         on_change=lambda: change_settings(guess=widget_value(key).strip()),
     )
