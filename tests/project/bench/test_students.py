@@ -52,6 +52,6 @@ def test_what_a_control_says_before_it_is_touched(kind: str, element: object, fi
 
 def test_the_fit_leaves_the_first_minutes_out() -> None:
     flat = fitted([0, 100, 200, 300, 400], [10, 50, 100, 100, 100], 200)
-    assert flat == {"base, MB": 100.0, "MB an hour": 0.0, "grown, %": 0.0, "at most, %": 0.0}
+    assert flat == {"base, MB": 100.0, "MB per hour": 0.0, "grown, %": 0.0, "at most, %": 0.0}
     growing = fitted([0, 1800, 3600], [10, 100, 110], 1800)
-    assert (growing["MB an hour"], growing["grown, %"]) == (20.0, 10.0)
+    assert (growing["MB per hour"], growing["grown, %"]) == (20.0, 10.0)
