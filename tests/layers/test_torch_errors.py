@@ -256,7 +256,7 @@ def test_where_torch_runs_there_is_no_error(text, shape):
 def test_errors_are_where_torchs_are_and_quote_its_message(name):
     both = {True: 0, False: 0}
 
-    @settings(max_examples=5 * settings.default.max_examples // 2)
+    @settings(max_examples=250)
     @given(layers_that_may_not_fit((name,)))
     def compare(drawn):
         layer, shape = drawn
