@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "normviz"
 LONGEST_FILE = 300  # lines
 MOST_ENTRIES = 12  # in a folder
+MOST_PACKAGES = 10  # in normviz/ itself
 
 
 def contract_report(folder: Path) -> str:
@@ -105,6 +106,7 @@ def test_folders_and_files_are_small():
         for folder in folders
         if "__pycache__" not in folder.parts and folder.parts[-2:] != ("prose", "en")
     }  # fmt: skip
+    assert len(entries["normviz"]) <= MOST_PACKAGES
     assert {folder: found for folder, found in entries.items() if len(found) > MOST_ENTRIES} == {}
     files = [path for path in PACKAGE.rglob("*") if path.suffix in (".py", ".js", ".css")]
     assert [f"{path.name}: {n}" for path in files if (n := len(path.read_text().splitlines())) > LONGEST_FILE] == []
