@@ -33,13 +33,13 @@ def proxied(address: str, conf: Path = CONF) -> Iterator[str]:
         written.write_text(string.Template(conf.read_text(encoding="utf-8")).safe_substitute(names), encoding="utf-8")
         own = f"daemon off; pid {folder}/pid;" + (" user root;" if os.geteuid() == 0 else "")
         command = ["nginx", "-e", "stderr", "-p", folder, "-c", str(written), "-g", own]
-        process = subprocess.Popen(command, stderr=subprocess.PIPE)
-        try:
-            _wait(f"http://127.0.0.1:{port}", process)
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            process.terminate()
-            process.wait(10)
+        with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
+            try:
+                _wait(f"http://127.0.0.1:{port}", process)
+                yield f"http://127.0.0.1:{port}"
+            finally:
+                process.terminate()
+                process.wait(10)
 
 
 def _wait(address: str, process: subprocess.Popen[bytes]) -> None:
