@@ -22,7 +22,7 @@ import os
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from itertools import product
 from pathlib import Path
@@ -30,7 +30,7 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, TimeoutError
 from plotly.subplots import make_subplots
 
 from bench.common import chromium, median, percentile, ratio, report
@@ -135,7 +135,8 @@ def hovers(page: Page, moves: int) -> dict[str, float]:
     for x, y in page.evaluate(PLACES, moves):
         page.mouse.move(x, y)
         page.wait_for_timeout(PAUSE)
-    page.wait_for_timeout(500)  # for late responses
+    with suppress(TimeoutError):  # a response may be late
+        page.wait_for_function("moves => bench.answered >= moves", arg=moves, timeout=500)
     found = page.evaluate("({ hover: bench.hover, answered: bench.answered })")
     return {
         "median": round(median(found["hover"]), 2),

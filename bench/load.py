@@ -61,7 +61,7 @@ def turn(kind: str, sessions: int, think: float, ramp: float, seconds: float, pr
 
 
 async def _class(kind: str, servers: list[Server], sessions: int, think: float, ramp: float, seconds: float) -> Turn:
-    await _warm(kind, servers)
+    await _warm(kind, servers, min(20, sessions))
     log = Log(measuring=False)
     before = _memory(servers)
     loop = asyncio.get_running_loop()
@@ -73,10 +73,14 @@ async def _class(kind: str, servers: list[Server], sessions: int, think: float, 
 
     students = [loop.create_task(arrive(number)) for number in range(sessions)]
     await asyncio.sleep(ramp + think)
+    while len(log.first) + len(log.errors) < sessions:  # a slow server is still opening pages
+        await asyncio.sleep(0.05)
     opened = _memory(servers)
     begin, cpu, own = time.monotonic(), _cpu(servers), time.process_time()
     log.measuring = True
     await asyncio.sleep(seconds)
+    while not log.changes and not log.errors:  # at least one change is measured
+        await asyncio.sleep(0.05)
     took, used, mine = time.monotonic() - begin, _cpu(servers) - cpu, time.process_time() - own
     after, crashed = _memory(servers), sum(not one.alive() for one in servers)
     log.over = True
@@ -88,10 +92,10 @@ async def _class(kind: str, servers: list[Server], sessions: int, think: float, 
     return Turn(log, took, used, mine, before, opened, after, crashed)
 
 
-async def _warm(kind: str, servers: list[Server]) -> None:
-    """Open every page on every server, so that no session pays for filling caches and for late imports."""
+async def _warm(kind: str, servers: list[Server], students: int) -> None:
+    """Open the pages of the first students on every server, so that no session pays for filling caches and for late imports."""
     for one in servers:
-        for number in range(20):
+        for number in range(students):
             student = Student(kind, one.websocket, number, Log())
             await student.session.open()
             await student.act()

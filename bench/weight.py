@@ -29,6 +29,7 @@ from bench.proxy import CONF, available, proxied
 from bench.rerun import FIGURES, READY, Act, segment, slide, written
 
 COMPRESSIBLE = ("text/", "application/javascript", "application/json", "image/svg", "font/ttf")
+LATE = 1000  # ms: how long messages may follow the figure
 SMALLEST = 1000  # bytes; nginx does not compress smaller files
 
 
@@ -94,32 +95,32 @@ class Wire:
         return length - len(raw) + len(gzip.compress(raw, 5))
 
 
-def settled(page: Page, figure: str) -> None:
+def settled(page: Page, figure: str, late: int) -> None:
     page.wait_for_function(READY, arg=figure)
-    page.wait_for_timeout(1000)  # for late messages
+    page.wait_for_timeout(late)
 
 
-def weigh(browser: Browser, kind: str, address: str, estimate: bool, rounds: int) -> dict[str, Any]:
+def weigh(browser: Browser, kind: str, address: str, estimate: bool, rounds: int, late: int) -> dict[str, Any]:
     context = browser.new_context(viewport=SCREEN)  # an empty cache
     page = context.new_page()
     wire = Wire(page, estimate)
     page.goto(address)
-    settled(page, FIGURES[kind])
+    settled(page, FIGURES[kind], late)
     found: dict[str, Any] = {"cold": wire.taken()}
     page.reload()
-    settled(page, FIGURES[kind])
+    settled(page, FIGURES[kind], late)
     found["reload"] = wire.taken()
     found["changes"] = {
-        name: [_one(page, kind, act, turn, wire) for turn in range(rounds)] for name, act in CHANGES[kind].items()
+        name: [_one(page, kind, act, turn, wire, late) for turn in range(rounds)] for name, act in CHANGES[kind].items()
     }
     context.close()
     return found
 
 
-def _one(page: Page, kind: str, act: Act, turn: int, wire: Wire) -> int:
+def _one(page: Page, kind: str, act: Act, turn: int, wire: Wire, late: int) -> int:
     act(page, turn)
     page.wait_for_timeout(300)
-    settled(page, FIGURES[kind])
+    settled(page, FIGURES[kind], late)
     return int(wire.taken()["all"])
 
 
@@ -153,13 +154,13 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--rounds", type=int, default=4, help="changes per control")
     parser.add_argument("--quick", action="store_true", help="a smoke test: normviz only, one change")
     given = parser.parse_args(arguments)
-    kinds, rounds = (["normviz"], 1) if given.quick else (list(CHANGES), given.rounds)
+    kinds, rounds, late = (["normviz"], 1, 100) if given.quick else (list(CHANGES), given.rounds, LATE)
     load, through, found = os.getloadavg()[0], available(given.conf), {}
     with ExitStack() as stack:
         browser = stack.enter_context(chromium())
         for kind in kinds:
             with server(kind) as one, behind_proxy(one.address, given.conf) as address:
-                found[kind] = weigh(browser, kind, address, not through, rounds)
+                found[kind] = weigh(browser, kind, address, not through, rounds, late)
     rows = [row(kind, ones) for kind, ones in found.items()]
     report(
         "weight",
