@@ -1,10 +1,9 @@
-"""Keras and Flax compute what the generated programs say; the only file that imports them, so that they are imported once."""
+"""Keras and Flax compute what the generated programs and the questions say; only this file imports them, so that they are imported once."""
 
 from __future__ import annotations
 
-import importlib
 import inspect
-import warnings
+import sys
 from functools import reduce
 from math import prod
 
@@ -13,6 +12,8 @@ import pytest
 import torch
 from hypothesis import given, settings
 
+from normviz.analysis.examples import example
+from normviz.analysis.explanation import describe
 from normviz.code.axis_numbers import AxisNumbers
 from normviz.code.framework_names import FRAMEWORKS, framework_names
 from normviz.code.frameworks import FLAX_LAYERS
@@ -20,58 +21,77 @@ from normviz.code.generate import code
 from normviz.layers.catalogue import KINDS
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
+from normviz.lessons.questions.bank.frameworks import keras_updates
+from normviz.lessons.questions.facts import keras_default
 from tests.code.frameworks.run_programs import assert_agrees, call, run, with_random_values
+from tests.lessons.questions.statements.measure import facts
 from tests.strategies import layers_that_fit, norms
 
-FEW = settings(max_examples=settings().max_examples // 8)  # jax compiles each operation for each shape
+FEW = settings(max_examples=max(1, settings().max_examples // 16))  # jax compiles each operation for each shape
 
 
 @pytest.fixture(scope="module", autouse=True)
 def packages(tmp_path_factory):
-    """Keras on jax, jax and flax.nnx. Keras writes its settings when it is imported."""
-    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        patch.setenv("KERAS_BACKEND", "jax")
+    """Keras, jax and flax.nnx, as the generated programs import them. Keras writes its settings when it is imported."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KERAS_BACKEND", "")  # the original value is restored at the end
+        patch.delenv("KERAS_BACKEND")
         patch.setenv("KERAS_HOME", str(tmp_path_factory.mktemp("keras")))
         patch.setenv("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")  # halves the time to compile
-        names = {"keras": "keras", "jax": "jax", "jnp": "jax.numpy", "nnx": "flax.nnx"}
-        yield {name: importlib.import_module(module) for name, module in names.items()}
+        assert imported() == set()
+        e = describe("GroupNorm(2, 4)", (2, 4, 3, 5))
+        programs = code(e, "keras"), code(e, "flax")
+        framework_names(e)
+        assert imported() == set()  # normviz imports no framework
+        found = {name: value for program in programs for name, value in run(program).items()}
+        assert found["y"].shape == (2, 4, 3, 5)
+        yield {name: found[name] for name in ("keras", "jax", "nnx")} | {"jnp": found["jax"].numpy}
 
 
+def imported():
+    return {"keras", "jax", "flax", "tensorflow"} & set(sys.modules)
+
+
+def test_the_programs_run_as_pasted_with_keras_on_jax(packages):
+    assert packages["keras"].backend.backend() == "jax"
+    assert imported() == {"flax", "jax", "keras"}
+
+
+# jax compiles each operation for each shape, so the rows have few shapes.
 # layer, shape of x, Keras layer, Flax layer; "" if the framework has none
 LAYERS = [
     ("LayerNorm(5)", (5,), "LayerNormalization", "LayerNorm"),
-    ("LayerNorm(5)", (2, 5), "LayerNormalization", "LayerNorm"),
+    ("LayerNorm(5)", (6, 5), "LayerNormalization", "LayerNorm"),
     ("LayerNorm(5, eps=0.001, bias=False)", (2, 3, 5), "LayerNormalization", "LayerNorm"),
     ("LayerNorm(5, elementwise_affine=False)", (2, 3, 5), "LayerNormalization", "LayerNorm"),
-    ("LayerNorm([4, 5])", (2, 3, 4, 5), "LayerNormalization", "LayerNorm"),
-    ("LayerNorm([3, 4, 5], bias=False)", (2, 3, 4, 5), "LayerNormalization", "LayerNorm"),
+    ("LayerNorm([3, 5])", (2, 4, 3, 5), "LayerNormalization", "LayerNorm"),
+    ("LayerNorm([4, 3, 5], bias=False)", (2, 4, 3, 5), "LayerNormalization", "LayerNorm"),
     ("RMSNorm(5)", (2, 3, 5), "RMSNormalization", "RMSNorm"),
-    ("RMSNorm([4, 5], eps=0.001)", (2, 3, 4, 5), "RMSNormalization", "RMSNorm"),
+    ("RMSNorm([3, 5], eps=0.001)", (2, 4, 3, 5), "RMSNormalization", "RMSNorm"),
     ("RMSNorm(5, elementwise_affine=False)", (2, 3, 5), "", "RMSNorm"),
-    ("LayerNorm(5, eps=-0.5)", (4, 5), "LayerNormalization", "LayerNorm"),
-    ("RMSNorm(5, eps=-0.5)", (4, 5), "RMSNormalization", "RMSNorm"),
-    ("GroupNorm(2, 4, eps=-0.5)", (2, 4, 3), "GroupNormalization", "GroupNorm"),
+    ("LayerNorm(5, eps=-0.5)", (6, 5), "LayerNormalization", "LayerNorm"),
+    ("RMSNorm(5, eps=-0.5)", (6, 5), "RMSNormalization", "RMSNorm"),
+    ("GroupNorm(2, 4, eps=-0.5)", (2, 4, 3, 5), "GroupNormalization", "GroupNorm"),
     ("InstanceNorm1d(3, eps=-0.5)", (2, 3, 5), "LayerNormalization", "InstanceNorm"),
-    (Norm("n h w c -> c", "c", eps=-0.5), (2, 4, 5, 3), "BatchNormalization", "BatchNorm"),
+    (Norm("n h w c -> c", "c", eps=-0.5), (2, 4, 3, 5), "BatchNormalization", "BatchNorm"),
     ("BatchNorm1d(5)", (6, 5), "BatchNormalization", "BatchNorm"),
     ("BatchNorm1d(3, momentum=0.3)", (2, 3, 5), "BatchNormalization", "BatchNorm"),
     ("BatchNorm1d(3, momentum=None)", (2, 3, 5), "BatchNormalization", "BatchNorm"),
-    ("BatchNorm2d(3)", (2, 3, 4, 5), "BatchNormalization", "BatchNorm"),
-    ("BatchNorm2d(3, bias=False)", (2, 3, 4, 5), "BatchNormalization", "BatchNorm"),
-    ("BatchNorm2d(3, affine=False)", (2, 3, 4, 5), "BatchNormalization", "BatchNorm"),
-    ("BatchNorm2d(3).eval()", (2, 3, 4, 5), "BatchNormalization", "BatchNorm"),
-    ("BatchNorm2d(3, affine=False).eval()", (2, 3, 4, 5), "BatchNormalization", "BatchNorm"),
-    ("BatchNorm2d(3, track_running_stats=False).eval()", (2, 3, 4, 5), "BatchNormalization", "BatchNorm"),
+    ("BatchNorm2d(4)", (2, 4, 3, 5), "BatchNormalization", "BatchNorm"),
+    ("BatchNorm2d(4, bias=False)", (2, 4, 3, 5), "BatchNormalization", "BatchNorm"),
+    ("BatchNorm2d(4, affine=False)", (2, 4, 3, 5), "BatchNormalization", "BatchNorm"),
+    ("BatchNorm2d(4).eval()", (2, 4, 3, 5), "BatchNormalization", "BatchNorm"),
+    ("BatchNorm2d(4, affine=False).eval()", (2, 4, 3, 5), "BatchNormalization", "BatchNorm"),
+    ("BatchNorm2d(4, track_running_stats=False).eval()", (2, 4, 3, 5), "BatchNormalization", "BatchNorm"),
     ("BatchNorm3d(3, eps=0.001)", (2, 3, 2, 4, 5), "BatchNormalization", "BatchNorm"),
-    ("SyncBatchNorm(3)", (2, 3, 4, 5), "BatchNormalization", "BatchNorm"),
+    ("SyncBatchNorm(4)", (2, 4, 3, 5), "BatchNormalization", "BatchNorm"),
     ("InstanceNorm1d(3)", (2, 3, 5), "LayerNormalization", "InstanceNorm"),
     ("InstanceNorm1d(3)", (3, 5), "LayerNormalization", "LayerNorm"),
     ("InstanceNorm1d(3, affine=True)", (3, 5), "", "LayerNorm"),
-    ("InstanceNorm2d(3, affine=True)", (2, 3, 4, 5), "GroupNormalization", "InstanceNorm"),
-    ("InstanceNorm2d(3, affine=True, bias=False)", (2, 3, 4, 5), "GroupNormalization", "InstanceNorm"),
-    ("InstanceNorm2d(3, track_running_stats=True)", (2, 3, 4, 5), "LayerNormalization", "InstanceNorm"),
-    ("InstanceNorm2d(3, track_running_stats=True).eval()", (2, 3, 4, 5), "BatchNormalization", "BatchNorm"),
+    ("InstanceNorm2d(4, affine=True)", (2, 4, 3, 5), "GroupNormalization", "InstanceNorm"),
+    ("InstanceNorm2d(4, affine=True, bias=False)", (2, 4, 3, 5), "GroupNormalization", "InstanceNorm"),
+    ("InstanceNorm2d(4, track_running_stats=True)", (2, 4, 3, 5), "LayerNormalization", "InstanceNorm"),
+    ("InstanceNorm2d(4, track_running_stats=True).eval()", (2, 4, 3, 5), "BatchNormalization", "BatchNorm"),
     ("InstanceNorm1d(3, affine=True, track_running_stats=True).eval()", (3, 5), "BatchNormalization", "BatchNorm"),
     ("InstanceNorm3d(3, affine=True)", (2, 3, 2, 4, 5), "GroupNormalization", "InstanceNorm"),
     ("GroupNorm(2, 4)", (2, 4, 3, 5), "GroupNormalization", "GroupNorm"),
@@ -79,33 +99,33 @@ LAYERS = [
     ("GroupNorm(1, 4)", (2, 4, 3, 5), "GroupNormalization", "GroupNorm"),
     ("GroupNorm(4, 4, bias=False)", (2, 4, 3, 5), "GroupNormalization", "GroupNorm"),
     ("GroupNorm(2, 4, affine=False)", (2, 4, 3, 5), "GroupNormalization", "GroupNorm"),
-    ("ChannelsFirstLayerNorm(3)", (2, 3, 4, 5), "LayerNormalization", "LayerNorm"),
-    ("DimNorm(5)", (2, 3, 4, 5), "LayerNormalization", "LayerNorm"),
-    ("DimNorm(5, dim=0)", (2, 3, 4, 5), "", "LayerNorm"),
+    ("ChannelsFirstLayerNorm(4)", (2, 4, 3, 5), "LayerNormalization", "LayerNorm"),
+    ("DimNorm(5)", (2, 4, 3, 5), "LayerNormalization", "LayerNorm"),
+    ("DimNorm(5, dim=0)", (2, 4, 3, 5), "", "LayerNorm"),
     ("DimNorm(5, dim=0)", (6, 5), "BatchNormalization", "BatchNorm"),
     # channels last
-    (Norm("n h w c -> c", "c"), (2, 4, 5, 3), "BatchNormalization", "BatchNorm"),
-    (Norm("n h w c -> n c", "c"), (2, 4, 5, 3), "GroupNormalization", "InstanceNorm"),
-    (Norm("n h w c -> n c"), (2, 4, 5, 3), "LayerNormalization", "InstanceNorm"),
+    (Norm("n h w c -> c", "c"), (2, 4, 3, 5), "BatchNormalization", "BatchNorm"),
+    (Norm("n h w c -> n c", "c"), (2, 4, 3, 5), "GroupNormalization", "InstanceNorm"),
+    (Norm("n h w c -> n c"), (2, 4, 3, 5), "LayerNormalization", "InstanceNorm"),
     (Norm("n h w (g k) -> n g", "c", sizes={"g": 2}), (2, 4, 5, 6), "GroupNormalization", "GroupNorm"),
-    (Norm("n h w c -> n h w", "c", bias=False), (2, 4, 5, 3), "LayerNormalization", "LayerNorm"),
+    (Norm("n h w c -> n h w", "c", bias=False), (2, 4, 3, 5), "LayerNormalization", "LayerNorm"),
     # other patterns
-    (Norm("n c h w -> n", "c"), (2, 3, 4, 5), "GroupNormalization", "LayerNorm"),
-    (Norm("n c h w -> n", "c h"), (2, 3, 4, 5), "", "LayerNorm"),
+    (Norm("n c h w -> n", "c"), (2, 4, 3, 5), "GroupNormalization", "LayerNorm"),
+    (Norm("n c h w -> n", "c h"), (2, 4, 3, 5), "", "LayerNorm"),
     (Norm("n c h w -> n h w", "c", center=False, bias=False), (2, 3, 4, 3), "", "RMSNorm"),
-    (Norm("n d -> n", "d", center=False), (2, 5), "", ""),
-    (Norm("n c h w ->", ""), (2, 3, 4, 5), "", "LayerNorm"),
-    (Norm("n c h w -> n c h w", "c"), (2, 3, 4, 5), "", "LayerNorm"),
-    (Norm("n c h w -> n", "w h c"), (2, 3, 4, 5), "", ""),
+    (Norm("n d -> n", "d", center=False), (6, 5), "", ""),
+    (Norm("n c h w ->", ""), (2, 4, 3, 5), "", "LayerNorm"),
+    (Norm("n c h w -> n c h w", "c"), (2, 4, 3, 5), "", "LayerNorm"),
+    (Norm("n c h w -> n", "w h c"), (2, 4, 3, 5), "", ""),
     (Norm("n (k g) h w -> n g", "c", sizes={"g": 2}), (2, 4, 3, 5), "", ""),
-    (Norm("(n m) c -> m c", "c", sizes={"m": 2}), (4, 3), "", ""),
+    (Norm("(n m) c -> m c", "c", sizes={"m": 2}), (6, 5), "", ""),
     (Norm("n (g h k) w -> n g h", "c", sizes={"g": 2, "h": 3}), (2, 12, 5), "GroupNormalization", "GroupNorm"),
-    (Norm("n l c -> l c", "c"), (4, 5, 3), "", "LayerNorm"),
-    (Norm("n l c -> l c", "l c", running=True), (4, 5, 3), "", ""),
-    (Norm("n l c -> l c", running=True), (4, 5, 3), "", ""),
-    (Norm("n c -> n", "n"), (2, 3), "", "LayerNorm"),
-    (Norm("n c -> n", "n", running=True), (2, 3), "BatchNormalization", "BatchNorm"),
-    (Norm("n c -> c", "c", center=False, running=True, bias=False), (2, 3), "", ""),
+    (Norm("n l c -> l c", "c"), (2, 3, 5), "", "LayerNorm"),
+    (Norm("n l c -> l c", "l c", running=True), (2, 3, 5), "", ""),
+    (Norm("n l c -> l c", running=True), (2, 3, 5), "", ""),
+    (Norm("n c -> n", "n"), (6, 5), "", "LayerNorm"),
+    (Norm("n c -> n", "n", running=True), (6, 5), "BatchNormalization", "BatchNorm"),
+    (Norm("n c -> c", "c", center=False, running=True, bias=False), (6, 5), "", ""),
 ]
 
 
@@ -212,3 +232,62 @@ def test_defaults_and_names_are_those_of_the_packages(framework, layer, packages
     assert all(parameters[switch].default is True for switch in layer.parameters.values() if switch)
     assert ("momentum" in parameters) == bool(layer.running)
     assert ("use_fast_variance" in parameters) == (framework is FLAX_LAYERS)
+
+
+# what the questions state about Keras
+
+X = example("scales", (6, 3), ("n", "d")).numpy()
+
+
+@pytest.fixture
+def keras(packages):
+    return packages["keras"]
+
+
+def array(tensor):
+    return np.asarray(tensor.value if hasattr(tensor, "value") else tensor)
+
+
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("trainable", [True, False])
+def test_when_keras_updates_its_statistics_and_which_it_uses(keras, training, trainable):
+    layer = keras.layers.BatchNormalization()
+    layer.build(X.shape)
+    layer.trainable = trainable
+    before = array(layer.moving_mean).copy()
+    y = array(layer(X, training=training))
+    moved = bool((array(layer.moving_mean) != before).any())
+    uses_batch = bool(np.abs(y.mean(axis=0)).max() < 1e-3)
+    assert moved == uses_batch == keras_updates(training, trainable)
+
+
+def test_axis_is_kept_by_batch_normalization_and_reduced_by_layer_normalization(keras):
+    f = facts("q19")
+    x = example("scales", (2, 4, 4, 3), ("n", "h", "w", "c")).numpy()
+    batch, layer = keras.layers.BatchNormalization(axis=-1), keras.layers.LayerNormalization(axis=-1)
+    batched, layered = array(batch(x, training=True)), array(layer(x))
+    assert batch.moving_mean.shape == (f["batch"],)
+    assert np.abs(batched.mean(axis=(0, 1, 2))).max() < 1e-3 < np.abs(batched.mean(axis=-1)).max()
+    assert np.abs(layered.mean(axis=-1)).max() < 1e-3 < np.abs(layered.mean(axis=(0, 1, 2))).max()
+    assert layered.mean(axis=-1).size == f["layer"]
+
+
+def test_keras_counts_four_parameters_per_channel(keras):
+    f = facts("q25")
+    layer = keras.layers.BatchNormalization(axis=1)
+    layer.build((2, 4, 3, 3))
+    assert layer.count_params() == f["keras"]
+    assert sum(int(np.prod(weight.shape)) for weight in layer.trainable_weights) == f["learned"]
+
+
+def test_momentum_is_the_weight_of_the_old_value(keras):
+    f = facts("q11")
+    layer = keras.layers.BatchNormalization(momentum=f["keras"])
+    layer.build(X.shape)
+    layer(X, training=True)
+    np.testing.assert_allclose(array(layer.moving_mean), f["torch"] * X.mean(axis=0), rtol=1e-4)
+
+
+def test_the_defaults_are_those_of_keras(keras):
+    layer = keras.layers.BatchNormalization()
+    assert (layer.momentum, layer.epsilon) == (keras_default("momentum"), keras_default("epsilon"))
