@@ -73,7 +73,8 @@ class Session:
         await self.socket.send(message.SerializeToString())
         text: str | None = None
         while True:
-            answer = ForwardMsg.FromString(await asyncio.wait_for(self.socket.recv(), 30))
+            async with asyncio.timeout(30):  # asyncio.wait_for in Python 3.11 may lose a cancellation
+                answer = ForwardMsg.FromString(await self.socket.recv())
             kind = answer.WhichOneof("type")
             if kind == "script_finished":
                 break
@@ -98,16 +99,22 @@ class Sessions:
 
     def __enter__(self) -> "Sessions":
         self._thread.start()
-        self._living = [self.start(each.live()) for each in self.all]
+        self._living = self.start(self._live()).result()
         return self
 
     def __exit__(self, *_: object) -> None:
-        for each in self._living:
-            each.cancel()
-        self.start(asyncio.sleep(0.2)).result(10)
+        self.start(self._leave()).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(10)
         self._loop.close()
+
+    async def _live(self) -> list[asyncio.Task[None]]:
+        return [asyncio.create_task(each.live()) for each in self.all]
+
+    async def _leave(self) -> None:
+        for each in self._living:
+            each.cancel()
+        await asyncio.gather(*self._living, return_exceptions=True)
 
     def start(self, work: Coroutine[Any, Any, Any]) -> Any:
         return asyncio.run_coroutine_threadsafe(work, self._loop)

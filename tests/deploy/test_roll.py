@@ -16,6 +16,7 @@ from tests.deploy.visits import Visits, get
 PROMISED = (
     5.0  # seconds until a visitor whose server was killed has the view again; or the time of a start on a busy machine
 )
+VISITORS = 20
 PATHS = [
     "",
     "compare",
@@ -43,18 +44,18 @@ def recovered_sessions(sessions: Sessions, promised: float) -> list[Session]:
 
 
 def test_visitors_keep_their_views_when_a_replica_is_killed_or_restarted(nginx: str, tab: Page | None) -> None:
-    with Stack() as stack, Sessions(stack.url, queries(50)) as sessions:
+    with Stack() as stack, Sessions(stack.url, queries(VISITORS)) as sessions:
         one, other = stack.replicas
         promised = max(PROMISED, one.start_time, other.start_time)
         sessions.wait_for_views(PATIENCE / 1000)
-        assert len({each.shown for each in sessions.all}) == 50
+        assert len({each.shown for each in sessions.all}) == VISITORS
         view = View(tab, stack.url).open("?shape=2,4,3,3&layer=GroupNorm(2,4)") if tab else None
 
         with Visits(stack.url, PATHS) as visits:
             sessions.reset_measurements()
             one.kill()
             killed = time.monotonic()
-            assert 0 < len(recovered_sessions(sessions, promised)) < 50
+            assert 0 < len(recovered_sessions(sessions, promised)) < VISITORS
 
             one.start()
             one.wait()
