@@ -26,7 +26,7 @@ def run(*command: str | Path, cwd: Path) -> str:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """`pip wheel .` of a copy of the sources, because a build leaves files behind."""
+    """The wheel that setuptools builds from a copy of the sources, because a build leaves files behind."""
     copy, out = tmp_path_factory.mktemp("copy"), tmp_path_factory.mktemp("wheel")
     for name in SOURCES:
         source = ROOT / name
@@ -34,8 +34,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
             shutil.copytree(source, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(source, copy / name)
-    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "wheel")
-    run(*pip, ".", "--no-deps", "--no-build-isolation", "--no-index", "--wheel-dir", out, cwd=copy)
+    run(sys.executable, "-c", f"from setuptools.build_meta import build_wheel; build_wheel({str(out)!r})", cwd=copy)
     (built,) = out.glob("*.whl")
     return built
 
@@ -58,7 +57,7 @@ def bin_folder(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         *install,
         cwd=place.parent,
     )
-    own = run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=place.parent).strip()
+    own = sysconfig.get_path("purelib", "venv", {"base": str(place)})
     (Path(own) / "others.pth").write_text(sysconfig.get_path("purelib") + "\n")
     return place / "bin"
 
