@@ -1,4 +1,4 @@
-"""Picture files: their names, how they are written, and what is refused. Their contents: tests/browser/test_images.py."""
+"""Picture files: their names, how they are written, and what is refused. Their contents: tests/browser/pictures/test_images.py."""
 
 import os
 import re

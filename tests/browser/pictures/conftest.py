@@ -1,0 +1,42 @@
+"""One tab for the pictures that the module makes of its figures."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.conftest import NewTab
+from tests.browser.pictures.figure import VIEWS, draw, load
+from tests.browser.watch import Watch
+
+
+@pytest.fixture(scope="session")
+def figure_tab(new_tab: NewTab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Page, Watch]]:
+    """A tab with the page of one figure."""
+    page = new_tab()
+    watch = Watch(page)
+    load(page, tmp_path_factory.mktemp("figure"))
+    yield page, watch
+    page.close()
+
+
+@pytest.fixture
+def tab(figure_tab: tuple[Page, Watch]) -> Iterator[Page]:
+    """The test fails if the browser reports an error."""
+    page, watch = figure_tab
+    yield page
+    watch.check()
+
+
+@pytest.fixture
+def draw_figure(tab: Page) -> Callable[..., Any]:
+    """Draws one figure and returns its data: ``draw_figure("compare", "dark")``."""
+    return partial(draw, tab)
+
+
+@pytest.fixture(scope="module", params=VIEWS)
+def drawn_view(request: pytest.FixtureRequest, figure_tab: tuple[Page, Watch]) -> tuple[str, dict[str, Any]]:
+    """Each view in turn, drawn once for all tests of a file: its name and its data."""
+    return request.param, draw(figure_tab[0], request.param)

@@ -1,0 +1,66 @@
+"""A page on disk with one figure: the module and plotly.js, without a server. It is loaded once and draws one figure after the other."""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page
+
+from normviz.figures import bundle
+from normviz.figures.palette import THEMES, theme
+from normviz.figures.payload.chart import chart_payload
+from normviz.lessons.pages import PAGES
+from normviz.lessons.parts.part import Chart, Panels, flat
+
+VIEWS = {
+    "view": ("explore", "shape=2,3,4,4&layer=GroupNorm(3,3)&at=1,2,0,3"),
+    "matrix": ("explore", "shape=4,6&layer=BatchNorm1d(6)&at=3,5"),
+    "large": ("explore", "shape=2,16,16,16&layer=LayerNorm([16,16,16])&at=1,2,3,4"),
+    "unmarked": ("explore", "shape=3,4,5&layer=RMSNorm([4,5])&at=none"),
+    "compare": ("compare", "layers=BatchNorm2d(3);LayerNorm([3,4,4]);InstanceNorm2d(3)&at=1,2,0,3"),
+    "steps": ("step_by_step", "step=3&at=1,2,0,3"),
+    "values": ("train_and_eval", "show=modes&layer=BatchNorm2d(3)&at=0,1,2,3"),
+    "jacobian": ("gradients", "show=matrix"),
+    "chart": ("numerics", "show=variance"),
+}
+
+
+@cache
+def data_of(name: str) -> dict[str, Any]:
+    """The data of the first figure of a view."""
+    page, query = PAGES[VIEWS[name][0]], VIEWS[name][1]
+    parts = flat(page.parts(page.view(query)))
+    figure = next(part for part in parts if isinstance(part, Panels | Chart))
+    return figure.data if isinstance(figure, Panels) else chart_payload(figure.lines, figure.alt)
+
+
+def load(tab: Page, folder: Path) -> None:
+    """Load the page, without a figure."""
+    (folder / "plotly.js").write_bytes(bundle.plotly_js())
+    source = bundle.module().replace("export default function", "const mountComponent = function")
+    grounds = json.dumps({scheme: theme(scheme).background for scheme in THEMES})
+    (folder / "index.html").write_text(
+        f"""<!doctype html><html lang="en"><meta charset="utf-8"><title>figure</title>
+<style>body {{ margin: 16px; font-family: sans-serif }} {bundle.style()}</style>
+<script src="plotly.js"></script>
+<script type="module">{source}
+let remove = () => {{}};
+window.drawFigure = (data) => {{
+  remove();
+  document.body.innerHTML = "<div class='nv-root'></div>";
+  document.documentElement.style.background = {grounds}[data.theme];
+  remove = mountComponent({{ parentElement: document.body, data }});
+}};</script></html>""",
+        encoding="utf-8",
+    )
+    tab.goto((folder / "index.html").as_uri())
+
+
+def draw(tab: Page, name: str, scheme: str = "light", **changes: Any) -> dict[str, Any]:
+    """Draw one figure, and return its data."""
+    data = data_of(name) | changes
+    tab.mouse.move(1, 1)  # another test may have moved the pointer
+    tab.evaluate("data => drawFigure(JSON.parse(data))", json.dumps(data | {"theme": scheme, "alone": True}))
+    tab.wait_for_selector(".nv-view[data-state=ready]")
+    return data

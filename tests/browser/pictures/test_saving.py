@@ -1,0 +1,83 @@
+"""Saving a picture in the browser: its PNG and its name, the menu, and the app."""
+
+import base64
+import struct
+from pathlib import Path
+
+import pytest
+
+from tests.browser.pictures.image import NAMES, image, parsed, texts
+from tests.browser.view import View
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_png_is_the_same_picture_twice_as_large_and_not_blank(tab, drawn_view):
+    root = parsed(image(tab, "svg")[1])
+    form, png, _ = image(tab, "png")
+    assert form == "image/png"
+    assert png.startswith(b"\x89PNG\r\n\x1a\n")
+    assert struct.unpack(">II", png[16:24]) == (2 * int(root.get("width")), 2 * int(root.get("height")))
+    colors = tab.evaluate(
+        """async png => {
+          const image = new Image(), canvas = document.createElement("canvas"), seen = new Set();
+          image.src = `data:image/png;base64,${png}`;
+          await image.decode();
+          [canvas.width, canvas.height] = [image.width, image.height];
+          const context = canvas.getContext("2d");
+          context.drawImage(image, 0, 0);
+          const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
+          for (let i = 0; i < data.length; i += 16) seen.add((data[i] << 16) | (data[i + 1] << 8) | data[i + 2]);
+          return [seen.size, data[0], data[3]];
+        }""",
+        base64.b64encode(png).decode(),
+    )
+    assert colors[0] > 50
+    assert colors[1:] == [255, 255]
+
+
+def test_a_file_is_named_after_layer_and_shape(tab, drawn_view):
+    name = NAMES.get(drawn_view[0])
+    assert name is None or [image(tab, kind)[2] for kind in ("png", "svg")] == [f"{name}.png", f"{name}.svg"]
+
+
+def test_another_kind_of_image_is_refused(tab, draw_figure):
+    draw_figure("view")
+    message = tab.evaluate("document.querySelector('.nv-view').nvImage('gif').catch(error => error.message)")
+    assert message == 'An image is "svg" or "png", not "gif".'
+
+
+def test_a_page_without_the_image_option_has_no_menu(tab, draw_figure):
+    draw_figure("view")
+    assert tab.locator(".nv-save").count() == 0
+
+
+@pytest.mark.parametrize("name", ["view", "compare", "chart"])
+def test_the_menu_can_be_used_with_the_keyboard(tab, draw_figure, name):
+    draw_figure(name, save=True)
+    tab.locator(".nv-save summary").focus()
+    tab.keyboard.press("Enter")
+    tab.keyboard.press("Tab")
+    assert tab.evaluate("document.activeElement.getAttribute('aria-label')") == "Save as PNG"
+    with tab.expect_download() as download:
+        tab.keyboard.press("Enter")
+    assert download.value.suggested_filename == f"{NAMES[name]}.png"
+    assert Path(download.value.path()).read_bytes().startswith(b"\x89PNG")
+    tab.keyboard.press("Escape")
+    assert tab.evaluate("[document.querySelector('.nv-save').open, document.activeElement.textContent]") == [
+        False,
+        "Save image",
+    ]
+
+
+def test_the_app_saves_pictures_too(view: View):
+    view.open("?layer=BatchNorm2d(3)&at=1,2,0,3")
+    _, svg, name = image(view.page, "svg")
+    assert name == "normviz-BatchNorm2d-3-2x3x4x4.svg"
+    shown_texts = texts(parsed(svg))
+    assert shown_texts[0] == "BatchNorm2d(3) on x of shape (2, 3, 4, 4)"
+    assert "Who shares my mean and variance?" in shown_texts
+    assert b"Arial" in svg
+    assert b"Source" not in svg
+    _, png, _ = image(view.page, "png")  # the content security policy of the app allows it
+    assert png.startswith(b"\x89PNG")
