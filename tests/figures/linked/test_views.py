@@ -73,7 +73,7 @@ def test_without_a_server_the_selection_stays_until_the_data_has_another():
 
 CHART_LABEL = """(async () => {
   const set = {}, plot = { setAttribute: (name, value) => (set[name] = value) };
-  globalThis.window = { Plotly: { react() {} } };
+  globalThis.window = { Plotly: { react() {}, newPlot() {} } };
   globalThis.getComputedStyle = () => ({});
   const data = { figure: { data: [], layout: {}, alt: "two lines" } };
   await ChartView.prototype.draw.call({ root: { clientWidth: 500, dataset: {} }, plot, data, colors: THEMES.light });

@@ -62,7 +62,9 @@ export class ChartView {
     themed.hoverlabel = { bgcolor: this.colors.card, bordercolor: border, font: { color: text } };
     for (const name of new Set(["xaxis", "yaxis", ...Object.keys(layout).filter((key) => /^[xy]axis\d*$/.test(key))])) themed[name] = axis(layout[name]);
     const traces = data.map((trace) => this.inTheme(trace));
-    await window.Plotly.react(this.plot, traces, themed, { displayModeBar: false, responsive: false });
+    const { react, newPlot } = window.Plotly;
+    const plot = this.root.dataset.width === String(this.width) ? react : newPlot; // react keeps margins and ranges of the other width
+    await plot(this.plot, traces, themed, { displayModeBar: false, responsive: false });
     this.plot.setAttribute("role", "img");
     this.plot.setAttribute("aria-label", this.data.figure.alt);
     this.root.dataset.width = String(this.width);

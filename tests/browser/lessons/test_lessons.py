@@ -1,142 +1,25 @@
-"""The lesson pages in a browser: opening by address on any screen, pointing, stepping, predicting."""
+"""The lesson pages in a browser: pointing, stepping, experiments, predicting."""
 
 import re
-from collections.abc import Iterator
-from typing import Any
 from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import expect
 
 from normviz.analysis.comparison import compare
 from normviz.analysis.explanation import Explanation
 from normviz.analysis.steps import steps
-from normviz.figures.palette import theme
 from normviz.lessons.compare.fit_layers import fit_layers
 from normviz.lessons.pages import PAGES
 from normviz.lessons.questions.question import answer, facts_of, prose
 from normviz.lessons.questions.registry import QUESTIONS
-from tests.browser.conftest import NewTab
-from tests.browser.view import Index, View
-from tests.browser.watch import Watch
+from tests.browser.lessons.lesson import READY, Lesson
+from tests.browser.view import Index
 
 pytestmark = pytest.mark.browser
 
-READY = ".nv-view[data-state=ready]"
 CHOICE = next(one for one in QUESTIONS.values() if prose(one.key).options and one.page == "compare")
-ADDRESSES = {
-    "compare": "?layers=BatchNorm2d(3);LayerNorm([3,4,4]);GroupNorm(3,3)",
-    "step_by_step": "?step=3",
-    "train_and_eval": "?show=modes&layer=BatchNorm2d(3)",
-    "train_and_eval?": "",
-    "gradients": "?layer=GroupNorm(3,3)",
-    "numerics": "",
-    "questions": f"?q={CHOICE.key}&guess={facts_of(CHOICE)['right']}",
-    "questions?": "",
-}
-# Each page is opened on the first screen and then shown on the second, as when a tablet is rotated.
-WIDE, NARROW = {"width": 1280, "height": 720}, {"width": 390, "height": 844}
-SCREENS = {"light": (WIDE, NARROW), "dark": (NARROW, WIDE)}
-
-# Does the page fit its width, so that it cannot scroll sideways?
-STRAIGHT = """() => [document.scrollingElement, document.querySelector("[data-testid=stMain]")]
-  .every(part => part.scrollWidth === part.clientWidth)"""
-
-# A new width is detected in one frame, and drawn in the next.
-NEXT = (
-    "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done))))"
-)
-
-
-class Lesson(View):
-    """One lesson page in one tab."""
-
-    def go_to(self, name: str, query: str = "") -> "Lesson":
-        """Show the page of that name, and wait for its figures."""
-        self.visit(f"{name}{query}")
-        return self.ready(figures=name != "questions" or "guess" in query)
-
-    def ready(self, figures: bool = True) -> "Lesson":
-        """Wait until the page has its text, and its figures are drawn."""
-        self.find("[data-testid=stHeading]").first.wait_for()
-        if figures:
-            self.find(READY).first.wait_for()
-        self.wait_until_drawn()
-        return self
-
-    def wait_for_address(self, **query: str | None) -> None:
-        """Wait until the address has these values (None: the name is absent), and the run that wrote them has ended."""
-        super().wait_for_address(**query)
-        self.wait_until_drawn()
-
-    def drawn(self, key: str) -> Any:
-        """The numbers that a panel draws; NaN between facets."""
-        lines = self.page.evaluate(
-            "key => document.querySelector(`.nv-panel-${key} .nv-plot`).data[0].z.map(line => [...line].map(value => Number.isNaN(value) ? null : value))",
-            key,
-        )
-        return np.array([[np.nan if value is None else value for value in line] for line in lines])
-
-    @property
-    def sentence(self) -> Locator:
-        return self.find(".st-key-sentence")
-
-
-@pytest.fixture(scope="module")
-def tabs(new_tab: NewTab, server: str) -> Iterator[dict[str, tuple[Lesson, Watch]]]:
-    """One tab for each theme."""
-    opened = {}
-    for scheme in SCREENS:
-        tab = new_tab(color_scheme=scheme)
-        opened[scheme] = Lesson(tab, server), Watch(tab)
-    yield opened
-    for view, _ in opened.values():
-        view.page.close()
-
-
-@pytest.fixture
-def lesson(tabs: dict[str, tuple[Lesson, Watch]]) -> Iterator[Lesson]:
-    """The light tab; the test fails if the browser reports an error."""
-    view, watch = tabs["light"]
-    view.page.set_viewport_size(WIDE)
-    yield view
-    watch.check()
-
-
-@pytest.mark.parametrize("scheme", SCREENS)
-@pytest.mark.parametrize("name", ADDRESSES)
-def test_every_page_opens_by_its_address_on_every_screen(
-    tabs: dict[str, tuple[Lesson, Watch]], name: str, scheme: str
-) -> None:
-    view, watch = tabs[scheme]
-    tab = view.page
-    tab.set_viewport_size(SCREENS[scheme][0])
-    if scheme == "light":
-        tab.goto("about:blank")
-        view.forget_app()
-    view.go_to(name.removesuffix("?"), ADDRESSES[name])
-    for screen in SCREENS[scheme]:
-        tab.set_viewport_size(screen)
-        if name != "questions?":
-            wait_until_it_fits(view, screen["width"])
-            figure = view.find(READY).first
-            assert figure.evaluate("view => getComputedStyle(view).getPropertyValue('--nv-text')") == theme(scheme).text
-        tab.wait_for_function(STRAIGHT)
-        assert view.find("[data-testid=stAlertContentWarning]").count() == 0
-    watch.check()
-
-
-def wait_until_it_fits(view: Lesson, width: int) -> None:
-    """Wait until every figure is drawn for a page of this width and is not cut off."""
-    view.page.evaluate(NEXT)
-    view.page.wait_for_function(
-        """width => [...document.querySelectorAll(".nv-view")].every(view => [view, ...view.querySelectorAll("svg")].every(part => {
-          const box = part.getBoundingClientRect();
-          return !box.width || (box.left >= 0 && box.right <= width && (part === view || box.right <= view.getBoundingClientRect().right + 1));
-        }))""",
-        arg=width,
-    )
 
 
 # Compare
@@ -249,7 +132,7 @@ def test_a_step_shows_the_arithmetic_of_the_selected_element(lesson: Lesson) -> 
 
 
 def test_choosing_another_experiment_changes_the_figure(lesson: Lesson) -> None:
-    lesson.go_to("train_and_eval")
+    lesson.go_to("train_and_eval", "?show=stream")
     expect(lesson.find(READY)).to_have_count(2)
     lesson.write("momentum (0 to 1, or none)", "none")
     lesson.wait_for_address(momentum="none")
@@ -281,7 +164,7 @@ def test_moving_another_input_changes_the_sentence(lesson: Lesson) -> None:
 
 def test_a_prediction_reveals_the_answer_and_its_figure_and_a_link_to_the_view(lesson: Lesson) -> None:
     words = prose(CHOICE.key)
-    lesson.page.goto(f"{lesson.server}/questions")
+    lesson.go_to_questions()
     lesson.page.get_by_role("button", name=words.title, exact=True).click()
     lesson.wait_for_address(q=CHOICE.key)
     expect(lesson.page.get_by_text("The figure comes with the answer.")).to_be_visible()
@@ -314,7 +197,7 @@ def first_words(markdown: str) -> str:
 
 
 def test_a_page_links_to_its_questions(lesson: Lesson) -> None:
-    lesson.go_to("compare")
+    lesson.go_to("compare", "?shape=3,4")
     links = lesson.find("[data-testid=stPageLink] a")
     title = links.first.inner_text()
     links.first.click()
@@ -323,7 +206,8 @@ def test_a_page_links_to_its_questions(lesson: Lesson) -> None:
 
 
 def test_the_list_of_pages_keeps_the_scene(lesson: Lesson) -> None:
-    lesson.open("?shape=2,6&layer=RMSNorm(6)")
+    lesson.visit("?shape=2,6&layer=RMSNorm(6)")
+    lesson.wait_for_scene()
     lesson.page.get_by_role("link", name="Compare").click()
     lesson.wait_for_address(shape="2,6", layer="RMSNorm([6])")
     lesson.ready()

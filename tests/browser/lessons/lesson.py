@@ -1,0 +1,75 @@
+"""One lesson page in one tab."""
+
+from typing import Any
+
+import numpy as np
+from playwright.sync_api import Locator, ViewportSize
+
+from tests.browser.view import View
+
+READY = ".nv-view[data-state=ready]"
+WIDE: ViewportSize = {"width": 1280, "height": 720}
+NARROW: ViewportSize = {"width": 390, "height": 844}
+
+# Does the page fit its width, so that it cannot scroll sideways?
+STRAIGHT = """() => [document.scrollingElement, document.querySelector("[data-testid=stMain]")]
+  .every(part => part.scrollWidth === part.clientWidth)"""
+
+# A new width is detected in one frame, and drawn in the next.
+NEXT = (
+    "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done))))"
+)
+
+# Is every figure drawn for a page of this width, and not cut off?
+FITS = """width => [...document.querySelectorAll(".nv-view")].every(view => [view, ...view.querySelectorAll("svg")].every(part => {
+  const box = part.getBoundingClientRect();
+  return !box.width || (box.left >= 0 && box.right <= width && (part === view || box.right <= view.getBoundingClientRect().right + 1));
+}))"""
+
+
+class Lesson(View):
+    """The lesson pages in one tab."""
+
+    def go_to(self, name: str, query: str = "") -> "Lesson":
+        """Show the page of that name, and wait for its figures."""
+        self.visit(f"{name}{query}")
+        return self.ready(figures=name != "questions" or "guess" in query)
+
+    def go_to_questions(self) -> None:
+        """Show the list of questions. Its address has no query, so the reader comes from another page."""
+        self.visit("numerics?show=eps")
+        self.ready()
+        self.page.get_by_role("link", name="Questions", exact=True).click()
+        self.find("[class*=st-key-ask_]").first.wait_for()
+        self.ready(figures=False)
+
+    def ready(self, figures: bool = True) -> "Lesson":
+        """Wait until the page has its text, and its figures are drawn."""
+        self.find("[data-testid=stHeading]").first.wait_for()
+        if figures:
+            self.find(READY).first.wait_for()
+        self.wait_until_drawn()
+        return self
+
+    def resize(self, screen: ViewportSize) -> None:
+        """Change the size of the window, and wait until every figure is drawn for it."""
+        self.page.set_viewport_size(screen)
+        self.page.evaluate(NEXT)
+        self.page.wait_for_function(FITS, arg=screen["width"])
+
+    def wait_for_address(self, **query: str | None) -> None:
+        """Wait until the address has these values (None: the name is absent), and the run that wrote them has ended."""
+        super().wait_for_address(**query)
+        self.wait_until_drawn()
+
+    def drawn(self, key: str) -> Any:
+        """The numbers that a panel draws; NaN between facets."""
+        lines = self.page.evaluate(
+            "key => document.querySelector(`.nv-panel-${key} .nv-plot`).data[0].z.map(line => [...line].map(value => Number.isNaN(value) ? null : value))",
+            key,
+        )
+        return np.array([[np.nan if value is None else value for value in line] for line in lines])
+
+    @property
+    def sentence(self) -> Locator:
+        return self.find(".st-key-sentence")

@@ -1,0 +1,201 @@
+"""The layout of every page on a laptop and on a phone, in both themes: related things are together, and everything can be read and tapped."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from normviz.figures.palette import theme
+from normviz.lessons.questions.question import facts_of, prose
+from normviz.lessons.questions.registry import QUESTIONS
+from normviz.scene.settings.page_settings import experiments
+from tests.browser.lessons.lesson import NARROW, READY, STRAIGHT, WIDE, Lesson
+
+pytestmark = pytest.mark.browser
+
+Check = Callable[[Lesson], None]
+
+LAYERS = "?layers=LayerNorm([3,4,4]);BatchNorm2d(3);InstanceNorm2d(3);GroupNorm(1,3)&at=1,2,0,3"
+SMALLEST_TARGET = 40  # pixels: the smallest touch target
+SMALLEST_CODE = 12  # pixels
+
+BOXES = """(found) => found.map(part => part.getBoundingClientRect()).map(box => [box.left, box.top, box.width, box.height])"""
+
+# Do the figures have this color of text?
+HAS_COLOR = """color => [...document.querySelectorAll(".nv-view")]
+  .every(view => getComputedStyle(view).getPropertyValue("--nv-text") === color)"""
+
+# Texts of a chart that overlap.
+COLLISIONS = """(texts) => {
+  const boxes = texts.filter(text => text.textContent.trim() && text.checkVisibility({ visibilityProperty: true }))
+    .map(text => [text.textContent, text.getBoundingClientRect()]).filter(([, box]) => box.width);
+  const cross = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 2 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3;
+  return boxes.flatMap(([text, box], i) => boxes.slice(0, i).filter(([, other]) => cross(box, other)).map(([other]) => `${text} on ${other}`));
+}"""
+
+
+def lefts(found: Locator) -> list[float]:
+    return [left for left, _, _, _ in found.evaluate_all(BOXES)]
+
+
+def tops(found: Locator) -> list[int]:
+    return [round(top) for _, top, _, _ in found.evaluate_all(BOXES)]
+
+
+def widths(found: Locator) -> list[int]:
+    return [round(width) for _, _, width, _ in found.evaluate_all(BOXES)]
+
+
+def assert_no_chart_text_overlaps(view: Lesson) -> None:
+    assert view.find(".nv-chart-plot svg text").evaluate_all(COLLISIONS) == []
+
+
+def assert_no_table_is_cut_off(view: Lesson) -> None:
+    hidden = view.find("[class*=st-key-table_]").evaluate_all(
+        "tables => tables.map(table => table.scrollWidth - table.clientWidth)"
+    )
+    assert set(hidden) <= {0}
+
+
+def assert_code_is_large_enough(view: Lesson, present: bool) -> None:
+    sizes = view.find(".stMarkdown code, [data-testid=stMarkdownContainer] code").evaluate_all(
+        "all => all.map(code => parseFloat(getComputedStyle(code).fontSize))"
+    )
+    assert bool(sizes) >= present
+    assert min(sizes, default=SMALLEST_CODE) >= SMALLEST_CODE
+
+
+# On a phone
+
+
+def assert_all_sizes_are_in_one_row(view: Lesson) -> None:
+    sizes = view.find(".st-key-controls [class*=st-key-size_]")
+    assert sizes.count() == 4
+    assert len(set(tops(sizes))) == 1
+    assert len(set(widths(sizes))) == 1
+
+
+def assert_experiments_wrap_and_each_keeps_its_border(view: Lesson) -> None:
+    choices = view.find(".st-key-show [role=radio]")
+    assert len(set(tops(choices))) > 1
+    borders = choices.evaluate_all(
+        """all => all.map(getComputedStyle).map(style => ["Top", "Right", "Bottom", "Left"]
+        .map(side => style[`border${side}Width`] + style[`border${side}Color`]))"""
+    )
+    for sides in borders:
+        assert len(set(sides)) == 1
+        assert not sides[0].startswith("0px")
+        assert "rgba(0, 0, 0, 0)" not in sides[0]
+
+
+def large_enough(selector: str) -> Check:
+    """Checks that these targets are large enough for a thumb."""
+
+    def check(view: Lesson) -> None:
+        view.find(selector).first.wait_for()
+        boxes = view.find(selector).evaluate_all(BOXES)
+        assert min(height for _, _, _, height in boxes) >= SMALLEST_TARGET
+        for i, (left, top, _, _) in enumerate(boxes):
+            for other_left, other_top, _, _ in boxes[:i]:
+                assert abs(top - other_top) >= SMALLEST_TARGET or left != other_left
+
+    return check
+
+
+def assert_panels_are_named_and_a_table_scrolls_below_its_first_column(view: Lesson) -> None:
+    titles = view.find(".nv-stats .nv-title, .nv-params .nv-title").all_inner_texts()
+    assert len(titles) == len(set(titles)) == 8
+    table, first = view.find(".st-key-table_layer"), view.find(".st-key-table_layer td:first-child").first
+    before = first.bounding_box()
+    assert before
+    assert before["width"] < NARROW["width"] / 2
+    assert table.evaluate("table => { table.scrollLeft = 100; return table.scrollLeft; }") == 100
+    assert first.bounding_box() == before
+    background = first.evaluate("cell => getComputedStyle(cell).backgroundColor")
+    assert background == "rgb(16, 20, 31)"
+
+
+def assert_the_share_button_takes_no_space_before_its_style_loads(view: Lesson) -> None:
+    found = view.page.evaluate(
+        """() => [...document.querySelectorAll("style")].filter(style => style.textContent.includes(".nvs-opener"))
+        .map(style => style.disabled = true).length"""
+    )
+    assert found
+    assert view.page.evaluate(STRAIGHT)
+    view.page.evaluate("document.querySelectorAll('style').forEach(style => style.disabled = false)")
+
+
+# Every page, with what is special on a phone.
+PAGES: dict[str, list[Check]] = {
+    "?layer=LayerNorm([3,4,4])": [assert_all_sizes_are_in_one_row, large_enough(".st-key-answers a")],
+    "step_by_step?step=3": [assert_all_sizes_are_in_one_row],
+    f"compare{LAYERS}": [
+        assert_all_sizes_are_in_one_row,
+        assert_panels_are_named_and_a_table_scrolls_below_its_first_column,
+    ],
+    **{
+        f"{page}?show={name}": [
+            assert_experiments_wrap_and_each_keeps_its_border,
+            large_enough(".st-key-show [role=radio]"),
+        ]
+        for page in ("train_and_eval", "gradients", "numerics")
+        for name in experiments(page)
+    },
+    "questions?q=s0": [large_enough("[data-testid=stRadioOption]")],
+    "questions?q=s0&guess=one": [],
+    "questions": [
+        large_enough("[class*=st-key-ask_] button"),
+        assert_the_share_button_takes_no_space_before_its_style_loads,
+    ],
+}
+WITH_CODE = ("?layer=LayerNorm([3,4,4])", "questions?q=s0&guess=one", "questions")
+WITHOUT_FIGURES = ("train_and_eval?show=devices", "gradients?show=backward", "questions?q=s0", "questions")
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_a_page_fits_its_screen_and_can_be_read_and_tapped(lesson: Lesson, address: str) -> None:
+    show(lesson, address)
+    for screen, scheme in ((WIDE, "light"), (NARROW, "dark"), (WIDE, "dark")):
+        lesson.page.emulate_media(color_scheme=scheme)
+        lesson.resize(screen)
+        lesson.page.wait_for_function(STRAIGHT)
+        lesson.page.wait_for_function(HAS_COLOR, arg=theme(scheme).text)
+        assert (lesson.find(READY).count() > 0) == (address not in WITHOUT_FIGURES)
+        assert lesson.find("[data-testid=stAlertContentWarning]").count() == 0
+        assert_no_chart_text_overlaps(lesson)
+        assert_code_is_large_enough(lesson, present=address in WITH_CODE)
+        for check in PAGES[address] if screen == NARROW else [assert_no_table_is_cut_off]:
+            check(lesson)
+
+
+def show(view: Lesson, address: str) -> None:
+    if address == "questions":
+        view.go_to_questions()
+    else:
+        view.visit(address)
+    view.find(".st-key-share").wait_for()  # the last part of a page
+    view.ready(figures=address not in WITHOUT_FIGURES)
+
+
+# On a laptop
+
+
+def test_on_a_laptop_the_panels_of_a_row_are_aligned_and_each_text_is_below_its_layer(lesson: Lesson) -> None:
+    lesson.go_to("compare", LAYERS)
+    for row in ("stats", "params"):
+        cells = lesson.find(f".nv-{row} .nv-plot")
+        assert cells.count() == 4
+        assert len(set(tops(cells))) == 1
+    panels, texts = lesson.find(".nv-params .nv-panel"), lefts(lesson.find(".nv-readout .nv-phrase"))[1:]
+    assert len(texts) == 4
+    for left, width, text in zip(lefts(panels), widths(panels), texts, strict=True):
+        assert left <= text < left + width / 2
+
+
+def test_a_question_links_to_the_next(lesson: Lesson) -> None:
+    first, second = list(QUESTIONS.values())[:2]
+    lesson.go_to("questions", f"?q={first.key}&guess={facts_of(first)['right']}")
+    lesson.page.get_by_role("button", name=f"Next: {prose(second.key).title}").click()
+    expect(lesson.page.get_by_role("heading", name=prose(second.key).title)).to_be_visible()
+    lesson.wait_for_address(q=second.key, guess=None)
+    expect(lesson.find(".nv-view")).to_have_count(0)
