@@ -7,8 +7,9 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Page
 
-from tests.browser.conftest import Visit, new_context
+from tests.browser.conftest import NewTab, new_context
 from tests.browser.view import View
+from tests.browser.watch import Watch
 
 pytestmark = pytest.mark.browser
 
@@ -31,14 +32,45 @@ RECORD = """() => {
 }"""
 
 
-@pytest.fixture(params=["light", "dark"])
-def tab_without_streamlit(request: pytest.FixtureRequest, browser: Browser) -> Iterator[tuple[Page, str]]:
-    """A tab in which no file of Streamlit loads, with a light or dark color scheme."""
-    context = new_context(browser, color_scheme=request.param)
+@pytest.fixture(scope="module")
+def blank_tab(browser: Browser) -> Iterator[Page]:
+    """A tab in which no script loads, so that a page stays as it is first painted."""
+    context = new_context(browser)
     page = context.new_page()
-    page.route("**/static/**", lambda route: route.abort())
-    yield page, request.param
+    page.route("**/*.js", lambda route: route.abort())
+    yield page
     context.close()
+
+
+@pytest.fixture(params=["light", "dark"])
+def tab_without_scripts(request: pytest.FixtureRequest, blank_tab: Page) -> Iterator[tuple[Page, str]]:
+    """The same for a reader who prefers light or dark colors."""
+    blank_tab.emulate_media(color_scheme=request.param)
+    yield blank_tab, request.param
+    blank_tab.evaluate("localStorage.clear()")
+
+
+@pytest.fixture(scope="module")
+def recorded_tab(browser: Browser, server: str) -> Iterator[tuple[View, Watch]]:
+    """A tab that records its background colors; in the first test, of a first-time visitor."""
+    context = new_context(browser)
+    watch = Watch(context.new_page())
+    watch.page.add_init_script(f"({RECORD})()")
+    yield View(watch.page, server), watch
+    context.close()
+
+
+@pytest.fixture
+def view(recorded_tab: tuple[View, Watch]) -> Iterator[View]:
+    """The app in that tab, without settings of the visitor."""
+    view, watch = recorded_tab
+    yield view
+    watch.check()
+    view.page.evaluate("localStorage.clear()")
+
+
+def recorded_colors(page: Page) -> list[str]:
+    return page.evaluate("[...window.grounds]")  # type: ignore[no-any-return]
 
 
 def background_color(page: Page) -> tuple[int, int, int]:
@@ -50,26 +82,26 @@ def background_color(page: Page) -> tuple[int, int, int]:
 
 @pytest.mark.parametrize("path", ["/", "/compare?embed=true"])
 def test_before_any_script_the_background_follows_the_preference_of_the_reader(
-    tab_without_streamlit: tuple[Page, str], server: str, path: str
+    tab_without_scripts: tuple[Page, str], server: str, path: str
 ) -> None:
-    page, preferred = tab_without_streamlit
+    page, preferred = tab_without_scripts
     page.goto(server + path, wait_until="domcontentloaded")
     assert background_color(page) == {"light": LIGHT, "dark": DARK}[preferred]
 
 
-@pytest.mark.parametrize(("theme", "ground"), [("light", LIGHT), ("dark", DARK)])
 def test_before_any_script_the_background_follows_the_theme_in_the_address(
-    tab_without_streamlit: tuple[Page, str], server: str, theme: str, ground: tuple[int, int, int]
+    tab_without_scripts: tuple[Page, str], server: str
 ) -> None:
-    page, _ = tab_without_streamlit
-    page.goto(f"{server}/?embed=true&embed_options={theme}_theme", wait_until="domcontentloaded")
+    page, preferred = tab_without_scripts
+    other, ground = {"light": ("dark", DARK), "dark": ("light", LIGHT)}[preferred]
+    page.goto(f"{server}/?embed=true&embed_options={other}_theme", wait_until="domcontentloaded")
     assert background_color(page) == ground
 
 
 def test_before_any_script_the_background_follows_the_theme_chosen_in_the_menu(
-    tab_without_streamlit: tuple[Page, str], server: str
+    tab_without_scripts: tuple[Page, str], server: str
 ) -> None:
-    page, preferred = tab_without_streamlit
+    page, preferred = tab_without_scripts
     page.goto(server, wait_until="domcontentloaded")
     other = {"light": "Dark", "dark": "Light"}[preferred]
     page.evaluate("chosen => localStorage.setItem('stActiveTheme-/-v2', JSON.stringify(chosen))", other)
@@ -82,14 +114,13 @@ def test_before_any_script_the_background_follows_the_theme_chosen_in_the_menu(
     [("dark", "", DARK), ("light", "?embed=true&embed_options=dark_theme", DARK), ("dark", "?embed_options=light_theme", LIGHT)],
 )  # fmt: skip
 def test_the_background_never_changes_while_the_page_loads(
-    first_visit: Visit, scheme: str, query: str, ground: tuple[int, int, int]
+    view: View, scheme: str, query: str, ground: tuple[int, int, int]
 ) -> None:
-    view = first_visit(color_scheme=scheme)
+    view.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     fonts: list[str] = []
     view.page.on("request", lambda request: fonts.append(request.url) if "SourceSans" in request.url else None)
-    view.page.add_init_script(f"({RECORD})()")
     view.open(query)
-    assert view.page.evaluate("[...window.grounds]") == [f"rgb{ground}"]
+    assert recorded_colors(view.page) == [f"rgb{ground}"]
     assert view.page.evaluate("getComputedStyle(document.querySelector('.stApp')).fontFamily").startswith(
         "-apple-system"
     )
@@ -99,30 +130,29 @@ def test_the_background_never_changes_while_the_page_loads(
         assert fonts == []
 
 
-def test_the_menu_stores_the_theme_where_the_first_paint_reads_it(first_visit: Visit) -> None:
-    view = first_visit(color_scheme="light").open()
+def test_the_menu_stores_the_theme_where_the_first_paint_reads_it(view: View) -> None:
+    view.page.emulate_media(color_scheme="light")
+    view.open()
     view.page.get_by_test_id("stMainMenu").get_by_role("button").click()
     view.page.get_by_test_id("stMainMenuItem-theme-Dark").click()
     view.page.wait_for_function("localStorage.getItem('stActiveTheme-/-v2') === '\"Dark\"'")
-    view.page.add_init_script(f"({RECORD})()")
     view.page.reload()
     view.wait_for_scene()
-    assert view.page.evaluate("[...window.grounds]") == [f"rgb{DARK}"]
+    assert recorded_colors(view.page) == [f"rgb{DARK}"]
 
 
-def test_plotly_js_loads_and_runs_without_waiting_for_the_scripts_of_the_page(
-    tab_without_streamlit: tuple[Page, str], server: str
-) -> None:
-    page, _ = tab_without_streamlit
+def test_plotly_js_loads_and_runs_without_waiting_for_the_scripts_of_the_page(new_tab: NewTab, server: str) -> None:
+    page = new_tab()
+    page.route("**/static/**", lambda route: route.abort())
     page.goto(server)
     page.wait_for_function("window.Plotly")
     assert page.locator("script[src*='/lib/plotly-']").count() == 1
+    page.close()
 
 
-def test_the_figure_loads_plotly_js_again_if_it_failed_to_load(browser: Browser, server: str) -> None:
-    context = new_context(browser)
-    view = View(context.new_page(), server)
+def test_the_figure_loads_plotly_js_again_if_it_failed_to_load(new_tab: NewTab, server: str) -> None:
+    view = View(new_tab(), server)
     view.page.route("**/lib/plotly-*", lambda route: route.abort(), times=1)
     view.open()
     assert view.page.locator("script[src*='/lib/plotly-']").count() == 2
-    context.close()
+    view.page.close()

@@ -1,4 +1,4 @@
-"""Evaluates JavaScript in the scope of the figures' module, in the node that comes with playwright: its arithmetic needs no browser."""
+"""Evaluates JavaScript in the scope of a module of normviz, in the node that comes with playwright: arithmetic and texts need no browser."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import atexit
 import json
 import subprocess
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from playwright._impl._driver import compute_driver_executable
@@ -13,6 +14,7 @@ from playwright._impl._driver import compute_driver_executable
 from normviz.figures import bundle
 
 NODE = compute_driver_executable()[0]
+FIGURES = bundle.BROWSER / "linked.js"
 SERVE = """
 import { createInterface } from "node:readline";
 for await (const line of createInterface({ input: process.stdin })) {
@@ -24,9 +26,9 @@ for await (const line of createInterface({ input: process.stdin })) {
 """
 
 
-def evaluate(expression: str, *arguments: Any) -> Any:
-    """The value of an expression, with ``arguments`` in ``args``; NaN becomes "gap"."""
-    node = _node()
+def evaluate(expression: str, *arguments: Any, entry: Path = FIGURES) -> Any:
+    """The value of an expression in the scope of the module ``entry``, with ``arguments`` in ``args``; NaN becomes "gap"."""
+    node = _node(entry)
     assert node.stdin
     assert node.stdout
     node.stdin.write(json.dumps({"expression": expression, "args": arguments}) + "\n")
@@ -45,9 +47,9 @@ def check_syntax(script: str) -> None:
 
 
 @cache
-def _node() -> subprocess.Popen[str]:
-    """One node for all tests of this process."""
-    script = bundle.module().replace("export default ", "") + SERVE
+def _node(entry: Path) -> subprocess.Popen[str]:
+    """One node per module for all tests of this process."""
+    script = bundle.bundle(entry).replace("export default ", "") + SERVE
     node = subprocess.Popen(
         [NODE, "--input-type=module", "--eval", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )

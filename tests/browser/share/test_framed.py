@@ -1,0 +1,250 @@
+"""A view in an iframe on a page of another site: cookies blocked, sandboxed, narrow, and below a base path."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Frame, Page, expect
+
+from tests.browser.conftest import NewTab
+from tests.browser.share.frame import PAGE, FramePage, site
+from tests.browser.share.panel import READY, Panel, boxes_in_preview
+from tests.browser.test_layout import MISPLACED
+from tests.browser.view import View
+from tests.browser.watch import Watch
+from tests.ui.snippets import tag
+from tools.servers import app_server
+
+pytestmark = pytest.mark.browser
+
+SANDBOX = 'sandbox="allow-scripts allow-same-origin"'
+START = "?layer=LayerNorm([3,4,4])&at=none"
+
+# The hidden height inside the frame that needs scrolling, in px.
+SCROLLED = """() => [document.documentElement, document.querySelector("[data-testid=stMain]")]
+  .map(part => [part.scrollHeight - part.clientHeight, part.scrollWidth - part.clientWidth])"""
+
+# Third-party storage: is access granted, and is a partitioned cookie kept?
+KEPT = """async () => { document.cookie = "probe=1; SameSite=None; Secure";
+  return [await document.hasStorageAccess(), document.cookie.includes("probe")]; }"""
+
+
+@pytest.fixture(scope="module")
+def framing_tab(
+    new_tab: NewTab, server: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[FramePage, Watch]]:
+    """A page of another site, in one tab."""
+    watch, folder = Watch(new_tab()), tmp_path_factory.mktemp("elsewhere")
+    with site(folder) as address:
+        yield FramePage(View(watch.page, server), folder, address), watch
+    watch.page.close()
+
+
+@pytest.fixture
+def framed(framing_tab: tuple[FramePage, Watch]) -> Iterator[FramePage]:
+    """A page of another site, in a tab that the tests share."""
+    page, watch = framing_tab
+    yield page
+    watch.check()
+
+
+@pytest.fixture(scope="module")
+def snippets(new_tab: NewTab, server: str) -> Iterator[Callable[..., str]]:
+    """The snippet of Share for an address and a choice: ``snippets("compare", "Figure alone", narrow=True)``."""
+    view = View(new_tab(), server).open()
+    known: dict[tuple[str, str, bool], str] = {}
+
+    def open_panel(address: str) -> Panel:
+        view.page.bring_to_front()  # a background tab does not measure its size
+        view.visit(address)
+        view.page.locator(READY).first.wait_for()
+        view.wait_until_drawn()
+        return Panel(view)
+
+    def choose(address: str, preset: str, narrow: bool) -> Panel:
+        """Open the panel and choose; only the preview of the last choice loads the app."""
+        if not narrow and preset == "In short":
+            return open_panel(address)
+        with boxes_in_preview(view.page):
+            panel = open_panel(address)
+            if narrow:
+                panel.preset(preset)
+        panel.narrow() if narrow else panel.preset(preset)
+        return panel
+
+    def read_snippet(address: str, preset: str = "In short", narrow: bool = False) -> str:
+        wanted = (address, preset, narrow)
+        if wanted not in known:
+            panel = choose(*wanted)
+            panel.measured()
+            known[wanted] = panel.text("iframe")
+        return known[wanted]
+
+    yield read_snippet
+    view.page.close()
+
+
+@pytest.fixture
+def narrow(snippets: Callable[..., str]) -> str:
+    """The narrow snippet of a view on Explore."""
+    return snippets(START, narrow=True)
+
+
+def test_slides_opened_from_disk_can_frame_the_app(page: Page, narrow: str, tmp_path: Path) -> None:
+    slides = tmp_path / "slides.html"
+    slides.write_text(PAGE.format(700, narrow), encoding="utf-8")
+    page.goto(slides.as_uri())
+    inside = page.frame_locator("iframe")
+    expect(inside.locator(".st-key-sentence")).to_contain_text("means")
+    expect(inside.locator(".nv-root svg").first).to_be_visible()
+
+
+def test_with_cookies_blocked_a_sandboxed_frame_loads_hovers_clicks_and_changes_a_control(framed, narrow, server):
+    assert tag(narrow)["src"].startswith(server)
+    frame = framed.load(narrow.replace("<iframe", f"<iframe {SANDBOX}"))
+    assert frame.evaluate(KEPT) == [False, False]
+    line, cells = frame.locator(".nv-readout"), frame.locator(".nv-panel-stats .nv-over")
+    expect(line).to_contain_text("Point at an element")
+    box = cells.bounding_box()
+    spot = {"x": box["width"] / 2, "y": box["height"] * 0.75}
+    cells.hover(position=spot)
+    expect(line).to_contain_text("shares its mean")
+    assert frame.locator(".nv-panel-stats .nv-veil").get_attribute("d")
+    cells.click(position=spot)
+    expect(frame.locator(".nv-panel-stats .nv-frame")).to_have_attribute("visibility", "visible")
+    frame.get_by_role("radiogroup", name="normalized_shape").get_by_role("radio", name="W", exact=True).click()
+    expect(frame.locator(".st-key-sentence")).to_contain_text("24 means")
+    frame.wait_for_function("location.search.includes('LayerNorm') && location.search.includes('at=1')")
+    address = frame.evaluate("location.search")  # frame.url is updated a moment after a change
+    assert "embed=true" in address
+    assert "hide=" in address
+    expect(frame.get_by_role("button", name="Share", exact=True)).to_have_count(0)
+
+
+def test_the_link_to_the_full_app_opens_a_new_tab(framed, narrow, server):
+    frame = framed.load(narrow)
+    offer = frame.get_by_role("link", name="Open the full app")
+    with frame.page.expect_popup() as opened:
+        offer.click()
+    tab = opened.value
+    tab.locator(READY).wait_for()
+    assert tab.url == f"{server}/?at=none"
+    assert tab.evaluate("window.opener") is None
+    tab.close()
+
+
+NARROW = [
+    (START, "In short"),
+    ("?shape=4,6&layer=BatchNorm1d(6)", "Figure alone"),
+    ("gradients?show=column", "In short"),
+    ("train_and_eval?show=stream", "Everything"),
+]
+
+
+def assert_it_fits(frame: Frame, address: str, slack: float) -> None:
+    """Nothing scrolls, nothing is cut off, and at most ``slack`` px stay empty."""
+    assert_nothing_scrolls(frame)
+    if "numerics" not in address and "train" not in address:  # the panels of a linked view
+        assert frame.evaluate(MISPLACED) == []
+    assert frame.evaluate("innerHeight") - content_height(frame) < slack
+
+
+def assert_nothing_scrolls(frame: Frame) -> None:
+    assert [max(scrolled) <= 0 for scrolled in frame.evaluate(SCROLLED)] == [True, True]
+
+
+def content_height(frame: Frame) -> int:
+    return int(frame.evaluate("document.querySelector('[data-testid=stMainBlockContainer]').offsetHeight"))
+
+
+@pytest.mark.parametrize(("address", "preset"), NARROW)
+def test_in_a_narrow_frame_nothing_scrolls_and_nothing_is_cut_off(framed, snippets, address, preset):
+    snippet = snippets(address, preset, narrow=True)
+    assert tag(snippet)["width"] == "320"
+    assert_it_fits(framed.show(snippet), address, slack=20)
+
+
+def test_a_frame_with_less_height_scrolls(framed, narrow):
+    """Proves that the test above can fail."""
+    height = tag(narrow)["height"]
+    frame = framed.show(narrow.replace(f'height="{height}"', f'height="{int(height) - 60}"'))
+    assert max(hidden for hidden, _ in frame.evaluate(SCROLLED)) > 30
+
+
+STILL = """width => { const views = [...document.querySelectorAll(".nv-view")];
+  return innerWidth === width && document.querySelector("[data-testid=stApp]").dataset.testScriptState === "notRunning"
+    && views.every(({ clientWidth, dataset }) => dataset.state === "ready" && Number(dataset.width ?? clientWidth) === clientWidth); }"""
+COLUMNS = (320, 345, 470, 500, 630, 700, 727, 730, 790, 867, 870, 960, 1150, 1280)
+FULL_WIDTH = [
+    ("?at=none", "Figure alone"),
+    ("compare?layers=BatchNorm2d(3);GroupNorm(1,3);LayerNorm([3,4,4])", "In short"),
+    ("step_by_step?step=1", "Without controls"),
+    ("numerics?show=eps", "Everything"),
+]
+PLAIN = re.compile(r'<div[^>]*>|</div>|style="[^"]*"')
+
+
+def heights_in_columns(framed: FramePage, frame: Frame, widths: Sequence[int]) -> list[int]:
+    """The height of the frame in columns of these widths; in none of them anything scrolls."""
+    framed.page.set_viewport_size({"width": 1320, "height": 900})
+    heights = []
+    for width in widths:
+        framed.page.locator("body > div").evaluate("(column, width) => (column.style.width = `${width}px`)", width)
+        frame.wait_for_function(STILL, arg=width)
+        assert_nothing_scrolls(frame)
+        heights.append(frame.evaluate("innerHeight"))
+    return heights
+
+
+@pytest.mark.parametrize(("address", "preset"), FULL_WIDTH)
+def test_at_full_width_nothing_scrolls_in_a_column_of_any_width(framed, snippets, address, preset):
+    snippet = snippets(address, preset)
+    assert tag(snippet)["width"] == "100%"
+    frame = framed.show(snippet)
+    assert_it_fits(frame, address, slack=50 + 0.1 * content_height(frame))
+    heights = heights_in_columns(framed, frame, COLUMNS)
+    assert len(set(heights)) > 1
+    assert max(heights) == int(tag(snippet)["height"])
+
+
+def test_without_the_style_nothing_scrolls_either_and_some_space_stays_empty(framed, snippets):
+    """On a page that keeps only the attributes."""
+    snippet = snippets(*FULL_WIDTH[1])
+    frame = framed.show(PLAIN.sub("", snippet).replace("<iframe", '<iframe frameborder="0"'))
+    assert set(heights_in_columns(framed, frame, COLUMNS[::3])) == {int(tag(snippet)["height"])}
+
+
+@pytest.fixture(scope="module")
+def lab() -> Iterator[str]:
+    """The address of an app with the base path /lab."""
+    with app_server(base="lab") as address:
+        yield address
+
+
+def test_with_a_base_path_plotly_loads_and_links_are_right(page: Page, lab: str) -> None:
+    requests: list[tuple[str, int]] = []
+    page.on("response", lambda answer: requests.append((answer.url, answer.status)))
+    view = View(page, lab)
+    for path in ("compare", ""):
+        view.visit(f"{path}?at=none")
+        page.locator(READY).first.wait_for()
+        view.wait_until_drawn()
+        with boxes_in_preview(page):
+            panel = Panel(view)
+            assert panel.text("Link") == f"{lab}/{path}?at=none"
+            assert panel.text("Notebook cell").splitlines()[2] == f'nv.open("/{path}?at=none")'
+            file = panel.dialog.get_by_role("link", name="HTML file").get_attribute("href")
+            assert file is not None
+            assert file.startswith(f"{lab}/export?page=")
+        if path:
+            panel.dialog.get_by_role("button", name="Close").click()
+    assert {status for url, status in requests if url.startswith(f"{lab}/lib/plotly-")} == {200}
+    panel.narrow()  # the preview shows the app
+    panel.measured()
+    (_, frame) = page.frames
+    assert frame.url == panel.text("Its address alone")
+    assert frame.url.startswith(f"{lab}/?at=none&")
+    assert_nothing_scrolls(frame)
+    offer = frame.get_by_role("link", name="Open the full app").get_attribute("href")
+    assert offer == f"{lab}/?at=none"

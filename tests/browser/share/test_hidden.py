@@ -1,0 +1,57 @@
+"""Parts that a shared link hides stay hidden, and the reader can open the full app."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.share.panel import READY
+from tests.browser.view import View
+from tests.browser.watch import Watch
+from tests.ui.snippets import pairs
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def view(tab: tuple[View, Watch]) -> Iterator[View]:
+    """The app in a tab that the tests share."""
+    view, watch = tab
+    yield view
+    watch.check()
+
+
+def test_a_view_with_hidden_parts_offers_the_full_app(view):
+    view.visit("?hide=all&layer=BatchNorm2d(3)&caption=Row+1")
+    offer = view.page.get_by_role("link", name="Open the full app")
+    expect(offer).to_have_attribute("rel", "noopener")
+    address = offer.get_attribute("href")
+    assert pairs(address) == {"shape": "2,3,4,4", "layer": "BatchNorm2d(3)"}
+    view.visit(address.removeprefix(f"{view.server}/"))
+    expect(view.page.get_by_role("combobox", name="Layer")).to_be_visible()
+    expect(view.find(".nv-legend")).to_have_count(0)
+    expect(offer).to_have_count(0)
+
+
+def test_hidden_parts_stay_hidden_after_changes_reload_and_back(view):
+    view.go("?hide=layer,facts,code&caption=Here")
+    view.segment("normalized_shape", "W")
+    view.wait_for_view(layer="LayerNorm([4])", hide="layer,facts,code", caption="Here")
+    view.forget_app()
+    view.page.reload()
+    view.wait_for_scene()
+    expect(view.page.get_by_role("combobox", name="Layer")).to_have_count(0)
+    expect(view.find(".nv-facts")).to_be_hidden()
+    expect(view.find(".nv-worked")).to_be_visible()
+    view.page.go_back()
+    view.wait_for_view(layer=None, hide="layer,facts,code")
+
+
+def test_a_hidden_panel_is_shown_again(view):
+    view.visit("?hide=stats,output")  # wait_for_scene() expects all panels, and a hidden panel is not drawn
+    view.page.locator(READY).wait_for()
+    expect(view.find(".nv-panel-stats")).to_be_hidden()
+    expect(view.find(".nv-facts")).to_be_visible()
+    view.go("?")
+    expect(view.find(".nv-panel-stats")).to_be_visible()
+    expect(view.page.get_by_role("combobox", name="Layer")).to_be_visible()

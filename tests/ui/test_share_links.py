@@ -1,0 +1,164 @@
+"""The texts of Share: they describe the view completely, and hostile text stays text in them."""
+
+import ast
+import json
+import re
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+
+from normviz.lessons.pages import PAGES
+from normviz.scene.query import link
+from normviz.scene.visibility import read_display
+from normviz.ui.assets import SHARE_FOLDER
+from tests.figures.linked.javascript import evaluate
+from tests.ui.pages import open_page
+from tests.ui.snippets import HOSTILE, pairs, read_markdown, tag
+
+APP = "https://example.org/lab/"
+PATTERN = "Norm('n (g k) h w -> n g','c',sizes={'g':3})"
+EVERY_TEXT = """(() => {
+  const [app, view, choices] = args, link = viewUrl(app, view, choices), address = embedUrl(app, view, choices);
+  return { link, address, markdown: markdown(link, view.title), notebook: notebook(view, choices, view.hint),
+    iframe: iframe(address, view.title, null, [[320, 900], [700, 500]]), file: exportUrl(app, view, choices) };
+})()"""
+
+
+def run(expression: str, *arguments: Any) -> Any:
+    return evaluate(expression, *arguments, entry=SHARE_FOLDER / "links.js")
+
+
+def texts(view: dict[str, Any], **choices: str) -> dict[str, str]:
+    """Every text of the view."""
+    return run(EVERY_TEXT, APP, view, choices)  # type: ignore[no-any-return]
+
+
+def shared(page: str, query: dict[str, str]) -> dict[str, Any]:
+    """What the page sends to Share."""
+    sent = [json.loads(found.proto.json)[0] for found in open_page(page, query).get("bidi_component")]
+    (data,) = [data for data in sent if data["kind"] == "share"]
+    return data  # type: ignore[no-any-return]
+
+
+def link_in_cell(cell: str) -> str:
+    """The link that a notebook cell opens."""
+    call = ast.parse(cell).body[-1].value  # type: ignore[attr-defined]
+    assert ast.unparse(call.func) == "nv.open"
+    return ast.literal_eval(call.args[0])  # type: ignore[no-any-return]
+
+
+VIEWS = [
+    ("explore", {"layer": "LayerNorm([3,4,4])"}),
+    ("explore", {"layer": PATTERN, "at": "1,2,0,1", "shape": "2,3,4,4"}),
+    ("compare", {"layers": "BatchNorm2d(3);Norm('n c h w -> n h w','c')"}),
+    ("step_by_step", {"layer": "RMSNorm([3,4,4])", "shape": "2,3,4,4", "step": "3"}),
+    ("numerics", {"show": "eps", "spread": "1e-08"}),
+]
+
+
+@pytest.mark.parametrize(("page", "query"), VIEWS)
+def test_every_text_describes_the_view(page: str, query: dict[str, str]) -> None:
+    shown, view = PAGES[page], shared(page, query)
+    whole = shown.view(query).query(shown.settings)
+    path, readable = "" if page == "explore" else page, link(whole)
+    found = texts(view, theme="dark")
+    assert found["link"] == f"{APP}{path}{readable}"
+    title, address = read_markdown(found["markdown"])
+    assert (title, unquote(address)) == (view["title"], unquote(found["link"]))
+    assert link_in_cell(found["notebook"]) == f"/{path}{readable}"
+    assert pairs(found["file"]) == {"page": page} | whole
+    assert found["file"].startswith(f"{APP}export?")
+    assert pairs(found["address"]) == whole | {"embed": "true", "embed_options": "dark_theme"}
+    assert found["address"].startswith(f"{APP}{path}?")
+    iframe = tag(found["iframe"])
+    assert (iframe["src"], iframe["title"]) == (found["address"], view["title"])
+    assert (iframe["loading"], iframe["allow"], iframe["width"]) == ("lazy", "clipboard-write", "100%")
+
+
+def test_sharing_a_shared_link_gives_the_same_link() -> None:
+    page, query = VIEWS[1]
+    address = texts(shared(page, query))["link"]
+    assert texts(shared(page, pairs(address)))["link"] == address
+
+
+@pytest.mark.parametrize("text", [HOSTILE, "]( [ ) \\ ](", "*a* _b_ ~c~ # - + |", "&quot;&#39;&amp;", "ä 😀"])
+def test_hostile_text_stays_text(text: str) -> None:
+    view = {"page": "explore", "query": [["layer", text]], "title": text, "hint": ""}
+    found = texts(view, caption=text)
+    for name in ("link", "address", "file"):
+        assert pairs(found[name]).items() >= {"layer": text, "caption": text}.items()
+        assert not re.search(r'[\s"<`\\^{|}]', found[name])
+    assert read_display(pairs(found["link"]))[0].caption == text
+    iframe = tag(found["iframe"])
+    assert set(iframe) == {"src", "title", "width", "height", "loading", "allow", "style"}
+    assert (iframe["src"], iframe["title"]) == (found["address"], text)
+    title, address = read_markdown(found["markdown"])
+    assert (title, pairs(address)) == (text, pairs(found["link"]))
+    assert pairs(link_in_cell(found["notebook"])) == pairs(found["link"])
+
+
+def test_a_notebook_cell_tells_how_to_use_the_reader_s_own_x() -> None:
+    view = {"page": "explore", "query": [], "title": "", "hint": 'nv.explain("LayerNorm(4)", x)'}
+    cell = 'import normviz as nv\n\nnv.open("/")'
+    assert texts(view)["notebook"] == f'{cell}\n# With your own x: nv.explain("LayerNorm(4)", x)'
+    assert texts(view | {"hint": ""})["notebook"] == cell
+
+
+ROOTS = [
+    ("/", "explore", "/"),
+    ("/compare", "compare", "/"),
+    ("/lab", "explore", "/lab/"),
+    ("/lab/", "explore", "/lab/"),
+    ("/lab/compare", "compare", "/lab/"),
+    ("/lab/compare/", "compare", "/lab/"),
+    ("/compare/compare", "compare", "/compare/"),
+]
+
+
+@pytest.mark.parametrize(("path", "page", "root"), ROOTS)
+def test_the_root_of_the_app_is_found_from_the_path_of_a_page(path: str, page: str, root: str) -> None:
+    assert run("rootOf(...args)", path, page) == root
+
+
+GROUPS = [
+    {"names": [{"name": "layer"}, {"name": "data"}]},
+    {"names": [{"name": "text"}, {"name": "panels", "figure": True}]},
+]
+HIDDEN = [
+    ("", ""),
+    ("data", "data"),
+    ("data layer", "controls"),
+    ("panels layer data", "controls,panels"),
+    ("text data", "data,text"),
+    ("layer data text", "all"),
+    ("text panels layer data", "all,panels"),
+]
+
+
+@pytest.mark.parametrize(("names", "hide"), HIDDEN)
+def test_the_shortest_hide_is_written(names: str, hide: str) -> None:
+    assert run("hideText(args[0], new Set(args[1]))", GROUPS, names.split()) == hide
+
+
+HEIGHTS = [
+    # measured heights by width; the steps: a height, and the width below which it is used (None: at all larger widths)
+    ([[320, 900]], [[None, 900]]),
+    ([[320, 500], [700, 500]], [[None, 500]]),
+    ([[320, 549], [700, 500]], [[None, 549]]),  # at most a tenth higher
+    ([[320, 551], [700, 500]], [[700, 551], [None, 500]]),
+    ([[320, 900], [400, 800], [700, 500]], [[400, 900], [700, 800], [None, 500]]),
+    ([[320, 600], [400, 900], [700, 500]], [[700, 900], [None, 500]]),
+]
+
+
+@pytest.mark.parametrize(("heights", "steps"), HEIGHTS)
+def test_few_heights_suffice_at_every_width(heights: list[list[int]], steps: list[list[int | None]]) -> None:
+    assert run("stepsOf(args[0])", heights) == steps
+    style = tag(run("iframe('/', '', null, args[0])", heights))["style"]
+    found = re.findall(r"min\((\d+)px, \((\d+)px - 100cqw\) \* 9999\)", style)
+    assert [[int(below), int(height)] for height, below in found][::-1] == (steps[:-1] if len(steps) > 1 else [])
+    assert tag(run("iframe('/', '', '320', args[0])", heights)) | {"src": "", "title": ""} == {
+        "src": "", "title": "", "width": "320", "height": str(max(height for _, height in heights)),
+        "loading": "lazy", "allow": "clipboard-write", "style": "border: 0",
+    }  # fmt: skip
