@@ -100,8 +100,9 @@ def test_the_first_cell_still_carries_plotly_js_after_it_runs_again(lab, worksho
 
 
 def test_a_notebook_that_is_not_trusted_says_what_to_do(lab):
-    host, address = lab
-    page = host.open(f"{address}/lab/tree/ran-by-another.ipynb")
+    host, _ = lab
+    page = host.page
+    page.locator(".jp-DirListing-item").filter(has_text="ran-by-another.ipynb").dblclick()
     shown = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
     expect(shown.get_by_text("In a notebook that is not trusted yet, run the cell.").first).to_be_visible()
     expect(shown.get_by_text("2 means and 2 variances").first).to_be_visible()
