@@ -38,7 +38,7 @@ quick: $(DEV) ## run the tests of the core on fewer examples: no browser, no ser
 test: $(DEV) ## run every test
 	@$(BIN)/python -m tools.browser
 	@$(BIN)/python -m tools.proxy
-	@$(BIN)/python -m pytest -q -n 2 --dist loadfile $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
 fuzz: $(DEV) ## try 100,000 hostile inputs, and random clicks with new seeds, for MINUTES
 	@$(BIN)/python -m tools.browser
