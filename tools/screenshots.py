@@ -31,8 +31,7 @@ def main(folder: Path) -> None:
             page.wait_for_selector('.nv-view[data-state="ready"]')
             page.wait_for_function("document.fonts.status === 'loaded'")
             page.mouse.move(1, 1)
-            page.wait_for_timeout(500)  # Streamlit fades out its toolbar
-            page.screenshot(path=folder / f"{name}.png")
+            page.screenshot(path=folder / f"{name}.png", animations="disabled")  # Streamlit fades out its toolbar
             page.close()
             print(folder / f"{name}.png")
         browser.close()
