@@ -9,11 +9,12 @@ from PIL import Image
 from playwright.sync_api import expect
 
 from normviz.figures.palette import THEMES
+from tests.browser.conftest import SCREEN
 from tests.browser.view import View, peers
 
 pytestmark = pytest.mark.browser
 
-PHONE = {"viewport": {"width": 390, "height": 844}}
+PHONE = {"width": 390, "height": 844}
 
 # Texts that reach beyond the window, and labels of a panel that overlap each other or its cells. Code may scroll inside its block.
 MISPLACED = """() => {
@@ -68,22 +69,21 @@ SHAPES = [
 ]
 
 
+@pytest.fixture
+def look(look, tab):
+    """Changes the query of the file's tab, with the window of a laptop and the light theme."""
+    page = tab[0].page
+    page.set_viewport_size(SCREEN)
+    page.emulate_media(color_scheme="light")
+    expect(page.locator(".nv-view.nv-narrow")).to_have_count(0)
+    return look
+
+
 @pytest.mark.parametrize("query", SHAPES)
-def test_on_a_laptop_nothing_is_cut_off_or_overlaps(look, query):
+def test_on_a_laptop_and_on_a_phone_nothing_is_cut_off_or_overlaps(look, query):
     view = look(query)
     assert view.page.evaluate(MISPLACED) == []
-
-
-@pytest.fixture(scope="module")
-def phone(new_tab, server):
-    view = View(new_tab(**PHONE, touch=True), server).open()
-    yield view
-    view.page.close()
-
-
-@pytest.mark.parametrize("query", SHAPES)
-def test_on_a_phone_nothing_is_cut_off_or_overlaps(phone, query):
-    view = phone.go(query)
+    rotate(view)
     assert view.page.evaluate(MISPLACED) == []
     panels = [view.find(f".nv-panel-{key}").bounding_box() for key in ("stats", "params", "x", "normalized", "output")]
     for above, below in itertools.pairwise(panels):
@@ -91,8 +91,26 @@ def test_on_a_phone_nothing_is_cut_off_or_overlaps(phone, query):
         assert above["y"] + above["height"] <= below["y"]
 
 
-def test_a_tap_selects(phone):
-    view = phone.go("?layer=BatchNorm2d(3)&at=none")
+def rotate(view: View) -> None:
+    """Make the window as narrow as a phone, and wait until the panels are drawn for it."""
+    view.page.set_viewport_size(PHONE)
+    expect(view.find(".nv-view.nv-narrow")).to_have_count(1)
+    view.page.wait_for_function(
+        "() => [...document.querySelectorAll('.nv-over')].every(panel => panel.getBoundingClientRect().right <= innerWidth)"
+    )
+    view.wait_for_scene()
+
+
+def test_after_the_screen_is_rotated_the_elements_are_found_where_they_are_drawn(look):
+    view = look("?layer=BatchNorm2d(3)")
+    rotate(view)
+    assert view.hover("params", (1, 2, 3, 3)).index == (1, 2, 3, 3)
+    assert view.open_elements("params") == peers(view.scene, "params", (1, 2, 3, 3))
+
+
+def test_a_page_opened_on_a_phone_is_not_cut_off_and_a_tap_selects(first_visit):
+    view = first_visit(viewport=PHONE, has_touch=True).open("?layer=BatchNorm2d(3)&at=none")
+    assert view.page.evaluate(MISPLACED) == []
     view.page.touchscreen.tap(*view.spot("stats", (1, 1, 2, 3)))
     view.wait_for_view(at="1,1,2,3")
     assert view.readout.index == (1, 1, 2, 3)
@@ -110,9 +128,24 @@ def luminance(color: tuple[int, ...]) -> float:
     return float(np.dot(linear, (0.2126, 0.7152, 0.0722)))
 
 
-@pytest.mark.parametrize("theme", THEMES)
-def test_both_themes_keep_the_color_of_peers_veil_the_rest_and_are_readable(return_visit, theme):
-    view = return_visit(color_scheme=theme).open("?layer=BatchNorm2d(3)&at=0,1,1,1")
+SELECTED = "?layer=BatchNorm2d(3)&at=0,1,1,1"
+
+
+def test_the_light_theme_keeps_the_color_of_peers_veils_the_rest_and_is_readable(look):
+    check_colors(look(SELECTED), "light")
+
+
+def test_the_dark_theme_does_too_when_it_is_chosen_while_the_page_is_open(look):
+    view = look(SELECTED)
+    view.page.emulate_media(color_scheme="dark")
+    view.page.wait_for_function(
+        "text => document.querySelector('.nv-view').style.getPropertyValue('--nv-text') === text",
+        arg=THEMES["dark"].text,
+    )
+    check_colors(view.wait_for_scene(), "dark")
+
+
+def check_colors(view: View, theme: str) -> None:
     picture = Image.open(io.BytesIO(view.page.screenshot())).convert("RGB")
     colors, background = THEMES[theme], rgb(THEMES[theme].background)
     assert picture.getpixel((5, 400)) == background
@@ -134,17 +167,7 @@ def test_both_themes_keep_the_color_of_peers_veil_the_rest_and_are_readable(retu
         assert (high + 0.05) / (low + 0.05) >= 4.5, (part, color)
 
 
-def test_the_theme_can_change_while_the_page_is_open(return_visit):
-    view = return_visit().open("?at=none")
-    view.page.emulate_media(color_scheme="dark")
-    view.page.wait_for_function(
-        "text => document.querySelector('.nv-view').style.getPropertyValue('--nv-text') === text",
-        arg=THEMES["dark"].text,
-    )
-    view.wait_for_scene()
-
-
-def test_an_embedded_page_has_no_header_and_works(return_visit):
+def test_an_embedded_page_has_no_header_works_and_can_be_dark(return_visit):
     view = return_visit().open("?embed=true")
     expect(view.page.get_by_role("navigation")).to_have_count(0)
     assert view.find(".st-key-controls").bounding_box()["y"] < 60
@@ -154,15 +177,8 @@ def test_an_embedded_page_has_no_header_and_works(return_visit):
     view.wait_for_view(at="0,0,0,0", embed="true")
     view.segment("normalized_shape", "W")
     view.wait_for_view(layer="LayerNorm([4])", embed="true")
-    view.page.reload()
-    view.wait_for_scene()
-
-
-def test_an_embedded_page_can_be_dark(return_visit):
-    view = return_visit().open("?embed=true&embed_options=dark_theme&layer=BatchNorm2d(3)")
-    assert view.find(".nv-view").evaluate("e => e.style.getPropertyValue('--nv-text')") == THEMES["dark"].text
-    picture = Image.open(io.BytesIO(view.page.screenshot())).convert("RGB")
-    assert picture.getpixel((5, 500)) == rgb(THEMES["dark"].background)
+    view.open("?embed=true&embed_options=dark_theme&layer=BatchNorm2d(3)&at=0,1,1,1")
+    check_colors(view, "dark")
 
 
 def test_a_window_of_a_large_tensor_moves_with_its_slider(look):
@@ -184,14 +200,3 @@ def test_a_window_of_a_large_tensor_moves_with_its_slider(look):
     assert view.open_elements("stats") == peers(view.scene, "stats", index)
     view.click("stats", index)
     view.wait_for_view(at=",".join(map(str, index)))
-
-
-def test_rotating_the_screen_redraws_the_view(return_visit):
-    view = return_visit().open("?layer=BatchNorm2d(3)")
-    view.page.set_viewport_size({"width": 420, "height": 900})
-    expect(view.find(".nv-view.nv-narrow")).to_have_count(1)
-    view.page.wait_for_function(
-        "() => [...document.querySelectorAll('.nv-over')].every(panel => panel.getBoundingClientRect().right <= innerWidth)"
-    )
-    assert view.hover("params", (1, 2, 3, 3)).index == (1, 2, 3, 3)
-    assert view.open_elements("params") == peers(view.scene, "params", (1, 2, 3, 3))
