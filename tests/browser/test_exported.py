@@ -52,13 +52,7 @@ def show(offline_tab: tuple[Page, Watch, Path]) -> Iterator[Show]:
     assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
 
 
-def test_a_file_makes_no_requests(show):
-    page = show(explore("LayerNorm([3, 4, 4])").to_html())
-    page.locator(".nv-panel-x .nv-over").hover()
-    assert "others" in page.locator(".nv-readout").inner_text()
-
-
-def test_tabs_switch_layers_by_click_and_by_key(show, tmp_path):
+def test_a_file_makes_no_requests_and_its_tabs_switch_layers_by_click_and_by_key(show, tmp_path):
     out = tmp_path / "set.html"
     assert main(["export", "--layers", "BatchNorm2d(3)", "LayerNorm([3,4,4])", "GroupNorm(3,3)", "-o", str(out)]) == 0
     page = show(out.read_text(encoding="utf-8"))
@@ -68,6 +62,7 @@ def test_tabs_switch_layers_by_click_and_by_key(show, tmp_path):
     panel = page.locator(".nv-panel-stats:visible .nv-over")
     panel.hover()
     expect(page.locator(".nv-panel-stats:visible .main-svg").first).to_be_visible()
+    assert "others" in page.locator(".nv-readout:visible").inner_text()
     page.get_by_role("tab", name="LayerNorm([3, 4, 4])").press("ArrowRight")
     expect(page.get_by_role("tab", name="GroupNorm(3, 3)")).to_be_focused()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -14,9 +14,14 @@ from tests.browser.watch import Watch
 from tests.export.structure import HOSTILE
 
 pytestmark = pytest.mark.browser
+LAPTOP = {"width": 1280, "height": 720}
 PHONE = {"width": 390, "height": 780}
 SHOWN = ["s0", "s0b", "q22", "s2a", "four", "loops"]
 READY = ".nv-view[data-state=ready]"
+
+# Is the page, with its figures, as wide as the window?
+FITS = """([width, figures]) => document.documentElement.scrollWidth <= width && innerWidth === width
+  && document.querySelectorAll(".nv-view[data-state=ready]").length > 0 === figures"""
 
 
 @pytest.fixture(scope="module")
@@ -54,25 +59,28 @@ def wait_for_figure(page: Page) -> None:
     page.locator(".nv-view .main-svg").first.wait_for()
 
 
-@pytest.mark.parametrize(
-    ("screen", "scheme"), [({"width": 1280, "height": 720}, "light"), (PHONE, "dark")], ids=["laptop", "phone"]
-)
-def test_every_page_opens_from_disk_and_nothing_is_cut_off(disk, site, screen, scheme):
-    page = disk(viewport=screen, color_scheme=scheme)
+def test_every_page_opens_from_disk_and_nothing_is_cut_off_on_a_laptop_and_a_phone(disk, site):
+    page = disk()
     for name in ("index", *(f"question-{key}" for key in SHOWN if key in QUESTIONS), "compare-four", "compare-loops"):
+        page.set_viewport_size(LAPTOP)
+        page.emulate_media(color_scheme="light")
         page.goto(f"{site}/{name}.html")
         if name.startswith("question"):
             open_answer(page)
         if name != "index":
             wait_for_figure(page)
             assert page.locator(".nv-over, .nv-chart-plot .main-svg").count() > 0
-        assert page.evaluate("document.documentElement.scrollWidth") <= screen["width"], name
-        dark = page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(16, 20, 31)"
-        assert dark == (scheme == "dark")
+        for screen, scheme in ((LAPTOP, "light"), (PHONE, "dark")):
+            page.set_viewport_size(screen)
+            page.emulate_media(color_scheme=scheme)
+            page.wait_for_function(FITS, arg=[screen["width"], name != "index"])
+            dark = page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(16, 20, 31)"
+            assert dark == (scheme == "dark")
 
 
-def test_the_search_finds_the_same_questions_as_the_app(disk, site):
+def test_the_search_finds_the_same_questions_as_the_app_and_hostile_text_stays_text(disk, site):
     page = disk()
+    dialogs = dialogs_of(page)
     page.goto(f"{site}/index.html")
     listed = [key for key in SHOWN if key in QUESTIONS]
     for words in ("gamma", "GAMMA batch", "eps", "zzz"):
@@ -83,6 +91,18 @@ def test_the_search_finds_the_same_questions_as_the_app(disk, site):
         expect(page.get_by_text("No question has these words")).to_be_visible(visible=words == "zzz")
     page.get_by_label("Search").fill("")
     expect(page.locator("[data-words]:visible")).to_have_count(len(SHOWN))
+    for text in HOSTILE:
+        page.get_by_label("Search").fill(text)
+        expect(page.get_by_text("No question has these words")).to_be_visible()
+        assert page.locator("[onerror], [onload], [onmouseover], .ns-search img, .ns-search script").count() == 0
+    assert dialogs == []
+
+
+def dialogs_of(page: Page) -> list[str]:
+    """The messages of the dialogs that the page will open."""
+    messages: list[str] = []
+    page.on("dialog", lambda dialog: messages.append(dialog.message) or dialog.dismiss())
+    return messages
 
 
 def test_a_prediction_shows_the_verdict_the_answer_and_its_figure(disk, site):
@@ -108,14 +128,21 @@ def test_a_prediction_shows_the_verdict_the_answer_and_its_figure(disk, site):
 NUMBERS = {"48": "Your prediction is correct.", "48.0": "Your prediction is correct.", "1,000": "You predicted: 1,000. That is not correct.", "4.8e1": "Your prediction is correct.", "many": "'many' is not a number; write one, such as 48."}  # fmt: skip
 
 
-def test_a_number_is_read_as_the_app_reads_it(disk, site):
+def test_a_number_is_read_as_the_app_reads_it_and_hostile_text_stays_text(disk, site):
     page = disk()
+    dialogs = dialogs_of(page)
     page.goto(f"{site}/question-s0b.html")
     assert facts_of(find_question("s0b"))["right"] == 48
     for text, verdict in NUMBERS.items():
         page.get_by_placeholder("a number").fill(text)
         page.keyboard.press("Enter")
         expect(page.locator(".nv-verdict")).to_have_text(verdict)
+    for text in HOSTILE:
+        page.get_by_placeholder("a number").fill(text[:40])
+        page.keyboard.press("Enter")
+        expect(page.locator(".nv-verdict")).to_contain_text("is not a number")
+        assert page.locator(".nv-verdict *").count() == 0
+    assert dialogs == []
 
 
 def test_the_site_can_be_used_with_the_keyboard(disk, site):
@@ -154,24 +181,6 @@ def test_without_scripts_the_answer_can_be_read(disk, site):
     page.goto(f"{site}/index.html")
     expect(page.get_by_role("link", name=prose("s0").title)).to_be_visible()
     expect(page.get_by_label("Search")).to_be_hidden()
-
-
-def test_typed_text_stays_text(disk, site):
-    page = disk()
-    dialogs = []
-    page.on("dialog", lambda dialog: dialogs.append(dialog.message) or dialog.dismiss())
-    page.goto(f"{site}/question-s0b.html")
-    for text in HOSTILE:
-        page.get_by_placeholder("a number").fill(text[:40])
-        page.keyboard.press("Enter")
-        expect(page.locator(".nv-verdict")).to_contain_text("is not a number")
-        assert page.locator(".nv-verdict *").count() == 0
-    page.goto(f"{site}/index.html")
-    for text in HOSTILE:
-        page.get_by_label("Search").fill(text)
-        expect(page.get_by_text("No question has these words")).to_be_visible()
-        assert page.locator("[onerror], [onload], [onmouseover], .ns-search img, .ns-search script").count() == 0
-    assert dialogs == []
 
 
 def test_an_open_answer_is_printed_and_a_closed_answer_is_not(disk, site):
