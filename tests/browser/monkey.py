@@ -71,6 +71,10 @@ WATCH_ERRORS = """new MutationObserver(() => document.querySelectorAll("[data-te
 })).observe(document, { childList: true, subtree: true });"""
 # Back and Forward within the app, and not to the empty page before it.
 STEP = """way => { const step = navigation[way](); step.committed.catch(() => {}); step.finished.catch(() => {}); }"""
+AFTER_FRAMES = """frames => new Promise((done) => {
+  const next = () => (frames-- ? requestAnimationFrame(next) : done());
+  next();
+})"""
 READOUT_SHOWN = """() => document.querySelector(".nv-readout").innerText.includes("[")"""
 PANEL = """() => [...document.querySelectorAll(".nv-panel")].find((panel) => panel.querySelector(".nv-over")?.getBoundingClientRect().width)
   ?.className.match(/nv-panel-(\\w+)/)[1]"""
@@ -271,8 +275,9 @@ class Monkey:
         return f"resize {size}"
 
     def _rest(self) -> str:
-        self.page.wait_for_timeout(self.random.choice([20, 100, 300]))
-        return "rest"
+        frames = self.random.choice([1, 6, 18])
+        self.page.evaluate(AFTER_FRAMES, frames)
+        return f"rest for {frames} frames"
 
 
 SETTLED_BY_COMPARE = next(one for one in QUESTIONS.values() if one.page == "compare")

@@ -67,14 +67,21 @@ def test_escape_cancels(look):
     expect(view.panel("x")).to_be_focused()
 
 
-@pytest.mark.parametrize("nonsense", ["abc", "", "1e13", "Infinity", "1/2"])
-def test_invalid_text_is_marked_and_changes_nothing(look, nonsense):
-    view = look(SMALL)
+def test_invalid_text_is_marked_and_changes_nothing(look):
+    view = look(SMALL.replace("at=0,3", "at=2,0"))
+    before = view.query
+    for nonsense in ("abc", "", "1e13", "Infinity", "1/2"):
+        view.page.get_by_role("button", name="Edit a value").click()
+        field(view).fill(nonsense)
+        view.page.keyboard.press("Enter")
+        expect(field(view)).to_have_attribute("aria-invalid", "true")
+        assert field(view).input_value() == nonsense
+        assert view.query == before
+        view.page.keyboard.press("Escape")
+        expect(field(view)).to_have_count(0)
     view.double_click("x", (2, 0))
-    field(view).fill(nonsense)
+    field(view).fill("half")
     view.page.keyboard.press("Enter")
-    expect(field(view)).to_have_attribute("aria-invalid", "true")
-    assert field(view).input_value() == nonsense
     field(view).fill("0,5")  # a decimal comma
     view.page.keyboard.press("Enter")
     view.wait_for_view(values=values(view.scene, (2, 0), 0.5))

@@ -30,11 +30,20 @@ AROUND = """() => [...document.querySelectorAll(".around, .around *")].map((elem
 })"""
 
 
-@pytest.fixture
-def host(browser: Browser) -> Iterator[Host]:
+@pytest.fixture(scope="module")
+def visitor(browser: Browser) -> Iterator[Host]:
     visitor = Host(browser, PATIENCE)
     yield visitor
     visitor.close()
+
+
+@pytest.fixture
+def host(visitor: Host) -> Host:
+    """An empty page in the light theme, which has made no requests."""
+    visitor.open("about:blank")
+    visitor.page.emulate_media(color_scheme="light", media="screen")
+    visitor.outside.clear()
+    return visitor
 
 
 @pytest.fixture

@@ -62,17 +62,13 @@ def assert_only_peers_open(view: View, index: Index) -> None:
         assert view.open_elements(key) == peers(view.scene, key, index), key
 
 
-@pytest.mark.parametrize("query", LAYERS)
-def test_pointing_at_an_element_veils_all_cells_except_its_peers_in_every_panel(look, query):
-    assert_every_panel_responds(look(query))
-
-
-@pytest.mark.parametrize("query", LAYERS[:4])
-def test_an_exported_file_veils_the_same_cells(look_file, query):
-    assert_every_panel_responds(look_file(query))
-
-
-def assert_every_panel_responds(view: View) -> None:
+@pytest.mark.parametrize(
+    ("look_both", "query"),
+    [*(("app", query) for query in LAYERS[:3]), *(("file", query) for query in LAYERS)],
+    indirect=["look_both"],
+)
+def test_pointing_at_an_element_veils_all_cells_except_its_peers_in_every_panel(look_both, query):
+    view = look_both(query)
     for key, index in zip(("stats", "params", "output"), three_elements(view.scene), strict=True):
         readout = view.hover(key, index)
         assert_readout(readout, view.scene, index)
@@ -80,8 +76,8 @@ def assert_every_panel_responds(view: View) -> None:
         assert view.marked("stats", "cursor") == (None if index == view.scene.at else index)
 
 
-def test_the_selected_element_is_shown_again_when_the_pointer_leaves(look_both):
-    view = look_both("?layer=BatchNorm2d(3)&at=0,1,2,3")
+def test_the_selected_element_is_shown_again_when_the_pointer_leaves(look_file):
+    view = look_file("?layer=BatchNorm2d(3)&at=0,1,2,3")
     assert_readout(view.readout, view.scene, (0, 1, 2, 3))
     assert_only_peers_open(view, (0, 1, 2, 3))
     view.hover("stats", (1, 2, 0, 0))
@@ -92,16 +88,16 @@ def test_the_selected_element_is_shown_again_when_the_pointer_leaves(look_both):
     assert_only_peers_open(view, (0, 1, 2, 3))
 
 
-def test_nothing_is_veiled_without_a_selected_element(look_both):
-    view = look_both("?at=none")
+def test_nothing_is_veiled_without_a_selected_element(look_file):
+    view = look_file("?at=none")
     everything = set(np.ndindex(view.scene.shape))
     assert all(view.open_elements(key) == everything for key in PANELS)
     assert view.readout.index is None
     assert view.marked("stats") is None
 
 
-def test_pointing_at_the_gap_between_facets_points_at_no_element(look_both):
-    view = look_both("?at=0,0,0,0")
+def test_pointing_at_the_gap_between_facets_points_at_no_element(look_file):
+    view = look_file("?at=0,0,0,0")
     view.hover("stats", (1, 1, 2, 2))
     spots = view.spots("stats")
     (left, top), (right, _) = spots[0, 0, 1, 3], spots[0, 1, 1, 0]

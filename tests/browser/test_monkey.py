@@ -1,9 +1,10 @@
 """Every page works after random actions. MONKEY_SEED repeats a sequence, and MONKEY_ACTIONS sets its length."""
 
 import os
+from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, BrowserContext, Page
 
 from tests.browser.conftest import new_context
 from tests.browser.monkey import HOVERED, Monkey
@@ -15,10 +16,27 @@ ACTIONS = int(os.environ.get("MONKEY_ACTIONS", "24"))  # on each page
 EVERY = 8
 
 
-@pytest.mark.parametrize("name", HOVERED)
-def test_random_actions_break_nothing(browser: Browser, server: str, name: str) -> None:
+@pytest.fixture(scope="module")
+def visitor(browser: Browser) -> Iterator[BrowserContext]:
+    """One visitor, whose cache is empty on the first page and filled on the others."""
     context = new_context(browser)
-    monkey = Monkey(context.new_page(), server, name, SEED)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def page(visitor: BrowserContext, server: str) -> Iterator[Page]:
+    """A new tab without stored settings, so that the same seed gives the same actions after any other test."""
+    page = visitor.new_page()
+    yield page
+    page.goto(f"{server}/_stcore/health")
+    page.evaluate("localStorage.clear()")
+    page.close()
+
+
+@pytest.mark.parametrize("name", HOVERED)
+def test_random_actions_break_nothing(page: Page, server: str, name: str) -> None:
+    monkey = Monkey(page, server, name, SEED)
     try:
         for number in range(ACTIONS):
             monkey.act()
@@ -28,7 +46,5 @@ def test_random_actions_break_nothing(browser: Browser, server: str, name: str) 
     except Exception as error:
         steps = "\n".join(monkey.done)
         raise AssertionError(
-            f"MONKEY_SEED={SEED}, page {name or 'explore'!r}, at {monkey.page.url}; last actions:\n{steps}\n\n{error}"
+            f"MONKEY_SEED={SEED}, page {name or 'explore'!r}, at {page.url}; last actions:\n{steps}\n\n{error}"
         ) from error
-    finally:
-        context.close()

@@ -1,10 +1,9 @@
 """Tests read a page at one moment, so that redraws in the meantime do not matter."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.browser.conftest import Visit
 from tests.browser.view import View, peers
 
 pytestmark = pytest.mark.browser
@@ -27,9 +26,9 @@ FRAMES = """() => {
 
 
 @pytest.fixture
-def changing_view(return_visit: Visit) -> Iterator[View]:
+def changing_view(look_file: Callable[[str], View]) -> Iterator[View]:
     """A view that is redrawn all the time; asserts that it was redrawn during the test."""
-    view = return_visit().open(f"?layer=BatchNorm2d(3)&at={','.join(map(str, AT))}")
+    view = look_file(f"?layer=BatchNorm2d(3)&at={','.join(map(str, AT))}")
     view.page.evaluate(FRAMES)
     view.page.evaluate(RESTLESS)
     yield view

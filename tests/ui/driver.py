@@ -77,6 +77,12 @@ def sentence_text(app: AppTest) -> str:
     return re.sub(r":primary\[(.+?)\]", r"\1", app.subheader[0].value)
 
 
+def shown_counts(app: AppTest) -> list[int]:
+    """The counts in Explore's sentence, in order: means, elements of each, gammas and betas."""
+    words = sentence_text(app).split("`")[2].split(": ")[1].split()
+    return [int(word.strip("*;,.").replace(",", "")) for word in words if word[0].isdigit()]
+
+
 def expected(scene: Scene) -> str:
     return sentence(scene.sharing).replace("**", "")
 

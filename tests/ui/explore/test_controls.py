@@ -1,0 +1,145 @@
+"""The controls of Explore change the sentence and the address."""
+
+import pytest
+
+from normviz.analysis.explanation import describe
+from normviz.layers.layer import Layer
+from normviz.scene.controls.scene_controls import LAYOUTS
+from tests.ui.driver import (
+    check,
+    figure_data,
+    open_explore,
+    query,
+    scene,
+    sentence_text,
+    set_control,
+    shown_counts,
+    warning_texts,
+)
+
+CONTROLS = [
+    # address, control, its new value, the resulting layer, shape and layout
+    ("", "layout", "ND", "LayerNorm(6)", (2, 6), "ND"),
+    ("", "layout", "NLC", "LayerNorm([4, 3])", (2, 4, 3), "NLC"),
+    ("shape=2,6", "layout", "NCHW", "LayerNorm(4)", (2, 3, 4, 4), "NCHW"),
+    ("", "more_layout", "NHWC", "LayerNorm([4, 4, 3])", (2, 4, 4, 3), "NHWC"),
+    ("layer=GroupNorm(3,3)", "more_layout", "NCL", "GroupNorm(3, 3)", (2, 3, 4), "NCL"),
+    ("", "size_n", 5, "LayerNorm([3, 4, 4])", (5, 3, 4, 4), "NCHW"),
+    ("", "size_c", 5, "LayerNorm([5, 4, 4])", (2, 5, 4, 4), "NCHW"),
+    ("", "size_h", 1, "LayerNorm([3, 1, 4])", (2, 3, 1, 4), "NCHW"),
+    ("", "size_w", 100_000, "LayerNorm([3, 4, 100000])", (2, 3, 4, 100_000), "NCHW"),
+    ("", "size_w", 2**40, f"LayerNorm([3, 4, {2**40}])", (2, 3, 4, 2**40), "NCHW"),
+    ("shape=2,5,3", "size_l", 7, "LayerNorm([7, 3])", (2, 7, 3), "NLC"),
+    ("shape=2,5", "size_d", 7, "LayerNorm(7)", (2, 7), "ND"),
+    ("", "family", "RMSNorm", "RMSNorm([3, 4, 4])", (2, 3, 4, 4), "NCHW"),
+    ("", "family", "BatchNorm", "BatchNorm2d(3)", (2, 3, 4, 4), "NCHW"),
+    ("", "family", "InstanceNorm", "InstanceNorm2d(3)", (2, 3, 4, 4), "NCHW"),
+    ("shape=2,4,3,3", "family", "GroupNorm", "GroupNorm(2, 4)", (2, 4, 3, 3), "NCHW"),
+    ("", "family", "ChannelsFirstLayerNorm", "ChannelsFirstLayerNorm(3)", (2, 3, 4, 4), "NCHW"),
+    ("", "family", "DimNorm", "DimNorm(4, dim=0)", (2, 3, 4, 4), "NCHW"),
+    ("layer=BatchNorm2d(3)", "family", "LayerNorm", "LayerNorm([3, 4, 4])", (2, 3, 4, 4), "NCHW"),
+    ("", "depth", 2, "LayerNorm([4, 4])", (2, 3, 4, 4), "NCHW"),
+    ("", "depth", 1, "LayerNorm(4)", (2, 3, 4, 4), "NCHW"),
+    ("layer=RMSNorm(4)", "depth", 3, "RMSNorm([3, 4, 4])", (2, 3, 4, 4), "NCHW"),
+    ("shape=2,6", "depth", 2, "LayerNorm([2, 6])", (2, 6), "ND"),
+    ("shape=2,6,3,3&layer=GroupNorm(2,6)", "num_groups", 3, "GroupNorm(3, 6)", (2, 6, 3, 3), "NCHW"),
+    ("shape=2,64,3,3&layer=GroupNorm(2,64)", "num_groups", 32, "GroupNorm(32, 64)", (2, 64, 3, 3), "NCHW"),
+    ("layer=DimNorm(4,dim=0)&layout=NCHW", "dim", 3, "DimNorm(4, dim=3)", (2, 3, 4, 4), "NCHW"),
+    ("layer=DimNorm(4)&layout=NCHW", "dim", 1, "DimNorm(4, dim=1)", (2, 3, 4, 4), "NCHW"),
+    ("", "elementwise_affine", False, "LayerNorm([3, 4, 4], elementwise_affine=False)", (2, 3, 4, 4), "NCHW"),
+    ("", "bias", False, "LayerNorm([3, 4, 4], bias=False)", (2, 3, 4, 4), "NCHW"),
+    ("layer=BatchNorm2d(3)", "affine", False, "BatchNorm2d(3, affine=False)", (2, 3, 4, 4), "NCHW"),
+    ("layer=InstanceNorm2d(3)", "affine", True, "InstanceNorm2d(3, affine=True)", (2, 3, 4, 4), "NCHW"),
+    ("layer=BatchNorm2d(3)", "bias", False, "BatchNorm2d(3, bias=False)", (2, 3, 4, 4), "NCHW"),
+    ("layer=BatchNorm2d(3)", "track_running_stats", False, "BatchNorm2d(3, track_running_stats=False)", (2, 3, 4, 4), "NCHW"),
+    ("layer=BatchNorm2d(3)", "training", False, "BatchNorm2d(3).eval()", (2, 3, 4, 4), "NCHW"),
+    ("layer=BatchNorm2d(3).eval()", "training", True, "BatchNorm2d(3)", (2, 3, 4, 4), "NCHW"),
+    ("layer=InstanceNorm2d(3,track_running_stats=True)", "training", False, "InstanceNorm2d(3, track_running_stats=True).eval()", (2, 3, 4, 4), "NCHW"),
+    ("", "eps", "0.001", "LayerNorm([3, 4, 4], eps=1e-3)", (2, 3, 4, 4), "NCHW"),
+    ("", "eps", "0.25", "LayerNorm([3, 4, 4], eps=0.25)", (2, 3, 4, 4), "NCHW"),
+    ("", "eps", "0", "LayerNorm([3, 4, 4], eps=0.0)", (2, 3, 4, 4), "NCHW"),
+    ("", "eps", "-0.5", "LayerNorm([3, 4, 4], eps=-0.5)", (2, 3, 4, 4), "NCHW"),
+    ("layer=RMSNorm(4,eps=0.5)", "eps", "None", "RMSNorm(4)", (2, 3, 4, 4), "NCHW"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("link", "key", "value", "layer", "shape", "layout"), CONTROLS)
+def test_a_control_changes_the_sentence_and_the_address(link, key, value, layer, shape, layout):
+    app = set_control(open_explore(link), key, value)
+    check(app)
+    e = describe(layer, shape, layout=layout)
+    assert not app.warning
+    assert sentence_text(app).startswith(f"`{Layer.parse(layer)}` on {shape}: ")
+    shown = shown_counts(app)
+    assert shown[0] == e.counts.statistics
+    assert e.norm.running or e.counts.elements_per_statistic in shown
+    gammas = e.counts.parameters // (1 + e.norm.bias)
+    assert gammas == 0 or gammas in shown
+    assert scene(app).layout == layout
+    assert figure_data(app)["facts"][0]["value"] == f"{e.counts.statistics:,}"
+    assert app.get_by_key(key).value == (value if key != "eps" else str(None if value == "None" else float(value)))
+
+
+DATA_CONTROLS = [
+    ("data", "counting", {"data": "counting"}),
+    ("data", "scales", {"data": "scales"}),
+    ("data", "images", {"data": "images"}),
+    ("seed", 7, {"seed": "7"}),
+    ("params", "index", {"params": "index"}),
+    ("params", "random", {"params": "random"}),
+]
+
+
+@pytest.mark.parametrize(("key", "value", "written"), DATA_CONTROLS)
+def test_the_values_of_x_of_gamma_and_of_beta_can_be_chosen(key, value, written):
+    before = open_explore()
+    was = figure_data(before)
+    app = set_control(before, key, value)
+    check(app)
+    assert query(app) == written
+    assert figure_data(app)["panels"][4]["z"] != was["panels"][4]["z"]
+    assert sentence_text(app) == sentence_text(open_explore())
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_every_layout_can_be_chosen_and_changed_again(layout):
+    app = set_control(open_explore("shape=2,6"), "more_layout", layout)
+    check(app)
+    assert scene(app).layout == layout
+    check(set_control(app, "more_layout", "NLC"))
+
+
+NO_EPS = ["nonsense", "nan", "-inf", "1e400", "None", " "]
+
+
+@pytest.mark.parametrize("typed", NO_EPS)
+def test_an_invalid_eps_changes_nothing(typed):
+    app = set_control(open_explore("layer=LayerNorm(4,eps=0.5)"), "eps", typed)
+    assert not app.exception
+    (warning,) = warning_texts(app)
+    assert warning.startswith("eps=")
+    assert query(app)["layer"] == "LayerNorm([4],eps=0.5)"
+    assert app.get_by_key("eps").value == "0.5"
+    check(set_control(app, "eps", "0.001"))
+
+
+def test_reset_restores_the_defaults():
+    app = open_explore("shape=2,6&layer=BatchNorm1d(6)&data=counting&seed=3&at=0,0")
+    app = app.button(key="reset").click().run()
+    check(app)
+    assert query(app) == {}
+    assert sentence_text(app) == sentence_text(open_explore())
+
+
+def test_two_changes_are_both_applied():
+    app = set_control(set_control(open_explore(), "size_c", 5), "family", "BatchNorm")
+    check(app)
+    assert query(app) == {"shape": "2,5,4,4", "layer": "BatchNorm2d(5)", "at": "1,2,0,3"}
+
+
+def test_a_changed_address_overrides_the_controls():
+    app = set_control(open_explore(), "size_c", 5)
+    app.query_params.clear()
+    app.run()  # Back
+    assert sentence_text(app) == sentence_text(open_explore())
+    assert app.number_input(key="size_c").value == 3

@@ -1,0 +1,62 @@
+"""The options that the controls of Explore offer, and which controls there are."""
+
+import pytest
+
+from normviz.scene.controls.scene_controls import FAMILY_LABELS
+from normviz.scene.settings.scene_settings import DATA_LABELS, PARAMETER_LABELS
+from normviz.ui.controls.rows import MORE
+from tests.ui.driver import open_explore, open_more, set_control
+
+CHOICES = [
+    ("", "layout", ["N, D", "N, L, C", "N, C, H, W"]),
+    ("shape=2,4,4,3&layout=NHWC", "layout", ["N, D", "N, L, C", "N, C, H, W", "N, H, W, C"]),
+    ("", "depth", ["C, H, W", "H, W", "W"]),
+    ("layer=LayerNorm([2,3,4,4])", "depth", ["N, C, H, W", "C, H, W", "H, W", "W"]),
+    ("shape=6", "depth", ["D"]),
+    ("shape=2,6,3,3&layer=GroupNorm(2,6)", "num_groups", ["1", "2", "3", "6"]),
+    ("shape=2,7,3,3&layer=GroupNorm(1,7)", "num_groups", ["1", "7"]),
+    ("shape=2,64,3,3&layer=GroupNorm(1,64)", "num_groups", ["1", "2", "4", "8", "16", "32", "64"]),
+    ("layer=DimNorm(4)&layout=NCHW", "dim", ["0 (N)", "1 (C)", "2 (H)", "3 (W)"]),
+    ("layer=BatchNorm2d(3)", "training", ["train()", "eval()"]),
+    ("", "data", list(DATA_LABELS.values())),
+    ("", "params", list(PARAMETER_LABELS.values())),
+    ("", "family", ["LayerNorm", "RMSNorm", "BatchNorm2d", "InstanceNorm2d", "GroupNorm", *FAMILY_LABELS.values()]),
+    ("shape=2,6", "family", ["LayerNorm", "RMSNorm", "BatchNorm1d", "InstanceNorm1d", "GroupNorm", *FAMILY_LABELS.values()]),
+    ("shape=6", "family", ["LayerNorm", "RMSNorm", "One axis (dim)", "Your own pattern"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("link", "key", "options"), CHOICES)
+def test_a_control_offers_the_valid_options(link, key, options):
+    assert list(open_more(open_explore(link)).get_by_key(key).options) == options
+
+
+def test_the_normalized_shape_is_shown_beside_its_axes():
+    app = open_explore("layer=LayerNorm([4,4])")
+    assert app.get_by_key("depth").proto.label == "normalized_shape = [4, 4]"
+
+
+def keys(app):
+    kinds = ("selectbox", "number_input", "toggle", "text_input", "slider", "button_group", "button")
+    return {widget.key for kind in kinds for widget in app.get(kind)}
+
+
+def test_counting_data_has_no_seed_and_a_layer_without_gamma_has_no_choice_of_parameters():
+    assert "seed" not in keys(open_more(open_explore("data=counting")))
+    assert "params" not in keys(open_more(open_explore("layer=InstanceNorm2d(3)")))
+    assert {"seed", "params"} <= keys(open_more(open_explore()))
+
+
+def test_bias_can_be_chosen_only_where_there_is_a_gamma():
+    assert not open_more(open_explore()).toggle(key="bias").disabled
+    assert open_more(open_explore("layer=LayerNorm(4,elementwise_affine=False)")).toggle(key="bias").disabled
+
+
+def test_the_controls_under_more_are_created_when_it_opens_and_show_the_current_scene():
+    app = open_explore("data=counting")
+    closed = keys(app)
+    assert {"more_layout", "data", "eps"}.isdisjoint(closed)
+    assert set_control(app, "data", "scales").selectbox(key="data").value == "scales"
+    app.session_state[MORE] = False
+    assert keys(app.run()) == closed
+    assert open_more(app.get_by_key("reset").click().run()).selectbox(key="data").value == "normal"
