@@ -57,9 +57,7 @@ class View:
     def go(self, query: str) -> "View":
         """Change the query without reloading the page, as Back and Forward do."""
         self.page.mouse.move(1, 1)
-        self.page.evaluate(
-            "query => { history.pushState({}, '', '/' + query); dispatchEvent(new PopStateEvent('popstate')); }", query
-        )
+        self._navigate(f"/{query}")
         return self.wait_for_scene()
 
     @property
@@ -71,11 +69,16 @@ class View:
         """Show ``page?query``. A tab with the app does not reload it, except for an empty query, which would keep the old scene."""
         self.page.mouse.move(1, 1)
         if address.partition("?")[2] and self.socket:
-            with self.socket.expect_event("framereceived", is_end_of_run):
-                self.page.evaluate(NAVIGATE, f"{urlsplit(self.server).path}/{address}")
+            self._navigate(f"{urlsplit(self.server).path}/{address}")
             self.page.evaluate(PAINTED)
         else:
             self._load(address)
+
+    def _navigate(self, path: str) -> None:
+        """Change the address, and wait for the end of the run, which also happens if the page shows the same as before."""
+        assert self.socket
+        with self.socket.expect_event("framereceived", is_end_of_run):
+            self.page.evaluate(NAVIGATE, path)
 
     def _load(self, address: str) -> None:
         self._sockets.clear()  # a page does not always report that its connections are closed when it is left
