@@ -6,12 +6,12 @@ The position of an element follows from the data of the Plotly figure and from `
 
 import re
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
-from playwright.sync_api import Locator, Page, TimeoutError, WebSocket
+from playwright.sync_api import Locator, Page, Request, TimeoutError, WebSocket
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from normviz.analysis.sentences import sentence
@@ -32,6 +32,7 @@ class View:
         self.page, self.server = page, server
         self._sockets: list[WebSocket] = []
         page.on("websocket", lambda socket: self._sockets.append(socket))
+        page.on("request", self._forget_connections_of_left_page)
 
     # The address, and the scene that the page should show
 
@@ -76,12 +77,18 @@ class View:
 
     def _navigate(self, path: str) -> None:
         """Change the address, and wait for the end of the run, which also happens if the page shows the same as before."""
-        assert self.socket
-        with self.socket.expect_event("framereceived", is_end_of_run):
+        end: AbstractContextManager[Any] = (
+            self.socket.expect_event("framereceived", is_end_of_run) if self.socket else nullcontext()
+        )
+        with end:
             self.page.evaluate(NAVIGATE, path)
 
+    def _forget_connections_of_left_page(self, request: Request) -> None:
+        """A page does not always report that its connections are closed when it is left."""
+        if request.is_navigation_request() and request.frame == self.page.main_frame:
+            self._sockets.clear()
+
     def _load(self, address: str) -> None:
-        self._sockets.clear()  # a page does not always report that its connections are closed when it is left
         self.page.goto(f"{self.server}/{address}")
 
     def expect_message(self) -> AbstractContextManager[Any]:
