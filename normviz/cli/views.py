@@ -11,7 +11,7 @@ from normviz.export.output import Output
 from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.messages import _
 from normviz.lessons.compare.ready_sets import READY_SETS
-from normviz.lessons.pages import PAGES
+from normviz.lessons.page.pages import PAGES
 from normviz.lessons.parts.containers import Tabs
 from normviz.lessons.questions.registry import QUESTIONS
 from normviz.scene.scene import MOST_VALUES

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from normviz.export.plotlyjs import PlotlyJs, plotlyjs
 from normviz.figures.brand import FAVICON
-from normviz.figures.bundle import bundle, read_css, style
+from normviz.figures.bundle import bundle, read_css
 from normviz.figures.palette import THEMES
 from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.messages import _, language
+from normviz.lessons.page.style import page_style, variables
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.markup import data, escape
 from normviz.lessons.parts.part import Part
@@ -56,7 +57,7 @@ def fragment(
 ) -> str:
     """A fragment of another page, such as a notebook; it follows that page's background. ``whole``: it is the body of ``document``."""
     source, body = plotlyjs(plotly), Body()
-    html = body.html(parts)
+    html = body.page(parts)
     embedded = f'<script type="text/plain" class="nv-carried">{source.embedded}</script>\n' if source.embedded else ""
     return (
         f'<div class="nv-doc" data-theme="{check_theme(theme)}">\n<style>{css()}</style>\n{html}\n{_foot(caption, link)}'
@@ -107,29 +108,16 @@ def check_theme(name: str) -> str:
     return name
 
 
-def _variables(name: str) -> dict[str, str]:
-    colors = THEMES[name]
-    return {
-        f"--nv-{key}": getattr(colors, key)
-        for key in ("background", "card", "text", "muted", "border", "accent", "veil")
-    }
-
-
 @cache
 def css() -> str:
-    """The style of an exported page and of its figures. Until its script has run, a page has the colors of its theme.
-
-    All rules apply only inside ``.nv-doc``. The id in their selector gives them precedence over the rules of a surrounding page.
-    """
-    light, dark = (";".join(f"{key}:{value}" for key, value in _variables(name).items()) for name in ("light", "dark"))
+    """The style of an exported page and of its figures. Until its script has run, a page has the colors of its theme."""
+    light, dark = variables("light"), variables("dark")
     first = (
         f".nv-html{{{light}}}.nv-html[data-theme=dark]{{{dark}}}"
         f"@media(prefers-color-scheme:dark){{.nv-html[data-theme=follow]{{{dark}}}}}"
         f".nv-html.nv-html[data-mode=light]{{{light}}}.nv-html.nv-html[data-mode=dark]{{{dark}}}"
     )
-    both = f"&[data-mode=light]{{color-scheme:light;{light}}}&[data-mode=dark]{{color-scheme:dark;{dark}}}"
-    inner = read_css(PAGE.with_suffix(".css")) + style()
-    return f"{first}{read_css(PAGE.with_name('whole.css'))}:is(.nv-doc, #nv-doc){{{both}{inner}}}"
+    return f"{first}{read_css(PAGE.with_name('whole.css'))}{page_style()}"
 
 
 def script() -> str:

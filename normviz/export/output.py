@@ -12,7 +12,7 @@ from normviz.export.plotlyjs import plotlyjs
 from normviz.figures.plotly_figure import panels_figure
 from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.messages import _
-from normviz.lessons.pages import PAGES
+from normviz.lessons.page.pages import PAGES
 from normviz.lessons.parts.part import Chart, Panels, Part, flat
 from normviz.lessons.parts.text import text
 from normviz.scene.query import link

@@ -1,11 +1,10 @@
 // An exported page: its theme, plotly.js, the figures, tabs and copy buttons.
 
-import { mountFigure } from "../figures/browser/mount.js";
 import { find, findAll, html } from "../figures/browser/page/dom.js";
 import { _ } from "../figures/browser/page/messages.js";
 import { loadPlotly } from "../figures/browser/page/plotly.js";
 import { drawSvg } from "../figures/browser/picture/picture.js";
-import { activate } from "../figures/browser/views/tabs.js";
+import { PageView } from "../lessons/browser/page.js";
 
 /** @typedef {{ theme: Mode | "follow", plotly: string, integrity: string, whole: boolean, figures: FigureData[] }} Settings */
 
@@ -143,36 +142,42 @@ function watchTheme() {
 }
 
 /**
+ * The parts in the HTML of the file.
+ * @param {HTMLElement} root
+ * @returns {[string, string][]}
+ */
+function partsOf(root) {
+  return findAll(root, ":scope > .nv-page > .nv-part").map((part) => [part.dataset.key ?? "", part.innerHTML]);
+}
+
+/**
  * Draws the figures of an exported page, or of a part of another page.
  * @param {HTMLElement} root
  */
 async function mountPage(root) {
   root.dataset.mounted = "yes";
   const settings = /** @type {Settings} */ (JSON.parse(find(root, ":scope > .nv-data").textContent ?? ""));
-  activate(root);
   if (settings.whole) document.documentElement.classList.toggle("nv-framed", window.parent !== window);
-  const places = findAll(root, ".nv-figure");
   const applyMode = () => {
     const mode = wantedMode(root, settings), changed = root.dataset.mode !== mode;
     root.dataset.mode = mode;
     if (settings.whole) document.documentElement.dataset.mode = mode;
     return changed && mode;
   };
-  /** @param {string | undefined} mode */
-  const draw = (mode) =>
-    places.map((place) => mountFigure({ parentElement: place, data: { ...settings.figures[Number(place.dataset.figure)], theme: mode } }));
   applyMode();
   watchTheme();
-  if (places.length) await needPlotly(root, settings);
+  const page = new PageView(root.querySelector(":scope > .nv-page") ?? html("div", "nv-page", root), {}), data = { page: "", parts: partsOf(root), figures: settings.figures };
+  page.setText(data);
+  if (data.figures.length) await needPlotly(root, settings);
   applyMode();
-  const figures = draw(root.dataset.mode);
+  page.draw(/** @type {Mode} */ (root.dataset.mode));
   const look = () => {
     const mode = root.isConnected && applyMode();
-    if (mode) draw(mode);
+    if (mode) page.draw(mode);
   };
   root.addEventListener("nv-theme", look);
   new ResizeObserver(look).observe(root); // the theme may change while the output is off the page
-  return figures;
+  return page;
 }
 
 /**
@@ -180,7 +185,7 @@ async function mountPage(root) {
  * @param {ReturnType<typeof mountPage>[]} mounted
  */
 async function picturesOf(mounted) {
-  const figures = (await Promise.all(mounted)).flat(), pictures = [];
+  const figures = (await Promise.all(mounted)).flatMap((page) => [...page.figures.values()]), pictures = [];
   for (const details of findAll(document, ".nv-more")) details.setAttribute("open", "");
   for (const tab of findAll(document, ".nv-tab[hidden]")) tab.hidden = false;
   await Promise.all(figures.map(({ drawn }) => drawn));

@@ -1,71 +1,48 @@
-"""Every page: its controls, messages, the parts of its view, Share, and the questions that the view answers."""
+"""Every page: its controls as Streamlit widgets, and everything below them as one component."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import takewhile
+from dataclasses import replace
 
 import streamlit as st
 
-from normviz.lessons.pages import PAGES, up_to_the_figure
-from normviz.lessons.parts.part import Part, Sentence, Text
-from normviz.lessons.parts.visible import hideable_names, visible_parts
-from normviz.lessons.questions.registry import questions_of_page
-from normviz.scene.view import View
+from normviz.lessons.page.pages import PAGES, Page, page, parts_up_to_the_figure, up_to_the_figure
 from normviz.scene.visibility import Display
-from normviz.ui.controls.questions import now_you_can_answer
+from normviz.ui.component import show_more, show_page
 from normviz.ui.controls.rows import draw_controls
-from normviz.ui.render import show
-from normviz.ui.share.panel import share
 from normviz.ui.state import current, latest
-from normviz.ui.text import show_notes, show_problem
 
 
-def page(name: str, notes: bool = True) -> None:
-    """The page. ``notes``: show the notes about layers that are legal but rarely intended."""
-    described = PAGES[name]
-    view = current(described.settings)
-    with st.container():
-        draw_controls(name, view)
-    parts = list(described.parts(view))
-    names = hideable_names(parts) | ({"questions"} if questions_of_page(name) else set())
-    visible = visible_parts(parts, view.display)
-    first = up_to_the_figure(visible) if _is_complete(view) else visible
-    rest = visible[len(first) :]
-    _figure(name, notes, names, first)
-    if _is_complete(view):
-        show(rest)
-        now_you_can_answer(name, view)
+def show(name: str) -> None:
+    """The page of the address.
+
+    The component is mounted twice if nothing is hidden: a click on an element changes only what is above the second one.
+    """
+    shown = page(name, current(PAGES[name].settings))
+    draw_controls(shown)
+    whole = not _is_complete(shown)
+    first = shown.parts if whole else up_to_the_figure(shown.parts)
+    _first([replace(shown, parts=first)], name, shown.hideable, whole)
+    if not whole:
+        show_more(shown, shown.parts[len(first) :])
 
 
 @st.fragment
-def _figure(name: str, notes: bool, names: set[str], first: list[Part]) -> None:
-    """The texts above the figure, the figure, and Share. When an element is selected, only this runs.
+def _first(given: list[Page], name: str, hideable: frozenset[str], whole: bool) -> None:
+    """The page up to the figure, and Share. When an element is selected, only this runs.
 
-    names  the names that ``hide=`` accepts for the parts of the page
-    first  the parts that the run of the page has made. The list is emptied, to save memory; a run of the fragment alone makes them again.
+    given  the page that the run has made. The list is emptied, to save memory; a run of the fragment alone makes it again.
     """
-    described = PAGES[name]
-    view = latest(described.settings)
-    parts = list(first) or _parts(described.parts(view), view)
-    first.clear()
-    leading = list(takewhile(lambda part: isinstance(part, Sentence | Text), parts))
-    with st.container():  # one element, so that what follows keeps its place when a message comes or goes
-        with st.container():
-            show_problem(described.problem(view))
-            if notes:
-                show_notes(view)
-        show(leading)
-    show(parts[len(leading) :])
-    if not _is_complete(view):
-        now_you_can_answer(name, view)
-    share(name, view, described.settings, names)
+    view = latest(PAGES[name].settings)
+    if given:
+        shown = given.pop()
+    elif whole:
+        shown = page(name, view)
+    else:
+        shown = Page(name, view, (), parts_up_to_the_figure(name, view), hideable)
+    show_page(shown)
 
 
-def _parts(parts: Iterable[Part], view: View) -> list[Part]:
-    return up_to_the_figure(parts) if _is_complete(view) else visible_parts(parts, view.display)
-
-
-def _is_complete(view: View) -> bool:
+def _is_complete(shown: Page) -> bool:
     """Whether nothing is hidden and the page is not embedded. Then the parts below the figure do not depend on the selected element."""
-    return not st.context.is_embedded and view.display == Display()
+    return not st.context.is_embedded and shown.view.display == Display()

@@ -24,12 +24,10 @@ CONTROL, FIGURE = "control", "figure"  # what changed the view: a control redraw
 SENT, MOST_SENT = "normviz.controls", 200  # the last value sent to each widget
 LABELS = "normviz.labels"  # the last labels sent to a widget whose labels depend on the view
 ADDRESS, ADDRESS_VIEW = "normviz.address", "normviz.address_view"  # the query last read or written, and its view
-CONTROL_NAMES = "normviz.control_names"  # the names of this run's controls
 
 
 def current(settings: Sequence[Setting] = ()) -> View:
     """The view of this run; writes the URL if a callback changed the view."""
-    st.session_state[CONTROL_NAMES] = []
     if st.session_state.get(CHANGED):
         return _write_changes(settings)
     st.session_state[ADDRESS] = st.query_params.to_dict()
@@ -118,18 +116,6 @@ def change_settings(problem: str | None = None, by: str = CONTROL, **values: Any
 def reset() -> None:
     """Call in a callback: the view becomes the default one; what is hidden stays hidden."""
     change_view(lambda view: replace(read_view({}), display=view.display))
-
-
-def is_visible(name: str) -> bool:
-    """Whether the link leaves a control visible. Call before the control is created."""
-    if name not in st.session_state[CONTROL_NAMES]:
-        st.session_state[CONTROL_NAMES] += [name]
-    return not current_view().display.hides(name)
-
-
-def control_names() -> tuple[str, ...]:
-    """The names of this run's controls, including hidden ones."""
-    return tuple(st.session_state[CONTROL_NAMES])
 
 
 def sync_widget(key: str, value: Any) -> str:

@@ -3,7 +3,7 @@
 import pytest
 
 from normviz.layers.messages import language
-from normviz.lessons.controls import rows
+from normviz.lessons.page.controls import rows
 from normviz.scene.controls.control import page_control
 from normviz.scene.controls.scene_controls import SCENE_CONTROLS
 from normviz.scene.query import read_view

@@ -9,7 +9,7 @@ import pytest
 from bench.common import Server, server
 from bench.protocol import FIELDS, Ran, Session, Widget, aggregator
 from bench.students import ELEMENT, PAGES, Log, Student, seat
-from normviz.lessons.pages import PAGES as PAGE_PARTS
+from normviz.lessons.page.pages import PAGES as PAGE_PARTS
 from normviz.scene.query import read
 from tests.ui.asgi import run_async
 

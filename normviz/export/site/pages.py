@@ -15,10 +15,10 @@ from normviz.figures.brand import FAVICON, wordmark
 from normviz.layers.errors import NormvizError, listed
 from normviz.layers.messages import N_, _, language, ngettext
 from normviz.lessons.compare.ready_sets import READY_SETS, ReadySet
-from normviz.lessons.pages import PAGES
+from normviz.lessons.page.pages import PAGES
+from normviz.lessons.page.questions_page import question_parts
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.markup import escape, line
-from normviz.lessons.questions.page import question_parts
 from normviz.lessons.questions.question import Question, prose, search_text
 from normviz.lessons.questions.registry import QUESTIONS
 from normviz.scene.query import link
@@ -106,12 +106,12 @@ def entry_page(entry: Entry, among: Sequence[Entry], theme: str) -> str:
 
 
 def _comparison(ready: ReadySet, body: Body) -> str:
-    return f"{body.html(output_of_query('compare', ready.query).parts)}\n{_app_link('compare', ready.query)}"
+    return f"{body.page(output_of_query('compare', ready.query).parts)}\n{_app_link('compare', ready.query)}"
 
 
 def _question(question: Question, body: Body) -> str:
     _heading, *parts = question_parts(question)
-    return f"{body.html(parts)}\n{no_script()}\n{_app_link(question.page, question.query)}"
+    return f"{body.page(parts)}\n{no_script()}\n{_app_link(question.page, question.query)}"
 
 
 def _neighbors(entry: Entry, among: Sequence[Entry]) -> str:

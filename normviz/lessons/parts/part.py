@@ -1,7 +1,6 @@
 """The parts of a page as plain values. Each part has methods for its HTML, its plain text, the parts in it and the names that hide it.
 
-The app, exported files, the static site and notebooks show the same parts. A new kind of part is one class here: ``ui/render.py``
-shows a part by its HTML unless Streamlit has an element for it.
+The app, exported files, the static site and notebooks show the same parts by their HTML. A new kind of part is one class.
 
 Texts are simple Markdown: ``**strong**``, `` `code` ``, links, lists. Numbers in a sentence are in ``**``.
 """
@@ -131,14 +130,35 @@ class Legend(_Literal):
         return f'<p class="nv-legend">{escape(self.text)}</p>'
 
 
-@dataclass(frozen=True)
-class Note(_Literal):
+class _Box(_Literal):
     """A message in a box."""
 
     name: ClassVar[str] = "notes"
 
     def html(self, body: Body) -> str:
         return f'<p class="nv-note-box">{escape(self.text)}</p>'
+
+
+class Note(_Box):
+    """Why something is not shown."""
+
+
+class LayerNote(_Box):
+    """A note about a layer that is legal but rarely intended."""
+
+    def without_hidden(self, hides: Hides) -> tuple[Part, ...]:
+        return () if hides(self, "notes") or hides(self, "text") else (self,)
+
+
+@dataclass(frozen=True)
+class Problem(_Literal):
+    """An error message about the view. It cannot be hidden."""
+
+    def html(self, body: Body) -> str:
+        return f'<p class="nv-note-box nv-problem" role="alert">{escape(self.text)}</p>'
+
+    def without_hidden(self, hides: Hides) -> tuple[Part, ...]:
+        return (self,)
 
 
 @dataclass(frozen=True)
@@ -172,7 +192,7 @@ class Panels(Part):
         return frozenset((rows & set(PANELS)) | beside)
 
     def html(self, body: Body) -> str:
-        return body.figure(self.data | {"alone": True, "editable": False}, _("figure"))
+        return body.figure(self.data, sends=bool(self.events))
 
     def plain_text(self) -> str:
         panels = [
@@ -199,7 +219,7 @@ class Chart(Part):
     name: ClassVar[str] = "panels"
 
     def html(self, body: Body) -> str:
-        return body.figure(chart_payload(self.lines, self.alt), self.alt)
+        return body.figure(chart_payload(self.lines, self.alt))
 
     def plain_text(self) -> str:
         return ""
@@ -235,6 +255,10 @@ def part_or_note(make: Callable[[], Part]) -> Part:
         return make()
     except NormvizError as error:
         return Note(str(error))
+
+
+def layer_notes(notes: Iterable[str]) -> tuple[LayerNote, ...]:
+    return tuple(map(LayerNote, notes))
 
 
 def texts(paragraphs: Iterable[str]) -> tuple[Text, ...]:

@@ -11,7 +11,7 @@ from normviz.analysis.comparison import compare
 from normviz.analysis.explanation import Explanation
 from normviz.analysis.steps import steps
 from normviz.lessons.compare.fit_layers import fit_layers
-from normviz.lessons.pages import PAGES
+from normviz.lessons.page.pages import PAGES
 from normviz.lessons.questions.question import answer, facts_of, prose
 from normviz.lessons.questions.registry import QUESTIONS
 from tests.browser.lessons.lesson import READY, Lesson

@@ -3,10 +3,10 @@
 import re
 
 import pytest
+from normviz.ui.controls.questions import MOST_LINKS
 
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import QUESTIONS, questions_of_page
-from normviz.ui.controls.questions import MOST_LINKS
 from tests.ui.driver import open_explore, query, scene, send_event, sentence_text, set_control
 from tests.ui.lessons import LESSONS, compared_layers
 from tests.ui.pages import check_page, figures, go_to_page, open_page

@@ -2,21 +2,20 @@
 
 import { _ } from "./messages.js";
 
+/** @type {WeakMap<HTMLElement, ReturnType<typeof setTimeout>>} Until when a button says what happened. */
+const timers = new WeakMap();
+
 /**
- * Copies the text of an element at a click. The button says for two seconds what happened.
+ * Copies the text of an element. The button says for two seconds what happened.
  * @param {HTMLElement} button
  * @param {HTMLElement} source
- * @param {(copied: boolean) => void} [onClick]
  */
-export function wireCopyButton(button, source, onClick) {
-  let timer = 0;
-  button.addEventListener("click", async () => {
-    const copied = await copyText(source);
-    button.textContent = copied ? _("Copied") : _("Press Ctrl+C");
-    onClick?.(copied);
-    clearTimeout(timer);
-    timer = setTimeout(() => (button.textContent = _("Copy")), 2000);
-  });
+export async function copyFrom(button, source) {
+  const copied = await copyText(source);
+  button.textContent = copied ? _("Copied") : _("Press Ctrl+C");
+  clearTimeout(timers.get(button));
+  timers.set(button, setTimeout(() => (button.textContent = _("Copy")), 2000));
+  return copied;
 }
 
 /**

@@ -18,7 +18,7 @@ const encodeReadably = (text) =>
     .replace(/%(2C|5B|5D|3D|3A|3E|3B)/g, decodeURIComponent);
 
 /** @param {[string, string][]} pairs */
-const queryOf = (pairs) => (pairs.length ? `?${pairs.map(([name, value]) => `${name}=${encodeReadably(value)}`).join("&")}` : "");
+export const queryOf = (pairs) => (pairs.length ? `?${pairs.map(([name, value]) => `${name}=${encodeReadably(value)}`).join("&")}` : "");
 
 /**
  * The path of the app: /lab/ for the page /lab/compare.
@@ -30,8 +30,14 @@ export function rootOf(path, page) {
   return bare.endsWith("/") ? bare : `${bare}/`;
 }
 
+/**
+ * The address of the app.
+ * @param {string} page that is shown
+ */
+export const appAddress = (page) => location.origin + rootOf(location.pathname, page);
+
 /** @param {string} page */
-const pathOf = (page) => (page === "explore" ? "" : page);
+export const pathOf = (page) => (page === "explore" ? "" : page);
 
 /**
  * What is hidden, and the caption.

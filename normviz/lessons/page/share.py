@@ -1,24 +1,19 @@
-"""The data of the Share panel: the view as a link, an iframe, Markdown, a notebook cell, a file. The panel itself is a browser module."""
+"""The data of the Share panel: the view as a link, an iframe, Markdown, a notebook cell, a file. The browser draws the panel."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import Any
-
-import streamlit as st
 
 from normviz.layers.messages import N_, _
 from normviz.lessons.compare.page import layers_of
-from normviz.lessons.pages import PAGES
+from normviz.lessons.page.pages import PAGES, Page
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import QUESTIONS
 from normviz.scene.settings.page_settings import experiments
 from normviz.scene.settings.scene_settings import compact
-from normviz.scene.settings.setting import Setting, write_settings
 from normviz.scene.view import View
 from normviz.scene.visibility import BESIDE_THE_FIGURE, CONTROLS, FIGURE, PANELS, PARTS
-from normviz.ui.assets import SHARE, as_component_data
-from normviz.ui.state import control_names
 
 GROUPS = ((N_("Controls"), CONTROLS), (N_("Page"), PARTS), (N_("Figure"), PANELS))
 EXPERIMENTS = ("train_and_eval", "gradients", "numerics")
@@ -26,34 +21,17 @@ EXPERIMENTS = ("train_and_eval", "gradients", "numerics")
 HIDDEN_IN_SHORT = BESIDE_THE_FIGURE | {"x", "normalized", "output", "table", "code", "details", "questions"}
 FUNCTIONS = {"explore": "explain", "step_by_step": "steps", "gradients": "gradients"}  # pages of one layer on one x
 
-_mount = st.components.v2.component(
-    "normviz_share", html='<div class="nvs-root"></div>', js=SHARE.loader(), isolate_styles=False
-)
+
+def app_link(page: Page) -> dict[str, Any]:
+    """The view in the full app, without ``hide`` and ``caption``, as the browser reads it."""
+    return {"page": page.name, "query": _pairs(page)}
 
 
-def share(page: str, view: View, settings: Sequence[Setting], parts: Collection[str] = ()) -> None:
-    """The Share button and its panel; in an embedded view, or one with hidden parts, a link to the full app.
-
-    parts  names of the page's parts, besides its controls
-    """
-    data = {"page": page, "query": _pairs(view, settings)}
-    if st.context.is_embedded or view.display.hidden:
-        _mount(key="open", data=as_component_data(data | {"kind": "open"}))
-    if not st.context.is_embedded:
-        _mount(key="share", data=as_component_data(data | _panel(page, view, parts)))
-
-
-def _pairs(view: View, settings: Sequence[Setting]) -> list[list[str]]:
-    """The query without ``hide`` and ``caption``."""
-    query = view.scene.query() | write_settings(settings, view.settings)
-    return [[name, value] for name, value in query.items()]
-
-
-def _panel(page: str, view: View, parts: Collection[str]) -> dict[str, Any]:
-    there = {*control_names(), *parts}
-    return {
-        "kind": "share",
-        "title": title(page, view),
+def share_data(page: Page) -> dict[str, Any]:
+    """The data of the Share panel."""
+    there, view = page.hideable, page.view
+    return app_link(page) | {
+        "title": title(page.name, view),
         "groups": [
             {
                 "title": _(group),
@@ -64,8 +42,13 @@ def _panel(page: str, view: View, parts: Collection[str]) -> dict[str, Any]:
         "short": [name for name in sorted(HIDDEN_IN_SHORT & there) if name != "table" or _has_figure(there)],
         "hidden": [name for name in sorted(there) if view.display.hides(name)],
         "caption": view.display.caption,
-        "hint": _hint(page, view),
+        "hint": _hint(page.name, view),
     }
+
+
+def _pairs(page: Page) -> list[list[str]]:
+    display = page.view.display.query()
+    return [[name, value] for name, value in page.query.items() if name not in display]
 
 
 def _choice(name: str, label: str, there: Collection[str]) -> dict[str, Any]:

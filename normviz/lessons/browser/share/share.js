@@ -1,37 +1,30 @@
 // The Share button and its dialog. The browser answers every choice; the server is not asked.
 
-import { wireCopyButton } from "../../figures/browser/page/clipboard.js";
-import { button, download, find, findAll, html } from "../../figures/browser/page/dom.js";
-import { _ } from "../../figures/browser/page/messages.js";
-import { embedUrl, exportUrl, hideText, iframe, markdown, notebook, rootOf, stepsOf, viewUrl } from "./links.js";
+import { copyFrom } from "../../../figures/browser/page/clipboard.js";
+import { button, download, findAll, html } from "../../../figures/browser/page/dom.js";
+import { _ } from "../../../figures/browser/page/messages.js";
+import { appAddress, embedUrl, exportUrl, hideText, iframe, markdown, notebook, stepsOf, viewUrl } from "./links.js";
 import { EmbedOptions } from "./options.js";
 import { FULL_WIDTH, Preview } from "./preview.js";
 
 /** @import { Group, Heights, SharedView } from "./links.js" */
-/** @typedef {SharedView & { kind: string, groups: Group[], short: string[], hidden: string[], caption: string, hint: string }} ShareData */
-/** @typedef {{ set(data: ShareData): void, close?(): void }} Shared */
+/** @typedef {SharedView & { groups: Group[], short: string[], hidden: string[], caption: string, hint: string }} ShareData */
 
 /** @type {Heights} */
 const DEFAULT_HEIGHTS = [[FULL_WIDTH, 720]]; // px, where none can be measured
 const TYPING_PAUSE = 350; // ms after a key, before the preview is loaded again
-/** @type {WeakMap<Element, Shared>} */
-const shares = new WeakMap();
 let opened = 0;
 
-/** @param {string} page */
-const appAddress = (page) => location.origin + rootOf(location.pathname, page);
-
-/** @implements {Shared} */
-class ShareButton {
+export class ShareButton {
   /** @type {ShareData} */
   data;
   /** @type {ShareDialog | null} */
   dialog = null;
 
-  /** @param {HTMLElement} root */
-  constructor(root) {
-    this.root = root;
-    this.button = button("nvs-button nvs-opener", root, _("Share"), () => this.open());
+  /** @param {HTMLElement} parent */
+  constructor(parent) {
+    this.root = html("div", "nvs-root nvs-corner", parent);
+    this.button = button("nvs-button nvs-opener", this.root, _("Share"), () => this.open());
     this.button.setAttribute("aria-haspopup", "dialog");
   }
 
@@ -50,6 +43,11 @@ class ShareButton {
 
   close() {
     this.dialog?.root.close();
+  }
+
+  remove() {
+    this.close();
+    this.root.remove();
   }
 }
 
@@ -142,8 +140,8 @@ class ShareDialog {
     text.spellcheck = false;
     text.addEventListener("focus", () => text.select());
     copy.setAttribute("aria-label", _("Copy: {label}", { label }));
-    wireCopyButton(copy, text, (copied) =>
-      this.say(copied ? _("Copied: {label}", { label }) : _("The text is selected; copy it with Ctrl+C.")));
+    copy.addEventListener("click", async () =>
+      this.say((await copyFrom(copy, text)) ? _("Copied: {label}", { label }) : _("The text is selected; copy it with Ctrl+C.")));
     this.fields[name] = { text, copy };
   }
 
@@ -219,29 +217,22 @@ function describeHeights(steps) {
     : _("{narrow} px high in a narrow column, {wide} px high in a wide one: nothing in it scrolls.", { narrow: first, wide: last });
 }
 
-/** @implements {Shared} */
-class AppLink {
-  /** @param {HTMLElement} root */
-  constructor(root) {
-    this.link = html("a", "nvs-open", root, _("Open the full app"));
+/** A link from an embedded view, or one with hidden parts, to the same view in the full app. */
+export class AppLink {
+  /** @param {HTMLElement} parent */
+  constructor(parent) {
+    this.root = html("div", "nvs-root", parent);
+    this.link = html("a", "nvs-open", this.root, _("Open the full app"));
     this.link.target = "_blank";
     this.link.rel = "noopener";
   }
 
-  /** @param {ShareData} data */
+  /** @param {SharedView} data */
   set(data) {
     this.link.href = viewUrl(appAddress(data.page), data, {});
   }
-}
 
-/** @param {ComponentArguments} component */
-export default function mountShare({ parentElement, data }) {
-  const root = find(parentElement, ".nvs-root"), share = shares.get(root) ?? (data.kind === "open" ? new AppLink(root) : new ShareButton(root));
-  shares.set(root, share);
-  share.set(data);
-  return () => {
-    shares.get(root)?.close?.();
-    shares.delete(root);
-    root.replaceChildren();
-  };
+  remove() {
+    this.root.remove();
+  }
 }

@@ -2,8 +2,8 @@
 
 /** @import { Heights } from "./links.js" */
 
-import { find, findAll, html } from "../../figures/browser/page/dom.js";
-import { _ } from "../../figures/browser/page/messages.js";
+import { find, findAll, html } from "../../../figures/browser/page/dom.js";
+import { _ } from "../../../figures/browser/page/messages.js";
 
 export const FULL_WIDTH = 700; // px: a page's text column, shown where the width is "full"
 const WIDTHS_MEASURED = [320, 360, 400, 440, 480, 481, 520, 560, 600, 640, 680, 720, 760, 800, 860, 920, 1000, 1100, 1200, 1280]; // px
@@ -12,7 +12,7 @@ const FONT_SLACK = 8; // px, for fonts that are a little wider elsewhere
 const LINE_SLACK = 24; // px: one more line, at a width between two measured ones
 const FIRST = { pause: 200, looks: 4 }; // ms, and equal heights: until all that comes late is there
 const NEXT = { pause: 60, looks: 1 }; // after another width
-const PATIENCE = 20_000; // ms
+const LOADING_PATIENCE = 20_000; // ms
 
 export class Preview {
   url = "";
@@ -79,7 +79,7 @@ export class Preview {
 
   look() {
     const height = this.contentHeight(), sweeping = this.found.size > 0 && !this.done;
-    if (height === null && !this.done && !this.late && Date.now() - this.began > PATIENCE) {
+    if (height === null && !this.done && !this.late && Date.now() - this.began > LOADING_PATIENCE) {
       this.late = true;
       this.note.textContent = _("The preview did not load here. The code is right; its height is a guess.");
       this.onMeasured(undefined);

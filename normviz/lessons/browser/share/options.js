@@ -2,8 +2,8 @@
 
 /** @import { Group, PartName } from "./links.js" */
 
-import { button, html } from "../../figures/browser/page/dom.js";
-import { _ } from "../../figures/browser/page/messages.js";
+import { button, html } from "../../../figures/browser/page/dom.js";
+import { _ } from "../../../figures/browser/page/messages.js";
 
 /** @typedef {{ theme: string, width: string, caption: string }} EmbedChoices */
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,6 +11,7 @@ from normviz.layers.messages import _
 from normviz.lessons.compare.fit_layers import fit_layers
 from normviz.lessons.compare.page import layers_of, ready_set
 from normviz.lessons.compare.ready_sets import READY_SETS
+from normviz.lessons.questions.registry import QUESTIONS
 from normviz.scene import edits
 from normviz.scene.controls.control import Control, Input, page_control
 from normviz.scene.controls.scene_controls import (
@@ -29,7 +30,23 @@ from normviz.scene.view import View
 from normviz.scene.visibility import CONTROLS
 
 OWN_SET = ""
+MORE = "more"
 Gap = Literal["xsmall", "small", "medium"]
+
+
+@dataclass(frozen=True)
+class InputRow:
+    """The inputs of a row that a view shows: those that apply and are not hidden; otherwise like Row.
+
+    names  of the row's controls in ``hide=``, hidden ones too
+    """
+
+    key: str
+    gap: Gap
+    inputs: Sequence[Input]
+    more: Sequence[Sequence[Input]]
+    reset: bool
+    names: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -47,6 +64,24 @@ class Row:
     gap: Gap = "small"
     more: Sequence[Sequence[Control]] = ()
     reset: bool = False
+
+    def of(self, view: View) -> InputRow:
+        """The inputs of the row in a view."""
+        names = {"reset"} if self.reset else set()
+        hides = view.display.hides
+
+        def inputs(controls: Iterable[Control]) -> list[Input]:
+            found: list[Input] = []
+            for control in controls:
+                made = control.inputs(view)
+                names.update({control.name} if made else ())
+                found += () if hides(control.name) else made
+            return found
+
+        own, more = inputs(self.controls), [inputs(column) for column in self.more]
+        names |= {MORE} if any(more) else set()
+        shown = more if any(more) and not hides(MORE) else []
+        return InputRow(self.key, self.gap, own, shown, self.reset and not hides("reset"), frozenset(names))
 
 
 def _ready_sets(view: View) -> list[Input]:
@@ -77,9 +112,16 @@ def _with_layers(view: View, texts: Sequence[str]) -> View:
     return view.with_settings(problem=problem, layers=layers)
 
 
+def input_rows(page: str, view: View) -> list[InputRow]:
+    """The rows of inputs above a view of a page."""
+    return [row.of(view) for row in rows(page, view)]
+
+
 def rows(page: str, view: View) -> Sequence[Row]:
     """The rows of controls above a page."""
     own = [page_control(setting) for setting in PAGE_SETTINGS[page] if setting.widget is not None]
+    if page == "questions":
+        return () if view.settings["q"] in QUESTIONS else (Row("", own),)
     if page == "compare":
         sets = Control("set", CONTROLS["set"], _ready_sets)
         layers = Control("layers", CONTROLS["layers"], _layers)

@@ -1,0 +1,26 @@
+// Types of the data of a page. Read by the type checker alone.
+
+interface PageData {
+  /** The page's name in the app. */
+  page: string;
+  /** The key and the HTML of each part. */
+  parts: [string, string][];
+  /** The figures, in the order of their places in the HTML. */
+  figures: FigureData[];
+  plotly?: string;
+  integrity?: string;
+  /** The prediction in the address of a question. */
+  guess?: string;
+}
+
+/** What a page needs of the place that shows it: the app, a file, a notebook. */
+interface PageHost {
+  /** Sends what the reader does with a figure. */
+  send?: (name: string, value: object) => void;
+  /** The address of a view of another page. */
+  address?(page: string, query: string): string;
+  /** Opens a view of another page; false if the browser should follow the link. */
+  go?(page: string, query: string): boolean;
+  /** Keeps the reader's prediction in the address. */
+  guess?(guess: string): void;
+}
