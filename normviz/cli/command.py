@@ -22,6 +22,7 @@ from normviz.analysis.forward import use_one_thread
 from normviz.cli import views
 from normviz.export.document import CHOICES, FOLLOW
 from normviz.export.files import check_writable, write
+from normviz.export.output import Choices
 from normviz.export.pictures import save
 from normviz.export.site import build, pack
 from normviz.export.site.pages import Entry
@@ -29,6 +30,7 @@ from normviz.figures.bundle import plotly_js
 from normviz.figures.palette import THEMES
 from normviz.layers.errors import NormvizError, NormvizWarning
 from normviz.layers.messages import N_, _, ngettext
+from normviz.scene.settings.scene_settings import SCENE_SETTINGS
 
 WRONG, INTERRUPTED = 2, 130
 ABOUT = N_("See which elements of a tensor share a mean and a variance, and which share a gamma and a beta.")
@@ -123,6 +125,10 @@ def _parser() -> Parser:
     )
     file.add_argument("--caption", default="", help=_("a line below the figures"))
     file.add_argument("--title", help=_("the title of the page"))
+    choices = export.add_argument_group(_("what a reader can choose: every layer that takes the tensor"))
+    choices.add_argument("--shapes", default="", metavar='"2,3,4,4; 5,7"', help=_("other tensors"))
+    choices.add_argument("--app", default="", metavar="URL", help=_("the app, for what the file cannot answer"))
+    choices.add_argument("--fixed", action="store_true", help=_("a single view; --layers gives one tab each"))
     export.set_defaults(run=_export)
 
     image = commands.add_parser("image", help=_("a picture: SVG, PNG or PDF"), allow_abbrev=False)
@@ -159,7 +165,10 @@ def _theme(parser: argparse._ActionsContainer, themes: Iterable[str], default: s
 
 def _export(args: argparse.Namespace) -> None:
     check_writable(args.out)
-    output = views.output(args).with_(theme=args.theme, plotlyjs=args.plotlyjs, caption=args.caption)
+    output = views.output(args, args.fixed).with_(theme=args.theme, plotlyjs=args.plotlyjs, caption=args.caption)
+    if not args.fixed:
+        shapes = tuple(SCENE_SETTINGS["shape"].parse(text) for text in args.shapes.split(";") if text.strip())
+        output = replace(output, choices=Choices(shapes, tuple(args.layers or ()), args.app))
     write(args.out, (output if args.title is None else replace(output, title=args.title)).to_html())
     _print_size(args.out)
 

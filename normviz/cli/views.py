@@ -11,7 +11,7 @@ from normviz.export.output import Output
 from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.messages import _
 from normviz.lessons.compare.ready_sets import READY_SETS
-from normviz.lessons.page.pages import PAGES
+from normviz.lessons.page.figure_pages import FIGURE_PAGES
 from normviz.lessons.parts.containers import Tabs
 from normviz.lessons.questions.registry import QUESTIONS
 from normviz.scene.scene import MOST_VALUES
@@ -35,8 +35,8 @@ def add_view(parser: ArgumentParser) -> None:
         tensor.add_argument(f"--{name}", metavar=setting.example, help=_(setting.about))
 
 
-def output(args: Namespace) -> Output:
-    """The view. Raises NormvizError if the arguments are missing, contradict each other, or are unknown."""
+def output(args: Namespace, fixed: bool = True) -> Output:
+    """The view. ``fixed``: ``--layers`` gives one tab for each layer; otherwise the first of them. Raises NormvizError if the arguments are missing, contradict each other, or are unknown."""
     scene = {name: value for name in OPTIONS if (value := getattr(args, name)) is not None}
     if args.link is not None:
         _alone(args, scene, "link", ("layer", "layers", "lesson"))
@@ -44,9 +44,11 @@ def output(args: Namespace) -> Output:
         return _view(page, query, args.hide)
     if args.lesson is not None:
         return _lesson(args, scene)
-    if args.layers:
+    if args.layers and fixed:
         _alone(args, {}, "layers", ("layer",))
         return _set([{**scene, "layer": text} for text in dict.fromkeys(args.layers)], args.hide)
+    if args.layers and args.layer is None and not fixed:
+        args.layer = args.layers[0]
     if args.layer is None:
         raise NormvizError(
             _('nothing to show; name a layer, such as "LayerNorm([3,4,4])", or give --layers, --lesson or --link.')
@@ -56,7 +58,7 @@ def output(args: Namespace) -> Output:
 
 def _lesson(args: Namespace, scene: dict[str, str]) -> Output:
     name = args.lesson
-    if name in PAGES:
+    if name in FIGURE_PAGES:
         own = {"layer": args.layer} if args.layer is not None else {}
         if args.layers and name != "compare":
             raise NormvizError(
@@ -73,7 +75,7 @@ def _lesson(args: Namespace, scene: dict[str, str]) -> Output:
         _(
             "--lesson {name} is unknown; choose {options}, or a question such as s0 or q22.",
             name=echo(name),
-            options=listed([*PAGES, *READY_SETS]),
+            options=listed([*FIGURE_PAGES, *READY_SETS]),
         )
     )
 
@@ -81,18 +83,18 @@ def _lesson(args: Namespace, scene: dict[str, str]) -> Output:
 def _set(queries: list[dict[str, str]], hide: str | None) -> Output:
     """One tab for each layer, with its page Explore."""
     views = [_view("explore", query, hide) for query in queries]
-    titles = [PAGES["explore"].view(query).scene.sharing.title for query in queries]
+    titles = [FIGURE_PAGES["explore"].view(query).scene.sharing.title for query in queries]
     tabs = Tabs(tuple((title, view.parts) for title, view in zip(titles, views, strict=True)))
     title = f"{', '.join(titles)} · normviz"
     return replace(views[0], parts=(tabs,), title=title, query=None)
 
 
 def _view(page: str, query: dict[str, str], hide: str | None) -> Output:
-    if hide is not None and page not in PAGES:
+    if hide is not None and page == "questions":
         raise NormvizError(_("a question is always shown whole; leave --hide out."))
     query = query if hide is None else query | {"hide": hide}
-    if page in PAGES:
-        scene = PAGES[page].view(query).scene
+    if page in FIGURE_PAGES:
+        scene = FIGURE_PAGES[page].view(query).scene
         if not scene.computable:
             raise NormvizError(
                 _(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from normviz.export.plotlyjs import PlotlyJs, plotlyjs
 from normviz.figures.brand import FAVICON
@@ -24,7 +25,14 @@ PAGE = Path(__file__).with_name("page.js")
 
 
 def document(
-    parts: Iterable[Part], *, title: str, theme: str = FOLLOW, plotly: str = "inline", caption: str = "", link: str = ""
+    parts: Iterable[Part],
+    *,
+    title: str,
+    theme: str = FOLLOW,
+    plotly: str = "inline",
+    caption: str = "",
+    link: str = "",
+    answers: dict[str, Any] | None = None,
 ) -> str:
     """One HTML file.
 
@@ -33,11 +41,12 @@ def document(
     plotly   where plotly.js is: "inline", "cdn", or its address as the page sees it
     caption  a line below the figures
     link     the address of the same view in an app, or ""
+    answers  the views that the reader can choose (``answers_data``); without them, the file shows one view
 
     Raises NormvizError for an unknown theme, a text that is too long, or an invalid address.
     """
     escaped = escape(check_text("title", title))
-    body = fragment(parts, theme=theme, plotly=plotly, caption=caption, link=link, whole=True)
+    body = fragment(parts, theme=theme, plotly=plotly, caption=caption, link=link, whole=True, answers=answers)
     return (
         "<!doctype html>\n"
         f'<html lang="{language.get()}" class="nv-html" data-theme="{check_theme(theme)}">\n<head>\n<meta charset="utf-8">\n'
@@ -54,6 +63,7 @@ def fragment(
     caption: str = "",
     link: str = "",
     whole: bool = False,
+    answers: dict[str, Any] | None = None,
 ) -> str:
     """A fragment of another page, such as a notebook; it follows that page's background. ``whole``: it is the body of ``document``."""
     source, body = plotlyjs(plotly), Body()
@@ -61,20 +71,24 @@ def fragment(
     embedded = f'<script type="text/plain" class="nv-carried">{source.embedded}</script>\n' if source.embedded else ""
     return (
         f'<div class="nv-doc" data-theme="{check_theme(theme)}">\n<style>{css()}</style>\n{html}\n{_foot(caption, link)}'
-        f"{no_script()}\n{settings(body, theme, source, whole)}\n{embedded}"
+        f"{no_script()}\n{settings(body, theme, source, whole, answers)}\n{embedded}"
         f'<script type="module">{script()}</script>\n</div>'
     )
 
 
-def settings(body: Body, theme: str, source: PlotlyJs, whole: bool = True) -> str:
-    """The data that the page's script reads: the figures, and where plotly.js is."""
+def settings(
+    body: Body, theme: str, source: PlotlyJs, whole: bool = True, answers: dict[str, Any] | None = None
+) -> str:
+    """The data that the page's script reads: the figures or all views, and where plotly.js is."""
     values = {
         "theme": check_theme(theme),
         "plotly": source.address,
         "integrity": source.integrity,
         "whole": whole,
-        "figures": body.figures,
+        "figures": [] if answers else body.figures,
     }
+    if answers:
+        values["answers"] = answers
     return f'<script type="application/json" class="nv-data">{data(values)}</script>'
 
 
@@ -83,7 +97,9 @@ def _foot(caption: str, link: str) -> str:
     if link and not link.startswith(("https://", "http://")):
         raise NormvizError(_("link={link} is not a web address; begin it with https:// or http://.", link=echo(link)))
     if link:
-        foot += f'<p class="nv-small"><a href="{escape(link)}">{escape(_("Open in the app"))}</a></p>\n'
+        foot += (
+            f'<p class="nv-small"><a class="nv-app-link" href="{escape(link)}">{escape(_("Open in the app"))}</a></p>\n'
+        )
     return foot
 
 

@@ -48,7 +48,7 @@ def output_of_query(page: str, query: Mapping[str, str]) -> Output:
     if problem := PAGES[page].problem(view):
         raise NormvizError(problem)
     title = title_of(page, _about(page, view))
-    return Output(tuple(PAGES[page].visible(view)), title, page, view.query(PAGES[page].settings))
+    return Output(tuple(PAGES[page].visible(view)), title, page, view.query(PAGES[page].settings), view=view)
 
 
 def _about(page: str, view: View) -> str:

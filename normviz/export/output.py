@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from os import environ
 from typing import TYPE_CHECKING, Any
 
+from normviz.export.answers import EXPLORED, answers, answers_data
 from normviz.export.document import FOLLOW, check_text, check_theme, document, fragment
 from normviz.export.notebook import Run, embeds_plotly
 from normviz.export.plotlyjs import plotlyjs
@@ -16,6 +17,7 @@ from normviz.lessons.page.pages import PAGES
 from normviz.lessons.parts.part import Chart, Panels, Part, flat
 from normviz.lessons.parts.text import text
 from normviz.scene.query import link
+from normviz.scene.view import View
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -29,6 +31,20 @@ OPTIONS = ("theme", "plotlyjs", "caption")
 def default_plotlyjs() -> str:
     """NORMVIZ_PLOTLYJS, or "once"."""
     return environ.get(PLOTLYJS, "").strip() or ONCE
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What a reader of a file can choose.
+
+    shapes  tensors, besides that of the view
+    layers  only these; by default every layer that takes the tensor
+    app     the address of an app, for views that the file does not have; "" for none
+    """
+
+    shapes: tuple[tuple[int, ...], ...] = ()
+    layers: tuple[str, ...] = ()
+    app: str = ""
 
 
 @dataclass(frozen=True)
@@ -47,6 +63,8 @@ class Output:
               an address, such as "_static/plotly.min.js"
               The default is NORMVIZ_PLOTLYJS, or "once".
     caption   a line below the figures
+    view      of a page of the app that the output shows; None if x is the caller's own
+    choices   what a reader of the file can choose; None: a single view
     """
 
     parts: tuple[Part, ...] = field(repr=False)
@@ -56,6 +74,8 @@ class Output:
     theme: str = FOLLOW
     plotlyjs: str = field(default_factory=default_plotlyjs)
     caption: str = ""
+    view: View | None = field(default=None, repr=False)
+    choices: Choices | None = None
 
     def __post_init__(self) -> None:
         check_theme(self.theme)
@@ -101,7 +121,13 @@ class Output:
         where = "inline" if where == ONCE else where
         if full:
             return document(
-                self.parts, title=self.title, theme=theme, plotly=where, caption=caption, link=self._address()
+                self.parts,
+                title=self.title,
+                theme=theme,
+                plotly=where,
+                caption=caption,
+                link=self._address(),
+                answers=self._answers(),
             )
         return fragment(self.parts, theme=theme, plotly=where, caption=caption, link=self._address())
 
@@ -121,7 +147,17 @@ class Output:
         return f"{(base or environ.get(APP, '')).rstrip('/')}/{path}{link(self.query)}"
 
     def _address(self) -> str:
-        return self.url() if environ.get(APP) and self.query is not None else ""
+        base = self.choices.app if self.choices and self.choices.app else environ.get(APP, "")
+        return self.url(base) if base and self.query is not None else ""
+
+    def _answers(self) -> dict[str, Any] | None:
+        """The views that a reader of the file can choose; None if the file shows one view, or has no other."""
+        if self.choices is None or self.view is None or self.page not in EXPLORED:
+            return None
+        found = answers(self.page, self.view, self.choices.shapes, self.choices.layers)
+        app = (self.choices.app or environ.get(APP, "")).rstrip("/")
+        data = answers_data(found, app or None)
+        return data | {"page": self.page, "app": app} if len(data["views"]) > 1 else None
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return {"text/plain": str(self), "text/html": self._notebook_html()}

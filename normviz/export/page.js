@@ -5,8 +5,9 @@ import { _ } from "../figures/browser/page/messages.js";
 import { loadPlotly } from "../figures/browser/page/plotly.js";
 import { drawSvg } from "../figures/browser/picture/picture.js";
 import { PageView } from "../lessons/browser/page.js";
+import { Player } from "./playing.js";
 
-/** @typedef {{ theme: Mode | "follow", plotly: string, integrity: string, whole: boolean, figures: FigureData[] }} Settings */
+/** @typedef {{ theme: Mode | "follow", plotly: string, integrity: string, whole: boolean, figures: FigureData[], answers?: import("./playing.js").PackedAnswers }} Settings */
 
 const DARK = window.matchMedia("(prefers-color-scheme: dark)");
 const PRINT = window.matchMedia("print");
@@ -141,6 +142,9 @@ function watchTheme() {
     for (const element of page ? [page.documentElement, page.body] : []) observer.observe(element, { attributes: true });
 }
 
+/** @param {HTMLElement} root */
+const modeOf = (root) => /** @type {Mode} */ (root.dataset.mode);
+
 /**
  * The parts in the HTML of the file.
  * @param {HTMLElement} root
@@ -166,11 +170,13 @@ async function mountPage(root) {
   };
   applyMode();
   watchTheme();
-  const page = new PageView(root.querySelector(":scope > .nv-page") ?? html("div", "nv-page", root), {}), data = { page: "", parts: partsOf(root), figures: settings.figures };
-  page.setText(data);
-  if (data.figures.length) await needPlotly(root, settings);
+  const player = settings.answers && new Player(settings.answers);
+  const page = new PageView(root.querySelector(":scope > .nv-page") ?? html("div", "nv-page", root), player ?? {});
+  if (player) player.start(root, settings.whole, (data) => (page.data ? page.set(data, modeOf(root)) : page.setText(data)));
+  else page.setText({ page: "", parts: partsOf(root), figures: settings.figures });
+  if (page.data.figures.length) await needPlotly(root, settings);
   applyMode();
-  page.draw(/** @type {Mode} */ (root.dataset.mode));
+  page.draw(modeOf(root));
   const look = () => {
     const mode = root.isConnected && applyMode();
     if (mode) page.draw(mode);

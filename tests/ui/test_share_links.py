@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from normviz.lessons.pages import PAGES
+from normviz.lessons.page.pages import PAGES
 from normviz.scene.query import link
 from normviz.scene.visibility import read_display
 from normviz.ui.assets import SHARE_FOLDER

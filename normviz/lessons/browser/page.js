@@ -15,12 +15,13 @@ export class PageView {
   figures = new Map();
 
   /**
-   * @param {HTMLElement} root which is filled
+   * @param {HTMLElement} root which is filled; in a file it has the parts already
    * @param {PageHost} host
    */
   constructor(root, host) {
     this.root = root;
     this.host = host;
+    for (const part of findAll(root, ":scope > .nv-part")) this.parts.set(part.dataset.key ?? "", part);
     listen(this.root, (link) => this.follow(link), (guess) => this.guessed(guess));
   }
 

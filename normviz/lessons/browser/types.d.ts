@@ -24,3 +24,31 @@ interface PageHost {
   /** Keeps the reader's prediction in the address. */
   guess?(guess: string): void;
 }
+
+/** One input of the control bar. */
+interface ControlInput {
+  key: string;
+  label: string;
+  kind: string;
+  /** The number of the chosen option, or the value itself. */
+  value: unknown;
+  help?: string;
+  disabled?: boolean;
+  options?: string[];
+  /** The numbers of the options that cannot be chosen here. */
+  unanswered?: number[];
+  low?: number;
+  high?: number;
+  step?: number;
+  labels?: string[];
+  most?: number;
+  placeholder?: string;
+  together?: string[];
+}
+
+interface ControlRow {
+  key: string;
+  inputs: ControlInput[];
+  more: ControlInput[][];
+  reset: boolean;
+}

@@ -119,6 +119,8 @@ def _translated(widget: Widget | None) -> Widget:
     assert widget is not None
     if isinstance(widget, Choice | Segments):
         return replace(widget, options={key: _(label) for key, label in widget.options.items()})
+    if isinstance(widget, Text) and widget.placeholder:
+        return replace(widget, placeholder=_(widget.placeholder))
     return widget
 
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from normviz.analysis.rounding.groups import DTYPES
-from normviz.lessons.pages import PAGES
+from normviz.lessons.page.pages import PAGES
 from tests.ui.driver import query, sentence_text, unescaped, warning_texts
 from tests.ui.pages import check_page, figures, open_page, texts
 
