@@ -11,7 +11,7 @@ import pytest
 from normviz.lessons.page.pages import PAGES
 from normviz.scene.query import link
 from normviz.scene.visibility import read_display
-from normviz.ui.assets import SHARE_FOLDER
+from normviz.lessons.page.style import BROWSER
 from tests.figures.linked.javascript import evaluate
 from tests.ui.pages import open_page
 from tests.ui.snippets import HOSTILE, pairs, read_markdown, tag
@@ -26,7 +26,7 @@ EVERY_TEXT = """(() => {
 
 
 def run(expression: str, *arguments: Any) -> Any:
-    return evaluate(expression, *arguments, entry=SHARE_FOLDER / "links.js")
+    return evaluate(expression, *arguments, entry=BROWSER / "share" / "links.js")
 
 
 def texts(view: dict[str, Any], **choices: str) -> dict[str, str]:

@@ -50,7 +50,7 @@ window.drawFigure = (data) => {{
   remove();
   document.body.innerHTML = "<div class='nv-root'></div>";
   document.documentElement.style.background = {grounds}[data.theme];
-  remove = mountComponent({{ parentElement: document.body, data }});
+  ({{ remove }} = mountComponent({{ parentElement: document.body, data }}));
 }};</script></html>""",
         encoding="utf-8",
     )
