@@ -19,11 +19,15 @@ from tools.servers import ROOT, start, stop, wait_until_healthy
 HOSTS = ("127.0.0.2", "127.0.0.3")  # each replica has its own address; all use the same port
 
 
+ESTABLISHED = "01"  # in /proc/net/tcp
+
+
 class Replica:
     """One process of the app."""
 
     def __init__(self, host: str, port: int, base: str, log: Path) -> None:
         self.url, self.log = f"http://{host}:{port}", log
+        self._address = f"{bytes(map(int, reversed(host.split('.')))).hex().upper()}:{port:04X}"  # as in /proc/net/tcp
         self._command = [sys.executable, "-m", "normviz.ui", "--server.address", host, "--server.port", str(port)]
         self._environment = os.environ | {"STREAMLIT_SERVER_BASE_URL_PATH": base, "PYTHONPATH": str(ROOT)}
         self.process: subprocess.Popen[bytes]
@@ -37,6 +41,11 @@ class Replica:
         """Wait until it is ready."""
         wait_until_healthy(f"{self.url}/readyz", self.process, self.log)
         self.start_time = time.monotonic() - self._started
+
+    def connections(self) -> int:
+        """How many connections nginx has to it."""
+        lines = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()]
+        return [(line[2], line[3]) for line in lines].count((self._address, ESTABLISHED))
 
     def kill(self) -> None:
         self.process.send_signal(signal.SIGKILL)
