@@ -30,6 +30,7 @@ def show_page(page: Page) -> None:
     """
     body = Body(app="", turn=st.session_state.get(TURN, 0))
     data = page_data(page.name, body, page.parts)
+    data["present"] = page.view.display.present
     if "guess" in page.view.settings:
         data["guess"] = "" if page.view.problem else page.view.settings["guess"]
     if st.context.is_embedded or page.view.display.hidden:

@@ -9,9 +9,9 @@ from urllib.parse import unquote
 import pytest
 
 from normviz.lessons.page.pages import PAGES
+from normviz.lessons.page.style import BROWSER
 from normviz.scene.query import link
 from normviz.scene.visibility import read_display
-from normviz.lessons.page.style import BROWSER
 from tests.figures.linked.javascript import evaluate
 from tests.ui.pages import open_page
 from tests.ui.snippets import HOSTILE, pairs, read_markdown, tag

@@ -37,6 +37,21 @@ export function listen(root, follow, predicted) {
     }, true); // "toggle" does not bubble
 }
 
+/**
+ * A clicker and the arrow keys go through a tour, except where the key has another use.
+ * @param {KeyboardEvent} event
+ * @param {HTMLElement} root
+ */
+export function followTour(event, root) {
+  const way = /** @type {Record<string, string>} */ ({ ArrowRight: "next", PageDown: "next", ArrowLeft: "back", PageUp: "back", Escape: "leave" })[event.key];
+  const target = /** @type {HTMLElement} */ (event.target);
+  if (!way || event.ctrlKey || event.metaKey || event.altKey || target.closest("input, select, textarea, [role=tab], [tabindex='0']:not(a)")) return;
+  const link = /** @type {HTMLElement | null} */ (root.querySelector(`.nv-tour-${way}`));
+  if (!link) return;
+  event.preventDefault();
+  link.click();
+}
+
 /** @param {HTMLElement} tab */
 const headsOf = (tab) => findAll(/** @type {HTMLElement} */ (tab.parentElement), ":scope > [role=tab]");
 

@@ -2,7 +2,7 @@
 
 import { mountFigure } from "../../figures/browser/mount.js";
 import { findAll, html } from "../../figures/browser/page/dom.js";
-import { colorCode, listen, showOpenTabs } from "./interaction.js";
+import { colorCode, followTour, listen, showOpenTabs } from "./interaction.js";
 import { morph, parse } from "./morph.js";
 import { showGuess } from "./prediction.js";
 
@@ -22,6 +22,8 @@ export class PageView {
     this.root = root;
     this.host = host;
     for (const part of findAll(root, ":scope > .nv-part")) this.parts.set(part.dataset.key ?? "", part);
+    this.pressKey = /** @param {KeyboardEvent} event */ (event) => followTour(event, this.root);
+    document.addEventListener("keydown", this.pressKey);
     listen(this.root, (link) => this.follow(link), (guess) => this.guessed(guess));
   }
 
@@ -42,6 +44,7 @@ export class PageView {
   setText(data) {
     const guessBefore = this.data?.guess;
     this.data = data;
+    this.root.classList.toggle("nv-present", Boolean(data.present));
     this.arrange(data.parts);
     for (const link of findAll(this.root, "a.nv-go")) this.complete(link);
     findAll(this.root, ".nv-code code").forEach(colorCode);
@@ -108,6 +111,7 @@ export class PageView {
   }
 
   destroy() {
+    document.removeEventListener("keydown", this.pressKey);
     for (const figure of this.figures.values()) figure.remove();
     this.root.replaceChildren();
   }

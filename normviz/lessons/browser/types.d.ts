@@ -11,6 +11,8 @@ interface PageData {
   integrity?: string;
   /** The prediction in the address of a question. */
   guess?: string;
+  /** For a projector: the figure fills the screen. */
+  present?: boolean;
 }
 
 /** What a page needs of the place that shows it: the app, a file, a notebook. */

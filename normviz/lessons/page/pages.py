@@ -12,6 +12,7 @@ from normviz.lessons.page import questions_page
 from normviz.lessons.page.controls import InputRow, input_rows
 from normviz.lessons.page.figure_pages import FIGURE_PAGES
 from normviz.lessons.page.page_type import PageType
+from normviz.lessons.page.touring import tour_parts
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.links import Links
 from normviz.lessons.parts.part import Panels, Part, Problem
@@ -89,7 +90,8 @@ def page_data(name: str, body: Body, parts: Iterable[Part]) -> dict[str, Any]:
 
 
 def _parts(name: str, view: View) -> Iterable[Part]:
-    """The error in the link, the parts of the view, and the questions that it answers."""
+    """The tour, the error in the link, the parts of the view, and the questions that it answers."""
+    yield from tour_parts(name, view, tuple(PAGES[name].settings))
     problem = PAGES[name].problem(view)
     if problem:
         yield Problem(problem)
