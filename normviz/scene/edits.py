@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from normviz.analysis.examples import example
 from normviz.analysis.explanation import check_sizes
 from normviz.layers.axes import MAX_TEXT, Pattern, layout_text, parse_layout
 from normviz.layers.errors import NormvizError, echo
@@ -123,10 +122,9 @@ def with_value(scene: Scene, index: tuple[int, ...], value: float) -> Reading:
     if not scene.editable:
         message = _("only tensors of up to {most} elements can be edited; make the tensor smaller.", most=MOST_EDITABLE)
         return Reading(scene, message)
-    if scene.values is None:
-        old = tuple(example(scene.data, scene.shape, scene.axes, scene.seed).flatten().tolist())
-    else:
-        old = scene.values
+    x = scene.explanation.x
+    assert x is not None  # an editable tensor is small enough to compute with
+    old = tuple(map(float, x.flatten().tolist())) if scene.values is None else scene.values
     try:
         flat = 0
         for i, size in zip(check_index(index, scene.shape), scene.shape, strict=True):

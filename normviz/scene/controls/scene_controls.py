@@ -13,9 +13,17 @@ from normviz.layers.layer import Layer
 from normviz.layers.messages import N_, _
 from normviz.scene import edits
 from normviz.scene.controls.control import Changeable, Control, Input, on_axis, on_scene, scene_control
+from normviz.scene.own import OWN
 from normviz.scene.repair import Reading, with_fields
 from normviz.scene.scene import MOST_VALUES, PATTERN_FAMILY, Scene
-from normviz.scene.settings.scene_settings import DATA_LABELS, DATA_SETTING, LARGEST_INTEGER, PARAMS, SEED
+from normviz.scene.settings.scene_settings import (
+    DATA_LABELS,
+    DATA_SETTING,
+    LARGEST_INTEGER,
+    PARAMETER_LABELS,
+    PARAMS,
+    SEED,
+)
 from normviz.scene.settings.widgets import Choice, Number, Segments, Slider, Text, Toggle, Widget
 
 FIRST_LAYOUTS = ("ND", "NLC", "NCHW")
@@ -201,14 +209,32 @@ def _pattern(view: Changeable) -> list[Input]:
 
 def _data(view: Changeable) -> list[Input]:
     edited = view.scene.values is not None
-    labels = {key: _(label) for key, label in DATA_LABELS.items()}
-    options = {EDITED: _("edited by hand"), **labels} if edited else labels
-    value = EDITED if edited else view.scene.data
+    options = {key: _(label) for key, label in DATA_LABELS.items()}
+    if view.scene.own and view.scene.own.has_x(view.scene.shape):
+        options = {OWN: _("your own x"), **options}
+    if edited:
+        options = {EDITED: _("edited by hand"), **options}
+    value = EDITED if edited else view.scene.shown_data
     return [Input("data", _(DATA_SETTING.label), value, Choice(options), on_scene(_with_data))]
 
 
 def _with_data(scene: Scene, name: str) -> Reading:
-    return Reading(scene) if name == EDITED else with_fields(scene, data=DATA_SETTING.parse(name), values=None)
+    if name == EDITED:
+        return Reading(scene)
+    return with_fields(scene, data=name if name == OWN else DATA_SETTING.parse(name), values=None)
+
+
+def _params(view: Changeable) -> list[Input]:
+    if not PARAMS.applies(view):
+        return []
+    options = {key: _(label) for key, label in PARAMETER_LABELS.items()}
+    if view.scene.own and view.scene.own.has_values(view.scene.layer):
+        options = {OWN: _("your module's own"), **options}
+    return [Input("params", PARAMS.input_label, view.scene.shown_params, Choice(options), on_scene(_with_params))]
+
+
+def _with_params(scene: Scene, name: str) -> Reading:
+    return with_fields(scene, params=name if name == OWN else PARAMS.parse(name))
 
 
 def _eps(view: Changeable) -> list[Input]:
@@ -254,7 +280,7 @@ MORE_ABOUT_X = (
     Control("layout", N_("Layout"), _all_layouts),
     Control("data", DATA_SETTING.label, _data),
     scene_control(SEED),
-    scene_control(PARAMS),
+    Control(PARAMS.hidden_by, PARAMS.label, _params),
 )
 MORE_ABOUT_LAYER = (EPS, *map(_flag, FLAG_LABELS), MODE)
 SCENE_CONTROLS = (TENSOR, SIZES, LAYER, ARGUMENTS, PATTERN, WINDOW, *MORE_ABOUT_X, *MORE_ABOUT_LAYER)
