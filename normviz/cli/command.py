@@ -166,7 +166,7 @@ def _theme(parser: argparse._ActionsContainer, themes: Iterable[str], default: s
 def _export(args: argparse.Namespace) -> None:
     check_writable(args.out)
     output = views.output(args, args.fixed).with_(theme=args.theme, plotlyjs=args.plotlyjs, caption=args.caption)
-    if not args.fixed:
+    if not args.fixed and args.tour is None:
         shapes = tuple(SCENE_SETTINGS["shape"].parse(text) for text in args.shapes.split(";") if text.strip())
         output = replace(output, choices=Choices(shapes, tuple(args.layers or ()), args.app))
     write(args.out, (output if args.title is None else replace(output, title=args.title)).to_html())

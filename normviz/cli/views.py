@@ -7,7 +7,8 @@ from dataclasses import replace
 from math import prod
 
 from normviz.export.links import output_of_query, page_and_query
-from normviz.export.output import Output
+from normviz.export.output import Output, tour_output
+from normviz.export.tours import tour_of
 from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.messages import _
 from normviz.lessons.compare.ready_sets import READY_SETS
@@ -30,6 +31,9 @@ def add_view(parser: ArgumentParser) -> None:
     what.add_argument("--lesson", metavar="NAME", help=lesson)
     what.add_argument("--link", metavar="LINK", help=_('any link of the app, such as "/compare?shape=2,3,4,4"'))
     what.add_argument("--hide", metavar="NAME,NAME", help=_("parts to leave out, such as code,worked"))
+    what.add_argument(
+        "--tour", metavar="NAME|FILE", help=_("a tour, such as normalized-shape, or a YAML file of links with captions")
+    )
     tensor = parser.add_argument_group(_("the tensor and the layer's numbers, as in a link of the app"))
     for name, setting in OPTIONS.items():
         tensor.add_argument(f"--{name}", metavar=setting.example, help=_(setting.about))
@@ -38,6 +42,9 @@ def add_view(parser: ArgumentParser) -> None:
 def output(args: Namespace, fixed: bool = True) -> Output:
     """The view. ``fixed``: ``--layers`` gives one tab for each layer; otherwise the first of them. Raises NormvizError if the arguments are missing, contradict each other, or are unknown."""
     scene = {name: value for name in OPTIONS if (value := getattr(args, name)) is not None}
+    if args.tour is not None:
+        _alone(args, scene, "tour", ("layer", "layers", "lesson", "link", "hide"))
+        return tour_output(tour_of(args.tour))
     if args.link is not None:
         _alone(args, scene, "link", ("layer", "layers", "lesson"))
         page, query = page_and_query(args.link)

@@ -10,12 +10,14 @@ from normviz.export.answers import EXPLORED, answers, answers_data
 from normviz.export.document import FOLLOW, check_text, check_theme, document, fragment
 from normviz.export.notebook import Run, embeds_plotly
 from normviz.export.plotlyjs import plotlyjs
+from normviz.export.tours import stop_parts, tour_data
 from normviz.figures.plotly_figure import panels_figure
 from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.messages import _
 from normviz.lessons.page.pages import PAGES
 from normviz.lessons.parts.part import Chart, Panels, Part, flat
 from normviz.lessons.parts.text import text
+from normviz.lessons.tours.tour import Tour
 from normviz.scene.query import link
 from normviz.scene.view import View
 
@@ -40,11 +42,13 @@ class Choices:
     shapes  tensors, besides that of the view
     layers  only these; by default every layer that takes the tensor
     app     the address of an app, for views that the file does not have; "" for none
+    tour    instead: the views of a tour, one after the other
     """
 
     shapes: tuple[tuple[int, ...], ...] = ()
     layers: tuple[str, ...] = ()
     app: str = ""
+    tour: Tour | None = None
 
 
 @dataclass(frozen=True)
@@ -152,6 +156,8 @@ class Output:
 
     def _answers(self) -> dict[str, Any] | None:
         """The views that a reader of the file can choose; None if the file shows one view, or has no other."""
+        if self.choices and self.choices.tour:
+            return tour_data(self.choices.tour)
         if self.choices is None or self.view is None or self.page not in EXPLORED:
             return None
         found = answers(self.page, self.view, self.choices.shapes, self.choices.layers)
@@ -173,6 +179,12 @@ class Output:
 
     def __str__(self) -> str:
         return text(self.parts)
+
+
+def tour_output(tour: Tour) -> Output:
+    """The tour as a file."""
+    title = f"{tour.title} · normviz"
+    return Output(tuple(stop_parts(tour, 1)), title, tour.stops[0].page, None, choices=Choices(tour=tour))
 
 
 def title_of(page: str, about: str = "") -> str:

@@ -5,7 +5,7 @@ import { ControlBar } from "../lessons/browser/control_bar.js";
 import { pathOf, queryOf } from "../lessons/browser/share/links.js";
 
 /** @typedef {{ query: Record<string, string>, rows: (ControlRow & { inputs: (ControlInput & { numbers?: number[] })[] })[], ways: Record<string, Record<string, number>>, parts: [string, string][], figures: FigureData[] }} AnsweredView */
-/** @typedef {{ page: string, app: string, pool: unknown[], views: unknown[] }} PackedAnswers */
+/** @typedef {{ page: string, app: string, present?: boolean, pool: unknown[], views: unknown[] }} PackedAnswers */
 /** @typedef {import("../lessons/browser/page.js").PageView} Page */
 
 /** @implements {PageHost} */
@@ -70,10 +70,24 @@ export class Player {
     this.writeAddress(true);
   }
 
+  /**
+   * Opens a stop of a tour.
+   * @param {string} page
+   * @param {string} query
+   */
+  go(page, query) {
+    const stop = new URLSearchParams(query).get("stop"), to = this.views.findIndex((view) => view.query.stop === stop);
+    if (!stop || to < 0) return false;
+    [this.number, this.at, this.step] = [to, null, undefined];
+    this.update();
+    this.writeAddress(true);
+    return true;
+  }
+
   update() {
-    const { rows, parts, figures } = this.view;
+    const { rows, parts, figures } = this.view, { page, present } = this.answers;
     this.bar.set(rows);
-    this.show({ page: this.answers.page, parts, figures: figures.map((figure) => this.live(figure)) });
+    this.show({ page, present, parts, figures: figures.map((figure) => this.live(figure)) });
     for (const link of findAll(document, ".nv-app-link")) link.setAttribute("href", this.appAddress());
   }
 

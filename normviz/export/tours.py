@@ -1,0 +1,53 @@
+"""A tour as one file: its views in order, for a projector."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from normviz.export.answers import Pool
+from normviz.export.files import path_errors
+from normviz.layers.errors import NormvizError
+from normviz.layers.messages import _
+from normviz.lessons.page.pages import PAGES, page
+from normviz.lessons.page.touring import tour_bar
+from normviz.lessons.parts.html import Body
+from normviz.lessons.parts.part import Part
+from normviz.lessons.tours.tour import Tour, find_tour, read_tour, tours
+
+LARGEST = 100_000  # bytes of a tour's file
+
+
+def tour_of(name: str) -> Tour:
+    """The tour of this name, or of a YAML file. Raises NormvizError if it is neither, or not a tour."""
+    if name in tours():
+        return tours()[name]
+    if not name.lower().endswith((".yaml", ".yml")):
+        return find_tour(name)
+    with path_errors(name):
+        content = Path(name).read_bytes()
+    if len(content) > LARGEST:
+        raise NormvizError(
+            _("{file} has {size:,} bytes; a tour has at most {most:,}.", file=name, size=len(content), most=LARGEST)
+        )
+    return read_tour(content.decode("utf-8", "replace"), Path(name).stem)
+
+
+def stop_parts(tour: Tour, number: int) -> list[Part]:
+    """The parts of a stop, from 1. Raises NormvizError if the app would show an error."""
+    stop = tour.stops[number - 1]
+    view = PAGES[stop.page].view(f"{stop.query}&present=true")
+    if problem := PAGES[stop.page].problem(view):
+        raise NormvizError(_("stop {number}: {problem}", number=number, problem=problem))
+    return [tour_bar(tour, number), *page(stop.page, view).parts]
+
+
+def tour_data(tour: Tour) -> dict[str, Any]:
+    """The views of a tour as JSON for the browser, like ``answers_data``."""
+    pool, views = Pool(), []
+    for number, stop in enumerate(tour.stops, 1):
+        body = Body(app="")
+        parts = body.keyed(stop_parts(tour, number))
+        view = {"query": {"stop": str(number)}, "page": stop.page, "rows": [], "ways": {}}
+        views.append(pool.pack(view | {"parts": parts, "figures": body.figures}))
+    return {"version": 1, "views": views, "pool": pool.values, "page": tour.stops[0].page, "app": "", "present": True}
