@@ -21,7 +21,7 @@ from normviz.lessons.parts.part import Part
 FOLLOW = "follow"
 CHOICES = (FOLLOW, *THEMES)
 LONGEST_TEXT = 300  # characters of a title or a caption
-PAGE = Path(__file__).with_name("page.js")
+PAGE = Path(__file__).with_name("browser") / "page.js"
 
 
 def document(

@@ -1,12 +1,12 @@
 // A file in which a reader chooses among the views that it has. The fragment of the address holds the view: #layer=BatchNorm2d(3)&at=1,2,0,3.
 
-import { findAll } from "../figures/browser/page/dom.js";
-import { ControlBar } from "../lessons/browser/control_bar.js";
-import { pathOf, queryOf } from "../lessons/browser/share/links.js";
+import { findAll } from "../../figures/browser/page/dom.js";
+import { ControlBar } from "../../lessons/browser/control_bar.js";
+import { pathOf, queryOf } from "../../lessons/browser/share/links.js";
 
 /** @typedef {{ query: Record<string, string>, rows: (ControlRow & { inputs: (ControlInput & { numbers?: number[] })[] })[], ways: Record<string, Record<string, number>>, parts: [string, string][], figures: FigureData[] }} AnsweredView */
 /** @typedef {{ page: string, app: string, present?: boolean, pool: unknown[], views: unknown[] }} PackedAnswers */
-/** @typedef {import("../lessons/browser/page.js").PageView} Page */
+/** @typedef {import("../../lessons/browser/page.js").PageView} Page */
 
 /** @implements {PageHost} */
 export class Player {

@@ -1,72 +1,14 @@
-// An exported page: its theme, plotly.js, the figures, tabs and copy buttons.
+// An exported page: plotly.js, the figures, tabs and copy buttons.
 
-import { find, findAll, html } from "../figures/browser/page/dom.js";
-import { _ } from "../figures/browser/page/messages.js";
-import { loadPlotly } from "../figures/browser/page/plotly.js";
-import { drawSvg } from "../figures/browser/picture/picture.js";
-import { PageView } from "../lessons/browser/page.js";
+import { find, findAll, html } from "../../figures/browser/page/dom.js";
+import { _ } from "../../figures/browser/page/messages.js";
+import { loadPlotly } from "../../figures/browser/page/plotly.js";
+import { drawSvg } from "../../figures/browser/picture/picture.js";
+import { PageView } from "../../lessons/browser/page.js";
 import { Player } from "./playing.js";
+import { wantedMode, watchTheme } from "./theme.js";
 
 /** @typedef {{ theme: Mode | "follow", plotly: string, integrity: string, whole: boolean, figures: FigureData[], answers?: import("./playing.js").PackedAnswers }} Settings */
-
-const DARK = window.matchMedia("(prefers-color-scheme: dark)");
-const PRINT = window.matchMedia("print");
-const PIXEL = /** @type {OffscreenCanvasRenderingContext2D} */ (new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true }));
-
-/**
- * The parent, beyond a shadow root too.
- * @param {Element | null} element
- * @returns {Element | null}
- */
-function parentOf(element) {
-  const root = element?.getRootNode();
-  return element?.parentElement ?? (root instanceof ShadowRoot ? root.host : null);
-}
-
-/**
- * Any CSS color as red, green, blue and alpha, each from 0 to 255.
- * @param {string} color
- */
-function channels(color) {
-  PIXEL.clearRect(0, 0, 1, 1);
-  PIXEL.fillStyle = color;
-  PIXEL.fillRect(0, 0, 1, 1);
-  return PIXEL.getImageData(0, 0, 1, 1).data;
-}
-
-/**
- * Whether the nearest background that is not transparent is dark; without one, what the page's color scheme says.
- * @param {Element} element
- */
-function isDarkBehind(element) {
-  for (let at = /** @type {Element | null} */ (element); at; at = parentOf(at)) {
-    const [red, green, blue, alpha] = channels(getComputedStyle(at).backgroundColor);
-    if (alpha > 127) return 0.299 * red + 0.587 * green + 0.114 * blue < 127;
-  }
-  const scheme = getComputedStyle(element.ownerDocument.documentElement).colorScheme;
-  return scheme.includes("dark") && (DARK.matches || !scheme.includes("light"));
-}
-
-// The frame around this page, if its page may be read: that of marimo, or of a page on the same host.
-function frameAround() {
-  try {
-    return window.frameElement;
-  } catch {
-    return null;
-  }
-}
-
-/**
- * @param {Element} root
- * @param {Settings} settings
- * @returns {Mode}
- */
-function wantedMode(root, settings) {
-  if (PRINT.matches) return "light";
-  if (settings.theme !== "follow") return settings.theme;
-  const around = parentOf(settings.whole ? frameAround() : root);
-  return (around ? isDarkBehind(around) : DARK.matches) ? "dark" : "light";
-}
 
 /**
  * plotly.js as an output on the page carries it, compressed; it is unpacked once per page.
@@ -122,26 +64,6 @@ function carriedLater(root) {
   });
 }
 
-// A notebook, a book or the reader may change the theme: every output that is still on the page looks again.
-function watchTheme() {
-  if (window.normvizWatch) return;
-  window.normvizWatch = true;
-  let asked = false;
-  const look = () => {
-    asked = false;
-    for (const root of findAll(document, ".nv-doc[data-mounted]")) root.dispatchEvent(new Event("nv-theme"));
-  };
-  const later = () => {
-    if (!asked) requestAnimationFrame(look);
-    asked = true;
-  };
-  for (const query of [DARK, PRINT]) query.addEventListener("change", look);
-  document.addEventListener("transitionend", (event) => event.propertyName.startsWith("background") && later());
-  const observer = new MutationObserver(later);
-  for (const page of [document, frameAround()?.ownerDocument])
-    for (const element of page ? [page.documentElement, page.body] : []) observer.observe(element, { attributes: true });
-}
-
 /** @param {HTMLElement} root */
 const modeOf = (root) => /** @type {Mode} */ (root.dataset.mode);
 
@@ -163,7 +85,7 @@ async function mountPage(root) {
   const settings = /** @type {Settings} */ (JSON.parse(find(root, ":scope > .nv-data").textContent ?? ""));
   if (settings.whole) document.documentElement.classList.toggle("nv-framed", window.parent !== window);
   const applyMode = () => {
-    const mode = wantedMode(root, settings), changed = root.dataset.mode !== mode;
+    const mode = wantedMode(root, settings.theme, settings.whole), changed = root.dataset.mode !== mode;
     root.dataset.mode = mode;
     if (settings.whole) document.documentElement.dataset.mode = mode;
     return changed && mode;
