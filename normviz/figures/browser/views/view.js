@@ -17,7 +17,7 @@ import { Turns } from "./turns.js";
 
 const NARROW = 720; // px of the view
 const WIDE = 860;
-const PRESENTED = 330; // px beside the panels on a projector: the caption, the sentence, the heads and the read-out
+const PRESENTED = 385; // px beside the panels on a projector: the caption, the sentence, the heads and the read-out
 /** @type {Record<string, [number, number]>} */
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
