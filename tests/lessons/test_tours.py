@@ -140,7 +140,7 @@ def test_a_file_that_is_not_a_tour_says_what_a_tour_is(text, message):
 
 def test_a_stop_with_an_invalid_link_says_which_one():
     tour = Tour("mine", "T", read_tour("title: T\nstops: [{link: /, caption: a}, {link: '/?shape=0'}]", "mine").stops)
-    with pytest.raises(NormvizError, match="stop 2: .*shape"):
+    with pytest.raises(NormvizError, match=r"stop 2: .*shape"):
         tour_data(tour)
 
 
