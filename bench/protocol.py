@@ -50,8 +50,8 @@ class Widget:
 
     @property
     def name(self) -> str:
-        """A name that is unique on the page."""
-        return self.label or (f"{self.kind} {self.data.get('kind')}" if self.kind == "bidi_component" else self.kind)
+        """A name that is unique on the page; the end of a component's id is the key that the app gives it."""
+        return self.label or (self.id.rpartition("-")[2] if self.kind == "bidi_component" else self.kind)
 
     @property
     def options(self) -> list[str]:
@@ -62,6 +62,11 @@ class Widget:
     def data(self) -> dict[str, Any]:
         """The data of a component, the only item of a JSON list; empty for the afternoon page."""
         return dict(json.loads(self.element.json or "[{}]")[0])
+
+    @property
+    def figure(self) -> dict[str, Any]:
+        """The data of the component's first figure; empty without one."""
+        return dict(next(iter(self.data.get("figures", ())), {}))
 
     def first(self) -> Any:
         """The initial value, as the browser sends it."""

@@ -113,7 +113,7 @@ class Student:
         """A random value for this control."""
         pick, kind = self.random, widget.kind
         if kind == ELEMENT:
-            grid = widget.data["grid"]
+            grid = widget.figure["grid"]
             at = [first + pick.randrange(size) for first, size in zip(grid["start"], grid["extent"], strict=True)]
             return {"event": "select", "value": {"at": at, "turn": next(self.turns)}}
         if kind == "number_input":
@@ -139,7 +139,7 @@ class Student:
 
 def _sends_clicks(widget: Widget) -> bool:
     """Is this a figure that sends clicks to the server?"""
-    return widget.kind == ELEMENT and "grid" in widget.data and not widget.data.get("alone")
+    return widget.kind == ELEMENT and "grid" in widget.figure and not widget.figure.get("alone")
 
 
 def _has_label(widget: Widget, name: str) -> bool:

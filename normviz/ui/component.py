@@ -32,7 +32,7 @@ def show_page(page: Page) -> None:
     data = page_data(page.name, body, page.parts)
     data["present"] = page.view.display.present
     if "guess" in page.view.settings:
-        data["guess"] = "" if page.view.problem else page.view.settings["guess"]
+        data["guess"] = "" if page.has_problem else page.view.settings["guess"]
     if st.context.is_embedded or page.view.display.hidden:
         data["open"] = app_link(page)
     if not st.context.is_embedded:

@@ -23,7 +23,7 @@ def app() -> Iterator[Server]:
 
 
 def figure(session: Session) -> Widget:
-    return next(widget for widget in session.widgets.values() if widget.kind == ELEMENT and "grid" in widget.data)
+    return session.widgets["page"]
 
 
 async def click_element(session: Session, at: list[int]) -> Ran:
@@ -43,8 +43,8 @@ def test_a_click_redraws_the_figure_and_no_control_and_changes_the_address(app, 
     assert not first.errors + ran.errors
     assert CONTROLS & set(first.drawn)
     assert not CONTROLS & set(ran.drawn)
-    assert "page_link" not in ran.drawn
-    assert figure(session).data["at"] == [0, 1, 2, 3]
+    assert ran.drawn.count(ELEMENT) == 1
+    assert figure(session).figure["at"] == [0, 1, 2, 3]
     assert "at=0%2C1%2C2%2C3" in session.query
 
 
@@ -58,7 +58,7 @@ def test_a_click_in_an_embedded_view_changes_the_address_too(app):
 
     ran, session = run_async(visit())
     assert not ran.errors
-    assert figure(session).data["at"] == [1, 1, 1, 1]
+    assert figure(session).figure["at"] == [1, 1, 1, 1]
     assert "hide=all" in session.query
 
 
@@ -72,8 +72,8 @@ def test_a_control_keeps_the_selected_element(app):
         return session
 
     session = run_async(visit())
-    assert figure(session).data["at"] == [0, 1, 2, 3]
-    assert figure(session).data["layer"] == "BatchNorm2d(3)"
+    assert figure(session).figure["at"] == [0, 1, 2, 3]
+    assert figure(session).figure["layer"] == "BatchNorm2d(3)"
 
 
 @pytest.mark.parametrize("through", ["figure", "More"])
@@ -94,8 +94,8 @@ def test_a_click_and_a_control_in_one_message_run_the_whole_page(app, through):
     ran, session = run_async(visit())
     assert not ran.errors
     assert CONTROLS & set(ran.drawn)
-    assert figure(session).data["at"] == [0, 1, 2, 3]
-    assert figure(session).data["grid"]["shape"] == [3, 3, 4, 4]
+    assert figure(session).figure["at"] == [0, 1, 2, 3]
+    assert figure(session).figure["grid"]["shape"] == [3, 3, 4, 4]
     assert session.query.startswith("shape=3%2C3%2C4%2C4&")
     assert session.query.endswith("&at=0%2C1%2C2%2C3")
 
@@ -148,7 +148,7 @@ class TestMore:
         session = run_async(visit())
         assert session.query == query
         at = read(dict(parse_qsl(query))).scene.at
-        assert figure(session).data["at"] == (None if at is None else list(at))
+        assert figure(session).figure["at"] == (None if at is None else list(at))
 
     def test_a_change_under_more_runs_the_page(self, app):
         async def visit() -> tuple[Ran, Session]:
@@ -177,7 +177,7 @@ class TestMore:
         ("numerics", "show=variance&distance=1e3"),
         ("numerics", "show=eps&spread=1e-08"),
         ("train_and_eval", "momentum=0.3&batch_size=16"),
-        ("questions", "q=s0&guess=4"),
+        ("questions", "search=gamma"),
     ],
 )
 def test_the_default_of_every_control_is_the_value_that_it_shows(app, path, query):

@@ -1,7 +1,6 @@
 """The texts of Share: they describe the view completely, and hostile text stays text in them."""
 
 import ast
-import json
 import re
 from typing import Any
 from urllib.parse import unquote
@@ -14,6 +13,7 @@ from normviz.scene.query import link
 from normviz.scene.visibility import read_display
 from tests.figures.linked.javascript import evaluate
 from tests.ui.pages import open_page
+from tests.ui.shown import page_data
 from tests.ui.snippets import HOSTILE, pairs, read_markdown, tag
 
 APP = "https://example.org/lab/"
@@ -36,9 +36,7 @@ def texts(view: dict[str, Any], **choices: str) -> dict[str, str]:
 
 def shared(page: str, query: dict[str, str]) -> dict[str, Any]:
     """What the page sends to Share."""
-    sent = [json.loads(found.proto.json)[0] for found in open_page(page, query).get("bidi_component")]
-    (data,) = [data for data in sent if data["kind"] == "share"]
-    return data  # type: ignore[no-any-return]
+    return page_data(open_page(page, query))["share"]  # type: ignore[no-any-return]
 
 
 def link_in_cell(cell: str) -> str:

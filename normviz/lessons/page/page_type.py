@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import parse_qsl
 
 from normviz.layers.messages import _
@@ -48,6 +48,7 @@ class PageType:
         return visible_parts(self.parts(view), view.display)
 
     def answer_parts(self, query: str) -> list[Part]:
-        """The parts that the answer to a question shows of a view."""
+        """The parts that the answer to a question shows of a view. A click on them changes nothing else."""
         parts = self.parts(self.view(query))
-        return [part for part in parts if self.whole_in_answer or isinstance(part, Panels | Note)]
+        shown = [part for part in parts if self.whole_in_answer or isinstance(part, Panels | Note)]
+        return [replace(part, events=()) if isinstance(part, Panels) else part for part in shown]

@@ -56,6 +56,11 @@ class Page:
         return PAGES[self.name].title
 
     @property
+    def has_problem(self) -> bool:
+        """Whether the page begins with an error message about the view."""
+        return any(isinstance(part, Problem) for part in self.parts)
+
+    @property
     def query(self) -> dict[str, str]:
         """The query that reads back as this view."""
         return self.view.query(PAGES[self.name].settings)
