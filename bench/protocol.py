@@ -108,6 +108,7 @@ class Ran:
     bytes: int
     errors: list[str] = field(default_factory=list)
     drawn: list[str] = field(default_factory=list)  # the kinds of the elements that the server sent
+    messages: int = 0
 
 
 class Session:
@@ -169,6 +170,7 @@ class Session:
             async with asyncio.timeout(TIMEOUT):  # asyncio.wait_for in Python 3.11 may lose a cancellation
                 raw = await self.connection.recv(decode=False)
             ran.bytes += len(raw)
+            ran.messages += 1
             message = self._resolve(ForwardMsg.FromString(raw))
             kind = message.WhichOneof("type")
             if kind == "new_session":

@@ -48,6 +48,41 @@ def test_a_click_redraws_the_figure_and_no_control_and_changes_the_address(app, 
     assert "at=0%2C1%2C2%2C3" in session.query
 
 
+CHANGES = {
+    # a page: a control, its new value, and the most messages that the change may send to the browser
+    "": ("Layer", "BatchNorm2d", 26),
+    "compare": ("N", 3.0, 23),
+    "step_by_step": ("C", 4.0, 27),
+    "gradients": ("Layer", "RMSNorm", 30),
+    "train_and_eval": ("batch size (2 to 1,024)", "16", 20),
+    "numerics": ("dtype of x", ["float16"], 18),
+    "questions": ("Search", "gamma", 15),
+}
+MOST_FOR_A_CLICK = 7
+
+
+@pytest.mark.parametrize("page", CHANGES)
+def test_a_change_of_a_control_and_a_click_send_few_messages(app, page):
+    name, value, most = CHANGES[page]
+
+    async def visit() -> tuple[Ran, Ran | None]:
+        session = Session(app.websocket, page)
+        await session.open()
+        changed = await session.change(session.widgets[name], value)
+        clicked = await click_element(session, [0, 1, 2, 3]) if "grid" in figure(session).figure else None
+        await session.close()
+        return changed, clicked
+
+    changed, clicked = run_async(visit())
+    print(
+        f"{page or 'explore'}: {changed.messages} messages for a control, {clicked.messages if clicked else 0} for a click"
+    )
+    assert not changed.errors
+    assert changed.drawn.count(ELEMENT) <= 2
+    assert changed.messages <= most
+    assert clicked is None or clicked.messages <= MOST_FOR_A_CLICK
+
+
 def test_a_click_in_an_embedded_view_changes_the_address_too(app):
     async def visit() -> tuple[Ran, Session]:
         session = Session(app.websocket, "", "embed=true&hide=all&layer=BatchNorm2d(3)")
