@@ -136,7 +136,7 @@ def test_choosing_another_experiment_changes_the_figure(lesson: Lesson) -> None:
     expect(lesson.find(READY)).to_have_count(2)
     lesson.write("momentum (0 to 1, or none)", "none")
     lesson.wait_for_address(momentum="none")
-    expect(lesson.find("[data-testid=stMarkdown]").filter(has_text="every batch has the same weight")).to_have_count(1)
+    expect(lesson.find(".nv-text").filter(has_text="every batch has the same weight")).to_have_count(1)
     lesson.segment("Experiment", "Small batches")
     lesson.wait_for_address(show="batches")
     expect(lesson.find(".nv-chart-plot[role=img]")).to_have_count(1)
@@ -185,7 +185,7 @@ def test_a_prediction_reveals_the_answer_and_its_figure_and_a_link_to_the_view(l
     lesson.wait_for_address(q=None, **dict(parse_qsl(CHOICE.query)))
     lesson.ready()
     assert lesson.find(".nv-title").all_inner_texts() == figure
-    assert lesson.find("[data-testid=stAlertContentWarning]").count() == 0
+    assert lesson.find(".nv-problem").count() == 0
     lesson.page.go_back()
     expect(lesson.page.get_by_text("Your prediction is correct.")).to_be_visible()
     assert lesson.address == address
@@ -198,7 +198,7 @@ def first_words(markdown: str) -> str:
 
 def test_a_page_links_to_its_questions(lesson: Lesson) -> None:
     lesson.go_to("compare", "?shape=3,4")
-    links = lesson.find("[data-testid=stPageLink] a")
+    links = lesson.find(".nv-links-questions a")
     title = links.first.inner_text()
     links.first.click()
     expect(lesson.page.get_by_role("heading", name=re.compile(re.escape(title.split("\n")[-1])))).to_be_visible()
