@@ -12,6 +12,7 @@ from normviz.lessons.parts.part import Caption, Heading, Note, Part, Text
 from normviz.lessons.parts.prediction import Prediction
 from normviz.lessons.questions.question import Question, answer, facts_of, prose
 from normviz.lessons.questions.registry import QUESTIONS, by_topic, find_question, search
+from normviz.lessons.tours.tour import tours
 from normviz.scene.view import View
 
 
@@ -25,6 +26,9 @@ def view_parts(view: View) -> Iterator[Part]:
         yield Links((_next(question),), kind="next")
     else:
         yield from list_parts(search(view.settings["search"]))
+        if not view.settings["search"]:
+            yield Heading(_("Tours for a projector"))
+            yield Links(tuple(Link(tour.title, "explore", f"tour={tour.name}") for tour in tours().values()))
 
 
 def problem(view: View) -> str | None:
