@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from normviz.export.answers import EXPLORED, answers, answers_data
 from normviz.export.document import FOLLOW, check_text, check_theme, document, fragment
-from normviz.export.notebook import Run, embeds_plotly
+from normviz.export.notebook import CellRun, embeds_plotly
 from normviz.export.plotlyjs import plotlyjs
 from normviz.export.tours import stop_parts, tour_data
 from normviz.figures.plotly_figure import panels_figure
@@ -175,7 +175,7 @@ class Output:
     def _notebook_html(self) -> str:
         if self.plotlyjs != ONCE:
             return self.to_html(full=False)
-        return self.to_html(full=False, plotlyjs="inline" if embeds_plotly(Run.now()) else "cdn")
+        return self.to_html(full=False, plotlyjs="inline" if embeds_plotly(CellRun.now()) else "cdn")
 
     def __str__(self) -> str:
         return text(self.parts)

@@ -78,7 +78,18 @@ def test_every_example_is_a_legal_value(title, example):
 def test_every_name_has_an_example():
     named = {example.split("=")[0] for _, example in EXAMPLES}
     settings = {setting.name for settings in SETTINGS.values() for setting in settings}
-    assert named == {*SCENE_SETTINGS, *settings, "hide", "caption", "v", "present", "tour", "stop", "embed", "embed_options"}
+    assert named == {
+        *SCENE_SETTINGS,
+        *settings,
+        "hide",
+        "caption",
+        "v",
+        "present",
+        "tour",
+        "stop",
+        "embed",
+        "embed_options",
+    }
 
 
 @pytest.mark.parametrize("text", re.findall(r"^    (/\S*\?.*)$", DOCUMENT, re.MULTILINE))

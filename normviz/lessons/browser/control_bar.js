@@ -208,7 +208,7 @@ function addSeveral(parent, input, name, enter) {
 /** @type {Record<string, Draw>} */
 const KINDS = {
   number: addNumber,
-  text: addTextEntry,
+  textfield: addTextEntry,
   choice: addChoice,
   segments: addSegments,
   slider: addSlider,

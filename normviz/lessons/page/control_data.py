@@ -7,7 +7,7 @@ from typing import Any
 
 from normviz.lessons.page.controls import InputRow
 from normviz.scene.controls.control import Input
-from normviz.scene.settings.widgets import Choice, Number, Segments, Several, Slider, Text, Toggle
+from normviz.scene.settings.widgets import Choice, Number, Segments, Several, Slider, TextField, Toggle
 from normviz.scene.view import View
 
 
@@ -40,7 +40,7 @@ def input_data(shown: Input) -> dict[str, Any]:
         data |= {"low": widget.low, "high": widget.high}
         if isinstance(widget, Slider):
             data |= {"step": widget.step, "labels": list(widget.labels)}
-    elif isinstance(widget, Text):
+    elif isinstance(widget, TextField):
         data |= {"most": widget.max_chars, "placeholder": widget.placeholder}
     else:
         assert isinstance(widget, Toggle)

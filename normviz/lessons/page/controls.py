@@ -31,7 +31,7 @@ from normviz.scene.visibility import CONTROLS
 
 OWN_SET = ""
 MORE = "more"
-Gap = Literal["xsmall", "small", "medium"]
+Spacing = Literal["xsmall", "small", "medium"]
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class InputRow:
     """
 
     key: str
-    gap: Gap
+    gap: Spacing
     inputs: Sequence[Input]
     more: Sequence[Sequence[Input]]
     reset: bool
@@ -61,7 +61,7 @@ class Row:
 
     key: str
     controls: Sequence[Control]
-    gap: Gap = "small"
+    gap: Spacing = "small"
     more: Sequence[Sequence[Control]] = ()
     reset: bool = False
 

@@ -24,7 +24,7 @@ from normviz.scene.settings.scene_settings import (
     PARAMS,
     SEED,
 )
-from normviz.scene.settings.widgets import Choice, Number, Segments, Slider, Text, Toggle, Widget
+from normviz.scene.settings.widgets import Choice, Number, Segments, Slider, TextField, Toggle, Widget
 
 FIRST_LAYOUTS = ("ND", "NLC", "NCHW")
 LAYOUTS = ("ND", "NLC", "NCL", "LNC", "NCHW", "NHWC", "NCDHW", "D", "CL", "CHW", "CDHW")
@@ -194,11 +194,11 @@ def _pattern(view: Changeable) -> list[Input]:
     edit = on_scene(lambda scene, texts: edits.with_pattern_text(scene, *texts))
     return [
         Input(
-            keys[0], _("Statistics: kept axes right of the arrow"), edits.pattern_text(norm), Text(200), edit, 330,
+            keys[0], _("Statistics: kept axes right of the arrow"), edits.pattern_text(norm), TextField(200), edit, 330,
             _("To split an axis, give a size: n (g k) h w -> n g; g=2"), together=keys,
         ),
         Input(
-            keys[1], _("Parameters: the axes of gamma, or none"), "none" if norm.params is None else norm.params, Text(100), edit, 330,
+            keys[1], _("Parameters: the axes of gamma, or none"), "none" if norm.params is None else norm.params, TextField(100), edit, 330,
             together=keys,
         ),
     ]  # fmt: skip

@@ -11,7 +11,7 @@ from normviz.analysis.running.stream import BATCH_SIZES, LARGEST_DRIFT, STEPS
 from normviz.layers.messages import N_
 from normviz.scene.settings.kinds import choice, integer, number, number_or_none, power_of_ten, text, texts
 from normviz.scene.settings.setting import Setting
-from normviz.scene.settings.widgets import Segments, Text
+from normviz.scene.settings.widgets import Segments, TextField
 
 LAST_STEP = 6  # no layer has more than seven steps
 MOST_DEVICES = 8
@@ -96,7 +96,7 @@ SEARCH = text(
     label=N_("Search"),
     about=N_("words that the listed questions contain"),
     example="gamma",
-    widget=Text(LONGEST_SEARCH, N_("gamma, momentum, batch of one, …")),
+    widget=TextField(LONGEST_SEARCH, N_("gamma, momentum, batch of one, …")),
     width=420,
 )
 QUESTIONS = (

@@ -9,7 +9,7 @@ import streamlit as st
 
 from normviz.layers.layer import Layer
 from normviz.layers.messages import _
-from normviz.lessons.page.controls import MORE, Gap, InputRow, input_rows
+from normviz.lessons.page.controls import MORE, InputRow, Spacing, input_rows
 from normviz.lessons.page.pages import Page
 from normviz.scene.controls.control import Input
 from normviz.scene.controls.scene_controls import EPS, MODE
@@ -40,7 +40,7 @@ def _draw_row(row: InputRow, page: str) -> None:
                 st.button(label, icon=":material/restart_alt:", key="reset", help=label, on_click=reset)
 
 
-def _side_by_side(key: str, gap: Gap) -> AbstractContextManager[object]:
+def _side_by_side(key: str, gap: Spacing) -> AbstractContextManager[object]:
     aligned = key in ("controls", "choices", "experiment")
     return st.container(horizontal=True, vertical_alignment="bottom" if aligned else "top", gap=gap, key=key)
 
