@@ -53,7 +53,7 @@ PANELS: Mapping[str, str] = {
     "eval": "eval()",
     "gap": N_("Their difference"),
     "autograd": N_("By autograd"),
-    "itself": N_("1 for itself"),
+    "itself": N_("Identity"),
     "mean": N_("Through the mean"),
     "var": N_("Through the variance"),
     "jacobian": N_("Jacobian"),
