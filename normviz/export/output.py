@@ -6,9 +6,10 @@ from dataclasses import dataclass, field, replace
 from os import environ
 from typing import TYPE_CHECKING, Any
 
-from normviz.export.answers import EXPLORED, answers, answers_data
+from normviz.export.answers import GRIDS, answers
 from normviz.export.document import FOLLOW, check_text, check_theme, document, fragment
 from normviz.export.notebook import CellRun, embeds_plotly
+from normviz.export.packing import answers_data
 from normviz.export.plotlyjs import plotlyjs
 from normviz.export.tours import stop_parts, tour_data
 from normviz.figures.plotly_figure import panels_figure
@@ -158,12 +159,11 @@ class Output:
         """The views that a reader of the file can choose; None if the file shows one view, or has no other."""
         if self.choices and self.choices.tour:
             return tour_data(self.choices.tour)
-        if self.choices is None or self.view is None or self.page not in EXPLORED:
+        if self.choices is None or self.view is None or self.page not in GRIDS:
             return None
         found = answers(self.page, self.view, self.choices.shapes, self.choices.layers)
         app = (self.choices.app or environ.get(APP, "")).rstrip("/")
-        data = answers_data(found, app or None)
-        return data | {"page": self.page, "app": app} if len(data["views"]) > 1 else None
+        return answers_data(self.page, found, app) if len(found) > 1 else None
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return {"text/plain": str(self), "text/html": self._notebook_html()}

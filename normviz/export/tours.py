@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from normviz.export.answers import Pool
 from normviz.export.files import path_errors
+from normviz.export.packing import VERSION, Pool
 from normviz.layers.errors import NormvizError
 from normviz.layers.messages import _
 from normviz.lessons.page.pages import PAGES, page
@@ -48,6 +48,7 @@ def tour_data(tour: Tour) -> dict[str, Any]:
     for number, stop in enumerate(tour.stops, 1):
         body = Body(app="")
         parts = body.keyed(stop_parts(tour, number))
-        view = {"query": {"stop": str(number)}, "page": stop.page, "rows": [], "ways": {}}
+        view = {"query": {"stop": str(number)}, "state": {"stop": str(number)}, "rows": []}
         views.append(pool.pack(view | {"parts": parts, "figures": body.figures}))
-    return {"version": 1, "views": views, "pool": pool.values, "page": tour.stops[0].page, "app": "", "present": True}
+    shared = {"version": VERSION, "page": tour.stops[0].page, "app": "", "common": {}, "present": True}
+    return shared | {"views": views, "pool": pool.values}

@@ -8,7 +8,7 @@ import { PageView } from "../../lessons/browser/page.js";
 import { Player } from "./playing.js";
 import { wantedMode, watchTheme } from "./theme.js";
 
-/** @typedef {{ theme: Mode | "follow", plotly: string, integrity: string, whole: boolean, figures: FigureData[], answers?: import("./playing.js").PackedAnswers }} Settings */
+/** @typedef {{ theme: Mode | "follow", plotly: string, integrity: string, whole: boolean, figures: FigureData[], answers?: import("./answers.js").PackedAnswers }} Settings */
 
 /**
  * plotly.js as an output on the page carries it, compressed; it is unpacked once per page.
@@ -92,10 +92,17 @@ async function mountPage(root) {
   };
   applyMode();
   watchTheme();
-  const player = settings.answers && new Player(settings.answers);
-  const page = new PageView(root.querySelector(":scope > .nv-page") ?? html("div", "nv-page", root), player ?? {});
-  if (player) player.start(root, settings.whole, (data) => (page.data ? page.set(data, modeOf(root)) : page.setText(data)));
-  else page.setText({ page: "", parts: partsOf(root), figures: settings.figures });
+  const place = /** @type {HTMLElement | null} */ (root.querySelector(":scope > .nv-page")) ?? html("div", "nv-page", root);
+  /** @type {PageView} */
+  let page;
+  if (settings.answers) {
+    const player = new Player(root, settings.answers, settings.whole, (data) => (page.data ? page.set(data, modeOf(root)) : page.setText(data)));
+    page = new PageView(place, player);
+    player.readAddress();
+  } else {
+    page = new PageView(place, {});
+    page.setText({ page: "", parts: partsOf(root), figures: settings.figures });
+  }
   if (page.data.figures.length) await needPlotly(root, settings);
   applyMode();
   page.draw(modeOf(root));

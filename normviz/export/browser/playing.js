@@ -1,46 +1,57 @@
 // A file in which a reader chooses among the views that it has. The fragment of the address holds the view: #layer=BatchNorm2d(3)&at=1,2,0,3.
 
-import { findAll } from "../../figures/browser/page/dom.js";
+import { copyFrom } from "../../figures/browser/page/clipboard.js";
+import { button, findAll, html } from "../../figures/browser/page/dom.js";
+import { _ } from "../../figures/browser/page/messages.js";
 import { ControlBar } from "../../lessons/browser/control_bar.js";
 import { pathOf, queryOf } from "../../lessons/browser/share/links.js";
+import { fromPool, optionOf, viewNumber } from "./answers.js";
 
-/** @typedef {{ query: Record<string, string>, rows: (ControlRow & { inputs: (ControlInput & { numbers?: number[] })[] })[], ways: Record<string, Record<string, number>>, parts: [string, string][], figures: FigureData[] }} AnsweredView */
-/** @typedef {{ page: string, app: string, present?: boolean, pool: unknown[], views: unknown[] }} PackedAnswers */
-/** @typedef {import("../../lessons/browser/page.js").PageView} Page */
+/** @import { AnsweredView, PackedAnswers } from "./answers.js" */
 
 /** @implements {PageHost} */
 export class Player {
   /** The number of the view that is shown. */
   number = 0;
-  /** @type {Index | null} The element that the reader has selected. */
-  at = null;
-  /** @type {number | undefined} */
+  /** @type {Index | null | undefined} The element that the reader has selected; undefined: the view's own. */
+  at;
+  /** @type {number | undefined} The step that the reader has chosen. */
   step;
+  /** The fragment that this script has written. */
   written = "";
-  /** @type {ControlBar} */
-  bar;
-  /** @type {(data: PageData) => void} */
-  show = () => {};
-
-  /** @param {PackedAnswers} answers */
-  constructor(answers) {
-    this.answers = answers;
-    this.views = answers.views.map((view) => /** @type {AnsweredView} */ (fromPool(view, answers.pool)));
-  }
 
   /**
-   * Adds the controls and shows the view of the address.
+   * Adds the controls, and shows the view of the address.
    * @param {HTMLElement} root
-   * @param {boolean} ownsAddress whether the page is a file of its own, so that its address can hold the view
+   * @param {PackedAnswers} answers
+   * @param {boolean} whole whether the page is a file of its own
    * @param {(data: PageData) => void} show
    */
-  start(root, ownsAddress, show) {
+  constructor(root, answers, whole, show) {
     this.root = root;
-    this.ownsAddress = ownsAddress;
+    this.answers = answers;
+    this.views = answers.views.map((view) => /** @type {AnsweredView} */ (fromPool(view, answers.pool)));
     this.show = show;
-    this.bar = new ControlBar(root, (key, value) => this.choose(key, value), () => {});
-    if (ownsAddress) window.addEventListener("hashchange", () => location.hash !== this.written && this.readAddress());
-    this.readAddress();
+    this.ownsAddress = whole && /^(file|https?|blob):$/.test(location.protocol); // not in a frame with srcdoc
+    this.notice = html("p", "nv-note-box nv-no-answer");
+    this.notice.setAttribute("role", "status");
+    root.prepend(this.notice);
+    this.bar = new ControlBar(root, (key, value) => this.choose(key, value), () => this.open(0));
+    this.addLink();
+    if (this.ownsAddress) window.addEventListener("hashchange", () => location.hash !== this.written && this.readAddress());
+  }
+
+  // The button that copies the address of the view.
+  addLink() {
+    if (this.answers.present || (!this.ownsAddress && !this.answers.app)) return;
+    const { tools } = this.bar, text = html("textarea", "nv-link-text", tools);
+    text.readOnly = true;
+    text.tabIndex = -1;
+    text.setAttribute("aria-hidden", "true");
+    const copy = button("nv-control-button", tools, _("Copy link"), () => {
+      text.value = this.ownsAddress ? new URL(this.hash, location.href).href : this.appAddress();
+      copyFrom(copy, text);
+    });
   }
 
   get view() {
@@ -48,12 +59,23 @@ export class Player {
   }
 
   readAddress() {
-    const asked = new URLSearchParams(this.ownsAddress ? decodeSafely(location.hash.slice(1)) : "");
-    const at = asked.get("at"), step = asked.get("step");
-    this.number = Math.max(0, this.views.findIndex(({ query }) => isView(query, asked)));
-    this.at = at && /^\d+(,\d+)*$/.test(at) ? at.split(",").map(Number) : null;
-    this.step = step ? Number(step) : undefined;
+    const asked = new URLSearchParams(this.ownsAddress ? location.hash.slice(1).replaceAll("+", "%2B") : "");
+    const { number, found } = viewNumber(this.answers, this.views, asked), at = asked.get("at"), step = asked.get("step");
+    this.number = number;
+    this.at = at === "none" ? null : at && /^\d+(,\d+)*$/.test(at) ? at.split(",").map(Number) : undefined;
+    this.step = step && /^\d$/.test(step) ? Number(step) : undefined;
     this.update();
+    this.notice.hidden = found;
+    if (!found) this.writeNotice(queryOf([...asked]));
+  }
+
+  /** @param {string} query that the file has no view for */
+  writeNotice(query) {
+    this.notice.textContent = _("This file has no answer for {query}.", { query: decodeURIComponent(query.slice(1)) });
+    if (!this.answers.app) return;
+    const link = html("a", "", null, _("Open it in the app"));
+    link.href = `${this.answers.app}/${pathOf(this.answers.page)}${query}`;
+    this.notice.append(" ", link);
   }
 
   /**
@@ -61,10 +83,9 @@ export class Player {
    * @param {unknown} value
    */
   choose(key, value) {
-    const input = this.view.rows.flatMap(({ inputs }) => inputs).find((one) => one.key === key);
-    const number = input?.numbers ? input.numbers[Number(value)] : value;
-    const to = this.view.ways[key]?.[String(number)];
-    if (to === undefined) return this.bar.redraw(this.view.rows); // such as a size that the file does not have
+    const inputs = this.view.rows.flatMap((row) => [...row.inputs, ...row.more.flat()]);
+    const input = inputs.find((one) => one.key === key), to = input?.to[optionOf(input, value)];
+    if (to === undefined || to === this.number) return this.bar.redraw(this.view.rows);
     this.number = to;
     this.update();
     this.writeAddress(true);
@@ -76,90 +97,85 @@ export class Player {
    * @param {string} query
    */
   go(page, query) {
-    const stop = new URLSearchParams(query).get("stop"), to = this.views.findIndex((view) => view.query.stop === stop);
+    const stop = new URLSearchParams(query).get("stop"), to = this.views.findIndex(({ state }) => state.stop === stop);
     if (!stop || to < 0) return false;
-    [this.number, this.at, this.step] = [to, null, undefined];
+    this.open(to);
+    return true;
+  }
+
+  /** @param {number} number of a view, which is shown as it was made */
+  open(number) {
+    this.number = number;
+    this.at = this.step = undefined;
     this.update();
     this.writeAddress(true);
-    return true;
   }
 
   update() {
     const { rows, parts, figures } = this.view, { page, present } = this.answers;
+    this.notice.hidden = true;
     this.bar.set(rows);
     this.show({ page, present, parts, figures: figures.map((figure) => this.live(figure)) });
-    for (const link of findAll(document, ".nv-app-link")) link.setAttribute("href", this.appAddress());
+    this.selected();
   }
 
   /**
-   * The figure with the reader's own selection, which it reports.
+   * The figure with what the reader has selected in it, if the view has it.
    * @param {FigureData & { at?: Index | null, step?: number }} figure
    */
   live(figure) {
     const { alone, ...live } = figure, shape = figure.grid?.shape ?? [];
-    const fits = this.at?.length === shape.length && this.at.every((at, axis) => at < shape[axis]);
-    if (fits && "at" in figure) live.at = this.at;
+    if (this.at && "at" in figure && !(this.at.length === shape.length && this.at.every((at, axis) => at < shape[axis]))) this.at = undefined;
+    if (this.at !== undefined && "at" in figure) live.at = this.at;
     if (this.step !== undefined && "step" in figure) live.step = this.step;
     return live;
   }
 
+  // Writes the selected element in sentences, and the view in links to the app.
+  selected() {
+    const at = this.at === undefined ? this.view.figures.map((figure) => /** @type {{ at?: Index | null }} */ (figure).at).find(Boolean) : this.at;
+    for (const place of findAll(this.root, ".nv-selected")) {
+      if (at) place.textContent = at.join(", ");
+      /** @type {HTMLElement} */ (place.closest(".nv-sentence")).hidden = !at;
+    }
+    for (const link of findAll(document, ".nv-app-link")) link.setAttribute("href", this.appAddress());
+  }
+
   /**
+   * What the reader does in a figure.
    * @param {string} name
    * @param {any} value
    */
   send = (name, value) => {
     if (name === "select") this.at = value.at;
     if (name === "step") this.step = value.step;
+    this.selected();
     this.writeAddress(false);
-    for (const link of findAll(document, ".nv-app-link")) link.setAttribute("href", this.appAddress());
   };
 
   /** @returns {[string, string][]} */
-  get pairs() {
-    const pairs = Object.entries(this.view.query).filter(([name]) => name !== "step");
-    if (this.at) pairs.push(["at", this.at.join()]);
-    if (this.step !== undefined) pairs.push(["step", String(this.step)]);
-    return pairs;
+  get figurePairs() {
+    /** @type {[string, string][]} */
+    const at = this.at === undefined ? [] : [["at", this.at === null ? "none" : this.at.join()]];
+    return this.step === undefined ? at : [...at, ["step", String(this.step)]];
   }
 
   appAddress() {
-    return `${this.answers.app}/${pathOf(this.answers.page)}${queryOf(this.pairs)}`;
+    return `${this.answers.app}/${pathOf(this.answers.page)}${queryOf([...Object.entries(this.view.query), ...this.figurePairs])}`;
+  }
+
+  /** The fragment of the view: the settings that differ among the file's views. A layout that follows from the layer is left out. */
+  get hash() {
+    const { state, query } = this.view, pairs = Object.entries(state).filter(([name]) => name !== "layout" || name in query);
+    return `#${queryOf([...pairs, ...this.figurePairs]).slice(1)}`;
   }
 
   /** @param {boolean} push whether Back should return to the view before */
   writeAddress(push) {
     if (!this.ownsAddress) return;
-    const hash = `#${queryOf(this.pairs).slice(1)}`;
-    if (push) location.hash = hash;
-    else location.replace(hash);
+    const address = new URL(this.hash, location.href).href;
+    if (push) location.assign(address);
+    else location.replace(address);
     this.written = location.hash;
   }
-}
-
-/** @param {string} text */
-function decodeSafely(text) {
-  return text.replaceAll("+", "%2B");
-}
-
-/**
- * Whether a view has every value that is asked for; spaces do not count.
- * @param {Record<string, string>} query
- * @param {URLSearchParams} asked
- */
-function isView(query, asked) {
-  /** @param {string} text */
-  const plain = (text) => text.replace(/\s/g, "");
-  return [...asked].every(([name, text]) => name === "at" || name === "step" || name === "v" || plain(query[name] ?? "") === plain(text));
-}
-
-/**
- * @param {any} value
- * @param {unknown[]} pool
- * @returns {unknown}
- */
-function fromPool(value, pool) {
-  if (Array.isArray(value)) return value.map((one) => fromPool(one, pool));
-  if (value === null || typeof value !== "object") return value;
-  if ("$" in value) return pool[value.$];
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, fromPool(one, pool)]));
 }

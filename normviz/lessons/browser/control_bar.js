@@ -1,6 +1,6 @@
 // The controls above a page, as native inputs: for files and notebooks. In the app they are Streamlit's.
 
-import { button, html, uniqueNumber } from "../../figures/browser/page/dom.js";
+import { button, find, html, uniqueNumber } from "../../figures/browser/page/dom.js";
 import { _ } from "../../figures/browser/page/messages.js";
 
 /** @typedef {(key: string, value: unknown) => void} OnInput ``value``: the number of an option, or what was entered */
@@ -22,7 +22,25 @@ export class ControlBar {
     this.root = html("div", "nv-controls");
     this.root.setAttribute("role", "group");
     this.root.setAttribute("aria-label", _("Controls"));
+    this.tools = html("div", "nv-control-tools"); // at the end of the first row
+    this.root.addEventListener("keydown", (event) => event.key === "Escape" && this.closeMore());
+    parent.ownerDocument.addEventListener("pointerdown", (event) => {
+      const more = this.more;
+      if (more && !event.composedPath().includes(more)) more.open = false;
+    });
     parent.prepend(this.root);
+  }
+
+  /** The open menu "More". */
+  get more() {
+    return /** @type {HTMLDetailsElement | null} */ (this.root.querySelector("details[open]"));
+  }
+
+  closeMore() {
+    const more = this.more;
+    if (!more) return;
+    more.open = false;
+    find(more, "summary").focus();
   }
 
   /**
@@ -33,11 +51,12 @@ export class ControlBar {
     const text = JSON.stringify(rows);
     if (text === this.drawn) return;
     const focused = Object.keys(this.inputs).find((key) => this.inputs[key].contains(this.root.ownerDocument.activeElement));
-    const isOpen = Boolean(this.root.querySelector("details[open]"));
+    const isOpen = Boolean(this.more);
     this.drawn = text;
     this.inputs = {};
     this.root.replaceChildren();
     for (const row of rows) this.addRow(row, isOpen);
+    (this.root.firstElementChild ?? this.root).append(this.tools);
     if (focused && this.inputs[focused]) this.focus(this.inputs[focused]);
   }
 
@@ -63,17 +82,26 @@ export class ControlBar {
   addRow(row, isOpen) {
     const line = html("div", "nv-control-row", this.root);
     for (const input of row.inputs) this.addInput(line, input);
-    if (row.reset) {
-      const reset = button("nv-control-button", line, "↺", this.onReset);
-      reset.title = _("Back to the start");
-      reset.setAttribute("aria-label", _("Back to the start"));
-    }
-    if (!row.more.length) return;
-    const more = html("details", "nv-control-more", this.root);
+    if (row.more.length) this.addMore(line, row.more, isOpen);
+    if (!row.reset) return;
+    const reset = button("nv-control-button", line, "↺", this.onReset);
+    reset.title = _("Back to the start");
+    reset.setAttribute("aria-label", _("Back to the start"));
+  }
+
+  /**
+   * Columns of inputs that open like a menu.
+   * @param {HTMLElement} parent
+   * @param {ControlInput[][]} columns
+   * @param {boolean} isOpen
+   */
+  addMore(parent, columns, isOpen) {
+    const more = html("details", "nv-control-more", parent);
     more.open = isOpen;
-    html("summary", "", more, _("More"));
-    for (const column of row.more) {
-      const box = html("div", "nv-control-column", more);
+    html("summary", "nv-control-button", more, _("More"));
+    const menu = html("div", "nv-control-menu", more);
+    for (const column of columns) {
+      const box = html("div", "nv-control-column", menu);
       for (const input of column) this.addInput(box, input);
     }
   }
@@ -86,6 +114,7 @@ export class ControlBar {
     const box = html("div", `nv-control nv-control-${input.kind}`, parent), name = `nv-input-${uniqueNumber()}`;
     const label = html(input.kind === "segments" ? "span" : "label", "nv-control-label", box, input.label);
     label.id = `${name}-label`;
+    box.dataset.key = input.key;
     if (label instanceof HTMLLabelElement) label.htmlFor = name;
     if (input.help) label.title = input.help;
     const texts = () => input.together?.map((key) => /** @type {HTMLInputElement} */ (this.inputs[key]).value);
@@ -137,7 +166,6 @@ function addChoice(parent, input, name, enter) {
     const option = html("option", "", select, label);
     option.value = String(number);
     option.selected = number === input.value;
-    option.disabled = Boolean(input.unanswered?.includes(number));
   });
   select.addEventListener("change", () => enter(Number(select.value)));
   return select;
@@ -153,7 +181,7 @@ function addSegments(parent, input, name, enter) {
     radio.type = "radio";
     radio.name = name;
     radio.checked = number === input.value;
-    radio.disabled = Boolean(input.disabled || input.unanswered?.includes(number));
+    radio.disabled = Boolean(input.disabled);
     html("span", "", segment, label);
     radio.addEventListener("change", () => enter(number));
   });
@@ -188,20 +216,44 @@ function addToggle(parent, input, name, enter) {
  * @type {Draw}
  */
 function addSeveral(parent, input, name, enter) {
-  const chosen = /** @type {string[]} */ (input.value), list = html("datalist", "", parent);
-  const box = html("div", "nv-several", parent);
+  const chosen = /** @type {string[]} */ (input.value), box = html("div", "nv-several", parent);
   for (const text of chosen) {
     const chip = button("nv-several-chip", box, `${text} ×`, () => enter(chosen.filter((other) => other !== text)));
     chip.setAttribute("aria-label", _("Remove {layer}", { layer: text }));
     chip.disabled = chosen.length < 3;
   }
-  const field = addEntry(box, "text", name, { ...input, value: "" });
+  const others = (input.options ?? []).filter((option) => !chosen.includes(option)), label = _("Add a layer");
+  const field = input.closed ? addOthers(box, label, others) : addOther(box, label, others, name);
+  field.id = name;
+  field.hidden = chosen.length >= (input.most ?? 6);
+  field.addEventListener("change", () => field.value.trim() && enter([...chosen, field.value.trim()]));
+  return field;
+}
+
+/**
+ * @param {HTMLElement} parent
+ * @param {string} label
+ * @param {string[]} options
+ */
+function addOthers(parent, label, options) {
+  const select = html("select", "nv-control-field", parent);
+  html("option", "", select, label).value = "";
+  for (const text of options) html("option", "", select, text).value = text;
+  return select;
+}
+
+/**
+ * @param {HTMLElement} parent
+ * @param {string} label
+ * @param {string[]} options
+ * @param {string} name
+ */
+function addOther(parent, label, options, name) {
+  const field = html("input", "nv-control-field", parent), list = html("datalist", "", parent);
+  field.placeholder = label;
   list.id = `${name}-list`;
   field.setAttribute("list", list.id);
-  field.placeholder = _("Add a layer");
-  field.hidden = chosen.length >= (input.most ?? 6);
-  for (const option of input.options ?? []) if (!chosen.includes(option)) html("option", "", list).value = option;
-  field.addEventListener("change", () => field.value.trim() && enter([...chosen, field.value.trim()]));
+  for (const text of options) html("option", "", list).value = text;
   return field;
 }
 

@@ -37,13 +37,13 @@ interface ControlInput {
   help?: string;
   disabled?: boolean;
   options?: string[];
-  /** The numbers of the options that cannot be chosen here. */
-  unanswered?: number[];
   low?: number;
   high?: number;
   step?: number;
   labels?: string[];
   most?: number;
+  /** Whether only the options can be chosen, and no typed text. */
+  closed?: boolean;
   placeholder?: string;
   together?: string[];
 }

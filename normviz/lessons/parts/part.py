@@ -66,12 +66,18 @@ class _Markdown(Part):
 
 @dataclass(frozen=True)
 class Sentence(_Markdown):
-    """The largest text of a page."""
+    """The largest text of a page.
 
+    selected  the index of the selected element in ``[ ]``, if nothing else in the text depends on it: a file then follows the reader
+    """
+
+    selected: str = ""
     name: ClassVar[str] = "sentence"
 
     def html(self, body: Body) -> str:
-        return f'<p class="nv-sentence">{line(self.text)}</p>'
+        marked = f'[<span class="nv-selected">{escape(self.selected)}</span>]'
+        text = line(self.text)
+        return f'<p class="nv-sentence">{text.replace(f"[{self.selected}]", marked, 1) if self.selected else text}</p>'
 
 
 @dataclass(frozen=True)

@@ -65,13 +65,13 @@ def _including(options: Sequence[str], value: str) -> list[str]:
 # The tensor
 
 
-def _layout_axes(layout: str) -> str:
+def layout_axes(layout: str) -> str:
     return ", ".join(parse_layout(layout, sum(letter.isalpha() for letter in layout))).upper()
 
 
 def _first_layouts(view: Changeable) -> list[Input]:
     layout = view.scene.layout
-    options = Segments({each: _layout_axes(each) for each in _including(FIRST_LAYOUTS, layout)})
+    options = Segments({each: layout_axes(each) for each in _including(FIRST_LAYOUTS, layout)})
     help_text = _(
         "Values are computed up to {most:,} elements; counts and patterns hold for any size.", most=MOST_VALUES
     )
@@ -80,7 +80,7 @@ def _first_layouts(view: Changeable) -> list[Input]:
 
 def _all_layouts(view: Changeable) -> list[Input]:
     layout = view.scene.layout
-    options = Choice({each: f"({_layout_axes(each)})" for each in _including(LAYOUTS, layout)})
+    options = Choice({each: f"({layout_axes(each)})" for each in _including(LAYOUTS, layout)})
     return [Input("more_layout", _("Layout"), layout, options, on_scene(edits.with_layout))]
 
 

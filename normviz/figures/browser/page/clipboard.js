@@ -11,10 +11,10 @@ const timers = new WeakMap();
  * @param {HTMLElement} source
  */
 export async function copyFrom(button, source) {
-  const copied = await copyText(source);
+  const copied = await copyText(source), label = (button.dataset.label ??= button.textContent ?? "");
   button.textContent = copied ? _("Copied") : _("Press Ctrl+C");
   clearTimeout(timers.get(button));
-  timers.set(button, setTimeout(() => (button.textContent = _("Copy")), 2000));
+  timers.set(button, setTimeout(() => (button.textContent = label), 2000));
   return copied;
 }
 
