@@ -12,8 +12,8 @@ from normviz.lessons.page.controls import InputRow
 from normviz.lessons.page.pages import PAGES
 from normviz.lessons.parts.html import Body
 from normviz.scene.controls.control import Input
+from normviz.scene.scene import FIELD_NAMES
 from normviz.scene.settings.scene_settings import SCENE_SETTINGS
-from normviz.scene.settings.setting import Setting
 from normviz.scene.settings.widgets import Choice, Number, Segments, Several, Slider
 from normviz.scene.view import View
 
@@ -53,24 +53,16 @@ def answers_data(name: str, found: Mapping[Key, Answer], app: str) -> dict[str, 
 
 
 def _state(name: str, view: View) -> dict[str, str]:
-    """Every setting of the view as text, defaults too."""
-    scene = view.scene
-    values = {
-        "shape": scene.shape,
-        "layout": scene.layout,
-        "layer": scene.layer,
-        "data": scene.data,
-        "seed": scene.seed,
-    }
-    values |= {"params": scene.params, "values": scene.values, "from": scene.start or None} | view.settings
-    settings: list[Setting] = [*SCENE_SETTINGS.values(), *PAGES[name].settings]
-    return {
-        setting.name: setting.format(values[setting.name])
-        for setting in settings
-        if setting.name not in SELECTED
-        and (values[setting.name] is not None or setting.or_none)
-        and setting.applies(view)
-    }
+    """The settings of the view as text, defaults too, without those that it has no use for."""
+    fields = {each: getattr(view.scene, FIELD_NAMES.get(each, each)) for each in SCENE_SETTINGS}
+    values: dict[str, Any] = {**fields, **view.settings}
+    state = {}
+    for setting in (*SCENE_SETTINGS.values(), *PAGES[name].settings):
+        value = values[setting.name]
+        has_value = value not in (None, ()) or setting.or_none
+        if has_value and setting.name not in SELECTED and setting.applies(view):
+            state[setting.name] = setting.format(value)
+    return state
 
 
 def _row(row: InputRow, one: Answer, numbers: Mapping[Key, int]) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def stop_parts(tour: Tour, number: int) -> list[Part]:
 def tour_data(tour: Tour) -> dict[str, Any]:
     """The views of a tour as JSON for the browser, like ``answers_data``."""
     pool, views = Pool(), []
-    for number, stop in enumerate(tour.stops, 1):
+    for number in range(1, len(tour.stops) + 1):
         body = Body(app="")
         parts = body.keyed(stop_parts(tour, number))
         view = {"query": {"stop": str(number)}, "state": {"stop": str(number)}, "rows": []}
