@@ -38,11 +38,11 @@ def packages(tmp_path_factory):
         patch.delenv("KERAS_BACKEND")
         patch.setenv("KERAS_HOME", str(tmp_path_factory.mktemp("keras")))
         patch.setenv("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")  # halves the time to compile
-        assert imported() == set()
+        before = imported()  # other tests of this process may have imported some
         e = describe("GroupNorm(2, 4)", (2, 4, 3, 5))
         programs = code(e, "keras"), code(e, "flax")
         framework_names(e)
-        assert imported() == set()  # normviz imports no framework
+        assert imported() == before  # normviz imports no framework
         found = {name: value for program in programs for name, value in run(program).items()}
         assert found["y"].shape == (2, 4, 3, 5)
         yield {name: found[name] for name in ("keras", "jax", "nnx")} | {"jnp": found["jax"].numpy}
