@@ -14,6 +14,7 @@ from normviz.lessons.parts.part import Part
 from normviz.scene import edits
 from normviz.scene.settings.page_settings import LAST_STEP
 from normviz.ui.assets import COMPONENT, PLOTLY
+from normviz.ui.redraw import redraw
 from normviz.ui.state import FIGURE, change, change_settings
 
 KEY, TURN = "page", "normviz.turn"
@@ -62,6 +63,7 @@ def _edit() -> None:
     value = event.get("value") if event else None
     if index is not None and isinstance(value, int | float) and not isinstance(value, bool):
         change(edits.with_value, index, value)  # not by=FIGURE: the control shows that x is edited
+        redraw()
 
 
 def _step() -> None:

@@ -1,48 +1,81 @@
-"""Every page: its controls as Streamlit widgets, and everything below them as one component."""
+"""Every page: its controls as Streamlit widgets, and everything below them as one component.
+
+The component is mounted twice: a click on an element changes only what is above the second one. A change of a control runs both, and the
+controls only if they change too (``redraw``).
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
 from normviz.lessons.page.pages import PAGES, Page, page, parts_up_to_the_figure, up_to_the_figure
+from normviz.lessons.parts.part import Part
+from normviz.scene.view import View
 from normviz.scene.visibility import Display
 from normviz.ui.component import show_more, show_page
 from normviz.ui.controls.rows import draw_controls
-from normviz.ui.state import current, latest
+from normviz.ui.redraw import MORE_PARTS, PARTS, remember_controls
+from normviz.ui.state import CONTROL, current, current_view, is_changed, latest
+
+
+@dataclass
+class Drawing:
+    """What the two fragments of a page share.
+
+    hideable  the names that ``hide=`` accepts
+    page      made in this run and not drawn whole; otherwise None, to save memory
+    """
+
+    name: str
+    hideable: frozenset[str] = frozenset()
+    page: Page | None = None
+
+    def make(self, view: View) -> Page:
+        """The page of this view."""
+        self.page = page(self.name, view)
+        self.hideable = self.page.hideable
+        return self.page
 
 
 def show(name: str) -> None:
-    """The page of the address.
-
-    The component is mounted twice if nothing is hidden: a click on an element changes only what is above the second one.
-    """
-    shown = page(name, current(PAGES[name].settings))
-    draw_controls(shown)
-    whole = not _is_complete(shown)
-    first = shown.parts if whole else up_to_the_figure(shown.parts)
-    _first([replace(shown, parts=first)], name, shown.hideable, whole)
-    if not whole:
-        show_more(shown, shown.parts[len(first) :])
+    """The page of the address."""
+    drawing = Drawing(name)
+    made = drawing.make(current(PAGES[name].settings))
+    draw_controls(name, [made.rows])
+    _first(drawing)
+    _rest(drawing)
+    remember_controls(name, made.rows)
 
 
-@st.fragment
-def _first(given: list[Page], name: str, hideable: frozenset[str], whole: bool) -> None:
-    """The page up to the figure, and Share. When an element is selected, only this runs.
-
-    given  the page that the run has made. The list is emptied, to save memory; a run of the fragment alone makes it again.
-    """
-    view = latest(PAGES[name].settings)
-    if given:
-        shown = given.pop()
-    elif whole:
-        shown = page(name, view)
-    else:
-        shown = Page(name, view, (), parts_up_to_the_figure(name, view), hideable)
-    show_page(shown)
+@st.fragment(key=PARTS)
+def _first(drawing: Drawing) -> None:
+    """The page up to the figure, and Share. When an element is selected, only this runs."""
+    by_control = is_changed(CONTROL)
+    view = latest(PAGES[drawing.name].settings)
+    if drawing.page is None and not by_control and _is_complete(view):
+        show_page(Page(drawing.name, view, (), parts_up_to_the_figure(drawing.name, view), drawing.hideable))
+        return
+    made = drawing.page if drawing.page and not by_control else drawing.make(view)
+    show_page(replace(made, parts=_first_parts(made)))
 
 
-def _is_complete(shown: Page) -> bool:
+@st.fragment(key=MORE_PARTS)
+def _rest(drawing: Drawing) -> None:
+    """The parts below the figure."""
+    made = drawing.page or drawing.make(current_view())
+    drawing.page = None
+    parts = made.parts[len(_first_parts(made)) :]
+    if parts:
+        show_more(made, parts)
+
+
+def _first_parts(made: Page) -> Sequence[Part]:
+    return up_to_the_figure(made.parts) if _is_complete(made.view) else made.parts
+
+
+def _is_complete(view: View) -> bool:
     """Whether nothing is hidden and the page is not embedded. Then the parts below the figure do not depend on the selected element."""
-    return not st.context.is_embedded and shown.view.display == Display()
+    return not st.context.is_embedded and view.display == Display()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 
 import streamlit as st
@@ -10,18 +10,26 @@ import streamlit as st
 from normviz.layers.layer import Layer
 from normviz.layers.messages import _
 from normviz.lessons.page.controls import MORE, InputRow, Spacing, input_rows
-from normviz.lessons.page.pages import Page
 from normviz.scene.controls.control import Input
 from normviz.scene.controls.scene_controls import EPS, MODE
 from normviz.ui.controls.widgets import draw
-from normviz.ui.state import current_view, rerun_if_changed, reset
+from normviz.ui.redraw import CONTROLS, MORE_CONTROLS, forget_controls, redraw, remember_controls
+from normviz.ui.state import current_view, reset
 
 
-def draw_controls(page: Page) -> None:
-    """The controls of the page. Each shows the view's value, and its callback changes the view."""
-    with st.container():  # one element, so that what follows keeps its place
-        for row in page.rows:
-            _draw_row(row, page.name)
+@st.fragment(key=CONTROLS)
+def draw_controls(page: str, given: list[Sequence[InputRow]]) -> None:
+    """The controls of the page. Each shows the view's value, and its callback changes the view.
+
+    given  the rows that the run has made. The list is emptied, to save memory; a run of the fragment alone makes them again.
+    """
+    alone = not given
+    rows = input_rows(page, current_view()) if alone else given.pop()
+    forget_controls()
+    for row in rows:
+        _draw_row(row, page)
+    if alone:
+        remember_controls(page, rows)
 
 
 def _draw_row(row: InputRow, page: str) -> None:
@@ -37,7 +45,7 @@ def _draw_row(row: InputRow, page: str) -> None:
                 _draw(row.inputs)
             if row.reset:
                 label = _("Back to the start")
-                st.button(label, icon=":material/restart_alt:", key="reset", help=label, on_click=reset)
+                st.button(label, icon=":material/restart_alt:", key="reset", help=label, on_click=_reset)
 
 
 def _side_by_side(key: str, gap: Spacing) -> AbstractContextManager[object]:
@@ -50,14 +58,18 @@ def _draw(inputs: Iterable[Input]) -> None:
         draw(shown)
 
 
-@st.fragment
+def _reset() -> None:
+    reset()
+    redraw()
+
+
+@st.fragment(key=MORE_CONTROLS)
 def _more(page: str, key: str) -> None:
     """The popover of a row, with a column of controls for x and one for the layer.
 
     Its controls exist only while it is open. Opening or closing it reruns only this fragment: this is not taken for a change,
     and does not undo a change that has not reached the server yet.
     """
-    rerun_if_changed()
     with (
         st.popover(_("More"), icon=":material/tune:", key=MORE, on_change="rerun") as popover,
         st.container(key="more_body"),

@@ -9,6 +9,7 @@ import streamlit as st
 
 from normviz.scene.controls.control import Input
 from normviz.scene.settings.widgets import Choice, Number, Segments, Several, Slider, TextField, Toggle
+from normviz.ui.redraw import redraw
 from normviz.ui.state import change_view, sync_labels, sync_widget, widget_value
 
 
@@ -19,6 +20,7 @@ def draw(shown: Input, only_changes: bool = False) -> None:
         keys = shown.together
         value = tuple(map(widget_value, keys)) if keys else widget_value(shown.key)
         change_view(shown.changed, value, only_changes=only_changes)
+        redraw()
 
     if isinstance(shown.widget, Choice) and shown.widget.dynamic_labels:
         sync_labels(shown.key, list(shown.widget.options.values()), shown.value)
