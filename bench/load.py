@@ -130,6 +130,7 @@ def summary(kind: str, sessions: int, turns: list[Turn]) -> dict[str, Any]:
         "cpu ms/rerun": round(1000 * sum(one.server_cpu for one in turns) / max(done, 1), 1),
         "students, cores": round(sum(one.students_cpu for one in turns) / seconds, 2),
         "kB/rerun": round(sum(one.log.bytes for one in turns) / 1000 / max(done, 1), 1),
+        "messages/rerun": round(sum(one.log.messages for one in turns) / max(done, 1), 1),
         "kB/session": round(median([(one.opened - one.before) / 1024 / sessions for one in turns]), 1),
         "MB": round(median([one.after / MB for one in turns])),
         "messages": sorted(set(errors))[:5],

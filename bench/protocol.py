@@ -160,6 +160,11 @@ class Session:
             self.states[widget.id] = (name, value)
         return await self.run({widget.id: (name, value)}, widget.fragment)
 
+    async def go(self, query: str) -> Ran:
+        """Open another view of the page, as a link within it does."""
+        self.query = query
+        return await self.run({})
+
     async def run(self, changes: Mapping[str, tuple[str, Any]], fragment: str = "") -> Ran:
         assert self.connection
         begin = time.perf_counter()
