@@ -1,4 +1,4 @@
-"""What a change runs, as seen in the websocket messages: a click runs the figure, "More" runs itself, a control runs the page."""
+"""What a change runs, as seen in the websocket messages: a click runs the figure, "More" runs itself, a control runs what it changes."""
 
 import json
 from collections.abc import Iterator
@@ -112,7 +112,7 @@ def test_a_control_keeps_the_selected_element(app):
 
 
 @pytest.mark.parametrize("through", ["figure", "More"])
-def test_a_click_and_a_control_in_one_message_run_the_whole_page(app, through):
+def test_a_click_and_a_control_in_one_message_both_take_effect(app, through):
     """The browser sends simultaneous changes as one message, with the id of one fragment."""
 
     async def visit() -> tuple[Ran, Session]:
@@ -128,11 +128,90 @@ def test_a_click_and_a_control_in_one_message_run_the_whole_page(app, through):
 
     ran, session = run_async(visit())
     assert not ran.errors
-    assert CONTROLS & set(ran.drawn)
+    assert ran.drawn.count(ELEMENT) == 2
     assert figure(session).figure["at"] == [0, 1, 2, 3]
     assert figure(session).figure["grid"]["shape"] == [3, 3, 4, 4]
     assert session.query.startswith("shape=3%2C3%2C4%2C4&")
     assert session.query.endswith("&at=0%2C1%2C2%2C3")
+
+
+def test_a_control_that_changes_no_other_draws_the_page_below_the_controls_and_no_control(app):
+    async def visit() -> tuple[Ran, Session]:
+        session = Session(app.websocket)
+        await session.open()
+        ran = await session.change(session.widgets["N"], 3.0)
+        await session.close()
+        return ran, session
+
+    ran, session = run_async(visit())
+    assert ran.drawn == [ELEMENT, ELEMENT]
+    assert figure(session).figure["grid"]["shape"] == [3, 3, 4, 4]
+    assert "shape=3%2C3%2C4%2C4" in session.query
+
+
+def test_a_control_that_changes_others_draws_them_too(app):
+    async def visit() -> tuple[Ran, Session]:
+        session = Session(app.websocket)
+        await session.open()
+        ran = await session.change(session.widgets["Layer"], "GroupNorm")
+        await session.close()
+        return ran, session
+
+    ran, session = run_async(visit())
+    assert CONTROLS & set(ran.drawn)
+    assert ran.drawn.count(ELEMENT) == 2
+    assert any(label.startswith("num_groups") for label in session.widgets)
+
+
+def test_a_value_that_the_page_does_not_accept_is_corrected_in_the_control(app):
+    async def visit() -> tuple[Ran, Session]:
+        session = Session(app.websocket, "train_and_eval")
+        await session.open()
+        (batch,) = (widget for name, widget in session.widgets.items() if name.startswith("batch size"))
+        ran = await session.change(batch, "many")
+        await session.close()
+        return ran, session
+
+    ran, session = run_async(visit())
+    assert "text_input" in ran.drawn
+    (batch,) = (widget for name, widget in session.widgets.items() if name.startswith("batch size"))
+    assert batch.element.set_value
+    assert batch.element.value == batch.element.default
+
+
+def test_a_change_at_an_address_that_the_server_does_not_know_runs_the_whole_page(app):
+    """The reader has gone back and changed a control before the server has seen the address."""
+
+    async def visit() -> tuple[Ran, Session]:
+        session = Session(app.websocket)
+        await session.open()
+        session.query = "layer=BatchNorm2d(3)"
+        ran = await session.change(session.widgets["N"], 3.0)
+        await session.close()
+        return ran, session
+
+    ran, session = run_async(visit())
+    assert CONTROLS & set(ran.drawn)
+    assert session.widgets["N"].element.default == 3
+    assert figure(session).figure["grid"]["shape"] == [3, 3, 4, 4]
+
+
+def test_a_control_that_is_changed_on_the_way_to_another_page_runs_that_page(app):
+    async def visit() -> tuple[Ran, Session]:
+        compare = Session(app.websocket, "compare")
+        await compare.open()
+        await compare.close()
+        session = Session(app.websocket)
+        await session.open()
+        size, session.page = session.widgets["N"], compare.page
+        ran = await session.change(size, 3.0)
+        await session.close()
+        return ran, session
+
+    ran, session = run_async(visit())
+    assert not ran.errors
+    assert figure(session).figure["kind"] == "compare"
+    assert figure(session).figure["grid"]["shape"] == [3, 3, 4, 4]
 
 
 def test_an_edit_runs_the_page(app):
@@ -185,6 +264,20 @@ class TestMore:
         at = read(dict(parse_qsl(query))).scene.at
         assert figure(session).figure["at"] == (None if at is None else list(at))
 
+    def test_opened_together_with_a_change_it_shows_its_controls(self, app):
+        async def visit() -> Session:
+            session = Session(app.websocket)
+            await session.open()
+            size, more = session.widgets["N"], session.widgets["More"]
+            session.states[size.id] = (size.field, 3.0)
+            await session.change(more, True)
+            await session.close()
+            return session
+
+        session = run_async(visit())
+        assert "bias: beta" in session.widgets
+        assert figure(session).figure["grid"]["shape"] == [3, 3, 4, 4]
+
     def test_a_change_under_more_runs_the_page(self, app):
         async def visit() -> tuple[Ran, Session]:
             session = Session(app.websocket)
@@ -195,7 +288,7 @@ class TestMore:
             return ran, session
 
         ran, session = run_async(visit())
-        assert CONTROLS & set(ran.drawn)
+        assert ran.drawn.count(ELEMENT) == 2
         assert "bias" in session.query
 
 
