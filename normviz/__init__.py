@@ -5,7 +5,7 @@
 3
 
 Each page of the app has a function of the same name: ``explore``, ``compare``, ``steps``, ``train_and_eval``, ``gradients``,
-``numerics``, ``questions``; ``open`` takes any link of the app.
+``numerics``, ``questions``; ``open`` takes any link of the app. ``live`` is such a page whose controls the kernel answers.
 """
 
 from importlib import import_module
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         explain,
         explore,
         gradients,
+        live,
         numerics,
         questions,
         step_by_step,
@@ -47,6 +48,7 @@ __all__ = [
     "explain",
     "explore",
     "gradients",
+    "live",
     "numerics",
     "questions",
     "step_by_step",
@@ -65,6 +67,7 @@ HOME = dict.fromkeys(PAGES, "normviz.api") | {
     "Output": "normviz.export.output",
     "Trace": "normviz.analysis.forward",
     "explain": "normviz.api",
+    "live": "normviz.api",
 }
 
 

@@ -64,20 +64,30 @@ def fragment(
     link: str = "",
     whole: bool = False,
     answers: dict[str, Any] | None = None,
+    widget: str = "",
 ) -> str:
-    """A fragment of another page, such as a notebook; it follows that page's background. ``whole``: it is the body of ``document``."""
-    source, body = plotlyjs(plotly), Body()
+    """A fragment of another page, such as a notebook; it follows that page's background.
+
+    whole   it is the body of ``document``
+    widget  the key of the widget of a notebook that answers instead, while its kernel runs
+    """
+    source, body = plotlyjs(plotly), Body(tables=True)
     html = body.page(parts)
     embedded = f'<script type="text/plain" class="nv-carried">{source.embedded}</script>\n' if source.embedded else ""
     return (
         f'<div class="nv-doc" data-theme="{check_theme(theme)}">\n<style>{css()}</style>\n{html}\n{_foot(caption, link)}'
-        f"{no_script()}\n{settings(body, theme, source, whole, answers)}\n{embedded}"
+        f"{no_script()}\n{settings(body, theme, source, whole, answers, widget)}\n{embedded}"
         f'<script type="module">{script()}</script>\n</div>'
     )
 
 
 def settings(
-    body: Body, theme: str, source: PlotlyJs, whole: bool = True, answers: dict[str, Any] | None = None
+    body: Body,
+    theme: str,
+    source: PlotlyJs,
+    whole: bool = True,
+    answers: dict[str, Any] | None = None,
+    widget: str = "",
 ) -> str:
     """The data that the page's script reads: the figures or all views, and where plotly.js is."""
     values = {
@@ -89,6 +99,8 @@ def settings(
     }
     if answers:
         values["answers"] = answers
+    if widget:
+        values["widget"] = widget
     return f'<script type="application/json" class="nv-data">{data(values)}</script>'
 
 

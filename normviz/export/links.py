@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from urllib.parse import parse_qsl, urlsplit
 
 from normviz.analysis.explanation import Explanation, describe
-from normviz.export.output import Output, title_of
+from normviz.export.output import Choices, Output, title_of
 from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.messages import _
 from normviz.lessons.compare import page as comparing
@@ -47,8 +47,13 @@ def output_of_query(page: str, query: Mapping[str, str]) -> Output:
     view = PAGES[page].view(query)
     if problem := PAGES[page].problem(view):
         raise NormvizError(problem)
-    title = title_of(page, _about(page, view))
-    return Output(tuple(PAGES[page].visible(view)), title, page, view.query(PAGES[page].settings), view=view)
+    return output_of_view(page, view)
+
+
+def output_of_view(page: str, view: View, choices: Choices | None = None) -> Output:
+    """The view of a page. ``choices``: what a reader of a file or of a notebook can choose."""
+    parts, query = tuple(PAGES[page].visible(view)), view.query(PAGES[page].settings)
+    return Output(parts, title_of(page, _about(page, view)), page, query, view=view, choices=choices)
 
 
 def _about(page: str, view: View) -> str:

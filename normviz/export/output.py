@@ -70,6 +70,7 @@ class Output:
     caption   a line below the figures
     view      of a page of the app that the output shows; None if x is the caller's own
     choices   what a reader of the file can choose; None: a single view
+    widget    the key of a notebook's widget that answers instead, while its kernel runs
     """
 
     parts: tuple[Part, ...] = field(repr=False)
@@ -81,6 +82,7 @@ class Output:
     caption: str = ""
     view: View | None = field(default=None, repr=False)
     choices: Choices | None = None
+    widget: str = ""
 
     def __post_init__(self) -> None:
         check_theme(self.theme)
@@ -134,7 +136,15 @@ class Output:
                 link=self._address(),
                 answers=self._answers(),
             )
-        return fragment(self.parts, theme=theme, plotly=where, caption=caption, link=self._address())
+        return fragment(
+            self.parts,
+            theme=theme,
+            plotly=where,
+            caption=caption,
+            link=self._address(),
+            answers=self._answers(),
+            widget=self.widget,
+        )
 
     def url(self, base: str = "") -> str:
         """The link to this view, below ``base``, such as "https://example.org/normviz"; the default is NORMVIZ_URL, or no base.

@@ -36,6 +36,12 @@ def with_layout(scene: Scene, layout: str) -> Reading:
     return with_tensor(scene, shape, layout)
 
 
+def with_shape(scene: Scene, shape: tuple[int, ...]) -> Reading:
+    """Change the shape; a tensor of another rank gets the default layout of its rank."""
+    same = len(shape) == len(scene.shape)
+    return with_tensor(scene, shape, scene.layout if same else repair(shape=shape).scene.layout)
+
+
 def with_size(scene: Scene, axis: str, size: int) -> Reading:
     """Change the size of one axis."""
     shape = tuple(size if name == axis else old for name, old in zip(scene.axes, scene.shape, strict=True))

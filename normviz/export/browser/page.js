@@ -5,10 +5,11 @@ import { _ } from "../../figures/browser/page/messages.js";
 import { loadPlotly } from "../../figures/browser/page/plotly.js";
 import { drawSvg } from "../../figures/browser/picture/picture.js";
 import { PageView } from "../../lessons/browser/page.js";
+import { Live, plotlyFromWidget, watchModel } from "./live.js";
 import { Player } from "./playing.js";
 import { wantedMode, watchTheme } from "./theme.js";
 
-/** @typedef {{ theme: Mode | "follow", plotly: string, integrity: string, whole: boolean, figures: FigureData[], answers?: import("./answers.js").PackedAnswers }} Settings */
+/** @typedef {{ theme: Mode | "follow", plotly: string, integrity: string, whole: boolean, figures: FigureData[], answers?: import("./answers.js").PackedAnswers, widget?: string }} Settings */
 
 /**
  * plotly.js as an output on the page carries it, compressed; it is unpacked once per page.
@@ -43,7 +44,8 @@ async function needPlotly(root, settings) {
     note.textContent = settings.whole
       ? _("The figures could not be drawn: {reason}.", { reason })
       : _("The figures could not be drawn: {reason}. The first normviz output of a notebook carries it: run that cell again.", { reason });
-    await loadPlotly(await carriedLater(root), "");
+    const later = [carriedLater(root).then((address) => loadPlotly(address, ""))];
+    await Promise.race(settings.widget ? [...later, plotlyFromWidget(settings.widget)] : later);
     note.remove();
   }
 }
@@ -106,6 +108,7 @@ async function mountPage(root) {
   if (page.data.figures.length) await needPlotly(root, settings);
   applyMode();
   page.draw(modeOf(root));
+  if (settings.widget) answerFromKernel(settings.widget, root, page, player);
   const look = () => {
     const mode = root.isConnected && applyMode();
     if (mode) page.draw(mode);
@@ -113,6 +116,28 @@ async function mountPage(root) {
   root.addEventListener("nv-theme", look);
   new ResizeObserver(look).observe(root); // the theme may change while the output is off the page
   return page;
+}
+
+/**
+ * Lets the kernel of the notebook answer while it runs; before and after, the answers in the output count.
+ * @param {string} key of the widget
+ * @param {HTMLElement} root
+ * @param {PageView} page
+ * @param {Player} [player]
+ */
+function answerFromKernel(key, root, page, player) {
+  /** @type {Live | undefined} */
+  let live;
+  watchModel(key, (model) => {
+    live?.remove();
+    live = model && new Live(model, root, (data) => page.set(data, modeOf(root)));
+    page.host = live ?? player ?? {};
+    if (live) player?.bar.root.remove();
+    else if (player) {
+      root.prepend(player.bar.root);
+      player.update();
+    }
+  });
 }
 
 /**

@@ -240,6 +240,8 @@ interface Window {
   normvizCarried?: Promise<string>;
   normvizNumber?: number;
   normvizWatch?: boolean;
+  /** The models of a notebook's widgets, by key. */
+  normvizModels?: Map<string, any>;
 }
 
 declare module "normviz:themes" {

@@ -139,12 +139,28 @@ function addEntry(parent, type, name, input) {
   return field;
 }
 
+/**
+ * Calls ``enter`` once for a value, at Enter too: a browser sends "change" only when the field loses the focus.
+ * @param {HTMLInputElement} field
+ * @param {() => void} enter
+ */
+function whenEntered(field, enter) {
+  let known = field.value;
+  const look = () => {
+    if (field.value === known) return;
+    known = field.value;
+    enter();
+  };
+  field.addEventListener("change", look);
+  field.addEventListener("keydown", (event) => event.key === "Enter" && look());
+}
+
 /** @type {Draw} */
 function addNumber(parent, input, name, enter) {
   const field = addEntry(parent, "number", name, input);
   field.min = String(input.low);
   field.max = String(input.high);
-  field.addEventListener("change", () => enter(Number(field.value)));
+  whenEntered(field, () => enter(Number(field.value)));
   return field;
 }
 
@@ -153,7 +169,7 @@ function addTextEntry(parent, input, name, enter) {
   const field = addEntry(parent, "text", name, input);
   field.maxLength = input.most ?? 200;
   field.placeholder = input.placeholder ?? "";
-  field.addEventListener("change", () => enter(field.value));
+  whenEntered(field, () => enter(field.value));
   return field;
 }
 

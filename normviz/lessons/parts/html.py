@@ -20,11 +20,13 @@ class Body:
 
     prefix   of these names, for a document with several bodies
     app      the address of the app, for links to its pages, "" in the app itself; None: there is no app to link to
+    tables   whether each figure has its numbers as a table, for places that run no scripts
     turn     the number of the last event that a server has received from the figures; None without a server
     """
 
     prefix: str = ""
     app: str | None = None
+    tables: bool = False
     turn: int | None = None
     figures: list[dict[str, Any]] = field(default_factory=list)
     names: int = 0
@@ -47,17 +49,19 @@ class Body:
             found.append((f"{kind}{counts[kind]}", part.html(self)))
         return found
 
-    def figure(self, data: dict[str, Any], sends: bool = False) -> str:
+    def figure(self, data: dict[str, Any], sends: bool = False, table: str = "") -> str:
         """An empty element that the page's script fills with the figure. It shows a message if the script does not run.
 
         sends  whether the figure sends what the reader does to the server, if there is one
+        table  the numbers of the figure as HTML, for ``tables``
         """
         live = {"turn": self.turn} if sends and self.turn is not None else {"alone": True, "editable": False}
         self.figures.append(data | live)
         unstyled = _("The figure needs JavaScript. In a notebook that is not trusted yet, run the cell.")
         return (
             f'<div class="nv-figure" data-figure="{len(self.figures) - 1}">'
-            f'<p class="nv-unstyled">{escape(unstyled)}</p><div class="nv-root"></div></div>'
+            f'<div class="nv-unstyled"><p>{escape(unstyled)}</p>{table if self.tables else ""}</div>'
+            '<div class="nv-root"></div></div>'
         )
 
     def unique(self, prefix: str) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
 from functools import cache
 from html import escape
 from typing import Any
 
 from markdown_it import MarkdownIt
 
-__all__ = ["block", "data", "escape", "line"]
+__all__ = ["block", "data", "escape", "line", "plain_table"]
 
 
 @cache
@@ -29,6 +30,16 @@ def block(text: str) -> str:
 def line(text: str) -> str:
     """Markdown within a line."""
     return str(_markdown().renderInline(text))
+
+
+def plain_table(lines: Iterable[Sequence[str]]) -> str:
+    """Cells of plain text as a table, which needs no style; without lines, nothing.
+
+    >>> plain_table([["statistics", "2"]])
+    '<table><tr><td>statistics</td><td>2</td></tr></table>'
+    """
+    rows = ["".join(f"<td>{escape(cell)}</td>" for cell in cells) for cells in lines]
+    return f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>" if rows else ""
 
 
 def data(value: Any) -> str:

@@ -16,7 +16,7 @@ from normviz.figures.payload.chart import chart_payload
 from normviz.layers.errors import NormvizError
 from normviz.layers.messages import _
 from normviz.lessons.parts.html import Body
-from normviz.lessons.parts.markup import block, escape, line
+from normviz.lessons.parts.markup import block, escape, line, plain_table
 from normviz.lessons.parts.text import align, plain
 from normviz.scene.visibility import PANELS
 
@@ -198,15 +198,19 @@ class Panels(Part):
         return frozenset((rows & set(PANELS)) | beside)
 
     def html(self, body: Body) -> str:
-        return body.figure(self.data, sends=bool(self.events))
+        lines = [line for lines in self._texts() for line in lines]
+        return body.figure(self.data, sends=bool(self.events), table=plain_table(lines) if body.tables else "")
 
     def plain_text(self) -> str:
+        return "\n\n".join(filter(None, map(align, self._texts())))
+
+    def _texts(self) -> tuple[list[list[str]], ...]:
+        """The titles and captions of the panels, and the counts, line by line."""
         panels = [
             [panel["title"], panel.get("pattern", ""), panel.get("caption", "")]
             for panel in self.data.get("panels", ())
         ]
-        facts = [[fact["label"], fact["value"], fact["note"]] for fact in self.data.get("facts", ())]
-        return "\n\n".join(filter(None, (align(panels), align(facts))))
+        return panels, [[fact["label"], fact["value"], fact["note"]] for fact in self.data.get("facts", ())]
 
     def without_hidden(self, hides: Hides) -> tuple[Part, ...]:
         if hides(self, self.hidden_by):
