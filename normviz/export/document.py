@@ -74,8 +74,9 @@ def fragment(
     source, body = plotlyjs(plotly), Body(tables=True)
     html = body.page(parts)
     embedded = f'<script type="text/plain" class="nv-carried">{source.embedded}</script>\n' if source.embedded else ""
+    keys = "" if whole else ' data-lm-suppress-shortcuts="true"'  # JupyterLab must not take the keys of inputs
     return (
-        f'<div class="nv-doc" data-theme="{check_theme(theme)}">\n<style>{css()}</style>\n{html}\n{_foot(caption, link)}'
+        f'<div class="nv-doc" data-theme="{check_theme(theme)}"{keys}>\n<style>{css()}</style>\n{html}\n{_foot(caption, link)}'
         f"{no_script()}\n{settings(body, theme, source, whole, answers, widget)}\n{embedded}"
         f'<script type="module">{script()}</script>\n</div>'
     )
