@@ -51,17 +51,20 @@ class Answer:
     ways: Mapping[str, Mapping[Any, Key]]
 
 
-def answers(name: str, start: View, shapes: Sequence[Shape] = (), layers: Sequence[str] = ()) -> dict[Key, Answer]:
+def answers(
+    name: str, start: View, shapes: Sequence[Shape] = (), layers: Sequence[str] = (), few: bool = False
+) -> dict[Key, Answer]:
     """The views that can be reached from ``start``, which is the first.
 
     shapes  other tensors that the reader can choose
     layers  only these layers; by default every layer that takes the tensor
+    few     only the first controls of the page's grids, because the reader waits for the file
 
     Raises NormvizError if a layer does not take the tensor, and if there are too many views.
     """
     file = FileControls(name, start, shapes, layers)
     found: dict[Key, View] = {}
-    for number, keys in enumerate(GRIDS[name]):
+    for number, keys in enumerate(GRIDS[name][: 1 if few else None]):
         more = found | _reachable(file, {*TENSOR, *keys})
         size = sum(prod(view.scene.shape) for view in more.values())
         if number and (len(more) > MOST_VIEWS or size > MOST_ELEMENTS):

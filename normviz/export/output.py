@@ -43,12 +43,14 @@ class Choices:
     shapes  tensors, besides that of the view
     layers  only these; by default every layer that takes the tensor
     app     the address of an app, for views that the file does not have; "" for none
+    few     only the most important ones, because the reader waits for the output
     tour    instead: the views of a tour, one after the other
     """
 
     shapes: tuple[tuple[int, ...], ...] = ()
     layers: tuple[str, ...] = ()
     app: str = ""
+    few: bool = False
     tour: Tour | None = None
 
 
@@ -171,7 +173,7 @@ class Output:
             return tour_data(self.choices.tour)
         if self.choices is None or self.view is None or self.page not in GRIDS:
             return None
-        found = answers(self.page, self.view, self.choices.shapes, self.choices.layers)
+        found = answers(self.page, self.view, self.choices.shapes, self.choices.layers, self.choices.few)
         app = (self.choices.app or environ.get(APP, "")).rstrip("/")
         return answers_data(self.page, found, app) if len(found) > 1 else None
 

@@ -97,8 +97,10 @@ async function mountPage(root) {
   const place = /** @type {HTMLElement | null} */ (root.querySelector(":scope > .nv-page")) ?? html("div", "nv-page", root);
   /** @type {PageView} */
   let page;
+  /** @type {Player | undefined} */
+  let player;
   if (settings.answers) {
-    const player = new Player(root, settings.answers, settings.whole, (data) => (page.data ? page.set(data, modeOf(root)) : page.setText(data)));
+    player = new Player(root, settings.answers, settings.whole, (data) => (page.data ? page.set(data, modeOf(root)) : page.setText(data)));
     page = new PageView(place, player);
     player.readAddress();
   } else {
@@ -132,11 +134,8 @@ function answerFromKernel(key, root, page, player) {
     live?.remove();
     live = model && new Live(model, root, (data) => page.set(data, modeOf(root)));
     page.host = live ?? player ?? {};
-    if (live) player?.bar.root.remove();
-    else if (player) {
-      root.prepend(player.bar.root);
-      player.update();
-    }
+    if (live) player?.leave();
+    else player?.resume();
   });
 }
 

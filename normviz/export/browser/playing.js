@@ -103,6 +103,17 @@ export class Player {
     return true;
   }
 
+  // Something else answers.
+  leave() {
+    this.bar.root.remove();
+    this.notice.remove();
+  }
+
+  resume() {
+    this.root.prepend(this.bar.root, this.notice);
+    this.update();
+  }
+
   /** @param {number} number of a view, which is shown as it was made */
   open(number) {
     this.number = number;

@@ -30,9 +30,7 @@ from normviz.scene.query import link
 from normviz.scene.view import View
 
 SCRIPT = Path(__file__).parents[1] / "browser" / "widget.js"
-MOST_KEPT = (
-    4096  # elements of x, for an output that keeps its other views: it holds x, normalized and output once per view
-)
+MOST_KEPT = 1024  # elements of x; for a larger x, a notebook keeps a single view, because others would make it large
 
 
 TRAITS = ("query", "layer", "shape", "at", "problem")
@@ -130,7 +128,7 @@ class Live(anywidget.AnyWidget):
 
     def output(self) -> Output:
         """The current view as an Output, for a file: ``w.output().to_html()``."""
-        choices = Choices() if prod(self._view.scene.shape) <= MOST_KEPT else None
+        choices = Choices(few=True) if prod(self._view.scene.shape) <= MOST_KEPT else None
         return output_of_view(self._page, self._view, choices)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
