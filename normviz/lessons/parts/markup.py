@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from html import escape
 from typing import Any
 
@@ -12,12 +12,15 @@ from markdown_it import MarkdownIt
 
 __all__ = ["block", "data", "escape", "line", "plain_table"]
 
+KEPT = 512  # texts: most of a page is the same after a change
+
 
 @cache
 def _markdown() -> MarkdownIt:
     return MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
+@lru_cache(KEPT)
 def block(text: str) -> str:
     """Markdown paragraphs, lists and tables.
 
@@ -27,6 +30,7 @@ def block(text: str) -> str:
     return str(_markdown().render(text)).strip()
 
 
+@lru_cache(KEPT)
 def line(text: str) -> str:
     """Markdown within a line."""
     return str(_markdown().renderInline(text))
