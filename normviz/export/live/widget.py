@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from gzip import compress
 from math import prod
@@ -14,6 +13,7 @@ from typing import Any
 from uuid import uuid4
 
 import anywidget
+import IPython
 from traitlets import Bunch, TraitType, Unicode, default, validate
 
 from normviz.analysis.explanation import Explanation
@@ -148,8 +148,5 @@ def _page_has_models() -> bool:
 
     There, the widget needs no view of its own. A saved view is empty without its kernel, and JupyterLab prefers it to HTML.
     """
-    shell: Any = None
-    with suppress(KeyError):
-        shell = sys.modules["IPython"].get_ipython()
-    is_vs_code = "__vsc_ipynb_file__" in getattr(shell, "user_ns", {})
+    is_vs_code = "__vsc_ipynb_file__" in getattr(IPython.get_ipython(), "user_ns", {})
     return "JPY_PARENT_PID" in environ and "google.colab" not in sys.modules and not is_vs_code
