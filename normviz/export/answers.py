@@ -65,7 +65,7 @@ def answers(
     file = FileControls(name, start, shapes, layers)
     found: dict[Key, View] = {}
     for number, keys in enumerate(GRIDS[name][: 1 if few else None]):
-        more = found | _reachable(file, {*TENSOR, *keys})
+        more = found | _reachable(file, {*keys, *(TENSOR if shapes else ())})
         size = sum(prod(view.scene.shape) for view in more.values())
         if number and (len(more) > MOST_VIEWS or size > MOST_ELEMENTS):
             break
@@ -112,7 +112,7 @@ def _options(file: FileControls, view: View, shown: Input) -> Iterator[tuple[Any
     """Each value of an input, and the view after it; values that give an error are left out."""
     for value in file.values(shown, view):
         following = file.settled(shown.changed(view, value))
-        if not following.problem:
+        if not PAGES[file.page].problem(following):
             yield value, following
 
 

@@ -28,14 +28,19 @@ def answers_data(name: str, found: Mapping[Key, Answer], app: str) -> dict[str, 
     version  of this format
     page     the name of the page
     app      the address of the app, or ""
-    common   the settings that all views share, defaults too
+    common   the settings that are the same in all views that have them, defaults too
     views    query (that of a link of the app), state (all settings that are not common), rows, parts and figures of each; an input
              has the number of the view that each of its values leads to (``to``)
     pool     long texts and arrays; a view has ``{"$": number}`` in their place
     """
     numbers = {key: number for number, key in enumerate(found)}
     states = [_state(name, one.page.view) for one in found.values()]
-    common = {each: text for each, text in states[0].items() if all(state.get(each) == text for state in states)}
+    common = {
+        each: text
+        for state in states
+        for each, text in state.items()
+        if all(other.get(each, text) == text for other in states)
+    }
     pool = Pool()
     views = []
     for one, state in zip(found.values(), states, strict=True):

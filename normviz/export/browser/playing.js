@@ -17,8 +17,6 @@ export class Player {
   at;
   /** @type {number | undefined} The step that the reader has chosen. */
   step;
-  /** The fragment that this script has written. */
-  written = "";
 
   /**
    * Adds the controls, and shows the view of the address.
@@ -38,7 +36,7 @@ export class Player {
     root.prepend(this.notice);
     this.bar = new ControlBar(root, (key, value) => this.choose(key, value), () => this.open(0));
     this.addLink();
-    if (this.ownsAddress) window.addEventListener("hashchange", () => location.hash !== this.written && this.readAddress());
+    if (this.ownsAddress) window.addEventListener("hashchange", () => this.readAddress());
   }
 
   // The button that copies the address of the view.
@@ -181,12 +179,16 @@ export class Player {
     return `#${queryOf([...pairs, ...this.figurePairs]).slice(1)}`;
   }
 
-  /** @param {boolean} push whether Back should return to the view before */
+  /**
+   * A frame that may not change its address keeps it.
+   * @param {boolean} push whether Back should return to the view before
+   */
   writeAddress(push) {
     if (!this.ownsAddress) return;
-    const address = new URL(this.hash, location.href).href;
-    if (push) location.assign(address);
-    else location.replace(address);
-    this.written = location.hash;
+    try {
+      history[push ? "pushState" : "replaceState"]({}, "", new URL(this.hash, location.href).href);
+    } catch (error) {
+      if (!(error instanceof DOMException)) throw error;
+    }
   }
 }

@@ -18,6 +18,9 @@ export async function copyFrom(button, source) {
   return copied;
 }
 
+/** Whether the frame may use the clipboard; a browser writes a message to the console where it is tried all the same. */
+const mayUseClipboard = () => /** @type {any} */ (document).featurePolicy?.allowsFeature("clipboard-write") ?? true;
+
 /**
  * The clipboard needs https; without it the text is selected, and the older command copies it where the browser allows that.
  * @param {HTMLElement} source
@@ -25,6 +28,7 @@ export async function copyFrom(button, source) {
 async function copyText(source) {
   const field = source instanceof HTMLTextAreaElement ? source : null;
   try {
+    if (!mayUseClipboard()) throw new Error("The frame may not use the clipboard.");
     await navigator.clipboard.writeText(field ? field.value : (source.textContent ?? ""));
     return true;
   } catch {
