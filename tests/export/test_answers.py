@@ -58,7 +58,9 @@ def test_every_view_can_be_reached_from_the_first():
         key = waiting.pop()
         if key not in reached:
             reached.add(key)
-            waiting += [to for row in views[key].rows for shown in _inputs(row) for to in views[key].ways[shown.key].values()]
+            waiting += [
+                to for row in views[key].rows for shown in _inputs(row) for to in views[key].ways[shown.key].values()
+            ]
     assert reached == set(views)
 
 
@@ -86,7 +88,7 @@ def test_the_first_tensor_keeps_its_own_values_and_its_selected_element():
 def test_layers_narrow_the_file_and_are_fitted_to_each_tensor():
     texts = ["BatchNorm2d(3)", "BatchNorm2d(3).eval()", "LayerNorm([4, 4])"]
     views = found(query="layer=BatchNorm2d(3)&shape=2,3,4,4", shapes=[(2, 6, 8, 8)], layers=texts)
-    assert Counter(layers(views)) == Counter(texts + ["BatchNorm2d(6)", "BatchNorm2d(6).eval()", "LayerNorm([8, 8])"])
+    assert Counter(layers(views)) == Counter([*texts, "BatchNorm2d(6)", "BatchNorm2d(6).eval()", "LayerNorm([8, 8])"])
     (shown,) = [one for row in next(iter(views.values())).rows for one in row.inputs if one.key == "family"]
     assert (shown.label, list(shown.widget.options.values())) == ("Layer", texts)
 
@@ -142,7 +144,9 @@ def test_what_an_experiment_does_not_show_is_as_in_the_first_view():
 
 def test_hidden_controls_offer_nothing():
     assert len(found(query="hide=controls")) == 1
-    assert all(shown.key != "family" for one in found(query="hide=layer").values() for row in one.rows for shown in row.inputs)
+    assert all(
+        shown.key != "family" for one in found(query="hide=layer").values() for row in one.rows for shown in row.inputs
+    )
 
 
 @pytest.mark.parametrize("name", GRIDS)

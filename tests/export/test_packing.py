@@ -29,7 +29,11 @@ def test_a_long_text_or_array_is_stored_once():
     text, numbers = "x" * 50, list(range(50))
     value = {"a": text, "b": [text, numbers], "c": {"d": numbers, "e": "short", "f": [1, 2], "g": None}}
     packed = pool.pack(value)
-    assert packed == {"a": {"$": 0}, "b": [{"$": 0}, {"$": 1}], "c": {"d": {"$": 1}, "e": "short", "f": [1, 2], "g": None}}
+    assert packed == {
+        "a": {"$": 0},
+        "b": [{"$": 0}, {"$": 1}],
+        "c": {"d": {"$": 1}, "e": "short", "f": [1, 2], "g": None},
+    }
     assert pool.values == [text, numbers]
     assert unpacked(packed, pool.values) == value
 
@@ -67,7 +71,9 @@ def test_a_view_has_the_query_of_its_link_and_the_settings_that_differ_from_othe
 
 def test_no_two_views_have_the_same_settings():
     for name in ("explore", "compare", "train_and_eval", "gradients", "numerics"):
-        states = [json.dumps(unpacked(view["state"], data["pool"])) for data in [data_of(name)] for view in data["views"]]
+        states = [
+            json.dumps(unpacked(view["state"], data["pool"])) for data in [data_of(name)] for view in data["views"]
+        ]
         assert len(set(states)) >= len(states) - 1, name  # Compare: the default layers also as a choice of the reader
 
 
