@@ -51,6 +51,9 @@ DONE = """quiet => bench.last !== null && performance.now() - bench.last > quiet
   && document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "notRunning" && bench.last - bench.begin"""
 READY = """figure => document.querySelector(figure) && !document.querySelector(".nv-view:not([data-state=ready])")
   && document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "notRunning" """
+RADIO = ":is([data-testid=stRadio], .nv-prediction) input[type=radio]"
+UNANSWERED = """radio => document.querySelector(radio) && ![...document.querySelectorAll(radio)].some(one => one.checked)
+  && document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "notRunning" """
 GO = "query => { history.pushState({}, '', location.pathname + query); dispatchEvent(new PopStateEvent('popstate')); }"
 TIMEOUT = 120_000  # ms
 QUIET = 400  # ms without a change before a change counts as the last
@@ -95,7 +98,7 @@ def slide(page: Page, turn: int) -> None:
 
 
 def predict(page: Page, turn: int) -> None:
-    page.locator("[role=radiogroup] label").first.click()
+    page.locator(f"label:has({RADIO})").first.click()
 
 
 def ask(page: Page, turn: int) -> None:
@@ -103,15 +106,11 @@ def ask(page: Page, turn: int) -> None:
     query = f"?q={QUESTIONS[turn % len(QUESTIONS)]}"
     if "page=" in page.url:
         page.goto(page.url.split("?")[0] + f"{query}&page=questions")
-        page.get_by_role("radio").first.wait_for()
+        page.locator(RADIO).first.wait_for()
         page.evaluate(WATCH, FIGURES["afternoon"])
     else:
         page.evaluate(GO, query)
-    page.locator("[data-testid=stRadio]").wait_for()
-    page.wait_for_function(
-        "() => !document.querySelector('[data-testid=stRadio] input:checked') && "
-        "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
-    )
+    page.wait_for_function(UNANSWERED, arg=RADIO)
 
 
 def _on(page: str, path: str, shape: tuple[int, ...], act: Act) -> Case:
@@ -155,7 +154,7 @@ def opened(browser: Browser, address: str, figure: str, answered: bool = True) -
     if answered:
         page.wait_for_function(READY, arg=figure)
     else:
-        page.locator("[data-testid=stRadio]").wait_for()
+        page.wait_for_function(UNANSWERED, arg=RADIO)
     page.evaluate(WATCH, figure)
     return page
 
