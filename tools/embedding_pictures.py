@@ -68,7 +68,7 @@ def jupyterlab(studio: Studio, workshop: Workshop) -> None:
     ):
         run_all(tab)
         menu(tab, "Settings", "Theme", "JupyterLab Dark")
-        tab.wait_for_function(READY, arg=3)
+        tab.wait_for_function(READY, arg=4)
         tab.wait_for_function("document.querySelector('.nv-doc').dataset.mode === 'dark'")
         tab.evaluate("document.querySelectorAll('.jp-Cell')[1].scrollIntoView()")
         studio.take(tab, "jupyterlab")
@@ -77,10 +77,10 @@ def jupyterlab(studio: Studio, workshop: Workshop) -> None:
 def converted(studio: Studio, workshop: Workshop) -> None:
     workshop.run("HTML and slides")
     with studio.page((workshop.folder / "build" / "notebook.html").as_uri(), 1100, 720) as tab:
-        tab.wait_for_function(READY, arg=3)
+        tab.wait_for_function(READY, arg=4)
         studio.take(tab, "html")
     with studio.page((workshop.folder / "build" / "notebook.slides.html").as_uri(), 1280, 720) as tab:
-        tab.wait_for_function(READY, arg=3)
+        tab.wait_for_function(READY, arg=4)
         tab.locator(".reveal.ready").wait_for()
         for _ in range(2):
             tab.keyboard.press("ArrowRight")
