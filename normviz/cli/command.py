@@ -23,7 +23,7 @@ from normviz.cli import views
 from normviz.export.document import CHOICES, FOLLOW
 from normviz.export.files import check_writable, write
 from normviz.export.output import Choices
-from normviz.export.pictures import save
+from normviz.export.pictures.saving import save
 from normviz.export.site import build, pack
 from normviz.export.site.pages import Entry
 from normviz.figures.bundle import plotly_js

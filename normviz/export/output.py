@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 from os import environ
 from typing import TYPE_CHECKING, Any
 
-from normviz.export.answers import GRIDS, answers
 from normviz.export.document import FOLLOW, check_text, check_theme, document, fragment
 from normviz.export.notebook import CellRun, embeds_plotly
-from normviz.export.packing import answers_data
+from normviz.export.playable.answers import GRIDS, answers
+from normviz.export.playable.packing import answers_data
 from normviz.export.plotlyjs import plotlyjs
 from normviz.export.tours import stop_parts, tour_data
 from normviz.figures.plotly_figure import panels_figure

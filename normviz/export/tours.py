@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from normviz.export.files import path_errors
-from normviz.export.packing import VERSION, Pool
+from normviz.export.playable.packing import VERSION, Pool
 from normviz.layers.errors import NormvizError
 from normviz.layers.messages import _
 from normviz.lessons.page.pages import PAGES, page

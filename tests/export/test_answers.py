@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from normviz.export.answers import GRIDS, MOST_VIEWS, answers
+from normviz.export.playable.answers import GRIDS, MOST_VIEWS, answers
 from normviz.layers.errors import NormvizError
 from normviz.lessons.compare.ready_sets import READY_SETS
 from normviz.lessons.page.pages import PAGES

@@ -4,10 +4,10 @@ import gzip
 import json
 from dataclasses import replace
 
-from normviz.export.answers import answers
 from normviz.export.links import output_of_query
 from normviz.export.output import Choices
-from normviz.export.packing import VERSION, Pool, answers_data
+from normviz.export.playable.answers import answers
+from normviz.export.playable.packing import VERSION, Pool, answers_data
 from normviz.lessons.page.pages import PAGES
 
 GROWTH = 120_000  # bytes, compressed, by which a file that answers may be larger than one with a single view

@@ -79,7 +79,7 @@ def _images(page: str, kind: str, scale: float, width: int | None) -> list[bytes
     browser = _browser()
     if browser is None:
         raise NormvizError(_(NO_BROWSER))
-    from normviz.export.chromium import draw  # an optional package
+    from normviz.export.pictures.chromium import draw  # an optional package
 
     unchanged = scale if kind == "png" else 1.0
     return draw(page, kind, lambda picture: width / picture.width if width else unchanged, browser, PATIENCE)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
-from normviz.export.file_controls import LAYER, SWITCHES, TENSOR, FileControls, Shape
+from normviz.export.playable.file_controls import LAYER, SWITCHES, TENSOR, FileControls, Shape
 from normviz.layers.errors import NormvizError
 from normviz.layers.messages import _
 from normviz.lessons.page.controls import InputRow

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from normviz.export.answers import Answer, Key
+from normviz.export.playable.answers import Answer, Key
 from normviz.lessons.page.control_data import input_data
 from normviz.lessons.page.controls import InputRow
 from normviz.lessons.page.pages import PAGES
