@@ -160,7 +160,7 @@ def test_a_page_fits_its_screen_and_can_be_read_and_tapped(lesson: Lesson, addre
         lesson.resize(screen)
         lesson.page.wait_for_function(STRAIGHT)
         lesson.page.wait_for_function(HAS_COLOR, arg=theme(scheme).text)
-        assert (lesson.find(READY).count() > 0) == (address not in WITHOUT_FIGURES)
+        assert (lesson.find(READY).locator("visible=true").count() > 0) == (address not in WITHOUT_FIGURES)
         assert lesson.find(".nv-problem").count() == 0
         assert_no_chart_text_overlaps(lesson)
         assert_code_is_large_enough(lesson, present=address in WITH_CODE)

@@ -163,19 +163,19 @@ def test_moving_another_input_changes_the_sentence(lesson: Lesson) -> None:
 
 
 def test_a_prediction_reveals_the_answer_and_its_figure_and_a_link_to_the_view(lesson: Lesson) -> None:
-    words = prose(CHOICE.key)
+    words, right = prose(CHOICE.key), facts_of(CHOICE)["right"]
     lesson.go_to_questions()
-    lesson.page.get_by_role("button", name=words.title, exact=True).click()
+    lesson.page.get_by_role("link", name=words.title, exact=True).click()
     lesson.wait_for_address(q=CHOICE.key)
-    expect(lesson.page.get_by_text("The figure comes with the answer.")).to_be_visible()
-    expect(lesson.find(".nv-view")).to_have_count(0)
-    options = lesson.find("[data-testid=stRadio] label")
-    options.nth(list(words.options).index(facts_of(CHOICE)["right"]) + options.count() - len(words.options)).click()
-    lesson.wait_for_address(guess=facts_of(CHOICE)["right"])
+    lesson.find(f".nv-option input[value='{right}']").click()
+    assert lesson.query == {"q": CHOICE.key}
+    expect(lesson.find(".nv-answer > .nv-text")).to_be_hidden()
+    expect(lesson.find(".nv-view").locator("visible=true")).to_have_count(0)
+    lesson.page.get_by_text("Show the answer").click()
+    lesson.wait_for_address(q=CHOICE.key, guess=right)
     expect(lesson.page.get_by_text("Your prediction is correct.")).to_be_visible()
-    expect(lesson.find(READY)).to_have_count(1)
-    lesson.wait_until_drawn()
-    shown = " ".join(lesson.find("[data-testid=stMarkdown]").all_inner_texts())
+    expect(lesson.find(READY).locator("visible=true")).to_have_count(1)
+    shown = " ".join(lesson.find(".nv-text").all_inner_texts())
     assert first_words(answer(CHOICE)) in re.sub(r"\s+", " ", shown)
     address = lesson.address
     figure = lesson.find(".nv-title").all_inner_texts()
@@ -191,18 +191,64 @@ def test_a_prediction_reveals_the_answer_and_its_figure_and_a_link_to_the_view(l
     assert lesson.address == address
 
 
+def test_an_opened_answer_closes_on_back_and_stays_open_after_a_reload(lesson: Lesson) -> None:
+    right = facts_of(CHOICE)["right"]
+    lesson.go_to("questions", f"?q={CHOICE.key}")
+    option = lesson.find(f".nv-option input[value='{right}']")
+    option.click()
+    lesson.page.get_by_text("Show the answer").click()
+    lesson.wait_for_address(guess=right)
+    lesson.page.go_back()
+    lesson.wait_for_address(guess=None)
+    expect(lesson.find(".nv-answer > .nv-text")).to_be_hidden()
+    expect(option).not_to_be_checked()
+    lesson.page.go_forward()
+    expect(lesson.find(".nv-answer > .nv-text")).to_be_visible()
+    expect(option).to_be_checked()
+    lesson.page.reload()
+    lesson.ready()
+    expect(option).to_be_checked()
+    expect(lesson.page.get_by_text("Your prediction is correct.")).to_be_visible()
+
+
 def first_words(markdown: str) -> str:
     """The displayed start of an answer, up to its first code or bold number."""
     return re.split(r"[`*\n]", markdown)[0].strip()
 
 
-def test_a_page_links_to_its_questions(lesson: Lesson) -> None:
+def test_a_link_to_a_question_opens_it_without_loading_the_app_again(lesson: Lesson) -> None:
     lesson.go_to("compare", "?shape=3,4")
-    links = lesson.find(".nv-links-questions a")
-    title = links.first.inner_text()
-    links.first.click()
-    expect(lesson.page.get_by_role("heading", name=re.compile(re.escape(title.split("\n")[-1])))).to_be_visible()
-    assert lesson.query.get("q")
+    lesson.page.evaluate("window.nvSameApp = true")
+    link = lesson.find(".nv-links-questions a").first
+    title, address = link.inner_text(), link.get_attribute("href")
+    link.click()
+    expect(lesson.page.get_by_role("heading", name=title)).to_be_visible()
+    assert lesson.address == address == f"{lesson.server}/questions?q={lesson.query['q']}"
+    assert lesson.page.evaluate("window.nvSameApp")
+
+
+def test_the_middle_button_opens_a_link_in_a_new_tab(lesson: Lesson) -> None:
+    lesson.go_to("compare", "?shape=3,4")
+    link, before = lesson.find(".nv-links-questions a").first, lesson.address
+    with lesson.page.context.expect_page() as opened:
+        link.click(button="middle")
+    opened.value.wait_for_url(link.get_attribute("href") or "")
+    opened.value.close()
+    assert lesson.address == before
+
+
+def test_a_link_in_an_embedded_view_keeps_it_embedded(lesson: Lesson) -> None:
+    lesson.page.goto(f"{lesson.server}/compare?shape=3,4&embed=true&embed_options=dark_theme")
+    lesson.ready()
+    title = lesson.find(".nv-links-questions a").first.inner_text()
+    lesson.find(".nv-links-questions a").first.click()
+    expect(lesson.page.get_by_role("heading", name=title)).to_be_visible()
+    assert lesson.query.items() >= {"embed": "true", "embed_options": "dark_theme"}.items()
+    assert "q" in lesson.query
+    lesson.page.get_by_role("link", name="All questions").click()
+    lesson.find(".nv-links-list a").first.wait_for()
+    assert lesson.query == {"embed": "true", "embed_options": "dark_theme"}
+    expect(lesson.page.get_by_role("navigation")).to_have_count(0)
 
 
 def test_the_list_of_pages_keeps_the_scene(lesson: Lesson) -> None:
