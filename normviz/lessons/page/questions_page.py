@@ -61,7 +61,7 @@ def question_parts(question: Question) -> Iterator[Part]:
 def prediction(question: Question, answer: tuple[Part, ...] = ()) -> Prediction:
     """What to predict, and the parts of the answer that it opens."""
     text = prose(question.key)
-    return Prediction(text.predict, text.options, facts_of(question)["right"], answer)
+    return Prediction(text.predict, text.options, facts_of(question)["right"], answer, question.key)
 
 
 def sources(question: Question) -> str:

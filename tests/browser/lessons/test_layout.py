@@ -105,7 +105,7 @@ def large_enough(selector: str) -> Check:
 def assert_panels_are_named_and_a_table_scrolls_below_its_first_column(view: Lesson) -> None:
     titles = view.find(".nv-stats .nv-title, .nv-params .nv-title").all_inner_texts()
     assert len(titles) == len(set(titles)) == 8
-    table, first = view.find(".nv-table-box"), view.find(".nv-table-box td:first-child").first
+    table, first = view.find(".nv-table-box").first, view.find(".nv-table-box td:first-child").first
     before = first.bounding_box()
     assert before
     assert before["width"] < NARROW["width"] / 2

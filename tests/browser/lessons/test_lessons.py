@@ -175,7 +175,7 @@ def test_a_prediction_reveals_the_answer_and_its_figure_and_a_link_to_the_view(l
     lesson.wait_for_address(q=CHOICE.key, guess=right)
     expect(lesson.page.get_by_text("Your prediction is correct.")).to_be_visible()
     expect(lesson.find(READY).locator("visible=true")).to_have_count(1)
-    shown = " ".join(lesson.find(".nv-text").all_inner_texts())
+    shown = " ".join(lesson.find("div.nv-text").all_inner_texts())
     assert first_words(answer(CHOICE)) in re.sub(r"\s+", " ", shown)
     address = lesson.address
     figure = lesson.find(".nv-title").all_inner_texts()
