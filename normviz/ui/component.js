@@ -36,6 +36,8 @@ class AppPage {
     this.root = root;
     root.dataset.mounted = "yes";
     this.view = new PageView(html("div", "nv-page", root), this);
+    this.followHistory = () => this.showGuessOfAddress();
+    window.addEventListener("popstate", this.followHistory);
   }
 
   /**
@@ -78,7 +80,15 @@ class AppPage {
     openAddress(location.pathname + queryOf([...others, ["guess", guess]]));
   }
 
+  /** After Back, the server may send the data that it sent last, which Streamlit does not pass on. */
+  showGuessOfAddress() {
+    const query = new URLSearchParams(location.search), asked = this.root.querySelector(`.nv-prediction[data-question="${CSS.escape(query.get("q") ?? "")}"]`);
+    const guess = query.get("guess") ?? "";
+    if (asked && guess !== this.data.guess) this.view.showGuess(guess);
+  }
+
   destroy() {
+    window.removeEventListener("popstate", this.followHistory);
     this.open?.remove();
     this.share?.remove();
     this.view.destroy();

@@ -42,14 +42,20 @@ export class PageView {
    * @param {PageData} data
    */
   setText(data) {
-    const guessBefore = this.data?.guess;
+    const guess = data.guess, before = this.data?.guess;
     this.data = data;
     this.root.classList.toggle("nv-present", Boolean(data.present));
     this.arrange(data.parts);
     for (const link of findAll(this.root, "a.nv-go")) this.complete(link);
     findAll(this.root, ".nv-code code").forEach(colorCode);
     findAll(this.root, ".nv-tabs").forEach(showOpenTabs);
-    if (data.guess !== undefined && data.guess !== guessBefore) for (const box of findAll(this.root, ".nv-prediction")) showGuess(box, data.guess);
+    if (guess !== undefined && guess !== before) this.showGuess(guess);
+  }
+
+  /** @param {string} guess */
+  showGuess(guess) {
+    this.data.guess = guess;
+    for (const box of findAll(this.root, ".nv-prediction")) showGuess(box, guess);
   }
 
   /** @param {HTMLElement} link */

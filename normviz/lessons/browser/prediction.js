@@ -28,7 +28,7 @@ export function judge(box, open = false) {
 }
 
 /**
- * Shows the guess of an address: enters it and opens the answer; an empty one closes it.
+ * Shows the guess of an address: enters it and opens the answer. Without a guess, or with one that is no answer, the answer closes.
  * @param {HTMLElement} box
  * @param {string} guess
  */
@@ -36,7 +36,8 @@ export function showGuess(box, guess) {
   const predict = find(box, ":scope > .nv-predict"), field = predict.querySelector("input[type=text]");
   for (const radio of /** @type {HTMLInputElement[]} */ (findAll(predict, "input[type=radio]"))) radio.checked = radio.value === guess;
   if (field instanceof HTMLInputElement) field.value = guess;
-  answerOf(box).open = Boolean(guess);
+  const entered = guessOf(box);
+  answerOf(box).open = entered !== null && entered.isRight !== null;
   judge(box);
 }
 

@@ -19,6 +19,7 @@ from tests.browser.view import Index
 
 pytestmark = pytest.mark.browser
 
+SAME_ANSWER = [one for one in QUESTIONS.values() if prose(one.key).options and facts_of(one)["right"] == "batch"][:2]
 CHOICE = next(one for one in QUESTIONS.values() if prose(one.key).options and one.page == "compare")
 
 
@@ -214,6 +215,34 @@ def test_an_opened_answer_closes_on_back_and_stays_open_after_a_reload(lesson: L
 def first_words(markdown: str) -> str:
     """The displayed start of an answer, up to its first code or bold number."""
     return re.split(r"[`*\n]", markdown)[0].strip()
+
+
+# Opens the answer, and goes back before the server has answered.
+OPEN_AND_BACK = """async show => {
+  const opened = new Promise((done) => show.closest("details").addEventListener("toggle", done, { once: true }));
+  show.click();
+  await opened;
+  history.back();
+}"""
+
+
+def test_back_closes_an_answer_that_was_opened_a_moment_ago(lesson: Lesson) -> None:
+    lesson.go_to("questions", f"?q={CHOICE.key}")
+    lesson.find(".nv-option input").first.click()
+    lesson.page.get_by_text("Show the answer").evaluate(OPEN_AND_BACK)
+    expect(lesson.find(".nv-answer > .nv-text")).to_be_hidden()
+    lesson.wait_for_address(q=CHOICE.key, guess=None)
+    expect(lesson.find(".nv-option input:checked")).to_have_count(0)
+
+
+def test_the_next_question_starts_closed_although_the_answer_was_opened_without_a_guess(lesson: Lesson) -> None:
+    first, second = SAME_ANSWER
+    lesson.go_to("questions", f"?q={first.key}")
+    lesson.page.get_by_text("Show the answer").click()
+    expect(lesson.find(".nv-answer > .nv-text")).to_be_visible()
+    lesson.go_to("questions", f"?q={second.key}")
+    expect(lesson.page.get_by_role("heading", name=prose(second.key).title)).to_be_visible()
+    expect(lesson.find(".nv-answer > .nv-text")).to_be_hidden()
 
 
 def test_a_link_to_a_question_opens_it_without_loading_the_app_again(lesson: Lesson) -> None:
