@@ -255,10 +255,15 @@ def test_marimo_shows_the_view_in_a_frame_that_fits(host, workshop):
         frame = shown_frame(page)
         assert reads(frame, 0).startswith(FIRST)
         assert mode(frame) == "light"
-        page.locator("select").select_option("BatchNorm2d(3)")
+        page.locator("select").first.select_option("BatchNorm2d(3)")
         expect(page.frame_locator("iframe").get_by_text("BatchNorm2d(3) on")).to_be_visible()
         frame = shown_frame(page)
         frame.wait_for_function("document.documentElement.scrollHeight <= document.documentElement.clientHeight")
+        live = page.locator(".nv-doc")  # nv.live is in the page itself
+        live.get_by_label("Layer", exact=True).select_option(label="GroupNorm")
+        sentence(live, "GroupNorm(1, 3) on (2, 3, 4, 4)")
+        expect(live.locator(".nv-view[data-state=ready]")).to_be_visible()
+        assert reads(page, -1).startswith(LAST)
         assert visitor.outside == []
 
 
