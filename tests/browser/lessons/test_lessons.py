@@ -170,7 +170,7 @@ def test_a_prediction_reveals_the_answer_and_its_figure_and_a_link_to_the_view(l
     lesson.wait_for_address(q=CHOICE.key)
     lesson.find(f".nv-option input[value='{right}']").click()
     assert lesson.query == {"q": CHOICE.key}
-    expect(lesson.find(".nv-answer > .nv-text")).to_be_hidden()
+    expect(lesson.find(".nv-answer > .nv-text").first).to_be_hidden()
     expect(lesson.find(".nv-view").locator("visible=true")).to_have_count(0)
     lesson.page.get_by_text("Show the answer").click()
     lesson.wait_for_address(q=CHOICE.key, guess=right)
@@ -201,10 +201,10 @@ def test_an_opened_answer_closes_on_back_and_stays_open_after_a_reload(lesson: L
     lesson.wait_for_address(guess=right)
     lesson.page.go_back()
     lesson.wait_for_address(guess=None)
-    expect(lesson.find(".nv-answer > .nv-text")).to_be_hidden()
+    expect(lesson.find(".nv-answer > .nv-text").first).to_be_hidden()
     expect(option).not_to_be_checked()
     lesson.page.go_forward()
-    expect(lesson.find(".nv-answer > .nv-text")).to_be_visible()
+    expect(lesson.find(".nv-answer > .nv-text").first).to_be_visible()
     expect(option).to_be_checked()
     lesson.page.reload()
     lesson.ready()
@@ -230,7 +230,7 @@ def test_back_closes_an_answer_that_was_opened_a_moment_ago(lesson: Lesson) -> N
     lesson.go_to("questions", f"?q={CHOICE.key}")
     lesson.find(".nv-option input").first.click()
     lesson.page.get_by_text("Show the answer").evaluate(OPEN_AND_BACK)
-    expect(lesson.find(".nv-answer > .nv-text")).to_be_hidden()
+    expect(lesson.find(".nv-answer > .nv-text").first).to_be_hidden()
     lesson.wait_for_address(q=CHOICE.key, guess=None)
     expect(lesson.find(".nv-option input:checked")).to_have_count(0)
 
@@ -239,10 +239,10 @@ def test_the_next_question_starts_closed_although_the_answer_was_opened_without_
     first, second = SAME_ANSWER
     lesson.go_to("questions", f"?q={first.key}")
     lesson.page.get_by_text("Show the answer").click()
-    expect(lesson.find(".nv-answer > .nv-text")).to_be_visible()
+    expect(lesson.find(".nv-answer > .nv-text").first).to_be_visible()
     lesson.go_to("questions", f"?q={second.key}")
     expect(lesson.page.get_by_role("heading", name=prose(second.key).title)).to_be_visible()
-    expect(lesson.find(".nv-answer > .nv-text")).to_be_hidden()
+    expect(lesson.find(".nv-answer > .nv-text").first).to_be_hidden()
 
 
 def test_a_link_to_a_question_opens_it_without_loading_the_app_again(lesson: Lesson) -> None:

@@ -15,7 +15,9 @@ from tests.ui.shown import elements, figures, markdown, notes, page_data, page_h
 
 
 def links(app):
-    return [link for listed in elements(app, "nv-links-list") for link in listed.iter("a")]
+    """The links of the list, without those to tours."""
+    found = [link for listed in elements(app, "nv-links-list") for link in listed.iter("a")]
+    return [link for link in found if link.attrib["data-page"] == "questions"]
 
 
 def titles(app):
@@ -35,7 +37,7 @@ def test_all_questions_are_listed_under_their_topics():
     app = open_page("questions")
     check_page(app)
     assert sorted(titles(app)) == sorted(prose(key).title for key in QUESTIONS)
-    assert headings(app) == [topic.title for topic in by_topic(list(QUESTIONS.values()))]
+    assert headings(app)[:-1] == [topic.title for topic in by_topic(list(QUESTIONS.values()))]
 
 
 @pytest.mark.parametrize("words", ["gamma", "  GAMMA  eval ", "momentum"])
