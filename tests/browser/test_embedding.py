@@ -286,6 +286,6 @@ def test_the_file_fits_in_a_plain_page_without_a_scroll_bar(host, workshop):
 
 def test_the_guide_shows_a_picture_of_each_embedding():
     pictures = re.findall(r"!\[[^\]]+\]\((images/embed-[\w-]+\.png)\)", GUIDE.read_text(encoding="utf-8"))
-    assert len(pictures) == 7
+    assert len(pictures) == 8
     for picture in pictures:
         assert (ROOT / "docs" / picture).stat().st_size < 150_000
