@@ -136,7 +136,7 @@ class Output:
                 plotly=where,
                 caption=caption,
                 link=self._address(),
-                answers=self._answers(),
+                answers=self.answers(),
             )
         return fragment(
             self.parts,
@@ -144,7 +144,7 @@ class Output:
             plotly=where,
             caption=caption,
             link=self._address(),
-            answers=self._answers(),
+            answers=self.answers(),
             widget=self.widget,
         )
 
@@ -167,7 +167,7 @@ class Output:
         base = self.choices.app if self.choices and self.choices.app else environ.get(APP, "")
         return self.url(base) if base and self.query is not None else ""
 
-    def _answers(self) -> dict[str, Any] | None:
+    def answers(self) -> dict[str, Any] | None:
         """The views that a reader of the file can choose; None if the file shows one view, or has no other."""
         if self.choices and self.choices.tour:
             return tour_data(self.choices.tour)

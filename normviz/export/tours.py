@@ -49,6 +49,6 @@ def tour_data(tour: Tour) -> dict[str, Any]:
         body = Body(app="")
         parts = body.keyed(stop_parts(tour, number))
         view = {"query": {"stop": str(number)}, "state": {"stop": str(number)}, "rows": []}
-        views.append(pool.pack(view | {"parts": parts, "figures": body.figures}))
+        views.append(view | {"parts": pool.pack(parts), "figures": pool.pack(body.figures)})
     shared = {"version": VERSION, "page": tour.stops[0].page, "app": "", "common": {}, "present": True}
     return shared | {"views": views, "pool": pool.values}

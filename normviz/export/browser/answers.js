@@ -7,16 +7,26 @@
 /** @typedef {{ version: number, page: string, app: string, present?: boolean, common: Settings, pool: unknown[], views: unknown[] }} PackedAnswers */
 
 /**
- * A value with the long texts and arrays that it shares with others.
+ * The views with the long values that they share with others.
+ * @param {PackedAnswers} answers
+ */
+export function unpackViews({ pool, views }) {
+  /** @type {unknown[]} What a value refers to is before it. */
+  const whole = [];
+  for (const value of pool) whole.push(unpacked(value, whole));
+  return /** @type {AnsweredView[]} */ (views.map((view) => unpacked(view, whole)));
+}
+
+/**
  * @param {any} value
- * @param {unknown[]} pool
+ * @param {unknown[]} whole
  * @returns {unknown}
  */
-export function fromPool(value, pool) {
-  if (Array.isArray(value)) return value.map((one) => fromPool(one, pool));
+function unpacked(value, whole) {
+  if (Array.isArray(value)) return value.map((one) => unpacked(one, whole));
   if (value === null || typeof value !== "object") return value;
-  if ("$" in value) return pool[value.$];
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, fromPool(one, pool)]));
+  if ("$" in value) return whole[value.$];
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, unpacked(one, whole)]));
 }
 
 /**

@@ -5,9 +5,9 @@ import { button, findAll, html } from "../../figures/browser/page/dom.js";
 import { _ } from "../../figures/browser/page/messages.js";
 import { ControlBar } from "../../lessons/browser/control_bar.js";
 import { pathOf, queryOf } from "../../lessons/browser/share/links.js";
-import { fromPool, optionOf, viewNumber } from "./answers.js";
+import { optionOf, unpackViews, viewNumber } from "./answers.js";
 
-/** @import { AnsweredView, PackedAnswers } from "./answers.js" */
+/** @import { PackedAnswers } from "./answers.js" */
 
 /** @implements {PageHost} */
 export class Player {
@@ -28,15 +28,15 @@ export class Player {
   constructor(root, answers, whole, show) {
     this.root = root;
     this.answers = answers;
-    this.views = answers.views.map((view) => /** @type {AnsweredView} */ (fromPool(view, answers.pool)));
+    this.views = unpackViews(answers);
     this.show = show;
     this.ownsAddress = whole && /^(file|https?|blob):$/.test(location.protocol); // not in a frame with srcdoc
     this.notice = html("p", "nv-note-box nv-no-answer");
     this.notice.setAttribute("role", "status");
-    root.prepend(this.notice);
     this.bar = new ControlBar(root, (key, value) => this.choose(key, value), () => this.open(0));
+    this.bar.root.after(this.notice);
     this.addLink();
-    if (this.ownsAddress) window.addEventListener("hashchange", () => this.readAddress());
+    if (this.ownsAddress) window.addEventListener("hashchange", () => location.hash.slice(1).match(/^$|=/) && this.readAddress());
   }
 
   // The button that copies the address of the view.
@@ -108,7 +108,8 @@ export class Player {
   }
 
   resume() {
-    this.root.prepend(this.bar.root, this.notice);
+    this.bar.attach(this.root);
+    this.bar.root.after(this.notice);
     this.update();
   }
 

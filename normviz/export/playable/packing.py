@@ -1,4 +1,4 @@
-"""The views of a file as JSON: every long text and array once, however many views have it."""
+"""The views of a file as JSON: every long text, array or part once, however many views have it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from normviz.scene.settings.widgets import Choice, Number, Segments, Several, Sl
 from normviz.scene.view import View
 
 VERSION = 1
-LONG = 40  # characters of a text or an array that is stored once
+LONG = 40  # characters of a value that is stored once
 SELECTED = ("at", "step")  # what a reader changes in the figure
 
 
@@ -31,7 +31,7 @@ def answers_data(name: str, found: Mapping[Key, Answer], app: str) -> dict[str, 
     common   the settings that are the same in all views that have them, defaults too
     views    query (that of a link of the app), state (all settings that are not common), rows, parts and figures of each; an input
              has the number of the view that each of its values leads to (``to``)
-    pool     long texts and arrays; a view has ``{"$": number}`` in their place
+    pool     long values; a view has ``{"$": number}`` in their place
     """
     numbers = {key: number for number, key in enumerate(found)}
     states = [_state(name, one.page.view) for one in found.values()]
@@ -53,7 +53,7 @@ def answers_data(name: str, found: Mapping[Key, Answer], app: str) -> dict[str, 
             "parts": parts,
             "figures": body.figures,
         }
-        views.append(pool.pack(view))
+        views.append({each: pool.pack(value) for each, value in view.items()})
     return {"version": VERSION, "page": name, "app": app, "common": common, "views": views, "pool": pool.values}
 
 
@@ -94,7 +94,7 @@ def _input(shown: Input, options: Mapping[Any, Key], numbers: Mapping[Key, int])
 
 
 class Pool:
-    """Long values, each stored once; a packed value has ``{"$": number}`` in their place."""
+    """Long values, each stored once; a packed value has ``{"$": number}`` in their place. What a stored value refers to is stored before it."""
 
     def __init__(self) -> None:
         self.values: list[Any] = []
@@ -102,14 +102,9 @@ class Pool:
 
     def pack(self, value: Any) -> Any:
         if isinstance(value, Mapping):
-            return {name: self.pack(one) for name, one in value.items()}
-        if isinstance(value, list | tuple):
-            if all(isinstance(one, int | float | None) for one in value):
-                return self._shared(list(value))
-            return [self.pack(one) for one in value]
-        return self._shared(value) if isinstance(value, str) else value
-
-    def _shared(self, value: Any) -> Any:
+            value = {name: self.pack(one) for name, one in value.items()}
+        elif isinstance(value, list | tuple):
+            value = [self.pack(one) for one in value]
         text = json.dumps(value)
         if len(text) <= LONG:
             return value

@@ -28,7 +28,15 @@ export class ControlBar {
       const more = this.more;
       if (more && !event.composedPath().includes(more)) more.open = false;
     });
-    parent.prepend(this.root);
+    this.attach(parent);
+  }
+
+  /**
+   * Puts the controls above the page in ``parent``.
+   * @param {HTMLElement} parent
+   */
+  attach(parent) {
+    parent.insertBefore(this.root, parent.querySelector(":scope > .nv-page"));
   }
 
   /** The open menu "More". */
