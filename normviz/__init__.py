@@ -29,13 +29,14 @@ if TYPE_CHECKING:
         train_and_eval,
     )
     from normviz.api import open as open
-    from normviz.export.output import Output
+    from normviz.export.output import Choices, Output
     from normviz.layers.errors import NormvizError, NormvizWarning
     from normviz.layers.layer import Layer
     from normviz.layers.norm import Norm
     from normviz.layers.sharing import Counts
 
 __all__ = [
+    "Choices",
     "Counts",
     "Explanation",
     "Layer",
@@ -58,6 +59,7 @@ __all__ = [
 
 PAGES = ("compare", "explore", "gradients", "numerics", "open", "questions", "step_by_step", "steps", "train_and_eval")
 HOME = dict.fromkeys(PAGES, "normviz.api") | {
+    "Choices": "normviz.export.output",
     "Counts": "normviz.layers.sharing",
     "Explanation": "normviz.api",
     "Layer": "normviz.layers.layer",

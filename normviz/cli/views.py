@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import prod
 
 from normviz.export.links import output_of_query, page_and_query
-from normviz.export.output import Output, tour_output
+from normviz.export.output import Choices, Output, tour_output
 from normviz.export.tours import tour_of
 from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.messages import _
@@ -26,7 +26,7 @@ def add_view(parser: ArgumentParser) -> None:
     """Add the arguments of every command that shows a view."""
     what = parser.add_argument_group(_("what to show"))
     what.add_argument("layer", metavar="LAYER", nargs="?", help=_('such as "LayerNorm([3,4,4])"'))
-    what.add_argument("--layers", metavar="LAYER", nargs="+", help=_("several layers, one tab each"))
+    what.add_argument("--layers", metavar="LAYER", nargs="+", help=_("only these layers; with --fixed, one tab each"))
     lesson = _("a page, such as step_by_step or compare; a question, such as s0; or a ready-made set, such as four")
     what.add_argument("--lesson", metavar="NAME", help=lesson)
     what.add_argument("--link", metavar="LINK", help=_('any link of the app, such as "/compare?shape=2,3,4,4"'))
@@ -40,7 +40,10 @@ def add_view(parser: ArgumentParser) -> None:
 
 
 def output(args: Namespace, fixed: bool = True) -> Output:
-    """The view. ``fixed``: ``--layers`` gives one tab for each layer; otherwise the first of them. Raises NormvizError if the arguments are missing, contradict each other, or are unknown."""
+    """The view. Raises NormvizError if the arguments are missing, contradict each other, or are unknown.
+
+    fixed  ``--layers`` gives one tab for each layer; otherwise, the reader chooses among them, and the view has the first
+    """
     scene = {name: value for name in OPTIONS if (value := getattr(args, name)) is not None}
     if args.tour is not None:
         _alone(args, scene, "tour", ("layer", "layers", "lesson", "link", "hide"))
@@ -50,29 +53,36 @@ def output(args: Namespace, fixed: bool = True) -> Output:
         page, query = page_and_query(args.link)
         return _view(page, query, args.hide)
     if args.lesson is not None:
-        return _lesson(args, scene)
+        return _lesson(args, scene, fixed)
     if args.layers and fixed:
         _alone(args, {}, "layers", ("layer",))
         return _set([{**scene, "layer": text} for text in dict.fromkeys(args.layers)], args.hide)
-    if args.layers and args.layer is None and not fixed:
-        args.layer = args.layers[0]
-    if args.layer is None:
+    layer = args.layer or next(iter(args.layers or ()), None)
+    if layer is None:
         raise NormvizError(
             _('nothing to show; name a layer, such as "LayerNorm([3,4,4])", or give --layers, --lesson or --link.')
         )
-    return _view("explore", scene | {"layer": args.layer}, args.hide)
+    return _view("explore", scene | {"layer": layer}, args.hide)
 
 
-def _lesson(args: Namespace, scene: dict[str, str]) -> Output:
+def choices(args: Namespace) -> Choices:
+    """What the reader of the file can choose. The layers of a comparison are those that it compares."""
+    shapes = tuple(SCENE_SETTINGS["shape"].parse(text) for text in args.shapes.split(";") if text.strip())
+    layers = () if args.lesson == "compare" else tuple(args.layers or ())
+    return Choices(shapes, layers, args.app)
+
+
+def _lesson(args: Namespace, scene: dict[str, str], fixed: bool) -> Output:
     name = args.lesson
     if name in FIGURE_PAGES:
-        own = {"layer": args.layer} if args.layer is not None else {}
-        if args.layers and name != "compare":
+        layer = args.layer or next(iter(args.layers or ()), None)
+        own = {} if layer is None else {"layer": layer}
+        if args.layers and fixed and name != "compare":
             raise NormvizError(
                 _("--lesson {name} shows one layer; name it without --layers, or use --lesson compare.", name=name)
             )
-        if args.layers:
-            own = {"layer": args.layer or args.layers[0], "layers": ";".join(args.layers)}
+        if args.layers and name == "compare":
+            own |= {"layers": ";".join(args.layers)}
         return _view(name, scene | own, args.hide)
     if name in QUESTIONS or name in READY_SETS:
         _alone(args, scene, f"lesson {name}", ("layer", "layers"))

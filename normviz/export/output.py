@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 ONCE = "once"  # the notebook's first output embeds plotly.js, and the others use it
 APP = "NORMVIZ_URL"  # the address of the app, with which links begin
 PLOTLYJS = "NORMVIZ_PLOTLYJS"  # the default of plotlyjs
-OPTIONS = ("theme", "plotlyjs", "caption")
+OPTIONS = ("theme", "plotlyjs", "caption", "choices")
 
 
 def default_plotlyjs() -> str:
@@ -93,7 +93,7 @@ class Output:
         check_text("caption", self.caption)
 
     def with_(self, **options: Any) -> Output:
-        """The same view with another theme, plotlyjs or caption. Raises NormvizError for other options.
+        """The same view with another theme, plotlyjs, caption or choices. Raises NormvizError for other options.
 
         >>> import normviz as nv
         >>> nv.numerics().with_(theme="dark", caption="Week 3").caption

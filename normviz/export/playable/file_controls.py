@@ -210,4 +210,7 @@ def _differences(one: Shape, other: Shape) -> int:
 
 
 def _default_layout(shape: Shape) -> str:
-    return read({"shape": commas(shape)}).scene.layout
+    reading = read({"shape": commas(shape)})
+    if reading.problem:
+        raise NormvizError(reading.problem)
+    return reading.scene.layout
