@@ -277,7 +277,10 @@ def test_the_file_fits_in_a_plain_page_without_a_scroll_bar(host, workshop):
     page.locator("iframe").scroll_into_view_if_needed()
     frame = shown_frame(page)
     assert reads(frame, 0).startswith(FIRST)
-    frame.wait_for_function("document.documentElement.scrollHeight <= document.documentElement.clientHeight")
+    for layer in ("LayerNorm", "BatchNorm2d"):
+        frame.get_by_label("Layer", exact=True).select_option(label=layer)
+        expect(frame.locator(".nv-sentence")).to_contain_text(layer)
+        frame.wait_for_function("document.documentElement.scrollHeight <= document.documentElement.clientHeight")
     assert visitor.outside == []
 
 
