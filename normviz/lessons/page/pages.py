@@ -15,7 +15,7 @@ from normviz.lessons.page.page_type import PageType
 from normviz.lessons.page.touring import tour_parts
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.links import Links
-from normviz.lessons.parts.part import Panels, Part, Problem
+from normviz.lessons.parts.part import Panels, Part, Problem, Text
 from normviz.lessons.parts.visible import hideable_names, visible_parts
 from normviz.lessons.questions.question import Question
 from normviz.lessons.questions.registry import questions_of_page
@@ -75,17 +75,19 @@ def page(name: str, view: View) -> Page:
 
 
 def parts_up_to_the_figure(name: str, view: View) -> list[Part]:
-    """The first visible parts of a page: up to the first linked figure, or all if there is none. The others are not computed."""
+    """The first visible parts of a page, as ``up_to_the_figure`` gives them. The others are not computed."""
     return visible_parts(up_to_the_figure(_parts(name, view)), view.display)
 
 
 def up_to_the_figure(parts: Iterable[Part]) -> list[Part]:
-    """The parts up to the first linked figure, or all if there is none."""
-    found = []
+    """The parts up to the first linked figure and the paragraphs about it, or all if there is none."""
+    found: list[Part] = []
+    has_figure = False
     for part in parts:
-        found.append(part)
-        if isinstance(part, Panels):
+        if has_figure and not (isinstance(part, Text) and part.hidden_by == Text.name):
             break
+        found.append(part)
+        has_figure = has_figure or isinstance(part, Panels)
     return found
 
 
