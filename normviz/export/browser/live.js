@@ -120,6 +120,6 @@ export class Live {
 
   remove() {
     this.model.off("msg:custom", this.take);
-    this.bar.root.remove();
+    this.bar.destroy();
   }
 }
