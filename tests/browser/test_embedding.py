@@ -156,16 +156,20 @@ def test_the_page_follows_the_traits_and_shows_what_torch_refuses(lab, live):
     sentence(live, "InstanceNorm2d(3) on (2, 3, 4, 4)")
 
 
-def test_after_the_kernel_the_output_answers_by_itself(lab, live):
+def test_after_a_restart_of_the_kernel_the_output_answers_by_itself(lab, live):
     host, _ = lab
     page = host.page
     with page.expect_response(lambda answer: answer.request.method == "PUT" and "notebook.ipynb" in answer.url):
         page.keyboard.press("Control+s")
-    menu(page, "Kernel", "Shut Down Kernel")
+    menu(page, "Kernel", "Restart Kernel…")
+    page.locator(".jp-Dialog button.jp-mod-accept").click()
+    sentence(live, "LayerNorm([3, 4, 4]) on (2, 3, 4, 4)")  # as when the cell ran
+    live.get_by_label("Layer", exact=True).select_option(label="BatchNorm2d")
+    sentence(live, "BatchNorm2d(3) on (2, 3, 4, 4)")
     page.reload()
     host.ready(3)
     live.scroll_into_view_if_needed()
-    sentence(live, "LayerNorm([3, 4, 4]) on (2, 3, 4, 4)")  # as when the cell ran
+    sentence(live, "LayerNorm([3, 4, 4]) on (2, 3, 4, 4)")
     live.get_by_label("Layer", exact=True).select_option(label="GroupNorm")
     sentence(live, "GroupNorm(1, 3) on (2, 3, 4, 4)")
     assert reads(page, -1, nth=2).startswith(f"{LAST} = 95")

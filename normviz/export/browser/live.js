@@ -12,17 +12,29 @@ const EVENT = "normviz-model";
 const modelsOf = () => (window.normvizModels ??= new Map());
 
 /**
- * Makes the model known to the HTML outputs of the page, until the kernel drops it.
+ * Makes the model known to the HTML outputs of the page, while its kernel answers.
  * @param {Model} model
  * @param {AbortSignal | undefined} signal
  */
 export function offerModel(model, signal) {
   const key = model.get("key");
-  modelsOf().set(key, model);
-  window.dispatchEvent(new CustomEvent(EVENT, { detail: key }));
-  signal?.addEventListener("abort", () => {
-    modelsOf().delete(key);
+  /** @param {boolean} answers */
+  const tellOutputs = (answers) => {
+    if (answers === modelsOf().has(key)) return;
+    if (answers) modelsOf().set(key, model);
+    else modelsOf().delete(key);
     window.dispatchEvent(new CustomEvent(EVENT, { detail: key }));
+  };
+  tellOutputs(true);
+  signal?.addEventListener("abort", () => tellOutputs(false));
+  model.on("msg:custom", () => tellOutputs(true));
+  model.on("comm_live_update", () => {
+    tellOutputs(false); // the kernel restarts, or only its connection: then it still answers
+    try {
+      model.send({ name: "look", client: "", number: 0 });
+    } catch (error) {
+      console.info(error);
+    }
   });
 }
 
