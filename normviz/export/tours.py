@@ -5,14 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from normviz.export.files import path_errors
+from normviz.export.files import short_path
 from normviz.export.playable.packing import VERSION, Pool
 from normviz.layers.errors import NormvizError
 from normviz.layers.messages import _
 from normviz.lessons.page.pages import PAGES, page
 from normviz.lessons.page.touring import tour_bar
 from normviz.lessons.parts.html import Body
-from normviz.lessons.parts.part import Part
+from normviz.lessons.parts.part import Chart, Panels, Part, flat
+from normviz.lessons.parts.table import Table
 from normviz.lessons.tours.tour import Tour, find_tour, read_tour, tours
 
 LARGEST = 100_000  # bytes of a tour's file
@@ -24,8 +25,12 @@ def tour_of(name: str) -> Tour:
         return tours()[name]
     if not name.lower().endswith((".yaml", ".yml")):
         return find_tour(name)
-    with path_errors(name):
+    try:
         content = Path(name).read_bytes()
+    except (OSError, ValueError) as error:
+        raise NormvizError(
+            _("the tour {file} cannot be read ({why}); name another file.", file=short_path(name), why=error)
+        ) from None
     if len(content) > LARGEST:
         raise NormvizError(
             _("{file} has {size:,} bytes; a tour has at most {most:,}.", file=name, size=len(content), most=LARGEST)
@@ -39,7 +44,12 @@ def stop_parts(tour: Tour, number: int) -> list[Part]:
     view = PAGES[stop.page].view(f"{stop.query}&present=true")
     if problem := PAGES[stop.page].problem(view):
         raise NormvizError(_("stop {number}: {problem}", number=number, problem=problem))
-    return [tour_bar(tour, number), *page(stop.page, view).parts]
+    parts = page(stop.page, view).parts
+    if not any(isinstance(part, Panels | Chart | Table) for part in flat(parts)):
+        raise NormvizError(
+            _("stop {number}: {page} shows no figure; link to another page.", number=number, page=stop.page)
+        )
+    return [tour_bar(tour, number), *parts]
 
 
 def tour_data(tour: Tour) -> dict[str, Any]:

@@ -32,6 +32,11 @@ def test_a_file_goes_through_its_views_with_the_keys_of_a_clicker(browser, tmp_p
     for key, number in (("ArrowRight", 2), ("PageDown", 3), ("PageUp", 2), ("ArrowLeft", 1), ("ArrowRight", 2)):
         page.keyboard.press(key)
         expect_stop(page, number, f"#stop={number}")
+    page.locator(".nv-panel-stats .nv-over").click()  # the figure has the focus, and uses the arrow keys itself
+    page.keyboard.press("PageDown")
+    expect_stop(page, 3, "#stop=3")
+    assert page.get_by_role("link", name="Next").get_attribute("href") == "#stop=4"
+    page.keyboard.press("PageUp")
     page.get_by_role("link", name="Next").click()
     expect_stop(page, 3, "#stop=3")
     page.go_back()
@@ -61,6 +66,8 @@ def test_a_figure_on_a_projector_fills_the_screen_and_nothing_scrolls(browser, t
         heights.append(page.locator(".nv-panel-stats").bounding_box()["height"])
         assert page.evaluate("document.scrollingElement.scrollHeight - innerHeight") <= 0
     assert heights[1] > heights[0]
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    page.wait_for_function("document.querySelector('.nv-view').clientWidth > 1800")
     context.close()
 
 

@@ -144,11 +144,17 @@ def test_a_stop_with_an_invalid_link_says_which_one():
         tour_data(tour)
 
 
-@pytest.mark.parametrize("name", ["nowhere", "nowhere.yaml"])
-def test_a_tour_that_does_not_exist_is_an_error(name, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("name", "message"), [("nowhere", "is unknown; choose"), ("nowhere.yaml", "cannot be read")])
+def test_a_tour_that_does_not_exist_is_an_error(name, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(NormvizError, match="nowhere"):
+    with pytest.raises(NormvizError, match=f"nowhere.*{message}"):
         tour_of(name)
+
+
+def test_a_stop_needs_a_figure():
+    tour = read_tour("title: T\nstops: [{link: '/questions?q=s0', caption: a}]", "mine")
+    with pytest.raises(NormvizError, match="stop 1: questions shows no figure"):
+        tour_data(tour)
 
 
 DOCS = Path(__file__).parents[2] / "docs" / "tours.md"

@@ -45,7 +45,8 @@ export function listen(root, follow, predicted) {
 export function followTour(event, root) {
   const way = /** @type {Record<string, string>} */ ({ ArrowRight: "next", PageDown: "next", ArrowLeft: "back", PageUp: "back", Escape: "leave" })[event.key];
   const target = /** @type {HTMLElement} */ (event.target);
-  if (!way || event.ctrlKey || event.metaKey || event.altKey || target.closest("input, select, textarea, [role=tab], [tabindex='0']:not(a)")) return;
+  const used = event.key.startsWith("Page") ? "input, select, textarea" : "input, select, textarea, [role=tab], [tabindex='0']:not(a)";
+  if (!way || event.ctrlKey || event.metaKey || event.altKey || target.closest(used)) return;
   const link = /** @type {HTMLElement | null} */ (root.querySelector(`.nv-tour-${way}`));
   if (!link) return;
   event.preventDefault();
