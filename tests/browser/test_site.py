@@ -61,7 +61,13 @@ def wait_for_figure(page: Page) -> None:
 
 def test_every_page_opens_from_disk_and_nothing_is_cut_off_on_a_laptop_and_a_phone(disk, site):
     page = disk()
-    for name in ("index", "explore", *(f"question-{key}" for key in SHOWN if key in QUESTIONS), "compare-four", "compare-loops"):
+    for name in (
+        "index",
+        "explore",
+        *(f"question-{key}" for key in SHOWN if key in QUESTIONS),
+        "compare-four",
+        "compare-loops",
+    ):
         page.set_viewport_size(LAPTOP)
         page.emulate_media(color_scheme="light")
         page.goto(f"{site}/{name}.html")
