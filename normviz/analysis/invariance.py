@@ -97,12 +97,6 @@ def train_equals_eval(e: Explanation) -> bool:
     return layer is None or _train_equals_eval(layer, shape)
 
 
-def _batch(e: Explanation) -> int | None:
-    """The axis of examples, unless the pattern splits it."""
-    batch = example_axis(e.axes)
-    return batch if batch is not None and len(e.norm.pattern.left[batch]) == 1 else None
-
-
 def reduced_copy(e: Explanation) -> tuple[Norm, tuple[int, ...]]:
     """A copy of the Norm and the shape with each named size at most ``LONGEST``, less if there are many axes.
 
@@ -110,10 +104,12 @@ def reduced_copy(e: Explanation) -> tuple[Norm, tuple[int, ...]]:
     >>> reduced_copy(explain("GroupNorm(32, 256)", (8, 256, 14, 14)))
     (Norm('n (g k) h w -> n g', 'c', sizes={'g': 3}), (3, 9, 3, 3))
     """
-    sizes, batch = e.norm.axis_sizes(e.shape), _batch(e)
+    sizes, batch = e.norm.axis_sizes(e.shape), example_axis(e.axes)
     for longest in range(LONGEST, 1, -1):
         small = {name: min(sizes[name], longest) for name in e.norm.pattern.names}
-        if batch is not None:
+        if (
+            batch is not None and len(e.norm.pattern.left[batch]) == 1
+        ):  # the pattern does not split the axis of examples
             small[e.axes[batch]] = max(small[e.axes[batch]], 2)
         if prod(small.values()) <= MOST_ELEMENTS:
             norm = replace(e.norm, sizes={name: small[name] for name in e.norm.split_sizes})
@@ -169,7 +165,8 @@ def _measure(norm: Norm, shape: tuple[int, ...], axes: tuple[str, ...], layer: L
     for trial in range(TRIALS):
         generator = torch.Generator().manual_seed(trial)
         x, values = _random_values(norm, shape, generator)
-        run, steps = _function(norm, layer, x, values), trace(norm, x, values)
+        steps = trace(norm, x, values)
+        run: Map = partial(_output, norm, values) if layer is None else module_function(layer, x, values)
         old = run(x)
         for change in changes:
             if not _holds(measured[change.key]):
@@ -178,22 +175,16 @@ def _measure(norm: Norm, shape: tuple[int, ...], axes: tuple[str, ...], layer: L
             difference = largest_difference(change.before(old), change.after(run(changed)))
             largest = float(torch.stack([x, changed]).abs().max())
             measured[change.key].append((difference, _tolerance(steps, m, largest, values, change.scales)))
-    return tuple(_invariance(change, measured[change.key]) for change in changes)
+    return tuple(Invariance(key, _holds(found), *map(max, zip(*found, strict=True))) for key, found in measured.items())
+
+
+def _output(norm: Norm, values: Values, x: Tensor) -> Tensor:
+    return trace(norm, x, values).output
 
 
 def _holds(measured: list[tuple[float, float]]) -> bool:
     """Whether every difference is within the largest tolerance."""
     return all(difference <= max(tolerance for _, tolerance in measured) for difference, _ in measured)
-
-
-def _invariance(change: _Change, measured: list[tuple[float, float]]) -> Invariance:
-    differences, tolerances = zip(*measured, strict=True)
-    return Invariance(change.key, _holds(measured), max(differences), max(tolerances))
-
-
-def _function(norm: Norm, layer: Layer | None, x: Tensor, values: Values) -> Map:
-    """From a tensor like x to the output with these values. In train mode, the running statistics change and are not used."""
-    return (lambda x: trace(norm, x, values).output) if layer is None else module_function(layer, x, values)
 
 
 def _changes(shape: tuple[int, ...], axes: tuple[str, ...]) -> list[_Change]:
