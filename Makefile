@@ -23,6 +23,9 @@ APP := $(VENV)/app.stamp
 DEV := $(VENV)/dev.stamp
 ALIVE := $(shell $(BIN)/python -c 'import pip; print("yes")' 2>/dev/null)
 
+# Without bytecode, each of the many processes of a test run would compile every module again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help run test quick fuzz check format screenshots docker clean distclean
 
@@ -38,7 +41,7 @@ quick: $(DEV) ## run the tests of the core on fewer examples: no browser, no ser
 test: $(DEV) ## run every test
 	@$(BIN)/python -m tools.browser
 	@$(BIN)/python -m tools.proxy
-	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -q -n 3 --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
 fuzz: $(DEV) ## try 100,000 hostile inputs, and random clicks with new seeds, for MINUTES
 	@$(BIN)/python -m tools.browser

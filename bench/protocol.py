@@ -50,8 +50,8 @@ class Widget:
 
     @property
     def name(self) -> str:
-        """A name that is unique on the page."""
-        return self.label or (f"{self.kind} {self.data.get('kind')}" if self.kind == "bidi_component" else self.kind)
+        """A name that is unique on the page; the end of a component's id is the key that the app gives it."""
+        return self.label or (self.id.rpartition("-")[2] if self.kind == "bidi_component" else self.kind)
 
     @property
     def options(self) -> list[str]:
@@ -62,6 +62,11 @@ class Widget:
     def data(self) -> dict[str, Any]:
         """The data of a component, the only item of a JSON list; empty for the afternoon page."""
         return dict(json.loads(self.element.json or "[{}]")[0])
+
+    @property
+    def figure(self) -> dict[str, Any]:
+        """The data of the component's first figure; empty without one."""
+        return dict(next(iter(self.data.get("figures", ())), {}))
 
     def first(self) -> Any:
         """The initial value, as the browser sends it."""
@@ -103,6 +108,7 @@ class Ran:
     bytes: int
     errors: list[str] = field(default_factory=list)
     drawn: list[str] = field(default_factory=list)  # the kinds of the elements that the server sent
+    messages: int = 0
 
 
 class Session:
@@ -154,6 +160,11 @@ class Session:
             self.states[widget.id] = (name, value)
         return await self.run({widget.id: (name, value)}, widget.fragment)
 
+    async def go(self, query: str) -> Ran:
+        """Open another view of the page, as a link within it does."""
+        self.query = query
+        return await self.run({})
+
     async def run(self, changes: Mapping[str, tuple[str, Any]], fragment: str = "") -> Ran:
         assert self.connection
         begin = time.perf_counter()
@@ -164,6 +175,7 @@ class Session:
             async with asyncio.timeout(TIMEOUT):  # asyncio.wait_for in Python 3.11 may lose a cancellation
                 raw = await self.connection.recv(decode=False)
             ran.bytes += len(raw)
+            ran.messages += 1
             message = self._resolve(ForwardMsg.FromString(raw))
             kind = message.WhichOneof("type")
             if kind == "new_session":

@@ -4,9 +4,10 @@
     python -m bench.rerun --rounds 30     change each control 30 times (default 15)
     python -m bench.rerun --only explore  one page
 
-Three servers are measured in turns, in the same browser:
+Three servers and a file are measured in turns, in the same browser:
 
 normviz     the page as it is deployed
+file        Explore as ``normviz export`` writes it: a change of its control bar, which the file answers itself
 afternoon   the same panels as Plotly subplots through ``st.plotly_chart``, with Streamlit's default settings
 bare        one slider and one line of text, with our settings: the minimum that Streamlit needs
 
@@ -17,19 +18,26 @@ from __future__ import annotations
 
 import argparse
 import os
+import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from playwright.sync_api import Browser, Page
 
-from bench.common import SCREEN, chromium, ratio, report, server, spread
+from bench.common import ROOT, SCREEN, chromium, ratio, report, server, spread
 
 Act = Callable[[Page, int], None]
 SMALL, LARGE = (2, 3, 4, 4), (4, 4, 32, 32)
-FIGURES = {"normviz": ".nv-view", "afternoon": "[data-testid=stPlotlyChart]", "bare": "[data-testid=stText]"}
+FIGURES = {
+    "normviz": ".nv-view, .nv-answer",
+    "afternoon": "[data-testid=stPlotlyChart]",
+    "bare": "[data-testid=stText]",
+}
 QUESTIONS = ("s0", "s0d", "s2", "s0e", "s2k")
 
 # Records the time of an event and of the frame that shows the last change of the figure.
@@ -48,9 +56,12 @@ WATCH = """figure => {
 }"""
 ARM = "() => Object.assign(bench, { armed: true, begin: null, last: null, seen: 0 })"
 DONE = """quiet => bench.last !== null && performance.now() - bench.last > quiet
-  && document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "notRunning" && bench.last - bench.begin"""
+  && (document.querySelector("[data-testid=stApp]")?.dataset.testScriptState ?? "notRunning") === "notRunning" && bench.last - bench.begin"""
 READY = """figure => document.querySelector(figure) && !document.querySelector(".nv-view:not([data-state=ready])")
-  && document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "notRunning" """
+  && (document.querySelector("[data-testid=stApp]")?.dataset.testScriptState ?? "notRunning") === "notRunning" """
+RADIO = ":is([data-testid=stRadio], .nv-prediction) input[type=radio]"
+UNANSWERED = """radio => document.querySelector(radio) && ![...document.querySelectorAll(radio)].some(one => one.checked)
+  && (document.querySelector("[data-testid=stApp]")?.dataset.testScriptState ?? "notRunning") === "notRunning" """
 GO = "query => { history.pushState({}, '', location.pathname + query); dispatchEvent(new PopStateEvent('popstate')); }"
 TIMEOUT = 120_000  # ms
 QUIET = 400  # ms without a change before a change counts as the last
@@ -66,11 +77,14 @@ class Case:
     theirs: str
     act: Act
     before: Act | None = None
+    file: str = ""  # the query of the view that the file opens with, "" without a file
 
 
 def segment(key: str, *options: str) -> Act:
     def act(page: Page, turn: int) -> None:
-        page.locator(f".st-key-{key}").get_by_text(options[turn % len(options)], exact=True).click()
+        page.locator(f".st-key-{key}, [data-key={key}]").get_by_text(options[turn % len(options)], exact=True).click(
+            force=True
+        )
 
     return act
 
@@ -95,34 +109,36 @@ def slide(page: Page, turn: int) -> None:
 
 
 def predict(page: Page, turn: int) -> None:
-    page.locator("[role=radiogroup] label").first.click()
+    """Predict; in ours, open the answer."""
+    page.locator(".nv-answer summary, [data-testid=stRadio] [role=radiogroup] label").first.click()
 
 
 def ask(page: Page, turn: int) -> None:
-    """Open a question that has no prediction yet; the afternoon page is reloaded for it."""
+    """Open a question that has no prediction yet; the afternoon page is reloaded for it. In ours, choose a prediction."""
     query = f"?q={QUESTIONS[turn % len(QUESTIONS)]}"
     if "page=" in page.url:
         page.goto(page.url.split("?")[0] + f"{query}&page=questions")
-        page.get_by_role("radio").first.wait_for()
+        page.locator(RADIO).first.wait_for()
         page.evaluate(WATCH, FIGURES["afternoon"])
     else:
         page.evaluate(GO, query)
-    page.locator("[data-testid=stRadio]").wait_for()
-    page.wait_for_function(
-        "() => !document.querySelector('[data-testid=stRadio] input:checked') && "
-        "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
-    )
+    page.wait_for_function(UNANSWERED, arg=RADIO)
+    for option in page.locator(".nv-prediction label.nv-option").all()[:1]:
+        option.click()
 
 
 def _on(page: str, path: str, shape: tuple[int, ...], act: Act) -> Case:
     sizes = ",".join(map(str, shape))
     layer = f"LayerNorm([{','.join(map(str, shape[1:]))}])"
-    return Case(page, shape, f"/{path}?shape={sizes}&layer={layer}", f"/?page={page}&size={sizes}", act)
+    query = f"shape={sizes}&layer={layer}"
+    file = query if page == "explore" else ""
+    return Case(page, shape, f"/{path}?{query}", f"/?page={page}&size={sizes}", act, file=file)
 
 
 DEPTH = segment("depth", "H, W", "C, H, W")
 CASES = (
     _on("explore", "", SMALL, DEPTH),
+    _on("explore", "", (4, 4, 16, 16), DEPTH),
     _on("explore", "", LARGE, DEPTH),
     _on("compare", "compare", SMALL, written("size_n", "3", "2")),
     _on("compare", "compare", LARGE, written("size_n", "3", "4")),
@@ -155,12 +171,22 @@ def opened(browser: Browser, address: str, figure: str, answered: bool = True) -
     if answered:
         page.wait_for_function(READY, arg=figure)
     else:
-        page.locator("[data-testid=stRadio]").wait_for()
+        page.wait_for_function(UNANSWERED, arg=RADIO)
     page.evaluate(WATCH, figure)
     return page
 
 
-def measure(browser: Browser, addresses: dict[str, str], case: Case, rounds: int) -> dict[str, list[float]]:
+def exported(folder: Path, query: str) -> str:
+    """The address of a file that opens with the view of Explore and answers its controls."""
+    path = folder / "explore.html"
+    command = [sys.executable, "-m", "normviz", "export", "--link", f"/?{query}", "-o", str(path)]
+    subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    return path.as_uri()
+
+
+def measure(
+    browser: Browser, addresses: dict[str, str], case: Case, rounds: int, folder: Path
+) -> dict[str, list[float]]:
     """The times of each kind in ms. The kinds take turns, and the first change of each is not counted."""
     places = {"normviz": case.ours, "afternoon": case.theirs, "bare": "/"}
     shown = case.before is None
@@ -168,7 +194,9 @@ def measure(browser: Browser, addresses: dict[str, str], case: Case, rounds: int
         kind: opened(browser, addresses[kind] + place, FIGURES[kind], shown or kind == "bare")
         for kind, place in places.items()
     }
-    times: dict[str, list[float]] = {kind: [] for kind in FIGURES}
+    if case.file:
+        pages["file"] = opened(browser, exported(folder, case.file), FIGURES["normviz"])
+    times: dict[str, list[float]] = {kind: [] for kind in pages}
     for turn in range(rounds + 1):
         for kind, page in pages.items():
             act, before = (slide, None) if kind == "bare" else (case.act, case.before)
@@ -183,12 +211,14 @@ def compared(case: Case, times: dict[str, list[float]]) -> dict[str, Any]:
     """The times in ms, and ours as a multiple of the others."""
     found = {kind: spread(values) for kind, values in times.items()}
     ours, theirs, floor = (found[kind] for kind in FIGURES)
+    file = {"file_of_the_app": {p: ratio(found["file"][p], ours[p]) for p in ("p50", "p95")}} if "file" in found else {}
     return {
         "page": case.page,
         "shape": case.shape,
         **found,
         "of_the_afternoon": {p: ratio(ours[p], theirs[p]) for p in ("p50", "p95")},
         "of_the_floor": {p: ratio(ours[p], floor[p]) for p in ("p50", "p95")},
+        **file,
         "times": {kind: [round(took, 1) for took in values] for kind, values in times.items()},
     }
 
@@ -201,6 +231,7 @@ def row(found: dict[str, Any]) -> dict[str, Any]:
         **both,
         "of the afternoon's": "{p50:.2f} / {p95:.2f}".format(**found["of_the_afternoon"]),
         "of the bare page's": "{p50:.1f} / {p95:.1f}".format(**found["of_the_floor"]),
+        "file, of the app's": "{p50:.2f} / {p95:.2f}".format(**found["file_of_the_app"]) if "file" in found else "",
     }
 
 
@@ -216,8 +247,9 @@ def main(arguments: list[str] | None = None) -> None:
     with ExitStack() as stack:
         addresses = {kind: stack.enter_context(server(kind)).address for kind in FIGURES}
         browser = stack.enter_context(chromium())
+        folder = Path(stack.enter_context(TemporaryDirectory(prefix="normviz-bench-")))
         for case in cases:
-            found.append(compared(case, measure(browser, addresses, case, rounds)))
+            found.append(compared(case, measure(browser, addresses, case, rounds, folder)))
             print(row(found[-1]), file=sys.stderr, flush=True)  # an interrupted run still shows these results
     print("Each pair of numbers is p50 / p95.\n")
     report("rerun", list(map(row, found)), load, found)

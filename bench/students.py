@@ -12,6 +12,7 @@ from typing import Any
 from websockets.exceptions import WebSocketException
 
 from bench.protocol import Ran, Session, Widget
+from normviz.lessons.questions.question import prose
 
 ELEMENT = "bidi_component"  # a click on an element of the figure; a component has no label
 
@@ -37,6 +38,7 @@ class Log:
     changes: list[float] = field(default_factory=list)
     unfinished: list[float] = field(default_factory=list)
     bytes: int = 0
+    messages: int = 0
     errors: list[str] = field(default_factory=list)
     measuring: bool = True
     over: bool = False
@@ -45,6 +47,7 @@ class Log:
         if self.measuring or first:
             (self.first if first else self.changes).append(ran.seconds)
             self.bytes += 0 if first else ran.bytes
+            self.messages += 0 if first else ran.messages
         self.errors += ran.errors
 
 
@@ -92,7 +95,11 @@ class Student:
             await self.session.close()
 
     async def act(self) -> Ran:
-        widget = self.random.choice(self.choices())
+        choices = self.choices()
+        if not choices:  # a question of ours: the page adds the prediction to the address
+            question = self.random.choice(QUESTIONS)
+            return await self.session.go(f"q={question}&guess={self.random.choice([*prose(question).options])}")
+        widget = self.random.choice(choices)
         return await self.session.change(widget, self.value(widget))
 
     def choices(self) -> list[Widget]:
@@ -113,7 +120,7 @@ class Student:
         """A random value for this control."""
         pick, kind = self.random, widget.kind
         if kind == ELEMENT:
-            grid = widget.data["grid"]
+            grid = widget.figure["grid"]
             at = [first + pick.randrange(size) for first, size in zip(grid["start"], grid["extent"], strict=True)]
             return {"event": "select", "value": {"at": at, "turn": next(self.turns)}}
         if kind == "number_input":
@@ -139,7 +146,7 @@ class Student:
 
 def _sends_clicks(widget: Widget) -> bool:
     """Is this a figure that sends clicks to the server?"""
-    return widget.kind == ELEMENT and "grid" in widget.data and not widget.data.get("alone")
+    return widget.kind == ELEMENT and "grid" in widget.figure and not widget.figure.get("alone")
 
 
 def _has_label(widget: Widget, name: str) -> bool:

@@ -25,5 +25,11 @@ def _(layer, nv):
     return
 
 
+@app.cell
+def _(nv):
+    nv.live("LayerNorm([3, 4, 4])", (2, 3, 4, 4))
+    return
+
+
 if __name__ == "__main__":
     app.run()

@@ -5,7 +5,7 @@
 3
 
 Each page of the app has a function of the same name: ``explore``, ``compare``, ``steps``, ``train_and_eval``, ``gradients``,
-``numerics``, ``questions``; ``open`` takes any link of the app.
+``numerics``, ``questions``; ``open`` takes any link of the app. ``live`` is such a page whose controls the kernel answers.
 """
 
 from importlib import import_module
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         explain,
         explore,
         gradients,
+        live,
         numerics,
         questions,
         step_by_step,
@@ -28,13 +29,14 @@ if TYPE_CHECKING:
         train_and_eval,
     )
     from normviz.api import open as open
-    from normviz.export.output import Output
+    from normviz.export.output import Choices, Output
     from normviz.layers.errors import NormvizError, NormvizWarning
     from normviz.layers.layer import Layer
     from normviz.layers.norm import Norm
     from normviz.layers.sharing import Counts
 
 __all__ = [
+    "Choices",
     "Counts",
     "Explanation",
     "Layer",
@@ -47,6 +49,7 @@ __all__ = [
     "explain",
     "explore",
     "gradients",
+    "live",
     "numerics",
     "questions",
     "step_by_step",
@@ -56,6 +59,7 @@ __all__ = [
 
 PAGES = ("compare", "explore", "gradients", "numerics", "open", "questions", "step_by_step", "steps", "train_and_eval")
 HOME = dict.fromkeys(PAGES, "normviz.api") | {
+    "Choices": "normviz.export.output",
     "Counts": "normviz.layers.sharing",
     "Explanation": "normviz.api",
     "Layer": "normviz.layers.layer",
@@ -65,6 +69,7 @@ HOME = dict.fromkeys(PAGES, "normviz.api") | {
     "Output": "normviz.export.output",
     "Trace": "normviz.analysis.forward",
     "explain": "normviz.api",
+    "live": "normviz.api",
 }
 
 

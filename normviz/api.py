@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields, replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from normviz.analysis.comparison import Comparison
 from normviz.analysis.comparison import compare as compared
 from normviz.analysis.examples import example
 from normviz.analysis.explanation import Explanation as Described
@@ -18,6 +19,7 @@ from normviz.analysis.explanation import describe
 from normviz.code.generate import code
 from normviz.export.links import layer_on_shape, output_of_query, page_and_query
 from normviz.export.links import questions as questions
+from normviz.export.live.changes import view_of
 from normviz.export.output import Output, title_of
 from normviz.figures.payload.view import view_payload
 from normviz.figures.plotly_figure import panels_figure
@@ -45,6 +47,8 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     from torch import nn
 
+    from normviz.export.live.widget import Live
+
     AnyLayer = nn.Module | str | Norm | Layer
 
 
@@ -67,15 +71,19 @@ def explain(layer: AnyLayer, x: Any, *, layout: str | None = None) -> Explanatio
     >>> len(e.peers((1, 2, 0, 3))), e.parameter_peers((1, 2, 0, 3))
     (47, [(0, 2, 0, 3)])
     """
-    found = describe(layer, x, layout=layout)
+    found = Explanation.of(describe(layer, x, layout=layout))
     for note in found.notes:
         warnings.warn(note, NormvizWarning, stacklevel=2)
-    return Explanation(**{field.name: getattr(found, field.name) for field in fields(found)})
+    return found
 
 
 @dataclass(frozen=True, eq=False)
 class Explanation(Described):
     """What one layer does to one x, with its code, figure and page. Made by ``explain``."""
+
+    @classmethod
+    def of(cls, found: Described) -> Explanation:
+        return cls(**{field.name: getattr(found, field.name) for field in fields(found)})
 
     def code(self, flavor: str = "torch") -> str:
         """The layer as text that runs: "torch", "torch-scratch", "numpy", "einops", "loops", "keras" or "flax"."""
@@ -124,14 +132,19 @@ def compare(
     at: Sequence[int] | None = None,
 ) -> Output:
     """Two to six layers on one tensor, side by side."""
-    if not layout and not isinstance(layers, str) and layers:
-        layout = describe(layers[0], x).layout
-    comparison = compared(layers, x, layout or "")
+    comparison, texts = _compared(layers, x, layout)
     subject = _subject_of(comparison.explanations[0], at)
-    texts = tuple(e.title.replace(", ", ",") for e in comparison.explanations)
     parts = comparing.parts(comparison, subject.drawing, subject.at, comparing.ready_set(subject.e, texts))
     titles = ", ".join(e.title for e in comparison.explanations)
     return _output("compare", subject, parts, {"layers": texts}, about=titles)
+
+
+def _compared(layers: Sequence[str | Layer | Norm], x: Any, layout: str | None) -> tuple[Comparison, tuple[str, ...]]:
+    """The comparison, and the layers as the setting ``layers`` holds them."""
+    if not layout and not isinstance(layers, str) and layers:
+        layout = describe(layers[0], x).layout
+    comparison = compared(layers, x, layout or "")
+    return comparison, tuple(e.title.replace(", ", ",") for e in comparison.explanations)
 
 
 def steps(
@@ -179,6 +192,33 @@ def train_and_eval(
     subject = _subject(layer, x, layout, seed=seed)
     parsed = _parse_settings("train_and_eval", settings)
     return _output("train_and_eval", subject, training.parts(subject, parsed), parsed)
+
+
+def live(
+    page: AnyLayer, *given: Any, layout: str | None = None, at: Sequence[int] | None = None, **settings: Any
+) -> Live:
+    """A page with its controls, answered by torch in the kernel on your own x or module: ``nv.live("LayerNorm([3, 4, 4])", x)``.
+
+    page      a layer; or a page and what its function takes: ``nv.live("steps", layer, x)``, ``nv.live("compare", [...], x)``
+    settings  of the page: ``show="matrix"``
+
+    It has the traits ``query``, ``layer``, ``shape`` and ``at``, which can be set and observed, and an ``explanation``.
+    Raises NormvizError for a layer that torch refuses on x, and if anywidget is not installed.
+    """
+    try:
+        from normviz.export.live.widget import Live
+    except ModuleNotFoundError as error:
+        raise NormvizError(
+            _('nv.live needs {module}, which is not installed; run pip install "normviz[notebook]".', module=error.name)
+        ) from error
+    name = {"steps": "step_by_step"}.get(str(page), str(page))
+    if name not in PAGE_SETTINGS:
+        name, given = "explore", (page, *given)
+    layer, x = (*(given or ["LayerNorm([3, 4, 4])"]), DEFAULT_SHAPE)[:2]
+    if name == "compare" and given:
+        layer, settings = layer[0], settings | {"layers": ";".join(_compared(layer, x, layout)[1])}
+    view = view_of(describe(layer, x, layout=layout), at, _parse_settings(name, settings))
+    return Live(name, view, Explanation.of)
 
 
 def numerics(*, seed: int = 0, **settings: Any) -> Output:
@@ -247,13 +287,10 @@ def _parse_settings(page: str, given: Mapping[str, Any]) -> dict[str, Any]:
     values = {name: setting.default for name, setting in known.items()}
     for name, value in given.items():
         if name not in known:
-            raise NormvizError(
-                _(
-                    "{name}={value} is not a setting here; choose {names}.",
-                    name=name,
-                    value=echo(value),
-                    names=listed(known),
-                )
+            names = listed(known) if known else _("none")
+            message = _(
+                "{name}={value} is not a setting here; choose {names}.", name=name, value=echo(value), names=names
             )
+            raise NormvizError(message)
         values[name] = known[name].parse("none" if value is None else str(value))
     return values

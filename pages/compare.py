@@ -1,5 +1,5 @@
 """Compare: two to six layers on one tensor. Point at an element and see its peers under every layer at once."""
 
-from normviz.ui.page import page
+from normviz.ui.page import show
 
-page("compare", notes=False)
+show("compare")

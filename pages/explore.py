@@ -1,5 +1,5 @@
 """Explore: one layer on one tensor. Which elements share statistics and parameters, how many parameters there are, and the values."""
 
-from normviz.ui.page import page
+from normviz.ui.page import show
 
-page("explore")
+show("explore")

@@ -1,5 +1,5 @@
 """Numerics: what rounding does to a mean, a variance and an eps."""
 
-from normviz.ui.page import page
+from normviz.ui.page import show
 
-page("numerics", notes=False)
+show("numerics")

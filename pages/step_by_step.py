@@ -1,5 +1,5 @@
 """Step by step: the forward pass from x to output, one step at a time, with the numbers of one element."""
 
-from normviz.ui.page import page
+from normviz.ui.page import show
 
-page("step_by_step")
+show("step_by_step")

@@ -1,5 +1,5 @@
 """Train and eval: what BatchNorm stores from batch to batch, what that changes, and where it fails."""
 
-from normviz.ui.page import page
+from normviz.ui.page import show
 
-page("train_and_eval", notes=False)
+show("train_and_eval")

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from tools.browser import find
 from tools.embeddings import LAB_OPTIONS, MARIMO_OPTIONS, ROOT, Workshop, commands
-from tools.hosts import READY, Host, menu, run_all, shown_frame
+from tools.hosts import READY, Host, menu, run_all, shown_frame, wait_for_mode
 from tools.screenshots import FLAGS
 from tools.servers import app_server
 
@@ -68,19 +68,27 @@ def jupyterlab(studio: Studio, workshop: Workshop) -> None:
     ):
         run_all(tab)
         menu(tab, "Settings", "Theme", "JupyterLab Dark")
-        tab.wait_for_function(READY, arg=3)
+        tab.wait_for_function(READY, arg=4)
         tab.wait_for_function("document.querySelector('.nv-doc').dataset.mode === 'dark'")
         tab.evaluate("document.querySelectorAll('.jp-Cell')[1].scrollIntoView()")
         studio.take(tab, "jupyterlab")
+        menu(tab, "Settings", "Theme", "JupyterLab Light")
+        wait_for_mode(tab, "light")
+        live = tab.locator(".nv-doc").last
+        live.scroll_into_view_if_needed()
+        live.get_by_label("Layer", exact=True).select_option(label="BatchNorm2d")
+        live.locator(".nv-sentence", has_text="3 means").wait_for()
+        live.evaluate("live => live.closest('.jp-Cell').scrollIntoView()")
+        studio.take(tab, "live")
 
 
 def converted(studio: Studio, workshop: Workshop) -> None:
     workshop.run("HTML and slides")
     with studio.page((workshop.folder / "build" / "notebook.html").as_uri(), 1100, 720) as tab:
-        tab.wait_for_function(READY, arg=3)
+        tab.wait_for_function(READY, arg=4)
         studio.take(tab, "html")
     with studio.page((workshop.folder / "build" / "notebook.slides.html").as_uri(), 1280, 720) as tab:
-        tab.wait_for_function(READY, arg=3)
+        tab.wait_for_function(READY, arg=4)
         tab.locator(".reveal.ready").wait_for()
         for _ in range(2):
             tab.keyboard.press("ArrowRight")

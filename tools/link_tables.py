@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from normviz.lessons.pages import PAGES
+from normviz.lessons.page.pages import PAGES
 from normviz.scene.settings.page_settings import PAGE_SETTINGS
 from normviz.scene.settings.scene_settings import SCENE_SETTINGS
 from normviz.scene.settings.setting import Setting

@@ -17,7 +17,7 @@ from normviz.code.generate import code
 from normviz.lessons.gradients import derivatives
 from normviz.lessons.numerics import charts as numerics
 from normviz.lessons.numerics import variance
-from normviz.lessons.questions.page import prediction
+from normviz.lessons.page.questions_page import prediction
 from normviz.lessons.questions.question import answer, prose
 from normviz.lessons.questions.registry import find_question
 from normviz.lessons.train_and_eval import charts as running

@@ -6,6 +6,7 @@ float16 and bfloat16 compute in float32, as in torch. The variance takes two pas
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
@@ -268,18 +269,28 @@ def _recipe(norm: Norm, shape: tuple[int, ...], axes: tuple[str, ...]) -> _Recip
     )
 
 
-@torch.no_grad()
 def run_module(layer: Layer, x: Tensor, values: Values) -> Tensor:
     """The output of torch's own layer with ``values``."""
+    return module_function(layer, x, values)(x)
+
+
+@torch.no_grad()
+def module_function(layer: Layer, x: Tensor, values: Values) -> Callable[[Tensor], Tensor]:
+    """Torch's own layer with ``values``, for tensors of x's dtype on its device."""
     dtype = next((value.dtype for value in (values.gamma, values.running_mean) if value is not None), x.dtype)
     module = layer.module(dtype).to(x.device)
     for name, value in values.state.items():
         if getattr(module, name, None) is not None:
             getattr(module, name).copy_(value)
-    with warnings.catch_warnings():  # torch warns about mixed dtypes and about an unused num_features
-        warnings.simplefilter("ignore")
-        output: Tensor = module(x)
-    return output
+
+    @torch.no_grad()
+    def run(x: Tensor) -> Tensor:
+        with warnings.catch_warnings():  # torch warns about mixed dtypes and about an unused num_features
+            warnings.simplefilter("ignore")
+            output: Tensor = module(x)
+        return output
+
+    return run
 
 
 def largest_difference(one: Tensor, other: Tensor) -> float:

@@ -17,7 +17,7 @@ import torch
 from torch import Generator, Tensor
 
 from normviz.analysis.explanation import Explanation
-from normviz.analysis.forward import Trace, Values, largest_difference, run_module, trace
+from normviz.analysis.forward import Trace, Values, largest_difference, module_function, trace
 from normviz.layers.axes import example_axis
 from normviz.layers.errors import NormvizError
 from normviz.layers.fit import refit
@@ -27,9 +27,10 @@ from normviz.layers.norm import Norm
 from normviz.layers.sharing import counts
 from normviz.layers.torch_errors import check
 
-LONGEST = 4
+LONGEST = 3  # of two values, only the order matters; three already behave like more
 MOST_ELEMENTS = 2**13  # rank 12 and one split axis, all cut to 2
 TRIALS = 8
+MOST_KEPT = 2**11  # measurements of about 3 kB
 SCALE_FACTOR = 4.0
 NOISE_RATIO = 30.0  # of added numbers to x: large enough to change signs
 SPACING = 1000.0  # between two values of x, so that eps is small compared with every variance
@@ -96,23 +97,19 @@ def train_equals_eval(e: Explanation) -> bool:
     return layer is None or _train_equals_eval(layer, shape)
 
 
-def _batch(e: Explanation) -> int | None:
-    """The axis of examples, unless the pattern splits it."""
-    batch = example_axis(e.axes)
-    return batch if batch is not None and len(e.norm.pattern.left[batch]) == 1 else None
-
-
 def reduced_copy(e: Explanation) -> tuple[Norm, tuple[int, ...]]:
     """A copy of the Norm and the shape with each named size at most ``LONGEST``, less if there are many axes.
 
     >>> from normviz import explain
     >>> reduced_copy(explain("GroupNorm(32, 256)", (8, 256, 14, 14)))
-    (Norm('n (g k) h w -> n g', 'c', sizes={'g': 4}), (4, 16, 4, 4))
+    (Norm('n (g k) h w -> n g', 'c', sizes={'g': 3}), (3, 9, 3, 3))
     """
-    sizes, batch = e.norm.axis_sizes(e.shape), _batch(e)
+    sizes, batch = e.norm.axis_sizes(e.shape), example_axis(e.axes)
     for longest in range(LONGEST, 1, -1):
         small = {name: min(sizes[name], longest) for name in e.norm.pattern.names}
-        if batch is not None:
+        if (
+            batch is not None and len(e.norm.pattern.left[batch]) == 1
+        ):  # the pattern does not split the axis of examples
             small[e.axes[batch]] = max(small[e.axes[batch]], 2)
         if prod(small.values()) <= MOST_ELEMENTS:
             norm = replace(e.norm, sizes={name: small[name] for name in e.norm.split_sizes})
@@ -159,7 +156,7 @@ def _one_thread() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=MOST_KEPT)
 @_one_thread()
 def _measure(norm: Norm, shape: tuple[int, ...], axes: tuple[str, ...], layer: Layer | None) -> tuple[Invariance, ...]:
     changes = _changes(shape, axes)
@@ -168,23 +165,26 @@ def _measure(norm: Norm, shape: tuple[int, ...], axes: tuple[str, ...], layer: L
     for trial in range(TRIALS):
         generator = torch.Generator().manual_seed(trial)
         x, values = _random_values(norm, shape, generator)
-        old, steps = _run(norm, layer, x, values), trace(norm, x, values)
+        steps = trace(norm, x, values)
+        run: Map = partial(_output, norm, values) if layer is None else module_function(layer, x, values)
+        old = run(x)
         for change in changes:
+            if not _holds(measured[change.key]):
+                continue  # one trial is enough to know that the output changes
             changed = change.apply(x, generator)
-            difference = largest_difference(change.before(old), change.after(_run(norm, layer, changed, values)))
+            difference = largest_difference(change.before(old), change.after(run(changed)))
             largest = float(torch.stack([x, changed]).abs().max())
             measured[change.key].append((difference, _tolerance(steps, m, largest, values, change.scales)))
-    return tuple(_invariance(change, measured[change.key]) for change in changes)
+    return tuple(Invariance(key, _holds(found), *map(max, zip(*found, strict=True))) for key, found in measured.items())
 
 
-def _invariance(change: _Change, measured: list[tuple[float, float]]) -> Invariance:
-    differences, tolerances = zip(*measured, strict=True)
-    tolerance = max(tolerances)
-    return Invariance(change.key, all(one <= tolerance for one in differences), max(differences), tolerance)
+def _output(norm: Norm, values: Values, x: Tensor) -> Tensor:
+    return trace(norm, x, values).output
 
 
-def _run(norm: Norm, layer: Layer | None, x: Tensor, values: Values) -> Tensor:
-    return trace(norm, x, values).output if layer is None else run_module(layer, x, values)
+def _holds(measured: list[tuple[float, float]]) -> bool:
+    """Whether every difference is within the largest tolerance."""
+    return all(difference <= max(tolerance for _, tolerance in measured) for difference, _ in measured)
 
 
 def _changes(shape: tuple[int, ...], axes: tuple[str, ...]) -> list[_Change]:
@@ -282,7 +282,7 @@ def _tolerance(steps: Trace, m: int, M: float, values: Values, scales: bool) -> 
     return gamma * moved + 4 * unit * float(steps.output.abs().max())
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=MOST_KEPT)
 @_one_thread()
 @torch.no_grad()
 def _train_equals_eval(layer: Layer, shape: tuple[int, ...]) -> bool:

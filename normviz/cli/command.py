@@ -22,7 +22,7 @@ from normviz.analysis.forward import use_one_thread
 from normviz.cli import views
 from normviz.export.document import CHOICES, FOLLOW
 from normviz.export.files import check_writable, write
-from normviz.export.pictures import save
+from normviz.export.pictures.saving import save
 from normviz.export.site import build, pack
 from normviz.export.site.pages import Entry
 from normviz.figures.bundle import plotly_js
@@ -123,6 +123,10 @@ def _parser() -> Parser:
     )
     file.add_argument("--caption", default="", help=_("a line below the figures"))
     file.add_argument("--title", help=_("the title of the page"))
+    choices = export.add_argument_group(_("what a reader can choose: every layer that takes the tensor"))
+    choices.add_argument("--shapes", default="", metavar='"2,3,4,4; 5,7"', help=_("other tensors"))
+    choices.add_argument("--app", default="", metavar="URL", help=_("the app, for what the file cannot answer"))
+    choices.add_argument("--fixed", action="store_true", help=_("a single view, or one tab for each of --layers"))
     export.set_defaults(run=_export)
 
     image = commands.add_parser("image", help=_("a picture: SVG, PNG or PDF"), allow_abbrev=False)
@@ -141,7 +145,11 @@ def _parser() -> Parser:
     site.add_argument("--zip", action="store_true", help=_("write OUT.zip too"))
     _theme(site, CHOICES, FOLLOW)
     site.add_argument(
-        "--only", metavar="KEY", nargs="+", default=(), help=_("questions and ready-made sets, such as s0 four")
+        "--only",
+        metavar="KEY",
+        nargs="+",
+        default=(),
+        help=_("pages, questions and ready-made sets, such as explore s0 four"),
     )
     site.add_argument("--force", action="store_true", help=_("write even if the directory has other files"))
     site.set_defaults(run=_site)
@@ -159,7 +167,11 @@ def _theme(parser: argparse._ActionsContainer, themes: Iterable[str], default: s
 
 def _export(args: argparse.Namespace) -> None:
     check_writable(args.out)
-    output = views.output(args).with_(theme=args.theme, plotlyjs=args.plotlyjs, caption=args.caption)
+    output = views.output(args, args.fixed).with_(theme=args.theme, plotlyjs=args.plotlyjs, caption=args.caption)
+    if args.fixed and (args.shapes or args.app):
+        raise NormvizError(_("--fixed gives a single view; leave --shapes and --app out."))
+    if not args.fixed and args.tour is None:
+        output = replace(output, choices=views.choices(args))
     write(args.out, (output if args.title is None else replace(output, title=args.title)).to_html())
     _print_size(args.out)
 

@@ -7,11 +7,12 @@ from dataclasses import replace
 from math import prod
 
 from normviz.export.links import output_of_query, page_and_query
-from normviz.export.output import Output
+from normviz.export.output import Choices, Output, tour_output
+from normviz.export.tours import tour_of
 from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.messages import _
 from normviz.lessons.compare.ready_sets import READY_SETS
-from normviz.lessons.pages import PAGES
+from normviz.lessons.page.figure_pages import FIGURE_PAGES
 from normviz.lessons.parts.containers import Tabs
 from normviz.lessons.questions.registry import QUESTIONS
 from normviz.scene.scene import MOST_VALUES
@@ -25,45 +26,63 @@ def add_view(parser: ArgumentParser) -> None:
     """Add the arguments of every command that shows a view."""
     what = parser.add_argument_group(_("what to show"))
     what.add_argument("layer", metavar="LAYER", nargs="?", help=_('such as "LayerNorm([3,4,4])"'))
-    what.add_argument("--layers", metavar="LAYER", nargs="+", help=_("several layers, one tab each"))
+    what.add_argument("--layers", metavar="LAYER", nargs="+", help=_("only these layers; with --fixed, one tab each"))
     lesson = _("a page, such as step_by_step or compare; a question, such as s0; or a ready-made set, such as four")
     what.add_argument("--lesson", metavar="NAME", help=lesson)
     what.add_argument("--link", metavar="LINK", help=_('any link of the app, such as "/compare?shape=2,3,4,4"'))
     what.add_argument("--hide", metavar="NAME,NAME", help=_("parts to leave out, such as code,worked"))
+    what.add_argument(
+        "--tour", metavar="NAME|FILE", help=_("a tour, such as normalized-shape, or a YAML file of links with captions")
+    )
     tensor = parser.add_argument_group(_("the tensor and the layer's numbers, as in a link of the app"))
     for name, setting in OPTIONS.items():
         tensor.add_argument(f"--{name}", metavar=setting.example, help=_(setting.about))
 
 
-def output(args: Namespace) -> Output:
-    """The view. Raises NormvizError if the arguments are missing, contradict each other, or are unknown."""
+def output(args: Namespace, fixed: bool = True) -> Output:
+    """The view. Raises NormvizError if the arguments are missing, contradict each other, or are unknown.
+
+    fixed  ``--layers`` gives one tab for each layer; otherwise, the reader chooses among them, and the view has the first
+    """
     scene = {name: value for name in OPTIONS if (value := getattr(args, name)) is not None}
+    if args.tour is not None:
+        _alone(args, scene, "tour", ("layer", "layers", "lesson", "link", "hide"))
+        return tour_output(tour_of(args.tour))
     if args.link is not None:
         _alone(args, scene, "link", ("layer", "layers", "lesson"))
         page, query = page_and_query(args.link)
         return _view(page, query, args.hide)
     if args.lesson is not None:
-        return _lesson(args, scene)
-    if args.layers:
+        return _lesson(args, scene, fixed)
+    if args.layers and fixed:
         _alone(args, {}, "layers", ("layer",))
         return _set([{**scene, "layer": text} for text in dict.fromkeys(args.layers)], args.hide)
-    if args.layer is None:
+    layer = args.layer or next(iter(args.layers or ()), None)
+    if layer is None:
         raise NormvizError(
             _('nothing to show; name a layer, such as "LayerNorm([3,4,4])", or give --layers, --lesson or --link.')
         )
-    return _view("explore", scene | {"layer": args.layer}, args.hide)
+    return _view("explore", scene | {"layer": layer}, args.hide)
 
 
-def _lesson(args: Namespace, scene: dict[str, str]) -> Output:
+def choices(args: Namespace) -> Choices:
+    """What the reader of the file can choose. The layers of a comparison are those that it compares."""
+    shapes = tuple(SCENE_SETTINGS["shape"].parse(text) for text in args.shapes.split(";") if text.strip())
+    layers = () if args.lesson == "compare" else tuple(args.layers or ())
+    return Choices(shapes, layers, args.app)
+
+
+def _lesson(args: Namespace, scene: dict[str, str], fixed: bool) -> Output:
     name = args.lesson
-    if name in PAGES:
-        own = {"layer": args.layer} if args.layer is not None else {}
-        if args.layers and name != "compare":
+    if name in FIGURE_PAGES:
+        layer = args.layer or next(iter(args.layers or ()), None)
+        own = {} if layer is None else {"layer": layer}
+        if args.layers and fixed and name != "compare":
             raise NormvizError(
                 _("--lesson {name} shows one layer; name it without --layers, or use --lesson compare.", name=name)
             )
-        if args.layers:
-            own = {"layer": args.layer or args.layers[0], "layers": ";".join(args.layers)}
+        if args.layers and name == "compare":
+            own |= {"layers": ";".join(args.layers)}
         return _view(name, scene | own, args.hide)
     if name in QUESTIONS or name in READY_SETS:
         _alone(args, scene, f"lesson {name}", ("layer", "layers"))
@@ -73,7 +92,7 @@ def _lesson(args: Namespace, scene: dict[str, str]) -> Output:
         _(
             "--lesson {name} is unknown; choose {options}, or a question such as s0 or q22.",
             name=echo(name),
-            options=listed([*PAGES, *READY_SETS]),
+            options=listed([*FIGURE_PAGES, *READY_SETS]),
         )
     )
 
@@ -81,18 +100,18 @@ def _lesson(args: Namespace, scene: dict[str, str]) -> Output:
 def _set(queries: list[dict[str, str]], hide: str | None) -> Output:
     """One tab for each layer, with its page Explore."""
     views = [_view("explore", query, hide) for query in queries]
-    titles = [PAGES["explore"].view(query).scene.sharing.title for query in queries]
+    titles = [FIGURE_PAGES["explore"].view(query).scene.sharing.title for query in queries]
     tabs = Tabs(tuple((title, view.parts) for title, view in zip(titles, views, strict=True)))
     title = f"{', '.join(titles)} · normviz"
     return replace(views[0], parts=(tabs,), title=title, query=None)
 
 
 def _view(page: str, query: dict[str, str], hide: str | None) -> Output:
-    if hide is not None and page not in PAGES:
+    if hide is not None and page == "questions":
         raise NormvizError(_("a question is always shown whole; leave --hide out."))
     query = query if hide is None else query | {"hide": hide}
-    if page in PAGES:
-        scene = PAGES[page].view(query).scene
+    if page in FIGURE_PAGES:
+        scene = FIGURE_PAGES[page].view(query).scene
         if not scene.computable:
             raise NormvizError(
                 _(

@@ -29,7 +29,7 @@ def source(name: str = "layernorm") -> str:
 
 
 @lru_cache(maxsize=16)
-def agreement(seed: int = 0) -> Mapping[str, float]:
+def largest_differences(seed: int = 0) -> Mapping[str, float]:
     """Largest differences from torch's LayerNorm, forward and backward, on a (4, 6) example in float64."""
     x = example("normal", SHAPE, ("n", "d"), seed).double()
     gamma, beta = (number.double() for number in parameters("random", SHAPE[1:], seed))

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from normviz.export.plotlyjs import PlotlyJs, plotlyjs
 from normviz.figures.brand import FAVICON
-from normviz.figures.bundle import bundle, read_css, style
+from normviz.figures.bundle import bundle, read_css
 from normviz.figures.palette import THEMES
 from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.messages import _, language
+from normviz.lessons.page.style import page_style, variables
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.markup import data, escape
 from normviz.lessons.parts.part import Part
@@ -19,11 +21,18 @@ from normviz.lessons.parts.part import Part
 FOLLOW = "follow"
 CHOICES = (FOLLOW, *THEMES)
 LONGEST_TEXT = 300  # characters of a title or a caption
-PAGE = Path(__file__).with_name("page.js")
+PAGE = Path(__file__).with_name("browser") / "page.js"
 
 
 def document(
-    parts: Iterable[Part], *, title: str, theme: str = FOLLOW, plotly: str = "inline", caption: str = "", link: str = ""
+    parts: Iterable[Part],
+    *,
+    title: str,
+    theme: str = FOLLOW,
+    plotly: str = "inline",
+    caption: str = "",
+    link: str = "",
+    answers: dict[str, Any] | None = None,
 ) -> str:
     """One HTML file.
 
@@ -32,11 +41,12 @@ def document(
     plotly   where plotly.js is: "inline", "cdn", or its address as the page sees it
     caption  a line below the figures
     link     the address of the same view in an app, or ""
+    answers  the views that the reader can choose (``answers_data``); without them, the file shows one view
 
     Raises NormvizError for an unknown theme, a text that is too long, or an invalid address.
     """
     escaped = escape(check_text("title", title))
-    body = fragment(parts, theme=theme, plotly=plotly, caption=caption, link=link, whole=True)
+    body = fragment(parts, theme=theme, plotly=plotly, caption=caption, link=link, whole=True, answers=answers)
     return (
         "<!doctype html>\n"
         f'<html lang="{language.get()}" class="nv-html" data-theme="{check_theme(theme)}">\n<head>\n<meta charset="utf-8">\n'
@@ -53,27 +63,45 @@ def fragment(
     caption: str = "",
     link: str = "",
     whole: bool = False,
+    answers: dict[str, Any] | None = None,
+    widget: str = "",
 ) -> str:
-    """A fragment of another page, such as a notebook; it follows that page's background. ``whole``: it is the body of ``document``."""
-    source, body = plotlyjs(plotly), Body()
-    html = body.html(parts)
+    """A fragment of another page, such as a notebook; it follows that page's background.
+
+    whole   it is the body of ``document``
+    widget  the key of the widget of a notebook that answers instead, while its kernel runs
+    """
+    source, body = plotlyjs(plotly), Body(tables=True)
+    html = body.page(parts)
     embedded = f'<script type="text/plain" class="nv-carried">{source.embedded}</script>\n' if source.embedded else ""
+    keys = "" if whole else ' data-lm-suppress-shortcuts="true"'  # JupyterLab must not take the keys of inputs
     return (
-        f'<div class="nv-doc" data-theme="{check_theme(theme)}">\n<style>{css()}</style>\n{html}\n{_foot(caption, link)}'
-        f"{no_script()}\n{settings(body, theme, source, whole)}\n{embedded}"
+        f'<div class="nv-doc" data-theme="{check_theme(theme)}"{keys}>\n<style>{css()}</style>\n{html}\n{_foot(caption, link)}'
+        f"{no_script()}\n{settings(body, theme, source, whole, answers, widget)}\n{embedded}"
         f'<script type="module">{script()}</script>\n</div>'
     )
 
 
-def settings(body: Body, theme: str, source: PlotlyJs, whole: bool = True) -> str:
-    """The data that the page's script reads: the figures, and where plotly.js is."""
+def settings(
+    body: Body,
+    theme: str,
+    source: PlotlyJs,
+    whole: bool = True,
+    answers: dict[str, Any] | None = None,
+    widget: str = "",
+) -> str:
+    """The data that the page's script reads: the figures or all views, and where plotly.js is."""
     values = {
         "theme": check_theme(theme),
         "plotly": source.address,
         "integrity": source.integrity,
         "whole": whole,
-        "figures": body.figures,
+        "figures": [] if answers else body.figures,
     }
+    if answers:
+        values["answers"] = answers
+    if widget:
+        values["widget"] = widget
     return f'<script type="application/json" class="nv-data">{data(values)}</script>'
 
 
@@ -82,7 +110,9 @@ def _foot(caption: str, link: str) -> str:
     if link and not link.startswith(("https://", "http://")):
         raise NormvizError(_("link={link} is not a web address; begin it with https:// or http://.", link=echo(link)))
     if link:
-        foot += f'<p class="nv-small"><a href="{escape(link)}">{escape(_("Open in the app"))}</a></p>\n'
+        foot += (
+            f'<p class="nv-small"><a class="nv-app-link" href="{escape(link)}">{escape(_("Open in the app"))}</a></p>\n'
+        )
     return foot
 
 
@@ -107,29 +137,16 @@ def check_theme(name: str) -> str:
     return name
 
 
-def _variables(name: str) -> dict[str, str]:
-    colors = THEMES[name]
-    return {
-        f"--nv-{key}": getattr(colors, key)
-        for key in ("background", "card", "text", "muted", "border", "accent", "veil")
-    }
-
-
 @cache
 def css() -> str:
-    """The style of an exported page and of its figures. Until its script has run, a page has the colors of its theme.
-
-    All rules apply only inside ``.nv-doc``. The id in their selector gives them precedence over the rules of a surrounding page.
-    """
-    light, dark = (";".join(f"{key}:{value}" for key, value in _variables(name).items()) for name in ("light", "dark"))
+    """The style of an exported page and of its figures. Until its script has run, a page has the colors of its theme."""
+    light, dark = variables("light"), variables("dark")
     first = (
         f".nv-html{{{light}}}.nv-html[data-theme=dark]{{{dark}}}"
         f"@media(prefers-color-scheme:dark){{.nv-html[data-theme=follow]{{{dark}}}}}"
         f".nv-html.nv-html[data-mode=light]{{{light}}}.nv-html.nv-html[data-mode=dark]{{{dark}}}"
     )
-    both = f"&[data-mode=light]{{color-scheme:light;{light}}}&[data-mode=dark]{{color-scheme:dark;{dark}}}"
-    inner = read_css(PAGE.with_suffix(".css")) + style()
-    return f"{first}{read_css(PAGE.with_name('whole.css'))}:is(.nv-doc, #nv-doc){{{both}{inner}}}"
+    return f"{first}{read_css(PAGE.with_name('whole.css'))}{page_style()}"
 
 
 def script() -> str:

@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from urllib.parse import parse_qsl, urlsplit
 
 from normviz.analysis.explanation import Explanation, describe
-from normviz.export.output import Output, title_of
+from normviz.export.output import Choices, Output, title_of
 from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.messages import _
 from normviz.lessons.compare import page as comparing
-from normviz.lessons.pages import PAGES
-from normviz.lessons.questions.page import question_parts, questions_parts
+from normviz.lessons.page.pages import PAGES
+from normviz.lessons.page.questions_page import list_parts, question_parts
 from normviz.lessons.questions.question import prose
-from normviz.lessons.questions.registry import find_question
+from normviz.lessons.questions.registry import QUESTIONS, find_question
 from normviz.scene.view import View
 
 LONGEST_LINK = 4000
-PAGE_NAMES = (*PAGES, "questions")
+PAGE_NAMES = tuple(PAGES)
 
 
 def page_and_query(link: str) -> tuple[str, dict[str, str]]:
@@ -47,8 +47,13 @@ def output_of_query(page: str, query: Mapping[str, str]) -> Output:
     view = PAGES[page].view(query)
     if problem := PAGES[page].problem(view):
         raise NormvizError(problem)
-    title = title_of(page, _about(page, view))
-    return Output(tuple(PAGES[page].visible(view)), title, page, view.query(PAGES[page].settings))
+    return output_of_view(page, view)
+
+
+def output_of_view(page: str, view: View, choices: Choices | None = None) -> Output:
+    """The view of a page. ``choices``: what a reader of a file or of a notebook can choose."""
+    parts, query = tuple(PAGES[page].visible(view)), view.query(PAGES[page].settings)
+    return Output(parts, title_of(page, _about(page, view)), page, query, view=view, choices=choices)
 
 
 def _about(page: str, view: View) -> str:
@@ -64,7 +69,7 @@ def _about(page: str, view: View) -> str:
 def questions(key: str = "") -> Output:
     """One question with its answer, such as "s0"; without a key, all of them."""
     if not key:
-        return Output(tuple(questions_parts()), _("Questions · normviz"), "questions", {})
+        return Output(tuple(list_parts(list(QUESTIONS.values()))), _("Questions · normviz"), "questions", {})
     question = find_question(key)
     return Output(tuple(question_parts(question)), f"{prose(key).title} · normviz", "questions", {"q": key})
 

@@ -8,14 +8,14 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Run:
+class CellRun:
     """One run of a cell, by the identifiers of the front end; empty if it has none."""
 
     cell: str = ""
     message: str = ""
 
     @classmethod
-    def now(cls) -> Run:
+    def now(cls) -> CellRun:
         """The current run in this process's Jupyter kernel."""
         ipython = sys.modules.get("IPython")
         shell: Any = ipython.get_ipython() if ipython else None
@@ -25,10 +25,10 @@ class Run:
         )
 
 
-_first: Run | None = None
+_first: CellRun | None = None
 
 
-def embeds_plotly(run: Run) -> bool:
+def embeds_plotly(run: CellRun) -> bool:
     """True if this output embeds plotly.js: the first of the process, and the first of each re-run of its cell."""
     global _first
     again = _first is not None and run.cell == _first.cell != "" and run.message != _first.message

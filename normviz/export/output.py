@@ -7,15 +7,20 @@ from os import environ
 from typing import TYPE_CHECKING, Any
 
 from normviz.export.document import FOLLOW, check_text, check_theme, document, fragment
-from normviz.export.notebook import Run, embeds_plotly
+from normviz.export.notebook import CellRun, embeds_plotly
+from normviz.export.playable.answers import GRIDS, answers
+from normviz.export.playable.packing import answers_data
 from normviz.export.plotlyjs import plotlyjs
+from normviz.export.tours import stop_parts, tour_data
 from normviz.figures.plotly_figure import panels_figure
 from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.messages import _
-from normviz.lessons.pages import PAGES
+from normviz.lessons.page.pages import PAGES
 from normviz.lessons.parts.part import Chart, Panels, Part, flat
 from normviz.lessons.parts.text import text
+from normviz.lessons.tours.tour import Tour
 from normviz.scene.query import link
+from normviz.scene.view import View
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -23,12 +28,30 @@ if TYPE_CHECKING:
 ONCE = "once"  # the notebook's first output embeds plotly.js, and the others use it
 APP = "NORMVIZ_URL"  # the address of the app, with which links begin
 PLOTLYJS = "NORMVIZ_PLOTLYJS"  # the default of plotlyjs
-OPTIONS = ("theme", "plotlyjs", "caption")
+OPTIONS = ("theme", "plotlyjs", "caption", "choices")
 
 
 def default_plotlyjs() -> str:
     """NORMVIZ_PLOTLYJS, or "once"."""
     return environ.get(PLOTLYJS, "").strip() or ONCE
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What a reader of a file can choose.
+
+    shapes  tensors, besides that of the view
+    layers  only these; by default every layer that takes the tensor
+    app     the address of an app, for views that the file does not have; "" for none
+    few     only the most important ones, because the reader waits for the output
+    tour    instead: the views of a tour, one after the other
+    """
+
+    shapes: tuple[tuple[int, ...], ...] = ()
+    layers: tuple[str, ...] = ()
+    app: str = ""
+    few: bool = False
+    tour: Tour | None = None
 
 
 @dataclass(frozen=True)
@@ -47,6 +70,9 @@ class Output:
               an address, such as "_static/plotly.min.js"
               The default is NORMVIZ_PLOTLYJS, or "once".
     caption   a line below the figures
+    view      of a page of the app that the output shows; None if x is the caller's own
+    choices   what a reader of the file can choose; None: a single view
+    widget    the key of a notebook's widget that answers instead, while its kernel runs
     """
 
     parts: tuple[Part, ...] = field(repr=False)
@@ -56,6 +82,9 @@ class Output:
     theme: str = FOLLOW
     plotlyjs: str = field(default_factory=default_plotlyjs)
     caption: str = ""
+    view: View | None = field(default=None, repr=False)
+    choices: Choices | None = None
+    widget: str = ""
 
     def __post_init__(self) -> None:
         check_theme(self.theme)
@@ -64,7 +93,7 @@ class Output:
         check_text("caption", self.caption)
 
     def with_(self, **options: Any) -> Output:
-        """The same view with another theme, plotlyjs or caption. Raises NormvizError for other options.
+        """The same view with another theme, plotlyjs, caption or choices. Raises NormvizError for other options.
 
         >>> import normviz as nv
         >>> nv.numerics().with_(theme="dark", caption="Week 3").caption
@@ -101,9 +130,23 @@ class Output:
         where = "inline" if where == ONCE else where
         if full:
             return document(
-                self.parts, title=self.title, theme=theme, plotly=where, caption=caption, link=self._address()
+                self.parts,
+                title=self.title,
+                theme=theme,
+                plotly=where,
+                caption=caption,
+                link=self._address(),
+                answers=self.answers(),
             )
-        return fragment(self.parts, theme=theme, plotly=where, caption=caption, link=self._address())
+        return fragment(
+            self.parts,
+            theme=theme,
+            plotly=where,
+            caption=caption,
+            link=self._address(),
+            answers=self.answers(),
+            widget=self.widget,
+        )
 
     def url(self, base: str = "") -> str:
         """The link to this view, below ``base``, such as "https://example.org/normviz"; the default is NORMVIZ_URL, or no base.
@@ -121,7 +164,18 @@ class Output:
         return f"{(base or environ.get(APP, '')).rstrip('/')}/{path}{link(self.query)}"
 
     def _address(self) -> str:
-        return self.url() if environ.get(APP) and self.query is not None else ""
+        base = self.choices.app if self.choices and self.choices.app else environ.get(APP, "")
+        return self.url(base) if base and self.query is not None else ""
+
+    def answers(self) -> dict[str, Any] | None:
+        """The views that a reader of the file can choose; None if the file shows one view, or has no other."""
+        if self.choices and self.choices.tour:
+            return tour_data(self.choices.tour)
+        if self.choices is None or self.view is None or self.page not in GRIDS:
+            return None
+        found = answers(self.page, self.view, self.choices.shapes, self.choices.layers, self.choices.few)
+        app = (self.choices.app or environ.get(APP, "")).rstrip("/")
+        return answers_data(self.page, found, app) if len(found) > 1 else None
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return {"text/plain": str(self), "text/html": self._notebook_html()}
@@ -133,10 +187,16 @@ class Output:
     def _notebook_html(self) -> str:
         if self.plotlyjs != ONCE:
             return self.to_html(full=False)
-        return self.to_html(full=False, plotlyjs="inline" if embeds_plotly(Run.now()) else "cdn")
+        return self.to_html(full=False, plotlyjs="inline" if embeds_plotly(CellRun.now()) else "cdn")
 
     def __str__(self) -> str:
         return text(self.parts)
+
+
+def tour_output(tour: Tour) -> Output:
+    """The tour as a file."""
+    title = f"{tour.title} · normviz"
+    return Output(tuple(stop_parts(tour, 1)), title, tour.stops[0].page, None, choices=Choices(tour=tour))
 
 
 def title_of(page: str, about: str = "") -> str:

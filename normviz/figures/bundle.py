@@ -59,10 +59,9 @@ def classic(script: str) -> str:
     return f'(() => {{\n"use strict";\n{script}\n}})();\n'
 
 
-@cache
 def module(language: str = ENGLISH) -> str:
-    """The module of the figures; its default export mounts a figure and updates it."""
-    return bundle(BROWSER / "linked.js", language)
+    """The figures without a page, as a module whose default export mounts one: ``mountFigure`` of mount.js."""
+    return f"{bundle(BROWSER / 'mount.js', language)}\nexport default mountFigure;"
 
 
 @cache

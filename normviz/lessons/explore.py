@@ -8,7 +8,7 @@ from normviz.analysis.sentences import sentence
 from normviz.figures.payload.view import view_payload
 from normviz.layers.messages import _
 from normviz.lessons.parts.code_tabs import code_parts
-from normviz.lessons.parts.part import Note, Panels, Part, Sentence, part_or_note
+from normviz.lessons.parts.part import Note, Panels, Part, Sentence, layer_notes, part_or_note
 from normviz.lessons.subject import Subject, subject_of
 from normviz.scene.view import View
 
@@ -20,6 +20,7 @@ def view_parts(view: View) -> Iterator[Part]:
 def parts(subject: Subject) -> Iterator[Part]:
     """The sentence, the linked panels, and the code."""
     e = subject.e
+    yield from layer_notes(e.notes)
     yield Sentence(sentence(e))
     yield part_or_note(
         lambda: Panels(view_payload(e, subject.drawing, at=subject.at, editable=subject.editable), ("select", "edit"))

@@ -9,7 +9,7 @@ from normviz.figures.payload.steps import steps_payload
 from normviz.layers.messages import _
 from normviz.lessons.parts.code_tabs import course_pair
 from normviz.lessons.parts.containers import Details
-from normviz.lessons.parts.part import Note, Panels, Part, Sentence, part_or_note
+from normviz.lessons.parts.part import Note, Panels, Part, Sentence, layer_notes, part_or_note
 from normviz.lessons.subject import Subject, subject_of
 from normviz.scene.view import View
 
@@ -21,6 +21,7 @@ def view_parts(view: View) -> Iterator[Part]:
 def parts(subject: Subject, step: int = 1) -> Iterator[Part]:
     """The sentence, the steps starting at ``step``, and the code of a course with the same steps."""
     e = subject.e
+    yield from layer_notes(e.notes)
     yield Sentence(sentence(e))
     if subject.computable:
         yield part_or_note(

@@ -10,35 +10,48 @@ from dataclasses import replace
 from functools import lru_cache
 from math import prod
 
-from normviz.analysis.examples import example, from_values, initial_running_statistics, parameters
+from torch import Tensor
+
+from normviz.analysis.examples import example, initial_running_statistics, parameters
 from normviz.analysis.explanation import Explanation
 from normviz.analysis.forward import Values
+from normviz.scene.own import OWN, Own
 
 SMALL = 4096  # elements; with every step of the forward pass about 100 kB
 MOST_SMALL, MOST_LARGE = 256, 2
 
 
-def explained(sharing: Explanation, data: str, seed: int, values: tuple[float, ...] | None, params: str) -> Explanation:
-    """The layer on example values, or on x's own ``values``."""
-    return (_small if prod(sharing.shape) <= SMALL else _large)(sharing, data, seed, values, params)
+def explained(
+    sharing: Explanation, data: str, seed: int, values: tuple[float, ...] | None, params: str, own: Own | None = None
+) -> Explanation:
+    """The layer on example values, on x's own ``values``, or on what a reader of a notebook brings."""
+    return (_small if prod(sharing.shape) <= SMALL else _large)(sharing, data, seed, values, params, own)
 
 
 def _explained(
-    sharing: Explanation, data: str, seed: int, values: tuple[float, ...] | None, params: str
+    sharing: Explanation, data: str, seed: int, values: tuple[float, ...] | None, params: str, own: Own | None
 ) -> Explanation:
-    x = example(data, sharing.shape, sharing.axes, seed) if values is None else from_values(values, sharing.shape)
-    return replace(sharing, x=x, values=_layer_values(sharing, params, seed))
+    own = own or Own()
+    if values is not None:
+        x = own.from_values(values, sharing.shape)
+    elif data == OWN and own.x is not None:
+        x = own.x
+    else:
+        x = example(data, sharing.shape, sharing.axes, seed)
+    if params == OWN and own.values is not None:
+        return replace(sharing, x=x, values=own.values)
+    return replace(sharing, x=x, values=_layer_values(sharing, params, seed, x))
 
 
-def _layer_values(sharing: Explanation, params: str, seed: int) -> Values:
-    """The layer's values: gamma and beta as chosen, running statistics as in a new layer."""
-    norm, values, gamma_shape = sharing.norm, sharing.layer_values(), sharing.counts.gamma_shape
+def _layer_values(sharing: Explanation, params: str, seed: int, x: Tensor) -> Values:
+    """The layer's values, of the dtype of x: gamma and beta as chosen, running statistics as in a new layer."""
+    norm, values, gamma_shape = sharing.norm, replace(sharing, x=x).layer_values(), sharing.counts.gamma_shape
     if gamma_shape is not None:
-        gamma, beta = parameters(params, gamma_shape, seed)
+        gamma, beta = (value.to(x) for value in parameters(params, gamma_shape, seed))
         values = replace(values, gamma=gamma, beta=beta if norm.bias else None)
     if norm.running and values.running_mean is None:
         kept = [norm.axis_sizes(sharing.shape)[name] for name in norm.pattern.right]
-        mean, var = initial_running_statistics(kept)
+        mean, var = (value.to(x) for value in initial_running_statistics(kept))
         values = replace(values, running_mean=mean, running_var=var)
     return values
 

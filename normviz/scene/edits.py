@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from normviz.analysis.examples import example
 from normviz.analysis.explanation import check_sizes
 from normviz.layers.axes import MAX_TEXT, Pattern, layout_text, parse_layout
 from normviz.layers.errors import NormvizError, echo
@@ -35,6 +34,12 @@ def with_layout(scene: Scene, layout: str) -> Reading:
     sizes = SIZES | {"d": 2 if len(axes) > 3 else 6} | dict(zip(scene.axes, scene.shape, strict=True))
     shape = tuple(sizes.get(axis, 2) for axis in axes)
     return with_tensor(scene, shape, layout)
+
+
+def with_shape(scene: Scene, shape: tuple[int, ...]) -> Reading:
+    """Change the shape; a tensor of another rank gets the default layout of its rank."""
+    same = len(shape) == len(scene.shape)
+    return with_tensor(scene, shape, scene.layout if same else repair(shape=shape).scene.layout)
 
 
 def with_size(scene: Scene, axis: str, size: int) -> Reading:
@@ -123,10 +128,9 @@ def with_value(scene: Scene, index: tuple[int, ...], value: float) -> Reading:
     if not scene.editable:
         message = _("only tensors of up to {most} elements can be edited; make the tensor smaller.", most=MOST_EDITABLE)
         return Reading(scene, message)
-    if scene.values is None:
-        old = tuple(example(scene.data, scene.shape, scene.axes, scene.seed).flatten().tolist())
-    else:
-        old = scene.values
+    x = scene.explanation.x
+    assert x is not None  # an editable tensor is small enough to compute with
+    old = tuple(map(float, x.flatten().tolist())) if scene.values is None else scene.values
     try:
         flat = 0
         for i, size in zip(check_index(index, scene.shape), scene.shape, strict=True):

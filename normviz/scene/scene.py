@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from normviz.layers.messages import _
 from normviz.layers.norm import Norm
 from normviz.scene.cache import explained
 from normviz.scene.grid import Grid, grid
+from normviz.scene.own import OWN, Own
 from normviz.scene.settings.scene_settings import DATA_SETTING, MOST_EDITABLE, PARAMS, SCENE_SETTINGS, SEED, commas
 from normviz.scene.settings.setting import write_settings
 
@@ -43,6 +45,7 @@ class Scene:
     params                the values of gamma and beta: "init", "index" or "random"
     at                    the selected element, or None
     start                 where the drawn window begins, for a tensor that is not drawn whole
+    own                   in a notebook, the reader's own x and module: where ``data`` or ``params`` is "own", and they fit
 
     Raises NormvizError unless the layer takes the tensor and the other fields fit it.
     """
@@ -56,6 +59,7 @@ class Scene:
     params: str = PARAMS.default
     at: tuple[int, ...] | None = None
     start: tuple[int, ...] = ()
+    own: Own | None = None
 
     def __post_init__(self) -> None:
         if len(self.shape) > MOST_RANK:
@@ -69,7 +73,8 @@ class Scene:
         _sharing = self.sharing  # raises NormvizError unless the layer takes the tensor
         self._check_at()
         self._check_values()
-        if self.data not in DATA or self.params not in PARAMETERS:
+        names = (OWN,) if self.own else ()
+        if self.data not in (*DATA, *names) or self.params not in (*PARAMETERS, *names):
             raise NormvizError(
                 _("data must be {data}, and params must be {params}.", data=listed(DATA), params=listed(PARAMETERS))
             )
@@ -133,11 +138,23 @@ class Scene:
         return describe_shape(self.layer, self.shape, self.layout)
 
     @property
+    def shown_data(self) -> str:
+        """``data``; the default where the reader's own x has another shape."""
+        has_x = self.data != OWN or (self.own is not None and self.own.has_x(self.shape))
+        return self.data if has_x else DATA_SETTING.default
+
+    @property
+    def shown_params(self) -> str:
+        """``params``; the default where the reader's own module is another layer."""
+        has_values = self.params != OWN or (self.own is not None and self.own.has_values(self.layer))
+        return self.params if has_values else PARAMS.default
+
+    @property
     def explanation(self) -> Explanation:
         """The layer on the values of x, or on its shape alone if x is too large to compute with."""
         if not self.computable:
             return self.sharing
-        return explained(self.sharing, self.data, self.seed, self.values, self.params)
+        return explained(self.sharing, self.shown_data, self.seed, self.values, self.shown_params, self.own)
 
     @cached_property
     def grid(self) -> Grid:
@@ -155,7 +172,19 @@ class Scene:
             del values["layout"]
         if self.at == default_at(self.shape, self.axes, self.start):
             del values["at"]
+        if self.own is not None:
+            self._write_own(values)
         return write_settings(tuple(SCENE_SETTINGS.values()), values)
+
+    def _write_own(self, values: dict[str, Any]) -> None:
+        """Replace what no link can hold: a small x is written as its values, and another tensor as the default example."""
+        assert self.own is not None
+        if self.shown_data == OWN and self.values is None:
+            values["values"] = self.own.numbers(MOST_EDITABLE, LARGEST_VALUE)
+        if self.data == OWN:
+            values["data"] = DATA_SETTING.default
+        if self.params == OWN:
+            values["params"] = PARAMS.default
 
 
 FIELD_NAMES = {"from": "start"}  # fields of Scene for settings whose names are Python keywords

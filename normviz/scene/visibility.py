@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.messages import N_, _, ngettext
 from normviz.scene.controls.scene_controls import SCENE_CONTROLS
+from normviz.scene.settings.kinds import integer, text
 from normviz.scene.settings.page_settings import PAGE_SETTINGS
 from normviz.scene.settings.setting import Setting, read_settings, write_settings
 
 VERSION = "1"
 MOST_CAPTION = 300
+MOST_STOPS = 99
 ALL, ALL_CONTROLS = "all", "controls"
 
 # The labels of the controls, parts and panels that can be hidden, by name.
@@ -51,7 +53,7 @@ PANELS: Mapping[str, str] = {
     "eval": "eval()",
     "gap": N_("Their difference"),
     "autograd": N_("By autograd"),
-    "itself": N_("1 for itself"),
+    "itself": N_("Identity"),
     "mean": N_("Through the mean"),
     "var": N_("Through the variance"),
     "jacobian": N_("Jacobian"),
@@ -67,15 +69,28 @@ PANELS: Mapping[str, str] = {
 }
 NAMES = (ALL, ALL_CONTROLS, *CONTROLS, *PARTS, *PANELS)
 BESIDE_THE_FIGURE = {"facts", "worked", "loops"}  # drawn with a figure, but not a part of it
+# Not shown on a projector, besides the controls.
+NOT_PRESENTED = BESIDE_THE_FIGURE | {"x", "normalized", "output", "table", "code", "details", "text"}
+FIELDS = {"hide": "hidden"}  # settings whose field of Display has another name
 FIGURE = {"panels", "notes", *PANELS} - BESIDE_THE_FIGURE
 
 
 @dataclass(frozen=True)
 class Display:
-    """The names of hidden controls and parts, and the caption under the figure."""
+    """How a view is shown.
+
+    hidden   the names of hidden controls and parts
+    caption  under the figure
+    present  for a projector: the figure fills the screen, without controls
+    tour     the name of a tour that the view belongs to
+    stop     the number of the view in the tour, from 1; 0: the tour's beginning
+    """
 
     hidden: tuple[str, ...] = ()
     caption: str = ""
+    present: bool = False
+    tour: str = ""
+    stop: int = 0
 
     def hides(self, name: str) -> bool:
         """Whether the control or part called ``name`` is hidden.
@@ -83,25 +98,30 @@ class Display:
         >>> Display(("all",)).hides("code"), Display(("all",)).hides("stats"), Display(("controls",)).hides("layer")
         (True, False, True)
         """
-        if name in self.hidden:
+        if name in self.hidden or (self.present and (name in CONTROLS or name in NOT_PRESENTED)):
             return True
         if name in CONTROLS and ALL_CONTROLS in self.hidden:
             return True
         return ALL in self.hidden and name not in FIGURE
 
     def query(self) -> dict[str, str]:
-        """The settings ``hide`` and ``caption`` of a link; defaults are left out."""
-        return write_settings(DISPLAY_SETTINGS, {"hide": self.hidden, "caption": self.caption})
+        """The settings ``hide``, ``caption``, ... of a link; defaults are left out."""
+        values = {
+            setting.name: getattr(self, FIELDS.get(setting.name, setting.name)) for setting in DISPLAY_SETTINGS[1:]
+        }
+        return write_settings(DISPLAY_SETTINGS, values)
 
 
 def read_display(query: Mapping[str, str]) -> tuple[Display, str | None]:
     """The display of a query, and the first error, if any.
 
     >>> read_display({"hide": "layer, data", "caption": "Look at row 2."})
-    (Display(hidden=('layer', 'data'), caption='Look at row 2.'), None)
+    (Display(hidden=('layer', 'data'), caption='Look at row 2.', present=False, tour='', stop=0), None)
     """
     values, problem = read_settings(DISPLAY_SETTINGS, query)
-    return Display(values["hide"], values["caption"]), problem
+    return Display(
+        **{FIELDS.get(setting.name, setting.name): values[setting.name] for setting in DISPLAY_SETTINGS[1:]}
+    ), problem
 
 
 def _parse_version(text: str) -> str:
@@ -114,6 +134,12 @@ def _parse_version(text: str) -> str:
             )
         )
     return VERSION
+
+
+def _parse_present(text: str) -> bool:
+    if text.strip().lower() not in ("true", "false"):
+        raise NormvizError(_("present={value} must be true or false.", value=echo(text)))
+    return text.strip().lower() == "true"
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -160,4 +186,10 @@ DISPLAY_SETTINGS = (
         "caption", "", _parse_caption, repair=lambda text: _one_line(text)[:MOST_CAPTION].strip(),
         about=N_("a line under the figure, up to 300 characters, shown as text"), example="Look at row 2.",
     ),
+    Setting(
+        "present", False, _parse_present, lambda present: str(present).lower(),
+        about=N_("true: for a projector, the figure fills the screen"), example="true",
+    ),
+    text("tour", 60, about=N_("the name of a tour"), example="normalized-shape"),
+    integer("stop", 0, MOST_STOPS, 0, widget=None, about=N_("which view of the tour is shown"), example="2"),
 )  # fmt: skip

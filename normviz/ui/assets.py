@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from normviz.figures.bundle import bundle, module, plotly_js, plotly_version, read_css, style
+from normviz.figures.bundle import bundle, plotly_js, plotly_version
+from normviz.lessons.page.style import page_style, share_style
 
 GZIP = re.compile(r"\s*gzip\s*(;\s*q=(?!0(\.0*)?\s*$).*)?")  # q=0 means not accepted
 LEVEL = 6  # of gzip: the first visitor waits for it, and level 9 saves only 0.2 % more
@@ -44,11 +44,6 @@ export default ({ data: [data], ...rest }) => {
 def accepts_gzip(request: Request) -> bool:
     """Whether the client accepts gzip."""
     return any(map(GZIP.fullmatch, request.headers.get("accept-encoding", "").lower().split(",")))
-
-
-def as_component_data(data: dict[str, Any]) -> list[dict[str, Any]]:
-    """The data in a list: Streamlit would search a dict for DataFrames, and import pandas for that."""
-    return [data]
 
 
 @dataclass(frozen=True)
@@ -91,8 +86,7 @@ def with_style(script: str, css: str) -> bytes:
     return (script + ADD_STYLE.replace("STYLE", json.dumps(css))).encode()
 
 
-SHARE_FOLDER = Path(__file__).with_name("share")
-LINKED = Asset("linked", with_style(module(), style()))
-SHARE = Asset("share", with_style(bundle(SHARE_FOLDER / "share.js"), read_css(SHARE_FOLDER / "share.css")))
+SCRIPT = Path(__file__).with_name("component.js")
+COMPONENT = Asset("normviz", with_style(bundle(SCRIPT), page_style() + share_style()))
 PLOTLY = Asset("plotly", plotly_js(), f"{plotly_version()}.min")
-ASSETS = (LINKED, SHARE, PLOTLY)
+ASSETS = (COMPONENT, PLOTLY)

@@ -1,46 +1,54 @@
-"""The figures as a Streamlit component. Clicks and edits in a linked view change the view on the server."""
+"""A page as a Streamlit component. Clicks and edits in its figures change the view on the server."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 
-from normviz.figures.payload.chart import chart_payload
+from normviz.lessons.page.pages import Page, page_data
+from normviz.lessons.page.share import app_link, share_data
+from normviz.lessons.parts.html import Body
+from normviz.lessons.parts.part import Part
 from normviz.scene import edits
 from normviz.scene.settings.page_settings import LAST_STEP
-from normviz.ui.assets import LINKED, PLOTLY, as_component_data
+from normviz.ui.assets import COMPONENT, PLOTLY
+from normviz.ui.redraw import redraw
 from normviz.ui.state import FIGURE, change, change_settings
 
-if TYPE_CHECKING:
-    from normviz.figures.charts import Lines
-
-KEY, TURN = "linked", "normviz.turn"
+KEY, TURN = "page", "normviz.turn"
 # Streamlit's own styles reach a component only outside a shadow root, and so does plotly.js.
 _mount = st.components.v2.component(
-    "normviz_linked", html='<div class="nv-root"></div>', js=LINKED.loader(), isolate_styles=False
+    "normviz_page", html='<div class="nv-doc nv-app"></div>', js=COMPONENT.loader(), isolate_styles=False
 )
 
 
-def linked_view(data: dict[str, Any], events: Sequence[str]) -> None:
-    """Mount a linked view. Without events, a selection in it sends nothing to the server.
+def show_page(page: Page) -> None:
+    """The parts of the page, and Share; in an embedded view, or one with hidden parts, a link to the full app.
 
-    ``turn`` is the number of the last click that the server received, so that the view can ignore an answer to an older one.
+    The figures return the number of the last event that the server received (``turn``), so that they can ignore an answer to an older one.
     """
-    state = {"turn": st.session_state.get(TURN, 0)} if events else {"editable": False, "alone": True}
-    callbacks: dict[str, Any] = {f"on_{name}_change": CALLBACKS[name] for name in events}
-    _mount(key=KEY, data=as_component_data(data | {"plotly": PLOTLY.path} | state), **callbacks)
+    body = Body(app="", turn=st.session_state.get(TURN, 0))
+    data = page_data(page.name, body, page.parts)
+    data["present"] = page.view.display.present
+    if "guess" in page.view.settings:
+        data["guess"] = "" if page.has_problem else page.view.settings["guess"]
+    if st.context.is_embedded or page.view.display.hidden:
+        data["open"] = app_link(page)
+    if not st.context.is_embedded:
+        data["share"] = share_data(page)
+    _show(data, KEY, **{f"on_{name}_change": callback for name, callback in CALLBACKS.items()})
 
 
-def chart(lines: Lines, alt: str, key: str) -> None:
-    """Mount a chart; ``alt`` describes it in a sentence."""
-    _mount(key=key, data=as_component_data(chart_payload(lines, alt) | {"plotly": PLOTLY.path}))
+def show_more(page: Page, parts: Sequence[Part]) -> None:
+    """Parts of the page that do not depend on the selected element."""
+    _show(page_data(page.name, Body(prefix="more-", app=""), parts), "more_parts")
 
 
-def tabs(html: str, key: str) -> None:
-    """Mount the HTML of all tabs, with a single message to the browser."""
-    _mount(key=key, data=as_component_data({"kind": "tabs", "html": html}))
+def _show(data: dict[str, Any], key: str, **callbacks: Any) -> None:
+    """In a list: Streamlit would search a dict for DataFrames, and import pandas for that."""
+    _mount(key=key, data=[data | {"plotly": PLOTLY.path}], **callbacks)
 
 
 def _select() -> None:
@@ -55,6 +63,7 @@ def _edit() -> None:
     value = event.get("value") if event else None
     if index is not None and isinstance(value, int | float) and not isinstance(value, bool):
         change(edits.with_value, index, value)  # not by=FIGURE: the control shows that x is edited
+        redraw()
 
 
 def _step() -> None:

@@ -8,6 +8,7 @@ is logged if Streamlit's ``logger.level`` is ``debug``.
 from __future__ import annotations
 
 import logging
+import re
 import traceback
 from itertools import chain
 from pathlib import Path
@@ -18,7 +19,6 @@ import streamlit as st
 from normviz.layers.errors import NormvizError
 from normviz.layers.messages import _
 from normviz.ui.paths import ROOT
-from normviz.ui.text import literal
 
 LOGGER = logging.getLogger("normviz")
 MAX_LENGTH = 600  # characters of a message or a query
@@ -58,7 +58,7 @@ def on_script_error(error: Exception) -> bool:
     """Streamlit's ``on_script_error``: log one line, and show the reader a message without a traceback."""
     if isinstance(error, NormvizError):
         log_refusal(str(error))
-        st.warning(literal(str(error)))
+        st.warning(_literal(str(error)))
         return True
     LOGGER.error("%s: %s (%s) [%s]", type(error).__name__, _one_line(str(error)), _own_places(error), view_link())
     st.exception(
@@ -83,6 +83,11 @@ def view_link() -> str:
     known = {name: value for name, value in st.query_params.to_dict().items() if name in names}
     query = urlencode(known, safe=",()[];:'>")[:MAX_LENGTH]
     return f"/{st.session_state.get(PAGE) or ''}" + (f"?{query}" if query else "")
+
+
+def _literal(text: str) -> str:
+    """The text with its punctuation escaped for Markdown, because a message may quote a link."""
+    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text)
 
 
 def _one_line(text: str) -> str:

@@ -4,7 +4,7 @@ import streamlit as st
 
 from normviz.figures.brand import FAVICON, wordmark
 from normviz.layers.messages import _
-from normviz.lessons.pages import PAGES
+from normviz.lessons.page.pages import PAGES
 from normviz.ui.paths import PAGE_SCRIPTS
 from normviz.ui.state import enter
 
@@ -22,11 +22,10 @@ def show() -> None:
     embedded = st.context.is_embedded  # in a slide or a course page
     if not embedded:
         st.logo(wordmark(), size="medium")
-    titles = {name: page.title for name, page in PAGES.items()} | {"questions": _("Questions")}
     page = st.navigation(
         [
-            st.Page(PAGE_SCRIPTS / f"{name}.py", title=title, default=name == "explore")
-            for name, title in titles.items()
+            st.Page(PAGE_SCRIPTS / f"{name}.py", title=page.title, default=name == "explore")
+            for name, page in PAGES.items()
         ],
         position="hidden" if embedded else "top",
     )

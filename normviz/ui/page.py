@@ -1,69 +1,79 @@
-"""Every page: its controls, messages, the parts of its view, Share, and the questions that the view answers."""
+"""Every page: its controls as Streamlit widgets, and everything below them as one component.
+
+The component is mounted twice: a click on an element changes only what is above the second one. A change of a control runs both, and the
+controls only if they change too (``redraw``).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import takewhile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from normviz.lessons.pages import PAGES, up_to_the_figure
-from normviz.lessons.parts.part import Part, Sentence, Text
-from normviz.lessons.parts.visible import hideable_names, visible_parts
-from normviz.lessons.questions.registry import questions_of_page
+from normviz.lessons.page.pages import PAGES, Page, page, parts_up_to_the_figure, up_to_the_figure
+from normviz.lessons.parts.part import Part
 from normviz.scene.view import View
 from normviz.scene.visibility import Display
-from normviz.ui.controls.questions import now_you_can_answer
+from normviz.ui.component import show_more, show_page
 from normviz.ui.controls.rows import draw_controls
-from normviz.ui.render import show
-from normviz.ui.share.panel import share
-from normviz.ui.state import current, latest
-from normviz.ui.text import show_notes, show_problem
+from normviz.ui.redraw import MORE_PARTS, PARTS, remember_controls
+from normviz.ui.state import CONTROL, current, current_view, is_changed, latest
 
 
-def page(name: str, notes: bool = True) -> None:
-    """The page. ``notes``: show the notes about layers that are legal but rarely intended."""
-    described = PAGES[name]
-    view = current(described.settings)
-    with st.container():
-        draw_controls(name, view)
-    parts = list(described.parts(view))
-    names = hideable_names(parts) | ({"questions"} if questions_of_page(name) else set())
-    visible = visible_parts(parts, view.display)
-    first = up_to_the_figure(visible) if _is_complete(view) else visible
-    rest = visible[len(first) :]
-    _figure(name, notes, names, first)
-    if _is_complete(view):
-        show(rest)
-        now_you_can_answer(name, view)
+@dataclass
+class Drawing:
+    """What the two fragments of a page share.
 
-
-@st.fragment
-def _figure(name: str, notes: bool, names: set[str], first: list[Part]) -> None:
-    """The texts above the figure, the figure, and Share. When an element is selected, only this runs.
-
-    names  the names that ``hide=`` accepts for the parts of the page
-    first  the parts that the run of the page has made. The list is emptied, to save memory; a run of the fragment alone makes them again.
+    hideable  the names that ``hide=`` accepts
+    page      made in this run and not drawn whole; otherwise None, to save memory
     """
-    described = PAGES[name]
-    view = latest(described.settings)
-    parts = list(first) or _parts(described.parts(view), view)
-    first.clear()
-    leading = list(takewhile(lambda part: isinstance(part, Sentence | Text), parts))
-    with st.container():  # one element, so that what follows keeps its place when a message comes or goes
-        with st.container():
-            show_problem(described.problem(view))
-            if notes:
-                show_notes(view)
-        show(leading)
-    show(parts[len(leading) :])
-    if not _is_complete(view):
-        now_you_can_answer(name, view)
-    share(name, view, described.settings, names)
+
+    name: str
+    hideable: frozenset[str] = frozenset()
+    page: Page | None = None
+
+    def make(self, view: View) -> Page:
+        """The page of this view."""
+        self.page = page(self.name, view)
+        self.hideable = self.page.hideable
+        return self.page
 
 
-def _parts(parts: Iterable[Part], view: View) -> list[Part]:
-    return up_to_the_figure(parts) if _is_complete(view) else visible_parts(parts, view.display)
+def show(name: str) -> None:
+    """The page of the address."""
+    drawing = Drawing(name)
+    made = drawing.make(current(PAGES[name].settings))
+    draw_controls(name, [made.rows])
+    _first(drawing)
+    _rest(drawing)
+    remember_controls(name, made.rows)
+
+
+@st.fragment(key=PARTS)
+def _first(drawing: Drawing) -> None:
+    """The page up to the figure, and Share. When an element is selected, only this runs."""
+    by_control = is_changed(CONTROL)
+    view = latest(PAGES[drawing.name].settings)
+    if drawing.page is None and not by_control and _is_complete(view):
+        show_page(Page(drawing.name, view, (), parts_up_to_the_figure(drawing.name, view), drawing.hideable))
+        return
+    made = drawing.page if drawing.page and not by_control else drawing.make(view)
+    show_page(replace(made, parts=_first_parts(made)))
+
+
+@st.fragment(key=MORE_PARTS)
+def _rest(drawing: Drawing) -> None:
+    """The parts below the figure."""
+    made = drawing.page or drawing.make(current_view())
+    drawing.page = None
+    parts = made.parts[len(_first_parts(made)) :]
+    if parts:
+        show_more(made, parts)
+
+
+def _first_parts(made: Page) -> Sequence[Part]:
+    return up_to_the_figure(made.parts) if _is_complete(made.view) else made.parts
 
 
 def _is_complete(view: View) -> bool:

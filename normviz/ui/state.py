@@ -6,7 +6,7 @@ take effect, and Back and edited addresses work. All pages share one scene; each
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,13 +24,11 @@ CONTROL, FIGURE = "control", "figure"  # what changed the view: a control redraw
 SENT, MOST_SENT = "normviz.controls", 200  # the last value sent to each widget
 LABELS = "normviz.labels"  # the last labels sent to a widget whose labels depend on the view
 ADDRESS, ADDRESS_VIEW = "normviz.address", "normviz.address_view"  # the query last read or written, and its view
-CONTROL_NAMES = "normviz.control_names"  # the names of this run's controls
 
 
 def current(settings: Sequence[Setting] = ()) -> View:
     """The view of this run; writes the URL if a callback changed the view."""
-    st.session_state[CONTROL_NAMES] = []
-    if st.session_state.get(CHANGED):
+    if is_changed():
         return _write_changes(settings)
     st.session_state[ADDRESS] = st.query_params.to_dict()
     view = st.session_state[VIEW] = st.session_state[ADDRESS_VIEW] = read_view(st.session_state[ADDRESS], settings)
@@ -39,13 +37,17 @@ def current(settings: Sequence[Setting] = ()) -> View:
 
 
 def latest(settings: Sequence[Setting] = ()) -> View:
-    """The view of a fragment: in a run of the page the view of ``current``, in a run of the fragment alone the view that its callback made.
+    """The view of a fragment: in a run of the page the view of ``current``, in a run of the fragment alone the view that a callback made.
 
-    It never reads the URL. If a control has changed too, which can happen when the browser sends both changes together, the page reruns.
+    It never reads the URL.
     """
-    if st.session_state.get(CHANGED) == CONTROL:
-        st.rerun()
-    return _write_changes(settings) if st.session_state.get(CHANGED) else current_view()
+    return _write_changes(settings) if is_changed() else current_view()
+
+
+def is_changed(by: str | None = None) -> bool:
+    """Whether a callback has changed the view, and no fragment has drawn it yet; ``by``: whether this is what changed it."""
+    changed = st.session_state.get(CHANGED)
+    return changed is not None and by in (None, changed)
 
 
 def current_view() -> View:
@@ -89,12 +91,6 @@ def _mark_changed(by: str) -> None:
     st.session_state[CHANGED] = by if st.session_state.get(CHANGED, by) == by else CONTROL
 
 
-def rerun_if_changed() -> None:
-    """Call in a fragment that shows no view: a change that was sent together with its own reruns the whole page."""
-    if st.session_state.get(CHANGED):
-        st.rerun()
-
-
 def change_view(edit: Callable[..., View], *arguments: Any, by: str = CONTROL, only_changes: bool = False) -> None:
     """Call in a callback: the view becomes ``edit(view, ...)``. With ``only_changes``, an edit without effect is ignored."""
     view = current_view()
@@ -120,18 +116,6 @@ def reset() -> None:
     change_view(lambda view: replace(read_view({}), display=view.display))
 
 
-def is_visible(name: str) -> bool:
-    """Whether the link leaves a control visible. Call before the control is created."""
-    if name not in st.session_state[CONTROL_NAMES]:
-        st.session_state[CONTROL_NAMES] += [name]
-    return not current_view().display.hides(name)
-
-
-def control_names() -> tuple[str, ...]:
-    """The names of this run's controls, including hidden ones."""
-    return tuple(st.session_state[CONTROL_NAMES])
-
-
 def sync_widget(key: str, value: Any) -> str:
     """Set the widget's value before it is created; returns the key.
 
@@ -139,11 +123,16 @@ def sync_widget(key: str, value: Any) -> str:
     """
     if key not in st.session_state or st.session_state[key] != value:
         st.session_state[key] = value
+    remember_sent({key: value})
+    return key
+
+
+def remember_sent(values: Mapping[str, Any]) -> None:
+    """The widgets with these keys show these values."""
     sent = st.session_state.setdefault(SENT, {})
     if len(sent) >= MOST_SENT:
         sent.clear()
-    sent[key] = value
-    return key
+    sent.update(values)
 
 
 def sync_labels(key: str, labels: Sequence[str], value: Any) -> None:

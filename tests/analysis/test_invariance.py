@@ -150,6 +150,25 @@ def test_differences_are_far_below_or_far_above_the_tolerance(drawn):
         assert i.difference <= i.tolerance < (0.1 if alone else 1e-3) if i.holds else i.difference > 100 * i.tolerance
 
 
+@given(layers_that_fit())
+@example(("LayerNorm([5, 4, 6])", (4, 5, 4, 6)))
+@example(("BatchNorm2d(7)", (5, 7, 4, 6)))
+@example(("InstanceNorm2d(5)", (2, 5, 4, 4)))
+@example(("GroupNorm(2, 8)", (5, 8, 2, 4)))
+@example(("GroupNorm(4, 8)", (4, 8, 4, 1)))
+@example(("ChannelsFirstLayerNorm(2)", (4, 2, 5, 1)))
+@example((Norm("n (g k) -> n k", "d", sizes={"g": 5}), (4, 20)))
+def test_the_small_copy_has_the_invariances_of_the_whole_tensor(drawn):
+    try:
+        e = describe(*drawn)
+    except NormvizError:
+        assume(False)
+    batch = example_axis(e.axes)
+    assume(batch is None or e.shape[batch] > 1)  # the copy always has a second example
+    direct = invariance._measure(e.norm, e.shape, e.axes, e.torch_layer)
+    assert {i.key: i.holds for i in invariances(e)} == {i.key: i.holds for i in direct}
+
+
 CHANNELS = [
     ("BatchNorm2d(3)", (2, 3, 4, 4), "NCHW", "add a different number to each channel", "scale one channel"),
     ("LayerNorm(3)", (2, 3), "ND", "add a different number to each feature", "scale one feature"),
@@ -183,7 +202,7 @@ def test_torchs_own_layer_is_measured(monkeypatch):
     e = describe("LayerNorm(3)", (2, 3))
     assert invariances(e)[0].holds
     invariance._measure.cache_clear()
-    monkeypatch.setattr(invariance, "run_module", lambda layer, x, values: x)
+    monkeypatch.setattr(invariance, "module_function", lambda layer, x, values: torch.clone)
     assert not invariances(e)[0].holds
     invariance._measure.cache_clear()
 
@@ -217,11 +236,11 @@ def test_the_measurement_does_not_depend_on_x():
 
 SMALL = [
     # layer, shape, its small copy
-    ("GroupNorm(32, 256)", (8, 256, 14, 14), {"g": 4}, (4, 16, 4, 4)),
-    ("GroupNorm(256, 256)", (8, 256, 14, 14), {"g": 4}, (4, 4, 4, 4)),
-    ("GroupNorm(1, 256)", (8, 256, 14, 14), {"g": 1}, (4, 4, 4, 4)),
-    ("BatchNorm2d(2)", (1, 2, 3, 10**6), {}, (2, 2, 3, 4)),
-    ("LayerNorm([2, 1])", (7, 2, 1), {}, (4, 2, 1)),
+    ("GroupNorm(32, 256)", (8, 256, 14, 14), {"g": 3}, (3, 9, 3, 3)),
+    ("GroupNorm(256, 256)", (8, 256, 14, 14), {"g": 3}, (3, 3, 3, 3)),
+    ("GroupNorm(1, 256)", (8, 256, 14, 14), {"g": 1}, (3, 3, 3, 3)),
+    ("BatchNorm2d(2)", (1, 2, 3, 10**6), {}, (2, 2, 3, 3)),
+    ("LayerNorm([2, 1])", (7, 2, 1), {}, (3, 2, 1)),
     ("LayerNorm(9)", (9,) * 8, {}, (3,) * 8),
     ("LayerNorm(9)", (9,) * 12, {}, (2,) * 12),
 ]

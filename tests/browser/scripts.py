@@ -58,7 +58,7 @@ ADDRESS_HAS = """wanted => {
 # Is the app at rest, is this sentence shown, is this element framed (its line and column), and do the panels draw these numbers? NaN, in the gaps, is null.
 SHOWN = """([sentence, at, drawings]) => {
   const kept = KEPT, middle = (edges, i) => (edges[i] + edges[i + 1]) / 2;
-  const atRest = SETTLED, view = document.querySelector(".nv-view[data-state=ready]"), text = document.querySelector(".st-key-sentence, .nv-sentence")?.innerText;
+  const atRest = SETTLED, view = document.querySelector(".nv-view[data-state=ready]"), text = document.querySelector(".nv-sentence")?.innerText;
   if (!atRest() || !view || text?.replace(/\\s+/g, " ").trim() !== sentence) return false;
   const framed = (panel, x, y) => {
     const frame = panel.querySelector(".nv-frame"), is = (name) => Number(frame.getAttribute(name));

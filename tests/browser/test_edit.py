@@ -92,11 +92,11 @@ def test_leaving_the_field_applies_a_number_and_discards_invalid_text(look):
     before = view.scene
     view.double_click("x", (0, 1))
     field(view).fill("5")
-    view.find(".st-key-sentence").click()
+    view.find(".nv-sentence").click()
     view.wait_for_view(values=values(before, (0, 1), 5))
     view.double_click("x", (0, 2))
     field(view).fill("five")
-    view.find(".st-key-sentence").click()
+    view.find(".nv-sentence").click()
     expect(field(view)).to_have_count(0)
     view.wait_for_view(values=values(before, (0, 1), 5), at="0,2")
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.conftest import PATIENCE
 from tools.embeddings import GUIDE, LAB_OPTIONS, MARIMO_OPTIONS, ROOT, Workshop, commands
-from tools.hosts import Host, menu, mode, reads, run_all, shown_frame, wait_for_mode
+from tools.hosts import CELL, Host, menu, mode, reads, run_all, shown_frame, wait_for_mode
 
 pytestmark = pytest.mark.browser
 
@@ -63,7 +63,7 @@ def test_jupyterlab_shows_linked_panels(lab):
     host, address = lab
     page = host.open(f"{address}/lab/tree/notebook.ipynb")
     run_all(page)
-    host.ready(3)
+    host.ready(4)
     assert page.locator(".nv-carried").count() == 1
     assert reads(page, 0).startswith(FIRST)
     assert reads(page, -1).startswith(LAST)
@@ -87,15 +87,92 @@ def test_the_first_cell_still_carries_plotly_js_after_it_runs_again(lab, worksho
     page.locator(".jp-CodeCell .jp-InputArea-editor").first.click()
     page.keyboard.press("Control+Enter")
     expect(page.locator(".nv-doc[data-old]")).to_have_count(0)
-    host.ready(3)
+    host.ready(4)
     saved = workshop.folder / "examples" / "notebook.ipynb"
     with page.expect_response(lambda answer: answer.request.method == "PUT" and saved.name in answer.url):
         page.keyboard.press("Control+s")
     cells = [cell for cell in json.loads(saved.read_text())["cells"] if cell["cell_type"] == "code"]
     carried = ['class="nv-carried"' in "".join(cell["outputs"][0]["data"]["text/html"]) for cell in cells]
-    assert carried == [True, False, False]
+    assert carried == [True, False, False, False]
+    page.reload()
+    host.ready(4)
+    assert host.outside == []
+
+
+# nv.live: the last cell of the notebook
+
+
+@pytest.fixture
+def live(lab) -> Locator:
+    """The output of the cell with nv.live, answered by the kernel."""
+    output = lab[0].page.locator(".nv-doc").last
+    output.scroll_into_view_if_needed()
+    return output
+
+
+def run_code(page: Page, code: str) -> Locator:
+    """Run other code in the cell of nv.steps; its output."""
+    cell = page.locator(".jp-CodeCell").nth(2)
+    cell.locator(".jp-InputArea-editor").click()
+    page.keyboard.press("Control+a")
+    page.keyboard.type(code)
+    page.keyboard.press("Control+Enter")
+    return cell.locator(".jp-OutputArea-output")
+
+
+def sentence(live: Locator, words: str) -> None:
+    """Wait until the sentence of the page begins with these words."""
+    expect(live.locator(".nv-sentence")).to_contain_text(words)
+
+
+def test_the_kernel_answers_the_controls_on_the_readers_own_x(lab, live):
+    page = lab[0].page
+    live.get_by_label("Layer", exact=True).select_option(label="BatchNorm2d")
+    sentence(live, "BatchNorm2d(3) on (2, 3, 4, 4): 3 means")
+    for label, size in (("N", "5"), ("C", "6")):  # the second does not wait for the first
+        live.get_by_label(label, exact=True).fill(size)
+        live.get_by_label(label, exact=True).press("Enter")
+    sentence(live, "BatchNorm2d(6) on (5, 6, 4, 4): 6 means")
+    live.get_by_role("button", name="Back to the start").click()
+    sentence(live, "LayerNorm([3, 4, 4]) on (2, 3, 4, 4)")
+    live.get_by_role("radio", name="H, W", exact=True).check()
+    sentence(live, "LayerNorm([4, 4]) on (2, 3, 4, 4): 6 means")
+    panel = live.locator(".nv-panel").first
+    panel.locator(".nv-over").click(position=panel.evaluate(CELL, 0))
+    expect(live.locator(".nv-worked")).to_contain_text(FIRST)
+    expect(run_code(page, "print(w.layer, w.at, w.explanation.x.sum())")).to_have_text(
+        "LayerNorm([4, 4]) (0, 0, 0, 0) tensor(4560.)"
+    )
+
+
+def test_the_page_follows_the_traits_and_shows_what_torch_refuses(lab, live):
+    page = lab[0].page
+    run_code(page, 'w.layer, w.at = "InstanceNorm2d(3)", (1, 2, 3, 3)')
+    sentence(live, "InstanceNorm2d(3) on (2, 3, 4, 4)")
+    expect(live.get_by_label("Layer", exact=True).locator("option:checked")).to_have_text("InstanceNorm2d")
+    expect(live.locator(".nv-worked")).to_contain_text(LAST)
+    run_code(page, 'w.layer = "LayerNorm(5)"')
+    expect(live.get_by_role("alert")).to_contain_text("torch refuses")
+    sentence(live, "InstanceNorm2d(3) on (2, 3, 4, 4)")
+
+
+def test_after_a_restart_of_the_kernel_the_output_answers_by_itself(lab, live):
+    host, _ = lab
+    page = host.page
+    with page.expect_response(lambda answer: answer.request.method == "PUT" and "notebook.ipynb" in answer.url):
+        page.keyboard.press("Control+s")
+    menu(page, "Kernel", "Restart Kernel…")
+    page.locator(".jp-Dialog button.jp-mod-accept").click()
+    sentence(live, "LayerNorm([3, 4, 4]) on (2, 3, 4, 4)")  # as when the cell ran
+    live.get_by_label("Layer", exact=True).select_option(label="BatchNorm2d")
+    sentence(live, "BatchNorm2d(3) on (2, 3, 4, 4)")
     page.reload()
     host.ready(3)
+    live.scroll_into_view_if_needed()
+    sentence(live, "LayerNorm([3, 4, 4]) on (2, 3, 4, 4)")
+    live.get_by_label("Layer", exact=True).select_option(label="GroupNorm")
+    sentence(live, "GroupNorm(1, 3) on (2, 3, 4, 4)")
+    assert reads(page, -1, nth=2).startswith(f"{LAST} = 95")
     assert host.outside == []
 
 
@@ -106,6 +183,9 @@ def test_a_notebook_that_is_not_trusted_says_what_to_do(lab):
     shown = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
     expect(shown.get_by_text("In a notebook that is not trusted yet, run the cell.").first).to_be_visible()
     expect(shown.get_by_text("2 means and 2 variances").first).to_be_visible()
+    expect(
+        shown.get_by_role("cell", name="n c h w → n", exact=True).first
+    ).to_be_visible()  # a table instead of the figure
     assert shown.locator(".nv-view").count() == 0
 
 
@@ -115,8 +195,8 @@ def test_a_notebook_that_is_not_trusted_says_what_to_do(lab):
 def test_the_page_of_nbconvert_shows_all_outputs_and_normviz_requests_nothing(host, converted):
     visitor = host()
     page = visitor.open((converted / "notebook.html").as_uri())
-    visitor.ready(3)
-    assert [page.locator(".nv-doc").count(), page.locator(".nv-carried").count()] == [3, 1]
+    visitor.ready(4)
+    assert [page.locator(".nv-doc").count(), page.locator(".nv-carried").count()] == [4, 1]
     assert reads(page, 0).startswith(FIRST)
     assert reads(page, -1, nth=1).startswith(LAST)
     assert {re.sub(r"^https://([^/]+)/.*", r"\1", address) for address in visitor.outside} <= {"cdnjs.cloudflare.com"}
@@ -124,10 +204,20 @@ def test_the_page_of_nbconvert_shows_all_outputs_and_normviz_requests_nothing(ho
     assert len(ids) == len(set(ids)) > 10
 
 
+def test_the_output_of_nv_live_in_a_page_of_nbconvert_answers_by_itself(host, converted):
+    visitor = host()
+    page = visitor.open((converted / "notebook.html").as_uri())
+    visitor.ready(4)
+    live = page.locator(".nv-doc").last
+    live.get_by_label("Layer", exact=True).select_option(label="BatchNorm2d")
+    sentence(live, "BatchNorm2d(3) on (2, 3, 4, 4): 3 means")
+    assert reads(page, -1, nth=3).startswith(f"{LAST} = 95")
+
+
 def test_scaled_slides_draw_when_shown_and_respond_to_the_pointer(host, converted):
     visitor = host(viewport={"width": 800, "height": 500})
     page = visitor.open((converted / "notebook.slides.html").as_uri())
-    visitor.ready(3)
+    visitor.ready(4)
     page.locator(".reveal.ready").wait_for()
     for _ in range(2):  # title, one layer
         page.keyboard.press("ArrowRight")
@@ -169,10 +259,15 @@ def test_marimo_shows_the_view_in_a_frame_that_fits(host, workshop):
         frame = shown_frame(page)
         assert reads(frame, 0).startswith(FIRST)
         assert mode(frame) == "light"
-        page.locator("select").select_option("BatchNorm2d(3)")
+        page.locator("select").first.select_option("BatchNorm2d(3)")
         expect(page.frame_locator("iframe").get_by_text("BatchNorm2d(3) on")).to_be_visible()
         frame = shown_frame(page)
         frame.wait_for_function("document.documentElement.scrollHeight <= document.documentElement.clientHeight")
+        live = page.locator(".nv-doc")  # nv.live is in the page itself
+        live.get_by_label("Layer", exact=True).select_option(label="GroupNorm")
+        sentence(live, "GroupNorm(1, 3) on (2, 3, 4, 4)")
+        expect(live.locator(".nv-view[data-state=ready]")).to_be_visible()
+        assert reads(page, -1).startswith(LAST)
         assert visitor.outside == []
 
 
@@ -186,7 +281,10 @@ def test_the_file_fits_in_a_plain_page_without_a_scroll_bar(host, workshop):
     page.locator("iframe").scroll_into_view_if_needed()
     frame = shown_frame(page)
     assert reads(frame, 0).startswith(FIRST)
-    frame.wait_for_function("document.documentElement.scrollHeight <= document.documentElement.clientHeight")
+    for layer in ("LayerNorm", "BatchNorm2d"):
+        frame.get_by_label("Layer", exact=True).select_option(label=layer)
+        expect(frame.locator(".nv-sentence")).to_contain_text(layer)
+        frame.wait_for_function("document.documentElement.scrollHeight <= document.documentElement.clientHeight")
     assert visitor.outside == []
 
 
@@ -195,6 +293,6 @@ def test_the_file_fits_in_a_plain_page_without_a_scroll_bar(host, workshop):
 
 def test_the_guide_shows_a_picture_of_each_embedding():
     pictures = re.findall(r"!\[[^\]]+\]\((images/embed-[\w-]+\.png)\)", GUIDE.read_text(encoding="utf-8"))
-    assert len(pictures) == 7
+    assert len(pictures) == 8
     for picture in pictures:
         assert (ROOT / "docs" / picture).stat().st_size < 150_000

@@ -16,14 +16,14 @@ from normviz.scene.settings.scene_settings import DATA_LABELS, PARAMETER_LABELS
 from tests.browser.view import number, peers
 
 pytestmark = pytest.mark.browser
-WARNING = "[data-testid=stAlertContentWarning]"
+WARNING = ".nv-problem"
 
 
 def test_without_a_query_everything_is_visible_without_scrolling(view):
     view.open()
     assert view.scene.shape == DEFAULT_SHAPE
     height, width = view.page.viewport_size["height"], view.page.viewport_size["width"]
-    for part in (".st-key-controls", ".st-key-sentence", ".nv-panel-stats", ".nv-panel-params", ".nv-readout"):
+    for part in (".st-key-controls", ".nv-sentence", ".nv-panel-stats", ".nv-panel-params", ".nv-readout"):
         box = view.find(part).bounding_box()
         assert min(box["x"], box["y"]) >= 0, part
         assert box["x"] + box["width"] <= width, part
@@ -205,7 +205,7 @@ def test_the_code_of_the_layer_and_its_agreement_with_torch_are_shown(look_both)
     tabs = {"torch.nn": "torch", "torch from scratch": "torch-scratch", "NumPy": "numpy", "einops": "einops", "loops": "loops"}  # fmt: skip
     for name, flavor in tabs.items():
         view.page.get_by_role("tab", name=name, exact=True).click()
-        shown = view.find("[role=tabpanel] :is([data-testid=stCode], .nv-code) code").locator("visible=true")
+        shown = view.find("[role=tabpanel] .nv-code code").locator("visible=true")
         expect(shown).to_have_text(code(e, flavor), use_inner_text=True)
     expect(view.page.get_by_text("matches torch.nn.GroupNorm")).to_contain_text(
         f"largest difference {format_difference(e.agreement)}"
@@ -228,12 +228,12 @@ def test_the_table_of_statistics_opens_and_closes_with_a_key(look_both):
 def test_the_sentence_is_the_largest_text(look):
     view = look("?")
     size = "element => parseFloat(getComputedStyle(element).fontSize)"
-    largest = view.find(".st-key-sentence h3").evaluate(size)
+    largest = view.find(".nv-sentence").evaluate(size)
     others = view.find(".nv-title, .nv-readout, .nv-fact dd, .st-key-controls label").evaluate_all(
         f"all => all.map({size})"
     )
     assert largest > max(others)
     assert "**" in sentence(view.scene.sharing)
-    number_color = view.find(".st-key-sentence .stMarkdownColoredText").first.evaluate("e => getComputedStyle(e).color")
+    number_color = view.find(".nv-sentence strong").first.evaluate("e => getComputedStyle(e).color")
     accent = view.find(".nv-frame").first.evaluate("e => getComputedStyle(e).stroke")
     assert number_color == accent

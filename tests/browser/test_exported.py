@@ -54,7 +54,12 @@ def show(offline_tab: tuple[Page, Watch, Path]) -> Iterator[Show]:
 
 def test_a_file_makes_no_requests_and_its_tabs_switch_layers_by_click_and_by_key(show, tmp_path):
     out = tmp_path / "set.html"
-    assert main(["export", "--layers", "BatchNorm2d(3)", "LayerNorm([3,4,4])", "GroupNorm(3,3)", "-o", str(out)]) == 0
+    assert (
+        main(
+            ["export", "--fixed", "--layers", "BatchNorm2d(3)", "LayerNorm([3,4,4])", "GroupNorm(3,3)", "-o", str(out)]
+        )
+        == 0
+    )
     page = show(out.read_text(encoding="utf-8"))
     expect(page.locator(".nv-sentence:visible")).to_have_count(1)
     page.get_by_role("tab", name="LayerNorm([3, 4, 4])").click()
@@ -70,7 +75,7 @@ def test_a_file_makes_no_requests_and_its_tabs_switch_layers_by_click_and_by_key
 
 def test_a_page_gives_a_picture_of_every_figure_including_hidden_ones(show, tmp_path):
     out, layers = tmp_path / "set.html", ["BatchNorm2d(3)", "LayerNorm([3, 4, 4])"]
-    assert main(["export", "--layers", *layers, "-o", str(out)]) == 0
+    assert main(["export", "--fixed", "--layers", *layers, "-o", str(out)]) == 0
     pictures = show(out.read_text(encoding="utf-8")).evaluate("window.normviz.pictures()")
     for picture, layer in zip(pictures, layers, strict=True):
         root = ET.fromstring(picture["svg"])

@@ -159,7 +159,7 @@ def check_colors(view: View, theme: str) -> None:
             else:  # between its color and the background, and much closer to the background
                 assert abs(painted - background).max() < 0.4 * abs(fill - background).max(), (index, painted)
     found = view.page.evaluate(
-        """() => Object.fromEntries([".nv-title", ".nv-caption", ".nv-readout", ".nv-note", ".nv-worked .nv-what", ".st-key-sentence h3"]
+        """() => Object.fromEntries([".nv-title", ".nv-caption", ".nv-readout", ".nv-note", ".nv-worked .nv-what", ".nv-sentence"]
         .map(name => [name, getComputedStyle(document.querySelector(name)).color.match(/\\d+/g).slice(0, 3).map(Number)]))"""
     )
     for part, color in found.items():

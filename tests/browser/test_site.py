@@ -16,7 +16,7 @@ from tests.export.structure import HOSTILE
 pytestmark = pytest.mark.browser
 LAPTOP = {"width": 1280, "height": 720}
 PHONE = {"width": 390, "height": 780}
-SHOWN = ["s0", "s0b", "q22", "s2a", "four", "loops"]
+SHOWN = ["explore", "step_by_step", "s0", "s0b", "q22", "s2a", "four", "loops"]
 READY = ".nv-view[data-state=ready]"
 
 # Is the page, with its figures, as wide as the window?
@@ -61,7 +61,13 @@ def wait_for_figure(page: Page) -> None:
 
 def test_every_page_opens_from_disk_and_nothing_is_cut_off_on_a_laptop_and_a_phone(disk, site):
     page = disk()
-    for name in ("index", *(f"question-{key}" for key in SHOWN if key in QUESTIONS), "compare-four", "compare-loops"):
+    for name in (
+        "index",
+        "explore",
+        *(f"question-{key}" for key in SHOWN if key in QUESTIONS),
+        "compare-four",
+        "compare-loops",
+    ):
         page.set_viewport_size(LAPTOP)
         page.emulate_media(color_scheme="light")
         page.goto(f"{site}/{name}.html")
@@ -76,6 +82,26 @@ def test_every_page_opens_from_disk_and_nothing_is_cut_off_on_a_laptop_and_a_pho
             page.wait_for_function(FITS, arg=[screen["width"], name != "index"])
             dark = page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(16, 20, 31)"
             assert dark == (scheme == "dark")
+
+
+def test_the_index_leads_to_pages_that_answer_their_controls(disk, site):
+    page = disk()
+    page.goto(f"{site}/index.html")
+    page.get_by_role("link", name="Explore", exact=True).click()
+    wait_for_figure(page)
+    page.get_by_label("Layer", exact=True).select_option(label="BatchNorm2d")
+    expect(page.locator(".nv-sentence")).to_contain_text("BatchNorm2d(3) on (2, 3, 4, 4)")
+    page.wait_for_function("location.hash === '#shape=2,3,4,4&layer=BatchNorm2d(3)'")
+    page.get_by_role("radiogroup", name="Tensor").get_by_role("radio", name="N, L, C", exact=True).check()
+    expect(page.locator(".nv-sentence")).to_contain_text("on (2, 3, 5)")
+    heading, controls = (page.locator(name).bounding_box()["y"] for name in ("h1", ".nv-controls"))
+    assert heading < controls
+    page.go_back()
+    expect(page.locator(".nv-sentence")).to_contain_text("BatchNorm2d(3) on (2, 3, 4, 4)")
+    page.get_by_role("link", name="Step by step").click()
+    wait_for_figure(page)
+    page.get_by_label("Layer", exact=True).select_option(label="GroupNorm")
+    expect(page.locator(".nv-sentence")).to_contain_text("GroupNorm(1, 3)")
 
 
 def test_the_search_finds_the_same_questions_as_the_app_and_hostile_text_stays_text(disk, site):

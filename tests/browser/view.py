@@ -107,7 +107,7 @@ class View:
         try:
             self.page.wait_for_function(SHOWN, arg=[text, grid_position(scene), drawings(scene)])
         except TimeoutError as error:
-            shown = self.page.locator(".st-key-sentence, .nv-sentence").all_inner_texts()
+            shown = self.page.locator(".nv-sentence").all_inner_texts()
             raise AssertionError(f"{self.address} should show {text!r} and its panels; it shows {shown}") from error
         return self
 

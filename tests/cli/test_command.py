@@ -26,9 +26,8 @@ def test_export_writes_what_the_library_makes(run, tmp_path):
     assert (code, err) == (0, "")
     assert out.startswith("page.html: ")
     assert os.listdir(tmp_path) == ["page.html"]
-    assert (tmp_path / "page.html").read_text() == nv.open("/?layer=LayerNorm([3,4,4])&shape=2,3,4,4").to_html(
-        plotlyjs="cdn"
-    )
+    view = nv.open("/?layer=LayerNorm([3,4,4])&shape=2,3,4,4")
+    assert (tmp_path / "page.html").read_text() == view.with_(choices=nv.Choices()).to_html(plotlyjs="cdn")
 
 
 SAME = {
@@ -49,14 +48,37 @@ SAME = {
 
 @pytest.mark.parametrize("arguments", SAME)
 def test_arguments_describe_the_same_view_as_a_link(run, tmp_path, arguments):
+    for fixed, choices in (((), nv.Choices()), (("--fixed",), None)):
+        assert run("export", *arguments.split(), "-o", "page.html", *CDN, *fixed)[0] == 0
+        view = nv.open(SAME[arguments]).with_(choices=choices)
+        assert (tmp_path / "page.html").read_text() == view.to_html(plotlyjs="cdn")
+
+
+CHOICES = {
+    "LayerNorm([3,4,4]) --shapes 2,6,4,4;5,7": nv.Choices(shapes=((2, 6, 4, 4), (5, 7))),
+    "LayerNorm([3,4,4]) --app https://example.org/lab": nv.Choices(app="https://example.org/lab"),
+    "--layers LayerNorm([3,4,4]) BatchNorm2d(3)": nv.Choices(layers=("LayerNorm([3,4,4])", "BatchNorm2d(3)")),
+    "LayerNorm([3,4,4]) --layers BatchNorm2d(3)": nv.Choices(layers=("BatchNorm2d(3)",)),
+}
+
+
+@pytest.mark.parametrize("arguments", CHOICES)
+def test_options_say_what_a_reader_can_choose(run, tmp_path, arguments):
     assert run("export", *arguments.split(), "-o", "page.html", *CDN)[0] == 0
-    assert (tmp_path / "page.html").read_text() == nv.open(SAME[arguments]).to_html(plotlyjs="cdn")
+    view = nv.open("/?layer=LayerNorm([3,4,4])").with_(choices=CHOICES[arguments])
+    assert (tmp_path / "page.html").read_text() == view.to_html(plotlyjs="cdn")
+    assert '"answers":{' in view.to_html(plotlyjs="cdn")
 
 
-def test_several_layers_are_tabs_each_with_its_figures_and_its_code(run, tmp_path):
-    code, _, err = run(
-        "export", "--layers", "BatchNorm2d(3)", "LayerNorm([4,4])", "GroupNorm(3,3)", "-o", "set.html", *CDN
-    )
+def test_layers_narrow_the_pages_with_a_control_for_the_layer(run, tmp_path):
+    layers = ("--layers", "LayerNorm([3,4,4])", "BatchNorm2d(3)")
+    assert run("export", "--lesson", "step_by_step", *layers, "-o", "page.html", *CDN)[0] == 0
+    assert (tmp_path / "page.html").read_text().count('"state":{"layer":') == 2
+
+
+def test_several_layers_in_a_fixed_file_are_tabs_each_with_its_figures_and_its_code(run, tmp_path):
+    layers = ("BatchNorm2d(3)", "LayerNorm([4,4])", "GroupNorm(3,3)")
+    code, _, err = run("export", "--fixed", "--layers", *layers, "-o", "set.html", *CDN)
     assert (code, err) == (0, "")
     html = (tmp_path / "set.html").read_text()
     assert re.findall(r'data-tab="t1-\d" [^>]*>(.*?)</button>', html) == [
@@ -121,12 +143,18 @@ WRONG = {
     "export --lesson s0 LayerNorm(4) -o page.html": "--lesson s0 determines what is shown; leave layer out",
     "export --link /compare --shape 2,3 -o page.html": "--link determines what is shown; leave --shape out",
     "export --link /unheard -o page.html": "does not name a page; choose explore,",
-    "export --lesson gradients --layers LayerNorm(4) LayerNorm(3) -o page.html": "shows one layer",
+    "export --fixed --lesson gradients --layers LayerNorm(4) LayerNorm(3) -o page.html": "shows one layer",
+    "export --fixed LayerNorm(4) --shapes 5,7 -o page.html": "--fixed gives a single view; leave --shapes and --app out",
+    "export --fixed LayerNorm(4) --app https://example.org -o page.html": "leave --shapes and --app out",
+    "export LayerNorm(4) --shapes 5,x -o page.html": "shape='5,x' is not a list of numbers",
+    "export LayerNorm(4) --shapes 1,1,1,1,1,1,1,1,1,1,1,1,1 -o page.html": "a view shows at most 12 axes",
+    "export LayerNorm(4) --app javascript:alert(1) -o page.html": "is not a web address; begin it with https://",
+    "export --layers LayerNorm(4) Nonsense -o page.html": "Nonsense",
     "image LayerNorm(4) -o page.gif": "must end in .png, .svg or .pdf",
     "image LayerNorm(4) -o none/page.png": "create it first",
     "image --lesson compare --width 0 -o page.png": "must be from 1 to",
     "site none/site": "create it first, or write to another place",
-    "site site --only unheard": "'unheard' is neither a question nor a ready-made set",
+    "site site --only unheard": "'unheard' is neither a page, a question nor a ready-made set",
     "site site --theme blue": "invalid choice: 'blue'",
     "site . --zip": "--zip needs a directory with a name of its own",
     "plotlyjs none/x.js": "create it first",

@@ -1,10 +1,13 @@
 """Visitors without a browser: each has its own view in the address, and holds a websocket as Streamlit's front end does."""
 
 import asyncio
+import json
+import re
 import threading
 import time
 from collections.abc import Coroutine
 from contextlib import suppress
+from html import unescape
 from typing import Any
 from urllib.parse import urlencode
 
@@ -15,6 +18,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from normviz.analysis.sentences import sentence
 from normviz.scene.query import read
 
+TAG = re.compile(r"<[^>]+>")
 AGAIN = 0.3  # seconds between two attempts to connect
 REFUSED = (OSError, websockets.WebSocketException, TimeoutError, EOFError)
 
@@ -36,7 +40,7 @@ class Session:
 
     @property
     def expected(self) -> str:
-        return sentence(read(self.query).scene.sharing).replace("**", "")
+        return re.sub(r"\*\*|`", "", sentence(read(self.query).scene.sharing))
 
     async def live(self) -> None:
         lost_since: float | None = None
@@ -80,12 +84,13 @@ class Session:
                 break
             if kind == "delta" and answer.delta.WhichOneof("type") == "new_element":
                 element = answer.delta.new_element
-                if element.WhichOneof("type") == "heading":
-                    text = element.heading.body.replace(":primary[", "").replace("]", "")
+                if element.WhichOneof("type") == "bidi_component":
+                    parts = dict(json.loads(element.bidi_component.json)[0]["parts"])
+                    text = unescape(TAG.sub("", parts["sentence1"])) if "sentence1" in parts else text
                 elif element.WhichOneof("type") == "exception":
                     self.wrong.append(element.exception.message)
         self.shown, self.runs = text, self.runs + 1
-        if text != self.expected.replace("]", ""):
+        if text != self.expected:
             self.wrong.append(f"{self.query}: {text!r} in place of {self.expected!r}")
 
 

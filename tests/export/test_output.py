@@ -111,7 +111,7 @@ def test_options_change_the_html():
         ({"theme": "blue"}, "theme='blue' is unknown; choose follow, light or dark"),
         ({"plotlyjs": "javascript:x"}, "is not a location of plotly.js; write inline, cdn"),
         ({"caption": "x" * 301}, "is too long; use at most 300 characters"),
-        ({"hide": "code"}, "hide='code' is not an option of an output; choose theme, plotlyjs or caption"),
+        ({"hide": "code"}, "hide='code' is not an option of an output; choose theme, plotlyjs, caption or choices"),
     ],
 )
 def test_an_invalid_option_is_refused_at_once(options, words):

@@ -8,8 +8,8 @@ import sys
 import pytest
 
 import normviz as nv
-from normviz.export import pictures
-from normviz.export.pictures import NO_BROWSER, save
+from normviz.export.pictures import saving as pictures
+from normviz.export.pictures.saving import NO_BROWSER, save
 from normviz.layers.errors import NormvizError
 from normviz.lessons.parts.part import Chart, Panels, Text, flat
 
@@ -144,7 +144,7 @@ def test_a_browser_that_does_not_start_gives_one_line_that_says_what_to_install(
 
 def test_without_choreographer_one_line_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "choreographer", None)  # importing it raises ImportError
-    monkeypatch.delitem(sys.modules, "normviz.export.chromium", raising=False)
+    monkeypatch.delitem(sys.modules, "normviz.export.pictures.chromium", raising=False)
     save_without = runpy.run_path(pictures.__file__)["save"]
     with pytest.raises(NormvizError, match=re.escape("Pictures need choreographer: pip install 'normviz[images]'.")):
         save_without(ONE_VIEW, tmp_path / "a.png")

@@ -15,7 +15,7 @@ from normviz.figures.palette import theme
 from normviz.figures.payload.view import view_payload
 from normviz.figures.plotly_figure import panels_figure
 from normviz.layers.errors import NormvizError
-from normviz.lessons.pages import PAGES
+from normviz.lessons.page.pages import PAGES
 from normviz.lessons.parts.part import Panels, flat
 from normviz.scene.grid import grid
 

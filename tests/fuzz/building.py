@@ -10,10 +10,10 @@ from normviz.analysis.sentences import sentence
 from normviz.figures.payload.chart import chart_payload
 from normviz.figures.payload.view import view_payload
 from normviz.layers.errors import NormvizError
-from normviz.lessons.pages import PAGES
+from normviz.lessons.page.pages import PAGES
+from normviz.lessons.page.questions_page import prediction, question_parts
 from normviz.lessons.parts.part import Chart, Panels, flat
 from normviz.lessons.parts.table import Table
-from normviz.lessons.questions.page import prediction, question_parts
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import find_question, search
 from normviz.scene.query import read_view

@@ -7,7 +7,7 @@ import pytest
 
 from normviz.layers import messages
 from normviz.lessons.compare.ready_sets import READY_SETS
-from normviz.lessons.pages import PAGES
+from normviz.lessons.page.pages import PAGES
 from normviz.lessons.parts.containers import Details
 from normviz.lessons.parts.part import Caption, Chart, Note, Panels, Sentence, Text, flat
 from normviz.lessons.parts.table import Table

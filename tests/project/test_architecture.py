@@ -101,6 +101,10 @@ def test_importing_normviz_loads_no_slow_package():
     assert modules_loaded_by("normviz", "normviz.cli") & {"torch", "numpy", "plotly", "streamlit", "starlette"} == set()
 
 
+def test_the_library_loads_no_widgets_before_they_are_used():
+    assert modules_loaded_by("normviz.api") & {"anywidget", "ipywidgets", "IPython"} == set()
+
+
 def test_the_analysis_loads_neither_streamlit_nor_plotly():
     loaded = modules_loaded_by("normviz.analysis.explanation")
     assert "torch" in loaded

@@ -3,13 +3,13 @@
 import pytest
 
 from normviz.layers.messages import language
-from normviz.lessons.controls import rows
+from normviz.lessons.page.controls import rows
 from normviz.scene.controls.control import page_control
 from normviz.scene.controls.scene_controls import SCENE_CONTROLS
 from normviz.scene.query import read_view
 from normviz.scene.settings.page_settings import PAGE_SETTINGS
 from normviz.scene.settings.scene_settings import DATA_LABELS, PARAMETER_LABELS, SCENE_SETTINGS
-from normviz.scene.settings.widgets import Choice, Segments, Several, Text
+from normviz.scene.settings.widgets import Choice, Segments, Several, TextField
 from normviz.scene.visibility import CONTROLS
 from tests.fuzz.measure import cost
 from tests.scenes import query_of
@@ -102,7 +102,7 @@ def test_a_setting_of_a_page_takes_what_its_link_takes():
     view = view_of("", "train_and_eval")
     (one,) = page_control(momentum).inputs(view)
     assert (one.key, one.label, one.value) == ("set_momentum", "momentum (0 to 1, or none)", "0.1")
-    assert isinstance(one.widget, Text)
+    assert isinstance(one.widget, TextField)
     assert one.changed(view, " none ").settings["momentum"] is None
     refused = one.changed(view, "2")
     assert (refused.settings, refused.problem) == (

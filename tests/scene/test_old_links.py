@@ -78,7 +78,18 @@ def test_every_example_is_a_legal_value(title, example):
 def test_every_name_has_an_example():
     named = {example.split("=")[0] for _, example in EXAMPLES}
     settings = {setting.name for settings in SETTINGS.values() for setting in settings}
-    assert named == {*SCENE_SETTINGS, *settings, "hide", "caption", "v", "embed", "embed_options"}
+    assert named == {
+        *SCENE_SETTINGS,
+        *settings,
+        "hide",
+        "caption",
+        "v",
+        "present",
+        "tour",
+        "stop",
+        "embed",
+        "embed_options",
+    }
 
 
 @pytest.mark.parametrize("text", re.findall(r"^    (/\S*\?.*)$", DOCUMENT, re.MULTILINE))
@@ -163,5 +174,5 @@ def test_the_old_links_cover_every_page_and_every_name():
     pages = {urlsplit(old[0]).path.strip("/") or "explore" for old in OLD}
     assert pages == set(SETTINGS)
     names = {name for old in OLD for name, _ in parse_qsl(urlsplit(old[0]).query)}
-    assert {*SCENE_SETTINGS, "hide", "caption", "v", "embed", "embed_options"} <= names
+    assert {*SCENE_SETTINGS, "hide", "caption", "v", "present", "tour", "stop", "embed", "embed_options"} <= names
     assert len({old[0] for old in OLD}) == len(OLD) > 100

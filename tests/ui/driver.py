@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from functools import cache
 from typing import Any
 
@@ -17,6 +16,7 @@ from normviz.scene.query import read
 from normviz.scene.scene import Scene
 from normviz.ui.controls.rows import MORE
 from normviz.ui.server.routes import SHELL
+from tests.ui.shown import elements, figures, html_of_view, markdown, problems
 
 
 @cache
@@ -53,7 +53,7 @@ def open_more(app: AppTest) -> AppTest:
 
 
 def send_event(app: AppTest, event: str, value: Any) -> AppTest:
-    """Send an event of the linked heatmap, as its JavaScript module does."""
+    """Send an event of the figure, as the browser does."""
     component = app.get("bidi_component")[0]
     states = app._tree.get_widget_states()
     trigger = [{"event": event, "value": value}]
@@ -73,8 +73,9 @@ def scene(app: AppTest) -> Scene:
 
 
 def sentence_text(app: AppTest) -> str:
-    """The page's sentence as plain text."""
-    return re.sub(r":primary\[(.+?)\]", r"\1", app.subheader[0].value)
+    """The page's sentence, without emphasis."""
+    (sentence,) = elements(app, "nv-sentence")
+    return markdown(sentence).replace("**", "")
 
 
 def shown_counts(app: AppTest) -> list[int]:
@@ -88,18 +89,8 @@ def expected(scene: Scene) -> str:
 
 
 def figure_data(app: AppTest) -> dict[str, Any]:
-    """The data of the linked heatmap."""
-    found: dict[str, Any] = json.loads(app.get("bidi_component")[0].proto.json)[0]
-    return found
-
-
-def warning_texts(app: AppTest) -> list[str]:
-    """The texts of the warnings, without Markdown escapes."""
-    return [unescaped(warning.value) for warning in app.warning]
-
-
-def unescaped(markdown: str) -> str:
-    return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", markdown)
+    """The data of the first figure."""
+    return figures(app)[0]
 
 
 def check(app: AppTest) -> None:
@@ -108,6 +99,6 @@ def check(app: AppTest) -> None:
     assert sentence_text(app) == expected(scene(app))
     again = open_explore("&".join(f"{name}={value}" for name, value in query(app).items()))
     assert not again.exception
-    assert not again.warning
-    assert sentence_text(again) == sentence_text(app)
-    assert figure_data(again) == figure_data(app)
+    assert not problems(again)
+    assert html_of_view(again) == html_of_view(app)
+    assert figures(again) == figures(app)

@@ -2,8 +2,7 @@
 
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import QUESTIONS
-from tests.ui.driver import unescaped
-from tests.ui.pages import figures
+from tests.ui.shown import elements, figures
 
 LESSONS = ("compare", "step_by_step", "train_and_eval", "gradients", "questions")
 
@@ -13,9 +12,9 @@ def compared_layers(app):
     return [layer["name"] for layer in figures(app)[0]["layers"]]
 
 
-def note_texts(app):
-    """The notes that are shown instead of a figure."""
-    return [unescaped(note.value) for note in app.info]
+def question_links(app):
+    """The links to the questions that a page answers."""
+    return [link for links in elements(app, "nv-links-questions") for link in links.iter("a")]
 
 
 CHOICE = next(question for question in QUESTIONS.values() if prose(question.key).options)

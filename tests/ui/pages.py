@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from html.parser import HTMLParser
-from typing import Any
+from urllib.parse import parse_qsl
+from xml.etree.ElementTree import Element
 
 from streamlit.testing.v1 import AppTest
 
@@ -12,6 +11,7 @@ from normviz.ui.logs import PAGE
 from normviz.ui.paths import ROOT
 from normviz.ui.server.routes import SHELL
 from tests.ui.driver import _components, query
+from tests.ui.shown import figures, page_html, problems
 
 
 def open_page(name: str, link: str | dict[str, str] = "") -> AppTest:
@@ -35,61 +35,19 @@ def path(name: str) -> str:
     return str(ROOT / "pages" / f"{name}.py")
 
 
-def figures(app: AppTest) -> list[dict[str, Any]]:
-    """The data of the page's figures, which must be JSON without NaN."""
-    given = [json.loads(found.proto.json, parse_constant=_raise_not_json)[0] for found in app.get("bidi_component")]
-    return [data for data in given if data["kind"] not in ("share", "open", "tabs")]
-
-
-def tabs(app: AppTest) -> dict[str, str]:
-    """The text of every tab, by its label."""
-    reader = _Tabs()
-    for found in app.get("bidi_component"):
-        data = json.loads(found.proto.json)[0]
-        reader.feed(data["html"] if data["kind"] == "tabs" else "")
-    return reader.texts
-
-
-class _Tabs(HTMLParser):
-    """Reads the text in the panels of tabs, without buttons."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.texts: dict[str, str] = {}
-        self.open: list[tuple[str, str]] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        named = dict(attrs)
-        label = named.get("aria-label") if named.get("role") == "tabpanel" else None
-        if label is not None:
-            self.texts[label] = ""
-        self.open.append((tag, label or (self.open[-1][1] if self.open else "")))
-
-    def handle_endtag(self, tag: str) -> None:
-        self.open.pop()
-
-    def handle_data(self, data: str) -> None:
-        tag, label = self.open[-1]
-        if label and tag != "button":
-            self.texts[label] += data
-
-
-def _raise_not_json(constant: str) -> float:
-    raise AssertionError(f"{constant} is not JSON")
-
-
-def texts(app: AppTest) -> str:
-    """All Markdown texts of the page."""
-    return "\n".join(part.value for part in app.markdown)
+def follow(app: AppTest, link: Element) -> AppTest:
+    """Open a link of the page in the same session, as a click does."""
+    app.query_params.clear()
+    for name, value in parse_qsl(link.attrib["data-query"].removeprefix("?")):
+        app.query_params[name] = value
+    return app.switch_page(path(link.attrib["data-page"])).run()
 
 
 def check_page(app: AppTest) -> None:
-    """Assert that there is no traceback and no warning, and that the address alone gives the same page."""
+    """Assert that there is no traceback and no error message, and that the address alone gives the same page."""
     assert not app.exception, [error.message for error in app.exception]
-    assert not app.warning
+    assert not problems(app)
     again = open_page(app.session_state[PAGE], query(app))
     assert not again.exception
-    assert not again.warning
-    assert [part.value for part in again.subheader] == [part.value for part in app.subheader]
-    assert texts(again) == texts(app)
+    assert page_html(again) == page_html(app)
     assert figures(again) == figures(app)

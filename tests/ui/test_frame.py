@@ -1,14 +1,15 @@
 """Parts that a link hides are not drawn, keep their values, and stay hidden; a caption is plain text."""
 
 import html
-import json
 
 import pytest
 
+from normviz.lessons.page.controls import input_rows
+from normviz.lessons.page.pages import PAGES
 from normviz.scene.visibility import CONTROLS
-from normviz.ui.state import CONTROL_NAMES
-from tests.ui.driver import figure_data, open_explore, open_more, query, send_event, set_control, warning_texts
+from tests.ui.driver import figure_data, open_explore, open_more, query, send_event, sentence_text, set_control
 from tests.ui.pages import go_to_page, open_page
+from tests.ui.shown import elements, page_data, page_html, problems
 
 HOSTILE = "<script>alert(1)</script> **bold** [x](javascript:alert(1)) `c` $x$ :material/close: \"'"
 
@@ -20,15 +21,15 @@ def keys(app):
     return found | {widget.key for kind in ("button_group",) for widget in app.get(kind) if widget.key}
 
 
-def components(app):
-    """The data of the page's own components, by kind."""
-    return {data["kind"]: data for data in (json.loads(found.proto.json)[0] for found in app.get("bidi_component"))}
+def control_names(name, link):
+    """The names of the controls of a view in ``hide=``."""
+    return {key for row in input_rows(name, PAGES[name].view(link)) for key in row.names}
 
 
 def test_nothing_is_hidden_by_default():
     app = open_more(open_explore())
     assert {"layout", "size_n", "family", "depth", "data", "seed", "params", "eps", "reset"} <= keys(app)
-    assert "open" not in components(app)
+    assert "open" not in page_data(app)
 
 
 HIDDEN = [
@@ -77,23 +78,21 @@ EVERYWHERE = [
 def test_hide_controls_hides_every_control_of_every_page(name, link):
     whole, bare = open_page(name, link), open_page(name, f"{link}&hide=controls")
     assert keys(whole)
-    assert {key for key in keys(bare) if not key.startswith("ask_")} == set()
-    assert set(whole.session_state[CONTROL_NAMES]) <= set(CONTROLS)
-    assert not bare.warning
+    assert keys(bare) == set()
+    assert control_names(name, link) <= set(CONTROLS)
+    assert not problems(bare)
     assert not bare.exception
 
 
 @pytest.mark.parametrize(("name", "link"), EVERYWHERE)
 def test_every_control_has_a_name_that_hides_it(name, link):
-    whole = open_page(name, link)
-    hidden = open_page(name, f"{link}&hide={','.join(whole.session_state[CONTROL_NAMES])}")
-    assert {key for key in keys(hidden) if not key.startswith("ask_")} == set()
+    assert keys(open_page(name, f"{link}&hide={','.join(control_names(name, link))}")) == set()
 
 
 def test_the_link_sets_the_value_of_a_hidden_control():
     app = open_explore("hide=layer,data&layer=BatchNorm2d(3)&data=counting")
-    assert "BatchNorm2d(3)" in app.subheader[0].value
-    assert not warning_texts(app)
+    assert "BatchNorm2d(3)" in sentence_text(app)
+    assert not problems(app)
 
 
 def test_hide_and_caption_stay_after_a_change_and_are_dropped_on_another_page():
@@ -115,13 +114,10 @@ def test_the_hidden_panels_are_passed_to_the_module():
 
 def test_a_caption_is_shown_as_plain_text():
     app = open_page("explore", {"caption": HOSTILE})
-    (shown,) = [
-        found.proto.body
-        for found in app.get("html")
-        if "nv-legend" in found.proto.body and "<style" not in found.proto.body
-    ]
-    assert shown == f'<p class="nv-legend">{html.escape(HOSTILE)}</p>'
-    assert not [part for part in app.markdown if "alert" in part.value]
+    (shown,) = elements(app, "nv-legend")
+    assert shown.text == HOSTILE
+    assert len(shown) == 0
+    assert page_html(app).count("alert") == 2 == html.escape(HOSTILE).count("alert")
 
 
 WRONG = [
@@ -135,14 +131,13 @@ WRONG = [
 @pytest.mark.parametrize("name", ["explore", "compare", "questions"])
 @pytest.mark.parametrize(("link", "words"), WRONG)
 def test_an_invalid_hide_caption_or_version_gives_one_warning(name, link, words):
-    (warning,) = warning_texts(open_page(name, link))
+    (warning,) = problems(open_page(name, link))
     assert words in warning
 
 
 def test_a_view_with_hidden_parts_links_to_the_full_view():
-    data = components(open_explore("hide=all&layer=BatchNorm2d(3)&caption=c"))
+    data = page_data(open_explore("hide=all&layer=BatchNorm2d(3)&caption=c"))
     assert data["open"] == {
-        "kind": "open",
         "page": "explore",
         "query": [["shape", "2,3,4,4"], ["layer", "BatchNorm2d(3)"]],
     }
@@ -162,7 +157,7 @@ TITLES = [
 
 class TestDataOfShare:
     def test_it_has_the_view_without_hide_and_caption_and_the_hidden_names(self):
-        data = components(open_explore("hide=code,layer&caption=c&at=0,0,0,0"))["share"]
+        data = page_data(open_explore("hide=code,layer&caption=c&at=0,0,0,0"))["share"]
         assert data["query"] == [["at", "0,0,0,0"]]
         assert (data["hidden"], data["caption"]) == (["code", "layer"], "c")
         assert data["title"] == "Explore: LayerNorm([3, 4, 4]) on a (2, 3, 4, 4) tensor"
@@ -170,19 +165,20 @@ class TestDataOfShare:
     @pytest.mark.parametrize(("name", "link"), EVERYWHERE)
     def test_it_lists_the_names_that_can_be_hidden_by_group(self, name, link):
         app = open_page(name, link)
-        groups = components(app)["share"]["groups"]
+        groups = page_data(app)["share"]["groups"]
         assert [group["title"] for group in groups] == ["Controls", "Page", "Figure"]
-        assert {one["name"] for one in groups[0]["names"]} == set(app.session_state[CONTROL_NAMES])
+        links = set() if name == "questions" else {"questions"}
+        assert {one["name"] for one in groups[0]["names"]} == control_names(name, link) | links
         assert all(one["label"] for group in groups for one in group["names"])
         assert name == "questions" or any(one["figure"] for group in groups for one in group["names"])
 
     def test_tables_are_kept_where_they_are_the_figure(self):
-        data = components(open_page("gradients", "show=backward"))["share"]
+        data = page_data(open_page("gradients", "show=backward"))["share"]
         (tables,) = [one for group in data["groups"] for one in group["names"] if one["name"] == "table"]
         assert tables["figure"]
         assert "table" not in data["short"]
 
     @pytest.mark.parametrize(("name", "link", "title", "hint"), TITLES)
     def test_it_has_the_title_and_the_python_call(self, name, link, title, hint):
-        data = components(open_page(name, link))["share"]
+        data = page_data(open_page(name, link))["share"]
         assert (data["title"], data["hint"]) == (title, hint)

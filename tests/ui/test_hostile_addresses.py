@@ -2,9 +2,10 @@
 
 import pytest
 
-from tests.ui.driver import query, set_control, warning_texts
-from tests.ui.lessons import CHOICE, NUMBER, compared_layers, note_texts
-from tests.ui.pages import check_page, figures, open_page
+from tests.ui.driver import query, set_control
+from tests.ui.lessons import CHOICE, NUMBER, compared_layers
+from tests.ui.pages import check_page, open_page
+from tests.ui.shown import figures, notes, problems
 
 HOSTILE = {
     "compare": [
@@ -36,13 +37,13 @@ HOSTILE = {
 def test_a_hostile_address_gives_one_message_and_a_valid_view(name, link):
     app = open_page(name, link)
     assert not app.exception, [error.message for error in app.exception]
-    (warning,) = warning_texts(app)
+    (warning,) = problems(app)
     assert 20 < len(warning) < 700
     assert (
         figures(app)
         or name == "questions"
         or "devices" in link
-        or "too many" in "".join(note_texts(app))
+        or "too many" in "".join(notes(app))
         or "backward" in link
     )
     assert query(app) == dict(part.split("=", 1) for part in link.split("&"))  # the address is left unchanged

@@ -5,7 +5,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from normviz.ui import logs
-from tests.ui.driver import open_explore, query, warning_texts
+from tests.ui.driver import open_explore, query
+from tests.ui.shown import problems
 
 
 class LogLines(logging.Handler):
@@ -30,7 +31,7 @@ def lines() -> Iterator[list[str]]:
 
 def test_a_refused_setting_writes_one_line_with_its_view(lines: list[str]) -> None:
     app = open_explore("shape=2,3,4,4&layer=GroupNorm(2,3)")
-    (problem,) = warning_texts(app)
+    (problem,) = problems(app)
     assert lines == [f"INFO refused: {problem} [/?shape=2,3,4,4&layer=GroupNorm(2,3)]"]
     app.run()
     assert len(lines) == 1  # the script ran again with the same settings
@@ -97,7 +98,7 @@ def raise_normviz_error() -> None:
 
 def test_an_uncaught_normviz_error_is_shown_as_a_warning(lines: list[str]) -> None:
     app = AppTest.from_function(raise_normviz_error).run()
-    assert warning_texts(app) == ["C=6 cannot be split; use *3*."]
+    assert [warning.value for warning in app.warning] == [r"C\=6 cannot be split\; use \*3\*\."]
     assert not app.exception
     assert lines == ["INFO refused: C=6 cannot be split; use *3*. [/]"]
 

@@ -1,19 +1,19 @@
 """The texts of Share: they describe the view completely, and hostile text stays text in them."""
 
 import ast
-import json
 import re
 from typing import Any
 from urllib.parse import unquote
 
 import pytest
 
-from normviz.lessons.pages import PAGES
+from normviz.lessons.page.pages import PAGES
+from normviz.lessons.page.style import BROWSER
 from normviz.scene.query import link
 from normviz.scene.visibility import read_display
-from normviz.ui.assets import SHARE_FOLDER
 from tests.figures.linked.javascript import evaluate
 from tests.ui.pages import open_page
+from tests.ui.shown import page_data
 from tests.ui.snippets import HOSTILE, pairs, read_markdown, tag
 
 APP = "https://example.org/lab/"
@@ -26,7 +26,7 @@ EVERY_TEXT = """(() => {
 
 
 def run(expression: str, *arguments: Any) -> Any:
-    return evaluate(expression, *arguments, entry=SHARE_FOLDER / "links.js")
+    return evaluate(expression, *arguments, entry=BROWSER / "share" / "links.js")
 
 
 def texts(view: dict[str, Any], **choices: str) -> dict[str, str]:
@@ -36,9 +36,7 @@ def texts(view: dict[str, Any], **choices: str) -> dict[str, str]:
 
 def shared(page: str, query: dict[str, str]) -> dict[str, Any]:
     """What the page sends to Share."""
-    sent = [json.loads(found.proto.json)[0] for found in open_page(page, query).get("bidi_component")]
-    (data,) = [data for data in sent if data["kind"] == "share"]
-    return data  # type: ignore[no-any-return]
+    return page_data(open_page(page, query))["share"]  # type: ignore[no-any-return]
 
 
 def link_in_cell(cell: str) -> str:

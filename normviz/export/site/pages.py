@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import environ
+from typing import Any
 
 from normviz.export.document import no_script, settings
 from normviz.export.links import output_of_query
-from normviz.export.output import APP
+from normviz.export.output import APP, Choices
 from normviz.export.plotlyjs import plotlyjs
 from normviz.export.site.shared import path_of, plotly_path
 from normviz.figures.brand import FAVICON, wordmark
 from normviz.layers.errors import NormvizError, listed
 from normviz.layers.messages import N_, _, language, ngettext
 from normviz.lessons.compare.ready_sets import READY_SETS, ReadySet
-from normviz.lessons.pages import PAGES
+from normviz.lessons.page.pages import PAGES
+from normviz.lessons.page.questions_page import question_parts
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.markup import escape, line
-from normviz.lessons.questions.page import question_parts
 from normviz.lessons.questions.question import Question, prose, search_text
 from normviz.lessons.questions.registry import QUESTIONS
 from normviz.scene.query import link
@@ -32,36 +33,53 @@ NOTHING_FOUND = N_("No question has these words. Try fewer, such as gamma or eva
 
 
 @dataclass(frozen=True)
+class PageEntry:
+    """A page of the app, whose controls the site answers."""
+
+    key: str
+    about: str
+
+
+@dataclass(frozen=True)
 class Entry:
     """A page besides the index: its file name, its title, and the heading above it in the index."""
 
     file: str
     title: str
     topic: str
-    shows: Question | ReadySet
+    shows: Question | ReadySet | PageEntry
 
 
 SETS = N_("Side by side")
+PLAY = N_("Try every layer")
+PLAYABLE = (
+    PageEntry("explore", N_("One layer on one tensor: which elements share what, the counts, the values, the code.")),
+    PageEntry("compare", N_("Two to six layers on one tensor, element by element.")),
+    PageEntry("step_by_step", N_("From x to the output, one step at a time, with the numbers of one element.")),
+)
+SHAPES = ((5, 7), (2, 3, 5))  # tensors besides the default one, where there are as many layers
 
 
 def entries(only: Sequence[str] = ()) -> list[Entry]:
-    """All pages besides the index, in order, or only those with these keys of questions and ready-made sets.
+    """All pages besides the index, in order, or only those with these keys: of pages of the app, questions and ready-made sets.
 
     Raises NormvizError for an unknown key.
     """
-    if unknown := [key for key in only if key not in QUESTIONS and key not in READY_SETS]:
+    pages = {shown.key: shown for shown in PLAYABLE}
+    if unknown := [key for key in only if key not in QUESTIONS and key not in READY_SETS and key not in pages]:
         raise NormvizError(
             _(
-                "{key} is neither a question nor a ready-made set; choose a key such as {keys}.",
+                "{key} is neither a page, a question nor a ready-made set; choose a key such as {keys}.",
                 key=repr(unknown[0]),
-                keys=listed([*READY_SETS, *list(QUESTIONS)[:3]]),
+                keys=listed([*pages, *READY_SETS, *list(QUESTIONS)[:3]]),
             )
         )
+    played = [Entry(f"{key}.html", PAGES[key].title, _(PLAY), shown) for key, shown in pages.items()]
     sets = [Entry(f"compare-{key}.html", ready.title, _(SETS), ready) for key, ready in READY_SETS.items()]
     questions = [
         Entry(f"question-{key}.html", prose(key).title, one.topic.title, one) for key, one in QUESTIONS.items()
     ]
-    return [entry for entry in sets + questions if not only or entry.shows.key in only]
+    return [entry for entry in played + sets + questions if not only or entry.shows.key in only]
 
 
 def index_page(listed_entries: Sequence[Entry], theme: str) -> str:
@@ -82,12 +100,16 @@ def index_page(listed_entries: Sequence[Entry], theme: str) -> str:
 
 def _topic(topic: str, found: Sequence[Entry]) -> str:
     items = "\n".join(map(_item, found))
-    kind = "ns-cards" if topic == _(SETS) else "ns-list"
+    kind = "ns-cards" if topic in (_(SETS), _(PLAY)) else "ns-list"
     return f'<section class="ns-topic"><h2>{escape(topic)}</h2>\n<ul class="{kind}">\n{items}\n</ul></section>'
 
 
 def _item(entry: Entry) -> str:
     where = f'<a href="{escape(entry.file)}">{line(entry.title)}</a>'
+    if isinstance(entry.shows, PageEntry):
+        about = _(entry.shows.about)
+        words = f"{entry.shows.key} {entry.title} {about}".lower()
+        return f'<li class="ns-card" data-words="{escape(words)}">{where}<p>{escape(about)}</p></li>'
     if isinstance(entry.shows, ReadySet):
         layers = " ".join(f"<li><code>{escape(text)}</code></li>" for text in entry.shows.layers)
         return f'<li class="ns-card" data-words="{escape(_set_words(entry.shows))}">{where}<ul>{layers}</ul></li>'
@@ -100,18 +122,27 @@ def _set_words(ready: ReadySet) -> str:
 
 def entry_page(entry: Entry, among: Sequence[Entry], theme: str) -> str:
     """The page of one entry, between its neighbors."""
-    body = Body()
-    made = _question(entry.shows, body) if isinstance(entry.shows, Question) else _comparison(entry.shows, body)
-    return page(entry.title, f"{made}\n{_neighbors(entry, among)}", body, theme, topic=entry.topic)
+    body, answers = Body(), None
+    if isinstance(entry.shows, PageEntry):
+        made, answers = _playable(entry.shows.key, body)
+    else:
+        made = _question(entry.shows, body) if isinstance(entry.shows, Question) else _comparison(entry.shows, body)
+    return page(entry.title, f"{made}\n{_neighbors(entry, among)}", body, theme, topic=entry.topic, answers=answers)
+
+
+def _playable(name: str, body: Body) -> tuple[str, dict[str, Any] | None]:
+    """A page of the app, with the answers to its controls."""
+    output = replace(output_of_query(name, {}), choices=Choices(() if name == "compare" else SHAPES))
+    return f"{body.page(output.parts)}\n{no_script()}\n{_app_link(name, {}, ' nv-app-link')}", output.answers()
 
 
 def _comparison(ready: ReadySet, body: Body) -> str:
-    return f"{body.html(output_of_query('compare', ready.query).parts)}\n{_app_link('compare', ready.query)}"
+    return f"{body.page(output_of_query('compare', ready.query).parts)}\n{_app_link('compare', ready.query)}"
 
 
 def _question(question: Question, body: Body) -> str:
     _heading, *parts = question_parts(question)
-    return f"{body.html(parts)}\n{no_script()}\n{_app_link(question.page, question.query)}"
+    return f"{body.page(parts)}\n{no_script()}\n{_app_link(question.page, question.query)}"
 
 
 def _neighbors(entry: Entry, among: Sequence[Entry]) -> str:
@@ -125,7 +156,7 @@ def _neighbors(entry: Entry, among: Sequence[Entry]) -> str:
     return f'<nav class="ns-neighbors" aria-label="{escape(_("Pages before and after"))}">{"".join(links)}</nav>'
 
 
-def _app_link(name: str, query: str | dict[str, str]) -> str:
+def _app_link(name: str, query: str | dict[str, str], kind: str = "") -> str:
     """A link to the same view in the app, if its address is known."""
     base = environ.get(APP, "").rstrip("/")
     if not base.startswith(("https://", "http://")):
@@ -133,10 +164,19 @@ def _app_link(name: str, query: str | dict[str, str]) -> str:
     search = f"?{query}" if isinstance(query, str) else link(query)
     address = f"{base}/{'' if name == 'explore' else name}{search}"
     label = _("Open in {page}", page=PAGES[name].title)
-    return f'<p class="nv-small"><a href="{escape(address)}">{escape(label)}</a></p>'
+    return f'<p class="nv-small"><a class="ns-app{kind}" href="{escape(address)}">{escape(label)}</a></p>'
 
 
-def page(title: str, html: str, body: Body, theme: str, *, home: bool = False, topic: str = "") -> str:
+def page(
+    title: str,
+    html: str,
+    body: Body,
+    theme: str,
+    *,
+    home: bool = False,
+    topic: str = "",
+    answers: dict[str, Any] | None = None,
+) -> str:
     """One page of the site."""
     about = escape(_(ABOUT))
     mark = f'<img src="{wordmark()}" alt="normviz" width="132" height="30">'
@@ -155,7 +195,7 @@ def page(title: str, html: str, body: Body, theme: str, *, home: bool = False, t
         f'<link rel="stylesheet" href="{path_of("css")}">\n<script defer src="{path_of("js")}"></script>\n</head>\n<body>\n'
         f'<a class="ns-skip" href="#main">{escape(_("To the content"))}</a>\n<header class="ns-head"><a class="ns-brand" href="{INDEX}">{mark}</a>{back}</header>\n'
         f'<main id="main" class="nv-doc" data-theme="{escape(theme)}">\n{above}{head}\n{html}\n'
-        f"{settings(body, theme, plotlyjs(plotly_path()))}\n</main>\n</body>\n</html>\n"
+        f"{settings(body, theme, plotlyjs(plotly_path()), answers=answers)}\n</main>\n</body>\n</html>\n"
     )
 
 

@@ -6,12 +6,11 @@ import { readMode } from "./page/theme.js";
 import { ChartView } from "./views/chart.js";
 import { CompareView } from "./views/compare.js";
 import { StepsView } from "./views/steps.js";
-import { TabsView } from "./views/tabs.js";
 import { ValuesView } from "./views/values.js";
 import { View } from "./views/view.js";
 
 /** @type {Record<FigureData["kind"], new (parent: HTMLElement) => Figure>} */
-const VIEWS = { view: View, compare: CompareView, steps: StepsView, values: ValuesView, chart: ChartView, tabs: TabsView };
+const VIEWS = { view: View, compare: CompareView, steps: StepsView, values: ValuesView, chart: ChartView };
 /** @type {WeakMap<Element | ShadowRoot, Figure>} */
 const views = new WeakMap();
 
@@ -21,23 +20,29 @@ const views = new WeakMap();
  */
 export function mountFigure({ parentElement, data, setTriggerValue }) {
   const root = /** @type {HTMLElement} */ (parentElement.querySelector(".nv-root") ?? parentElement);
-  const view = views.get(root) ?? new VIEWS[/** @type {FigureData} */ (data).kind](root);
-  views.set(root, view);
-  view.send = (name, value) => data.alone || setTriggerValue?.(name, value);
-  view.latest = data;
-  const ready = data.kind === "tabs" ? Promise.resolve() : loadPlotly(data.plotly, data.integrity);
-  const drawn = ready.then(async () => {
-    if (view.latest === data && !view.gone) await view.set(data, readMode(parentElement, data.theme));
+  let view = views.get(root);
+  if (view?.data && view.data.kind !== data.kind) {
+    view.gone = true;
+    view.destroy();
+    view = undefined;
+  }
+  view ??= new VIEWS[/** @type {FigureData} */ (data).kind](root);
+  const shown = view;
+  views.set(root, shown);
+  shown.send = (name, value) => data.alone || setTriggerValue?.(name, value);
+  shown.latest = data;
+  const drawn = loadPlotly(data.plotly, data.integrity).then(async () => {
+    if (shown.latest === data && !shown.gone) await shown.set(data, readMode(parentElement, data.theme));
   });
   drawn.catch((error) => {
-    if (view.gone) return; // removed while it was being drawn
-    view.showError(_("The figures could not be drawn: {reason}. Reload the page to try again.", { reason: error.message }));
+    if (shown.gone) return; // removed while it was being drawn
+    shown.showError(_("The figures could not be drawn: {reason}. Reload the page to try again.", { reason: error.message }));
     console.error(error);
   });
   const remove = () => {
-    view.gone = true;
-    view.destroy();
+    shown.gone = true;
+    shown.destroy();
     views.delete(root);
   };
-  return { view, drawn, remove };
+  return { view: shown, drawn, remove };
 }

@@ -125,7 +125,7 @@ interface Fact {
 
 /** What every figure has. */
 interface FigureData {
-  kind: "view" | "compare" | "steps" | "values" | "chart" | "tabs";
+  kind: "view" | "compare" | "steps" | "values" | "chart";
   theme?: Mode | null;
   plotly?: string;
   integrity?: string;
@@ -178,10 +178,6 @@ interface Trace {
   marker?: object;
   meta?: { color: string | null };
   [option: string]: any;
-}
-
-interface TabsData extends FigureData {
-  html: string;
 }
 
 /** Reads the numbers of a view: the value of the panel ``key`` at an index of the window. */
@@ -244,6 +240,8 @@ interface Window {
   normvizCarried?: Promise<string>;
   normvizNumber?: number;
   normvizWatch?: boolean;
+  /** The models of a notebook's widgets, by key. */
+  normvizModels?: Map<string, any>;
 }
 
 declare module "normviz:themes" {

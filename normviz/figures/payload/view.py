@@ -32,7 +32,7 @@ def counts(e: Explanation) -> list[dict[str, str]]:
     buffers = "running_mean, running_var, num_batches_tracked" if found.buffers else _("no running statistics")
     rows = (
         (_("(mean, variance) pairs") if has_means else _("mean squares"), f"{found.statistics:,}", ""),
-        (_("elements each"), f"{found.elements_per_statistic:,}", ""),
+        (_("elements in each group"), f"{found.elements_per_statistic:,}", ""),
         (_("parameters"), parameters, note),
         (_("buffers"), f"{found.buffers:,}", buffers),
     )

@@ -51,7 +51,7 @@ def parts(comparison: Comparison, drawing: Grid, at: Index | None, ready: ReadyS
     if ready:
         yield Text(f"{ready.text} {ready.loops_text}".strip())
     elif at is not None:
-        yield Sentence(sentence(comparison, at))
+        yield Sentence(sentence(comparison, at), ", ".join(map(str, at)))
     for note in dict.fromkeys(note for e in comparison.explanations for note in e.notes):
         yield Caption(note)
     yield panels(comparison, drawing, at)

@@ -91,7 +91,7 @@ def column_panels(form: ClosedForm) -> Iterator[PanelValues]:
         caption = _("how far each output moves; its own is off the color scale")
     others = _largest(form.autograd * (form.itself == 0))  # x's own derivative is much larger than the others
     yield PanelValues("autograd", _("d output / d x, by autograd"), caption, form.autograd, "stats", others)
-    yield PanelValues("itself", _("1 for itself"), "δᵢⱼ", form.itself, "stats")
+    yield PanelValues("itself", _("identity"), "δᵢⱼ", form.itself, "stats")
     if form.through_mean is not None:
         yield PanelValues("mean", _("through the mean"), "− 1 / m", form.through_mean, "stats")
     if form.through_var is not None:
@@ -202,7 +202,7 @@ def parameter_panels(e: Explanation, at: Index, seed: int) -> tuple[ParameterSum
         PanelValues("for_gamma", _("dout × normalized"), gamma, found.for_gamma, "params"),
     ]
     if found.for_beta is not None:
-        panels.append(PanelValues("for_beta", _("dout, once more"), beta, found.for_beta, "params", largest))
+        panels.append(PanelValues("for_beta", _("dout, for beta"), beta, found.for_beta, "params", largest))
     return found, panels
 
 

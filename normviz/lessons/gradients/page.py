@@ -12,7 +12,7 @@ from normviz.layers.messages import _
 from normviz.lessons.gradients import derivatives
 from normviz.lessons.parts.code_tabs import course_pair
 from normviz.lessons.parts.containers import Details
-from normviz.lessons.parts.part import Caption, Note, Part, Sentence, Text, texts
+from normviz.lessons.parts.part import Caption, Note, Part, Sentence, Text, layer_notes, texts
 from normviz.lessons.parts.table import Table
 from normviz.lessons.parts.value_panels import grid_part, value_part
 from normviz.lessons.subject import Index, Subject, subject_of
@@ -23,7 +23,7 @@ from normviz.scene.view import View
 
 def view_parts(view: View) -> list[Part]:
     try:
-        return parts(subject_of(view.scene), view.settings)
+        return [*layer_notes(view.scene.sharing.notes), *parts(subject_of(view.scene), view.settings)]
     except NormvizError as error:  # this layer or this tensor has no such figure
         return [Note(str(error))]
 

@@ -35,7 +35,7 @@ def code_tabs(e: Explanation) -> Tabs:
     return Tabs(tuple(map(tab, FLAVORS)))
 
 
-def agreement(e: Explanation) -> str | None:
+def agreement_text(e: Explanation) -> str | None:
     """How closely the output matches torch's, in one line; None if torch does not have the layer."""
     if e.agreement is None or e.torch_layer is None:
         return None
@@ -49,7 +49,7 @@ def agreement(e: Explanation) -> str | None:
 def code_parts(e: Explanation) -> Iterator[Part]:
     yield Text(_("**The same in code**"), of="code")
     yield code_tabs(e)
-    if line := agreement(e):
+    if line := agreement_text(e):
         yield Caption(line, of="code")
 
 
@@ -71,7 +71,9 @@ def _names(e: Explanation) -> Table:
 
 def course_pair() -> tuple[Part, ...]:
     """The course's forward and backward functions, and their difference from torch."""
-    differences = ", ".join(f"{name} {format_difference(gap)}" for name, gap in cs231n_check.agreement().items())
+    differences = ", ".join(
+        f"{name} {format_difference(gap)}" for name, gap in cs231n_check.largest_differences().items()
+    )
     text = _(
         "For x of shape (N, D): one mean and one variance for each row, one gamma and one beta for each column. "
         "Largest differences from torch: {differences}.",

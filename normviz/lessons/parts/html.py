@@ -16,24 +16,55 @@ class HasHtml(Protocol):
 
 @dataclass
 class Body:
-    """Collects the data of the figures while parts are written as HTML, and makes unique names for elements of the page."""
+    """Collects the data of the figures while parts are written as HTML, and makes unique names for elements of the page.
 
+    prefix   of these names, for a document with several bodies
+    app      the address of the app, for links to its pages, "" in the app itself; None: there is no app to link to
+    tables   whether each figure has its numbers as a table, for places that run no scripts
+    turn     the number of the last event that a server has received from the figures; None without a server
+    """
+
+    prefix: str = ""
+    app: str | None = None
+    tables: bool = False
+    turn: int | None = None
     figures: list[dict[str, Any]] = field(default_factory=list)
     names: int = 0
 
     def html(self, parts: Iterable[HasHtml]) -> str:
         return "\n".join(part.html(self) for part in parts)
 
-    def figure(self, data: dict[str, Any], alt: str) -> str:
-        """An empty element that the page's script fills with the figure. It shows a message if the script does not run."""
-        self.figures.append(data)
+    def page(self, parts: Iterable[HasHtml]) -> str:
+        """The parts as the browser's page finds them in a file."""
+        divs = (f'<div class="nv-part" data-key="{key}">{html}</div>' for key, html in self.keyed(parts))
+        return '<div class="nv-page">\n' + "\n".join(divs) + "\n</div>"
+
+    def keyed(self, parts: Iterable[HasHtml]) -> list[tuple[str, str]]:
+        """The HTML of each part, with a key that the part keeps when others come and go: its kind and its number among that kind."""
+        counts: dict[str, int] = {}
+        found = []
+        for part in parts:
+            kind = type(part).__name__.lower()
+            counts[kind] = counts.get(kind, 0) + 1
+            found.append((f"{kind}{counts[kind]}", part.html(self)))
+        return found
+
+    def figure(self, data: dict[str, Any], sends: bool = False, table: str = "") -> str:
+        """An empty element that the page's script fills with the figure. It shows a message if the script does not run.
+
+        sends  whether the figure sends what the reader does to the server, if there is one
+        table  the numbers of the figure as HTML, for ``tables``
+        """
+        live = {"turn": self.turn} if sends and self.turn is not None else {"alone": True, "editable": False}
+        self.figures.append(data | live)
         unstyled = _("The figure needs JavaScript. In a notebook that is not trusted yet, run the cell.")
         return (
-            f'<div class="nv-figure" data-figure="{len(self.figures) - 1}" aria-label="{escape(alt)}">'
-            f'<p class="nv-unstyled">{escape(unstyled)}</p><div class="nv-root"></div></div>'
+            f'<div class="nv-figure" data-figure="{len(self.figures) - 1}">'
+            f'<div class="nv-unstyled"><p>{escape(unstyled)}</p>{table if self.tables else ""}</div>'
+            '<div class="nv-root"></div></div>'
         )
 
     def unique(self, prefix: str) -> str:
-        """A name that is unique in this body."""
+        """A name that is unique in this document."""
         self.names += 1
-        return f"{prefix}{self.names}"
+        return f"{self.prefix}{prefix}{self.names}"

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from functools import cache
+from collections.abc import Iterable, Sequence
+from functools import cache, lru_cache
 from html import escape
 from typing import Any
 
 from markdown_it import MarkdownIt
 
-__all__ = ["block", "data", "escape", "line"]
+__all__ = ["block", "data", "escape", "line", "plain_table"]
+
+KEPT = 512  # texts: most of a page is the same after a change
 
 
 @cache
@@ -17,6 +20,7 @@ def _markdown() -> MarkdownIt:
     return MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
+@lru_cache(KEPT)
 def block(text: str) -> str:
     """Markdown paragraphs, lists and tables.
 
@@ -26,9 +30,20 @@ def block(text: str) -> str:
     return str(_markdown().render(text)).strip()
 
 
+@lru_cache(KEPT)
 def line(text: str) -> str:
     """Markdown within a line."""
     return str(_markdown().renderInline(text))
+
+
+def plain_table(lines: Iterable[Sequence[str]]) -> str:
+    """Cells of plain text as a table, which needs no style; without lines, nothing.
+
+    >>> plain_table([["statistics", "2"]])
+    '<table><tr><td>statistics</td><td>2</td></tr></table>'
+    """
+    rows = ["".join(f"<td>{escape(cell)}</td>" for cell in cells) for cells in lines]
+    return f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>" if rows else ""
 
 
 def data(value: Any) -> str:

@@ -1,7 +1,6 @@
 """The parts of a page as plain values. Each part has methods for its HTML, its plain text, the parts in it and the names that hide it.
 
-The app, exported files, the static site and notebooks show the same parts. A new kind of part is one class here: ``ui/render.py``
-shows a part by its HTML unless Streamlit has an element for it.
+The app, exported files, the static site and notebooks show the same parts by their HTML. A new kind of part is one class.
 
 Texts are simple Markdown: ``**strong**``, `` `code` ``, links, lists. Numbers in a sentence are in ``**``.
 """
@@ -17,7 +16,7 @@ from normviz.figures.payload.chart import chart_payload
 from normviz.layers.errors import NormvizError
 from normviz.layers.messages import _
 from normviz.lessons.parts.html import Body
-from normviz.lessons.parts.markup import block, escape, line
+from normviz.lessons.parts.markup import block, escape, line, plain_table
 from normviz.lessons.parts.text import align, plain
 from normviz.scene.visibility import PANELS
 
@@ -67,12 +66,18 @@ class _Markdown(Part):
 
 @dataclass(frozen=True)
 class Sentence(_Markdown):
-    """The largest text of a page."""
+    """The largest text of a page.
 
+    selected  the index of the selected element in ``[ ]``, if nothing else in the text depends on it: a file then follows the reader
+    """
+
+    selected: str = ""
     name: ClassVar[str] = "sentence"
 
     def html(self, body: Body) -> str:
-        return f'<p class="nv-sentence">{line(self.text)}</p>'
+        marked = f'[<span class="nv-selected">{escape(self.selected)}</span>]'
+        text = line(self.text)
+        return f'<p class="nv-sentence">{text.replace(f"[{self.selected}]", marked, 1) if self.selected else text}</p>'
 
 
 @dataclass(frozen=True)
@@ -131,14 +136,35 @@ class Legend(_Literal):
         return f'<p class="nv-legend">{escape(self.text)}</p>'
 
 
-@dataclass(frozen=True)
-class Note(_Literal):
+class _Box(_Literal):
     """A message in a box."""
 
     name: ClassVar[str] = "notes"
 
     def html(self, body: Body) -> str:
         return f'<p class="nv-note-box">{escape(self.text)}</p>'
+
+
+class Note(_Box):
+    """Why something is not shown."""
+
+
+class LayerNote(_Box):
+    """A note about a layer that is legal but rarely intended."""
+
+    def without_hidden(self, hides: Hides) -> tuple[Part, ...]:
+        return () if hides(self, "notes") or hides(self, "text") else (self,)
+
+
+@dataclass(frozen=True)
+class Problem(_Literal):
+    """An error message about the view. It cannot be hidden."""
+
+    def html(self, body: Body) -> str:
+        return f'<p class="nv-note-box nv-problem" role="alert">{escape(self.text)}</p>'
+
+    def without_hidden(self, hides: Hides) -> tuple[Part, ...]:
+        return (self,)
 
 
 @dataclass(frozen=True)
@@ -172,15 +198,19 @@ class Panels(Part):
         return frozenset((rows & set(PANELS)) | beside)
 
     def html(self, body: Body) -> str:
-        return body.figure(self.data | {"alone": True, "editable": False}, _("figure"))
+        lines = [line for lines in self._texts() for line in lines]
+        return body.figure(self.data, sends=bool(self.events), table=plain_table(lines) if body.tables else "")
 
     def plain_text(self) -> str:
+        return "\n\n".join(filter(None, map(align, self._texts())))
+
+    def _texts(self) -> tuple[list[list[str]], ...]:
+        """The titles and captions of the panels, and the counts, line by line."""
         panels = [
             [panel["title"], panel.get("pattern", ""), panel.get("caption", "")]
             for panel in self.data.get("panels", ())
         ]
-        facts = [[fact["label"], fact["value"], fact["note"]] for fact in self.data.get("facts", ())]
-        return "\n\n".join(filter(None, (align(panels), align(facts))))
+        return panels, [[fact["label"], fact["value"], fact["note"]] for fact in self.data.get("facts", ())]
 
     def without_hidden(self, hides: Hides) -> tuple[Part, ...]:
         if hides(self, self.hidden_by):
@@ -199,7 +229,7 @@ class Chart(Part):
     name: ClassVar[str] = "panels"
 
     def html(self, body: Body) -> str:
-        return body.figure(chart_payload(self.lines, self.alt), self.alt)
+        return body.figure(chart_payload(self.lines, self.alt))
 
     def plain_text(self) -> str:
         return ""
@@ -235,6 +265,10 @@ def part_or_note(make: Callable[[], Part]) -> Part:
         return make()
     except NormvizError as error:
         return Note(str(error))
+
+
+def layer_notes(notes: Iterable[str]) -> tuple[LayerNote, ...]:
+    return tuple(map(LayerNote, notes))
 
 
 def texts(paragraphs: Iterable[str]) -> tuple[Text, ...]:

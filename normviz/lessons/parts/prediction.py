@@ -28,12 +28,14 @@ class Prediction(Part):
     options  the text of each choice by its key; empty if a number is asked for
     right    the key of the right choice, or the right number
     answer   the parts that are shown with the answer
+    key      of the question: the browser keeps a guess and an opened answer only for the same question
     """
 
     prompt: str
     options: Mapping[str, str]
     right: str | float
     answer: tuple[Part, ...]
+    key: str = ""
     name: ClassVar[str] = "guess"
 
     @property
@@ -69,6 +71,7 @@ class Prediction(Part):
     def html(self, body: Body) -> str:
         """The page's script compares the guess with ``data-right``; without scripts, the answer can still be opened."""
         texts = {
+            "question": self.key,
             "right": self.right,
             "correct": _(RIGHT),
             "predicted": _(PREDICTED),

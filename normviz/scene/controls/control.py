@@ -11,7 +11,7 @@ from normviz.layers.messages import _
 from normviz.scene.repair import Reading, with_fields
 from normviz.scene.scene import Scene
 from normviz.scene.settings.setting import Setting
-from normviz.scene.settings.widgets import Choice, Segments, Slider, Text, Widget
+from normviz.scene.settings.widgets import Choice, Segments, Slider, TextField, Widget
 
 
 class Changeable(Protocol):
@@ -87,7 +87,7 @@ def scene_control(setting: Setting, edit: Callable[[Scene, Any], Reading] | None
 
 def page_control(setting: Setting) -> Control:
     """The control of a setting of a page."""
-    typed = isinstance(setting.widget, Text)
+    typed = isinstance(setting.widget, TextField)
 
     def edit(view: Changeable, value: Any) -> Any:
         try:
@@ -101,7 +101,7 @@ def page_control(setting: Setting) -> Control:
         value = view.settings[setting.name]
         return [
             Input(
-                f"set_{setting.name}" if isinstance(setting.widget, Text | Slider) else setting.name,
+                f"set_{setting.name}" if isinstance(setting.widget, TextField | Slider) else setting.name,
                 setting.input_label,
                 setting.format(value) if typed else value,
                 _translated(setting.widget),
@@ -119,6 +119,8 @@ def _translated(widget: Widget | None) -> Widget:
     assert widget is not None
     if isinstance(widget, Choice | Segments):
         return replace(widget, options={key: _(label) for key, label in widget.options.items()})
+    if isinstance(widget, TextField) and widget.placeholder:
+        return replace(widget, placeholder=_(widget.placeholder))
     return widget
 
 

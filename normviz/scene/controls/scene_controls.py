@@ -13,10 +13,18 @@ from normviz.layers.layer import Layer
 from normviz.layers.messages import N_, _
 from normviz.scene import edits
 from normviz.scene.controls.control import Changeable, Control, Input, on_axis, on_scene, scene_control
+from normviz.scene.own import OWN
 from normviz.scene.repair import Reading, with_fields
 from normviz.scene.scene import MOST_VALUES, PATTERN_FAMILY, Scene
-from normviz.scene.settings.scene_settings import DATA_LABELS, DATA_SETTING, LARGEST_INTEGER, PARAMS, SEED
-from normviz.scene.settings.widgets import Choice, Number, Segments, Slider, Text, Toggle, Widget
+from normviz.scene.settings.scene_settings import (
+    DATA_LABELS,
+    DATA_SETTING,
+    LARGEST_INTEGER,
+    PARAMETER_LABELS,
+    PARAMS,
+    SEED,
+)
+from normviz.scene.settings.widgets import Choice, Number, Segments, Slider, TextField, Toggle, Widget
 
 FIRST_LAYOUTS = ("ND", "NLC", "NCHW")
 LAYOUTS = ("ND", "NLC", "NCL", "LNC", "NCHW", "NHWC", "NCDHW", "D", "CL", "CHW", "CDHW")
@@ -57,13 +65,13 @@ def _including(options: Sequence[str], value: str) -> list[str]:
 # The tensor
 
 
-def _layout_axes(layout: str) -> str:
+def layout_axes(layout: str) -> str:
     return ", ".join(parse_layout(layout, sum(letter.isalpha() for letter in layout))).upper()
 
 
 def _first_layouts(view: Changeable) -> list[Input]:
     layout = view.scene.layout
-    options = Segments({each: _layout_axes(each) for each in _including(FIRST_LAYOUTS, layout)})
+    options = Segments({each: layout_axes(each) for each in _including(FIRST_LAYOUTS, layout)})
     help_text = _(
         "Values are computed up to {most:,} elements; counts and patterns hold for any size.", most=MOST_VALUES
     )
@@ -72,7 +80,7 @@ def _first_layouts(view: Changeable) -> list[Input]:
 
 def _all_layouts(view: Changeable) -> list[Input]:
     layout = view.scene.layout
-    options = Choice({each: f"({_layout_axes(each)})" for each in _including(LAYOUTS, layout)})
+    options = Choice({each: f"({layout_axes(each)})" for each in _including(LAYOUTS, layout)})
     return [Input("more_layout", _("Layout"), layout, options, on_scene(edits.with_layout))]
 
 
@@ -186,11 +194,11 @@ def _pattern(view: Changeable) -> list[Input]:
     edit = on_scene(lambda scene, texts: edits.with_pattern_text(scene, *texts))
     return [
         Input(
-            keys[0], _("Statistics: kept axes right of the arrow"), edits.pattern_text(norm), Text(200), edit, 330,
+            keys[0], _("Statistics: kept axes right of the arrow"), edits.pattern_text(norm), TextField(200), edit, 330,
             _("To split an axis, give a size: n (g k) h w -> n g; g=2"), together=keys,
         ),
         Input(
-            keys[1], _("Parameters: the axes of gamma, or none"), "none" if norm.params is None else norm.params, Text(100), edit, 330,
+            keys[1], _("Parameters: the axes of gamma, or none"), "none" if norm.params is None else norm.params, TextField(100), edit, 330,
             together=keys,
         ),
     ]  # fmt: skip
@@ -201,14 +209,32 @@ def _pattern(view: Changeable) -> list[Input]:
 
 def _data(view: Changeable) -> list[Input]:
     edited = view.scene.values is not None
-    labels = {key: _(label) for key, label in DATA_LABELS.items()}
-    options = {EDITED: _("edited by hand"), **labels} if edited else labels
-    value = EDITED if edited else view.scene.data
+    options = {key: _(label) for key, label in DATA_LABELS.items()}
+    if view.scene.own and view.scene.own.has_x(view.scene.shape):
+        options = {OWN: _("your own x"), **options}
+    if edited:
+        options = {EDITED: _("edited by hand"), **options}
+    value = EDITED if edited else view.scene.shown_data
     return [Input("data", _(DATA_SETTING.label), value, Choice(options), on_scene(_with_data))]
 
 
 def _with_data(scene: Scene, name: str) -> Reading:
-    return Reading(scene) if name == EDITED else with_fields(scene, data=DATA_SETTING.parse(name), values=None)
+    if name == EDITED:
+        return Reading(scene)
+    return with_fields(scene, data=name if name == OWN else DATA_SETTING.parse(name), values=None)
+
+
+def _params(view: Changeable) -> list[Input]:
+    if not PARAMS.applies(view):
+        return []
+    options = {key: _(label) for key, label in PARAMETER_LABELS.items()}
+    if view.scene.own and view.scene.own.has_values(view.scene.layer):
+        options = {OWN: _("your module's own"), **options}
+    return [Input("params", PARAMS.input_label, view.scene.shown_params, Choice(options), on_scene(_with_params))]
+
+
+def _with_params(scene: Scene, name: str) -> Reading:
+    return with_fields(scene, params=name if name == OWN else PARAMS.parse(name))
 
 
 def _eps(view: Changeable) -> list[Input]:
@@ -254,7 +280,7 @@ MORE_ABOUT_X = (
     Control("layout", N_("Layout"), _all_layouts),
     Control("data", DATA_SETTING.label, _data),
     scene_control(SEED),
-    scene_control(PARAMS),
+    Control(PARAMS.hidden_by, PARAMS.label, _params),
 )
 MORE_ABOUT_LAYER = (EPS, *map(_flag, FLAG_LABELS), MODE)
 SCENE_CONTROLS = (TENSOR, SIZES, LAYER, ARGUMENTS, PATTERN, WINDOW, *MORE_ABOUT_X, *MORE_ABOUT_LAYER)

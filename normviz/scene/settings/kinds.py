@@ -9,7 +9,7 @@ from typing import Any
 from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.messages import N_, _
 from normviz.scene.settings.setting import Setting
-from normviz.scene.settings.widgets import Choice, Segments, Slider, Text
+from normviz.scene.settings.widgets import Choice, Segments, Slider, TextField
 
 LONGEST_NUMBER = 40  # characters
 LONGEST_LIST = 1500
@@ -60,7 +60,7 @@ def number_or_none(name: str, low: float, high: float, default: float, **rest: A
         return lambda text: None if text.strip().lower() == "none" else read(text)
 
     def format_value(value: float | None) -> str:
-        return "none" if value is None else format_number(value)
+        return "none" if value is None else number_in_link(value)
 
     options = _in_text_input(low, high, rest) | {"or_none": True}
     return Setting(name, default, or_none(plain.parse), format_value, or_none(plain.repair), **options)
@@ -128,11 +128,11 @@ def _numeric(
             return default
         return kind(min(max(value, low), high)) if isfinite(value) else default
 
-    return Setting(name, default, parse, format_number, clamp, **_in_text_input(low, high, rest))
+    return Setting(name, default, parse, number_in_link, clamp, **_in_text_input(low, high, rest))
 
 
 def _in_text_input(low: float, high: float, rest: Mapping[str, Any]) -> dict[str, Any]:
-    return {"widget": Text(20), "width": 190, "limits": (_short(low), _short(high)), **rest}
+    return {"widget": TextField(20), "width": 190, "limits": (_short(low), _short(high)), **rest}
 
 
 def _short(number: float) -> str:
@@ -145,7 +145,7 @@ def _float(text: str) -> float:
     return float(text.replace("\u2212", "-"))  # a typographic minus sign
 
 
-def format_number(number: float) -> str:
+def number_in_link(number: float) -> str:
     """The number as text for a link: nine digits if they are enough, else all."""
     short = f"{number:.9g}"
     return short if float(short) == number else repr(number)

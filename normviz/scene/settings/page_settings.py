@@ -11,7 +11,7 @@ from normviz.analysis.running.stream import BATCH_SIZES, LARGEST_DRIFT, STEPS
 from normviz.layers.messages import N_
 from normviz.scene.settings.kinds import choice, integer, number, number_or_none, power_of_ten, text, texts
 from normviz.scene.settings.setting import Setting
-from normviz.scene.settings.widgets import Segments
+from normviz.scene.settings.widgets import Segments, TextField
 
 LAST_STEP = 6  # no layer has more than seven steps
 MOST_DEVICES = 8
@@ -91,7 +91,13 @@ NUMERICS = (
     number("eps", SMALLEST_EPS, 1, 1e-5, width=300, label="eps", about=N_("the eps that is added inside and outside the root"), example="0.001", applies=_in("placement")),
 )  # fmt: skip
 SEARCH = text(
-    "search", LONGEST_SEARCH, label=N_("Search"), about=N_("words that the listed questions contain"), example="gamma"
+    "search",
+    LONGEST_SEARCH,
+    label=N_("Search"),
+    about=N_("words that the listed questions contain"),
+    example="gamma",
+    widget=TextField(LONGEST_SEARCH, N_("gamma, momentum, batch of one, …")),
+    width=420,
 )
 QUESTIONS = (
     text("q", 20, about=N_("the question"), example="s0"),

@@ -101,7 +101,7 @@ def _parse_seed(text: str) -> int:
 
 
 def _is_seeded(view: Any) -> bool:
-    return view.scene.data in SEEDED and view.scene.values is None
+    return view.scene.shown_data in SEEDED and view.scene.values is None
 
 
 def _has_gamma(view: Any) -> bool:

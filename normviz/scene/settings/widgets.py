@@ -16,7 +16,7 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Text:
+class TextField:
     """An input for a line of text."""
 
     max_chars: int
@@ -66,4 +66,4 @@ class Toggle:
     """A switch."""
 
 
-Widget = Number | Text | Choice | Segments | Several | Slider | Toggle
+Widget = Number | TextField | Choice | Segments | Several | Slider | Toggle

@@ -8,7 +8,8 @@ from typing import Any
 import streamlit as st
 
 from normviz.scene.controls.control import Input
-from normviz.scene.settings.widgets import Choice, Number, Segments, Several, Slider, Text, Toggle
+from normviz.scene.settings.widgets import Choice, Number, Segments, Several, Slider, TextField, Toggle
+from normviz.ui.redraw import redraw
 from normviz.ui.state import change_view, sync_labels, sync_widget, widget_value
 
 
@@ -19,6 +20,7 @@ def draw(shown: Input, only_changes: bool = False) -> None:
         keys = shown.together
         value = tuple(map(widget_value, keys)) if keys else widget_value(shown.key)
         change_view(shown.changed, value, only_changes=only_changes)
+        redraw()
 
     if isinstance(shown.widget, Choice) and shown.widget.dynamic_labels:
         sync_labels(shown.key, list(shown.widget.options.values()), shown.value)
@@ -38,7 +40,7 @@ def _number(shown: Input, options: dict[str, Any]) -> None:
 
 def _text(shown: Input, options: dict[str, Any]) -> None:
     widget = shown.widget
-    assert isinstance(widget, Text)
+    assert isinstance(widget, TextField)
     st.text_input(
         shown.label, shown.value, max_chars=widget.max_chars, placeholder=widget.placeholder or None, **options
     )
@@ -97,7 +99,7 @@ def _toggle(shown: Input, options: dict[str, Any]) -> None:
 
 DRAWN: dict[type, Callable[[Input, dict[str, Any]], None]] = {
     Number: _number,
-    Text: _text,
+    TextField: _text,
     Choice: _choice,
     Segments: _segments,
     Several: _several,

@@ -20,7 +20,7 @@ import streamlit as st
 from starlette.requests import Request
 from starlette.responses import Response
 
-from normviz.ui.assets import LINKED, PLOTLY, SHARE, accepts_gzip
+from normviz.ui.assets import COMPONENT, PLOTLY, accepts_gzip
 from normviz.ui.server.styles import styles
 
 THEMES = ("light", "dark")
@@ -139,9 +139,9 @@ def _head(theme: str | None) -> str:
 
 
 def _preloads() -> str:
-    """Fetch the figure's scripts together with Streamlit's; plotly.js runs after those, while the server computes the page."""
-    modules = "".join(f'<link rel="modulepreload" href="./{asset.path}">\n' for asset in (LINKED, SHARE))
-    return f'{modules}<script defer id="plotly" src="./{PLOTLY.path}"></script>\n<script>{PLOTLY_SETTLED}</script>\n'
+    """Fetch our scripts together with Streamlit's; plotly.js runs after those, while the server computes the page."""
+    module = f'<link rel="modulepreload" href="./{COMPONENT.path}">\n'
+    return f'{module}<script defer id="plotly" src="./{PLOTLY.path}"></script>\n<script>{PLOTLY_SETTLED}</script>\n'
 
 
 def _rule(theme: str, colors: dict[str, str]) -> str:

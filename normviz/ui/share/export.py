@@ -10,13 +10,14 @@ import asyncio
 import re
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
+from dataclasses import replace
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from normviz.export.document import FOLLOW
 from normviz.export.links import LONGEST_LINK, output_of_query
-from normviz.export.output import Output
+from normviz.export.output import Choices, Output
 from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.messages import _
 
@@ -64,7 +65,7 @@ def _export_file(query: dict[str, str]) -> tuple[str, str]:
             _("plotlyjs={value} is unknown; choose {choices}.", value=echo(place), choices=listed(PLOTLYJS))
         )
     page = query.get("page", "explore")
-    output = output_of_query(page, query)
+    output = replace(output_of_query(page, query), choices=None if query.get("fixed") == "true" else Choices())
     caption = query.get("caption", "") if page == "questions" else ""  # the other pages have it in the view
     html = output.to_html(theme=query.get("theme", FOLLOW), caption=caption, plotlyjs=place)
     return file_name(output), html

@@ -40,12 +40,12 @@ class Lesson(View):
         self.visit("numerics?show=eps")
         self.ready()
         self.page.get_by_role("link", name="Questions", exact=True).click()
-        self.find("[class*=st-key-ask_]").first.wait_for()
+        self.find(".nv-links-list a").first.wait_for()
         self.ready(figures=False)
 
     def ready(self, figures: bool = True) -> "Lesson":
         """Wait until the page has its text, and its figures are drawn."""
-        self.find("[data-testid=stHeading]").first.wait_for()
+        self.find(":is(.nv-sentence, .nv-page h2, .nv-note-box)").first.wait_for()
         if figures:
             self.find(READY).first.wait_for()
         self.wait_until_drawn()
@@ -72,4 +72,4 @@ class Lesson(View):
 
     @property
     def sentence(self) -> Locator:
-        return self.find(".st-key-sentence")
+        return self.find(".nv-sentence")

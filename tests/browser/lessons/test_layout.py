@@ -51,14 +51,14 @@ def assert_no_chart_text_overlaps(view: Lesson) -> None:
 
 
 def assert_no_table_is_cut_off(view: Lesson) -> None:
-    hidden = view.find("[class*=st-key-table_]").evaluate_all(
+    hidden = view.find(".nv-table-box").evaluate_all(
         "tables => tables.map(table => table.scrollWidth - table.clientWidth)"
     )
     assert set(hidden) <= {0}
 
 
 def assert_code_is_large_enough(view: Lesson, present: bool) -> None:
-    sizes = view.find(".stMarkdown code, [data-testid=stMarkdownContainer] code").evaluate_all(
+    sizes = view.find(".nv-page :is(p, li, td, th, label, a) code").evaluate_all(
         "all => all.map(code => parseFloat(getComputedStyle(code).fontSize))"
     )
     assert bool(sizes) >= present
@@ -105,7 +105,7 @@ def large_enough(selector: str) -> Check:
 def assert_panels_are_named_and_a_table_scrolls_below_its_first_column(view: Lesson) -> None:
     titles = view.find(".nv-stats .nv-title, .nv-params .nv-title").all_inner_texts()
     assert len(titles) == len(set(titles)) == 8
-    table, first = view.find(".st-key-table_layer"), view.find(".st-key-table_layer td:first-child").first
+    table, first = view.find(".nv-table-box").first, view.find(".nv-table-box td:first-child").first
     before = first.bounding_box()
     assert before
     assert before["width"] < NARROW["width"] / 2
@@ -127,7 +127,7 @@ def assert_the_share_button_takes_no_space_before_its_style_loads(view: Lesson) 
 
 # Every page, with what is special on a phone.
 PAGES: dict[str, list[Check]] = {
-    "?layer=LayerNorm([3,4,4])": [assert_all_sizes_are_in_one_row, large_enough(".st-key-answers a")],
+    "?layer=LayerNorm([3,4,4])": [assert_all_sizes_are_in_one_row, large_enough(".nv-links-questions a")],
     "step_by_step?step=3": [assert_all_sizes_are_in_one_row],
     f"compare{LAYERS}": [
         assert_all_sizes_are_in_one_row,
@@ -141,10 +141,10 @@ PAGES: dict[str, list[Check]] = {
         for page in ("train_and_eval", "gradients", "numerics")
         for name in experiments(page)
     },
-    "questions?q=s0": [large_enough("[data-testid=stRadioOption]")],
+    "questions?q=s0": [large_enough(".nv-option")],
     "questions?q=s0&guess=one": [],
     "questions": [
-        large_enough("[class*=st-key-ask_] button"),
+        large_enough(".nv-links-list a"),
         assert_the_share_button_takes_no_space_before_its_style_loads,
     ],
 }
@@ -160,8 +160,8 @@ def test_a_page_fits_its_screen_and_can_be_read_and_tapped(lesson: Lesson, addre
         lesson.resize(screen)
         lesson.page.wait_for_function(STRAIGHT)
         lesson.page.wait_for_function(HAS_COLOR, arg=theme(scheme).text)
-        assert (lesson.find(READY).count() > 0) == (address not in WITHOUT_FIGURES)
-        assert lesson.find("[data-testid=stAlertContentWarning]").count() == 0
+        assert (lesson.find(READY).locator("visible=true").count() > 0) == (address not in WITHOUT_FIGURES)
+        assert lesson.find(".nv-problem").count() == 0
         assert_no_chart_text_overlaps(lesson)
         assert_code_is_large_enough(lesson, present=address in WITH_CODE)
         for check in PAGES[address] if screen == NARROW else [assert_no_table_is_cut_off]:
@@ -173,7 +173,7 @@ def show(view: Lesson, address: str) -> None:
         view.go_to_questions()
     else:
         view.visit(address)
-    view.find(".st-key-share").wait_for()  # the last part of a page
+    view.find(".nvs-opener").wait_for()
     view.ready(figures=address not in WITHOUT_FIGURES)
 
 
@@ -195,7 +195,7 @@ def test_on_a_laptop_the_panels_of_a_row_are_aligned_and_each_text_is_below_its_
 def test_a_question_links_to_the_next(lesson: Lesson) -> None:
     first, second = list(QUESTIONS.values())[:2]
     lesson.go_to("questions", f"?q={first.key}&guess={facts_of(first)['right']}")
-    lesson.page.get_by_role("button", name=f"Next: {prose(second.key).title}").click()
+    lesson.page.get_by_role("link", name=f"Next: {prose(second.key).title}").click()
     expect(lesson.page.get_by_role("heading", name=prose(second.key).title)).to_be_visible()
     lesson.wait_for_address(q=second.key, guess=None)
-    expect(lesson.find(".nv-view")).to_have_count(0)
+    expect(lesson.find(".nv-answer")).not_to_have_attribute("open", "")

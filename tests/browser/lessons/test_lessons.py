@@ -11,7 +11,7 @@ from normviz.analysis.comparison import compare
 from normviz.analysis.explanation import Explanation
 from normviz.analysis.steps import steps
 from normviz.lessons.compare.fit_layers import fit_layers
-from normviz.lessons.pages import PAGES
+from normviz.lessons.page.pages import PAGES
 from normviz.lessons.questions.question import answer, facts_of, prose
 from normviz.lessons.questions.registry import QUESTIONS
 from tests.browser.lessons.lesson import READY, Lesson
@@ -19,6 +19,7 @@ from tests.browser.view import Index
 
 pytestmark = pytest.mark.browser
 
+SAME_ANSWER = [one for one in QUESTIONS.values() if prose(one.key).options and facts_of(one)["right"] == "batch"][:2]
 CHOICE = next(one for one in QUESTIONS.values() if prose(one.key).options and one.page == "compare")
 
 
@@ -136,7 +137,7 @@ def test_choosing_another_experiment_changes_the_figure(lesson: Lesson) -> None:
     expect(lesson.find(READY)).to_have_count(2)
     lesson.write("momentum (0 to 1, or none)", "none")
     lesson.wait_for_address(momentum="none")
-    expect(lesson.find("[data-testid=stMarkdown]").filter(has_text="every batch has the same weight")).to_have_count(1)
+    expect(lesson.find(".nv-text").filter(has_text="every batch has the same weight")).to_have_count(1)
     lesson.segment("Experiment", "Small batches")
     lesson.wait_for_address(show="batches")
     expect(lesson.find(".nv-chart-plot[role=img]")).to_have_count(1)
@@ -163,19 +164,19 @@ def test_moving_another_input_changes_the_sentence(lesson: Lesson) -> None:
 
 
 def test_a_prediction_reveals_the_answer_and_its_figure_and_a_link_to_the_view(lesson: Lesson) -> None:
-    words = prose(CHOICE.key)
+    words, right = prose(CHOICE.key), facts_of(CHOICE)["right"]
     lesson.go_to_questions()
-    lesson.page.get_by_role("button", name=words.title, exact=True).click()
+    lesson.page.get_by_role("link", name=words.title, exact=True).click()
     lesson.wait_for_address(q=CHOICE.key)
-    expect(lesson.page.get_by_text("The figure comes with the answer.")).to_be_visible()
-    expect(lesson.find(".nv-view")).to_have_count(0)
-    options = lesson.find("[data-testid=stRadio] label")
-    options.nth(list(words.options).index(facts_of(CHOICE)["right"]) + options.count() - len(words.options)).click()
-    lesson.wait_for_address(guess=facts_of(CHOICE)["right"])
+    lesson.find(f".nv-option input[value='{right}']").click()
+    assert lesson.query == {"q": CHOICE.key}
+    expect(lesson.find(".nv-answer > .nv-text").first).to_be_hidden()
+    expect(lesson.find(".nv-view").locator("visible=true")).to_have_count(0)
+    lesson.page.get_by_text("Show the answer").click()
+    lesson.wait_for_address(q=CHOICE.key, guess=right)
     expect(lesson.page.get_by_text("Your prediction is correct.")).to_be_visible()
-    expect(lesson.find(READY)).to_have_count(1)
-    lesson.wait_until_drawn()
-    shown = " ".join(lesson.find("[data-testid=stMarkdown]").all_inner_texts())
+    expect(lesson.find(READY).locator("visible=true")).to_have_count(1)
+    shown = " ".join(lesson.find("div.nv-text").all_inner_texts())
     assert first_words(answer(CHOICE)) in re.sub(r"\s+", " ", shown)
     address = lesson.address
     figure = lesson.find(".nv-title").all_inner_texts()
@@ -185,10 +186,30 @@ def test_a_prediction_reveals_the_answer_and_its_figure_and_a_link_to_the_view(l
     lesson.wait_for_address(q=None, **dict(parse_qsl(CHOICE.query)))
     lesson.ready()
     assert lesson.find(".nv-title").all_inner_texts() == figure
-    assert lesson.find("[data-testid=stAlertContentWarning]").count() == 0
+    assert lesson.find(".nv-problem").count() == 0
     lesson.page.go_back()
     expect(lesson.page.get_by_text("Your prediction is correct.")).to_be_visible()
     assert lesson.address == address
+
+
+def test_an_opened_answer_closes_on_back_and_stays_open_after_a_reload(lesson: Lesson) -> None:
+    right = facts_of(CHOICE)["right"]
+    lesson.go_to("questions", f"?q={CHOICE.key}")
+    option = lesson.find(f".nv-option input[value='{right}']")
+    option.click()
+    lesson.page.get_by_text("Show the answer").click()
+    lesson.wait_for_address(guess=right)
+    lesson.page.go_back()
+    lesson.wait_for_address(guess=None)
+    expect(lesson.find(".nv-answer > .nv-text").first).to_be_hidden()
+    expect(option).not_to_be_checked()
+    lesson.page.go_forward()
+    expect(lesson.find(".nv-answer > .nv-text").first).to_be_visible()
+    expect(option).to_be_checked()
+    lesson.page.reload()
+    lesson.ready()
+    expect(option).to_be_checked()
+    expect(lesson.page.get_by_text("Your prediction is correct.")).to_be_visible()
 
 
 def first_words(markdown: str) -> str:
@@ -196,13 +217,67 @@ def first_words(markdown: str) -> str:
     return re.split(r"[`*\n]", markdown)[0].strip()
 
 
-def test_a_page_links_to_its_questions(lesson: Lesson) -> None:
+# Opens the answer, and goes back before the server has answered.
+OPEN_AND_BACK = """async show => {
+  const opened = new Promise((done) => show.closest("details").addEventListener("toggle", done, { once: true }));
+  show.click();
+  await opened;
+  history.back();
+}"""
+
+
+def test_back_closes_an_answer_that_was_opened_a_moment_ago(lesson: Lesson) -> None:
+    lesson.go_to("questions", f"?q={CHOICE.key}")
+    lesson.find(".nv-option input").first.click()
+    lesson.page.get_by_text("Show the answer").evaluate(OPEN_AND_BACK)
+    expect(lesson.find(".nv-answer > .nv-text").first).to_be_hidden()
+    lesson.wait_for_address(q=CHOICE.key, guess=None)
+    expect(lesson.find(".nv-option input:checked")).to_have_count(0)
+
+
+def test_the_next_question_starts_closed_although_the_answer_was_opened_without_a_guess(lesson: Lesson) -> None:
+    first, second = SAME_ANSWER
+    lesson.go_to("questions", f"?q={first.key}")
+    lesson.page.get_by_text("Show the answer").click()
+    expect(lesson.find(".nv-answer > .nv-text").first).to_be_visible()
+    lesson.go_to("questions", f"?q={second.key}")
+    expect(lesson.page.get_by_role("heading", name=prose(second.key).title)).to_be_visible()
+    expect(lesson.find(".nv-answer > .nv-text").first).to_be_hidden()
+
+
+def test_a_link_to_a_question_opens_it_without_loading_the_app_again(lesson: Lesson) -> None:
     lesson.go_to("compare", "?shape=3,4")
-    links = lesson.find("[data-testid=stPageLink] a")
-    title = links.first.inner_text()
-    links.first.click()
-    expect(lesson.page.get_by_role("heading", name=re.compile(re.escape(title.split("\n")[-1])))).to_be_visible()
-    assert lesson.query.get("q")
+    lesson.page.evaluate("window.nvSameApp = true")
+    link = lesson.find(".nv-links-questions a").first
+    title, address = link.inner_text(), link.get_attribute("href")
+    link.click()
+    expect(lesson.page.get_by_role("heading", name=title)).to_be_visible()
+    assert lesson.address == address == f"{lesson.server}/questions?q={lesson.query['q']}"
+    assert lesson.page.evaluate("window.nvSameApp")
+
+
+def test_the_middle_button_opens_a_link_in_a_new_tab(lesson: Lesson) -> None:
+    lesson.go_to("compare", "?shape=3,4")
+    link, before = lesson.find(".nv-links-questions a").first, lesson.address
+    with lesson.page.context.expect_page() as opened:
+        link.click(button="middle")
+    opened.value.wait_for_url(link.get_attribute("href") or "")
+    opened.value.close()
+    assert lesson.address == before
+
+
+def test_a_link_in_an_embedded_view_keeps_it_embedded(lesson: Lesson) -> None:
+    lesson.page.goto(f"{lesson.server}/compare?shape=3,4&embed=true&embed_options=dark_theme")
+    lesson.ready()
+    title = lesson.find(".nv-links-questions a").first.inner_text()
+    lesson.find(".nv-links-questions a").first.click()
+    expect(lesson.page.get_by_role("heading", name=title)).to_be_visible()
+    assert lesson.query.items() >= {"embed": "true", "embed_options": "dark_theme"}.items()
+    assert "q" in lesson.query
+    lesson.page.get_by_role("link", name="All questions").click()
+    lesson.find(".nv-links-list a").first.wait_for()
+    assert lesson.query == {"embed": "true", "embed_options": "dark_theme"}
+    expect(lesson.page.get_by_role("navigation")).to_have_count(0)
 
 
 def test_the_list_of_pages_keeps_the_scene(lesson: Lesson) -> None:

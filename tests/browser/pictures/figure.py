@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 from normviz.figures import bundle
 from normviz.figures.palette import THEMES, theme
 from normviz.figures.payload.chart import chart_payload
-from normviz.lessons.pages import PAGES
+from normviz.lessons.page.pages import PAGES
 from normviz.lessons.parts.part import Chart, Panels, flat
 
 VIEWS = {
@@ -38,7 +38,7 @@ def data_of(name: str) -> dict[str, Any]:
 def load(tab: Page, folder: Path) -> None:
     """Load the page, without a figure."""
     (folder / "plotly.js").write_bytes(bundle.plotly_js())
-    source = bundle.module().replace("export default function", "const mountComponent = function")
+    source = bundle.module().replace("export default", "const mountComponent =")
     grounds = json.dumps({scheme: theme(scheme).background for scheme in THEMES})
     (folder / "index.html").write_text(
         f"""<!doctype html><html lang="en"><meta charset="utf-8"><title>figure</title>
@@ -50,7 +50,7 @@ window.drawFigure = (data) => {{
   remove();
   document.body.innerHTML = "<div class='nv-root'></div>";
   document.documentElement.style.background = {grounds}[data.theme];
-  remove = mountComponent({{ parentElement: document.body, data }});
+  ({{ remove }} = mountComponent({{ parentElement: document.body, data }}));
 }};</script></html>""",
         encoding="utf-8",
     )

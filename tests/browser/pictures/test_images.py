@@ -10,8 +10,8 @@ import pytest
 from PIL import Image
 
 import normviz as nv
-from normviz.export import chromium
-from normviz.export.pictures import save
+from normviz.export.pictures import chromium
+from normviz.export.pictures.saving import save
 from normviz.figures.palette import theme
 from normviz.layers.errors import NormvizError
 from normviz.lessons.parts.part import Chart, Panels, Part, flat

@@ -96,7 +96,7 @@ def test_slides_opened_from_disk_can_frame_the_app(page: Page, narrow: str, tmp_
     slides.write_text(PAGE.format(700, narrow), encoding="utf-8")
     page.goto(slides.as_uri())
     inside = page.frame_locator("iframe")
-    expect(inside.locator(".st-key-sentence")).to_contain_text("means")
+    expect(inside.locator(".nv-sentence")).to_contain_text("means")
     expect(inside.locator(".nv-root svg").first).to_be_visible()
 
 
@@ -114,7 +114,7 @@ def test_with_cookies_blocked_a_sandboxed_frame_loads_hovers_clicks_and_changes_
     cells.click(position=spot)
     expect(frame.locator(".nv-panel-stats .nv-frame")).to_have_attribute("visibility", "visible")
     frame.get_by_role("radiogroup", name="normalized_shape").get_by_role("radio", name="W", exact=True).click()
-    expect(frame.locator(".st-key-sentence")).to_contain_text("24 means")
+    expect(frame.locator(".nv-sentence")).to_contain_text("24 means")
     frame.wait_for_function("location.search.includes('LayerNorm') && location.search.includes('at=1')")
     address = frame.evaluate("location.search")  # frame.url is updated a moment after a change
     assert "embed=true" in address

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import expect
 
-from normviz.lessons.pages import PAGES
+from normviz.lessons.page.pages import PAGES
 from normviz.scene.query import link
 from normviz.scene.visibility import read_display
 from tests.browser.conftest import SCREEN

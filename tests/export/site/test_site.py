@@ -1,5 +1,6 @@
 """The static site: every page is there, every link leads to a file of it, and it needs nothing else."""
 
+import gzip
 import json
 import os
 import re
@@ -20,6 +21,7 @@ from normviz.lessons.questions.registry import QUESTIONS
 from tests.export.structure import Structure
 
 PAGE = 320_000  # bytes of the largest page: a figure of 32 x 32 facets
+PLAYED = 80_000  # bytes, compressed, of the largest page that answers its controls
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +29,18 @@ def site(tmp_path_factory) -> Path:
     place = tmp_path_factory.mktemp("all") / "site"
     build(place)
     return place
+
+
+PLAYABLE = {"explore.html", "compare.html", "step_by_step.html"}
+
+
+def test_explore_compare_and_step_by_step_have_the_answers_to_their_controls(site):
+    for name in PLAYABLE:
+        (data,) = re.findall(r'class="nv-data">(.*?)</script>', read(site, name))
+        answers = json.loads(data)["answers"]
+        assert answers["page"] == name.removesuffix(".html")
+        assert len(answers["views"]) > 40
+        assert not any("nv-go" in json.dumps(value) for value in answers["pool"])  # no app to link to
 
 
 def read(place: Path, name: str = "index.html") -> str:
@@ -37,11 +51,9 @@ def pages(place: Path) -> dict[str, Structure]:
     return {path.name: Structure(read(place, path.name)) for path in sorted(place.glob("*.html"))}
 
 
-def test_there_is_a_page_for_every_question_and_every_set_and_an_index(site):
-    wanted = (
-        {f"question-{key}.html" for key in QUESTIONS} | {f"compare-{key}.html" for key in READY_SETS} | {"index.html"}
-    )
-    assert set(pages(site)) == wanted
+def test_there_is_a_page_for_every_question_and_every_set_three_that_answer_and_an_index(site):
+    listed = {f"question-{key}.html" for key in QUESTIONS} | {f"compare-{key}.html" for key in READY_SETS}
+    assert set(pages(site)) == listed | PLAYABLE | {"index.html"}
 
 
 def test_every_address_is_relative_and_leads_to_a_file_of_the_site(site):
@@ -61,8 +73,9 @@ def test_what_all_share_is_there_once_under_the_name_of_its_content(site):
     for name, content in shared.items():
         assert sha256(content).hexdigest()[:12] in name
     assert plotly_js() in shared.values()
-    sizes = {name: len(read(site, name)) for name in pages(site)}
+    sizes = {name: len(read(site, name)) for name in pages(site) if name not in PLAYABLE}
     assert max(sizes.values()) < PAGE
+    assert all(len(gzip.compress(read(site, name).encode())) < PLAYED for name in PLAYABLE)
     assert sorted(sizes.values())[len(sizes) // 2] < 20_000
 
 
@@ -80,7 +93,8 @@ def test_the_index_leads_to_every_page_and_finds_by_the_words_that_the_app_finds
     assert [text for text in words if text in map(search_text, QUESTIONS.values())] == [
         search_text(e.shows) for e in entries() if e.shows.key in QUESTIONS
     ]
-    assert len(words) == len(QUESTIONS) + len(READY_SETS)
+    assert len(words) == len(QUESTIONS) + len(READY_SETS) + len(PLAYABLE)
+    assert words[0].startswith("explore")
 
 
 def test_a_question_has_its_choices_its_answer_and_what_is_right(site):

@@ -14,7 +14,7 @@ from playwright._impl._driver import compute_driver_executable
 from normviz.figures import bundle
 
 NODE = compute_driver_executable()[0]
-FIGURES = bundle.BROWSER / "linked.js"
+FIGURES = bundle.BROWSER / "mount.js"
 SERVE = """
 import { createInterface } from "node:readline";
 for await (const line of createInterface({ input: process.stdin })) {

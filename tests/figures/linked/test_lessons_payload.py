@@ -239,7 +239,7 @@ def test_no_kind_carries_a_color(make):
 
 
 def test_the_module_has_a_view_for_every_kind():
-    assert evaluate("Object.keys(VIEWS)") == ["view", "compare", "steps", "values", "chart", "tabs"]
+    assert evaluate("Object.keys(VIEWS)") == ["view", "compare", "steps", "values", "chart"]
 
 
 def test_more_groups_than_a_browser_can_number_are_refused():

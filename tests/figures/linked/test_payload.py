@@ -93,7 +93,7 @@ FACTS = [
 def test_the_counts_and_their_notes(layer, values, made):
     facts = sent(explain(layer, (2, 3, 4, 4)))["facts"]
     pair = "mean squares" if layer == "RMSNorm(4)" else "(mean, variance) pairs"
-    assert [fact["label"] for fact in facts] == [pair, "elements each", "parameters", "buffers"]
+    assert [fact["label"] for fact in facts] == [pair, "elements in each group", "parameters", "buffers"]
     assert [fact["value"] for fact in facts] == values
     assert facts[2]["note"] == made
     tracked = values[3] != "0"

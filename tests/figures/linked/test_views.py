@@ -95,7 +95,7 @@ REMOVED = """(async () => {
     destroy() {}
   };
   for (const stays of [true, false]) {
-    const remove = mount({ parentElement: { querySelector: () => ({}) }, data: { kind: "view", theme: "light" } });
+    const { remove } = mountFigure({ parentElement: { querySelector: () => ({}) }, data: { kind: "view", theme: "light" } });
     await Promise.resolve().then(() => Promise.resolve()).then(() => stays || remove());
     await new Promise((done) => setTimeout(done, 10));
   }

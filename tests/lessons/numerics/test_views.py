@@ -5,7 +5,7 @@ from urllib.parse import parse_qsl
 import pytest
 
 from normviz.analysis.rounding.groups import DTYPES
-from normviz.lessons.pages import PAGES
+from normviz.lessons.page.pages import PAGES
 from normviz.lessons.parts.part import Chart, Sentence, flat
 from normviz.scene.settings.page_settings import NUMERICS as SETTINGS
 from normviz.scene.settings.page_settings import experiments

@@ -6,10 +6,10 @@ import pytest
 
 from normviz.analysis.gradients.closed_form import closed_column
 from normviz.lessons.gradients import derivatives
-from normviz.lessons.pages import PAGES
+from normviz.lessons.page.pages import PAGES
+from normviz.lessons.page.questions_page import question_parts, sources
 from normviz.lessons.parts.part import Chart, Note, Panels, Part, Sentence, flat
 from normviz.lessons.parts.table import Table
-from normviz.lessons.questions.page import question_parts, sources
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import QUESTIONS
 

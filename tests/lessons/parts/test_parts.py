@@ -1,5 +1,7 @@
 """Every kind of part: its HTML, its plain text, and the parts in it."""
 
+import re
+
 import pytest
 
 from normviz.figures.charts import Lines
@@ -66,7 +68,7 @@ def test_only_the_first_of_several_tabs_is_visible():
 def test_a_figure_leaves_its_data_in_the_body():
     body = Body()
     html = body.html([Chart("key", Lines([], {}), "a < b"), Chart("key", Lines([], {}), "c")])
-    assert 'data-figure="0" aria-label="a &lt; b"' in html
+    assert re.findall(r'data-figure="(\d)"', html) == ["0", "1"]
     assert [figure["figure"]["alt"] for figure in body.figures] == ["a < b", "c"]
 
 
@@ -107,8 +109,5 @@ class Plot(Text):
 
 
 def test_a_new_kind_of_part_needs_one_class():
-    from normviz.ui.render import NATIVE
-
-    assert Plot not in NATIVE  # the app shows its HTML
     assert Body().html([Plot("new")]) == '<div class="nv-text"><p>new</p></div>'
     assert text([Plot("new")]) == "new"

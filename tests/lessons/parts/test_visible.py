@@ -2,7 +2,7 @@
 
 import pytest
 
-from normviz.lessons.pages import PAGES
+from normviz.lessons.page.pages import PAGES
 from normviz.lessons.parts.containers import Beside, Details, Tabs
 from normviz.lessons.parts.part import Caption, Chart, Code, Legend, Note, Panels, Sentence, Text, flat
 from normviz.lessons.parts.table import Column, Table

@@ -11,10 +11,10 @@ from urllib.parse import parse_qsl
 import pytest
 
 from normviz.lessons.compare.fit_layers import fit_layers
-from normviz.lessons.pages import PAGES
+from normviz.lessons.page.pages import PAGES
+from normviz.lessons.page.questions_page import prediction
 from normviz.lessons.questions import facts as building_blocks
 from normviz.lessons.questions import topics
-from normviz.lessons.questions.page import prediction
 from normviz.lessons.questions.question import Question, Topic, answer, facts_of, prose
 from normviz.lessons.questions.registry import BANK, QUESTIONS, by_topic, search
 from normviz.scene.query import read

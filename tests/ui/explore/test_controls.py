@@ -5,17 +5,8 @@ import pytest
 from normviz.analysis.explanation import describe
 from normviz.layers.layer import Layer
 from normviz.scene.controls.scene_controls import LAYOUTS
-from tests.ui.driver import (
-    check,
-    figure_data,
-    open_explore,
-    query,
-    scene,
-    sentence_text,
-    set_control,
-    shown_counts,
-    warning_texts,
-)
+from tests.ui.driver import check, figure_data, open_explore, query, scene, sentence_text, set_control, shown_counts
+from tests.ui.shown import problems
 
 CONTROLS = [
     # address, control, its new value, the resulting layer, shape and layout
@@ -68,7 +59,7 @@ def test_a_control_changes_the_sentence_and_the_address(link, key, value, layer,
     app = set_control(open_explore(link), key, value)
     check(app)
     e = describe(layer, shape, layout=layout)
-    assert not app.warning
+    assert not problems(app)
     assert sentence_text(app).startswith(f"`{Layer.parse(layer)}` on {shape}: ")
     shown = shown_counts(app)
     assert shown[0] == e.counts.statistics
@@ -116,7 +107,7 @@ NO_EPS = ["nonsense", "nan", "-inf", "1e400", "None", " "]
 def test_an_invalid_eps_changes_nothing(typed):
     app = set_control(open_explore("layer=LayerNorm(4,eps=0.5)"), "eps", typed)
     assert not app.exception
-    (warning,) = warning_texts(app)
+    (warning,) = problems(app)
     assert warning.startswith("eps=")
     assert query(app)["layer"] == "LayerNorm([4],eps=0.5)"
     assert app.get_by_key("eps").value == "0.5"

@@ -13,8 +13,8 @@ from tests.ui.driver import (
     send_event,
     sentence_text,
     set_control,
-    warning_texts,
 )
+from tests.ui.shown import problems
 
 
 @pytest.mark.parametrize("at", [[0, 0, 0, 0], [1, 0, 3, 2], None])
@@ -43,7 +43,7 @@ def test_up_to_64_elements_can_be_edited():
     app = open_explore("shape=5,13")
     assert not figure_data(app)["editable"]
     app = send_event(app, "edit", {"at": [0, 0], "value": 1})
-    assert warning_texts(app) == ["only tensors of up to 64 elements can be edited; make the tensor smaller."]
+    assert problems(app) == ["only tensors of up to 64 elements can be edited; make the tensor smaller."]
 
 
 HOSTILE_EVENTS = [

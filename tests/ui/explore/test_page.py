@@ -7,18 +7,8 @@ from normviz.analysis.number_format import format_difference
 from normviz.code.generate import FLAVORS, code
 from normviz.layers.errors import NormvizError
 from normviz.lessons.parts.code_tabs import LABELS
-from tests.ui.driver import (
-    check,
-    figure_data,
-    open_explore,
-    query,
-    scene,
-    sentence_text,
-    set_control,
-    shown_counts,
-    unescaped,
-)
-from tests.ui.pages import tabs
+from tests.ui.driver import check, figure_data, open_explore, query, scene, sentence_text, set_control, shown_counts
+from tests.ui.shown import captions, notes, problems, tabs
 
 
 def test_without_a_query_explore_shows_a_layer_norm():
@@ -35,7 +25,7 @@ def test_without_a_query_explore_shows_a_layer_norm():
         gammas,
     ]
     assert query(app) == {}
-    assert not app.warning
+    assert not problems(app)
     assert figure_data(app)["at"] == [1, 2, 0, 3]
 
 
@@ -52,26 +42,26 @@ ODD = [
 @pytest.mark.parametrize("link", ODD)
 def test_unusual_valid_addresses_work(link):
     app = open_explore(link)
-    assert not app.warning
+    assert not problems(app)
     check(app)
     app = set_control(app, "family", "Norm")
     check(app)
-    assert not app.warning
+    assert not problems(app)
     check(set_control(app, "more_layout", "NLC"))
 
 
 def test_a_warning_is_shown_once():
     app = open_explore("layer=GroupNorm(2,3)")
-    assert len(app.warning) == 1
+    assert len(problems(app)) == 1
     app = set_control(app, "size_h", 5)
-    assert not app.warning
+    assert not problems(app)
     assert query(app) == {"shape": "2,3,5,4", "layer": "GroupNorm(1,3)"}
 
 
 def test_a_note_explains_a_channel_axis_that_is_not_c():
-    (note,) = open_explore("shape=2,4,3&layout=NLC&layer=BatchNorm1d(4)").info
-    assert "BatchNorm1d always uses axis 1 of x as the channel axis; in NLC that is L (size 4)" in unescaped(note.value)
-    assert not open_explore("shape=2,4,3&layer=BatchNorm1d(4)").info
+    (note,) = notes(open_explore("shape=2,4,3&layout=NLC&layer=BatchNorm1d(4)"))
+    assert "BatchNorm1d always uses axis 1 of x as the channel axis; in NLC that is L (size 4)" in note
+    assert not notes(open_explore("shape=2,4,3&layer=BatchNorm1d(4)"))
 
 
 def test_every_flavor_of_code_has_a_tab():
@@ -86,7 +76,7 @@ def test_the_torch_tab_shows_the_error_if_torch_has_no_such_layer():
     with pytest.raises(NormvizError) as refusal:
         code(e, "torch")
     assert tabs(app)["torch.nn"] == str(refusal.value)
-    assert not any("matches torch" in caption.value for caption in app.caption)
+    assert not any("matches torch" in caption for caption in captions(app))
 
 
 @pytest.mark.parametrize(
@@ -94,7 +84,7 @@ def test_the_torch_tab_shows_the_error_if_torch_has_no_such_layer():
 )
 def test_the_caption_states_the_largest_difference_from_torch(layer):
     app = open_explore(f"layer={layer}")
-    (text,) = [caption.value for caption in app.caption if "matches" in caption.value]
+    (text,) = [caption for caption in captions(app) if "matches" in caption]
     e = scene(app).explanation
     assert e.agreement < 1e-5
     assert text == f"The output matches torch.nn.{e.layer.name}: largest difference {format_difference(e.agreement)}"

@@ -3,7 +3,8 @@
 import pytest
 
 from normviz import explain
-from tests.ui.driver import check, open_explore, query, sentence_text, set_control, shown_counts, warning_texts
+from tests.ui.driver import check, open_explore, query, sentence_text, set_control, shown_counts
+from tests.ui.shown import problems
 
 
 def test_a_custom_pattern_can_be_typed():
@@ -42,7 +43,7 @@ def test_an_invalid_pattern_gives_one_warning_and_changes_nothing(key, text, wor
     before = sentence_text(app)
     app = set_control(app, key, text)
     assert not app.exception
-    (warning,) = warning_texts(app)
+    (warning,) = problems(app)
     assert words in warning
     assert sentence_text(app) == before
     assert query(app)["layer"] == "Norm('n c h w -> n','c')"
@@ -53,4 +54,4 @@ def test_the_groups_can_be_removed_from_the_pattern_of_a_group_norm():
     check(app)
     app = set_control(app, "own_stats", "n c l -> n")
     check(app)
-    assert not app.warning
+    assert not problems(app)

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.ui.driver import check, figure_data, open_explore, query, scene, sentence_text, set_control
+from tests.ui.shown import problems
 
 
 def test_a_window_moves_over_a_large_tensor_and_the_counts_are_of_the_whole_tensor():
@@ -37,7 +38,7 @@ def test_the_window_reaches_the_end(link):
         slider = app.slider(key=key)
         assert (slider.max - slider.min) % slider.step == 0
         app = set_control(app, key, slider.max)
-        assert not app.warning
+        assert not problems(app)
         assert app.slider(key=key).value == slider.max
     check(app)
     grid = scene(app).grid

@@ -4,9 +4,10 @@ import pytest
 
 from normviz.analysis.comparison import compare, sentence
 from normviz.lessons.compare.ready_sets import READY_SETS
-from tests.ui.driver import query, scene, send_event, sentence_text, set_control, warning_texts
+from tests.ui.driver import query, scene, send_event, sentence_text, set_control
 from tests.ui.lessons import compared_layers
-from tests.ui.pages import check_page, figures, open_page, texts
+from tests.ui.pages import check_page, open_page
+from tests.ui.shown import elements, figures, problems, table, texts
 
 
 def test_compare_lists_the_elements_that_share_a_mean_under_each_layer():
@@ -15,10 +16,10 @@ def test_compare_lists_the_elements_that_share_a_mean_under_each_layer():
     assert sentence_text(app) == (
         "x[0, 1] shares its mean with 2 others under `LayerNorm([3])` and 1 other under `BatchNorm1d(3)`."
     )
-    table = {line.split("|")[1].strip(): line for line in texts(app).splitlines() if line.startswith("|")}
-    assert [cell.strip() for cell in table["number of statistics"].split("|")[2:4]] == ["2", "3"]
-    assert [cell.strip() for cell in table["depends on the batch?"].split("|")[2:4]] == ["no", "yes"]
-    assert [cell.strip() for cell in table["train = eval?"].split("|")[2:4]] == ["yes", "no"]
+    rows = {name: cells for name, *cells in table(app)}
+    assert rows["number of statistics"] == ["2", "3"]
+    assert rows["depends on the batch?"] == ["no", "yes"]
+    assert rows["train = eval?"] == ["yes", "no"]
 
 
 COMPARE_CONTROLS = [
@@ -72,7 +73,7 @@ def test_a_custom_layer_is_compared_and_an_unknown_layer_gives_one_warning():
     check_page(app)
     app.multiselect(key="layers").options.append("Conv2d(3, 3)")
     app = set_control(app, "layers", ["BatchNorm2d(3)", "Norm('n c h w -> h', 'h')", "Conv2d(3, 3)"])
-    (warning,) = warning_texts(app)
+    (warning,) = problems(app)
     assert "'Conv2d' is not a layer of the catalogue" in warning
     assert compared_layers(app) == ["BatchNorm2d(3)", "Norm('n c h w -> h', 'h')"]
 
@@ -92,4 +93,4 @@ def test_a_click_on_a_panel_of_compare_selects_the_element():
     app = send_event(app, "select", {"at": None})
     check_page(app)
     assert figures(app)[0]["at"] is None
-    assert not app.subheader
+    assert not elements(app, "nv-sentence")

@@ -4,8 +4,8 @@ import pytest
 
 from normviz.scene.settings.page_settings import experiments
 from tests.ui.driver import query, send_event, sentence_text, set_control
-from tests.ui.lessons import note_texts
-from tests.ui.pages import check_page, figures, open_page
+from tests.ui.pages import check_page, open_page
+from tests.ui.shown import elements, figures, notes, problems
 
 GRADIENTS = [
     "", "layer=RMSNorm(4)", "layer=BatchNorm2d(3)", "layer=BatchNorm2d(3).eval()", "layer=Norm('n c h w ->','')", "shape=1", "shape=1,1",
@@ -20,8 +20,8 @@ GRADIENTS = [
 def test_gradients_with_extreme_settings(link, show):
     app = open_page("gradients", "&".join(filter(None, [link, f"show={show}"])))
     check_page(app)
-    assert app.subheader or note_texts(app)
-    assert bool(figures(app)) == (show != "backward" and not note_texts(app))
+    assert elements(app, "nv-sentence") or notes(app)
+    assert bool(figures(app)) == (show != "backward" and not notes(app))
 
 
 def test_the_sentence_counts_the_outputs_that_one_input_moves():
@@ -100,6 +100,6 @@ NO_FIGURE = [
 def test_a_note_replaces_the_figure_if_there_is_no_derivative(link, words, more):
     app = open_page("gradients", link + more)
     assert not app.exception
-    assert any(words in note for note in note_texts(app))
-    assert len(app.warning) == bool(more)
+    assert any(words in note for note in notes(app))
+    assert len(problems(app)) == bool(more)
     assert figures(app) == []

@@ -5,9 +5,11 @@ import re
 import pytest
 
 from normviz.analysis.rounding.groups import DTYPES
-from normviz.lessons.pages import PAGES
-from tests.ui.driver import query, sentence_text, unescaped, warning_texts
-from tests.ui.pages import check_page, figures, open_page, texts
+from normviz.lessons.page.pages import PAGES
+from tests.ui.driver import query, sentence_text
+from tests.ui.lessons import question_links
+from tests.ui.pages import check_page, open_page
+from tests.ui.shown import elements, figures, problems, texts
 
 
 def chart(app):
@@ -18,9 +20,8 @@ def chart(app):
 def check(app):
     """Assert: no traceback, one large sentence with numbers, one chart with an alt text, and the address alone gives the same page."""
     check_page(app)
-    assert len(app.subheader) == 1
-    assert ":primary[" in app.subheader[0].value
-    assert "**" not in sentence_text(app)
+    (sentence,) = elements(app, "nv-sentence")
+    assert sentence.find("strong") is not None
     assert chart(app)["alt"].endswith(".")
 
 
@@ -35,14 +36,13 @@ def test_without_a_query_it_shows_a_negative_variance():
 
 def test_the_page_is_listed_and_links_to_its_questions():
     assert PAGES["numerics"].title == "Numerics"
-    links = [unescaped(link.proto.label) for link in open_page("numerics").get("page_link")]
-    assert links
+    assert question_links(open_page("numerics"))
 
 
 def test_an_invalid_address_gives_one_warning_and_the_nearest_view():
     app = open_page("numerics", "show=placement&eps=**")
     assert not app.exception
-    assert warning_texts(app) == ["eps='**' must be a number from 1e-12 to 1."]
+    assert problems(app) == ["eps='**' must be a number from 1e-12 to 1."]
     nearest = open_page("numerics", "show=placement")
     assert (sentence_text(app), chart(app)) == (sentence_text(nearest), chart(nearest))
 
@@ -85,5 +85,5 @@ def test_an_invalid_entry_gives_a_warning_and_keeps_the_view(link, key, text, me
     before = sentence_text(app)
     app = app.get_by_key(key).set_value(text).run()
     assert not app.exception
-    assert warning_texts(app) == [message]
+    assert problems(app) == [message]
     assert sentence_text(app) == before

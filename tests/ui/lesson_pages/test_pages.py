@@ -4,19 +4,20 @@ import re
 
 import pytest
 
+from normviz.lessons.page.pages import MOST_LINKS
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import QUESTIONS, questions_of_page
-from normviz.ui.controls.questions import MOST_LINKS
 from tests.ui.driver import open_explore, query, scene, send_event, sentence_text, set_control
-from tests.ui.lessons import LESSONS, compared_layers
-from tests.ui.pages import check_page, figures, go_to_page, open_page
+from tests.ui.lessons import LESSONS, compared_layers, question_links
+from tests.ui.pages import check_page, go_to_page, open_page
+from tests.ui.shown import figures, markdown, problems
 
 
 @pytest.mark.parametrize("name", LESSONS)
 def test_a_page_opens_without_a_query(name):
     app = open_page(name)
     assert not app.exception
-    assert not app.warning
+    assert not problems(app)
     assert query(app) == {}
     assert bool(figures(app)) == (name != "questions")
 
@@ -41,12 +42,12 @@ def test_explore_and_compare_share_the_scene_but_not_the_layers_of_compare():
 
 @pytest.mark.parametrize("name", LESSONS[:-1])
 def test_a_page_ends_with_links_to_its_questions(name):
-    links = [link.proto for link in open_page(name).get("page_link")]
-    linked = [QUESTIONS[link.query_string.removeprefix("q=")] for link in links]
+    links = question_links(open_page(name))
+    linked = [QUESTIONS[link.attrib["data-query"].removeprefix("?q=")] for link in links]
     assert 0 < len(set(linked)) == len(linked) == min(MOST_LINKS, len(questions_of_page(name)))
     assert {question.page for question in linked} == {name}
-    assert [(link.page, link.label) for link in links] == [
-        ("questions", prose(question.key).title) for question in linked
+    assert [(link.attrib["href"], markdown(link)) for link in links] == [
+        (f"/questions?q={question.key}", prose(question.key).title) for question in linked
     ]
 
 
@@ -59,5 +60,5 @@ def test_a_page_ends_with_links_to_its_questions(name):
     ),
 )
 def test_the_questions_about_the_shown_experiment_come_first(name, show):
-    first = open_page(name, show).get("page_link")[0].proto
-    assert show in QUESTIONS[first.query_string.removeprefix("q=")].query
+    first = question_links(open_page(name, show))[0]
+    assert show in QUESTIONS[first.attrib["data-query"].removeprefix("?q=")].query

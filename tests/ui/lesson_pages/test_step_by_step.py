@@ -3,8 +3,8 @@
 import pytest
 
 from tests.ui.driver import query, send_event, sentence_text, set_control
-from tests.ui.lessons import note_texts
-from tests.ui.pages import check_page, figures, open_page, tabs
+from tests.ui.pages import check_page, open_page
+from tests.ui.shown import figures, notes, tabs
 
 
 @pytest.mark.parametrize("step", range(7))
@@ -62,7 +62,7 @@ def test_a_note_replaces_the_steps_if_the_tensor_is_too_large():
     app = open_page("step_by_step", "shape=100000,100000")
     check_page(app)
     assert figures(app) == []
-    assert any("too large to compute" in note for note in note_texts(app))
+    assert any("too large to compute" in note for note in notes(app))
 
 
 def test_the_functions_of_the_course_are_shown():

@@ -4,12 +4,10 @@ import re
 
 import pytest
 
-from normviz.analysis.running.stream import Stream, run
-from normviz.lessons.train_and_eval import experiments as experiments_told
 from normviz.scene.settings.page_settings import experiments
-from tests.ui.driver import query, sentence_text, set_control, warning_texts
-from tests.ui.lessons import note_texts
-from tests.ui.pages import check_page, figures, open_page, texts
+from tests.ui.driver import query, sentence_text, set_control
+from tests.ui.pages import check_page, open_page
+from tests.ui.shown import elements, figures, notes, problems, texts
 
 EXTREMES = [
     "steps=1", "steps=500&batch_size=1024", "steps=500&batch_size=2", "momentum=0", "momentum=1", "momentum=none", "momentum=1e-12",
@@ -28,9 +26,9 @@ EXTREMES = [
 def test_train_and_eval_with_extreme_settings(link):
     app = open_page("train_and_eval", link)
     check_page(app)
-    assert app.subheader
+    assert elements(app, "nv-sentence")
     assert figures(app) or "devices" in link
-    assert not note_texts(app)
+    assert not notes(app)
     assert not re.search(r"\b(nan|inf)\b", sentence_text(app) + texts(app))
 
 
@@ -91,8 +89,8 @@ def test_every_control_of_train_and_eval_states_its_limits():
             for number, beyond in ((low, -1), (high, 1)):
                 end = int(number.replace(",", "").replace("−", "-"))
                 tried = set_control(open_page("train_and_eval", f"show={name}"), f"set_{control}", str(end))
-                assert not tried.warning
-                assert set_control(tried, f"set_{control}", str(end + beyond)).warning
+                assert not problems(tried)
+                assert problems(set_control(tried, f"set_{control}", str(end + beyond)))
 
 
 TYPED_WRONG = [
@@ -113,7 +111,7 @@ def test_an_invalid_entry_gives_one_warning_and_changes_nothing(name, typed, wor
     was = sentence_text(before)
     app = set_control(before, f"set_{name}", typed)
     assert not app.exception
-    (warning,) = warning_texts(app)
+    (warning,) = problems(app)
     assert words in warning
     assert sentence_text(app) == was
     assert query(app) == {"steps": "20", "momentum": "0.5"}
@@ -140,11 +138,6 @@ NO_MODES = [
 def test_a_note_replaces_the_figure_if_the_layer_has_no_modes(link, words, more):
     app = open_page("train_and_eval", f"show=modes&{link}{more}")
     assert not app.exception
-    assert any(words in note for note in note_texts(app))
-    assert len(app.warning) == bool(more)
+    assert any(words in note for note in notes(app))
+    assert len(problems(app)) == bool(more)
     assert figures(app) == []
-
-
-def test_neighboring_paragraphs_are_one_element():
-    lines = "\n\n".join(experiments_told.momentum_texts(Stream(), run(Stream())))
-    assert lines in [one.value for one in open_page("train_and_eval").markdown]

@@ -6,7 +6,7 @@ import streamlit as st
 from starlette.applications import Starlette
 from streamlit import config
 
-from normviz.ui.assets import LINKED, PLOTLY, SHARE
+from normviz.ui.assets import COMPONENT, PLOTLY
 from normviz.ui.paths import ROOT
 from normviz.ui.server.index import INDEX, theme_of
 from normviz.ui.server.routes import pages, routes
@@ -47,7 +47,7 @@ def test_every_page_is_the_page_of_streamlit_with_an_inline_style_first(app: Sta
         entry = re.findall(r'<script type="module"[^>]*>', own)
         assert re.findall(r'<script type="module"[^>]*>', html) == entry
         hints = re.findall(r'<link rel="modulepreload" href="./(lib/.*?)">', html)
-        assert hints == [LINKED.path, SHARE.path]
+        assert hints == [COMPONENT.path]
         assert html.count("<link") == own.count("<link") - 1 + len(hints)  # without a font that the theme does not use
         assert "<title>normviz</title>" in html
 

@@ -1,12 +1,13 @@
 import gzip
+import re
 
 import pytest
 import streamlit as st
 from starlette.applications import Starlette
 from streamlit import config
 
-from normviz.figures.bundle import module, plotly_js, plotly_version
-from normviz.ui.assets import ASSETS, LINKED, PLOTLY
+from normviz.figures.bundle import bundle, plotly_js, plotly_version
+from normviz.ui.assets import ASSETS, COMPONENT, PLOTLY, SCRIPT
 from normviz.ui.paths import ROOT
 from normviz.ui.server.routes import SHELL, routes
 from tests.ui.asgi import ask
@@ -83,11 +84,11 @@ def test_the_application_is_the_shell_with_these_routes():
     assert ask(app, f"/{PLOTLY.path}").body == plotly_js()
 
 
-def test_the_loader_names_the_linked_module_which_can_be_cached_forever(app):
-    answer = ask(app, f"/{LINKED.path}", accept_encoding="gzip")
+def test_the_module_of_the_page_has_its_style_and_can_be_cached_forever(app):
+    answer = ask(app, f"/{COMPONENT.path}", accept_encoding="gzip")
     text = gzip.decompress(answer.body).decode()
-    assert text.startswith(module())
-    assert ".nv-view" in text[len(module()) :]
+    assert text.startswith(bundle(SCRIPT))
+    assert {".nv-view", ".nv-sentence", ".nvs-button"} <= set(re.findall(r"\.nvs?-[\w-]+", text[len(bundle(SCRIPT)) :]))
     assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
 
 

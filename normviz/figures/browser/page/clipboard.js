@@ -2,22 +2,24 @@
 
 import { _ } from "./messages.js";
 
+/** @type {WeakMap<HTMLElement, ReturnType<typeof setTimeout>>} Until when a button says what happened. */
+const timers = new WeakMap();
+
 /**
- * Copies the text of an element at a click. The button says for two seconds what happened.
+ * Copies the text of an element. The button says for two seconds what happened.
  * @param {HTMLElement} button
  * @param {HTMLElement} source
- * @param {(copied: boolean) => void} [onClick]
  */
-export function wireCopyButton(button, source, onClick) {
-  let timer = 0;
-  button.addEventListener("click", async () => {
-    const copied = await copyText(source);
-    button.textContent = copied ? _("Copied") : _("Press Ctrl+C");
-    onClick?.(copied);
-    clearTimeout(timer);
-    timer = setTimeout(() => (button.textContent = _("Copy")), 2000);
-  });
+export async function copyFrom(button, source) {
+  const copied = await copyText(source), label = (button.dataset.label ??= button.textContent ?? "");
+  button.textContent = copied ? _("Copied") : _("Press Ctrl+C");
+  clearTimeout(timers.get(button));
+  timers.set(button, setTimeout(() => (button.textContent = label), 2000));
+  return copied;
 }
+
+/** Whether the frame may use the clipboard; a browser writes a message to the console where it is tried all the same. */
+const mayUseClipboard = () => /** @type {any} */ (document).featurePolicy?.allowsFeature("clipboard-write") ?? true;
 
 /**
  * The clipboard needs https; without it the text is selected, and the older command copies it where the browser allows that.
@@ -26,6 +28,7 @@ export function wireCopyButton(button, source, onClick) {
 async function copyText(source) {
   const field = source instanceof HTMLTextAreaElement ? source : null;
   try {
+    if (!mayUseClipboard()) throw new Error("The frame may not use the clipboard.");
     await navigator.clipboard.writeText(field ? field.value : (source.textContent ?? ""));
     return true;
   } catch {

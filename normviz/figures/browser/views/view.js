@@ -17,6 +17,7 @@ import { Turns } from "./turns.js";
 
 const NARROW = 720; // px of the view
 const WIDE = 860;
+const PRESENTED = 390; // px beside the panels on a projector: the caption, the sentence, the heads and the read-out
 /** @type {Record<string, [number, number]>} */
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
@@ -170,6 +171,7 @@ export class View {
    */
   heightOf(panel) {
     if (panel.figure.scale === "values") return this.narrow ? 300 : 270;
+    if (this.root.closest(".nv-present") && !this.narrow) return Math.max(260, window.innerHeight - PRESENTED);
     return this.beside ? 228 : this.narrow ? 330 : 340;
   }
 

@@ -1,0 +1,72 @@
+// The views of a file: which one a fragment of the address asks for, and which one a control leads to.
+
+/** @typedef {ControlInput & { to: number[], values?: number[] }} AnsweredInput ``to``: the number of the view for each value */
+/** @typedef {Omit<ControlRow, "inputs" | "more"> & { inputs: AnsweredInput[], more: AnsweredInput[][] }} AnsweredRow */
+/** @typedef {Record<string, string>} Settings By name; ``state``: those that differ among the views; ``query``: those of a link of the app. */
+/** @typedef {{ query: Settings, state: Settings, rows: AnsweredRow[], parts: [string, string][], figures: FigureData[] }} AnsweredView */
+/** @typedef {{ version: number, page: string, app: string, present?: boolean, common: Settings, pool: unknown[], views: unknown[] }} PackedAnswers */
+
+/**
+ * The views with the long values that they share with others.
+ * @param {PackedAnswers} answers
+ */
+export function unpackViews({ pool, views }) {
+  /** @type {unknown[]} What a value refers to is before it. */
+  const whole = [];
+  for (const value of pool) whole.push(unpacked(value, whole));
+  return /** @type {AnsweredView[]} */ (views.map((view) => unpacked(view, whole)));
+}
+
+/**
+ * @param {any} value
+ * @param {unknown[]} whole
+ * @returns {unknown}
+ */
+function unpacked(value, whole) {
+  if (Array.isArray(value)) return value.map((one) => unpacked(one, whole));
+  if (value === null || typeof value !== "object") return value;
+  if ("$" in value) return whole[value.$];
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, unpacked(one, whole)]));
+}
+
+/**
+ * The first view that has every setting that is asked for; if there is none, the first with most of them. Other names do not count.
+ * @param {PackedAnswers} answers
+ * @param {AnsweredView[]} views
+ * @param {URLSearchParams} asked
+ */
+export function viewNumber(answers, views, asked) {
+  const known = new Set([answers.common, ...views.map(({ state }) => state)].flatMap(Object.keys));
+  const pairs = [...asked].filter(([name]) => known.has(name));
+  const counts = views.map(({ state }) => pairs.filter(([name, text]) => sameSetting(state[name] ?? answers.common[name] ?? "", text)).length);
+  const most = Math.max(...counts);
+  return { number: counts.indexOf(most), found: most === pairs.length };
+}
+
+/**
+ * Whether two texts of a setting mean the same: spaces, capital letters, brackets and the names of first arguments do not count.
+ * @param {string} one
+ * @param {string} other
+ */
+function sameSetting(one, other) {
+  /** @param {string} text */
+  const plain = (text) =>
+    text
+      .toLowerCase()
+      .replace(/(torch\.)?nn\.|(normalized_shape|num_groups|num_channels|num_features|dim)\s*=/g, "")
+      .replace(/[\s()[\]]|,+$/g, "");
+  return plain(one) === plain(other);
+}
+
+/**
+ * The place of an entered value among the values of an input.
+ * @param {AnsweredInput} input
+ * @param {unknown} value
+ */
+export function optionOf(input, value) {
+  const { values, options = [] } = input;
+  if (!values) return Number(value);
+  if (Array.isArray(value)) return values.indexOf(value.reduce((sum, text) => sum + 2 ** options.indexOf(text), 0));
+  const [wanted, now] = [Number(value), Number(input.value)];
+  return wanted < now ? values.findLastIndex((one) => one <= wanted) : values.findIndex((one) => one >= wanted);
+}

@@ -1,0 +1,137 @@
+// A page that a notebook's kernel answers: it draws what the kernel sends, and sends what the reader does.
+
+import { ControlBar } from "../../lessons/browser/control_bar.js";
+import { loadPlotly } from "../../figures/browser/page/plotly.js";
+
+/** @typedef {{ get(name: string): any, send(content: object): void, on(name: string, call: (...values: any[]) => void): void, off(name: string, call: (...values: any[]) => void): void }} Model of anywidget */
+/** @typedef {{ data?: PageData, rows: ControlRow[], client: string, number: number, plotly?: string }} Answer */
+
+const EVENT = "normviz-model";
+
+/** The models of the widgets in this page, by their keys. */
+const modelsOf = () => (window.normvizModels ??= new Map());
+
+/**
+ * Makes the model known to the HTML outputs of the page, while its kernel answers.
+ * @param {Model} model
+ * @param {AbortSignal | undefined} signal
+ */
+export function offerModel(model, signal) {
+  const key = model.get("key");
+  /** @param {boolean} answers */
+  const tellOutputs = (answers) => {
+    if (answers === modelsOf().has(key)) return;
+    if (answers) modelsOf().set(key, model);
+    else modelsOf().delete(key);
+    window.dispatchEvent(new CustomEvent(EVENT, { detail: key }));
+  };
+  tellOutputs(true);
+  signal?.addEventListener("abort", () => tellOutputs(false));
+  model.on("msg:custom", () => tellOutputs(true));
+  model.on("comm_live_update", () => {
+    tellOutputs(false); // the kernel restarts, or only its connection: then it still answers
+    try {
+      model.send({ name: "look", client: "", number: 0 });
+    } catch (error) {
+      console.info(error);
+    }
+  });
+}
+
+/**
+ * Calls ``use`` with the model of the key, now and whenever it comes or goes.
+ * @param {string} key
+ * @param {(model: Model | undefined) => void} use
+ */
+export function watchModel(key, use) {
+  window.addEventListener(EVENT, (event) => /** @type {CustomEvent} */ (event).detail === key && use(modelsOf().get(key)));
+  if (modelsOf().has(key)) use(modelsOf().get(key));
+}
+
+/**
+ * Loads plotly.js from the kernel, unless the page has it.
+ * @param {Model} model
+ */
+export async function plotlyFromKernel(model) {
+  if (window.Plotly) return;
+  const client = crypto.randomUUID(), packed = await new Promise((resolve) => {
+    /**
+     * @param {Answer} answer
+     * @param {DataView[]} buffers
+     */
+    const take = (answer, buffers) => {
+      if (answer.plotly !== client) return;
+      model.off("msg:custom", take);
+      resolve(buffers[0]);
+    };
+    model.on("msg:custom", take);
+    model.send({ name: "plotly", client });
+  });
+  const plain = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).blob();
+  await loadPlotly(URL.createObjectURL(new Blob([plain], { type: "text/javascript" })));
+}
+
+/**
+ * Loads plotly.js from the kernel of a widget, as soon as it is there.
+ * @param {string} key
+ */
+export function plotlyFromWidget(key) {
+  return new Promise((resolve) => watchModel(key, (model) => model && plotlyFromKernel(model).then(resolve)));
+}
+
+/** @implements {PageHost} */
+export class Live {
+  client = crypto.randomUUID();
+  sent = 0;
+  answered = 0;
+  /** Whether the newest event came from the controls, so that they show a value that was refused. */
+  entered = false;
+
+  /**
+   * @param {Model} model
+   * @param {HTMLElement} root
+   * @param {(data: PageData) => void} show
+   */
+  constructor(model, root, show) {
+    this.model = model;
+    this.show = show;
+    this.bar = new ControlBar(root, (key, value) => this.tell("input", { key, value }), () => this.tell("reset"));
+    model.on("msg:custom", this.take);
+    this.tell("look");
+  }
+
+  /**
+   * @param {string} name
+   * @param {object} value
+   */
+  send = (name, value) => this.tell(name, value);
+
+  /**
+   * @param {string} name
+   * @param {object} [value]
+   */
+  tell(name, value = {}) {
+    this.sent += 1;
+    this.entered = name === "input";
+    this.model.send({ ...value, name, client: this.client, number: this.sent });
+  }
+
+  /**
+   * Shows the kernel's answer. While a newer change of this page is on its way, older answers are left out.
+   * @param {Answer} answer
+   */
+  take = ({ data, rows, client, number }) => {
+    if (!data) return;
+    if (client === this.client) this.answered = number;
+    if (this.answered < this.sent) return;
+    if (this.entered) this.bar.redraw(rows);
+    else this.bar.set(rows);
+    this.entered = false;
+    this.show(data);
+  };
+
+  remove() {
+    this.model.off("msg:custom", this.take);
+    this.bar.destroy();
+  }
+}

@@ -1,0 +1,160 @@
+// An exported page: plotly.js, the figures, tabs and copy buttons.
+
+import { find, findAll, html } from "../../figures/browser/page/dom.js";
+import { _ } from "../../figures/browser/page/messages.js";
+import { loadPlotly } from "../../figures/browser/page/plotly.js";
+import { drawSvg } from "../../figures/browser/picture/picture.js";
+import { PageView } from "../../lessons/browser/page.js";
+import { Live, plotlyFromWidget, watchModel } from "./live.js";
+import { Player } from "./playing.js";
+import { wantedMode, watchTheme } from "./theme.js";
+
+/** @typedef {{ theme: Mode | "follow", plotly: string, integrity: string, whole: boolean, figures: FigureData[], answers?: import("./answers.js").PackedAnswers, widget?: string }} Settings */
+
+/**
+ * plotly.js as an output on the page carries it, compressed; it is unpacked once per page.
+ * @param {Element} root
+ */
+function carriedPlotly(root) {
+  const carried = root.querySelector(":scope > .nv-carried") ?? document.querySelector(".nv-carried");
+  if (carried) window.normvizCarried ??= unpack((carried.textContent ?? "").trim());
+  return window.normvizCarried ?? null;
+}
+
+/** @param {string} text */
+async function unpack(text) {
+  const packed = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const plain = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+  return URL.createObjectURL(new Blob([plain], { type: "text/javascript" }));
+}
+
+/**
+ * Loads plotly.js: the page's own, else a carried one, else from its address. If that fails, waits for an output that carries it.
+ * @param {HTMLElement} root
+ * @param {Settings} settings
+ */
+async function needPlotly(root, settings) {
+  if (window.Plotly) return;
+  const carried = await carriedPlotly(root);
+  try {
+    await loadPlotly(carried ?? settings.plotly, carried ? "" : settings.integrity);
+  } catch (error) {
+    console.error(error);
+    const reason = error instanceof Error ? error.message : String(error), note = html("p", "nv-note-box nv-missing", find(root, ".nv-figure"));
+    note.textContent = settings.whole
+      ? _("The figures could not be drawn: {reason}.", { reason })
+      : _("The figures could not be drawn: {reason}. The first normviz output of a notebook carries it: run that cell again.", { reason });
+    const later = [carriedLater(root).then((address) => loadPlotly(address, ""))];
+    await Promise.race(settings.widget ? [...later, plotlyFromWidget(settings.widget)] : later);
+    note.remove();
+  }
+}
+
+/**
+ * @param {Element} root
+ * @returns {Promise<string>}
+ */
+function carriedLater(root) {
+  return new Promise((resolve) => {
+    const observer = new MutationObserver(() => {
+      const carried = carriedPlotly(root);
+      if (!carried) return;
+      observer.disconnect();
+      resolve(carried);
+    });
+    observer.observe(document.documentElement, { childList: true, subtree: true });
+  });
+}
+
+/** @param {HTMLElement} root */
+const modeOf = (root) => /** @type {Mode} */ (root.dataset.mode);
+
+/**
+ * The parts in the HTML of the file.
+ * @param {HTMLElement} root
+ * @returns {[string, string][]}
+ */
+function partsOf(root) {
+  return findAll(root, ":scope > .nv-page > .nv-part").map((part) => [part.dataset.key ?? "", part.innerHTML]);
+}
+
+/**
+ * Draws the figures of an exported page, or of a part of another page.
+ * @param {HTMLElement} root
+ */
+async function mountPage(root) {
+  root.dataset.mounted = "yes";
+  const settings = /** @type {Settings} */ (JSON.parse(find(root, ":scope > .nv-data").textContent ?? ""));
+  if (settings.whole) document.documentElement.classList.toggle("nv-framed", window.parent !== window);
+  const applyMode = () => {
+    const mode = wantedMode(root, settings.theme, settings.whole), changed = root.dataset.mode !== mode;
+    root.dataset.mode = mode;
+    if (settings.whole) document.documentElement.dataset.mode = mode;
+    return changed && mode;
+  };
+  applyMode();
+  watchTheme();
+  const place = /** @type {HTMLElement | null} */ (root.querySelector(":scope > .nv-page")) ?? html("div", "nv-page", root);
+  /** @type {PageView} */
+  let page;
+  /** @type {Player | undefined} */
+  let player;
+  if (settings.answers) {
+    player = new Player(root, settings.answers, settings.whole, (data) => (page.data ? page.set(data, modeOf(root)) : page.setText(data)));
+    page = new PageView(place, player);
+    player.readAddress();
+  } else {
+    page = new PageView(place, {});
+    page.setText({ page: "", parts: partsOf(root), figures: settings.figures });
+  }
+  if (page.data.figures.length) await needPlotly(root, settings);
+  applyMode();
+  page.draw(modeOf(root));
+  if (settings.widget) answerFromKernel(settings.widget, root, page, player);
+  const look = () => {
+    const mode = root.isConnected && applyMode();
+    if (mode) page.draw(mode);
+  };
+  root.addEventListener("nv-theme", look);
+  new ResizeObserver(look).observe(root); // the theme may change while the output is off the page
+  return page;
+}
+
+/**
+ * Lets the kernel of the notebook answer while it runs; before and after, the answers in the output count.
+ * @param {string} key of the widget
+ * @param {HTMLElement} root
+ * @param {PageView} page
+ * @param {Player} [player]
+ */
+function answerFromKernel(key, root, page, player) {
+  /** @type {Live | undefined} */
+  let live;
+  watchModel(key, (model) => {
+    live?.remove();
+    live = model && new Live(model, root, (data) => page.set(data, modeOf(root)));
+    page.host = live ?? player ?? {};
+    if (live) player?.leave();
+    else player?.resume();
+  });
+}
+
+/**
+ * For a program that drives a browser: every figure of the page, hidden ones too, as { svg, width, height }.
+ * @param {ReturnType<typeof mountPage>[]} mounted
+ */
+async function picturesOf(mounted) {
+  const figures = (await Promise.all(mounted)).flatMap((page) => [...page.figures.values()]), pictures = [];
+  for (const details of findAll(document, ".nv-more")) details.setAttribute("open", "");
+  for (const tab of findAll(document, ".nv-tab[hidden]")) tab.hidden = false;
+  await Promise.all(figures.map(({ drawn }) => drawn));
+  for (const { view } of figures) {
+    if (view.root.clientWidth !== view.width) await view.draw?.();
+    const { text, width, height } = await drawSvg(/** @type {PictureSource} */ (/** @type {unknown} */ (view)));
+    pictures.push({ svg: text, width, height });
+  }
+  return pictures;
+}
+
+const mountedPages = findAll(document, ".nv-doc:not([data-mounted])").map(mountPage);
+window.normviz ??= { pictures: () => picturesOf(mountedPages) };

@@ -1,0 +1,205 @@
+// A file in which a reader chooses among the views that it has. The fragment of the address holds the view: #layer=BatchNorm2d(3)&at=1,2,0,3.
+
+import { copyFrom } from "../../figures/browser/page/clipboard.js";
+import { button, findAll, html } from "../../figures/browser/page/dom.js";
+import { _ } from "../../figures/browser/page/messages.js";
+import { ControlBar } from "../../lessons/browser/control_bar.js";
+import { pathOf, queryOf } from "../../lessons/browser/share/links.js";
+import { optionOf, unpackViews, viewNumber } from "./answers.js";
+
+/** @import { PackedAnswers } from "./answers.js" */
+
+/** @implements {PageHost} */
+export class Player {
+  /** The number of the view that is shown. */
+  number = 0;
+  /** @type {Index | null | undefined} The element that the reader has selected; undefined: the view's own. */
+  at;
+  /** @type {number | undefined} The step that the reader has chosen. */
+  step;
+
+  /**
+   * Adds the controls, and shows the view of the address.
+   * @param {HTMLElement} root
+   * @param {PackedAnswers} answers
+   * @param {boolean} whole whether the page is a file of its own
+   * @param {(data: PageData) => void} show
+   */
+  constructor(root, answers, whole, show) {
+    this.root = root;
+    this.answers = answers;
+    this.views = unpackViews(answers);
+    this.show = show;
+    this.ownsAddress = whole && /^(file|https?|blob):$/.test(location.protocol); // not in a frame with srcdoc
+    this.notice = html("p", "nv-note-box nv-no-answer");
+    this.notice.setAttribute("role", "status");
+    this.bar = new ControlBar(root, (key, value) => this.choose(key, value), () => this.open(0));
+    this.bar.root.after(this.notice);
+    this.addLink();
+    if (this.ownsAddress) window.addEventListener("hashchange", () => location.hash.slice(1).match(/^$|=/) && this.readAddress());
+  }
+
+  // The button that copies the address of the view.
+  addLink() {
+    if (this.answers.present || (!this.ownsAddress && !this.answers.app)) return;
+    const { tools } = this.bar, text = html("textarea", "nv-link-text", tools);
+    text.readOnly = true;
+    text.tabIndex = -1;
+    text.setAttribute("aria-hidden", "true");
+    const copy = button("nv-control-button", tools, _("Copy link"), () => {
+      text.value = this.ownsAddress ? new URL(this.hash, location.href).href : this.appAddress();
+      copyFrom(copy, text);
+    });
+  }
+
+  get view() {
+    return this.views[this.number];
+  }
+
+  readAddress() {
+    const asked = new URLSearchParams(this.ownsAddress ? location.hash.slice(1).replaceAll("+", "%2B") : "");
+    const { number, found } = viewNumber(this.answers, this.views, asked), at = asked.get("at"), step = asked.get("step");
+    this.number = number;
+    this.at = at === "none" ? null : at && /^\d+(,\d+)*$/.test(at) ? at.split(",").map(Number) : undefined;
+    this.step = step && /^\d$/.test(step) ? Number(step) : undefined;
+    this.update();
+    this.notice.hidden = found;
+    if (!found) this.writeNotice(queryOf([...asked]));
+  }
+
+  /** @param {string} query that the file has no view for */
+  writeNotice(query) {
+    this.notice.textContent = _("This file has no answer for {query}.", { query: decodeURIComponent(query.slice(1)) });
+    if (!this.answers.app) return;
+    const link = html("a", "", null, _("Open it in the app"));
+    link.href = `${this.answers.app}/${pathOf(this.answers.page)}${query}`;
+    this.notice.append(" ", link);
+  }
+
+  /**
+   * @param {string} key
+   * @param {unknown} value
+   */
+  choose(key, value) {
+    const inputs = this.view.rows.flatMap((row) => [...row.inputs, ...row.more.flat()]);
+    const input = inputs.find((one) => one.key === key), to = input?.to[optionOf(input, value)];
+    if (to === undefined || to === this.number) return this.bar.redraw(this.view.rows);
+    this.number = to;
+    this.update();
+    this.writeAddress(true);
+  }
+
+  /**
+   * Opens a stop of a tour.
+   * @param {string} page
+   * @param {string} query
+   */
+  go(page, query) {
+    const stop = new URLSearchParams(query).get("stop"), to = this.views.findIndex(({ state }) => state.stop === stop);
+    if (!stop || to < 0) return false;
+    this.open(to);
+    return true;
+  }
+
+  /**
+   * The address of a stop of a tour, for a link that is opened in a new tab.
+   * @param {string} page
+   * @param {string} query
+   */
+  address(page, query) {
+    const stop = new URLSearchParams(query).get("stop");
+    return stop && this.views.some(({ state }) => state.stop === stop) ? `#stop=${stop}` : "";
+  }
+
+  // Something else answers.
+  leave() {
+    this.bar.root.remove();
+    this.notice.remove();
+  }
+
+  resume() {
+    this.bar.attach(this.root);
+    this.bar.root.after(this.notice);
+    this.update();
+  }
+
+  /** @param {number} number of a view, which is shown as it was made */
+  open(number) {
+    this.number = number;
+    this.at = this.step = undefined;
+    this.update();
+    this.writeAddress(true);
+  }
+
+  update() {
+    const { rows, parts, figures } = this.view, { page, present } = this.answers;
+    this.notice.hidden = true;
+    this.bar.set(rows);
+    this.show({ page, present, parts, figures: figures.map((figure) => this.live(figure)) });
+    this.selected();
+  }
+
+  /**
+   * The figure with what the reader has selected in it, if the view has it.
+   * @param {FigureData & { at?: Index | null, step?: number }} figure
+   */
+  live(figure) {
+    const { alone, ...live } = figure, shape = figure.grid?.shape ?? [];
+    if (this.at && "at" in figure && !(this.at.length === shape.length && this.at.every((at, axis) => at < shape[axis]))) this.at = undefined;
+    if (this.at !== undefined && "at" in figure) live.at = this.at;
+    if (this.step !== undefined && "step" in figure) live.step = this.step;
+    return live;
+  }
+
+  // Writes the selected element in sentences, and the view in links to the app.
+  selected() {
+    const at = this.at === undefined ? this.view.figures.map((figure) => /** @type {{ at?: Index | null }} */ (figure).at).find(Boolean) : this.at;
+    for (const place of findAll(this.root, ".nv-selected")) {
+      if (at) place.textContent = at.join(", ");
+      /** @type {HTMLElement} */ (place.closest(".nv-sentence")).hidden = !at;
+    }
+    for (const link of findAll(document, ".nv-app-link")) link.setAttribute("href", this.appAddress());
+  }
+
+  /**
+   * What the reader does in a figure.
+   * @param {string} name
+   * @param {any} value
+   */
+  send = (name, value) => {
+    if (name === "select") this.at = value.at;
+    if (name === "step") this.step = value.step;
+    this.selected();
+    this.writeAddress(false);
+  };
+
+  /** @returns {[string, string][]} */
+  get figurePairs() {
+    /** @type {[string, string][]} */
+    const at = this.at === undefined ? [] : [["at", this.at === null ? "none" : this.at.join()]];
+    return this.step === undefined ? at : [...at, ["step", String(this.step)]];
+  }
+
+  appAddress() {
+    return `${this.answers.app}/${pathOf(this.answers.page)}${queryOf([...Object.entries(this.view.query), ...this.figurePairs])}`;
+  }
+
+  /** The fragment of the view: the settings that differ among the file's views. A layout that follows from the layer is left out. */
+  get hash() {
+    const { state, query } = this.view, pairs = Object.entries(state).filter(([name]) => name !== "layout" || name in query);
+    return `#${queryOf([...pairs, ...this.figurePairs]).slice(1)}`;
+  }
+
+  /**
+   * A frame that may not change its address keeps it.
+   * @param {boolean} push whether Back should return to the view before
+   */
+  writeAddress(push) {
+    if (!this.ownsAddress) return;
+    try {
+      history[push ? "pushState" : "replaceState"]({}, "", new URL(this.hash, location.href).href);
+    } catch (error) {
+      if (!(error instanceof DOMException)) throw error;
+    }
+  }
+}

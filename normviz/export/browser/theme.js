@@ -1,0 +1,84 @@
+// Light or dark: what the export asks for, or what is behind it.
+
+import { findAll } from "../../figures/browser/page/dom.js";
+
+const DARK = window.matchMedia("(prefers-color-scheme: dark)");
+const PRINT = window.matchMedia("print");
+const PIXEL = /** @type {OffscreenCanvasRenderingContext2D} */ (new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true }));
+
+/**
+ * The parent, beyond a shadow root too.
+ * @param {Element | null} element
+ * @returns {Element | null}
+ */
+function parentOf(element) {
+  const root = element?.getRootNode();
+  return element?.parentElement ?? (root instanceof ShadowRoot ? root.host : null);
+}
+
+/**
+ * Any CSS color as red, green, blue and alpha, each from 0 to 255.
+ * @param {string} color
+ */
+function channels(color) {
+  PIXEL.clearRect(0, 0, 1, 1);
+  PIXEL.fillStyle = color;
+  PIXEL.fillRect(0, 0, 1, 1);
+  return PIXEL.getImageData(0, 0, 1, 1).data;
+}
+
+/**
+ * Whether the nearest background that is not transparent is dark; without one, what the page's color scheme says.
+ * @param {Element} element
+ */
+function isDarkBehind(element) {
+  for (let at = /** @type {Element | null} */ (element); at; at = parentOf(at)) {
+    const [red, green, blue, alpha] = channels(getComputedStyle(at).backgroundColor);
+    if (alpha > 127) return 0.299 * red + 0.587 * green + 0.114 * blue < 127;
+  }
+  const scheme = getComputedStyle(element.ownerDocument.documentElement).colorScheme;
+  return scheme.includes("dark") && (DARK.matches || !scheme.includes("light"));
+}
+
+// The frame around this page, if its page may be read: that of marimo, or of a page on the same host.
+function frameAround() {
+  try {
+    return window.frameElement;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * The theme that is asked for; with "follow", that of the background behind the page.
+ * @param {Element} root
+ * @param {Mode | "follow"} theme
+ * @param {boolean} whole whether the page is a document of its own
+ * @returns {Mode}
+ */
+export function wantedMode(root, theme, whole) {
+  if (PRINT.matches) return "light";
+  if (theme !== "follow") return theme;
+  const around = parentOf(whole ? frameAround() : root);
+  return (around ? isDarkBehind(around) : DARK.matches) ? "dark" : "light";
+}
+
+// A notebook, a book or the reader may change the theme: every output that is still on the page looks again.
+export function watchTheme() {
+  if (window.normvizWatch) return;
+  window.normvizWatch = true;
+  let asked = false;
+  const look = () => {
+    asked = false;
+    for (const root of findAll(document, ".nv-doc[data-mounted]")) root.dispatchEvent(new Event("nv-theme"));
+  };
+  const later = () => {
+    if (!asked) requestAnimationFrame(look);
+    asked = true;
+  };
+  for (const query of [DARK, PRINT]) query.addEventListener("change", look);
+  document.addEventListener("transitionend", (event) => event.propertyName.startsWith("background") && later());
+  const observer = new MutationObserver(later);
+  for (const page of [document, frameAround()?.ownerDocument])
+    for (const element of page ? [page.documentElement, page.body] : []) observer.observe(element, { attributes: true });
+}

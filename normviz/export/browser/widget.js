@@ -1,0 +1,30 @@
+// The script of a notebook's widget, for anywidget. Most front ends show the widget's HTML, which finds the model here; others its view.
+
+import { html } from "../../figures/browser/page/dom.js";
+import { PageView } from "../../lessons/browser/page.js";
+import { Live, offerModel, plotlyFromKernel } from "./live.js";
+import { wantedMode, watchTheme } from "./theme.js";
+
+/** @param {{ model: import("./live.js").Model, signal?: AbortSignal }} widget */
+const initialize = ({ model, signal }) => offerModel(model, signal);
+
+/** @param {{ model: import("./live.js").Model, el: HTMLElement }} view */
+async function render({ model, el }) {
+  const root = html("div", "nv-doc", el), page = new PageView(html("div", "nv-page", root), {});
+  const readMode = () => (root.dataset.mode = wantedMode(root, "follow", false));
+  root.dataset.mounted = "yes";
+  readMode();
+  await plotlyFromKernel(model);
+  const live = new Live(model, root, (data) => page.set(data, /** @type {Mode} */ (readMode())));
+  page.host = live;
+  watchTheme();
+  root.addEventListener("nv-theme", () => page.data && root.dataset.mode !== wantedMode(root, "follow", false) && page.draw(/** @type {Mode} */ (readMode())));
+  return () => {
+    live.remove();
+    page.destroy();
+  };
+}
+
+export default function widget() {
+  return { initialize, render };
+}

@@ -1,0 +1,1 @@
+"""A page in a notebook whose kernel answers: ``nv.live(...)``."""

@@ -1,0 +1,119 @@
+"""How a view in a notebook changes: through the traits of the widget, its controls and its figures. All functions are pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+from urllib.parse import parse_qsl
+
+from normviz.analysis.explanation import Explanation, describe
+from normviz.layers.errors import NormvizError
+from normviz.lessons.page.control_data import after_input
+from normviz.lessons.page.controls import input_rows
+from normviz.lessons.page.pages import PAGES
+from normviz.scene import edits
+from normviz.scene.own import OWN, Own
+from normviz.scene.repair import Reading, with_fields
+from normviz.scene.scene import LARGEST_VALUE, Scene, default_at, shortest
+from normviz.scene.settings.page_settings import LAST_STEP
+from normviz.scene.settings.scene_settings import DATA_SETTING, MOST_EDITABLE, PARAMS, SCENE_SETTINGS
+from normviz.scene.view import View
+
+
+def view_of(e: Explanation, at: Sequence[int] | None, settings: Mapping[str, Any]) -> View:
+    """The view of a reader's own layer and x. Raises NormvizError if a page cannot show it."""
+    layer = e.layer or e.norm
+    own = Own(e.x, layer, e.values)
+    selected = default_at(e.shape, e.axes) if at is None else tuple(at)
+    reading = with_fields(Scene(e.shape, e.layout, layer), at=selected, own=own, **_chosen(own, {}))
+    if reading.problem:
+        raise NormvizError(reading.problem)
+    return View(reading.scene, settings)
+
+
+def with_query(page: str, view: View, query: str) -> View:
+    """The view of a link's query. It shows the reader's own tensors where they fit and the link names no others."""
+    asked = dict(parse_qsl(query.removeprefix("?")))
+    found, own = PAGES[page].view(asked), view.scene.own
+    if own is None:
+        return found
+    chosen, values = _chosen(own, asked), found.scene.values
+    if values is not None and values != tuple(map(shortest, own.numbers(MOST_EDITABLE, LARGEST_VALUE) or ())):
+        chosen.pop("data", None)
+    elif "data" in chosen:
+        chosen["values"] = None
+    return replace(found, scene=replace(found.scene, own=own, **chosen))
+
+
+def _chosen(own: Own, asked: Mapping[str, str]) -> dict[str, Any]:
+    """The fields that choose the reader's own tensors, unless a link asks for others."""
+    fields: dict[str, Any] = {}
+    if own.x is not None and DATA_SETTING.name not in asked:
+        fields["data"] = OWN
+    if own.values is not None and PARAMS.name not in asked:
+        fields["params"] = OWN
+    return fields
+
+
+def with_layer(view: View, layer: Any) -> View:
+    """The view with another layer: its text, a module, a Norm. If torch refuses it, only the message changes."""
+    scene, own = view.scene, view.scene.own or Own()
+    x = own.x if own.has_x(scene.shape) else scene.shape
+    try:
+        spec = describe(layer, scene.shape)
+        e = describe(layer, x, layout=scene.layout if spec.layer else None)
+    except NormvizError as error:
+        return replace(view, problem=str(error))
+    fields: dict[str, Any] = {"layer": e.layer or e.norm, "layout": e.layout}
+    if e.values is not None:
+        fields |= {"own": replace(own, layer=e.layer, values=e.values), "params": OWN}
+    return _kept(view, with_fields(scene, **fields))
+
+
+def with_shape(view: View, shape: Sequence[int]) -> View:
+    """The view on a tensor of another shape; the layer is refitted."""
+    try:
+        sizes = SCENE_SETTINGS["shape"].parse(",".join(map(str, shape)))
+    except (NormvizError, TypeError) as error:
+        return replace(view, problem=str(error))
+    return view.with_scene(edits.with_shape(view.scene, sizes))
+
+
+def with_at(view: View, at: Sequence[int] | None) -> View:
+    """The view with another selected element, or none."""
+    return _kept(view, edits.with_selected(view.scene, None if at is None else tuple(at)))
+
+
+def _kept(view: View, reading: Reading) -> View:
+    """The view of the scene; if there is a problem, the same view with the message."""
+    return replace(view, problem=reading.problem) if reading.problem else view.with_scene(reading)
+
+
+def after_event(page: str, view: View, event: Mapping[str, Any]) -> View:
+    """The view after what a reader did in the browser. A message that is not valid changes nothing."""
+    try:
+        return EVENTS[event["name"]](page, view, event)
+    except (KeyError, IndexError, TypeError, ValueError):
+        return view
+
+
+def _input(page: str, view: View, event: Mapping[str, Any]) -> View:
+    value = event["value"]
+    value = tuple(value) if isinstance(value, list) else value
+    return after_input(input_rows(page, view), view, event["key"], value)
+
+
+def _select(page: str, view: View, event: Mapping[str, Any]) -> View:
+    return with_at(view, event["at"])
+
+
+def _edit(page: str, view: View, event: Mapping[str, Any]) -> View:
+    return view.with_scene(edits.with_value(view.scene, tuple(event["at"]), float(event["value"])))
+
+
+def _step(page: str, view: View, event: Mapping[str, Any]) -> View:
+    return view.with_settings(step=min(max(int(event["step"]), 0), LAST_STEP))
+
+
+EVENTS = {"input": _input, "select": _select, "edit": _edit, "step": _step}

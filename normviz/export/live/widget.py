@@ -1,0 +1,152 @@
+"""The widget: traits for Python, and a page that the kernel answers. It needs anywidget, so ``nv.live`` imports it late."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from gzip import compress
+from math import prod
+from os import environ
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import anywidget
+import IPython
+from traitlets import Bunch, TraitType, Unicode, default, validate
+
+from normviz.analysis.explanation import Explanation
+from normviz.export.links import output_of_view
+from normviz.export.live import changes
+from normviz.export.output import APP, Choices, Output
+from normviz.figures.bundle import bundle, plotly_js
+from normviz.layers.messages import language
+from normviz.lessons.page.control_data import rows_data
+from normviz.lessons.page.pages import PAGES, page, page_data
+from normviz.lessons.page.style import page_style
+from normviz.lessons.parts.html import Body
+from normviz.scene.query import link
+from normviz.scene.view import View
+
+SCRIPT = Path(__file__).parents[1] / "browser" / "widget.js"
+MOST_KEPT = 1024  # elements of x; for a larger x, a notebook keeps a single view, because others would make it large
+
+
+TRAITS = ("query", "layer", "shape", "at", "problem")
+
+
+class Live(anywidget.AnyWidget):
+    """A page on the reader's own x or module, answered by torch in the kernel. Made by ``nv.live``.
+
+    query    the query of the view's link, such as "shape=2,3,4,4&layer=LayerNorm([3,4,4])"
+    layer    the layer's text; set it to a text, a module or a Norm. x stays.
+    shape    the sizes of x; for another shape, x is the app's example
+    at       the selected element, or None
+    problem  why the last change was refused, or ""; cannot be set
+
+    The other traits can be set and observed. What torch refuses changes only ``problem``, which the page shows.
+    """
+
+    key = Unicode().tag(sync=True)  # identifies the widget in the page, where its HTML waits for it
+    _esm = Unicode().tag(sync=True)
+    _css = Unicode().tag(sync=True)
+    query = Unicode()
+    layer: Any = TraitType()  # takes None too, unlike Any, without skipping the check
+    shape: Any = TraitType()
+    at: Any = TraitType()
+    problem = Unicode(read_only=True)
+
+    def __init__(self, page: str, view: View, explain: Callable[[Explanation], Any]) -> None:
+        """``explain``: makes the public Explanation."""
+        self._page, self._start, self._explain = page, view, explain
+        self._turn, self._last = 0, {"client": "", "number": 0}
+        super().__init__(key=uuid4().hex)
+        self._take(view)
+        self.on_msg(self._receive)
+
+    @default("_esm")
+    def _default_esm(self) -> str:
+        return bundle(SCRIPT, language.get())
+
+    @default("_css")
+    def _default_css(self) -> str:
+        return page_style()
+
+    @property
+    def explanation(self) -> Any:
+        """The current layer on the current x, as an Explanation."""
+        return self._explain(self._view.scene.explanation)
+
+    @validate("query", "layer", "shape", "at")
+    def _set(self, proposal: Any) -> Any:
+        """Change the view, and return the trait's value in it."""
+        name, value = proposal["trait"].name, proposal["value"]
+        change = {
+            "query": lambda: changes.with_query(self._page, self._view, value),
+            "layer": lambda: changes.with_layer(self._view, value),
+            "shape": lambda: changes.with_shape(self._view, value),
+            "at": lambda: changes.with_at(self._view, value),
+        }[name]
+        self._change(change())
+        return self._trait_values[name]
+
+    def _change(self, view: View) -> None:
+        """Make it the current view and show it. Every trait has its new value before observers are called."""
+        before = dict(self._trait_values)
+        self._take(view)
+        self._show()
+        for name in TRAITS:
+            old, new = before[name], self._trait_values[name]
+            if old != new:
+                self.notify_change(Bunch(name=name, old=old, new=new, owner=self, type="change"))
+
+    def _take(self, view: View) -> None:
+        self._view = view
+        query = link(view.query(PAGES[self._page].settings)).removeprefix("?")
+        problem = PAGES[self._page].problem(view) or ""
+        values = (query, str(view.scene.layer), view.scene.shape, view.scene.at, problem)
+        self._trait_values.update(zip(TRAITS, values, strict=True))
+
+    def _receive(self, widget: Any, event: Any, buffers: Any) -> None:
+        """What a reader did in the browser, or its request for plotly.js."""
+        if event.get("name") == "plotly":
+            self.send({"plotly": event.get("client")}, [compress(plotly_js(), 6)])
+            return
+        self._last = {name: event.get(name) for name in self._last}
+        if isinstance(event.get("turn"), int):
+            self._turn = max(self._turn, event["turn"])
+        view = self._start if event.get("name") == "reset" else changes.after_event(self._page, self._view, event)
+        self._change(view)
+
+    def _show(self) -> None:
+        """Send the view to every copy of the page, with the number of the last event that it answers."""
+        shown = page(self._page, self._view)
+        body = Body(prefix=f"{self.key}-", app=environ.get(APP, "").rstrip("/") or None, turn=self._turn)
+        data = page_data(self._page, body, shown.parts)
+        self.send({"data": data, "rows": rows_data(shown.rows), **self._last})
+
+    def output(self) -> Output:
+        """The current view as an Output, for a file: ``w.output().to_html()``."""
+        choices = Choices(few=True) if prod(self._view.scene.shape) <= MOST_KEPT else None
+        return output_of_view(self._page, self._view, choices)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        """HTML that answers by itself, until it finds this widget in its page; elsewhere, also the view of the widget.
+
+        A notebook keeps the HTML. It is what nbconvert, a later reader and GitHub show.
+        """
+        kept = replace(self.output(), widget=self.key)._repr_mimebundle_()
+        if _page_has_models():
+            return kept
+        shown: Any = super()._repr_mimebundle_(**kwargs)
+        return shown[0] | kept, shown[1]
+
+
+def _page_has_models() -> bool:
+    """Whether the outputs of a notebook are in one page with the models of its widgets: in JupyterLab and Notebook 7.
+
+    There, the widget needs no view of its own. A saved view is empty without its kernel, and JupyterLab prefers it to HTML.
+    """
+    is_vs_code = "__vsc_ipynb_file__" in getattr(IPython.get_ipython(), "user_ns", {})
+    return "JPY_PARENT_PID" in environ and "google.colab" not in sys.modules and not is_vs_code

@@ -1,0 +1,1 @@
+"""Figures as PNG, SVG and PDF files, drawn by a browser."""

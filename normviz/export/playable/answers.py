@@ -1,0 +1,135 @@
+"""The views that a reader of a file can choose, computed by torch when the file is made.
+
+From the first view of each tensor, the options of some controls are followed until no new view is found. A view is computed and stored
+once, whatever leads to it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any
+
+from normviz.export.playable.file_controls import LAYER, SWITCHES, TENSOR, FileControls, Shape
+from normviz.layers.errors import NormvizError
+from normviz.layers.messages import _
+from normviz.lessons.page.controls import InputRow
+from normviz.lessons.page.pages import PAGES, Page, page
+from normviz.scene.controls.control import Input
+from normviz.scene.view import View
+
+# The controls whose options a file answers, by page. If a grid has too many views, those after it are left out.
+GRIDS: Mapping[str, tuple[tuple[str, ...], ...]] = {
+    "explore": (LAYER, (*LAYER, *SWITCHES)),
+    "step_by_step": (LAYER, (*LAYER, *SWITCHES)),
+    "compare": (("set",), ("set", "layers")),
+    "train_and_eval": (
+        ("show", "family"),
+        ("show", "set_batch_size", "set_momentum", "set_count", "set_longest", "set_devices", "set_drift"),
+    ),
+    "gradients": (("show", *LAYER), ("show", "input")),
+    "numerics": (("show", "dtype", "set_distance", "set_spread", "set_value", "set_scale", "set_eps"),),
+}
+MOST_VIEWS = 150
+MOST_ELEMENTS = 400_000  # of all views of a grid after the first
+
+Key = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A view of a file.
+
+    rows  its inputs, as a file has them, with the values that have an answer
+    ways  for the key of each of these inputs: the values, and the view that each leads to
+    """
+
+    page: Page
+    rows: Sequence[InputRow]
+    ways: Mapping[str, Mapping[Any, Key]]
+
+
+def answers(
+    name: str, start: View, shapes: Sequence[Shape] = (), layers: Sequence[str] = (), few: bool = False
+) -> dict[Key, Answer]:
+    """The views that can be reached from ``start``, which is the first.
+
+    shapes  other tensors that the reader can choose
+    layers  only these layers; by default every layer that takes the tensor
+    few     only the first controls of the page's grids, because the reader waits for the file
+
+    Raises NormvizError if a layer does not take the tensor, and if there are too many views.
+    """
+    file = FileControls(name, start, shapes, layers)
+    found: dict[Key, View] = {}
+    for number, keys in enumerate(GRIDS[name][: 1 if few else None]):
+        more = found | _reachable(file, {*keys, *(TENSOR if shapes else ())})
+        size = sum(prod(view.scene.shape) for view in more.values())
+        if number and (len(more) > MOST_VIEWS or size > MOST_ELEMENTS):
+            break
+        found = more
+    if len(found) > MOST_VIEWS:
+        raise NormvizError(
+            _(
+                "a file with {n:,} views is too large; give fewer shapes, or name the layers with --layers.",
+                n=len(found),
+            )
+        )
+    return {key: _answer(file, view, found) for key, view in found.items()}
+
+
+def key_of(name: str, view: View) -> Key:
+    """What identifies a view in a file: its query without the selected element and the step."""
+    query = view.query(PAGES[name].settings)
+    return tuple(sorted((setting, text) for setting, text in query.items() if setting not in ("at", "step")))
+
+
+def _reachable(file: FileControls, keys: set[str]) -> dict[Key, View]:
+    """The views that the controls ``keys`` lead to; one more than MOST_VIEWS are enough."""
+    found: dict[Key, View] = {}
+    waiting = deque(file.starts)
+    while waiting and len(found) <= MOST_VIEWS:
+        view = waiting.popleft()
+        key = key_of(file.page, view)
+        if key not in found:
+            found[key] = view
+            for shown in _inputs(file.rows(view)):
+                if shown.key in keys:
+                    waiting.extend(following for _value, following in _options(file, view, shown))
+    return found
+
+
+def _inputs(rows: Iterable[InputRow]) -> Iterator[Input]:
+    for row in rows:
+        yield from row.inputs
+        for column in row.more:
+            yield from column
+
+
+def _options(file: FileControls, view: View, shown: Input) -> Iterator[tuple[Any, View]]:
+    """Each value of an input, and the view after it; values that give an error are left out."""
+    for value in file.values(shown, view):
+        following = file.settled(shown.changed(view, value))
+        if not PAGES[file.page].problem(following):
+            yield value, following
+
+
+def _answer(file: FileControls, view: View, found: Mapping[Key, View]) -> Answer:
+    rows = file.rows(view)
+    ways = {}
+    for shown in _inputs(rows):
+        options = {value: key_of(file.page, following) for value, following in _options(file, view, shown)}
+        ways[shown.key] = {value: key for value, key in options.items() if key in found}
+    return Answer(page(file.page, view), [_answered(row, ways) for row in rows], ways)
+
+
+def _answered(row: InputRow, ways: Mapping[str, Mapping[Any, Key]]) -> InputRow:
+    """The inputs that have an answer to more than one value, and those for the sizes."""
+
+    def kept(inputs: Iterable[Input]) -> list[Input]:
+        return [one for one in inputs if len(ways[one.key]) > 1 or one.key in TENSOR[1:]]
+
+    more = [column for column in map(kept, row.more) if column]
+    return replace(row, inputs=kept(row.inputs), more=more)

@@ -1,0 +1,216 @@
+"""The controls of a file: those of the app, with the options that the file can answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+from normviz.analysis.comparison import FEWEST, MOST, suggestions
+from normviz.layers.errors import NormvizError
+from normviz.layers.layer import Layer
+from normviz.layers.messages import _
+from normviz.lessons.compare.page import layers_of
+from normviz.lessons.page.controls import OWN_SET, InputRow, input_rows, rows
+from normviz.scene.controls.control import Input
+from normviz.scene.controls.scene_controls import LISTED_FAMILIES, SIZES, layout_axes
+from normviz.scene.edits import with_tensor
+from normviz.scene.query import read
+from normviz.scene.repair import with_fields
+from normviz.scene.settings.page_settings import PAGE_SETTINGS
+from normviz.scene.settings.scene_settings import commas
+from normviz.scene.settings.widgets import Choice, Number, Segments, Several, Slider, TextField, Toggle
+from normviz.scene.view import View
+
+Shape = tuple[int, ...]
+SIZE = "size_"  # the beginning of the keys of the inputs for the sizes
+TENSOR = ("layout", *(f"{SIZE}{letter}" for letter in "abcdefghijklmnopqrstuvwxyz"))
+ARGUMENTS = ("depth", "num_groups", "dim")
+LAYER = ("family", *ARGUMENTS)
+SWITCHES = ("affine", "elementwise_affine", "bias", "track_running_stats", "training")
+# The values that a file offers of a setting that has too many for a file.
+STATED: Mapping[str, Sequence[Any]] = {
+    "set_batch_size": ("2", "8", "32"),
+    "set_momentum": ("0.01", "0.1", "0.5", "none"),
+    "set_drift": ("0", "0.05"),
+    "set_count": ("8", "32", "128"),
+    "set_longest": ("10", "30", "60"),
+    "set_devices": ("2", "4", "8"),
+    "set_spread": (-12, -8, -4, 0),
+    "set_value": ("0", "1", "1234.567"),
+    "set_scale": ("1", "1000"),
+    "set_eps": ("1e-12", "1e-05", "0.001"),
+}
+
+
+class FileControls:
+    """The controls of the views of a file that begins with ``start``.
+
+    shapes  other tensors that a reader can choose
+    layers  only these layers, instead of every layer that takes the tensor
+
+    Raises NormvizError for a tensor that the first layer cannot be fitted to, and for a layer that does not take the first tensor.
+    """
+
+    def __init__(self, page: str, start: View, shapes: Sequence[Shape] = (), layers: Sequence[str] = ()) -> None:
+        self.page, self.start = page, start
+        self.shapes = tuple(dict.fromkeys((start.scene.shape, *shapes)))
+        # For each of the layers, the view on each tensor that the layer can be fitted to.
+        self.given: list[Mapping[Shape, View]] = []
+        for layer in dict.fromkeys([start.scene.layer, *map(Layer.parse, layers)]) if layers else ():
+            first = _valid(start.with_scene(with_fields(start.scene, layer=layer)))
+            fitted = {shape: self._on_shape(first, shape) for shape in self.shapes}
+            self.given.append({shape: view for shape, view in fitted.items() if not view.problem})
+        self.starts = [_valid(self._moved(start, shape)) for shape in self.shapes]
+
+    def rows(self, view: View) -> list[InputRow]:
+        """The rows of inputs of a view."""
+        return [
+            replace(
+                row,
+                inputs=[self._of_file(one, view) for one in row.inputs if self._has(one)],
+                more=[[one for one in column if one.key in SWITCHES and self._has(one)] for column in row.more],
+            )
+            for row in input_rows(self.page, view)
+        ]
+
+    def values(self, shown: Input, view: View) -> list[Any]:
+        """The values of an input that a reader may choose, in order."""
+        widget = shown.widget
+        if isinstance(widget, Choice | Segments):
+            return list(widget.options)
+        if isinstance(widget, Slider):
+            return sorted({*STATED.get(shown.key, range(widget.low, widget.high + 1, widget.step)), shown.value})
+        if isinstance(widget, Toggle):
+            return [False, True]
+        if isinstance(widget, Several):
+            return [chosen for n in range(FEWEST, widget.most + 1) for chosen in combinations(widget.options, n)]
+        axis = _axis_of(shown, view)
+        return sorted({shape[axis] for shape in self._alike(view)})
+
+    def settled(self, view: View) -> View:
+        """The view in which everything that it does not show is as in the first view."""
+        hidden = [setting.name for setting in PAGE_SETTINGS[self.page] if not setting.applies(view)]
+        settings = {**view.settings, **{name: self.start.settings[name] for name in hidden}}
+        has_tensor = any(SIZES in row.controls for row in rows(self.page, view))
+        return replace(view, settings=settings, scene=view.scene if has_tensor else self.start.scene)
+
+    def _has(self, shown: Input) -> bool:
+        if isinstance(shown.widget, TextField):
+            return shown.key in STATED
+        in_layer = shown.key in (*ARGUMENTS, *SWITCHES)
+        return not shown.disabled and not (in_layer and self.given)
+
+    def _of_file(self, shown: Input, view: View) -> Input:
+        """The input with the file's options."""
+        if shown.key == "layout":
+            layouts = sorted(
+                {view.scene.layout, *(one.scene.layout for one in self.starts)}, key=lambda each: (len(each), each)
+            )
+            return replace(shown, widget=Segments({each: layout_axes(each) for each in layouts}), edit=self._to_layout)
+        if isinstance(shown.widget, Number):
+            axis = _axis_of(shown, view)
+            return replace(shown, edit=lambda one, size: self._to_size(one, axis, size))
+        if shown.key == "set":
+            return replace(shown, edit=lambda one, key: self.start if key == OWN_SET else shown.edit(one, key))
+        if shown.key == "family":
+            return self._layers(shown, view) if self.given else _without_patterns(shown)
+        if isinstance(shown.widget, Several):
+            return self._several(shown, view)
+        if isinstance(shown.widget, TextField):
+            options = dict.fromkeys([*STATED[shown.key], shown.value])
+            return replace(shown, widget=Choice({text: text for text in options}))
+        return shown
+
+    def _layers(self, shown: Input, view: View) -> Input:
+        """The control of the layer with the file's own list of layers."""
+        shape = view.scene.shape
+        fitted = {number: views[shape] for number, views in enumerate(self.given) if shape in views}
+        labels = {number: str(one.scene.layer) for number, one in fitted.items()}
+        now = next(number for number, one in fitted.items() if one.scene.layer == view.scene.layer)
+
+        def edit(one: View, number: int) -> View:
+            return one.with_scene(with_fields(one.scene, layer=fitted[number].scene.layer))
+
+        return replace(shown, value=now, widget=Choice(labels), edit=edit, width=None)
+
+    def _several(self, shown: Input, view: View) -> Input:
+        """The layers of the first view and, up to MOST, others that take its tensor; elsewhere only the view's own layers."""
+        assert isinstance(shown.widget, Several)
+        scene = self.start.scene
+        first = tuple(dict.fromkeys([*layers_of(self.start)[0], *suggestions(scene.shape, scene.layout)]))[:MOST]
+        there = view.scene == scene and set(shown.value) <= set(first)
+        options = first if there else tuple(shown.value)
+        return replace(
+            shown,
+            label=_("Layers ({fewest} to {most})", fewest=FEWEST, most=len(options)),
+            value=tuple(one for one in options if one in shown.value),
+            widget=Several(options, len(options) if there else 0),
+        )
+
+    def _alike(self, view: View) -> list[Shape]:
+        """The view's tensor, and the file's tensors of the same layout."""
+        others = (one.scene.shape for one in self.starts if one.scene.layout == view.scene.layout)
+        return list(dict.fromkeys([view.scene.shape, *others]))
+
+    def _to_size(self, view: View, axis: int, size: int) -> View:
+        """The view on the tensor with this size that is most like the view's."""
+        wanted = (*view.scene.shape[:axis], size, *view.scene.shape[axis + 1 :])
+        possible = [shape for shape in self._alike(view) if shape[axis] == size]
+        return self._moved(view, min(possible, key=lambda shape: _differences(shape, wanted)))
+
+    def _to_layout(self, view: View, layout: str) -> View:
+        if layout == view.scene.layout:
+            return view
+        return self._moved(view, next(one.scene.shape for one in self.starts if one.scene.layout == layout))
+
+    def _moved(self, view: View, shape: Shape) -> View:
+        """The view on another of the file's tensors."""
+        for fitted in self.given:
+            now = fitted.get(view.scene.shape)
+            if now and now.scene.layer == view.scene.layer:
+                return fitted.get(shape) or next(one[shape] for one in self.given if shape in one)
+        return self._on_shape(view, shape)
+
+    def _on_shape(self, view: View, shape: Shape) -> View:
+        """With the default layout of the tensor's rank, unless the rank stays the same. The first tensor keeps its values."""
+        scene, first = view.scene, self.start.scene
+        if shape == scene.shape:
+            return view
+        layout = scene.layout if len(shape) == len(scene.shape) else _default_layout(shape)
+        if shape != first.shape:
+            return view.with_scene(with_tensor(scene, shape, layout))
+        moved = view.with_scene(with_tensor(scene, shape, first.layout))
+        own = {"values": first.values, "at": first.at, "start": first.start}
+        return moved if moved.problem else moved.with_scene(with_fields(moved.scene, **own))
+
+
+def _valid(view: View) -> View:
+    """The view. Raises NormvizError if it has an error."""
+    if view.problem:
+        raise NormvizError(view.problem)
+    return view
+
+
+def _without_patterns(shown: Input) -> Input:
+    """Without the patterns that a reader types."""
+    assert isinstance(shown.widget, Choice)
+    options = {key: label for key, label in shown.widget.options.items() if key in (shown.value, *LISTED_FAMILIES)}
+    return replace(shown, widget=Choice(options))
+
+
+def _axis_of(shown: Input, view: View) -> int:
+    """The position of the axis whose size an input shows."""
+    return view.scene.axes.index(shown.key.removeprefix(SIZE))
+
+
+def _differences(one: Shape, other: Shape) -> int:
+    return sum(a != b for a, b in zip(one, other, strict=True))
+
+
+def _default_layout(shape: Shape) -> str:
+    reading = read({"shape": commas(shape)})
+    if reading.problem:
+        raise NormvizError(reading.problem)
+    return reading.scene.layout

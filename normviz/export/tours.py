@@ -1,0 +1,64 @@
+"""A tour as one file: its views in order, for a projector."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from normviz.export.files import short_path
+from normviz.export.playable.packing import VERSION, Pool
+from normviz.layers.errors import NormvizError
+from normviz.layers.messages import _
+from normviz.lessons.page.pages import PAGES, page
+from normviz.lessons.page.touring import tour_bar
+from normviz.lessons.parts.html import Body
+from normviz.lessons.parts.part import Chart, Panels, Part, flat
+from normviz.lessons.parts.table import Table
+from normviz.lessons.tours.tour import Tour, find_tour, read_tour, tours
+
+LARGEST = 100_000  # bytes of a tour's file
+
+
+def tour_of(name: str) -> Tour:
+    """The tour of this name, or of a YAML file. Raises NormvizError if it is neither, or not a tour."""
+    if name in tours():
+        return tours()[name]
+    if not name.lower().endswith((".yaml", ".yml")):
+        return find_tour(name)
+    try:
+        content = Path(name).read_bytes()
+    except (OSError, ValueError) as error:
+        raise NormvizError(
+            _("the tour {file} cannot be read ({why}); name another file.", file=short_path(name), why=error)
+        ) from None
+    if len(content) > LARGEST:
+        raise NormvizError(
+            _("{file} has {size:,} bytes; a tour has at most {most:,}.", file=name, size=len(content), most=LARGEST)
+        )
+    return read_tour(content.decode("utf-8", "replace"), Path(name).stem)
+
+
+def stop_parts(tour: Tour, number: int) -> list[Part]:
+    """The parts of a stop, from 1. Raises NormvizError if the app would show an error."""
+    stop = tour.stops[number - 1]
+    view = PAGES[stop.page].view(f"{stop.query}&present=true")
+    if problem := PAGES[stop.page].problem(view):
+        raise NormvizError(_("stop {number}: {problem}", number=number, problem=problem))
+    parts = page(stop.page, view).parts
+    if not any(isinstance(part, Panels | Chart | Table) for part in flat(parts)):
+        raise NormvizError(
+            _("stop {number}: {page} shows no figure; link to another page.", number=number, page=stop.page)
+        )
+    return [tour_bar(tour, number), *parts]
+
+
+def tour_data(tour: Tour) -> dict[str, Any]:
+    """The views of a tour as JSON for the browser, like ``answers_data``."""
+    pool, views = Pool(), []
+    for number in range(1, len(tour.stops) + 1):
+        body = Body(app="")
+        parts = body.keyed(stop_parts(tour, number))
+        view = {"query": {"stop": str(number)}, "state": {"stop": str(number)}, "rows": []}
+        views.append(view | {"parts": pool.pack(parts), "figures": pool.pack(body.figures)})
+    shared = {"version": VERSION, "page": tour.stops[0].page, "app": "", "common": {}, "present": True}
+    return shared | {"views": views, "pool": pool.values}

@@ -1,0 +1,282 @@
+// The controls above a page, as native inputs: for files and notebooks. In the app they are Streamlit's.
+
+import { find, findAll, html, uniqueNumber } from "../../figures/browser/page/dom.js";
+import { _ } from "../../figures/browser/page/messages.js";
+import { synchronize } from "./synchronize.js";
+
+/** @typedef {(key: string, value: unknown) => void} OnInput ``value``: the number of an option, or what was entered */
+
+export class ControlBar {
+  /** @type {Map<string, ControlInput>} The inputs that are shown, by key. */
+  shown = new Map();
+  /** @type {WeakMap<Element, string>} What was last entered into a field, or shown in it. */
+  known = new WeakMap();
+
+  /**
+   * @param {HTMLElement} parent
+   * @param {OnInput} onInput
+   * @param {() => void} onReset
+   */
+  constructor(parent, onInput, onReset) {
+    this.onInput = onInput;
+    this.onReset = onReset;
+    this.name = `nv-input-${uniqueNumber()}`;
+    this.root = html("div", "nv-controls");
+    this.root.setAttribute("role", "group");
+    this.root.setAttribute("aria-label", _("Controls"));
+    this.tools = html("div", "nv-control-tools"); // at the end of the first row
+    this.page = parent.ownerDocument;
+    this.closeOutside = /** @param {Event} event */ (event) => {
+      if (this.more && !event.composedPath().includes(this.more)) this.more.open = false;
+    };
+    this.page.addEventListener("pointerdown", this.closeOutside);
+    this.root.addEventListener("change", (event) => this.changed(/** @type {HTMLInputElement} */ (event.target)));
+    this.root.addEventListener("input", (event) => this.moved(/** @type {HTMLInputElement} */ (event.target)));
+    this.root.addEventListener("keydown", (event) => this.pressed(event));
+    this.root.addEventListener("click", (event) => this.clicked(/** @type {Element} */ (event.target)));
+    this.attach(parent);
+  }
+
+  /**
+   * Puts the controls above the page in ``parent``.
+   * @param {HTMLElement} parent
+   */
+  attach(parent) {
+    parent.insertBefore(this.root, parent.querySelector(":scope > .nv-page"));
+  }
+
+  /** The open menu "More". */
+  get more() {
+    return /** @type {HTMLDetailsElement | null} */ (this.root.querySelector("details[open]"));
+  }
+
+  get fields() {
+    return /** @type {HTMLInputElement[]} */ (findAll(this.root, "input"));
+  }
+
+  closeMore() {
+    const more = this.more;
+    if (!more) return;
+    more.open = false;
+    find(more, "summary").focus();
+  }
+
+  /**
+   * Shows the rows. Inputs that stay keep their elements, because a reader may be using one of them.
+   * @param {ControlRow[]} rows
+   */
+  set(rows) {
+    const wanted = html("div", "nv-controls");
+    this.shown.clear();
+    for (const row of rows) this.addRow(wanted, row);
+    const typed = this.fields.find((field) => field.matches(":focus") && this.known.get(field) !== field.value);
+    this.tools.remove();
+    synchronize(this.root, wanted, typed);
+    (this.root.firstElementChild ?? this.root).append(this.tools);
+    for (const field of this.fields) {
+      if (field !== typed) this.known.set(field, field.value);
+      if (field.type === "range") this.moved(field);
+    }
+  }
+
+  /**
+   * Shows the rows again: an input has a value that was refused.
+   * @param {ControlRow[]} rows
+   */
+  redraw(rows) {
+    for (const field of this.fields) this.known.set(field, field.value);
+    this.set(rows);
+  }
+
+  /**
+   * @param {HTMLElement} parent
+   * @param {ControlRow} row
+   */
+  addRow(parent, row) {
+    const line = html("div", "nv-control-row", parent);
+    line.dataset.key = row.key;
+    for (const input of row.inputs) this.addInput(line, input);
+    if (row.more.length) {
+      const more = html("details", "nv-control-more", line);
+      html("summary", "nv-control-button", more, _("More"));
+      const menu = html("div", "nv-control-menu", more);
+      for (const column of row.more) {
+        const box = html("div", "nv-control-column", menu);
+        for (const input of column) this.addInput(box, input);
+      }
+    }
+    if (!row.reset) return;
+    const reset = html("button", "nv-control-button nv-control-reset", line, "↺");
+    reset.type = "button";
+    reset.title = _("Back to the start");
+    reset.setAttribute("aria-label", _("Back to the start"));
+  }
+
+  /**
+   * @param {HTMLElement} parent
+   * @param {ControlInput} input
+   */
+  addInput(parent, input) {
+    const box = html("div", `nv-control nv-control-${input.kind}`, parent), name = `${this.name}-${input.key}`;
+    const label = html(input.kind === "segments" ? "span" : "label", "nv-control-label", box, input.label);
+    label.id = `${name}-label`;
+    box.dataset.key = input.key;
+    if (label instanceof HTMLLabelElement) label.htmlFor = name;
+    if (input.help) label.title = input.help;
+    this.shown.set(input.key, input);
+    DRAW[input.kind](box, input, name);
+  }
+
+  /** @param {Element} element */
+  inputOf(element) {
+    return this.shown.get(/** @type {HTMLElement | null} */ (element.closest(".nv-control"))?.dataset.key ?? "");
+  }
+
+  /** @param {string} key */
+  fieldOf(key) {
+    return /** @type {HTMLInputElement} */ (find(this.root, `#${CSS.escape(`${this.name}-${key}`)}`));
+  }
+
+  /**
+   * @param {ControlInput} input
+   * @param {unknown} value
+   */
+  enter(input, value) {
+    const texts = input.together?.map((key) => this.fieldOf(key).value);
+    this.onInput(input.key, texts ?? value);
+  }
+
+  /**
+   * Takes what a field has; once for a value, at Enter too: a browser sends "change" only when the field loses the focus.
+   * @param {HTMLInputElement} field
+   */
+  changed(field) {
+    const input = this.inputOf(field), value = field.value.trim();
+    if (!input) return;
+    const isText = input.kind === "number" || input.kind === "textfield";
+    if (isText && field.value === this.known.get(field)) return;
+    this.known.set(field, field.value);
+    if (input.kind === "several") value && this.enter(input, [.../** @type {string[]} */ (input.value), value]);
+    else if (input.kind === "toggle") this.enter(input, field.checked);
+    else this.enter(input, input.kind === "textfield" ? field.value : Number(field.value));
+  }
+
+  /**
+   * Writes the value beside a slider.
+   * @param {HTMLInputElement} field
+   */
+  moved(field) {
+    const { kind, labels, low = 0, step = 1 } = this.inputOf(field) ?? {};
+    if (kind === "slider") find(/** @type {HTMLElement} */ (field.parentElement), "output").textContent = labels?.length ? labels[(Number(field.value) - low) / step] : field.value;
+  }
+
+  /** @param {KeyboardEvent} event */
+  pressed(event) {
+    if (event.key === "Escape") this.closeMore();
+    if (event.key === "Enter" && event.target instanceof HTMLInputElement) this.changed(event.target);
+  }
+
+  /** @param {Element} target */
+  clicked(target) {
+    if (target.closest(".nv-control-reset")) this.onReset();
+    const chip = /** @type {HTMLElement | null} */ (target.closest(".nv-several-chip")), input = chip && this.inputOf(chip);
+    if (!input) return;
+    this.enter(input, /** @type {string[]} */ (input.value).filter((text) => text !== chip.dataset.text));
+    this.fieldOf(input.key).focus(); // the chip is gone
+  }
+
+  destroy() {
+    this.page.removeEventListener("pointerdown", this.closeOutside);
+    this.root.remove();
+  }
+}
+
+/** @typedef {(parent: HTMLElement, input: ControlInput, name: string) => void} Draw */
+
+/**
+ * @param {HTMLElement} parent
+ * @param {string} type
+ * @param {string} name
+ * @param {Record<string, unknown>} attributes
+ * @param {ControlInput} input
+ */
+function addEntry(parent, type, name, attributes, input) {
+  const field = html("input", "nv-control-field", parent);
+  for (const [attribute, value] of Object.entries({ type, id: name, ...attributes })) field.setAttribute(attribute, String(value));
+  field.disabled = Boolean(input.disabled);
+}
+
+/**
+ * @param {HTMLElement} parent
+ * @param {string} name
+ * @param {[string, string][]} options the value and the label of each
+ * @param {ControlInput} [input]
+ */
+function addSelect(parent, name, options, input) {
+  const select = html("select", "nv-control-field", parent);
+  select.id = name;
+  select.disabled = Boolean(input?.disabled);
+  for (const [value, label] of options) html("option", "", select, label).value = value;
+  if (input) select.value = String(input.value);
+  return select;
+}
+
+/** @type {Draw} */
+function addSegments(parent, input, name) {
+  const group = html("div", "nv-segments", parent);
+  group.setAttribute("role", "radiogroup");
+  group.setAttribute("aria-labelledby", `${name}-label`);
+  (input.options ?? []).forEach((label, number) => {
+    const segment = html("label", "nv-segment", group), radio = html("input", "", segment);
+    Object.assign(radio, { type: "radio", name, value: String(number), disabled: Boolean(input.disabled) });
+    radio.checked = number === input.value;
+    html("span", "", segment, label);
+  });
+}
+
+/** @type {Draw} */
+function addSlider(parent, input, name) {
+  const { low, high, value, step = 1 } = input;
+  addEntry(parent, "range", name, { min: low, max: high, step, value }, input);
+  html("output", "nv-control-value", parent);
+}
+
+/** @type {Draw} */
+function addToggle(parent, input, name) {
+  addEntry(parent, "checkbox", name, { role: "switch" }, input);
+  /** @type {HTMLInputElement} */ (parent.lastElementChild).checked = Boolean(input.value);
+}
+
+/**
+ * Up to ``most`` texts, each with a button that removes it; a new one is chosen or typed.
+ * @type {Draw}
+ */
+function addSeveral(parent, input, name) {
+  const chosen = /** @type {string[]} */ (input.value), box = html("div", "nv-several", parent);
+  for (const text of chosen) {
+    const chip = html("button", "nv-several-chip", box, `${text} ×`);
+    chip.type = "button";
+    chip.dataset.text = text;
+    chip.setAttribute("aria-label", _("Remove {layer}", { layer: text }));
+    chip.disabled = chosen.length < 3;
+  }
+  const others = (input.options ?? []).filter((option) => !chosen.includes(option)), label = _("Add a layer");
+  if (input.closed) addSelect(box, name, [["", label], .../** @type {[string, string][]} */ (others.map((text) => [text, text]))]);
+  else addEntry(box, "text", name, { placeholder: label, list: `${name}-list` }, input);
+  /** @type {HTMLElement} */ (box.lastElementChild).hidden = chosen.length >= (input.most ?? 6);
+  if (input.closed) return;
+  const list = html("datalist", "", box);
+  list.id = `${name}-list`;
+  for (const text of others) html("option", "", list).value = text;
+}
+
+/** @type {Record<string, Draw>} */
+const DRAW = {
+  number: (parent, input, name) => addEntry(parent, "number", name, { min: input.low, max: input.high, value: input.value }, input),
+  textfield: (parent, input, name) => addEntry(parent, "text", name, { maxlength: input.most ?? 200, placeholder: input.placeholder ?? "", value: input.value }, input),
+  choice: (parent, input, name) => void addSelect(parent, name, (input.options ?? []).map((label, number) => [String(number), label]), input),
+  segments: addSegments,
+  slider: addSlider,
+  toggle: addToggle,
+  several: addSeveral,
+};

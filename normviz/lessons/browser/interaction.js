@@ -1,0 +1,107 @@
+// Tabs, copy buttons, links, predictions and the colors of code, in the HTML of a page. One listener on the page serves all of them.
+
+import { copyFrom } from "../../figures/browser/page/clipboard.js";
+import { find, findAll, html } from "../../figures/browser/page/dom.js";
+import { judge } from "./prediction.js";
+
+const PYTHON = /(#.*)|("""[\s\S]*?"""|"[^"\n]*"|'[^'\n]*')|\b(as|def|else|for|from|if|import|in|lambda|not|return|None|True|False)\b|\b(\d[\d._]*(?:e[-+]?\d+)?)\b/g;
+const TOKENS = ["comment", "string", "word", "number"];
+
+/**
+ * @param {HTMLElement} root
+ * @param {(link: HTMLElement) => boolean} follow opens a link; false: the browser opens it
+ * @param {(guess: string) => void} predicted a reader has opened the answer after this guess
+ */
+export function listen(root, follow, predicted) {
+  root.addEventListener("click", (event) => {
+    const target = /** @type {Element} */ (event.target);
+    const tab = /** @type {HTMLElement | null} */ (target.closest(".nv-heads > [role=tab]"));
+    const copy = /** @type {HTMLElement | null} */ (target.closest(".nv-copy"));
+    const link = /** @type {HTMLElement | null} */ (target.closest("a.nv-go"));
+    if (tab) openTab(tab);
+    if (copy) copyFrom(copy, find(/** @type {HTMLElement} */ (copy.parentElement), "code"));
+    const isPlain = !event.ctrlKey && !event.metaKey && !event.shiftKey && event.button === 0;
+    if (link && isPlain && follow(link)) event.preventDefault();
+  });
+  root.addEventListener("keydown", (event) => {
+    const target = /** @type {HTMLElement} */ (event.target);
+    if (target.matches(".nv-heads > [role=tab]")) moveBetweenTabs(target, event);
+    const box = /** @type {HTMLElement | null} */ (event.key === "Enter" ? target.closest(".nv-prediction") : null);
+    if (box && target.closest(".nv-predict")) judge(box, true); // "toggle" follows
+  });
+  for (const name of ["change", "toggle"])
+    root.addEventListener(name, (event) => {
+      const box = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest(".nv-prediction"));
+      const guess = box && judge(box);
+      if (guess) predicted(guess);
+    }, true); // "toggle" does not bubble
+}
+
+/**
+ * A clicker and the arrow keys go through a tour, except where the key has another use.
+ * @param {KeyboardEvent} event
+ * @param {HTMLElement} root
+ */
+export function followTour(event, root) {
+  const way = /** @type {Record<string, string>} */ ({ ArrowRight: "next", PageDown: "next", ArrowLeft: "back", PageUp: "back", Escape: "leave" })[event.key];
+  const target = /** @type {HTMLElement} */ (event.target);
+  const used = event.key.startsWith("Page") ? "input, select, textarea" : "input, select, textarea, [role=tab], [tabindex='0']:not(a)";
+  if (!way || event.ctrlKey || event.metaKey || event.altKey || target.closest(used)) return;
+  const link = /** @type {HTMLElement | null} */ (root.querySelector(`.nv-tour-${way}`));
+  if (!link) return;
+  event.preventDefault();
+  link.click();
+}
+
+/** @param {HTMLElement} tab */
+const headsOf = (tab) => findAll(/** @type {HTMLElement} */ (tab.parentElement), ":scope > [role=tab]");
+
+/** @param {HTMLElement} tab */
+function openTab(tab) {
+  for (const head of headsOf(tab)) head.setAttribute("aria-selected", String(head === tab));
+  showOpenTabs(/** @type {HTMLElement} */ (tab.closest(".nv-tabs")));
+}
+
+/**
+ * @param {HTMLElement} tab
+ * @param {KeyboardEvent} event
+ */
+function moveBetweenTabs(tab, event) {
+  const heads = headsOf(tab), at = heads.indexOf(tab);
+  const targets = /** @type {Record<string, number>} */ ({ ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: heads.length - 1 });
+  if (!(event.key in targets)) return;
+  const next = heads[(targets[event.key] + heads.length) % heads.length];
+  openTab(next);
+  next.focus();
+  event.preventDefault();
+}
+
+/**
+ * Shows the content of the selected tab; of the first, if the selected one is gone.
+ * @param {HTMLElement} tabs
+ */
+export function showOpenTabs(tabs) {
+  const heads = findAll(tabs, ":scope > .nv-heads > [role=tab]"), bodies = findAll(tabs, ":scope > .nv-tab");
+  const open = Math.max(0, heads.findIndex((head) => head.getAttribute("aria-selected") === "true"));
+  heads.forEach((head, i) => {
+    head.setAttribute("aria-selected", String(i === open));
+    head.tabIndex = i === open ? 0 : -1;
+    bodies[i].hidden = i !== open;
+  });
+}
+
+/**
+ * Colors comments, strings, keywords and numbers of Python.
+ * @param {HTMLElement} code
+ */
+export function colorCode(code) {
+  if (code.firstElementChild) return; // colored already
+  const text = code.textContent ?? "", parts = [];
+  let end = 0;
+  for (const found of text.matchAll(PYTHON)) {
+    const kind = TOKENS.find((name, i) => found[i + 1] !== undefined);
+    parts.push(text.slice(end, found.index), html("span", `nv-py-${kind}`, null, found[0]));
+    end = found.index + found[0].length;
+  }
+  code.replaceChildren(...parts, text.slice(end));
+}

@@ -1,0 +1,124 @@
+// A page from its data: the HTML of its parts, and the figures in it. The app, files and notebooks use it.
+
+import { mountFigure } from "../../figures/browser/mount.js";
+import { findAll, html } from "../../figures/browser/page/dom.js";
+import { colorCode, followTour, listen, showOpenTabs } from "./interaction.js";
+import { morph, parse } from "./morph.js";
+import { showGuess } from "./prediction.js";
+
+export class PageView {
+  /** @type {PageData} */
+  data;
+  /** @type {Map<string, HTMLElement>} The element of each part, by key. */
+  parts = new Map();
+  /** @type {Map<HTMLElement, ReturnType<typeof mountFigure>>} By the place of the figure. */
+  figures = new Map();
+
+  /**
+   * @param {HTMLElement} root which is filled; in a file it has the parts already
+   * @param {PageHost} host
+   */
+  constructor(root, host) {
+    this.root = root;
+    this.host = host;
+    for (const part of findAll(root, ":scope > .nv-part")) this.parts.set(part.dataset.key ?? "", part);
+    this.pressKey = /** @param {KeyboardEvent} event */ (event) => followTour(event, this.root);
+    document.addEventListener("keydown", this.pressKey);
+    listen(this.root, (link) => this.follow(link), (guess) => this.guessed(guess));
+  }
+
+  /**
+   * Shows the data. Elements that have not changed stay, with the focus, the open tab and the position of a scroll bar.
+   * @param {PageData} data
+   * @param {Mode} mode
+   */
+  set(data, mode) {
+    this.setText(data);
+    return this.draw(mode);
+  }
+
+  /**
+   * Shows the parts, without their figures.
+   * @param {PageData} data
+   */
+  setText(data) {
+    const guess = data.guess, before = this.data?.guess;
+    this.data = data;
+    this.root.classList.toggle("nv-present", Boolean(data.present));
+    this.arrange(data.parts);
+    for (const link of findAll(this.root, "a.nv-go")) this.complete(link);
+    findAll(this.root, ".nv-code code").forEach(colorCode);
+    findAll(this.root, ".nv-tabs").forEach(showOpenTabs);
+    if (guess !== undefined && guess !== before) this.showGuess(guess);
+  }
+
+  /** @param {string} guess */
+  showGuess(guess) {
+    this.data.guess = guess;
+    for (const box of findAll(this.root, ".nv-prediction")) showGuess(box, guess);
+  }
+
+  /** @param {HTMLElement} link */
+  complete(link) {
+    const address = this.host.address?.(link.dataset.page ?? "", link.dataset.query ?? "");
+    if (address) link.setAttribute("href", address);
+  }
+
+  /** @param {[string, string][]} parts the key and the HTML of each */
+  arrange(parts) {
+    const wanted = new Set(parts.map(([key]) => key));
+    for (const [key, element] of this.parts)
+      if (!wanted.has(key)) {
+        element.remove();
+        this.parts.delete(key);
+      }
+    parts.forEach(([key, text], place) => {
+      const known = this.parts.get(key), element = known ?? html("div", "nv-part");
+      this.parts.set(key, element);
+      if (this.root.children[place] !== element) this.root.insertBefore(element, this.root.children[place] ?? null);
+      morph(element, parse(text));
+    });
+  }
+
+  /**
+   * Draws every figure of the page, and removes those that are no longer on it.
+   * @param {Mode} mode
+   */
+  draw(mode) {
+    for (const [place, figure] of this.figures)
+      if (!this.root.contains(place)) {
+        figure.remove();
+        this.figures.delete(place);
+      }
+    const { figures, plotly, integrity } = this.data;
+    for (const place of findAll(this.root, ".nv-figure")) {
+      const data = { ...figures[Number(place.dataset.figure)], plotly, integrity, theme: mode };
+      this.figures.set(place, mountFigure({ parentElement: place, data, setTriggerValue: this.host.send }));
+    }
+    return Promise.all([...this.figures.values()].map(({ drawn }) => drawn));
+  }
+
+  /**
+   * Opens a link within the host, if the host can do it.
+   * @param {HTMLElement} link
+   */
+  follow(link) {
+    return this.host.go?.(link.dataset.page ?? "", link.dataset.query ?? "") ?? false;
+  }
+
+  /**
+   * Writes the guess to the address, if the page has one.
+   * @param {string} guess
+   */
+  guessed(guess) {
+    if (this.data.guess === undefined || guess === this.data.guess) return;
+    this.data.guess = guess;
+    this.host.guess?.(guess);
+  }
+
+  destroy() {
+    document.removeEventListener("keydown", this.pressKey);
+    for (const figure of this.figures.values()) figure.remove();
+    this.root.replaceChildren();
+  }
+}

@@ -1,0 +1,60 @@
+// Changes inputs on the page to wanted ones in place: a reader may have the focus in one, or be about to release the pointer over one.
+
+/**
+ * Makes the element like ``wanted``. Children with a ``data-key`` are found by it, the others by their place.
+ * @param {Element} element
+ * @param {Element} wanted
+ * @param {HTMLInputElement} [typed] a field that keeps what a reader is typing
+ */
+export function synchronize(element, wanted, typed) {
+  const value = wanted instanceof HTMLSelectElement ? wanted.value : ""; // before its options are moved
+  copyAttributes(element, wanted);
+  const nodes = [...wanted.childNodes], known = new Map([...element.children].map((child) => [keyOf(child), child]));
+  nodes.forEach((node, place) => {
+    const there = element.childNodes[place] ?? null, before = keyOf(node) ? (known.get(keyOf(node)) ?? null) : there;
+    if (!before || !isAlike(before, node)) {
+      if (there && !keyOf(there)) there.replaceWith(node);
+      else element.insertBefore(node, there);
+      return;
+    }
+    if (before !== there) element.insertBefore(before, there);
+    if (before instanceof Element && node instanceof Element) synchronize(before, node, typed);
+    else if (before.nodeValue !== node.nodeValue) before.nodeValue = node.nodeValue;
+  });
+  while (element.childNodes.length > nodes.length) element.lastChild?.remove();
+  if (element instanceof HTMLSelectElement) element.value = value;
+  if (element instanceof HTMLInputElement && wanted instanceof HTMLInputElement) copyState(element, wanted, element === typed);
+}
+
+/** @param {Node} node */
+const keyOf = (node) => (node instanceof HTMLElement ? (node.dataset.key ?? "") : "");
+
+/**
+ * @param {Node} node
+ * @param {Node} wanted
+ */
+function isAlike(node, wanted) {
+  if (!(node instanceof Element) || !(wanted instanceof Element)) return node.nodeType === wanted.nodeType;
+  return node.tagName === wanted.tagName && node.className === wanted.className && node.getAttribute("type") === wanted.getAttribute("type");
+}
+
+/**
+ * @param {Element} element
+ * @param {Element} wanted
+ */
+function copyAttributes(element, wanted) {
+  for (const { name } of [...element.attributes])
+    if (!wanted.hasAttribute(name) && !["open", "role", "aria-label"].includes(name)) element.removeAttribute(name);
+  for (const { name, value } of wanted.attributes) if (element.getAttribute(name) !== value) element.setAttribute(name, value);
+}
+
+/**
+ * The state that a browser keeps beside the attributes.
+ * @param {HTMLInputElement} field
+ * @param {HTMLInputElement} wanted
+ * @param {boolean} isTyped
+ */
+function copyState(field, wanted, isTyped) {
+  field.checked = wanted.checked;
+  if (!isTyped && field.value !== wanted.value) field.value = wanted.value;
+}

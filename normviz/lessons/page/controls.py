@@ -1,0 +1,142 @@
+"""The controls of each page, row by row, as data, without a user interface."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from normviz.analysis.comparison import MOST, suggestions
+from normviz.layers.messages import _
+from normviz.lessons.compare.fit_layers import fit_layers
+from normviz.lessons.compare.page import layers_of, ready_set
+from normviz.lessons.compare.ready_sets import READY_SETS
+from normviz.lessons.questions.registry import QUESTIONS
+from normviz.scene import edits
+from normviz.scene.controls.control import Control, Input, page_control
+from normviz.scene.controls.scene_controls import (
+    ARGUMENTS,
+    LAYER,
+    MORE_ABOUT_LAYER,
+    MORE_ABOUT_X,
+    PATTERN,
+    SIZES,
+    TENSOR,
+    WINDOW,
+)
+from normviz.scene.settings.page_settings import PAGE_SETTINGS
+from normviz.scene.settings.widgets import Choice, Several
+from normviz.scene.view import View
+from normviz.scene.visibility import CONTROLS
+
+OWN_SET = ""
+MORE = "more"
+Spacing = Literal["xsmall", "small", "medium"]
+
+
+@dataclass(frozen=True)
+class InputRow:
+    """The inputs of a row that a view shows: those that apply and are not hidden; otherwise like Row.
+
+    names  of the row's controls in ``hide=``, hidden ones too
+    """
+
+    key: str
+    gap: Spacing
+    inputs: Sequence[Input]
+    more: Sequence[Sequence[Input]]
+    reset: bool
+    names: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Row:
+    """Controls side by side.
+
+    key    identifies the row in the page's styles
+    gap    the space between the controls
+    more   columns of controls behind the button More
+    reset  whether the row ends with the button "Back to the start"
+    """
+
+    key: str
+    controls: Sequence[Control]
+    gap: Spacing = "small"
+    more: Sequence[Sequence[Control]] = ()
+    reset: bool = False
+
+    def of(self, view: View) -> InputRow:
+        """The inputs of the row in a view."""
+        names = {"reset"} if self.reset else set()
+        hides = view.display.hides
+
+        def inputs(controls: Iterable[Control]) -> list[Input]:
+            found: list[Input] = []
+            for control in controls:
+                made = control.inputs(view)
+                names.update({control.name} if made else ())
+                found += () if hides(control.name) else made
+            return found
+
+        own, more = inputs(self.controls), [inputs(column) for column in self.more]
+        names |= {MORE} if any(more) else set()
+        shown = more if any(more) and not hides(MORE) else []
+        return InputRow(self.key, self.gap, own, shown, self.reset and not hides("reset"), frozenset(names))
+
+
+def _ready_sets(view: View) -> list[Input]:
+    shown = ready_set(view.scene, layers_of(view)[0])
+    options = {OWN_SET: _("your own")} | {key: ready.title for key, ready in READY_SETS.items()}
+    return [
+        Input("set", _("Ready-made sets"), shown.key if shown else OWN_SET, Choice(options), _with_ready_set, width=270)
+    ]
+
+
+def _with_ready_set(view: View, key: str) -> View:
+    if key not in READY_SETS:
+        return view
+    ready = READY_SETS[key]
+    return view.with_scene(edits.with_tensor(view.scene, ready.shape, ready.layout)).with_settings(layers=ready.layers)
+
+
+def _layers(view: View) -> list[Input]:
+    layers = layers_of(view)[0]
+    options = dict.fromkeys([*layers, *suggestions(view.scene.shape, view.scene.layout)])
+    label = _("Layers (2 to {most}; type your own, such as Norm('n c h w -> n h w', 'c'))", most=MOST)
+    return [Input("layers", label, list(layers), Several(tuple(options), MOST), _with_layers)]
+
+
+def _with_layers(view: View, texts: Sequence[str]) -> View:
+    """If no layer is chosen, the default layers are used, also after the tensor has changed."""
+    layers, problem = fit_layers(texts, view.scene) if texts else ((), None)
+    return view.with_settings(problem=problem, layers=layers)
+
+
+def input_rows(page: str, view: View) -> list[InputRow]:
+    """The rows of inputs above a view of a page."""
+    return [row.of(view) for row in rows(page, view)]
+
+
+def rows(page: str, view: View) -> Sequence[Row]:
+    """The rows of controls above a page."""
+    own = [page_control(setting) for setting in PAGE_SETTINGS[page] if setting.widget is not None]
+    if page == "questions":
+        return () if view.settings["q"] in QUESTIONS else (Row("", own),)
+    if page == "compare":
+        sets = Control("set", CONTROLS["set"], _ready_sets)
+        layers = Control("layers", CONTROLS["layers"], _layers)
+        return (Row("controls", (TENSOR, SIZES, sets), "xsmall", reset=True), Row("", (layers,)))
+    if page == "gradients":
+        return (Row("experiment", own), *SCENE_ROWS)
+    if page == "train_and_eval" and view.settings["show"] == "modes":
+        return (Row("", own[:1]), *SCENE_ROWS)
+    if page in ("train_and_eval", "numerics"):
+        return (Row("", own[:1]), Row("controls", own[1:], "small" if page == "train_and_eval" else "medium"))
+    return SCENE_ROWS
+
+
+SCENE_ROWS = (
+    Row("controls", (TENSOR, SIZES, LAYER, ARGUMENTS), "xsmall", more=(MORE_ABOUT_X, MORE_ABOUT_LAYER), reset=True),
+    Row("pattern", (PATTERN,)),
+    Row("window", (WINDOW,), "medium"),
+)

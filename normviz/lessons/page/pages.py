@@ -1,0 +1,119 @@
+"""Every page by name, and a page as a value: what the app, a file and a notebook show of a view."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from normviz.layers.layer import Layer
+from normviz.layers.messages import N_
+from normviz.lessons.page import questions_page
+from normviz.lessons.page.controls import InputRow, input_rows
+from normviz.lessons.page.figure_pages import FIGURE_PAGES
+from normviz.lessons.page.page_type import PageType
+from normviz.lessons.page.touring import tour_parts
+from normviz.lessons.parts.html import Body
+from normviz.lessons.parts.links import Links
+from normviz.lessons.parts.part import Panels, Part, Problem, Text
+from normviz.lessons.parts.visible import hideable_names, visible_parts
+from normviz.lessons.questions.question import Question
+from normviz.lessons.questions.registry import questions_of_page
+from normviz.scene.scene import PATTERN_FAMILY
+from normviz.scene.settings.page_settings import PAGE_SETTINGS
+from normviz.scene.view import View
+
+MOST_LINKS = 4
+ANSWERABLE = N_("You should now be able to answer:")
+
+PAGES: dict[str, PageType] = {
+    **FIGURE_PAGES,
+    "questions": PageType(
+        N_("Questions"), PAGE_SETTINGS["questions"], questions_page.view_parts, questions_page.problem
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Page:
+    """A view of a page as a value.
+
+    name      of the page
+    view      that it shows
+    rows      of its controls
+    parts     that are visible, in order
+    hideable  the names that ``hide=`` accepts: of its controls and parts
+    """
+
+    name: str
+    view: View
+    rows: Sequence[InputRow]
+    parts: Sequence[Part]
+    hideable: frozenset[str]
+
+    @property
+    def title(self) -> str:
+        return PAGES[self.name].title
+
+    @property
+    def has_problem(self) -> bool:
+        """Whether the page begins with an error message about the view."""
+        return any(isinstance(part, Problem) for part in self.parts)
+
+    @property
+    def query(self) -> dict[str, str]:
+        """The query that reads back as this view."""
+        return self.view.query(PAGES[self.name].settings)
+
+
+def page(name: str, view: View) -> Page:
+    """The view of a page."""
+    parts = list(_parts(name, view))
+    shown = input_rows(name, view)
+    names = hideable_names(parts).union(*(row.names for row in shown))
+    return Page(name, view, shown, visible_parts(parts, view.display), frozenset(names))
+
+
+def parts_up_to_the_figure(name: str, view: View) -> list[Part]:
+    """The first visible parts of a page, as ``up_to_the_figure`` gives them. The others are not computed."""
+    return visible_parts(up_to_the_figure(_parts(name, view)), view.display)
+
+
+def up_to_the_figure(parts: Iterable[Part]) -> list[Part]:
+    """The parts up to the first linked figure and the paragraphs about it, or all if there is none."""
+    found: list[Part] = []
+    has_figure = False
+    for part in parts:
+        if has_figure and not (isinstance(part, Text) and part.hidden_by == Text.name):
+            break
+        found.append(part)
+        has_figure = has_figure or isinstance(part, Panels)
+    return found
+
+
+def page_data(name: str, body: Body, parts: Iterable[Part]) -> dict[str, Any]:
+    """What the browser draws."""
+    return {"page": name, "parts": body.keyed(parts), "figures": body.figures}
+
+
+def _parts(name: str, view: View) -> Iterable[Part]:
+    """The tour, the error in the link, the parts of the view, and the questions that it answers."""
+    yield from tour_parts(name, view, tuple(PAGES[name].settings))
+    problem = PAGES[name].problem(view)
+    if problem:
+        yield Problem(problem)
+    yield from PAGES[name].parts(view)
+    links = tuple(map(questions_page.link_to, _answered(name, view)))
+    if links:
+        yield Links(links, ANSWERABLE, "questions")
+
+
+def _answered(name: str, view: View) -> list[Question]:
+    """Questions that the page answers; questions about the current view come first."""
+    family = view.scene.layer.kind.family if isinstance(view.scene.layer, Layer) else PATTERN_FAMILY
+    topic = f"show={view.settings['show']}" if "show" in view.settings else family
+
+    def distance(question: Question) -> tuple[bool, bool]:
+        return topic not in question.query, family not in question.query
+
+    return sorted(questions_of_page(name), key=distance)[:MOST_LINKS]

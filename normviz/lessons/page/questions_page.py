@@ -1,0 +1,90 @@
+"""The page of questions as parts: the list, and one question with its answer and the figure that shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from normviz.layers.errors import NormvizError
+from normviz.layers.messages import _
+from normviz.lessons.page.figure_pages import FIGURE_PAGES
+from normviz.lessons.parts.links import Link, Links
+from normviz.lessons.parts.part import Caption, Heading, Note, Part, Text
+from normviz.lessons.parts.prediction import Prediction
+from normviz.lessons.questions.question import Question, answer, facts_of, prose
+from normviz.lessons.questions.registry import QUESTIONS, by_topic, find_question, search
+from normviz.lessons.tours.tour import tours
+from normviz.scene.view import View
+
+
+def view_parts(view: View) -> Iterator[Part]:
+    """The question of the link, or the list of questions that contain the words of the search."""
+    asked = view.settings["q"]
+    if asked in QUESTIONS:
+        question = QUESTIONS[asked]
+        yield Links((Link(_("All questions"), "questions"),), kind="back")
+        yield from question_parts(question)
+        yield Links((_next(question),), kind="next")
+    else:
+        yield from list_parts(search(view.settings["search"]))
+        if not view.settings["search"]:
+            yield Heading(_("Tours for a projector"))
+            yield Links(tuple(Link(tour.title, "explore", f"tour={tour.name}") for tour in tours().values()))
+
+
+def problem(view: View) -> str | None:
+    """The first error in the link, if any."""
+    asked, guess = view.settings["q"], view.settings["guess"]
+    try:
+        if asked and guess:
+            prediction(find_question(asked)).is_right(guess)
+        elif asked:
+            find_question(asked)
+    except NormvizError as error:
+        return view.problem or str(error)
+    return view.problem
+
+
+def question_parts(question: Question) -> Iterator[Part]:
+    """The question, and a prediction whose answer has the figure that shows it."""
+    text = prose(question.key)
+    yield Heading(text.title)
+    yield Text(f"> {text.claim}")
+    page = FIGURE_PAGES[question.page]
+    shown = Link(_("Open in {page}", page=page.title), question.page, question.query)
+    figure = page.answer_parts(question.query)
+    yield prediction(
+        question,
+        (Text(answer(question)), *figure, Links((shown,), kind="next"), Caption(sources(question))),
+    )
+
+
+def prediction(question: Question, answer: tuple[Part, ...] = ()) -> Prediction:
+    """What to predict, and the parts of the answer that it opens."""
+    text = prose(question.key)
+    return Prediction(text.predict, text.options, facts_of(question)["right"], answer, question.key)
+
+
+def sources(question: Question) -> str:
+    """The sources of the question, with links."""
+    return _("Sources: {sources}", sources="; ".join(source.markdown for source in question.sources))
+
+
+def list_parts(questions: list[Question]) -> Iterator[Part]:
+    """The questions, topic by topic."""
+    if not questions:
+        yield Note(_("No question contains these words. Try fewer, such as gamma or eval."))
+    for topic, of_topic in by_topic(questions).items():
+        yield Heading(topic.title)
+        yield Links(tuple(map(link_to, of_topic)))
+
+
+def link_to(question: Question) -> Link:
+    """The link to a question."""
+    return Link(prose(question.key).title, "questions", f"q={question.key}")
+
+
+def _next(question: Question) -> Link:
+    """The link to the next question of the list."""
+    questions = list(QUESTIONS.values())
+    following = questions[(questions.index(question) + 1) % len(questions)]
+    return Link(_("Next: {title}", title=prose(following.key).title), "questions", f"q={following.key}")

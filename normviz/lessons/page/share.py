@@ -1,0 +1,83 @@
+"""The data of the Share panel: the view as a link, an iframe, Markdown, a notebook cell, a file. The browser draws the panel."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from normviz.layers.messages import N_, _
+from normviz.lessons.compare.page import layers_of
+from normviz.lessons.page.pages import PAGES, Page
+from normviz.lessons.questions.question import prose
+from normviz.lessons.questions.registry import QUESTIONS
+from normviz.scene.settings.page_settings import experiments
+from normviz.scene.settings.scene_settings import compact
+from normviz.scene.view import View
+from normviz.scene.visibility import BESIDE_THE_FIGURE, CONTROLS, FIGURE, PANELS, PARTS
+
+GROUPS = ((N_("Controls"), CONTROLS), (N_("Page"), PARTS), (N_("Figure"), PANELS))
+EXPERIMENTS = ("train_and_eval", "gradients", "numerics")
+# Hidden in an embedded view by default.
+HIDDEN_IN_SHORT = BESIDE_THE_FIGURE | {"x", "normalized", "output", "table", "code", "details", "questions"}
+FUNCTIONS = {"explore": "explain", "step_by_step": "steps", "gradients": "gradients"}  # pages of one layer on one x
+
+
+def app_link(page: Page) -> dict[str, Any]:
+    """The view in the full app, without ``hide`` and ``caption``, as the browser reads it."""
+    return {"page": page.name, "query": _pairs(page)}
+
+
+def share_data(page: Page) -> dict[str, Any]:
+    """The data of the Share panel."""
+    there, view = page.hideable, page.view
+    return app_link(page) | {
+        "title": title(page.name, view),
+        "groups": [
+            {
+                "title": _(group),
+                "names": [_choice(name, label, there) for name, label in labels.items() if name in there],
+            }
+            for group, labels in GROUPS
+        ],
+        "short": [name for name in sorted(HIDDEN_IN_SHORT & there) if name != "table" or _has_figure(there)],
+        "hidden": [name for name in sorted(there) if view.display.hides(name)],
+        "caption": view.display.caption,
+        "hint": _hint(page.name, view),
+    }
+
+
+def _pairs(page: Page) -> list[list[str]]:
+    display = page.view.display.query()
+    return [[name, value] for name, value in page.query.items() if name not in display]
+
+
+def _choice(name: str, label: str, there: Collection[str]) -> dict[str, Any]:
+    """``figure``: the part is also shown with "Figure alone"."""
+    return {"name": name, "label": _(label), "figure": name in FIGURE or (name == "table" and not _has_figure(there))}
+
+
+def _has_figure(there: Collection[str]) -> bool:
+    """Without a figure, the page's tables take its place."""
+    return "panels" in there
+
+
+def title(page: str, view: View) -> str:
+    """What the view shows, in one line: the title of the iframe."""
+    if page == "questions":
+        asked = view.settings["q"]
+        return prose(asked).title if asked in QUESTIONS else _("Questions on normalization layers")
+    name = PAGES[page].title
+    if page in EXPERIMENTS:
+        name = f"{name}: {_(experiments(page)[view.settings['show']])}"
+    if page != "compare" and page not in FUNCTIONS:
+        return name
+    layer = ", ".join(layers_of(view)[0]) if page == "compare" else str(view.scene.layer)
+    return _("{page}: {layer} on a {shape} tensor", page=name, layer=layer, shape=view.scene.shape)
+
+
+def _hint(page: str, view: View) -> str:
+    """The call of the same function on an x of the reader's own; "" if the page is not a function of x."""
+    if page == "compare":
+        layers = ", ".join(f'"{layer}"' for layer in layers_of(view)[0])
+        return f"nv.compare([{layers}], x)"
+    return f'nv.{FUNCTIONS[page]}("{compact(view.scene.layer)}", x)' if page in FUNCTIONS else ""

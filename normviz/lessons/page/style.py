@@ -1,0 +1,31 @@
+"""The style of a page and of its figures, for the app, files and notebooks."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from normviz.figures.bundle import read_css, style
+from normviz.figures.palette import THEMES
+
+BROWSER = Path(__file__).parents[1] / "browser"
+VARIABLES = ("background", "card", "text", "muted", "border", "accent", "veil")
+
+
+def variables(theme: str) -> str:
+    """The colors of a theme as CSS variables."""
+    return ";".join(f"--nv-{key}:{getattr(THEMES[theme], key)}" for key in VARIABLES)
+
+
+@cache
+def share_style() -> str:
+    """The style of the Share panel."""
+    return f":is(.nv-doc, #nv-doc){{{read_css(BROWSER / 'share' / 'share.css')}}}"
+
+
+@cache
+def page_style() -> str:
+    """All rules apply only inside ``.nv-doc``. The id in their selector gives them precedence over the rules of a surrounding page."""
+    modes = "".join(f"&[data-mode={name}]{{color-scheme:{name};{variables(name)}}}" for name in ("light", "dark"))
+    inner = read_css(BROWSER / "page.css") + read_css(BROWSER / "controls.css") + style()
+    return f":is(.nv-doc, #nv-doc){{{modes}{inner}}}"

@@ -1,0 +1,106 @@
+"""A tour: views of pages with captions, in order. It is written as YAML:
+
+title: What normalized_shape does
+stops:
+  - link: /?shape=2,3,4,4&layer=LayerNorm([3,4,4])
+    caption: One mean for each example.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+from urllib.parse import urlsplit
+
+import yaml
+
+from normviz.layers.errors import NormvizError, echo, listed
+from normviz.layers.messages import _
+from normviz.scene.settings.page_settings import PAGE_SETTINGS
+from normviz.scene.visibility import MOST_CAPTION, MOST_STOPS
+
+FORM = "title: ..., stops: [{link: ..., caption: ...}]"
+
+
+@dataclass(frozen=True)
+class Stop:
+    """One view of a tour: the page, its query without "?", and what to say about it."""
+
+    page: str
+    query: str
+    caption: str
+
+
+@dataclass(frozen=True)
+class Tour:
+    """A tour; ``name`` identifies it in links."""
+
+    name: str
+    title: str
+    stops: tuple[Stop, ...]
+
+
+def read_tour(text: str, name: str) -> Tour:
+    """The tour in a text of YAML. Raises NormvizError if it is not one, with the number of the stop."""
+    try:
+        given = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise NormvizError(
+            _("the tour {name} is not YAML: {reason}.", name=echo(name), reason=" ".join(str(error).split()))
+        ) from None
+    title, stops = (given.get("title"), given.get("stops")) if isinstance(given, dict) else (None, None)
+    if not isinstance(title, str) or not isinstance(stops, list) or not 1 <= len(stops) <= MOST_STOPS:
+        raise NormvizError(
+            _(
+                "the tour {name} must have a title and 1 to {most} stops: {form}.",
+                name=echo(name),
+                most=MOST_STOPS,
+                form=FORM,
+            )
+        )
+    return Tour(name, title, tuple(_read_stop(stop, number) for number, stop in enumerate(stops, 1)))
+
+
+def _read_stop(given: Any, number: int) -> Stop:
+    link, caption = (given.get("link"), given.get("caption", "")) if isinstance(given, dict) else (None, "")
+    if not isinstance(link, str) or not isinstance(caption, str) or len(caption) > MOST_CAPTION:
+        raise NormvizError(
+            _(
+                "stop {number} must have a link and a caption of up to {most} characters: {form}.",
+                number=number,
+                most=MOST_CAPTION,
+                form=FORM,
+            )
+        )
+    address = urlsplit(link)
+    page = address.path.rstrip("/").rpartition("/")[2] or "explore"
+    if page not in PAGE_SETTINGS:
+        raise NormvizError(
+            _(
+                "stop {number}: link={link} does not name a page; choose {pages}.",
+                number=number,
+                link=echo(link),
+                pages=listed(PAGE_SETTINGS),
+            )
+        )
+    return Stop(page, address.query, " ".join(caption.split()))
+
+
+@cache
+def tours() -> dict[str, Tour]:
+    """The tours of this package, by name."""
+    folder = files(__package__)
+    found = sorted(file.name for file in folder.iterdir() if file.name.endswith(".yaml"))
+    return {
+        file.removesuffix(".yaml"): read_tour((folder / file).read_text(encoding="utf-8"), file.removesuffix(".yaml"))
+        for file in found
+    }
+
+
+def find_tour(name: str) -> Tour:
+    """The tour of this name. Raises NormvizError for an unknown name."""
+    if name not in tours():
+        raise NormvizError(_("tour={name} is unknown; choose {names}.", name=echo(name), names=listed(tours())))
+    return tours()[name]

@@ -1,0 +1,118 @@
+"""The page of nv.live: a kernel answers it while there is one. The test carries the messages between the browser and a widget."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from playwright.sync_api import Locator, Page, expect
+
+import normviz as nv
+from tests.browser.view import View
+from tests.browser.watch import Watch
+
+pytestmark = pytest.mark.browser
+
+# A model of anywidget whose messages wait in ``sent``; ``deliver`` is the kernel's answer.
+MODEL = """key => {
+  const calls = new Set(), tell = () => dispatchEvent(new CustomEvent("normviz-model", { detail: key }));
+  const model = { get: () => key, send: (event) => sent.push(event), on: (_, call) => calls.add(call), off: (_, call) => calls.delete(call) };
+  window.sent = [];
+  window.deliver = (answer) => [...calls].forEach((call) => call(answer, []));
+  window.connect = () => { (window.normvizModels ??= new Map()).set(key, model); tell(); };
+  window.disconnect = () => { normvizModels.delete(key); tell(); };
+}"""
+
+
+class Kernel:
+    """A notebook's output in a page, and the widget that it belongs to."""
+
+    def __init__(self, page: Page, layer: str) -> None:
+        self.page = page
+        self.widget = nv.live(layer, torch.arange(96.0).reshape(2, 3, 4, 4))
+        self.answers: list[Any] = []
+        self.widget.send = lambda answer, buffers=None: self.answers.append(json.loads(json.dumps(answer)))
+
+    def connect(self) -> None:
+        self.page.evaluate("connect()")
+        self.receive()
+        self.answer()
+
+    def receive(self) -> None:
+        """Let the widget handle the events that the page has sent."""
+        for event in self.page.evaluate("sent.splice(0)"):
+            self.widget._handle_custom_msg(event, [])
+
+    def answer(self) -> None:
+        """Deliver the widget's oldest answer."""
+        self.page.evaluate("answer => deliver(answer)", self.answers.pop(0))
+
+    def set(self, label: str, value: int) -> None:
+        field = self.page.get_by_label(label, exact=True)
+        field.fill(str(value))
+        field.press("Enter")
+
+    def choose_layer(self, name: str) -> None:
+        self.page.get_by_label("Layer", exact=True).select_option(label=name)
+
+    @property
+    def sentence(self) -> Locator:
+        return self.page.locator(".nv-sentence")
+
+
+@pytest.fixture
+def kernel(file_tab: tuple[View, Watch]) -> Iterator[Kernel]:
+    view, watch = file_tab
+    kernel = Kernel(view.page, "LayerNorm([3, 4, 4])")
+    kept = replace(kernel.widget.output(), widget=kernel.widget.key, plotlyjs="plotly.min.js")
+    path = view.folder / "live.html"  # type: ignore[attr-defined]
+    path.write_text(f"<!doctype html><meta charset=utf-8><body>{kept.to_html(full=False)}</body>", encoding="utf-8")
+    view.page.goto(path.as_uri())
+    view.page.evaluate(MODEL, kernel.widget.key)
+    yield kernel
+    watch.check()
+
+
+def test_the_kernel_answers_while_it_is_there(kernel):
+    kernel.choose_layer("GroupNorm")
+    expect(kernel.sentence).to_contain_text("GroupNorm(1, 3) on (2, 3, 4, 4)")
+    kernel.connect()
+    expect(kernel.sentence).to_contain_text("LayerNorm([3, 4, 4]) on (2, 3, 4, 4)")
+    kernel.set("C", 6)
+    kernel.receive()
+    assert kernel.widget.shape == (2, 6, 4, 4)
+    kernel.answer()
+    expect(kernel.sentence).to_contain_text("LayerNorm([6, 4, 4]) on (2, 6, 4, 4)")
+    kernel.page.evaluate("disconnect()")
+    expect(kernel.sentence).to_contain_text("GroupNorm(1, 3) on (2, 3, 4, 4)")
+    kernel.choose_layer("BatchNorm2d")
+    expect(kernel.sentence).to_contain_text("BatchNorm2d(3) on (2, 3, 4, 4)")
+    assert kernel.page.evaluate("sent") == []
+
+
+def test_an_older_answer_does_not_undo_a_newer_change(kernel):
+    kernel.connect()
+    kernel.set("N", 5)
+    kernel.receive()
+    kernel.set("C", 6)  # while the first answer is on its way
+    kernel.answer()
+    expect(kernel.page.get_by_label("C", exact=True)).to_have_value("6")
+    expect(kernel.sentence).to_contain_text("on (2, 3, 4, 4)")
+    kernel.receive()
+    kernel.answer()
+    expect(kernel.sentence).to_contain_text("LayerNorm([6, 4, 4]) on (5, 6, 4, 4)")
+
+
+def test_the_page_shows_a_change_from_python_and_a_refused_value(kernel):
+    kernel.connect()
+    kernel.widget.layer = "BatchNorm2d(3)"
+    kernel.answer()
+    expect(kernel.page.get_by_label("Layer", exact=True).locator("option:checked")).to_have_text("BatchNorm2d")
+    kernel.set("C", 0)
+    kernel.receive()
+    kernel.answer()
+    expect(kernel.page.get_by_role("alert")).to_contain_text("each from 1 to")
+    expect(kernel.page.get_by_label("C", exact=True)).to_have_value("3")
+    expect(kernel.page.get_by_label("C", exact=True)).to_be_focused()

@@ -1,0 +1,94 @@
+"""Tours in a browser: the arrow keys, a clicker and Back go through the views of a file and of the app."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from normviz.export.output import tour_output
+from normviz.lessons.tours.tour import tours
+from tests.browser.conftest import NewTab
+from tests.browser.watch import Watch
+
+pytestmark = pytest.mark.browser
+
+TOUR = tours()["from-batchnorm-to-layernorm"]
+READY = ".nv-view[data-state=ready]"
+PROJECTOR = {"width": 1280, "height": 800}
+
+
+def expect_stop(page: Page, number: int, address: str) -> None:
+    expect(page.locator(".nv-tour-place")).to_have_text(f"{number} of {len(TOUR.stops)}")
+    expect(page.locator(".nv-tour-caption")).to_have_text(TOUR.stops[number - 1].caption)
+    page.wait_for_function("text => location.href.includes(text)", arg=address)
+
+
+def test_a_file_goes_through_its_views_with_the_keys_of_a_clicker(browser, tmp_path):
+    file = tmp_path / "tour.html"
+    file.write_text(tour_output(TOUR).to_html(), encoding="utf-8")
+    context = browser.new_context(offline=True, viewport=PROJECTOR)
+    watch = Watch(context.new_page())
+    page = watch.page
+    page.goto(file.as_uri())
+    page.locator(READY).wait_for()
+    for key, number in (("ArrowRight", 2), ("PageDown", 3), ("PageUp", 2), ("ArrowLeft", 1), ("ArrowRight", 2)):
+        page.keyboard.press(key)
+        expect_stop(page, number, f"#stop={number}")
+    page.locator(".nv-panel-stats .nv-over").click()  # the figure has the focus, and uses the arrow keys itself
+    page.keyboard.press("PageDown")
+    expect_stop(page, 3, "#stop=3")
+    assert page.get_by_role("link", name="Next").get_attribute("href") == "#stop=4"
+    page.keyboard.press("PageUp")
+    page.get_by_role("link", name="Next").click()
+    expect_stop(page, 3, "#stop=3")
+    page.go_back()
+    expect_stop(page, 2, "#stop=2")
+    page.goto(f"{file.as_uri()}#stop={len(TOUR.stops)}")
+    expect_stop(page, len(TOUR.stops), "#stop=8")
+    expect(page.locator(".nv-panel.nv-cube")).to_have_count(4)
+    page.keyboard.press("ArrowRight")  # after the last view
+    expect_stop(page, len(TOUR.stops), "#stop=8")
+    page.locator(READY).wait_for()
+    watch.check()
+    context.close()
+
+
+def test_a_figure_on_a_projector_fills_the_screen_and_nothing_scrolls(browser, tmp_path):
+    file = tmp_path / "tour.html"
+    file.write_text(tour_output(TOUR).to_html(), encoding="utf-8")
+    context = browser.new_context(offline=True, viewport=PROJECTOR)
+    page = context.new_page()
+    page.goto(file.as_uri())
+    page.locator(READY).wait_for()
+    heights = []
+    for height in (700, 1000):
+        page.set_viewport_size({"width": 1280, "height": height})
+        page.reload()
+        page.locator(READY).wait_for()
+        heights.append(page.locator(".nv-panel-stats").bounding_box()["height"])
+        assert page.evaluate("document.scrollingElement.scrollHeight - innerHeight") <= 0
+    assert heights[1] > heights[0]
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    page.wait_for_function("document.querySelector('.nv-view').clientWidth > 1800")
+    context.close()
+
+
+def test_the_app_goes_through_a_tour_by_name_without_loading_again(new_tab: NewTab, server: str):
+    watch = Watch(new_tab(viewport=PROJECTOR))
+    page = watch.page
+    page.goto(f"{server}/?tour={TOUR.name}")
+    page.evaluate("window.loadedOnce = true")
+    page.get_by_role("link", name="Start").click()
+    expect_stop(page, 1, "stop=1")
+    expect(page.locator("[data-testid=stHeader]")).to_be_hidden()
+    page.locator(READY).wait_for()
+    page.keyboard.press("ArrowRight")
+    expect_stop(page, 2, "stop=2")
+    page.keyboard.press("PageUp")
+    expect_stop(page, 1, "stop=1")
+    page.keyboard.press("Escape")
+    expect(page.locator(".nv-tour")).to_have_count(0)
+    expect(page.get_by_role("combobox", name="Layer")).to_be_visible()
+    page.wait_for_function("!location.search.includes('tour') && location.search.includes('BatchNorm2d')")
+    assert page.evaluate("window.loadedOnce")
+    page.locator(READY).first.wait_for()
+    watch.check()
+    page.close()

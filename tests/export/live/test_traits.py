@@ -1,0 +1,268 @@
+"""The widget's traits, and what its page sends: without a browser."""
+
+import sys
+
+import pytest
+import torch
+from torch import nn
+
+import normviz as nv
+from normviz.layers.errors import NormvizError
+
+X = torch.arange(96.0).reshape(2, 3, 4, 4)
+
+
+class Reader:
+    """A page of the widget in a browser: it sends events, and ``answers`` are what the widget sends."""
+
+    def __init__(self, widget, client="one"):
+        self.widget, self.client, self.number, self.answers = widget, client, 0, []
+        widget.send = lambda content, buffers=None: self.answers.append(content)
+
+    def tell(self, name, **event):
+        self.number += 1
+        message = {"name": name, "client": self.client, "number": self.number, **event}
+        self.widget._handle_custom_msg(message, [])
+        return self.answers[-1]
+
+    def enter(self, key, option):
+        """Choose an option by its label, or enter a number or several texts."""
+        shown = next(one for row in self.answers[-1]["rows"] for one in row["inputs"] if one["key"] == key)
+        return self.tell("input", key=key, value=shown["options"].index(option) if isinstance(option, str) else option)
+
+
+def sentence_of(answer):
+    return next(html for key, html in answer["data"]["parts"] if key.startswith("sentence"))
+
+
+@pytest.fixture
+def widget():
+    return nv.live("LayerNorm([3, 4, 4])", X)
+
+
+@pytest.fixture
+def reader(widget):
+    reader = Reader(widget)
+    reader.tell("look")
+    return reader
+
+
+def test_the_traits_say_what_the_page_shows(widget):
+    assert (widget.layer, widget.shape, widget.at) == ("LayerNorm([3, 4, 4])", (2, 3, 4, 4), (1, 2, 0, 3))
+    assert isinstance(widget.explanation, nv.Explanation)
+    assert torch.equal(widget.explanation.x, X)
+
+
+SET = [
+    # a trait, its new value, and the query that follows
+    ("layer", "BatchNorm2d(3)", "shape=2,3,4,4&layer=BatchNorm2d(3)"),
+    ("layer", nn.GroupNorm(3, 3), "shape=2,3,4,4&layer=GroupNorm(3,3)"),
+    ("layer", nv.Norm("n c h w -> n h w", "c"), "shape=2,3,4,4&layer=Norm('n%20c%20h%20w%20->%20n%20h%20w','c')"),
+    ("shape", [2, 6, 4, 4], "shape=2,6,4,4&layer=LayerNorm([6,4,4])&at=1,2,0,3"),
+    ("shape", (5, 7), "shape=5,7&layer=LayerNorm([7])"),
+    ("at", (0, 1, 2, 3), "at=0,1,2,3"),
+    ("at", None, "at=none"),
+    ("query", "?shape=2,3,4,4&layer=RMSNorm(4)&at=0,0,0,0", "shape=2,3,4,4&layer=RMSNorm([4])&at=0,0,0,0"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "query"), SET)
+def test_a_trait_that_is_set_changes_the_page(widget, reader, name, value, query):
+    setattr(widget, name, value)
+    assert (widget.query, widget.problem) == (query, "")
+    assert len(reader.answers) == 2
+    again = nv.live("LayerNorm([3, 4, 4])", X)
+    again.query = query
+    assert [getattr(again, trait) for trait in ("layer", "shape", "at")] == [
+        getattr(widget, trait) for trait in ("layer", "shape", "at")
+    ]
+
+
+def test_observers_see_all_traits_changed(widget):
+    seen = []
+    widget.observe(lambda change: seen.append((change.name, change.new, widget.layer, widget.shape)))
+    widget.shape = (2, 6, 4, 4)
+    now = ("LayerNorm([6, 4, 4])", (2, 6, 4, 4))
+    assert seen == [("query", widget.query, *now), ("layer", now[0], *now), ("shape", now[1], *now)]
+
+
+def test_an_observer_may_change_the_widget(widget):
+    widget.observe(lambda change: setattr(widget, "at", (0, 0, 0, 0)), "layer")
+    widget.layer = "BatchNorm2d(3)"
+    assert widget.at == (0, 0, 0, 0)
+    assert widget.query.endswith("layer=BatchNorm2d(3)&at=0,0,0,0")
+
+
+def test_x_stays_when_the_layer_changes(widget, reader):
+    for layer in ("BatchNorm2d(3)", "GroupNorm(1, 3)", "Norm('n c h w -> n h w', 'c')"):
+        widget.layer = layer
+        assert torch.equal(widget.explanation.x, X)
+    reader.enter("family", "InstanceNorm2d")
+    assert widget.layer == "InstanceNorm2d(3)"
+    torch.testing.assert_close(widget.explanation.trace.output, nn.InstanceNorm2d(3)(X))
+
+
+REFUSED = [
+    ("layer", "LayerNorm(5)", "Given normalized_shape=.5."),
+    ("layer", "LayerNorm(", "is not a layer"),
+    ("layer", 3, "layer=3 is not a layer"),
+    ("layer", None, "layer=None is not a layer"),
+    ("shape", (0, 3), "has a size below 1"),
+    ("shape", 7, "not iterable"),
+    ("at", (9, 9, 9, 9), "is not an element"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "words"), REFUSED)
+def test_a_refused_value_changes_only_the_message(widget, reader, name, value, words):
+    before = (widget.query, widget.layer, widget.shape, widget.at)
+    setattr(widget, name, value)
+    assert (widget.query, widget.layer, widget.shape, widget.at) == before
+    with pytest.raises(AssertionError, match=words):
+        raise AssertionError(widget.problem)
+    key, html = reader.answers[-1]["data"]["parts"][0]
+    assert key == "problem1"
+    assert 'role="alert"' in html
+    widget.at = (0, 0, 0, 0)
+    assert widget.problem == ""
+
+
+def test_a_query_with_an_error_gives_the_nearest_view_and_the_message(widget):
+    widget.query = "shape=2,3,4,4&layer=LayerNorm([5])"
+    assert widget.layer == "LayerNorm([4])"
+    assert "torch refuses" in widget.problem
+
+
+def test_a_link_that_names_other_values_shows_these(widget):
+    widget.query = "data=counting&seed=3"
+    assert widget.explanation.x.flatten()[:3].tolist() == [0, 1, 2]
+    widget.query = ""
+    assert torch.equal(widget.explanation.x, X)
+
+
+def test_the_link_of_a_small_x_holds_its_values():
+    small = nv.live("LayerNorm(2)", torch.tensor([[1.0, 2.5], [3.0, 4.0]], dtype=torch.float64))
+    assert "values=1,2.5,3,4" in small.query
+    small.query = small.query.replace("LayerNorm([2])", "BatchNorm1d(2)")
+    assert small.explanation.x.dtype == torch.float64
+    small.query = small.query.replace("2.5", "9")
+    assert small.explanation.x[0].tolist() == [1, 9]
+
+
+def test_a_module_brings_its_own_gamma():
+    module = nn.LayerNorm([4, 4])
+    module.weight.data.fill_(2)
+    widget = nv.live(module, X)
+    torch.testing.assert_close(widget.explanation.trace.output, module(X).detach())
+    module.weight.data.fill_(5)
+    assert torch.equal(widget.explanation.values.gamma, torch.full((4, 4), 2.0))
+    widget.layer = module
+    assert torch.equal(widget.explanation.values.gamma, torch.full((4, 4), 5.0))
+
+
+# The reader's page
+
+
+def test_every_change_is_answered_with_its_number(reader):
+    assert reader.answers[-1]["number"] == 1
+    answer = reader.enter("family", "BatchNorm2d")
+    assert (answer["client"], answer["number"]) == ("one", 2)
+    assert "BatchNorm2d(3)" in sentence_of(answer)
+    first, second = reader.enter("size_c", 6), reader.enter("size_n", 5)
+    assert "(2, 6, 4, 4)" in sentence_of(first)
+    assert "(5, 6, 4, 4)" in sentence_of(second)
+
+
+def test_a_click_selects_an_element_and_the_figure_gets_its_turn_back(widget, reader):
+    answer = reader.tell("select", at=[0, 1, 2, 3], turn=7)
+    assert widget.at == (0, 1, 2, 3)
+    figure = answer["data"]["figures"][0]
+    assert (figure["at"], figure["turn"], figure.get("alone")) == ([0, 1, 2, 3], 7, None)
+    assert reader.tell("select", at=None, turn=8)["data"]["figures"][0]["at"] is None
+
+
+def test_a_value_of_a_small_x_can_be_edited():
+    widget = nv.live("LayerNorm(2)", torch.tensor([[1.0, 2.0]]))
+    Reader(widget).tell("edit", at=[0, 1], value=5, turn=1)
+    assert widget.explanation.x.tolist() == [[1, 5]]
+
+
+def test_the_steps_follow_the_page():
+    widget = nv.live("steps", "LayerNorm(4)", X, step=2)
+    assert Reader(widget).tell("step", step=99, turn=1)["data"]["figures"][0]["step"] == 6
+    assert widget.query == "shape=2,3,4,4&layer=LayerNorm([4])&step=6"
+
+
+def test_back_to_the_start_shows_the_readers_own_view(widget, reader):
+    reader.enter("size_n", 5)
+    reader.tell("reset")
+    assert torch.equal(widget.explanation.x, X)
+
+
+HOSTILE = [
+    {"name": "input"}, {"name": "input", "key": "family", "value": 99}, {"name": "input", "key": "family", "value": "x"}, {"name": "input", "key": "none", "value": 1},
+    {"name": "input", "key": "size_n", "value": [1]}, {"name": "select", "at": [1]}, {"name": "select", "at": "x"}, {"name": "select"}, {"name": "edit", "at": [0, 0, 0, 0], "value": 1},
+    {"name": "step", "step": 1}, {"name": "what"}, {},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("event", HOSTILE, ids=str)
+def test_an_event_that_is_not_valid_keeps_the_view(widget, reader, event):
+    before = (widget.layer, widget.shape, widget.at)
+    reader.tell(**{"name": "", **event})
+    assert (widget.layer, widget.shape, widget.at) == before
+
+
+def test_plotly_js_comes_from_the_kernel(widget):
+    sent = []
+    widget.send = lambda content, buffers=None: sent.append((content, buffers))
+    widget._handle_custom_msg({"name": "plotly", "client": "one"}, [])
+    assert sent[0][0] == {"plotly": "one"}
+    assert 1_000_000 < len(sent[0][1][0]) < 3_000_000
+
+
+# Pages and errors
+
+PAGES = [
+    (("LayerNorm(4)", X), "LayerNorm([4])"), ((), "LayerNorm([3, 4, 4])"), (("steps", "RMSNorm(4)", X), "RMSNorm([4])"),
+    (("compare", ["BatchNorm2d(3)", "LayerNorm(4)"], X), "BatchNorm2d(3)"), (("gradients", "LayerNorm(4)", (2, 4)), "LayerNorm([4])"),
+    (("train_and_eval",), "LayerNorm([3, 4, 4])"), (("numerics",), "LayerNorm([3, 4, 4])"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("given", "layer"), PAGES)
+def test_every_page_can_be_live(given, layer):
+    widget = nv.live(*given) if given else nv.live("explore")
+    assert widget.layer == layer
+    assert Reader(widget).tell("look")["data"]["parts"]
+
+
+def test_compare_shows_the_given_layers():
+    widget = nv.live("compare", ["BatchNorm2d(3)", "LayerNorm(4)"], X)
+    assert widget.query.endswith("layers=BatchNorm2d(3);LayerNorm([4])")
+    reader = Reader(widget)
+    reader.tell("look")
+    reader.enter("layers", ["RMSNorm(4)", "GroupNorm(1,3)"])
+    assert widget.query.endswith("layers=RMSNorm([4]);GroupNorm(1,%203)")
+
+
+WRONG = [
+    (("LayerNorm(5)", X), {}, "Given normalized_shape=.5."),
+    (("LayerNorm(4)", X), {"step": 2}, "step=2 is not a setting here"),
+    (("LayerNorm(4)", X), {"at": (9, 9)}, "is not an element"),
+    (("compare", ["LayerNorm(4)"], X), {}, "2 to 6 layers"),
+    (("LayerNorm(4)", torch.ones(2, 4, dtype=torch.int64)), {}, "floating-point"),
+]
+
+
+@pytest.mark.parametrize(("given", "options", "words"), WRONG)
+def test_wrong_arguments_are_refused_at_once(given, options, words):
+    with pytest.raises(NormvizError, match=words):
+        nv.live(*given, **options)
+
+
+def test_without_anywidget_one_line_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "anywidget", None)
+    monkeypatch.delitem(sys.modules, "normviz.export.live.widget", raising=False)
+    with pytest.raises(NormvizError, match=r'nv.live needs anywidget, .* pip install "normviz\[notebook\]"'):
+        nv.live("LayerNorm(4)", X)

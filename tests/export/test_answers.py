@@ -1,0 +1,154 @@
+"""The views that a file answers: every layer that takes the tensor, other tensors, and the stated settings of the other pages."""
+
+from collections import Counter
+
+import pytest
+
+from normviz.export.playable.answers import GRIDS, MOST_VIEWS, answers
+from normviz.layers.errors import NormvizError
+from normviz.lessons.compare.ready_sets import READY_SETS
+from normviz.lessons.page.pages import PAGES
+
+
+def found(name="explore", query="", **choices):
+    return answers(name, PAGES[name].view(query), **choices)
+
+
+def layers(views):
+    return [str(one.page.view.scene.layer) for one in views.values()]
+
+
+PLAIN = [
+    "LayerNorm([3, 4, 4])", "LayerNorm([4, 4])", "LayerNorm([4])", "RMSNorm([3, 4, 4])", "RMSNorm([4, 4])", "RMSNorm([4])",
+    "BatchNorm2d(3)", "InstanceNorm2d(3)", "GroupNorm(1, 3)", "GroupNorm(3, 3)", "ChannelsFirstLayerNorm(3)",
+    "DimNorm(4, dim=0)", "DimNorm(4, dim=1)", "DimNorm(4, dim=2)", "DimNorm(4, dim=3)",
+]  # fmt: skip
+
+
+def test_explore_has_every_layer_that_takes_the_tensor_with_every_normalized_shape_number_of_groups_and_dim():
+    assert layers(found())[0] == "LayerNorm([3, 4, 4])"
+    assert set(PLAIN) <= set(layers(found()))
+
+
+def test_explore_has_the_switches_of_each_layer():
+    with_switches = set(layers(found())) - set(PLAIN)
+    assert {
+        "BatchNorm2d(3).eval()",
+        "BatchNorm2d(3, affine=False)",
+        "BatchNorm2d(3, track_running_stats=False)",
+        "InstanceNorm2d(3, affine=True)",
+        "LayerNorm([4, 4], bias=False)",
+        "RMSNorm([4], elementwise_affine=False)",
+    } <= with_switches
+
+
+def test_each_view_is_there_once_and_every_way_leads_to_one():
+    views = found(shapes=[(5, 7), (2, 6, 4, 4)])
+    queries = [str(sorted(one.page.query.items())) for one in views.values()]
+    assert len(set(queries)) == len(queries)
+    for one in views.values():
+        for ways in one.ways.values():
+            assert set(ways.values()) <= set(views)
+
+
+def test_every_view_can_be_reached_from_the_first():
+    views = found(shapes=[(5, 7), (2, 6, 8, 8)])
+    reached, waiting = set(), [next(iter(views))]
+    while waiting:
+        key = waiting.pop()
+        if key not in reached:
+            reached.add(key)
+            waiting += [
+                to for row in views[key].rows for shown in _inputs(row) for to in views[key].ways[shown.key].values()
+            ]
+    assert reached == set(views)
+
+
+def _inputs(row):
+    return [*row.inputs, *(one for column in row.more for one in column)]
+
+
+def test_a_size_leads_to_the_tensor_with_that_size_that_is_most_like_the_current_one():
+    views = found(shapes=[(2, 6, 8, 8), (2, 6, 4, 8), (5, 7)])
+    first = next(iter(views.values()))
+    assert set(first.ways["size_c"]) == {3, 6}
+    assert views[first.ways["size_c"][6]].page.view.scene.shape == (2, 6, 4, 8)
+    assert views[first.ways["layout"]["ND"]].page.view.scene.shape == (5, 7)
+    assert set(first.ways["size_n"]) == {2}
+
+
+def test_the_first_tensor_keeps_its_own_values_and_its_selected_element():
+    query = "shape=2,3&layer=LayerNorm(3)&values=1,2,3,4,5,6&at=0,1"
+    views = found(query=query, shapes=[(5, 7)])
+    there = views[next(iter(views.values())).ways["size_n"][5]]
+    back = views[there.ways["size_n"][2]].page.view.scene
+    assert (back.values, back.at) == ((1, 2, 3, 4, 5, 6), (0, 1))
+
+
+def test_layers_narrow_the_file_and_are_fitted_to_each_tensor():
+    texts = ["BatchNorm2d(3)", "BatchNorm2d(3).eval()", "LayerNorm([4, 4])"]
+    views = found(query="layer=BatchNorm2d(3)&shape=2,3,4,4", shapes=[(2, 6, 8, 8)], layers=texts)
+    assert Counter(layers(views)) == Counter([*texts, "BatchNorm2d(6)", "BatchNorm2d(6).eval()", "LayerNorm([8, 8])"])
+    (shown,) = [one for row in next(iter(views.values())).rows for one in row.inputs if one.key == "family"]
+    assert (shown.label, list(shown.widget.options.values())) == ("Layer", texts)
+
+
+def test_a_layer_that_does_not_take_the_first_tensor_is_an_error():
+    with pytest.raises(NormvizError, match="normalized_shape must be the last sizes of x"):
+        found(layers=["LayerNorm([5])"])
+
+
+def test_too_many_tensors_are_an_error():
+    with pytest.raises(NormvizError, match="is too large; give fewer shapes, or name the layers with --layers"):
+        found(shapes=[(2, 3, 4, size) for size in range(5, 20)])
+
+
+def test_several_tensors_leave_out_the_switches_before_a_layer():
+    views = found(shapes=[(2, 6, 4, 4), (5, 7), (2, 12, 4, 4)])
+    assert len(views) <= MOST_VIEWS
+    assert {str(one) for one in layers(views) if "affine" in one or "eval" in one} == set()
+    assert "GroupNorm(6, 12)" in layers(views)
+
+
+def test_compare_has_the_ready_made_sets_and_every_choice_among_six_layers():
+    views = found("compare")
+    first = next(iter(views.values()))
+    assert set(first.ways["set"]) == {"", *READY_SETS}
+    assert len(first.ways["layers"]) == 57  # of 2 to 6 layers out of 6
+    ready = views[first.ways["set"]["four"]]
+    assert ready.ways["set"][""] == next(iter(views))
+
+
+def test_step_by_step_has_the_layers_of_explore():
+    assert layers(found("step_by_step")) == layers(found())
+
+
+@pytest.mark.parametrize(("name", "shown"), [("train_and_eval", 5), ("gradients", 4), ("numerics", 5)])
+def test_a_page_of_experiments_has_each_of_them_with_a_stated_grid(name, shown):
+    views = found(name)
+    counts = Counter(one.page.view.settings["show"] for one in views.values())
+    assert len(counts) == shown
+    assert sum(counts.values()) <= 80
+
+
+def test_a_setting_with_many_values_offers_those_that_are_stated_and_its_own():
+    first = next(iter(found("train_and_eval", "batch_size=5").values()))
+    assert list(first.ways["set_batch_size"]) == ["2", "8", "32", "5"]
+
+
+def test_what_an_experiment_does_not_show_is_as_in_the_first_view():
+    for one in found("numerics", "distance=1e3").values():
+        if one.page.view.settings["show"] == "eps":
+            assert one.page.view.settings["distance"] == 3
+
+
+def test_hidden_controls_offer_nothing():
+    assert len(found(query="hide=controls")) == 1
+    assert all(
+        shown.key != "family" for one in found(query="hide=layer").values() for row in one.rows for shown in row.inputs
+    )
+
+
+@pytest.mark.parametrize("name", GRIDS)
+def test_no_view_of_a_file_has_an_error(name):
+    assert not any(PAGES[name].problem(one.page.view) for one in found(name).values())

@@ -1,0 +1,98 @@
+"""A page as a value: the same view gives the same page, without Streamlit."""
+
+import json
+
+import pytest
+
+from normviz.lessons.page.pages import PAGES, Page, page, page_data, parts_up_to_the_figure, up_to_the_figure
+from normviz.lessons.parts.html import Body
+from normviz.lessons.parts.links import Links
+from normviz.lessons.parts.part import Code, Legend, Panels, Part, Problem, Sentence
+
+QUERIES = [
+    ("explore", ""),
+    ("explore", "shape=2,6&layer=BatchNorm1d(6)&at=1,2"),
+    ("explore", "shape=4096,4096&layer=LayerNorm(4096)"),
+    ("explore", "hide=code,layer&caption=Row 2"),
+    ("compare", "shape=3,4&layers=BatchNorm1d(4);LayerNorm(4)"),
+    ("step_by_step", "layer=RMSNorm(4)&step=3"),
+    ("train_and_eval", "show=batches"),
+    ("train_and_eval", "show=modes&layer=BatchNorm2d(3)"),
+    ("gradients", "show=matrix"),
+    ("numerics", "show=eps"),
+    ("questions", ""),
+    ("questions", "q=s0&guess=one"),
+]
+
+
+def page_of(name: str, query: str) -> Page:
+    return page(name, PAGES[name].view(query))
+
+
+def shown(name: str, parts: list[Part]) -> str:
+    """What the browser receives, as JSON without NaN."""
+    return json.dumps(page_data(name, Body(app=""), parts), allow_nan=False)
+
+
+@pytest.mark.parametrize(("name", "query"), QUERIES)
+def test_the_same_view_gives_the_same_page(name, query):
+    one, other = page_of(name, query), page_of(name, query)
+    assert shown(name, one.parts) == shown(name, other.parts)
+    assert (one.view, one.hideable, one.title) == (other.view, other.hideable, PAGES[name].title)
+    assert [row.names for row in one.rows] == [row.names for row in other.rows]
+
+
+@pytest.mark.parametrize(("name", "query"), QUERIES)
+def test_the_query_of_a_page_reads_back_as_its_view(name, query):
+    made = page_of(name, query)
+    assert PAGES[name].view(made.query) == made.view
+
+
+@pytest.mark.parametrize(("name", "query"), QUERIES)
+def test_a_click_needs_the_parts_up_to_the_figure_alone(name, query):
+    made = page_of(name, query)
+    if made.view.display.hidden or made.view.display.caption:
+        return  # then the app shows the whole page after a click
+    assert shown(name, parts_up_to_the_figure(name, made.view)) == shown(name, up_to_the_figure(made.parts))
+
+
+@pytest.mark.parametrize(
+    ("name", "query"),
+    [
+        ("explore", "layer=BatchNorm2d(3)"),
+        ("compare", ""),
+        ("step_by_step", "step=2"),
+        ("train_and_eval", "show=modes&layer=BatchNorm2d(3)"),
+        ("gradients", "show=column"),
+        ("gradients", "show=matrix"),
+        ("gradients", "show=parameters"),
+    ],
+)
+def test_the_parts_below_the_figure_do_not_depend_on_the_selected_element(name, query):
+    one, other = (page_of(name, f"{query}&at={at}") for at in ("0,0,0,0", "1,2,3,1"))
+    first = len(up_to_the_figure(one.parts))
+    assert any(isinstance(part, Panels) for part in one.parts[:first])
+    assert len(one.parts) > first
+    assert shown(name, one.parts[first:]) == shown(name, other.parts[first:])
+
+
+def test_the_error_in_a_link_is_the_first_part_and_cannot_be_hidden():
+    made = page_of("explore", "layer=GroupNorm(2,3)&hide=all")
+    assert made.has_problem
+    assert isinstance(made.parts[0], Problem)
+    assert not page_of("explore", "").has_problem
+
+
+def test_hidden_parts_are_left_out_and_stay_in_the_list_of_names():
+    made = page_of("explore", "hide=sentence,code&caption=Row 2")
+    kinds = {type(part) for part in made.parts}
+    assert not {Sentence, Code} & kinds
+    assert Legend in kinds
+    assert made.hideable >= {"sentence", "code", "panels", "layer", "reset"}
+
+
+@pytest.mark.parametrize("name", [name for name in PAGES if name != "questions"])
+def test_a_page_ends_with_links_to_the_questions_that_it_answers(name):
+    last = page_of(name, "").parts[-1]
+    assert isinstance(last, Links)
+    assert {link.page for link in last.links} == {"questions"}

@@ -1,0 +1,169 @@
+"""Tours: every shipped tour opens without an error, its captions are true, and a wrong file gets a clear message."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from normviz.analysis.explanation import describe
+from normviz.export.output import tour_output
+from normviz.export.tours import stop_parts, tour_data, tour_of
+from normviz.layers.errors import NormvizError
+from normviz.lessons.page.pages import PAGES, page
+from normviz.lessons.page.touring import stop_link, tour_bar
+from normviz.lessons.parts.part import Panels, Problem
+from normviz.lessons.parts.tour_bar import TourBar
+from normviz.lessons.tours.tour import Tour, read_tour, tours
+
+STOPS = [(name, number) for name, tour in tours().items() for number in range(1, len(tour.stops) + 1)]
+
+
+def view_of(name, number):
+    stop = tours()[name].stops[number - 1]
+    return PAGES[stop.page].view(stop.query)
+
+
+@pytest.mark.parametrize(("name", "number"), STOPS)
+def test_every_stop_shows_its_view_without_an_error(name, number):
+    tour = tours()[name]
+    bar, *parts = stop_parts(tour, number)
+    assert bar.caption == tour.stops[number - 1].caption
+    assert not [part for part in parts if isinstance(part, Problem)]
+    link = stop_link(tour, number, "")
+    shown = page(link.page, PAGES[link.page].view(link.query))
+    assert [part for part in shown.parts if isinstance(part, TourBar)]
+    assert not [part for part in shown.parts if isinstance(part, Problem)]
+
+
+def counts(name, number):
+    return view_of(name, number).scene.explanation.counts
+
+
+# What the captions say, computed by torch: tour, stop, the number of statistics or what holds.
+STATISTICS = [
+    ("normalized-shape", 1, 2 * 3 * 4),
+    ("normalized-shape", 2, 6),
+    ("normalized-shape", 3, 2),
+    ("normalized-shape", 4, 2 * 5),
+    ("normalized-shape", 5, 2 * 4 * 4),
+    ("from-batchnorm-to-layernorm", 1, 3),
+    ("from-batchnorm-to-layernorm", 2, 2 * 3),
+    ("from-batchnorm-to-layernorm", 3, 2 * 2),
+    ("from-batchnorm-to-layernorm", 4, 2),
+    ("from-batchnorm-to-layernorm", 5, 2),
+    ("from-batchnorm-to-layernorm", 6, 2 * 5),
+    ("from-batchnorm-to-layernorm", 7, 2 * 5),
+]
+
+
+@pytest.mark.parametrize(("name", "number", "statistics"), STATISTICS)
+def test_a_view_has_the_groups_of_its_caption(name, number, statistics):
+    assert counts(name, number).statistics == statistics
+
+
+def test_layernorm_over_everything_differs_from_one_group_only_in_its_parameters():
+    one_group, layernorm = (view_of("from-batchnorm-to-layernorm", number).scene.explanation for number in (4, 5))
+    assert (one_group.stat_ids == layernorm.stat_ids).all()
+    assert (one_group.counts.parameters, layernorm.counts.parameters) == (2 * 4, 2 * 4 * 4 * 4)
+
+
+def test_rmsnorm_subtracts_no_mean():
+    assert not view_of("from-batchnorm-to-layernorm", 7).scene.explanation.norm.center
+
+
+def test_gamma_does_not_depend_on_the_batch_size():
+    assert {describe("LayerNorm([3, 4, 4])", (n, 3, 4, 4)).counts.parameters for n in (1, 2, 7)} == {2 * 3 * 4 * 4}
+
+
+def test_a_tour_begins_with_a_link_to_its_first_stop():
+    shown = page("explore", PAGES["explore"].view("tour=normalized-shape"))
+    (bar,) = [part for part in shown.parts if isinstance(part, TourBar)]
+    assert (bar.number, bar.before) == (0, None)
+    assert "stop=1&present=true" in bar.after.query
+    assert bar.leave.query == ""
+    assert any(row.inputs for row in shown.rows)
+
+
+def test_a_projector_shows_the_figure_without_controls():
+    shown = page("explore", PAGES["explore"].view("tour=normalized-shape&stop=2&present=true"))
+    assert not any(row.inputs or row.reset for row in shown.rows)
+    assert [type(part).__name__ for part in shown.parts] == ["TourBar", "Sentence", "Panels"]
+    (figure,) = [part for part in shown.parts if isinstance(part, Panels)]
+    assert {"x", "normalized", "output"} <= set(figure.data["hidden"])
+
+
+def test_an_unknown_tour_is_a_message():
+    shown = page("explore", PAGES["explore"].view("tour=nowhere"))
+    assert "tour='nowhere' is unknown; choose from-batchnorm-to-layernorm" in shown.parts[0].text
+
+
+@pytest.mark.parametrize(("number", "has_back", "has_next"), [(1, False, True), (2, True, True), (9, True, False)])
+def test_the_bar_links_to_the_neighbors(number, has_back, has_next):
+    bar = tour_bar(tours()["normalized-shape"], number)
+    assert (bool(bar.before), bool(bar.after), bar.number <= bar.count) == (has_back, has_next, True)
+
+
+GOOD = "title: Mine\nstops:\n  - link: /compare?layers=LayerNorm(4);BatchNorm2d(3)\n    caption: Two\n      lines.\n"
+
+
+def test_a_tour_of_ones_own_is_a_file_of_links_with_captions(tmp_path):
+    (tmp_path / "mine.yaml").write_text(GOOD)
+    tour = tour_of(str(tmp_path / "mine.yaml"))
+    assert (tour.name, tour.title, tour.stops[0].page, tour.stops[0].caption) == (
+        "mine",
+        "Mine",
+        "compare",
+        "Two lines.",
+    )
+    data = tour_data(tour)
+    assert [view["query"] for view in data["views"]] == [{"stop": "1"}]
+    html = tour_output(tour).to_html(plotlyjs="cdn")
+    assert "<title>Mine · normviz</title>" in html
+    assert re.search(r'class="nv-tour-caption"[^>]*>Two lines\.', html)
+
+
+WRONG = [
+    ("a: [", "is not YAML"),
+    ("- 1", "must have a title and 1 to 99 stops"),
+    ("title: T\nstops: []", "must have a title and 1 to 99 stops"),
+    ("title: T\nstops: [3]", "stop 1 must have a link and a caption"),
+    ("title: T\nstops: [{link: /x}]", "stop 1: link='/x' does not name a page; choose explore, compare"),
+    (f"title: T\nstops: [{{link: /, caption: {'x' * 301}}}]", "caption of up to 300 characters"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), WRONG, ids=range(len(WRONG)))
+def test_a_file_that_is_not_a_tour_says_what_a_tour_is(text, message):
+    with pytest.raises(NormvizError, match=re.escape(message)):
+        read_tour(text, "mine")
+
+
+def test_a_stop_with_an_invalid_link_says_which_one():
+    tour = Tour("mine", "T", read_tour("title: T\nstops: [{link: /, caption: a}, {link: '/?shape=0'}]", "mine").stops)
+    with pytest.raises(NormvizError, match=r"stop 2: .*shape"):
+        tour_data(tour)
+
+
+@pytest.mark.parametrize(("name", "message"), [("nowhere", "is unknown; choose"), ("nowhere.yaml", "cannot be read")])
+def test_a_tour_that_does_not_exist_is_an_error(name, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(NormvizError, match=f"nowhere.*{message}"):
+        tour_of(name)
+
+
+def test_a_stop_needs_a_figure():
+    tour = read_tour("title: T\nstops: [{link: '/questions?q=s0', caption: a}]", "mine")
+    with pytest.raises(NormvizError, match="stop 1: questions shows no figure"):
+        tour_data(tour)
+
+
+DOCS = Path(__file__).parents[2] / "docs" / "tours.md"
+
+
+def test_the_guide_lists_every_tour_and_its_example_is_one():
+    text = DOCS.read_text(encoding="utf-8")
+    assert re.findall(r"^\| `([\w-]+)` \| (.+) \|$", text, re.MULTILINE) == [
+        (tour.name, tour.title) for tour in tours().values()
+    ]
+    (example,) = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    assert len(tour_data(read_tour(example, "lesson"))["views"]) == 2
