@@ -214,6 +214,8 @@ def live(
     name = {"steps": "step_by_step"}.get(str(page), str(page))
     if name not in PAGE_SETTINGS:
         name, given = "explore", (page, *given)
+    elif given and hasattr(given[0], "shape"):
+        raise NormvizError(_('nv.live("{page}", x) has no layer; name it, or a list of layers, before x.', page=page))
     layer, x = (*(given or ["LayerNorm([3, 4, 4])"]), DEFAULT_SHAPE)[:2]
     if name == "compare" and given:
         layer, settings = layer[0], settings | {"layers": ";".join(_compared(layer, x, layout)[1])}

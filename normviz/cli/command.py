@@ -27,7 +27,7 @@ from normviz.export.site import build, pack
 from normviz.export.site.pages import Entry
 from normviz.figures.bundle import plotly_js
 from normviz.figures.palette import THEMES
-from normviz.layers.errors import NormvizError, NormvizWarning
+from normviz.layers.errors import NormvizError, NormvizWarning, echo
 from normviz.layers.messages import N_, _, ngettext
 
 WRONG, INTERRUPTED = 2, 130
@@ -170,6 +170,12 @@ def _export(args: argparse.Namespace) -> None:
     output = views.output(args, args.fixed).with_(theme=args.theme, plotlyjs=args.plotlyjs, caption=args.caption)
     if args.fixed and (args.shapes or args.app):
         raise NormvizError(_("--fixed gives a single view; leave --shapes and --app out."))
+    if args.app and not args.app.startswith(("https://", "http://")):
+        raise NormvizError(
+            _("--app {address} is not a web address; begin it with https:// or http://.", address=echo(args.app))
+        )
+    if args.shapes and (args.tour is not None or output.page in ("numerics", "questions")):
+        raise NormvizError(_("what you export has no tensor to choose; leave --shapes out."))
     if not args.fixed and args.tour is None:
         output = replace(output, choices=views.choices(args))
     write(args.out, (output if args.title is None else replace(output, title=args.title)).to_html())

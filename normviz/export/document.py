@@ -13,7 +13,7 @@ from normviz.figures.bundle import bundle, read_css
 from normviz.figures.palette import THEMES
 from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.messages import _, language
-from normviz.lessons.page.style import page_style, variables
+from normviz.lessons.page.style import controls_style, page_style, variables
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.markup import data, escape
 from normviz.lessons.parts.part import Part
@@ -21,7 +21,7 @@ from normviz.lessons.parts.part import Part
 FOLLOW = "follow"
 CHOICES = (FOLLOW, *THEMES)
 LONGEST_TEXT = 300  # characters of a title or a caption
-PAGE = Path(__file__).with_name("browser") / "page.js"
+BROWSER = Path(__file__).with_name("browser")
 
 
 def document(
@@ -74,11 +74,14 @@ def fragment(
     source, body = plotlyjs(plotly), Body(tables=True)
     html = body.page(parts)
     embedded = f'<script type="text/plain" class="nv-carried">{source.embedded}</script>\n' if source.embedded else ""
-    keys = "" if whole else ' data-lm-suppress-shortcuts="true"'  # JupyterLab must not take the keys of inputs
+    answered = bool(answers or widget)
+    styles = css() + (controls_style() if answered else "")
+    marks = " data-answers" if answered else ""
+    marks += "" if whole else ' data-lm-suppress-shortcuts="true"'  # JupyterLab must not take the keys of inputs
     return (
-        f'<div class="nv-doc" data-theme="{check_theme(theme)}"{keys}>\n<style>{css()}</style>\n{html}\n{_foot(caption, link)}'
+        f'<div class="nv-doc" data-theme="{check_theme(theme)}"{marks}>\n<style>{styles}</style>\n{html}\n{_foot(caption, link)}'
         f"{no_script()}\n{settings(body, theme, source, whole, answers, widget)}\n{embedded}"
-        f'<script type="module">{script()}</script>\n</div>'
+        f'<script type="module">{script(answered)}</script>\n</div>'
     )
 
 
@@ -146,9 +149,9 @@ def css() -> str:
         f"@media(prefers-color-scheme:dark){{.nv-html[data-theme=follow]{{{dark}}}}}"
         f".nv-html.nv-html[data-mode=light]{{{light}}}.nv-html.nv-html[data-mode=dark]{{{dark}}}"
     )
-    return f"{first}{read_css(PAGE.with_name('whole.css'))}{page_style()}"
+    return f"{first}{read_css(BROWSER / 'whole.css')}{page_style()}"
 
 
-def script() -> str:
-    """The figures' module and what mounts it."""
-    return bundle(PAGE, language.get())
+def script(answered: bool = False) -> str:
+    """The script of an exported page; ``answered``: something answers its controls."""
+    return bundle(BROWSER / ("playable.js" if answered else "fixed.js"), language.get())

@@ -33,8 +33,8 @@ def view_of(e: Explanation, at: Sequence[int] | None, settings: Mapping[str, Any
 
 
 def with_query(page: str, view: View, query: str) -> View:
-    """The view of a link's query. It shows the reader's own tensors where they fit and the link names no others."""
-    asked = dict(parse_qsl(query.removeprefix("?")))
+    """The view of a query, or of a whole link. It shows the reader's own tensors where they fit and the link names no others."""
+    asked = dict(parse_qsl(query.rpartition("?")[2]))
     found, own = PAGES[page].view(asked), view.scene.own
     if own is None:
         return found

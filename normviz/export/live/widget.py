@@ -24,7 +24,7 @@ from normviz.figures.bundle import bundle, plotly_js
 from normviz.layers.messages import language
 from normviz.lessons.page.control_data import rows_data
 from normviz.lessons.page.pages import PAGES, page, page_data
-from normviz.lessons.page.style import page_style
+from normviz.lessons.page.style import controls_style, page_style
 from normviz.lessons.parts.html import Body
 from normviz.scene.query import link
 from normviz.scene.view import View
@@ -71,7 +71,7 @@ class Live(anywidget.AnyWidget):
 
     @default("_css")
     def _default_css(self) -> str:
-        return page_style()
+        return page_style() + controls_style()
 
     @property
     def explanation(self) -> Any:

@@ -1,6 +1,6 @@
 // A page of the static site: an exported page, and the search of the index.
 
-import "../browser/page.js";
+import "../browser/playable.js";
 import { find, findAll } from "../../figures/browser/page/dom.js";
 import { ngettext } from "../../figures/browser/page/messages.js";
 

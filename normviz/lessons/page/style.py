@@ -18,6 +18,12 @@ def variables(theme: str) -> str:
 
 
 @cache
+def controls_style() -> str:
+    """The style of the control bar."""
+    return f":is(.nv-doc, #nv-doc){{{read_css(BROWSER / 'controls.css')}}}"
+
+
+@cache
 def share_style() -> str:
     """The style of the Share panel."""
     return f":is(.nv-doc, #nv-doc){{{read_css(BROWSER / 'share' / 'share.css')}}}"
@@ -27,5 +33,5 @@ def share_style() -> str:
 def page_style() -> str:
     """All rules apply only inside ``.nv-doc``. The id in their selector gives them precedence over the rules of a surrounding page."""
     modes = "".join(f"&[data-mode={name}]{{color-scheme:{name};{variables(name)}}}" for name in ("light", "dark"))
-    inner = read_css(BROWSER / "page.css") + read_css(BROWSER / "controls.css") + style()
+    inner = read_css(BROWSER / "page.css") + style()
     return f":is(.nv-doc, #nv-doc){{{modes}{inner}}}"

@@ -134,7 +134,7 @@ def test_a_query_with_an_error_gives_the_nearest_view_and_the_message(widget):
 
 
 def test_a_link_that_names_other_values_shows_these(widget):
-    widget.query = "data=counting&seed=3"
+    widget.query = "https://example.org/?data=counting&seed=3"
     assert widget.explanation.x.flatten()[:3].tolist() == [0, 1, 2]
     widget.query = ""
     assert torch.equal(widget.explanation.x, X)
@@ -251,6 +251,7 @@ WRONG = [
     (("LayerNorm(4)", X), {"step": 2}, "step=2 is not a setting here"),
     (("LayerNorm(4)", X), {"at": (9, 9)}, "is not an element"),
     (("compare", ["LayerNorm(4)"], X), {}, "2 to 6 layers"),
+    (("compare", X), {}, "has no layer; name it, or a list of layers, before x"),
     (("LayerNorm(4)", torch.ones(2, 4, dtype=torch.int64)), {}, "floating-point"),
 ]
 

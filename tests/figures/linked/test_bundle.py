@@ -84,13 +84,18 @@ def test_translations_of_the_messages_are_bundled(tmp_path, monkeypatch):
     assert "const pluralForm = (n) => Number((n != 1));" in text
 
 
-BUNDLES = {"figures": bundle.module, "export": script, "app": COMPONENT.content.decode}
+BUNDLES = {
+    "figures": bundle.module,
+    "export": script,
+    "export that answers": lambda: script(True),
+    "app": COMPONENT.content.decode,
+}
 
 
 @pytest.mark.parametrize("name", BUNDLES)
 def test_a_bundle_is_one_es_module(name):
     source = BUNDLES[name]()
-    assert source.count("export default ") == (name != "export")
+    assert source.count("export default ") == (name in ("figures", "app"))
     assert not re.search(r"^\s*import\b|\brequire\(|^export (?!default)", source, re.MULTILINE)
     check_syntax(source)
 
@@ -120,7 +125,7 @@ def test_every_script_is_in_a_bundle():
         for source in re.findall(r'^import .*?"(\..*?)";', path.read_text(encoding="utf-8"), re.MULTILINE)
     }
     rest = {path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.js") if path.resolve() not in imported}
-    assert rest == {"export/browser/widget.js", "export/site/site.js", "ui/component.js"}
+    assert rest == {"export/browser/fixed.js", "export/browser/widget.js", "export/site/site.js", "ui/component.js"}
 
 
 def test_the_module_fetches_nothing_but_plotly_js():

@@ -1,15 +1,16 @@
-// An exported page: plotly.js, the figures, tabs and copy buttons.
+// Mounts exported pages: plotly.js, the figures, tabs and copy buttons, and what answers the controls, if anything does.
 
 import { find, findAll, html } from "../../figures/browser/page/dom.js";
 import { _ } from "../../figures/browser/page/messages.js";
 import { loadPlotly } from "../../figures/browser/page/plotly.js";
 import { drawSvg } from "../../figures/browser/picture/picture.js";
 import { PageView } from "../../lessons/browser/page.js";
-import { Live, plotlyFromWidget, watchModel } from "./live.js";
-import { Player } from "./playing.js";
 import { wantedMode, watchTheme } from "./theme.js";
 
 /** @typedef {{ theme: Mode | "follow", plotly: string, integrity: string, whole: boolean, figures: FigureData[], answers?: import("./answers.js").PackedAnswers, widget?: string }} Settings */
+/** @typedef {import("./playing.js").Player} Player */
+/** @typedef {import("./live.js").Live} Live */
+/** @typedef {Pick<typeof import("./playing.js"), "Player"> & Pick<typeof import("./live.js"), "Live" | "plotlyFromWidget" | "watchModel">} Answering what answers the controls */
 
 /**
  * plotly.js as an output on the page carries it, compressed; it is unpacked once per page.
@@ -32,8 +33,9 @@ async function unpack(text) {
  * Loads plotly.js: the page's own, else a carried one, else from its address. If that fails, waits for an output that carries it.
  * @param {HTMLElement} root
  * @param {Settings} settings
+ * @param {Answering} [answering]
  */
-async function needPlotly(root, settings) {
+async function needPlotly(root, settings, answering) {
   if (window.Plotly) return;
   const carried = await carriedPlotly(root);
   try {
@@ -45,7 +47,7 @@ async function needPlotly(root, settings) {
       ? _("The figures could not be drawn: {reason}.", { reason })
       : _("The figures could not be drawn: {reason}. The first normviz output of a notebook carries it: run that cell again.", { reason });
     const later = [carriedLater(root).then((address) => loadPlotly(address, ""))];
-    await Promise.race(settings.widget ? [...later, plotlyFromWidget(settings.widget)] : later);
+    await Promise.race(settings.widget && answering ? [...later, answering.plotlyFromWidget(settings.widget)] : later);
     note.remove();
   }
 }
@@ -81,8 +83,9 @@ function partsOf(root) {
 /**
  * Draws the figures of an exported page, or of a part of another page.
  * @param {HTMLElement} root
+ * @param {Answering} [answering]
  */
-async function mountPage(root) {
+async function mountPage(root, answering) {
   root.dataset.mounted = "yes";
   const settings = /** @type {Settings} */ (JSON.parse(find(root, ":scope > .nv-data").textContent ?? ""));
   if (settings.whole) document.documentElement.classList.toggle("nv-framed", window.parent !== window);
@@ -99,18 +102,18 @@ async function mountPage(root) {
   let page;
   /** @type {Player | undefined} */
   let player;
-  if (settings.answers) {
-    player = new Player(root, settings.answers, settings.whole, (data) => (page.data ? page.set(data, modeOf(root)) : page.setText(data)));
+  if (settings.answers && answering) {
+    player = new answering.Player(root, settings.answers, settings.whole, (data) => (page.data ? page.set(data, modeOf(root)) : page.setText(data)));
     page = new PageView(place, player);
     player.readAddress();
   } else {
     page = new PageView(place, {});
     page.setText({ page: "", parts: partsOf(root), figures: settings.figures });
   }
-  if (page.data.figures.length) await needPlotly(root, settings);
+  if (page.data.figures.length) await needPlotly(root, settings, answering);
   applyMode();
   page.draw(modeOf(root));
-  if (settings.widget) answerFromKernel(settings.widget, root, page, player);
+  if (settings.widget && answering) answerFromKernel(settings.widget, root, page, answering, player);
   const look = () => {
     const mode = root.isConnected && applyMode();
     if (mode) page.draw(mode);
@@ -125,14 +128,15 @@ async function mountPage(root) {
  * @param {string} key of the widget
  * @param {HTMLElement} root
  * @param {PageView} page
+ * @param {Answering} answering
  * @param {Player} [player]
  */
-function answerFromKernel(key, root, page, player) {
+function answerFromKernel(key, root, page, answering, player) {
   /** @type {Live | undefined} */
   let live;
-  watchModel(key, (model) => {
+  answering.watchModel(key, (model) => {
     live?.remove();
-    live = model && new Live(model, root, (data) => page.set(data, modeOf(root)));
+    live = model && new answering.Live(model, root, (data) => page.set(data, modeOf(root)));
     page.host = live ?? player ?? {};
     if (live) player?.leave();
     else player?.resume();
@@ -156,5 +160,12 @@ async function picturesOf(mounted) {
   return pictures;
 }
 
-const mountedPages = findAll(document, ".nv-doc:not([data-mounted])").map(mountPage);
-window.normviz ??= { pictures: () => picturesOf(mountedPages) };
+/**
+ * Mounts every page of the document, or those with a single view if nothing answers.
+ * @param {Answering} [answering]
+ */
+export function mountPages(answering) {
+  const pages = findAll(document, `.nv-doc:not([data-mounted])${answering ? "" : ":not([data-answers])"}`);
+  const mounted = pages.map((root) => mountPage(root, answering));
+  window.normviz ??= { pictures: () => picturesOf(mounted) };
+}

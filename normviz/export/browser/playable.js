@@ -1,0 +1,7 @@
+// An exported page in which a reader chooses among views, answered by the file or by the kernel of a notebook.
+
+import { Live, plotlyFromWidget, watchModel } from "./live.js";
+import { mountPages } from "./mounting.js";
+import { Player } from "./playing.js";
+
+mountPages({ Player, Live, plotlyFromWidget, watchModel });
