@@ -92,6 +92,21 @@ def test_the_kernel_answers_while_it_is_there(kernel):
     assert kernel.page.evaluate("sent") == []
 
 
+def test_an_answer_does_not_undo_what_is_being_typed(kernel):
+    kernel.connect()
+    kernel.set("N", 5)
+    kernel.receive()
+    field = kernel.page.get_by_label("C", exact=True)
+    field.fill("6")
+    kernel.answer()
+    expect(kernel.sentence).to_contain_text("on (5, 3, 4, 4)")
+    expect(field).to_have_value("6")
+    field.press("Enter")
+    kernel.receive()
+    kernel.answer()
+    expect(kernel.sentence).to_contain_text("LayerNorm([6, 4, 4]) on (5, 6, 4, 4)")
+
+
 def test_an_older_answer_does_not_undo_a_newer_change(kernel):
     kernel.connect()
     kernel.set("N", 5)

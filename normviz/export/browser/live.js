@@ -84,8 +84,6 @@ export class Live {
   client = crypto.randomUUID();
   sent = 0;
   answered = 0;
-  /** Whether the newest event came from the controls, so that they show a value that was refused. */
-  entered = false;
 
   /**
    * @param {Model} model
@@ -112,7 +110,6 @@ export class Live {
    */
   tell(name, value = {}) {
     this.sent += 1;
-    this.entered = name === "input";
     this.model.send({ ...value, name, client: this.client, number: this.sent });
   }
 
@@ -124,9 +121,7 @@ export class Live {
     if (!data) return;
     if (client === this.client) this.answered = number;
     if (this.answered < this.sent) return;
-    if (this.entered) this.bar.redraw(rows);
-    else this.bar.set(rows);
-    this.entered = false;
+    this.bar.set(rows);
     this.show(data);
   };
 

@@ -83,7 +83,7 @@ export class Player {
   choose(key, value) {
     const inputs = this.view.rows.flatMap((row) => [...row.inputs, ...row.more.flat()]);
     const input = inputs.find((one) => one.key === key), to = input?.to[optionOf(input, value)];
-    if (to === undefined || to === this.number) return this.bar.redraw(this.view.rows);
+    if (to === undefined || to === this.number) return this.bar.set(this.view.rows);
     this.number = to;
     this.update();
     this.writeAddress(true);

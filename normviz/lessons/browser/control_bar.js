@@ -62,7 +62,8 @@ export class ControlBar {
   }
 
   /**
-   * Shows the rows. Inputs that stay keep their elements, because a reader may be using one of them.
+   * Shows the rows. Inputs that stay keep their elements, because a reader may be using one of them; a field keeps what is being typed
+   * into it, but not a value that was entered and refused.
    * @param {ControlRow[]} rows
    */
   set(rows) {
@@ -77,15 +78,6 @@ export class ControlBar {
       if (field !== typed) this.known.set(field, field.value);
       if (field.type === "range") this.moved(field);
     }
-  }
-
-  /**
-   * Shows the rows again: an input has a value that was refused.
-   * @param {ControlRow[]} rows
-   */
-  redraw(rows) {
-    for (const field of this.fields) this.known.set(field, field.value);
-    this.set(rows);
   }
 
   /**
