@@ -175,7 +175,7 @@ def _export(args: argparse.Namespace) -> None:
             _("--app {address} is not a web address; begin it with https:// or http://.", address=echo(args.app))
         )
     if args.shapes and (args.tour is not None or output.page in ("numerics", "questions")):
-        raise NormvizError(_("what you export has no tensor to choose; leave --shapes out."))
+        raise NormvizError(_("the exported page has no tensor to choose; leave --shapes out."))
     if not args.fixed and args.tour is None:
         output = replace(output, choices=views.choices(args))
     write(args.out, (output if args.title is None else replace(output, title=args.title)).to_html())

@@ -21,9 +21,7 @@ LARGEST = 100_000  # bytes of a tour's file
 
 def tour_of(name: str) -> Tour:
     """The tour of this name, or of a YAML file. Raises NormvizError if it is neither, or not a tour."""
-    if name in tours():
-        return tours()[name]
-    if not name.lower().endswith((".yaml", ".yml")):
+    if name in tours() or not name.lower().endswith((".yaml", ".yml")):
         return find_tour(name)
     try:
         content = Path(name).read_bytes()

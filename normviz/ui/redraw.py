@@ -1,6 +1,6 @@
 """What runs again after a change of a control: the fragments that the change affects, instead of the whole script.
 
-A control that looks as the browser already shows it is not sent again. That is most of the work of a run.
+Controls that have not changed are not sent again: sending them is most of the work of a run.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from normviz.ui.state import ADDRESS, current_view, is_changed, remember_sent
 
 CONTROLS, MORE_CONTROLS, PARTS, MORE_PARTS = "controls", "more_controls", "parts", "more_parts"  # keys of fragments
 DRAWN = "normviz.drawn"
-UNSEEN = {"value": None, "edit": None}  # what is not part of the look of an input
+UNSEEN = {"value": None, "edit": None}  # fields of an input that do not change how it looks
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Drawn:
 
     page    their page
     script  Streamlit's name for it
-    look    a number for everything that the server has sent about them, except for their values
+    look    a hash of everything that the server has sent about them, except their values
     """
 
     page: str
@@ -52,11 +52,11 @@ def redraw() -> None:
     if drawn is None or not _is_shown(drawn):
         st.rerun()
     rows = input_rows(drawn.page, current_view())
-    inputs = [one for row in rows for one in _inputs(row)]
+    inputs = [one for row in rows for one in row.all_inputs]
     if drawn.look != _look(rows) or not all(map(_shows_its_value, inputs)):
         st.rerun([CONTROLS, PARTS, MORE_PARTS])
     remember_sent({one.key: one.value for one in inputs})
-    opened = [MORE_CONTROLS] if st.session_state.get(MORE) else []  # perhaps by this very message
+    opened = [MORE_CONTROLS] if st.session_state.get(MORE) else []  # the message with this change may have opened it
     st.rerun([*opened, PARTS, MORE_PARTS])
 
 
@@ -78,11 +78,7 @@ def _script() -> str:
 
 
 def _look(rows: Sequence[InputRow]) -> int:
-    return hash(repr([(row.key, row.gap, row.reset, [vars(one) | UNSEEN for one in _inputs(row)]) for row in rows]))
-
-
-def _inputs(row: InputRow) -> list[Input]:
-    return [*row.inputs, *(one for column in row.more for one in column)]
+    return hash(repr([(row.key, row.gap, row.reset, [vars(one) | UNSEEN for one in row.all_inputs]) for row in rows]))
 
 
 def _shows_its_value(shown: Input) -> bool:

@@ -87,7 +87,7 @@ def key_of(name: str, view: View) -> Key:
 
 
 def _reachable(file: FileControls, keys: set[str]) -> dict[Key, View]:
-    """The views that the controls ``keys`` lead to; one more than MOST_VIEWS are enough."""
+    """The views that the controls ``keys`` lead to. The search ends when it has more than MOST_VIEWS."""
     found: dict[Key, View] = {}
     waiting = deque(file.starts)
     while waiting and len(found) <= MOST_VIEWS:
@@ -95,17 +95,11 @@ def _reachable(file: FileControls, keys: set[str]) -> dict[Key, View]:
         key = key_of(file.page, view)
         if key not in found:
             found[key] = view
-            for shown in _inputs(file.rows(view)):
-                if shown.key in keys:
-                    waiting.extend(following for _value, following in _options(file, view, shown))
+            for row in file.rows(view):
+                for shown in row.all_inputs:
+                    if shown.key in keys:
+                        waiting.extend(following for _value, following in _options(file, view, shown))
     return found
-
-
-def _inputs(rows: Iterable[InputRow]) -> Iterator[Input]:
-    for row in rows:
-        yield from row.inputs
-        for column in row.more:
-            yield from column
 
 
 def _options(file: FileControls, view: View, shown: Input) -> Iterator[tuple[Any, View]]:
@@ -119,7 +113,7 @@ def _options(file: FileControls, view: View, shown: Input) -> Iterator[tuple[Any
 def _answer(file: FileControls, view: View, found: Mapping[Key, View]) -> Answer:
     rows = file.rows(view)
     ways = {}
-    for shown in _inputs(rows):
+    for shown in (one for row in rows for one in row.all_inputs):
         options = {value: key_of(file.page, following) for value, following in _options(file, view, shown)}
         ways[shown.key] = {value: key for value, key in options.items() if key in found}
     return Answer(page(file.page, view), [_answered(row, ways) for row in rows], ways)

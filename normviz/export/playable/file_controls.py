@@ -90,7 +90,7 @@ class FileControls:
         return sorted({shape[axis] for shape in self._alike(view)})
 
     def settled(self, view: View) -> View:
-        """The view in which everything that it does not show is as in the first view."""
+        """The view with every setting that it does not show set back to that of the first view."""
         hidden = [setting.name for setting in PAGE_SETTINGS[self.page] if not setting.applies(view)]
         settings = {**view.settings, **{name: self.start.settings[name] for name in hidden}}
         has_tensor = any(SIZES in row.controls for row in rows(self.page, view))

@@ -56,8 +56,8 @@ def entered(shown: Input, value: Any) -> Any:
 
 def after_input(rows: Sequence[InputRow], view: View, key: str, value: Any) -> View:
     """The view after a reader has entered ``value`` in the input ``key`` of the control bar. An unknown key changes nothing."""
-    inputs = (one for row in rows for one in (*row.inputs, *(inner for column in row.more for inner in column)))
-    for shown in inputs:
-        if shown.key == key:
-            return shown.changed(view, entered(shown, value))
+    for row in rows:
+        for shown in row.all_inputs:
+            if shown.key == key:
+                return shown.changed(view, entered(shown, value))
     return view

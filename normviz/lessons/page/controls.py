@@ -48,6 +48,11 @@ class InputRow:
     reset: bool
     names: frozenset[str]
 
+    @property
+    def all_inputs(self) -> list[Input]:
+        """Its inputs, and those behind the button More."""
+        return [*self.inputs, *(shown for column in self.more for shown in column)]
+
 
 @dataclass(frozen=True)
 class Row:
