@@ -26,7 +26,7 @@ KERNEL_TIMEOUT = 300_000  # ms
 
 READY = """n => {
   const views = [...document.querySelectorAll(".nv-view")];
-  return views.length >= n && views.every((view) => view.dataset.state === "ready");
+  return views.length >= n && views.every((view) => ["ready", "hidden"].includes(view.dataset.state));
 }"""
 
 # The middle of the first (0) or the last (-1) cell within a panel's overlay, in the coordinates of the scaled overlay: slides are shrunk to fit.

@@ -76,7 +76,7 @@ AFTER_FRAMES = """frames => new Promise((done) => {
   next();
 })"""
 READOUT_SHOWN = """() => document.querySelector(".nv-readout").innerText.includes("[")"""
-PANEL = """() => [...document.querySelectorAll(".nv-panel")].find((panel) => panel.querySelector(".nv-over")?.getBoundingClientRect().width)
+PANEL = """() => [...document.querySelectorAll(".nv-panel")].find((panel) => panel.checkVisibility() && panel.querySelector(".nv-over")?.getBoundingClientRect().width)
   ?.className.match(/nv-panel-(\\w+)/)[1]"""
 
 

@@ -41,7 +41,7 @@ MARKED = f"""([key, what]) => {{
 
 # Has the app's run ended, and are all visible figures drawn? A file has no run.
 SETTLED = """() => (location.protocol === "file:" || document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "notRunning")
-  && [...document.querySelectorAll(".nv-view")].every((view) => !view.clientWidth || view.dataset.state === "ready")"""
+  && [...document.querySelectorAll(".nv-view")].every((view) => !view.checkVisibility() || view.dataset.state === "ready")"""
 
 # Go to another address of the app without loading the app again, as Back does.
 NAVIGATE = "address => { history.pushState({}, '', address); dispatchEvent(new PopStateEvent('popstate')); }"

@@ -20,8 +20,8 @@ NEXT = (
     "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done))))"
 )
 
-# Is every figure drawn for a page of this width, and not cut off?
-FITS = """width => [...document.querySelectorAll(".nv-view")].every(view => [view, ...view.querySelectorAll("svg")].every(part => {
+# Is every visible figure drawn for a page of this width, and not cut off?
+FITS = """width => [...document.querySelectorAll(".nv-view")].filter(view => view.checkVisibility()).every(view => [view, ...view.querySelectorAll("svg")].every(part => {
   const box = part.getBoundingClientRect();
   return !box.width || (box.left >= 0 && box.right <= width && (part === view || box.right <= view.getBoundingClientRect().right + 1));
 }))"""

@@ -9,7 +9,7 @@ from normviz.figures.palette import theme
 from normviz.lessons.questions.question import facts_of, prose
 from normviz.lessons.questions.registry import QUESTIONS
 from normviz.scene.settings.page_settings import experiments
-from tests.browser.lessons.lesson import NARROW, READY, STRAIGHT, WIDE, Lesson
+from tests.browser.lessons.lesson import FITS, NARROW, READY, STRAIGHT, WIDE, Lesson
 
 pytestmark = pytest.mark.browser
 
@@ -199,3 +199,13 @@ def test_a_question_links_to_the_next(lesson: Lesson) -> None:
     expect(lesson.page.get_by_role("heading", name=prose(second.key).title)).to_be_visible()
     lesson.wait_for_address(q=second.key, guess=None)
     expect(lesson.find(".nv-answer")).not_to_have_attribute("open", "")
+
+
+def test_the_figure_of_a_closed_answer_is_drawn_when_the_answer_is_opened(lesson: Lesson) -> None:
+    lesson.go_to("questions", "?q=s0")
+    figure = lesson.find(".nv-answer .nv-view").first
+    expect(figure).to_have_attribute("data-state", "hidden")
+    lesson.resize(NARROW)
+    lesson.page.get_by_text("Show the answer").click()
+    expect(figure).to_have_attribute("data-state", "ready")
+    lesson.page.wait_for_function(FITS, arg=NARROW["width"])

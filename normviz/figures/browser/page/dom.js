@@ -10,6 +10,14 @@ export function uniqueNumber() {
 }
 
 /**
+ * The width of an element in pixels; 0 inside something closed or hidden.
+ * @param {HTMLElement} element
+ */
+export function visibleWidth(element) {
+  return element.checkVisibility?.() === false ? 0 : element.clientWidth;
+}
+
+/**
  * @template {keyof SVGElementTagNameMap} Tag
  * @param {Tag} tag
  * @param {Record<string, string | number>} [attributes]

@@ -1,6 +1,6 @@
 // A plain Plotly chart with lines and bars, in the theme's colors.
 
-import { html } from "../page/dom.js";
+import { html, visibleWidth } from "../page/dom.js";
 import { purgeLater } from "../page/plotly.js";
 import { applyColors } from "../page/theme.js";
 import { offerPictures } from "../picture/picture.js";
@@ -25,6 +25,7 @@ export class ChartView {
     this.plot = html("div", "nv-chart-plot", this.root);
     this.observer = new ResizeObserver(() => this.resized());
     this.observer.observe(this.root);
+    this.root.closest("details")?.addEventListener("toggle", () => this.resized());
     offerPictures(this);
   }
 
@@ -40,15 +41,17 @@ export class ChartView {
     this.colors = applyColors(this.root, mode);
     updateSaveMenu(this);
     this.root.dataset.state ??= "loading";
-    if (!same || this.root.clientWidth !== this.width) await this.draw();
+    if (!same || visibleWidth(this.root) !== this.width) await this.draw();
     this.drawn = wanted;
-    this.root.dataset.state = "ready";
     this.root.dataset.drawn = String(Number(this.root.dataset.drawn ?? 0) + 1);
   }
 
   async draw() {
-    this.width = this.root.clientWidth;
-    if (!this.width) return;
+    this.width = visibleWidth(this.root);
+    if (!this.width) {
+      this.root.dataset.state = "hidden";
+      return;
+    }
     const { data, layout } = this.data.figure, { text, muted, border } = this.colors;
     /** @param {object} options */
     const axis = (options) => ({ gridcolor: border, zerolinecolor: border, linecolor: border, color: muted, automargin: true, ticklabeloverflow: "allow", ...options });
@@ -68,6 +71,7 @@ export class ChartView {
     this.plot.setAttribute("role", "img");
     this.plot.setAttribute("aria-label", this.data.figure.alt);
     this.root.dataset.width = String(this.width);
+    this.root.dataset.state = "ready";
   }
 
   // The chart as Plotly's own SVG, in the font of pictures.
@@ -96,7 +100,7 @@ export class ChartView {
   }
 
   resized() {
-    if (!this.data || this.root.clientWidth === this.width || this.root.dataset.state !== "ready") return;
+    if (!this.data || visibleWidth(this.root) === this.width || this.root.dataset.state === "loading") return;
     cancelAnimationFrame(this.frame ?? 0);
     this.frame = requestAnimationFrame(() => this.draw());
   }

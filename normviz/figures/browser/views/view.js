@@ -1,7 +1,7 @@
 // One view: panels, the read-out line, the arithmetic, and the one element that all of them follow.
 
 import { Panel } from "../panels/panel.js";
-import { html, uniqueNumber } from "../page/dom.js";
+import { html, uniqueNumber, visibleWidth } from "../page/dom.js";
 import { _ } from "../page/messages.js";
 import { purgeLater } from "../page/plotly.js";
 import { applyColors } from "../page/theme.js";
@@ -61,6 +61,7 @@ export class View {
     this.table = new StatisticsTable(this.root);
     this.observer = new ResizeObserver(() => this.resized());
     this.observer.observe(this.root);
+    this.root.closest("details")?.addEventListener("toggle", () => this.resized());
     offerPictures(this);
   }
 
@@ -86,7 +87,6 @@ export class View {
     this.hideParts(data.hidden ?? []);
     if (first) this.root.dataset.state = "loading";
     await this.draw();
-    this.root.dataset.state = "ready";
     this.root.dataset.drawn = String(Number(this.root.dataset.drawn ?? 0) + 1);
   }
 
@@ -152,9 +152,13 @@ export class View {
     return this.width < NARROW;
   }
 
+  // A figure in a closed answer is drawn when the answer is opened.
   async draw() {
-    this.width = this.root.clientWidth;
-    if (!this.width) return;
+    this.width = visibleWidth(this.root);
+    if (!this.width) {
+      this.root.dataset.state = "hidden";
+      return;
+    }
     this.beside = this.narrow && window.innerWidth >= 900; // in a column beside text
     this.root.classList.toggle("nv-narrow", this.narrow);
     this.root.classList.toggle("nv-wide", this.width >= WIDE);
@@ -163,6 +167,7 @@ export class View {
     await Promise.all(panels.map((panel, i) => panel.draw(widths[i], this.heightOf(panel), this.colors)));
     this.refresh();
     this.root.dataset.width = String(this.width); // for which it is drawn
+    this.root.dataset.state = "ready";
   }
 
   /**
@@ -176,7 +181,7 @@ export class View {
   }
 
   resized() {
-    if (!this.data || this.root.clientWidth === this.width || this.root.dataset.state !== "ready") return;
+    if (!this.data || visibleWidth(this.root) === this.width || this.root.dataset.state === "loading") return;
     cancelAnimationFrame(this.frame ?? 0);
     this.frame = requestAnimationFrame(() => this.draw());
   }

@@ -125,7 +125,7 @@ export class Preview {
       const places = findAll(inside, ".nv-root, .nvs-root"), views = findAll(inside, ".nv-view");
       const busy = inside.querySelector('[data-test-script-state="running"], [data-testid=stSkeleton]');
       /** @param {HTMLElement} view */
-      const drawn = ({ clientWidth, dataset }) => dataset.state === "ready" && (!clientWidth || Number(dataset.width ?? clientWidth) === clientWidth);
+      const drawn = ({ clientWidth, dataset: { state, width } }) => state === "hidden" || (state === "ready" && Number(width) === clientWidth);
       if (!content || busy || !places.length || places.some((place) => !place.firstChild) || !views.every(drawn)) return null;
       return Math.ceil(content.getBoundingClientRect().height);
     } catch {
