@@ -65,10 +65,12 @@ def _export_file(query: dict[str, str]) -> tuple[str, str]:
             _("plotlyjs={value} is unknown; choose {choices}.", value=echo(place), choices=listed(PLOTLYJS))
         )
     page = query.get("page", "explore")
-    output = replace(output_of_query(page, query), choices=None if query.get("fixed") == "true" else Choices())
+    output = output_of_query(page, query)
     caption = query.get("caption", "") if page == "questions" else ""  # the other pages have it in the view
-    html = output.to_html(theme=query.get("theme", FOLLOW), caption=caption, plotlyjs=place)
-    return file_name(output), html
+    choices = None if query.get("fixed") == "true" else Choices()
+    # Making the output refuses a wrong theme or caption before the answers are computed.
+    output = replace(output, theme=query.get("theme") or FOLLOW, plotlyjs=place, caption=caption, choices=choices)
+    return file_name(output), output.to_html()
 
 
 def file_name(output: Output) -> str:
