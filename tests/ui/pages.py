@@ -43,10 +43,15 @@ def follow(app: AppTest, link: Element) -> AppTest:
     return app.switch_page(path(link.attrib["data-page"])).run()
 
 
-def check_page(app: AppTest) -> None:
-    """Assert that there is no traceback and no error message, and that the address alone gives the same page."""
+def check_no_errors(app: AppTest) -> None:
+    """Assert that there is no traceback and no error message."""
     assert not app.exception, [error.message for error in app.exception]
     assert not problems(app)
+
+
+def check_page(app: AppTest) -> None:
+    """Assert that there is no error, and that the address alone gives the same page."""
+    check_no_errors(app)
     again = open_page(app.session_state[PAGE], query(app))
     assert not again.exception
     assert page_html(again) == page_html(app)

@@ -1,16 +1,21 @@
 """Every page as parts: each has its sentence and its figure, whatever the query says."""
 
 import json
+from urllib.parse import parse_qsl
 
 import pytest
 
 from normviz.analysis.gradients.closed_form import closed_column
 from normviz.lessons.gradients import derivatives
-from normviz.lessons.page.pages import PAGES
-from normviz.lessons.page.questions_page import question_parts, sources
-from normviz.lessons.parts.part import Chart, Note, Panels, Part, Sentence, flat
+from normviz.lessons.page.pages import PAGES, page
+from normviz.lessons.page.questions_page import sources
+from normviz.lessons.parts.html import Body
+from normviz.lessons.parts.links import Links
+from normviz.lessons.parts.markup import block
+from normviz.lessons.parts.part import Caption, Chart, Heading, Note, Panels, Part, Sentence, flat
+from normviz.lessons.parts.prediction import Prediction
 from normviz.lessons.parts.table import Table
-from normviz.lessons.questions.question import prose
+from normviz.lessons.questions.question import answer, prose
 from normviz.lessons.questions.registry import QUESTIONS
 
 QUERIES = {
@@ -60,18 +65,28 @@ def test_other_layers_are_compared_up_to_a_limit():
 
 
 def test_the_problem_of_a_page_is_its_first_error():
-    page = PAGES["compare"]
-    assert page.problem(page.view("layers=LayerNorm([3,4,4]);nonsense")).startswith("'nonsense' is not a layer;")
-    assert page.problem(page.view("shape=2,6&layers=LayerNorm(6);BatchNorm1d(6)")) is None
+    compare = PAGES["compare"]
+    assert compare.problem(compare.view("layers=LayerNorm([3,4,4]);nonsense")).startswith("'nonsense' is not a layer;")
+    assert compare.problem(compare.view("shape=2,6&layers=LayerNorm(6);BatchNorm1d(6)")) is None
 
 
 @pytest.mark.parametrize("key", QUESTIONS)
-def test_a_question_has_its_text_its_answer_and_a_figure(key):
+def test_a_question_has_its_answer_and_a_figure_in_a_closed_section(key):
     asked = QUESTIONS[key]
-    parts = list(flat(question_parts(asked)))
-    assert parts[0].text == prose(key).title
+    shown = page("questions", PAGES["questions"].view(f"q={key}"))
+    assert not shown.has_problem
+    parts = list(flat(shown.parts))
+    texts = [part.text for part in parts if isinstance(part, Heading | Caption)]
+    assert (texts[0], texts[-1]) == (prose(key).title, sources(asked))
     assert any(isinstance(part, Panels | Chart | Table) for part in parts)
-    assert parts[-1].text == sources(asked)
+    before, closed = Body(app="").html(shown.parts).split('<details class="nv-answer">')
+    assert block(answer(asked)) in closed
+    assert block(answer(asked)) not in before
+    assert "nv-figure" not in before
+    (link, *_) = (link for part in parts if isinstance(part, Links) and part.kind == "next" for link in part.links)
+    assert (link.page, dict(parse_qsl(link.query))) == (asked.page, dict(parse_qsl(asked.query)))
+    (asking,) = (part for part in parts if isinstance(part, Prediction))
+    assert Links((link,), kind="next") in asking.answer
 
 
 def test_the_column_of_one_input_is_computed_once(monkeypatch):
@@ -82,6 +97,6 @@ def test_the_column_of_one_input_is_computed_once(monkeypatch):
         return closed_column(*given)
 
     monkeypatch.setattr(derivatives, "closed_column", counted)
-    page = PAGES["gradients"]
-    assert list(page.parts(page.view("")))
+    gradients = PAGES["gradients"]
+    assert list(gradients.parts(gradients.view("")))
     assert len(made) == 1

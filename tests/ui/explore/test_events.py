@@ -5,6 +5,7 @@ import torch
 
 from tests.ui.driver import (
     check,
+    expected,
     figure_data,
     open_explore,
     open_more,
@@ -66,10 +67,15 @@ HOSTILE_EVENTS = [
 ]
 
 
-@pytest.mark.parametrize(("event", "value"), HOSTILE_EVENTS)
-def test_invalid_events_are_ignored(event, value):
-    app = send_event(open_explore("shape=2,3"), event, value)
-    assert not app.exception
-    assert sentence_text(app) == sentence_text(open_explore("shape=2,3"))
-    assert "values" not in query(app)
-    check(set_control(app, "size_d", 4))
+def test_invalid_events_are_ignored_and_the_controls_still_work():
+    app = open_explore("shape=2,3")
+    for size, (event, value) in enumerate(HOSTILE_EVENTS, 4):
+        was = sentence_text(app)
+        app = send_event(app, event, value)
+        assert not app.exception, (event, value)
+        assert sentence_text(app) == was, (event, value)
+        assert "values" not in query(app)
+        app = set_control(app, "size_d", size)
+        assert scene(app).shape == (2, size), (event, value)
+        assert sentence_text(app) == expected(scene(app)) != was
+    check(app)

@@ -4,7 +4,7 @@ import pytest
 
 from normviz.scene.settings.page_settings import experiments
 from tests.ui.driver import query, send_event, sentence_text, set_control
-from tests.ui.pages import check_page, open_page
+from tests.ui.pages import check_no_errors, check_page, open_page
 from tests.ui.shown import elements, figures, notes, problems
 
 GRADIENTS = [
@@ -19,7 +19,7 @@ GRADIENTS = [
 @pytest.mark.parametrize("link", GRADIENTS)
 def test_gradients_with_extreme_settings(link, show):
     app = open_page("gradients", "&".join(filter(None, [link, f"show={show}"])))
-    check_page(app)
+    check_no_errors(app)
     assert elements(app, "nv-sentence") or notes(app)
     assert bool(figures(app)) == (show != "backward" and not notes(app))
 

@@ -3,14 +3,14 @@
 import pytest
 
 from tests.ui.driver import query, send_event, sentence_text, set_control
-from tests.ui.pages import check_page, open_page
+from tests.ui.pages import check_no_errors, check_page, open_page
 from tests.ui.shown import figures, notes, tabs
 
 
 @pytest.mark.parametrize("step", range(7))
 def test_every_step_has_an_address(step):
     app = open_page("step_by_step", f"step={step}&layer=BatchNorm2d(3)")
-    check_page(app)
+    check_no_errors(app)
     assert figures(app)[0]["step"] == step
 
 
@@ -44,11 +44,14 @@ HOSTILE_STEPS = [
 ]
 
 
-@pytest.mark.parametrize("value", HOSTILE_STEPS, ids=str)
-def test_invalid_steps_are_ignored(value):
-    app = send_event(open_page("step_by_step", "step=2"), "step", value)
+def test_invalid_steps_are_ignored():
+    app = open_page("step_by_step", "step=2")
+    for value in HOSTILE_STEPS:
+        app = send_event(app, "step", value)
+        check_no_errors(app)
+        assert query(app) == {"step": "2"}
+        assert figures(app)[0]["step"] == 2
     check_page(app)
-    assert query(app) == {"step": "2"}
 
 
 @pytest.mark.parametrize(("step", "nearest"), [(-1, "0"), (10**9, "6")])
@@ -60,7 +63,7 @@ def test_a_step_beyond_the_last_becomes_the_last(step, nearest):
 
 def test_a_note_replaces_the_steps_if_the_tensor_is_too_large():
     app = open_page("step_by_step", "shape=100000,100000")
-    check_page(app)
+    check_no_errors(app)
     assert figures(app) == []
     assert any("too large to compute" in note for note in notes(app))
 
