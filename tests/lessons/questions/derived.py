@@ -1,0 +1,224 @@
+"""Facts in the answers from the four documents, derived a second time with torch alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import log, sqrt
+
+import torch
+from torch import Tensor, nn
+
+
+def noise(*shape: int) -> Tensor:
+    return torch.round(torch.randn(shape, generator=torch.Generator().manual_seed(1)), decimals=2)
+
+
+def largest(one: Tensor, other: Tensor) -> float:
+    return float((one - other).detach().abs().max())
+
+
+def trained(module: nn.Module) -> nn.Module:
+    """The module with the app's "random" gamma and beta."""
+    generator = torch.Generator().manual_seed(2)
+    shape = module.weight.shape
+    gamma, beta = (torch.round(torch.randn(shape, generator=generator), decimals=2) for _ in range(2))
+    module.weight.data, module.bias.data = 1 + gamma / 2, beta
+    return module
+
+
+def normalized(x: Tensor, dims: int | tuple[int, ...], eps: float = 1e-5) -> Tensor:
+    return (x - x.mean(dims, keepdim=True)) / (x.var(dims, correction=0, keepdim=True) + eps).sqrt()
+
+
+def furthest(values: Tensor) -> float:
+    return max(values.flatten().tolist(), key=abs)
+
+
+def _s0h() -> dict[str, float]:
+    x = noise(2, 3, 4, 4).double()
+    scaled = torch.cat([4 * x[:, :1], x[:, 1:]], 1)
+    return {
+        "moved": largest(normalized(x, (1, 2, 3)), normalized(scaled, (1, 2, 3))),
+        "still": largest(normalized(x, (2, 3)), normalized(scaled, (2, 3))),
+    }
+
+
+def _s1c() -> dict[str, float]:
+    x, generator = noise(4, 6), torch.Generator().manual_seed(0)
+    std, mean = torch.std_mean(x.double(), 0, correction=0)
+    module = nn.BatchNorm1d(6)
+    for _ in range(20):
+        module((mean + std * torch.randn(4, 6, generator=generator, dtype=torch.float64)).float())
+    evaluated = module.eval()(x)
+    return {"batch": largest(evaluated, module.train()(x))}
+
+
+def _s1e() -> dict[str, float]:
+    x = noise(4, 6)
+    before, after = normalized(x.double(), 1), trained(nn.LayerNorm(6))(x).double()
+    means, variances = after.mean(1), after.var(1, correction=0)
+    return {
+        "off": float((before.var(1, correction=0) - 1).abs().max()),
+        "low": float(means.min()),
+        "high": float(means.max()),
+        "least": float(variances.min()),
+        "most": float(variances.max()),
+    }
+
+
+def _s1f() -> dict[str, float]:
+    module = trained(nn.BatchNorm1d(3))
+    deviations, gammas = module(noise(6, 3)).std(0, correction=0), module.weight.abs()
+    return {
+        "low": float(deviations.min()),
+        "high": float(deviations.max()),
+        "small": float(gammas.min()),
+        "large": float(gammas.max()),
+    }
+
+
+def _s1h() -> dict[str, float]:
+    row = torch.tensor([[1.0, 2.0, 3.0, 8.0]], dtype=torch.float64)
+    return {"change": largest(normalized(row, 1), normalized(row, 1, 0))}
+
+
+def _s2a() -> dict[str, float]:
+    """The start is 3 / 2 standard deviations off, and 0.9^t of that is left after t steps."""
+    return {"steps": next(t for t in range(100) if 1.5 * 0.9**t <= 0.25)}
+
+
+def _s2b() -> dict[str, float]:
+    lengths = torch.randint(1, 31, (32,), generator=torch.Generator().manual_seed(0))
+    return {"last": int((lengths == lengths.max()).sum())}
+
+
+def _s2d() -> dict[str, float]:
+    x = torch.round(noise(26, 2) * torch.tensor([1.0, 2.0]) + torch.tensor([0.0, 10.0]), decimals=2).double()
+    halves = x.split(13)
+    whole = normalized(x, 0)
+    alone = torch.cat([normalized(half, 0) for half in halves])
+    averaged = torch.stack([half.var(0, correction=0) for half in halves]).mean(0)
+    return {"gap": largest(alone, whole), "naive": largest(averaged, x.var(0, correction=0))}
+
+
+def _s2f() -> dict[str, float]:
+    x = noise(2, 3, 4, 4)
+    other = torch.stack([x[0], 3 * x[1] + 1])
+    whole = nn.LayerNorm([2, 3, 4, 4])
+    return {"moved": largest(whole(x)[0], whole(other)[0])}
+
+
+def _s2i() -> dict[str, float]:
+    x = noise(2, 4, 4)
+    return {"gap": largest(normalized(x, 2), normalized(x, 1))}
+
+
+def _s2l() -> dict[str, float]:
+    x = noise(3, 4)
+    return {"trained": largest(trained(nn.LayerNorm(4))(x), nn.LayerNorm(4, elementwise_affine=False)(x))}
+
+
+def _s2m() -> dict[str, float]:
+    x = noise(2, 3, 2, 4)
+    wrong = [
+        normalized(x, 3),
+        normalized(x, (1, 2, 3)),
+        normalized(x, (0, 2, 3)),
+        x / x.square().mean((2, 3), keepdim=True).sqrt(),
+        normalized(x, (2, 3), 1.0),
+    ]
+    return {"least": min(largest(one, normalized(x, (2, 3))) for one in wrong)}
+
+
+def _around(distance: float) -> Tensor:
+    noise = torch.randn(256, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    return (distance + noise).float()
+
+
+def _s2n() -> dict[str, float]:
+    def one_pass(x: Tensor) -> float:
+        return float((x**2).mean() - x.mean() ** 2)
+
+    distances = [10**power for power in range(8)]
+    exact = {d: float(_around(d).double().var(correction=0)) for d in distances}
+    far = next(d for d in distances if abs(one_pass(_around(d)) - exact[d]) > exact[d])
+    worst = min(distances, key=lambda d: one_pass(_around(d)))
+    x = _around(far)
+    return {
+        "far": far,
+        "exact": exact[far],
+        "one_pass": one_pass(x),
+        "two_passes": float(((x - x.mean()) ** 2).mean()),
+        "worst_distance": worst,
+        "worst": one_pass(_around(worst)),
+    }
+
+
+def _s3h() -> dict[str, float]:
+    drawn = torch.randn(256, generator=torch.Generator().manual_seed(0), dtype=torch.float64) * 1e-4
+    var = float(drawn.float().double().var(correction=0))
+    half = nn.LayerNorm(256, eps=1e-12, elementwise_affine=False)(drawn.half()).double()
+    return {
+        "own": float(half.square().mean().sqrt()),
+        "var": var,
+        "tiny": sqrt(var / (var + 1e-12)),
+        "default": sqrt(var / (var + 1e-5)),
+    }
+
+
+def _s3i() -> dict[str, float]:
+    x = noise(4, 6)
+    other = torch.cat([x[:1], 3 * x[1:] + 1])
+    return {"batch": largest(normalized(x, 0)[0], normalized(other, 0)[0])}
+
+
+def _s3j() -> dict[str, float]:
+    x = noise(4, 3, 2, 2)
+    return {"train_gap": largest(normalized(x, (0, 2, 3))[0], normalized(x[:1], (0, 2, 3))[0])}
+
+
+def _s3p() -> dict[str, float]:
+    stream = 3 + 2 * torch.randn(60, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    return {
+        "biased": float(stream[0].var(correction=0)),
+        "kept": float(stream[0].var(correction=1)),
+        "ratio": 4 / 3,
+    }
+
+
+DERIVED: dict[str, Callable[[], dict[str, float]]] = {
+    "s0h": _s0h,
+    "s1a": lambda: {"column": furthest(normalized(noise(4, 6).double(), 1).mean(0))},
+    "s1b": lambda: {"gap": largest(trained(nn.LayerNorm(6))(noise(4, 6)), trained(nn.BatchNorm1d(6))(noise(4, 6)))},
+    "s1c": _s1c,
+    "s1e": _s1e,
+    "s1f": _s1f,
+    "s1h": _s1h,
+    "s2a": _s2a,
+    "s2b": _s2b,
+    "s2d": _s2d,
+    "s2e": lambda: {"place": furthest(normalized(noise(4, 3, 2, 2), (0, 2, 3)).mean(0))},
+    "s2f": _s2f,
+    "s2g": lambda: {"var": 1e-4, "small": 1e-4 / 1.1e-4, "large_var": 100, "large": 100 / (100 + 1e-5)},
+    "s2i": _s2i,
+    "s2l": _s2l,
+    "s2m": _s2m,
+    "s2n": _s2n,
+    "s3": lambda: {"gap": largest(normalized(noise(4, 3, 5), 0), normalized(noise(4, 3, 5), (0, 1)))},
+    "s3d": lambda: {"gap": largest(normalized(noise(3, 5, 2, 4), 0, 1e-12), normalized(noise(3, 5, 2, 4), (0, 1, 2)))},
+    "s3e": lambda: {
+        "gap": largest(normalized(noise(4, 3, 5).double(), 2, 1e-12), normalized(noise(4, 3, 5).double(), 2))
+    },
+    "s3h": _s3h,
+    "s3i": _s3i,
+    "s3j": _s3j,
+    "s3k": lambda: {"eval_gap": 5 / sqrt(1 + 1e-5)},
+    "s3n": lambda: {
+        "old_low": log(0.5) / log(0.1),
+        "old_high": log(0.5) / log(0.9),
+        "new_low": log(0.5) / log(0.9),
+        "new_high": log(0.5) / log(0.1),
+    },
+    "s3o": lambda: {"left": 1 - 0.99},
+    "s3p": _s3p,
+}
