@@ -15,8 +15,7 @@ import { editValue, updateEditButton } from "./edit.js";
 import { StatisticsTable } from "./statistics.js";
 import { Turns } from "./turns.js";
 
-const NARROW = 720; // px of the view
-const WIDE = 860;
+const NARROW = 720, WIDE = 860; // px of the view
 const PRESENTED = 390; // px beside the panels on a projector: the caption, the sentence, the heads and the read-out
 /** @type {Record<string, [number, number]>} */
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
@@ -41,7 +40,7 @@ export class View {
   at = null;
   /** @type {(name: string, value: object) => void} */
   send = () => {};
-  /** The data answers the newest choice: what the server says counts. */
+  /** The data includes the newest choice, so the server's selection is used. */
   upToDate = true;
   beside = false;
   width = 0;
