@@ -46,9 +46,14 @@ HIDDEN = [
 ]
 
 
+@pytest.fixture(scope="module")
+def all_keys():
+    return keys(open_more(open_explore()))
+
+
 @pytest.mark.parametrize(("hide", "lacks"), HIDDEN)
-def test_a_hidden_control_is_not_drawn_and_all_others_are_drawn(hide, lacks):
-    assert keys(open_more(open_explore())) - keys(open_more(open_explore(f"hide={hide}"))) == lacks
+def test_a_hidden_control_is_not_drawn_and_all_others_are_drawn(all_keys, hide, lacks):
+    assert all_keys - keys(open_more(open_explore(f"hide={hide}"))) == lacks
 
 
 def test_the_more_button_is_hidden_if_all_its_controls_are_hidden():

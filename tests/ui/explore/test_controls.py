@@ -5,7 +5,17 @@ import pytest
 from normviz.analysis.explanation import describe
 from normviz.layers.layer import Layer
 from normviz.scene.controls.scene_controls import LAYOUTS
-from tests.ui.driver import check, figure_data, open_explore, query, scene, sentence_text, set_control, shown_counts
+from tests.ui.driver import (
+    check,
+    expected,
+    figure_data,
+    open_explore,
+    query,
+    scene,
+    sentence_text,
+    set_control,
+    shown_counts,
+)
 from tests.ui.shown import problems
 
 CONTROLS = [
@@ -84,12 +94,12 @@ DATA_CONTROLS = [
 @pytest.mark.parametrize(("key", "value", "written"), DATA_CONTROLS)
 def test_the_values_of_x_of_gamma_and_of_beta_can_be_chosen(key, value, written):
     before = open_explore()
-    was = figure_data(before)
+    was, sentence = figure_data(before), sentence_text(before)
     app = set_control(before, key, value)
     check(app)
     assert query(app) == written
     assert figure_data(app)["panels"][4]["z"] != was["panels"][4]["z"]
-    assert sentence_text(app) == sentence_text(open_explore())
+    assert sentence_text(app) == sentence
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -97,21 +107,28 @@ def test_every_layout_can_be_chosen_and_changed_again(layout):
     app = set_control(open_explore("shape=2,6"), "more_layout", layout)
     check(app)
     assert scene(app).layout == layout
-    check(set_control(app, "more_layout", "NLC"))
+    app = set_control(app, "more_layout", "NLC")
+    assert not app.exception
+    assert not problems(app)
+    assert scene(app).layout == "NLC"
+    assert sentence_text(app) == expected(scene(app))
 
 
 NO_EPS = ["nonsense", "nan", "-inf", "1e400", "None", " "]
 
 
-@pytest.mark.parametrize("typed", NO_EPS)
-def test_an_invalid_eps_changes_nothing(typed):
-    app = set_control(open_explore("layer=LayerNorm(4,eps=0.5)"), "eps", typed)
-    assert not app.exception
-    (warning,) = problems(app)
-    assert warning.startswith("eps=")
-    assert query(app)["layer"] == "LayerNorm([4],eps=0.5)"
-    assert app.get_by_key("eps").value == "0.5"
-    check(set_control(app, "eps", "0.001"))
+def test_an_invalid_eps_changes_nothing():
+    app = open_explore("layer=LayerNorm(4,eps=0.5)")
+    for typed in NO_EPS:
+        app = set_control(app, "eps", typed)
+        assert not app.exception, typed
+        (warning,) = problems(app)
+        assert warning.startswith("eps="), typed
+        assert query(app)["layer"] == "LayerNorm([4],eps=0.5)"
+        assert app.get_by_key("eps").value == "0.5"
+        check(set_control(app, "eps", "0.001"))
+        app = set_control(app, "eps", "0.5")
+        assert not problems(app)
 
 
 def test_reset_restores_the_defaults():

@@ -88,9 +88,10 @@ def test_every_control_of_train_and_eval_states_its_limits():
             low, high = re.findall(r"[−\d,]+", label)[-2:]
             for number, beyond in ((low, -1), (high, 1)):
                 end = int(number.replace(",", "").replace("−", "-"))
-                tried = set_control(open_page("train_and_eval", f"show={name}"), f"set_{control}", str(end))
-                assert not problems(tried)
-                assert problems(set_control(tried, f"set_{control}", str(end + beyond)))
+                app = set_control(app, f"set_{control}", str(end))
+                assert not problems(app)
+                app = set_control(app, f"set_{control}", str(end + beyond))
+                assert problems(app)
 
 
 TYPED_WRONG = [
