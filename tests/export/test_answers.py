@@ -1,6 +1,7 @@
 """The views that a file answers: every layer that takes the tensor, other tensors, and the stated settings of the other pages."""
 
 from collections import Counter
+from functools import cache
 
 import pytest
 
@@ -10,6 +11,7 @@ from normviz.lessons.compare.ready_sets import READY_SETS
 from normviz.lessons.page.pages import PAGES
 
 
+@cache
 def found(name="explore", query="", **choices):
     return answers(name, PAGES[name].view(query), **choices)
 
@@ -43,7 +45,7 @@ def test_explore_has_the_switches_of_each_layer():
 
 
 def test_each_view_is_there_once_and_every_way_leads_to_one():
-    views = found(shapes=[(5, 7), (2, 6, 4, 4)])
+    views = found(shapes=((5, 7), (2, 6, 8, 8)))
     queries = [str(sorted(one.page.query.items())) for one in views.values()]
     assert len(set(queries)) == len(queries)
     for one in views.values():
@@ -52,7 +54,7 @@ def test_each_view_is_there_once_and_every_way_leads_to_one():
 
 
 def test_every_view_can_be_reached_from_the_first():
-    views = found(shapes=[(5, 7), (2, 6, 8, 8)])
+    views = found(shapes=((5, 7), (2, 6, 8, 8)))
     reached, waiting = set(), [next(iter(views))]
     while waiting:
         key = waiting.pop()
@@ -69,7 +71,7 @@ def _inputs(row):
 
 
 def test_a_size_leads_to_the_tensor_with_that_size_that_is_most_like_the_current_one():
-    views = found(shapes=[(2, 6, 8, 8), (2, 6, 4, 8), (5, 7)])
+    views = found(shapes=((2, 6, 8, 8), (2, 6, 4, 8), (5, 7)))
     first = next(iter(views.values()))
     assert set(first.ways["size_c"]) == {3, 6}
     assert views[first.ways["size_c"][6]].page.view.scene.shape == (2, 6, 4, 8)
@@ -79,32 +81,32 @@ def test_a_size_leads_to_the_tensor_with_that_size_that_is_most_like_the_current
 
 def test_the_first_tensor_keeps_its_own_values_and_its_selected_element():
     query = "shape=2,3&layer=LayerNorm(3)&values=1,2,3,4,5,6&at=0,1"
-    views = found(query=query, shapes=[(5, 7)])
+    views = found(query=query, shapes=((5, 7),))
     there = views[next(iter(views.values())).ways["size_n"][5]]
     back = views[there.ways["size_n"][2]].page.view.scene
     assert (back.values, back.at) == ((1, 2, 3, 4, 5, 6), (0, 1))
 
 
 def test_layers_narrow_the_file_and_are_fitted_to_each_tensor():
-    texts = ["BatchNorm2d(3)", "BatchNorm2d(3).eval()", "LayerNorm([4, 4])"]
-    views = found(query="layer=BatchNorm2d(3)&shape=2,3,4,4", shapes=[(2, 6, 8, 8)], layers=texts)
+    texts = ("BatchNorm2d(3)", "BatchNorm2d(3).eval()", "LayerNorm([4, 4])")
+    views = found(query="layer=BatchNorm2d(3)&shape=2,3,4,4", shapes=((2, 6, 8, 8),), layers=texts)
     assert Counter(layers(views)) == Counter([*texts, "BatchNorm2d(6)", "BatchNorm2d(6).eval()", "LayerNorm([8, 8])"])
     (shown,) = [one for row in next(iter(views.values())).rows for one in row.inputs if one.key == "family"]
-    assert (shown.label, list(shown.widget.options.values())) == ("Layer", texts)
+    assert (shown.label, tuple(shown.widget.options.values())) == ("Layer", texts)
 
 
 def test_a_layer_that_does_not_take_the_first_tensor_is_an_error():
     with pytest.raises(NormvizError, match="normalized_shape must be the last sizes of x"):
-        found(layers=["LayerNorm([5])"])
+        found(layers=("LayerNorm([5])",))
 
 
 def test_too_many_tensors_are_an_error():
     with pytest.raises(NormvizError, match="is too large; give fewer shapes, or name the layers with --layers"):
-        found(shapes=[(2, 3, 4, size) for size in range(5, 20)])
+        found(shapes=tuple((2, 3, 4, size) for size in range(5, 20)))
 
 
 def test_several_tensors_leave_out_the_switches_before_a_layer():
-    views = found(shapes=[(2, 6, 4, 4), (5, 7), (2, 12, 4, 4)])
+    views = found(shapes=((2, 6, 4, 4), (5, 7), (2, 12, 4, 4)))
     assert len(views) <= MOST_VIEWS
     assert {str(one) for one in layers(views) if "affine" in one or "eval" in one} == set()
     assert "GroupNorm(6, 12)" in layers(views)

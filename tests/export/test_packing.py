@@ -3,6 +3,7 @@
 import gzip
 import json
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
@@ -24,12 +25,19 @@ def unpacked(value, pool):
     return [unpacked(one, pool) for one in value] if isinstance(value, list) else value
 
 
-def data_of(name="explore", query="", app="", **choices):
-    return answers_data(name, answers(name, PAGES[name].view(query), **choices), app)
+@cache
+def found(name, **choices):
+    return answers(name, PAGES[name].view(""), **choices)
 
 
-def views_of(*arguments, **choices):
-    data = data_of(*arguments, **choices)
+@cache
+def data_of(name="explore", app="", **choices):
+    return answers_data(name, found(name, **choices), app)
+
+
+@cache
+def views_of(name="explore", **choices):
+    data = data_of(name, **choices)
     return unpacked(data["views"], data["pool"])
 
 
@@ -44,7 +52,7 @@ def test_a_long_value_is_stored_once():
 
 
 def test_equal_arrays_of_a_file_are_stored_once():
-    data = data_of(shapes=[(2, 6, 4, 4)])
+    data = data_of(shapes=((2, 6, 4, 4),))
     texts = [json.dumps(value) for value in data["pool"]]
     assert len(set(texts)) == len(texts)
     inputs = {
@@ -73,7 +81,7 @@ def test_a_view_has_the_query_of_its_link_and_the_settings_that_differ_from_othe
     assert (first["query"], first["state"]) == ({}, {"layer": "LayerNorm([3,4,4])"})
     common = data_of()["common"]
     assert common | {"data": "normal", "seed": "0", "shape": "2,3,4,4", "layout": "NCHW"} == common
-    assert {tuple(view["state"]) for view in views_of(shapes=[(5, 7)])} == {("shape", "layout", "layer")}
+    assert {tuple(view["state"]) for view in views_of(shapes=((5, 7),))} == {("shape", "layout", "layer")}
 
 
 @pytest.mark.parametrize("name", ["explore", "train_and_eval", "gradients", "numerics"])
@@ -83,7 +91,7 @@ def test_no_two_views_have_the_same_settings(name):
 
 
 def test_an_input_says_which_view_each_of_its_values_leads_to():
-    views = views_of(shapes=[(2, 6, 4, 4)])
+    views = views_of(shapes=((2, 6, 4, 4),))
     inputs = {one["key"]: one for row in views[0]["rows"] for one in row["inputs"]}
     sizes = inputs["size_c"]
     assert (sizes["values"], sizes["low"], sizes["high"], sizes["value"]) == ([3, 6], 3, 6, 3)
