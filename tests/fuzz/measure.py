@@ -8,12 +8,11 @@ import gc
 import json
 import os
 import resource
-import sys
 import time
 from collections.abc import Callable
+from cProfile import Profile
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from normviz.layers.errors import NormvizError
@@ -74,18 +73,9 @@ class Cost:
 
 def cost(make: Callable[[], Any]) -> Cost:
     """Run the function and count its calls, including C functions; the count does not depend on the machine."""
-    calls, before = 0, sys.getprofile()
-
-    def count(frame: FrameType, event: str, argument: Any) -> None:
-        nonlocal calls
-        calls += event in ("call", "c_call")
-
-    sys.setprofile(count)
-    try:
-        answer = make()
-    finally:
-        sys.setprofile(before)
-    return Cost(answer, calls)
+    profile = Profile()
+    answer = profile.runcall(make)
+    return Cost(answer, sum(entry.callcount for entry in profile.getstats()))
 
 
 def _measure_calls(what: object, make: Callable[[], Any]) -> Any:
