@@ -1,0 +1,142 @@
+"""The controls of files that answer, opened from disk without a network, used as a reader uses them."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.playing.files import choose, expect_fragment, expect_sentence, segment, select_first_element
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_reader_chooses_every_layer_and_its_arguments_and_the_selected_element_stays(show):
+    page = show("explore")
+    families = page.get_by_label("Layer", exact=True).locator("option").all_inner_texts()
+    assert families == [
+        "LayerNorm", "RMSNorm", "BatchNorm2d", "InstanceNorm2d", "GroupNorm", "LayerNorm, C first", "One axis (dim)",
+    ]  # fmt: skip
+    assert select_first_element(page).startswith("x[0, 0, 0, 0]")
+    segment(page, re.compile("normalized_shape"), "H, W")
+    expect_sentence(page, "LayerNorm([4, 4]) on (2, 3, 4, 4): 6 means")
+    choose(page, "Layer", "GroupNorm")
+    segment(page, "num_groups", "3")
+    expect_sentence(page, "GroupNorm(3, 3) on (2, 3, 4, 4): 6 means")
+    for family in families:
+        choose(page, "Layer", family)
+        expect(page.locator(".nv-readout")).to_contain_text("x[0, 0, 0, 0]")
+    expect_fragment(page, "#layer=DimNorm(4,dim=0)&at=0,0,0,0")
+
+
+def test_more_has_the_switches_of_a_layer_and_stays_open(show):
+    page = show("explore")
+    choose(page, "Layer", "BatchNorm2d")
+    page.get_by_text("More", exact=True).click()
+    segment(page, "Mode", "eval()")
+    expect_sentence(page, "BatchNorm2d(3).eval() on (2, 3, 4, 4): 3 running means")
+    page.get_by_role("switch", name="affine: gamma, beta").uncheck()
+    expect_sentence(page, "no gamma and no beta")
+    expect(page.get_by_role("switch", name="affine: gamma, beta")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.get_by_text("Mode", exact=True)).to_be_hidden()
+    page.get_by_role("button", name="Back to the start").click()
+    expect_sentence(page, "LayerNorm([3, 4, 4])")
+
+
+def test_sizes_and_the_layout_lead_to_the_tensors_of_the_file(show):
+    page = show("shapes")
+    size = page.get_by_label("C", exact=True)
+    size.press("ArrowUp")  # 4 is not in the file
+    expect_sentence(page, "LayerNorm([6, 8, 8]) on (2, 6, 8, 8)")
+    expect(size).to_have_value("6")
+    expect(size).to_be_focused()
+    expect(page.get_by_label("N", exact=True)).to_be_disabled()
+    segment(page, "Tensor", "N, D")
+    expect_sentence(page, "LayerNorm([7]) on (5, 7)")
+    expect_fragment(page, "#shape=5,7&layer=LayerNorm([7])")
+    segment(page, "Tensor", "N, C, H, W")
+    expect_sentence(page, "on (2, 3, 4, 4)")
+
+
+def test_layers_narrow_the_choice(show):
+    page = show("layers")
+    options = page.get_by_label("Layer", exact=True).locator("option").all_inner_texts()
+    assert options == ["BatchNorm2d(3)", "BatchNorm2d(3).eval()", "LayerNorm([4, 4])"]
+    choose(page, "Layer", "BatchNorm2d(3).eval()")
+    expect_sentence(page, "3 running means")
+    expect(page.get_by_role("radiogroup")).to_have_count(0)
+
+
+def test_compare_has_ready_made_sets_and_its_sentence_names_the_selected_element(show):
+    page = show("compare")
+    expect_sentence(page, "x[1, 2, 0, 3] shares its mean with 47 others under LayerNorm([3, 4, 4])")
+    select_first_element(page, "stats0")
+    expect_sentence(page, "x[0, 0, 0, 0] shares its mean with 47 others under LayerNorm([3, 4, 4])")
+    page.get_by_role("button", name="Remove BatchNorm2d(3)").click()
+    expect(page.locator(".nv-sentence")).not_to_contain_text("BatchNorm2d")
+    choose(page, "Layers (2 to 6)", "LayerNorm([4])")
+    expect_sentence(page, "x[0, 0, 0, 0] shares its mean with 47 others under LayerNorm([3, 4, 4]), 15 others")
+    expect_sentence(page, "3 others under LayerNorm([4])")
+    choose(page, "Ready-made sets", "The four on images")
+    expect(page.locator(".nv-panel.nv-cube")).to_have_count(4)
+    choose(page, "Ready-made sets", "your own")
+    expect_sentence(page, "BatchNorm2d(3)")
+    page.locator(".nv-panel-stats0 .nv-over").press("Escape")
+    expect(page.locator(".nv-sentence")).to_be_hidden()
+
+
+def test_step_by_step_keeps_the_step_when_the_layer_changes(show):
+    page = show("steps")
+    page.get_by_role("button", name="variance", exact=True).click()
+    choose(page, "Layer", "BatchNorm2d(3)")
+    expect_sentence(page, "BatchNorm2d(3)")
+    expect(page.locator(".nv-chip.nv-now")).to_have_text("variance")
+
+
+EXPERIMENTS = {
+    "train": ("Several devices", "devices (2 to 8)", "8"),
+    "gradients": ("Change one input", "Values of x", "alternating −1 and 1"),
+    "numerics": ("eps inside or outside", re.compile("^eps"), "0.001"),
+}
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_a_page_of_experiments_answers_its_stated_settings(show, name):
+    experiment, label, option = EXPERIMENTS[name]
+    page = show(name)
+    segment(page, "Experiment", experiment)
+    before = page.locator(".nv-sentence").inner_text()
+    page.get_by_role("combobox", name=label).select_option(label=option)
+    expect(page.locator(".nv-sentence")).not_to_have_text(before)
+    page.go_back()
+    expect(page.locator(".nv-sentence")).to_have_text(before)
+
+
+def test_a_slider_shows_its_value_and_changes_the_view(show):
+    page = show("numerics")
+    page.get_by_role("slider").press("ArrowLeft")
+    expect(page.locator(".nv-control-value")).to_have_text("10⁵")
+    expect_sentence(page, "At 10⁵")
+
+
+def test_a_fixed_file_has_no_controls(show):
+    page = show("fixed", "layer=BatchNorm2d(3)")
+    expect_sentence(page, "LayerNorm([3, 4, 4])")
+    expect(page.locator(".nv-controls")).to_have_count(0)
+
+
+def test_the_controls_fit_a_phone_in_both_themes(show):
+    page = show("explore")
+    for width, scheme in ((390, "light"), (320, "dark"), (1280, "light")):
+        page.set_viewport_size({"width": width, "height": 780})
+        page.emulate_media(color_scheme=scheme)
+        page.wait_for_function(
+            "width => innerWidth === width && document.documentElement.scrollWidth <= width", arg=width
+        )
+        page.get_by_text("More", exact=True).click()
+        menu = page.locator(".nv-control-menu").bounding_box()
+        assert menu["x"] >= 0
+        assert menu["x"] + menu["width"] <= width
+        page.keyboard.press("Escape")
+    fields = page.locator("input[type=number].nv-control-field, select.nv-control-field")
+    assert len({field.bounding_box()["y"] for field in fields.all()}) == 1  # one row on a laptop

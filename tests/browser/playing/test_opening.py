@@ -1,0 +1,146 @@
+"""How a file opens: with the view of its address, in a frame, from an older version; and its links to the app."""
+
+import re
+from html import escape
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from normviz.cli import main
+from normviz.figures.bundle import plotly_js
+from tests.browser.playing.conftest import Make
+from tests.browser.playing.files import (
+    LAYER,
+    READY,
+    choose,
+    expect_fragment,
+    expect_sentence,
+    select_first_element,
+)
+from tests.browser.readout import Readout
+
+pytestmark = pytest.mark.browser
+OLD = Path(__file__).parents[2] / "export" / "old"
+
+
+def test_the_fragment_holds_the_view_for_back_reload_and_a_copied_link(show):
+    page = show("explore")
+    choose(page, "Layer", "BatchNorm2d")
+    expect_fragment(page, "#layer=BatchNorm2d(3)")
+    select_first_element(page)
+    expect_fragment(page, "#layer=BatchNorm2d(3)&at=0,0,0,0")
+    choose(page, "Layer", "RMSNorm")
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied == page.evaluate("location.href")
+    page.go_back()
+    expect_sentence(page, "BatchNorm2d(3)")
+    expect(page.locator(".nv-readout")).to_contain_text("x[0, 0, 0, 0]")
+    page.reload()
+    expect_sentence(page, "BatchNorm2d(3)")
+    page.goto(copied)
+    expect_sentence(page, "RMSNorm([3, 4, 4])")
+    page.locator(READY).wait_for()
+
+
+OTHER_WORDS = {
+    "layer=BatchNorm2d(3)&at=1,2,0,3": "BatchNorm2d(3)",
+    "layer=LayerNorm((4, 4))&v=1": "LayerNorm([4, 4])",
+    "layer=nn.GroupNorm(num_groups=3, num_channels=3)": "GroupNorm(3, 3)",
+    "shape=(2, 3, 4, 4)&layer=LayerNorm(4)&hide=code&data=normal": "LayerNorm([4])",
+    "layer=BatchNorm2d(3).eval()": "BatchNorm2d(3).eval()",
+}
+
+
+def set_fragment(page: Page, fragment: str) -> None:
+    page.evaluate("fragment => { location.hash = fragment; }", fragment)
+
+
+def test_a_file_opens_with_the_view_of_its_fragment_and_with_its_first_view_if_that_is_no_setting(show):
+    for fragment, sentence in (("layer=BatchNorm2d(3)&at=1,2,0,3", "BatchNorm2d(3)"), ("main", "LayerNorm([3, 4, 4])")):
+        page = show("explore", fragment)
+        expect_sentence(page, f"{sentence} on (2, 3, 4, 4)")
+        expect(page.locator(".nv-no-answer")).to_be_hidden()
+
+
+def test_a_link_can_name_a_view_in_other_words_too(show):
+    page = show("explore")
+    for fragment, sentence in OTHER_WORDS.items():
+        set_fragment(page, fragment)
+        expect_sentence(page, f"{sentence} on (2, 3, 4, 4)")
+        expect(page.locator(".nv-no-answer")).to_be_hidden()
+
+
+def test_what_the_file_has_no_answer_for_is_said_and_leads_to_the_app_if_there_is_one(show):
+    unknown = ("layer=LayerNorm([9])", "data=counting", "layer=<img src=x onerror=alert(1)>")
+    page = show("explore", unknown[0])
+    for fragment in unknown:
+        set_fragment(page, fragment)
+        expect(page.locator(".nv-no-answer")).to_contain_text("This file has no answer for ")
+        expect(page.locator(".nv-no-answer *")).to_have_count(0)
+        expect_sentence(page, "LayerNorm([3, 4, 4]) on (2, 3, 4, 4)")
+        choose(page, "Layer", "RMSNorm")
+        expect(page.locator(".nv-no-answer")).to_be_hidden()
+    page = show("shapes", unknown[0])
+    for fragment in unknown:
+        set_fragment(page, fragment)
+        link = page.get_by_role("link", name="Open it in the app")
+        expect(link).to_have_attribute("href", re.compile(re.escape(f"https://example.org/lab/?{fragment[:5]}")))
+
+
+def test_links_to_the_app_follow_the_view(show):
+    page = show("shapes")
+    choose(page, "Layer", "GroupNorm")
+    link = page.get_by_role("link", name="Open in the app")
+    expect(link).to_have_attribute("href", "https://example.org/lab/?shape=2,3,4,4&layer=GroupNorm(1,3)")
+    select_first_element(page)
+    expect(link).to_have_attribute("href", "https://example.org/lab/?shape=2,3,4,4&layer=GroupNorm(1,3)&at=0,0,0,0")
+    expect(show("explore").get_by_role("link", name="Open in the app")).to_have_count(0)
+
+
+FRAMES = {
+    "without storage": '<iframe sandbox="allow-scripts" src="whole.html#layer=BatchNorm2d(3)"></iframe>',
+    "of the same site": '<iframe src="explore.html#layer=BatchNorm2d(3)"></iframe>',
+    "srcdoc": '<iframe sandbox="allow-scripts" srcdoc="{html}"></iframe>',
+}
+
+
+@pytest.fixture(scope="module")
+def whole(make: Make) -> Path:
+    """A file that contains plotly.js: a sandboxed frame cannot load it from another file."""
+    path = make("explore").with_name("whole.html")
+    assert main(["export", *LAYER, "-o", str(path)]) == 0
+    return path
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_a_file_answers_in_a_frame(tab, whole, kind):
+    tag = FRAMES[kind].format(html=escape(whole.read_text(encoding="utf-8")))
+    host = whole.with_name("host.html")
+    host.write_text(f"<!doctype html><style>iframe{{width:900px;height:700px}}</style>{tag}", encoding="utf-8")
+    tab.page.goto(host.as_uri())
+    frame = tab.page.frame_locator("iframe")
+    frame.locator(READY).wait_for()
+    expect_sentence(frame, "LayerNorm([3, 4, 4])" if kind == "srcdoc" else "BatchNorm2d(3)")
+    choose(frame, "Layer", "GroupNorm")
+    expect_sentence(frame, "GroupNorm(1, 3)")
+    assert select_first_element(frame).startswith("x[0, 0, 0, 0]")
+    copy = frame.get_by_role("button", name="Copy link")
+    expect(copy).to_have_count(0 if kind == "srcdoc" else 1)
+    if kind != "srcdoc":
+        copy.click()
+        expect(frame.get_by_role("button", name="Copied")).to_be_visible()
+    tab.check()
+
+
+def test_a_file_of_version_1_still_opens(tab, tmp_path):
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "plotly.min.js").write_bytes(plotly_js())
+    (tmp_path / "old.html").write_bytes((OLD / "view-v1.html").read_bytes())
+    tab.page.goto((tmp_path / "old.html").as_uri())
+    tab.page.locator(READY).wait_for()
+    expect_sentence(tab.page, "LayerNorm([3]) on (2, 3): 2 means")
+    assert Readout(tab.page.locator(".nv-readout").inner_text()).index == (0, 1)
+    tab.check()
