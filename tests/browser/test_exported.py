@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page, Request, expect
 from normviz.api import compare, explore
 from normviz.cli import main
 from normviz.export.document import document, fragment
+from normviz.figures.bundle import plotly_js
 from tests.browser.conftest import new_context
 from tests.browser.watch import Watch
 from tests.export.structure import HOSTILE
@@ -17,15 +18,17 @@ from tests.export.test_escaping import parts
 
 pytestmark = pytest.mark.browser
 READY = ".nv-view[data-state=ready]"
+BESIDE = "plotly.min.js"
 Show = Callable[..., Page]
 
 
 @pytest.fixture(scope="module")
 def offline_tab(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Page, Watch, Path]]:
-    """One tab without a network."""
+    """One tab without a network, and a folder with plotly.js, so that the browser compiles it only once."""
     context = new_context(browser, offline=True)
-    page = context.new_page()
-    yield page, Watch(page), tmp_path_factory.mktemp("files")
+    page, folder = context.new_page(), tmp_path_factory.mktemp("files")
+    (folder / BESIDE).write_bytes(plotly_js())
+    yield page, Watch(page), folder
     context.close()
 
 
@@ -75,7 +78,7 @@ def test_a_file_makes_no_requests_and_its_tabs_switch_layers_by_click_and_by_key
 
 def test_a_page_gives_a_picture_of_every_figure_including_hidden_ones(show, tmp_path):
     out, layers = tmp_path / "set.html", ["BatchNorm2d(3)", "LayerNorm([3, 4, 4])"]
-    assert main(["export", "--fixed", "--layers", *layers, "-o", str(out)]) == 0
+    assert main(["export", "--fixed", "--layers", *layers, "--plotlyjs", BESIDE, "-o", str(out)]) == 0
     pictures = show(out.read_text(encoding="utf-8")).evaluate("window.normviz.pictures()")
     for picture, layer in zip(pictures, layers, strict=True):
         root = ET.fromstring(picture["svg"])
@@ -89,7 +92,8 @@ def test_hostile_texts_run_nothing_and_make_no_element(show):
     dialogs: list[str] = []
     counted = []
     for texts in (["word"] * len(HOSTILE), HOSTILE):
-        page = show(document([part for text in texts for part in parts(text)], title=texts[0], caption=texts[-1]))
+        shown = [part for text in texts for part in parts(text)]
+        page = show(document(shown, title=texts[0], caption=texts[-1], plotly=BESIDE))
         page.once("dialog", lambda dialog: dialogs.append(dialog.message) or dialog.dismiss())
         expect(page.locator(READY)).to_have_count(len(texts))
         for at, text in enumerate(texts):
@@ -114,7 +118,7 @@ def test_two_views_on_a_page_carry_plotly_js_once_and_both_respond(show):
 
 def test_a_theme_is_fixed_or_follows_the_browser(show):
     for theme, dark in (("light", False), ("dark", True), ("follow", False)):
-        page = show(explore("LayerNorm(4)").to_html(theme=theme))
+        page = show(explore("LayerNorm(4)", (2, 4)).to_html(theme=theme, plotlyjs=BESIDE))
         assert (
             page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(16, 20, 31)"
         ) == dark

@@ -46,6 +46,11 @@ def host(visitor: Host) -> Host:
     return visitor
 
 
+def append(host: Host, html: str) -> None:
+    """Add the HTML to the page, and run its scripts."""
+    host.page.evaluate("html => document.body.append(document.createRange().createContextualFragment(html))", html)
+
+
 @pytest.fixture
 def two_outputs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The first two outputs of a notebook."""
@@ -54,20 +59,12 @@ def two_outputs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return [output.with_(plotlyjs="once")._repr_mimebundle_()["text/html"] for output in outputs]
 
 
-def test_the_second_output_uses_the_first_ones_plotly_js(host, two_outputs):
+def test_the_second_output_uses_the_first_ones_plotly_js_and_works_after_the_first_is_cleared(host, two_outputs):
     host.page.set_content(f"<body style='background: #fff'>{two_outputs[0]}{two_outputs[1]}")
     host.ready(2)
-    assert host.outside == []
     assert host.page.evaluate("document.querySelectorAll('head script[src]').length") == 1
-
-
-def test_the_second_output_works_after_the_first_is_cleared(host, two_outputs):
-    host.page.set_content(f"<body>{two_outputs[0]}{two_outputs[1]}")
-    host.ready(2)
     host.page.evaluate("document.querySelector('.nv-doc').remove()")
-    host.page.evaluate(
-        "html => document.body.append(document.createRange().createContextualFragment(html))", two_outputs[1]
-    )
+    append(host, two_outputs[1])
     host.ready(2)
     assert host.outside == []
 
@@ -77,22 +74,20 @@ def test_without_the_first_output_it_tries_the_cdn_and_says_what_to_do_until_the
     expect(host.page.locator(".nv-missing")).to_contain_text("run that cell again")
     assert len(host.outside) == 1
     assert host.outside[0].startswith("https://cdn.plot.ly/plotly-")
-    host.page.evaluate(
-        "html => document.body.append(document.createRange().createContextualFragment(html))", two_outputs[0]
-    )
+    append(host, two_outputs[0])
     host.ready(2)
     expect(host.page.locator(".nv-missing")).to_have_count(0)
     assert len(host.outside) == 1
 
 
 def test_an_output_looks_the_same_under_any_styles_of_the_page(host):
-    html = nv.compare(["BatchNorm1d(4)", "LayerNorm(4)"], (2, 4)).to_html(full=False)
-    host.page.set_content(f"<body style='margin: 0'><article><section>{html}</section></article>")
+    output = nv.compare(["BatchNorm1d(4)", "LayerNorm(4)"], (2, 4))
+    first, again = (output.to_html(full=False, plotlyjs=where) for where in ("inline", "cdn"))
+    host.page.set_content(f"<body style='margin: 0'><article><section>{first}</section></article>")
     host.ready()
     alone = host.page.evaluate(BOXES)
-    host.page.set_content(
-        f"<body style='margin: 0'>{UNKIND}<article class='a'><section class='b'>{html}</section></article>"
-    )
+    host.page.evaluate("document.body.replaceChildren()")
+    append(host, f"{UNKIND}<article class='a'><section class='b'>{again}</section></article>")
     host.ready()
     among = host.page.evaluate(BOXES)
     assert len(alone) > 200
