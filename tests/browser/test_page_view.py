@@ -18,7 +18,7 @@ from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.links import Link, Links
 from normviz.lessons.parts.part import Chart, Code, Note, Panels, Part, Sentence, Text, flat
 from normviz.lessons.parts.table import Column, Table
-from normviz.lessons.questions.question import facts_of, prose
+from normviz.lessons.questions.question import Question, facts_of, prose
 from normviz.lessons.questions.registry import QUESTIONS
 from tests.browser.conftest import NewTab
 from tests.browser.watch import Watch
@@ -215,30 +215,44 @@ def test_links_have_the_address_of_the_host_which_follows_a_plain_click_only(sho
     assert tab.evaluate("window.sent") == ["go gradients?show=matrix"]
 
 
-@pytest.mark.parametrize("key", QUESTIONS)
-def test_the_verdict_of_a_right_and_of_a_wrong_guess(show: Show, key: str) -> None:
-    question = QUESTIONS[key]
-    right, options = facts_of(question)["right"], prose(key).options
+CHOICE = next(question for question in QUESTIONS.values() if prose(question.key).options)
+NUMBER = next(question for question in QUESTIONS.values() if not prose(question.key).options)
+
+
+def right_and_wrong(question: Question) -> tuple[str, str]:
+    """A right and a wrong guess."""
+    right, options = facts_of(question)["right"], prose(question.key).options
     wrong = next(option for option in options if option != right) if options else f"{float(right) + 1:g}"
+    return str(right), wrong
+
+
+def test_every_question_tells_a_right_guess_from_a_wrong_one(show: Show) -> None:
+    for key, question in QUESTIONS.items():
+        right, wrong = right_and_wrong(question)
+        shown = [prediction(question, (Text("answer"),))]
+        said = [show(shown, guess=guess).locator(".nv-verdict").inner_text() for guess in (right, wrong)]
+        assert said[0] == "Your prediction is correct.", key
+        assert said[1].startswith("You predicted: "), key
+        assert said[1].endswith(". That is not correct."), key
+
+
+@pytest.mark.parametrize("question", [CHOICE, NUMBER], ids=["choice", "number"])
+def test_the_answer_is_visible_with_a_guess_only_and_the_verdict_stays_when_another_part_changes(
+    show: Show, question: Question
+) -> None:
+    right, wrong = right_and_wrong(question)
     shown = prediction(question, (Text("answer"),))
     tab = show([shown], guess="")
     expect(tab.locator(".nv-answer .nv-text")).to_be_hidden()
-    show([shown], guess=str(right))
+    show([shown], guess=right)
     expect(tab.locator(".nv-answer .nv-text")).to_be_visible()
-    expect(tab.locator(".nv-verdict")).to_have_text("Your prediction is correct.")
-    show([Note("new"), shown], guess=str(right))
+    show([Note("new"), shown], guess=right)
     expect(tab.locator(".nv-verdict")).to_have_text("Your prediction is correct.")
     show([shown], guess=wrong)
-    said = tab.locator(".nv-verdict").inner_text()
-    assert said.startswith("You predicted: ")
-    assert said.endswith(". That is not correct.")
+    expect(tab.locator(".nv-verdict")).to_contain_text("That is not correct.")
     show([shown], guess="")
     expect(tab.locator(".nv-answer .nv-text")).to_be_hidden()
     assert tab.evaluate("window.sent") == []
-
-
-CHOICE = next(question for question in QUESTIONS.values() if prose(question.key).options)
-NUMBER = next(question for question in QUESTIONS.values() if not prose(question.key).options)
 
 
 def test_a_guess_is_told_once_when_the_answer_opens(show: Show) -> None:
