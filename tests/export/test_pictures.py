@@ -8,7 +8,9 @@ import sys
 import pytest
 
 import normviz as nv
+from normviz.export.pictures import chromium
 from normviz.export.pictures import saving as pictures
+from normviz.export.pictures.chromium import Picture
 from normviz.export.pictures.saving import NO_BROWSER, save
 from normviz.layers.errors import NormvizError
 from normviz.lessons.parts.part import Chart, Panels, Text, flat
@@ -51,6 +53,25 @@ def test_a_single_part_can_be_saved(fake_images, tmp_path):
 
 def test_a_figure_in_a_closed_box_is_saved_too(fake_images, tmp_path):
     assert save(nv.questions("s0").parts, tmp_path / "a.svg") == [tmp_path / "a.svg"]
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "factor"),
+    [("a.png", {}, 2), ("a.png", {"scale": 3}, 3), ("a.svg", {}, 1), ("a.png", {"width": 400}, 0.5), ("a.pdf", {"width": 400}, 0.5)],
+)  # fmt: skip
+def test_a_png_is_twice_as_large_as_the_view_unless_another_size_is_requested(
+    tmp_path, monkeypatch, name, options, factor
+):
+    factors = []
+
+    def draw(page, kind, scale_of, *_):
+        factors.append(scale_of(Picture("", 800, 600)))
+        return [b""]
+
+    monkeypatch.setattr(pictures, "_browser", lambda: "chromium")
+    monkeypatch.setattr(chromium, "draw", draw)
+    save(ONE_VIEW, tmp_path / name, **options)
+    assert factors == [factor]
 
 
 def test_an_existing_file_is_replaced(fake_images, tmp_path):

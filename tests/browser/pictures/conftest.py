@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.browser.conftest import NewTab
-from tests.browser.pictures.figure import VIEWS, draw, load
+from tests.browser.pictures.figure import draw, load
 from tests.browser.watch import Watch
 
 
@@ -34,9 +34,3 @@ def tab(figure_tab: tuple[Page, Watch]) -> Iterator[Page]:
 def draw_figure(tab: Page) -> Callable[..., Any]:
     """Draws one figure and returns its data: ``draw_figure("compare", "dark")``."""
     return partial(draw, tab)
-
-
-@pytest.fixture(scope="module", params=VIEWS)
-def drawn_view(request: pytest.FixtureRequest, figure_tab: tuple[Page, Watch]) -> tuple[str, dict[str, Any]]:
-    """Each view in turn, drawn once for all tests of a file: its name and its data."""
-    return request.param, draw(figure_tab[0], request.param)

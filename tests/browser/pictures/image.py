@@ -15,6 +15,7 @@ IMAGE = """async kind => {
 }"""
 NAMES = {
     "view": "normviz-GroupNorm-3-3-2x3x4x4",
+    "large": "normviz-LayerNorm-16-16-16-2x16x16x16",
     "compare": "normviz-compare-2x3x4x4",
     "steps": "normviz-LayerNorm-3-4-4-2x3x4x4",
     "jacobian": "normviz-values-96x96",

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page
 
 from normviz.figures.palette import theme
-from tests.browser.pictures.figure import data_of
+from tests.browser.pictures.figure import VIEWS, data_of
 from tests.browser.pictures.image import SHAPES, SVG, image, parsed, tags, texts
 
 pytestmark = pytest.mark.browser
@@ -39,11 +39,16 @@ OPEN = """svg => {
 }"""
 
 
-def test_a_picture_has_the_content_of_the_view_in_shapes_and_text_only(tab, drawn_view):
-    check_picture(tab, *drawn_view, scheme="light")
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_picture_has_the_content_of_the_view_in_shapes_and_text_only_and_veils_the_same_cells(tab, draw_figure, name):
+    svg = check_picture(tab, name, draw_figure(name), scheme="light")
+    counts = tab.evaluate(OPEN, svg.decode())
+    assert bool(counts) == (name != "chart")
+    for live, still in counts:
+        assert live == still > 0
 
 
-def check_picture(tab: Page, name: str, data: dict[str, Any], scheme: str) -> None:
+def check_picture(tab: Page, name: str, data: dict[str, Any], scheme: str) -> bytes:
     form, svg, _ = image(tab, "svg")
     root, shown_texts = parsed(svg), texts(parsed(svg))
     assert form == "image/svg+xml"
@@ -52,7 +57,7 @@ def check_picture(tab: Page, name: str, data: dict[str, Any], scheme: str) -> No
     if name == "chart":
         assert used <= SHAPES | {"defs", "clipPath"}
         assert {"two passes", "Welford", "relative error"} <= set(shown_texts)
-        return
+        return svg
     assert used <= SHAPES
     assert not re.search(rb"var\(|rgba\(|color\(|style=|href|url\(", svg)
     words = " ".join(shown_texts)
@@ -65,16 +70,7 @@ def check_picture(tab: Page, name: str, data: dict[str, Any], scheme: str) -> No
         assert first
         assert any(text.startswith(first) for text in shown_texts), (first, shown_texts)
     assert not re.search("Point at|Select an element|Edit a value|Save image|Play", words)
-
-
-def test_a_picture_veils_the_same_cells_as_the_view(tab, drawn_view):
-    if drawn_view[0] == "chart":
-        return
-    _, svg, _ = image(tab, "svg")
-    counts = tab.evaluate(OPEN, svg.decode())
-    assert counts
-    for live, still in counts:
-        assert live == still > 0
+    return svg
 
 
 def test_a_picture_prints_the_ids_of_a_case_checked_by_hand(tab, draw_figure):

@@ -12,11 +12,17 @@ from tests.browser.view import View
 pytestmark = pytest.mark.browser
 
 
-def test_a_png_is_the_same_picture_twice_as_large_and_not_blank(tab, drawn_view):
-    root = parsed(image(tab, "svg")[1])
-    form, png, _ = image(tab, "png")
+@pytest.mark.parametrize("name", NAMES)
+def test_a_png_is_the_same_picture_twice_as_large_and_not_blank_and_is_named_after_layer_and_shape(
+    tab, draw_figure, name
+):
+    draw_figure(name)
+    _, svg, svg_name = image(tab, "svg")
+    form, png, png_name = image(tab, "png")
+    assert [png_name, svg_name] == [f"{NAMES[name]}.png", f"{NAMES[name]}.svg"]
     assert form == "image/png"
     assert png.startswith(b"\x89PNG\r\n\x1a\n")
+    root = parsed(svg)
     assert struct.unpack(">II", png[16:24]) == (2 * int(root.get("width")), 2 * int(root.get("height")))
     colors = tab.evaluate(
         """async png => {
@@ -34,11 +40,6 @@ def test_a_png_is_the_same_picture_twice_as_large_and_not_blank(tab, drawn_view)
     )
     assert colors[0] > 50
     assert colors[1:] == [255, 255]
-
-
-def test_a_file_is_named_after_layer_and_shape(tab, drawn_view):
-    name = NAMES.get(drawn_view[0])
-    assert name is None or [image(tab, kind)[2] for kind in ("png", "svg")] == [f"{name}.png", f"{name}.svg"]
 
 
 def test_another_kind_of_image_is_refused(tab, draw_figure):
