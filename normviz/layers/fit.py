@@ -30,6 +30,7 @@ def refit(layer: Layer, shape: tuple[int, ...], axes: tuple[str, ...]) -> Layer:
     return Layer.make(kind.name, training=layer.training, **others, **_sizes(kind, layer.given, shape))
 
 
+@lru_cache(maxsize=1024)
 def default_layer(family: str, shape: tuple[int, ...], axes: tuple[str, ...]) -> Layer:
     """The layer of the family with default arguments: LayerNorm over all axes but the first, GroupNorm with two groups."""
     kind = kind_for(family, axes)

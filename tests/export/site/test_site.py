@@ -47,19 +47,21 @@ def read(place: Path, name: str = "index.html") -> str:
     return (place / name).read_text(encoding="utf-8")
 
 
-def pages(place: Path) -> dict[str, Structure]:
-    return {path.name: Structure(read(place, path.name)) for path in sorted(place.glob("*.html"))}
+@pytest.fixture(scope="module")
+def pages(site) -> dict[str, Structure]:
+    """The pages of the site by their file names."""
+    return {path.name: Structure(read(site, path.name)) for path in sorted(site.glob("*.html"))}
 
 
-def test_there_is_a_page_for_every_question_and_every_set_three_that_answer_and_an_index(site):
+def test_there_is_a_page_for_every_question_and_every_set_three_that_answer_and_an_index(pages):
     listed = {f"question-{key}.html" for key in QUESTIONS} | {f"compare-{key}.html" for key in READY_SETS}
-    assert set(pages(site)) == listed | PLAYABLE | {"index.html"}
+    assert set(pages) == listed | PLAYABLE | {"index.html"}
 
 
-def test_every_address_is_relative_and_leads_to_a_file_of_the_site(site):
+def test_every_address_is_relative_and_leads_to_a_file_of_the_site(site, pages):
     names = {path.relative_to(site).as_posix() for path in site.rglob("*") if path.is_file()}
     sources = {source.address for one in QUESTIONS.values() for source in one.sources}
-    for name, page in pages(site).items():
+    for name, page in pages.items():
         for address in page.addresses:
             if address.startswith(("data:image/svg+xml", "#")) or address in sources:
                 continue
@@ -67,28 +69,28 @@ def test_every_address_is_relative_and_leads_to_a_file_of_the_site(site):
             assert address in names, (name, address)
 
 
-def test_what_all_share_is_there_once_under_the_name_of_its_content(site):
+def test_what_all_share_is_there_once_under_the_name_of_its_content(site, pages):
     shared = {path.name: path.read_bytes() for path in (site / "lib").iterdir()}
     assert len(shared) == 3
     for name, content in shared.items():
         assert sha256(content).hexdigest()[:12] in name
     assert plotly_js() in shared.values()
-    sizes = {name: len(read(site, name)) for name in pages(site) if name not in PLAYABLE}
+    sizes = {name: len(read(site, name)) for name in pages if name not in PLAYABLE}
     assert max(sizes.values()) < PAGE
     assert all(len(gzip.compress(read(site, name).encode())) < PLAYED for name in PLAYABLE)
     assert sorted(sizes.values())[len(sizes) // 2] < 20_000
 
 
-def test_a_browser_opens_it_from_a_disk_so_there_is_no_module(site):
-    for name in pages(site):
+def test_a_browser_opens_it_from_a_disk_so_there_is_no_module(site, pages):
+    for name in pages:
         assert 'type="module"' not in read(site, name)
     (script,) = (path.read_text() for path in (site / "lib").glob("normviz-*.js"))
     assert not re.search(r"^(import|export)\b", script, re.MULTILINE)
 
 
-def test_the_index_leads_to_every_page_and_finds_by_the_words_that_the_app_finds_by(site):
-    index = Structure(read(site))
-    assert set(pages(site)) - {"index.html"} <= set(index.addresses)
+def test_the_index_leads_to_every_page_and_finds_by_the_words_that_the_app_finds_by(pages):
+    index = pages["index.html"]
+    assert set(pages) - {"index.html"} <= set(index.addresses)
     words = [dict(attrs)["data-words"] for attrs in index.attributes if "data-words" in dict(attrs)]
     assert [text for text in words if text in map(search_text, QUESTIONS.values())] == [
         search_text(e.shows) for e in entries() if e.shows.key in QUESTIONS
@@ -125,11 +127,11 @@ def test_pages_are_chained_in_the_order_of_the_index(site):
         assert after == order[at + 1 : at + 2]
 
 
-def test_every_page_has_one_title_one_heading_and_names_for_its_parts(site):
-    titles = [re.findall(r"<title>(.*?)</title>", read(site, name)) for name in pages(site)]
+def test_every_page_has_one_title_one_heading_and_names_for_its_parts(site, pages):
+    titles = [re.findall(r"<title>(.*?)</title>", read(site, name)) for name in pages]
     assert all(len(title) == 1 for title in titles)
     assert len({title[0] for title in titles}) == len(titles)
-    for name, page in pages(site).items():
+    for name, page in pages.items():
         assert [tag[0] for tag in page.tags].count("h1") == 1, name
         assert "main" in [tag[0] for tag in page.tags], name
 
