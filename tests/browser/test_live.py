@@ -22,7 +22,7 @@ MODEL = """key => {
   window.sent = [];
   window.deliver = (answer) => [...calls].forEach((call) => call(answer, []));
   window.connect = () => { (window.normvizModels ??= new Map()).set(key, model); tell(); };
-  window.disconnect = () => { normvizModels.delete(key); tell(); };
+  window.disconnect = () => { window.normvizModels?.delete(key); tell(); };
 }"""
 
 
@@ -39,6 +39,9 @@ class Kernel:
         self.page.evaluate("connect()")
         self.receive()
         self.answer()
+
+    def disconnect(self) -> None:
+        self.page.evaluate("disconnect()")
 
     def receive(self) -> None:
         """Let the widget handle the events that the page has sent."""
@@ -62,17 +65,28 @@ class Kernel:
         return self.page.locator(".nv-sentence")
 
 
-@pytest.fixture
-def kernel(file_tab: tuple[View, Watch]) -> Iterator[Kernel]:
-    view, watch = file_tab
+@pytest.fixture(scope="module")
+def notebook(file_tab: tuple[View, Watch]) -> Kernel:
+    """The output, opened once."""
+    view, _ = file_tab
     kernel = Kernel(view.page, "LayerNorm([3, 4, 4])")
     kept = replace(kernel.widget.output(), widget=kernel.widget.key, plotlyjs="plotly.min.js")
     path = view.folder / "live.html"  # type: ignore[attr-defined]
     path.write_text(f"<!doctype html><meta charset=utf-8><body>{kept.to_html(full=False)}</body>", encoding="utf-8")
     view.page.goto(path.as_uri())
     view.page.evaluate(MODEL, kernel.widget.key)
-    yield kernel
-    watch.check()
+    return kernel
+
+
+@pytest.fixture
+def kernel(notebook: Kernel, file_tab: tuple[View, Watch]) -> Iterator[Kernel]:
+    """The output without its kernel, and the widget with its first view."""
+    notebook.disconnect()
+    notebook.page.evaluate("sent.splice(0)")
+    notebook.widget.query = ""
+    notebook.answers.clear()
+    yield notebook
+    file_tab[1].check()
 
 
 def test_the_kernel_answers_while_it_is_there(kernel):
@@ -85,7 +99,7 @@ def test_the_kernel_answers_while_it_is_there(kernel):
     assert kernel.widget.shape == (2, 6, 4, 4)
     kernel.answer()
     expect(kernel.sentence).to_contain_text("LayerNorm([6, 4, 4]) on (2, 6, 4, 4)")
-    kernel.page.evaluate("disconnect()")
+    kernel.disconnect()
     expect(kernel.sentence).to_contain_text("GroupNorm(1, 3) on (2, 3, 4, 4)")
     kernel.choose_layer("BatchNorm2d")
     expect(kernel.sentence).to_contain_text("BatchNorm2d(3) on (2, 3, 4, 4)")

@@ -1,10 +1,9 @@
 """The static site in a browser, opened from disk without server and network."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Dialog, Page, expect
 
 from normviz.export.site import build
 from normviz.lessons.questions.question import facts_of, prose, search_text
@@ -32,21 +31,36 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> str:
     return place.as_uri()
 
 
+@pytest.fixture(scope="module")
+def tab(browser: Browser) -> Iterator[Watch]:
+    """One tab without a network for the file: the browser compiles the scripts once."""
+    context = new_context(browser, offline=True)
+    yield Watch(context.new_page())
+    context.close()
+
+
 @pytest.fixture
-def disk(browser: Browser) -> Iterator[Any]:
-    """Opens a tab without a network: ``disk(color_scheme="dark")``. The test fails if the browser reports an error."""
-    opened = []
+def page(tab: Watch) -> Iterator[Page]:
+    """The tab on a laptop, with the pointer in the corner. The test fails if the browser reports an error."""
+    tab.page.set_viewport_size(LAPTOP)
+    tab.page.emulate_media(media="screen", color_scheme="light")
+    tab.page.mouse.move(0, 0)
+    yield tab.page
+    tab.check()
 
-    def go(**options: Any) -> Page:
-        context = new_context(browser, offline=True, **options)
-        page = context.new_page()
-        opened.append((context, Watch(page)))
-        return page
 
-    yield go
-    for context, watch in opened:
-        watch.check()
-        context.close()
+@pytest.fixture
+def dialogs(page: Page) -> Iterator[list[str]]:
+    """The messages of the dialogs that the page opens."""
+    messages: list[str] = []
+
+    def dismiss(dialog: Dialog) -> None:
+        messages.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("dialog", dismiss)
+    yield messages
+    page.remove_listener("dialog", dismiss)
 
 
 def open_answer(page: Page) -> None:
@@ -59,33 +73,26 @@ def wait_for_figure(page: Page) -> None:
     page.locator(".nv-view .main-svg").first.wait_for()
 
 
-def test_every_page_opens_from_disk_and_nothing_is_cut_off_on_a_laptop_and_a_phone(disk, site):
-    page = disk()
-    for name in (
-        "index",
-        "explore",
-        *(f"question-{key}" for key in SHOWN if key in QUESTIONS),
-        "compare-four",
-        "compare-loops",
-    ):
-        page.set_viewport_size(LAPTOP)
-        page.emulate_media(color_scheme="light")
+def test_every_page_opens_from_disk_and_nothing_is_cut_off_on_a_laptop_and_a_phone(page, site):
+    screens = [(LAPTOP, "light"), (PHONE, "dark")]
+    questions = [f"question-{key}" for key in SHOWN if key in QUESTIONS]
+    for name in ("index", "explore", *questions, "compare-four", "compare-loops"):
         page.goto(f"{site}/{name}.html")
-        if name.startswith("question"):
+        if name in questions:
             open_answer(page)
         if name != "index":
             wait_for_figure(page)
             assert page.locator(".nv-over, .nv-chart-plot .main-svg").count() > 0
-        for screen, scheme in ((LAPTOP, "light"), (PHONE, "dark")):
+        for screen, scheme in screens:
             page.set_viewport_size(screen)
             page.emulate_media(color_scheme=scheme)
             page.wait_for_function(FITS, arg=[screen["width"], name != "index"])
             dark = page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(16, 20, 31)"
             assert dark == (scheme == "dark")
+        screens.reverse()  # the next page opens on the screen on which this one was left, so neither is drawn for nothing
 
 
-def test_the_index_leads_to_pages_that_answer_their_controls(disk, site):
-    page = disk()
+def test_the_index_leads_to_pages_that_answer_their_controls(page, site):
     page.goto(f"{site}/index.html")
     page.get_by_role("link", name="Explore", exact=True).click()
     wait_for_figure(page)
@@ -104,9 +111,7 @@ def test_the_index_leads_to_pages_that_answer_their_controls(disk, site):
     expect(page.locator(".nv-sentence")).to_contain_text("GroupNorm(1, 3)")
 
 
-def test_the_search_finds_the_same_questions_as_the_app_and_hostile_text_stays_text(disk, site):
-    page = disk()
-    dialogs = dialogs_of(page)
+def test_the_search_finds_the_same_questions_as_the_app_and_hostile_text_stays_text(page, dialogs, site):
     page.goto(f"{site}/index.html")
     listed = [key for key in SHOWN if key in QUESTIONS]
     for words in ("gamma", "GAMMA batch", "eps", "zzz"):
@@ -124,15 +129,7 @@ def test_the_search_finds_the_same_questions_as_the_app_and_hostile_text_stays_t
     assert dialogs == []
 
 
-def dialogs_of(page: Page) -> list[str]:
-    """The messages of the dialogs that the page will open."""
-    messages: list[str] = []
-    page.on("dialog", lambda dialog: messages.append(dialog.message) or dialog.dismiss())
-    return messages
-
-
-def test_a_prediction_shows_the_verdict_the_answer_and_its_figure(disk, site):
-    page = disk()
+def test_a_prediction_shows_the_verdict_the_answer_and_its_figure(page, site):
     page.goto(f"{site}/question-s0.html")
     verdict, right = page.locator(".nv-verdict"), facts_of(find_question("s0"))["right"]
     assert not page.locator(".nv-panel-stats").is_visible()
@@ -154,9 +151,7 @@ def test_a_prediction_shows_the_verdict_the_answer_and_its_figure(disk, site):
 NUMBERS = {"48": "Your prediction is correct.", "48.0": "Your prediction is correct.", "1,000": "You predicted: 1,000. That is not correct.", "4.8e1": "Your prediction is correct.", "many": "'many' is not a number; write one, such as 48."}  # fmt: skip
 
 
-def test_a_number_is_read_as_the_app_reads_it_and_hostile_text_stays_text(disk, site):
-    page = disk()
-    dialogs = dialogs_of(page)
+def test_a_number_is_read_as_the_app_reads_it_and_hostile_text_stays_text(page, dialogs, site):
     page.goto(f"{site}/question-s0b.html")
     assert facts_of(find_question("s0b"))["right"] == 48
     for text, verdict in NUMBERS.items():
@@ -171,8 +166,7 @@ def test_a_number_is_read_as_the_app_reads_it_and_hostile_text_stays_text(disk, 
     assert dialogs == []
 
 
-def test_the_site_can_be_used_with_the_keyboard(disk, site):
-    page = disk()
+def test_the_site_can_be_used_with_the_keyboard(page, site):
     page.goto(f"{site}/index.html")
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="To the content")).to_be_focused()
@@ -198,8 +192,10 @@ def test_the_site_can_be_used_with_the_keyboard(disk, site):
     page.wait_for_url("**/question-s0b.html")
 
 
-def test_without_scripts_the_answer_can_be_read(disk, site):
-    page = disk(java_script_enabled=False)
+def test_without_scripts_the_answer_can_be_read(browser, site):
+    context = new_context(browser, offline=True, java_script_enabled=False)
+    watch = Watch(context.new_page())
+    page = watch.page
     page.goto(f"{site}/question-s0.html")
     assert not page.get_by_text("48 gammas").is_visible()
     open_answer(page)
@@ -207,10 +203,12 @@ def test_without_scripts_the_answer_can_be_read(disk, site):
     page.goto(f"{site}/index.html")
     expect(page.get_by_role("link", name=prose("s0").title)).to_be_visible()
     expect(page.get_by_label("Search")).to_be_hidden()
+    watch.check()
+    context.close()
 
 
-def test_an_open_answer_is_printed_and_a_closed_answer_is_not(disk, site):
-    page = disk(color_scheme="dark")
+def test_an_open_answer_is_printed_and_a_closed_answer_is_not(page, site):
+    page.emulate_media(color_scheme="dark")
     page.goto(f"{site}/question-s0.html")
     page.emulate_media(media="print")
     expect(page.get_by_role("link", name="All questions")).to_be_hidden()

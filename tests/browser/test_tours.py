@@ -1,11 +1,13 @@
 """Tours in a browser: the arrow keys, a clicker and Back go through the views of a file and of the app."""
 
+from collections.abc import Iterator
+
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from normviz.export.output import tour_output
 from normviz.lessons.tours.tour import tours
-from tests.browser.conftest import NewTab
+from tests.browser.conftest import NewTab, new_context
 from tests.browser.watch import Watch
 
 pytestmark = pytest.mark.browser
@@ -21,13 +23,21 @@ def expect_stop(page: Page, number: int, address: str) -> None:
     page.wait_for_function("text => location.href.includes(text)", arg=address)
 
 
-def test_a_file_goes_through_its_views_with_the_keys_of_a_clicker(browser, tmp_path):
-    file = tmp_path / "tour.html"
+@pytest.fixture(scope="module")
+def tour_tab(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watch]:
+    """A tab without a network that shows the file of a tour."""
+    file = tmp_path_factory.mktemp("tour") / "tour.html"
     file.write_text(tour_output(TOUR).to_html(), encoding="utf-8")
-    context = browser.new_context(offline=True, viewport=PROJECTOR)
+    context = new_context(browser, offline=True, viewport=PROJECTOR)
     watch = Watch(context.new_page())
-    page = watch.page
-    page.goto(file.as_uri())
+    watch.page.goto(file.as_uri())
+    yield watch
+    watch.check()
+    context.close()
+
+
+def test_a_file_goes_through_its_views_with_the_keys_of_a_clicker(tour_tab):
+    page = tour_tab.page
     page.locator(READY).wait_for()
     for key, number in (("ArrowRight", 2), ("PageDown", 3), ("PageUp", 2), ("ArrowLeft", 1), ("ArrowRight", 2)):
         page.keyboard.press(key)
@@ -41,23 +51,18 @@ def test_a_file_goes_through_its_views_with_the_keys_of_a_clicker(browser, tmp_p
     expect_stop(page, 3, "#stop=3")
     page.go_back()
     expect_stop(page, 2, "#stop=2")
-    page.goto(f"{file.as_uri()}#stop={len(TOUR.stops)}")
+    page.goto(f"{page.url.partition('#')[0]}#stop={len(TOUR.stops)}")
     expect_stop(page, len(TOUR.stops), "#stop=8")
     expect(page.locator(".nv-panel.nv-cube")).to_have_count(4)
     page.keyboard.press("ArrowRight")  # after the last view
     expect_stop(page, len(TOUR.stops), "#stop=8")
     page.locator(READY).wait_for()
-    watch.check()
-    context.close()
+    tour_tab.check()
 
 
-def test_a_figure_on_a_projector_fills_the_screen_and_nothing_scrolls(browser, tmp_path):
-    file = tmp_path / "tour.html"
-    file.write_text(tour_output(TOUR).to_html(), encoding="utf-8")
-    context = browser.new_context(offline=True, viewport=PROJECTOR)
-    page = context.new_page()
-    page.goto(file.as_uri())
-    page.locator(READY).wait_for()
+def test_a_figure_on_a_projector_fills_the_screen_and_nothing_scrolls(tour_tab):
+    page = tour_tab.page
+    page.goto(f"{page.url.partition('#')[0]}#stop=1")
     heights = []
     for height in (700, 1000):
         page.set_viewport_size({"width": 1280, "height": height})
@@ -68,7 +73,7 @@ def test_a_figure_on_a_projector_fills_the_screen_and_nothing_scrolls(browser, t
     assert heights[1] > heights[0]
     page.set_viewport_size({"width": 1920, "height": 1080})
     page.wait_for_function("document.querySelector('.nv-view').clientWidth > 1800")
-    context.close()
+    tour_tab.check()
 
 
 def test_the_app_goes_through_a_tour_by_name_without_loading_again(new_tab: NewTab, server: str):
