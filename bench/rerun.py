@@ -18,21 +18,23 @@ from __future__ import annotations
 
 import argparse
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from urllib.parse import parse_qsl
 
 from playwright.sync_api import Browser, Page
 
-from bench.common import ROOT, SCREEN, chromium, ratio, report, server, spread
+from bench.common import SCREEN, chromium, ratio, report, server, spread
+from normviz.api import output_of_query
+from normviz.export.output import Choices
 
 Act = Callable[[Page, int], None]
-SMALL, LARGE = (2, 3, 4, 4), (4, 4, 32, 32)
+TINY, SMALL, LARGE = (1, 2, 2, 2), (2, 3, 4, 4), (4, 4, 32, 32)
 FIGURES = {
     "normviz": ".nv-view, .nv-answer",
     "afternoon": "[data-testid=stPlotlyChart]",
@@ -176,16 +178,16 @@ def opened(browser: Browser, address: str, figure: str, answered: bool = True) -
     return page
 
 
-def exported(folder: Path, query: str) -> str:
-    """The address of a file that opens with the view of Explore and answers its controls."""
+def exported(folder: Path, query: str, quick: bool) -> str:
+    """The address of a file that opens with the view of Explore and answers its controls; with ``quick``, not all of them."""
     path = folder / "explore.html"
-    command = [sys.executable, "-m", "normviz", "export", "--link", f"/?{query}", "-o", str(path)]
-    subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    output = replace(output_of_query("explore", dict(parse_qsl(query))), choices=Choices(few=quick))
+    path.write_text(output.to_html(), encoding="utf-8")
     return path.as_uri()
 
 
 def measure(
-    browser: Browser, addresses: dict[str, str], case: Case, rounds: int, folder: Path
+    browser: Browser, addresses: dict[str, str], case: Case, rounds: int, folder: Path, quick: bool
 ) -> dict[str, list[float]]:
     """The times of each kind in ms. The kinds take turns, and the first change of each is not counted."""
     places = {"normviz": case.ours, "afternoon": case.theirs, "bare": "/"}
@@ -195,7 +197,7 @@ def measure(
         for kind, place in places.items()
     }
     if case.file:
-        pages["file"] = opened(browser, exported(folder, case.file), FIGURES["normviz"])
+        pages["file"] = opened(browser, exported(folder, case.file, quick), FIGURES["normviz"])
     times: dict[str, list[float]] = {kind: [] for kind in pages}
     for turn in range(rounds + 1):
         for kind, page in pages.items():
@@ -239,17 +241,17 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=15, help="changes per control")
     parser.add_argument("--only", choices=sorted({case.page for case in CASES}), help="one page")
-    parser.add_argument("--quick", action="store_true", help="a smoke test: one page, one change")
+    parser.add_argument("--quick", action="store_true", help="a smoke test: one page with a tiny tensor, one change")
     given = parser.parse_args(arguments)
     cases = [case for case in CASES if given.only in (None, case.page)]
-    cases, rounds = (cases[:1], 1) if given.quick else (cases, given.rounds)
+    cases, rounds = ([_on("explore", "", TINY, DEPTH)], 1) if given.quick else (cases, given.rounds)
     load, found = os.getloadavg()[0], []
     with ExitStack() as stack:
         addresses = {kind: stack.enter_context(server(kind)).address for kind in FIGURES}
         browser = stack.enter_context(chromium())
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="normviz-bench-")))
         for case in cases:
-            found.append(compared(case, measure(browser, addresses, case, rounds, folder)))
+            found.append(compared(case, measure(browser, addresses, case, rounds, folder, given.quick)))
             print(row(found[-1]), file=sys.stderr, flush=True)  # an interrupted run still shows these results
     print("Each pair of numbers is p50 / p95.\n")
     report("rerun", list(map(row, found)), load, found)

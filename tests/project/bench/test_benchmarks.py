@@ -1,6 +1,6 @@
 """Every benchmark runs: it prints its table and one line of JSON. None says here how fast anything is.
 
-The benchmarks run in this process and share their servers; ``start`` measures a new one.
+The benchmarks run in this process and share their servers and their browser. ``start`` comes first, so it starts the server of the others.
 """
 
 from __future__ import annotations
@@ -12,45 +12,65 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, nullcontext
-from functools import cache
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import Browser
 
-from bench.common import Server, server
+from bench.common import Server, chromium, server
 from tests.needs import browser_path
 
 ROOT = Path(__file__).resolve().parents[3]
 IN_BROWSER = {  # a column of each table
-    "rerun": "of the afternoon's",
     "start": "figure, s (p50)",
+    "rerun": "of the afternoon's",
     "weight": "reload, kB",
     "hover": "draw, ms: file",
 }
-SHARE_SERVERS = ("load", "soak", "rerun", "weight")
-
 Run = Callable[[str], str]
 
 
+class Shared:
+    """The servers and the browser of all benchmarks, each started when it is first needed. ``thread`` has Playwright's event loop."""
+
+    def __init__(self, thread: ThreadPoolExecutor, stack: ExitStack) -> None:
+        self.thread, self._stack = thread, stack
+        self._started: dict[str, Any] = {}
+
+    def server(self, kind: str, *, wait: bool = True) -> AbstractContextManager[Server]:
+        return self._shared(kind, lambda: server(kind, wait=wait))
+
+    def chromium(self) -> AbstractContextManager[Browser]:
+        return self._shared("chromium", chromium)
+
+    def _shared(self, name: str, start: Callable[[], AbstractContextManager[Any]]) -> AbstractContextManager[Any]:
+        if name not in self._started:
+            self._started[name] = self._stack.enter_context(start())
+        return nullcontext(self._started[name])
+
+
 @pytest.fixture(scope="module")
-def shared_server() -> Iterator[Callable[[str], Server]]:
-    with ExitStack() as stack:
-        yield cache(lambda kind: stack.enter_context(server(kind)))
+def shared() -> Iterator[Shared]:
+    with ThreadPoolExecutor(1) as thread:
+        stack = ExitStack()
+        yield Shared(thread, stack)
+        thread.submit(stack.close).result()
 
 
 @pytest.fixture
-def run(
-    shared_server: Callable[[str], Server], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Run:
-    """Runs a benchmark with ``--quick`` in another thread, because this one may have Playwright's event loop; returns what it printed."""
+def run(shared: Shared, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs a benchmark with ``--quick`` and returns what it printed.
+
+    This thread may have the event loop of the tests' Playwright. A benchmark without a browser needs a thread without a loop.
+    """
 
     def run(name: str) -> str:
         module = importlib.import_module(f"bench.{name}")
-        if name in SHARE_SERVERS:
-            monkeypatch.setattr(module, "server", lambda kind: nullcontext(shared_server(kind)))
-        with ThreadPoolExecutor(1) as thread:
+        for function in {"server", "chromium"} & set(vars(module)):
+            monkeypatch.setattr(module, function, getattr(shared, function))
+        with nullcontext(shared.thread) if hasattr(module, "chromium") else ThreadPoolExecutor(1) as thread:
             thread.submit(module.main, ["--quick"]).result()
         return capsys.readouterr().out
 
@@ -81,6 +101,13 @@ def test_stats_runs_as_a_module_and_compares_every_family_of_layers() -> None:
     assert {"BatchNorm2d", "LayerNorm", "InstanceNorm2d", "GroupNorm", "RMSNorm"} <= set(layers)
 
 
+@pytest.mark.browser
+@pytest.mark.parametrize(("name", "column"), IN_BROWSER.items())
+def test_benchmark_in_a_browser(name: str, column: str, run: Run) -> None:
+    browser_path()
+    check(name, column, run(name))
+
+
 def test_load_meets_no_error_with_two_students(run: Run) -> None:
     found = check("load", "cpu ms/rerun", run("load"))
     assert [row["kind"] for row in found["rows"]] == ["bare", "normviz"]
@@ -93,13 +120,6 @@ def test_soak_meets_no_error_and_notes_the_memory(run: Run) -> None:
     assert row["errors"] == []
     assert len(row["MB"]) == len(row["s"]) >= 3
     assert row["base, MB"] > 0
-
-
-@pytest.mark.browser
-@pytest.mark.parametrize(("name", "column"), IN_BROWSER.items())
-def test_benchmark_in_a_browser(name: str, column: str, run: Run) -> None:
-    browser_path()
-    check(name, column, run(name))
 
 
 def test_every_benchmark_runs_as_a_module() -> None:
