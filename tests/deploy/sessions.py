@@ -36,7 +36,7 @@ class Session:
         self.url, self.query = url.replace("http", "ws", 1) + "/_stcore/stream", query
         self.shown: str | None = None
         self.wrong: list[str] = []
-        self.lost, self.slowest, self.runs = 0, 0.0, 0
+        self.lost, self.slowest, self.ran = 0, 0.0, asyncio.Event()
 
     @property
     def expected(self) -> str:
@@ -89,9 +89,10 @@ class Session:
                     text = unescape(TAG.sub("", parts["sentence1"])) if "sentence1" in parts else text
                 elif element.WhichOneof("type") == "exception":
                     self.wrong.append(element.exception.message)
-        self.shown, self.runs = text, self.runs + 1
+        self.shown = text
         if text != self.expected:
             self.wrong.append(f"{self.query}: {text!r} in place of {self.expected!r}")
+        self.ran.set()
 
 
 class Sessions:
@@ -136,6 +137,14 @@ class Sessions:
             missing = [each.query for each in self.all if each.shown is None]
             text = f"{len(missing)} of {len(self.all)} sessions have no view, such as {missing[:3]}"
             raise AssertionError(text) from error
+
+    def wait_for_first_runs(self, patience: float) -> None:
+        """Wait until the script has run once for every visitor, whatever it showed. Raises TimeoutError after ``patience`` seconds."""
+
+        async def wait_for_all() -> None:
+            await asyncio.wait_for(asyncio.gather(*(each.ran.wait() for each in self.all)), patience)
+
+        self.start(wait_for_all()).result()
 
     def run(self, patience: float) -> None:
         """Run every session once more, one after the other."""

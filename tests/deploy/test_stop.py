@@ -4,7 +4,6 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,10 +11,10 @@ import pytest
 
 from normviz.ui.assets import PLOTLY
 from tests.browser.conftest import PATIENCE
-from tests.deploy.sessions import Session, Sessions
+from tests.deploy.sessions import Sessions
 from tests.deploy.stack import Replica
 from tools.ports import free_port
-from tools.servers import ROOT, START_TIMEOUT
+from tools.servers import ROOT, wait_until_healthy
 
 PROMISED = 5.0  # seconds; or the time of a start on a busy machine
 SCRIPT = """
@@ -74,26 +73,16 @@ def broken(tmp_path: Path) -> Iterator[StreamlitRun]:
     (tmp_path / ".streamlit").mkdir()
     (tmp_path / ".streamlit" / "config.toml").write_text((ROOT / ".streamlit" / "config.toml").read_text())
     run.start()
-    _wait_for_port(run)
+    wait_until_healthy(f"{run.url}/_stcore/health", run.process, run.log)
     yield run
     if run.process.poll() is None:
         run.kill()
 
 
-def _wait_for_port(run: StreamlitRun) -> None:
-    end = time.monotonic() + START_TIMEOUT
-    while time.monotonic() < end and run.process.poll() is None:
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", run.port)) == 0:
-                return
-        time.sleep(0.1)
-    raise AssertionError(run.log.read_text())
-
-
 def test_an_unexpected_error_is_one_line_in_the_log_and_no_traceback_anywhere(broken: StreamlitRun) -> None:
     with Sessions(broken.url, [{"shape": "2,3", "email": "ada@example.org"}]) as sessions:
         (session,) = sessions.all
-        _wait_for_run(session)
+        sessions.wait_for_first_runs(PATIENCE / 1000)
         assert "an error in normviz prevented this view" in session.wrong[0]
     text = broken.log.read_text()
     assert "Traceback" not in text
@@ -102,13 +91,6 @@ def test_an_unexpected_error_is_one_line_in_the_log_and_no_traceback_anywhere(br
     (line,) = [line for line in text.splitlines() if "ZeroDivisionError" in line]
     assert "ERROR normviz: ZeroDivisionError: division by zero" in line
     assert line.endswith("[/?shape=2,3]")
-
-
-def _wait_for_run(session: Session) -> None:
-    end = time.monotonic() + START_TIMEOUT
-    while not session.runs and time.monotonic() < end:
-        time.sleep(0.05)
-    assert session.runs
 
 
 def test_python_m_normviz_ui_listens_only_when_all_is_imported() -> None:
