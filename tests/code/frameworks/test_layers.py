@@ -27,7 +27,7 @@ from tests.code.frameworks.run_programs import assert_agrees, call, run, with_ra
 from tests.lessons.questions.statements.measure import facts
 from tests.strategies import layers_that_fit, norms
 
-FEW = settings(max_examples=max(1, settings().max_examples // 16))  # jax compiles each operation for each shape
+FEW = settings(max_examples=max(1, settings().max_examples // 24))  # jax compiles each operation for each shape
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -86,13 +86,13 @@ LAYERS = [
     ("BatchNorm3d(3, eps=0.001)", (2, 3, 2, 4, 5), "BatchNormalization", "BatchNorm"),
     ("SyncBatchNorm(4)", (2, 4, 3, 5), "BatchNormalization", "BatchNorm"),
     ("InstanceNorm1d(3)", (2, 3, 5), "LayerNormalization", "InstanceNorm"),
-    ("InstanceNorm1d(3)", (3, 5), "LayerNormalization", "LayerNorm"),
-    ("InstanceNorm1d(3, affine=True)", (3, 5), "", "LayerNorm"),
+    ("InstanceNorm1d(6)", (6, 5), "LayerNormalization", "LayerNorm"),
+    ("InstanceNorm1d(6, affine=True)", (6, 5), "", "LayerNorm"),
     ("InstanceNorm2d(4, affine=True)", (2, 4, 3, 5), "GroupNormalization", "InstanceNorm"),
     ("InstanceNorm2d(4, affine=True, bias=False)", (2, 4, 3, 5), "GroupNormalization", "InstanceNorm"),
     ("InstanceNorm2d(4, track_running_stats=True)", (2, 4, 3, 5), "LayerNormalization", "InstanceNorm"),
     ("InstanceNorm2d(4, track_running_stats=True).eval()", (2, 4, 3, 5), "BatchNormalization", "BatchNorm"),
-    ("InstanceNorm1d(3, affine=True, track_running_stats=True).eval()", (3, 5), "BatchNormalization", "BatchNorm"),
+    ("InstanceNorm1d(6, affine=True, track_running_stats=True).eval()", (6, 5), "BatchNormalization", "BatchNorm"),
     ("InstanceNorm3d(3, affine=True)", (2, 3, 2, 4, 5), "GroupNormalization", "InstanceNorm"),
     ("GroupNorm(2, 4)", (2, 4, 3, 5), "GroupNormalization", "GroupNorm"),
     ("GroupNorm(2, 4)", (2, 4), "GroupNormalization", "GroupNorm"),
@@ -182,11 +182,11 @@ def test_the_programs_of_any_norm_give_its_output(drawn):
 
 
 def test_the_running_variance_is_biased_as_the_program_says(packages):
-    e = with_random_values("BatchNorm2d(3)", (2, 3, 4, 5))
+    e = with_random_values("BatchNorm2d(4)", (2, 4, 3, 5))
     biased = e.x.var(dim=(0, 2, 3), correction=0)
     module = e.layer.module()
     module(e.x)
-    assert torch.allclose(module.running_var, 0.9 + 0.1 * biased * 40 / 39)
+    assert torch.allclose(module.running_var, 0.9 + 0.1 * biased * 30 / 29)
     for flavor, variance in (("keras", "moving_variance"), ("flax", "var")):
         text = code(e, flavor)
         assert f"# {variance} uses the biased variance, torch's running_var the unbiased one." in text
@@ -200,8 +200,8 @@ def test_the_running_variance_is_biased_as_the_program_says(packages):
 
 def test_the_programs_are_exact_for_x_far_from_0(packages):
     """Flax's default, E[x^2] - E[x]^2, is off by more than 1 here."""
-    e = with_random_values("LayerNorm(8, elementwise_affine=False)", (2, 8), offset=1e4)
-    fast = packages["nnx"].LayerNorm(8, epsilon=1e-5, rngs=packages["nnx"].Rngs(0))
+    e = with_random_values("LayerNorm(5, elementwise_affine=False)", (6, 5), offset=1e4)
+    fast = packages["nnx"].LayerNorm(5, epsilon=1e-5, rngs=packages["nnx"].Rngs(0))
     error = np.asarray(fast(packages["jnp"].asarray(e.x.numpy()))) - e.trace.output.numpy()
     assert np.abs(error).max() > 1
     for flavor in FRAMEWORKS:

@@ -1,11 +1,13 @@
 """The audit of the dependencies, against a database of our own on this machine."""
 
 import json
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -67,8 +69,12 @@ def test_a_known_vulnerability_fails(installed, capfd):
     assert "2 packages audited, 1 of them with a known vulnerability." in said.out
 
 
-def test_nothing_known_is_well(installed, capfd):
-    with database(lambda name: {}) as address:
+def test_without_a_known_vulnerability_it_succeeds(installed, capfd, monkeypatch):
+    """The answer of pip-audit is made up; the test above runs pip-audit itself."""
+    found = {"dependencies": [{"name": name, "version": "1.0", "vulns": []} for name in ("leaky", "sound")]}
+    answer = SimpleNamespace(stdout=json.dumps(found), stderr="")
+    with database(lambda name: {}) as address, monkeypatch.context() as patch:
+        patch.setattr(subprocess, "run", lambda *given, **options: answer)
         assert main(address, installed) == 0
     assert "2 packages audited, 0 of them" in capfd.readouterr().out
 
