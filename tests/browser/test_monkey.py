@@ -4,9 +4,9 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Page
 
-from tests.browser.conftest import new_context
+from tests.browser.conftest import NewTab
 from tests.browser.monkey import HOVERED, Monkey
 
 pytestmark = pytest.mark.browser
@@ -16,22 +16,19 @@ ACTIONS = int(os.environ.get("MONKEY_ACTIONS", "24"))  # on each page
 EVERY = 8
 
 
-@pytest.fixture(scope="module")
-def visitor(browser: Browser) -> Iterator[BrowserContext]:
-    """One visitor, whose cache is empty on the first page and filled on the others."""
-    context = new_context(browser)
-    yield context
-    context.close()
-
-
 @pytest.fixture
-def page(visitor: BrowserContext, server: str) -> Iterator[Page]:
-    """A new tab without stored settings, so that the same seed gives the same actions after any other test."""
-    page = visitor.new_page()
+def page(new_tab: NewTab, server: str) -> Iterator[Page]:
+    """A new tab without stored settings, so that the same seed gives the same actions after any other test; it leaves none either."""
+    page = new_tab()
+    forget_settings(page, server)
     yield page
+    forget_settings(page, server)
+    page.close()
+
+
+def forget_settings(page: Page, server: str) -> None:
     page.goto(f"{server}/_stcore/health")
     page.evaluate("localStorage.clear()")
-    page.close()
 
 
 @pytest.mark.parametrize("name", HOVERED)
