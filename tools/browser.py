@@ -51,7 +51,7 @@ def _install() -> None:
     if hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("apt-get"):
         print("Installing Chromium with apt-get ...", flush=True)
         # Both: the tests use the shell, and the commands that they test look for Chromium.
-        if _run("apt-get", "update", "-qq") and _apt("chromium", "chromium-headless-shell") or _apt("chromium"):
+        if (_run("apt-get", "update", "-qq") and _apt("chromium", "chromium-headless-shell")) or _apt("chromium"):
             return
     print("Installing playwright's Chromium ...", flush=True)
     _run(sys.executable, "-m", "playwright", "install", "chromium")
