@@ -5,16 +5,15 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, ViewportSize, expect
 
 from tests.browser.exported import FileView
-from tests.browser.line import Line
 from tests.browser.view import View
 from tests.browser.watch import Watch
 from tests.conftest import CHROMIUM_FLAGS
 from tests.needs import browser_path
 
-SCREEN = {"width": 1280, "height": 720}
+SCREEN: ViewportSize = {"width": 1280, "height": 720}
 DEFAULTS: dict[str, Any] = {"viewport": SCREEN, "color_scheme": "light"}
 PATIENCE = 1000 * int(os.environ.get("BROWSER_PATIENCE", "120"))  # ms, for each wait; BROWSER_PATIENCE is in seconds
 
@@ -32,34 +31,26 @@ def new_context(browser: Browser, **options: Any) -> BrowserContext:
 
 
 @pytest.fixture(scope="session")
-def profiles(playwright: Playwright, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[bool, BrowserContext]]:
-    """Returning visitors, with and without a touch screen: cached files and compiled scripts halve the time that a page takes to open."""
-
-    class Profiles(dict[bool, BrowserContext]):
-        def __missing__(self, touch: bool) -> BrowserContext:
-            self[touch] = playwright.chromium.launch_persistent_context(
-                tmp_path_factory.mktemp("profile"),
-                executable_path=browser_path(),
-                args=CHROMIUM_FLAGS,
-                has_touch=touch,
-                permissions=["clipboard-read", "clipboard-write"],
-                **DEFAULTS,
-            )
-            self[touch].set_default_timeout(PATIENCE)
-            return self[touch]
-
-    opened = Profiles()
-    yield opened
-    for context in opened.values():
-        context.close()
+def profile(playwright: Playwright, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext]:
+    """A returning visitor: cached files and compiled scripts halve the time that a page takes to open."""
+    context = playwright.chromium.launch_persistent_context(
+        tmp_path_factory.mktemp("profile"),
+        executable_path=browser_path(),
+        args=CHROMIUM_FLAGS,
+        permissions=["clipboard-read", "clipboard-write"],
+        **DEFAULTS,
+    )
+    context.set_default_timeout(PATIENCE)
+    yield context
+    context.close()
 
 
 @pytest.fixture(scope="session")
-def new_tab(profiles: dict[bool, BrowserContext]) -> NewTab:
-    """Opens a tab of a returning visitor: ``new_tab(viewport={...}, color_scheme="dark", touch=True)``."""
+def new_tab(profile: BrowserContext) -> NewTab:
+    """Opens a tab of a returning visitor: ``new_tab(viewport={...}, color_scheme="dark")``."""
 
-    def open_tab(viewport: Any = SCREEN, color_scheme: Any = "light", touch: bool = False) -> Page:
-        page = profiles[touch].new_page()
+    def open_tab(viewport: Any = SCREEN, color_scheme: Any = "light") -> Page:
+        page = profile.new_page()
         page.set_viewport_size(viewport)
         page.emulate_media(color_scheme=color_scheme)
         return page
@@ -83,28 +74,13 @@ def view(page: Page, server: str) -> View:
 
 
 @pytest.fixture
-def return_visit(new_tab: NewTab, server: str) -> Iterator[Visit]:
-    """Makes a View in a new tab of a returning visitor: ``return_visit(color_scheme="dark")``."""
+def first_visit(browser: Browser, server: str) -> Iterator[Visit]:
+    """Makes a View in a tab of a new visitor, with an empty cache: ``first_visit(viewport={...}, has_touch=True)``."""
     watches: list[Watch] = []
 
     def visit(**options: Any) -> View:
-        watches.append(Watch(new_tab(**options)))
-        return View(watches[-1].page, server)
-
-    yield visit
-    for watch in watches:
-        watch.check()
-        watch.page.close()
-
-
-@pytest.fixture
-def first_visit(browser: Browser, server: str) -> Iterator[Visit]:
-    """Makes a View in a tab of a new visitor, with an empty cache: ``first_visit(viewport={...}, color_scheme="dark")``."""
-    watches: list[Watch] = []
-
-    def visit(address: str = server, **options: Any) -> View:
         watches.append(Watch(new_context(browser, **options).new_page()))
-        return View(watches[-1].page, address)
+        return View(watches[-1].page, server)
 
     yield visit
     for watch in watches:
@@ -113,12 +89,24 @@ def first_visit(browser: Browser, server: str) -> Iterator[Visit]:
         watch.page.context.close()
 
 
-@pytest.fixture(scope="module")
-def tab(new_tab: NewTab, server: str) -> Iterator[tuple[View, Watch]]:
-    """One tab for all tests of a file that change nothing on the server."""
+@pytest.fixture(scope="session")
+def app_tab(new_tab: NewTab, server: str) -> Iterator[tuple[View, Watch]]:
+    """A tab with the app, which is loaded once in each test process."""
     watch = Watch(new_tab())
     yield View(watch.page, server).open(), watch
     watch.page.close()
+
+
+@pytest.fixture(scope="module")
+def tab(app_tab: tuple[View, Watch]) -> tuple[View, Watch]:
+    """That tab for the tests of a file that change nothing on the server: in front, with the window of a laptop and the light theme."""
+    view, watch = app_tab
+    view.page.bring_to_front()
+    view.page.set_viewport_size(SCREEN)
+    view.page.emulate_media(color_scheme="light")
+    if not view.socket:  # the last test failed while it loaded the page
+        view.open()
+    return view, watch
 
 
 @pytest.fixture
@@ -150,10 +138,3 @@ def look_file(file_tab: tuple[View, Watch]) -> Iterator[Callable[[str], View]]:
 def look_both(request: pytest.FixtureRequest) -> Callable[[str], View]:
     """Like ``look``, once in the app and once in an exported file."""
     return request.getfixturevalue("look" if request.param == "app" else "look_file")  # type: ignore[no-any-return]
-
-
-@pytest.fixture
-def line(server: str) -> Iterator[Line]:
-    """A connection to the server that can be slowed down and that records the requests."""
-    with Line(server) as line:
-        yield line

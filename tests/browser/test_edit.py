@@ -52,8 +52,6 @@ def test_a_second_edit_keeps_the_first(look):
         view.page.keyboard.press("Enter")
         wanted[index] = number
         view.wait_for_view(values=",".join(f"{number:.9g}" for number in wanted.flatten().tolist()))
-    view.page.reload()
-    view.wait_for_scene()
     np.testing.assert_array_equal(view.scene.explanation.x, wanted)
 
 

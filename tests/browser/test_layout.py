@@ -6,15 +6,16 @@ import itertools
 import numpy as np
 import pytest
 from PIL import Image
-from playwright.sync_api import expect
+from playwright.sync_api import ViewportSize, expect
 
 from normviz.figures.palette import THEMES
 from tests.browser.conftest import SCREEN
+from tests.browser.scripts import PAINTED
 from tests.browser.view import View, peers
 
 pytestmark = pytest.mark.browser
 
-PHONE = {"width": 390, "height": 844}
+PHONE: ViewportSize = {"width": 390, "height": 844}
 
 # Texts that reach beyond the window, and labels of a panel that overlap each other or its cells. Code may scroll inside its block.
 MISPLACED = """() => {
@@ -70,8 +71,8 @@ SHAPES = [
 
 
 @pytest.fixture
-def look(look, tab):
-    """Changes the query of the file's tab, with the window of a laptop and the light theme."""
+def laptop(look, tab):
+    """Like ``look``, with the window of a laptop and the light theme."""
     page = tab[0].page
     page.set_viewport_size(SCREEN)
     page.emulate_media(color_scheme="light")
@@ -80,30 +81,37 @@ def look(look, tab):
 
 
 @pytest.mark.parametrize("query", SHAPES)
-def test_on_a_laptop_and_on_a_phone_nothing_is_cut_off_or_overlaps(look, query):
+def test_on_a_laptop_and_on_a_phone_nothing_is_cut_off_or_overlaps(look, tab, query):
+    """The view is opened on the screen of the view before, so every second one becomes wider, and the others narrower."""
     view = look(query)
-    assert view.page.evaluate(MISPLACED) == []
-    rotate(view)
-    assert view.page.evaluate(MISPLACED) == []
+    for screen in sorted((SCREEN, PHONE), key=lambda shown: shown != tab[0].page.viewport_size):
+        resize(view, screen)
+        assert view.page.evaluate(MISPLACED) == []
+        if screen == PHONE:
+            assert_panels_are_below_each_other(view)
+
+
+def assert_panels_are_below_each_other(view: View) -> None:
     panels = [view.find(f".nv-panel-{key}").bounding_box() for key in ("stats", "params", "x", "normalized", "output")]
     for above, below in itertools.pairwise(panels):
         assert above["x"] == below["x"]
         assert above["y"] + above["height"] <= below["y"]
 
 
-def rotate(view: View) -> None:
-    """Make the window as narrow as a phone, and wait until the panels are drawn for it."""
-    view.page.set_viewport_size(PHONE)
-    expect(view.find(".nv-view.nv-narrow")).to_have_count(1)
+def resize(view: View, screen: ViewportSize) -> None:
+    """Change the window, and wait until the panels are drawn for it."""
+    view.page.set_viewport_size(screen)
+    expect(view.find(".nv-view.nv-narrow")).to_have_count(int(screen == PHONE))
     view.page.wait_for_function(
         "() => [...document.querySelectorAll('.nv-over')].every(panel => panel.getBoundingClientRect().right <= innerWidth)"
     )
+    view.page.evaluate(PAINTED)
     view.wait_for_scene()
 
 
-def test_after_the_screen_is_rotated_the_elements_are_found_where_they_are_drawn(look):
-    view = look("?layer=BatchNorm2d(3)")
-    rotate(view)
+def test_after_the_screen_is_rotated_the_elements_are_found_where_they_are_drawn(laptop):
+    view = laptop("?layer=BatchNorm2d(3)")
+    resize(view, PHONE)
     assert view.hover("params", (1, 2, 3, 3)).index == (1, 2, 3, 3)
     assert view.open_elements("params") == peers(view.scene, "params", (1, 2, 3, 3))
 
@@ -131,12 +139,12 @@ def luminance(color: tuple[int, ...]) -> float:
 SELECTED = "?layer=BatchNorm2d(3)&at=0,1,1,1"
 
 
-def test_the_light_theme_keeps_the_color_of_peers_veils_the_rest_and_is_readable(look):
-    check_colors(look(SELECTED), "light")
+def test_the_light_theme_keeps_the_color_of_peers_veils_the_rest_and_is_readable(laptop):
+    check_colors(laptop(SELECTED), "light")
 
 
-def test_the_dark_theme_does_too_when_it_is_chosen_while_the_page_is_open(look):
-    view = look(SELECTED)
+def test_the_dark_theme_does_too_when_it_is_chosen_while_the_page_is_open(laptop):
+    view = laptop(SELECTED)
     view.page.emulate_media(color_scheme="dark")
     view.page.wait_for_function(
         "text => document.querySelector('.nv-view').style.getPropertyValue('--nv-text') === text",
@@ -167,22 +175,21 @@ def check_colors(view: View, theme: str) -> None:
         assert (high + 0.05) / (low + 0.05) >= 4.5, (part, color)
 
 
-def test_an_embedded_page_has_no_header_works_and_can_be_dark(return_visit):
-    view = return_visit().open("?embed=true")
+def test_an_embedded_page_has_no_header_works_and_can_be_dark(view):
+    view.open("?embed=true&embed_options=dark_theme&layer=BatchNorm2d(3)&at=0,1,1,1")
     expect(view.page.get_by_role("navigation")).to_have_count(0)
     assert view.find(".st-key-controls").bounding_box()["y"] < 60
+    check_colors(view, "dark")
     view.hover("stats", (0, 0, 0, 0))
     assert view.open_elements("stats") == peers(view.scene, "stats", (0, 0, 0, 0))
     view.click("stats", (0, 0, 0, 0))
     view.wait_for_view(at="0,0,0,0", embed="true")
-    view.segment("normalized_shape", "W")
-    view.wait_for_view(layer="LayerNorm([4])", embed="true")
-    view.open("?embed=true&embed_options=dark_theme&layer=BatchNorm2d(3)&at=0,1,1,1")
-    check_colors(view, "dark")
+    view.choose("Layer", "LayerNorm")
+    view.wait_for_view(layer=None, embed="true")  # that of the start
 
 
-def test_a_window_of_a_large_tensor_moves_with_its_slider(look):
-    view = look("?shape=2,64,56,56&layer=BatchNorm2d(64)")
+def test_a_window_of_a_large_tensor_moves_with_its_slider(laptop):
+    view = laptop("?shape=2,64,56,56&layer=BatchNorm2d(64)")
     scene = view.scene
     assert scene.grid.extent[1] < 64
     assert "64 groups" in view.find(".nv-panel-stats .nv-caption").inner_text()

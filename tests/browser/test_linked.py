@@ -64,7 +64,7 @@ def assert_only_peers_open(view: View, index: Index) -> None:
 
 @pytest.mark.parametrize(
     ("look_both", "query"),
-    [*(("app", query) for query in LAYERS[:3]), *(("file", query) for query in LAYERS)],
+    [*(("file", query) for query in LAYERS[:3]), *(("app", query) for query in LAYERS[3:])],
     indirect=["look_both"],
 )
 def test_pointing_at_an_element_veils_all_cells_except_its_peers_in_every_panel(look_both, query):
@@ -76,8 +76,8 @@ def test_pointing_at_an_element_veils_all_cells_except_its_peers_in_every_panel(
         assert view.marked("stats", "cursor") == (None if index == view.scene.at else index)
 
 
-def test_the_selected_element_is_shown_again_when_the_pointer_leaves(look_file):
-    view = look_file("?layer=BatchNorm2d(3)&at=0,1,2,3")
+def test_the_selected_element_is_shown_again_when_the_pointer_leaves(look):
+    view = look("?layer=BatchNorm2d(3)&at=0,1,2,3")
     assert_readout(view.readout, view.scene, (0, 1, 2, 3))
     assert_only_peers_open(view, (0, 1, 2, 3))
     view.hover("stats", (1, 2, 0, 0))
@@ -88,16 +88,16 @@ def test_the_selected_element_is_shown_again_when_the_pointer_leaves(look_file):
     assert_only_peers_open(view, (0, 1, 2, 3))
 
 
-def test_nothing_is_veiled_without_a_selected_element(look_file):
-    view = look_file("?at=none")
+def test_nothing_is_veiled_without_a_selected_element(look):
+    view = look("?at=none")
     everything = set(np.ndindex(view.scene.shape))
     assert all(view.open_elements(key) == everything for key in PANELS)
     assert view.readout.index is None
     assert view.marked("stats") is None
 
 
-def test_pointing_at_the_gap_between_facets_points_at_no_element(look_file):
-    view = look_file("?at=0,0,0,0")
+def test_pointing_at_the_gap_between_facets_points_at_no_element(look):
+    view = look("?at=0,0,0,0")
     view.hover("stats", (1, 1, 2, 2))
     spots = view.spots("stats")
     (left, top), (right, _) = spots[0, 0, 1, 3], spots[0, 1, 1, 0]
@@ -108,7 +108,7 @@ def test_pointing_at_the_gap_between_facets_points_at_no_element(look_file):
 def test_16384_cells_are_drawn_and_respond_to_the_pointer(look):
     view = look("?shape=4,4,32,32&layer=GroupNorm(2,4)")
     assert len(view.spots("stats")) == 16_384
-    for index in ((3, 2, 31, 30), (0, 0, 0, 0), (2, 3, 7, 19)):
+    for index in ((3, 2, 31, 30), (2, 1, 7, 19)):
         assert_readout(view.hover("stats", index), view.scene, index)
         assert view.open_elements("stats") == peers(view.scene, "stats", index)
         assert view.open_elements("params") == peers(view.scene, "params", index)

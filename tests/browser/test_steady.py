@@ -77,7 +77,7 @@ CHANGES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("change", ["size", "element", "a note comes", "a row of controls comes"])
+@pytest.mark.parametrize("change", ["size", "a row of controls comes"])
 def test_a_change_keeps_the_view_opaque_drawn_and_in_place(look, change):
     start, act, query = CHANGES[change]
     view = look(start)

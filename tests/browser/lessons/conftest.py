@@ -19,10 +19,17 @@ def lesson_tab(new_tab: NewTab, server: str) -> Iterator[tuple[Lesson, Watch]]:
 
 
 @pytest.fixture
-def lesson(lesson_tab: tuple[Lesson, Watch]) -> Iterator[Lesson]:
-    """The tab, wide and in the light theme; the test fails if the browser reports an error."""
+def lesson_in_any_window(lesson_tab: tuple[Lesson, Watch]) -> Iterator[Lesson]:
+    """The tab with the window and the theme of the test before; the test fails if the browser reports an error."""
     view, watch = lesson_tab
-    view.page.set_viewport_size(WIDE)
-    view.page.emulate_media(color_scheme="light")
+    view.page.bring_to_front()
     yield view
     watch.check()
+
+
+@pytest.fixture
+def lesson(lesson_in_any_window: Lesson) -> Lesson:
+    """The tab, wide and in the light theme."""
+    lesson_in_any_window.page.set_viewport_size(WIDE)
+    lesson_in_any_window.page.emulate_media(color_scheme="light")
+    return lesson_in_any_window

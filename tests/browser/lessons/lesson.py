@@ -36,10 +36,9 @@ class Lesson(View):
         return self.ready(figures=name != "questions" or "guess" in query)
 
     def go_to_questions(self) -> None:
-        """Show the list of questions. Its address has no query, so the reader comes from another page."""
-        self.visit("numerics?show=eps")
-        self.ready()
-        self.page.get_by_role("link", name="Questions", exact=True).click()
+        """Show the list of questions. Its address has no query, so the reader comes from a question."""
+        self.go_to("questions", "?q=s0")
+        self.page.get_by_role("link", name="All questions").click()
         self.find(".nv-links-list a").first.wait_for()
         self.ready(figures=False)
 

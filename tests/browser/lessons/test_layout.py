@@ -128,11 +128,11 @@ def assert_the_share_button_takes_no_space_before_its_style_loads(view: Lesson) 
 # Every page, with what is special on a phone.
 PAGES: dict[str, list[Check]] = {
     "?layer=LayerNorm([3,4,4])": [assert_all_sizes_are_in_one_row, large_enough(".nv-links-questions a")],
-    "step_by_step?step=3": [assert_all_sizes_are_in_one_row],
     f"compare{LAYERS}": [
         assert_all_sizes_are_in_one_row,
         assert_panels_are_named_and_a_table_scrolls_below_its_first_column,
     ],
+    "step_by_step?step=3": [assert_all_sizes_are_in_one_row],
     **{
         f"{page}?show={name}": [
             assert_experiments_wrap_and_each_keeps_its_border,
@@ -152,10 +152,15 @@ WITH_CODE = ("?layer=LayerNorm([3,4,4])", "questions?q=s0&guess=one", "questions
 WITHOUT_FIGURES = ("train_and_eval?show=devices", "gradients?show=backward", "questions?q=s0", "questions")
 
 
+SCREENS = ((WIDE, "light"), (NARROW, "dark"))
+
+
 @pytest.mark.parametrize("address", PAGES)
-def test_a_page_fits_its_screen_and_can_be_read_and_tapped(lesson: Lesson, address: str) -> None:
+def test_a_page_fits_each_screen_and_can_be_read_and_tapped(lesson_in_any_window: Lesson, address: str) -> None:
+    """The page is opened on the screen of the page before, so every second one becomes wider, and the others narrower."""
+    lesson = lesson_in_any_window
     show(lesson, address)
-    for screen, scheme in ((WIDE, "light"), (NARROW, "dark"), (WIDE, "dark")):
+    for screen, scheme in sorted(SCREENS, key=lambda shown: shown[0] != lesson.page.viewport_size):
         lesson.page.emulate_media(color_scheme=scheme)
         lesson.resize(screen)
         lesson.page.wait_for_function(STRAIGHT)

@@ -26,6 +26,7 @@ def figure_tab(new_tab: NewTab, tmp_path_factory: pytest.TempPathFactory) -> Ite
 def tab(figure_tab: tuple[Page, Watch]) -> Iterator[Page]:
     """The test fails if the browser reports an error."""
     page, watch = figure_tab
+    page.bring_to_front()
     yield page
     watch.check()
 

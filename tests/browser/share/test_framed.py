@@ -91,49 +91,6 @@ def narrow(snippets: Callable[..., str]) -> str:
     return snippets(START, narrow=True)
 
 
-def test_slides_opened_from_disk_can_frame_the_app(page: Page, narrow: str, tmp_path: Path) -> None:
-    slides = tmp_path / "slides.html"
-    slides.write_text(PAGE.format(700, narrow), encoding="utf-8")
-    page.goto(slides.as_uri())
-    inside = page.frame_locator("iframe")
-    expect(inside.locator(".nv-sentence")).to_contain_text("means")
-    expect(inside.locator(".nv-root svg").first).to_be_visible()
-
-
-def test_with_cookies_blocked_a_sandboxed_frame_loads_hovers_clicks_and_changes_a_control(framed, narrow, server):
-    assert tag(narrow)["src"].startswith(server)
-    frame = framed.load(narrow.replace("<iframe", f"<iframe {SANDBOX}"))
-    assert frame.evaluate(KEPT) == [False, False]
-    line, cells = frame.locator(".nv-readout"), frame.locator(".nv-panel-stats .nv-over")
-    expect(line).to_contain_text("Point at an element")
-    box = cells.bounding_box()
-    spot = {"x": box["width"] / 2, "y": box["height"] * 0.75}
-    cells.hover(position=spot)
-    expect(line).to_contain_text("shares its mean")
-    assert frame.locator(".nv-panel-stats .nv-veil").get_attribute("d")
-    cells.click(position=spot)
-    expect(frame.locator(".nv-panel-stats .nv-frame")).to_have_attribute("visibility", "visible")
-    frame.get_by_role("radiogroup", name="normalized_shape").get_by_role("radio", name="W", exact=True).click()
-    expect(frame.locator(".nv-sentence")).to_contain_text("24 means")
-    frame.wait_for_function("location.search.includes('LayerNorm') && location.search.includes('at=1')")
-    address = frame.evaluate("location.search")  # frame.url is updated a moment after a change
-    assert "embed=true" in address
-    assert "hide=" in address
-    expect(frame.get_by_role("button", name="Share", exact=True)).to_have_count(0)
-
-
-def test_the_link_to_the_full_app_opens_a_new_tab(framed, narrow, server):
-    frame = framed.load(narrow)
-    offer = frame.get_by_role("link", name="Open the full app")
-    with frame.page.expect_popup() as opened:
-        offer.click()
-    tab = opened.value
-    tab.locator(READY).wait_for()
-    assert tab.url == f"{server}/?at=none"
-    assert tab.evaluate("window.opener") is None
-    tab.close()
-
-
 NARROW = [
     (START, "In short"),
     ("?shape=4,6&layer=BatchNorm1d(6)", "Figure alone"),
@@ -176,11 +133,12 @@ STILL = """width => { const views = [...document.querySelectorAll(".nv-view")];
   return innerWidth === width && document.querySelector("[data-testid=stApp]").dataset.testScriptState === "notRunning"
     && views.every(({ clientWidth, dataset }) => dataset.state === "ready" && Number(dataset.width ?? clientWidth) === clientWidth); }"""
 COLUMNS = (320, 345, 470, 500, 630, 700, 727, 730, 790, 867, 870, 960, 1150, 1280)
+COMPARE = ("compare?layers=BatchNorm2d(3);GroupNorm(1,3);LayerNorm([3,4,4])", "In short")
 FULL_WIDTH = [
-    ("?at=none", "Figure alone"),
-    ("compare?layers=BatchNorm2d(3);GroupNorm(1,3);LayerNorm([3,4,4])", "In short"),
-    ("step_by_step?step=1", "Without controls"),
-    ("numerics?show=eps", "Everything"),
+    (*COMPARE, COLUMNS),
+    ("?at=none", "Figure alone", (320, *COLUMNS[1::2])),
+    ("step_by_step?step=1", "Without controls", COLUMNS[::2]),
+    ("numerics?show=eps", "Everything", (320, *COLUMNS[1::2])),
 ]
 PLAIN = re.compile(r'<div[^>]*>|</div>|style="[^"]*"')
 
@@ -197,22 +155,63 @@ def heights_in_columns(framed: FramePage, frame: Frame, widths: Sequence[int]) -
     return heights
 
 
-@pytest.mark.parametrize(("address", "preset"), FULL_WIDTH)
-def test_at_full_width_nothing_scrolls_in_a_column_of_any_width(framed, snippets, address, preset):
+@pytest.mark.parametrize(("address", "preset", "columns"), FULL_WIDTH)
+def test_at_full_width_nothing_scrolls_in_a_column_of_any_width(framed, snippets, address, preset, columns):
     snippet = snippets(address, preset)
     assert tag(snippet)["width"] == "100%"
     frame = framed.show(snippet)
     assert_it_fits(frame, address, slack=50 + 0.1 * content_height(frame))
-    heights = heights_in_columns(framed, frame, COLUMNS)
+    heights = heights_in_columns(framed, frame, columns)
     assert len(set(heights)) > 1
     assert max(heights) == int(tag(snippet)["height"])
 
 
 def test_without_the_style_nothing_scrolls_either_and_some_space_stays_empty(framed, snippets):
     """On a page that keeps only the attributes."""
-    snippet = snippets(*FULL_WIDTH[1])
+    snippet = snippets(*COMPARE)
     frame = framed.show(PLAIN.sub("", snippet).replace("<iframe", '<iframe frameborder="0"'))
     assert set(heights_in_columns(framed, frame, COLUMNS[::3])) == {int(tag(snippet)["height"])}
+
+
+def test_with_cookies_blocked_a_sandboxed_frame_loads_hovers_clicks_and_changes_a_control(framed, narrow, server):
+    assert tag(narrow)["src"].startswith(server)
+    frame = framed.load(narrow.replace("<iframe", f"<iframe {SANDBOX}"))
+    assert frame.evaluate(KEPT) == [False, False]
+    line, cells = frame.locator(".nv-readout"), frame.locator(".nv-panel-stats .nv-over")
+    expect(line).to_contain_text("Point at an element")
+    box = cells.bounding_box()
+    spot = {"x": box["width"] / 2, "y": box["height"] * 0.75}
+    cells.hover(position=spot)
+    expect(line).to_contain_text("shares its mean")
+    assert frame.locator(".nv-panel-stats .nv-veil").get_attribute("d")
+    cells.click(position=spot)
+    expect(frame.locator(".nv-panel-stats .nv-frame")).to_have_attribute("visibility", "visible")
+    frame.get_by_role("radiogroup", name="normalized_shape").get_by_role("radio", name="W", exact=True).click()
+    expect(frame.locator(".nv-sentence")).to_contain_text("24 means")
+    frame.wait_for_function("location.search.includes('LayerNorm') && location.search.includes('at=1')")
+    address = frame.evaluate("location.search")  # frame.url is updated a moment after a change
+    assert "embed=true" in address
+    assert "hide=" in address
+    expect(frame.get_by_role("button", name="Share", exact=True)).to_have_count(0)
+
+
+def test_slides_opened_from_disk_can_frame_the_app_and_its_link_opens_the_full_app_in_a_new_tab(
+    page: Page, narrow: str, server: str, tmp_path: Path
+) -> None:
+    slides = tmp_path / "slides.html"
+    slides.write_text(PAGE.format(700, narrow), encoding="utf-8")
+    page.goto(slides.as_uri())
+    inside = page.frame_locator("iframe")
+    expect(inside.locator(".nv-sentence")).to_contain_text("means")
+    expect(inside.locator(".nv-root svg").first).to_be_visible()
+    offer = inside.get_by_role("link", name="Open the full app")
+    with page.expect_popup() as opened:
+        offer.click()
+    tab = opened.value
+    tab.locator(READY).wait_for()
+    assert tab.url == f"{server}/?at=none"
+    assert tab.evaluate("window.opener") is None
+    tab.close()
 
 
 @pytest.fixture(scope="module")
