@@ -140,7 +140,9 @@ def _parser() -> Parser:
     )
     image.set_defaults(run=_image)
 
-    site = commands.add_parser("site", help=_("a static site of all questions and comparisons"), allow_abbrev=False)
+    site = commands.add_parser(
+        "site", help=_("a static site: pages with controls, all questions and comparisons"), allow_abbrev=False
+    )
     site.add_argument("out", metavar="OUT", help=_("the directory"))
     site.add_argument("--zip", action="store_true", help=_("write OUT.zip too"))
     _theme(site, CHOICES, FOLLOW)

@@ -69,7 +69,7 @@ def fragment(
     """A fragment of another page, such as a notebook; it follows that page's background.
 
     whole   it is the body of ``document``
-    widget  the key of the widget of a notebook that answers instead, while its kernel runs
+    widget  the key of the notebook widget that answers while its kernel runs
     """
     source, body = plotlyjs(plotly), Body(tables=True)
     html = body.page(parts)

@@ -40,11 +40,11 @@ def default_plotlyjs() -> str:
 class Choices:
     """What a reader of a file can choose.
 
-    shapes  tensors, besides that of the view
+    shapes  more shapes of x, besides that of the view
     layers  only these; by default every layer that takes the tensor
     app     the address of an app, for views that the file does not have; "" for none
-    few     only the most important ones, because the reader waits for the output
-    tour    instead: the views of a tour, one after the other
+    few     offer fewer choices, so that the output appears sooner
+    tour    show the views of this tour instead of choices
     """
 
     shapes: tuple[tuple[int, ...], ...] = ()

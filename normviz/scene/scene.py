@@ -139,13 +139,13 @@ class Scene:
 
     @property
     def shown_data(self) -> str:
-        """``data``; the default where the reader's own x has another shape."""
+        """``data``, or the default if the reader's own x has a different shape."""
         has_x = self.data != OWN or (self.own is not None and self.own.has_x(self.shape))
         return self.data if has_x else DATA_SETTING.default
 
     @property
     def shown_params(self) -> str:
-        """``params``; the default where the reader's own module is another layer."""
+        """``params``, or the default if the reader's module does not match the layer."""
         has_values = self.params != OWN or (self.own is not None and self.own.has_values(self.layer))
         return self.params if has_values else PARAMS.default
 

@@ -26,7 +26,7 @@ class Drawing:
     """What the two fragments of a page share.
 
     hideable  the names that ``hide=`` accepts
-    page      made in this run and not drawn whole; otherwise None, to save memory
+    page      the page of this run until both fragments have drawn it; then None, to save memory
     """
 
     name: str

@@ -40,7 +40,7 @@ def remember_controls(page: str, rows: Sequence[InputRow]) -> None:
 
 
 def forget_controls() -> None:
-    """Call before the controls are drawn: until they all are, the browser may show some of them as they were."""
+    """Call before the controls are drawn. Until all of them are drawn, the browser may still show old ones."""
     st.session_state.pop(DRAWN, None)
 
 

@@ -45,7 +45,7 @@ def latest(settings: Sequence[Setting] = ()) -> View:
 
 
 def is_changed(by: str | None = None) -> bool:
-    """Whether a callback has changed the view, and no fragment has drawn it yet; ``by``: whether this is what changed it."""
+    """True if a callback has changed the view and no fragment has drawn it yet. With ``by``: only if that source changed it."""
     changed = st.session_state.get(CHANGED)
     return changed is not None and by in (None, changed)
 

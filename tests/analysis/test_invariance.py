@@ -129,7 +129,7 @@ def test_every_measurement_agrees_with_the_patterns_for_the_catalogue(name, data
 def test_every_measurement_agrees_with_the_patterns_for_any_norm(drawn):
     e = describe(*drawn)
     batch = example_axis(e.axes)
-    assume(batch is None or len(e.norm.pattern.left[batch]) == 1)  # a shuffle would part groups
+    assume(batch is None or len(e.norm.pattern.left[batch]) == 1)  # shuffling would split groups
     check(e)
 
 
@@ -145,7 +145,7 @@ def test_differences_are_far_below_or_far_above_the_tolerance(drawn):
     except NormvizError:
         assume(False)
     norm, shape = reduced_copy(e)
-    alone = counts(norm, shape).elements_per_statistic == 1  # then rounding counts 1 / sqrt(eps) times
+    alone = counts(norm, shape).elements_per_statistic == 1  # then rounding errors are multiplied by 1 / sqrt(eps)
     for i in invariances(e):
         assert i.difference <= i.tolerance < (0.1 if alone else 1e-3) if i.holds else i.difference > 100 * i.tolerance
 
@@ -183,10 +183,10 @@ def test_the_labels_name_the_channel_axis(layer, shape, layout, add, scale):
 
 
 LEFT_OUT = [
-    # shape, layout, what there is to change
+    # shape, layout, the changes that are measured
     ((3,), "D", ["add", "add_feature", "scale", "scale_feature"]),
     ((3, 4, 4), "CHW", ["add", "add_channel", "add_position", "scale", "scale_channel", "scale_position"]),
-    ((2, 4), "AB", ["add", "scale"]),  # neither examples nor channels: then nothing is a position
+    ((2, 4), "AB", ["add", "scale"]),  # without an axis of examples or channels there are no positions
     ((1, 3), "ND", list(MARKS)),  # measured with two examples
 ]
 

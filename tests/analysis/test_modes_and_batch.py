@@ -23,8 +23,8 @@ MODES = [
     ("DimNorm(4, dim=0)", (2, 3, 4, 4), True),
     (Norm("n c h w -> c", "c"), (2, 3, 4, 4), True),
     (Norm("n c h w -> c", "c", running=True), (2, 3, 4, 4), True),
-    ("BatchNorm1d(3).eval()", (1, 3), False),  # a batch of one may be asked about: two are measured
-    ("InstanceNorm1d(3, track_running_stats=True).eval()", (2, 3, 1), False),  # torch refuses to train on it
+    ("BatchNorm1d(3).eval()", (1, 3), False),  # for a batch of one, two examples are measured
+    ("InstanceNorm1d(3, track_running_stats=True).eval()", (2, 3, 1), False),  # torch raises an error in training
 ]
 
 

@@ -41,7 +41,7 @@ def test_batch_normalization_by_hand():
     assert bn_param["running_mean"].tolist() == [0.75, 1]  # a quarter of 3 and of 4
     assert bn_param["running_var"].tolist() == [1, 4]  # a quarter of 4 and of 16, divided by N and not by N - 1
     dx, dgamma, dbeta = batchnorm_backward([[1.0, 1.0], [0.0, 2.0]], cache)
-    assert dx.tolist() == [[0, 0], [0, 0]]  # two elements a column: nothing gets through
+    assert dx.tolist() == [[0, 0], [0, 0]]  # with two elements per column, dx is 0
     assert dgamma.tolist() == [-1, 1]
     assert dbeta.tolist() == [1, 3]
 

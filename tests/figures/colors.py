@@ -62,7 +62,7 @@ def contrast(one: Rgb, other: Rgb) -> float:
 
 
 def lab(color: Rgb, vision: str = "full") -> np.ndarray:
-    """CIE L*a*b* (D65) of what that vision makes of a color."""
+    """CIE L*a*b* (D65) of a color as it appears to this vision."""
     seen = np.clip(VISION[vision] @ linear(color), 0, 1)
     to_xyz = np.array(
         [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]

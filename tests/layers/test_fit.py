@@ -16,7 +16,7 @@ from tests.fuzz.measure import cost
 from tests.strategies import IN_TORCH, layers_that_fit, norms, shapes
 
 FITTED = [
-    # the layer, the shape and layout that it shall take, the layer that does
+    # the layer, the new shape and layout, the layer changed to take them
     ("LayerNorm([3, 4, 4])", (2, 5, 6, 6), "NCHW", "LayerNorm([5, 6, 6])"),
     ("LayerNorm([4, 4])", (2, 5, 6, 7), "NCHW", "LayerNorm([6, 7])"),
     ("LayerNorm([4, 4])", (5,), "D", "LayerNorm([5])"),
@@ -110,7 +110,7 @@ def test_the_default_layer_takes_the_shape(family, shape):
 
 
 def takes(layer, shape):
-    """All but "one value has no spread", which no size of the layer can mend."""
+    """Also if torch refuses only because a group has one value, which no size of the layer can fix."""
     try:
         describe(layer, shape)
     except NormvizError as refused:

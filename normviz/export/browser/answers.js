@@ -30,7 +30,7 @@ function unpacked(value, whole) {
 }
 
 /**
- * The first view that has every setting that is asked for; if there is none, the first with most of them. Other names do not count.
+ * The first view that has every requested setting, or else the first of those that have most of them. Unknown names are ignored.
  * @param {PackedAnswers} answers
  * @param {AnsweredView[]} views
  * @param {URLSearchParams} asked

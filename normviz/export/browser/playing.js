@@ -111,7 +111,7 @@ export class Player {
     return stop && this.views.some(({ state }) => state.stop === stop) ? `#stop=${stop}` : "";
   }
 
-  // Something else answers.
+  // The kernel answers instead.
   leave() {
     this.bar.root.remove();
     this.notice.remove();

@@ -132,9 +132,9 @@ class Live(anywidget.AnyWidget):
         return output_of_view(self._page, self._view, choices)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        """HTML that answers by itself, until it finds this widget in its page; elsewhere, also the view of the widget.
+        """HTML with precomputed views. While the kernel runs, the widget answers instead.
 
-        A notebook keeps the HTML. It is what nbconvert, a later reader and GitHub show.
+        A notebook file keeps the HTML: nbconvert, GitHub and later readers show it. Front ends that isolate outputs also get the widget's view.
         """
         kept = replace(self.output(), widget=self.key)._repr_mimebundle_()
         if _page_has_models():

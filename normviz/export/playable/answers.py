@@ -43,7 +43,7 @@ class Answer:
     """A view of a file.
 
     rows  its inputs, as a file has them, with the values that have an answer
-    ways  for the key of each of these inputs: the values, and the view that each leads to
+    ways  input key -> value -> key of the next view
     """
 
     page: Page

@@ -24,7 +24,7 @@ from normviz.scene.settings.widgets import Choice, Number, Segments, Several, Sl
 from normviz.scene.view import View
 
 Shape = tuple[int, ...]
-SIZE = "size_"  # the beginning of the keys of the inputs for the sizes
+SIZE = "size_"  # the prefix of the keys of the size inputs
 TENSOR = ("layout", *(f"{SIZE}{letter}" for letter in "abcdefghijklmnopqrstuvwxyz"))
 ARGUMENTS = ("depth", "num_groups", "dim")
 LAYER = ("family", *ARGUMENTS)

@@ -1,4 +1,4 @@
-"""The static site: every question and every ready-made comparison as a page, with an index, for any web host or a disk."""
+"""The static site: Explore, Compare, Step by step, every question and every ready-made comparison as files, with an index."""
 
 from normviz.export.site.writing import build, pack
 

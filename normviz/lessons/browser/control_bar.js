@@ -139,7 +139,7 @@ export class ControlBar {
   }
 
   /**
-   * Takes what a field has; once for a value, at Enter too: a browser sends "change" only when the field loses the focus.
+   * Sends the field's value on Enter or blur, once for each value.
    * @param {HTMLInputElement} field
    */
   changed(field) {

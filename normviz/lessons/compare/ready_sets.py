@@ -126,8 +126,8 @@ READY_SETS: dict[str, ReadySet] = {
         ReadySet(
             "sequences", N_("BatchNorm and LayerNorm on sequences"), SEQUENCES, "NLC",
             ("Norm('n l c -> c', 'c')", "LayerNorm([5])"),
-            N_("BatchNorm averages over N and L, LayerNorm over C. BatchNorm is a pattern here, without a mode: torch's "
-               "`BatchNorm1d` uses axis 1 as channels, which is L; it needs x permuted to NCL."),
+            N_("BatchNorm averages over N and L, LayerNorm over C. BatchNorm is written as a pattern here and has no mode. "
+               "torch's `BatchNorm1d` uses axis 1 as channels, which is L here: permute x to NCL for it."),
         ),
         ReadySet(
             "dim-0", N_("dim=0 is not BatchNorm"), IMAGES_LAST, "NHWC",
@@ -136,10 +136,10 @@ READY_SETS: dict[str, ReadySet] = {
                "**{1.counts.statistics}**, one per channel. It is a pattern here because torch's `BatchNorm2d` uses axis 1 as channels."),
         ),
         ReadySet(
-            "loops", N_("The loops are another BatchNorm"), SEQUENCES, "NLC",
+            "loops", N_("The loops compute a different BatchNorm"), SEQUENCES, "NLC",
             (LOOPS, "Norm('n l c -> c', 'c')"),
-            N_("The loops average over N only: **{0.counts.statistics}** means. `BatchNorm1d({1.counts.statistics})` on NCL, here "
-               "a pattern, has **{1.counts.statistics}**. On x flattened to ND, `BatchNorm1d({0.counts.statistics})` equals the loops."),
+            N_("The loops average over N only: **{0.counts.statistics}** means. `BatchNorm1d({1.counts.statistics})` on NCL, "
+               "written as a pattern here, has **{1.counts.statistics}**. On x flattened to ND, `BatchNorm1d({0.counts.statistics})` equals the loops."),
         ),
     )
 }  # fmt: skip

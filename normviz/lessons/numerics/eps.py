@@ -143,7 +143,7 @@ def eps_texts(found: Sequence[EpsOutcome], exponent: int, seed: int = 0) -> Iter
 
 
 def placements(eps: float) -> tuple[EpsPlacement, ...]:
-    """eps inside and outside the root, for variances from far below eps² to far above eps."""
+    """eps inside and outside the square root, for variances from far below eps² to far above eps."""
     low, high = eps**2 * 1e-3, eps * 1e3
     count = floor(PER_DECADE * log2(high / low) / log2(10)) + 1
     return eps_placement(eps, [low * 10.0 ** (i / PER_DECADE) for i in range(count)], SIZE)

@@ -76,7 +76,7 @@ def single_sentence(found: Sequence[Degenerate]) -> str:
     """How many layers refuse, and what the others give."""
     mean = _("The only element of a group is its own mean.")
     refused = _(
-        "Of **{cases}** cases torch refuses **{refused}**.",
+        "torch refuses **{refused}** of **{cases}** cases.",
         cases=len(found),
         refused=sum(outcome(one) == REFUSED for one in found),
     )

@@ -20,7 +20,7 @@ class Link:
     query: str = ""
 
     def html(self, address: str, kind: str = "") -> str:
-        """``address``: that of the app, which the app itself replaces by its own."""
+        """``address``: the root of the app. The app itself replaces it with its own."""
         search = f"?{self.query}" if self.query else ""
         path = "" if self.page == "explore" else self.page
         return (
@@ -34,7 +34,7 @@ class Links(Part):
     """A list of links under a title. Without an app, it is not shown.
 
     title  as a message, or ""
-    kind   "list": of a topic, in two columns if there is room; "questions": that a view answers; "back", "next": a single link
+    kind   "list": the questions of a topic, in two columns if there is room; "questions": those that the view answers; "back", "next": one link
     """
 
     links: tuple[Link, ...]

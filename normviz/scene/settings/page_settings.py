@@ -88,7 +88,7 @@ NUMERICS = (
     power_of_ten("spread", -12, 3, -4, label=N_("spread"), about=N_("the standard deviation of x, a power of ten"), example="1e-3", applies=_in("eps")),
     number("value", -LARGEST_CONSTANT, LARGEST_CONSTANT, 1234.567, width=300, label=N_("every element of x"), about=N_("every element of x"), example="0.1", applies=_in("constant")),
     number("scale", 0, LARGEST_SCALE, 1000, width=300, label=N_("standard deviation of x"), about=N_("the standard deviation of x"), example="100", applies=_in("single")),
-    number("eps", SMALLEST_EPS, 1, 1e-5, width=300, label="eps", about=N_("the eps that is added inside and outside the root"), example="0.001", applies=_in("placement")),
+    number("eps", SMALLEST_EPS, 1, 1e-5, width=300, label="eps", about=N_("the eps that is compared inside and outside the square root"), example="0.001", applies=_in("placement")),
 )  # fmt: skip
 SEARCH = text(
     "search",

@@ -70,24 +70,25 @@ def fits(layer: Layer | Norm, shape: tuple[int, ...]) -> bool:
     return True
 
 
-# How far may two ways to a derivative be apart, in float64?
+# The tolerance between two methods that compute the same derivative in float64.
 #
-# u is half the machine epsilon, n the elements of x: no group of either kind is larger. s = sqrt(var + eps), k the largest
-# |x - mean| + |mean| over s, z the largest |xhat|, c the largest |gamma| / s. A sum of n numbers rounds each at most n times, so one way has,
-# to first order,
+# u is half the machine epsilon, n the number of elements of x (an upper bound for the size of every group), s = sqrt(var + eps),
+# k the largest (|x - mean| + |mean|) / s, z the largest |xhat|, and c the largest |gamma| / s. A sum of n numbers rounds each of them
+# at most n times. The errors of one method are, to first order,
 #
-#   s       an error of (n + 4) u k (1 + z) of itself, xhat one of (n + 4) u (1 + k) (1 + z)
-#   J       an error of c (1 + z)^2 times that: xhat stands in it twice, s once
-#   dx      that times the sum of |dout|
-#   dgamma  the error of xhat, and n u |xhat|, times the sum of |dout|
+#   s       (n + 4) u k (1 + z), relative
+#   xhat    (n + 4) u (1 + k) (1 + z)
+#   J       c (1 + z)^2 times the error of xhat: J contains xhat twice and s once
+#   dx      the error of J times the sum of |dout|
+#   dgamma  the error of xhat plus n u |xhat|, times the sum of |dout|
 #
-# and there are two ways. A factor 4 covers the further roundings of a formula's own steps.
+# There are two methods. A factor of 4 covers the rounding of the other steps of a formula.
 
 U = 2.0**-53
 
 
 def tolerance(e: Explanation) -> float:
-    """For entries of the Jacobian; times the sum of |dout| for dx."""
+    """For entries of the Jacobian. For dx, multiply it by the sum of |dout|."""
     gamma = e.layer_values().gamma
     c = (1.0 if gamma is None else float(gamma.abs().max())) / _sigma(e)
     return c * (1 + _largest(e)) ** 2 * _of_xhat(e)

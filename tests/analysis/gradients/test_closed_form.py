@@ -90,7 +90,7 @@ def test_the_terms_sum_to_the_column_of_autograd(drawn, seed, data):
 
 @given(layers_that_fit() | norms(), st.integers(0, 100), st.data())
 def test_the_term_of_the_mean_sums_to_minus_one(drawn, seed, data):
-    """So, with x_j's own 1, a constant that is added to the group goes nowhere; and what goes through the variance sums to 0."""
+    """The 1 of x_j itself makes the sum 0: adding a constant to the group changes no output. The term of the variance sums to 0."""
     assume(fits(*drawn))
     e = numbered(*drawn, seed)
     assume(e.norm.center and not e.norm.running)

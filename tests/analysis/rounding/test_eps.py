@@ -114,7 +114,7 @@ def test_the_difference_is_that_of_two_layers():
 
 
 def test_they_differ_most_where_the_spread_is_between_eps_and_its_root():
-    """Both are 1 far above and 0 far below; outside falls where sqrt(var) = eps, inside where var = eps."""
+    """The size of xhat is 1 for large variances and 0 for small ones. It is half-way near sqrt(var) = eps (outside) and var = eps (inside)."""
     found = eps_placement(1e-5, VARIANCES)
     largest = max(found, key=lambda p: p.difference)
     assert 1e-10 < largest.var < 1e-5

@@ -89,7 +89,7 @@ def test_tracking_instance_norm_uses_one_pair_a_channel_in_eval():
     assert both.train_norm.stats == "n c h w -> n c"
     slopes = [
         np.polyfit(x[n, c].flatten().numpy(), both.eval[n, c].ravel(), 1) for n in range(2) for c in range(3)
-    ]  # in eval, every example of a channel meets the same line
+    ]  # in eval, every example of a channel is transformed by the same affine function
     assert np.allclose(slopes[:3], slopes[3:])
     assert both.train.mean(axis=(2, 3)) == pytest.approx(0, abs=1e-12)
     assert np.abs(both.eval.mean(axis=(2, 3))).min() > 1e-4

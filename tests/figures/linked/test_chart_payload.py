@@ -97,7 +97,7 @@ def test_a_chart_is_drawn_again_where_it_the_theme_or_the_width_is_another_or_it
     assert drawn == [
         [data["figure"]["data"][0]["name"], mode, width] for data, mode, width, _ in given[:1] + given[2:7]
     ]
-    assert told == str(len(given) - 1)  # who waits for it hears of every answer but the broken one
+    assert told == str(len(given) - 1)  # a waiting caller is told of every chart but the broken one
 
 
 def test_nan_and_infinity_leave_a_gap_in_a_chart():

@@ -182,8 +182,8 @@ def test_the_counts_of_both_sentences():
         "2",
     ]
     assert numbers_in(zero_variance.single_sentence(single)) == [
-        str(len(SINGLE)),
         str(sum(one.refusal is not None for one in single)),
+        str(len(SINGLE)),
         str(sum(one.from_beta == 0 for one in single)),
         str(sum(outcome(one) == NOISE for one in single)),
         format_number(max(one.from_beta for one in single if outcome(one) == NOISE), 3),

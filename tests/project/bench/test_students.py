@@ -1,4 +1,4 @@
-"""The students of the load test: where they sit, and what a control of theirs says."""
+"""The students of the load test: the page that each of them uses, and the values of their controls."""
 
 from collections import Counter
 

@@ -13,7 +13,7 @@ from tools import fuzz
 
 @pytest.fixture
 def rounds(monkeypatch):
-    """What was run, each with what it was printed; ``rounds.fails`` names a part that fails in the round of that number."""
+    """The recorded runs. Each is replaced by a fake that writes a report; ``rounds.fails`` is the (part, round) that fails."""
     made = SimpleNamespace(runs=[], fails=None, examples=30_000)
 
     def run(command, cwd, env):

@@ -1,6 +1,6 @@
 // A view shows the reader's choice at once and sends it. Data that the server made before it received the choice must not undo it.
 
-export const PATIENCE = 3000; // ms; then the server's data counts although it does not answer the newest choice
+export const PATIENCE = 3000; // ms; after this time, the view accepts the server's data even if it does not include the newest choice
 
 /** Numbers the choices that are sent. The server returns the number of the newest choice that it has received. */
 export class Turns {
