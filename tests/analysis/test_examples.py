@@ -55,12 +55,12 @@ def test_pictures_are_the_same_in_channels_first_and_channels_last():
     assert torch.equal(first.permute(0, 2, 3, 1), example("images", (2, 8, 6, 3), ("n", "h", "w", "c")))
 
 
-def test_another_seed_starts_with_another_picture():
+def test_a_different_seed_starts_with_a_different_picture():
     assert torch.equal(example("images", (2, 3, 4, 4), NCHW)[1], example("images", (1, 3, 4, 4), NCHW, seed=1)[0])
 
 
 @given(st.sampled_from(list(DATA)), shapes(1, 6, 4), st.data())
-def test_examples_are_finite_and_repeatable_and_leave_torch_alone(name, shape, data):
+def test_examples_are_finite_and_repeatable_and_do_not_change_the_state_of_torch(name, shape, data):
     axes = tuple(data.draw(st.permutations("ncdhwl"))[: len(shape)])
     seed = data.draw(st.integers(0, 2**31 - 1))
     before = torch.get_rng_state()

@@ -33,7 +33,7 @@ SHAPES = [
 
 
 @pytest.mark.parametrize("x", SHAPES, ids=range(len(SHAPES)))
-def test_x_may_be_a_shape_or_hold_values(x):
+def test_x_may_be_a_shape_or_values(x):
     e = explain("LayerNorm(3)", x)
     assert e.shape == (2, 3)
     assert {type(size) for size in e.shape} == {int}
@@ -60,7 +60,7 @@ LAYOUTS = [
 
 
 @pytest.mark.parametrize(("layer", "shape", "layout"), LAYOUTS)
-def test_the_layout_is_what_the_layer_means_by_the_rank(layer, shape, layout):
+def test_the_default_layout_follows_from_the_layer_and_the_rank(layer, shape, layout):
     assert explain(layer, shape).layout == layout
 
 
@@ -142,7 +142,7 @@ NOTES = [
 
 
 @pytest.mark.parametrize(("layer", "shape", "layout", "note"), NOTES)
-def test_an_axis_that_is_not_the_channel_axis_in_its_place_is_warned_of(layer, shape, layout, note):
+def test_another_axis_in_the_place_of_the_channels_gives_a_warning(layer, shape, layout, note):
     with pytest.warns(NormvizWarning, match=re.escape(note)) as caught:
         e = explain(layer, shape, layout=layout)
     assert caught[0].filename == __file__

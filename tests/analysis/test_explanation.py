@@ -33,7 +33,7 @@ FIRST_LOOK = [
 
 
 @pytest.mark.parametrize(("layer", "shape", "stats", "statistics", "elements", "parameters"), FIRST_LOOK)
-def test_what_the_lessons_begin_with(layer, shape, stats, statistics, elements, parameters):
+def test_the_counts_of_well_known_layers(layer, shape, stats, statistics, elements, parameters):
     e = explain(layer, shape)
     assert e.norm.stats == stats
     assert (e.counts.statistics, e.counts.elements_per_statistic, e.counts.parameters) == (
@@ -82,7 +82,7 @@ def test_explain_changes_nothing(drawn, seed, numpy, dtype):
     assert not e.trace.output.requires_grad
 
 
-def test_num_batches_tracked_is_left_alone_where_torch_would_refuse_too():
+def test_num_batches_tracked_does_not_change_where_torch_would_refuse_too():
     module = nn.BatchNorm1d(3)
     with pytest.raises(NormvizError, match="Expected more than 1 value per channel"):
         explain(module, torch.zeros(1, 3))
@@ -146,7 +146,7 @@ def test_without_values_there_is_no_agreement_and_no_trace():
         _ = explain("LayerNorm(3)", (3,)).trace
 
 
-def test_a_layer_given_as_text_is_a_fresh_one():
+def test_a_layer_given_as_text_has_initial_parameters():
     values = explain("BatchNorm1d(3).eval()", torch.zeros(2, 3, dtype=torch.float64)).layer_values()
     assert [v.tolist() for v in vars(values).values()] == [[1.0] * 3, [0.0] * 3, [0.0] * 3, [1.0] * 3]
     assert {v.dtype for v in vars(values).values()} == {torch.float64}
@@ -155,7 +155,7 @@ def test_a_layer_given_as_text_is_a_fresh_one():
     )
 
 
-def test_a_module_brings_its_own_numbers():
+def test_an_explanation_of_a_module_has_the_values_of_the_module():
     module = module_with_random_numbers(Layer.parse("BatchNorm1d(3).eval()"), torch.float64, 0)
     e, x = explain(module, (2, 3)), random_tensor((2, 3), 1)
     values = e.layer_values()

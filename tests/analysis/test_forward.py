@@ -80,7 +80,7 @@ SAME_OUTPUT = [
 
 
 @pytest.mark.parametrize(("one", "other"), SAME_OUTPUT)
-def test_the_same_statistics_normalize_alike(one, other):
+def test_layers_with_the_same_statistics_have_the_same_xhat(one, other):
     x = random_tensor((2, 4, 2, 3), 0)
     assert torch.equal(explain(one, x).trace.normalized, explain(other, x).trace.normalized)
 

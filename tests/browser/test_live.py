@@ -89,7 +89,7 @@ def kernel(notebook: Kernel, file_tab: tuple[View, Watch]) -> Iterator[Kernel]:
     file_tab[1].check()
 
 
-def test_the_kernel_answers_while_it_is_there(kernel):
+def test_the_kernel_answers_while_it_runs(kernel):
     kernel.choose_layer("GroupNorm")
     expect(kernel.sentence).to_contain_text("GroupNorm(1, 3) on (2, 3, 4, 4)")
     kernel.connect()

@@ -193,7 +193,7 @@ def click_element(tab: Page) -> None:
     cells.click(position={"x": box["width"] / 2, "y": box["height"] * 0.75})
 
 
-def test_what_is_done_to_a_figure_is_sent_unless_it_stands_alone(show: Show) -> None:
+def test_events_of_a_figure_are_sent_unless_it_stands_alone(show: Show) -> None:
     parts = [EXPLORE]
     tab = show(parts)
     click_element(tab)
@@ -203,7 +203,7 @@ def test_what_is_done_to_a_figure_is_sent_unless_it_stands_alone(show: Show) -> 
     assert tab.evaluate("window.sent") == ["select"]
 
 
-def test_links_have_the_address_of_the_host_which_follows_a_plain_click_only(show: Show) -> None:
+def test_links_have_the_address_of_the_host_and_only_a_plain_click_is_handled(show: Show) -> None:
     tab = show([Links((Link("Gradients", "gradients", "show=matrix"),))])
     link = tab.get_by_role("link", name="Gradients")
     assert link.get_attribute("href") == "https://example.org/gradients?show=matrix"
@@ -255,7 +255,7 @@ def test_the_answer_is_visible_with_a_guess_only_and_the_verdict_stays_when_anot
     assert tab.evaluate("window.sent") == []
 
 
-def test_a_guess_is_told_once_when_the_answer_opens(show: Show) -> None:
+def test_a_guess_is_sent_when_the_answer_opens_and_when_it_changes(show: Show) -> None:
     tab = show([prediction(CHOICE, (Text("answer"),))], guess="")
     tab.locator(".nv-option input").first.check()
     assert tab.evaluate("window.sent") == []
@@ -266,7 +266,7 @@ def test_a_guess_is_told_once_when_the_answer_opens(show: Show) -> None:
     assert tab.evaluate("window.sent") == chosen
 
 
-def test_enter_opens_the_answer_and_a_text_that_is_no_number_is_no_guess(show: Show) -> None:
+def test_enter_opens_the_answer_and_text_is_not_a_guess(show: Show) -> None:
     tab = show([prediction(NUMBER, (Text("answer"),))], guess="")
     field = tab.locator(".nv-predict input")
     field.fill("many")

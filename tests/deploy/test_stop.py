@@ -53,7 +53,7 @@ def app(tmp_path: Path) -> Iterator[StreamlitRun]:
         run.kill()
 
 
-def test_it_ends_in_time_with_open_sessions_and_a_client_that_does_not_read(app: StreamlitRun) -> None:
+def test_it_stops_in_time_with_open_sessions_and_a_client_that_does_not_read(app: StreamlitRun) -> None:
     with Sessions(app.url, [{"shape": f"2,{n}"} for n in range(2, 7)]) as sessions, socket.socket() as slow:
         sessions.wait_for_views(PATIENCE / 1000)
         slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

@@ -44,7 +44,7 @@ def test_explore_has_the_switches_of_each_layer():
     } <= with_switches
 
 
-def test_each_view_is_there_once_and_every_way_leads_to_one():
+def test_each_view_exists_once_and_every_option_leads_to_one():
     views = found(shapes=((5, 7), (2, 6, 8, 8)))
     queries = [str(sorted(one.page.query.items())) for one in views.values()]
     assert len(set(queries)) == len(queries)
@@ -138,7 +138,7 @@ def test_a_setting_with_many_values_offers_those_that_are_stated_and_its_own():
     assert list(first.ways["set_batch_size"]) == ["2", "8", "32", "5"]
 
 
-def test_what_an_experiment_does_not_show_is_as_in_the_first_view():
+def test_settings_that_an_experiment_does_not_show_keep_their_values():
     for one in found("numerics", "distance=1e3").values():
         if one.page.view.settings["show"] == "eps":
             assert one.page.view.settings["distance"] == 3

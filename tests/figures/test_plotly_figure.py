@@ -157,7 +157,7 @@ def test_an_explanations_figure_does_not_depend_on_the_values():
     assert of_shape.figure() == of_values.figure()
 
 
-def test_statistics_parameters_and_values_have_rows_of_their_own_and_empty_places_no_axes():
+def test_statistics_parameters_and_values_have_their_own_rows_and_empty_cells_have_no_axes():
     figure = panels_figure(view(VIEWS[5]))
     places = [
         (trace.name.split(": ")[-1][:5], figure.layout[trace.yaxis.replace("y", "yaxis")].domain[1])

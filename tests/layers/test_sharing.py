@@ -104,7 +104,7 @@ OTHER_PARAMETERS = [
 
 
 @pytest.mark.parametrize(("one", "other", "gamma", "other_gamma"), OTHER_PARAMETERS)
-def test_two_layers_with_the_same_statistics_and_other_parameters(one, other, gamma, other_gamma):
+def test_two_layers_with_the_same_statistics_and_different_parameters(one, other, gamma, other_gamma):
     ours, theirs = describe(one, (2, 4, 2, 3)), describe(other, (2, 4, 2, 3))
     assert np.array_equal(ours.stat_ids, theirs.stat_ids)
     assert (ours.counts.gamma_shape, theirs.counts.gamma_shape) == (gamma, other_gamma)

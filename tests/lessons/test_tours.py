@@ -106,7 +106,7 @@ def test_the_bar_links_to_the_neighbors(number, has_back, has_next):
 GOOD = "title: Mine\nstops:\n  - link: /compare?layers=LayerNorm(4);BatchNorm2d(3)\n    caption: Two\n      lines.\n"
 
 
-def test_a_tour_of_ones_own_is_a_file_of_links_with_captions(tmp_path):
+def test_a_custom_tour_is_a_file_of_links_with_captions(tmp_path):
     (tmp_path / "mine.yaml").write_text(GOOD)
     tour = tour_of(str(tmp_path / "mine.yaml"))
     assert (tour.name, tour.title, tour.stops[0].page, tour.stops[0].caption) == (

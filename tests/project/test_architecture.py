@@ -80,7 +80,7 @@ def circle(graph: grimp.ImportGraph, folder: Path) -> list[str]:
     return []
 
 
-def test_imports_by_name_make_no_circle_and_a_circle_would_be_found():
+def test_imports_by_name_make_no_cycle_and_a_cycle_would_be_found():
     assert imported_by_name(PACKAGE / "__init__.py") >= {"normviz.api", "normviz.layers.layer"}
     graph = grimp.build_graph("normviz")
     assert circle(graph, ROOT) == []

@@ -15,17 +15,17 @@ CONNECTIONS = re.findall(r"^\| `(\w+)\.(\w+)` \| (\w+) \| .+ \|$", TEXT, re.MULT
 
 
 @pytest.mark.parametrize(("limit", "name"), LIMITS)
-def test_a_limit_is_the_constants(limit, name):
+def test_every_limit_of_the_document_is_that_of_the_code(limit, name):
     place, _, constant = name.rpartition(".")
     found = SETTINGS["server"][constant] if place == "server" else getattr(import_module(place), constant)
     assert int(limit) == (found[-1] if isinstance(found, range | tuple) else found)
 
 
 @pytest.mark.parametrize(("part", "option", "value"), CONNECTIONS)
-def test_a_connection_is_guarded_as_it_says(part, option, value):
+def test_connection_settings_are_those_of_the_document(part, option, value):
     assert str(SETTINGS[part][option]).lower() == value
 
 
-def test_the_tables_are_read():
+def test_all_rows_of_the_tables_are_read():
     assert len(LIMITS) == 27
     assert len(CONNECTIONS) == 4

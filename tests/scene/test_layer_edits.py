@@ -61,7 +61,7 @@ def test_another_layer_on_the_same_tensor(link, family, wanted):
     assert wanted in (None, summary(after))
 
 
-def test_a_pattern_of_ones_own_starts_as_the_layer_was():
+def test_a_custom_pattern_starts_as_the_current_layer():
     for link in (
         "layer=BatchNorm2d(3)",
         "shape=2,4,3&layer=GroupNorm(2,4)",

@@ -59,7 +59,7 @@ def shown(words):
     return words.replace("\x00", r"\x00")
 
 
-def test_the_good_query_is_good():
+def test_the_query_that_the_tests_change_is_valid():
     assert read(GOOD).problem is None
     assert read(GOOD).scene.at == (0, 1, 0, 1)
 
@@ -113,7 +113,7 @@ ONE_VALUE = [
 
 
 @pytest.mark.parametrize(("shape", "layer", "nearest_shape"), ONE_VALUE)
-def test_where_every_mean_has_one_value_one_axis_is_widened(shape, layer, nearest_shape):
+def test_if_every_mean_has_one_value_one_axis_is_enlarged(shape, layer, nearest_shape):
     reading = read({"shape": shape, "layer": layer, "seed": "4"})
     assert "Expected more than 1" in reading.problem
     assert (reading.scene.shape, str(reading.scene.layer).replace(", ", ",")) == (nearest_shape, layer)

@@ -94,7 +94,7 @@ def test_a_setting_that_is_not_in_the_link_has_its_default():
     assert write_settings(fields, {}) == {}
 
 
-def test_the_default_of_a_choice_may_be_another_than_the_first():
+def test_the_default_of_a_choice_need_not_be_the_first():
     assert read_settings([choice("dtype", {"a": "A", "b": "B"}, "b")], {}) == ({"dtype": "b"}, None)
 
 

@@ -37,7 +37,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("query", "words", "hidden", "caption"), WRONG)
-def test_a_wrong_name_gives_one_line_and_the_other_names_hold(query, words, hidden, caption):
+def test_an_unknown_name_gives_one_message_and_the_other_names_still_apply(query, words, hidden, caption):
     frame, problem = read_display(query)
     assert words in problem
     assert "\n" not in problem

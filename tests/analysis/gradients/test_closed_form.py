@@ -65,7 +65,7 @@ def test_the_formula_agrees_with_autograd(layer, shape):
 
 
 @pytest.mark.parametrize(("layer", "shape"), CATALOGUE, ids=IDS)
-def test_the_tolerance_tells_a_missing_term(layer, shape):
+def test_the_tolerance_detects_a_missing_term(layer, shape):
     e = numbered(layer, shape)
     form = closed_column(e, (0,) * len(shape))
     for term in (form.itself, form.through_mean, form.through_var):

@@ -61,7 +61,7 @@ def test_the_settings():
 
 @pytest.mark.parametrize("name", TORCH_LAYERS)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_torchs_own_layers_take_the_group_as_one(name, dtype):
+def test_torchs_own_layers_use_all_numbers_as_one_group(name, dtype):
     x = example_group(dtype, 1, 64)
     y = torch_output(name, x, 0.5)
     assert y.dtype == x.dtype

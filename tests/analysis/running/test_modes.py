@@ -75,7 +75,7 @@ DIFFERENCE = [
 
 
 @pytest.mark.parametrize(("layer", "shape", "in_eval"), DIFFERENCE)
-def test_with_running_statistics_it_does(layer, shape, in_eval):
+def test_with_running_statistics_the_mode_makes_a_difference(layer, shape, in_eval):
     both = train_and_eval(layer, random_tensor(shape, 0, torch.float32))
     assert both.largest_difference > 0.01
     assert both.changed_by_train == expected_changes(both.layer)
@@ -83,7 +83,7 @@ def test_with_running_statistics_it_does(layer, shape, in_eval):
     assert (both.eval_norm.stats, both.eval_norm.running, both.train_norm.running) == (in_eval, True, False)
 
 
-def test_tracking_instance_norm_uses_one_pair_a_channel_in_eval():
+def test_tracking_instance_norm_uses_one_mean_and_variance_per_channel_in_eval():
     x = random_tensor((2, 3, 4, 4), 0)
     both = train_and_eval("InstanceNorm2d(3, track_running_stats=True)", x)
     assert both.train_norm.stats == "n c h w -> n c"
@@ -114,7 +114,7 @@ def test_what_one_forward_in_train_mode_changes():
     ]
 
 
-def test_momentum_zero_changes_the_counter_alone():
+def test_momentum_zero_changes_only_the_counter():
     both = train_and_eval("BatchNorm1d(3, momentum=0.0)", random_tensor((4, 3), 0))
     assert both.changed_by_train == ("num_batches_tracked",)
 

@@ -63,7 +63,7 @@ def test_one_example_of_a_normalization_over_n_has_no_answer():
     assert alone.train.refusal == alone.eval.refusal == words
 
 
-def test_the_example_is_taken_from_the_axis_n_wherever_it_stands():
+def test_the_example_is_taken_from_axis_n_at_any_position():
     x = random_tensor((5, 4, 3), 0)
     assert one_example("LayerNorm(3)", x, example=3, layout="LNC").x.tolist() == x[:, 3:4].tolist()
 

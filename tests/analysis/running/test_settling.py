@@ -61,7 +61,7 @@ def test_momentum_at_its_limits(momentum):
 
 
 @pytest.mark.parametrize("name", IN_TORCH)
-def test_the_buffers_are_as_many_as_the_catalogue_counts(name):
+def test_the_sizes_of_the_buffers_sum_to_the_count_of_the_layer(name):
     sizes = {"LayerNorm": "[3, 4]", "RMSNorm": "[3, 4]", "GroupNorm": "2, 4"}
     layer = Layer.parse(f"{name}({sizes.get(name, '5')})")
     assert sum(buffer.elements for buffer in buffers(layer)) == layer.buffers()

@@ -39,7 +39,7 @@ def test_the_initial_values_of_torchs_buffers():
     assert (module.running_mean.item(), module.running_var.item()) == (START_MEAN, START_VAR)
 
 
-def test_the_true_mean_moves_by_drift_a_step():
+def test_the_true_mean_moves_by_drift_per_step():
     outcome = run(Stream(drift=-0.5, steps=4))
     assert outcome.true_mean.tolist() == [3, 2.5, 2, 1.5]
     assert outcome.true_var.tolist() == [4, 4, 4, 4]

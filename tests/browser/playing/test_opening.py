@@ -24,7 +24,7 @@ pytestmark = pytest.mark.browser
 OLD = Path(__file__).parents[2] / "export" / "old"
 
 
-def test_the_fragment_holds_the_view_for_back_reload_and_a_copied_link(show):
+def test_back_reload_and_a_copied_link_restore_the_view_from_the_fragment(show):
     page = show("explore")
     choose(page, "Layer", "BatchNorm2d")
     expect_fragment(page, "#layer=BatchNorm2d(3)")
@@ -73,7 +73,7 @@ def test_a_link_can_name_a_view_in_other_words_too(show):
         expect(page.locator(".nv-no-answer")).to_be_hidden()
 
 
-def test_what_the_file_has_no_answer_for_is_said_and_leads_to_the_app_if_there_is_one(show):
+def test_a_view_that_the_file_does_not_have_is_stated_and_links_to_the_app_if_there_is_one(show):
     unknown = ("layer=LayerNorm([9])", "data=counting", "layer=<img src=x onerror=alert(1)>")
     page = show("explore", unknown[0])
     for fragment in unknown:

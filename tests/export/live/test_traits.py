@@ -149,7 +149,7 @@ def test_the_link_of_a_small_x_holds_its_values():
     assert small.explanation.x[0].tolist() == [1, 9]
 
 
-def test_a_module_brings_its_own_gamma():
+def test_a_live_module_keeps_its_gamma():
     module = nn.LayerNorm([4, 4])
     module.weight.data.fill_(2)
     widget = nv.live(module, X)

@@ -53,12 +53,12 @@ def pages(site) -> dict[str, Structure]:
     return {path.name: Structure(read(site, path.name)) for path in sorted(site.glob("*.html"))}
 
 
-def test_there_is_a_page_for_every_question_and_every_set_three_that_answer_and_an_index(pages):
+def test_there_are_pages_for_every_question_and_set_three_with_controls_and_an_index(pages):
     listed = {f"question-{key}.html" for key in QUESTIONS} | {f"compare-{key}.html" for key in READY_SETS}
     assert set(pages) == listed | PLAYABLE | {"index.html"}
 
 
-def test_every_address_is_relative_and_leads_to_a_file_of_the_site(site, pages):
+def test_every_link_is_relative_and_leads_to_a_file_of_the_site(site, pages):
     names = {path.relative_to(site).as_posix() for path in site.rglob("*") if path.is_file()}
     sources = {source.address for one in QUESTIONS.values() for source in one.sources}
     for name, page in pages.items():
@@ -69,7 +69,7 @@ def test_every_address_is_relative_and_leads_to_a_file_of_the_site(site, pages):
             assert address in names, (name, address)
 
 
-def test_what_all_share_is_there_once_under_the_name_of_its_content(site, pages):
+def test_a_shared_file_exists_once_and_is_named_after_its_hash(site, pages):
     shared = {path.name: path.read_bytes() for path in (site / "lib").iterdir()}
     assert len(shared) == 3
     for name, content in shared.items():
@@ -81,14 +81,14 @@ def test_what_all_share_is_there_once_under_the_name_of_its_content(site, pages)
     assert sorted(sizes.values())[len(sizes) // 2] < 20_000
 
 
-def test_a_browser_opens_it_from_a_disk_so_there_is_no_module(site, pages):
+def test_there_are_no_modules_because_browsers_do_not_load_them_from_disk(site, pages):
     for name in pages:
         assert 'type="module"' not in read(site, name)
     (script,) = (path.read_text() for path in (site / "lib").glob("normviz-*.js"))
     assert not re.search(r"^(import|export)\b", script, re.MULTILINE)
 
 
-def test_the_index_leads_to_every_page_and_finds_by_the_words_that_the_app_finds_by(pages):
+def test_the_index_links_to_every_page_and_searches_the_same_words_as_the_app(pages):
     index = pages["index.html"]
     assert set(pages) - {"index.html"} <= set(index.addresses)
     words = [dict(attrs)["data-words"] for attrs in index.attributes if "data-words" in dict(attrs)]
@@ -111,14 +111,14 @@ def test_a_question_has_its_choices_its_answer_and_what_is_right(site):
         assert 'class="nv-figure"' in after or 'class="nv-table-box"' in after
 
 
-def test_without_a_script_the_answer_opens_all_the_same(site):
+def test_the_answer_of_a_question_opens_without_scripts(site):
     html = read(site, "question-s0.html")
     assert re.search(r"<details class=\"nv-answer\"><summary><span>Show the answer</span>", html)
     assert "The figures need JavaScript." in html
     assert re.search(r'<div class="ns-search" hidden>', read(site))  # a search that would not search
 
 
-def test_pages_are_chained_in_the_order_of_the_index(site):
+def test_pages_link_to_the_next_in_the_order_of_the_index(site):
     order = [entry.file for entry in entries()]
     for at, name in enumerate(order):
         html = read(site, name)
@@ -136,7 +136,7 @@ def test_every_page_has_one_title_one_heading_and_names_for_its_parts(site, page
         assert "main" in [tag[0] for tag in page.tags], name
 
 
-def test_some_pages_alone(tmp_path):
+def test_only_builds_some_pages(tmp_path):
     made = build(tmp_path / "site", only=["s0", "four"], theme="dark")
     assert sorted(os.listdir(tmp_path / "site")) == [
         "compare-four.html",
@@ -152,7 +152,7 @@ def test_some_pages_alone(tmp_path):
     assert os.listdir(tmp_path) == ["site"]
 
 
-def test_a_site_replaces_the_one_before_and_takes_away_what_that_one_alone_had(tmp_path):
+def test_a_site_replaces_an_older_one_and_deletes_its_unused_files(tmp_path):
     build(tmp_path / "site", only=["s0", "s0a"])
     old = tmp_path / "site" / "lib" / "plotly-0.0.0-000000000000.min.js"
     old.write_text("")
@@ -164,7 +164,7 @@ def test_a_site_replaces_the_one_before_and_takes_away_what_that_one_alone_had(t
     assert 'data-theme="light"' in read(tmp_path / "site", "question-s0.html")
 
 
-def test_other_files_are_not_written_among_unless_asked_and_never_touched(tmp_path):
+def test_a_directory_with_other_files_needs_force_and_they_are_never_changed(tmp_path):
     place = tmp_path / "site"
     place.mkdir()
     (place / "CNAME").write_text("example.org")
@@ -184,7 +184,7 @@ def test_other_files_are_not_written_among_unless_asked_and_never_touched(tmp_pa
 @pytest.mark.parametrize(
     "listed", ['{"files": ["../keep.html", "/etc/hostname"]}', "[]", "nonsense", '{"files": 3}', '{"files": [3]}']
 )
-def test_a_list_of_files_that_is_not_ours_takes_nothing_away(tmp_path, listed):
+def test_an_invalid_list_of_files_deletes_nothing(tmp_path, listed):
     place = tmp_path / "site"
     place.mkdir()
     (tmp_path / "keep.html").write_text("keep")
@@ -194,7 +194,7 @@ def test_a_list_of_files_that_is_not_ours_takes_nothing_away(tmp_path, listed):
     assert "index.html" in os.listdir(place)
 
 
-def test_a_file_is_no_directory(tmp_path):
+def test_an_existing_file_is_not_a_directory(tmp_path):
     (tmp_path / "site").write_text("")
     with pytest.raises(NormvizError, match="is a file; name a directory"):
         build(tmp_path / "site")
@@ -213,7 +213,7 @@ def test_the_zip_has_its_files_at_the_top_and_the_same_bytes_each_time(tmp_path)
         assert all(entry.external_attr >> 16 == 0o644 for entry in archive.infolist())
 
 
-def test_where_the_app_is_known_a_page_leads_to_it(tmp_path, monkeypatch):
+def test_a_page_links_to_the_app_if_its_address_is_known(tmp_path, monkeypatch):
     monkeypatch.setenv("NORMVIZ_URL", "https://example.org/lab/")
     build(tmp_path / "site", only=["s0a"])
     assert 'href="https://example.org/lab/compare?shape=2,3,4,4&amp;layers=' in read(

@@ -108,7 +108,7 @@ def test_the_site_has_a_classic_script():
 FOLDER = Path(bundle.__file__).parents[1]
 
 
-def test_indentation_is_no_part_of_a_text():
+def test_no_template_literal_spans_several_lines():
     """In a template literal of several lines it would be; the bundler removes it."""
     for path in FOLDER.rglob("*.js"):
         source = path.read_text(encoding="utf-8")

@@ -81,7 +81,7 @@ SETS = """(async () => {
 })()"""
 
 
-def test_a_chart_is_drawn_again_where_it_the_theme_or_the_width_is_another_or_it_broke():
+def test_a_chart_is_drawn_again_if_its_data_theme_or_width_changed_or_drawing_failed():
     one, other = (chart_payload(chart([line(name, [1], [2], "accent")], "x", "y"), "") for name in ("one", "other"))
     given = [
         (one, "light", 500, False),

@@ -48,7 +48,7 @@ def test_the_bricks_of_the_group_are_filled_and_their_hidden_sides_are_not(patte
     assert {brick: sorted(kinds) for brick, kinds in found.items()} == expected
 
 
-def test_of_a_long_axis_the_part_with_the_element_is_drawn():
+def test_only_the_part_of_a_long_axis_with_the_element_is_drawn():
     assert MOST_DRAWN == (6, 10, 16)
     assert {brick for _kind, _here, brick in sides("n c h w -> n c h w", (8, 12, 5, 5), (7, 3, 4, 4))} == {(5, 3, 15)}
 

@@ -147,7 +147,7 @@ def test_the_arrow_keys_move_through_all_facets():
     ]
 
 
-def test_the_arrow_keys_reach_every_element_where_the_last_line_of_facets_is_short():
+def test_the_arrow_keys_reach_every_element_if_the_last_line_of_facets_is_short():
     e, drawing = case("LayerNorm(2)", (5, 2, 2), None, ())
     reached = evaluate(
         """(() => {

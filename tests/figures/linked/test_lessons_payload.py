@@ -232,7 +232,7 @@ def test_values_side_by_side():
     lambda e: values_payload(e, whole(e), [PanelValues("x", "x", "", e.x)]),
     lambda e: chart_payload(chart([line("a", [1], [2], "accent")], "x", "y"), "alt"),
 ])  # fmt: skip
-def test_no_kind_carries_a_color(make):
+def test_no_payload_contains_a_color(make):
     data = plain(make(explain("LayerNorm(3)", MATRIX)))
     assert "themes" not in data
     assert not any("scales" in panel for panel in data.get("panels", ()))

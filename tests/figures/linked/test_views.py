@@ -67,7 +67,7 @@ ALONE = """(() => {
 })()"""
 
 
-def test_without_a_server_the_selection_stays_until_the_data_has_another():
+def test_without_a_server_the_selection_stays_until_the_data_has_a_different_one():
     assert evaluate(ALONE, [([0], [1]), ([0], None), ([2], None)]) == [[1], [1], [2]]
 
 

@@ -49,7 +49,7 @@ def test_the_query_of_a_page_reads_back_as_its_view(name, query):
 
 
 @pytest.mark.parametrize(("name", "query"), QUERIES)
-def test_a_click_needs_the_parts_up_to_the_figure_alone(name, query):
+def test_a_click_needs_only_the_parts_up_to_the_figure(name, query):
     made = page_of(name, query)
     if made.view.display.hidden or made.view.display.caption:
         return  # then the app shows the whole page after a click

@@ -51,7 +51,7 @@ def sentences(text: str) -> list[str]:
     return re.split(r"(?<=[.!?])[\"”)]*\s+(?=[A-Z0-9{\"])", plain)
 
 
-def test_links_in_use_have_their_question():
+def test_every_question_key_in_use_exists():
     assert set(KEYS) <= set(QUESTIONS)
 
 

@@ -108,10 +108,10 @@ SETTLED = {key for statements in DOCUMENTS.values() for key in statements.values
 WITHOUT_STATEMENT = {"s2"}
 
 
-def test_each_statement_of_a_document_has_a_question_and_each_question_a_statement():
+def test_every_statement_of_a_document_has_a_question_and_every_question_a_statement():
     questions = {question.key for question in QUESTIONS.values() if set(question.sources) & set(DOCUMENTS)}
     assert questions == SETTLED | WITHOUT_STATEMENT
 
 
-def test_a_question_of_a_document_names_it_alone():
+def test_a_question_from_a_document_has_one_source():
     assert {key: len(QUESTIONS[key].sources) for key in SETTLED} == dict.fromkeys(SETTLED, 1)

@@ -156,7 +156,7 @@ def test_every_question_belongs_to_one_page():
 # Building blocks of facts.
 
 
-def test_only_is_the_one_true_option():
+def test_only_returns_the_one_true_option():
     assert only(a=False, b=True, c=False) == "b"
 
 

@@ -13,14 +13,14 @@ from bench.soak import fitted
 from bench.students import PAGES, seat
 
 
-def test_of_a_hundred_students_as_many_sit_on_a_page_as_it_says() -> None:
+def test_a_hundred_students_are_distributed_over_the_pages_as_stated() -> None:
     assert sum(share for share, _ in PAGES.values()) == 100
     seats = Counter(seat("normviz", number)[0] for number in range(100))
     assert seats == {page: share for page, (share, _) in PAGES.items()}
     assert Counter(seat("afternoon", number)[0] for number in range(300)) == {page: 3 * n for page, n in seats.items()}
 
 
-def test_a_page_is_a_path_on_ours_and_a_query_on_the_afternoons() -> None:
+def test_a_page_is_a_path_in_normviz_and_a_query_in_the_afternoon_app() -> None:
     number = next(number for number in range(100) if seat("normviz", number)[0] == "compare")
     assert seat("normviz", number)[1:] == ("compare", "")
     assert seat("afternoon", number)[1:] == ("", f"page=compare&q={seat('afternoon', number)[2].split('q=')[1]}")
@@ -45,12 +45,14 @@ FIRST = [
 
 
 @pytest.mark.parametrize(("kind", "element", "field", "first"), FIRST)
-def test_what_a_control_says_before_it_is_touched(kind: str, element: object, field: str, first: object) -> None:
+def test_the_first_value_of_a_control_is_the_one_that_it_shows(
+    kind: str, element: object, field: str, first: object
+) -> None:
     widget = Widget(kind, "id", "label", element)
     assert (widget.field, widget.first()) == (field, first)
 
 
-def test_the_fit_leaves_the_first_minutes_out() -> None:
+def test_the_fit_ignores_the_first_minutes() -> None:
     flat = fitted([0, 100, 200, 300, 400], [10, 50, 100, 100, 100], 200)
     assert flat == {"base, MB": 100.0, "MB per hour": 0.0, "grown, %": 0.0, "at most, %": 0.0}
     growing = fitted([0, 1800, 3600], [10, 100, 110], 1800)

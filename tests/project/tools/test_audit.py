@@ -79,14 +79,14 @@ def test_without_a_known_vulnerability_it_succeeds(installed, capfd, monkeypatch
     assert "2 packages audited, 0 of them" in capfd.readouterr().out
 
 
-def test_a_closed_network_is_told_and_does_not_fail(installed, capfd):
+def test_without_a_network_it_says_so_and_does_not_fail(installed, capfd):
     with database(lambda name: {}) as address:
         pass
     assert main(address, installed) == 0
     assert f"DEPENDENCIES NOT AUDITED: {address} cannot be reached." in capfd.readouterr().out
 
 
-def test_a_refusal_is_told_and_does_not_fail(installed, capfd):
+def test_if_the_database_refuses_it_says_so_and_does_not_fail(installed, capfd):
     with database(lambda name: {}, status=403) as address:
         assert main(address, installed) == 0
     assert "DEPENDENCIES NOT AUDITED" in capfd.readouterr().out

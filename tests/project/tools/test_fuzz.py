@@ -35,7 +35,7 @@ def rounds(monkeypatch):
     return made
 
 
-def test_there_are_rounds_until_there_are_enough_examples_each_with_a_seed_of_its_own(rounds, capsys):
+def test_rounds_with_different_seeds_run_until_there_are_enough_examples(rounds, capsys):
     fuzz.command([])
     assert [part for part, *_ in rounds.runs] == [*fuzz.PARTS] * 4
     printed = capsys.readouterr().out
@@ -47,7 +47,7 @@ def test_there_are_rounds_until_there_are_enough_examples_each_with_a_seed_of_it
 
 
 @pytest.mark.parametrize("part", fuzz.PARTS)
-def test_the_first_round_that_fails_is_the_last_and_says_how_to_run_it_again(rounds, capsys, part):
+def test_it_stops_after_a_failed_round_and_says_how_to_repeat_it(rounds, capsys, part):
     rounds.fails = part, 2
     with pytest.raises(SystemExit) as ended:
         fuzz.command(["60"])
@@ -57,7 +57,7 @@ def test_the_first_round_that_fails_is_the_last_and_says_how_to_run_it_again(rou
     assert "60,000 examples so far" in capsys.readouterr().out
 
 
-def test_a_seed_is_one_round_however_few_its_examples(rounds, capsys):
+def test_with_a_seed_there_is_one_round(rounds, capsys):
     fuzz.command(["0", "294682"])
     assert [seed for _, seed, _ in rounds.runs] == ["294682"] * len(fuzz.PARTS)
     assert "Round 1, seed 294682" in capsys.readouterr().out
@@ -74,7 +74,7 @@ def test_ctrl_c_ends_it_without_a_traceback(rounds, monkeypatch):
 
 
 @pytest.mark.parametrize("words", [["soon"], ["1", "x"], ["1", "2", "3"]])
-def test_what_is_no_number_is_refused(rounds, capsys, words):
+def test_invalid_arguments_are_refused(rounds, capsys, words):
     with pytest.raises(SystemExit) as ended:
         fuzz.command(words)
     assert ended.value.code == 2

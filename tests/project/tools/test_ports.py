@@ -7,7 +7,7 @@ import pytest
 from tools import ports
 
 
-def test_a_port_can_be_listened_at_and_is_given_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ports_are_free_and_returned_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ports, "PORTS", range(20_000, 20_050))
     found = [ports.free_port() for _ in range(10)]
     assert len(set(found)) == 10
@@ -16,7 +16,7 @@ def test_a_port_can_be_listened_at_and_is_given_once(monkeypatch: pytest.MonkeyP
         server.bind(("localhost", found[0]))
 
 
-def test_a_port_at_which_somebody_listens_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_port_in_use_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ports, "_given", set())
     with socket.socket() as server:
         server.bind(("localhost", 0))
@@ -26,7 +26,7 @@ def test_a_port_at_which_somebody_listens_is_passed_over(monkeypatch: pytest.Mon
             ports.free_port()
 
 
-def test_the_system_gives_none_of_them_to_a_connection() -> None:
+def test_the_ports_are_outside_the_range_of_the_operating_system() -> None:
     with socket.socket() as client:
         client.bind(("localhost", 0))
         assert client.getsockname()[1] not in ports.PORTS
