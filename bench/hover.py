@@ -59,7 +59,7 @@ def scene_of(shape: tuple[int, ...], layer: str) -> Scene:
 
 def subplots(scene: Scene) -> dict[str, Any]:
     """The same panels with one heatmap per facet, and the ids that link them."""
-    e, colors = scene.explanation, theme("light")
+    e, colors = scene.description, theme("light")
     values = {
         "stats": e.stat_ids,
         "params": e.param_ids,
@@ -99,7 +99,7 @@ def write(folder: Path, scene: Scene) -> None:
         place.mkdir(exist_ok=True)
         (place / "plotly.js").write_bytes(bundle.plotly_js())
         (place / "linked.js").write_text(bundle.module(), encoding="utf-8")
-        data = view_payload(scene.explanation, scene.grid) if kind == "linked" else subplots(scene)
+        data = view_payload(scene.description, scene.grid) if kind == "linked" else subplots(scene)
         (place / "data.js").write_text(f"window.DATA = {json.dumps(data)};", encoding="utf-8")
         page = template % {"common": COMMON, "style": bundle.style()}
         (place / "index.html").write_text(page, encoding="utf-8")

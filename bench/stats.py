@@ -24,7 +24,7 @@ import torch
 import torch.nn.functional as F
 
 from bench.common import median, ratio, report
-from normviz.analysis.explanation import describe
+from normviz.analysis.description import describe
 from normviz.analysis.forward import use_one_thread
 
 Run = Callable[[], Any]

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from normviz.analysis.comparison import Comparison
 from normviz.analysis.comparison import compare as compared
+from normviz.analysis.description import Description, describe
 from normviz.analysis.examples import example
-from normviz.analysis.explanation import Explanation as Described
-from normviz.analysis.explanation import describe
 from normviz.code.generate import code
 from normviz.export.links import layer_on_shape, output_of_query, page_and_query
 from normviz.export.links import questions as questions
@@ -78,11 +77,11 @@ def explain(layer: AnyLayer, x: Any, *, layout: str | None = None) -> Explanatio
 
 
 @dataclass(frozen=True, eq=False)
-class Explanation(Described):
+class Explanation(Description):
     """What one layer does to one x, with its code, figure and page. Made by ``explain``."""
 
     @classmethod
-    def of(cls, found: Described) -> Explanation:
+    def of(cls, found: Description) -> Explanation:
         return cls(**{field.name: getattr(found, field.name) for field in fields(found)})
 
     def code(self, flavor: str = "torch") -> str:
@@ -119,7 +118,7 @@ def explore(
     return _explore_output(describe(layer, _with_values(layer, x, layout), layout=layout), at)
 
 
-def _explore_output(e: Described, at: Sequence[int] | None = None) -> Output:
+def _explore_output(e: Description, at: Sequence[int] | None = None) -> Output:
     subject = _subject_of(e, at)
     return _output("explore", subject, exploring.parts(subject), {})
 
@@ -133,9 +132,9 @@ def compare(
 ) -> Output:
     """Two to six layers on one tensor, side by side."""
     comparison, texts = _compared(layers, x, layout)
-    subject = _subject_of(comparison.explanations[0], at)
+    subject = _subject_of(comparison.descriptions[0], at)
     parts = comparing.parts(comparison, subject.drawing, subject.at, comparing.ready_set(subject.e, texts))
-    titles = ", ".join(e.title for e in comparison.explanations)
+    titles = ", ".join(e.title for e in comparison.descriptions)
     return _output("compare", subject, parts, {"layers": texts}, about=titles)
 
 
@@ -144,7 +143,7 @@ def _compared(layers: Sequence[str | Layer | Norm], x: Any, layout: str | None) 
     if not layout and not isinstance(layers, str) and layers:
         layout = describe(layers[0], x).layout
     comparison = compared(layers, x, layout or "")
-    return comparison, tuple(e.title.replace(", ", ",") for e in comparison.explanations)
+    return comparison, tuple(e.title.replace(", ", ",") for e in comparison.descriptions)
 
 
 def steps(
@@ -252,7 +251,7 @@ def _subject(layer: AnyLayer, x: Any, layout: str | None, at: Sequence[int] | No
     return _subject_of(describe(layer, _with_values(layer, x, layout, seed), layout=layout), at, seed)
 
 
-def _subject_of(e: Described, at: Sequence[int] | None, seed: int = 0) -> Subject:
+def _subject_of(e: Description, at: Sequence[int] | None, seed: int = 0) -> Subject:
     selected = default_at(e.shape, e.axes) if at is None else check_index(at, e.shape)
     extent = grid(e.shape, e.axes).extent
     start = tuple(i - i % size for i, size in zip(selected, extent, strict=True))

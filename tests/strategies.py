@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from normviz import Explanation, NormvizWarning, explain
-from normviz.analysis.explanation import describe
+from normviz.analysis.description import describe
 from normviz.layers.catalogue import KINDS, Argument, Kind
 from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer

@@ -67,8 +67,8 @@ def chosen() -> Scene:
 
 def explore() -> None:
     scene = chosen()
-    e = scene.explanation
-    st.subheader(sentence(scene.sharing))
+    e = scene.description
+    st.subheader(sentence(scene.shape_description))
     left, right = st.columns(2)
     left.plotly_chart(facets(e.stat_ids, "Which elements share a mean and a variance?", ids=True), key="stats")
     if e.param_ids is not None:
@@ -83,7 +83,7 @@ def compare() -> None:
     shape = sizes()
     texts = [call(name, shape) for name in ("LayerNorm", "BatchNorm2d", "InstanceNorm2d", "GroupNorm")]
     for column, text in zip(st.columns(4), texts, strict=True):
-        e = scene_of(shape, text).explanation
+        e = scene_of(shape, text).description
         column.plotly_chart(facets(e.stat_ids, text, ids=True), key=f"stats {text}")
         if e.param_ids is not None:
             column.plotly_chart(facets(e.param_ids, "gamma and beta", ids=True), key=f"params {text}")
@@ -91,8 +91,8 @@ def compare() -> None:
 
 def step_by_step() -> None:
     scene = chosen()
-    e = scene.explanation
-    st.subheader(sentence(scene.sharing))
+    e = scene.description
+    st.subheader(sentence(scene.shape_description))
     for place, one in enumerate(steps(e)):
         if place % 2 == 0:
             columns = st.columns(2)
@@ -113,7 +113,7 @@ def train_and_eval() -> None:
 
 def gradients() -> None:
     scene = chosen()
-    e = scene.explanation
+    e = scene.description
     at = default_at(scene.shape, scene.axes)
     form, _ = derivatives.column(e, at)
     st.subheader(derivatives.column_sentence(e, at, form))
@@ -143,7 +143,7 @@ def questions() -> None:
         return
     st.markdown(prediction(asked).verdict(guess))
     st.markdown(answer(asked))
-    e = read(dict(pair.split("=", 1) for pair in asked.query.split("&"))).scene.explanation
+    e = read(dict(pair.split("=", 1) for pair in asked.query.split("&"))).scene.description
     left, right = st.columns(2)
     left.plotly_chart(facets(e.stat_ids, "Which elements share a mean and a variance?", ids=True), key="stats")
     if e.param_ids is not None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from normviz.analysis.explanation import Explanation, describe, describe_shape
+from normviz.analysis.description import Description, describe, describe_shape
 from normviz.analysis.invariance import depends_on_batch, invariances, reduced_copy, train_equals_eval
 from normviz.layers.axes import parse_layout
 from normviz.layers.catalogue import FAMILIES
@@ -58,15 +58,15 @@ Cell = str | int | bool | None
 class Comparison:
     """Two to six layers on one tensor; the result of ``compare``."""
 
-    explanations: tuple[Explanation, ...]
+    descriptions: tuple[Description, ...]
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return self.explanations[0].shape
+        return self.descriptions[0].shape
 
     @property
     def layout(self) -> str:
-        return self.explanations[0].layout
+        return self.descriptions[0].layout
 
     def rows(self) -> tuple[dict[str, Cell], ...]:
         """One row for each layer; the keys are those of ``COLUMNS`` that apply to x, the same in every row.
@@ -78,7 +78,7 @@ class Comparison:
         >>> first["stats"], second["batch_dependent"], second["scale_feature"]
         ('n d -> n', True, True)
         """
-        return tuple(_row(e) for e in self.explanations)
+        return tuple(_row(e) for e in self.descriptions)
 
 
 def compare(layers: Sequence[str | Layer | Norm], shape: Any, layout: str) -> Comparison:
@@ -91,7 +91,7 @@ def compare(layers: Sequence[str | Layer | Norm], shape: Any, layout: str) -> Co
     Raises NormvizError for another number of layers, for a layer that does not take x, with its name, and if x has too many
     axes to measure invariances.
 
-    >>> [e.counts.statistics for e in compare(["LayerNorm(3)", "BatchNorm1d(3)"], (2, 3), "ND").explanations]
+    >>> [e.counts.statistics for e in compare(["LayerNorm(3)", "BatchNorm1d(3)"], (2, 3), "ND").descriptions]
     [2, 3]
     """
     problem = _number_problem(layers)
@@ -120,7 +120,7 @@ def _number_problem(layers: Sequence[object]) -> str:
     return ""
 
 
-def _describe(layer: str | Layer | Norm, shape: Any, layout: str) -> Explanation:
+def _describe(layer: str | Layer | Norm, shape: Any, layout: str) -> Description:
     spec = Layer.parse(layer) if isinstance(layer, str) else layer
     try:
         e = describe_shape(spec, shape, layout) if isinstance(shape, tuple) else describe(spec, shape, layout=layout)
@@ -136,7 +136,7 @@ def _name(spec: object) -> str:
     return str(spec) if len(str(spec)) <= LONGEST_ECHO else f"{str(spec)[:LONGEST_ECHO]}…"
 
 
-def _row(e: Explanation) -> dict[str, Cell]:
+def _row(e: Description) -> dict[str, Cell]:
     return {
         "layer": e.title,
         "stats": _("{pattern} (running)", pattern=e.norm.stats) if e.norm.running else e.norm.stats,
@@ -169,11 +169,11 @@ def sentence(comparison: Comparison, at: Sequence[int]) -> str:
     return _(
         "x[{index}] shares its mean with {counts}.",
         index=index,
-        counts=listed([_others(e) for e in comparison.explanations], "and"),
+        counts=listed([_others(e) for e in comparison.descriptions], "and"),
     )
 
 
-def _others(e: Explanation) -> str:
+def _others(e: Description) -> str:
     layer = f"`{e.title}`"
     if not e.norm.center:
         layer = _("{layer} (a mean square)", layer=layer)
@@ -203,7 +203,7 @@ def _suggested(shape: tuple[int, ...], layout: str) -> tuple[str, ...]:
     return tuple(e.title for e in sorted(found, key=lambda e: bool(e.notes)))
 
 
-def _describe_if_possible(layer: Layer, shape: tuple[int, ...], layout: str) -> list[Explanation]:
+def _describe_if_possible(layer: Layer, shape: tuple[int, ...], layout: str) -> list[Description]:
     try:
         return [describe_shape(layer, shape, layout)]
     except NormvizError:

@@ -16,7 +16,7 @@ from math import prod
 import torch
 from torch import Generator, Tensor
 
-from normviz.analysis.explanation import Explanation
+from normviz.analysis.description import Description
 from normviz.analysis.forward import Trace, Values, largest_difference, module_function, trace
 from normviz.layers.axes import example_axis
 from normviz.layers.errors import NormvizError
@@ -56,7 +56,7 @@ class Invariance:
     tolerance: float
 
 
-def invariances(e: Explanation) -> tuple[Invariance, ...]:
+def invariances(e: Description) -> tuple[Invariance, ...]:
     """Which changes of x leave the output of ``e``'s layer the same, each measured on several tensors and parameters.
 
     Axis n is the axis of examples, c (or d, if there is no c) the axis of channels, the others are positions. A change that
@@ -72,7 +72,7 @@ def invariances(e: Explanation) -> tuple[Invariance, ...]:
     return _measure(norm, shape, e.axes, _torch_layer(e, norm, shape))
 
 
-def depends_on_batch(e: Explanation) -> bool | None:
+def depends_on_batch(e: Description) -> bool | None:
     """Whether the output of an example depends on the other examples; None if x has no axis n.
 
     >>> from normviz import explain
@@ -82,7 +82,7 @@ def depends_on_batch(e: Explanation) -> bool | None:
     return next((not one.holds for one in invariances(e) if one.key == "others"), None)
 
 
-def train_equals_eval(e: Explanation) -> bool:
+def train_equals_eval(e: Description) -> bool:
     """Whether the same x has the same output in ``train()`` and in ``eval()``, after some batches of training.
 
     Measured on torch's own module. True for a ``Norm`` and for layers that torch does not have, which have no modes. False if
@@ -97,7 +97,7 @@ def train_equals_eval(e: Explanation) -> bool:
     return layer is None or _train_equals_eval(layer, shape)
 
 
-def reduced_copy(e: Explanation) -> tuple[Norm, tuple[int, ...]]:
+def reduced_copy(e: Description) -> tuple[Norm, tuple[int, ...]]:
     """A copy of the Norm and the shape with each named size at most ``LONGEST``, less if there are many axes.
 
     >>> from normviz import explain
@@ -125,7 +125,7 @@ def reduced_copy(e: Explanation) -> tuple[Norm, tuple[int, ...]]:
     )
 
 
-def _torch_layer(e: Explanation, norm: Norm, shape: tuple[int, ...]) -> Layer | None:
+def _torch_layer(e: Description, norm: Norm, shape: tuple[int, ...]) -> Layer | None:
     """The torch layer of the explanation with the sizes of the small copy."""
     if e.layer is None or e.layer.kind.module is None:
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
-from normviz.analysis.explanation import Explanation
+from normviz.analysis.description import Description
 from normviz.layers.errors import listed
 from normviz.layers.messages import N_, _, ngettext
 
@@ -34,7 +34,7 @@ def axis_nouns(axis: str, axes: tuple[str, ...]) -> tuple[str, str]:
     return _(one), _(many)
 
 
-def sentence(e: Explanation) -> str:
+def sentence(e: Description) -> str:
     """How many means, variances, gammas and betas there are, and which elements share them.
 
     >>> from normviz import explain
@@ -50,7 +50,7 @@ def sentence(e: Explanation) -> str:
     )
 
 
-def _statistics(e: Explanation) -> str:
+def _statistics(e: Description) -> str:
     groups = e.counts.statistics
     if e.norm.running:
         return ngettext(
@@ -74,7 +74,7 @@ def _statistics(e: Explanation) -> str:
     )
 
 
-def _parameters(e: Explanation) -> str:
+def _parameters(e: Description) -> str:
     if e.counts.gamma_shape is None:
         return _("no gamma and no beta")
     number, place = prod(e.counts.gamma_shape), _place(e)
@@ -90,7 +90,7 @@ def _parameters(e: Explanation) -> str:
     )
 
 
-def _place(e: Explanation) -> str:
+def _place(e: Description) -> str:
     """What each gamma belongs to, such as one channel, and which elements use it."""
     named = e.norm.gamma_axes
     names = set(e.norm.pattern_names(named))
@@ -117,7 +117,7 @@ def _without(axis: str, parts: tuple[str, ...], names: set[str]) -> tuple[str, .
     return tuple(part for part in parts if part not in names) if names & set(parts) else (axis,)
 
 
-def _shared(e: Explanation, names: list[str]) -> str:
+def _shared(e: Description, names: list[str]) -> str:
     if len(names) > 1:
         return _("shared by all {axes}", axes=listed([axis_nouns(name, e.axes)[1] for name in names], "and"))
     size, (one, many) = e.norm.axis_sizes(e.shape)[names[0]], axis_nouns(names[0], e.axes)
@@ -128,31 +128,31 @@ def _elements(number: int) -> str:
     return ngettext("**{n:,}** element", "**{n:,}** elements", number)
 
 
-def _elements_per_parameter(e: Explanation) -> int:
+def _elements_per_parameter(e: Description) -> int:
     return prod(e.shape) // prod(e.counts.gamma_shape or ())
 
 
-def statistics_title(e: Explanation) -> str:
+def statistics_title(e: Description) -> str:
     """The title of the statistics panel."""
     if e.norm.running:
         return _("Who shares my running mean and variance?")
     return _("Who shares my mean and variance?") if e.norm.center else _("Who shares my mean square?")
 
 
-def statistics_caption(e: Explanation) -> str:
+def statistics_caption(e: Description) -> str:
     """How many groups there are, and their size: ``2 groups of 48``."""
     size = f"{e.counts.elements_per_statistic:,}"
     return ngettext("{n:,} group of {size}", "{n:,} groups of {size}", e.counts.statistics, size=size)
 
 
-def parameters_title(e: Explanation) -> str:
+def parameters_title(e: Description) -> str:
     """The title of the parameters panel."""
     if e.counts.gamma_shape is None:
         return _("This layer has no gamma and no beta")
     return _("Who shares my gamma and beta?") if e.norm.bias else _("Who shares my gamma?")
 
 
-def parameters_caption(e: Explanation) -> str:
+def parameters_caption(e: Description) -> str:
     """How many parameters there are: ``48 + 48 = 96 parameters, each used by 2 elements``."""
     if e.counts.gamma_shape is None:
         return _("0 parameters: this layer learns nothing")

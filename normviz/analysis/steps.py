@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from normviz.analysis.explanation import Explanation
+from normviz.analysis.description import Description
 from normviz.layers.messages import _
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Step:
     links: str = "stats"
 
 
-def steps(e: Explanation) -> tuple[Step, ...]:
+def steps(e: Description) -> tuple[Step, ...]:
     """The steps of ``e``, in order. Raises NormvizError if only a shape was given.
 
     >>> from normviz import explain
@@ -51,7 +51,7 @@ def steps(e: Explanation) -> tuple[Step, ...]:
     return (_input(e), *statistics, _normalized(e), *_output(e))
 
 
-def whole_formula(e: Explanation) -> tuple[Token, ...]:
+def whole_formula(e: Description) -> tuple[Token, ...]:
     """``y = (x - mean) / sqrt(var + eps) * gamma + beta`` in tokens, each with the keys of the steps that it belongs to."""
     deviation, scaled = ("centered", "squared", "normalized", "output"), ("normalized", "output")
     numerator: list[Token] = [("x", ("x", "squared", *scaled))]
@@ -77,21 +77,21 @@ def whole_formula(e: Explanation) -> tuple[Token, ...]:
     return tuple(tokens)
 
 
-def _subtracts_mean(e: Explanation) -> bool:
+def _subtracts_mean(e: Description) -> bool:
     return e.norm.center or e.norm.running
 
 
-def _denominator(e: Explanation) -> str:
+def _denominator(e: Description) -> str:
     return "var" if _subtracts_mean(e) else _("mean of x²")
 
 
-def _input(e: Explanation) -> Step:
+def _input(e: Description) -> Step:
     assert e.x is not None  # the trace, which steps() computes first, raises an error without x
     why = _("The input. Elements with the same color share a mean and a variance.")
     return Step("x", "x", _("the input"), e.x, why)
 
 
-def _mean_and_variance(e: Explanation) -> tuple[Step, ...]:
+def _mean_and_variance(e: Description) -> tuple[Step, ...]:
     trace = e.trace
     return (
         Step("mean", _("mean"), "mean = (1/m) Σ x", trace.mean, _("One number for all elements of a group.")),
@@ -101,11 +101,11 @@ def _mean_and_variance(e: Explanation) -> tuple[Step, ...]:
     )
 
 
-def _mean_square(e: Explanation) -> tuple[Step, ...]:
+def _mean_square(e: Description) -> tuple[Step, ...]:
     return (_squared(e, "x²"), Step("var", _("mean square"), "(1/m) Σ x²", e.trace.var, _mean_of_squares()))
 
 
-def _running_statistics(e: Explanation) -> tuple[Step, ...]:
+def _running_statistics(e: Description) -> tuple[Step, ...]:
     mean, var = e.trace.mean, e.trace.var
     return (
         Step(
@@ -120,12 +120,12 @@ def _running_statistics(e: Explanation) -> tuple[Step, ...]:
     )
 
 
-def _deviation(e: Explanation) -> Step:
+def _deviation(e: Description) -> Step:
     why = _("The distance of each element from the mean of its group.")
     return Step("centered", _("centered"), "x − mean", e.trace.centered, why)
 
 
-def _squared(e: Explanation, formula: str) -> Step:
+def _squared(e: Description, formula: str) -> Step:
     why = _("Squared, so that deviations in both directions count.")
     return Step("squared", _("squared"), formula, e.trace.centered.square(), why)
 
@@ -134,7 +134,7 @@ def _mean_of_squares() -> str:
     return _("The mean of the squares over the group: divided by m, not by m − 1.")
 
 
-def _normalized(e: Explanation) -> Step:
+def _normalized(e: Description) -> Step:
     if e.norm.running:
         why = _("Mean 0 and variance 1 only if the input is like the training data.")
     elif e.norm.center:
@@ -146,7 +146,7 @@ def _normalized(e: Explanation) -> Step:
     return Step("normalized", _("normalized"), formula, e.trace.normalized, why)
 
 
-def _output(e: Explanation) -> tuple[Step, ...]:
+def _output(e: Description) -> tuple[Step, ...]:
     if e.norm.params is None:
         return ()
     if e.norm.bias:

@@ -100,7 +100,7 @@ def _lesson(args: Namespace, scene: dict[str, str], fixed: bool) -> Output:
 def _set(queries: list[dict[str, str]], hide: str | None) -> Output:
     """One tab for each layer, with its page Explore."""
     views = [_view("explore", query, hide) for query in queries]
-    titles = [FIGURE_PAGES["explore"].view(query).scene.sharing.title for query in queries]
+    titles = [FIGURE_PAGES["explore"].view(query).scene.shape_description.title for query in queries]
     tabs = Tabs(tuple((title, view.parts) for title, view in zip(titles, views, strict=True)))
     title = f"{', '.join(titles)} · normviz"
     return replace(views[0], parts=(tabs,), title=title, query=None)

@@ -8,7 +8,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from normviz.analysis.explanation import Explanation
+    from normviz.analysis.description import Description
 
 Axes = tuple[int, ...]
 
@@ -29,7 +29,7 @@ class AxisNumbers:
     ((0,), (1, 2), (2, 3), (1,))
     """
 
-    e: Explanation
+    e: Description
     reduced: Axes
     kept: Axes
     groups: tuple[int, int] | None
@@ -37,7 +37,7 @@ class AxisNumbers:
     complete: bool
 
     @classmethod
-    def of(cls, e: Explanation) -> AxisNumbers:
+    def of(cls, e: Description) -> AxisNumbers:
         norm, sizes = e.norm, e.norm.axis_sizes(e.shape)
         kept_parts = [[name in norm.pattern.right for name in axis] for axis in norm.pattern.left]
         split = [i for i, kept in enumerate(kept_parts) if any(kept) and not all(kept)]

@@ -8,8 +8,8 @@ from dataclasses import replace
 from functools import cache, lru_cache
 from types import MappingProxyType
 
+from normviz.analysis.description import describe
 from normviz.analysis.examples import example, from_array, parameters
-from normviz.analysis.explanation import describe
 from normviz.analysis.forward import Values, largest_difference, run_module
 from normviz.analysis.gradients.closed_form import autograd_backward, upstream
 from normviz.code import cs231n

@@ -17,22 +17,22 @@ from normviz.layers.errors import listed
 from normviz.layers.messages import N_, _
 
 if TYPE_CHECKING:
-    from normviz.analysis.explanation import Explanation
+    from normviz.analysis.description import Description
 
 FRAMEWORKS = {"keras": KERAS_LAYERS, "flax": FLAX_LAYERS}
 
 
-def keras_code(e: Explanation) -> str:
+def keras_code(e: Description) -> str:
     """The layer in Keras 3, on the jax backend."""
     return _code(e, KERAS_LAYERS)
 
 
-def flax_code(e: Explanation) -> str:
+def flax_code(e: Description) -> str:
     """The layer in flax.nnx."""
     return _code(e, FLAX_LAYERS)
 
 
-def _code(e: Explanation, framework: Framework) -> str:
+def _code(e: Description, framework: Framework) -> str:
     a = AxisNumbers.of(e)
     layer = framework.layer(a)
     if layer is None:
@@ -135,7 +135,7 @@ class NameRow:
         return _(LABELS[self.key])
 
 
-def framework_names(e: Explanation) -> tuple[NameRow, ...]:
+def framework_names(e: Description) -> tuple[NameRow, ...]:
     """The names of the explained layer in torch, Keras and Flax, with one row for each key of ``LABELS``.
 
     >>> from normviz import explain

@@ -14,7 +14,7 @@ from normviz.code.axis_numbers import Axes, AxisNumbers
 from normviz.code.from_scratch import FLOAT32_EPS, JAX, KERAS, KERAS_BACKEND, Library
 from normviz.layers.messages import N_
 
-Arguments = dict[str, str]
+CallArguments = dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class FrameworkLayer:
 
     name: str
     matches: Callable[[AxisNumbers], bool]
-    arguments: Callable[[AxisNumbers], Arguments]
+    arguments: Callable[[AxisNumbers], CallArguments]
     normalized_axes: str
     parameter_axes: str
     defaults: Mapping[str, float]
@@ -65,15 +65,15 @@ class Framework:
         return next((layer for layer in self.layers if a.complete and layer.matches(a)), None)
 
 
-def _epsilon(a: AxisNumbers) -> Arguments:
+def _epsilon(a: AxisNumbers) -> CallArguments:
     return {"epsilon": FLOAT32_EPS if a.e.norm.eps is None else repr(a.e.norm.eps)}
 
 
-def _momentum(a: AxisNumbers) -> Arguments:
+def _momentum(a: AxisNumbers) -> CallArguments:
     return {} if a.old_weight is None else {"momentum": repr(a.old_weight)}
 
 
-def _switches(a: AxisNumbers, parameters: Mapping[str, str]) -> Arguments:
+def _switches(a: AxisNumbers, parameters: Mapping[str, str]) -> CallArguments:
     absent = (a.gamma is None, not a.e.norm.bias)
     return {switch: "False" for switch, off in zip(parameters.values(), absent, strict=False) if off}
 
@@ -87,7 +87,7 @@ def _groups(a: AxisNumbers) -> tuple[int, int]:
 GAMMA_BETA = {"gamma": "scale", "beta": "center"}
 
 
-def _keras(a: AxisNumbers, axes: Axes, parameters: Mapping[str, str] = GAMMA_BETA, /, **more: str) -> Arguments:
+def _keras(a: AxisNumbers, axes: Axes, parameters: Mapping[str, str] = GAMMA_BETA, /, **more: str) -> CallArguments:
     return {"axis": a.argument(axes, list)} | more | _epsilon(a) | _switches(a, parameters)
 
 
@@ -143,14 +143,14 @@ SCALE_BIAS = {"scale": "use_scale", "bias": "use_bias"}
 USE_SCALE = {"scale": "use_scale"}
 
 
-def _flax(a: AxisNumbers, axes: Axes, parameters: Mapping[str, str] = SCALE_BIAS, /, **more: str) -> Arguments:
+def _flax(a: AxisNumbers, axes: Axes, parameters: Mapping[str, str] = SCALE_BIAS, /, **more: str) -> CallArguments:
     """``axes`` are those of scale, which is flat: ``num_features`` is its number of elements."""
     two_pass = {"use_fast_variance": "False"} if a.centered else {}
     features = {"num_features": str(prod(a.sizes(axes)))}
     return features | more | _epsilon(a) | _switches(a, parameters) | two_pass | {"rngs": "nnx.Rngs(0)"}
 
 
-def _flax_with_axes(a: AxisNumbers, parameters: Mapping[str, str] = SCALE_BIAS) -> Arguments:
+def _flax_with_axes(a: AxisNumbers, parameters: Mapping[str, str] = SCALE_BIAS) -> CallArguments:
     """The arguments of the layers that take the reduced axes and the axes of scale separately."""
     reduction = a.argument(a.reduced)
     if a.gamma is None:

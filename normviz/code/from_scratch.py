@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from normviz.analysis.explanation import Explanation
+    from normviz.analysis.description import Description
 
 FLOAT32_EPS = "2**-23"
 MAX_WIDTH = 66  # characters of a line that a code box shows without scrolling
@@ -79,7 +79,7 @@ KERAS = Library(
 )
 
 
-def from_scratch(library: Library, e: Explanation) -> str:
+def from_scratch(library: Library, e: Description) -> str:
     """A program that computes the statistics with axis numbers."""
     norm = e.norm
     sizes, names = norm.axis_sizes(e.shape), norm.pattern.names
@@ -104,7 +104,7 @@ def from_scratch(library: Library, e: Explanation) -> str:
     return program(e, library, body)
 
 
-def normalize_lines(e: Explanation, library: Library, broadcast: Callable[[str], str]) -> list[str]:
+def normalize_lines(e: Description, library: Library, broadcast: Callable[[str], str]) -> list[str]:
     """The lines after the statistics: normalize, scale and shift."""
     eps = library.finfo if e.norm.eps is None else repr(e.norm.eps)
     above, below = ("x - mean", "var") if e.norm.center else ("x", "mean_square")
@@ -122,7 +122,7 @@ def normalize_lines(e: Explanation, library: Library, broadcast: Callable[[str],
     return [*lines, f"return {scaled} + {broadcast('beta')}"]
 
 
-def _broadcast(e: Explanation, value: str, kept: tuple[str, ...], library: Library) -> str:
+def _broadcast(e: Description, value: str, kept: tuple[str, ...], library: Library) -> str:
     """A parameter or a statistic, reshaped so that it broadcasts to x after the split axes of x are reshaped."""
     norm = e.norm
     sizes, names = norm.axis_sizes(e.shape), norm.pattern.names
@@ -137,7 +137,7 @@ def _broadcast(e: Explanation, value: str, kept: tuple[str, ...], library: Libra
     return library.reshape(value, tuple(sizes[name] if name in parts else 1 for name in names))
 
 
-def program(e: Explanation, library: Library, body: list[str], imports: str = "") -> str:
+def program(e: Description, library: Library, body: list[str], imports: str = "") -> str:
     """A function, and the lines that call it."""
     counts = e.counts
     values: dict[str, str] = {"x": library.random(e.shape)}

@@ -1,6 +1,6 @@
 """The explained layer as code: the torch call, from scratch, NumPy, einops, nested loops, Keras, Flax.
 
-A flavor is a function from an Explanation to text in ``FLAVORS``. The code contains the sizes of the explained x.
+A flavor is a function from an Description to text in ``FLAVORS``. The code contains the sizes of the explained x.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.messages import _
 
 if TYPE_CHECKING:
-    from normviz.analysis.explanation import Explanation
+    from normviz.analysis.description import Description
 
 
-def code(explanation: Explanation, flavor: str) -> str:
+def code(explanation: Description, flavor: str) -> str:
     """The explained layer in one flavor. Raises NormvizError for an unknown flavor, and for "torch" if no torch layer does this."""
     if not isinstance(flavor, str) or flavor not in FLAVORS:
         message = _("{flavor} is not a flavor of code; choose {flavors}.")
@@ -36,7 +36,7 @@ def code(explanation: Explanation, flavor: str) -> str:
     return FLAVORS[flavor](explanation)
 
 
-def torch_call(e: Explanation) -> str:
+def torch_call(e: Description) -> str:
     if e.torch_layer is None:
         message = _(
             "no torch.nn layer does `{norm}`: none has these two patterns. Use the 'torch-scratch' code, or move the reduced axes "
@@ -55,7 +55,7 @@ def torch_call(e: Explanation) -> str:
     )
 
 
-def einops(e: Explanation) -> str:
+def einops(e: Description) -> str:
     norm = e.norm
     sizes = norm.axis_sizes(e.shape)
     gamma = norm.pattern_names(norm.gamma_axes)
@@ -88,7 +88,7 @@ def einops(e: Explanation) -> str:
     return program(e, TORCH, body, "from einops import reduce, repeat")
 
 
-def loops(e: Explanation) -> str:
+def loops(e: Description) -> str:
     """Pseudo-code: a loop over each kept axis, and a comprehension over the reduced axes."""
     norm, sizes = e.norm, e.norm.axis_sizes(e.shape)
     names = norm.pattern.names
@@ -122,7 +122,7 @@ def _loop_variable(name: str) -> str:
     return f"{name}_" if name in ("x", "range", "normalize") else name
 
 
-FLAVORS: Mapping[str, Callable[[Explanation], str]] = {
+FLAVORS: Mapping[str, Callable[[Description], str]] = {
     "torch": torch_call,
     "torch-scratch": partial(from_scratch, TORCH),
     "numpy": partial(from_scratch, NUMPY),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from urllib.parse import parse_qsl, urlsplit
 
-from normviz.analysis.explanation import Explanation, describe
+from normviz.analysis.description import Description, describe
 from normviz.export.output import Choices, Output, title_of
 from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.messages import _
@@ -61,7 +61,7 @@ def _about(page: str, view: View) -> str:
     if page == "numerics":
         return ""
     if page != "compare":
-        return layer_on_shape(view.scene.sharing)
+        return layer_on_shape(view.scene.shape_description)
     layers, scene = comparing.layers_of(view)[0], view.scene
     return ", ".join(describe(layer, scene.shape, layout=scene.layout).title for layer in layers)
 
@@ -74,5 +74,5 @@ def questions(key: str = "") -> Output:
     return Output(tuple(question_parts(question)), f"{prose(key).title} · normviz", "questions", {"q": key})
 
 
-def layer_on_shape(e: Explanation) -> str:
+def layer_on_shape(e: Description) -> str:
     return _("{layer} on {shape}", layer=e.title, shape=e.shape)

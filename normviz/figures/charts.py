@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from normviz.figures.palette import FONT, Theme, by_meaning, theme
 
 Values = NDArray[Any] | Sequence[Any]
-Trace = dict[str, Any]
+PlotlyTrace = dict[str, Any]
 LIGHT = theme("light")
 
 
@@ -23,7 +23,7 @@ LIGHT = theme("light")
 class Lines:
     """Traces over one pair of axes, as Plotly's dicts."""
 
-    data: Sequence[Trace]
+    data: Sequence[PlotlyTrace]
     layout: Mapping[str, Any]
 
     def figure(self, theme_name: str = "light") -> go.Figure:
@@ -42,12 +42,14 @@ class Lines:
         )
 
 
-def _recolor(trace: Trace, colors: Theme) -> Trace:
+def _recolor(trace: PlotlyTrace, colors: Theme) -> PlotlyTrace:
     color = {"color": by_meaning(trace["meta"]["color"], colors)}
     return trace | {part: trace[part] | color for part in ("line", "marker") if part in trace}
 
 
-def line(name: str, x: Values, y: Values, color: str, *, dash: str = "solid", width: float = 2.2, **more: Any) -> Trace:
+def line(
+    name: str, x: Values, y: Values, color: str, *, dash: str = "solid", width: float = 2.2, **more: Any
+) -> PlotlyTrace:
     """A line; ``color`` is "accent", "muted" or "few.0" to "few.7"; ``more`` are Plotly properties."""
     drawn = {"color": by_meaning(color, LIGHT), "dash": dash, "width": width}
     return _trace("scatter", name, x, y, color) | {"mode": "lines", "line": drawn, **more}
@@ -62,18 +64,18 @@ def dots(
     size: float = 6,
     marker: Mapping[str, Any] | None = None,
     **more: Any,
-) -> Trace:
+) -> PlotlyTrace:
     """A series of points; ``marker`` and ``more`` are Plotly properties."""
     drawn = {"color": by_meaning(color, LIGHT), "size": size, **(marker or {})}
     return _trace("scatter", name, x, y, color) | {"mode": "markers", "marker": drawn, **more}
 
 
-def bars(name: str, x: Values, y: Values, color: str) -> Trace:
+def bars(name: str, x: Values, y: Values, color: str) -> PlotlyTrace:
     """A series of bars."""
     return _trace("bar", name, x, y, color) | {"marker": {"color": by_meaning(color, LIGHT)}}
 
 
-def _trace(kind: str, name: str, x: Values, y: Values, color: str) -> Trace:
+def _trace(kind: str, name: str, x: Values, y: Values, color: str) -> PlotlyTrace:
     return {"type": kind, "name": name, "x": x, "y": y, "meta": {"color": color}}
 
 
@@ -83,7 +85,12 @@ def axis(title: str, **more: Any) -> dict[str, Any]:
 
 
 def chart(
-    traces: Sequence[Trace], x: str | Mapping[str, Any], y: str | Mapping[str, Any], *, height: int = 320, **layout: Any
+    traces: Sequence[PlotlyTrace],
+    x: str | Mapping[str, Any],
+    y: str | Mapping[str, Any],
+    *,
+    height: int = 320,
+    **layout: Any,
 ) -> Lines:
     """The traces over one pair of axes, each given by its title or as an ``axis``; ``layout`` are Plotly properties."""
     axes = {name: axis(one) if isinstance(one, str) else one for name, one in (("xaxis", x), ("yaxis", y))}

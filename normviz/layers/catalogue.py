@@ -29,7 +29,7 @@ class Argument:
 
 
 @dataclass(frozen=True)
-class Sharing:
+class Patterns:
     """The result of a rule: the statistics pattern, the axes of gamma, and the sizes of split axes."""
 
     stats: str
@@ -37,7 +37,7 @@ class Sharing:
     sizes: tuple[tuple[str, int], ...] = ()
 
 
-Rule = Callable[[Arguments, tuple[str, ...], bool], Sharing]  # arguments, axes, whether running statistics are used
+Rule = Callable[[Arguments, tuple[str, ...], bool], Patterns]  # arguments, axes, whether running statistics are used
 
 
 @dataclass(frozen=True)
@@ -98,35 +98,35 @@ def _pattern(axes: tuple[str, ...], kept: tuple[str, ...]) -> str:
     return f"{' '.join(axes)} -> {' '.join(kept)}"
 
 
-def _trailing(given: Arguments, axes: tuple[str, ...], running: bool) -> Sharing:
+def _trailing(given: Arguments, axes: tuple[str, ...], running: bool) -> Patterns:
     depth = len(given["normalized_shape"])
-    return Sharing(_pattern(axes, axes[: len(axes) - depth]), " ".join(axes[len(axes) - depth :]))
+    return Patterns(_pattern(axes, axes[: len(axes) - depth]), " ".join(axes[len(axes) - depth :]))
 
 
-def _per_channel(given: Arguments, axes: tuple[str, ...], running: bool) -> Sharing:
-    return Sharing(_pattern(axes, (axes[1],)), axes[1])
+def _per_channel(given: Arguments, axes: tuple[str, ...], running: bool) -> Patterns:
+    return Patterns(_pattern(axes, (axes[1],)), axes[1])
 
 
 def _per_instance(unbatched: int) -> Rule:
-    def rule(given: Arguments, axes: tuple[str, ...], running: bool) -> Sharing:
+    def rule(given: Arguments, axes: tuple[str, ...], running: bool) -> Patterns:
         channel = 0 if len(axes) == unbatched else 1
         kept = (axes[channel],) if running else axes[: channel + 1]
-        return Sharing(_pattern(axes, kept), axes[channel])
+        return Patterns(_pattern(axes, kept), axes[channel])
 
     return rule
 
 
-def _per_group(given: Arguments, axes: tuple[str, ...], running: bool) -> Sharing:
+def _per_group(given: Arguments, axes: tuple[str, ...], running: bool) -> Patterns:
     group, member = (next(name for name in names if name not in axes) for names in (("g", "g0"), ("k", "k0")))
     split = (axes[0], f"({group} {member})", *axes[2:])
-    return Sharing(_pattern(split, (axes[0], group)), axes[1], ((group, given["num_groups"]),))
+    return Patterns(_pattern(split, (axes[0], group)), axes[1], ((group, given["num_groups"]),))
 
 
-def _over_channels(given: Arguments, axes: tuple[str, ...], running: bool) -> Sharing:
-    return Sharing(_pattern(axes, (axes[0], *axes[2:])), axes[1])
+def _over_channels(given: Arguments, axes: tuple[str, ...], running: bool) -> Patterns:
+    return Patterns(_pattern(axes, (axes[0], *axes[2:])), axes[1])
 
 
-def _over_one_axis(given: Arguments, axes: tuple[str, ...], running: bool) -> Sharing:
+def _over_one_axis(given: Arguments, axes: tuple[str, ...], running: bool) -> Patterns:
     dim = given["dim"]
     if not -len(axes) <= dim < len(axes):
         raise NormvizError(
@@ -137,7 +137,7 @@ def _over_one_axis(given: Arguments, axes: tuple[str, ...], running: bool) -> Sh
             high=len(axes) - 1,
         )
     reduced = axes[dim]
-    return Sharing(_pattern(axes, tuple(axis for axis in axes if axis != reduced)), axes[-1])
+    return Patterns(_pattern(axes, tuple(axis for axis in axes if axis != reduced)), axes[-1])
 
 
 EPS, AFFINE, BIAS = Argument("eps", "eps", 1e-5), Argument("affine", "flag", True), Argument("bias", "flag", True)

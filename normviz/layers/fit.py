@@ -105,10 +105,10 @@ def _is_equivalent(layer: Layer, norm: Norm, shape: tuple[int, ...]) -> bool:
     )
 
 
-Part = tuple[int, int]  # the size and the stride of one part of an axis
+AxisPart = tuple[int, int]  # the size and the stride of one part of an axis
 
 
-def _stat_parts(norm: Norm, shape: tuple[int, ...]) -> list[list[Part]]:
+def _stat_parts(norm: Norm, shape: tuple[int, ...]) -> list[list[AxisPart]]:
     """The parts of each axis of x, with stride 1 for kept parts and 0 for reduced ones."""
     sizes = norm.axis_sizes(shape)
     return [
@@ -119,7 +119,7 @@ def _stat_parts(norm: Norm, shape: tuple[int, ...]) -> list[list[Part]]:
     ]
 
 
-def _gamma_parts(norm: Norm, shape: tuple[int, ...]) -> list[list[Part]]:
+def _gamma_parts(norm: Norm, shape: tuple[int, ...]) -> list[list[AxisPart]]:
     """The parts of each axis of x, with their stride in flattened gamma."""
     sizes, strides, step = norm.axis_sizes(shape), dict[str, int](), 1
     for name in reversed(norm.gamma_axes):
@@ -133,9 +133,9 @@ def _gamma_parts(norm: Norm, shape: tuple[int, ...]) -> list[list[Part]]:
     ]
 
 
-def _merge(parts: Iterable[Part], can_merge: Callable[[int, int, int], bool]) -> list[Part]:
+def _merge(parts: Iterable[AxisPart], can_merge: Callable[[int, int, int], bool]) -> list[AxisPart]:
     """Drop parts of size 1, and merge neighbors where ``can_merge(outer stride, inner size, inner stride)``."""
-    merged: list[Part] = []
+    merged: list[AxisPart] = []
     for size, stride in parts:
         if merged and size > 1 and can_merge(merged[-1][1], size, stride):
             merged[-1] = merged[-1][0] * size, stride

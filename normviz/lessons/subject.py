@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from normviz.analysis.explanation import Explanation
+from normviz.analysis.description import Description
 from normviz.scene.grid import Grid
 from normviz.scene.scene import Scene
 
@@ -23,7 +23,7 @@ class Subject:
     computable  whether x is small enough to compute with
     """
 
-    e: Explanation
+    e: Description
     drawing: Grid
     at: Index | None
     seed: int = 0
@@ -32,4 +32,4 @@ class Subject:
 
 
 def subject_of(scene: Scene) -> Subject:
-    return Subject(scene.explanation, scene.grid, scene.at, scene.seed, scene.editable, scene.computable)
+    return Subject(scene.description, scene.grid, scene.at, scene.seed, scene.editable, scene.computable)

@@ -12,8 +12,8 @@ from math import prod
 
 from torch import Tensor
 
+from normviz.analysis.description import Description
 from normviz.analysis.examples import example, initial_running_statistics, parameters
-from normviz.analysis.explanation import Explanation
 from normviz.analysis.forward import Values
 from normviz.scene.own import OWN, Own
 
@@ -21,16 +21,16 @@ SMALL = 4096  # elements; with every step of the forward pass about 100 kB
 MOST_SMALL, MOST_LARGE = 256, 2
 
 
-def explained(
-    sharing: Explanation, data: str, seed: int, values: tuple[float, ...] | None, params: str, own: Own | None = None
-) -> Explanation:
+def described(
+    sharing: Description, data: str, seed: int, values: tuple[float, ...] | None, params: str, own: Own | None = None
+) -> Description:
     """The layer on example values, on x's own ``values``, or on what a reader of a notebook brings."""
     return (_small if prod(sharing.shape) <= SMALL else _large)(sharing, data, seed, values, params, own)
 
 
 def _explained(
-    sharing: Explanation, data: str, seed: int, values: tuple[float, ...] | None, params: str, own: Own | None
-) -> Explanation:
+    sharing: Description, data: str, seed: int, values: tuple[float, ...] | None, params: str, own: Own | None
+) -> Description:
     own = own or Own()
     if values is not None:
         x = own.from_values(values, sharing.shape)
@@ -43,7 +43,7 @@ def _explained(
     return replace(sharing, x=x, values=_layer_values(sharing, params, seed, x))
 
 
-def _layer_values(sharing: Explanation, params: str, seed: int, x: Tensor) -> Values:
+def _layer_values(sharing: Description, params: str, seed: int, x: Tensor) -> Values:
     """The layer's values, of the dtype of x: gamma and beta as chosen, running statistics as in a new layer."""
     norm, values, gamma_shape = sharing.norm, replace(sharing, x=x).layer_values(), sharing.counts.gamma_shape
     if gamma_shape is not None:

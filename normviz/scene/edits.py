@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from normviz.analysis.explanation import check_sizes
+from normviz.analysis.description import check_sizes
 from normviz.layers.axes import MAX_TEXT, Pattern, layout_text, parse_layout
 from normviz.layers.errors import NormvizError, echo
 from normviz.layers.fit import default_layer, refit
@@ -55,7 +55,7 @@ def with_size(scene: Scene, axis: str, size: int) -> Reading:
 def with_family(scene: Scene, family: str) -> Reading:
     """Change to the layer of this family with its default arguments; for ``PATTERN_FAMILY``, to the pattern of the current layer."""
     if family == PATTERN_FAMILY:
-        return with_fields(scene, layer=scene.sharing.norm, layout=None)
+        return with_fields(scene, layer=scene.shape_description.norm, layout=None)
     try:
         layer = default_layer(family, scene.shape, scene.axes)
     except NormvizError as error:
@@ -128,7 +128,7 @@ def with_value(scene: Scene, index: tuple[int, ...], value: float) -> Reading:
     if not scene.editable:
         message = _("only tensors of up to {most} elements can be edited; make the tensor smaller.", most=MOST_EDITABLE)
         return Reading(scene, message)
-    x = scene.explanation.x
+    x = scene.description.x
     assert x is not None  # an editable tensor is small enough to compute with
     old = tuple(map(float, x.flatten().tolist())) if scene.values is None else scene.values
     try:

@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 
+from normviz.analysis.description import Description, describe_shape
 from normviz.analysis.examples import DATA, PARAMETERS
-from normviz.analysis.explanation import Explanation, describe_shape
 from normviz.layers.axes import layout_text, parse_layout
 from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.fit import default_layer
 from normviz.layers.layer import Layer
 from normviz.layers.messages import _
 from normviz.layers.norm import Norm
-from normviz.scene.cache import explained
+from normviz.scene.cache import described
 from normviz.scene.grid import Grid, grid
 from normviz.scene.own import OWN, Own
 from normviz.scene.settings.scene_settings import DATA_SETTING, MOST_EDITABLE, PARAMS, SCENE_SETTINGS, SEED, commas
@@ -70,7 +70,7 @@ class Scene:
                     rank=len(self.shape),
                 )
             )
-        _sharing = self.sharing  # raises NormvizError unless the layer takes the tensor
+        _description = self.shape_description  # raises NormvizError unless the layer takes the tensor
         self._check_at()
         self._check_values()
         names = (OWN,) if self.own else ()
@@ -133,7 +133,7 @@ class Scene:
         return prod(self.shape) <= MOST_VALUES
 
     @cached_property
-    def sharing(self) -> Explanation:
+    def shape_description(self) -> Description:
         """The layer on the shape: patterns and counts, for an x of any size."""
         return describe_shape(self.layer, self.shape, self.layout)
 
@@ -150,11 +150,11 @@ class Scene:
         return self.params if has_values else PARAMS.default
 
     @property
-    def explanation(self) -> Explanation:
+    def description(self) -> Description:
         """The layer on the values of x, or on its shape alone if x is too large to compute with."""
         if not self.computable:
-            return self.sharing
-        return explained(self.sharing, self.shown_data, self.seed, self.values, self.shown_params, self.own)
+            return self.shape_description
+        return described(self.shape_description, self.shown_data, self.seed, self.values, self.shown_params, self.own)
 
     @cached_property
     def grid(self) -> Grid:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import assume, example, given
 
 from normviz.analysis.comparison import compare, sentence, suggestions
-from normviz.analysis.explanation import describe
+from normviz.analysis.description import describe
 from normviz.analysis.invariance import invariances
 from normviz.layers.catalogue import KINDS
 from normviz.layers.errors import NormvizError
@@ -52,14 +52,14 @@ def test_cells_are_plain_values():
 def test_layers_are_given_as_text_or_as_values():
     layers = ["LayerNorm(3)", Layer.parse("BatchNorm1d(3)"), Norm("n d ->", "")]
     x = compare(layers, (2, 3), "ND")
-    assert [e.title for e in x.explanations] == ["LayerNorm([3])", "BatchNorm1d(3)", "Norm('n d ->', '')"]
+    assert [e.title for e in x.descriptions] == ["LayerNorm([3])", "BatchNorm1d(3)", "Norm('n d ->', '')"]
     assert (x.shape, x.layout) == ((2, 3), "ND")
 
 
 def test_all_compute_with_the_same_x():
     x = random_tensor((2, 3), seed=0)
     assert all(
-        e.x.data_ptr() == x.data_ptr() for e in compare(["LayerNorm(3)", "BatchNorm1d(3)"], x, "ND").explanations
+        e.x.data_ptr() == x.data_ptr() for e in compare(["LayerNorm(3)", "BatchNorm1d(3)"], x, "ND").descriptions
     )
 
 
@@ -192,7 +192,7 @@ def test_suggestions_for_an_invalid_shape():
 
 def test_the_marks_are_the_measurements():
     x = compare(["GroupNorm(2, 4)", "BatchNorm2d(4)"], (2, 4, 3, 3), "NCHW")
-    for e, row in zip(x.explanations, x.rows(), strict=True):
+    for e, row in zip(x.descriptions, x.rows(), strict=True):
         measured = {i.key: i.holds for i in invariances(e)}
         assert row["batch_dependent"] is not measured.pop("others")
         assert dict(list(row.items())[-len(measured) :]) == measured

@@ -10,7 +10,7 @@ from torch import nn
 
 import normviz
 from normviz import Explanation, Layer, Norm, NormvizError, NormvizWarning, explain
-from normviz.analysis.explanation import describe
+from normviz.analysis.description import describe
 from normviz.code.generate import code
 from tests.strategies import (
     IN_TORCH,

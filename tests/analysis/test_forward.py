@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from normviz import explain
-from normviz.analysis.explanation import describe
+from normviz.analysis.description import describe
 from normviz.analysis.forward import Values, broadcast, largest_difference, run_module, trace
 from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer

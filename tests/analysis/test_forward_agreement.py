@@ -8,7 +8,7 @@ import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from normviz.analysis.explanation import describe
+from normviz.analysis.description import describe
 from normviz.analysis.forward import COMPUTES_IN, broadcast
 from normviz.layers.layer import Layer
 from tests.computing import BF16, DOUBLE, FLOAT, HALF, runs

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from normviz import explain
-from normviz.analysis.explanation import describe
+from normviz.analysis.description import describe
 from normviz.analysis.forward import as_tensor
 from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from normviz import explain
 from normviz.analysis import invariance
 from normviz.analysis.comparison import LABELS
-from normviz.analysis.explanation import describe
+from normviz.analysis.description import describe
 from normviz.analysis.invariance import invariances, reduced_copy
 from normviz.layers.axes import example_axis
 from normviz.layers.catalogue import KINDS

@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import assume, given
 
-from normviz.analysis.explanation import describe
+from normviz.analysis.description import describe
 from normviz.analysis.invariance import depends_on_batch, train_equals_eval
 from normviz.layers.errors import NormvizError
 from normviz.layers.norm import Norm

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from normviz import NormvizError, NormvizWarning, explain
-from normviz.analysis.explanation import describe
+from normviz.analysis.description import describe
 from normviz.code.generate import code
 from normviz.layers.catalogue import KINDS
 from normviz.layers.layer import Layer

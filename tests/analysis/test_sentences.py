@@ -4,7 +4,7 @@ from math import prod
 import pytest
 from hypothesis import given, reject
 
-from normviz.analysis.explanation import describe
+from normviz.analysis.description import describe
 from normviz.analysis.sentences import (
     axis_nouns,
     parameters_caption,

@@ -20,7 +20,7 @@ def field(view: View) -> Locator:
 
 def values(scene: Scene, index: Index, value: float) -> str:
     """x with one value changed, as the address has it."""
-    x = scene.explanation.x.clone()
+    x = scene.description.x.clone()
     x[index] = value
     return ",".join(f"{number:.9g}" for number in x.flatten().tolist())
 
@@ -30,7 +30,7 @@ def test_a_double_click_a_number_and_enter_change_the_value_and_all_results(look
     before = view.scene
     view.double_click("x", (1, 2))
     expect(field(view)).to_be_focused()
-    assert float(field(view).input_value()) == float(before.explanation.x[1, 2])
+    assert float(field(view).input_value()) == float(before.description.x[1, 2])
     view.page.keyboard.type("-2.5")
     view.page.keyboard.press("Enter")
     view.wait_for_view(values=values(before, (1, 2), -2.5), at="1,2")
@@ -40,19 +40,19 @@ def test_a_double_click_a_number_and_enter_change_the_value_and_all_results(look
     assert_arithmetic(view.worked(), view.scene, (1, 2))
     view.page.go_back()  # an edit is one history entry
     view.wait_for_view(values=None)
-    np.testing.assert_array_equal(view.scene.explanation.x, before.explanation.x)
+    np.testing.assert_array_equal(view.scene.description.x, before.description.x)
 
 
 def test_a_second_edit_keeps_the_first(look):
     view = look(SMALL)
-    wanted = view.scene.explanation.x.clone()
+    wanted = view.scene.description.x.clone()
     for index, number in (((0, 0), 7.0), ((2, 3), 0.125)):
         view.double_click("x", index)
         view.page.keyboard.type(str(number))
         view.page.keyboard.press("Enter")
         wanted[index] = number
         view.wait_for_view(values=",".join(f"{number:.9g}" for number in wanted.flatten().tolist()))
-    np.testing.assert_array_equal(view.scene.explanation.x, wanted)
+    np.testing.assert_array_equal(view.scene.description.x, wanted)
 
 
 def test_escape_cancels(look):

@@ -36,7 +36,7 @@ def test_without_a_query_everything_is_visible_without_scrolling(look):
 
 def test_a_panel_shows_its_question_and_pattern_and_the_facts_are_counts(look):
     view = look("?layer=GroupNorm(3,3)")
-    e = view.scene.explanation
+    e = view.scene.description
     assert e.norm.stats.replace("->", "→") in view.find(".nv-panel-stats .nv-caption").inner_text()
     assert [text.split("\n")[0] for text in view.find(".nv-fact dd").all_inner_texts()][:2] == [
         f"{e.counts.statistics:,}",
@@ -72,7 +72,7 @@ def test_a_click_selects_and_the_arithmetic_agrees_with_torch(look_both, query):
 
 def assert_arithmetic(lines: list[tuple[str, str, str]], scene: Scene, index: tuple[int, ...]) -> None:
     """Assert that each result is that of torch, and that each line of arithmetic is correct."""
-    e = scene.explanation
+    e = scene.description
     group = e.x[e.stat_ids == e.stat_ids[index]].double()
     mean, variance = (group.mean(), group.var(unbiased=False)) if e.norm.center else (0, group.square().mean())
     held = e.layer_values()
@@ -152,7 +152,7 @@ def test_more_has_the_data_the_parameters_and_the_other_arguments_of_the_layer(l
     view.wait_for_view(layer="BatchNorm2d(3,eps=0.001,track_running_stats=False)")
     view.toggle("affine")
     view.wait_for_view(layer="BatchNorm2d(3,eps=0.001,affine=False,track_running_stats=False)")
-    assert view.scene.sharing.counts.parameters == 0
+    assert view.scene.shape_description.counts.parameters == 0
     view.choose("Layout", "(N, H, W, C)")
     view.wait_for_view(layout="NHWC")
     view.less()
@@ -188,7 +188,9 @@ def test_a_custom_pattern_can_be_typed(look):
     view = look("?")
     view.choose("Layer", FAMILY_LABELS[PATTERN_FAMILY])
     stats, params = (view.find(f".st-key-own_{part} input") for part in ("stats", "params"))
-    expect(stats).to_have_value(view.wait_for_view(layer="Norm('n c h w -> n','c h w')").scene.sharing.norm.stats)
+    expect(stats).to_have_value(
+        view.wait_for_view(layer="Norm('n c h w -> n','c h w')").scene.shape_description.norm.stats
+    )
     view.write(stats, "n c h w -> h w")
     view.wait_for_view(layer="Norm('n c h w -> h w','c h w')")
     view.write(params, "none")
@@ -202,7 +204,7 @@ def test_a_custom_pattern_can_be_typed(look):
 
 def test_the_code_of_the_layer_and_its_agreement_with_torch_are_shown(look_both):
     view = look_both("?shape=2,4,4,4&layer=GroupNorm(2,4)")
-    e = view.scene.explanation
+    e = view.scene.description
     tabs = {"torch.nn": "torch", "torch from scratch": "torch-scratch", "NumPy": "numpy", "einops": "einops", "loops": "loops"}  # fmt: skip
     for name, flavor in tabs.items():
         view.page.get_by_role("tab", name=name, exact=True).click()
@@ -215,7 +217,7 @@ def test_the_code_of_the_layer_and_its_agreement_with_torch_are_shown(look_both)
 
 def test_the_table_of_statistics_opens_and_closes_with_a_key(look_both):
     view = look_both("?layer=BatchNorm2d(3)")
-    summary, e = view.find(".nv-table summary"), view.scene.explanation
+    summary, e = view.find(".nv-table summary"), view.scene.description
     summary.focus()
     view.page.keyboard.press("Enter")
     rows = view.find(".nv-table tbody tr")
@@ -234,7 +236,7 @@ def test_the_sentence_is_the_largest_text(look):
         f"all => all.map({size})"
     )
     assert largest > max(others)
-    assert "**" in sentence(view.scene.sharing)
+    assert "**" in sentence(view.scene.shape_description)
     number_color = view.find(".nv-sentence strong").first.evaluate("e => getComputedStyle(e).color")
     accent = view.find(".nv-frame").first.evaluate("e => getComputedStyle(e).stroke")
     assert number_color == accent

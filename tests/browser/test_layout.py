@@ -203,7 +203,7 @@ def test_a_window_of_a_large_tensor_moves_with_its_slider(laptop):
     assert f"c = {step}" in view.find(".nv-panel-stats .nv-labels").text_content()
     index = (1, step + 1, 55, 3)
     assert view.hover("stats", index).index == index
-    assert view.readout.others == len(view.scene.explanation.peers(index))
+    assert view.readout.others == len(view.scene.description.peers(index))
     assert view.open_elements("stats") == peers(view.scene, "stats", index)
     view.click("stats", index)
     view.wait_for_view(at=",".join(map(str, index)))

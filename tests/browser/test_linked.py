@@ -37,7 +37,7 @@ def three_elements(scene: Scene) -> list[Index]:
 
 def assert_readout(readout: Readout, scene: Scene, index: Index) -> None:
     """Assert that the read-out has the values and counts of the element."""
-    e = scene.explanation
+    e = scene.description
     near = {"rel": 1e-3, "abs": 6e-4}
     assert readout.index == index
     assert readout.value == pytest.approx(float(e.x[index]), **near)

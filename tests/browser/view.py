@@ -103,7 +103,7 @@ class View:
     def wait_for_scene(self, scene: Scene | None = None) -> "View":
         """Wait until the app is at rest and shows the sentence, panels and selected element of the scene (default: of the address)."""
         scene = scene or self.scene
-        text = re.sub(r"\*\*|`", "", sentence(scene.sharing))
+        text = re.sub(r"\*\*|`", "", sentence(scene.shape_description))
         try:
             self.page.wait_for_function(SHOWN, arg=[text, grid_position(scene), drawings(scene)])
         except TimeoutError as error:
@@ -231,7 +231,7 @@ def is_end_of_run(message: str | bytes) -> bool:
 
 def drawings(scene: Scene) -> dict[str, list[list[float | None]]]:
     """The expected values of each panel, row by row."""
-    e, grid = scene.explanation, scene.grid
+    e, grid = scene.description, scene.grid
     ids = {"stats": e.stat_ids, "params": np.zeros(e.shape) if e.param_ids is None else e.param_ids}
     values = {} if e.x is None else {"x": e.x, "normalized": e.trace.normalized, "output": e.trace.output}
     arrays = ids | {name: tensor.float().numpy() for name, tensor in values.items()}
@@ -270,7 +270,7 @@ def middles(scene: Scene, across: Sequence[T], down: Sequence[T]) -> dict[Index,
 
 def peers(scene: Scene, key: str, index: Index) -> set[Index]:
     """The drawn elements that the panel should not veil for ``index``: the element and its peers; all if nothing is shared."""
-    e, window = scene.explanation, scene.grid.window
+    e, window = scene.description, scene.grid.window
     by_parameter = key in ("params", "output") and e.norm.params is not None
     found = {index, *(e.parameter_peers(index) if by_parameter else e.peers(index))}
     if key == "params" and e.norm.params is None:

@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from normviz import explain
-from normviz.analysis.explanation import describe
+from normviz.analysis.description import describe
 from normviz.code.generate import FLAVORS, code
 from normviz.layers.errors import NormvizError, listed
 from normviz.layers.layer import Layer

@@ -40,7 +40,7 @@ class Session:
 
     @property
     def expected(self) -> str:
-        return re.sub(r"\*\*|`", "", sentence(read(self.query).scene.sharing))
+        return re.sub(r"\*\*|`", "", sentence(read(self.query).scene.shape_description))
 
     async def live(self) -> None:
         lost_since: float | None = None

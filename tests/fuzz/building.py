@@ -41,8 +41,8 @@ def build(page: str, query: Mapping[str, str]) -> int:
 
 def build_view(scene: Scene) -> None:
     """Build the parts that Explore always shows: the sentence, the notes, the linked view."""
-    dump_json(lambda: (sentence(scene.sharing), scene.sharing.notes))
-    dump_json(lambda: view_payload(scene.explanation, scene.grid, at=scene.at, editable=scene.editable))
+    dump_json(lambda: (sentence(scene.shape_description), scene.shape_description.notes))
+    dump_json(lambda: view_payload(scene.description, scene.grid, at=scene.at, editable=scene.editable))
 
 
 def dump_json(part: Callable[[], Any]) -> None:

@@ -5,7 +5,7 @@ import gc
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from normviz.analysis.explanation import describe
+from normviz.analysis.description import describe
 from normviz.layers.axes import Pattern, layout_text, parse_layout, parse_names
 from normviz.layers.errors import NormvizError, echo
 from normviz.layers.fit import default_layer, refit

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from normviz.analysis.explanation import describe
+from normviz.analysis.description import describe
 from normviz.layers.axes import divisors, parse_layout
 from normviz.layers.catalogue import FAMILIES, KINDS
 from normviz.layers.errors import NormvizError

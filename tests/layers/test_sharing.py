@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from normviz import explain
-from normviz.analysis.explanation import describe
+from normviz.analysis.description import describe
 from normviz.layers.errors import NormvizError
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import counts, ids, param_tables, peers, stat_tables

@@ -76,7 +76,7 @@ def test_at_most_six_layers_are_compared():
 def test_any_texts_give_layers_that_can_be_compared(link, texts):
     on = scene(link)
     layers, _ = fit_layers(texts, on)
-    assert len(compare(layers, on.shape, on.layout).explanations) == len(layers)
+    assert len(compare(layers, on.shape, on.layout).descriptions) == len(layers)
     assert fit_layers(layers, on) == (layers, None)
 
 

@@ -174,7 +174,7 @@ BACKWARD = {
 
 @pytest.mark.parametrize(("link", "layers"), BACKWARD.items())
 def test_every_family_in_both_modes_agrees_with_autograd(link, layers):
-    rows = derivatives.backward_rows(scene(link).explanation, 0)
+    rows = derivatives.backward_rows(scene(link).description, 0)
     assert [row["layer"] for row in rows] == layers
     for row in rows:
         assert number(row["dx"]) < 1e-9
@@ -188,12 +188,12 @@ def test_every_family_in_both_modes_agrees_with_autograd(link, layers):
 
 def test_the_input_is_x_or_one_at_which_derivatives_vanish():
     on = scene("shape=2,4&layer=LayerNorm(4)&params=random")
-    assert derivatives.on_input(on.explanation, "x") is on.explanation
-    outlier, signs = (derivatives.on_input(on.explanation, given) for given in ("outlier", "signs"))
+    assert derivatives.on_input(on.description, "x") is on.description
+    outlier, signs = (derivatives.on_input(on.description, given) for given in ("outlier", "signs"))
     assert outlier.x.tolist() == [[0, 0, 0, 4]] * 2
     assert signs.x.tolist() == [[-1, 1, -1, 1]] * 2
     for e in (outlier, signs):
-        assert torch.equal(e.layer_values().gamma, on.explanation.layer_values().gamma)
+        assert torch.equal(e.layer_values().gamma, on.description.layer_values().gamma)
         assert "vanish too." in derivatives.column_sentence(e, (0, 3), derivatives.column(e, (0, 3))[0])
     sentence = derivatives.column_sentence(outlier, (0, 3), derivatives.column(outlier, (0, 3))[0])
     assert "Inside the group, **4** of **4** vanish too." in sentence
@@ -210,15 +210,15 @@ REFUSED = [
 @pytest.mark.parametrize(("link", "given", "words"), REFUSED)
 def test_inputs_that_are_refused(link, given, words):
     with pytest.raises(NormvizError, match=re.escape(words)):
-        derivatives.on_input(scene(link).explanation, given)
+        derivatives.on_input(scene(link).description, given)
 
 
 def test_a_matrix_of_too_many_elements_is_refused():
     with pytest.raises(NormvizError, match="up to 256 elements"):
-        derivatives.matrix(scene("shape=257").explanation)
+        derivatives.matrix(scene("shape=257").description)
 
 
 def test_columns_differ_from_element_to_element():
-    e = scene("shape=2,4&layer=LayerNorm(4)").explanation
+    e = scene("shape=2,4&layer=LayerNorm(4)").description
     totals = [derivatives.column(e, at)[0].total.numpy() for at in np.ndindex(2, 4)]
     assert all(not np.array_equal(one, other) for one, other in pairwise(totals))

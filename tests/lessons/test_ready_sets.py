@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import nn
 
+from normviz.analysis.description import describe
 from normviz.analysis.examples import example
-from normviz.analysis.explanation import describe
 from normviz.analysis.invariance import depends_on_batch
 from normviz.layers.errors import NormvizError
 from normviz.lessons.compare import ready_sets
@@ -27,7 +27,7 @@ HOW_MANY = [
 
 @pytest.mark.parametrize(("key", "statistics", "elements", "parameters"), HOW_MANY)
 def test_the_counts_of_every_set(key, statistics, elements, parameters):
-    counts = [e.counts for e in READY_SETS[key].comparison.explanations]
+    counts = [e.counts for e in READY_SETS[key].comparison.descriptions]
     assert [c.statistics for c in counts] == statistics
     assert [c.elements_per_statistic for c in counts] == elements
     assert [c.parameters for c in counts] == parameters
@@ -43,13 +43,13 @@ def test_a_set_is_valid(ready):
     assert re.fullmatch(r"[a-z0-9-]+", ready.key)
     assert 2 <= len(ready.layers) <= 6
     assert len(ready.comparison.rows()) == len(ready.layers)
-    assert [e.title for e in ready.comparison.explanations] == list(ready.layers)  # as one would write them
+    assert [e.title for e in ready.comparison.descriptions] == list(ready.layers)  # as one would write them
     assert len(set(ready.shape)) == len(ready.shape)  # so that no two axes look alike
 
 
 @pytest.mark.parametrize("ready", EVERY, ids=list(READY_SETS))
 def test_no_layer_uses_another_axis_as_channels(ready):
-    assert [e.notes for e in ready.comparison.explanations] == [()] * len(ready.layers)
+    assert [e.notes for e in ready.comparison.descriptions] == [()] * len(ready.layers)
 
 
 @pytest.mark.parametrize("ready", EVERY, ids=list(READY_SETS))
@@ -64,7 +64,7 @@ def test_a_note_is_short_and_its_numbers_are_computed(ready):
 def test_a_note_follows_the_layers(ready):
     """The numbers of a note are the layers' own."""
     numbers = [number.replace(",", "") for number in re.findall(r"\*\*([\d,]+)\*\*", ready.text)]
-    counts = [e.counts for e in ready.comparison.explanations]
+    counts = [e.counts for e in ready.comparison.descriptions]
     known = {str(number) for c in counts for number in (c.statistics, c.parameters)}
     assert set(numbers) <= known
     assert len(numbers) == len(re.findall(r"\*\*\{", ready.note))
@@ -74,7 +74,7 @@ def test_a_note_follows_the_layers(ready):
 
 
 def explanations(key):
-    return READY_SETS[key].comparison.explanations
+    return READY_SETS[key].comparison.descriptions
 
 
 def ranges_over(e):

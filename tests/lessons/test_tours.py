@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from normviz.analysis.explanation import describe
+from normviz.analysis.description import describe
 from normviz.export.output import tour_output
 from normviz.export.tours import stop_parts, tour_data, tour_of
 from normviz.layers.errors import NormvizError
@@ -36,7 +36,7 @@ def test_every_stop_shows_its_view_without_an_error(name, number):
 
 
 def counts(name, number):
-    return view_of(name, number).scene.explanation.counts
+    return view_of(name, number).scene.description.counts
 
 
 # What the captions say, computed by torch: tour, stop, the number of statistics or what holds.
@@ -62,13 +62,13 @@ def test_a_view_has_the_groups_of_its_caption(name, number, statistics):
 
 
 def test_layernorm_over_everything_differs_from_one_group_only_in_its_parameters():
-    one_group, layernorm = (view_of("from-batchnorm-to-layernorm", number).scene.explanation for number in (4, 5))
+    one_group, layernorm = (view_of("from-batchnorm-to-layernorm", number).scene.description for number in (4, 5))
     assert (one_group.stat_ids == layernorm.stat_ids).all()
     assert (one_group.counts.parameters, layernorm.counts.parameters) == (2 * 4, 2 * 4 * 4 * 4)
 
 
 def test_rmsnorm_subtracts_no_mean():
-    assert not view_of("from-batchnorm-to-layernorm", 7).scene.explanation.norm.center
+    assert not view_of("from-batchnorm-to-layernorm", 7).scene.description.norm.center
 
 
 def test_gamma_does_not_depend_on_the_batch_size():

@@ -107,16 +107,16 @@ LAYERS_WITH_BUFFERS = [
 @pytest.mark.parametrize("link", LAYERS_WITH_BUFFERS)
 def test_a_layer_with_buffers_differs_between_the_modes(link):
     on = scene(link)
-    found = modes.both_modes(on.explanation, on.seed)
+    found = modes.both_modes(on.description, on.seed)
     train, evaluated, gap = modes.outputs(found)
     assert [panel.key for panel in (train, evaluated, gap)] == ["train", "eval", "gap"]
     assert evaluated.caption == "with running statistics"
     torch.testing.assert_close(gap.values, train.values - evaluated.values)
     module = on.layer.with_(training=True).module()
-    torch.testing.assert_close(train.values.float(), module(on.explanation.x).detach())
+    torch.testing.assert_close(train.values.float(), module(on.description.x).detach())
     said = numbers_in(modes.sentence(found))
     changed = sum(
-        not torch.equal(old, new) for old, new in buffers_around(on.layer.with_(training=True), on.explanation.x)
+        not torch.equal(old, new) for old, new in buffers_around(on.layer.with_(training=True), on.description.x)
     )
     differing = int((gap.values != 0).sum())
     assert said == [str(differing), str(gap.values.numel()), f"{float(gap.values.abs().max()):.3g}", str(changed)]
@@ -136,7 +136,7 @@ def buffers_around(layer, x):
 )
 def test_a_layer_without_buffers_gives_the_same_in_both_modes(layer):
     on = scene(f"layer={layer}")
-    found = modes.both_modes(on.explanation, on.seed)
+    found = modes.both_modes(on.description, on.seed)
     assert modes.sentence(found) == (
         f"`{on.layer}` gives the same output in train() and eval(): it stores nothing between batches."
     )
@@ -144,23 +144,23 @@ def test_a_layer_without_buffers_gives_the_same_in_both_modes(layer):
 
 
 def test_one_example_alone():
-    refused, runs = modes.one_example_texts(scene("shape=4,3&layer=BatchNorm1d(3)").explanation, 0)
+    refused, runs = modes.one_example_texts(scene("shape=4,3&layer=BatchNorm1d(3)").description, 0)
     module = nn.BatchNorm1d(3)
     with pytest.raises(ValueError, match="more than 1 value per channel") as words:
         module(torch.zeros(1, 3))
     assert refused == f"The first example alone, in train(): torch refuses. `{words.value}`"
     assert (*numbers_in(runs),) == ("0",)
-    for line in modes.one_example_texts(scene("shape=4,3&layer=LayerNorm(3)").explanation, 0):
+    for line in modes.one_example_texts(scene("shape=4,3&layer=LayerNorm(3)").description, 0):
         assert numbers_in(line) == ["0"]
-    training, evaluating = modes.one_example_texts(scene("layer=BatchNorm2d(3)").explanation, 0)
+    training, evaluating = modes.one_example_texts(scene("layer=BatchNorm2d(3)").description, 0)
     assert number(numbers_in(training)[0]) > 0.01
     assert numbers_in(evaluating) == ["0"]
-    assert list(modes.one_example_texts(scene("shape=6").explanation, 0)) == []
+    assert list(modes.one_example_texts(scene("shape=6").description, 0)) == []
 
 
 def test_the_modes_of_other_layers():
     rows = {
-        row["layer"]: {key: row[key] for key in row if key != "layer"} for row in modes.rows(scene().explanation, 0)
+        row["layer"]: {key: row[key] for key in row if key != "layer"} for row in modes.rows(scene().description, 0)
     }
     same = {"difference": "0", "buffers": 0, "running": False}
     batch = rows.pop("BatchNorm2d(3)")
@@ -188,7 +188,7 @@ NO_MODES = [
 @pytest.mark.parametrize(("link", "words"), NO_MODES)
 def test_views_without_modes_are_refused(link, words):
     with pytest.raises(NormvizError, match=re.escape(words)):
-        modes.both_modes(scene(link).explanation, 0)
+        modes.both_modes(scene(link).description, 0)
 
 
 # Small batches, sequences

@@ -35,7 +35,7 @@ WRONG = [
     # a file, a line that breaks a contract, and what the report says about it
     ("layers/axes.py", "from normviz.layers.norm import Norm", "No cycles are allowed in normviz.layers. It could be made acyclic by removing 1 dependency: - .axes -> .norm"),
     ("layers/axes.py", "from normviz.analysis.forward import trace", "normviz.layers is not allowed to import normviz.analysis: - normviz.layers.axes -> normviz.analysis.forward"),
-    ("analysis/explanation.py", "def late():\n    from normviz.figures import panels", "normviz.analysis is not allowed to import normviz.figures: - normviz.analysis.explanation -> normviz.figures"),
+    ("analysis/description.py", "def late():\n    from normviz.figures import panels", "normviz.analysis is not allowed to import normviz.figures: - normviz.analysis.description -> normviz.figures"),
     ("scene/grid.py", "if TYPE_CHECKING:\n    from normviz.ui import page", "normviz.scene is not allowed to import normviz.ui: - normviz.scene.grid -> normviz.ui.page"),
     ("export/files.py", "import streamlit", "normviz.export is not allowed to import streamlit: - normviz.export.files -> streamlit"),
     ("layers/norm.py", "import plotly", "normviz.layers is not allowed to import plotly: - normviz.layers.norm -> plotly"),
@@ -96,7 +96,7 @@ import json, sys
 notes = {}
 def note(name): notes[name] = sorted({module.split(".")[0] for module in sys.modules})
 import normviz, normviz.cli; note("normviz")
-import normviz.analysis.explanation; note("analysis")
+import normviz.analysis.description; note("analysis")
 import normviz.api; note("api")
 print(json.dumps(notes))
 """

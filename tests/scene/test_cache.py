@@ -21,8 +21,8 @@ def scene(query: str):
 
 def test_scenes_that_differ_in_the_selected_element_share_an_explanation():
     one, other = scene("layer=BatchNorm2d(3)&at=0,0,0,0"), scene("layer=BatchNorm2d(3)&at=1,1,1,1")
-    assert one.explanation is other.explanation
-    assert one.sharing is other.sharing
+    assert one.description is other.description
+    assert one.shape_description is other.shape_description
 
 
 @pytest.mark.parametrize(
@@ -30,12 +30,12 @@ def test_scenes_that_differ_in_the_selected_element_share_an_explanation():
 )
 def test_scenes_with_other_values_have_other_explanations(field):
     one = scene("shape=2,3&layer=LayerNorm(3)")
-    assert replace(one, **field).explanation is not one.explanation
+    assert replace(one, **field).description is not one.description
 
 
 @pytest.mark.parametrize(("one", "other"), [("1", "1.0"), ("0", "-0.0")])
 def test_equal_norms_have_the_same_text(one, other):
-    norms = [scene(f"shape=2,3&layer=Norm('n d -> n',eps={eps})").explanation.norm for eps in (one, other)]
+    norms = [scene(f"shape=2,3&layer=Norm('n d -> n',eps={eps})").description.norm for eps in (one, other)]
     assert norms[0] == norms[1]
     assert repr(norms[0]) == repr(norms[1])
 
@@ -48,15 +48,15 @@ def test_an_error_is_raised_again():
 
 def test_only_the_last_large_tensors_stay_in_memory_while_views_of_all_are_open():
     scenes = [scene(query) for query in LARGE]
-    held = [weakref.ref(one.explanation.trace.output) for one in scenes]
+    held = [weakref.ref(one.description.trace.output) for one in scenes]
     gc.collect()
     assert [tensor() is None for tensor in held] == [True] + [False] * cache.MOST_LARGE
-    assert scenes[0].explanation.trace.output.shape == scenes[0].shape
+    assert scenes[0].description.trace.output.shape == scenes[0].shape
 
 
 def test_all_small_explanations_together_take_at_most_64_mb():
     """Kept all together: the small ones, with every step, in tens of MB, and the large ones in a few hundred."""
-    e = scene("shape=4,4,16,16").explanation
+    e = scene("shape=4,4,16,16").description
     kept = [e.x, *(getattr(e.trace, field.name) for field in fields(e.trace))]
     size = sum(tensor.nbytes for tensor in kept if isinstance(tensor, torch.Tensor)) + e.stat_ids.nbytes
     assert e.x.numel() == cache.SMALL
@@ -77,7 +77,7 @@ def tensors(e):
 @pytest.mark.parametrize("layer", ["LayerNorm([3,4,4])", "BatchNorm2d(3)", "BatchNorm2d(3).eval()", "GroupNorm(3,3)"])
 def test_no_page_writes_into_a_shared_explanation(page, layer):
     view = PAGES[page].view(f"layer={layer}&params=random")
-    e = view.scene.explanation
+    e = view.scene.description
     before = tensors(e)
     assert before
     first, second = (list(flat(PAGES[page].parts(view))) for _ in range(2))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from normviz.analysis.explanation import describe
+from normviz.analysis.description import describe
 from normviz.layers.axes import parse_layout
 from normviz.scene.grid import MOST_CELLS, MOST_LINES, grid
 from tests.strategies import shapes

@@ -69,8 +69,8 @@ def test_a_custom_pattern_starts_as_the_current_layer():
     ):
         before = scene(link)
         after = done(edits.with_family(before, "Norm"))
-        assert after.sharing.norm.stats == before.sharing.norm.stats
-        assert after.sharing.counts.parameters == before.sharing.counts.parameters
+        assert after.shape_description.norm.stats == before.shape_description.norm.stats
+        assert after.shape_description.counts.parameters == before.shape_description.counts.parameters
         assert isinstance(after.layer, Norm)
 
 
@@ -153,7 +153,7 @@ def test_a_custom_pattern_can_be_typed(stats, params, wanted):
 
 def test_a_pattern_may_lose_its_split_axis():
     before = done(edits.with_family(scene("shape=2,4,3&layer=GroupNorm(2,4)"), "Norm"))
-    after = done(edits.with_pattern(before, "n c l -> n", "c", dict(before.sharing.norm.sizes)))
+    after = done(edits.with_pattern(before, "n c l -> n", "c", dict(before.shape_description.norm.sizes)))
     assert summary(after) == "NCL (2, 4, 3) Norm('n c l -> n', 'c')"
 
 

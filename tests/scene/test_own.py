@@ -35,7 +35,7 @@ def options_of(scene, key):
 def test_a_scene_shows_the_readers_own_tensors():
     layer = nn.LayerNorm(5, dtype=torch.float64)
     layer.weight.data.fill_(3)
-    e = scene_on(layer=layer).explanation
+    e = scene_on(layer=layer).description
     assert e.x is X
     torch.testing.assert_close(e.trace.output, layer(X).detach())
     assert e.agreement < 1e-12
@@ -44,8 +44,8 @@ def test_a_scene_shows_the_readers_own_tensors():
 @pytest.mark.parametrize("family", ["BatchNorm", "GroupNorm", "RMSNorm", "Norm"])
 def test_x_stays_when_the_layer_changes(family):
     scene = edits.with_family(scene_on(), family).scene
-    assert scene.explanation.x is X
-    assert scene.explanation.trace.output.dtype == torch.float64
+    assert scene.description.x is X
+    assert scene.description.trace.output.dtype == torch.float64
     assert scene.shown_params == "init"
     back = edits.with_family(scene, "LayerNorm").scene
     assert with_fields(back, layer=Layer.parse("LayerNorm(5)")).scene.shown_params == OWN
@@ -58,21 +58,21 @@ def test_x_stays_when_the_layer_changes(family):
 def test_a_modules_values_are_used_where_they_have_the_right_shape(arguments, own):
     scene = edits.with_arguments(scene_on(), **arguments).scene
     assert (scene.shown_params == OWN) == own
-    assert scene.explanation.trace.output.shape == X.shape
+    assert scene.description.trace.output.shape == X.shape
 
 
 def test_a_module_keeps_its_running_statistics_in_both_modes():
     layer = nn.BatchNorm2d(3, dtype=torch.float64).eval()
     layer.running_mean.fill_(7)
     scene = scene_on(layer=layer)
-    assert scene.explanation.trace.mean.flatten()[0] == 7
-    assert edits.with_arguments(scene, training=True).scene.explanation.values.running_mean[0] == 7
+    assert scene.description.trace.mean.flatten()[0] == 7
+    assert edits.with_arguments(scene, training=True).scene.description.values.running_mean[0] == 7
 
 
 def test_an_x_of_another_shape_is_the_example_until_the_shape_returns():
     wider = edits.with_size(scene_on(), "n", 3).scene
-    assert (wider.shown_data, wider.explanation.x.shape[0]) == ("normal", 3)
-    assert edits.with_size(wider, "n", 2).scene.explanation.x is X
+    assert (wider.shown_data, wider.description.x.shape[0]) == ("normal", 3)
+    assert edits.with_size(wider, "n", 2).scene.description.x is X
 
 
 def test_the_reader_can_leave_the_own_x_and_return_to_it():
@@ -81,13 +81,13 @@ def test_the_reader_can_leave_the_own_x_and_return_to_it():
     other = shown.changed(View(scene_on(), {}), "counting").scene
     shown, options = options_of(other, "data")
     assert (shown.value, options[0]) == ("counting", OWN)
-    assert shown.changed(View(other, {}), OWN).scene.explanation.x is X
+    assert shown.changed(View(other, {}), OWN).scene.description.x is X
 
 
 def test_the_reader_can_leave_the_modules_gamma_and_return_to_it():
     shown, _ = options_of(scene_on(), "params")
     other = shown.changed(View(scene_on(), {}), "index").scene
-    assert (shown.value, other.explanation.values.gamma.tolist()) == (OWN, [0, 1, 2, 3, 4])
+    assert (shown.value, other.description.values.gamma.tolist()) == (OWN, [0, 1, 2, 3, 4])
     assert options_of(other, "params")[0].changed(View(other, {}), OWN).scene.shown_params == OWN
 
 
@@ -100,9 +100,9 @@ def test_a_scene_without_own_tensors_does_not_offer_them():
 def test_an_edited_x_keeps_its_dtype_and_its_other_values():
     x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=torch.float16)
     edited = edits.with_value(scene_on(x), (0, 1), 9).scene
-    assert edited.explanation.x.dtype == torch.float16
-    assert edited.explanation.x.tolist() == [[1, 9], [3, 4]]
-    assert options_of(edited, "data")[0].changed(View(edited, {}), OWN).scene.explanation.x is x
+    assert edited.description.x.dtype == torch.float16
+    assert edited.description.x.tolist() == [[1, 9], [3, 4]]
+    assert options_of(edited, "data")[0].changed(View(edited, {}), OWN).scene.description.x is x
 
 
 def test_the_link_holds_the_values_of_a_small_x():

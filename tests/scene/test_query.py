@@ -181,7 +181,7 @@ def check(reading):
     assert all(
         first + part <= size for first, part, size in zip(scene.grid.start, scene.grid.extent, scene.shape, strict=True)
     )
-    assert sentence(scene.sharing)
+    assert sentence(scene.shape_description)
     if reading.problem is not None:
         assert 20 < len(reading.problem) < 700
         assert "\n" not in reading.problem

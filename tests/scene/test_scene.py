@@ -38,7 +38,7 @@ DATA_LINKS = [
 def test_the_numbers_that_a_link_shows(given_link, data, seed, params, x):
     scene = followed(given_link).scene
     assert (scene.data, scene.seed, scene.params) == (data, seed, params)
-    shown = scene.explanation.x
+    shown = scene.description.x
     expected = example(data, scene.shape, scene.axes, seed) if x is None else torch.tensor(x, dtype=torch.float32)
     assert torch.equal(shown, expected)
     assert followed(link(scene.query())).scene == scene
@@ -133,21 +133,21 @@ def test_up_to_64_elements_can_be_edited():
 def test_above_2_to_the_20_elements_only_counts_are_computed():
     small, large = read({"shape": "1024,1024"}).scene, read({"shape": "1025,1024"}).scene
     assert small.computable
-    assert small.explanation.x is not None
+    assert small.description.x is not None
     assert not large.computable
-    assert large.explanation.x is None
-    assert large.explanation.counts.statistics == 1025
+    assert large.description.x is None
+    assert large.description.counts.statistics == 1025
 
 
 def test_gamma_and_beta_are_of_the_chosen_kind():
-    e = read({"shape": "1,3", "params": "index", "data": "counting"}).scene.explanation
+    e = read({"shape": "1,3", "params": "index", "data": "counting"}).scene.description
     normalized = explain("LayerNorm(3)", torch.tensor([[0.0, 1.0, 2.0]])).trace.normalized
     assert torch.equal(e.trace.output, normalized * torch.arange(3) + torch.arange(3))
 
 
 def test_a_layer_without_beta_gets_none():
     scene = read({"shape": "1,3", "layer": "RMSNorm(3)", "params": "random"}).scene
-    held = scene.explanation.layer_values()
+    held = scene.description.layer_values()
     assert held.gamma is not None
     assert held.beta is None
 
@@ -155,7 +155,7 @@ def test_a_layer_without_beta_gets_none():
 @pytest.mark.parametrize("layer", ["BatchNorm2d(3).eval()", "Norm('n c h w -> c','c',running=True)"])
 @pytest.mark.parametrize("params", PARAMETERS)
 def test_new_running_statistics_do_not_change_x(layer, params):
-    e = read({"layer": layer, "params": params}).scene.explanation
+    e = read({"layer": layer, "params": params}).scene.description
     torch.testing.assert_close(e.trace.normalized, e.x, rtol=1e-5, atol=0)
     assert e.trace.mean.unique().tolist() == [0]
     assert e.trace.var.unique().tolist() == [1]
@@ -209,7 +209,7 @@ def test_a_link_reads_back_and_has_only_characters_that_a_url_may_have(scene):
 
 @given(scenes())
 def test_every_scene_has_numbers(scene):
-    e = scene.explanation
+    e = scene.description
     assert tuple(e.trace.output.shape) == scene.shape
     assert e.axes == scene.axes
     if scene.values is not None:

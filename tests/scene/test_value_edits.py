@@ -19,7 +19,7 @@ def test_an_edited_value_stays_and_is_selected():
     after = done(edits.with_value(before, (1, 0), -2.5))
     assert after.values == (0, 1, 2, -2.5, 4, 5)
     assert after.at == (1, 0)
-    assert after.explanation.x.tolist() == [[0, 1, 2], [-2.5, 4, 5]]
+    assert after.description.x.tolist() == [[0, 1, 2], [-2.5, 4, 5]]
     twice = done(edits.with_value(after, (0, 2), 7))
     assert twice.values == (0, 1, 7, -2.5, 4, 5)
 
@@ -27,7 +27,7 @@ def test_an_edited_value_stays_and_is_selected():
 def test_an_edit_keeps_the_other_values():
     before = scene("shape=2,3&seed=5")
     after = done(edits.with_value(before, (0, 0), 1))
-    assert after.explanation.x.flatten()[1:].tolist() == before.explanation.x.flatten()[1:].tolist()
+    assert after.description.x.flatten()[1:].tolist() == before.description.x.flatten()[1:].tolist()
     assert all(len(word) <= 5 for word in after.query()["values"].split(","))
 
 

@@ -85,7 +85,7 @@ def shown_counts(app: AppTest) -> list[int]:
 
 
 def expected(scene: Scene) -> str:
-    return sentence(scene.sharing).replace("**", "")
+    return sentence(scene.shape_description).replace("**", "")
 
 
 def figure_data(app: AppTest) -> dict[str, Any]:

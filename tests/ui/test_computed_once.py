@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from normviz.analysis.explanation import describe
+from normviz.analysis.description import describe
 from normviz.layers.axes import _parse_layout
 from normviz.layers.layer import Layer
 from normviz.scene.grid import _grid

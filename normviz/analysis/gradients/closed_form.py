@@ -27,7 +27,7 @@ from normviz.layers.messages import _
 from normviz.layers.sharing import check_index
 
 if TYPE_CHECKING:
-    from normviz.analysis.explanation import Explanation
+    from normviz.analysis.description import Description
 
 MOST_IN_BACKWARD = 2**16  # elements of x
 
@@ -70,10 +70,10 @@ class ClosedForm:
         return largest_difference(self.total, self.autograd)
 
 
-def closed_column(e: Explanation, at: Sequence[int]) -> ClosedForm:
+def closed_column(e: Description, at: Sequence[int]) -> ClosedForm:
     """d y_i / d x[at] for all i, term by term: gamma_i / sigma * (delta_ij - 1/m - xhat_i xhat_j / m).
 
-    e   an explanation with values, of at most 4,096 elements.
+    e   a description with values, of at most 4,096 elements.
     at  the index of the input.
 
     Raises NormvizError if there are no values, or too many, or no such element.
@@ -97,7 +97,7 @@ def closed_column(e: Explanation, at: Sequence[int]) -> ClosedForm:
     )  # fmt: skip
 
 
-def closed_jacobian(e: Explanation) -> Tensor:
+def closed_jacobian(e: Description) -> Tensor:
     """``derivatives.jacobian`` by the formula: float64, (elements, elements), for at most 256 elements.
 
     Raises NormvizError if there are no values, or too many.
@@ -107,7 +107,7 @@ def closed_jacobian(e: Explanation) -> Tensor:
     return factor * _sum(*terms)
 
 
-def _terms(e: Explanation, inputs: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor | None]:
+def _terms(e: Description, inputs: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor | None]:
     """Whether output and input are in the same group, the factor (elements, 1), and the three terms (elements, inputs), for flat ``inputs``."""
     steps, norm, m = e.trace, e.norm, e.counts.elements_per_statistic
     ids = torch.tensor(e.stat_ids).flatten()
@@ -124,7 +124,7 @@ def _sum(*terms: Tensor | None) -> Tensor:
     return torch.stack([term for term in terms if term is not None]).sum(0)
 
 
-def _gamma(e: Explanation) -> Tensor:
+def _gamma(e: Description) -> Tensor:
     gamma = e.layer_values().gamma
     return torch.ones((), dtype=torch.float64) if gamma is None else broadcast(e.norm, e.shape, gamma)
 
@@ -138,7 +138,7 @@ class Gradients:
     dbeta: Tensor | None
 
 
-def backward(e: Explanation, dout: Any) -> Gradients:
+def backward(e: Description, dout: Any) -> Gradients:
     """The backward pass in closed form, by means over statistics groups and sums over parameter groups.
 
         dxhat  = dout * gamma
@@ -148,7 +148,7 @@ def backward(e: Explanation, dout: Any) -> Gradients:
 
     Without centering there is no ``mean(dxhat)``; with running statistics dx = dxhat / sigma.
 
-    e     an explanation with values, of at most 65,536 elements.
+    e     a description with values, of at most 65,536 elements.
     dout  the gradient of the loss with respect to the output: tensor or array of x's shape.
 
     Raises NormvizError if there are no values, or too many, or dout has another shape.
@@ -175,7 +175,7 @@ def backward(e: Explanation, dout: Any) -> Gradients:
 
 
 @torch.enable_grad()  # a caller may be under no_grad
-def autograd_backward(e: Explanation, dout: Any) -> Gradients:
+def autograd_backward(e: Description, dout: Any) -> Gradients:
     """``backward`` by torch autograd, through torch's own layer if there is one."""
     wide, dout = _wide(e, dout)
     stored = wide.layer_values()
@@ -217,10 +217,10 @@ class ParameterSum:
     dbeta: float | None
 
 
-def parameter_sum(e: Explanation, at: Sequence[int], dout: Any) -> ParameterSum:
+def parameter_sum(e: Description, at: Sequence[int], dout: Any) -> ParameterSum:
     """The elements that are summed for the gradient of the gamma and beta that x[at] uses: its parameter group.
 
-    e     an explanation with values, of at most 4,096 elements.
+    e     a description with values, of at most 4,096 elements.
     at    the index of an element.
     dout  the gradient of the loss with respect to the output: tensor or array of x's shape.
 
@@ -238,7 +238,7 @@ def parameter_sum(e: Explanation, at: Sequence[int], dout: Any) -> ParameterSum:
     return ParameterSum(elements, for_gamma, for_beta, float(for_gamma.sum()), dbeta)
 
 
-def _wide(e: Explanation, dout: Any, most: int = MOST_IN_BACKWARD) -> tuple[Explanation, Tensor]:
+def _wide(e: Description, dout: Any, most: int = MOST_IN_BACKWARD) -> tuple[Description, Tensor]:
     wide, dout = in_float64(e, most, "a backward pass"), as_tensor(dout).to("cpu", torch.float64)
     if tuple(dout.shape) != e.shape:
         raise NormvizError(
@@ -252,7 +252,7 @@ def _wide(e: Explanation, dout: Any, most: int = MOST_IN_BACKWARD) -> tuple[Expl
     return wide, dout
 
 
-def _parameter_sum(e: Explanation, numbers: Tensor) -> Tensor:
+def _parameter_sum(e: Description, numbers: Tensor) -> Tensor:
     """The sum of every parameter group, of gamma's shape."""
     left, names = e.norm.stats.split("->")[0], " ".join(e.norm.pattern_names(e.norm.gamma_axes))
     sums: Tensor = reduce(numbers, f"{left} -> {names}", "sum", **e.norm.split_sizes)

@@ -22,7 +22,7 @@ from normviz.layers.messages import _
 from normviz.layers.sharing import check_index
 
 if TYPE_CHECKING:
-    from normviz.analysis.explanation import Explanation
+    from normviz.analysis.description import Description
 
 MOST_ELEMENTS = 4096  # of x, for a column, a row or a perturbation
 MOST_IN_MATRIX = 256  # of x, for a full Jacobian
@@ -30,10 +30,10 @@ LARGEST_STEP = 1e6
 
 
 @torch.enable_grad()  # a caller may be under no_grad
-def jacobian(e: Explanation) -> Tensor:
+def jacobian(e: Description) -> Tensor:
     """The derivative of every output with respect to every input: entry (i, j) is d y_i / d x_j, with row-major i and j.
 
-    e   an explanation with values, of at most 256 elements.
+    e   a description with values, of at most 256 elements.
 
     Returns float64, (elements, elements): exactly 0 if i and j are in different statistics groups.
     Raises NormvizError if there are no values, or too many.
@@ -49,10 +49,10 @@ def jacobian(e: Explanation) -> Tensor:
 
 
 @torch.enable_grad()  # a caller may be under no_grad
-def column(e: Explanation, at: Sequence[int]) -> Tensor:
+def column(e: Description, at: Sequence[int]) -> Tensor:
     """The derivative of every output with respect to x[at]: d y_i / d x[at] for all i.
 
-    e   an explanation with values, of at most 4,096 elements.
+    e   a description with values, of at most 4,096 elements.
     at  the index of the input.
 
     Returns float64, x's shape. Two backward passes: v J is linear in v, and its derivative with respect to v is J's column.
@@ -66,10 +66,10 @@ def column(e: Explanation, at: Sequence[int]) -> Tensor:
 
 
 @torch.enable_grad()  # a caller may be under no_grad
-def row(e: Explanation, at: Sequence[int]) -> Tensor:
+def row(e: Description, at: Sequence[int]) -> Tensor:
     """The derivative of y[at] with respect to every input: d y[at] / d x_j for all j.
 
-    e   an explanation with values, of at most 4,096 elements.
+    e   a description with values, of at most 4,096 elements.
     at  the index of the output.
 
     Returns float64, x's shape.
@@ -110,10 +110,10 @@ class Perturbation:
         return largest_difference(self.quotient, self.exact)
 
 
-def perturb(e: Explanation, at: Sequence[int], h: float = 1e-6) -> Perturbation:
+def perturb(e: Description, at: Sequence[int], h: float = 1e-6) -> Perturbation:
     """Change x[at] by ``h`` and compare the outputs: (f(x + h e_at) - f(x)) / h.
 
-    e   an explanation with values, of at most 4,096 elements.
+    e   a description with values, of at most 4,096 elements.
     at  the index of the input.
     h   the step: not 0, from -10^6 to 10^6.
 
@@ -147,7 +147,7 @@ def _is_step(h: object) -> bool:
     return number and 0 < abs(h) <= LARGEST_STEP  # type: ignore[arg-type]
 
 
-def in_float64(e: Explanation, most: int = MOST_ELEMENTS, what: str = "a gradient") -> Explanation:
+def in_float64(e: Description, most: int = MOST_ELEMENTS, what: str = "a gradient") -> Description:
     """The same explanation with x (a copy) and the layer's tensors in float64, and eps as a number.
 
     Raises NormvizError if only a shape was given, if x has more than ``most`` elements, and if running statistics are missing.
@@ -180,7 +180,7 @@ def in_float64(e: Explanation, most: int = MOST_ELEMENTS, what: str = "a gradien
     return replace(e, norm=replace(e.norm, eps=eps), layer=layer, x=x, values=Values(**wide))
 
 
-def output(e: Explanation, x: Tensor, values: Values | None = None) -> Tensor:
+def output(e: Description, x: Tensor, values: Values | None = None) -> Tensor:
     """The output of the layer of ``in_float64(...)`` for ``x``, with gradients; by torch's own layer if there is one.
 
     x       float64, of the explanation's shape.
@@ -198,7 +198,7 @@ def output(e: Explanation, x: Tensor, values: Values | None = None) -> Tensor:
     return y
 
 
-def _graph(e: Explanation) -> tuple[Tensor, Tensor]:
+def _graph(e: Description) -> tuple[Tensor, Tensor]:
     """x as a leaf, and the output computed from it."""
     assert e.x is not None
     x = e.x.clone().requires_grad_()

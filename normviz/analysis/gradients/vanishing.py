@@ -28,7 +28,7 @@ from normviz.layers.norm import Norm
 from normviz.layers.sharing import counts, ids, stat_tables
 
 if TYPE_CHECKING:
-    from normviz.analysis.explanation import Explanation
+    from normviz.analysis.description import Description
 
 TOLERANCE = 1e-4
 LARGEST_TOLERANCE = 0.1
@@ -52,10 +52,10 @@ class Vanishing:
     diagonal: str
 
 
-def vanishing_entries(e: Explanation, form: ClosedForm, tolerance: float = TOLERANCE) -> Vanishing:
+def vanishing_entries(e: Description, form: ClosedForm, tolerance: float = TOLERANCE) -> Vanishing:
     """Which entries of a column within the statistics group are 0: |delta_ij - 1/m - xhat_i xhat_j / m| <= tolerance.
 
-    e          an explanation with values.
+    e          a description with values.
     form       its column, by ``closed_column``.
     tolerance  the largest absolute value of the bracket that counts as 0, from 0 to 0.1; brackets are of order 1.
 

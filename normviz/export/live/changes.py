@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl
 
-from normviz.analysis.explanation import Explanation, describe
+from normviz.analysis.description import Description, describe
 from normviz.layers.errors import NormvizError
 from normviz.lessons.page.control_data import after_input
 from normviz.lessons.page.controls import input_rows
@@ -21,7 +21,7 @@ from normviz.scene.settings.scene_settings import DATA_SETTING, MOST_EDITABLE, P
 from normviz.scene.view import View
 
 
-def view_of(e: Explanation, at: Sequence[int] | None, settings: Mapping[str, Any]) -> View:
+def view_of(e: Description, at: Sequence[int] | None, settings: Mapping[str, Any]) -> View:
     """The view of a reader's own layer and x. Raises NormvizError if a page cannot show it."""
     layer = e.layer or e.norm
     own = Own(e.x, layer, e.values)

@@ -16,7 +16,7 @@ import anywidget
 import IPython
 from traitlets import Bunch, TraitType, Unicode, default, validate
 
-from normviz.analysis.explanation import Explanation
+from normviz.analysis.description import Description
 from normviz.export.links import output_of_view
 from normviz.export.live import changes
 from normviz.export.output import APP, Choices, Output
@@ -57,8 +57,8 @@ class Live(anywidget.AnyWidget):
     at: Any = TraitType()
     problem = Unicode(read_only=True)
 
-    def __init__(self, page: str, view: View, explain: Callable[[Explanation], Any]) -> None:
-        """``explain``: makes the public Explanation."""
+    def __init__(self, page: str, view: View, explain: Callable[[Description], Any]) -> None:
+        """``explain``: makes the public Description."""
         self._page, self._start, self._explain = page, view, explain
         self._turn, self._last = 0, {"client": "", "number": 0}
         super().__init__(key=uuid4().hex)
@@ -75,8 +75,8 @@ class Live(anywidget.AnyWidget):
 
     @property
     def explanation(self) -> Any:
-        """The current layer on the current x, as an Explanation."""
-        return self._explain(self._view.scene.explanation)
+        """The current layer on the current x, as an Description."""
+        return self._explain(self._view.scene.description)
 
     @validate("query", "layer", "shape", "at")
     def _set(self, proposal: Any) -> Any:

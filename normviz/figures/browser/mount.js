@@ -7,10 +7,10 @@ import { ChartView } from "./views/chart.js";
 import { CompareView } from "./views/compare.js";
 import { StepsView } from "./views/steps.js";
 import { ValuesView } from "./views/values.js";
-import { View } from "./views/view.js";
+import { FigureView } from "./views/view.js";
 
 /** @type {Record<FigureData["kind"], new (parent: HTMLElement) => Figure>} */
-const VIEWS = { view: View, compare: CompareView, steps: StepsView, values: ValuesView, chart: ChartView };
+const VIEWS = { view: FigureView, compare: CompareView, steps: StepsView, values: ValuesView, chart: ChartView };
 /** @type {WeakMap<Element | ShadowRoot, Figure>} */
 const views = new WeakMap();
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from normviz.analysis.explanation import Explanation
+from normviz.analysis.description import Description
 from normviz.figures.payload.cube import box
 from normviz.figures.payload.linked import linked_data, parameters_data, statistics_data
 from normviz.figures.payload.panels import Panel, sharing_panels
@@ -14,13 +14,13 @@ from normviz.scene.grid import Grid
 
 
 def compare_payload(
-    explanations: Sequence[Explanation], drawing: Grid, *, at: tuple[int, ...] | None = None
+    descriptions: Sequence[Description], drawing: Grid, *, at: tuple[int, ...] | None = None
 ) -> dict[str, Any]:
     """The statistics, the parameters and the cube of each layer, all on one tensor."""
     sharings: dict[str, Any] = {}
     panels: list[Panel] = []
-    bricks = box(explanations[0].axes, drawing.extent)
-    for number, e in enumerate(explanations):
+    bricks = box(descriptions[0].axes, drawing.extent)
+    for number, e in enumerate(descriptions):
         stats, params, cube = f"stats{number}", f"params{number}", f"cube{number}"
         sharings |= {stats: statistics_data(e, drawing), params: parameters_data(e, drawing)}
         statistics, parameters = sharing_panels(e)
@@ -30,11 +30,11 @@ def compare_payload(
             parameters | {"key": params, "links": links, "title": _parameters_title(e), "row": "params"},
             {"key": cube, "links": stats, "title": e.title, "row": "cube", "scale": "cube", "box": bricks},
         ]
-    layers = [{"name": e.title} for e in explanations]
+    layers = [{"name": e.title} for e in descriptions]
     return linked_data("compare", drawing, panels, at) | {"sharings": sharings, "layers": layers}
 
 
-def _parameters_title(e: Explanation) -> str:
+def _parameters_title(e: Description) -> str:
     """The layer and its parameters. The title names the layer because a narrow page shows the panels below each other."""
     if e.norm.params is None:
         return _("{layer}: no gamma, no beta", layer=e.title)

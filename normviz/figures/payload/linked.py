@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from normviz.analysis.explanation import Explanation
+from normviz.analysis.description import Description
 from normviz.analysis.forward import broadcast
 from normviz.figures.payload.panels import Panel, pack
 from normviz.layers.sharing import param_tables, stat_tables
@@ -40,12 +40,12 @@ def linked_data(kind: str, drawing: Grid, panels: Sequence[Panel], at: tuple[int
     }
 
 
-def layer_data(e: Explanation, drawing: Grid) -> dict[str, Any]:
+def layer_data(e: Description, drawing: Grid) -> dict[str, Any]:
     """The layer, and which elements share its statistics and its parameters."""
     return {"layer": e.title, "stats": statistics_data(e, drawing), "params": parameters_data(e, drawing)}
 
 
-def statistics_data(e: Explanation, drawing: Grid) -> dict[str, Any]:
+def statistics_data(e: Description, drawing: Grid) -> dict[str, Any]:
     """Which elements share a mean and a variance: a table of ids for each axis, and the counts."""
     return {
         "tables": [table.tolist() for table in stat_tables(e.norm, e.shape, drawing.window)],
@@ -57,7 +57,7 @@ def statistics_data(e: Explanation, drawing: Grid) -> dict[str, Any]:
     }
 
 
-def parameters_data(e: Explanation, drawing: Grid) -> dict[str, Any] | None:
+def parameters_data(e: Description, drawing: Grid) -> dict[str, Any] | None:
     """Which elements share a gamma and a beta; None for a layer without parameters."""
     tables = param_tables(e.norm, e.shape, drawing.window)
     if tables is None:
@@ -70,7 +70,7 @@ def parameters_data(e: Explanation, drawing: Grid) -> dict[str, Any] | None:
     }
 
 
-def _indices(e: Explanation, names: tuple[str, ...]) -> list[dict[str, Any]]:
+def _indices(e: Description, names: tuple[str, ...]) -> list[dict[str, Any]]:
     """How to compute the index along each name from an index of x: ``x[axis] // divide % modulo``."""
     sizes = e.norm.axis_sizes(e.shape)
     indices = []
@@ -83,7 +83,7 @@ def _indices(e: Explanation, names: tuple[str, ...]) -> list[dict[str, Any]]:
     return indices
 
 
-def values_data(e: Explanation, drawing: Grid) -> dict[str, Any]:
+def values_data(e: Description, drawing: Grid) -> dict[str, Any]:
     """Mean, variance, gamma and beta as they broadcast over the window, and eps."""
     trace, held = e.trace, e.layer_values()
     values: dict[str, Any] = {"mean": trace.mean, "var": trace.var}

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from normviz.analysis import sentences
-from normviz.analysis.explanation import Explanation
+from normviz.analysis.description import Description
 from normviz.layers.messages import _
 from normviz.scene.grid import Grid
 
@@ -50,7 +50,7 @@ class PanelValues:
     most: float | None = None
 
 
-def sharing_panels(e: Explanation) -> list[Panel]:
+def sharing_panels(e: Description) -> list[Panel]:
     """Which elements share a mean and a variance; which share a gamma and a beta."""
     return [
         _panel(
@@ -78,7 +78,7 @@ def _id_range(groups: int) -> dict[str, Any]:
     return {"low": -0.5, "high": groups - 0.5, "groups": groups}
 
 
-def value_panels(e: Explanation, drawing: Grid) -> list[Panel]:
+def value_panels(e: Description, drawing: Grid) -> list[Panel]:
     """x, normalized and output, with the mean and variance of every row and column, or of every facet; no panels if only the shape is known."""
     if e.x is None:
         return []

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from normviz.analysis.explanation import Explanation
+from normviz.analysis.description import Description
 from normviz.analysis.steps import Step, steps, whole_formula
 from normviz.code.generate import code
 from normviz.figures.payload.linked import layer_data, linked_data, values_data
@@ -14,7 +14,7 @@ from normviz.figures.payload.panels import Panel, PanelValues, value_panel
 from normviz.scene.grid import Grid
 
 
-def steps_payload(e: Explanation, drawing: Grid, *, step: int = 0, at: tuple[int, ...] | None = None) -> dict[str, Any]:
+def steps_payload(e: Description, drawing: Grid, *, step: int = 0, at: tuple[int, ...] | None = None) -> dict[str, Any]:
     """The data of ``e``'s steps; ``step`` is the one that is shown first."""
     panels, sizes = [_panel(each, e, drawing) for each in steps(e)], e.norm.axis_sizes(e.shape)
     return (
@@ -32,7 +32,7 @@ def steps_payload(e: Explanation, drawing: Grid, *, step: int = 0, at: tuple[int
     )
 
 
-def _panel(step: Step, e: Explanation, drawing: Grid) -> Panel:
+def _panel(step: Step, e: Description, drawing: Grid) -> Panel:
     """The step's values, and why it is taken."""
     links = step.links if e.norm.params is not None else "stats"
     values = PanelValues(step.key, step.title, step.formula, step.values.float().expand(e.shape), links)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from normviz.analysis.explanation import Explanation
+from normviz.analysis.description import Description
 from normviz.figures.payload.linked import layer_data, linked_data, values_data
 from normviz.figures.payload.panels import sharing_panels, value_panels
 from normviz.layers.messages import _
@@ -13,7 +13,7 @@ from normviz.scene.grid import Grid
 
 
 def view_payload(
-    e: Explanation, drawing: Grid, *, at: tuple[int, ...] | None = None, editable: bool = False
+    e: Description, drawing: Grid, *, at: tuple[int, ...] | None = None, editable: bool = False
 ) -> dict[str, Any]:
     """The panels of both kinds of sharing and, if ``e`` has values, of the values. ``editable``: the reader can change values of x."""
     panels = [*sharing_panels(e), *value_panels(e, drawing)]
@@ -22,7 +22,7 @@ def view_payload(
     return linked_data("view", drawing, panels, at) | layer_data(e, drawing) | own
 
 
-def counts(e: Explanation) -> list[dict[str, str]]:
+def counts(e: Description) -> list[dict[str, str]]:
     """The numbers of statistics, elements, parameters and buffers, each with its label and a note."""
     found, has_means = e.counts, e.norm.center or e.norm.running
     gamma, beta = found.gamma_shape, found.beta_shape

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from normviz.analysis.comparison import FEWEST, MOST, suggestions
-from normviz.analysis.explanation import describe_shape
+from normviz.analysis.description import describe_shape
 from normviz.layers.axes import parse_layout
 from normviz.layers.errors import NormvizError
 from normviz.layers.fit import refit

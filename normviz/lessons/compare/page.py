@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from normviz.analysis.comparison import COLUMNS, Comparison, compare, sentence
-from normviz.analysis.explanation import Explanation
+from normviz.analysis.description import Description
 from normviz.figures.payload.compare import compare_payload
 from normviz.layers.messages import N_, _
 from normviz.lessons.compare.fit_layers import default_layers, fit_layers
@@ -32,7 +32,7 @@ def problem(view: View) -> str | None:
     return view.problem or layers_of(view)[1]
 
 
-def ready_set(scene: Scene | Explanation, layers: tuple[str, ...]) -> ReadySet | None:
+def ready_set(scene: Scene | Description, layers: tuple[str, ...]) -> ReadySet | None:
     """The ready-made set of these layers on the scene's shape and layout, if there is one."""
 
     def shows(ready: ReadySet) -> bool:
@@ -52,7 +52,7 @@ def parts(comparison: Comparison, drawing: Grid, at: Index | None, ready: ReadyS
         yield Text(f"{ready.text} {ready.loops_text}".strip())
     elif at is not None:
         yield Sentence(sentence(comparison, at), ", ".join(map(str, at)))
-    for note in dict.fromkeys(note for e in comparison.explanations for note in e.notes):
+    for note in dict.fromkeys(note for e in comparison.descriptions for note in e.notes):
         yield Caption(note)
     yield panels(comparison, drawing, at)
     yield Text(_("**Side by side**"), of="table")
@@ -60,7 +60,7 @@ def parts(comparison: Comparison, drawing: Grid, at: Index | None, ready: ReadyS
     yield Table(_columns(rows[0]), rows, "layer", transposed=True)
     yield Caption(_("The last rows are measured on a small copy of x."), of="table")
     yield Text(_("**The same layer in torch, Keras and Flax**"), of="code")
-    yield framework_tabs(comparison.explanations)
+    yield framework_tabs(comparison.descriptions)
 
 
 def _columns(row: Mapping[str, object]) -> tuple[Column, ...]:
@@ -71,5 +71,5 @@ def _columns(row: Mapping[str, object]) -> tuple[Column, ...]:
 
 def panels(comparison: Comparison, drawing: Grid, at: Index | None) -> Part:
     """The statistics, parameters and cube of every layer, linked."""
-    explanations = comparison.explanations
-    return part_or_note(lambda: Panels(compare_payload(explanations, drawing, at=at), ("select",)))
+    descriptions = comparison.descriptions
+    return part_or_note(lambda: Panels(compare_payload(descriptions, drawing, at=at), ("select",)))

@@ -7,8 +7,8 @@ from functools import cached_property
 from math import prod
 
 from normviz.analysis.comparison import Comparison, compare
+from normviz.analysis.description import describe
 from normviz.analysis.examples import example, parameters
-from normviz.analysis.explanation import describe
 from normviz.analysis.forward import Values, largest_difference, run_module
 from normviz.analysis.number_format import format_difference
 from normviz.layers.errors import NormvizError
@@ -76,7 +76,7 @@ class ReadySet:
         >>> READY_SETS["loops"].text.split(".")[0]
         'The loops average over N only: **15** means'
         """
-        return _(self.note).format(*self.comparison.explanations)
+        return _(self.note).format(*self.comparison.descriptions)
 
 
 def loops_difference(shape: tuple[int, int, int], seed: int = 0) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from normviz.analysis.comparison import suggestions
-from normviz.analysis.explanation import Explanation, describe
+from normviz.analysis.description import Description, describe
 from normviz.analysis.gradients.closed_form import (
     ClosedForm,
     ParameterSum,
@@ -38,7 +38,7 @@ BACKWARD_COLUMNS = (Column("layer", N_("layer"), code=True), *(Column(name, name
 SYMBOLS = str.maketrans({"-": "−"})
 
 
-def on_input(e: Explanation, name: str) -> Explanation:
+def on_input(e: Description, name: str) -> Description:
     """The layer on its own values, or on one of ``INPUTS`` at which derivatives vanish.
 
     Raises NormvizError for a tensor that is too large, and for an input that the layer does not have.
@@ -52,12 +52,12 @@ def on_input(e: Explanation, name: str) -> Explanation:
     return replace(e, x=vanishing_input(e.norm, e.shape, name).float(), values=e.layer_values())
 
 
-def column(e: Explanation, at: Index) -> tuple[ClosedForm, Perturbation]:
+def column(e: Description, at: Index) -> tuple[ClosedForm, Perturbation]:
     """The derivatives of all outputs by x[at] in closed form, and their approximation from actually moving x[at]."""
     return closed_column(e, at), perturb(e, at)
 
 
-def column_sentence(e: Explanation, at: Index, form: ClosedForm) -> str:
+def column_sentence(e: Description, at: Index, form: ClosedForm) -> str:
     """How many outputs move with x[at]."""
     group = int(form.group.sum())
     moving = _(
@@ -103,7 +103,7 @@ def _largest(values: Tensor) -> float | None:
     return float(values.nan_to_num(0.0, 0.0, 0.0).abs().max()) or None
 
 
-def column_texts(e: Explanation, form: ClosedForm, moved: Perturbation) -> Iterator[str]:
+def column_texts(e: Description, form: ClosedForm, moved: Perturbation) -> Iterator[str]:
     """The formula, its differences from autograd and from moving x, and when a derivative vanishes."""
     yield _(
         "{formula}, with σ = **{sigma:.4g}** and m = **{m:,}**. Largest difference from autograd: **{autograd}**; "
@@ -126,7 +126,7 @@ def column_texts(e: Explanation, form: ClosedForm, moved: Perturbation) -> Itera
     )
 
 
-def _formula(e: Explanation, form: ClosedForm) -> str:
+def _formula(e: Description, form: ClosedForm) -> str:
     mean = " − 1/m" if form.through_mean is not None else ""
     var = " − x̂ᵢ x̂ⱼ/m" if form.through_var is not None else ""
     return f"∂yᵢ/∂xⱼ = {'1' if e.norm.params is None else 'γᵢ'}/σ · (δᵢⱼ{mean}{var})"
@@ -152,7 +152,7 @@ class Matrix:
     difference  the largest difference of the closed form from autograd
     """
 
-    e: Explanation
+    e: Description
     values: Tensor
     difference: float
 
@@ -162,7 +162,7 @@ class Matrix:
         return _largest(self.values - self.values.diagonal().diag())
 
 
-def matrix(e: Explanation) -> Matrix:
+def matrix(e: Description) -> Matrix:
     values = jacobian(e)
     own = describe(Norm("i j -> i"), tuple(values.shape))
     return Matrix(own, values, float((values - closed_jacobian(e)).abs().max()))
@@ -192,7 +192,7 @@ def jacobian_caption() -> str:
     )
 
 
-def parameter_panels(e: Explanation, at: Index, seed: int) -> tuple[ParameterSum, list[PanelValues]]:
+def parameter_panels(e: Description, at: Index, seed: int) -> tuple[ParameterSum, list[PanelValues]]:
     """dout, and its terms in the gradients of the gamma and the beta that x[at] uses."""
     dout = upstream(e.shape, seed)
     found, largest = parameter_sum(e, at, dout), float(dout.abs().max())
@@ -217,7 +217,7 @@ def parameter_sentence(found: ParameterSum) -> str:
     return f"{summed} dgamma = **{format_number(found.dgamma)}**{beta}."
 
 
-def backward_rows(given: Explanation, seed: int) -> tuple[Row, ...]:
+def backward_rows(given: Description, seed: int) -> tuple[Row, ...]:
     """The differences of the closed-form backward pass from autograd, for every family of layers on the same x, in both modes."""
     families: dict[str, Layer] = {}
     for text in suggestions(given.shape, given.layout):
@@ -234,7 +234,7 @@ def backward_rows(given: Explanation, seed: int) -> tuple[Row, ...]:
     return tuple(_backward_row(describe(layer, given.x, layout=given.layout), seed) for layer in layers)
 
 
-def _backward_row(e: Explanation, seed: int) -> Row:
+def _backward_row(e: Description, seed: int) -> Row:
     dout = upstream(e.shape, seed)
     differences = gradient_differences(backward(e, dout), autograd_backward(e, dout))
     return {"layer": e.title} | {

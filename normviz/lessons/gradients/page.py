@@ -23,7 +23,7 @@ from normviz.scene.view import View
 
 def view_parts(view: View) -> list[Part]:
     try:
-        return [*layer_notes(view.scene.sharing.notes), *parts(subject_of(view.scene), view.settings)]
+        return [*layer_notes(view.scene.shape_description.notes), *parts(subject_of(view.scene), view.settings)]
     except NormvizError as error:  # this layer or this tensor has no such figure
         return [Note(str(error))]
 

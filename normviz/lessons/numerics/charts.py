@@ -12,7 +12,7 @@ from normviz.analysis.rounding.degenerate import Degenerate
 from normviz.analysis.rounding.eps import EpsOutcome, EpsPlacement
 from normviz.analysis.rounding.groups import DISTANCES
 from normviz.analysis.rounding.variance import FLAX, Estimate
-from normviz.figures.charts import LIGHT, Lines, Trace, axis, chart, dots, line
+from normviz.figures.charts import LIGHT, Lines, PlotlyTrace, axis, chart, dots, line
 from normviz.figures.palette import by_meaning
 from normviz.layers.messages import _
 from normviz.lessons.numerics import variance, zero_variance
@@ -72,7 +72,7 @@ def variance_errors(found: Sequence[Estimate], exponent: int) -> Lines:
     )
 
 
-def _errors(method: str, found: Sequence[Estimate], color: str, dash: str, symbol: str, width: float) -> Trace:
+def _errors(method: str, found: Sequence[Estimate], color: str, dash: str, symbol: str, width: float) -> PlotlyTrace:
     places = [NAN_ERROR if not isfinite(one.error) else max(one.error, ZERO_ERROR) for one in found]
     return line(
         variance.method_label(method).removeprefix("torch "),
@@ -88,7 +88,7 @@ def _errors(method: str, found: Sequence[Estimate], color: str, dash: str, symbo
     )
 
 
-def _broken(found: Sequence[Estimate]) -> Trace:
+def _broken(found: Sequence[Estimate]) -> PlotlyTrace:
     """Where the output with E[x²] − E[x]² is NaN, with the variance."""
     places = [one.error if isfinite(one.error) else NAN_ERROR for one in found]
     return dots(

@@ -32,7 +32,7 @@ def _variance(settings: Settings, seed: int) -> Iterator[Part]:
     alt = _("Relative error of the variance by each method, over the distance from zero.")
     chart = Chart("errors_chart", charts.variance_errors(found, exponent), alt)
     yield Beside((chart,), (Table(variance.COLUMNS, variance.rows(found, exponent)),), (5, 4))
-    yield from texts(variance.explanations(found, exponent))
+    yield from texts(variance.descriptions(found, exponent))
     yield Details(_("The methods"), (Text(variance.methods_text()),))
 
 
@@ -62,7 +62,7 @@ def _single(settings: Settings, seed: int) -> Iterator[Part]:
 def _zero_variance(found: tuple[Degenerate, ...]) -> Iterator[Part]:
     alt = _("Largest difference of each layer's output from beta.")
     yield Chart("gaps_chart", charts.differences_from_beta(found), alt)
-    yield from texts(zero_variance.explanations(found))
+    yield from texts(zero_variance.descriptions(found))
     yield Table(zero_variance.COLUMNS, zero_variance.rows(found))
 
 

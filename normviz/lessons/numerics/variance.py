@@ -112,7 +112,7 @@ def _is_unknown(one: Estimate) -> bool:
     return one.method in TORCH_LAYERS and isnan(one.var) and not one.is_nan
 
 
-def explanations(found: Sequence[Estimate], exponent: int) -> Iterator[str]:
+def descriptions(found: Sequence[Estimate], exponent: int) -> Iterator[str]:
     """What is compared, and why one pass fails at that distance."""
     yield _(
         "Each method gets the same **{size}** numbers: noise with standard deviation 1 around that distance. The *relative error* is "

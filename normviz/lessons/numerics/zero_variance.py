@@ -123,7 +123,7 @@ def _values(one: Degenerate) -> str:
     return listed(values) if len(values) <= MOST_VALUES else ", ".join([*values[:MOST_VALUES], "…"])
 
 
-def explanations(found: Sequence[Degenerate]) -> Iterator[str]:
+def descriptions(found: Sequence[Degenerate]) -> Iterator[str]:
     """gamma and beta, the reason for the noise, and which outputs torch did not compute."""
     outcomes = set(map(outcome, found))
     yield _(

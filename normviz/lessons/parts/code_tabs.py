@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from normviz.analysis.explanation import Explanation
+from normviz.analysis.description import Description
 from normviz.analysis.number_format import format_difference
 from normviz.code import cs231n_check
 from normviz.code.framework_names import framework_names
@@ -26,7 +26,7 @@ LABELS = {
 NAME_COLUMNS = (Column("name", ""), Column("torch", "torch"), Column("keras", "Keras"), Column("flax", "Flax"))
 
 
-def code_tabs(e: Explanation) -> Tabs:
+def code_tabs(e: Description) -> Tabs:
     """One tab for each flavor."""
 
     def tab(flavor: str) -> tuple[str, tuple[Part, ...]]:
@@ -35,7 +35,7 @@ def code_tabs(e: Explanation) -> Tabs:
     return Tabs(tuple(map(tab, FLAVORS)))
 
 
-def agreement_text(e: Explanation) -> str | None:
+def agreement_text(e: Description) -> str | None:
     """How closely the output matches torch's, in one line; None if torch does not have the layer."""
     if e.agreement is None or e.torch_layer is None:
         return None
@@ -46,23 +46,23 @@ def agreement_text(e: Explanation) -> str | None:
     )
 
 
-def code_parts(e: Explanation) -> Iterator[Part]:
+def code_parts(e: Description) -> Iterator[Part]:
     yield Text(_("**The same in code**"), of="code")
     yield code_tabs(e)
     if line := agreement_text(e):
         yield Caption(line, of="code")
 
 
-def framework_tabs(explanations: Sequence[Explanation]) -> Tabs:
+def framework_tabs(descriptions: Sequence[Description]) -> Tabs:
     """The names of each layer's arguments and values in torch, Keras and Flax, one tab for each layer."""
 
-    def tab(e: Explanation) -> tuple[str, tuple[Part, ...]]:
+    def tab(e: Description) -> tuple[str, tuple[Part, ...]]:
         return e.title, (part_or_note(lambda: _names(e)),)
 
-    return Tabs(tuple(map(tab, explanations)))
+    return Tabs(tuple(map(tab, descriptions)))
 
 
-def _names(e: Explanation) -> Table:
+def _names(e: Description) -> Table:
     rows = tuple(
         {"name": row.label, "torch": row.torch, "keras": row.keras, "flax": row.flax} for row in framework_names(e)
     )

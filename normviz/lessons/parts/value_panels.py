@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from normviz.analysis.explanation import Explanation
+from normviz.analysis.description import Description
 from normviz.figures.payload.panels import PanelValues
 from normviz.figures.payload.values import values_payload
 from normviz.lessons.parts.part import Panels, Part, part_or_note
@@ -19,6 +19,6 @@ def value_part(subject: Subject, values: Iterable[PanelValues]) -> Part:
     )
 
 
-def grid_part(e: Explanation, values: PanelValues, name: str) -> Part:
+def grid_part(e: Description, values: PanelValues, name: str) -> Part:
     """A heatmap of another tensor than x, such as a Jacobian; its elements cannot be selected."""
     return part_or_note(lambda: Panels(values_payload(e, grid(e.shape, e.axes), [values], name=name), ()))

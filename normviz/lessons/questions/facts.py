@@ -7,8 +7,8 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
+from normviz.analysis.description import describe
 from normviz.analysis.examples import example
-from normviz.analysis.explanation import describe
 from normviz.analysis.forward import largest_difference, run_module
 from normviz.analysis.running.torch_module import buffers
 from normviz.code.frameworks import KERAS_LAYERS

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from normviz.analysis.comparison import suggestions
+from normviz.analysis.description import Description
 from normviz.analysis.examples import from_array
-from normviz.analysis.explanation import Explanation
 from normviz.analysis.running.modes import TrainAndEval, most_warm_up, one_example, train_and_eval
 from normviz.analysis.running.torch_module import buffers
 from normviz.figures.payload.panels import PanelValues
@@ -30,24 +30,24 @@ COLUMNS = (
 )
 
 
-def both_modes(e: Explanation, seed: int) -> TrainAndEval:
+def both_modes(e: Description, seed: int) -> TrainAndEval:
     """The layer on x in train mode and in eval mode. Raises NormvizError if torch does not have the layer."""
     return train_and_eval(_layer(e), _x(e), _warm_up(e), seed, e.layout)
 
 
-def _layer(e: Explanation) -> Layer:
+def _layer(e: Description) -> Layer:
     if e.layer is None:
         raise NormvizError(_("a pattern has neither train() nor eval(); choose a layer of torch.nn."))
     return e.layer
 
 
-def _x(e: Explanation) -> Tensor:
+def _x(e: Description) -> Tensor:
     if e.x is None:
         raise NormvizError(_("this tensor is too large to compute values here; make it smaller."))
     return e.x
 
 
-def _warm_up(e: Explanation) -> int:
+def _warm_up(e: Description) -> int:
     elements = _x(e).numel()
     return min(20, most_warm_up(elements), max(1, MOST_WARMED // elements))
 
@@ -84,7 +84,7 @@ def outputs(found: TrainAndEval) -> Iterator[PanelValues]:
     yield PanelValues("gap", "train() − eval()", _("zero where they agree"), from_array(found.train - found.eval))
 
 
-def one_example_texts(e: Explanation, seed: int) -> Iterator[str]:
+def one_example_texts(e: Description, seed: int) -> Iterator[str]:
     """The first example alone, as in inference."""
     if example_axis(e.axes) is None:
         return
@@ -102,7 +102,7 @@ def one_example_texts(e: Explanation, seed: int) -> Iterator[str]:
             )
 
 
-def rows(e: Explanation, seed: int) -> tuple[Row, ...]:
+def rows(e: Description, seed: int) -> tuple[Row, ...]:
     """The largest difference between the modes for each family of layers, and for BatchNorm without running statistics.
 
     Raises NormvizError above 2^17 elements.
@@ -124,7 +124,7 @@ def rows(e: Explanation, seed: int) -> tuple[Row, ...]:
     return tuple(row for layer in (*families.values(), *untracked) for row in _row(layer, e, seed))
 
 
-def _row(layer: Layer, e: Explanation, seed: int) -> Iterator[Row]:
+def _row(layer: Layer, e: Description, seed: int) -> Iterator[Row]:
     try:
         found = train_and_eval(layer, _x(e), _warm_up(e), seed, e.layout)
     except NormvizError:  # torch refuses this x

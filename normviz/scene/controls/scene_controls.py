@@ -189,7 +189,7 @@ def _normalized_shape(scene: Scene, chosen: Sequence[int]) -> Input:
 def _pattern(view: Changeable) -> list[Input]:
     if isinstance(view.scene.layer, Layer):
         return []
-    norm = view.scene.sharing.norm
+    norm = view.scene.shape_description.norm
     keys = ("own_stats", "own_params")
     edit = on_scene(lambda scene, texts: edits.with_pattern_text(scene, *texts))
     return [

@@ -105,7 +105,7 @@ def _is_seeded(view: Any) -> bool:
 
 
 def _has_gamma(view: Any) -> bool:
-    return view.scene.sharing.counts.gamma_shape is not None
+    return view.scene.shape_description.counts.gamma_shape is not None
 
 
 SHAPE_EXAMPLE, AT_EXAMPLE = "2,3,4,4", "1,2,0,3"

@@ -82,7 +82,7 @@ async def index(request: Request) -> Response:
 
 
 @dataclass(frozen=True)
-class Page:
+class IndexHtml:
     """One version of the first HTML."""
 
     html: bytes
@@ -111,12 +111,12 @@ def _hash(script: str) -> str:
 
 
 @cache
-def _page(theme: str | None, embedded: bool) -> Page:
+def _page(theme: str | None, embedded: bool) -> IndexHtml:
     html = FONT.sub("", INDEX.read_text(encoding="utf-8")).replace("<title>Streamlit</title>", "<title>normviz</title>")
     html = CHARSET.sub(lambda found: found[0] + _head(theme), html, count=1)
     html = html.replace(HEAD_ENDS, f"{_preloads()}{HEAD_ENDS}", 1)
     # Our styles come last, because the front end adds its own to the head.
-    return Page(html.replace(BODY_ENDS, f"<style>\n{styles(embedded)}</style>\n{BODY_ENDS}", 1).encode())
+    return IndexHtml(html.replace(BODY_ENDS, f"<style>\n{styles(embedded)}</style>\n{BODY_ENDS}", 1).encode())
 
 
 def _head(theme: str | None) -> str:

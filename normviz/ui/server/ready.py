@@ -24,7 +24,7 @@ def wrong_result() -> str | None:
     """The error in ``LayerNorm(4)`` of known numbers, computed by its pattern and by torch's own layer; None if both are correct."""
     import numpy as np
 
-    from normviz.analysis.explanation import describe
+    from normviz.analysis.description import describe
 
     e = describe("LayerNorm(4)", np.array(KNOWN, dtype=np.float32))
     error = float(np.abs(e.trace.output.detach().numpy() - EXPECTED).max())

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from normviz import Explanation, Layer, Norm, NormvizError
-from normviz.analysis.explanation import describe
+from normviz.analysis.description import describe
 from normviz.analysis.forward import Values
 from tests.strategies import random_tensor
 

@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from normviz import Norm, NormvizError, explain
-from normviz.analysis.explanation import describe
+from normviz.analysis.description import describe
 from normviz.analysis.gradients.derivatives import (
     LARGEST_STEP,
     MOST_ELEMENTS,

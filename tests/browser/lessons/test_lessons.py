@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from normviz.analysis.comparison import compare
-from normviz.analysis.explanation import Explanation
+from normviz.analysis.description import Description
 from normviz.analysis.steps import steps
 from normviz.lessons.compare.fit_layers import fit_layers
 from normviz.lessons.page.pages import PAGES
@@ -26,11 +26,11 @@ CHOICE = next(one for one in QUESTIONS.values() if prose(one.key).options and on
 # Compare
 
 
-def group(e: Explanation, index: Index) -> set[Index]:
+def group(e: Description, index: Index) -> set[Index]:
     return {index, *e.peers(index)}
 
 
-def elements_with_the_same_parameters(e: Explanation, index: Index) -> set[Index]:
+def elements_with_the_same_parameters(e: Description, index: Index) -> set[Index]:
     return {index, *e.parameter_peers(index)} if e.norm.params is not None else set(np.ndindex(e.shape))
 
 
@@ -48,7 +48,7 @@ def test_pointing_at_an_element_shows_its_peers_under_every_layer_at_once(lesson
     layers = "BatchNorm2d(3);LayerNorm([3,4,4]);InstanceNorm2d(3);GroupNorm(3,3)"
     lesson.go_to("compare", f"?layers={layers}&at=0,0,0,0")
     scene = lesson.scene
-    explanations = compare(fit_layers(layers.split(";"), scene)[0], scene.shape, scene.layout).explanations
+    explanations = compare(fit_layers(layers.split(";"), scene)[0], scene.shape, scene.layout).descriptions
     before = [filled_faces(lesson, number) for number in range(4)]
     for panel, index in (("stats0", (1, 2, 0, 3)), ("params1", (0, 1, 3, 2)), ("stats3", (1, 1, 2, 1))):
         readout = lesson.hover(panel, index)
@@ -83,7 +83,7 @@ def test_a_click_on_one_panel_selects_in_all_and_changes_the_sentence(lesson: Le
 
 def test_the_buttons_and_names_of_the_steps_change_panels_and_address(lesson: Lesson) -> None:
     lesson.go_to("step_by_step", "?shape=3,4&layer=LayerNorm(4)")
-    made = steps(lesson.scene.explanation)
+    made = steps(lesson.scene.description)
     chips = lesson.find(".nv-chip")
     assert chips.all_inner_texts() == [step.title for step in made]
 

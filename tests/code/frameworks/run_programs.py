@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from normviz.analysis.explanation import Explanation
+from normviz.analysis.description import Description
 from normviz.analysis.forward import Values, broadcast
 from normviz.code.axis_numbers import AxisNumbers
 from normviz.code.framework_names import FRAMEWORKS
@@ -17,7 +17,7 @@ from normviz.code.generate import code
 from tests.strategies import describe_or_reject, random_tensor
 
 
-def with_random_values(layer, shape, offset=0.0, dtype=torch.float32, seed=1) -> Explanation:
+def with_random_values(layer, shape, offset=0.0, dtype=torch.float32, seed=1) -> Description:
     """The layer on random numbers, with random gamma, beta and running statistics."""
     e = describe_or_reject(layer, random_tensor(shape, seed, dtype, offset))
     sizes = e.norm.axis_sizes(shape)

@@ -12,8 +12,8 @@ import pytest
 import torch
 from hypothesis import given, settings
 
+from normviz.analysis.description import describe
 from normviz.analysis.examples import example
-from normviz.analysis.explanation import describe
 from normviz.code.axis_numbers import AxisNumbers
 from normviz.code.framework_names import FRAMEWORKS, framework_names
 from normviz.code.frameworks import FLAX_LAYERS

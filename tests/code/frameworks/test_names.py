@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 
 from normviz import explain
-from normviz.analysis.explanation import describe
+from normviz.analysis.description import describe
 from normviz.code.framework_names import LABELS, framework_names
 from normviz.layers.catalogue import KINDS
 from normviz.layers.errors import NormvizError

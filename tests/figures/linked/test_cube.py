@@ -2,7 +2,7 @@
 
 import pytest
 
-from normviz.analysis.explanation import describe
+from normviz.analysis.description import describe
 from normviz.figures.payload.compare import compare_payload
 from normviz.figures.payload.cube import MOST_DRAWN
 from normviz.layers.norm import Norm

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from normviz.analysis.explanation import describe
+from normviz.analysis.description import describe
 from normviz.figures.payload.view import view_payload
 from normviz.figures.plotly_figure import cell_values
 from normviz.layers.norm import Norm

@@ -10,7 +10,7 @@ from hypothesis import given, reject
 
 from normviz import explain
 from normviz.analysis.comparison import compare
-from normviz.analysis.explanation import describe
+from normviz.analysis.description import describe
 from normviz.analysis.steps import steps
 from normviz.figures.charts import chart, line
 from normviz.figures.payload.chart import chart_payload
@@ -49,7 +49,7 @@ def summed(tables):
 
 
 def test_two_layers_on_a_matrix():
-    comparison = compare(["LayerNorm(3)", "BatchNorm1d(3, affine=False)"], (2, 3), "ND").explanations
+    comparison = compare(["LayerNorm(3)", "BatchNorm1d(3, affine=False)"], (2, 3), "ND").descriptions
     data = plain(compare_payload(comparison, whole(comparison[0]), at=(1, 2)))
     assert (data["kind"], data["axes"], data["at"], data["editable"]) == ("compare", ["n", "d"], [1, 2], False)
     assert data["layers"] == [{"name": "LayerNorm([3])"}, {"name": "BatchNorm1d(3, affine=False)"}]
@@ -96,7 +96,7 @@ def test_the_parameters_of_rms_norm_are_titled_gamma():
 
 def test_a_comparison_of_a_window():
     scene = read({"shape": "2,64,56,56", "from": "0,40,0,0"}).scene
-    comparison = compare(["BatchNorm2d(64)", "GroupNorm(32, 64)"], scene.shape, scene.layout).explanations
+    comparison = compare(["BatchNorm2d(64)", "GroupNorm(32, 64)"], scene.shape, scene.layout).descriptions
     data = plain(compare_payload(comparison, scene.grid, at=scene.at))
     assert data["grid"]["start"] == [0, 40, 0, 0]
     assert data["sharings"]["stats0"]["tables"][1] == [40, 41]
@@ -196,7 +196,7 @@ EXTREME = [
 @pytest.mark.parametrize("query", EXTREME, ids=lambda query: "&".join(query.values()))
 def test_extreme_numbers_are_still_strict_json(query):
     scene = read(query).scene
-    e = scene.explanation
+    e = scene.description
     data = plain(steps_payload(e, scene.grid, at=scene.at))
     nonsense = torch.where(torch.arange(e.x.numel()).reshape(e.shape) % 2 == 0, torch.nan, torch.inf)
     shown = [

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from normviz import explain
-from normviz.analysis.explanation import describe
+from normviz.analysis.description import describe
 from normviz.figures.payload.panels import sharing_panels, value_panels
 from normviz.figures.payload.view import view_payload
 from normviz.figures.plotly_figure import cell_values
@@ -156,7 +156,7 @@ def test_a_window_has_its_part_of_the_ids_and_values_and_the_means_of_the_whole_
     if start is None:
         start = tuple(size - part for size, part in zip(whole.shape, whole.grid.extent, strict=True))
     scene = read(query | {"from": ",".join(map(str, start))}).scene
-    e, made = scene.explanation, scene.grid
+    e, made = scene.description, scene.grid
     assert made.start == start
     assert made.partial
     data = view_payload(e, made)

@@ -9,7 +9,7 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 
 from normviz import explain
-from normviz.analysis.explanation import describe
+from normviz.analysis.description import describe
 from normviz.figures.palette import THEMES, as_json, stops
 from normviz.figures.payload.view import view_payload
 from normviz.layers.errors import NormvizError
@@ -31,7 +31,7 @@ def unpacked(array):
 
 def of_scene(**query):
     scene = read(query).scene
-    return scene, sent(scene.explanation, scene.start, at=scene.at, editable=scene.editable)
+    return scene, sent(scene.description, scene.start, at=scene.at, editable=scene.editable)
 
 
 def test_layer_norm_on_a_matrix():
@@ -141,7 +141,7 @@ def test_extreme_values_are_still_strict_json(query):
     scene, data = of_scene(**query)
     assert read(query).problem is None
     assert tuple(data["at"]) == scene.at
-    check_tables(scene.sharing, data)
+    check_tables(scene.shape_description, data)
 
 
 def check_tables(e, data):
@@ -212,7 +212,7 @@ WINDOWS = [
 @pytest.mark.parametrize(("query", "start"), WINDOWS)
 def test_a_window_has_the_values_of_its_elements(query, start):
     scene, data = of_scene(**query, **{"from": ",".join(map(str, start))})
-    e, made = scene.explanation, scene.grid
+    e, made = scene.description, scene.grid
     assert data["grid"]["start"] == list(made.start) == list(start)
     check_tables(e, data)
     for name, wanted in (("mean", e.trace.mean), ("var", e.trace.var)):

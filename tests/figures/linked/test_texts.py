@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from normviz import explain
-from normviz.analysis.explanation import describe
+from normviz.analysis.description import describe
 from normviz.figures.payload.compare import compare_payload
 from normviz.figures.payload.view import view_payload
 from normviz.layers.norm import Norm

@@ -54,7 +54,7 @@ def test_a_newer_choice_is_kept_until_the_server_answers_it(events, step):
 
 
 ALONE = """(() => {
-  const grid = { start: [0], extent: [3] }, view = Object.assign(Object.create(View.prototype), { at: null, turns: new Turns() });
+  const grid = { start: [0], extent: [3] }, view = Object.assign(Object.create(FigureView.prototype), { at: null, turns: new Turns() });
   const shown = [];
   for (const [at, clicked] of args[0]) {
     const data = { grid, at };

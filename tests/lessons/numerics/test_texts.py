@@ -94,7 +94,7 @@ def test_the_table_has_a_row_for_every_method(dtype, exponent):
         assert row["variance"] == (None if hidden else format_number(one.var))
         assert row["error"] == (None if hidden else format_number(one.error, 2))
     assert len(rows) == 4 + 1 + len(TORCH_LAYERS)
-    assert words(variance.explanations(found, exponent)) <= MOST_WORDS
+    assert words(variance.descriptions(found, exponent)) <= MOST_WORDS
 
 
 @TYPES
@@ -104,7 +104,7 @@ def test_the_step_between_neighboring_numbers_agrees_with_nextafter(dtype, expon
     found = variance.estimates(dtype)
     one = variance.at_distance(found, exponent)[ONE_PASS]
     place = torch.tensor(one.distance if one.exact == 0 else one.distance**2, dtype=DTYPES[dtype])
-    why = list(variance.explanations(found, exponent))[1]
+    why = list(variance.descriptions(found, exponent))[1]
     if not isfinite(one.exact):
         assert why.startswith("torch's layers")
     elif place.isinf():
@@ -219,11 +219,11 @@ def test_the_table_has_a_row_for_every_layer_and_quotes_torch(dtype, make, value
         assert one.x.isfinite().all()
         assert one.refusal is None or row["output"] == f"torch refuses: “{one.refusal}”"
         assert row["outcome"] == ("" if one.refusal else LABELS[outcome(one)])
-    assert words(zero_variance.explanations(found)) <= MOST_WORDS
+    assert words(zero_variance.descriptions(found)) <= MOST_WORDS
 
 
 def test_the_factor_of_the_noise():
-    lines = list(zero_variance.explanations(zero_variance.constant(1234.567, "float32")))
+    lines = list(zero_variance.descriptions(zero_variance.constant(1234.567, "float32")))
     assert numbers_in(lines[0]) == ["2", "0.5"]
     assert numbers_in(lines[1]) == [format_number(1e-5**-0.5, 3)]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from normviz.analysis.explanation import describe
+from normviz.analysis.description import describe
 from normviz.layers.layer import Layer
 from normviz.scene.controls.scene_controls import LAYOUTS
 from tests.ui.driver import (

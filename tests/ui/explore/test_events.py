@@ -32,7 +32,7 @@ def test_an_edited_value_changes_the_address_and_every_number():
     assert query(app)["values"] == "0,1,5.5,3,4,5"
     assert figure_data(app)["at"] == [0, 2]
     x = torch.tensor([[0, 1, 5.5], [3, 4, 5]])
-    assert scene(app).explanation.trace.mean.tolist() == x.mean(1, keepdim=True).tolist()
+    assert scene(app).description.trace.mean.tolist() == x.mean(1, keepdim=True).tolist()
     assert open_more(app).selectbox(key="data").value == "edited"
     app = set_control(app, "data", "counting")
     check(app)

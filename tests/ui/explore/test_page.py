@@ -80,13 +80,13 @@ def test_a_note_explains_a_channel_axis_that_is_not_c():
 
 def test_every_flavor_of_code_has_a_tab():
     app = open_explore()
-    e = scene(app).explanation
+    e = scene(app).description
     assert tabs(app) == {LABELS[flavor]: code(e, flavor) for flavor in FLAVORS}
 
 
 def test_the_torch_tab_shows_the_error_if_torch_has_no_such_layer():
     app = open_explore("layer=Norm('n c h w -> h','w')")
-    e = scene(app).explanation
+    e = scene(app).description
     with pytest.raises(NormvizError) as refusal:
         code(e, "torch")
     assert tabs(app)["torch.nn"] == str(refusal.value)
@@ -99,6 +99,6 @@ def test_the_torch_tab_shows_the_error_if_torch_has_no_such_layer():
 def test_the_caption_states_the_largest_difference_from_torch(layer):
     app = open_explore(f"layer={layer}")
     (text,) = [caption for caption in captions(app) if "matches" in caption]
-    e = scene(app).explanation
+    e = scene(app).description
     assert e.agreement < 1e-5
     assert text == f"The output matches torch.nn.{e.layer.name}: largest difference {format_difference(e.agreement)}"

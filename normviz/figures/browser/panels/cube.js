@@ -1,6 +1,6 @@
 // The picture of the Group Normalization paper: N, C and all positions (H·W) as a box with one group filled, in isometric projection.
 
-/** @import { View } from "../views/view.js" */
+/** @import { FigureView } from "../views/view.js" */
 
 import { html, svg } from "../page/dom.js";
 import { _, ngettext } from "../page/messages.js";
@@ -31,7 +31,7 @@ export class Cube {
 
   /**
    * @param {HTMLElement} parent
-   * @param {View} view
+   * @param {FigureView} view
    * @param {string} key
    */
   constructor(parent, view, key) {

@@ -1,6 +1,6 @@
 // One heatmap: Plotly draws the cells; an SVG over them veils all but the peers and frames the selected element.
 
-/** @import { View } from "../views/view.js" */
+/** @import { FigureView } from "../views/view.js" */
 
 import { html, svg, uniqueNumber } from "../page/dom.js";
 import { _ } from "../page/messages.js";
@@ -40,7 +40,7 @@ export class Panel {
 
   /**
    * @param {HTMLElement} parent
-   * @param {View} view
+   * @param {FigureView} view
    * @param {string} key
    */
   constructor(parent, view, key) {

@@ -6,11 +6,11 @@ import { html } from "../page/dom.js";
 import { _, ngettext, words } from "../page/messages.js";
 import { tensorIndex } from "../tensor/sharing.js";
 import { formatCount, formatElement } from "../text/format.js";
-import { View } from "./view.js";
+import { FigureView } from "./view.js";
 
 const ROWS = ["stats", "params", "cube"];
 
-export class CompareView extends View {
+export class CompareView extends FigureView {
   /** @type {Record<string, HTMLElement> | undefined} */
   rows;
 

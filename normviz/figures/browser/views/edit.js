@@ -1,6 +1,6 @@
 // Changes single values of x: a number field over the cell.
 
-/** @import { View } from "./view.js" */
+/** @import { FigureView } from "./view.js" */
 /** @import { Panel } from "../panels/panel.js" */
 
 import { button, html } from "../page/dom.js";
@@ -12,7 +12,7 @@ const LARGEST = 1e12; // as normviz.analysis.checks.LARGEST_VALUE
 
 /**
  * Shows the button "Edit a value" where x can be changed.
- * @param {View} view
+ * @param {FigureView} view
  */
 export function updateEditButton(view) {
   const panel = view.panels.get("x"), { editable, grid } = view.data;
@@ -26,7 +26,7 @@ export function updateEditButton(view) {
 
 /**
  * Opens the field over an element; ``start``: what it holds instead of the element's value.
- * @param {View} view
+ * @param {FigureView} view
  * @param {Index} index
  * @param {string} [start]
  */

@@ -7,11 +7,11 @@ import { decodeFloats } from "../tensor/arrays.js";
 import { indexAlong, tensorIndex } from "../tensor/sharing.js";
 import { stepArithmetic } from "../text/arithmetic.js";
 import { formatElement } from "../text/format.js";
-import { View } from "./view.js";
+import { FigureView } from "./view.js";
 
 const STEP_TIME = 1400; // ms per step while playing
 
-export class StepsView extends View {
+export class StepsView extends FigureView {
   /** @type {HTMLElement} The buttons of the steps. */
   bar;
   /** @type {HTMLElement} */

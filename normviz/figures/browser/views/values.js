@@ -3,9 +3,9 @@
 import { _, words } from "../page/messages.js";
 import { tensorIndex } from "../tensor/sharing.js";
 import { formatElement, formatNumber } from "../text/format.js";
-import { View } from "./view.js";
+import { FigureView } from "./view.js";
 
-export class ValuesView extends View {
+export class ValuesView extends FigureView {
   arrange() {
     super.arrange();
     const { panels, hidden = [] } = this.data, visible = panels.filter(({ key }) => !hidden.includes(key)).length;

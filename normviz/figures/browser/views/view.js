@@ -21,7 +21,7 @@ const PRESENTED = 390; // px beside the panels on a projector: the caption, the 
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 /** @implements {ValueSource} */
-export class View {
+export class FigureView {
   /** @type {DecodedData} */
   data;
   /** @type {Mode} */

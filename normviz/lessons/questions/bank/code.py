@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 from math import prod
 
-from normviz.analysis.explanation import describe
+from normviz.analysis.description import describe
 from normviz.analysis.forward import largest_difference
 from normviz.lessons.compare.ready_sets import LOOPS, READY_SETS, loops_difference
 from normviz.lessons.questions.facts import module_of, normal, only, output, scene_of
@@ -149,7 +149,7 @@ ZEROS = f"shape=2,3,2,4&layer=LayerNorm([2,4])&values={','.join(['0'] * 48)}&at=
 @CODE.question("s2m", "step_by_step", ZEROS, ANNOTATED)
 def zeros_test() -> Facts:
     right, x = "LayerNorm([2, 4])", normal(2, 3, 2, 4)
-    zeros = scene_of(ZEROS).explanation.x
+    zeros = scene_of(ZEROS).description.x
     assert zeros is not None
     noticed = sum(largest_difference(output(text, zeros), output(right, zeros)) > 0 for text in WRONG)
     gaps = [largest_difference(output(text, x), output(right, x)) for text in WRONG]

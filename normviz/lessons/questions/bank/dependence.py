@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from normviz.analysis.comparison import compare
+from normviz.analysis.description import describe
 from normviz.analysis.examples import from_values
-from normviz.analysis.explanation import describe
 from normviz.analysis.forward import largest_difference
 from normviz.analysis.gradients.closed_form import autograd_backward, upstream
 from normviz.analysis.gradients.derivatives import perturb
@@ -104,7 +104,7 @@ def over_channels() -> Facts:
         text: next(found.holds for found in invariances(describe(text, IMAGES)) if found.key == "scale_channel")
         for text in (ALL, PLANES)
     }
-    first, second = (e.counts.statistics for e in compare([ALL, PLANES], IMAGES, "NCHW").explanations)
+    first, second = (e.counts.statistics for e in compare([ALL, PLANES], IMAGES, "NCHW").descriptions)
     return {
         "moved": moved[ALL],
         "still": moved[PLANES],

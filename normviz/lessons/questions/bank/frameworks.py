@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from normviz.analysis.description import describe
 from normviz.analysis.examples import example
-from normviz.analysis.explanation import describe
 from normviz.analysis.running.modes import train_and_eval
 from normviz.analysis.running.momentum import half_life, to_keras, to_torch
 from normviz.analysis.running.torch_module import buffers

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from normviz.analysis.description import describe
 from normviz.analysis.examples import from_values
-from normviz.analysis.explanation import describe
 from normviz.analysis.forward import largest_difference
 from normviz.analysis.gradients.closed_form import autograd_backward, parameter_sum, upstream
 from normviz.analysis.rounding.degenerate import single_elements
@@ -38,7 +38,7 @@ CONSTANT_ROW = "shape=2,4&layer=LayerNorm(4)&values=5,5,5,5,1,2,3,8&at=0,2&step=
 
 @NUMBERS.question("s1h", "step_by_step", CONSTANT_ROW, COURSE)
 def constant_row() -> Facts:
-    e = scene_of(CONSTANT_ROW).explanation
+    e = scene_of(CONSTANT_ROW).description
     assert e.x is not None
     x = e.x.double()
     bare, y = output("LayerNorm(4, eps=0.0)", x), output("LayerNorm(4)", x)
@@ -56,7 +56,7 @@ TWO_SPREADS = "shape=2,4&layer=LayerNorm(4)&values=0.01,-0.01,0.01,-0.01,10,-10,
 
 @NUMBERS.question("s2g", "step_by_step", TWO_SPREADS, ANNOTATED)
 def variance_with_eps() -> Facts:
-    e = scene_of(TWO_SPREADS).explanation
+    e = scene_of(TWO_SPREADS).description
     assert e.x is not None
     x = e.x.double()
     y, var = output("LayerNorm(4)", x), x.var(1, correction=0)
@@ -142,7 +142,7 @@ SQUARES = "shape=1,2&layer=RMSNorm(2)&values=1,3&at=0,1&step=2"
 
 @NUMBERS.question("s2o", "step_by_step", SQUARES, ANNOTATED)
 def squared_mean() -> Facts:
-    x = scene_of(SQUARES).explanation.x
+    x = scene_of(SQUARES).description.x
     assert x is not None
     squares = float(x.square().mean())
     return {

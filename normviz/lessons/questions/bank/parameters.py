@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
-from normviz.analysis.explanation import describe
+from normviz.analysis.description import describe
 from normviz.analysis.forward import largest_difference
 from normviz.lessons.questions.facts import (
     count_buffers,
@@ -88,7 +88,7 @@ def gamma_per_channel() -> Facts:
 
 @PARAMETERS.question("s1b", "compare", "shape=4,6&params=random&layers=LayerNorm(6);BatchNorm1d(6)&at=1,4", COURSE)
 def gamma_as_in_batch_norm() -> Facts:
-    layer, batch = (scene_of(f"shape=4,6&layer={text}&params=random").explanation for text in (LAYER, BATCH))
+    layer, batch = (scene_of(f"shape=4,6&layer={text}&params=random").description for text in (LAYER, BATCH))
     assert layer.param_ids is not None
     assert batch.param_ids is not None
     gap = largest_difference(layer.trace.output, batch.trace.output)
@@ -189,11 +189,11 @@ def gamma_axes() -> Facts:
         "instance": "InstanceNorm1d(2, affine=True)",
         "group": "GroupNorm(1, 2)",
     }
-    explanations = {key: describe(text, shape) for key, text in texts.items()}
-    layer = explanations["layer"].norm
+    descriptions = {key: describe(text, shape) for key, text in texts.items()}
+    layer = descriptions["layer"].norm
     options = {"kept": layer.pattern.right, "reduced": layer.pattern.reduced, "channel": ("c",)}
     return {
-        **{key: str(e.counts.gamma_shape) for key, e in explanations.items()},
+        **{key: str(e.counts.gamma_shape) for key, e in descriptions.items()},
         "right": next(key for key, axes in options.items() if axes == layer.gamma_axes),
     }
 
@@ -256,7 +256,7 @@ def elementwise_affine() -> Facts:
     x = normal(*shape)
     with_parameters, without = describe(affine, shape).counts, describe(bare, shape).counts
     fresh = largest_difference(output(affine, x), output(bare, x))
-    trained = scene_of("shape=3,4&layer=LayerNorm(4)&params=random").explanation.trace.output
+    trained = scene_of("shape=3,4&layer=LayerNorm(4)&params=random").description.trace.output
     return {
         "gap": fresh,
         "none": without.parameters,

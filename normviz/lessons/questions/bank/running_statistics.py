@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import prod
 
+from normviz.analysis.description import describe
 from normviz.analysis.examples import from_values
-from normviz.analysis.explanation import describe
 from normviz.analysis.running.modes import train_and_eval
 from normviz.analysis.running.momentum import half_life, lower_forgets_sooner, to_keras, to_torch, two_forms, weights
 from normviz.analysis.running.stream import START_MEAN, START_VAR, TRUE_MEAN, TRUE_VAR, Stream, follow, run, settle

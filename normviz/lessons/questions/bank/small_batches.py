@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from normviz.analysis.description import describe
 from normviz.analysis.examples import example
-from normviz.analysis.explanation import describe
 from normviz.analysis.forward import largest_difference
 from normviz.analysis.running.accumulation import accumulation_difference
 from normviz.analysis.running.modes import one_example

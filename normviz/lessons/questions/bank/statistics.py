@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
-from normviz.analysis.explanation import describe
+from normviz.analysis.description import describe
 from normviz.analysis.running.torch_module import torch_refusal
 from normviz.lessons.questions.facts import count_gammas, normal, only, output, output_change, scene_of, which
 from normviz.lessons.questions.question import Facts
@@ -193,7 +193,7 @@ SCALED_COLUMNS = "shape=6,3&layer=BatchNorm1d(3)&params=random&at=2,1&step=6"
 
 @STATISTICS.question("s1f", "step_by_step", SCALED_COLUMNS, COURSE)
 def columns_after_scaling() -> Facts:
-    e = scene_of(SCALED_COLUMNS).explanation
+    e = scene_of(SCALED_COLUMNS).description
     values, before, after = e.layer_values(), e.trace.normalized.double(), e.trace.output.double()
     assert values.gamma is not None
     assert values.beta is not None
@@ -220,7 +220,7 @@ SCALED_ROWS = "shape=4,6&layer=LayerNorm(6)&params=random&at=1,4&step=6"
 
 @STATISTICS.question("s1e", "step_by_step", SCALED_ROWS, COURSE)
 def rows_after_scaling() -> Facts:
-    e = scene_of(SCALED_ROWS).explanation
+    e = scene_of(SCALED_ROWS).description
     assert e.x is not None
     before, after = output("LayerNorm(6)", e.x.double()), e.trace.output.double()
     means, variances = after.mean(1), after.var(1, correction=0)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from normviz.analysis.description import describe
 from normviz.analysis.examples import example
-from normviz.analysis.explanation import describe
 from normviz.analysis.forward import Values, largest_difference, run_module
 from normviz.analysis.running.modes import one_example, train_and_eval
 from normviz.analysis.running.torch_module import buffers
@@ -20,7 +20,7 @@ LAYER, BATCH = "LayerNorm(6)", "BatchNorm1d(6)"
 @TRAIN_AND_EVAL.question("s1c", "train_and_eval", "show=modes&shape=4,6&layer=BatchNorm1d(6)", COURSE)
 def layer_norm_modes() -> Facts:
     layer, batch = (
-        modes.both_modes(scene_of(f"shape=4,6&layer={text}").explanation, 0).largest_difference
+        modes.both_modes(scene_of(f"shape=4,6&layer={text}").description, 0).largest_difference
         for text in (LAYER, BATCH)
     )
     return {
@@ -65,7 +65,7 @@ def running_mean_used() -> Facts:
         fresh, overwritten = (module_of("BatchNorm1d(3)").train(mode) for _ in range(2))
         overwritten.get_buffer("running_mean").fill_(5)
         gaps[mode] = largest_difference(fresh(x).detach(), overwritten(x).detach())
-    found = modes.both_modes(scene_of("shape=6,3&layer=BatchNorm1d(3)").explanation, 0)
+    found = modes.both_modes(scene_of("shape=6,3&layer=BatchNorm1d(3)").description, 0)
     return {
         "train_gap": gaps[True],
         "eval_gap": gaps[False],

@@ -7,7 +7,7 @@ from inspect import signature
 import pytest
 import torch
 
-from normviz.analysis.explanation import describe
+from normviz.analysis.description import describe
 from normviz.layers.layer import Layer
 from normviz.lessons.compare.ready_sets import LOOPS, READY_SETS
 from normviz.lessons.questions.bank.code import PER_FEATURE, WRONG

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from normviz.analysis.explanation import describe
+from normviz.analysis.description import describe
 from normviz.analysis.gradients.closed_form import autograd_backward, upstream
 from normviz.analysis.gradients.derivatives import perturb
 from normviz.analysis.invariance import depends_on_batch

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from normviz.analysis.description import describe
 from normviz.analysis.examples import example
-from normviz.analysis.explanation import describe
 from normviz.analysis.running.modes import train_and_eval
 from normviz.analysis.running.momentum import moving_average, to_torch, two_forms
 from normviz.code.axis_numbers import AxisNumbers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from normviz.analysis.explanation import Explanation
+from normviz.analysis.description import Description
 from normviz.analysis.running.torch_module import torch_refusal
 from normviz.lessons.questions.question import Facts, facts_of
 from normviz.lessons.questions.registry import QUESTIONS
@@ -29,7 +29,7 @@ def unit_variance(y: Tensor, axes: int | tuple[int, ...]) -> bool:
     return bool(((y.var(axes, correction=0) - 1).abs() < 1e-3).all())
 
 
-def all_pairs_differ(e: Explanation) -> bool:
+def all_pairs_differ(e: Description) -> bool:
     """Whether no two elements share both their statistics and their gamma."""
     pairs = set(zip(e.stat_ids.ravel().tolist(), e.param_ids.ravel().tolist(), strict=True))
     return len(pairs) == e.stat_ids.size

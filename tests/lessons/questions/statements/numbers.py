@@ -7,8 +7,8 @@ from math import isnan
 import numpy as np
 import pytest
 
+from normviz.analysis.description import describe
 from normviz.analysis.examples import from_values
-from normviz.analysis.explanation import describe
 from normviz.analysis.forward import largest_difference
 from normviz.analysis.gradients.closed_form import upstream
 from normviz.analysis.rounding.degenerate import single_elements
@@ -33,7 +33,7 @@ def s1h() -> Statements:
 def s2g() -> Statements:
     x = from_values((0.01, -0.01, 0.01, -0.01, 10.0, -10.0, 10.0, -10.0), (2, 4)).double()
     y, var = output("LayerNorm(4)", x), x.var(1, correction=0)
-    trained = scene_of("shape=2,4&layer=LayerNorm(4)&params=random").explanation.trace.output
+    trained = scene_of("shape=2,4&layer=LayerNorm(4)&params=random").description.trace.output
     return {
         "the variance is var / (var + eps)": (y.var(1, correction=0) - var / (var + 1e-5)).abs().max() < 1e-9,
         "both means are 0": zero_mean(y, 1),
@@ -75,7 +75,7 @@ def q13() -> Statements:
 def s2o() -> Statements:
     f = facts("s2o")
     return {
-        "the figure shows the mean of the squares": float(scene_of(SQUARES).explanation.trace.var) == f["squares"],
+        "the figure shows the mean of the squares": float(scene_of(SQUARES).description.trace.var) == f["squares"],
     }
 
 

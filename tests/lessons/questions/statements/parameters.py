@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from normviz.analysis.explanation import describe
+from normviz.analysis.description import describe
 from normviz.analysis.running.torch_module import buffers
 from normviz.code.cs231n import layernorm_forward
 from normviz.layers.errors import NormvizError
@@ -63,7 +63,7 @@ def s0e() -> Statements:
 
 def s1b() -> Statements:
     layer, batch = (
-        scene_of(f"shape=4,6&layer={text}&params=random").explanation for text in ("LayerNorm(6)", "BatchNorm1d(6)")
+        scene_of(f"shape=4,6&layer={text}&params=random").description for text in ("LayerNorm(6)", "BatchNorm1d(6)")
     )
     return {
         "both layers have the same gamma": nearly_equal(layer.layer_values().gamma, batch.layer_values().gamma),

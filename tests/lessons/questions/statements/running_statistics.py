@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from normviz.analysis.explanation import describe
+from normviz.analysis.description import describe
 from normviz.analysis.running.momentum import WEIGHTED_VALUE, half_life, to_torch, two_forms
 from normviz.analysis.running.stream import START_MEAN, START_VAR, Stream, run
 from normviz.analysis.running.torch_module import buffers

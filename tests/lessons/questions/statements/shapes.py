@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from normviz.analysis.explanation import describe
+from normviz.analysis.description import describe
 from normviz.lessons.questions.facts import count_gammas, module_of, nearly_equal, normal, output
 from tests.lessons.questions.statements.measure import Statements, facts, refuses, zero_mean
 

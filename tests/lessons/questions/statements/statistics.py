@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from normviz.analysis.explanation import describe
+from normviz.analysis.description import describe
 from normviz.code.cs231n import layernorm_forward
 from normviz.lessons.questions.facts import nearly_equal, normal, output, scene_of
 from tests.lessons.questions.statements.measure import Statements, facts, refuses, unit_variance, zero_mean
@@ -91,7 +91,7 @@ def s3a() -> Statements:
 
 
 def s1f() -> Statements:
-    e = scene_of("shape=6,3&layer=BatchNorm1d(3)&params=random").explanation
+    e = scene_of("shape=6,3&layer=BatchNorm1d(3)&params=random").description
     values, y = e.layer_values(), e.trace.output.double()
     return {
         "before gamma each column has mean 0": zero_mean(e.trace.normalized.double(), 0),
@@ -105,7 +105,7 @@ def s1f() -> Statements:
 
 
 def s1e() -> Statements:
-    e = scene_of("shape=4,6&layer=LayerNorm(6)&params=random").explanation
+    e = scene_of("shape=4,6&layer=LayerNorm(6)&params=random").description
     before = output("LayerNorm(6)", e.x.double())
     return {
         "before gamma each row has mean 0": zero_mean(before, 1),

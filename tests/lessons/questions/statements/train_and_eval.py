@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from normviz.analysis.description import describe
 from normviz.analysis.examples import example
-from normviz.analysis.explanation import describe
 from normviz.analysis.running.modes import one_example, train_and_eval
 from normviz.analysis.running.torch_module import buffers
 from normviz.lessons.questions.facts import ROUNDING, module_of, normal, scene_of
@@ -12,7 +12,7 @@ from tests.lessons.questions.statements.measure import Statements, facts
 
 
 def s1c() -> Statements:
-    batch = modes.both_modes(scene_of("shape=4,6&layer=BatchNorm1d(6)").explanation, 0)
+    batch = modes.both_modes(scene_of("shape=4,6&layer=BatchNorm1d(6)").description, 0)
     return {
         "BatchNorm uses running statistics in eval mode": batch.eval_norm.running,
         "BatchNorm uses the batch's own statistics in train mode": not batch.train_norm.running,
@@ -31,7 +31,7 @@ def q16() -> Statements:
 
 
 def s3k() -> Statements:
-    both = modes.both_modes(scene_of("shape=6,3&layer=BatchNorm1d(3)").explanation, 0)
+    both = modes.both_modes(scene_of("shape=6,3&layer=BatchNorm1d(3)").description, 0)
     return {
         "train mode writes the running statistics": {"running_mean", "running_var"} <= set(both.changed_by_train),
         "eval mode writes no buffer": both.changed_by_eval == (),

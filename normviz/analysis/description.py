@@ -22,7 +22,7 @@ from normviz.layers.norm import Norm
 from normviz.layers.torch_errors import check
 
 
-def describe(layer: nn.Module | str | Norm | Layer, x: Any, *, layout: str | None = None) -> Explanation:
+def describe(layer: nn.Module | str | Norm | Layer, x: Any, *, layout: str | None = None) -> Description:
     """``normviz.explain`` without warnings: they are in ``notes`` instead."""
     module = layer if isinstance(layer, nn.Module) else None
     spec = _spec(layer)
@@ -49,17 +49,17 @@ def describe(layer: nn.Module | str | Norm | Layer, x: Any, *, layout: str | Non
     if isinstance(spec, Layer) and tensor is not None and values is not None:
         check_types(spec, tensor, values)
         _check_devices(tensor, values)
-    return Explanation(norm, shape, axes, spec if isinstance(spec, Layer) else None, buffers, tensor, values)
+    return Description(norm, shape, axes, spec if isinstance(spec, Layer) else None, buffers, tensor, values)
 
 
 @lru_cache(maxsize=1024)
-def describe_shape(layer: Layer | Norm, shape: tuple[int, ...], layout: str) -> Explanation:
+def describe_shape(layer: Layer | Norm, shape: tuple[int, ...], layout: str) -> Description:
     """``describe`` for a shape, computed once for the same arguments."""
     return describe(layer, shape, layout=layout)
 
 
 @dataclass(frozen=True, eq=False)
-class Explanation:
+class Description:
     """What one layer does to one x; the result of ``explain``.
 
     norm     both patterns, center, bias, eps, and whether running statistics are used
