@@ -91,16 +91,16 @@ REMOVED = """(async () => {
   globalThis.window = { Plotly: {} };
   VIEWS.view = class {
     showError() {}
-    set() { return new Promise((resolve, reject) => setTimeout(() => reject(new Error("purged")), 1)); }
+    set() { return new Promise((resolve, reject) => queueMicrotask(() => queueMicrotask(() => queueMicrotask(() => reject(new Error("purged")))))); }
     destroy() {}
   };
   for (const stays of [true, false]) {
-    const { remove } = mountFigure({ parentElement: { querySelector: () => ({}) }, data: { kind: "view", theme: "light" } });
+    const { drawn, remove } = mountFigure({ parentElement: { querySelector: () => ({}) }, data: { kind: "view", theme: "light" } });
     await Promise.resolve().then(() => Promise.resolve()).then(() => stays || remove());
-    await new Promise((done) => setTimeout(done, 10));
+    await drawn.catch(() => {});
   }
   console.error = error;
-  VIEWS.view = View;
+  VIEWS.view = FigureView;
   return errors;
 })()"""
 
