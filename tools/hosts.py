@@ -4,7 +4,7 @@ import re
 from importlib.resources import files
 from typing import Any
 
-from playwright.sync_api import Browser, Frame, Page, Route
+from playwright.sync_api import Browser, Frame, Locator, Page, Route
 
 OUTSIDE = re.compile(r"^https?://(?!localhost[:/])")
 REVEAL = re.compile(r"^https://unpkg\.com/reveal\.js@[\d.]+/(.*)$")
@@ -23,6 +23,7 @@ window.require = async (_, addresses, ready) => {
 };"""
 
 KERNEL_TIMEOUT = 300_000  # ms
+POLL = 200  # ms; asking at every frame would keep the browser drawing
 
 READY = """n => {
   const views = [...document.querySelectorAll(".nv-view")];
@@ -42,7 +43,8 @@ class Host:
 
     def __init__(self, browser: Browser, timeout: int, **options: Any) -> None:
         self.context = browser.new_context(
-            **{"viewport": {"width": 1280, "height": 800}, "color_scheme": "light"} | options
+            **{"viewport": {"width": 1280, "height": 800}, "color_scheme": "light", "reduced_motion": "reduce"}
+            | options
         )
         self.context.set_default_timeout(timeout)
         self.context.route(OUTSIDE, self._outside)
@@ -67,7 +69,7 @@ class Host:
 
     def ready(self, views: int = 1) -> None:
         """Wait until that many views are drawn; a kernel may have to import torch first."""
-        self.page.wait_for_function(READY, arg=views, timeout=KERNEL_TIMEOUT)
+        self.page.wait_for_function(READY, arg=views, timeout=KERNEL_TIMEOUT, polling=POLL)
 
     def close(self) -> None:
         self.context.close()
@@ -108,7 +110,7 @@ def wait_for_mode(where: Page | Frame, wanted: str) -> None:
     )
 
 
-def reads(where: Page | Frame, which: int, nth: int = 0) -> str:
+def reads(where: Page | Frame | Locator, which: int, nth: int = 0) -> str:
     """The read-out while the pointer is on the first (0) or last (-1) cell of the first panel of a view."""
     view = where.locator(".nv-view").nth(nth)
     panel = view.locator(".nv-panel").first

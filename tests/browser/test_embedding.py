@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.conftest import PATIENCE
-from tools.embeddings import GUIDE, LAB_OPTIONS, MARIMO_OPTIONS, ROOT, Workshop, commands
+from tools.embeddings import LAB_OPTIONS, MARIMO_OPTIONS, Workshop, commands
 from tools.hosts import CELL, Host, menu, mode, reads, run_all, shown_frame, wait_for_mode
 
 pytestmark = pytest.mark.browser
@@ -94,9 +94,6 @@ def test_the_first_cell_still_carries_plotly_js_after_it_runs_again(lab, worksho
     cells = [cell for cell in json.loads(saved.read_text())["cells"] if cell["cell_type"] == "code"]
     carried = ['class="nv-carried"' in "".join(cell["outputs"][0]["data"]["text/html"]) for cell in cells]
     assert carried == [True, False, False, False]
-    page.reload()
-    host.ready(4)
-    assert host.outside == []
 
 
 # nv.live: the last cell of the notebook
@@ -156,58 +153,71 @@ def test_the_page_follows_the_traits_and_shows_what_torch_refuses(lab, live):
     sentence(live, "InstanceNorm2d(3) on (2, 3, 4, 4)")
 
 
-def test_after_a_restart_of_the_kernel_the_output_answers_by_itself(lab, live):
+def test_a_reloaded_page_finds_its_kernel_and_after_a_restart_the_output_answers_by_itself(lab, live):
     host, _ = lab
     page = host.page
     with page.expect_response(lambda answer: answer.request.method == "PUT" and "notebook.ipynb" in answer.url):
         page.keyboard.press("Control+s")
+    page.reload()
+    host.ready(3)
+    live.scroll_into_view_if_needed()
+    sentence(live, "InstanceNorm2d(3) on (2, 3, 4, 4)")  # from the kernel
+    assert host.outside == []
     menu(page, "Kernel", "Restart Kernel…")
     page.locator(".jp-Dialog button.jp-mod-accept").click()
     sentence(live, "LayerNorm([3, 4, 4]) on (2, 3, 4, 4)")  # as when the cell ran
     live.get_by_label("Layer", exact=True).select_option(label="BatchNorm2d")
     sentence(live, "BatchNorm2d(3) on (2, 3, 4, 4)")
-    page.reload()
-    host.ready(3)
-    live.scroll_into_view_if_needed()
-    sentence(live, "LayerNorm([3, 4, 4]) on (2, 3, 4, 4)")
-    live.get_by_label("Layer", exact=True).select_option(label="GroupNorm")
-    sentence(live, "GroupNorm(1, 3) on (2, 3, 4, 4)")
-    assert reads(page, -1, nth=2).startswith(f"{LAST} = 95")
-    assert host.outside == []
 
 
-def test_a_notebook_that_is_not_trusted_says_what_to_do(lab):
+def test_a_notebook_that_another_ran_says_what_to_do_and_answers_by_itself_once_it_is_trusted(lab):
     host, _ = lab
     page = host.page
     page.locator(".jp-DirListing-item").filter(has_text="ran-by-another.ipynb").dblclick()
     shown = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
     expect(shown.get_by_text("In a notebook that is not trusted yet, run the cell.").first).to_be_visible()
     expect(shown.get_by_text("2 means and 2 variances").first).to_be_visible()
-    expect(
-        shown.get_by_role("cell", name="n c h w → n", exact=True).first
-    ).to_be_visible()  # a table instead of the figure
+    table = shown.get_by_role("cell", name="n c h w → n", exact=True).first  # instead of the figure
+    expect(table).to_be_visible()
     assert shown.locator(".nv-view").count() == 0
+    page.keyboard.press("Control+Shift+c")  # the command palette
+    page.locator(".lm-CommandPalette-input").fill("Trust Notebook")
+    page.locator(".lm-CommandPalette-item", has_text="Trust Notebook").click()
+    page.locator(".jp-Dialog button.jp-mod-accept").click()
+    expect(shown.locator(".nv-view")).to_have_count(4)
+    live = shown.locator(".nv-doc").last
+    live.scroll_into_view_if_needed()
+    live.get_by_label("Layer", exact=True).select_option(label="GroupNorm")
+    sentence(live, "GroupNorm(1, 3) on (2, 3, 4, 4)")
+    assert reads(shown, -1, nth=3).startswith(f"{LAST} = 95")
+    assert host.outside == []
 
 
 # nbconvert
 
 
-def test_the_page_of_nbconvert_shows_all_outputs_and_normviz_requests_nothing(host, converted):
-    visitor = host()
-    page = visitor.open((converted / "notebook.html").as_uri())
+@pytest.fixture(scope="module")
+def notebook_page(browser: Browser, converted: Path) -> Iterator[Host]:
+    visitor = Host(browser, PATIENCE)
+    visitor.open((converted / "notebook.html").as_uri())
     visitor.ready(4)
+    yield visitor
+    visitor.close()
+
+
+def test_the_page_of_nbconvert_shows_all_outputs_and_normviz_requests_nothing(notebook_page):
+    page = notebook_page.page
     assert [page.locator(".nv-doc").count(), page.locator(".nv-carried").count()] == [4, 1]
     assert reads(page, 0).startswith(FIRST)
     assert reads(page, -1, nth=1).startswith(LAST)
-    assert {re.sub(r"^https://([^/]+)/.*", r"\1", address) for address in visitor.outside} <= {"cdnjs.cloudflare.com"}
+    servers = {re.sub(r"^https://([^/]+)/.*", r"\1", address) for address in notebook_page.outside}
+    assert servers <= {"cdnjs.cloudflare.com"}
     ids = page.evaluate("[...document.querySelectorAll('.nv-doc [id]')].map((element) => element.id)")
     assert len(ids) == len(set(ids)) > 10
 
 
-def test_the_output_of_nv_live_in_a_page_of_nbconvert_answers_by_itself(host, converted):
-    visitor = host()
-    page = visitor.open((converted / "notebook.html").as_uri())
-    visitor.ready(4)
+def test_the_output_of_nv_live_in_a_page_of_nbconvert_answers_by_itself(notebook_page):
+    page = notebook_page.page
     live = page.locator(".nv-doc").last
     live.get_by_label("Layer", exact=True).select_option(label="BatchNorm2d")
     sentence(live, "BatchNorm2d(3) on (2, 3, 4, 4): 3 means")
@@ -286,13 +296,3 @@ def test_the_file_fits_in_a_plain_page_without_a_scroll_bar(host, workshop):
         expect(frame.locator(".nv-sentence")).to_contain_text(layer)
         frame.wait_for_function("document.documentElement.scrollHeight <= document.documentElement.clientHeight")
     assert visitor.outside == []
-
-
-# The guide
-
-
-def test_the_guide_shows_a_picture_of_each_embedding():
-    pictures = re.findall(r"!\[[^\]]+\]\((images/embed-[\w-]+\.png)\)", GUIDE.read_text(encoding="utf-8"))
-    assert len(pictures) == 8
-    for picture in pictures:
-        assert (ROOT / "docs" / picture).stat().st_size < 150_000
