@@ -236,13 +236,13 @@ class Session:
         return message
 
     def _settle(self, drawn: Mapping[tuple[int, ...], Widget]) -> None:
-        """After a run: update the widgets of the page and their values."""
-        self.drawn = dict(drawn)
+        """After a run: update the widgets of the page and their values. The server sets the values of those that it has drawn."""
+        before, self.drawn = self.drawn, dict(drawn)
         self.widgets = {widget.name: widget for widget in drawn.values()}
         here = {widget.id for widget in drawn.values()}
         self.states = {key: state for key, state in self.states.items() if key in here}
-        for widget in drawn.values():
-            set_by_server = getattr(widget.element, "set_value", False)
+        for place, widget in drawn.items():
+            set_by_server = getattr(widget.element, "set_value", False) and before.get(place) is not widget
             if (widget.id not in self.states or set_by_server) and (value := widget.first()) is not None:
                 self.states[widget.id] = (widget.field, value)
 

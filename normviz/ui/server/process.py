@@ -13,7 +13,7 @@ from types import FrameType
 from typing import Any
 
 from normviz.ui import logs
-from normviz.ui.server import start_message
+from normviz.ui.server import runs
 from normviz.ui.server.preload import import_future
 
 GRACE = 3.0  # s; the documentation promises 5
@@ -23,7 +23,7 @@ GRACE = 3.0  # s; the documentation promises 5
 async def lifespan(app: object) -> AsyncIterator[None]:
     """Set up the logs, and limit how long a slow visitor can delay the shutdown of the server."""
     logs.start()
-    start_message.keep()
+    runs.lighten()
     import_future().add_done_callback(_exit_if_failed)
     replaced = _limit_stop_time() if threading.current_thread() is threading.main_thread() else {}
     yield

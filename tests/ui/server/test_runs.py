@@ -10,7 +10,7 @@ from streamlit.config import CustomThemeCategories
 from streamlit.proto.NewSession_pb2 import NewSession
 from streamlit.runtime import app_session
 
-from normviz.ui.server import start_message
+from normviz.ui.server import runs
 
 SECTIONS = ["theme", *(f"theme.{category.value}" for category in CustomThemeCategories)]
 OPTIONS = {
@@ -32,7 +32,7 @@ def originals() -> Iterator[Functions]:
 
 
 def current() -> Functions:
-    return {name: getattr(app_session, name) for name in start_message.MESSAGES}
+    return {name: getattr(app_session, name) for name in runs.MESSAGES}
 
 
 def messages(functions: Functions) -> list[bytes]:
@@ -45,7 +45,7 @@ def messages(functions: Functions) -> list[bytes]:
 
 
 def test_the_version_is_the_one_that_was_checked():
-    assert streamlit.__version__ == start_message.CHECKED_VERSION
+    assert streamlit.__version__ == runs.CHECKED_VERSION
 
 
 def test_the_messages_are_those_of_streamlit(originals):
@@ -54,7 +54,7 @@ def test_the_messages_are_those_of_streamlit(originals):
         app_session.config.set_option(name, value)
     try:
         expected = messages(originals)
-        start_message.keep()
+        runs.lighten()
         assert [messages(current()) for _ in range(2)] == [expected] * 2
     finally:
         for name, value in before.items():
@@ -65,10 +65,10 @@ def test_the_messages_are_those_of_streamlit(originals):
 
 def test_each_message_is_made_once(originals, monkeypatch):
     calls = []
-    for name in start_message.MESSAGES:
+    for name in runs.MESSAGES:
         monkeypatch.setattr(app_session, name, lambda message, *section: calls.append(section))
-    start_message.keep()
-    start_message.keep()
+    runs.lighten()
+    runs.lighten()
     for _ in range(3):
         messages(current())
     assert sorted(calls) == sorted([(), *((section,) for section in SECTIONS)])
@@ -76,5 +76,5 @@ def test_each_message_is_made_once(originals, monkeypatch):
 
 def test_another_version_of_streamlit_keeps_its_own_functions(originals, monkeypatch):
     monkeypatch.setattr(streamlit, "__version__", "1.99.0")
-    start_message.keep()
+    runs.lighten()
     assert current() == originals
