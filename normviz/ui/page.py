@@ -17,7 +17,7 @@ from normviz.scene.view import View
 from normviz.scene.visibility import Display
 from normviz.ui.component import show_more, show_page
 from normviz.ui.controls.rows import draw_controls
-from normviz.ui.redraw import MORE_PARTS, PARTS, remember_controls
+from normviz.ui.redraw import MORE_PARTS, PARTS, begin_page, forget_rows, remember_page, rows_of
 from normviz.ui.state import CONTROL, current, current_view, is_changed, latest
 
 
@@ -35,7 +35,7 @@ class Drawing:
 
     def make(self, view: View) -> Page:
         """The page of this view."""
-        self.page = page(self.name, view)
+        self.page = page(self.name, view, rows_of(self.name, view))
         self.hideable = self.page.hideable
         return self.page
 
@@ -44,10 +44,11 @@ def show(name: str) -> None:
     """The page of the address."""
     drawing = Drawing(name)
     made = drawing.make(current(PAGES[name].settings))
-    draw_controls(name, [made.rows])
+    begin_page()
+    draw_controls(name, made.rows)
     _first(drawing)
     _rest(drawing)
-    remember_controls(name, made.rows)
+    remember_page(name, made.rows)
 
 
 @st.fragment(key=PARTS)
@@ -67,6 +68,7 @@ def _rest(drawing: Drawing) -> None:
     """The parts below the figure."""
     made = drawing.page or drawing.make(current_view())
     drawing.page = None
+    forget_rows()
     parts = made.parts[len(_first_parts(made)) :]
     if parts:
         show_more(made, parts)

@@ -5,18 +5,19 @@ Controls that have not changed are not sent again: sending them is most of the w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from normviz.lessons.page.controls import MORE, InputRow, input_rows
 from normviz.scene.controls.control import Input
+from normviz.scene.view import View
 from normviz.ui.state import ADDRESS, current_view, is_changed, remember_sent
 
-CONTROLS, MORE_CONTROLS, PARTS, MORE_PARTS = "controls", "more_controls", "parts", "more_parts"  # keys of fragments
-DRAWN = "normviz.drawn"
+MORE_CONTROLS, PARTS, MORE_PARTS = "more_controls", "parts", "more_parts"  # keys of fragments
+DRAWN, ROWS = "normviz.drawn", "normviz.rows"
 UNSEEN = {"value": None, "edit": None}  # fields of an input that do not change how it looks
 
 
@@ -26,22 +27,57 @@ class Drawn:
 
     page    their page
     script  Streamlit's name for it
-    look    a hash of everything that the server has sent about them, except their values
+    frame   what is around them
+    looks   for each fragment of controls, a hash of everything that the server has sent about them, except their values;
+            no entry if the browser may show some of them as they were
     """
 
     page: str
     script: str
-    look: int
+    frame: str
+    looks: dict[str, int] = field(default_factory=dict)
 
 
-def remember_controls(page: str, rows: Sequence[InputRow]) -> None:
-    """Call when the controls of the page have been drawn."""
-    st.session_state[DRAWN] = Drawn(page, _script(), _look(rows))
+def group_key(row: int, group: int) -> str:
+    """The key of the fragment of a group of controls."""
+    return f"controls_{row}_{group}"
 
 
-def forget_controls() -> None:
+def rows_of(page: str, view: View) -> Sequence[InputRow]:
+    """The rows of inputs of a view; computed once for a change."""
+    known = st.session_state.get(ROWS)
+    if known is None or known[:2] != (page, view):
+        known = st.session_state[ROWS] = (page, view, input_rows(page, view))
+    rows: Sequence[InputRow] = known[2]
+    return rows
+
+
+def forget_rows() -> None:
+    """Call when the page has been drawn, to save memory."""
+    st.session_state.pop(ROWS, None)
+
+
+def begin_page() -> None:
     """Call before the controls are drawn. Until all of them are drawn, the browser may still show old ones."""
     st.session_state.pop(DRAWN, None)
+
+
+def remember_page(page: str, rows: Sequence[InputRow]) -> None:
+    """Call when the page has been drawn."""
+    looks = {key: _look(inputs) for key, inputs in _fragments(rows).items()}
+    st.session_state[DRAWN] = Drawn(page, _script(), _frame(rows), looks)
+
+
+def forget_look(key: str) -> None:
+    """Call before the controls of a fragment are drawn."""
+    if DRAWN in st.session_state:
+        st.session_state[DRAWN].looks.pop(key, None)
+
+
+def remember_look(key: str, inputs: Iterable[Input]) -> None:
+    """Call when the controls of a fragment have been drawn."""
+    if DRAWN in st.session_state:
+        st.session_state[DRAWN].looks[key] = _look(inputs)
 
 
 def redraw() -> None:
@@ -51,13 +87,16 @@ def redraw() -> None:
     drawn: Drawn | None = st.session_state.get(DRAWN)
     if drawn is None or not _is_shown(drawn):
         st.rerun()
-    rows = input_rows(drawn.page, current_view())
-    inputs = [one for row in rows for one in row.all_inputs]
-    if drawn.look != _look(rows) or not all(map(_shows_its_value, inputs)):
-        st.rerun([CONTROLS, PARTS, MORE_PARTS])
-    remember_sent({one.key: one.value for one in inputs})
-    opened = [MORE_CONTROLS] if st.session_state.get(MORE) else []  # the message with this change may have opened it
-    st.rerun([*opened, PARTS, MORE_PARTS])
+    rows = rows_of(drawn.page, current_view())
+    if drawn.frame != _frame(rows):
+        st.rerun()
+    changed = []
+    for key, inputs in _fragments(rows).items():
+        if drawn.looks.get(key) == _look(inputs) and all(map(_shows_its_value, inputs)):
+            remember_sent({one.key: one.value for one in inputs})
+        else:
+            changed.append(key)
+    st.rerun([*changed, PARTS, MORE_PARTS])
 
 
 def _is_shown(drawn: Drawn) -> bool:
@@ -77,8 +116,21 @@ def _script() -> str:
     return context.page_script_hash if context else ""
 
 
-def _look(rows: Sequence[InputRow]) -> int:
-    return hash(repr([(row.key, row.gap, row.reset, [vars(one) | UNSEEN for one in row.all_inputs]) for row in rows]))
+def _fragments(rows: Sequence[InputRow]) -> dict[str, Sequence[Input]]:
+    """The inputs that each fragment shows. Those behind More exist only while it is open."""
+    found: dict[str, Sequence[Input]] = {
+        group_key(number, place): group for number, row in enumerate(rows) for place, group in enumerate(row.groups)
+    }
+    behind = [one for row in rows for column in row.more for one in column]
+    return found | ({MORE_CONTROLS: behind} if behind and st.session_state.get(MORE) else {})
+
+
+def _frame(rows: Sequence[InputRow]) -> str:
+    return repr([(row.key, row.gap, len(row.groups), any(row.more), row.reset) for row in rows])
+
+
+def _look(inputs: Iterable[Input]) -> int:
+    return hash(repr([vars(one) | UNSEEN for one in inputs]))
 
 
 def _shows_its_value(shown: Input) -> bool:

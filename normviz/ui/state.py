@@ -111,9 +111,9 @@ def change_settings(problem: str | None = None, by: str = CONTROL, **values: Any
     change_view(lambda view: view.with_settings(problem, **values), by=by)
 
 
-def reset() -> None:
-    """Call in a callback: the view becomes the default one; what is hidden stays hidden."""
-    change_view(lambda view: replace(read_view({}), display=view.display))
+def reset(settings: Sequence[Setting] = ()) -> None:
+    """Call in a callback: the view becomes the default one of a page with these settings; what is hidden stays hidden."""
+    change_view(lambda view: replace(read_view({}, settings), display=view.display))
 
 
 def sync_widget(key: str, value: Any) -> str:

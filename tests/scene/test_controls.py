@@ -23,9 +23,7 @@ def view_of(link, page="explore"):
 
 def inputs_of(view, page="explore"):
     shown = rows(page, view)
-    controls = [
-        control for row in shown for control in (*row.controls, *(one for column in row.more for one in column))
-    ]
+    controls = [control for row in shown for control in (one for place in (*row.groups, *row.more) for one in place)]
     return {one.key: one for control in controls for one in control.inputs(view)}
 
 

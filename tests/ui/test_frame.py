@@ -62,6 +62,10 @@ def test_the_more_button_is_hidden_if_all_its_controls_are_hidden():
     assert len(open_explore(f"hide={inside.removesuffix(',bias')}").get("popover")) == 1
 
 
+def test_the_more_button_is_shown_if_all_other_controls_of_its_row_are_hidden():
+    assert len(open_explore("hide=layer,tensor,sizes,arguments,reset").get("popover")) == 1
+
+
 EVERYWHERE = [
     ("explore", ""),
     ("explore", "layer=Norm('n c h w -> n','c')"),

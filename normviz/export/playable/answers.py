@@ -126,4 +126,4 @@ def _answered(row: InputRow, ways: Mapping[str, Mapping[Any, Key]]) -> InputRow:
         return [one for one in inputs if len(ways[one.key]) > 1 or one.key in TENSOR[1:]]
 
     more = [column for column in map(kept, row.more) if column]
-    return replace(row, inputs=kept(row.inputs), more=more)
+    return replace(row, groups=list(map(kept, row.groups)), more=more)

@@ -69,7 +69,7 @@ class FileControls:
         return [
             replace(
                 row,
-                inputs=[self._of_file(one, view) for one in row.inputs if self._has(one)],
+                groups=[[self._of_file(one, view) for one in group if self._has(one)] for group in row.groups],
                 more=[[one for one in column if one.key in SWITCHES and self._has(one)] for column in row.more],
             )
             for row in input_rows(self.page, view)
@@ -93,7 +93,7 @@ class FileControls:
         """The view with every setting that it does not show set back to that of the first view."""
         hidden = [setting.name for setting in PAGE_SETTINGS[self.page] if not setting.applies(view)]
         settings = {**view.settings, **{name: self.start.settings[name] for name in hidden}}
-        has_tensor = any(SIZES in row.controls for row in rows(self.page, view))
+        has_tensor = any(SIZES in group for row in rows(self.page, view) for group in row.groups)
         return replace(view, settings=settings, scene=view.scene if has_tensor else self.start.scene)
 
     def _has(self, shown: Input) -> bool:

@@ -43,10 +43,15 @@ class InputRow:
 
     key: str
     gap: Spacing
-    inputs: Sequence[Input]
+    groups: Sequence[Sequence[Input]]
     more: Sequence[Sequence[Input]]
     reset: bool
     names: frozenset[str]
+
+    @property
+    def inputs(self) -> list[Input]:
+        """Its inputs without those behind the button More."""
+        return [shown for group in self.groups for shown in group]
 
     @property
     def all_inputs(self) -> list[Input]:
@@ -58,14 +63,15 @@ class InputRow:
 class Row:
     """Controls side by side.
 
-    key    identifies the row in the page's styles
-    gap    the space between the controls
-    more   columns of controls behind the button More
-    reset  whether the row ends with the button "Back to the start"
+    key     identifies the row in the page's styles
+    groups  controls that mostly change together: the app draws a group again if one of them changes
+    gap     the space between the controls
+    more    columns of controls behind the button More
+    reset   whether the row ends with the button "Back to the start"
     """
 
     key: str
-    controls: Sequence[Control]
+    groups: Sequence[Sequence[Control]]
     gap: Spacing = "small"
     more: Sequence[Sequence[Control]] = ()
     reset: bool = False
@@ -83,7 +89,7 @@ class Row:
                 found += () if hides(control.name) else made
             return found
 
-        own, more = inputs(self.controls), [inputs(column) for column in self.more]
+        own, more = ([inputs(each) for each in place] for place in (self.groups, self.more))
         names |= {MORE} if any(more) else set()
         shown = more if any(more) and not hides(MORE) else []
         return InputRow(self.key, self.gap, own, shown, self.reset and not hides("reset"), frozenset(names))
@@ -126,22 +132,22 @@ def rows(page: str, view: View) -> Sequence[Row]:
     """The rows of controls above a page."""
     own = [page_control(setting) for setting in PAGE_SETTINGS[page] if setting.widget is not None]
     if page == "questions":
-        return () if view.settings["q"] in QUESTIONS else (Row("", own),)
+        return () if view.settings["q"] in QUESTIONS else (Row("", (own,)),)
     if page == "compare":
         sets = Control("set", CONTROLS["set"], _ready_sets)
         layers = Control("layers", CONTROLS["layers"], _layers)
-        return (Row("controls", (TENSOR, SIZES, sets), "xsmall", reset=True), Row("", (layers,)))
+        return (Row("controls", ((TENSOR, SIZES), (sets,)), "xsmall", reset=True), Row("", ((layers,),)))
     if page == "gradients":
-        return (Row("experiment", own), *SCENE_ROWS)
+        return (Row("experiment", (own,)), *SCENE_ROWS)
     if page == "train_and_eval" and view.settings["show"] == "modes":
-        return (Row("", own[:1]), *SCENE_ROWS)
+        return (Row("", (own[:1],)), *SCENE_ROWS)
     if page in ("train_and_eval", "numerics"):
-        return (Row("", own[:1]), Row("controls", own[1:], "small" if page == "train_and_eval" else "medium"))
+        return (Row("", (own[:1],)), Row("controls", (own[1:],), "small" if page == "train_and_eval" else "medium"))
     return SCENE_ROWS
 
 
 SCENE_ROWS = (
-    Row("controls", (TENSOR, SIZES, LAYER, ARGUMENTS), "xsmall", more=(MORE_ABOUT_X, MORE_ABOUT_LAYER), reset=True),
-    Row("pattern", (PATTERN,)),
-    Row("window", (WINDOW,), "medium"),
+    Row("controls", ((TENSOR, SIZES), (LAYER, ARGUMENTS)), "xsmall", more=(MORE_ABOUT_X, MORE_ABOUT_LAYER), reset=True),
+    Row("pattern", ((PATTERN,),)),
+    Row("window", ((WINDOW,),), "medium"),
 )

@@ -66,10 +66,10 @@ class Page:
         return self.view.query(PAGES[self.name].settings)
 
 
-def page(name: str, view: View) -> Page:
-    """The view of a page."""
+def page(name: str, view: View, rows: Sequence[InputRow] | None = None) -> Page:
+    """The view of a page; ``rows`` are its rows of inputs, if they have been computed."""
     parts = list(_parts(name, view))
-    shown = input_rows(name, view)
+    shown = input_rows(name, view) if rows is None else rows
     names = hideable_names(parts).union(*(row.names for row in shown))
     return Page(name, view, shown, visible_parts(parts, view.display), frozenset(names))
 

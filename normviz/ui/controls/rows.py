@@ -2,69 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 import streamlit as st
 
 from normviz.layers.layer import Layer
 from normviz.layers.messages import _
-from normviz.lessons.page.controls import MORE, InputRow, Spacing, input_rows
+from normviz.lessons.page.controls import MORE, InputRow, Spacing
 from normviz.scene.controls.control import Input
 from normviz.scene.controls.scene_controls import EPS, MODE
+from normviz.scene.settings.page_settings import PAGE_SETTINGS
 from normviz.ui.controls.widgets import draw
-from normviz.ui.redraw import CONTROLS, MORE_CONTROLS, forget_controls, redraw, remember_controls
+from normviz.ui.redraw import MORE_CONTROLS, forget_look, group_key, redraw, remember_look, rows_of
 from normviz.ui.state import current_view, reset
 
 
-@st.fragment(key=CONTROLS)
-def draw_controls(page: str, given: list[Sequence[InputRow]]) -> None:
-    """The controls of the page. Each shows the view's value, and its callback changes the view.
-
-    given  the rows that the run has made. The list is emptied, to save memory; a run of the fragment alone makes them again.
-    """
-    alone = not given
-    rows = input_rows(page, current_view()) if alone else given.pop()
-    forget_controls()
-    for row in rows:
-        _draw_row(row, page)
-    if alone:
-        remember_controls(page, rows)
-
-
-def _draw_row(row: InputRow, page: str) -> None:
-    if not row.key:
-        _draw(row.inputs)
-    elif row.inputs or row.reset:
-        with _side_by_side(row.key, row.gap):
+def draw_controls(page: str, rows: Sequence[InputRow]) -> None:
+    """The controls of the page. Each shows the view's value, and its callback changes the view."""
+    for number, row in enumerate(rows):
+        with _side_by_side(row.key, row.gap) if row.key else nullcontext():
+            for place, inputs in enumerate(row.groups):
+                key = group_key(number, place)
+                st.fragment(_draw_group, key=key)(page, key, number, place, [inputs])
             if row.more:
-                with _side_by_side("choices", row.gap):
-                    _draw(row.inputs)
-                _more(page, row.key)  # always the second child: the browser finds it by its place
-            else:
-                _draw(row.inputs)
+                _more(page, number)  # always in the same place among the groups: the browser finds it by its place
             if row.reset:
-                label = _("Back to the start")
-                st.button(label, icon=":material/restart_alt:", key="reset", help=label, on_click=_reset)
+                _draw_reset(page)
+
+
+def _draw_group(page: str, key: str, row: int, place: int, given: list[Sequence[Input]]) -> None:
+    """A group of controls.
+
+    given  the inputs that the run of the page has made. The list is emptied, to save memory; a run of the fragment alone makes them again.
+    """
+    inputs = given.pop() if given else rows_of(page, current_view())[row].groups[place]
+    forget_look(key)
+    for shown in inputs:
+        draw(shown)
+    remember_look(key, inputs)
 
 
 def _side_by_side(key: str, gap: Spacing) -> AbstractContextManager[object]:
-    aligned = key in ("controls", "choices", "experiment")
+    aligned = key in ("controls", "experiment")
     return st.container(horizontal=True, vertical_alignment="bottom" if aligned else "top", gap=gap, key=key)
 
 
-def _draw(inputs: Iterable[Input]) -> None:
-    for shown in inputs:
-        draw(shown)
+@st.fragment
+def _draw_reset(page: str) -> None:
+    """In a fragment, because the browser is not told about the run of its callback then."""
+    label = _("Back to the start")
+    st.button(label, icon=":material/restart_alt:", key="reset", help=label, on_click=_reset, args=(page,))
 
 
-def _reset() -> None:
-    reset()
+def _reset(page: str) -> None:
+    reset(PAGE_SETTINGS[page])
     redraw()
 
 
 @st.fragment(key=MORE_CONTROLS)
-def _more(page: str, key: str) -> None:
+def _more(page: str, row: int) -> None:
     """The popover of a row, with a column of controls for x and one for the layer.
 
     Its controls exist only while it is open. Opening or closing it reruns only this fragment: this is not taken for a change,
@@ -76,7 +73,8 @@ def _more(page: str, key: str) -> None:
     ):
         if popover.open:
             view = current_view()
-            columns = next(row for row in input_rows(page, view) if row.key == key).more
+            columns = rows_of(page, view)[row].more
+            forget_look(MORE_CONTROLS)
             for place, inputs in zip(st.columns(len(columns), gap="medium"), columns, strict=True):
                 with place:
                     for shown in inputs:
@@ -84,3 +82,4 @@ def _more(page: str, key: str) -> None:
                     keys = {shown.key for shown in inputs}
                     if EPS.name in keys and isinstance(view.scene.layer, Layer) and not MODE.inputs(view):
                         st.caption(_("train() and eval() do the same for this layer."))
+            remember_look(MORE_CONTROLS, [shown for inputs in columns for shown in inputs])

@@ -1,14 +1,16 @@
-"""The theme and the options that Streamlit sends at the start of a run are made once, and are the same."""
+"""The theme and the options that Streamlit sends at the start of a run are made once, and are the same; empty runs are not sent."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 
 import pytest
 import streamlit
 from streamlit.config import CustomThemeCategories
 from streamlit.proto.NewSession_pb2 import NewSession
 from streamlit.runtime import app_session
+from streamlit.runtime.scriptrunner import ScriptRunnerEvent
 
 from normviz.ui.server import runs
 
@@ -27,8 +29,10 @@ def originals() -> Iterator[Functions]:
     """Streamlit's own functions, which are put back."""
     found = current()
     assert not any(hasattr(function, "once") for function in found.values())
+    receive = getattr(app_session.AppSession, runs.EVENTS)
     yield found
     vars(app_session).update(found)
+    setattr(app_session.AppSession, runs.EVENTS, receive)
 
 
 def current() -> Functions:
@@ -76,5 +80,49 @@ def test_each_message_is_made_once(originals, monkeypatch):
 
 def test_another_version_of_streamlit_keeps_its_own_functions(originals, monkeypatch):
     monkeypatch.setattr(streamlit, "__version__", "1.99.0")
+    receive = getattr(app_session.AppSession, runs.EVENTS)
     runs.lighten()
     assert current() == originals
+    assert getattr(app_session.AppSession, runs.EVENTS) is receive
+
+
+class Received:
+    """A session that lists the events of its script that it receives."""
+
+    def __init__(self) -> None:
+        self.events: list[str] = []
+
+    def _on_scriptrunner_event(self, runner: object, event: ScriptRunnerEvent, **values: object) -> None:
+        self.events.append(event.name)
+
+
+RUN = {"fragment_ids_this_run": ["one"]}
+START, MESSAGE, RERUN, END = (
+    ScriptRunnerEvent.SCRIPT_STARTED,
+    ScriptRunnerEvent.ENQUEUE_FORWARD_MSG,
+    ScriptRunnerEvent.SCRIPT_STOPPED_FOR_RERUN,
+    ScriptRunnerEvent.FRAGMENT_STOPPED_WITH_SUCCESS,
+)
+
+
+@pytest.mark.parametrize(
+    ("sent", "received"),
+    [
+        ([START, RERUN, START, MESSAGE, END], [START, MESSAGE, END]),
+        ([START, MESSAGE, RERUN], [START, MESSAGE, RERUN]),
+        ([START, END], [START, END]),
+        ([START, RERUN], []),
+    ],
+)
+def test_a_run_of_fragments_that_ends_for_another_before_it_sends_anything_is_not_passed_on(sent, received):
+    session, runner = Received(), SimpleNamespace()
+    receive = runs._without_empty_runs(Received._on_scriptrunner_event)
+    for event in sent:
+        receive(session, runner, event, **(RUN if event is START else {}))
+    assert session.events == [event.name for event in received]
+
+
+def test_the_start_of_a_whole_run_is_passed_on_at_once():
+    session, runner = Received(), SimpleNamespace()
+    runs._without_empty_runs(Received._on_scriptrunner_event)(session, runner, START, fragment_ids_this_run=None)
+    assert session.events == [START.name]

@@ -1,0 +1,75 @@
+"""A change of a control sends few websocket messages, and a click fewer."""
+
+from typing import Any
+
+import pytest
+
+from bench.protocol import Ran, Session, Widget
+from bench.students import ELEMENT
+from tests.ui.asgi import run_async
+from tests.ui.sessions import click_element, figure
+
+MOST, MOST_FOR_A_TENSOR, MOST_FOR_A_CLICK = 15, 19, 7  # messages to the browser
+OTHER_SIZES = ("Tensor", "Ready-made sets", "Back to the start")  # most controls are others after these
+# A page: changes one after the other, each the beginning of a control's label and the new value.
+CHANGES: dict[str, list[tuple[str, Any]]] = {
+    "": [
+        ("N", 3.0),
+        ("normalized_shape", ["H, W"]),
+        ("Layer", "GroupNorm"),
+        ("num_groups", ["3"]),
+        ("Layer", "Your own pattern"),
+        ("Parameters", "none"),
+        ("Tensor", ["N, D"]),
+        ("Layer", "BatchNorm1d"),
+        ("Tensor", ["N, C, H, W"]),
+        ("C", 4.0),
+        ("Back to the start", True),
+    ],
+    "compare": [
+        ("N", 3.0),
+        ("Tensor", ["N, D"]),
+        ("D", 5.0),
+        ("Ready-made sets", "The four on images"),
+        ("Layers", ["BatchNorm2d(4)", "LayerNorm([4, 5, 2])"]),
+        ("Back to the start", True),
+    ],
+    "step_by_step": [("N", 3.0), ("Layer", "BatchNorm2d"), ("Tensor", ["N, L, C"]), ("C", 5.0)],
+    "gradients": [
+        ("N", 3.0),
+        ("Values of x", "one outlier in each group"),
+        ("Layer", "GroupNorm"),
+        ("Tensor", ["N, D"]),
+    ],
+    "train_and_eval": [("batch size (2 to 1,024)", "16"), ("momentum", "0.3")],
+    "numerics": [("dtype of x", ["float16"]), ("Experiment", ["A constant x"]), ("every element", "0.5")],
+    "questions": [("Search", "gamma")],
+}
+
+
+def find(session: Session, name: str) -> Widget:
+    """The control with this label, or whose label begins with it."""
+    return session.widgets.get(name) or next(one for label, one in session.widgets.items() if label.startswith(name))
+
+
+@pytest.mark.parametrize("page", CHANGES)
+def test_a_change_of_a_control_and_the_click_after_it_send_few_messages(websocket, page):
+    async def visit() -> tuple[list[Ran], list[Ran]]:
+        session, changed, clicked = Session(websocket, page), [], []
+        await session.open()
+        for name, value in CHANGES[page]:
+            changed.append(await session.change(find(session, name), value))
+            if "grid" in figure(session).figure:
+                clicked.append(await click_element(session, [0] * len(figure(session).figure["grid"]["shape"])))
+        await session.close()
+        return changed, clicked
+
+    changed, clicked = run_async(visit())
+    counts = {f"{name}: {value}": ran.messages for (name, value), ran in zip(CHANGES[page], changed, strict=True)}
+    print(f"{page or 'explore'}: {counts} messages; clicks: {[ran.messages for ran in clicked]}")
+    assert not [error for ran in changed + clicked for error in ran.errors]
+    assert all(1 <= ran.drawn.count(ELEMENT) <= 2 for ran in changed)
+    few = {change: count for change, count in counts.items() if not change.startswith(OTHER_SIZES)}
+    assert max(few.values()) <= MOST
+    assert max(counts.values()) <= MOST_FOR_A_TENSOR
+    assert all(ran.messages <= MOST_FOR_A_CLICK and len(ran.drawn) == 1 for ran in clicked)
