@@ -66,7 +66,6 @@ def test_a_change_of_a_control_and_the_click_after_it_send_few_messages(websocke
 
     changed, clicked = run_async(visit())
     counts = {f"{name}: {value}": ran.messages for (name, value), ran in zip(CHANGES[page], changed, strict=True)}
-    print(f"{page or 'explore'}: {counts} messages; clicks: {[ran.messages for ran in clicked]}")
     assert not [error for ran in changed + clicked for error in ran.errors]
     assert all(1 <= ran.drawn.count(ELEMENT) <= 2 for ran in changed)
     few = {change: count for change, count in counts.items() if not change.startswith(OTHER_SIZES)}
