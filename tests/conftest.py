@@ -29,7 +29,6 @@ CHROMIUM_FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--no-first-run",
-    "--test-third-party-cookie-phaseout",  # third-party cookies are blocked, as in most readers' browsers
 ]
 
 REPEATABLE = settings(deadline=None, derandomize=True, database=None, max_examples=100, suppress_health_check=SLOW)

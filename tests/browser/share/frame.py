@@ -7,13 +7,14 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from playwright.sync_api import Frame
+from playwright.sync_api import Frame, Page
 
 from tests.browser.scripts import NAVIGATE, PAINTED, SETTLED
 from tests.browser.share.panel import READY
 from tests.browser.view import View, is_end_of_run
 from tests.ui.snippets import tag
 
+EXCEPTIONS = ("disableThirdPartyCookieMetadata", "disableThirdPartyCookieHeuristics")  # for sites that still need them
 PAGE = '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><div style="width: {}px">{}</div>'
 
 # Give the frame the attributes of another snippet, except its address, as if it had always had them.
@@ -43,6 +44,14 @@ def site(folder: Path) -> Iterator[str]:
     server.shutdown()
     server.server_close()
     thread.join()
+
+
+def block_cookies_of_frames(page: Page) -> None:
+    """Block the cookies and the storage of other sites in frames, as most readers' browsers do."""
+    session = page.context.new_cdp_session(page)
+    session.send("Network.enable")
+    rule = {"enableThirdPartyCookieRestriction": True}
+    session.send("Network.setCookieControls", rule | dict.fromkeys(EXCEPTIONS, True))
 
 
 class FramePage:

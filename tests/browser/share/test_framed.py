@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Frame, Page, expect
 
 from tests.browser.conftest import NewTab
-from tests.browser.share.frame import PAGE, FramePage, site
+from tests.browser.share.frame import PAGE, FramePage, block_cookies_of_frames, site
 from tests.browser.share.panel import READY, Panel, boxes_in_preview
 from tests.browser.test_layout import MISPLACED
 from tests.browser.view import View
@@ -36,6 +36,7 @@ def framing_tab(
 ) -> Iterator[tuple[FramePage, Watch]]:
     """A page of another site, in one tab."""
     watch, folder = Watch(new_tab()), tmp_path_factory.mktemp("elsewhere")
+    block_cookies_of_frames(watch.page)
     with site(folder) as address:
         yield FramePage(View(watch.page, server), folder, address), watch
     watch.page.close()
