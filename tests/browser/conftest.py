@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, ViewportSize, expect
 
-from tests.browser.exported import FileView
+from tests.browser.files.exported import FileView
 from tests.browser.view import View
 from tests.browser.watch import Watch
 from tests.conftest import CHROMIUM_FLAGS

@@ -8,9 +8,9 @@ import pytest
 from playwright.sync_api import Frame, Page, expect
 
 from tests.browser.conftest import NewTab
+from tests.browser.explore.test_layout import MISPLACED
 from tests.browser.share.frame import PAGE, FramePage, block_cookies_of_frames, site
 from tests.browser.share.panel import READY, Panel, boxes_in_preview
-from tests.browser.test_layout import MISPLACED
 from tests.browser.view import View
 from tests.browser.watch import Watch
 from tests.ui.snippets import tag

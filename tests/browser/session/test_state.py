@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import Dialog, expect
 
 from tests.browser.conftest import new_context
-from tests.browser.line import Line
-from tests.browser.test_explore import WARNING
+from tests.browser.explore.test_explore import WARNING
+from tests.browser.session.line import Line
 from tests.browser.view import View
 from tests.browser.watch import Watch
 

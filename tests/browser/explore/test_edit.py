@@ -6,7 +6,7 @@ from playwright.sync_api import Locator, expect
 
 from normviz.scene.scene import Scene
 from normviz.scene.settings.scene_settings import MOST_EDITABLE
-from tests.browser.test_explore import assert_arithmetic
+from tests.browser.explore.test_explore import assert_arithmetic
 from tests.browser.view import Index, View
 
 pytestmark = pytest.mark.browser
