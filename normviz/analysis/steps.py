@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from normviz.analysis.description import Description
+from normviz.analysis.moments import moments
+from normviz.analysis.number_format import format_number
 from normviz.layers.messages import _
 
 if TYPE_CHECKING:
@@ -87,7 +89,14 @@ def _denominator(e: Description) -> str:
 
 def _input(e: Description) -> Step:
     assert e.x is not None  # the trace, which steps() computes first, raises an error without x
-    why = _("The input. Elements with the same color share a mean and a variance.")
+    if e.norm.running:
+        shared = _("a running mean and a running variance")
+    else:
+        shared = _("a mean and a variance") if e.norm.center else _("a mean square")
+    why = _(
+        "The input; the color of a cell shows its value. Select an element: those that share {shared} with it stay clear.",
+        shared=shared,
+    )
     return Step("x", "x", _("the input"), e.x, why)
 
 
@@ -96,13 +105,13 @@ def _mean_and_variance(e: Description) -> tuple[Step, ...]:
     return (
         Step("mean", _("mean"), "mean = (1/m) Σ x", trace.mean, _("One number for all elements of a group.")),
         _deviation(e),
-        _squared(e, "(x − mean)²"),
+        _squared(e),
         Step("var", _("variance"), "var = (1/m) Σ (x − mean)²", trace.var, _mean_of_squares()),
     )
 
 
 def _mean_square(e: Description) -> tuple[Step, ...]:
-    return (_squared(e, "x²"), Step("var", _("mean square"), "(1/m) Σ x²", e.trace.var, _mean_of_squares()))
+    return (_squared(e), Step("var", _("mean square"), "(1/m) Σ x²", e.trace.var, _mean_of_squares()))
 
 
 def _running_statistics(e: Description) -> tuple[Step, ...]:
@@ -121,12 +130,19 @@ def _running_statistics(e: Description) -> tuple[Step, ...]:
 
 
 def _deviation(e: Description) -> Step:
-    why = _("The distance of each element from the mean of its group.")
+    why = (
+        _("How far each element is from the running mean that it uses.")
+        if e.norm.running
+        else _("How far each element is from the mean of its group.")
+    )
     return Step("centered", _("centered"), "x − mean", e.trace.centered, why)
 
 
-def _squared(e: Description, formula: str) -> Step:
-    why = _("Squared, so that deviations in both directions count.")
+def _squared(e: Description) -> Step:
+    if _subtracts_mean(e):
+        formula, why = "(x − mean)²", _("Squared, so that deviations in both directions count.")
+    else:
+        formula, why = "x²", _("Squared, so that negative and positive values count alike.")
     return Step("squared", _("squared"), formula, e.trace.centered.square(), why)
 
 
@@ -135,24 +151,73 @@ def _mean_of_squares() -> str:
 
 
 def _normalized(e: Description) -> Step:
-    if e.norm.running:
-        why = _("Mean 0 and variance 1 only if the input is like the training data.")
-    elif e.norm.center:
-        why = _("Every group now has mean 0 and variance 1, except for eps.")
-    else:
-        why = _("Divided by the root mean square of the group.")
     numerator = "(x − mean)" if _subtracts_mean(e) else "x"
     formula = f"{numerator} / √({_denominator(e)} + eps)"
-    return Step("normalized", _("normalized"), formula, e.trace.normalized, why)
+    return Step("normalized", _("normalized"), formula, e.trace.normalized, _moments_after(e))
+
+
+def _moments_after(e: Description) -> str:
+    """The mean and the variance of the groups after normalization, in exact arithmetic."""
+    found = moments(e)["normalized"]
+    if e.norm.running:
+        return _(
+            "With running statistics, the groups of this x get means of {means} and variances of {variances}, not 0 and 1.",
+            means=_range(found.mean, 4),
+            variances=_range(found.var, 4),
+        )
+    if e.norm.center:
+        return _("Every group now has mean 0 and variance var / (var + eps): {variances}.", variances=_range(found.var))
+    return _(
+        "The mean square of every group is now ms / (ms + eps): {squares}. No mean was subtracted, so the means are not 0 in general.",
+        squares=_range(found.mean_square),
+    )
+
+
+def _range(values: Tensor, digits: int = 6) -> str:
+    """The smallest and the largest value, or the only one."""
+    low, high = (format_number(float(end), digits) for end in values.aminmax())
+    return low if low == high else _("{low} to {high}", low=low, high=high)
 
 
 def _output(e: Description) -> tuple[Step, ...]:
     if e.norm.params is None:
         return ()
-    if e.norm.bias:
-        title, formula = _("scaled and shifted"), "normalized · gamma + beta"
-        why = _("Now the groups are different: elements that share a gamma and a beta.")
-    else:
-        title, formula = _("scaled"), "normalized · gamma"
-        why = _("Now the groups are different: elements that share a gamma.")
+    title, formula = (
+        (_("scaled and shifted"), "normalized · gamma + beta") if e.norm.bias else (_("scaled"), "normalized · gamma")
+    )
+    why = " ".join(filter(None, (_regrouping(e), _without_effect(e))))
     return (Step("output", title, formula, e.trace.output, why, links="params"),)
+
+
+def _regrouping(e: Description) -> str:
+    """How the groups that share a gamma differ from those that share a mean."""
+    sizes = e.norm.axis_sizes(e.shape)
+    statistics, parameters = (
+        {name for name in names if sizes[name] > 1}
+        for names in (e.norm.pattern.right, e.norm.pattern_names(e.norm.gamma_axes))
+    )
+    if statistics == parameters:
+        return _(
+            "The groups stay the same: elements that were normalized together also share {shared}.", shared=_learned(e)
+        )
+    if statistics < parameters:
+        return _("Each group splits: only some of its elements share {shared}.", shared=_learned(e))
+    if parameters < statistics:
+        return _("Groups merge: the elements of several groups share {shared}.", shared=_learned(e))
+    return _("Now the groups are different: elements that share {shared}.", shared=_learned(e))
+
+
+def _learned(e: Description) -> str:
+    return _("a gamma and a beta") if e.norm.bias else _("a gamma")
+
+
+def _without_effect(e: Description) -> str:
+    """That a new layer's gamma and beta change nothing, or nothing."""
+    held = e.layer_values()
+    if held.gamma is None or not bool((held.gamma == 1).all()):
+        return ""
+    if held.beta is None:
+        return _("Every gamma is 1, as in a new layer, so no value changes yet.")
+    if bool((held.beta == 0).all()):
+        return _("Every gamma is 1 and every beta is 0, as in a new layer, so no value changes yet.")
+    return ""

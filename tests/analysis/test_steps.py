@@ -100,6 +100,42 @@ def test_only_the_last_step_marks_parameter_groups():
     assert [step.links for step in found] == ["stats"] * 6 + ["params"]
 
 
+# x is ((1, 5), (1, 1)); with eps = 12. By rows: means 3 and 1, variances 4 and 0. By columns: means 1 and 3, variances 0 and 4.
+# The mean squares of the rows are 13 and 1.
+SENTENCES = [
+    # layer, step, what its sentence says
+    ("LayerNorm(2, eps=12)", "x", "the color of a cell shows its value. Select an element: those that share a mean and a variance with it"),
+    ("RMSNorm(2, eps=12)", "x", "those that share a mean square with it"),
+    ("BatchNorm1d(2, eps=12).eval()", "x", "those that share a running mean and a running variance with it"),
+    ("LayerNorm(2, eps=12)", "squared", "deviations in both directions"),
+    ("RMSNorm(2, eps=12)", "squared", "negative and positive values count alike"),
+    ("LayerNorm(2, eps=12)", "centered", "the mean of its group"),
+    ("BatchNorm1d(2, eps=12).eval()", "centered", "the running mean that it uses"),
+    ("LayerNorm(2, eps=12)", "normalized", "mean 0 and variance var / (var + eps): 0 to 0.25."),
+    ("BatchNorm1d(2, eps=12)", "normalized", "mean 0 and variance var / (var + eps): 0 to 0.25."),
+    ("RMSNorm(2, eps=12)", "normalized", "ms / (ms + eps): 0.0769231 to 0.52. No mean was subtracted"),
+    ("BatchNorm1d(2, eps=3).eval()", "normalized", "means of 0.5 to 1.5 and variances of 0 to 1, not 0 and 1."),
+    ("BatchNorm1d(2, eps=12)", "output", "The groups stay the same"),
+    ("LayerNorm(2, eps=12)", "output", "Now the groups are different: elements that share a gamma and a beta."),
+    ("RMSNorm(2, eps=12)", "output", "Now the groups are different: elements that share a gamma. Every gamma is 1, as in a new layer"),
+    (Norm("n d -> n", "n d"), "output", "Each group splits"),
+    (Norm("n d -> n d", "d"), "output", "Groups merge"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("layer", "key", "said"), SENTENCES)
+def test_the_sentence_of_a_step_holds_for_its_layer(layer, key, said):
+    (step,) = (step for step in steps(explain(layer, torch.tensor([[1.0, 5.0], [1.0, 1.0]]))) if step.key == key)
+    assert said in step.why
+
+
+def test_the_last_step_says_whether_gamma_and_beta_change_anything():
+    e = explain("LayerNorm(2)", TWO)
+    assert "Every gamma is 1 and every beta is 0, as in a new layer, so no value changes yet." in steps(e)[-1].why
+    for held in (Values(GAMMA, 0 * BETA), Values(GAMMA / 10, BETA)):
+        assert "no value changes" not in steps(replace(e, values=held))[-1].why
+
+
 WITHOUT = [
     ("RMSNorm(2)", {"mean", "centered"}),
     ("LayerNorm(2, elementwise_affine=False)", {"output"}),
