@@ -41,7 +41,7 @@ class Scene:
 
     shape, layout, layer  the tensor, its axis letters, and the layer on it
     data, seed            the example values of x (``normviz.analysis.examples.DATA``)
-    values                x's own values, row-major, for a tensor of up to 64 elements; they replace ``data``
+    values                x's own values, row-major, for a tensor of up to 128 elements; they replace ``data``
     params                the values of gamma and beta: "init", "index" or "random"
     at                    the selected element, or None
     start                 where the drawn window begins, for a tensor that is not drawn whole

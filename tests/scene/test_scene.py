@@ -103,7 +103,7 @@ REFUSED = [
     ({"at": (0, 0, 0, 4)}, "at=(0, 0, 0, 4) is not an element of a tensor of shape (2, 3, 4, 4)"),
     ({"at": (0, 0, 0, -1)}, "at=(0, 0, 0, -1) is not an element"),
     ({"at": (0, 0)}, "at=(0, 0) is not an element"),
-    ({"values": (1.0,) * 96}, "values has 96 numbers and x has 96 elements; give one number for each element, for an x of at most 64"),
+    ({"values": (1.0,) * 144, "shape": (3, 3, 4, 4)}, "values has 144 numbers and x has 144 elements; give one number for each element, for an x of at most 128"),
     ({"values": ()}, "values has 0 numbers and x has 96 elements"),
     ({"data": "noise"}, "data must be normal, counting, scales or images"),
     ({"params": "ones"}, "params must be init, index or random"),
@@ -124,10 +124,13 @@ def test_values_are_numbers_that_float32_can_square(value):
         Scene((1, 2), "ND", Layer.make("LayerNorm", 2), values=(1.0, value))
 
 
-def test_up_to_64_elements_can_be_edited():
-    assert read({"shape": "64"}).scene.editable
-    assert read({"shape": "4,16", "values": ",".join("1" * 64)}).problem is None
-    assert not read({"shape": "65"}).scene.editable
+def test_up_to_128_elements_can_be_edited_the_default_among_them():
+    assert read({}).scene.editable
+    assert read({"shape": "128"}).scene.editable
+    longest = read({"shape": "8,16", "values": ",".join(["-1.23456789e-10"] * 128)})
+    assert longest.problem is None
+    assert longest.scene.values == (-1.2345679e-10,) * 128
+    assert not read({"shape": "129"}).scene.editable
 
 
 def test_above_2_to_the_20_elements_only_counts_are_computed():

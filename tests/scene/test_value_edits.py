@@ -31,11 +31,11 @@ def test_an_edit_keeps_the_other_values():
     assert all(len(word) <= 5 for word in after.query()["values"].split(","))
 
 
-def test_64_elements_can_be_edited_and_65_cannot():
-    assert done(edits.with_value(scene("shape=8,8"), (7, 7), 1)).values[-1] == 1
-    reading = edits.with_value(scene("shape=5,13"), (0, 0), 1)
-    assert reading.problem == "only tensors of up to 64 elements can be edited; make the tensor smaller."
-    assert reading.scene == scene("shape=5,13")
+def test_128_elements_can_be_edited_and_129_cannot():
+    assert done(edits.with_value(scene("shape=8,16"), (7, 15), 1)).values[-1] == 1
+    reading = edits.with_value(scene("shape=3,43"), (0, 0), 1)
+    assert reading.problem == "only tensors of up to 128 elements can be edited; make the tensor smaller."
+    assert reading.scene == scene("shape=3,43")
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf"), 1e13, 1e300, 10**400])

@@ -16,9 +16,9 @@ from normviz.scene.settings.kinds import parse_choice
 from normviz.scene.settings.setting import Setting
 from normviz.scene.settings.widgets import Choice, Number
 
-MOST_EDITABLE = 64  # elements whose values a link can hold
+MOST_EDITABLE = 128  # elements whose values a link can hold
 LARGEST_SEED = 2**31
-LONGEST_LIST = 2000  # characters
+LONGEST_LIST = 16 * MOST_EDITABLE  # characters: "-1.23456789e-10,"
 LARGEST_INTEGER = 2**53 - 1  # the largest integer that JavaScript represents exactly
 
 DATA_LABELS = {
@@ -134,7 +134,7 @@ SCENE_SETTINGS: Mapping[str, Setting] = {
         SEED,
         Setting(
             "values", None, lambda text: _parse_numbers("values", text, MOST_EDITABLE, float, "1,2,3.5"), _format_values,
-            about=N_("the values of x itself, for up to 64 elements"), example="1,2,3,4",
+            about=N_("the values of x itself, for up to 128 elements"), example="1,2,3,4",
         ),
         PARAMS,
         Setting("at", (), _parse_at, _format_at, about=N_("the selected element, or none"), example=AT_EXAMPLE),

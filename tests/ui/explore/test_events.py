@@ -39,12 +39,12 @@ def test_an_edited_value_changes_the_address_and_every_number():
     assert "values" not in query(app)
 
 
-def test_up_to_64_elements_can_be_edited():
-    assert figure_data(open_explore("shape=8,8"))["editable"]
-    app = open_explore("shape=5,13")
+def test_up_to_128_elements_can_be_edited():
+    assert figure_data(open_explore("shape=8,16"))["editable"]
+    app = open_explore("shape=3,43")
     assert not figure_data(app)["editable"]
     app = send_event(app, "edit", {"at": [0, 0], "value": 1})
-    assert problems(app) == ["only tensors of up to 64 elements can be edited; make the tensor smaller."]
+    assert problems(app) == ["only tensors of up to 128 elements can be edited; make the tensor smaller."]
 
 
 HOSTILE_EVENTS = [
