@@ -35,7 +35,7 @@ from normviz.lessons.numerics import page as rounding
 from normviz.lessons.parts.part import Part
 from normviz.lessons.subject import Subject
 from normviz.lessons.train_and_eval import page as training
-from normviz.scene.grid import grid
+from normviz.scene.grid import grid, start_with
 from normviz.scene.repair import repair
 from normviz.scene.scene import DEFAULT_SHAPE, MOST_VALUES, default_at
 from normviz.scene.settings.page_settings import PAGE_SETTINGS
@@ -253,9 +253,7 @@ def _subject(layer: AnyLayer, x: Any, layout: str | None, at: Sequence[int] | No
 
 def _subject_of(e: Description, at: Sequence[int] | None, seed: int = 0) -> Subject:
     selected = default_at(e.shape, e.axes) if at is None else check_index(at, e.shape)
-    extent = grid(e.shape, e.axes).extent
-    start = tuple(i - i % size for i, size in zip(selected, extent, strict=True))
-    return Subject(e, grid(e.shape, e.axes, start), selected, seed)
+    return Subject(e, grid(e.shape, e.axes, start_with(selected, e.shape, e.axes)), selected, seed)
 
 
 def _with_values(layer: AnyLayer, x: Any, layout: str | None, seed: int = 0) -> Any:

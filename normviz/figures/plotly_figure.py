@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from base64 import b64decode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from html import escape
 from itertools import product
 from math import ceil
@@ -20,7 +19,7 @@ from plotly.subplots import make_subplots
 from normviz.figures.palette import FONT, Theme, stops, theme
 from normviz.layers.errors import NormvizError
 from normviz.layers.messages import _
-from normviz.scene.grid import Grid, grid
+from normviz.scene.grid import Grid
 
 PER_ROW = 3
 LARGEST_CELL, LARGEST_PANEL, NARROWEST = (66, 44), (400, 300), 320  # pixels
@@ -59,7 +58,7 @@ def panels_figure(data: Data, theme_name: str = "light") -> go.Figure:
     Raises NormvizError for an unknown theme, and if every panel is hidden.
     """
     colors = theme(theme_name)
-    drawing = grid(tuple(data["grid"]["shape"]), tuple(data["axes"]), tuple(data["grid"]["start"]))
+    drawing = drawing_of(data)
     cells = Cells(drawing, *drawing.flatten(np.zeros(drawing.extent)).shape)
     rows = _rows(data)
     figure = _subplots(rows, cells, colors)
@@ -73,6 +72,13 @@ def panels_figure(data: Data, theme_name: str = "light") -> go.Figure:
     title = {"text": f"<b>{escape(_title(data), quote=False)}</b>", "font": {"size": 17}}
     corner = {"x": 0.02, "y": 1, "yref": "container", "yanchor": "top", "pad": {"t": 20}}
     return figure.update_layout(title=title | corner)
+
+
+def drawing_of(data: Data) -> Grid:
+    """The grid that a view's payload describes."""
+    given = data["grid"]
+    indices = tuple(map(tuple, given["indices"]))
+    return Grid(tuple(given["shape"]), tuple(data["axes"]), tuple(given["facets"]), given["row"], given["col"], indices)
 
 
 def _title(data: Data) -> str:
@@ -121,22 +127,29 @@ def _subplots(rows: list[list[Data]], cells: Cells, colors: Theme) -> go.Figure:
 
 def _frame(figure: go.Figure, at: tuple[int, ...], drawing: Grid, colors: Theme) -> None:
     """A frame around the selected element, in every panel."""
-    inside = tuple(i - first for i, first in zip(at, drawing.start, strict=True))
     element = np.zeros(drawing.extent)
-    element[inside] = 1
+    element[drawing.place(at)] = 1
     ((y, x),) = np.argwhere(drawing.flatten(element) == 1) - 0.5
     line = {"color": colors.accent, "width": 3}
     figure.add_shape(type="rect", x0=x, x1=x + 1, y0=y, y1=y + 1, line=line, row="all", col="all")
 
 
 def cell_values(panel: Data, data: Data, drawing: Grid) -> NDArray[np.float32]:
-    """The values of the panel's cells: unpacked from the payload, or ids, which are sums of table entries."""
+    """The values of the panel's cells: unpacked from the payload, or the ids of groups."""
     if panel["z"] is not None:
-        return np.frombuffer(b64decode(panel["z"]["data"]), "<f4").reshape(panel["z"]["shape"])
+        return drawing.flatten(np.frombuffer(b64decode(panel["z"]["data"]), "<f4").reshape(panel["z"]["shape"]))
     if not panel["links"]:
         return drawing.flatten(np.zeros(drawing.extent))
-    tables = data.get("sharings", data)[panel["links"]]["tables"]
-    return drawing.flatten(reduce(np.add.outer, [np.asarray(table) for table in tables]))
+    return drawing.flatten(group_ids(data.get("sharings", data)[panel["links"]]["axes"], drawing))
+
+
+def group_ids(axes: Sequence[Data], drawing: Grid) -> NDArray[np.int64]:
+    """The id of each drawn element's group: groups are numbered in row-major order of ``axes``."""
+    ids = np.zeros(drawing.extent, np.int64)
+    for place in axes:
+        index = np.array(drawing.indices[place["axis"]]) // place["divide"] % place["modulo"]
+        ids = ids * place["modulo"] + index.reshape([-1 if axis == place["axis"] else 1 for axis in range(ids.ndim)])
+    return ids
 
 
 def _heatmap(panel: Data, values: NDArray[np.float32], cell: tuple[float, float], colors: Theme) -> dict[str, Any]:
@@ -197,7 +210,7 @@ def _labels(drawing: Grid) -> tuple[list[str], list[str]]:
     """The labels of the columns and of the rows, or, if there are facets, of the columns and of the rows of facets."""
 
     def names(axis: int) -> list[str]:
-        return [f"{drawing.axes[axis]} = {drawing.start[axis] + i}" for i in range(drawing.extent[axis])]
+        return [f"{drawing.axes[axis]} = {i}" for i in drawing.indices[axis]]
 
     if not drawing.facets:
         return names(drawing.col), [] if drawing.row is None else names(drawing.row)

@@ -86,12 +86,7 @@ def _tables(norm: Norm, shape: tuple[int, ...], kept: Sequence[str], window: Win
     step = 1
     for name in reversed(kept):
         stride[name], step = step, step * sizes[name]
-    if step > MOST_IDS:
-        raise NormvizError(
-            _("{groups:,} groups are too many to number (at most {most:,}); counts and patterns work for any shape."),
-            groups=step,
-            most=MOST_IDS,
-        )
+    check_groups(step)
     return tuple(
         _axis_table(axis, whole, positions, sizes, stride)
         for axis, whole, positions in zip(norm.pattern.left, norm.axes, ranges, strict=True)
@@ -129,6 +124,16 @@ def peers(tables: Sequence[Ids], index: tuple[int, ...]) -> list[tuple[int, ...]
     choices = [np.flatnonzero(table == table[i]).tolist() for table, i in zip(tables, index, strict=True)]
     check_limit([len(choice) for choice in choices])
     return [other for other in product(*choices) if other != index]
+
+
+def check_groups(groups: int) -> None:
+    """Raise NormvizError if the ids of so many groups are not exact in JavaScript."""
+    if groups > MOST_IDS:
+        raise NormvizError(
+            _("{groups:,} groups are too many to number (at most {most:,}); counts and patterns work for any shape."),
+            groups=groups,
+            most=MOST_IDS,
+        )
 
 
 def check_limit(shape: Sequence[int]) -> None:

@@ -9,11 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import ceil, prod, sqrt
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from normviz.layers.axes import example_axis
+
+Value = TypeVar("Value", bound=np.generic)
 
 MOST_CELLS = 16_384
 MOST_LINES = 600  # rows or columns: one pixel each on a small screen
@@ -21,12 +24,11 @@ MOST_LINES = 600  # rows or columns: one pixel each on a small screen
 
 @dataclass(frozen=True)
 class Grid:
-    """Where each element of a window of x is drawn.
+    """Where each drawn element of x is.
 
     facets    the positions of the axes that number the facets, outermost first
     row, col  the positions of the axes inside a facet; row is None for a vector
-    start     the window's first index on each axis
-    extent    the window's length on each axis
+    indices   the drawn indices of each axis, in increasing order
     """
 
     shape: tuple[int, ...]
@@ -34,26 +36,37 @@ class Grid:
     facets: tuple[int, ...]
     row: int | None
     col: int
-    start: tuple[int, ...]
-    extent: tuple[int, ...]
+    indices: tuple[tuple[int, ...], ...]
 
     @property
-    def window(self) -> tuple[range, ...]:
-        """The drawn indices of each axis."""
-        return tuple(range(first, first + length) for first, length in zip(self.start, self.extent, strict=True))
+    def extent(self) -> tuple[int, ...]:
+        """The number of drawn indices of each axis."""
+        return tuple(map(len, self.indices))
 
     @property
-    def slices(self) -> tuple[slice, ...]:
-        return tuple(slice(part.start, part.stop) for part in self.window)
+    def start(self) -> tuple[int, ...]:
+        """The first drawn index of each axis."""
+        return tuple(drawn[0] for drawn in self.indices)
 
     @property
     def partial(self) -> tuple[int, ...]:
         """The axes that are only partly drawn."""
-        return tuple(i for i, (part, size) in enumerate(zip(self.extent, self.shape, strict=True)) if part < size)
+        return tuple(
+            i for i, (drawn, size) in enumerate(zip(self.indices, self.shape, strict=True)) if len(drawn) < size
+        )
 
     def shows(self, index: tuple[int, ...]) -> bool:
-        """Whether the element is in the window."""
-        return all(i in part for i, part in zip(index, self.window, strict=True))
+        """Whether the element is drawn."""
+        return all(i in drawn for i, drawn in zip(index, self.indices, strict=True))
+
+    def place(self, index: tuple[int, ...]) -> tuple[int, ...]:
+        """The position of a drawn element among the drawn indices of each axis."""
+        return tuple(drawn.index(i) for i, drawn in zip(index, self.indices, strict=True))
+
+    def take(self, values: NDArray[Value]) -> NDArray[Value]:
+        """The drawn part of an array that broadcasts over x."""
+        parts = zip(self.indices, values.shape, self.shape, strict=True)
+        return values[np.ix_(*(drawn if size == whole else (0,) for drawn, size, whole in parts))]
 
     @cached_property
     def facet_columns(self) -> int:
@@ -64,9 +77,9 @@ class Grid:
         return prod(self.extent[axis] for axis in self.facets)
 
     def flatten(self, values: NDArray[np.generic]) -> NDArray[np.float32]:
-        """The window's values as a drawing: facets side by side, a line of NaN between them."""
-        rows = 1 if self.row is None else self.extent[self.row]
-        columns, count, across = self.extent[self.col], self.facet_count, self.facet_columns
+        """The drawn values as a drawing: facets side by side, a line of NaN between them."""
+        extent, across = self.extent, self.facet_columns
+        rows, columns, count = 1 if self.row is None else extent[self.row], extent[self.col], self.facet_count
         down = ceil(count / across)
         order = (*self.facets, *(() if self.row is None else (self.row,)), self.col)
         drawn = np.full((down * across, rows + 1, columns + 1), np.nan, np.float32)
@@ -91,8 +104,15 @@ def _grid(shape: tuple[int, ...], axes: tuple[str, ...], start: tuple[int, ...])
     facets = tuple(i for i in range(len(shape)) if i not in (row, col))
     extent = _extent(shape, facets, row, col)
     wanted = start if len(start) == len(shape) else (0,) * len(shape)
-    first = tuple(max(0, min(at, size - part)) for at, size, part in zip(wanted, shape, extent, strict=True))
-    return Grid(shape, axes, facets, row, col, first, extent)
+    first = (max(0, min(at, size - part)) for at, size, part in zip(wanted, shape, extent, strict=True))
+    indices = tuple(tuple(range(at, at + part)) for at, part in zip(first, extent, strict=True))
+    return Grid(shape, axes, facets, row, col, indices)
+
+
+def start_with(at: tuple[int, ...], shape: tuple[int, ...], axes: tuple[str, ...]) -> tuple[int, ...]:
+    """The start of a drawing that shows the element ``at``."""
+    extent = grid(shape, axes).extent
+    return grid(shape, axes, tuple(i - i % part for i, part in zip(at, extent, strict=True))).start
 
 
 def _row_and_column(axes: tuple[str, ...]) -> tuple[int | None, int]:

@@ -12,7 +12,7 @@ from normviz.layers.fit import default_layer, kind_for, refit
 from normviz.layers.layer import Layer
 from normviz.layers.messages import _
 from normviz.layers.norm import Norm
-from normviz.scene.grid import grid
+from normviz.scene.grid import grid, start_with
 from normviz.scene.scene import DEFAULT_FAMILY, DEFAULT_SHAPE, Scene, default_at
 
 Fields = Mapping[str, Any]
@@ -148,5 +148,4 @@ def _window_with(at: tuple[int, ...] | None, shape: tuple[int, ...], axes: tuple
     """The start of a window that contains the element ``at``."""
     if at is None or len(at) != len(shape):
         return ()
-    extent = grid(shape, axes).extent
-    return grid(shape, axes, tuple(i - i % part for i, part in zip(at, extent, strict=True))).start
+    return start_with(at, shape, axes)

@@ -194,7 +194,7 @@ def default_at(shape: tuple[int, ...], axes: tuple[str, ...], start: tuple[int, 
     """The element that is selected by default: the last one of the first drawn row, so that its indices differ."""
     drawing = grid(shape, axes, start)
     row = drawing.row if len(shape) > 2 else None
-    return tuple(part.start if axis == row else part.stop - 1 for axis, part in enumerate(drawing.window))
+    return tuple(part[0] if axis == row else part[-1] for axis, part in enumerate(drawing.indices))
 
 
 def shortest(number: float) -> float:

@@ -235,7 +235,7 @@ def drawings(scene: Scene) -> dict[str, list[list[float | None]]]:
     ids = {"stats": e.stat_ids, "params": np.zeros(e.shape) if e.param_ids is None else e.param_ids}
     values = {} if e.x is None else {"x": e.x, "normalized": e.trace.normalized, "output": e.trace.output}
     arrays = ids | {name: tensor.float().numpy() for name, tensor in values.items()}
-    return {key: _plain(grid.flatten(array[grid.slices])) for key, array in arrays.items()}
+    return {key: _plain(grid.flatten(grid.take(array))) for key, array in arrays.items()}
 
 
 def _plain(drawing: Any) -> list[list[float | None]]:
@@ -245,11 +245,10 @@ def _plain(drawing: Any) -> list[list[float | None]]:
 def grid_position(scene: Scene) -> list[int] | None:
     """The row and column of the selected element in the drawing; None if it is not drawn."""
     grid = scene.grid
-    if scene.at is None or not all(i in part for i, part in zip(scene.at, grid.window, strict=True)):
+    if scene.at is None or not grid.shows(scene.at):
         return None
     drawn = grid.flatten(np.arange(int(np.prod(grid.extent))).reshape(grid.extent))
-    within = tuple(i - first for i, first in zip(scene.at, grid.start, strict=True))
-    return [int(i) for i in np.argwhere(drawn == np.ravel_multi_index(within, grid.extent))[0]]
+    return [int(i) for i in np.argwhere(drawn == np.ravel_multi_index(grid.place(scene.at), grid.extent))[0]]
 
 
 def middles(scene: Scene, across: Sequence[T], down: Sequence[T]) -> dict[Index, tuple[T, T]]:
@@ -261,7 +260,7 @@ def middles(scene: Scene, across: Sequence[T], down: Sequence[T]) -> dict[Index,
     places = {}
     for line, column in zip(*np.nonzero(~np.isnan(drawn)), strict=True):
         within = np.unravel_index(int(drawn[line, column]), grid.extent)
-        places[tuple(int(i) + first for i, first in zip(within, grid.start, strict=True))] = (
+        places[tuple(indices[i] for i, indices in zip(within, grid.indices, strict=True))] = (
             across[column],
             down[line],
         )
@@ -270,9 +269,9 @@ def middles(scene: Scene, across: Sequence[T], down: Sequence[T]) -> dict[Index,
 
 def peers(scene: Scene, key: str, index: Index) -> set[Index]:
     """The drawn elements that the panel should not veil for ``index``: the element and its peers; all if nothing is shared."""
-    e, window = scene.description, scene.grid.window
+    e = scene.description
     by_parameter = key in ("params", "output") and e.norm.params is not None
     found = {index, *(e.parameter_peers(index) if by_parameter else e.peers(index))}
     if key == "params" and e.norm.params is None:
         found = set(np.ndindex(e.shape))
-    return {at for at in found if all(i in part for i, part in zip(at, window, strict=True))}
+    return {at for at in found if scene.grid.shows(at)}

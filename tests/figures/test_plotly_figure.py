@@ -1,7 +1,6 @@
 import json
 import re
 from base64 import b64decode
-from functools import reduce
 
 import numpy as np
 import plotly.graph_objects as go
@@ -13,7 +12,7 @@ import normviz as nv
 from normviz import explain
 from normviz.figures.palette import theme
 from normviz.figures.payload.view import view_payload
-from normviz.figures.plotly_figure import panels_figure
+from normviz.figures.plotly_figure import drawing_of, group_ids, panels_figure
 from normviz.layers.errors import NormvizError
 from normviz.lessons.page.pages import PAGES
 from normviz.lessons.parts.part import Panels, flat
@@ -41,12 +40,12 @@ def view(link):
 
 def cells_of(panel, data):
     """The values that a panel's cells hold, from its payload."""
-    drawing = grid(tuple(data["grid"]["shape"]), tuple(data["axes"]), tuple(data["grid"]["start"]))
+    drawing = drawing_of(data)
     if panel["z"] is not None:
-        return np.frombuffer(b64decode(panel["z"]["data"]), "<f4").reshape(panel["z"]["shape"])
+        return drawing.flatten(np.frombuffer(b64decode(panel["z"]["data"]), "<f4").reshape(panel["z"]["shape"]))
     if not panel["links"]:
         return drawing.flatten(np.zeros(drawing.extent))
-    return drawing.flatten(reduce(np.add.outer, data.get("sharings", data)[panel["links"]]["tables"]))
+    return drawing.flatten(group_ids(data.get("sharings", data)[panel["links"]]["axes"], drawing))
 
 
 def labels(axis):

@@ -90,7 +90,7 @@ def test_the_default_element_is_in_the_window():
 def test_a_link_to_an_element_shows_a_window_that_contains_it():
     scene = read({"shape": "2,64,56,56", "at": "1,40,3,3"}).scene
     assert scene.at == (1, 40, 3, 3)
-    assert 40 in scene.grid.window[1]
+    assert 40 in scene.grid.indices[1]
 
 
 LAYER_NORM = Layer.make("LayerNorm", [3, 4, 4])
@@ -231,7 +231,7 @@ def test_a_window_reads_back(shape, data):
     assert moved.problem is None
     assert moved.scene.grid.start == start
     assert read(moved.scene.query()).scene == moved.scene
-    assert all(i in part for i, part in zip(moved.scene.at, moved.scene.grid.window, strict=True))
+    assert all(i in part for i, part in zip(moved.scene.at, moved.scene.grid.indices, strict=True))
 
 
 def test_a_link_to_an_element_outside_the_window_keeps_the_window():

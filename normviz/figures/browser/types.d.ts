@@ -1,6 +1,6 @@
 // Types of the data that Python sends, and of what the browser modules share. Read by the type checker alone.
 
-/** One integer per axis: an index of the tensor, or of the window of it that is drawn. */
+/** One integer per axis: an index of the tensor, or a position among the drawn indices. */
 type Index = number[];
 type Mode = "light" | "dark";
 /** Plotly's form: positions from 0 to 1, each with its color. */
@@ -41,14 +41,13 @@ interface FloatArray {
   values: Float32Array;
 }
 
-/** How the tensor is drawn: facets of rows and columns, for the window that begins at ``start``. */
+/** How the tensor is drawn: facets of rows and columns, at the drawn ``indices`` of each axis. */
 interface GridData {
   shape: number[];
   facets: number[];
   row: number | null;
   col: number;
-  start: number[];
-  extent: number[];
+  indices: number[][];
   across: number;
 }
 
@@ -60,9 +59,8 @@ interface NamedAxis {
   modulo: number;
 }
 
-/** Which elements share a value: the group of an element is the sum of one table entry per axis. */
+/** Which elements share a value: the group of an element is its index along ``axes``. */
 interface Sharing {
-  tables: number[][];
   axes: NamedAxis[];
   /** Elements per group. */
   size: number;
@@ -77,6 +75,9 @@ interface Statistics extends Sharing {
 interface GammaAndBeta extends Sharing {
   bias: boolean;
 }
+
+/** With tables for the drawn indices: the group of an element, as a number, is the sum of one entry per axis. */
+type Tabled<S extends Sharing> = S & { tables: number[][] };
 
 interface Strip {
   mean: (number | null)[];
@@ -164,9 +165,12 @@ interface DecodedValues {
   beta?: FloatArray;
 }
 
-/** The data of a view with its arrays decoded. */
-interface DecodedData extends Omit<ViewData, "values"> {
+/** The data of a view with its arrays decoded, and tables of groups. */
+interface DecodedData extends Omit<ViewData, "values" | "stats" | "params" | "sharings"> {
   values: DecodedValues | null;
+  stats: Tabled<Statistics>;
+  params: Tabled<GammaAndBeta> | null;
+  sharings?: Record<string, Tabled<Sharing> | null>;
 }
 
 interface ChartData extends FigureData {
@@ -180,7 +184,7 @@ interface Trace {
   [option: string]: any;
 }
 
-/** Reads the numbers of a view: the value of the panel ``key`` at an index of the window. */
+/** Reads the numbers of a view: the value of the panel ``key`` at a position. */
 interface ValueSource {
   data: DecodedData;
   valueAt(key: string, index: Index): number;

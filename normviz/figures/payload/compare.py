@@ -22,7 +22,7 @@ def compare_payload(
     bricks = box(descriptions[0].axes, drawing.extent)
     for number, e in enumerate(descriptions):
         stats, params, cube = f"stats{number}", f"params{number}", f"cube{number}"
-        sharings |= {stats: statistics_data(e, drawing), params: parameters_data(e, drawing)}
+        sharings |= {stats: statistics_data(e), params: parameters_data(e)}
         statistics, parameters = sharing_panels(e)
         links = params if parameters["links"] else ""
         panels += [

@@ -1,4 +1,4 @@
-"""The data of every linked view: the drawn window, tables of ids, values, and the selected element."""
+"""The data of every linked view: the drawn elements, which of them share, values, and the selected element."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from normviz.analysis.description import Description
 from normviz.analysis.forward import broadcast
 from normviz.figures.payload.panels import Panel, pack
-from normviz.layers.sharing import param_tables, stat_tables
+from normviz.layers.sharing import check_groups
 from normviz.scene.grid import Grid
 
 if TYPE_CHECKING:
@@ -29,8 +29,7 @@ def linked_data(kind: str, drawing: Grid, panels: Sequence[Panel], at: tuple[int
             "facets": list(drawing.facets),
             "row": drawing.row,
             "col": drawing.col,
-            "start": list(drawing.start),
-            "extent": list(drawing.extent),
+            "indices": [list(drawn) for drawn in drawing.indices],
             "across": drawing.facet_columns,
         },
         "panels": list(panels),
@@ -40,15 +39,15 @@ def linked_data(kind: str, drawing: Grid, panels: Sequence[Panel], at: tuple[int
     }
 
 
-def layer_data(e: Description, drawing: Grid) -> dict[str, Any]:
+def layer_data(e: Description) -> dict[str, Any]:
     """The layer, and which elements share its statistics and its parameters."""
-    return {"layer": e.title, "stats": statistics_data(e, drawing), "params": parameters_data(e, drawing)}
+    return {"layer": e.title, "stats": statistics_data(e), "params": parameters_data(e)}
 
 
-def statistics_data(e: Description, drawing: Grid) -> dict[str, Any]:
-    """Which elements share a mean and a variance: a table of ids for each axis, and the counts."""
+def statistics_data(e: Description) -> dict[str, Any]:
+    """Which elements share a mean and a variance, and the counts."""
+    check_groups(e.counts.statistics)
     return {
-        "tables": [table.tolist() for table in stat_tables(e.norm, e.shape, drawing.window)],
         "count": e.counts.statistics,
         "size": e.counts.elements_per_statistic,
         "axes": _indices(e, e.norm.pattern.right),
@@ -57,16 +56,16 @@ def statistics_data(e: Description, drawing: Grid) -> dict[str, Any]:
     }
 
 
-def parameters_data(e: Description, drawing: Grid) -> dict[str, Any] | None:
+def parameters_data(e: Description) -> dict[str, Any] | None:
     """Which elements share a gamma and a beta; None for a layer without parameters."""
-    tables = param_tables(e.norm, e.shape, drawing.window)
-    if tables is None:
+    if e.norm.params is None:
         return None
+    elements = prod(e.counts.gamma_shape or ())
+    check_groups(elements)
     return {
-        "tables": [table.tolist() for table in tables],
         "axes": _indices(e, e.norm.gamma_axes),
         "bias": e.norm.bias,
-        "size": prod(e.shape) // prod(e.counts.gamma_shape or ()),
+        "size": prod(e.shape) // elements,
     }
 
 
@@ -84,17 +83,15 @@ def _indices(e: Description, names: tuple[str, ...]) -> list[dict[str, Any]]:
 
 
 def values_data(e: Description, drawing: Grid) -> dict[str, Any]:
-    """Mean, variance, gamma and beta as they broadcast over the window, and eps."""
+    """Mean, variance, gamma and beta as they broadcast over the drawn elements, and eps."""
     trace, held = e.trace, e.layer_values()
     values: dict[str, Any] = {"mean": trace.mean, "var": trace.var}
     for name, parameter in (("gamma", held.gamma), ("beta", held.beta)):
         if parameter is not None:
             values[name] = broadcast(e.norm, e.shape, parameter)
-    return {name: pack(_in_window(value, drawing)) for name, value in values.items()} | {"eps": trace.eps}
+    return {name: pack(drawing.take(_array(value))) for name, value in values.items()} | {"eps": trace.eps}
 
 
-def _in_window(tensor: Tensor, drawing: Grid) -> NDArray[np.float32]:
-    """The window of a tensor that broadcasts over x."""
-    array = tensor.float().cpu().numpy()
-    parts = zip(drawing.slices, array.shape, strict=True)
-    return array[tuple(part if size > 1 else slice(None) for part, size in parts)]
+def _array(tensor: Tensor) -> NDArray[np.float32]:
+    array: NDArray[np.float32] = tensor.float().cpu().numpy()
+    return array

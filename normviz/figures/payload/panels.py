@@ -5,7 +5,7 @@ title, pattern, caption
 scale    the color scale: "groups", "parameters", "values" or "none" (``palette.stops``)
 low, high  the values at the ends of the scale
 groups   the number of groups if the cells are ids, else 0
-z        the packed values of the cells; None if the cells are ids, which are sums of entries of the ``links`` tables
+z        the packed values of the drawn elements; None if the cells are ids, which follow from ``links``
 links    the kind of sharing whose peers the panel outlines: "stats", "params" or ""
 strips   means and variances beside the panel, by position: "row", "col" or "facet"
 """
@@ -98,14 +98,14 @@ def value_panels(e: Description, drawing: Grid) -> list[Panel]:
 def value_panel(given: PanelValues, drawing: Grid, *, strips: bool = False) -> Panel:
     """The values, colored from blue below zero to brown above."""
     array = given.values.float().cpu().numpy()
-    drawn = array[drawing.slices]
+    drawn = drawing.take(array)
     finite = np.abs(drawn[np.isfinite(drawn)])
     most = given.most or (float(finite.max()) if finite.size and finite.max() > 0 else 1.0)
     return _panel(
         key=given.key,
         title=given.title,
         caption=given.caption,
-        z=pack(drawing.flatten(drawn)),
+        z=pack(drawn),
         low=-most,
         high=most,
         scale="values",
@@ -135,8 +135,11 @@ def _strips(array: NDArray[np.float64], drawing: Grid) -> Strips:
 
 
 def _moments(array: NDArray[np.float64], over: tuple[int, ...], drawing: Grid) -> dict[str, list[float | None]]:
-    window = tuple(slice(None) if axis in over else part for axis, part in enumerate(drawing.slices))
-    part = array[window]
+    kept = (
+        range(size) if axis in over else drawn
+        for axis, (size, drawn) in enumerate(zip(drawing.shape, drawing.indices, strict=True))
+    )
+    part = array[np.ix_(*kept)]
     with np.errstate(invalid="ignore"):  # infinity minus infinity
         moments = {"mean": part.mean(axis=over), "var": part.var(axis=over)}
     return {

@@ -19,7 +19,7 @@ def steps_payload(e: Description, drawing: Grid, *, step: int = 0, at: tuple[int
     panels, sizes = [_panel(each, e, drawing) for each in steps(e)], e.norm.axis_sizes(e.shape)
     return (
         linked_data("steps", drawing, panels, at)
-        | layer_data(e, drawing)
+        | layer_data(e)
         | {
             "values": values_data(e, drawing),
             "formula": [{"text": text, "steps": list(keys)} for text, keys in whole_formula(e)],

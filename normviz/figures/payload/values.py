@@ -17,4 +17,4 @@ def values_payload(
     """A panel for each of ``values``, all of x's shape and linked by the sharing of ``e``; ``name`` is the tensor's name."""
     panels = [value_panel(each, drawing) for each in values]
     named = {"name": name, "layer": e.title if name == "x" else ""}
-    return linked_data("values", drawing, panels, at) | layer_data(e, drawing) | named
+    return linked_data("values", drawing, panels, at) | layer_data(e) | named

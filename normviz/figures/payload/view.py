@@ -19,7 +19,7 @@ def view_payload(
     panels = [*sharing_panels(e), *value_panels(e, drawing)]
     values = values_data(e, drawing) if e.x is not None else None
     own = {"values": values, "facts": counts(e), "editable": editable}
-    return linked_data("view", drawing, panels, at) | layer_data(e, drawing) | own
+    return linked_data("view", drawing, panels, at) | layer_data(e) | own
 
 
 def counts(e: Description) -> list[dict[str, str]]:

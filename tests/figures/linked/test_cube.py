@@ -10,7 +10,7 @@ from normviz.scene.grid import grid
 from tests.figures.linked.javascript import evaluate
 
 SIDES = """(() => {
-  const [data] = args, cube = Object.create(Cube.prototype);
+  const data = decodeData(args[0]), cube = Object.create(Cube.prototype);
   Object.assign(cube, { cache: new Map(), title: {}, face: (kind, c, s, n) => [n, c, s].join() });
   cube.set(data.panels.find(({ row }) => row === "cube"), data);
   const drawn = cube.bricks(data.at).matchAll(/nv-fill nv-(\\w+)( nv-here)?" d="([\\d,]+)"/g);

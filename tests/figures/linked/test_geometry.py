@@ -54,7 +54,7 @@ def test_the_browser_draws_the_same_ids_in_the_same_places(layer, shape, layout,
     data = view_payload(e, drawing)
     drawn = evaluate(
         """args[0].panels.slice(0, 2).map((figure) => {
-          const data = decodeValues(args[0]), geometry = new Geometry(data.grid, 600, 300, { most: 50 });
+          const data = decodeData(args[0]), geometry = new Geometry(data.grid, 600, 300, { most: 50 });
           const panel = Object.assign(Object.create(Panel.prototype), { geometry, data, figure, values: null });
           return [panel.heatmap().map((line) => [...line]), geometry.edges(true).length, geometry.edges(false).length];
         })""",
@@ -72,7 +72,7 @@ def test_every_element_is_found_under_the_pointer_and_nothing_in_a_gap(layer, sh
     e, drawing = case(layer, shape, layout, start)
     found = evaluate(
         """(() => {
-          const data = decodeValues(args[0]), g = new Geometry(data.grid, 600, 300, { most: 50 }), wrong = [];
+          const data = decodeData(args[0]), g = new Geometry(data.grid, 600, 300, { most: 50 }), wrong = [];
           const panel = Object.assign(Object.create(Panel.prototype), { geometry: g, data });
           let count = 0;
           panel.each((index) => {
@@ -100,10 +100,10 @@ def test_the_outline_covers_the_peers_and_no_other_element(layer, shape, layout,
     e, drawing = case(layer, shape, layout, start)
     covered = evaluate(
         """["stats", "params"].map((key) => {
-          const data = decodeValues(args[0]), g = new Geometry(data.grid, 600, 300, { most: 50 });
+          const data = decodeData(args[0]), g = new Geometry(data.grid, 600, 300, { most: 50 });
           if (!data[key]) return null;
           const panel = Object.assign(Object.create(Panel.prototype), { geometry: g, data });
-          const at = data.grid.extent.map((length) => length - 1), path = g.outline(data[key].tables, at);
+          const at = g.extent.map((length) => length - 1), path = g.outline(data[key].tables, at);
           const boxes = [...path.matchAll(/M([^,]+),([^H]+)H([^V]+)V([^H]+)H/g)].map((found) => found.slice(1).map(Number));
           const inside = [];
           panel.each((index) => {
@@ -116,7 +116,7 @@ def test_the_outline_covers_the_peers_and_no_other_element(layer, shape, layout,
     )
     last = tuple(part - 1 for part in drawing.extent)
     for inside, ids in zip(covered, (e.stat_ids, e.param_ids), strict=True):
-        window = ids[drawing.slices]
+        window = drawing.take(ids)
         assert sorted(map(tuple, inside)) == [tuple(map(int, i)) for i in np.argwhere(window == window[last])]
 
 

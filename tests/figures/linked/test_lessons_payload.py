@@ -18,6 +18,7 @@ from normviz.figures.payload.compare import compare_payload
 from normviz.figures.payload.panels import PanelValues
 from normviz.figures.payload.steps import steps_payload
 from normviz.figures.payload.values import values_payload
+from normviz.figures.plotly_figure import drawing_of, group_ids
 from normviz.layers.errors import NormvizError
 from normviz.layers.norm import Norm
 from normviz.scene.grid import grid
@@ -38,11 +39,8 @@ def whole(e):
     return grid(e.shape, e.axes)
 
 
-def summed(tables):
-    """The ids that the tables add up to."""
-    return sum(
-        np.reshape(table, [-1 if i == axis else 1 for i in range(len(tables))]) for axis, table in enumerate(tables)
-    )
+def ids_of(sharing, data):
+    return group_ids(sharing["axes"], drawing_of(data)).tolist()
 
 
 # Compare
@@ -53,10 +51,10 @@ def test_two_layers_on_a_matrix():
     data = plain(compare_payload(comparison, whole(comparison[0]), at=(1, 2)))
     assert (data["kind"], data["axes"], data["at"], data["editable"]) == ("compare", ["n", "d"], [1, 2], False)
     assert data["layers"] == [{"name": "LayerNorm([3])"}, {"name": "BatchNorm1d(3, affine=False)"}]
-    assert {name: sharing and sharing["tables"] for name, sharing in data["sharings"].items()} == {
-        "stats0": [[0, 1], [0, 0, 0]],
-        "params0": [[0, 0], [0, 1, 2]],
-        "stats1": [[0, 0], [0, 1, 2]],
+    assert {name: sharing and ids_of(sharing, data) for name, sharing in data["sharings"].items()} == {
+        "stats0": [[0, 0, 0], [1, 1, 1]],
+        "params0": [[0, 1, 2], [0, 1, 2]],
+        "stats1": [[0, 1, 2], [0, 1, 2]],
         "params1": None,
     }
     assert [(panel["key"], panel["row"], panel["links"], panel["title"]) for panel in data["panels"]] == [
@@ -71,7 +69,7 @@ def test_two_layers_on_a_matrix():
 
 
 @given(layers_that_fit() | norms())
-def test_the_tables_of_each_layer_sum_to_its_ids(drawn):
+def test_each_layer_has_its_own_groups(drawn):
     layer, shape = drawn
     try:
         one = describe(layer, shape)
@@ -84,7 +82,7 @@ def test_the_tables_of_each_layer_sum_to_its_ids(drawn):
             sharing = data["sharings"][f"{row}{number}"]
             assert (sharing is None) == (ids is None)
             if ids is not None:
-                np.testing.assert_array_equal(np.broadcast_to(summed(sharing["tables"]), shape), ids)
+                assert ids_of(sharing, data) == ids.tolist()
     used = {panel["links"] for panel in data["panels"]} - {""}
     assert used == {name for name, sharing in data["sharings"].items() if sharing}
 
@@ -98,9 +96,10 @@ def test_a_comparison_of_a_window():
     scene = read({"shape": "2,64,56,56", "from": "0,40,0,0"}).scene
     comparison = compare(["BatchNorm2d(64)", "GroupNorm(32, 64)"], scene.shape, scene.layout).descriptions
     data = plain(compare_payload(comparison, scene.grid, at=scene.at))
-    assert data["grid"]["start"] == [0, 40, 0, 0]
-    assert data["sharings"]["stats0"]["tables"][1] == [40, 41]
-    assert data["sharings"]["stats1"]["tables"] == [[0, 32], [20, 20], [0] * 56, [0] * 56]
+    assert data["grid"]["indices"][1] == [40, 41]
+    batch, group = (np.array(ids_of(data["sharings"][name], data))[:, :, 0, 0] for name in ("stats0", "stats1"))
+    assert batch.tolist() == [[40, 41]] * 2
+    assert group.tolist() == [[20, 20], [52, 52]]
 
 
 # In every layout each element is one brick of the cube.
@@ -172,9 +171,9 @@ def test_every_step_has_the_shape_of_x(drawn):
         e = explained(layer, shape, 0)
     except NormvizError:  # one value has no spread
         reject()
-    data, drawing = plain(steps_payload(e, whole(e))), whole(e)
+    data = plain(steps_payload(e, whole(e)))
     for panel, step in zip(data["panels"], steps(e), strict=True):
-        np.testing.assert_array_equal(unpacked(panel["z"]), drawing.flatten(step.values.float().expand(shape).numpy()))
+        np.testing.assert_array_equal(unpacked(panel["z"]), step.values.float().expand(shape).numpy())
         assert panel["why"]
         assert panel["links"] == "stats" or data[panel["links"]] is not None
     lit = {step for token in data["formula"] for step in token["steps"]}
@@ -224,7 +223,7 @@ def test_values_side_by_side():
         ("gap", "gap", "", -2, 2),
     ]
     assert unpacked(data["panels"][1]["z"]).tolist() == (-MATRIX).tolist()
-    assert data["stats"]["tables"] == [[0, 1], [0, 0, 0]]
+    assert ids_of(data["stats"], data) == [[0, 0, 0], [1, 1, 1]]
 
 
 @pytest.mark.parametrize("make", [

@@ -12,9 +12,10 @@ from normviz import explain
 from normviz.analysis.description import describe
 from normviz.figures.palette import THEMES, as_json, stops
 from normviz.figures.payload.view import view_payload
+from normviz.figures.plotly_figure import drawing_of, group_ids
 from normviz.layers.errors import NormvizError
 from normviz.layers.norm import Norm
-from normviz.scene.grid import grid
+from normviz.scene.grid import MOST_CELLS, grid
 from normviz.scene.query import read
 from tests.figures.linked.javascript import evaluate
 from tests.strategies import explained, layers_that_fit, norms
@@ -38,11 +39,10 @@ def test_layer_norm_on_a_matrix():
     x = torch.tensor([[1.0, 2.0, 6.0], [4.0, 4.0, 4.0]])
     data = sent(explain("LayerNorm(3)", x), at=(1, 2), editable=True)
     assert data["axes"] == ["n", "d"]
-    drawing = {"facets": [], "row": 0, "col": 1, "start": [0, 0], "extent": [2, 3], "across": 1}
+    drawing = {"facets": [], "row": 0, "col": 1, "indices": [[0, 1], [0, 1, 2]], "across": 1}
     assert data["grid"] == drawing | {"shape": [2, 3]}
     assert data["layer"] == "LayerNorm([3])"
     assert data["stats"] == {
-        "tables": [[0, 1], [0, 0, 0]],
         "count": 2,
         "size": 3,
         "axes": [{"name": "n", "axis": 0, "divide": 1, "modulo": 2}],
@@ -50,7 +50,6 @@ def test_layer_norm_on_a_matrix():
         "running": False,
     }
     assert data["params"] == {
-        "tables": [[0, 0], [0, 1, 2]],
         "axes": [{"name": "d", "axis": 1, "divide": 1, "modulo": 3}],
         "bias": True,
         "size": 2,
@@ -110,7 +109,7 @@ def test_counts_are_of_the_whole_tensor_although_only_a_window_is_drawn():
         "20,000,000,000",
         "0",
     ]
-    assert np.prod(data["grid"]["extent"]) <= 16_384
+    assert np.prod([len(drawn) for drawn in data["grid"]["indices"]]) <= MOST_CELLS
 
 
 EXTREME = [
@@ -144,16 +143,20 @@ def test_extreme_values_are_still_strict_json(query):
     check_tables(scene.shape_description, data)
 
 
+TABLES = "[args[0].stats, args[0].params].map((sharing) => sharing && tablesOf(sharing.axes, args[0].grid))"
+
+
 def check_tables(e, data):
-    """The entries of an index sum to its id, and each index of a mean or a gamma follows from it."""
-    window = [
-        range(first, first + part) for first, part in zip(data["grid"]["start"], data["grid"]["extent"], strict=True)
-    ]
+    """The browser's table entries of an element sum to its id, and each index of a mean or a gamma follows from its index."""
+    window = data["grid"]["indices"]
     corners = list(product(*({0, len(part) // 2, len(part) - 1} for part in window)))
+    tables = iter(evaluate(TABLES, {key: data[key] for key in ("stats", "params", "grid")}))
     for sharing, names in ((data["stats"], e.norm.pattern.right), (data["params"], e.norm.gamma_axes)):
+        made = next(tables)
         if sharing is None:
+            assert made is None
             continue
-        assert [len(table) for table in sharing["tables"]] == data["grid"]["extent"]
+        assert list(map(len, made)) == list(map(len, window))
         assert [place["name"] for place in sharing["axes"]] == list(names)
         sizes = [place["modulo"] for place in sharing["axes"]]
         for corner in corners[:200]:
@@ -161,11 +164,11 @@ def check_tables(e, data):
             for place, size in zip(sharing["axes"], sizes, strict=True):
                 x = window[place["axis"]][corner[place["axis"]]]
                 number = number * size + x // place["divide"] % place["modulo"]
-            assert number == sum(table[i] for table, i in zip(sharing["tables"], corner, strict=True))
+            assert number == sum(table[i] for table, i in zip(made, corner, strict=True))
 
 
 @given(layers_that_fit() | norms(), st.integers(0, 9))
-def test_tables_sum_to_the_ids(drawn, seed):
+def test_the_groups_are_numbered_in_row_major_order(drawn, seed):
     layer, shape = drawn
     try:
         e = explained(layer, shape, seed)
@@ -175,10 +178,7 @@ def test_tables_sum_to_the_ids(drawn, seed):
     for key, ids in (("stats", e.stat_ids), ("params", e.param_ids)):
         assert (data[key] is None) == (ids is None)
         if ids is not None:
-            summed = np.zeros(shape, np.int64)
-            for axis, table in enumerate(data[key]["tables"]):
-                summed += np.reshape(table, [-1 if i == axis else 1 for i in range(len(shape))])
-            np.testing.assert_array_equal(summed, ids)
+            np.testing.assert_array_equal(group_ids(data[key]["axes"], drawing_of(data)), ids)
     check_tables(e, data)
 
 
@@ -213,13 +213,16 @@ WINDOWS = [
 def test_a_window_has_the_values_of_its_elements(query, start):
     scene, data = of_scene(**query, **{"from": ",".join(map(str, start))})
     e, made = scene.description, scene.grid
-    assert data["grid"]["start"] == list(made.start) == list(start)
+    assert data["grid"]["indices"] == [list(drawn) for drawn in made.indices]
+    assert made.start == start
     check_tables(e, data)
     for name, wanted in (("mean", e.trace.mean), ("var", e.trace.var)):
         shown = np.broadcast_to(unpacked(data["values"][name]), made.extent)
-        np.testing.assert_array_equal(shown, wanted.expand(scene.shape)[made.slices])
+        np.testing.assert_array_equal(shown, made.take(wanted.expand(scene.shape).numpy()))
     gamma = e.layer_values().gamma.flatten()[torch.from_numpy(e.param_ids.copy())]
-    np.testing.assert_array_equal(np.broadcast_to(unpacked(data["values"]["gamma"]), made.extent), gamma[made.slices])
+    np.testing.assert_array_equal(
+        np.broadcast_to(unpacked(data["values"]["gamma"]), made.extent), made.take(gamma.numpy())
+    )
 
 
 def test_a_payload_is_small():

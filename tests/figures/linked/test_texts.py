@@ -61,7 +61,7 @@ def view(e, start=()):
 
 # The read-out line and the arithmetic of an element, without a page.
 DESCRIBE = """(() => {
-  const data = decodeValues(args[0]), g = new Geometry(data.grid, 600, 300, { most: 50 });
+  const data = decodeData(args[0]), g = new Geometry(data.grid, 600, 300, { most: 50 });
   const panels = Object.fromEntries(data.panels.map((figure) => [figure.key, Object.assign(Object.create(Panel.prototype), {
     geometry: g, data, figure, values: figure.z ? decodeFloats(figure.z) : null })]));
   const fake = { data, valueAt: (key, index) => panels[key].valueAt(index) };
@@ -188,7 +188,7 @@ def test_the_sum_of_a_group_that_is_drawn_in_part_is_that_of_the_whole_group():
     assert lines[1] == ["mean", "1000000 / 1,000", "1000"]
 
 
-STATISTICS = "(({ stats, values, grid }) => listStatistics(stats, values, { grid }))(decodeValues(args[0]))"
+STATISTICS = "(({ stats, values, grid }) => listStatistics(stats, values, { grid }))(decodeData(args[0]))"
 TABLES = [
     ("LayerNorm(3)", [[[0], 3, 14 / 3], [[1], 4, 0]]),
     ("BatchNorm1d(3)", [[[0], 2.5, 2.25], [[1], 3, 1], [[2], 5, 1]]),

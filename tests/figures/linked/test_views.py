@@ -28,7 +28,7 @@ FOLLOW = """(async () => {
   const timers = [globalThis.setTimeout, globalThis.clearTimeout];
   globalThis.setTimeout = (act, wait) => (later = { act, at: now + wait });
   globalThis.clearTimeout = () => (later = null);
-  const grid = { start: [0], extent: [3] }, view = Object.assign(Object.create(StepsView.prototype), {
+  const grid = { indices: [[0, 1, 2]] }, view = Object.assign(Object.create(StepsView.prototype), {
     send() {}, draw() {}, place() {}, at: null, timer: null, set(data) {
       this.turns ??= new Turns(data.turn, () => now);
       this.takeSelection(data, "light");
@@ -54,7 +54,7 @@ def test_a_newer_choice_is_kept_until_the_server_answers_it(events, step):
 
 
 ALONE = """(() => {
-  const grid = { start: [0], extent: [3] }, view = Object.assign(Object.create(FigureView.prototype), { at: null, turns: new Turns() });
+  const grid = { indices: [[0, 1, 2]] }, view = Object.assign(Object.create(FigureView.prototype), { at: null, turns: new Turns() });
   const shown = [];
   for (const [at, clicked] of args[0]) {
     const data = { grid, at };

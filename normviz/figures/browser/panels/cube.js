@@ -138,11 +138,11 @@ export class Cube {
    * @returns {Corner}
    */
   place(index) {
-    const { example, channel, rest } = this.figure.box, { extent } = this.data.grid;
+    const { example, channel, rest } = this.figure.box, { indices } = this.data.grid;
     return {
       n: example === null ? 0 : index[example],
       c: channel === null ? 0 : index[channel],
-      s: rest.reduce((at, axis) => at * extent[axis] + index[axis], 0),
+      s: rest.reduce((at, axis) => at * indices[axis].length + index[axis], 0),
     };
   }
 
@@ -152,12 +152,13 @@ export class Cube {
    * @param {number} s
    */
   indexOf(n, c, s) {
-    const { example, channel, rest } = this.figure.box, index = this.data.grid.extent.map(() => 0);
+    const { example, channel, rest } = this.figure.box, index = this.data.grid.indices.map(() => 0);
     if (example !== null) index[example] = n;
     if (channel !== null) index[channel] = c;
     for (const axis of [...rest].reverse()) {
-      index[axis] = s % this.data.grid.extent[axis];
-      s = Math.floor(s / this.data.grid.extent[axis]);
+      const { length } = this.data.grid.indices[axis];
+      index[axis] = s % length;
+      s = Math.floor(s / length);
     }
     return index;
   }
@@ -201,7 +202,7 @@ export class Cube {
   /** @param {Index | null} active */
   caption(active) {
     if (!active) return _("no element is selected");
-    const { count, size } = /** @type {Statistics} */ (this.data.sharings?.[this.figure.links]);
+    const { count, size } = /** @type {Tabled<Statistics>} */ (this.data.sharings?.[this.figure.links]);
     return [ngettext("one of {n} group", "one of {n} groups", count), ngettext("{n} element filled", "{n} elements filled", size)].join(", ");
   }
 }

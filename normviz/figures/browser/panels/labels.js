@@ -49,12 +49,12 @@ export function drawLabels(panel, group) {
  * @param {boolean} across
  */
 function drawAxis(panel, write, axis, across) {
-  const { geometry, data } = panel, { start, extent } = data.grid;
+  const { geometry, data } = panel, drawn = data.grid.indices[axis];
   const cell = across ? geometry.cellW : geometry.cellH;
-  const width = across ? `${data.axes[axis]} = ${start[axis] + extent[axis]}`.length * 6.6 + 6 : 13;
+  const width = across ? `${data.axes[axis]} = ${drawn[drawn.length - 1]}`.length * 6.6 + 6 : 13;
   const every = Math.max(1, Math.ceil(width / cell)), bare = across && every > 1 && cell > 16;
-  for (let i = 0; i < extent[axis]; i += bare ? 1 : every) {
-    const text = bare && i ? String(start[axis] + i) : `${data.axes[axis]} = ${start[axis] + i}`;
+  for (let i = 0; i < drawn.length; i += bare ? 1 : every) {
+    const text = bare && i ? String(drawn[i]) : `${data.axes[axis]} = ${drawn[i]}`;
     const middle = (i + 0.5) * cell;
     if (across) write(middle, -8, text, { "text-anchor": "middle" });
     else write(-8, middle, text, { "text-anchor": "end", "dominant-baseline": "central" });
@@ -68,11 +68,11 @@ function drawAxis(panel, write, axis, across) {
 function drawFacetNames(panel, write) {
   const { geometry, data } = panel, { grid, axes } = data;
   /** @type {(axis: number, index: Index) => string} */
-  const name = (axis, index) => `${axes[axis]} = ${grid.start[axis] + index[axis]}`;
+  const name = (axis, index) => `${axes[axis]} = ${grid.indices[axis][index[axis]]}`;
   const columnAxes = grid.facets.length > 1 ? grid.facets.slice(1) : grid.facets;
   const facetWidth = geometry.columns * geometry.cellW, facetHeight = geometry.rows * geometry.cellH;
   const shown = grid.facets.length > 1 ? geometry.across : geometry.facets;
-  const longest = columnAxes.map((axis) => name(axis, grid.extent.map((n) => n - 1))).join(", ").length * 6.6 + 4;
+  const longest = columnAxes.map((axis) => name(axis, geometry.extent.map((n) => n - 1))).join(", ").length * 6.6 + 4;
   const every = Math.max(1, Math.ceil(longest / geometry.pitchX));
   for (let facet = 0; facet < shown; facet += every) {
     const index = geometry.facetIndex(facet);

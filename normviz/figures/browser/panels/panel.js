@@ -6,7 +6,7 @@ import { html, svg, uniqueNumber } from "../page/dom.js";
 import { _ } from "../page/messages.js";
 import { decodeFloats } from "../tensor/arrays.js";
 import { Geometry } from "../tensor/geometry.js";
-import { groupOf, sameIndex } from "../tensor/sharing.js";
+import { broadcastAt, groupOf, sameIndex } from "../tensor/sharing.js";
 import { colorScale } from "./color.js";
 import { drawLabels } from "./labels.js";
 import { drawTexts } from "./texts.js";
@@ -107,8 +107,11 @@ export class Panel {
         const line = lines[facetY * (rows + padY) + y];
         if (row !== null) index[row] = y;
         if (this.values) {
-          const first = (facetY * (rows + 1) + y) * (across * (columns + 1) - 1) + facetX * (columns + 1);
-          line.set(this.values.subarray(first, first + columns), left);
+          for (let x = 0; x < columns; x++) {
+            index[col] = x;
+            line[left + x] = this.valueIn(this.values, index);
+          }
+          index[col] = 0;
         } else {
           const first = tables ? groupOf(tables, index) - tables[col][0] : 0;
           for (let x = 0; x < columns; x++) line[left + x] = tables ? first + tables[col][x] : 0;
@@ -119,7 +122,7 @@ export class Panel {
   }
 
   /**
-   * Visits every element of the window.
+   * Visits every drawn element.
    * @param {(index: Index) => void} visit
    */
   each(visit) {
@@ -135,7 +138,7 @@ export class Panel {
   }
 
   /**
-   * The value that is drawn for an element of the window: a number of the tensor, or the id of its group.
+   * The value that is drawn at a position: a number of the tensor, or the id of its group.
    * @param {Index} index
    */
   valueAt(index) {
@@ -149,11 +152,7 @@ export class Panel {
    * @param {Index} index
    */
   valueIn(values, index) {
-    const { rows, columns, across } = this.geometry;
-    const facet = this.geometry.facetOf(index), row = this.data.grid.row;
-    const y = Math.floor(facet / across) * (rows + 1) + (row === null ? 0 : index[row]);
-    const x = (facet % across) * (columns + 1) + index[this.data.grid.col];
-    return values[y * (across * (columns + 1) - 1) + x];
+    return broadcastAt({ shape: this.geometry.extent, values }, index);
   }
 
   /**
@@ -198,7 +197,7 @@ export class Panel {
   margins(width) {
     const { grid, axes } = this.data, strips = this.figure.strips;
     /** @param {number} axis */
-    const longest = (axis) => `${axes[axis]} = ${grid.start[axis] + grid.extent[axis] - 1}`.length * 7;
+    const longest = (axis) => `${axes[axis]} = ${grid.indices[axis].at(-1)}`.length * 7;
     const rowAxis = grid.facets.length > 1 ? grid.facets[0] : grid.facets.length ? null : grid.row;
     const left = rowAxis === null ? 22 : Math.max(40, longest(rowAxis) + 14), right = strips.row ? 92 : 4;
     this.facetStrips = !!strips.facet && (width - left - right) / grid.across >= STRIP_WIDTH;

@@ -1,5 +1,7 @@
 // Arrays of numbers come as base64 of little-endian float32, with their shape.
 
+import { tablesOf } from "./sharing.js";
+
 /** @param {PackedArray} array */
 export function decodeFloats(array) {
   const text = atob(array.data), bytes = new Uint8Array(text.length);
@@ -8,13 +10,28 @@ export function decodeFloats(array) {
 }
 
 /**
- * The data with mean, variance, gamma and beta decoded.
+ * The data with mean, variance, gamma and beta decoded, and with the tables of groups.
  * @param {ViewData} data
  * @returns {DecodedData}
  */
-export function decodeValues(data) {
-  if (!data.values) return { ...data, values: null };
-  const decoded = Object.entries(data.values).map(([name, array]) =>
-    typeof array === "number" ? [name, array] : [name, { shape: array.shape, values: decodeFloats(array) }]);
-  return { ...data, values: Object.fromEntries(decoded) };
+export function decodeData(data) {
+  const { grid, stats, params, sharings } = data;
+  /** @type {<S extends Sharing>(sharing: S) => Tabled<S>} */
+  const tabled = (sharing) => ({ ...sharing, tables: tablesOf(sharing.axes, grid) });
+  return {
+    ...data,
+    values: data.values && decodeValues(data.values),
+    stats: stats && tabled(stats),
+    params: params && tabled(params),
+    sharings: sharings && Object.fromEntries(Object.entries(sharings).map(([key, one]) => [key, one && tabled(one)])),
+  };
+}
+
+/**
+ * @param {NonNullable<ViewData["values"]>} values
+ * @returns {DecodedValues}
+ */
+function decodeValues(values) {
+  return Object.fromEntries(Object.entries(values).map(([name, array]) =>
+    typeof array === "number" ? [name, array] : [name, { shape: array.shape, values: decodeFloats(array) }]));
 }

@@ -1,4 +1,4 @@
-// Where each element of the drawn window is, in pixels, and which rectangles its peers fill.
+// Where each drawn element is, in pixels, and which rectangles its peers fill.
 
 import { positionsOf } from "./sharing.js";
 
@@ -11,11 +11,12 @@ export class Geometry {
    */
   constructor(grid, width, height, room) {
     /** @param {number | null} axis */
-    const length = (axis) => (axis === null ? 1 : grid.extent[axis]);
+    const length = (axis) => (axis === null ? 1 : this.extent[axis]);
     this.grid = grid;
+    this.extent = grid.indices.map((drawn) => drawn.length);
     this.columns = length(grid.col);
     this.rows = length(grid.row);
-    this.facets = grid.facets.reduce((product, axis) => product * grid.extent[axis], 1);
+    this.facets = grid.facets.reduce((product, axis) => product * this.extent[axis], 1);
     this.across = grid.across;
     this.down = Math.ceil(this.facets / this.across);
     const tight = this.across * this.columns > width / 6;
@@ -74,7 +75,7 @@ export class Geometry {
 
   /** @param {Index} index */
   facetOf(index) {
-    return this.grid.facets.reduce((number, axis) => number * this.grid.extent[axis] + index[axis], 0);
+    return this.grid.facets.reduce((number, axis) => number * this.extent[axis] + index[axis], 0);
   }
 
   /**
@@ -82,10 +83,10 @@ export class Geometry {
    * @param {number} facet
    */
   facetIndex(facet) {
-    const index = this.grid.extent.map(() => 0);
+    const index = this.extent.map(() => 0);
     for (const axis of [...this.grid.facets].reverse()) {
-      index[axis] = facet % this.grid.extent[axis];
-      facet = Math.floor(facet / this.grid.extent[axis]);
+      index[axis] = facet % this.extent[axis];
+      facet = Math.floor(facet / this.extent[axis]);
     }
     return index;
   }
@@ -155,7 +156,7 @@ export class Geometry {
     const columns = runsOf(alike[this.grid.col]), rows = this.grid.row === null ? [[0, 1]] : runsOf(alike[this.grid.row]);
     let facets = [0];
     for (const axis of this.grid.facets)
-      facets = facets.flatMap((number) => alike[axis].map((at) => number * this.grid.extent[axis] + at));
+      facets = facets.flatMap((number) => alike[axis].map((at) => number * this.extent[axis] + at));
     let path = "";
     for (const facet of facets) {
       const left = (facet % this.across) * this.pitchX, top = Math.floor(facet / this.across) * this.pitchY;

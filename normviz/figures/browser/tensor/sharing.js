@@ -1,6 +1,25 @@
 // Which elements share a mean and a variance, a gamma and a beta, and which value each element uses.
 
 /**
+ * One table for each axis of x: the number of an element's group is the sum of its entries. Groups are numbered in row-major
+ * order of ``axes``.
+ * @param {NamedAxis[]} axes
+ * @param {GridData} grid
+ */
+export function tablesOf(axes, grid) {
+  const tables = grid.indices.map((indices) => indices.map(() => 0));
+  let stride = 1;
+  for (const place of [...axes].reverse()) {
+    grid.indices[place.axis].forEach((index, at) => (tables[place.axis][at] += indexAt(place, index) * stride));
+    stride *= place.modulo;
+  }
+  return tables;
+}
+
+/** @type {(place: NamedAxis, index: number) => number} */
+const indexAt = ({ divide, modulo }, index) => Math.floor(index / divide) % modulo;
+
+/**
  * @param {number[][]} tables one per axis
  * @param {Index} index
  */
@@ -17,12 +36,12 @@ export function sameIndex(a, b) {
 }
 
 /**
- * An index of the drawn window as an index of the whole tensor.
+ * The index of a drawn element in the whole tensor.
  * @param {{ grid: GridData }} data
  * @param {Index} index
  */
 export function tensorIndex(data, index) {
-  return index.map((at, axis) => at + data.grid.start[axis]);
+  return index.map((at, axis) => data.grid.indices[axis][at]);
 }
 
 /**
@@ -32,7 +51,7 @@ export function tensorIndex(data, index) {
  * @param {Index} index
  */
 export function indexAlong(axes, data, index) {
-  return axes.map(({ axis, divide, modulo }) => Math.floor((index[axis] + data.grid.start[axis]) / divide) % modulo);
+  return axes.map((place) => indexAt(place, data.grid.indices[place.axis][index[place.axis]]));
 }
 
 /**
@@ -44,6 +63,16 @@ export function broadcastAt(array, index) {
   let at = 0;
   array.shape.forEach((size, axis) => (at = at * size + (size > 1 ? index[axis] : 0)));
   return array.values[at];
+}
+
+/**
+ * Where a tensor's index is drawn; null if it is not.
+ * @param {{ grid: GridData }} data
+ * @param {Index} index
+ */
+export function placeOf(data, index) {
+  const place = index.map((at, axis) => data.grid.indices[axis].indexOf(at));
+  return place.includes(-1) ? null : place;
 }
 
 /**
@@ -75,7 +104,7 @@ export function groupValues(source, index) {
 
 /**
  * The statistics of each group that is drawn, up to ``most`` groups: their index, mean and variance.
- * @param {Statistics} stats
+ * @param {Tabled<Statistics>} stats
  * @param {DecodedValues} values
  * @param {{ grid: GridData }} data
  */

@@ -53,7 +53,7 @@ export class CompareView extends FigureView {
    * @returns {Phrase}
    */
   describeLayer(number) {
-    const sharings = this.data.sharings ?? {}, stats = /** @type {Statistics} */ (sharings[`stats${number}`]), params = sharings[`params${number}`];
+    const sharings = this.data.sharings ?? {}, stats = /** @type {Tabled<Statistics>} */ (sharings[`stats${number}`]), params = sharings[`params${number}`];
     return [...words(stats.center ? shareMean(stats.size - 1) : shareMeanSquare(stats.size - 1), countOf(stats)), ", ",
       ...(params ? words(shareGamma(params.size - 1), countOf(params)) : [_("no gamma")])];
   }

@@ -18,7 +18,7 @@ export function updateEditButton(view) {
   const panel = view.panels.get("x"), { editable, grid } = view.data;
   if (!panel) return;
   if (!panel.editButton && editable) {
-    panel.editButton = button("nv-edit", panel.root, _("Edit a value"), () => view.edit(view.at ?? grid.extent.map(() => 0)));
+    panel.editButton = button("nv-edit", panel.root, _("Edit a value"), () => view.edit(view.at ?? grid.indices.map(() => 0)));
     panel.editButton.title = _("Or double-click a cell of x, or type a number on it");
   }
   if (panel.editButton) panel.editButton.hidden = !editable;

@@ -7,8 +7,8 @@ import { purgeLater } from "../page/plotly.js";
 import { applyColors } from "../page/theme.js";
 import { offerPictures } from "../picture/picture.js";
 import { updateSaveMenu } from "../picture/saving.js";
-import { decodeValues } from "../tensor/arrays.js";
-import { sameIndex, tensorIndex } from "../tensor/sharing.js";
+import { decodeData } from "../tensor/arrays.js";
+import { placeOf, sameIndex, tensorIndex } from "../tensor/sharing.js";
 import { describeElement, plainText } from "../text/readout.js";
 import { writeArithmetic, writeFacts, writePhrases } from "../text/write.js";
 import { editValue, updateEditButton } from "./edit.js";
@@ -77,7 +77,7 @@ export class FigureView {
     const first = !this.data;
     this.turns ??= new Turns(data.turn);
     this.takeSelection(data, mode);
-    this.data = decodeValues(data);
+    this.data = decodeData(data);
     this.mode = mode;
     for (const name of /** @type {const} */ (["at", "pointed", "cursor"])) if (!this.inWindow(this[name])) this[name] = null;
     this.colors = applyColors(this.root, mode);
@@ -95,7 +95,7 @@ export class FigureView {
    * @param {Mode} mode
    */
   takeSelection(data, mode) {
-    const { data: before, turns } = this, at = data.at ? data.at.map((position, axis) => position - data.grid.start[axis]) : null;
+    const { data: before, turns } = this, at = data.at && placeOf(data, data.at);
     const moved = !before || JSON.stringify(before.grid) !== JSON.stringify(data.grid);
     const wait = data.turn === undefined ? 0 : turns.wait(data.turn);
     clearTimeout(this.later);
@@ -108,8 +108,8 @@ export class FigureView {
 
   /** @param {Index | null} index */
   inWindow(index) {
-    const { extent } = this.data.grid;
-    return !!index && index.length === extent.length && index.every((at, axis) => at >= 0 && at < extent[axis]);
+    const { indices } = this.data.grid;
+    return !!index && index.length === indices.length && index.every((at, axis) => at in indices[axis]);
   }
 
   // Makes the panels that the data has, and removes all others.
@@ -251,7 +251,7 @@ export class FigureView {
    * @param {Panel} panel
    */
   pressKey(event, panel) {
-    const { key } = event, from = this.cursor ?? this.at ?? this.data.grid.extent.map(() => 0), chosen = this.cursor ?? this.at;
+    const { key } = event, from = this.cursor ?? this.at ?? this.data.grid.indices.map(() => 0), chosen = this.cursor ?? this.at;
     if (key in ARROWS) {
       this.pointed = null;
       this.cursor = chosen ? panel.geometry.neighbor(from, ...ARROWS[key]) : from;
