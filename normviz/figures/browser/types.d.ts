@@ -132,6 +132,9 @@ interface FigureData {
   integrity?: string;
   /** It sends nothing to a server. */
   alone?: boolean;
+  /** Its numbers are those of the selected element. */
+  ofElement?: boolean;
+  hidden?: string[];
   save?: boolean;
   layer?: string;
   layers?: { name: string }[];
@@ -150,7 +153,6 @@ interface ViewData extends FigureData {
   at: Index | null;
   turn?: number;
   editable: boolean;
-  hidden?: string[];
   name?: string;
   formula?: { text: string; steps: string[] }[];
   loops?: { code: string; runs: { name: string; size: number }[] };
