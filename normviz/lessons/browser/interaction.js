@@ -2,7 +2,7 @@
 
 import { copyFrom } from "../../figures/browser/page/clipboard.js";
 import { find, findAll, html } from "../../figures/browser/page/dom.js";
-import { judge } from "./prediction.js";
+import { commit, judge, refuse } from "./prediction.js";
 
 const PYTHON = /(#.*)|("""[\s\S]*?"""|"[^"\n]*"|'[^'\n]*')|\b(as|def|else|for|from|if|import|in|lambda|not|return|None|True|False)\b|\b(\d[\d._]*(?:e[-+]?\d+)?)\b/g;
 const TOKENS = ["comment", "string", "word", "number"];
@@ -26,8 +26,12 @@ export function listen(root, follow, predicted) {
   root.addEventListener("keydown", (event) => {
     const target = /** @type {HTMLElement} */ (event.target);
     if (target.matches(".nv-heads > [role=tab]")) moveBetweenTabs(target, event);
-    const box = /** @type {HTMLElement | null} */ (event.key === "Enter" ? target.closest(".nv-prediction") : null);
-    if (box && target.closest(".nv-predict")) judge(box, true); // "toggle" follows
+    const box = /** @type {HTMLElement | null} */ (target.closest(".nv-prediction"));
+    if (box && event.key === "Enter" && target.matches(".nv-predict input[type=text]")) commit(box);
+  });
+  root.addEventListener("input", (event) => {
+    const box = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest(".nv-prediction"));
+    if (box) refuse(box, ""); // it is being corrected
   });
   for (const name of ["change", "toggle"])
     root.addEventListener(name, (event) => {

@@ -6,25 +6,65 @@ import { find, findAll, html } from "../../figures/browser/page/dom.js";
 const answerOf = (box) => /** @type {HTMLDetailsElement} */ (find(box, ":scope > .nv-answer"));
 
 /**
+ * Opens the answer after a guess. A text that is no number is refused beside its field, and the answer stays closed.
+ * @param {HTMLElement} box
+ */
+export function commit(box) {
+  const guess = guessOf(box);
+  if (guess?.isRight === null) refuse(box, notANumber(box, guess.text));
+  else if (guess) answerOf(box).open = true; // "toggle" follows
+}
+
+/**
  * Shows the verdict if the answer is open, and returns the guess: the key of an option, or a number.
  * @param {HTMLElement} box
- * @param {boolean} [open] open the answer
  */
-export function judge(box, open = false) {
-  const answer = answerOf(box), verdict = find(answer, ":scope > .nv-verdict");
-  if (open) answer.open = true;
-  const guess = answer.open ? guessOf(box) : null;
+export function judge(box) {
+  const answer = answerOf(box), verdict = find(answer, ":scope > .nv-verdict"), guess = answer.open ? guessOf(box) : null;
+  if (answer.open) refuse(box, "");
+  markOptions(box, answer.open);
   verdict.hidden = !guess;
   verdict.replaceChildren();
+  delete verdict.dataset.result;
   if (!guess) return "";
-  const { correct = "", predicted = "", wrong = "", notANumber = "" } = box.dataset;
   if (guess.isRight === null) {
-    verdict.append(notANumber.replace("{guess}", () => `'${guess.text}'`));
+    verdict.append(notANumber(box, guess.text));
     return "";
   }
+  const { correct = "", predicted = "", wrong = "" } = box.dataset;
+  verdict.dataset.result = guess.isRight ? "right" : "wrong";
   html("strong", "", verdict, guess.isRight ? correct : predicted.replace("{guess}", () => guess.text));
   if (!guess.isRight) verdict.append(` ${wrong}`);
   return guess.value;
+}
+
+/**
+ * Says which option is right and which one was chosen, once the answer is open.
+ * @param {HTMLElement} box
+ * @param {boolean} isOpen
+ */
+function markOptions(box, isOpen) {
+  const { right, rightOption = "", wrongOption = "" } = box.dataset;
+  for (const option of findAll(box, ":scope > .nv-predict .nv-option")) {
+    const radio = /** @type {HTMLInputElement} */ (find(option, "input")), mark = find(option, ".nv-mark"), isRight = radio.value === right;
+    option.dataset.result = isOpen && (isRight || radio.checked) ? (isRight ? "right" : "wrong") : "";
+    mark.textContent = { right: rightOption, wrong: wrongOption }[option.dataset.result] ?? "";
+  }
+}
+
+/**
+ * @param {HTMLElement} box
+ * @param {string} text
+ */
+const notANumber = (box, text) => (box.dataset.notANumber ?? "").replace("{guess}", () => `'${text}'`);
+
+/**
+ * @param {HTMLElement} box
+ * @param {string} message "" removes it
+ */
+export function refuse(box, message) {
+  const place = box.querySelector(":scope > .nv-predict .nv-refusal");
+  if (place) place.textContent = message;
 }
 
 /**
@@ -49,7 +89,7 @@ function guessOf(box) {
   const predict = find(box, ":scope > .nv-predict"), right = box.dataset.right ?? "";
   const radio = /** @type {HTMLInputElement | null} */ (predict.querySelector("input:checked"));
   const field = /** @type {HTMLInputElement | null} */ (predict.querySelector("input[type=text]"));
-  if (radio) return { value: radio.value, text: (radio.parentElement?.textContent ?? "").trim(), isRight: radio.value === right };
+  if (radio) return { value: radio.value, text: (radio.nextElementSibling?.textContent ?? "").trim(), isRight: radio.value === right };
   const text = field?.value.trim(), number = readNumber(text ?? "");
   if (!text) return null;
   const isNear = Math.abs(number - Number(right)) <= 1e-6 * Math.max(1, Math.abs(Number(right)));

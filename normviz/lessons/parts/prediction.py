@@ -17,6 +17,7 @@ from normviz.lessons.parts.text import plain, text
 RIGHT = N_("Your prediction is correct.")
 PREDICTED, WRONG = N_("You predicted: {guess}."), N_("That is not correct.")
 NOT_A_NUMBER = N_("{guess} is not a number; write one, such as 48.")
+RIGHT_OPTION, WRONG_OPTION = N_("✓ right answer"), N_("✗ your prediction")
 TOLERANCE = 1e-6  # relative error of a numeric guess
 
 
@@ -77,6 +78,8 @@ class Prediction(Part):
             "predicted": _(PREDICTED),
             "wrong": _(WRONG),
             "not-a-number": _(NOT_A_NUMBER),
+            "right-option": _(RIGHT_OPTION),
+            "wrong-option": _(WRONG_OPTION),
         }
         attributes = "".join(f' data-{name}="{escape(str(value))}"' for name, value in texts.items())
         return (
@@ -89,10 +92,11 @@ class Prediction(Part):
         label = escape(plain(self.prompt))
         if not self.options:
             hint = escape(_("a number"))
-            return f'<input type="text" inputmode="decimal" maxlength="40" autocomplete="off" placeholder="{hint}" aria-label="{label}">'
+            field = f'<input type="text" inputmode="decimal" maxlength="40" autocomplete="off" placeholder="{hint}" aria-label="{label}">'
+            return f'{field}<p class="nv-refusal" role="status"></p>'
         name = body.unique("guess")
         choices = "".join(
-            f'<label class="nv-option"><input type="radio" name="{name}" value="{escape(key)}"><span>{line(option)}</span></label>'
+            f'<label class="nv-option"><input type="radio" name="{name}" value="{escape(key)}"><span>{line(option)}</span><span class="nv-mark"></span></label>'
             for key, option in self.options.items()
         )
         return f'<div role="radiogroup" aria-label="{label}">{choices}</div>'

@@ -266,15 +266,51 @@ def test_a_guess_is_sent_when_the_answer_opens_and_when_it_changes(show: Show) -
     assert tab.evaluate("window.sent") == chosen
 
 
-def test_enter_opens_the_answer_and_text_is_not_a_guess(show: Show) -> None:
+def test_the_keyboard_moves_between_options_and_only_show_the_answer_commits(show: Show) -> None:
+    tab = show([prediction(CHOICE, (Text("answer"),))], guess="")
+    options = tab.locator(".nv-option input")
+    tab.keyboard.press("Tab")
+    for number in (0, 1, 2):
+        tab.keyboard.press("ArrowDown" if number else "Space")
+        expect(options.nth(number)).to_be_checked()
+    tab.keyboard.press("Enter")
+    expect(tab.locator(".nv-answer .nv-text")).to_be_hidden()
+    assert tab.evaluate("window.sent") == []
+    tab.keyboard.press("Tab")
+    tab.keyboard.press("Enter")
+    expect(tab.locator(".nv-answer .nv-text")).to_be_visible()
+    assert tab.evaluate("window.sent") == [f"guess {options.nth(2).input_value()}"]
+
+
+def test_the_options_say_in_words_which_is_right_and_which_was_chosen(show: Show) -> None:
+    right, wrong = right_and_wrong(CHOICE)
+    shown = prediction(CHOICE, (Text("answer"),))
+    marks = {wrong: "✗ your prediction", right: "✓ right answer"}
+    tab = show([shown], guess=wrong)
+    for option in tab.locator(".nv-option").all():
+        expect(option.locator(".nv-mark")).to_have_text(marks.get(option.locator("input").input_value(), ""))
+    assert (
+        tab.locator(".nv-verdict").evaluate("verdict => getComputedStyle(verdict, '::before').content") == '"✗\u00a0"'
+    )
+    show([Note("new"), shown], guess=right)
+    expect(tab.locator(".nv-mark:not(:empty)")).to_have_text(["✓ right answer"])
+    show([shown], guess="")
+    expect(tab.locator(".nv-mark:not(:empty)")).to_have_count(0)
+
+
+def test_enter_in_the_field_opens_the_answer_to_a_number_only(show: Show) -> None:
     tab = show([prediction(NUMBER, (Text("answer"),))], guess="")
-    field = tab.locator(".nv-predict input")
+    field, refusal = tab.locator(".nv-predict input"), tab.locator(".nv-refusal")
+    field.press("Enter")
+    expect(tab.locator(".nv-answer .nv-text")).to_be_hidden()
     field.fill("many")
     field.press("Enter")
-    expect(tab.locator(".nv-verdict")).to_have_text("'many' is not a number; write one, such as 48.")
+    expect(refusal).to_have_text("'many' is not a number; write one, such as 48.")
+    expect(tab.locator(".nv-answer .nv-text")).to_be_hidden()
     assert tab.evaluate("window.sent") == []
     field.fill("1,500")
     field.press("Enter")
+    expect(refusal).to_be_hidden()
     expect(tab.locator(".nv-verdict")).to_contain_text("You predicted: 1,500.")
     assert tab.evaluate("window.sent") == ["guess 1,500"]
 
