@@ -32,15 +32,17 @@ from normviz.lessons import step_by_step as stepping
 from normviz.lessons.compare import page as comparing
 from normviz.lessons.gradients import page as differentiating
 from normviz.lessons.numerics import page as rounding
+from normviz.lessons.page.pages import PAGES, whole_query
 from normviz.lessons.parts.part import Part
 from normviz.lessons.subject import Subject
 from normviz.lessons.train_and_eval import page as training
 from normviz.scene.grid import grid, start_with
 from normviz.scene.repair import repair
-from normviz.scene.scene import DEFAULT_SHAPE, MOST_VALUES, default_at
+from normviz.scene.scene import DEFAULT_SHAPE, MOST_VALUES, Scene, default_at
 from normviz.scene.settings.page_settings import PAGE_SETTINGS
 from normviz.scene.settings.scene_settings import MOST_EDITABLE, check_seed
 from normviz.scene.settings.setting import write_settings
+from normviz.scene.view import View
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -226,7 +228,8 @@ def numerics(*, seed: int = 0, **settings: Any) -> Output:
     """What rounding does; ``settings`` are the page's: ``show="eps"``, ``dtype="float16"``."""
     parsed = _parse_settings("numerics", settings)
     query = write_settings(PAGE_SETTINGS["numerics"], parsed) | ({"seed": str(seed)} if seed else {})
-    return Output(tuple(rounding.parts(parsed, seed)), title_of("numerics"), "numerics", query)
+    whole = whole_query("numerics", PAGES["numerics"].view(query))
+    return Output(tuple(rounding.parts(parsed, seed)), title_of("numerics"), "numerics", whole)
 
 
 def open(link: str) -> Output:
@@ -241,9 +244,11 @@ def _output(
     page: str, subject: Subject, parts: Iterable[Part], settings: Mapping[str, Any], about: str | None = None
 ) -> Output:
     """The view of a page; its title says what it is ``about``, by default the layer and the shape."""
-    query = _scene_query(subject)
-    if query is not None:
-        query |= write_settings(PAGE_SETTINGS[page], settings) | ({"seed": str(subject.seed)} if subject.seed else {})
+    scene = _scene_of(subject)
+    query = None
+    if scene is not None:
+        view = View(scene, {setting.name: setting.default for setting in PAGE_SETTINGS[page]} | dict(settings))
+        query = whole_query(page, view) | ({"seed": str(subject.seed)} if subject.seed else {})
     return Output(tuple(parts), title_of(page, about or layer_on_shape(subject.e)), page, query)
 
 
@@ -265,8 +270,8 @@ def _with_values(layer: AnyLayer, x: Any, layout: str | None, seed: int = 0) -> 
     return example("normal", e.shape, e.axes, seed) if prod(e.shape) <= MOST_VALUES else x
 
 
-def _scene_query(subject: Subject) -> dict[str, str] | None:
-    """The query of the layer and the shape, with the values of a small x; None if no link can express it."""
+def _scene_of(subject: Subject) -> Scene | None:
+    """The layer on the shape, with the values of a small x; None if no link can express it."""
     e = subject.e
     scene: dict[str, Any] = {"shape": e.shape, "layout": e.layout, "layer": e.layer or e.norm, "at": subject.at}
     try:
@@ -277,7 +282,7 @@ def _scene_query(subject: Subject) -> dict[str, str] | None:
         reading = repair(**scene)
     except NormvizError:
         return None
-    return None if reading.problem else reading.scene.query()
+    return None if reading.problem else reading.scene
 
 
 def _parse_settings(page: str, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from normviz.export.output import Choices, Output, title_of
 from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.messages import _
 from normviz.lessons.compare import page as comparing
-from normviz.lessons.page.pages import PAGES
+from normviz.lessons.page.pages import PAGES, whole_query
 from normviz.lessons.page.questions_page import list_parts, question_parts
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import QUESTIONS, find_question
@@ -52,8 +52,8 @@ def output_of_query(page: str, query: Mapping[str, str]) -> Output:
 
 def output_of_view(page: str, view: View, choices: Choices | None = None) -> Output:
     """The view of a page. ``choices``: what a reader of a file or of a notebook can choose."""
-    parts, query = tuple(PAGES[page].visible(view)), view.query(PAGES[page].settings)
-    return Output(parts, title_of(page, _about(page, view)), page, query, view=view, choices=choices)
+    parts, title = tuple(PAGES[page].visible(view)), title_of(page, _about(page, view))
+    return Output(parts, title, page, whole_query(page, view), view=view, choices=choices)
 
 
 def _about(page: str, view: View) -> str:

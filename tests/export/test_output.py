@@ -121,7 +121,8 @@ def test_an_invalid_option_is_refused_at_once(options, words):
 
 def test_links_start_with_the_address_of_the_app(monkeypatch):
     output = nv.compare(["BatchNorm2d(3)", "LayerNorm([3,4,4])"])
-    query = "?shape=2,3,4,4&layer=BatchNorm2d(3)&layers=BatchNorm2d(3);LayerNorm([3,4,4])"
+    tensor = "shape=2,3,4,4&layer=BatchNorm2d(3)&data=normal&seed=0&params=init&at=1,2,0,3"
+    query = f"?{tensor}&layers=BatchNorm2d(3);LayerNorm([3,4,4])"
     assert output.url() == f"/compare{query}"
     assert output.url("https://example.org/lab/") == f"https://example.org/lab/compare{query}"
     assert "Open in the app" not in output.to_html()

@@ -167,7 +167,8 @@ TITLES = [
 class TestDataOfShare:
     def test_it_has_the_view_without_hide_and_caption_and_the_hidden_names(self):
         data = page_data(open_explore("hide=code,layer&caption=c&at=0,0,0,0"))["share"]
-        assert data["query"] == [["at", "0,0,0,0"]]
+        assert dict(data["query"]).keys() == {"shape", "layer", "data", "seed", "params", "at"}
+        assert dict(data["query"])["at"] == "0,0,0,0"
         assert (data["hidden"], data["caption"]) == (["code", "layer"], "c")
         assert data["title"] == "Explore: LayerNorm([3, 4, 4]) on a (2, 3, 4, 4) tensor"
 

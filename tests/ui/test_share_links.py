@@ -7,7 +7,9 @@ from urllib.parse import unquote
 
 import pytest
 
-from normviz.lessons.page.pages import PAGES
+import normviz as nv
+from normviz.lessons.compare.page import layers_of
+from normviz.lessons.page.pages import PAGES, whole_query
 from normviz.lessons.page.style import BROWSER
 from normviz.scene.query import link
 from normviz.scene.visibility import read_display
@@ -58,7 +60,8 @@ VIEWS = [
 @pytest.mark.parametrize(("page", "query"), VIEWS)
 def test_every_text_describes_the_view(page: str, query: dict[str, str]) -> None:
     shown, view = PAGES[page], shared(page, query)
-    whole = shown.view(query).query(shown.settings)
+    whole = whole_query(page, shown.view(query))
+    assert shown.view(whole) == shown.view(query)
     path, readable = "" if page == "explore" else page, link(whole)
     found = texts(view, theme="dark")
     assert found["link"] == f"{APP}{path}{readable}"
@@ -72,6 +75,32 @@ def test_every_text_describes_the_view(page: str, query: dict[str, str]) -> None
     iframe = tag(found["iframe"])
     assert (iframe["src"], iframe["title"]) == (found["address"], view["title"])
     assert (iframe["loading"], iframe["allow"], iframe["width"]) == ("lazy", "clipboard-write", "100%")
+
+
+DEFAULTS = [
+    ("explore", "/?shape=2,3,4,4&layer=LayerNorm([3,4,4])&data=normal&seed=0&params=init&at=1,2,0,3"),
+    ("step_by_step", "/step_by_step?shape=2,3,4,4&layer=LayerNorm([3,4,4])&data=normal&seed=0&params=init&at=1,2,0,3&step=1"),
+    ("numerics", "/numerics?show=variance&dtype=float32&distance=1e6"),
+    ("questions", "/questions"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("page", "address"), DEFAULTS)
+def test_the_link_of_a_default_view_names_the_view(page: str, address: str) -> None:
+    """So it stays the same when a later version has other defaults."""
+    assert link_in_cell(texts(shared(page, {}))["notebook"]) == address
+    assert nv.open(address).url() == address
+
+
+def test_the_link_of_a_default_comparison_names_its_layers() -> None:
+    layers = dict(shared("compare", {})["query"])["layers"]
+    assert len(layers.split(";")) == len(layers_of(PAGES["compare"].view(""))[0]) > 1
+    assert " " not in layers
+
+
+def test_a_question_is_shared_without_the_answer_and_the_tensor_of_whoever_shares_it() -> None:
+    view = shared("questions", {"q": "s0", "guess": "one", "shape": "4,6"})
+    assert (view["query"], view["guess"]) == ([["q", "s0"]], "one")
 
 
 def test_sharing_a_shared_link_gives_the_same_link() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from normviz.layers.layer import Layer
 from normviz.layers.messages import N_
+from normviz.lessons.compare.page import layers_of
 from normviz.lessons.page import questions_page
 from normviz.lessons.page.controls import InputRow, input_rows
 from normviz.lessons.page.figure_pages import FIGURE_PAGES
@@ -19,6 +20,7 @@ from normviz.lessons.parts.part import Panels, Part, Problem, Text
 from normviz.lessons.parts.visible import hideable_names, visible_parts
 from normviz.lessons.questions.question import Question
 from normviz.lessons.questions.registry import questions_of_page
+from normviz.scene.controls.scene_controls import TENSOR
 from normviz.scene.scene import PATTERN_FAMILY
 from normviz.scene.settings.page_settings import PAGE_SETTINGS
 from normviz.scene.view import View
@@ -64,6 +66,29 @@ class Page:
     def query(self) -> dict[str, str]:
         """The query that reads back as this view."""
         return self.view.query(PAGES[self.name].settings)
+
+    @property
+    def whole_query(self) -> dict[str, str]:
+        """The query that reads back as this view also after the app's defaults have changed."""
+        return whole_query(self.name, self.view)
+
+
+def whole_query(name: str, view: View) -> dict[str, str]:
+    """The query of a view, defaults too, for a link that is kept: ``?shape=2,3,4,4&layer=LayerNorm([3,4,4])&...``."""
+    if name == "compare":
+        view = view.with_settings(view.problem, layers=[text.replace(", ", ",") for text in layers_of(view)[0]])
+    scene = view.whole_scene_query() if _has_tensor(name, view) else view.scene.query()
+    own = {
+        setting.name: setting.format(view.settings[setting.name])
+        for setting in PAGES[name].settings
+        if setting.applies(view) and view.settings[setting.name] not in ("", ())
+    }
+    return ({} if name == "questions" else scene) | own | view.display.query()
+
+
+def _has_tensor(name: str, view: View) -> bool:
+    """Whether the reader of this view chooses its tensor."""
+    return any(TENSOR.name in row.names for row in input_rows(name, view))
 
 
 def page(name: str, view: View, rows: Sequence[InputRow] | None = None) -> Page:

@@ -17,6 +17,7 @@ from normviz.scene.visibility import BESIDE_THE_FIGURE, CONTROLS, FIGURE, PANELS
 
 GROUPS = ((N_("Controls"), CONTROLS), (N_("Page"), PARTS), (N_("Figure"), PANELS))
 EXPERIMENTS = ("train_and_eval", "gradients", "numerics")
+GUESS = "guess"  # the answer of whoever shares; only added to a link on request
 # Hidden in an embedded view by default.
 HIDDEN_IN_SHORT = BESIDE_THE_FIGURE | {"x", "normalized", "output", "table", "code", "details", "questions"}
 FUNCTIONS = {"explore": "explain", "step_by_step": "steps", "gradients": "gradients"}  # pages of one layer on one x
@@ -24,13 +25,18 @@ FUNCTIONS = {"explore": "explain", "step_by_step": "steps", "gradients": "gradie
 
 def app_link(page: Page) -> dict[str, Any]:
     """The view in the full app, without ``hide`` and ``caption``, as the browser reads it."""
-    return {"page": page.name, "query": _pairs(page)}
+    display = page.view.display.query()
+    return {"page": page.name, "query": [[name, value] for name, value in page.query.items() if name not in display]}
 
 
 def share_data(page: Page) -> dict[str, Any]:
     """The data of the Share panel."""
     there, view = page.hideable, page.view
-    return app_link(page) | {
+    query = page.whole_query
+    return {
+        "page": page.name,
+        "query": [[name, query[name]] for name in query if name not in view.display.query() and name != GUESS],
+        "guess": query.get(GUESS, ""),
         "title": title(page.name, view),
         "groups": [
             {
@@ -44,11 +50,6 @@ def share_data(page: Page) -> dict[str, Any]:
         "caption": view.display.caption,
         "hint": _hint(page.name, view),
     }
-
-
-def _pairs(page: Page) -> list[list[str]]:
-    display = page.view.display.query()
-    return [[name, value] for name, value in page.query.items() if name not in display]
 
 
 def _choice(name: str, label: str, there: Collection[str]) -> dict[str, Any]:

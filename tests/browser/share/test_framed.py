@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Frame, Page, expect
 
+from normviz.lessons.page.pages import PAGES, whole_query
+from normviz.scene.query import link
 from tests.browser.conftest import NewTab
 from tests.browser.explore.test_layout import MISPLACED
 from tests.browser.share.frame import PAGE, FramePage, block_cookies_of_frames, site
@@ -232,8 +234,9 @@ def test_with_a_base_path_plotly_loads_and_links_are_right(page: Page, lab: str)
         view.wait_until_drawn()
         with boxes_in_preview(page):
             panel = Panel(view)
-            assert panel.text("Link") == f"{lab}/{path}?at=none"
-            assert panel.text("Notebook cell").splitlines()[2] == f'nv.open("/{path}?at=none")'
+            whole = link(whole_query(path or "explore", PAGES[path or "explore"].view("at=none")))
+            assert panel.text("Link") == f"{lab}/{path}{whole}"
+            assert panel.text("Notebook cell").splitlines()[2] == f'nv.open("/{path}{whole}")'
             file = panel.dialog.get_by_role("link", name="HTML file").get_attribute("href")
             assert file is not None
             assert file.startswith(f"{lab}/export?page=")
@@ -244,7 +247,7 @@ def test_with_a_base_path_plotly_loads_and_links_are_right(page: Page, lab: str)
     panel.measured()
     (_, frame) = page.frames
     assert frame.url == panel.text("Only its address")
-    assert frame.url.startswith(f"{lab}/?at=none&")
+    assert frame.url.startswith(f"{lab}/{whole}&")
     assert_nothing_scrolls(frame)
     offer = frame.get_by_role("link", name="Open the full app").get_attribute("href")
     assert offer == f"{lab}/?at=none"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import expect
 
-from normviz.lessons.page.pages import PAGES
+from normviz.lessons.page.pages import PAGES, whole_query
 from normviz.scene.query import link
 from normviz.scene.visibility import read_display
 from tests.browser.conftest import SCREEN
@@ -18,6 +18,7 @@ from tests.ui.snippets import HOSTILE, pairs, tag
 pytestmark = pytest.mark.browser
 
 START = "?at=0,0,0,0"
+TENSOR = "shape=2,3,4,4&layer=LayerNorm([3,4,4])&data=normal&seed=0&params=init"
 Share = Callable[..., Panel]
 
 
@@ -57,7 +58,7 @@ def test_the_link_of_a_view_shows_it_again(view, share, page, query):
     path, shown = "" if page == "explore" else page, PAGES[page]
     panel = share(f"{path}{link(query)}")
     address = panel.text("Link")
-    assert address == f"{view.server}/{path}{link(shown.view(query).query(shown.settings))}"
+    assert address == f"{view.server}/{path}{link(whole_query(page, shown.view(query)))}"
     panel.dialog.get_by_role("button", name="Close").click()
     assert share(address.removeprefix(f"{view.server}/")).text("Link") == address
 
@@ -147,7 +148,7 @@ def test_copying_works_without_the_clipboard_api(view, share):
     button.click()
     expect(panel.dialog.get_by_role("status")).to_have_text("Copied: Link")
     assert button.evaluate("button => button.nvSaid")[0] == "Copied"
-    assert view.page.evaluate("window.taken") == panel.text("Link") == f"{view.server}/{START}"
+    assert view.page.evaluate("window.taken") == panel.text("Link") == f"{view.server}/?{TENSOR}&at=0,0,0,0"
     view.page.evaluate("delete navigator.clipboard")
 
 
@@ -241,7 +242,9 @@ def test_images_of_the_figures_are_offered_if_they_can_be_made(view, share):
 def test_the_exported_file_shows_the_view(view, share):
     panel = share("?at=0,0,0,0&hide=code&caption=Row+1")
     file = panel.dialog.get_by_role("link", name="HTML file")
-    assert file.get_attribute("href") == f"{view.server}/export?page=explore&at=0,0,0,0&hide=code&caption=Row%201"
+    assert (
+        file.get_attribute("href") == f"{view.server}/export?page=explore&{TENSOR}&at=0,0,0,0&hide=code&caption=Row%201"
+    )
     with view.page.expect_download() as saved:
         file.click()
     text = saved.value.path().read_text()

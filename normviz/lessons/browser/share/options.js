@@ -129,7 +129,7 @@ function addSet(parent, title) {
  * @param {string} name
  * @param {string} label
  */
-function addTick(parent, type, name, label) {
+export function addTick(parent, type, name, label) {
   const line = html("label", "nvs-tick", parent), input = html("input", "", line);
   input.type = type;
   input.name = name;

@@ -4,11 +4,11 @@ import { html } from "../../../figures/browser/page/dom.js";
 import { _ } from "../../../figures/browser/page/messages.js";
 import { ShareDialog } from "./dialog.js";
 import { appAddress, embedUrl, exportUrl, hideText, iframe, markdown, notebook, stepsOf, viewUrl } from "./links.js";
-import { EmbedOptions } from "./options.js";
+import { EmbedOptions, addTick } from "./options.js";
 import { FULL_WIDTH, Preview } from "./preview.js";
 
 /** @import { Group, Heights, SharedView } from "./links.js" */
-/** @typedef {SharedView & { groups: Group[], short: string[], hidden: string[], caption: string, hint: string }} ShareData */
+/** @typedef {SharedView & { groups: Group[], short: string[], hidden: string[], caption: string, hint: string, guess: string }} ShareData ``guess``: the answer of whoever shares, or "" */
 
 /** @type {Heights} */
 const DEFAULT_HEIGHTS = [[FULL_WIDTH, 720]]; // px, where none can be measured
@@ -21,6 +21,8 @@ export class AppDialog extends ShareDialog {
   file;
   /** @type {HTMLElement} */
   note;
+  /** Whether the link carries the answer of whoever shares. */
+  withGuess = false;
   /** @type {Heights | null | undefined} Measured; null: not yet; undefined: not possible. */
   heights = null;
 
@@ -51,12 +53,28 @@ export class AppDialog extends ShareDialog {
   // What is copied and downloaded as it is.
   /** @param {HTMLElement} parent */
   addTexts(parent) {
+    if (this.data.guess) this.addGuess(parent);
     this.addField(parent, "link", _("Link"), 4);
     this.addField(parent, "markdown", "Markdown", 5);
     this.addField(parent, "notebook", _("Notebook cell"), 6);
     this.file = html("a", "nvs-button", null, _("HTML file"));
     this.file.setAttribute("download", "");
     this.addFiles(parent).children[0].after(this.file);
+  }
+
+  /** @param {HTMLElement} parent */
+  addGuess(parent) {
+    const box = addTick(parent, "checkbox", "guess", _("With your answer"));
+    box.addEventListener("change", () => {
+      this.withGuess = box.checked;
+      this.optionsChanged();
+    });
+  }
+
+  /** @returns {SharedView} */
+  get shared() {
+    const { data } = this;
+    return this.withGuess ? { ...data, query: [...data.query, ["guess", data.guess]] } : data;
   }
 
   // What a teacher chooses for a course page.
@@ -77,14 +95,14 @@ export class AppDialog extends ShareDialog {
 
   // The texts that follow from the choices.
   write() {
-    const { data, own } = this, { choices, hidden } = this.options, app = appAddress(data.page);
-    const embedded = embedUrl(app, data, { ...choices, hide: hideText(data.groups, hidden) }), link = viewUrl(app, data, own);
+    const { data, own, shared } = this, { choices, hidden } = this.options, app = appAddress(data.page);
+    const embedded = embedUrl(app, shared, { ...choices, hide: hideText(data.groups, hidden) }), link = viewUrl(app, shared, own);
     const texts = {
       link,
       iframe: iframe(embedded, data.title, choices.width || null, this.heights ?? DEFAULT_HEIGHTS),
       address: embedded,
       markdown: markdown(link, data.title),
-      notebook: notebook(data, own, data.hint),
+      notebook: notebook(shared, own, data.hint),
     };
     for (const [name, text] of Object.entries(texts)) this.fields[name].text.value = text;
     this.file.href = exportUrl(app, data, own);
