@@ -15,7 +15,7 @@ from normviz.scene.query import read
 from normviz.scene.repair import with_fields
 from normviz.scene.view import View
 
-X = torch.arange(120.0, dtype=torch.float64).reshape(2, 3, 4, 5)
+X = torch.arange(144.0, dtype=torch.float64).reshape(2, 3, 4, 6)
 
 
 def scene_on(x=X, layer=None):
@@ -33,7 +33,7 @@ def options_of(scene, key):
 
 
 def test_a_scene_shows_the_readers_own_tensors():
-    layer = nn.LayerNorm(5, dtype=torch.float64)
+    layer = nn.LayerNorm(6, dtype=torch.float64)
     layer.weight.data.fill_(3)
     e = scene_on(layer=layer).description
     assert e.x is X
@@ -48,12 +48,12 @@ def test_x_stays_when_the_layer_changes(family):
     assert scene.description.trace.output.dtype == torch.float64
     assert scene.shown_params == "init"
     back = edits.with_family(scene, "LayerNorm").scene
-    assert with_fields(back, layer=Layer.parse("LayerNorm(5)")).scene.shown_params == OWN
+    assert with_fields(back, layer=Layer.parse("LayerNorm(6)")).scene.shown_params == OWN
 
 
 @pytest.mark.parametrize(
     ("arguments", "own"),
-    [({"eps": 0.5}, True), ({"bias": False}, False), ({"elementwise_affine": False}, False), ({"normalized_shape": [4, 5]}, False)],
+    [({"eps": 0.5}, True), ({"bias": False}, False), ({"elementwise_affine": False}, False), ({"normalized_shape": [4, 6]}, False)],
 )  # fmt: skip
 def test_a_modules_values_are_used_if_they_have_the_right_shape(arguments, own):
     scene = edits.with_arguments(scene_on(), **arguments).scene
@@ -87,7 +87,7 @@ def test_the_reader_can_leave_the_own_x_and_return_to_it():
 def test_the_reader_can_leave_the_modules_gamma_and_return_to_it():
     shown, _ = options_of(scene_on(), "params")
     other = shown.changed(View(scene_on(), {}), "index").scene
-    assert (shown.value, other.description.values.gamma.tolist()) == (OWN, [0, 1, 2, 3, 4])
+    assert (shown.value, other.description.values.gamma.tolist()) == (OWN, [0, 1, 2, 3, 4, 5])
     assert options_of(other, "params")[0].changed(View(other, {}), OWN).scene.shown_params == OWN
 
 

@@ -36,6 +36,11 @@ def sentence_of(answer):
     return next(html for key, html in answer["data"]["parts"] if key.startswith("sentence"))
 
 
+def without_values(query):
+    """The query without the values of the reader's x."""
+    return re.sub("&?values=[^&]*", "", query).removeprefix("&")
+
+
 @pytest.fixture
 def widget():
     return nv.live("LayerNorm([3, 4, 4])", X)
@@ -70,7 +75,7 @@ SET = [
 @pytest.mark.parametrize(("name", "value", "query"), SET)
 def test_a_trait_that_is_set_changes_the_page(widget, reader, name, value, query):
     setattr(widget, name, value)
-    assert (widget.query, widget.problem) == (query, "")
+    assert (without_values(widget.query), widget.problem) == (query, "")
     assert len(reader.answers) == 2
     again = nv.live("LayerNorm([3, 4, 4])", X)
     again.query = query
@@ -91,7 +96,7 @@ def test_an_observer_may_change_the_widget(widget):
     widget.observe(lambda change: setattr(widget, "at", (0, 0, 0, 0)), "layer")
     widget.layer = "BatchNorm2d(3)"
     assert widget.at == (0, 0, 0, 0)
-    assert widget.query.endswith("layer=BatchNorm2d(3)&at=0,0,0,0")
+    assert without_values(widget.query).endswith("layer=BatchNorm2d(3)&at=0,0,0,0")
 
 
 def test_x_stays_when_the_layer_changes(widget, reader):
@@ -203,7 +208,7 @@ def test_a_value_of_a_small_x_can_be_edited():
 def test_the_steps_follow_the_page():
     widget = nv.live("steps", "LayerNorm(4)", X, step=2)
     assert Reader(widget).tell("step", step=99, turn=1)["data"]["figures"][0]["step"] == 6
-    assert widget.query == "shape=2,3,4,4&layer=LayerNorm([4])&step=6"
+    assert without_values(widget.query) == "shape=2,3,4,4&layer=LayerNorm([4])&step=6"
 
 
 def test_back_to_the_start_shows_the_readers_own_view(widget, reader):
@@ -214,7 +219,7 @@ def test_back_to_the_start_shows_the_readers_own_view(widget, reader):
 
 HOSTILE = [
     {"name": "input"}, {"name": "input", "key": "family", "value": 99}, {"name": "input", "key": "family", "value": "x"}, {"name": "input", "key": "none", "value": 1},
-    {"name": "input", "key": "size_n", "value": [1]}, {"name": "select", "at": [1]}, {"name": "select", "at": "x"}, {"name": "select"}, {"name": "edit", "at": [0, 0, 0, 0], "value": 1},
+    {"name": "input", "key": "size_n", "value": [1]}, {"name": "select", "at": [1]}, {"name": "select", "at": "x"}, {"name": "select"}, {"name": "edit", "at": [0, 0, 0, 9], "value": 1},
     {"name": "step", "step": 1}, {"name": "what"}, {},
 ]  # fmt: skip
 
