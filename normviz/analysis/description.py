@@ -19,6 +19,7 @@ from normviz.layers.fit import torch_layer
 from normviz.layers.layer import Layer
 from normviz.layers.messages import _
 from normviz.layers.norm import Norm
+from normviz.layers.substitutes.remedies import is_probably_channels_last
 from normviz.layers.torch_errors import check
 
 
@@ -152,7 +153,8 @@ class Description:
     @property  # not cached: readers with different languages share an explanation
     def notes(self) -> tuple[str, ...]:
         """Warnings about valid but unusual arguments, one sentence each."""
-        return (*_eps_notes(self.norm), *_channel_notes(self.layer, self.axes, self.shape))
+        layer, axes, shape = self.layer, self.axes, self.shape
+        return (*_eps_notes(self.norm), *_channel_notes(layer, axes, shape), *_layout_notes(layer, axes, shape))
 
 
 def _spec(layer: object) -> Layer | Norm:
@@ -246,3 +248,16 @@ def _channel_notes(layer: Layer | None, axes: tuple[str, ...], shape: tuple[int,
     rest = [axis for axis in axes if axis != "c"]
     order = layout_text([*rest[:channel], "c", *rest[channel:]])
     return (_("{note} For one group per channel, permute x to {order}.", note=note, order=order),)
+
+
+def _layout_notes(layer: Layer | None, axes: tuple[str, ...], shape: tuple[int, ...]) -> tuple[str, ...]:
+    if layer is None or not is_probably_channels_last(layer, shape, axes):
+        return ()
+    return (
+        _(
+            "{layer} normalizes over the last axis, and x is read as NCHW: its last axis is W. The axes of {shape} are probably N, H, W and C; "
+            "then give layout NHWC.",
+            layer=layer,
+            shape=shape,
+        ),
+    )

@@ -1,4 +1,4 @@
-"""Read one argument of a layer: return it as its plain Python type, or raise NormvizError with the rule."""
+"""Read the arguments of a layer, one by one or from a torch module: return plain Python types, or raise NormvizError with the rule."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from math import inf, nan
 from numbers import Integral, Real
 from typing import Any
 
+from torch import nn
+
 from normviz.layers.axes import MAX_RANK
-from normviz.layers.errors import NormvizError, echo
+from normviz.layers.catalogue import KINDS, Kind
+from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.messages import _
 
 LARGEST_SIZE = 2**40
@@ -84,3 +87,78 @@ READERS: Mapping[str, Callable[[str, Any], Any]] = {
     "momentum": _read_momentum,
     "axis": _read_axis,
 }
+
+MOST_NAMED = 3  # layers of a model in a message
+
+
+def kind_of_module(module: nn.Module) -> Kind:
+    """The kind of a torch module. Raises NormvizError if it is not in the catalogue, or has a forward of its own."""
+    kind = _kind(module)
+    if kind is None:
+        raise _not_a_layer(module)
+    if kind.module is not None and type(module).forward is not kind.module.forward:
+        raise _own_forward(module, kind)
+    return kind
+
+
+def _kind(module: nn.Module) -> Kind | None:
+    return next((kind for kind in KINDS.values() if kind.module and isinstance(module, kind.module)), None)
+
+
+def _not_a_layer(module: nn.Module) -> NormvizError:
+    """A model: name the layers in it. Another module: name the layers of the catalogue."""
+    found = [(name, child) for name, child in module.named_modules() if name and _kind(child)]
+    if found:
+        named = [f"{name!r} ({type(child).__name__})" for name, child in found[:MOST_NAMED]]
+        if len(found) > MOST_NAMED:
+            named.append(_("{n:,} more", n=len(found) - MOST_NAMED))
+        return NormvizError(
+            _("{module} is a model, not one layer. It contains {layers}; give one of them, as in model.get_submodule({name!r})."),
+            module=type(module).__name__, layers=listed(named, "and"), name=found[0][0],
+        )  # fmt: skip
+    names = listed([kind.name for kind in KINDS.values() if kind.module])
+    return NormvizError(
+        _("{module} is not a normalization layer of torch.nn; give a Norm, or {layers}."),
+        module=type(module).__name__, layers=names,
+    )  # fmt: skip
+
+
+def _own_forward(module: nn.Module, kind: Kind) -> NormvizError:
+    """A subclass, such as the LayerNorm2d of ConvNeXt, which permutes x around the forward of LayerNorm."""
+    sizes: tuple[int, ...] = getattr(module, "normalized_shape", ())
+    if kind.name == "LayerNorm" and len(sizes) == 1:
+        return NormvizError(
+            _(
+                "{module} overrides the forward of LayerNorm. If it normalizes over the channels of (N, C, H, W), as in ConvNeXt, "
+                "give 'ChannelsFirstLayerNorm({size}, eps={eps})' instead; otherwise describe it with a Norm, as in Norm('n c h w -> n h w', 'c')."
+            ),
+            module=type(module).__name__, size=sizes[0], eps=module.eps,
+        )  # fmt: skip
+    return NormvizError(
+        _(
+            "{module} overrides the forward of {layer}, so it may use other statistics; describe it with a Norm, as in "
+            "Norm('n c h w -> n h w', 'c')."
+        ),
+        module=type(module).__name__, layer=kind.name,
+    )  # fmt: skip
+
+
+def module_arguments(module: nn.Module, kind: Kind) -> dict[str, Any]:
+    """The arguments of a module, read from its attributes."""
+    weight, bias = getattr(module, "weight", None), getattr(module, "bias", None)
+    if weight is None and bias is not None:
+        raise NormvizError(
+            _("this {layer} has a beta and no gamma; give it a weight of ones, or describe it with a Norm."),
+            layer=kind.name,
+        )
+    found: dict[str, Any] = {}
+    for argument in kind.arguments:
+        if argument.name in ("affine", "elementwise_affine"):
+            found[argument.name] = weight is not None
+        elif argument.name == "bias":
+            found[argument.name] = bias is not None or weight is None
+        elif argument.name == "track_running_stats" and not kind.per_instance:
+            found[argument.name] = module.running_mean is not None  # as in torch's forward
+        else:
+            found[argument.name] = getattr(module, argument.name)
+    return found

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from difflib import get_close_matches
 
 from normviz.layers.messages import _
 
@@ -48,3 +49,14 @@ def listed(values: Iterable[object], last: str = "or") -> str:
     *first, final = [str(value) for value in values]
     pattern = _("{values} or {final}") if last == "or" else _("{values} and {final}")
     return pattern.format(values=", ".join(first), final=final) if first else final
+
+
+def closest(word: str, names: Iterable[str]) -> str | None:
+    """The name that the reader probably meant, or None.
+
+    >>> closest("batchnorm2D", ["BatchNorm1d", "BatchNorm2d"]), closest("Conv2d", ["BatchNorm2d"])
+    ('BatchNorm2d', None)
+    """
+    by_lower = {name.lower(): name for name in names}
+    found = get_close_matches(word.lower()[:LONGEST_ECHO], by_lower, 1)
+    return by_lower[found[0]] if found else None

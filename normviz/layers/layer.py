@@ -17,10 +17,10 @@ from typing import Any
 
 from torch import nn
 
-from normviz.layers.arguments import READERS
+from normviz.layers.arguments import READERS, kind_of_module, module_arguments
 from normviz.layers.axes import MAX_TEXT
 from normviz.layers.catalogue import KINDS, REQUIRED, Argument, Kind
-from normviz.layers.errors import NormvizError, echo, listed
+from normviz.layers.errors import NormvizError, closest, echo, listed
 from normviz.layers.messages import _
 from normviz.layers.norm import Norm
 
@@ -44,24 +44,8 @@ class Layer:
     @classmethod
     def of(cls, module: nn.Module) -> Layer:
         """The layer of a torch module, with the arguments read from its attributes."""
-        kind = next((kind for kind in KINDS.values() if kind.module and isinstance(module, kind.module)), None)
-        if kind is None or kind.module is None:
-            names = listed([kind.name for kind in KINDS.values() if kind.module])
-            raise NormvizError(
-                _("{module} is not a normalization layer of torch.nn; give a Norm, or {layers}."),
-                module=type(module).__name__,
-                layers=names,
-            )
-        if type(module).forward is not kind.module.forward:
-            raise NormvizError(
-                _(
-                    "{module} overrides the forward of {layer}, so it may use other statistics; describe it with a Norm, as in "
-                    "Norm('n c h w -> n h w', 'c')."
-                ),
-                module=type(module).__name__,
-                layer=kind.name,
-            )
-        return cls(kind.name, _bind(kind, (), _attributes(module, kind)), module.training)
+        kind = kind_of_module(module)
+        return cls(kind.name, _bind(kind, (), module_arguments(module, kind)), module.training)
 
     @classmethod
     def parse(cls, text: str) -> Layer | Norm:
@@ -143,6 +127,11 @@ class Layer:
 def _make(name: str, positional: tuple[Any, ...], named: Mapping[Any, Any], training: bool) -> Layer:
     """``Layer.make`` with ``named`` as a mapping: a parsed text may contain an argument called ``training``."""
     if name not in KINDS:
+        meant = closest(name, [*KINDS, "Norm"])
+        if meant:
+            raise NormvizError(
+                _("{name} is not a layer of the catalogue. Did you mean {meant}?"), name=echo(name), meant=meant
+            )
         raise NormvizError(
             _("{name} is not a layer of the catalogue, which has {layers}."),
             name=echo(name),
@@ -198,26 +187,6 @@ EXAMPLES = {
     "ChannelsFirstLayerNorm": "3",
     "DimNorm": "3, dim=0",
 }
-
-
-def _attributes(module: nn.Module, kind: Kind) -> dict[str, Any]:
-    weight, bias = getattr(module, "weight", None), getattr(module, "bias", None)
-    if weight is None and bias is not None:
-        raise NormvizError(
-            _("this {layer} has a beta and no gamma; give it a weight of ones, or describe it with a Norm."),
-            layer=kind.name,
-        )
-    found: dict[str, Any] = {}
-    for argument in kind.arguments:
-        if argument.name in ("affine", "elementwise_affine"):
-            found[argument.name] = weight is not None
-        elif argument.name == "bias":
-            found[argument.name] = bias is not None or weight is None
-        elif argument.name == "track_running_stats" and not kind.per_instance:
-            found[argument.name] = module.running_mean is not None  # as in torch's forward
-        else:
-            found[argument.name] = getattr(module, argument.name)
-    return found
 
 
 PREFIXES = ("", "nn", "torch.nn", "nv", "normviz")

@@ -177,8 +177,9 @@ def test_a_subclass_that_overrides_forward_raises_an_error():
     with pytest.raises(
         NormvizError,
         match=re.escape(
-            "Overriding overrides the forward of LayerNorm, so it may use other statistics; describe it with a Norm, "
-            "as in Norm('n c h w -> n h w', 'c')."
+            "Overriding overrides the forward of LayerNorm. If it normalizes over the channels of (N, C, H, W), as in "
+            "ConvNeXt, give 'ChannelsFirstLayerNorm(3, eps=1e-05)' instead; otherwise describe it with a Norm, as in "
+            "Norm('n c h w -> n h w', 'c')."
         ),
     ):
         Layer.of(Overriding(3))
@@ -198,12 +199,34 @@ LAYERS_OF_TORCH = (
 )
 
 
-@pytest.mark.parametrize("module", [nn.Linear(2, 3), nn.LocalResponseNorm(2), nn.Sequential(nn.LayerNorm(3))])
+@pytest.mark.parametrize("module", [nn.Linear(2, 3), nn.LocalResponseNorm(2), nn.Sequential(nn.ReLU())])
 def test_another_module_raises_an_error(module):
     name = type(module).__name__
     message = f"{name} is not a normalization layer of torch.nn; give a Norm, or {LAYERS_OF_TORCH}."
     with pytest.raises(NormvizError, match=re.escape(message)):
         Layer.of(module)
+
+
+def test_a_model_raises_an_error_that_names_its_normalization_layers():
+    model = nn.Sequential(nn.Conv2d(3, 8, 3), nn.Sequential(nn.BatchNorm2d(8), nn.ReLU()), nn.GroupNorm(2, 8))
+    message = (
+        "Sequential is a model, not one layer. It contains '1.0' (BatchNorm2d) and '2' (GroupNorm); give one of them, as in "
+        "model.get_submodule('1.0')."
+    )
+    with pytest.raises(NormvizError, match=re.escape(message)):
+        Layer.of(model)
+    many = nn.Sequential(*(nn.LayerNorm(3) for _ in range(5)))
+    with pytest.raises(NormvizError, match=re.escape("'1' (LayerNorm), '2' (LayerNorm) and 2 more; give one of them")):
+        Layer.of(many)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"), [("batchnorm2d", "BatchNorm2d"), ("Layernorm", "LayerNorm"), ("norm", "Norm")]
+)
+def test_a_misspelled_name_is_answered_with_the_name_that_was_meant(name, meant):
+    message = f"'{name}' is not a layer of the catalogue. Did you mean {meant}?"
+    with pytest.raises(NormvizError, match=re.escape(message)):
+        Layer.parse(f"nn.{name}(3)")
 
 
 def test_a_lazy_module_raises_an_error():

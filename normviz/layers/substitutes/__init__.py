@@ -1,0 +1,1 @@
+"""What can be shown in place of what a reader gave: a layer that torch accepts, the layer of an error message, a small look-alike."""

@@ -1,0 +1,150 @@
+"""Remedies: where torch refuses a layer on an x, the layers and the x that were probably meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from normviz.layers.axes import divisors, layout_text
+from normviz.layers.errors import NormvizError
+from normviz.layers.fit import default_layer, refit
+from normviz.layers.layer import Layer
+from normviz.layers.messages import _
+from normviz.layers.torch_errors import check
+
+MOST = 4
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """A layer on an x that torch accepts.
+
+    shape, layout  of the x
+    change         what makes this x of the reader's, as code, such as "x.movedim(1, -1)", or another x; "" if x stays as it is
+    """
+
+    layer: Layer
+    shape: tuple[int, ...]
+    layout: str
+    change: str = ""
+
+    @property
+    def label(self) -> str:
+        if not self.change:
+            return f"`{self.layer}`"
+        if not self.change.startswith("x."):
+            return _("`{layer}` on `{change}`", layer=self.layer, change=self.change)
+        return _("`{layer}` on `{change}`, shape {shape}", layer=self.layer, change=self.change, shape=self.shape)
+
+
+@lru_cache(maxsize=256)
+def remedies(layer: Layer, shape: tuple[int, ...], axes: tuple[str, ...]) -> tuple[Remedy, ...]:
+    """What torch accepts instead of ``layer`` on an x of ``shape``, the most probable first; empty if torch accepts the layer itself.
+
+    >>> [remedy.label for remedy in remedies(Layer.make("LayerNorm", 96), (8, 96, 56, 56), ("n", "c", "h", "w"))]
+    ['`ChannelsFirstLayerNorm(96, eps=1e-05)`', '`LayerNorm([96])` on `x.movedim(1, -1)`, shape (8, 56, 56, 96)', '`LayerNorm([56])`', '`LayerNorm([96, 56, 56])`']
+    """
+    if _is_accepted(layer, shape):
+        return ()
+    found = (remedy for remedy in _candidates(layer, shape, axes) if _is_accepted(remedy.layer, remedy.shape))
+    return tuple(dict.fromkeys(found))[:MOST]
+
+
+def _is_accepted(layer: Layer, shape: tuple[int, ...]) -> bool:
+    try:
+        check(layer, shape)
+    except NormvizError:
+        return False
+    return True
+
+
+def _candidates(layer: Layer, shape: tuple[int, ...], axes: tuple[str, ...]) -> Iterator[Remedy]:
+    for make in (_channels_first, _moved_to_the_end, _moved_to_axis_1, _with_a_batch_axis):
+        yield from make(layer, shape, axes)
+    for other in _other_arguments(layer, shape, axes):
+        yield Remedy(other, shape, _layout(other, layer, axes))
+    yield from _with_more_values(layer, shape, layout_text(axes))
+
+
+def _layout(other: Layer, layer: Layer, axes: tuple[str, ...]) -> str:
+    """The layout of x for another layer: where it is the default of the layer, that of the other."""
+    rank, layout = len(axes), layout_text(axes)
+    return other.kind.layout(rank) if layout == layer.kind.layout(rank) else layout
+
+
+def _channels_first(layer: Layer, shape: tuple[int, ...], axes: tuple[str, ...]) -> Iterator[Remedy]:
+    """LayerNorm(C) on (N, C, H, W): the layer that normalizes over axis 1."""
+    is_plain = layer.affine and layer.given.get("bias", True)
+    if layer.name == "LayerNorm" and len(shape) > 2 and layer.given["normalized_shape"] == (shape[1],) and is_plain:
+        other = Layer.make("ChannelsFirstLayerNorm", shape[1], layer.given["eps"])
+        yield Remedy(other, shape, _layout(other, layer, axes))
+
+
+def _moved_to_the_end(layer: Layer, shape: tuple[int, ...], axes: tuple[str, ...]) -> Iterator[Remedy]:
+    """LayerNorm(C) on an x whose channels are not the last axis."""
+    wanted = layer.given.get("normalized_shape", ())
+    found = [axis for axis, size in enumerate(shape[:-1]) if wanted == (size,)]
+    if found:
+        axis = 1 if 1 in found else found[0]
+        yield _moved(layer, shape, axes, axis, len(shape) - 1)
+
+
+def _moved_to_axis_1(layer: Layer, shape: tuple[int, ...], axes: tuple[str, ...]) -> Iterator[Remedy]:
+    """BatchNorm2d(C) on (N, H, W, C)."""
+    channels = layer.given.get("num_features", layer.given.get("num_channels"))
+    if layer.kind.channel(len(shape)) == 1 and len(shape) > 2 and channels == shape[-1]:
+        yield _moved(layer, shape, axes, len(shape) - 1, 1)
+
+
+def _moved(layer: Layer, shape: tuple[int, ...], axes: tuple[str, ...], axis: int, to: int) -> Remedy:
+    """The layer on x with one axis moved."""
+    order = [other for other in range(len(shape)) if other != axis]
+    order.insert(to, axis)
+    # Letters that do not name the moved axis C were those of the layer's default layout, not of this x.
+    layout = layout_text([axes[i] for i in order]) if axes[axis] == "c" else layer.kind.layout(len(shape))
+    code = f"x.movedim({axis}, -1)" if to == len(shape) - 1 else f"x.movedim(-1, {to})"
+    return Remedy(layer, tuple(shape[i] for i in order), layout, code)
+
+
+def _with_a_batch_axis(layer: Layer, shape: tuple[int, ...], axes: tuple[str, ...]) -> Iterator[Remedy]:
+    """BatchNorm2d(C) on (C, H, W)."""
+    low, _high = layer.kind.ranks
+    if layer.kind.channel_axis == 1 and len(shape) == low - 1 and layer.given.get("num_features") == shape[0]:
+        yield Remedy(layer, (1, *shape), layer.kind.layout(low), "x.unsqueeze(0)")
+
+
+def _other_arguments(layer: Layer, shape: tuple[int, ...], axes: tuple[str, ...]) -> Iterator[Layer]:
+    """The layer with the sizes of x, for the rank of x, or with an eps that torch accepts."""
+    for make in (
+        lambda: refit(layer, shape, axes),
+        lambda: layer.with_(normalized_shape=default_layer(layer.kind.family, shape, axes).given["normalized_shape"]),
+        lambda: layer.with_(eps=1e-5),
+    ):
+        try:
+            yield make()
+        except (NormvizError, KeyError):
+            continue
+
+
+def _with_more_values(layer: Layer, shape: tuple[int, ...], layout: str) -> Iterator[Remedy]:
+    """Where every mean has one value: an x with more, fewer groups, or eval mode."""
+    wider = [(*shape[:axis], 2, *shape[axis + 1 :]) for axis, size in enumerate(shape) if size == 1]
+    for sizes in [sizes for sizes in wider if _is_accepted(layer, sizes)][:1]:
+        yield Remedy(layer, sizes, layout, f"torch.randn{sizes}")
+    if "num_groups" in layer.given and layer.given["num_channels"] in shape[1:2]:
+        fewer = [groups for groups in divisors(shape[1]) if groups < layer.given["num_groups"]]
+        yield from (Remedy(layer.with_(num_groups=groups), shape, layout) for groups in fewer[-1:])
+    if layer.tracks:
+        yield Remedy(layer.with_(training=False), shape, layout)
+
+
+def is_probably_channels_last(layer: Layer, shape: tuple[int, ...], axes: tuple[str, ...]) -> bool:
+    """Whether an x that is read as NCHW is probably NHWC: LayerNorm(C) normalizes over its last axis, and the two before it are equal.
+
+    >>> is_probably_channels_last(Layer.make("LayerNorm", 96), (8, 56, 56, 96), ("n", "c", "h", "w"))
+    True
+    """
+    if layout_text(axes) != "NCHW" or layer.given.get("normalized_shape") != shape[3:]:
+        return False
+    return shape[1] == shape[2] != shape[3]

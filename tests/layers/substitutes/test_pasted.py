@@ -1,0 +1,68 @@
+import pytest
+
+from normviz.layers.errors import NormvizError
+from normviz.layers.substitutes.pasted import layer_on_shape, refused_layer
+from normviz.layers.torch_errors import check
+from tests.layers.test_torch_errors import REFUSALS, quoted
+
+PASTED = [
+    # a message of torch, the layer, the shape of x; what the message does not say is an example
+    (
+        "Given normalized_shape=[96], expected input with shape [*, 96], but got input of size[8, 96, 56, 56]",
+        "LayerNorm([96])",
+        (8, 96, 56, 56),
+    ),
+    ("RuntimeError: running_mean should contain 64 elements not 128", "BatchNorm2d(128)", (2, 64, 4, 4)),
+    ("ValueError: expected 4D input (got 3D input)", "BatchNorm2d(3)", (2, 3, 4)),
+    ("expected 3D or 4D input (got 5D input)", "InstanceNorm2d(3)", (2, 3, 4, 4, 4)),
+    ("num_channels must be divisible by num_groups", "GroupNorm(4, 6)", (2, 6, 4, 4)),
+    ("LayerNorm(96) on (8, 96, 56, 56)", "LayerNorm([96])", (8, 96, 56, 56)),
+    ("nn.BatchNorm2d(3).eval() on 2,4,4,4", "BatchNorm2d(3).eval()", (2, 4, 4, 4)),
+    (
+        "Traceback (most recent call last):\n  File \"train.py\", line 3, in <module>\n    nn.RMSNorm(3)(x)\n"
+        "RuntimeError: Given normalized_shape=[3], expected input with shape [*3], but got input of\n size[3, 4]\n",
+        "RMSNorm([3])",
+        (3, 4),
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "layer", "shape"), PASTED)
+def test_a_message_names_the_layer_and_the_shape_of_x(text, layer, shape):
+    found = refused_layer(text)
+    assert (str(found[0]), found[1]) == (layer, shape)
+
+
+@pytest.mark.parametrize(
+    "words", [refusal[2] for refusal in REFUSALS if refusal[2].count("got") or "must" in refusal[2]]
+)
+def test_a_message_that_torch_writes_is_written_again_for_the_layer_that_was_read(words):
+    if words.endswith("when training"):
+        words += ", got input size torch.Size([2, 3, 1, 1])"  # the table has the beginning only
+    with pytest.raises(NormvizError) as caught:
+        check(*refused_layer(words))
+    assert quoted(str(caught.value)) == words
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "gamma",
+        "CUDA out of memory",
+        "running_mean should contain x elements",
+        "LayerNorm on 2,3",
+        "Norm('n c -> n') on 2,3",
+        "Conv2d(3, 3) on 2,3,4,4",
+        "num_channels (0) must be divisible by num_groups (0)",
+        "expected 0D input (got 99D input)",
+    ],
+)
+def test_another_text_is_no_message_of_a_layer(text):
+    assert refused_layer(text) is None
+
+
+@pytest.mark.parametrize("text", ["", "LayerNorm(4)", "on 2,3", "LayerNorm(4) on ", "LayerNorm(4) on 0,4"])
+def test_a_layer_on_a_shape_names_both(text):
+    with pytest.raises(NormvizError, match="is not a layer on a shape; write it as in"):
+        layer_on_shape(text)

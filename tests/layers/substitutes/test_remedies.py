@@ -1,0 +1,109 @@
+import pytest
+from hypothesis import given, settings
+
+from normviz.layers.axes import parse_layout
+from normviz.layers.layer import Layer
+from normviz.layers.substitutes.remedies import is_probably_channels_last, remedies
+from tests.layers.test_torch_errors import REFUSALS, torch_error
+from tests.strategies import IN_TORCH, layers_that_may_not_fit
+
+REMEDIES = [
+    # a layer, the shape of x that it refuses, and what torch accepts, the most probable first
+    (
+        "LayerNorm(96)",
+        (8, 96, 56, 56),
+        [
+            "`ChannelsFirstLayerNorm(96, eps=1e-05)`",
+            "`LayerNorm([96])` on `x.movedim(1, -1)`, shape (8, 56, 56, 96)",
+            "`LayerNorm([56])`",
+            "`LayerNorm([96, 56, 56])`",
+        ],
+    ),
+    (
+        "RMSNorm(96)",
+        (8, 96, 56, 56),
+        ["`RMSNorm([96])` on `x.movedim(1, -1)`, shape (8, 56, 56, 96)", "`RMSNorm([56])`", "`RMSNorm([96, 56, 56])`"],
+    ),
+    (
+        "BatchNorm2d(96)",
+        (8, 56, 56, 96),
+        ["`BatchNorm2d(96)` on `x.movedim(-1, 1)`, shape (8, 96, 56, 56)", "`BatchNorm2d(56)`"],
+    ),
+    ("BatchNorm2d(128)", (2, 64, 4, 4), ["`BatchNorm2d(64)`"]),
+    ("BatchNorm2d(3)", (3, 4, 4), ["`BatchNorm2d(3)` on `x.unsqueeze(0)`, shape (1, 3, 4, 4)", "`BatchNorm1d(4)`"]),
+    ("BatchNorm1d(64)", (8, 64, 4, 4), ["`BatchNorm2d(64)`"]),
+    ("BatchNorm1d(3)", (1, 3), ["`BatchNorm1d(3)` on `torch.randn(2, 3)`", "`BatchNorm1d(3).eval()`"]),
+    ("GroupNorm(32, 100)", (2, 100, 4, 4), ["`GroupNorm(25, 100)`"]),
+    ("GroupNorm(4, 4)", (1, 4, 1, 1), ["`GroupNorm(4, 4)` on `torch.randn(2, 4, 1, 1)`", "`GroupNorm(2, 4)`"]),
+    ("BatchNorm1d(3, eps=0)", (2, 3), ["`BatchNorm1d(3)`", "`BatchNorm1d(3, eps=0.0).eval()`"]),
+    ("LayerNorm(4)", (2, 3, 4, 4), []),
+]
+
+
+def remedies_of(layer, shape, layout=None):
+    return remedies(layer, shape, parse_layout(layout or layer.kind.layout(len(shape)), len(shape)))
+
+
+@pytest.mark.parametrize(("text", "shape", "labels"), REMEDIES, ids=[f"{r[0]} on {r[1]}" for r in REMEDIES])
+def test_what_torch_accepts_instead_begins_with_what_was_probably_meant(text, shape, labels):
+    assert [remedy.label for remedy in remedies_of(Layer.parse(text), shape)] == labels
+
+
+@pytest.mark.parametrize(
+    ("text", "shape", "layout", "moved"),
+    [
+        ("LayerNorm(96)", (8, 96, 56, 56), "NCHW", "NHWC"),
+        ("RMSNorm(5)", (2, 5, 3), "NCL", "NLC"),
+        ("BatchNorm2d(96)", (8, 56, 56, 96), "NHWC", "NCHW"),
+        ("BatchNorm2d(96)", (8, 56, 56, 96), "NCHW", "NCHW"),  # the letters were those of the layer, not of x
+        ("LayerNorm(5)", (2, 5, 3), "NLC", "NLC"),
+    ],
+)
+def test_a_moved_x_has_its_axes_in_the_new_order(text, shape, layout, moved):
+    assert moved in [remedy.layout for remedy in remedies_of(Layer.parse(text), shape, layout) if remedy.change]
+
+
+@pytest.mark.parametrize(
+    ("text", "shape", "layout"),
+    [
+        ("BatchNorm1d(64)", (8, 64, 4, 4), "NCHW"),
+        ("LayerNorm(5)", (2, 5, 3), "NCL"),
+        ("LayerNorm(5)", (2, 5, 3, 3), "NCHW"),
+    ],
+)
+def test_another_layer_has_the_letters_of_its_own_default_layout(text, shape, layout):
+    assert remedies_of(Layer.parse(text), shape)[0].layout == layout
+
+
+@pytest.mark.parametrize(("text", "shape"), [refusal[:2] for refusal in REFUSALS])
+def test_torch_accepts_every_remedy(text, shape):
+    for remedy in remedies_of(Layer.parse(text), shape, "ABCDEFG"[: len(shape)]):
+        assert remedy.layer.kind.module is None or torch_error(remedy.layer, remedy.shape) is None
+
+
+@settings(max_examples=60)
+@given(layers_that_may_not_fit(IN_TORCH))
+def test_only_a_refused_layer_has_remedies(drawn):
+    layer, shape = drawn
+    found = remedies_of(layer, shape, "ABCDEFG"[: len(shape)])
+    assert not found or torch_error(layer, shape) is not None
+    in_torch = [remedy for remedy in found if remedy.layer.kind.module]
+    assert all(torch_error(remedy.layer, remedy.shape) is None for remedy in in_torch)
+
+
+@pytest.mark.parametrize(
+    ("layer", "shape", "layout", "probably"),
+    [
+        ("LayerNorm(96)", (8, 56, 56, 96), "NCHW", True),
+        ("RMSNorm(96)", (8, 56, 56, 96), "NCHW", True),
+        ("LayerNorm(96)", (8, 56, 56, 96), "NHWC", False),
+        ("LayerNorm(56)", (8, 96, 56, 56), "NCHW", False),
+        ("LayerNorm([56, 96])", (8, 56, 56, 96), "NCHW", False),
+        ("LayerNorm(4)", (2, 3, 4, 4), "NCHW", False),
+        ("LayerNorm(768)", (32, 128, 768), "NLC", False),
+    ],
+)
+def test_an_x_is_probably_nhwc_if_its_middle_axes_are_equal_and_only_the_last_is_normalized(
+    layer, shape, layout, probably
+):
+    assert is_probably_channels_last(Layer.parse(layer), shape, parse_layout(layout, len(shape))) is probably
