@@ -20,7 +20,9 @@ import streamlit as st
 from starlette.requests import Request
 from starlette.responses import Response
 
+from normviz.layers.messages import _
 from normviz.ui.assets import COMPONENT, PLOTLY, accepts_gzip
+from normviz.ui.paths import PAGE_SCRIPTS
 from normviz.ui.server.styles import styles
 
 THEMES = ("light", "dark")
@@ -153,3 +155,26 @@ def _colors(theme: str) -> dict[str, str]:
     """The theme's colors in Streamlit's options."""
     found = {name: st.get_option(f"theme.{theme}.{name}") or st.get_option(f"theme.{name}") for name in COLORS}
     return {name: value for name, value in found.items() if isinstance(value, str) and COLOR.fullmatch(value)}
+
+
+def page_names() -> list[str]:
+    """The names of the pages, from their scripts."""
+    return sorted(script.stem for script in PAGE_SCRIPTS.glob("*.py"))
+
+
+async def no_page(request: Request) -> Response:
+    """The response to a path that no page has: links to the pages. It contains no text from the address."""
+    page = _no_page(theme_of(request.url.query))
+    headers = {"Cache-Control": "no-cache", "Content-Security-Policy": page.policy}
+    return Response(page.html, status_code=404, headers=headers, media_type="text/html")
+
+
+@cache
+def _no_page(theme: str | None) -> IndexHtml:
+    links = "".join(f'<li><a href="./{name}">{name.replace("_", " ").capitalize()}</a></li>' for name in page_names())
+    title, rest = _("There is no such page"), _("The pages of normviz are:")
+    return IndexHtml(
+        f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        f"<title>normviz</title>{_head(theme)}<style>body{{font:16px/1.6 system-ui,sans-serif;margin:15vh auto;max-width:30rem;padding:0 1rem}}"
+        f"a{{color:inherit}}</style></head><body><h1>{title}</h1><p>{rest}</p><ul>{links}</ul></body></html>".encode()
+    )

@@ -8,7 +8,7 @@ from streamlit import config
 
 from normviz.ui.assets import COMPONENT, PLOTLY
 from normviz.ui.paths import ROOT
-from normviz.ui.server.index import INDEX, theme_of
+from normviz.ui.server.index import INDEX, page_names, theme_of
 from normviz.ui.server.routes import pages, routes
 from normviz.ui.server.styles import styles
 from tests.ui.asgi import ask
@@ -59,7 +59,32 @@ def test_plotly_js_loads_in_parallel_with_the_scripts_of_streamlit_and_runs_afte
 
 
 def test_the_pages_are_those_of_the_application() -> None:
-    assert [path for path, _ in pages()] == ["", *sorted(path.stem for path in (ROOT / "pages").glob("*.py"))]
+    names = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
+    assert page_names() == names
+    assert [path for path, _ in pages()] == ["", *(name for name in names if name != "explore")]
+
+
+@pytest.mark.parametrize(("path", "to"), [("/explore", "./"), ("/explore?shape=2,3&at=0,1", "./?shape=2,3&at=0,1")])
+def test_explore_has_the_address_of_the_app(app: Starlette, path: str, to: str) -> None:
+    answer = ask(app, path)
+    assert (answer.status, answer.headers["location"]) == (307, to)
+
+
+@pytest.mark.parametrize("path", ["/foo", "/Compare", "/step-by-step?embed_options=dark_theme", "/static"])
+def test_a_path_of_no_page_gets_links_to_the_pages(app: Starlette, path: str) -> None:
+    answer = ask(app, path)
+    html = answer.body.decode()
+    assert answer.status == 404
+    assert "There is no such page" in html
+    assert re.findall(r'<a href="./(.*?)">', html) == page_names()
+    assert ">Step by step</a>" in html
+    assert "foo" not in html
+    assert answer.headers["content-security-policy"].startswith("default-src 'self'")
+
+
+@pytest.mark.parametrize("path", ["/_stcore/health", "/favicon.png", "/media/x"])
+def test_paths_of_streamlit_stay_streamlits(app: Starlette, path: str) -> None:
+    assert b"There is no such page" not in ask(app, path).body
 
 
 def style(app: Starlette, query: str = "") -> str:
