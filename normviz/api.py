@@ -15,6 +15,7 @@ from normviz.analysis.comparison import Comparison
 from normviz.analysis.comparison import compare as compared
 from normviz.analysis.description import Description, describe
 from normviz.analysis.examples import example
+from normviz.analysis.sentences import sentence
 from normviz.code.generate import code
 from normviz.export.links import layer_on_shape, output_of_query, page_and_query
 from normviz.export.links import questions as questions
@@ -22,7 +23,7 @@ from normviz.export.live.changes import view_of
 from normviz.export.output import Output, title_of
 from normviz.figures.payload.view import view_payload
 from normviz.figures.plotly_figure import panels_figure
-from normviz.layers.errors import NormvizError, NormvizWarning, echo, listed
+from normviz.layers.errors import NormvizError, NormvizWarning
 from normviz.layers.layer import Layer
 from normviz.layers.messages import _
 from normviz.layers.norm import Norm
@@ -34,12 +35,13 @@ from normviz.lessons.gradients import page as differentiating
 from normviz.lessons.numerics import page as rounding
 from normviz.lessons.page.pages import PAGES, whole_query
 from normviz.lessons.parts.part import Part
+from normviz.lessons.parts.text import plain
 from normviz.lessons.subject import Subject
 from normviz.lessons.train_and_eval import page as training
 from normviz.scene.grid import grid, start_with
 from normviz.scene.repair import repair
 from normviz.scene.scene import DEFAULT_SHAPE, MOST_VALUES, Scene, default_at
-from normviz.scene.settings.page_settings import PAGE_SETTINGS
+from normviz.scene.settings.page_settings import PAGE_SETTINGS, parse_page_settings
 from normviz.scene.settings.scene_settings import MOST_EDITABLE, check_seed
 from normviz.scene.settings.setting import write_settings
 from normviz.scene.view import View
@@ -64,7 +66,7 @@ def explain(layer: AnyLayer, x: Any, *, layout: str | None = None) -> Explanatio
     Nothing is modified: neither the module's mode, buffers or gradients, nor x.
 
     Raises NormvizError if torch's own forward would raise, with torch's message and what it means.
-    Warns (NormvizWarning) if the layer would use an axis as channels that is not the channel axis.
+    Warns (NormvizWarning) if the layer would use an axis as channels that is probably not the channel axis.
 
     >>> e = explain("LayerNorm([3, 4, 4])", (2, 3, 4, 4))
     >>> e.norm.stats, e.counts.statistics, e.counts.parameters
@@ -105,6 +107,9 @@ class Explanation(Description):
     def url(self, base: str = "") -> str:
         """The link to the Explore page (``Output.url``)."""
         return self.output().url(base)
+
+    def __str__(self) -> str:
+        return plain(sentence(self))
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return self.output()._repr_mimebundle_(include, exclude)
@@ -158,7 +163,7 @@ def steps(
 ) -> Output:
     """The forward pass, one step at a time."""
     subject = _subject(layer, x, layout, at)
-    settings = _parse_settings("step_by_step", {"step": step})
+    settings = parse_page_settings("step_by_step", {"step": step})
     return _output("step_by_step", subject, stepping.parts(subject, settings["step"]), settings)
 
 
@@ -177,7 +182,7 @@ def gradients(
 ) -> Output:
     """Derivatives: ``show`` is "column", "matrix", "parameters" or "backward"; ``input`` is "x", "outlier" or "signs"."""
     subject = _subject(layer, x, layout, at, seed)
-    settings = _parse_settings("gradients", {"show": show, "input": input})
+    settings = parse_page_settings("gradients", {"show": show, "input": input})
     return _output("gradients", subject, differentiating.parts(subject, settings), settings)
 
 
@@ -191,7 +196,7 @@ def train_and_eval(
 ) -> Output:
     """BatchNorm over a stream of batches, in both modes, and where it fails; ``settings`` are the page's: ``show="modes"``."""
     subject = _subject(layer, x, layout, seed=seed)
-    parsed = _parse_settings("train_and_eval", settings)
+    parsed = parse_page_settings("train_and_eval", settings)
     return _output("train_and_eval", subject, training.parts(subject, parsed), parsed)
 
 
@@ -220,13 +225,13 @@ def live(
     layer, x = (*(given or ["LayerNorm([3, 4, 4])"]), DEFAULT_SHAPE)[:2]
     if name == "compare" and given:
         layer, settings = layer[0], settings | {"layers": ";".join(_compared(layer, x, layout)[1])}
-    view = view_of(describe(layer, x, layout=layout), at, _parse_settings(name, settings))
+    view = view_of(describe(layer, x, layout=layout), at, parse_page_settings(name, settings))
     return Live(name, view, Explanation.of)
 
 
 def numerics(*, seed: int = 0, **settings: Any) -> Output:
     """What rounding does; ``settings`` are the page's: ``show="eps"``, ``dtype="float16"``."""
-    parsed = _parse_settings("numerics", settings)
+    parsed = parse_page_settings("numerics", settings)
     query = write_settings(PAGE_SETTINGS["numerics"], parsed) | ({"seed": str(seed)} if seed else {})
     whole = whole_query("numerics", PAGES["numerics"].view(query))
     return Output(tuple(rounding.parts(parsed, seed)), title_of("numerics"), "numerics", whole)
@@ -283,18 +288,3 @@ def _scene_of(subject: Subject) -> Scene | None:
     except NormvizError:
         return None
     return None if reading.problem else reading.scene
-
-
-def _parse_settings(page: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The page's settings. Raises NormvizError for an unknown name or an invalid value."""
-    known = {setting.name: setting for setting in PAGE_SETTINGS[page]}
-    values = {name: setting.default for name, setting in known.items()}
-    for name, value in given.items():
-        if name not in known:
-            names = listed(known) if known else _("none")
-            message = _(
-                "{name}={value} is not a setting here; choose {names}.", name=name, value=echo(value), names=names
-            )
-            raise NormvizError(message)
-        values[name] = known[name].parse("none" if value is None else str(value))
-    return values

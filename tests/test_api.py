@@ -109,7 +109,11 @@ REFUSED = [
     (lambda: nv.questions("zz"), "q='zz' is not a question"),
     (lambda: nv.open("/nowhere?x=1"), "does not name a page; choose explore"),
     (lambda: nv.open(3), "link=3 does not name a page"),
+    (lambda: nv.open("http://example.com"), "names neither a page nor a setting, so it may be a link to another site"),
+    (lambda: nv.open("https://example.com/?x=1"), "add the page, as in https://example.com/explore"),
+    (lambda: nv.open("/?shap=2,3"), "Did you mean shape.$"),
     (lambda: nv.open("/?shape=2,x"), "shape"),
+    (lambda: nv.explain(nn.Sequential(nn.ReLU(), nn.BatchNorm2d(3)), (2, 3, 4, 4)), "It contains '1' .BatchNorm2d."),
     (lambda: nv.explore("LayerNorm(4)", (2, 4), at=(9, 9)), "index .9, 9. is not an element"),
     (lambda: nv.explore(3), "layer=3 is not a layer"),
 ]
@@ -120,3 +124,23 @@ def test_invalid_arguments_are_refused_with_one_line(call, words):
     with pytest.raises(NormvizError, match=words) as raised:
         call()
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "link", ["https://example.com/?shape=2,3", "http://localhost:8501", "https://own.example.com/", "/"]
+)
+def test_a_link_to_the_app_itself_opens_explore(link, monkeypatch):
+    monkeypatch.setenv("NORMVIZ_URL", "https://own.example.com")
+    assert nv.open(link).page == "explore"
+
+
+def test_an_explanation_prints_as_its_sentence():
+    assert str(nv.explain("BatchNorm2d(3)", (2, 3, 4, 4))) == (
+        "BatchNorm2d(3) on (2, 3, 4, 4): 3 means and 3 variances, each from 32 elements; 3 gammas and 3 betas: one per channel, "
+        "each used by 32 elements."
+    )
+
+
+def test_an_x_that_is_probably_nhwc_gives_a_warning():
+    with pytest.warns(nv.NormvizWarning, match=r"x is read as NCHW.* then give layout NHWC\.$"):
+        nv.explain("LayerNorm(96)", (8, 56, 56, 96))

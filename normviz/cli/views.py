@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from dataclasses import replace
-from math import prod
 
 from normviz.export.links import output_of_query, page_and_query
 from normviz.export.output import Choices, Output, tour_output
 from normviz.export.tours import tour_of
-from normviz.layers.errors import NormvizError, echo, listed
+from normviz.layers.errors import NormvizError, closest, echo, listed
 from normviz.layers.messages import _
 from normviz.lessons.compare.ready_sets import READY_SETS
 from normviz.lessons.page.figure_pages import FIGURE_PAGES
 from normviz.lessons.parts.containers import Tabs
+from normviz.lessons.parts.part import Chart, Note, Panels, flat
+from normviz.lessons.parts.table import Table
 from normviz.lessons.questions.registry import QUESTIONS
-from normviz.scene.scene import MOST_VALUES
 from normviz.scene.settings.scene_settings import SCENE_SETTINGS
 
 # Each setting of a scene is an option; the layer is an argument without a name.
+FIGURES = (Panels, Chart, Table)
 OPTIONS = {name: setting for name, setting in SCENE_SETTINGS.items() if name != "layer"}
 
 
@@ -88,6 +89,9 @@ def _lesson(args: Namespace, scene: dict[str, str], fixed: bool) -> Output:
         _alone(args, scene, f"lesson {name}", ("layer", "layers"))
         ready = READY_SETS.get(name)
         return _view("compare", ready.query, args.hide) if ready else _view("questions", {"q": name}, args.hide)
+    meant = closest(name, [*FIGURE_PAGES, *READY_SETS])
+    if meant:
+        raise NormvizError(_("--lesson {name} is unknown. Did you mean {meant}?", name=echo(name), meant=meant))
     raise NormvizError(
         _(
             "--lesson {name} is unknown; choose {options}, or a question such as s0 or q22.",
@@ -110,17 +114,12 @@ def _view(page: str, query: dict[str, str], hide: str | None) -> Output:
     if hide is not None and page == "questions":
         raise NormvizError(_("a question is always shown whole; leave --hide out."))
     query = query if hide is None else query | {"hide": hide}
-    if page in FIGURE_PAGES:
-        scene = FIGURE_PAGES[page].view(query).scene
-        if not scene.computable:
-            raise NormvizError(
-                _(
-                    "x has {size:,} elements, too many to compute with; give a shape of up to {most:,}.",
-                    size=prod(scene.shape),
-                    most=MOST_VALUES,
-                )
-            )
-    return output_of_query(page, query)
+    made = output_of_query(page, query)
+    if not any(isinstance(part, FIGURES) for part in flat(made.parts)):
+        notes = [part.text for part in made.parts if isinstance(part, Note)]
+        if notes:  # why there is no figure
+            raise NormvizError(notes[0])
+    return made
 
 
 def _alone(args: Namespace, scene: dict[str, str], name: str, others: tuple[str, ...]) -> None:

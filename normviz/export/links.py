@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from urllib.parse import parse_qsl, urlsplit
+from os import environ
+from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from normviz.analysis.description import Description, describe
-from normviz.export.output import Choices, Output, title_of
-from normviz.layers.errors import NormvizError, echo, listed
+from normviz.export.output import APP, Choices, Output, title_of
+from normviz.layers.errors import LONGEST_ECHO, NormvizError, closest, echo, listed
 from normviz.layers.messages import _
 from normviz.lessons.compare import page as comparing
 from normviz.lessons.page.pages import PAGES, whole_query
 from normviz.lessons.page.questions_page import list_parts, question_parts
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import QUESTIONS, find_question
+from normviz.scene.query import SETTING_NAMES
 from normviz.scene.view import View
 
 LONGEST_LINK = 4000
 PAGE_NAMES = tuple(PAGES)
+LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
 def page_and_query(link: str) -> tuple[str, dict[str, str]]:
@@ -27,15 +30,35 @@ def page_and_query(link: str) -> tuple[str, dict[str, str]]:
     ('compare', {'shape': '2,3'})
     """
     address = urlsplit(link if isinstance(link, str) and len(link) <= LONGEST_LINK else "no/page")
-    page = address.path.rstrip("/").rpartition("/")[2]
+    page, query = address.path.rstrip("/").rpartition("/")[2], dict(parse_qsl(address.query))
+    if page in PAGE_NAMES:
+        return page, query
     is_root = not address.path or (address.path.endswith("/") and (address.scheme or address.path.startswith("/")))
-    if page not in PAGE_NAMES and is_root:  # the app itself, with any base path
-        page = "explore"
-    if page not in PAGE_NAMES:
+    if is_root and not _is_foreign(address, query):  # the app itself, with any base path
+        return "explore", query
+    meant = closest(page, PAGE_NAMES)
+    if meant:
+        raise NormvizError(_("link={link} does not name a page. Did you mean {page}?", link=echo(link), page=meant))
+    if is_root:
         raise NormvizError(
-            _("link={link} does not name a page; choose {pages}.", link=echo(link), pages=listed(PAGE_NAMES))
+            _(
+                "link={link} names neither a page nor a setting, so it may be a link to another site; add the page, as in {link_with_page}.",
+                link=echo(link),
+                link_with_page=f"{address.scheme or 'https'}://{address.netloc}{address.path.rstrip('/')}/explore"[
+                    :LONGEST_ECHO
+                ],
+            )
         )
-    return page, dict(parse_qsl(address.query))
+    raise NormvizError(
+        _("link={link} does not name a page; choose {pages}.", link=echo(link), pages=listed(PAGE_NAMES))
+    )
+
+
+def _is_foreign(address: SplitResult, query: Mapping[str, str]) -> bool:
+    """Whether nothing says that this is an address of the app: no setting in its query, and another host than NORMVIZ_URL."""
+    own = urlsplit(environ.get(APP, "")).netloc
+    is_own = address.netloc in ("", own) or address.hostname in LOCAL
+    return not is_own and not any(name in SETTING_NAMES for name in query)
 
 
 def output_of_query(page: str, query: Mapping[str, str]) -> Output:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from normviz.analysis.description import check_sizes
+from normviz.layers.arguments import LARGEST_SIZE
 from normviz.layers.axes import MAX_TEXT, Pattern, layout_text, parse_layout
 from normviz.layers.errors import NormvizError, echo
 from normviz.layers.fit import default_layer, refit
@@ -44,11 +44,15 @@ def with_shape(scene: Scene, shape: tuple[int, ...]) -> Reading:
 
 def with_size(scene: Scene, axis: str, size: int) -> Reading:
     """Change the size of one axis."""
+    if not 1 <= size <= LARGEST_SIZE:
+        rule = _(
+            "{axis}={size} must be a whole number from 1 to {most:,}.",
+            axis=axis.upper(),
+            size=echo(size),
+            most=LARGEST_SIZE,
+        )
+        return Reading(scene, rule)
     shape = tuple(size if name == axis else old for name, old in zip(scene.axes, scene.shape, strict=True))
-    try:
-        check_sizes(shape)
-    except NormvizError as error:
-        return Reading(scene, str(error))
     return with_tensor(scene, shape, scene.layout)
 
 
@@ -151,7 +155,7 @@ def with_tensor(scene: Scene, shape: tuple[int, ...], layout: str) -> Reading:
     except NormvizError as error:
         problem, layer = str(error), default_layer(DEFAULT_FAMILY, shape, axes)
     reading = _replace_tensor(scene, shape, layout, layer)
-    return Reading(reading.scene, problem or reading.problem)
+    return replace(reading, problem=problem or reading.problem)
 
 
 def _refit(scene: Scene, layer: Layer, shape: tuple[int, ...], axes: tuple[str, ...]) -> Layer:

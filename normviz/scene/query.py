@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from urllib.parse import quote
 
+from normviz.layers.errors import closest, echo
 from normviz.layers.messages import _
 from normviz.scene.repair import Reading, repair
 from normviz.scene.scene import FIELD_NAMES
+from normviz.scene.settings.page_settings import PAGE_SETTINGS
 from normviz.scene.settings.scene_settings import SCENE_SETTINGS
 from normviz.scene.settings.setting import Setting, parse_settings, read_settings
 from normviz.scene.view import View
-from normviz.scene.visibility import VERSION_SETTING, read_display
+from normviz.scene.visibility import DISPLAY_SETTINGS, VERSION_SETTING, read_display
 
 LONGEST_QUERY = 8192  # characters, names and values together
 MOST_NAMES = 64
+EMBEDDING = ("embed", "embed_options")  # Streamlit's
+CAMPAIGN = ("utm_", "fbclid", "gclid", "mc_")  # what others append to links
+SETTING_NAMES = tuple(
+    dict.fromkeys(
+        setting.name
+        for settings in (SCENE_SETTINGS.values(), *PAGE_SETTINGS.values(), DISPLAY_SETTINGS)
+        for setting in settings
+    )
+)
 READABLE = ",;()[]=.:'->_"  # characters that are not percent-encoded in a link
 
 
@@ -24,9 +36,13 @@ def read(query: Mapping[str, str]) -> Reading:
     >>> read({"shape": "2,3,4,4", "layer": "GroupNorm(2,3)"}).scene.layer.given["num_groups"]
     1
     """
-    found, _wrong, problems = parse_settings(tuple(SCENE_SETTINGS.values()), query)
+    found, wrong, problems = parse_settings(tuple(SCENE_SETTINGS.values()), query)
+    for name in wrong:
+        nearest = SCENE_SETTINGS[name].nearest(query[name])
+        found |= {} if nearest == SCENE_SETTINGS[name].default else {name: nearest}
     reading = repair(**{FIELD_NAMES.get(name, name): value for name, value in found.items()})
-    return Reading(reading.scene, next(filter(None, [*problems, reading.problem]), None))
+    problem = next(filter(None, [*problems, reading.problem]), None)
+    return replace(reading, problem=problem, substitute=reading.substitute or not {"shape", "layer"}.isdisjoint(wrong))
 
 
 def read_view(query: Mapping[str, str], settings: Sequence[Setting] = ()) -> View:
@@ -41,9 +57,21 @@ def read_view(query: Mapping[str, str], settings: Sequence[Setting] = ()) -> Vie
     values, problem = read_settings(settings, query)
     _version, version_problem = read_settings([VERSION_SETTING], query)
     display, display_problem = read_display(query)
-    return View(
-        reading.scene, values, too_long or version_problem or reading.problem or problem or display_problem, display
-    )
+    first = too_long or version_problem or reading.problem or problem or display_problem or _unknown_name(query)
+    remedies = reading.remedies if first == reading.problem else ()
+    return View(reading.scene, values, first, display, reading.substitute, remedies)
+
+
+def _unknown_name(query: Mapping[str, str]) -> str | None:
+    """The message about the first name that no link has."""
+    for name in query:
+        if name in SETTING_NAMES or name in EMBEDDING or name.startswith(CAMPAIGN):
+            continue
+        meant = closest(name, SETTING_NAMES)
+        if meant:
+            return _("{name} is not a setting of a link. Did you mean {meant}?", name=echo(name), meant=meant)
+        return _("{name} is not a setting of a link; leave it out.", name=echo(name))
+    return None
 
 
 def _too_long(query: Mapping[str, str]) -> str | None:

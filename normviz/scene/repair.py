@@ -12,6 +12,7 @@ from normviz.layers.fit import default_layer, kind_for, refit
 from normviz.layers.layer import Layer
 from normviz.layers.messages import _
 from normviz.layers.norm import Norm
+from normviz.layers.substitutes.remedies import Remedy, remedies
 from normviz.scene.grid import grid, start_with
 from normviz.scene.scene import DEFAULT_FAMILY, DEFAULT_SHAPE, Scene, default_at
 
@@ -20,10 +21,16 @@ Fields = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Reading:
-    """A valid scene, and the first error in the requested fields, if any."""
+    """A valid scene, and the first error in the requested fields, if any.
+
+    substitute  whether the scene has another layer or another x than requested
+    remedies    what torch accepts instead of the layer that it refuses
+    """
 
     scene: Scene
     problem: str | None = None
+    substitute: bool = False
+    remedies: tuple[Remedy, ...] = ()
 
 
 def repair(**wanted: Any) -> Reading:
@@ -36,13 +43,45 @@ def repair(**wanted: Any) -> Reading:
         return Reading(_scene(wanted))
     except NormvizError as error:
         problem = str(error)
+    scene = _nearest(wanted)
+    asked = {name: wanted[name] for name in ("layer", "shape") if name in wanted}
+    substitute = any(getattr(scene, name) != value for name, value in asked.items())
+    return Reading(scene, problem, substitute, _remedies(wanted))
+
+
+def _nearest(wanted: Fields) -> Scene:
     # The bits of ``number`` choose the repairs: all combinations of repairs that change less are tried first.
     for number in range(1, 2 ** len(REPAIRS)):
         try:
-            return Reading(_scene(_repaired(wanted, number)), problem)
+            return _scene(_repaired(wanted, number))
         except NormvizError:
             continue
-    return Reading(_scene({}), problem)
+    return _scene({})
+
+
+def _remedies(wanted: Fields) -> tuple[Remedy, ...]:
+    """The remedies for the layer that a view can show; empty if torch does not refuse it."""
+    layer = wanted.get("layer")
+    if not isinstance(layer, Layer):
+        return ()
+    try:
+        shape, axes = _tensor(wanted)
+    except NormvizError:
+        return ()
+    return tuple(remedy for remedy in remedies(layer, shape, axes) if _can_be_shown(remedy))
+
+
+def _can_be_shown(remedy: Remedy) -> bool:
+    try:
+        _scene(remedy_fields(remedy))
+    except NormvizError:
+        return False
+    return True
+
+
+def remedy_fields(remedy: Remedy) -> dict[str, Any]:
+    """The fields of a scene that shows the remedy."""
+    return {"layer": remedy.layer, "shape": remedy.shape, "layout": remedy.layout}
 
 
 def with_fields(scene: Scene, **changed: Any) -> Reading:
@@ -79,10 +118,22 @@ def _move_window(wanted: Fields) -> Fields:
 
 def _refit_layer(wanted: Fields) -> Fields:
     """Refit the layer to the tensor."""
-    (shape, axes), layer = _tensor(wanted), wanted.get("layer")
+    (shape, axes), layer = _tensor(wanted), _torch_layer(wanted)
+    return {**wanted, "layer": refit(layer, shape, axes)}
+
+
+def _take_first_remedy(wanted: Fields) -> Fields:
+    """Show what was probably meant: the first remedy; if there is none, the layer refitted to the tensor."""
+    (shape, axes), layer = _tensor(wanted), _torch_layer(wanted)
+    first = next(iter(remedies(layer, shape, axes)), None)
+    return _refit_layer(wanted) if first is None else {**wanted, **remedy_fields(first)}
+
+
+def _torch_layer(wanted: Fields) -> Layer:
+    layer = wanted.get("layer")
     if not isinstance(layer, Layer):
         raise NormvizError("a pattern has no sizes to fit.")
-    return {**wanted, "layer": refit(layer, shape, axes)}
+    return layer
 
 
 def _widen_axis(wanted: Fields) -> Fields:
@@ -102,7 +153,7 @@ REPAIRS = (
     _drop("at"),
     _move_window,
     _drop("values"),
-    _refit_layer,
+    _take_first_remedy,
     _drop("layout"),
     _widen_axis,
     _drop("layer"),

@@ -12,9 +12,13 @@ from dataclasses import dataclass
 
 from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.messages import N_, _, ngettext
+from normviz.layers.substitutes.lookalike import LayerOnShape
+from normviz.layers.substitutes.pasted import layer_on_shape
+from normviz.scene.controls.paste import PASTE
 from normviz.scene.controls.scene_controls import SCENE_CONTROLS
 from normviz.scene.settings.kinds import integer, text
 from normviz.scene.settings.page_settings import PAGE_SETTINGS
+from normviz.scene.settings.scene_settings import commas, compact
 from normviz.scene.settings.setting import Setting, read_settings, write_settings
 
 VERSION = "1"
@@ -24,7 +28,7 @@ ALL, ALL_CONTROLS = "all", "controls"
 
 # The labels of the controls, parts and panels that can be hidden, by name.
 CONTROLS: Mapping[str, str] = {
-    **{control.name: control.label for control in SCENE_CONTROLS},
+    **{control.name: control.label for control in (*SCENE_CONTROLS, PASTE)},
     "more": N_("More, with all its controls"),
     "reset": N_("Back to the start"),
     "set": N_("Ready-made sets"),
@@ -84,6 +88,7 @@ class Display:
     present  for a projector: the figure fills the screen, without controls
     tour     the name of a tour that the view belongs to
     stop     the number of the view in the tour, from 1; 0: the tour's beginning
+    like     the layer and the shape that the view is a small look-alike of
     """
 
     hidden: tuple[str, ...] = ()
@@ -91,6 +96,7 @@ class Display:
     present: bool = False
     tour: str = ""
     stop: int = 0
+    like: LayerOnShape | None = None
 
     def hides(self, name: str) -> bool:
         """Whether the control or part called ``name`` is hidden.
@@ -192,4 +198,8 @@ DISPLAY_SETTINGS = (
     ),
     text("tour", 60, about=N_("the name of a tour"), example="normalized-shape"),
     integer("stop", 0, MOST_STOPS, 0, widget=None, about=N_("which view of the tour is shown"), example="2"),
+    Setting(
+        "like", None, layer_on_shape, lambda like: f"{compact(like[0])} on {commas(like[1])}",
+        about=N_("the layer and the shape that the view is a small look-alike of"), example="LayerNorm([768]) on 32,128,768",
+    ),
 )  # fmt: skip

@@ -67,7 +67,7 @@ def _write_changes(settings: Sequence[Setting]) -> View:
     # Compare with the last address written: the browser's own address may be older.
     if view != st.session_state.get(ADDRESS_VIEW):
         _write(view.query(settings))
-        st.session_state[ADDRESS_VIEW] = replace(view, problem=None)
+        st.session_state[ADDRESS_VIEW] = view.without_problem()
     st.session_state[VIEW] = view
     del st.session_state[CHANGED]  # after the write, because another change may end the run there
     log_refusal(view.problem)
@@ -93,7 +93,8 @@ def enter(page: str) -> None:
         st.session_state[VIEW] = replace(current_view(), settings={})
         st.session_state[ADDRESS], st.session_state[ADDRESS_VIEW] = query, None
         if not query:
-            st.session_state[VIEW] = replace(current_view(), problem=None, display=Display())
+            view = current_view()
+            st.session_state[VIEW] = replace(view.without_problem(), display=Display(like=view.display.like))
             _mark_changed(ENTERED)
     st.session_state[PAGE] = page
 
@@ -106,7 +107,7 @@ def change_view(edit: Callable[..., View], *arguments: Any, by: str = CONTROL, o
     """Call in a callback: the view becomes ``edit(view, ...)``. With ``only_changes``, an edit without effect is ignored."""
     view = current_view()
     edited = edit(view, *arguments)
-    if only_changes and edited.scene == view.scene and edited.settings == view.settings and not edited.problem:
+    if only_changes and not edited.problem and edited.without_problem() == view.without_problem() and not view.refused:
         return
     st.session_state[VIEW] = edited
     _mark_changed(by)
@@ -124,7 +125,7 @@ def change_settings(problem: str | None = None, by: str = CONTROL, **values: Any
 
 def reset(settings: Sequence[Setting] = ()) -> None:
     """Call in a callback: the view becomes the default one of a page with these settings; what is hidden stays hidden."""
-    change_view(lambda view: replace(read_view({}, settings), display=view.display))
+    change_view(lambda view: replace(read_view({}, settings), display=replace(view.display, like=None)))
 
 
 def sync_widget(key: str, value: Any) -> str:

@@ -132,9 +132,12 @@ WRONG = {
     "export LayerNorm(4)": "required: -o/--out; normviz export --help lists",
     "export -o page.html": "nothing to show; name a layer",
     "export LayerNorm([3,4,4]) --shape 2,3,4,5 -o page.html": "normalized_shape must be the last sizes of x, here",
-    "export LayerNorm(1000) --shape 1000,1000,1000 -o page.html": "x has 1,000,000,000 elements, too many to compute with; give a shape of up to",
-    "export --lesson gradients --shape 1000,1000,1000 -o page.html": "too many to compute with",
-    "export --link /?shape=1000,1000,1000 -o page.html": "too many to compute with",
+    "export LayerNorm(96) --shape 8,96,56,56 -o page.html": "to normalize over it, move it to the end (x.movedim(1, -1)) or use ChannelsFirstLayerNorm.",
+    "export --lesson step_by_step --shape 1000,1000,1000 -o page.html": "This tensor is too large to compute values here; make it smaller to see the steps.",
+    "export batchnorm2d(3) -o page.html": "'batchnorm2d' is not a layer of the catalogue. Did you mean BatchNorm2d?",
+    "export --link /?shap=2,3 -o page.html": "'shap' is not a setting of a link. Did you mean shape?",
+    "export --link /comparee -o page.html": "does not name a page. Did you mean compare?",
+    "export --link http://example.com -o page.html": "names neither a page nor a setting, so it may be a link to another site",
     "export --layers LayerNorm(4) LayerNorm(5) -o page.html": "normalized_shape must be the last sizes",
     "export Nonsense(4) -o page.html": "Nonsense",
     "export LayerNorm(4) --shape 2,x -o page.html": "shape='2,x' is not a list of numbers; write shape=2,3,4,4",
@@ -149,6 +152,7 @@ WRONG = {
     "export LayerNorm(4) --hide nonsense -o page.html": "hide='nonsense' is not the name of a control or a part",
     "export --lesson s0 --hide code -o page.html": "a question is always shown whole; leave --hide out",
     "export --lesson unheard -o page.html": "--lesson 'unheard' is unknown; choose explore,",
+    "export --lesson gradient -o page.html": "--lesson 'gradient' is unknown. Did you mean gradients?",
     "export --lesson s0 LayerNorm(4) -o page.html": "--lesson s0 determines what is shown; leave layer out",
     "export --link /compare --shape 2,3 -o page.html": "--link determines what is shown; leave --shape out",
     "export --link /unheard -o page.html": "does not name a page; choose explore,",
@@ -181,6 +185,12 @@ def test_an_error_is_one_line_with_a_remedy(run, tmp_path, arguments):
     assert err.startswith("normviz: ")
     assert WRONG[arguments] in err
     assert os.listdir(tmp_path) == []
+
+
+def test_a_tensor_that_is_too_large_to_compute_is_exported_without_values(run, tmp_path):
+    arguments = ("LayerNorm(96)", "--shape", "8,56,56,96", "--layout", "NHWC")
+    assert run("export", "--fixed", *arguments, "-o", "page.html", *CDN)[0] == 0
+    assert "This tensor is too large to compute values here." in (tmp_path / "page.html").read_text()
 
 
 def test_an_error_keeps_an_existing_file(run, tmp_path):

@@ -69,6 +69,7 @@ def test_every_example_is_a_legal_value(title, example):
     with_it = {name: value, **({"shape": "2,4,4,4"} if "GroupNorm(2,4)" in value else {})}
     with_it |= {"shape": "2,64,56,56"} if name == "from" else {"shape": "1,4"} if name == "values" else {}
     with_it |= {"layer": "LayerNorm(3)", "shape": "2,4,4,3"} if name == "layout" else {}
+    with_it |= {"layer": "LayerNorm(4)", "shape": "2,4,4"} if name == "like" else {}
     view = read_view(with_it, SETTINGS[page])
     assert view.problem is None
     if name not in ("v", "embed", "embed_options"):
@@ -87,6 +88,7 @@ def test_every_name_has_an_example():
         "present",
         "tour",
         "stop",
+        "like",
         "embed",
         "embed_options",
     }

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from normviz.analysis.sentences import sentence
-from normviz.scene.query import read
+from normviz.scene.query import read, read_view
 from normviz.scene.repair import repair
 from normviz.scene.scene import Scene
 from normviz.scene.settings.scene_settings import SCENE_SETTINGS
@@ -39,8 +39,7 @@ UNREADABLE = [
     ("layer", ["Norm('n -> c')"], "'-> c' names 'c', which is not an axis of x; its axes are n."),
     ("data", ["", "Normal", "noise", "normal\x00", "<script>"], "data='{}' is unknown; choose normal, counting, scales or images."),
     ("params", ["", "ones", "INIT"], "params='{}' is unknown; choose init, index or random."),
-    ("seed", ["", "x", "1.5", "1,2", "1 2", "nan"], f"seed='{{}}' {NO_NUMBERS}seed=0."),
-    ("seed", ["-1", "2147483648", "9" * 40], "seed='{}' must be a whole number from 0 to 2147483647."),
+    ("seed", ["", "abc", "1.5", "1,2", "1 2", "nan", "-1", "2147483648", "9" * 40], "seed='{}' must be a whole number from 0 to 2147483647."),
     ("values", ["", "a", "1,,2", "1;2", "0x1", "1e", "one"], f"values='{{}}' {NO_NUMBERS}values=1,2,3.5."),
     ("at", ["", "x", "0,0,0,0.5", "0 1 0 1", "[0,1,0,1]", "None!"], f"at='{{}}' {NO_NUMBERS}at=1,2,0,3."),
     ("from", ["", "x", "0,0,0,0.5", "[0,0,0,0]"], f"from='{{}}' {NO_NUMBERS}from=0,8,0,0."),
@@ -84,6 +83,8 @@ MISFITS = [
     ({"layer": "BatchNorm3d(4,eps=0.5)"}, "For this x use BatchNorm2d.", {"layer": "BatchNorm2d(4,eps=0.5)"}),
     ({"layer": "LayerNorm([3,4,4])"}, "normalized_shape must be the last sizes of x", {"layer": "LayerNorm([4,2,2])"}),
     ({"layer": "LayerNorm(7).eval()"}, "normalized_shape must be the last sizes", {"layer": "LayerNorm(2).eval()"}),
+    ({"layer": "LayerNorm(4)"}, "Axis 1 has size 4: to normalize over it", {"layer": "ChannelsFirstLayerNorm(4,eps=1e-5)"}),
+    ({"layer": "layernorm(2)"}, "Did you mean LayerNorm?", {"layer": "LayerNorm(2)"}),
     ({"layer": "DimNorm(9,dim=1)"}, "num_features=9, and axis 3 of x, its channel axis, has size 2", {"layer": "DimNorm(2,dim=1)"}),
     ({"layer": "DimNorm(2,dim=4)"}, "dim=4 is not an axis of a tensor of rank 4", {"layer": "DimNorm(2,dim=-1)"}),
     ({"layer": "Norm('n c -> n')"}, "the pattern 'n c -> n' has rank 2 and x has rank 4", {"layer": None}),
@@ -122,7 +123,7 @@ def test_if_every_mean_has_one_value_one_axis_is_enlarged(shape, layer, nearest_
 
 def test_the_first_of_several_errors_is_shown_and_all_are_repaired():
     reading = read(GOOD | {"layer": "GroupNorm(3,6)", "at": "9,9,9,9", "values": "1", "seed": "x"})
-    assert reading.problem.startswith("seed='x' is not a list of numbers")
+    assert reading.problem.startswith("seed='x' must be a whole number")
     expected = {name: text for name, text in GOOD.items() if name not in ("seed", "at", "values")}
     assert reading.scene == read(expected).scene
 
@@ -145,6 +146,25 @@ def test_an_axis_of_a_view_has_one_letter():
 
 def test_unknown_names_are_ignored():
     assert read(GOOD | {"embed": "true", "utm_source": "<script>"}) == read(GOOD)
+
+
+UNKNOWN = [
+    ("shap", "2,3", "'shap' is not a setting of a link. Did you mean shape?"),
+    ("Layer", "LayerNorm(4)", "'Layer' is not a setting of a link. Did you mean layer?"),
+    ("<b>", "x", "'<b>' is not a setting of a link; leave it out."),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "message"), UNKNOWN)
+def test_a_link_with_an_unknown_name_gives_a_message_and_the_rest_of_the_view(name, value, message):
+    view = read_view(GOOD | {name: value})
+    assert view.problem == message
+    assert view.scene == read(GOOD).scene
+
+
+@pytest.mark.parametrize("name", ["embed", "embed_options", "utm_source", "fbclid", "step", "layers", "stop", "v"])
+def test_names_of_other_pages_and_what_others_append_to_links_give_no_message(name):
+    assert read_view({name: "1"}).problem is None
 
 
 def test_a_pattern_names_its_own_layout():

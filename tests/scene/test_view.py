@@ -11,7 +11,7 @@ SETTINGS = PAGES["step_by_step"].settings
 
 
 def test_a_view_has_a_scene_and_the_settings_of_its_page():
-    view = read_view({"shape": "2,3", "step": "4", "other": "x"}, SETTINGS)
+    view = read_view({"shape": "2,3", "step": "4", "momentum": "0.5"}, SETTINGS)
     assert (view.scene.shape, view.settings, view.problem) == ((2, 3), {"step": 4}, None)
     assert view.query(SETTINGS) == {"shape": "2,3", "layer": "LayerNorm([3])", "step": "4"}
 

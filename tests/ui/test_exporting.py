@@ -98,6 +98,7 @@ WRONG = {
     f"caption={'x' * 5000}": "the query is too long",
     "page=questions&q=s999": "q='s999' is not a question",
     "page=compare&layers=nonsense": "nonsense",
+    "shap=2,3": "'shap' is not a setting of a link. Did you mean shape?",
     "page=numerics&show=nonsense": "show='nonsense' is unknown",
 }
 
@@ -140,7 +141,7 @@ REFUSED = [
     "hide",
     "v",
 ]
-ACCEPTED = ["caption", "q", "layers", "show", "step", "unheard"]  # Explore shows the caption and ignores the others
+ACCEPTED = ["caption", "q", "layers", "show", "step", "utm_id"]  # Explore shows the caption and ignores the others
 
 
 @pytest.fixture(scope="module")

@@ -108,20 +108,22 @@ def test_a_control_that_changes_others_draws_them_too(websocket):
     assert any(label.startswith("num_groups") for label in session.widgets)
 
 
-def test_a_value_that_the_page_does_not_accept_is_corrected_in_the_control(websocket):
-    async def visit() -> tuple[Ran, Session]:
+def test_what_the_page_does_not_accept_stays_in_the_control_and_what_it_reads_is_written_as_it_writes_it(websocket):
+    async def visit() -> tuple[Ran, Ran, Session]:
         session = Session(websocket, "train_and_eval")
         await session.open()
         (batch,) = (widget for name, widget in session.widgets.items() if name.startswith("batch size"))
-        ran = await session.change(batch, "many")
+        refused = await session.change(batch, "many")
+        read = await session.change(batch, " 16 ")
         await session.close()
-        return ran, session
+        return refused, read, session
 
-    ran, session = run_async(visit())
-    assert "text_input" in ran.drawn
+    refused, read, session = run_async(visit())
+    assert "text_input" not in refused.drawn
+    assert "text_input" in read.drawn
     (batch,) = (widget for name, widget in session.widgets.items() if name.startswith("batch size"))
     assert batch.element.set_value
-    assert batch.element.value == batch.element.default
+    assert (batch.element.value, batch.element.default) == ("16", "16")
 
 
 def test_a_change_at_an_address_that_the_server_does_not_know_runs_the_whole_page(websocket):

@@ -42,7 +42,7 @@ HIDDEN = [
     ("eps,bias,elementwise_affine", {"eps", "bias", "elementwise_affine"}),
     ("layout", {"more_layout"}),
     ("reset", {"reset"}),
-    ("more", {"more_layout", "data", "seed", "params", "eps", "bias", "elementwise_affine"}),
+    ("more", {"more_layout", "data", "seed", "params", "eps", "bias", "elementwise_affine", "paste"}),
 ]
 
 
@@ -57,7 +57,7 @@ def test_a_hidden_control_is_not_drawn_and_all_others_are_drawn(all_keys, hide, 
 
 
 def test_the_more_button_is_hidden_if_all_its_controls_are_hidden():
-    inside = "layout,data,seed,parameters,eps,elementwise_affine,bias"
+    inside = "layout,data,seed,parameters,eps,elementwise_affine,paste,bias"
     assert len(open_explore(f"hide={inside}").get("popover")) == 0
     assert len(open_explore(f"hide={inside.removesuffix(',bias')}").get("popover")) == 1
 

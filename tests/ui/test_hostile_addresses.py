@@ -24,7 +24,7 @@ HOSTILE = {
     "gradients": ["show=", "show=zzz", "input=", "input=zzz", "show=<b>&input=<b>", "at=x", "at=9,9", "shape=0&show=matrix", "layer=GroupNorm(2,3)&show=backward"],
     "questions": [
         "q=nope", "q=<b>", f"q={'x' * 21}", f"q={'x' * 5000}", f"q={CHOICE.key}&guess=zzz", f"q={CHOICE.key}&guess={'x' * 41}", f"q={NUMBER.key}&guess=abc",
-        f"q={NUMBER.key}&guess={'x' * 41}", f"search={'a' * 81}", f"q={'x' * 21}&search={'a' * 81}", "q=../../etc/passwd", "shape=0",
+        f"q={NUMBER.key}&guess={'x' * 41}", f"search={'a' * 401}", f"q={'x' * 21}&search={'a' * 401}", "q=../../etc/passwd", "shape=0",
     ],
 }  # fmt: skip
 

@@ -14,6 +14,7 @@ from normviz.lessons.compare.ready_sets import READY_SETS
 from normviz.lessons.questions.registry import QUESTIONS
 from normviz.scene import edits
 from normviz.scene.controls.control import Control, Input, page_control
+from normviz.scene.controls.paste import PASTE
 from normviz.scene.controls.scene_controls import (
     ARGUMENTS,
     LAYER,
@@ -86,7 +87,7 @@ class Row:
             for control in controls:
                 made = control.inputs(view)
                 names.update({control.name} if made else ())
-                found += () if hides(control.name) else made
+                found += () if hides(control.name) else [one.showing(view.refused) for one in made]
             return found
 
         own, more = ([inputs(each) for each in place] for place in (self.groups, self.more))
@@ -147,7 +148,13 @@ def rows(page: str, view: View) -> Sequence[Row]:
 
 
 SCENE_ROWS = (
-    Row("controls", ((TENSOR, SIZES), (LAYER, ARGUMENTS)), "xsmall", more=(MORE_ABOUT_X, MORE_ABOUT_LAYER), reset=True),
+    Row(
+        "controls",
+        ((TENSOR, SIZES), (LAYER, ARGUMENTS)),
+        "xsmall",
+        more=(MORE_ABOUT_X, (*MORE_ABOUT_LAYER, PASTE)),
+        reset=True,
+    ),
     Row("pattern", ((PATTERN,),)),
     Row("window", ((WINDOW,),), "medium"),
 )

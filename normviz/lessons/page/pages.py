@@ -10,6 +10,7 @@ from normviz.layers.layer import Layer
 from normviz.layers.messages import N_
 from normviz.lessons.compare.page import layers_of
 from normviz.lessons.page import questions_page
+from normviz.lessons.page.alternatives import compared_lookalike_parts, layout_parts, lookalike_parts, problem_parts
 from normviz.lessons.page.controls import InputRow, input_rows
 from normviz.lessons.page.figure_pages import FIGURE_PAGES
 from normviz.lessons.page.page_type import PageType
@@ -26,6 +27,7 @@ from normviz.scene.settings.page_settings import PAGE_SETTINGS
 from normviz.scene.view import View
 
 MOST_LINKS = 4
+ON_A_TENSOR = ("explore", "step_by_step", "gradients")  # pages that show one layer on one tensor
 ANSWERABLE = N_("You should now be able to answer:")
 
 PAGES: dict[str, PageType] = {
@@ -83,7 +85,7 @@ def whole_query(name: str, view: View) -> dict[str, str]:
         for setting in PAGES[name].settings
         if setting.applies(view) and view.settings[setting.name] not in ("", ())
     }
-    return ({} if name == "questions" else scene) | own | view.display.query()
+    return ({} if name == "questions" else scene) | own | view.shown_display.query()
 
 
 def _has_tensor(name: str, view: View) -> bool:
@@ -123,10 +125,14 @@ def page_data(name: str, body: Body, parts: Iterable[Part]) -> dict[str, Any]:
 
 def _parts(name: str, view: View) -> Iterable[Part]:
     """The tour, the error in the link, the parts of the view, and the questions that it answers."""
-    yield from tour_parts(name, view, tuple(PAGES[name].settings))
-    problem = PAGES[name].problem(view)
-    if problem:
-        yield Problem(problem)
+    settings = tuple(PAGES[name].settings)
+    yield from tour_parts(name, view, settings)
+    yield from problem_parts(name, view, settings, PAGES[name].problem(view))
+    if name in ON_A_TENSOR:
+        yield from layout_parts(name, view, settings)
+        yield from lookalike_parts(name, view, settings)
+    elif name == "compare":
+        yield from compared_lookalike_parts(view, settings)
     yield from PAGES[name].parts(view)
     links = tuple(map(questions_page.link_to, _answered(name, view)))
     if links:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from normviz.layers.errors import NormvizError
 from normviz.layers.messages import _
+from normviz.lessons.page.alternatives import pasted_parts
 from normviz.lessons.page.figure_pages import FIGURE_PAGES
 from normviz.lessons.parts.links import Link, Links
 from normviz.lessons.parts.part import Caption, Heading, Note, Part, Text
@@ -25,7 +26,8 @@ def view_parts(view: View) -> Iterator[Part]:
         yield from question_parts(question)
         yield Links((_next(question),), kind="next")
     else:
-        yield from list_parts(search(view.settings["search"]))
+        pasted = tuple(pasted_parts(view.settings["search"]))
+        yield from pasted or list_parts(search(view.settings["search"]))
         if not view.settings["search"]:
             yield Heading(_("Tours for a projector"))
             yield Links(tuple(Link(tour.title, "explore", f"tour={tour.name}") for tour in tours().values()))

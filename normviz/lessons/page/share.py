@@ -25,8 +25,13 @@ FUNCTIONS = {"explore": "explain", "step_by_step": "steps", "gradients": "gradie
 
 def app_link(page: Page) -> dict[str, Any]:
     """The view in the full app, without ``hide`` and ``caption``, as the browser reads it."""
-    display = page.view.display.query()
-    return {"page": page.name, "query": [[name, value] for name, value in page.query.items() if name not in display]}
+    added = _added(page.view)
+    return {"page": page.name, "query": [[name, value] for name, value in page.query.items() if name not in added]}
+
+
+def _added(view: View) -> set[str]:
+    """The settings of the display that Share adds to a link as the reader chooses."""
+    return {*view.display.query()} - {"like"}
 
 
 def share_data(page: Page) -> dict[str, Any]:
@@ -35,7 +40,7 @@ def share_data(page: Page) -> dict[str, Any]:
     query = page.whole_query
     return {
         "page": page.name,
-        "query": [[name, query[name]] for name in query if name not in view.display.query() and name != GUESS],
+        "query": [[name, query[name]] for name in query if name not in _added(view) and name != GUESS],
         "guess": query.get(GUESS, ""),
         "title": title(page.name, view),
         "groups": [

@@ -10,6 +10,8 @@ from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.markup import escape, line
 from normviz.lessons.parts.part import Hides, Part
 
+ALWAYS_SHOWN = ("list", "choices")
+
 
 @dataclass(frozen=True)
 class Link:
@@ -36,7 +38,8 @@ class Links(Part):
     """A list of links under a title. Links that lead nowhere, because there is no app, are not shown.
 
     title  as a message, or ""
-    kind   "list": the questions of a topic, in two columns if there is room; "questions": those that the view answers; "back", "next": one link
+    kind   "list": the questions of a topic, in two columns if there is room; "questions": those that the view answers; "choices": other
+           views, as buttons; "back", "next": one link
     """
 
     links: tuple[Link, ...]
@@ -46,7 +49,7 @@ class Links(Part):
 
     @property
     def hidden_by(self) -> str:
-        return "" if self.kind == "list" else self.name
+        return "" if self.kind in ALWAYS_SHOWN else self.name
 
     def html(self, body: Body) -> str:
         links = [html for html in (link.html(body) for link in self.links) if html]
@@ -59,7 +62,7 @@ class Links(Part):
         return f'{title}<ul class="nv-links nv-links-{self.kind}">{items}</ul>'
 
     def plain_text(self) -> str:
-        return "\n".join(f"- {link.text}" for link in self.links) if self.kind == "list" else ""
+        return "\n".join(f"- {link.text}" for link in self.links) if self.kind in ALWAYS_SHOWN else ""
 
     def without_hidden(self, hides: Hides) -> tuple[Part, ...]:
-        return (self,) if self.kind == "list" else super().without_hidden(hides)
+        return (self,) if self.kind in ALWAYS_SHOWN else super().without_hidden(hides)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
@@ -11,7 +11,7 @@ from normviz.layers.messages import _
 from normviz.scene.repair import Reading, with_fields
 from normviz.scene.scene import Scene
 from normviz.scene.settings.setting import Setting
-from normviz.scene.settings.widgets import Choice, Segments, Slider, TextField, Widget
+from normviz.scene.settings.widgets import Choice, Segments, Several, Slider, TextField, Widget
 
 
 class Changeable(Protocol):
@@ -23,6 +23,7 @@ class Changeable(Protocol):
     def settings(self) -> Any: ...
     def with_scene(self, reading: Reading) -> Any: ...
     def with_settings(self, problem: str | None = None, **values: Any) -> Any: ...
+    def after_input(self, keys: tuple[str, ...], values: tuple[Any, ...], changed: Any) -> Any: ...
 
 
 V = TypeVar("V", bound=Changeable)
@@ -52,8 +53,24 @@ class Input:
 
     def changed(self, view: V, value: Any) -> V:
         """The view after the reader has entered ``value``; None, for a deselected choice, changes nothing."""
-        changed: V = view.with_settings() if value is None else self.edit(view, value)
+        if value is None:
+            unchanged: V = view.with_settings()
+            return unchanged
+        keys, values = (self.together, tuple(value)) if self.together else ((self.key,), (value,))
+        changed: V = view.after_input(keys, values, self.edit(view, value))
         return changed
+
+    def showing(self, refused: Iterable[Any]) -> Input:
+        """The input with what the reader has entered in vain, if anything."""
+        for one in refused:
+            if self.key in one.keys:
+                value, widget = one.values[one.keys.index(self.key)], self.widget
+                if isinstance(widget, Choice) and value not in widget.options:
+                    widget = replace(widget, options={**widget.options, value: str(value)})
+                if isinstance(widget, Several):
+                    widget = replace(widget, options=tuple(dict.fromkeys([*widget.options, *value])))
+                return replace(self, value=value, widget=widget)
+        return self
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from typing import Any
 from normviz.analysis.comparison import MOST
 from normviz.analysis.rounding.groups import DISTANCES, DTYPES
 from normviz.analysis.running.stream import BATCH_SIZES, LARGEST_DRIFT, STEPS
-from normviz.layers.messages import N_
+from normviz.layers.errors import NormvizError, echo, listed
+from normviz.layers.messages import N_, _
 from normviz.scene.settings.kinds import choice, integer, number, number_or_none, power_of_ten, text, texts
 from normviz.scene.settings.setting import Setting
 from normviz.scene.settings.widgets import Segments, TextField
@@ -17,7 +18,7 @@ LAST_STEP = 6  # no layer has more than seven steps
 MOST_DEVICES = 8
 LARGEST_CONSTANT, LARGEST_SCALE = 65_504, 10_000  # so that float16 holds every x
 SMALLEST_EPS = 1e-12
-LONGEST_GUESS, LONGEST_SEARCH = 40, 80  # characters
+LONGEST_GUESS, LONGEST_SEARCH = 40, 400  # characters; a search may be an error message of torch
 
 
 def _experiment(options: Mapping[str, str], about: str, example: str) -> Setting:
@@ -96,7 +97,7 @@ SEARCH = text(
     label=N_("Search"),
     about=N_("words that the listed questions contain"),
     example="gamma",
-    widget=TextField(LONGEST_SEARCH, N_("gamma, momentum, batch of one, …")),
+    widget=TextField(LONGEST_SEARCH, N_("gamma, batch of one, or an error message of torch")),
     width=420,
 )
 QUESTIONS = (
@@ -121,3 +122,18 @@ def experiments(page: str) -> Mapping[str, str]:
     widget = PAGE_SETTINGS[page][0].widget
     assert isinstance(widget, Segments)
     return widget.options
+
+
+def parse_page_settings(page: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The page's settings. Raises NormvizError for an unknown name or an invalid value."""
+    known = {setting.name: setting for setting in PAGE_SETTINGS[page]}
+    values = {name: setting.default for name, setting in known.items()}
+    for name, value in given.items():
+        if name not in known:
+            names = listed(known) if known else _("none")
+            message = _(
+                "{name}={value} is not a setting here; choose {names}.", name=name, value=echo(value), names=names
+            )
+            raise NormvizError(message)
+        values[name] = known[name].parse("none" if value is None else str(value))
+    return values

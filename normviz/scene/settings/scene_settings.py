@@ -8,7 +8,8 @@ from typing import Any
 from normviz.analysis.examples import DATA, PARAMETERS
 from normviz.layers.arguments import LARGEST_SIZE
 from normviz.layers.axes import MAX_RANK, layout_text, parse_layout
-from normviz.layers.errors import NormvizError, echo
+from normviz.layers.catalogue import KINDS
+from normviz.layers.errors import NormvizError, closest, echo
 from normviz.layers.layer import Layer
 from normviz.layers.messages import N_, _
 from normviz.layers.norm import Norm
@@ -96,8 +97,18 @@ def check_seed(seed: Any, given: Any) -> int:
 
 
 def _parse_seed(text: str) -> int:
-    (seed,) = _parse_numbers("seed", text, 1, int, "0")
+    try:
+        seed = int(text)
+    except ValueError:
+        seed = None
     return check_seed(seed, text)
+
+
+def _nearest_layer(text: str) -> Layer | Norm:
+    """The layer with the name that was probably meant: ``batchnorm2d(3)`` is BatchNorm2d(3)."""
+    name, _bracket, rest = text.partition("(")
+    meant = closest(name.rpartition(".")[2].strip(), [*KINDS, "Norm"])
+    return Layer.parse(f"{meant}({rest}")
 
 
 def _is_seeded(view: Any) -> bool:
@@ -129,7 +140,7 @@ SCENE_SETTINGS: Mapping[str, Setting] = {
     for setting in (
         Setting("shape", None, _parse_shape, commas, about=N_("the sizes of x"), example=SHAPE_EXAMPLE),
         Setting("layout", None, _parse_layout, about=N_("the axis letters of x, if they differ from the layer's default"), example="NHWC"),
-        Setting("layer", None, Layer.parse, compact, about=N_("a torch.nn layer, with .eval() in eval mode; or a pattern, such as Norm('n c h w -> n h w','c')"), example="GroupNorm(2,4)"),
+        Setting("layer", None, Layer.parse, compact, _nearest_layer, about=N_("a torch.nn layer, with .eval() in eval mode; or a pattern, such as Norm('n c h w -> n h w','c')"), example="GroupNorm(2,4)"),
         DATA_SETTING,
         SEED,
         Setting(

@@ -77,9 +77,9 @@ def _segments(shown: Input, options: dict[str, Any]) -> None:
 def _several(shown: Input, options: dict[str, Any]) -> None:
     widget = shown.widget
     assert isinstance(widget, Several)
-    st.multiselect(
-        shown.label, widget.options, shown.value, accept_new_options=True, max_selections=widget.most, **options
-    )
+    # Enter adds what is typed: with another filter, or with "Select 4 matches", it would add options that only resemble it.
+    typing: dict[str, Any] = {"accept_new_options": True, "filter_mode": "prefix", "select_all": False}
+    st.multiselect(shown.label, widget.options, shown.value, max_selections=widget.most, **typing, **options)
 
 
 def _slider(shown: Input, options: dict[str, Any]) -> None:

@@ -23,6 +23,7 @@ from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.messages import _
 
 PLOTLYJS = ("inline", "cdn")  # a link cannot name another script
+OPTIONS = ("page", "theme", "plotlyjs", "fixed")  # of the file; the other names are those of the view
 AT_ONCE, MAX_REQUESTS = 2, 32
 ONE_HOUR = "public, max-age=3600"  # a new version of the app may write another file
 MAX_NAME = 80
@@ -79,7 +80,7 @@ def _export_file(query: dict[str, str], app: str) -> tuple[str, str]:
             _("plotlyjs={value} is unknown; choose {choices}.", value=echo(place), choices=listed(PLOTLYJS))
         )
     page = query.get("page", "explore")
-    output = output_of_query(page, query)
+    output = output_of_query(page, {name: text for name, text in query.items() if name not in OPTIONS})
     caption = query.get("caption", "") if page == "questions" else ""  # the other pages have it in the view
     choices = None if query.get("fixed") == "true" else Choices(app=app)
     # Making the output refuses a wrong theme or caption before the answers are computed.

@@ -26,6 +26,16 @@ CHOICE = next(one for one in QUESTIONS.values() if prose(one.key).options and on
 # Compare
 
 
+def test_enter_adds_the_layer_that_was_typed(lesson: Lesson) -> None:
+    """Other layers resemble it: RMSNorm([4, 4]), RMSNorm([3, 4, 4])."""
+    lesson.go_to("compare", "?layers=BatchNorm2d(3);LayerNorm([3,4,4])")
+    field = lesson.page.get_by_role("combobox", name=re.compile("^Layers"))
+    for typed in ("RMSNorm([4])", "LayerNorm(4,eps=0.1)"):
+        field.press_sequentially(typed)
+        field.press("Enter")
+    lesson.wait_for_address(layers="BatchNorm2d(3);LayerNorm([3, 4, 4]);RMSNorm([4]);LayerNorm([4], eps=0.1)")
+
+
 def group(e: Description, index: Index) -> set[Index]:
     return {index, *e.peers(index)}
 

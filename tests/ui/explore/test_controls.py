@@ -12,11 +12,12 @@ from tests.ui.driver import (
     open_explore,
     query,
     scene,
+    send_event,
     sentence_text,
     set_control,
     shown_counts,
 )
-from tests.ui.shown import problems
+from tests.ui.shown import elements, problems, text
 
 CONTROLS = [
     # address, control, its new value, the resulting layer, shape and layout
@@ -117,7 +118,7 @@ def test_every_layout_can_be_chosen_and_changed_again(layout):
 NO_EPS = ["nonsense", "nan", "-inf", "1e400", "None", " "]
 
 
-def test_an_invalid_eps_changes_nothing():
+def test_an_invalid_eps_stays_in_its_field_and_changes_nothing_else():
     app = open_explore("layer=LayerNorm(4,eps=0.5)")
     for typed in NO_EPS:
         app = set_control(app, "eps", typed)
@@ -125,7 +126,7 @@ def test_an_invalid_eps_changes_nothing():
         (warning,) = problems(app)
         assert warning.startswith("eps="), typed
         assert query(app)["layer"] == "LayerNorm([4],eps=0.5)"
-        assert app.get_by_key("eps").value == "0.5"
+        assert app.get_by_key("eps").value == typed
         check(set_control(app, "eps", "0.001"))
         app = set_control(app, "eps", "0.5")
         assert not problems(app)
@@ -151,3 +152,27 @@ def test_a_changed_address_overrides_the_controls():
     app.run()  # Back
     assert sentence_text(app) == sentence_text(open_explore())
     assert app.number_input(key="size_c").value == 3
+
+
+def test_what_is_entered_in_vain_stays_with_its_message_until_it_is_corrected():
+    app = set_control(open_explore(), "size_n", 0)
+    (message,) = problems(app)
+    assert message == "N=0 must be a whole number from 1 to 1,099,511,627,776."
+    assert app.number_input(key="size_n").value == 0
+    app = send_event(app, "select", {"at": [0, 0, 0, 0], "turn": 1})
+    app = set_control(app, "size_c", 5)
+    assert (scene(app).shape, app.number_input(key="size_n").value) == ((2, 5, 4, 4), 0)
+    assert problems(app) == [message]
+    app = set_control(app, "size_n", 2)  # as in the view
+    assert problems(app) == []
+    assert (scene(app).shape, app.number_input(key="size_n").value) == ((2, 5, 4, 4), 2)
+
+
+def test_a_pasted_error_opens_its_view_with_links_to_what_torch_accepts():
+    app = set_control(open_explore(), "paste", "ValueError: expected 4D input (got 3D input)")
+    (message,) = problems(app)
+    assert message.startswith('torch refuses: "expected 4D input (got 3D input)"')
+    assert message.endswith("Shown instead: BatchNorm1d(3) on (2, 3, 4).")
+    assert app.text_input(key="paste").value == ""
+    (links,) = elements(app, "nv-links-choices")
+    assert [text(link) for link in links.iter("a")] == ["BatchNorm1d(3)"]

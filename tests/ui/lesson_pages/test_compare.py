@@ -75,6 +75,7 @@ def test_a_custom_layer_is_compared_and_an_unknown_layer_gives_one_warning():
     app = set_control(app, "layers", ["BatchNorm2d(3)", "Norm('n c h w -> h', 'h')", "Conv2d(3, 3)"])
     (warning,) = problems(app)
     assert "'Conv2d' is not a layer of the catalogue" in warning
+    assert app.multiselect(key="layers").value[-1] == "Conv2d(3, 3)"
     assert compared_layers(app) == ["BatchNorm2d(3)", "Norm('n c h w -> h', 'h')"]
 
 

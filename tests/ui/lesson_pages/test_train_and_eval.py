@@ -92,6 +92,7 @@ def test_every_control_of_train_and_eval_states_its_limits():
                 assert not problems(app)
                 app = set_control(app, f"set_{control}", str(end + beyond))
                 assert problems(app)
+                app = set_control(app, f"set_{control}", str(end))
 
 
 TYPED_WRONG = [
@@ -107,7 +108,7 @@ TYPED_WRONG = [
 
 
 @pytest.mark.parametrize(("name", "typed", "words"), TYPED_WRONG)
-def test_an_invalid_entry_gives_one_warning_and_changes_nothing(name, typed, words):
+def test_an_invalid_entry_stays_with_one_warning_until_it_is_corrected_and_changes_nothing_else(name, typed, words):
     before = open_page("train_and_eval", "steps=20&momentum=0.5")
     was = sentence_text(before)
     app = set_control(before, f"set_{name}", typed)
@@ -116,7 +117,8 @@ def test_an_invalid_entry_gives_one_warning_and_changes_nothing(name, typed, wor
     assert words in warning
     assert sentence_text(app) == was
     assert query(app) == {"steps": "20", "momentum": "0.5"}
-    app = set_control(app, "set_drift", "1")
+    assert app.text_input(key=f"set_{name}").value == typed
+    app = set_control(app, f"set_{name}", "7" if name != "momentum" else "0.5")
     check_page(app)
 
 
