@@ -11,8 +11,8 @@ from dataclasses import dataclass, fields, replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from normviz.analysis.comparison import Comparison
-from normviz.analysis.comparison import compare as compared
+from normviz.analysis.comparing.comparison import Comparison
+from normviz.analysis.comparing.comparison import compare as compared
 from normviz.analysis.description import Description, describe
 from normviz.analysis.examples import example
 from normviz.analysis.sentences import sentence

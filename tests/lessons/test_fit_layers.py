@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from normviz.analysis.comparison import FEWEST, MOST, compare
+from normviz.analysis.comparing.comparison import FEWEST, MOST, compare
 from normviz.lessons.compare.fit_layers import _fit, default_layers, fit_layers
 from normviz.scene.query import read
 

@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch import nn
 
+from normviz.analysis.comparing.invariance import depends_on_batch
 from normviz.analysis.description import describe
 from normviz.analysis.examples import example
-from normviz.analysis.invariance import depends_on_batch
 from normviz.layers.errors import NormvizError
 from normviz.lessons.compare import ready_sets
 from normviz.lessons.compare.ready_sets import LOOPS, READY_SETS, loops_difference

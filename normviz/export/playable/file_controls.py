@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from normviz.analysis.comparison import FEWEST
+from normviz.analysis.comparing.comparison import FEWEST
 from normviz.export.playable.layer_sets import LayerSets
 from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import combinations, zip_longest
 from math import prod
 
-from normviz.analysis.comparison import FEWEST, MOST, suggestions
+from normviz.analysis.comparing.comparison import FEWEST, MOST, suggestions
 from normviz.layers.layer import Layer
 from normviz.lessons.compare.fit_layers import default_layers
 from normviz.lessons.compare.page import layers_of

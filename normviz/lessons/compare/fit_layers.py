@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from normviz.analysis.comparison import FEWEST, MOST, suggestions
+from normviz.analysis.comparing.comparison import FEWEST, MOST, suggestions
 from normviz.analysis.description import describe_shape
 from normviz.layers.axes import parse_layout
 from normviz.layers.errors import NormvizError

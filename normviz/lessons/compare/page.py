@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from normviz.analysis.comparison import COLUMNS, Comparison, compare, sentence
+from normviz.analysis.comparing.comparison import COLUMNS, Comparison, compare, sentence
 from normviz.analysis.description import Description
 from normviz.figures.payload.compare import compare_payload
 from normviz.layers.messages import N_, _

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 
-from normviz.analysis.comparison import Comparison, compare
+from normviz.analysis.comparing.comparison import Comparison, compare
 from normviz.analysis.description import describe
 from normviz.analysis.examples import example, parameters
 from normviz.analysis.forward import Values, largest_difference, run_module

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from normviz.analysis.comparison import suggestions
+from normviz.analysis.comparing.comparison import suggestions
 from normviz.analysis.description import Description, describe
 from normviz.analysis.gradients.closed_form import (
     ClosedForm,

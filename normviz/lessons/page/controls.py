@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from normviz.analysis.comparison import MOST, suggestions
+from normviz.analysis.comparing.comparison import MOST, suggestions
 from normviz.layers.messages import _
 from normviz.lessons.compare.fit_layers import fit_layers
 from normviz.lessons.compare.page import layers_of, ready_set

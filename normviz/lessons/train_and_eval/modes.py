@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from normviz.analysis.comparison import suggestions
+from normviz.analysis.comparing.comparison import suggestions
 from normviz.analysis.description import Description
 from normviz.analysis.examples import from_array
 from normviz.analysis.running.modes import TrainAndEval, most_warm_up, one_example, train_and_eval

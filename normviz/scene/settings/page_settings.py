@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from normviz.analysis.comparison import MOST
+from normviz.analysis.comparing.comparison import MOST
 from normviz.analysis.rounding.groups import DISTANCES, DTYPES
 from normviz.analysis.running.stream import BATCH_SIZES, LARGEST_DRIFT, STEPS
 from normviz.layers.errors import NormvizError, echo, listed

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from normviz.analysis.comparison import compare
+from normviz.analysis.comparing.comparison import compare
 from normviz.analysis.description import Description
 from normviz.analysis.steps import steps
 from normviz.lessons.compare.fit_layers import fit_layers

@@ -9,7 +9,7 @@ import torch
 from hypothesis import given, reject
 
 from normviz import explain
-from normviz.analysis.comparison import compare
+from normviz.analysis.comparing.comparison import compare
 from normviz.analysis.description import describe
 from normviz.analysis.steps import steps
 from normviz.figures.charts import chart, line

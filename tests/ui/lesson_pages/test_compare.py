@@ -2,7 +2,7 @@
 
 import pytest
 
-from normviz.analysis.comparison import compare, sentence
+from normviz.analysis.comparing.comparison import compare, sentence
 from normviz.lessons.compare.ready_sets import READY_SETS
 from tests.ui.driver import query, scene, send_event, sentence_text, set_control
 from tests.ui.lessons import compared_layers

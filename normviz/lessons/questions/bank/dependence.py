@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from normviz.analysis.comparison import compare
+from normviz.analysis.comparing.comparison import compare
+from normviz.analysis.comparing.invariance import invariances
 from normviz.analysis.description import describe
 from normviz.analysis.examples import from_values
 from normviz.analysis.forward import largest_difference
 from normviz.analysis.gradients.closed_form import autograd_backward, upstream
 from normviz.analysis.gradients.derivatives import perturb
-from normviz.analysis.invariance import invariances
 from normviz.lessons.questions.facts import ROUNDING, normal, output, output_change, which
 from normviz.lessons.questions.question import Facts
 from normviz.lessons.questions.sources import (

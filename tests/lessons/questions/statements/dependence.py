@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from normviz.analysis.comparing.invariance import depends_on_batch
 from normviz.analysis.description import describe
 from normviz.analysis.gradients.closed_form import autograd_backward, upstream
 from normviz.analysis.gradients.derivatives import perturb
-from normviz.analysis.invariance import depends_on_batch
 from normviz.lessons.questions.facts import ROUNDING, count_gammas, module_of, nearly_equal, normal, output
 from tests.lessons.questions.statements.measure import Statements, facts
 

@@ -6,10 +6,10 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from normviz import explain
-from normviz.analysis import invariance
-from normviz.analysis.comparison import LABELS
+from normviz.analysis.comparing import invariance
+from normviz.analysis.comparing.comparison import LABELS
+from normviz.analysis.comparing.invariance import invariances, reduced_copy
 from normviz.analysis.description import describe
-from normviz.analysis.invariance import invariances, reduced_copy
 from normviz.layers.axes import example_axis
 from normviz.layers.catalogue import KINDS
 from normviz.layers.errors import NormvizError

@@ -1,0 +1,1 @@
+"""Several layers on one tensor: what they share, count, and leave unchanged."""
