@@ -16,7 +16,20 @@ from normviz.layers.messages import _
 if TYPE_CHECKING:
     from torch import Tensor
 
-Token = tuple[str, tuple[str, ...]]
+
+@dataclass(frozen=True)
+class Token:
+    """A part of the whole formula.
+
+    steps   the keys of the steps that it belongs to
+    symbol  the part of ``text`` that stands for a number: "gamma" in " · gamma"
+    number  the name of this number: "gamma"
+    """
+
+    text: str
+    steps: tuple[str, ...]
+    symbol: str = ""
+    number: str = ""
 
 
 @dataclass(frozen=True)
@@ -54,28 +67,28 @@ def steps(e: Description) -> tuple[Step, ...]:
 
 
 def whole_formula(e: Description) -> tuple[Token, ...]:
-    """``y = (x - mean) / sqrt(var + eps) * gamma + beta`` in tokens, each with the keys of the steps that it belongs to."""
-    deviation, scaled = ("centered", "squared", "normalized", "output"), ("normalized", "output")
-    numerator: list[Token] = [("x", ("x", "squared", *scaled))]
+    """``y = (x - mean) / sqrt(var + eps) * gamma + beta`` in tokens."""
+    deviation, scaled, output = ("centered", "squared", "normalized", "output"), ("normalized", "output"), ("output",)
+    numerator = [Token("x", ("x", "squared", *scaled), "x", "x")]
     if _subtracts_mean(e):
         numerator = [
-            ("(", deviation),
-            ("x", ("x", *deviation)),
-            (" − ", deviation),
-            ("mean", ("mean", *deviation)),
-            (")", deviation),
+            Token("(", deviation),
+            Token("x", ("x", *deviation), "x", "x"),
+            Token(" − ", deviation),
+            Token("mean", ("mean", *deviation), "mean", "mean"),
+            Token(")", deviation),
         ]
-    tokens: list[Token] = [
-        ("y = ", ("output",)),
+    tokens = [
+        Token("y = ", output, "y", "output"),
         *numerator,
-        (" / √(", scaled),
-        (_denominator(e), ("var", *scaled)),
-        (" + eps)", scaled),
+        Token(" / √(", scaled),
+        Token(_denominator(e), ("var", *scaled), _denominator(e), "var"),
+        Token(" + eps)", scaled, "eps", "eps"),
     ]
     if e.norm.params is not None:
-        tokens.append((" · gamma", ("output",)))
+        tokens.append(Token(" · gamma", output, "gamma", "gamma"))
     if e.norm.bias:
-        tokens.append((" + beta", ("output",)))
+        tokens.append(Token(" + beta", output, "beta", "beta"))
     return tuple(tokens)
 
 

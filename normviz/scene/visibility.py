@@ -68,11 +68,12 @@ PANELS: Mapping[str, str] = {
     "formula": N_("Formula"),
     "readout": N_("Read-out"),
     "facts": N_("Counts"),
+    "distribution": N_("Distribution of the group"),
     "worked": N_("Worked arithmetic"),
     "loops": N_("Loops"),
 }
 NAMES = (ALL, ALL_CONTROLS, *CONTROLS, *PARTS, *PANELS)
-BESIDE_THE_FIGURE = {"facts", "worked", "loops"}  # drawn with a figure, but not a part of it
+BESIDE_THE_FIGURE = {"distribution", "facts", "worked", "loops"}  # drawn with a figure, but not a part of it
 # Not shown on a projector, besides the controls.
 NOT_PRESENTED = BESIDE_THE_FIGURE | {"x", "normalized", "output", "table", "code", "details", "text"}
 FIELDS = {"hide": "hidden"}  # settings whose field of Display has another name

@@ -87,12 +87,13 @@ TOKENS = [
 def test_each_step_has_its_part_of_the_formula(layer, whole, lit):
     e = explain(layer, torch.ones(3, 2))
     tokens = whole_formula(e)
-    assert "".join(text for text, _ in tokens) == whole
+    assert "".join(token.text for token in tokens) == whole
+    assert all(token.symbol in token.text for token in tokens)
     for key, wanted in lit.items():
-        assert "".join(text for text, steps_of in tokens if key in steps_of).strip() == wanted, key
+        assert "".join(token.text for token in tokens if key in token.steps).strip() == wanted, key
     found = {step.key for step in steps(e)}
     assert set(lit) <= found
-    assert all(any(key in steps_of for _, steps_of in tokens) for key in found)
+    assert all(any(key in token.steps for token in tokens) for key in found)
 
 
 def test_only_the_last_step_marks_parameter_groups():

@@ -67,7 +67,10 @@ def test_hide_controls_hides_every_control():
 def test_hide_all_leaves_only_the_figure():
     left = {name for name in NAMES if not Display(("all",)).hides(name)}
     assert {"panels", "stats", "params", "readout", "stepper", "cube"} <= left
-    assert left & {*CONTROLS, "sentence", "text", "table", "code", "details", "facts", "worked", "loops"} == set()
+    assert (
+        left & {*CONTROLS, "sentence", "text", "table", "code", "details", "distribution", "facts", "worked", "loops"}
+        == set()
+    )
 
 
 def test_names_need_no_quoting_in_a_link():

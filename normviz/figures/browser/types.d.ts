@@ -30,10 +30,11 @@ interface Colors {
   values: string[];
 }
 
-/** Little-endian float32 in base64. */
+/** Little-endian float32 in base64; ``values`` instead of ``data`` for numbers that the browser computed. */
 interface PackedArray {
   shape: number[];
   data: string;
+  values?: Float32Array;
 }
 
 interface FloatArray {
@@ -78,6 +79,20 @@ interface GammaAndBeta extends Sharing {
 
 /** With tables for the drawn indices: the group of an element, as a number, is the sum of one entry per axis. */
 type Tabled<S extends Sharing> = S & { tables: number[][] };
+
+/** A part of the whole formula; ``symbol`` in it stands for the number called ``number``. */
+interface FormulaToken {
+  text: string;
+  steps: string[];
+  symbol: string;
+  number: string;
+}
+
+/** The mean and the variance of each group, at one stage of the forward pass. */
+interface Moments<Packed> {
+  mean: Packed;
+  var: Packed;
+}
 
 interface Strip {
   mean: (number | null)[];
@@ -149,12 +164,17 @@ interface ViewData extends FigureData {
   sharings?: Record<string, Sharing | null>;
   panels: PanelData[];
   values: Record<string, PackedArray> & { eps: number } | null;
+  moments?: Record<string, Moments<PackedArray>> | null;
   facts?: Fact[];
   at: Index | null;
   turn?: number;
   editable: boolean;
+  /** In a file: x could be edited, but nothing computes the results. */
+  fixed?: boolean;
   name?: string;
-  formula?: { text: string; steps: string[] }[];
+  formula?: FormulaToken[];
+  /** Beside x, which no step comes before. */
+  groups?: PanelData;
   loops?: { code: string; runs: { name: string; size: number }[] };
   step?: number;
 }
@@ -168,11 +188,18 @@ interface DecodedValues {
 }
 
 /** The data of a view with its arrays decoded, and tables of groups. */
-interface DecodedData extends Omit<ViewData, "values" | "stats" | "params" | "sharings"> {
+interface DecodedData extends Omit<ViewData, "values" | "moments" | "stats" | "params" | "sharings"> {
   values: DecodedValues | null;
+  moments: Record<string, Moments<FloatArray>> | null;
   stats: Tabled<Statistics>;
   params: Tabled<GammaAndBeta> | null;
   sharings?: Record<string, Tabled<Sharing> | null>;
+}
+
+/** One gamma and one beta for all elements, as the reader chose them. */
+interface GammaBetaChoice {
+  gamma: number;
+  beta: number;
 }
 
 interface ChartData extends FigureData {

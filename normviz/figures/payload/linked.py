@@ -89,9 +89,10 @@ def values_data(e: Description, drawing: Grid) -> dict[str, Any]:
     for name, parameter in (("gamma", held.gamma), ("beta", held.beta)):
         if parameter is not None:
             values[name] = broadcast(e.norm, e.shape, parameter)
-    return {name: pack(drawing.take(_array(value))) for name, value in values.items()} | {"eps": trace.eps}
+    return {name: pack(drawing.take(as_array(value))) for name, value in values.items()} | {"eps": trace.eps}
 
 
-def _array(tensor: Tensor) -> NDArray[np.float32]:
+def as_array(tensor: Tensor) -> NDArray[np.float32]:
+    """The numbers that the browser gets."""
     array: NDArray[np.float32] = tensor.float().cpu().numpy()
     return array

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ from normviz.analysis.description import Description
 from normviz.analysis.steps import Step, steps, whole_formula
 from normviz.code.generate import code
 from normviz.figures.payload.linked import layer_data, linked_data, values_data
-from normviz.figures.payload.panels import Panel, PanelValues, value_panel
+from normviz.figures.payload.moments import moments_data
+from normviz.figures.payload.panels import Panel, PanelValues, sharing_panels, value_panel
 from normviz.scene.grid import Grid
 
 
@@ -22,7 +24,9 @@ def steps_payload(e: Description, drawing: Grid, *, step: int = 0, at: tuple[int
         | layer_data(e)
         | {
             "values": values_data(e, drawing),
-            "formula": [{"text": text, "steps": list(keys)} for text, keys in whole_formula(e)],
+            "moments": moments_data(e, drawing),
+            "groups": sharing_panels(e)[0],
+            "formula": [asdict(token) for token in whole_formula(e)],
             "loops": {
                 "code": code(e, "loops"),
                 "runs": [{"name": name, "size": sizes[name]} for name in e.norm.pattern.reduced],

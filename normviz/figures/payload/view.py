@@ -7,6 +7,7 @@ from typing import Any
 
 from normviz.analysis.description import Description
 from normviz.figures.payload.linked import layer_data, linked_data, values_data
+from normviz.figures.payload.moments import moments_data
 from normviz.figures.payload.panels import sharing_panels, value_panels
 from normviz.layers.messages import _
 from normviz.scene.grid import Grid
@@ -18,7 +19,7 @@ def view_payload(
     """The panels of both kinds of sharing and, if ``e`` has values, of the values. ``editable``: the reader can change values of x."""
     panels = [*sharing_panels(e), *value_panels(e, drawing)]
     values = values_data(e, drawing) if e.x is not None else None
-    own = {"values": values, "facts": counts(e), "editable": editable}
+    own = {"values": values, "moments": moments_data(e, drawing), "facts": counts(e), "editable": editable}
     return linked_data("view", drawing, panels, at) | layer_data(e) | own
 
 

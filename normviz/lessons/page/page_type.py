@@ -51,4 +51,10 @@ class PageType:
         """The parts that the answer to a question shows of a view. A click on them changes nothing else."""
         parts = self.parts(self.view(query))
         shown = [part for part in parts if self.whole_in_answer or isinstance(part, Panels | Note)]
-        return [replace(part, events=()) if isinstance(part, Panels) else part for part in shown]
+        return [_for_answer(part) if isinstance(part, Panels) else part for part in shown]
+
+
+def _for_answer(part: Panels) -> Panels:
+    """The figure; between questions, there is no room for the distribution of Explore."""
+    without = {"moments": None} if part.data["kind"] == "view" else {}
+    return replace(part, events=(), data=part.data | without)

@@ -57,7 +57,9 @@ class Body:
         sends  whether the figure sends what the reader does to the server, if there is one
         table  the numbers of the figure as HTML, for ``tables``
         """
-        live = {"turn": self.turn} if sends and self.turn is not None else {"alone": True, "editable": False}
+        live: dict[str, Any] = {"turn": self.turn}
+        if not sends or self.turn is None:
+            live = {"alone": True, "editable": False} | ({"fixed": True} if sends and data.get("editable") else {})
         self.figures.append(data | live)
         unstyled = _("The figure needs JavaScript. In a notebook that is not trusted yet, run the cell.")
         return (

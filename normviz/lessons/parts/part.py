@@ -188,11 +188,12 @@ class Panels(Part):
         """The names of the panels and of the boxes beside them."""
         data = self.data
         kind, has_values = data["kind"], data.get("values") is not None
+        distribution = {"distribution"} if data.get("moments") is not None else set()
         rows = {panel.get("row", panel["key"]) for panel in data["panels"]} if kind != "steps" else set()
         beside = {
-            "view": {"readout", "facts"} | ({"worked", "table"} if has_values else set()),
+            "view": {"readout", "facts"} | distribution | ({"worked", "table"} if has_values else set()),
             "compare": {"readout"},
-            "steps": {"stepper", "formula", "readout", "worked", "loops"},
+            "steps": distribution | {"stepper", "formula", "readout", "worked", "loops"},
             "values": {"readout"},
         }[kind]
         return frozenset((rows & set(PANELS)) | beside)

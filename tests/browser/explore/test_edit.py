@@ -43,6 +43,18 @@ def test_a_double_click_a_number_and_enter_change_the_value_and_all_results(look
     np.testing.assert_array_equal(view.scene.description.x, before.description.x)
 
 
+def test_dragging_a_cell_upwards_makes_its_value_larger_and_selects_nothing_else(look):
+    view = look(SMALL)
+    before, (x, y) = view.scene, view.spot("x", (1, 1))
+    view.page.mouse.move(x, y)
+    view.page.mouse.down()
+    view.page.mouse.move(x, y - 23, steps=2)  # x is up to 11: 200 px are a change by 22
+    expect(field(view)).to_have_value("7.5")
+    view.page.mouse.up()
+    view.wait_for_view(values=values(before, (1, 1), 7.5), at="1,1")
+    expect(field(view)).to_have_count(0)
+
+
 def test_a_second_edit_keeps_the_first(look):
     view = look(SMALL)
     wanted = view.scene.description.x.clone()

@@ -193,7 +193,7 @@ def test_a_window_of_a_large_tensor_moves_with_its_slider(laptop):
     scene = view.scene
     assert scene.grid.extent[1] < 64
     assert "64 groups" in view.find(".nv-panel-stats .nv-caption").inner_text()
-    slider = view.page.get_by_role("slider")
+    slider = view.page.get_by_role("slider", name="Drawn: C")
     expect(slider).to_have_count(len(scene.grid.partial))
     slider.focus()
     view.page.keyboard.press("ArrowRight")

@@ -58,6 +58,11 @@ def test_layer_norm_on_a_matrix():
     assert unpacked(data["panels"][2]["z"]).tolist() == x.tolist()
     assert unpacked(data["values"]["mean"]).tolist() == [[3], [4]]
     np.testing.assert_allclose(unpacked(data["values"]["var"]), [[14 / 3], [0]], rtol=1e-6)
+    moments = {stage: (unpacked(one["mean"]).tolist(), unpacked(one["var"])) for stage, one in data["moments"].items()}
+    assert {stage: mean for stage, (mean, _) in moments.items()} == {
+        "x": [[3], [4]], "centered": [[0], [0]], "normalized": [[0], [0]], "output": [[0], [0]],
+    }  # fmt: skip
+    np.testing.assert_allclose(moments["normalized"][1], [[1 - 1e-5 / (14 / 3 + 1e-5)], [0]], rtol=1e-6)
     assert unpacked(data["values"]["gamma"]).tolist() == [[1, 1, 1]]
     assert unpacked(data["values"]["beta"]).tolist() == [[0, 0, 0]]
     assert data["values"]["eps"] == 1e-5

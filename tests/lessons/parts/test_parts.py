@@ -111,3 +111,18 @@ class Plot(Text):
 def test_a_new_kind_of_part_needs_one_class():
     assert Body().html([Plot("new")]) == '<div class="nv-text"><p>new</p></div>'
     assert text([Plot("new")]) == "new"
+
+
+FIGURES = [
+    # the turn of the app, whether the figure sends; what the browser gets for an x that the app can edit
+    (3, True, {"editable": True, "turn": 3}),
+    (3, False, {"editable": False, "alone": True}),  # in the answer to a question
+    (None, True, {"editable": False, "alone": True, "fixed": True}),  # in a file
+]
+
+
+@pytest.mark.parametrize(("turn", "sends", "data"), FIGURES)
+def test_only_the_app_computes_with_edited_values_and_a_file_says_so(turn, sends, data):
+    body = Body(turn=turn)
+    body.figure({"editable": True}, sends=sends)
+    assert body.figures == [data]

@@ -97,4 +97,4 @@ def test_a_page_that_shows_only_its_figure_is_not_empty(shown):
     assert left
     assert {type(part) for part in left} <= {Panels, Chart, Table, Note, Beside}
     for panels in (part for part in left if isinstance(part, Panels)):
-        assert set(panels.data.get("hidden", ())) <= {"facts", "worked", "table", "loops"}
+        assert set(panels.data.get("hidden", ())) <= {"distribution", "facts", "worked", "table", "loops"}

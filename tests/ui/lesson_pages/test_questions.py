@@ -117,6 +117,7 @@ def test_the_figure_of_a_question_changes_nothing_on_the_server():
     (figure,) = figures(app)
     assert figure["alone"]
     assert not figure["editable"]
+    assert figure["moments"] is None  # no room for the distribution
 
 
 @pytest.mark.parametrize("typed", ["abc", "1/2", "4 8", "<b>", "--"])

@@ -4,13 +4,14 @@ import { tablesOf } from "./sharing.js";
 
 /** @param {PackedArray} array */
 export function decodeFloats(array) {
+  if (array.values) return array.values;
   const text = atob(array.data), bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
   return new Float32Array(bytes.buffer);
 }
 
 /**
- * The data with mean, variance, gamma and beta decoded, and with the tables of groups.
+ * The data with mean, variance, gamma, beta and moments decoded, and with the tables of groups.
  * @param {ViewData} data
  * @returns {DecodedData}
  */
@@ -21,6 +22,7 @@ export function decodeData(data) {
   return {
     ...data,
     values: data.values && decodeValues(data.values),
+    moments: data.moments ? decodeMoments(data.moments) : null,
     stats: stats && tabled(stats),
     params: params && tabled(params),
     sharings: sharings && Object.fromEntries(Object.entries(sharings).map(([key, one]) => [key, one && tabled(one)])),
@@ -32,6 +34,19 @@ export function decodeData(data) {
  * @returns {DecodedValues}
  */
 function decodeValues(values) {
-  return Object.fromEntries(Object.entries(values).map(([name, array]) =>
-    typeof array === "number" ? [name, array] : [name, { shape: array.shape, values: decodeFloats(array) }]));
+  return /** @type {any} */ (Object.fromEntries(Object.entries(values).map(([name, array]) => [name, typeof array === "number" ? array : decodeArray(array)])));
 }
+
+/**
+ * @param {Record<string, Moments<PackedArray>>} moments
+ * @returns {Record<string, Moments<FloatArray>>}
+ */
+function decodeMoments(moments) {
+  return Object.fromEntries(Object.entries(moments).map(([stage, { mean, var: variance }]) => [stage, { mean: decodeArray(mean), var: decodeArray(variance) }]));
+}
+
+/**
+ * @param {PackedArray} array
+ * @returns {FloatArray}
+ */
+const decodeArray = (array) => ({ shape: array.shape, values: decodeFloats(array) });

@@ -84,22 +84,31 @@ export function positionsOf(table, value) {
 }
 
 /**
- * The values of x in an element's statistics group, as far as they are drawn. ``complete``: that is all of them.
- * @param {ValueSource} source
+ * The elements of an element's statistics group, as far as they are drawn; itself among them.
+ * @param {{ stats: Tabled<Statistics> }} data
  * @param {Index} index
  */
-export function groupValues(source, index) {
-  const { stats } = source.data, positions = stats.tables.map((table, axis) => positionsOf(table, table[index[axis]]));
-  const count = positions.reduce((product, list) => product * list.length, 1), values = [];
-  for (let number = 0; number < count; number++) {
+export function drawnPeers({ stats }, index) {
+  const positions = stats.tables.map((table, axis) => positionsOf(table, table[index[axis]]));
+  const count = positions.reduce((product, list) => product * list.length, 1);
+  return Array.from({ length: count }, (_element, number) => {
     const member = Array(positions.length).fill(0);
     for (let axis = positions.length - 1, rest = number; axis >= 0; axis--) {
       member[axis] = positions[axis][rest % positions[axis].length];
       rest = Math.floor(rest / positions[axis].length);
     }
-    values.push(source.valueAt("x", member));
-  }
-  return { values, complete: count === stats.size };
+    return member;
+  });
+}
+
+/**
+ * The values of x in an element's statistics group, as far as they are drawn. ``complete``: that is all of them.
+ * @param {ValueSource} source
+ * @param {Index} index
+ */
+export function groupValues(source, index) {
+  const values = drawnPeers(source.data, index).map((peer) => source.valueAt("x", peer));
+  return { values, complete: values.length === source.data.stats.size };
 }
 
 /**

@@ -1,4 +1,4 @@
-// Changes single values of x: a number field over the cell.
+// Changes single values of x: a number field over the cell, or the pointer, which drags the value up or down.
 
 /** @import { FigureView } from "./view.js" */
 /** @import { Panel } from "../panels/panel.js" */
@@ -9,19 +9,21 @@ import { tensorIndex } from "../tensor/sharing.js";
 import { formatElement } from "../text/format.js";
 
 const LARGEST = 1e12; // as normviz.analysis.checks.LARGEST_VALUE
+const DRAG_START = 5, DRAG_RANGE = 200; // px: before a press becomes a drag; for the whole range of colors
 
 /**
  * Shows the button "Edit a value" where x can be changed.
  * @param {FigureView} view
  */
 export function updateEditButton(view) {
-  const panel = view.panels.get("x"), { editable, grid } = view.data;
+  const panel = view.panels.get("x"), { editable, fixed, grid } = view.data;
   if (!panel) return;
-  if (!panel.editButton && editable) {
+  if (!panel.editButton && (editable || fixed)) {
+    offerDragging(view, panel);
     panel.editButton = button("nv-edit", panel.root, _("Edit a value"), () => view.edit(view.at ?? grid.indices.map(() => 0)));
-    panel.editButton.title = _("Or double-click a cell of x, or type a number on it");
+    panel.editButton.title = _("Or double-click a cell of x, drag its value up or down, or type a number on it");
   }
-  if (panel.editButton) panel.editButton.hidden = !editable;
+  if (panel.editButton) panel.editButton.hidden = !editable && !fixed;
 }
 
 /**
@@ -32,7 +34,8 @@ export function updateEditButton(view) {
  */
 export function editValue(view, index, start) {
   const panel = view.panels.get("x");
-  if (!view.data.editable || !panel) return;
+  if (view.data.fixed) sayWhyFixed(view);
+  if (!view.data.editable || !panel) return undefined;
   panel.field?.remove();
   const field = addField(panel, index);
   field.setAttribute("aria-label", _("New value of {element}", { element: formatElement("x", tensorIndex(view.data, index)) }));
@@ -64,6 +67,63 @@ export function editValue(view, index, start) {
   field.addEventListener("blur", () => commit(false));
   field.focus();
   if (start === undefined) field.select();
+  return { field, commit };
+}
+
+/**
+ * Lets a mouse or a pen drag the value of a cell; a finger scrolls the page instead.
+ * @param {FigureView} view
+ * @param {Panel} panel
+ */
+function offerDragging(view, panel) {
+  /** @type {{ index: Index, y: number, value: number, edit?: ReturnType<typeof editValue> } | null} */
+  let drag = null;
+  const { body, svg } = panel;
+  body.addEventListener("pointerdown", ({ target, button: pressed, pointerType, clientY }) => {
+    const index = view.pointed;
+    const starts = view.data.editable && target === svg && !pressed && pointerType !== "touch" && index;
+    drag = starts ? { index, y: clientY, value: view.valueAt("x", index) } : null;
+  });
+  body.addEventListener("pointermove", (event) => {
+    if (!drag || (!drag.edit && Math.abs(event.clientY - drag.y) < DRAG_START)) return;
+    event.stopPropagation(); // the pointer leaves the cell, its value stays active
+    body.setPointerCapture(event.pointerId);
+    drag.edit ??= editValue(view, drag.index);
+    if (drag.edit) drag.edit.field.value = draggedValue(drag.value, drag.y - event.clientY, panel.figure.high);
+  }, true);
+  body.addEventListener("pointerup", () => {
+    drag?.edit?.commit(true);
+    if (!drag?.edit) drag = null;
+  });
+  body.addEventListener("pointercancel", () => (drag = null));
+  body.addEventListener("click", (event) => {
+    if (drag?.edit) event.stopPropagation(); // the end of a drag selects nothing
+    drag = null;
+  }, true);
+}
+
+/**
+ * The value after a drag, with as many digits as its distance from other values needs.
+ * @param {number} value
+ * @param {number} pixels upwards
+ * @param {number} most the largest absolute value of x
+ */
+export function draggedValue(value, pixels, most) {
+  const digits = Math.min(8, Math.max(0, 2 - Math.floor(Math.log10(most))));
+  return String(Number((value + (pixels * 2 * most) / DRAG_RANGE).toFixed(digits)));
+}
+
+/**
+ * A file holds what torch computed when it was made. It leads to the app, if it knows one.
+ * @param {FigureView} view
+ */
+function sayWhyFixed(view) {
+  const address = document.querySelector(".nv-app-link")?.getAttribute("href");
+  view.line.textContent = _("This file holds the results for its own x; other values of x need torch.");
+  if (!address) return;
+  const link = html("a", "", null, _("Edit them in the app"));
+  link.href = address;
+  view.line.append(" ", link);
 }
 
 /**

@@ -1,5 +1,6 @@
 // The forward pass one step at a time: the values before it, the values that it makes, and its arithmetic for one element.
 
+import { drawDistribution } from "../distribution/distribution.js";
 import { Panel } from "../panels/panel.js";
 import { button, html } from "../page/dom.js";
 import { _ } from "../page/messages.js";
@@ -7,6 +8,7 @@ import { decodeFloats } from "../tensor/arrays.js";
 import { indexAlong, tensorIndex } from "../tensor/sharing.js";
 import { stepArithmetic } from "../text/arithmetic.js";
 import { formatElement } from "../text/format.js";
+import { withNumbers, writeFormula } from "../text/formula.js";
 import { FigureView } from "./view.js";
 
 const STEP_TIME = 1400; // ms per step while playing
@@ -14,8 +16,14 @@ const STEP_TIME = 1400; // ms per step while playing
 export class StepsView extends FigureView {
   /** @type {HTMLElement} The buttons of the steps. */
   bar;
-  /** @type {HTMLElement} */
+  /** @type {HTMLElement} The whole formula in symbols, with the numbers of the selected element, and what the step does. */
   formula;
+  /** @type {HTMLElement} */
+  symbols;
+  /** @type {HTMLElement} */
+  numbers;
+  /** @type {HTMLElement} */
+  why;
   /** @type {HTMLElement} */
   loops;
   /** @type {HTMLButtonElement} */
@@ -58,6 +66,9 @@ export class StepsView extends FigureView {
   addStepper() {
     this.bar = html("div", "nv-chips");
     this.formula = html("div", "nv-formula");
+    this.symbols = html("div", "nv-symbols", this.formula);
+    this.numbers = html("div", "nv-formula-numbers", this.formula);
+    this.why = html("div", "nv-why", this.formula);
     this.loops = html("section", "nv-loops");
     const buttons = html("div", "nv-buttons"), head = html("div", "nv-stepper");
     /** @type {(text: string, name: string, onClick: () => void) => HTMLButtonElement} */
@@ -78,32 +89,34 @@ export class StepsView extends FigureView {
   refresh() {
     this.follow();
     this.writeArithmetic();
+    const { key } = this.stepPanels[this.step], formula = this.data.formula ?? [];
+    writeFormula(this.numbers, this.at ? withNumbers(this, formula, key, this.at) : [], key);
+    drawDistribution(this, this.formula, key);
   }
 
   // The panels, the formula and the arithmetic of the current step.
   place() {
     const panels = this.stepPanels, now = panels[this.step], [before, after] = ["before", "after"].map((key) => /** @type {Panel} */ (this.panels.get(key)));
     before.set(panels[Math.max(0, this.step - 1)], this.data);
-    after.set(now, this.data);
-    before.root.classList.toggle("nv-alone", this.step === 0);
-    after.root.hidden = this.step === 0;
+    after.set(this.step ? now : (this.data.groups ?? now), this.data);
     [...this.bar.children].forEach((chip, number) => {
       chip.classList.toggle("nv-now", number === this.step);
       chip.setAttribute("aria-current", number === this.step ? "step" : "false");
     });
-    this.formula.replaceChildren();
-    for (const { text, steps } of this.data.formula ?? []) html("span", steps.includes(now.key) ? "nv-lit" : "", this.formula, text);
-    html("span", "nv-why", this.formula, now.why);
+    writeFormula(this.symbols, this.data.formula ?? [], now.key);
+    this.why.textContent = now.why;
   }
 
   /** @param {number} step */
   async go(step, send = true) {
     const next = Math.min(Math.max(0, step), this.data.panels.length - 1);
     if (next === this.step) return;
+    const forward = next === this.step + 1;
     this.step = next;
     this.place();
     if (send && !this.timer) this.sendStep();
     await this.draw();
+    if (forward && this.step === next) this.distribution?.move(this.stepPanels[next].key);
   }
 
   play() {

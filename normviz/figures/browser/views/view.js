@@ -1,5 +1,8 @@
 // One view: panels, the read-out line, the arithmetic, and the one element that all of them follow.
 
+import { drawDistribution } from "../distribution/distribution.js";
+import { takeData } from "../distribution/gamma_beta.js";
+import { followOutlines } from "../motion/outlines.js";
 import { Panel } from "../panels/panel.js";
 import { html, uniqueNumber, visibleWidth } from "../page/dom.js";
 import { _ } from "../page/messages.js";
@@ -12,6 +15,7 @@ import { placeOf, sameIndex, tensorIndex } from "../tensor/sharing.js";
 import { describeElement, plainText } from "../text/readout.js";
 import { writeArithmetic, writeFacts, writePhrases } from "../text/write.js";
 import { editValue, updateEditButton } from "./edit.js";
+import { hideParts } from "./hiding.js";
 import { StatisticsTable } from "./statistics.js";
 import { Turns } from "./turns.js";
 
@@ -24,6 +28,12 @@ const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], Arrow
 export class FigureView {
   /** @type {DecodedData} */
   data;
+  /** @type {DecodedData} With the layer's own gamma and beta. */
+  given;
+  /** @type {GammaBetaChoice | null} */
+  choice = null;
+  /** @type {import("../distribution/distribution.js").Distribution | undefined} */
+  distribution;
   /** @type {Mode} */
   mode = "light";
   /** @type {Colors} */
@@ -74,18 +84,19 @@ export class FigureView {
    * @param {Mode} mode
    */
   async set(data, mode) {
-    const first = !this.data;
+    const first = !this.data, moveOutlines = followOutlines(this, data);
     this.turns ??= new Turns(data.turn);
     this.takeSelection(data, mode);
-    this.data = decodeData(data);
+    takeData(this, decodeData(data));
     this.mode = mode;
     for (const name of /** @type {const} */ (["at", "pointed", "cursor"])) if (!this.inWindow(this[name])) this[name] = null;
     this.colors = applyColors(this.root, mode);
     this.arrange();
     updateSaveMenu(this);
-    this.hideParts(data.hidden ?? []);
+    hideParts(this, data.hidden ?? []);
     if (first) this.root.dataset.state = "loading";
     await this.draw();
+    moveOutlines();
     this.root.dataset.drawn = String(Number(this.root.dataset.drawn ?? 0) + 1);
   }
 
@@ -130,21 +141,6 @@ export class FigureView {
     this.valuesRow.hidden = !this.data.values;
     updateEditButton(this);
     writeFacts(this.facts, this.data.facts ?? []);
-  }
-
-  /**
-   * Hides what the link leaves out. A row is as wide as its visible panels.
-   * @param {string[]} names
-   */
-  hideParts(names) {
-    this.root.dataset.hidden = names.join(" ");
-    if (this.data.formula) return; // the steps always show two panels
-    for (const panel of this.panels.values()) panel.root.hidden = names.includes(panel.figure.row ?? panel.key);
-    for (const row of [this.sharingRow, this.valuesRow]) {
-      const visible = [...row.children].filter((panel) => !(/** @type {HTMLElement} */ (panel).hidden)).length;
-      row.style.setProperty("--nv-shown", String(Math.max(1, visible)));
-      row.classList.toggle("nv-empty", !visible);
-    }
   }
 
   get narrow() {
@@ -244,6 +240,7 @@ export class FigureView {
     this.follow();
     this.writeArithmetic();
     this.table.set(this.data);
+    drawDistribution(this, this.liveRegion);
   }
 
   /**

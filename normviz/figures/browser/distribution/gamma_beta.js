@@ -1,0 +1,87 @@
+// One gamma and one beta for all elements, applied to the normalized values that torch computed.
+
+/** @import { FigureView } from "../views/view.js" */
+
+import { decodeFloats } from "../tensor/arrays.js";
+
+/**
+ * Takes new data. The choice of gamma and beta stays while the layer does.
+ * @param {FigureView} view
+ * @param {DecodedData} data
+ */
+export function takeData(view, data) {
+  if (view.data?.layer !== data.layer) view.choice = null;
+  view.given = data;
+  view.data = view.choice ? withGammaAndBeta(data, view.choice) : data;
+}
+
+/**
+ * Shows the output with this gamma and beta everywhere, or with the layer's own.
+ * @param {FigureView} view
+ * @param {GammaBetaChoice | null} choice
+ */
+export async function showOutputOf(view, choice) {
+  view.choice = choice;
+  takeData(view, view.given);
+  const output = view.data.panels.find(({ key }) => key === "output");
+  for (const panel of view.panels.values())
+    if (output && panel.figure.key === "output") {
+      panel.set(output, view.data);
+      await panel.draw(panel.body.clientWidth, view.heightOf(panel), view.colors);
+    }
+  view.refresh();
+}
+
+/**
+ * The data of a layer whose every gamma and beta have these values; a layer without beta keeps none.
+ * @param {DecodedData} data
+ * @param {GammaBetaChoice} choice
+ * @returns {DecodedData}
+ */
+export function withGammaAndBeta(data, { gamma, beta: wanted }) {
+  const { values, moments, params } = data, beta = params?.bias ? wanted : 0;
+  const normalized = data.panels.find(({ key }) => key === "normalized");
+  if (!values || !params || !normalized?.z) return data;
+  /** @param {number} value */
+  const scaled = (value) => gamma * value + beta;
+  /** @param {number} number */
+  const everywhere = (number) => ({ shape: data.grid.shape.map(() => 1), values: Float32Array.of(number) });
+  const output = decodeFloats(normalized.z).map(scaled), finite = output.filter(Number.isFinite);
+  const most = finite.reduce((largest, value) => Math.max(largest, Math.abs(value)), 0) || 1;
+  const before = moments?.normalized;
+  return {
+    ...data,
+    values: { ...values, gamma: everywhere(gamma), ...(params.bias ? { beta: everywhere(beta) } : {}) },
+    panels: data.panels.map((panel) => panel.key !== "output" ? panel : {
+      ...panel, z: { shape: normalized.z?.shape ?? [], data: "", values: output }, low: -most, high: most,
+      strips: scaleStrips(normalized.strips, gamma, beta),
+    }),
+    moments: before ? { ...moments, output: scaleMoments(before, gamma, beta) } : moments,
+  };
+}
+
+/**
+ * @param {Moments<FloatArray>} moments
+ * @param {number} gamma
+ * @param {number} beta
+ */
+function scaleMoments({ mean, var: variance }, gamma, beta) {
+  return {
+    mean: { shape: mean.shape, values: mean.values.map((value) => gamma * value + beta) },
+    var: { shape: variance.shape, values: variance.values.map((value) => gamma * gamma * value) },
+  };
+}
+
+/**
+ * The means and variances beside a panel; null where a number is not finite.
+ * @param {PanelData["strips"]} strips
+ * @param {number} gamma
+ * @param {number} beta
+ */
+function scaleStrips(strips, gamma, beta) {
+  const scaled = Object.entries(strips).map(([place, { mean, var: variance }]) => [place, {
+    mean: mean.map((value) => (value === null ? null : gamma * value + beta)),
+    var: variance.map((value) => (value === null ? null : gamma * gamma * value)),
+  }]);
+  return Object.fromEntries(scaled);
+}

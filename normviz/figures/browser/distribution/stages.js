@@ -1,0 +1,135 @@
+// The values of one group at each stage of the forward pass, with their mean and spread, and what happens to them in words.
+
+import { _, ngettext } from "../page/messages.js";
+import { broadcastAt, drawnPeers } from "../tensor/sharing.js";
+import { formatCount, formatNumber } from "../text/format.js";
+
+/**
+ * @typedef {object} Stage
+ * @property {string} key
+ * @property {string} title
+ * @property {string} rule what is done to the values of the stage before
+ * @property {string} moments its mean and its variance, or mean square, in words
+ * @property {string} meanAlone its mean in words
+ * @property {number[]} values of the peers
+ * @property {number} mean
+ * @property {[number, number]} spread from the middle, one standard deviation (RMSNorm: one root mean square) to each side
+ */
+
+/** @typedef {{ peers: Index[], complete: boolean, size: number, stages: Stage[] }} Group */
+
+/**
+ * The group of an element.
+ * @param {ValueSource} source
+ * @param {Index} index
+ * @returns {Group}
+ */
+export function groupStages(source, index) {
+  const { data } = source, { stats, params } = data, peers = drawnPeers(data, index);
+  const values = /** @type {DecodedValues} */ (data.values), mean = broadcastAt(values.mean, index);
+  const root = Math.sqrt(broadcastAt(values.var, index) + values.eps);
+  /** @param {string} key @param {string} title @param {string} rule @param {(peer: Index) => number} value */
+  const stage = (key, title, rule, value) => ({ key, title, rule, values: peers.map(value), ...momentsOf(data, key, index) });
+  const stages = [stage("x", "x", _("the input"), (peer) => source.valueAt("x", peer))];
+  if (stats.center) stages.push(stage("centered", _("centered"), centeringRule(data, mean), (peer) => source.valueAt("x", peer) - mean));
+  stages.push(stage("normalized", _("normalized"), dividingRule(data, root), (peer) => source.valueAt("normalized", peer)));
+  if (params) stages.push(stage("output", _("output"), parameterRule(data, peers), (peer) => source.valueAt("output", peer)));
+  return { peers, complete: peers.length === stats.size, size: stats.size, stages };
+}
+
+/**
+ * @param {DecodedData} data
+ * @param {string} stage
+ * @param {Index} index
+ */
+function momentsOf(data, stage, index) {
+  const { stats } = data, found = /** @type {Moments<FloatArray>} */ (data.moments?.[stage]);
+  const mean = broadcastAt(found.mean, index), variance = broadcastAt(found.var, index), square = variance + mean * mean;
+  const exact = stage === "normalized" && !stats.running, digits = exact || stage === "output" ? 6 : 4;
+  const half = Math.sqrt(stats.center ? variance : square), middle = stats.center ? mean : 0;
+  const numbers = { mean: formatNumber(mean), variance: formatNumber(variance, digits), square: formatNumber(square, digits) };
+  return {
+    mean,
+    spread: /** @type {[number, number]} */ ([middle - half, middle + half]),
+    meanAlone: _("mean {mean}", numbers),
+    moments: stats.center
+      ? exact ? _("mean {mean} · variance {variance} = var / (var + eps)", numbers) : _("mean {mean} · variance {variance}", numbers)
+      : exact ? _("mean {mean} · mean square {square} = ms / (ms + eps)", numbers) : _("mean {mean} · mean square {square}", numbers),
+  };
+}
+
+/**
+ * @param {DecodedData} data
+ * @param {number} mean
+ */
+function centeringRule({ stats }, mean) {
+  const values = { mean: formatNumber(mean) };
+  return stats.running ? _("minus the running mean {mean}", values) : _("minus the mean {mean}", values);
+}
+
+/**
+ * @param {DecodedData} data
+ * @param {number} divisor
+ */
+function dividingRule({ stats }, divisor) {
+  const values = { root: stats.center ? "√(var + eps)" : "√(ms + eps)", divisor: formatNumber(divisor) };
+  if (divisor > 1) return _("divided by {root} = {divisor}: narrower", values);
+  return divisor < 1 ? _("divided by {root} = {divisor}: wider", values) : _("divided by {root} = {divisor}", values);
+}
+
+/**
+ * @param {DecodedData} data
+ * @param {Index[]} peers
+ */
+function parameterRule(data, peers) {
+  const { gamma, beta } = /** @type {DecodedValues} */ (data.values);
+  /** @param {FloatArray | undefined} array */
+  const only = (array) => {
+    const found = new Set(array ? peers.map((peer) => broadcastAt(array, peer)) : [0]);
+    return found.size === 1 ? [...found][0] : null;
+  };
+  const [factor, shift] = [only(gamma), only(beta)];
+  if (factor === null || shift === null)
+    return beta ? _("times gamma, plus beta, which differ within the group") : _("times gamma, which differs within the group");
+  const values = { gamma: formatNumber(factor), beta: formatNumber(shift) };
+  if (factor === 1 && !shift) return beta ? _("times gamma = 1, plus beta = 0: unchanged") : _("times gamma = 1: unchanged");
+  return beta ? _("times gamma = {gamma}, plus beta = {beta}", values) : _("times gamma = {gamma}", values);
+}
+
+/**
+ * What the marks mean, if they are drawn, and what does not hold for this group.
+ * @param {DecodedData} data
+ * @param {Group} group
+ * @param {boolean} marked
+ */
+export function notesOf({ stats }, { peers, complete, size }, marked = true) {
+  const legend = stats.center
+    ? _("Tick: the mean. Bar: one standard deviation to each side.")
+    : _("Tick: the mean. Bar: one root mean square to each side of 0.");
+  const notes = marked ? [legend] : [];
+  if (!complete)
+    notes.push(_("Dots: {drawn} of the {size} values of the group, those that are drawn above; the numbers are those of the whole group.",
+      { drawn: formatCount(peers.length), size: formatCount(size) }));
+  if (stats.running)
+    notes.push(_("The running mean and variance were not computed from this group: its mean need not become 0, nor its variance 1."));
+  return notes.join(" ");
+}
+
+/**
+ * What the motion into a step shows; empty for a step that is not drawn.
+ * @param {DecodedData} data
+ * @param {Group} group
+ * @param {string} step
+ */
+export function factOf({ stats, params }, group, step) {
+  const { size, stages } = group, x = stages[0], [low, high] = x.spread;
+  if (step === "x") return ngettext("{n} value in a group of its own.", "{n} values in one group, before anything is computed.", size);
+  if (step === "mean" && !stats.running)
+    return ngettext("{n} value makes one mean, and uses it.", "{n} values flow into one mean, {mean}, and each of them uses it.", size, { mean: formatNumber(x.mean) });
+  if (step === "mean") return _("No value of this group flows into its running mean: it was stored in training.");
+  if (step === "centered") return _("All values move by the same distance. Their spread does not change.");
+  if (step === "var" && stats.center && !stats.running) return _("The bar is √var = {root} long on each side of the mean.", { root: formatNumber((high - low) / 2) });
+  if (step === "normalized") return _("All values are divided by the same number. Zero stays where it is.");
+  if (step === "output" && params) return params.bias ? _("Each value takes the gamma and the beta that it shares in the panel below.") : _("Each value takes the gamma that it shares in the panel below.");
+  return "";
+}

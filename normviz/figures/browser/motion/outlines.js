@@ -1,0 +1,85 @@
+// The outline of a group grows into the outline that it has under another layer.
+
+/** @import { FigureView } from "../views/view.js" */
+/** @import { Panel } from "../panels/panel.js" */
+
+import { html } from "../page/dom.js";
+import { _ } from "../page/messages.js";
+import { sameIndex } from "../tensor/sharing.js";
+import { MOTION_TIME, mayMove } from "./motion.js";
+
+const MOST_RECTANGLES = 300;
+
+/** @typedef {[number, number, number, number]} Rectangle left, top, right, bottom */
+
+/**
+ * The rectangles of an outline; null if it has other shapes, or too many.
+ * @param {string} path
+ * @returns {Rectangle[] | null}
+ */
+export function rectanglesOf(path) {
+  const found = [...path.matchAll(/M([-\d.e]+),([-\d.e]+)H([-\d.e]+)V([-\d.e]+)H[-\d.e]+Z/g)];
+  const whole = found.reduce((length, [text]) => length + text.length, 0) === path.length;
+  return whole && found.length && found.length <= MOST_RECTANGLES ? found.map(([, ...numbers]) => /** @type {Rectangle} */ (numbers.map(Number))) : null;
+}
+
+/**
+ * The outline on its way from one to the other; ``share`` from 0 to 1. Every rectangle has a partner, some have several.
+ * @param {Rectangle[]} from
+ * @param {Rectangle[]} to
+ * @param {number} share
+ */
+export function outlineBetween(from, to, share) {
+  const count = Math.max(from.length, to.length);
+  return Array.from({ length: count }, (_, i) => {
+    const start = from[Math.floor((i * from.length) / count)], end = to[Math.floor((i * to.length) / count)];
+    const [left, top, right, bottom] = start.map((at, side) => at + (end[side] - at) * share);
+    return `M${left},${top}H${right}V${bottom}H${left}Z`;
+  }).join("");
+}
+
+/**
+ * @param {SVGPathElement} outline which already has its new path
+ * @param {string} before its path until now
+ */
+export function morphOutline(outline, before) {
+  const after = outline.getAttribute("d") ?? "", from = rectanglesOf(before), to = rectanglesOf(after);
+  if (before === after || !from || !to || !mayMove()) return;
+  const started = performance.now();
+  let drawn = after;
+  const step = () => {
+    if (outline.getAttribute("d") !== drawn) return; // another element was selected
+    const share = Math.min(1, (performance.now() - started) / MOTION_TIME), eased = share * share * (3 - 2 * share);
+    drawn = share < 1 ? outlineBetween(from, to, eased) : after;
+    outline.setAttribute("d", drawn);
+    if (share < 1) requestAnimationFrame(step);
+  };
+  step();
+}
+
+/**
+ * Remembers the outlines of a view that is about to show ``data``; the returned function lets them grow into the new ones.
+ * @param {FigureView} view before it takes the data
+ * @param {ViewData} data
+ */
+export function followOutlines(view, data) {
+  const { data: before } = view, paths = new Map([...view.panels].map(([key, panel]) => [key, panel.outline?.getAttribute("d") ?? ""]));
+  const alike = before && before.layer !== data.layer && sameIndex(before.at, data.at) && JSON.stringify(before.grid) === JSON.stringify(data.grid);
+  const captions = new Map((before?.panels ?? []).map(({ key, caption }) => [key, caption]));
+  return () => {
+    if (!alike || view.pointed) return;
+    for (const [key, panel] of view.panels) {
+      if (panel.outline && panel.figure.links) morphOutline(panel.outline, paths.get(key) ?? "");
+      if (!panel.figure.z) saySizeBefore(panel, captions.get(key));
+    }
+  };
+}
+
+/**
+ * The caption says what the motion shows: of which size the groups were.
+ * @param {Panel} panel
+ * @param {string | undefined} before
+ */
+function saySizeBefore(panel, before) {
+  if (before && before !== panel.figure.caption && !panel.view.narrow) html("span", "nv-before", panel.caption, _("before: {caption}", { caption: before }));
+}

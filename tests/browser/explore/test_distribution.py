@@ -1,0 +1,46 @@
+"""The distribution of the selected group: it follows the selection, its dots are elements, and its sliders move gamma and beta."""
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.browser
+
+SMALL = "?shape=3,4&layer=LayerNorm(4)&data=counting&at=0,3"  # the rows 0 1 2 3, 4 5 6 7, 8 9 10 11
+
+
+def test_the_sliders_change_the_output_the_read_out_and_the_arithmetic(look):
+    view = look(SMALL)
+    normalized = view.scene.description.trace.normalized.numpy()
+    for name, value in (("gamma", "2"), ("beta", "-1")):
+        view.find(f".nv-slider:has-text('{name}') input").evaluate(
+            "(input, value) => { input.value = value; input.dispatchEvent(new Event('input')); }", value
+        )
+    expect(view.find(".nv-readout")).to_contain_text("gamma[3] = 2 and beta[3] = −1")
+    assert "times gamma = 2, plus beta = −1; mean −1 · variance 3.99997" in view.find(".nv-strips").get_attribute(
+        "aria-label"
+    )
+    drawn = view.page.evaluate(
+        "() => document.querySelector('.nv-panel-output .nv-plot').data[0].z.map((line) => [...line])"
+    )
+    np.testing.assert_allclose(drawn, 2 * normalized - 1, rtol=1e-5)
+    assert view.worked()[-1][2] == "= 1.683"
+    view.page.get_by_role("button", name="The layer's own").click()
+    expect(view.find(".nv-readout")).to_contain_text("gamma[3] = 1 and beta[3] = 0")
+    view.wait_for_scene()
+
+
+def test_a_dot_is_an_element_and_the_title_names_the_selected_one(look):
+    view = look(SMALL)
+    title = view.find(".nv-distribution h3")
+    expect(title).to_have_text("From x to the output: the 4 values in the group of x[0, 3]")
+    dots = view.find(".nv-dot-shape")
+    assert dots.count() == 16  # four values at four stages
+    dots.first.hover()
+    assert view.readout.index == (0, 0)
+    dots.first.click()
+    expect(title).to_contain_text("x[0, 0]")
+    view.wait_for_view(at="0,0")
+    view.click("x", (2, 1))
+    expect(title).to_contain_text("x[2, 1]")
+    view.wait_for_view(at="2,1")
