@@ -68,7 +68,7 @@ export class Panel {
     this.svg.addEventListener("pointerleave", () => this.view.hover(null));
     this.svg.addEventListener("click", (event) => {
       const index = at(event);
-      if (index) this.view.select(index);
+      if (index) this.view.select(this.isSelectedAgain(index, event) ? null : index);
     });
     this.svg.addEventListener("dblclick", (event) => {
       const index = at(event);
@@ -76,6 +76,15 @@ export class Panel {
     });
     this.svg.addEventListener("keydown", (event) => this.view.pressKey(event, this));
     this.svg.addEventListener("blur", () => this.view.blur());
+  }
+
+  /**
+   * A second click on the selected element clears the selection; the second one of a double click, which edits a value, does not.
+   * @param {Index} index
+   * @param {MouseEvent} event
+   */
+  isSelectedAgain(index, event) {
+    return event.detail < 2 && sameIndex(index, this.view.at);
   }
 
   /**
