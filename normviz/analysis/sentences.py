@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import prod
 
 from normviz.analysis.description import Description
@@ -32,6 +33,19 @@ def axis_nouns(axis: str, axes: tuple[str, ...]) -> tuple[str, str]:
         return _("index of axis {axis}", axis=axis), _("indices of axis {axis}", axis=axis)
     one, many = DEPTH if axis == "d" and "h" in axes else AXIS_NOUNS[axis]
     return _(one), _(many)
+
+
+def axes_in_words(layouts: Iterable[tuple[str, ...]]) -> str:
+    """What each letter of some layouts stands for.
+
+    >>> axes_in_words([("n", "d"), ("n", "l", "c"), ("n", "c", "h", "w")])
+    'N: examples, D: features, L: positions, C: channels, H: rows, W: columns.'
+    """
+    nouns: dict[str, str] = {}
+    for axes in layouts:
+        nouns |= {axis: axis_nouns(axis, axes)[1] for axis in axes if axis not in nouns}
+    named = [_("{axis}: {noun}", axis=axis.upper(), noun=noun) for axis, noun in nouns.items()]
+    return _("{axes}.", axes=", ".join(named))
 
 
 def sentence(e: Description) -> str:

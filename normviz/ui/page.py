@@ -1,4 +1,4 @@
-"""Every page: its controls as Streamlit widgets, and everything below them as one component.
+"""Every page: its heading and its controls as Streamlit widgets, and everything below them as one component.
 
 The component is mounted twice: a click on an element changes only what is above the second one. A change of a control runs both, and the
 controls only if they change too (``redraw``).
@@ -16,6 +16,7 @@ from normviz.lessons.parts.part import Part
 from normviz.scene.view import View
 from normviz.scene.visibility import Display
 from normviz.ui.component import show_more, show_page
+from normviz.ui.controls.heading import draw_heading
 from normviz.ui.controls.rows import draw_controls
 from normviz.ui.redraw import MORE_PARTS, PARTS, forget_rows, remember_page, rows_of
 from normviz.ui.state import CONTROL, current, current_view, is_changed, latest
@@ -44,6 +45,7 @@ def show(name: str) -> None:
     """The page of the address."""
     drawing = Drawing(name)
     made = drawing.make(current(PAGES[name].settings))
+    draw_heading(name, made.view)
     draw_controls(name, made.rows)
     _first(drawing)
     _rest(drawing)

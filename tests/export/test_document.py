@@ -51,6 +51,12 @@ def test_a_fragment_has_no_ids():
     assert not re.search(r"<[^>]* id=", re.sub(r"<(script|style).*?</\1>", "", html, flags=re.DOTALL))
 
 
+def test_a_file_has_one_heading_of_the_first_level_and_a_fragment_leaves_it_to_its_page():
+    parts = [Heading("Eps"), Sentence("One")]
+    assert re.findall("<h1[^>]*>(.*?)</h1>", document(parts, title="a < b", plotly="cdn")) == ["a &lt; b"]
+    assert "<h1" not in fragment(parts, plotly="cdn")
+
+
 def test_text_stays_text():
     parts = [Sentence(EVIL), Heading(EVIL), Text(EVIL), Caption(EVIL), Note(EVIL), Code(EVIL), Tabs(((EVIL, (Text(EVIL),)),)), Table((Column("a", EVIL),), ({"a": EVIL},))]  # fmt: skip
     html = document(parts, title=EVIL, caption=EVIL[:200], plotly="cdn")

@@ -12,12 +12,44 @@ from normviz.lessons.train_and_eval import page as train_and_eval
 from normviz.scene.settings.page_settings import PAGE_SETTINGS
 
 FIGURE_PAGES: dict[str, PageType] = {
-    "explore": PageType(N_("Explore"), PAGE_SETTINGS["explore"], explore.view_parts),
-    "compare": PageType(N_("Compare"), PAGE_SETTINGS["compare"], compare.view_parts, compare.problem),
-    "step_by_step": PageType(N_("Step by step"), PAGE_SETTINGS["step_by_step"], step_by_step.view_parts),
-    "train_and_eval": PageType(
-        N_("Train and eval"), PAGE_SETTINGS["train_and_eval"], train_and_eval.view_parts, whole_in_answer=True
+    "explore": PageType(
+        N_("Explore"),
+        N_("Which elements of a tensor share a mean and a variance, and which share gamma and beta."),
+        PAGE_SETTINGS["explore"],
+        explore.view_parts,
     ),
-    "gradients": PageType(N_("Gradients"), PAGE_SETTINGS["gradients"], gradients.view_parts, whole_in_answer=True),
-    "numerics": PageType(N_("Numerics"), PAGE_SETTINGS["numerics"], numerics.view_parts, whole_in_answer=True),
+    "compare": PageType(
+        N_("Compare"),
+        N_("Several layers on one tensor, element by element."),
+        PAGE_SETTINGS["compare"],
+        compare.view_parts,
+        compare.problem,
+    ),
+    "step_by_step": PageType(
+        N_("Step by step"),
+        N_("The forward pass from x to the output, with the numbers of one element."),
+        PAGE_SETTINGS["step_by_step"],
+        step_by_step.view_parts,
+    ),
+    "train_and_eval": PageType(
+        N_("Train and eval"),
+        N_("What BatchNorm stores from batch to batch, what that changes, and where it fails."),
+        PAGE_SETTINGS["train_and_eval"],
+        train_and_eval.view_parts,
+        whole_in_answer=True,
+    ),
+    "gradients": PageType(
+        N_("Gradients"),
+        N_("Which outputs move when one input moves, and what the backward pass sums."),
+        PAGE_SETTINGS["gradients"],
+        gradients.view_parts,
+        whole_in_answer=True,
+    ),
+    "numerics": PageType(
+        N_("Numerics"),
+        N_("What rounding does to a mean, a variance and eps."),
+        PAGE_SETTINGS["numerics"],
+        numerics.view_parts,
+        whole_in_answer=True,
+    ),
 }

@@ -23,6 +23,7 @@ class PageType:
     """A kind of page.
 
     label            the title, as a message
+    about            what the page shows, in one line, as a message
     settings         its settings beside the scene
     parts            the parts of a view
     problem          the first error in the link, if any
@@ -30,6 +31,7 @@ class PageType:
     """
 
     label: str
+    about: str
     settings: Sequence[Setting]
     parts: Callable[[View], Iterable[Part]]
     problem: Callable[[View], str | None] = _problem_of_view
@@ -38,6 +40,10 @@ class PageType:
     @property
     def title(self) -> str:
         return _(self.label)
+
+    @property
+    def purpose(self) -> str:
+        return _(self.about)
 
     def view(self, query: Mapping[str, str] | str) -> View:
         """The view that a query asks for."""

@@ -33,7 +33,11 @@ ANSWERABLE = N_("You should now be able to answer:")
 PAGES: dict[str, PageType] = {
     **FIGURE_PAGES,
     "questions": PageType(
-        N_("Questions"), PAGE_SETTINGS["questions"], questions_page.view_parts, questions_page.problem
+        N_("Questions"),
+        N_("Predict the answer, then see what torch computes."),
+        PAGE_SETTINGS["questions"],
+        questions_page.view_parts,
+        questions_page.problem,
     ),
 }
 

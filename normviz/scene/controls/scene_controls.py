@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from normviz.analysis.sentences import axes_in_words
 from normviz.layers.axes import parse_layout
 from normviz.layers.catalogue import FAMILIES, KINDS
 from normviz.layers.errors import NormvizError
@@ -65,16 +66,19 @@ def _including(options: Sequence[str], value: str) -> list[str]:
 # The tensor
 
 
+def _axes(layout: str) -> tuple[str, ...]:
+    return parse_layout(layout, sum(letter.isalpha() for letter in layout))
+
+
 def layout_axes(layout: str) -> str:
-    return ", ".join(parse_layout(layout, sum(letter.isalpha() for letter in layout))).upper()
+    return ", ".join(_axes(layout)).upper()
 
 
 def _first_layouts(view: Changeable) -> list[Input]:
     layout = view.scene.layout
     options = Segments({each: layout_axes(each) for each in _including(FIRST_LAYOUTS, layout)})
-    help_text = _(
-        "Values are computed up to {most:,} elements; counts and patterns hold for any size.", most=MOST_VALUES
-    )
+    limit = _("Values are computed up to {most:,} elements; counts and patterns hold for any size.", most=MOST_VALUES)
+    help_text = f"{axes_in_words(map(_axes, options.options))} {limit}"
     return [Input("layout", _("Tensor"), layout, options, on_scene(edits.with_layout), help=help_text)]
 
 

@@ -96,3 +96,14 @@ def test_a_page_ends_with_links_to_the_questions_that_it_answers(name):
     last = page_of(name, "").parts[-1]
     assert isinstance(last, Links)
     assert {link.page for link in last.links} == {"questions"}
+
+
+def test_explore_greets_readers_who_know_batchnorm_until_they_choose_something():
+    def greetings(query: str) -> list[str]:
+        links = [part for part in page_of("explore", query).parts if isinstance(part, Links) and part.kind == "next"]
+        return [link.query for part in links for link in part.links]
+
+    assert greetings("") == greetings("at=1,2,3,1") == ["layer=BatchNorm2d(3)"]
+    assert not greetings("layer=BatchNorm2d(3)")
+    assert not greetings("shape=2,6")
+    assert not greetings("hide=questions")

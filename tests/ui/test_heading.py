@@ -1,0 +1,17 @@
+"""Every page has one heading of the first level: its title, and in one line what it shows."""
+
+from normviz.lessons.page.pages import PAGES
+from tests.ui.driver import open_explore
+from tests.ui.pages import go_to_page
+
+
+def test_every_page_has_one_title_that_says_what_it_shows():
+    app = open_explore()
+    for name, page in PAGES.items():
+        (title,) = (app if name == "explore" else go_to_page(app, name)).title
+        assert title.value == f"{page.title} :small[{page.purpose}]"
+
+
+def test_a_view_with_hidden_parts_has_its_title_too():
+    (title,) = open_explore("hide=all").title
+    assert title.value.startswith("Explore")
