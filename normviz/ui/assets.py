@@ -86,7 +86,7 @@ def with_style(script: str, css: str) -> bytes:
     return (script + ADD_STYLE.replace("STYLE", json.dumps(css))).encode()
 
 
-SCRIPT = Path(__file__).with_name("component.js")
+SCRIPT = Path(__file__).parent / "browser" / "component.js"
 COMPONENT = Asset("normviz", with_style(bundle(SCRIPT), page_style() + share_style()))
 PLOTLY = Asset("plotly", plotly_js(), f"{plotly_version()}.min")
 ASSETS = (COMPONENT, PLOTLY)

@@ -9,6 +9,7 @@ import streamlit as st
 
 from normviz.lessons.page.pages import Page, page_data
 from normviz.lessons.page.share import app_link, share_data
+from normviz.lessons.page.summary import summary
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.part import Part
 from normviz.scene import edits
@@ -25,7 +26,7 @@ _mount = st.components.v2.component(
 
 
 def show_page(page: Page) -> None:
-    """The parts of the page, and Share; in an embedded view, or one with hidden parts, a link to the full app.
+    """The parts of the page, Share, and the summary of the controls; in an embedded view, or one with hidden parts, a link to the full app.
 
     The figures return the number of the last event that the server received (``turn``), so that they can ignore an answer to an older one.
     """
@@ -38,6 +39,7 @@ def show_page(page: Page) -> None:
         data["open"] = app_link(page)
     if not st.context.is_embedded:
         data["share"] = share_data(page)
+        data["summary"] = None if page.view.display.hidden else summary(page.name, page.view)
     _show(data, KEY, **{f"on_{name}_change": callback for name, callback in CALLBACKS.items()})
 
 

@@ -16,7 +16,7 @@ MIDDLES = f"""key => {{
 
 # Scroll a point of a panel to where the pointer can reach it.
 REVEAL = """([key, x, y]) => {
-  if (y > 60 && y < innerHeight - 10) return false;
+  if (y > 60 && y < innerHeight - 10 && document.elementFromPoint(x, y)?.closest(`.nv-panel-${key}`)) return false; // the read-out may cover it
   let parent = document.querySelector(`.nv-panel-${key}`);
   while (parent && !(parent.scrollHeight > parent.clientHeight && /auto|scroll/.test(getComputedStyle(parent).overflowY)))
     parent = parent.parentElement;

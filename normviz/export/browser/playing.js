@@ -92,7 +92,7 @@ export class Player {
   choose(key, value) {
     const inputs = this.view.rows.flatMap((row) => [...row.inputs, ...row.more.flat()]);
     const input = inputs.find((one) => one.key === key), to = input?.to[optionOf(input, value)];
-    if (to === undefined || to === this.number) return this.bar.set(this.view.rows);
+    if (to === undefined || to === this.number) return this.bar.set(this.view.rows, this.view.title);
     this.number = to;
     this.update();
     this.writeAddress(true);
@@ -141,9 +141,9 @@ export class Player {
   }
 
   update() {
-    const { rows, figures } = this.view, { presenting, answers } = this;
+    const { rows, figures, title } = this.view, { presenting, answers } = this;
     this.notice.hidden = true;
-    this.bar.set(rows);
+    this.bar.set(rows, title);
     this.bar.root.hidden = presenting;
     const parts = presenting ? this.view.parts.filter((_part, number) => this.view.presented?.includes(number)) : this.view.parts;
     this.show({ page: answers.page, present: answers.present || presenting, parts, figures: figures.map((figure) => this.live(figure)) });

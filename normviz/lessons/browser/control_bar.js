@@ -2,6 +2,7 @@
 
 import { find, findAll, html, uniqueNumber } from "../../figures/browser/page/dom.js";
 import { _ } from "../../figures/browser/page/messages.js";
+import { Fold } from "./fold.js";
 import { synchronize } from "./synchronize.js";
 
 /** @typedef {(key: string, value: unknown) => void} OnInput ``value``: the number of an option, or what was entered */
@@ -24,6 +25,8 @@ export class ControlBar {
     this.root = html("div", "nv-controls");
     this.root.setAttribute("role", "group");
     this.root.setAttribute("aria-label", _("Controls"));
+    this.fold = window.parent === window ? new Fold(this.root) : null; // a frame is as high as the unfolded controls
+    this.rows = html("div", "nv-control-rows", this.root);
     this.tools = html("div", "nv-control-tools"); // at the end of the first row
     this.page = parent.ownerDocument;
     this.closeOutside = /** @param {Event} event */ (event) => {
@@ -65,15 +68,17 @@ export class ControlBar {
    * Shows the rows. Inputs that stay keep their elements, because a reader may be using one of them; a field keeps what is being typed
    * into it, but not a value that was entered and refused.
    * @param {ControlRow[]} rows
+   * @param {string} [summary] of the view, which stands for the folded controls
    */
-  set(rows) {
-    const wanted = html("div", "nv-controls");
+  set(rows, summary = _("Controls")) {
+    const wanted = html("div", "nv-control-rows");
+    this.fold?.set(summary);
     this.shown.clear();
     for (const row of rows) this.addRow(wanted, row);
     const typed = this.fields.find((field) => field.matches(":focus") && this.known.get(field) !== field.value);
     this.tools.remove();
-    synchronize(this.root, wanted, typed);
-    (this.root.firstElementChild ?? this.root).append(this.tools);
+    synchronize(this.rows, wanted, typed);
+    (this.rows.firstElementChild ?? this.rows).append(this.tools);
     for (const field of this.fields) {
       if (field !== typed) this.known.set(field, field.value);
       if (field.type === "range") this.moved(field);

@@ -14,8 +14,8 @@ BACKGROUND = (
 
 @cache
 def styles(embedded: bool) -> str:
-    """CSS for what Streamlit's theme settings cannot express; ``embedded`` adds the rules of embedded pages."""
-    return BACKGROUND + _css("app") + (_css("embed") if embedded else "")
+    """CSS for what Streamlit's theme settings cannot express. The controls of an embedded page are not folded."""
+    return BACKGROUND + _css("app") + _css("embed" if embedded else "fold")
 
 
 def _css(name: str) -> str:

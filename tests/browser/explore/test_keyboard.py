@@ -126,3 +126,16 @@ def test_every_control_has_a_name(look):
 
 
 NAMELESS = {f"- {role}" for role in ("button", "combobox", "spinbutton", "switch", "slider", "textbox", "radiogroup", "radio", "tab", "application")}  # fmt: skip
+
+
+def test_share_comes_before_the_controls_and_tab_enters_a_row_of_buttons_at_the_chosen_one(look):
+    view = look("?layer=BatchNorm2d(3)&at=0,0,0,0")
+    view.page.get_by_role("button", name="Share", exact=True).focus()
+    group = view.page.get_by_role("radiogroup", name="Tensor")
+    for _ in range(3):  # the help of the label comes first
+        view.page.keyboard.press("Tab")
+    expect(group.get_by_role("radio", name="N, C, H, W", exact=True)).to_be_focused()
+    view.page.keyboard.press("Tab")
+    expect(view.field("N")).to_be_focused()
+    view.page.keyboard.press("Shift+Tab")
+    expect(group.get_by_role("radio", name="N, C, H, W", exact=True)).to_be_focused()

@@ -68,7 +68,15 @@ def assert_code_is_large_enough(view: Lesson, present: bool) -> None:
 # On a phone
 
 
+def unfold(view: Lesson) -> None:
+    """Show the controls."""
+    folded = view.find(".nv-fold[aria-expanded=false]")
+    if folded.count():
+        folded.click()
+
+
 def assert_all_sizes_are_in_one_row(view: Lesson) -> None:
+    unfold(view)
     sizes = view.find(".st-key-controls [class*=st-key-size_]")
     assert sizes.count() == 4
     assert len(set(tops(sizes))) == 1

@@ -133,6 +133,12 @@ def test_the_controls_fit_a_phone_in_both_themes(show):
         page.wait_for_function(
             "width => innerWidth === width && document.documentElement.scrollWidth <= width", arg=width
         )
+        fold = page.get_by_role("button", name="Explore: LayerNorm([3, 4, 4])")
+        expect(fold).to_have_count(int(width < 760))
+        if fold.count() and fold.get_attribute("aria-expanded") == "false":
+            expect(page.get_by_label("Layer", exact=True)).to_be_hidden()
+            expect(page.get_by_role("button", name="Share", exact=True)).to_be_visible()
+            fold.click()
         page.get_by_text("More", exact=True).click()
         menu = page.locator(".nv-control-menu").bounding_box()
         assert menu["x"] >= 0

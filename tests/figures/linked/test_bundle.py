@@ -125,7 +125,12 @@ def test_every_script_is_in_a_bundle():
         for source in re.findall(r'^import .*?"(\..*?)";', path.read_text(encoding="utf-8"), re.MULTILINE)
     }
     rest = {path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.js") if path.resolve() not in imported}
-    assert rest == {"export/browser/fixed.js", "export/browser/widget.js", "export/site/site.js", "ui/component.js"}
+    assert rest == {
+        "export/browser/fixed.js",
+        "export/browser/widget.js",
+        "export/site/site.js",
+        "ui/browser/component.js",
+    }
 
 
 def test_the_module_fetches_nothing_but_plotly_js():

@@ -1,13 +1,19 @@
 // A page as a Streamlit component. Streamlit calls it at every change, and calls what it returned when the page goes.
 
-import { find, html } from "../figures/browser/page/dom.js";
-import { applyColors, readMode } from "../figures/browser/page/theme.js";
-import { PageView } from "../lessons/browser/page.js";
-import { appAddress, pathOf, queryOf } from "../lessons/browser/share/links.js";
-import { ShareButton } from "../lessons/browser/share/dialog.js";
-import { AppDialog, AppLink } from "../lessons/browser/share/share.js";
+import { find, html } from "../../figures/browser/page/dom.js";
+import { applyColors, readMode } from "../../figures/browser/page/theme.js";
+import { PageView } from "../../lessons/browser/page.js";
+import { appAddress, pathOf, queryOf } from "../../lessons/browser/share/links.js";
+import { ShareButton } from "../../lessons/browser/share/dialog.js";
+import { AppDialog, AppLink } from "../../lessons/browser/share/share.js";
+import { PageHead } from "./head.js";
+import { improveMenu } from "./menu.js";
+import { enterGroupsAtTheChosenOption } from "./tab_order.js";
 
-/** @typedef {{ share?: any, open?: any }} Sharing */
+/** @typedef {{ share?: any, open?: any, summary?: string | null }} Sharing */
+
+improveMenu(document);
+enterGroupsAtTheChosenOption(document);
 
 /** @type {WeakMap<HTMLElement, AppPage>} */
 const pages = new WeakMap();
@@ -29,8 +35,10 @@ class AppPage {
   send;
   /** @type {AppLink | null} */
   open = null;
-  /** @type {ShareButton<import("../lessons/browser/share/share.js").ShareData> | null} */
+  /** @type {ShareButton<import("../../lessons/browser/share/share.js").ShareData> | null} */
   share = null;
+  /** @type {PageHead | null} */
+  head = null;
 
   /** @param {HTMLElement} root */
   constructor(root) {
@@ -50,6 +58,7 @@ class AppPage {
     this.root.dataset.mode = mode;
     applyColors(this.root, mode);
     this.view.set(data, mode);
+    if (data.summary !== undefined) (this.head ??= new PageHead()).set(data, mode);
     if (data.open) (this.open ??= new AppLink(this.root)).set(data.open);
     else this.open = this.open?.remove() ?? null;
     if (data.share) (this.share ??= this.addShare()).set(data.share);
@@ -58,7 +67,7 @@ class AppPage {
 
   /** @returns {NonNullable<AppPage["share"]>} */
   addShare() {
-    const corner = html("div", "nvs-root nvs-corner", this.root);
+    const corner = html("div", "nvs-root nvs-corner", this.head?.root ?? this.root);
     return new ShareButton(corner, "nvs-button nvs-opener", (parent, data, onClose) => new AppDialog(parent, data, onClose));
   }
 
@@ -98,6 +107,7 @@ class AppPage {
     window.removeEventListener("popstate", this.followHistory);
     this.open?.remove();
     this.share?.remove();
+    this.head?.remove();
     this.view.destroy();
     this.root.replaceChildren();
   }

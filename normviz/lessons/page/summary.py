@@ -1,0 +1,18 @@
+"""What the controls of a page have chosen, in a few words. On a narrow screen these words stand in place of the controls."""
+
+from __future__ import annotations
+
+from normviz.layers.messages import _, ngettext
+from normviz.lessons.compare.page import layers_of
+from normviz.lessons.page.controls import SCENE_ROWS, rows
+from normviz.scene.view import View
+
+
+def summary(page: str, view: View) -> str:
+    """The layer and the tensor; "" on a page without them."""
+    shape = view.scene.shape
+    if page == "compare":
+        return ngettext("{n} layers on {shape}", "{n} layers on {shape}", len(layers_of(view)[0]), shape=shape)
+    if SCENE_ROWS[0] in rows(page, view):
+        return _("{layer} on {shape}", layer=view.scene.layer, shape=shape)
+    return ""
