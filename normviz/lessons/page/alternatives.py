@@ -11,7 +11,7 @@ from normviz.layers.layer import Layer
 from normviz.layers.messages import N_, _
 from normviz.layers.substitutes.lookalike import LayerOnShape, lookalike
 from normviz.layers.substitutes.pasted import refused_layer
-from normviz.layers.substitutes.remedies import is_probably_channels_last
+from normviz.layers.substitutes.remedies import Remedy, is_probably_channels_last
 from normviz.lessons.compare.page import layers_of
 from normviz.lessons.parts.links import Link, Links
 from normviz.lessons.parts.part import Caption, Note, Part, Problem
@@ -23,7 +23,7 @@ from normviz.scene.settings.setting import Setting
 from normviz.scene.view import View
 
 FEW = 512  # elements: a look-alike of fewer is not offered
-REMEDIES, OPEN = N_("Show instead:"), N_("Open it:")
+REMEDIES, OPEN = N_("What may have been meant:"), N_("Open it:")
 
 
 def problem_parts(name: str, view: View, settings: tuple[Setting, ...], problem: str | None) -> Iterator[Part]:
@@ -32,8 +32,13 @@ def problem_parts(name: str, view: View, settings: tuple[Setting, ...], problem:
         instead = view.substitute and message == view.problem and name != "compare"
         yield Problem(f"{message} {_shown_instead(view.scene)}" if instead else message)
     if view.remedies:
-        links = (_link(remedy.label, name, view, repair(**remedy_fields(remedy)), settings) for remedy in view.remedies)
-        yield Links(tuple(links), REMEDIES, "choices")
+        yield Links(tuple(_remedy_link(remedy, name, view, settings) for remedy in view.remedies), REMEDIES, "choices")
+
+
+def _remedy_link(remedy: Remedy, name: str, view: View, settings: tuple[Setting, ...]) -> Link:
+    is_shown = (view.scene.layer, view.scene.shape) == (remedy.layer, remedy.shape)
+    text = _("{label} (shown)", label=remedy.label) if is_shown else remedy.label
+    return _link(text, name, view, repair(**remedy_fields(remedy)), settings)
 
 
 def _shown_instead(scene: Scene) -> str:

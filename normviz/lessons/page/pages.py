@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,13 +17,14 @@ from normviz.lessons.page.page_type import PageType
 from normviz.lessons.page.touring import tour_parts
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.links import Links
-from normviz.lessons.parts.part import Panels, Part, Problem, Text
+from normviz.lessons.parts.part import Note, Panels, Part, Problem, Text
 from normviz.lessons.parts.visible import hideable_names, visible_parts
 from normviz.lessons.questions.question import Question
 from normviz.lessons.questions.registry import questions_of_page
 from normviz.scene.controls.scene_controls import TENSOR
 from normviz.scene.scene import PATTERN_FAMILY
 from normviz.scene.settings.page_settings import PAGE_SETTINGS
+from normviz.scene.settings.setting import Setting
 from normviz.scene.view import View
 
 MOST_LINKS = 4
@@ -132,15 +133,27 @@ def _parts(name: str, view: View) -> Iterable[Part]:
     settings = tuple(PAGES[name].settings)
     yield from tour_parts(name, view, settings)
     yield from problem_parts(name, view, settings, PAGES[name].problem(view))
+    yield from _before_the_figure(PAGES[name].parts(view), _other_views(name, view, settings))
+    links = tuple(map(questions_page.link_to, _answered(name, view)))
+    if links:
+        yield Links(links, ANSWERABLE, "questions")
+
+
+def _other_views(name: str, view: View, settings: tuple[Setting, ...]) -> Iterator[Part]:
+    """Links to x in another layout and to a small look-alike."""
     if name in ON_A_TENSOR:
         yield from layout_parts(name, view, settings)
         yield from lookalike_parts(name, view, settings)
     elif name == "compare":
         yield from compared_lookalike_parts(view, settings)
-    yield from PAGES[name].parts(view)
-    links = tuple(map(questions_page.link_to, _answered(name, view)))
-    if links:
-        yield Links(links, ANSWERABLE, "questions")
+
+
+def _before_the_figure(parts: Iterable[Part], links: Iterator[Part]) -> Iterator[Part]:
+    """The parts, with the links before the first figure, or before the note that takes its place."""
+    for part in parts:
+        if isinstance(part, Panels | Note):
+            yield from links
+        yield part
 
 
 def _answered(name: str, view: View) -> list[Question]:

@@ -33,6 +33,7 @@ def test_enter_adds_the_layer_that_was_typed(lesson: Lesson) -> None:
     for typed in ("RMSNorm([4])", "LayerNorm(4,eps=0.1)"):
         field.press_sequentially(typed)
         field.press("Enter")
+    field.press("Escape")  # closes the list
     lesson.wait_for_address(layers="BatchNorm2d(3);LayerNorm([3, 4, 4]);RMSNorm([4]);LayerNorm([4], eps=0.1)")
 
 

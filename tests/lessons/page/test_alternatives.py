@@ -33,6 +33,7 @@ def test_a_refused_layer_shows_what_was_probably_meant_and_says_so(name):
 
 def test_each_remedy_is_a_link_that_opens_it_without_an_error():
     offered = links(parts_of("explore", REFUSED), "choices")
+    assert offered[0].text.endswith("` (shown)")
     assert [link.text.split("`")[1] for link in offered] == [
         "ChannelsFirstLayerNorm(96, eps=1e-05)",
         "LayerNorm([96])",
@@ -70,6 +71,8 @@ def test_an_x_that_is_probably_nhwc_can_be_read_as_nhwc():
     (note,) = texts(parts, LayerNote)
     assert "The axes of (8, 56, 56, 96) are probably N, H, W and C" in note
     (link,) = [link for link in links(parts, "next") if "NHWC" in link.text]
+    kinds = [type(part).__name__ for part in parts]
+    assert kinds.index("LayerNote") < kinds.index("Links") < kinds.index("Panels")
     assert PAGES["explore"].view(link.query).scene.layout == "NHWC"
     assert not texts(parts_of("explore", link.query), LayerNote)
 

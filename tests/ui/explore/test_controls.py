@@ -175,4 +175,4 @@ def test_a_pasted_error_opens_its_view_with_links_to_what_torch_accepts():
     assert message.endswith("Shown instead: BatchNorm1d(3) on (2, 3, 4).")
     assert app.text_input(key="paste").value == ""
     (links,) = elements(app, "nv-links-choices")
-    assert [text(link) for link in links.iter("a")] == ["BatchNorm1d(3)"]
+    assert [text(link) for link in links.iter("a")] == ["BatchNorm1d(3) (shown)"]
