@@ -13,7 +13,7 @@ from normviz.scene.scene import Scene
 from normviz.scene.settings.widgets import TextField
 
 LABEL = N_("Paste an error of torch")
-EXAMPLE = N_("running_mean should contain 64 elements not 128")
+PLACEHOLDER = N_("its last line")
 
 
 def with_pasted_error(scene: Scene, text: str) -> Reading:
@@ -34,7 +34,7 @@ def with_pasted_error(scene: Scene, text: str) -> Reading:
 
 
 def _inputs(view: Changeable) -> Sequence[Input]:
-    return [Input("paste", _(LABEL), "", TextField(MOST_TEXT, _(EXAMPLE)), on_scene(with_pasted_error))]
+    return [Input("paste", _(LABEL), "", TextField(MOST_TEXT, _(PLACEHOLDER)), on_scene(with_pasted_error))]
 
 
 PASTE = Control("paste", LABEL, _inputs)
