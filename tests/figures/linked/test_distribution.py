@@ -46,7 +46,7 @@ BY_HAND = [
         normalized | divided by √(ms + eps) = 5: narrower             | mean 0.6 · mean square 0.52 = ms / (ms + eps) | 0.2 1
         output     | times gamma = 1: unchanged                       | mean 0.6 · mean square 0.52                   | 0.2 1
     """),
-    ("BatchNorm1d(2, eps=0.0, affine=False).eval()", (0, 1), """
+    ("BatchNorm1d(2, eps=1e-6, affine=False).eval()", (0, 1), """
         x          | the input                                        | mean 3 · variance 4                           | 5 1
         centered   | minus the running mean 0                         | mean 3 · variance 4                           | 5 1
         normalized | divided by √(var + eps) = 1                      | mean 3 · variance 4                           | 5 1

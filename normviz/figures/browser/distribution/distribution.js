@@ -116,6 +116,7 @@ export class Distribution {
       const top = number * high + head, dots = number > shown ? [] : stackDots(stage.values.map(this.place), STRIP, RADIUS).map((dot) => dot && { ...dot, y: dot.y + top });
       this.rows.push({ stage, top, dots });
       svg("path", { class: "nv-baseline", d: `M0,${top + STRIP + 0.5}H${width}` }, this.svg);
+      svg("path", { class: "nv-zero", d: `M${this.place(0)},${top}v${STRIP}` }, this.svg);
       svg("text", { class: "nv-stage", x: 0, y: top - head + 12 }, this.svg).textContent = stage.title;
       if (number > shown) return;
       this.drawHead(stage, top - head + 12, width, narrow, step);
@@ -126,13 +127,12 @@ export class Distribution {
   }
 
   /**
-   * The shared axis, and 0 through all stages.
+   * The numbers of the shared axis.
    * @param {[number, number]} range
    * @param {number} width
    * @param {number} height
    */
   drawAxis(range, width, height) {
-    svg("path", { class: "nv-zero", d: `M${this.place(0)},${LINE}V${height - AXIS}` }, this.svg);
     for (const tick of ticksIn(range, Math.max(3, width / 110)))
       svg("text", { class: "nv-tick", x: this.place(tick), y: height - 5 }, this.svg).textContent = formatShort(tick);
   }

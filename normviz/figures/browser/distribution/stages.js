@@ -73,8 +73,9 @@ function centeringRule({ stats }, mean) {
  */
 function dividingRule({ stats }, divisor) {
   const values = { root: stats.center ? "√(var + eps)" : "√(ms + eps)", divisor: formatNumber(divisor) };
-  if (divisor > 1) return _("divided by {root} = {divisor}: narrower", values);
-  return divisor < 1 ? _("divided by {root} = {divisor}: wider", values) : _("divided by {root} = {divisor}", values);
+  const same = values.divisor === "1";
+  if (divisor > 1 && !same) return _("divided by {root} = {divisor}: narrower", values);
+  return divisor < 1 && !same ? _("divided by {root} = {divisor}: wider", values) : _("divided by {root} = {divisor}", values);
 }
 
 /**

@@ -166,7 +166,7 @@ export class PagePainter {
     for (const child of svg.children)
       if (panel && child === panel.mutedTexts) shapes.push(textsAsSvg(panel, this.view.active));
       else if (!panel || child !== panel.strongTexts) shapes.push(shapeAsSvg(child));
-    return this.group(svg, "over", shapes.join(""), panel?.left, panel?.top);
+    return this.group(svg, panel ? "over" : "strips", shapes.join(""), panel?.left, panel?.top);
   }
 }
 
