@@ -142,6 +142,6 @@ def test_the_page_shows_a_change_from_python_and_a_refused_value(kernel):
     kernel.set("C", 0)
     kernel.receive()
     kernel.answer()
-    expect(kernel.page.get_by_role("alert")).to_contain_text("each from 1 to")
-    expect(kernel.page.get_by_label("C", exact=True)).to_have_value("3")
+    expect(kernel.page.get_by_role("alert")).to_contain_text("C=0 must be a whole number from 1 to")
+    expect(kernel.page.get_by_label("C", exact=True)).to_have_value("0")
     expect(kernel.page.get_by_label("C", exact=True)).to_be_focused()
