@@ -209,3 +209,14 @@ def test_an_outline_grows_into_the_new_one_unless_the_reader_prefers_reduced_mot
     one, two = "M0,0H10V10H0Z", "M0,0H4V10H0ZM6,0H10V10H6Z"
     assert evaluate(MORPH, one, two, False) == [[one * 2, "M0,0H7V10H0ZM3,0H10V10H3Z", two], two]
     assert evaluate(MORPH, one, two, True) == [[], two]
+
+
+def test_a_file_says_why_x_cannot_be_edited_in_it():
+    script = """(() => {
+      globalThis.document = { querySelector: () => null };
+      const view = { line: {} };
+      sayWhyFixed(view);
+      delete globalThis.document;
+      return view.line.textContent;
+    })()"""
+    assert evaluate(script) == "This file holds the results for its own x; other values of x need torch."
