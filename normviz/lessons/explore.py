@@ -8,22 +8,21 @@ from normviz.analysis.sentences import sentence
 from normviz.figures.payload.view import view_payload
 from normviz.layers.messages import _
 from normviz.lessons.parts.code_tabs import code_parts
-from normviz.lessons.parts.links import Link, Links
+from normviz.lessons.parts.links import Link
 from normviz.lessons.parts.part import Note, Panels, Part, Sentence, layer_notes, part_or_note
 from normviz.lessons.subject import Subject, subject_of
 from normviz.scene.view import View
 
 
 def view_parts(view: View) -> Iterator[Part]:
+    return parts(subject_of(view.scene))
+
+
+def greeting(view: View) -> Link | None:
+    """The app opens on LayerNorm, and many readers know BatchNorm: a link for them, until they choose something."""
     if set(view.scene.query()) <= {"at"}:
-        yield greeting()
-    yield from parts(subject_of(view.scene))
-
-
-def greeting() -> Links:
-    """The app opens on LayerNorm; many readers know BatchNorm."""
-    text = _("Coming from BatchNorm? Begin there, on the same tensor")
-    return Links((Link(text, "explore", "layer=BatchNorm2d(3)"),), kind="next")
+        return Link(_("Coming from BatchNorm? Begin there, on the same tensor"), "explore", "layer=BatchNorm2d(3)")
+    return None
 
 
 def parts(subject: Subject) -> Iterator[Part]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from normviz.lessons.explore import greeting
 from normviz.lessons.page.pages import Page, page_data
 from normviz.lessons.page.share import app_link, share_data
 from normviz.lessons.page.summary import summary
@@ -14,6 +15,7 @@ from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.part import Part
 from normviz.scene import edits
 from normviz.scene.settings.page_settings import LAST_STEP
+from normviz.scene.visibility import Display
 from normviz.ui.assets import COMPONENT, PLOTLY
 from normviz.ui.redraw import redraw
 from normviz.ui.state import FIGURE, change, change_settings
@@ -26,7 +28,7 @@ _mount = st.components.v2.component(
 
 
 def show_page(page: Page) -> None:
-    """The parts of the page, Share, and the summary of the controls; in an embedded view, or one with hidden parts, a link to the full app.
+    """The parts of the page, Share, the summary of the controls and the greeting; in an embedded view, or one with hidden parts, a link to the full app.
 
     The figures return the number of the last event that the server received (``turn``), so that they can ignore an answer to an older one.
     """
@@ -40,6 +42,8 @@ def show_page(page: Page) -> None:
     if not st.context.is_embedded:
         data["share"] = share_data(page)
         data["summary"] = None if page.view.display.hidden else summary(page.name, page.view)
+        link = greeting(page.view) if page.name == "explore" and page.view.display == Display() else None
+        data["greeting"] = link.html(body) if link else ""
     _show(data, KEY, **{f"on_{name}_change": callback for name, callback in CALLBACKS.items()})
 
 

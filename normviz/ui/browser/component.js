@@ -10,7 +10,7 @@ import { PageHead } from "./head.js";
 import { improveMenu } from "./menu.js";
 import { enterGroupsAtTheChosenOption } from "./tab_order.js";
 
-/** @typedef {{ share?: any, open?: any, summary?: string | null }} Sharing */
+/** @typedef {{ share?: any, open?: any, summary?: string | null, greeting?: string }} Sharing */
 
 improveMenu(document);
 enterGroupsAtTheChosenOption(document);
@@ -58,7 +58,7 @@ class AppPage {
     this.root.dataset.mode = mode;
     applyColors(this.root, mode);
     this.view.set(data, mode);
-    if (data.summary !== undefined) (this.head ??= new PageHead()).set(data, mode);
+    if (data.summary !== undefined) (this.head ??= new PageHead(this)).set(data, mode);
     if (data.open) (this.open ??= new AppLink(this.root)).set(data.open);
     else this.open = this.open?.remove() ?? null;
     if (data.share) (this.share ??= this.addShare()).set(data.share);

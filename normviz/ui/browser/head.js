@@ -1,6 +1,6 @@
-// What comes between the heading and the controls of a page: Share, and on a narrow screen the contents and the button that unfolds the controls.
+// What comes between the heading and the controls of a page: a greeting, Share, and on a narrow screen the contents and the button that unfolds the controls.
 
-import { html } from "../../figures/browser/page/dom.js";
+import { findAll, html } from "../../figures/browser/page/dom.js";
 import { _ } from "../../figures/browser/page/messages.js";
 import { applyColors } from "../../figures/browser/page/theme.js";
 import { Fold } from "../../lessons/browser/fold.js";
@@ -13,27 +13,39 @@ export class PageHead {
   /** @type {Contents | undefined} */
   contents;
 
-  constructor() {
+  /** @param {PageHost} host */
+  constructor(host) {
+    this.host = host;
     this.root = html("div", "nv-doc nv-app nv-above");
     this.root.dataset.mounted = "yes";
+    this.greeting = html("p", "nv-greeting", this.root);
+    this.greeting.addEventListener("click", (event) => this.follow(event));
     this.fold = new Fold(this.root);
   }
 
   /**
    * Streamlit draws what follows. The head is put back if Streamlit has made the page again.
-   * @param {PageData & { summary?: string | null }} data with the summary of the controls; null: the view hides some of them
+   * @param {PageData & { summary?: string | null, greeting?: string }} data with the summary of the controls; null: the view hides some of them
    * @param {Mode} mode
    */
-  set({ parts, summary }, mode) {
+  set({ parts, summary, greeting = "" }, mode) {
     const main = /** @type {HTMLElement | null} */ (document.querySelector(MAIN));
     if (!this.root.isConnected) main?.querySelector(ABOVE_CONTROLS)?.after(this.root);
     if (main) this.contents ??= new Contents(this.root, main);
     this.root.dataset.mode = mode;
     applyColors(this.root, mode);
+    this.greeting.innerHTML = greeting;
+    for (const link of findAll(this.greeting, "a")) link.setAttribute("href", this.host.address?.(...targetOf(link)) ?? "");
     this.fold.set(summary || _("Controls"));
     this.fold.root.hidden = summary === null;
     // An error is about a control.
     if (summary === null || parts.some(([key]) => key.startsWith("problem"))) this.fold.show(true);
+  }
+
+  /** @param {MouseEvent} event */
+  follow(event) {
+    const link = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest("a"));
+    if (link && !event.ctrlKey && !event.metaKey && !event.shiftKey && this.host.go?.(...targetOf(link))) event.preventDefault();
   }
 
   remove() {
@@ -41,3 +53,10 @@ export class PageHead {
     this.root.remove();
   }
 }
+
+/**
+ * The page and the query of a link.
+ * @param {HTMLElement} link
+ * @returns {[string, string]}
+ */
+const targetOf = ({ dataset }) => [dataset.page ?? "", dataset.query ?? ""];

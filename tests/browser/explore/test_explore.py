@@ -32,6 +32,15 @@ def test_without_a_query_everything_is_visible_without_scrolling(look):
     stats, params = (view.find(f".nv-panel-{key}").bounding_box() for key in ("stats", "params"))
     assert stats["y"] == params["y"]
     assert stats["x"] + stats["width"] <= params["x"]
+    heading, greeting = (view.find(part).bounding_box() for part in ("h1 span span", ".nv-greeting a"))
+    assert heading["x"] + heading["width"] < greeting["x"]
+
+
+def test_the_greeting_opens_batchnorm_on_the_same_page(look):
+    view = look("?")
+    view.find(".nv-greeting a").click()
+    view.wait_for_view(layer="BatchNorm2d(3)")
+    expect(view.find(".nv-greeting a")).to_have_count(0)
 
 
 def test_a_panel_shows_its_question_and_pattern_and_the_facts_are_counts(look):
