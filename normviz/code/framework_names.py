@@ -119,6 +119,7 @@ LABELS = {
     "running_variance": N_("kind of running variance"),
     "count": N_("number of parameters"),
 }
+ONLY_IF_RUNNING = ("momentum", "running_variance")  # rows of layers that store running statistics
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,7 @@ class NameRow:
 
 
 def framework_names(e: Description) -> tuple[NameRow, ...]:
-    """The names of the explained layer in torch, Keras and Flax, with one row for each key of ``LABELS``.
+    """The names of the explained layer in torch, Keras and Flax, with one row for each key of ``LABELS`` that applies.
 
     >>> from normviz import explain
     >>> for row in framework_names(explain("LayerNorm([4, 4])", (2, 3, 4, 4)))[:3]:
@@ -147,7 +148,9 @@ def framework_names(e: Description) -> tuple[NameRow, ...]:
     """
     a = AxisNumbers.of(e)
     columns = [_torch_names(a), *(_framework_layer_names(a, framework) for framework in FRAMEWORKS.values())]
-    return tuple(NameRow(key, *(names.get(key, _("no layer")) for names in columns)) for key in LABELS)
+    rows = [NameRow(key, *(names.get(key, _("no layer")) for names in columns)) for key in LABELS]
+    stores = any(names.get("running", _("none")) != _("none") for names in columns)
+    return tuple(row for row in rows if stores or row.key not in ONLY_IF_RUNNING)
 
 
 def _torch_names(a: AxisNumbers) -> dict[str, str]:

@@ -13,6 +13,7 @@ from normviz.layers.messages import _
 
 FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"  # the same widths on every system
 Stops = list[tuple[float, str]]
+GROUP_COLORS = 16
 
 
 @dataclass(frozen=True)
@@ -23,12 +24,12 @@ class Theme:
     accent      the selected element, and nothing else
     veil        over the elements that do not share with the selected one
     ink         text on cells: dark or light, whichever has more contrast
-    few         up to eight statistics groups; dark text is readable on each (based on Paul Tol's "light" scheme)
-    many        the ends of a ramp for more statistics groups
+    few         statistics groups 0 to 7; dark text is readable on each (based on Paul Tol's "light" scheme)
+    more        statistics groups 8 to 15, darker; the colors of further groups repeat both
     parameters  the ends of a ramp for parameter groups
     values      a ramp from negative values through zero to positive ones
     none        cells of a layer without parameters
-    group       the filled bricks of the cube
+    group       the words of a programming language
     """
 
     background: str
@@ -41,7 +42,7 @@ class Theme:
     veil: str
     ink: tuple[str, str]
     few: tuple[str, ...]
-    many: tuple[str, ...]
+    more: tuple[str, ...]
     parameters: tuple[str, ...]
     values: tuple[str, ...]
     none: str
@@ -60,7 +61,7 @@ THEMES: dict[str, Theme] = {
         veil="rgba(255,255,255,0.8)",
         ink=("#040507", "#ffffff"),
         few=("#77aadd", "#ee8866", "#44bb99", "#ffaabb", "#bbcc33", "#99ddff", "#eedd88", "#aaaa00"),
-        many=("#cfe0f3", "#5b8fc4"),
+        more=("#4a6989", "#94543f", "#2a745f", "#9e6974", "#747e20", "#5f899e", "#948954", "#696900"),
         parameters=("#c9f0d8", "#1f8f86"),
         values=("#2a6fb0", "#a9cbe6", "#f4f5f7", "#ecc79c", "#a85b12"),
         none="#e6e9ef",
@@ -77,7 +78,7 @@ THEMES: dict[str, Theme] = {
         veil="rgba(16,20,31,0.82)",
         ink=("#040507", "#ffffff"),
         few=("#6f9fd0", "#e58a6a", "#45b08f", "#e79aab", "#aebf3a", "#86c6e6", "#d9c977", "#a3a32a"),
-        many=("#28456b", "#8fbdf0"),
+        more=("#456381", "#8e5642", "#2b6d59", "#8f5f6a", "#6c7624", "#537b8f", "#877d4a", "#65651a"),
         parameters=("#1f4f52", "#8ee6c4"),
         values=("#7db4ec", "#33587f", "#242b3b", "#7a5730", "#f0b26b"),
         none="#2a3144",
@@ -108,10 +109,11 @@ def stops(colors: Theme, scale: str, groups: int = 0) -> Stops:
     """The Plotly color scale "groups" (for a number of groups), "parameters", "values" or "none"."""
     if scale == "none":
         return [(0.0, colors.none), (1.0, colors.none)]
-    if scale == "groups" and groups <= len(colors.few):
-        edges = [i / groups for i in range(groups + 1)]
-        return [(edge, colors.few[i]) for i in range(groups) for edge in edges[i : i + 2]]
-    ramp = {"groups": colors.many, "parameters": colors.parameters, "values": colors.values}[scale]
+    if scale == "groups":
+        shown = (colors.few + colors.more)[:groups]
+        edges = [i / len(shown) for i in range(len(shown) + 1)]
+        return [(edge, color) for i, color in enumerate(shown) for edge in edges[i : i + 2]]
+    ramp = {"parameters": colors.parameters, "values": colors.values}[scale]
     return [(i / (len(ramp) - 1), color) for i, color in enumerate(ramp)]
 
 

@@ -16,7 +16,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
-from normviz.figures.palette import FONT, Theme, stops, theme
+from normviz.figures.palette import FONT, GROUP_COLORS, Theme, stops, theme
 from normviz.layers.errors import NormvizError
 from normviz.layers.messages import _
 from normviz.scene.grid import Grid
@@ -162,12 +162,15 @@ def _heatmap(panel: Data, values: NDArray[np.float32], cell: tuple[float, float]
         if size >= SMALLEST_FONT and panel["scale"] != "none"
         else {}
     )
+    shown = {"z": values, "zmin": panel["low"], "zmax": panel["high"]}
+    if panel["scale"] == "groups" and panel["groups"] > GROUP_COLORS:  # the colors repeat
+        number = "%{text}"
+        shown = {"z": values % GROUP_COLORS, "zmin": -0.5, "zmax": GROUP_COLORS - 0.5, "text": values}
+        text = text and text | {"texttemplate": number}
     return {
         "type": "heatmap",
         "name": panel["title"],
-        "z": values,
-        "zmin": panel["low"],
-        "zmax": panel["high"],
+        **shown,
         "colorscale": stops(colors, panel["scale"], panel["groups"]),
         "showscale": False,
         "xgap": gap,

@@ -32,7 +32,14 @@ def refit(layer: Layer, shape: tuple[int, ...], axes: tuple[str, ...]) -> Layer:
 
 @lru_cache(maxsize=1024)
 def default_layer(family: str, shape: tuple[int, ...], axes: tuple[str, ...]) -> Layer:
-    """The layer of the family with default arguments: LayerNorm over all axes but the first, GroupNorm with two groups."""
+    """The layer of the family with default arguments: LayerNorm over all axes but the first, GroupNorm with as few groups as possible, but two.
+
+    >>> (
+    ...     str(default_layer("GroupNorm", (2, 8, 5), ("n", "c", "l"))),
+    ...     str(default_layer("GroupNorm", (2, 9, 5), ("n", "c", "l"))),
+    ... )
+    ('GroupNorm(2, 8)', 'GroupNorm(3, 9)')
+    """
     kind = kind_for(family, axes)
     return Layer.make(kind.name, **_sizes(kind, {}, shape))
 
@@ -57,6 +64,11 @@ def kind_for(family: str, axes: tuple[str, ...]) -> Kind:
     return next((kind for kind in kinds if kind.layout(rank) == layout), kinds[0])
 
 
+def _default_groups(channels: int) -> int:
+    """The fewest groups with which GroupNorm differs from LayerNorm over all axes but the first: the smallest divisor above 1."""
+    return divisors(channels)[:2][-1]
+
+
 def _size_arguments(kind: Kind) -> list[str]:
     return [argument.name for argument in kind.arguments if argument.takes in ("size", "shape", "axis")]
 
@@ -70,7 +82,7 @@ def _sizes(kind: Kind, given: Mapping[str, Any], shape: tuple[int, ...]) -> dict
             depth = min(len(given.get(name, shape[1:] or shape)), len(shape))
             sizes[name] = list(shape[len(shape) - depth :])
         elif name == "num_groups":
-            wanted = given.get(name, 2)
+            wanted = given.get(name) or _default_groups(shape[1])
             sizes[name] = min(divisors(shape[1]), key=lambda divisor: (abs(divisor - wanted), divisor))
         elif name == "dim":
             dim = given.get(name, 0)

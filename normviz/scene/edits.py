@@ -22,18 +22,25 @@ from normviz.scene.scene import DEFAULT_FAMILY, PATTERN_FAMILY, Scene
 from normviz.scene.settings.scene_settings import MOST_EDITABLE
 
 NO_PARAMETERS = ("none", "-")
-SIZES = {"n": 2, "c": 3, "h": 4, "w": 4, "l": 4, "d": 6}
+SIZES = {"n": 2, "c": 3, "h": 4, "w": 4, "l": 4, "d": 2}
+SIZES_OF_ROWS = {"n": 4, "d": 6}  # of (N, D): with two rows, each number that BatchNorm gives is 1 or -1
 
 
 def with_layout(scene: Scene, layout: str) -> Reading:
-    """Change the layout; an axis that remains keeps its size."""
+    """Change the layout; an axis that remains keeps its size, unless it has the default size of the old layout."""
     try:
         axes = parse_layout(layout, sum(letter.isalpha() for letter in layout))
     except NormvizError as error:
         return Reading(scene, str(error))
-    sizes = SIZES | {"d": 2 if len(axes) > 3 else 6} | dict(zip(scene.axes, scene.shape, strict=True))
-    shape = tuple(sizes.get(axis, 2) for axis in axes)
-    return with_tensor(scene, shape, layout)
+    before = _default_sizes(scene.axes)
+    kept = {axis: size for axis, size in zip(scene.axes, scene.shape, strict=True) if size != before.get(axis)}
+    sizes = _default_sizes(axes) | kept
+    return with_tensor(scene, tuple(sizes.get(axis, 2) for axis in axes), layout)
+
+
+def _default_sizes(axes: tuple[str, ...]) -> dict[str, int]:
+    """The sizes of axes that the reader has not chosen."""
+    return SIZES | ({"d": 6} if len(axes) < 4 else {}) | (SIZES_OF_ROWS if set(axes) == set(SIZES_OF_ROWS) else {})
 
 
 def with_shape(scene: Scene, shape: tuple[int, ...]) -> Reading:

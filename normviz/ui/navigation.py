@@ -1,10 +1,13 @@
 """The navigation around every page."""
 
+from functools import cache
+
 import streamlit as st
 
 from normviz.figures.brand import FAVICON, wordmark
 from normviz.layers.messages import _
 from normviz.lessons.page.pages import PAGES
+from normviz.scene.scene import Scene
 from normviz.ui.paths import PAGE_SCRIPTS
 from normviz.ui.redraw import begin_run
 from normviz.ui.state import enter
@@ -31,9 +34,15 @@ def show() -> None:
         position="hidden" if embedded else "top",
     )
     begin_run()
-    enter(page.url_path)
+    enter(page.url_path, _opening_scenes())
     page.run()
     _keep_alive()
+
+
+@cache
+def _opening_scenes() -> list[Scene]:
+    """The scenes with which the pages open."""
+    return [page.view({}).scene for page in PAGES.values()]
 
 
 @st.fragment(run_every=86_400)

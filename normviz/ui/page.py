@@ -44,7 +44,7 @@ class Drawing:
 def show(name: str) -> None:
     """The page of the address."""
     drawing = Drawing(name)
-    made = drawing.make(current(PAGES[name].settings))
+    made = drawing.make(current(PAGES[name]))
     draw_heading(name, made.view)
     draw_controls(name, made.rows)
     _first(drawing)
@@ -56,7 +56,7 @@ def show(name: str) -> None:
 def _first(drawing: Drawing) -> None:
     """The page up to the figure, and Share. When an element is selected, only this runs."""
     by_control = is_changed(CONTROL)
-    view = latest(PAGES[drawing.name].settings)
+    view = latest(PAGES[drawing.name])
     if drawing.page is None and not by_control and _is_complete(view):
         show_page(Page(drawing.name, view, (), parts_up_to_the_figure(drawing.name, view), drawing.hideable))
         return

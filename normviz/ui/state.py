@@ -12,9 +12,10 @@ from typing import Any
 
 import streamlit as st
 
-from normviz.scene.query import read_view
+from normviz.lessons.page.page_type import PageType
 from normviz.scene.repair import Reading
-from normviz.scene.settings.setting import Setting, read_settings
+from normviz.scene.scene import Scene
+from normviz.scene.settings.setting import read_settings
 from normviz.scene.view import View
 from normviz.scene.visibility import Display
 from normviz.ui.logs import PAGE, log_refusal
@@ -27,22 +28,22 @@ LABELS = "normviz.labels"  # the last labels sent to a widget whose labels depen
 ADDRESS, ADDRESS_VIEW = "normviz.address", "normviz.address_view"  # the query last read or written, and its view
 
 
-def current(settings: Sequence[Setting] = ()) -> View:
+def current(page: PageType) -> View:
     """The view of this run; writes the URL if a callback changed the view."""
     if is_changed():
-        return _write_changes(settings)
+        return _write_changes(page)
     st.session_state[ADDRESS] = st.query_params.to_dict()
-    view = st.session_state[VIEW] = st.session_state[ADDRESS_VIEW] = read_view(st.session_state[ADDRESS], settings)
+    view = st.session_state[VIEW] = st.session_state[ADDRESS_VIEW] = page.view(st.session_state[ADDRESS])
     log_refusal(view.problem)
     return view
 
 
-def latest(settings: Sequence[Setting] = ()) -> View:
+def latest(page: PageType) -> View:
     """The view for a fragment. In a run of the page, it is that of ``current``; in a run of only the fragment, the one that a callback made.
 
     It never reads the URL.
     """
-    return _write_changes(settings) if is_changed() else current_view()
+    return _write_changes(page) if is_changed() else current_view()
 
 
 def is_changed(by: str | None = None) -> bool:
@@ -57,16 +58,16 @@ def current_view() -> View:
     return view
 
 
-def _write_changes(settings: Sequence[Setting]) -> View:
+def _write_changes(page: PageType) -> View:
     """The view that a callback made, with the settings of this page; writes it to the URL."""
     view = current_view()
-    known = {one.name: view.settings[one.name] for one in settings if one.name in view.settings}
-    if len(known) < len(settings):  # the page has just been entered
-        known = read_settings(settings, st.query_params.to_dict())[0] | known
+    known = {one.name: view.settings[one.name] for one in page.settings if one.name in view.settings}
+    if len(known) < len(page.settings):  # the page has just been entered
+        known = read_settings(page.settings, st.query_params.to_dict())[0] | known
     view = replace(view, settings=known)
     # Compare with the last address written: the browser's own address may be older.
     if view != st.session_state.get(ADDRESS_VIEW):
-        _write(view.query(settings))
+        _write(page.query(view))
         st.session_state[ADDRESS_VIEW] = view.without_problem()
     st.session_state[VIEW] = view
     del st.session_state[CHANGED]  # after the write, because another change may end the run there
@@ -81,10 +82,12 @@ def _write(query: dict[str, str]) -> None:
         st.session_state[ADDRESS] = query
 
 
-def enter(page: str) -> None:
+def enter(page: str, untouched: Sequence[Scene] = ()) -> None:
     """Set the page that runs. The settings of the previous page are dropped; a page that is entered without a query keeps its scene.
 
     Another message may end the run at any access to the session's state. PAGE comes last, so that the next run enters the page again.
+
+    untouched  scenes with which pages open: the reader has not chosen them, so the page opens with its own
     """
     before, query = st.session_state.get(PAGE), st.query_params.to_dict()
     if (before != page or query) and st.session_state.get(CHANGED) == ENTERED:
@@ -92,8 +95,8 @@ def enter(page: str) -> None:
     if before not in (None, page) and VIEW in st.session_state:
         st.session_state[VIEW] = replace(current_view(), settings={})
         st.session_state[ADDRESS], st.session_state[ADDRESS_VIEW] = query, None
-        if not query:
-            view = current_view()
+        view = current_view()
+        if not query and view.scene not in untouched:
             st.session_state[VIEW] = replace(view.without_problem(), display=Display(like=view.display.like))
             _mark_changed(ENTERED)
     st.session_state[PAGE] = page
@@ -123,9 +126,9 @@ def change_settings(problem: str | None = None, by: str = CONTROL, **values: Any
     change_view(lambda view: view.with_settings(problem, **values), by=by)
 
 
-def reset(settings: Sequence[Setting] = ()) -> None:
-    """Call in a callback: the view becomes the default one of a page with these settings; what is hidden stays hidden."""
-    change_view(lambda view: replace(read_view({}, settings), display=replace(view.display, like=None)))
+def reset(page: PageType) -> None:
+    """Call in a callback: the view becomes the one with which the page opens; what is hidden stays hidden."""
+    change_view(lambda view: replace(page.view({}), display=replace(view.display, like=None)))
 
 
 def sync_widget(key: str, value: Any) -> str:

@@ -131,7 +131,7 @@ def layer_sets(views, **scene):
 @pytest.fixture(scope="module")
 def comparisons():
     """The views of a file of the page Compare."""
-    return found("compare")
+    return found("compare", "shape=2,3,4,4")
 
 
 def test_compare_has_the_ready_made_sets_two_or_three_of_nine_layers_and_up_to_six_of_the_first_six(comparisons):
@@ -146,7 +146,7 @@ def test_compare_has_the_ready_made_sets_two_or_three_of_nine_layers_and_up_to_s
 
 
 def test_compare_offers_the_layers_that_fit_each_tensor():
-    views = found("compare", shapes=((5, 7),))
+    views = found("compare", "shape=2,3,4,4", shapes=((5, 7),))
     assert len(views) <= MOST_VIEWS
     for shape, layer in (((2, 3, 4, 4), "InstanceNorm2d(3)"), ((5, 7), "RMSNorm([7])")):
         sets = layer_sets(views, shape=shape)

@@ -4,7 +4,7 @@ from itertools import combinations, pairwise
 
 import pytest
 
-from normviz.figures.palette import THEMES, as_json, stops, theme
+from normviz.figures.palette import GROUP_COLORS, THEMES, as_json, stops, theme
 from normviz.layers.errors import NormvizError
 from tests.figures.colors import VISION, contrast, difference, lab, luminance, mixed, over, rgb
 
@@ -18,9 +18,9 @@ BOTH = pytest.mark.parametrize("name", list(THEMES))
 
 def fills(colors):
     """Every color of a cell: the qualitative ones, and 21 of each segment of each ramp."""
-    ramps = (colors.many, colors.parameters, colors.values)
+    ramps = (colors.parameters, colors.values)
     steps = [(low, high, i / 20) for ramp in ramps for low, high in pairwise(ramp) for i in range(21)]
-    return [*map(rgb, colors.few), rgb(colors.none), *(mixed(*step) for step in steps)]
+    return [*map(rgb, colors.few + colors.more), rgb(colors.none), *(mixed(*step) for step in steps)]
 
 
 @BOTH
@@ -65,7 +65,7 @@ def test_groups_can_be_told_apart_with_every_vision(name, vision):
 
 @BOTH
 @pytest.mark.parametrize("vision", list(VISION))
-@pytest.mark.parametrize("ramp", ["few", "many", "parameters"])
+@pytest.mark.parametrize("ramp", ["few", "more", "parameters"])
 def test_peers_can_be_told_from_veiled_elements(name, vision, ramp):
     colors = theme(name)
     for fill in map(rgb, getattr(colors, ramp)):
@@ -73,9 +73,18 @@ def test_peers_can_be_told_from_veiled_elements(name, vision, ramp):
 
 
 @BOTH
-@pytest.mark.parametrize("ramp", ["many", "parameters"])
-def test_a_ramp_of_ids_keeps_its_order_in_grayscale(name, ramp):
-    low, high = getattr(theme(name), ramp)
+@pytest.mark.parametrize("vision", list(VISION))
+def test_neighbors_among_many_groups_can_be_told_apart(name, vision):
+    seen = [lab(rgb(color), vision) for color in theme(name).few + theme(name).more]
+    assert len(seen) == GROUP_COLORS
+    for step in (1, len(theme(name).few)):
+        for one, other in zip(seen, [*seen[step:], *seen[:step]], strict=True):
+            assert difference(one, other) >= APART
+
+
+@BOTH
+def test_the_ramp_of_parameters_keeps_its_order_in_grayscale(name):
+    low, high = theme(name).parameters
     grays = [luminance(mixed(low, high, i / 20)) for i in range(21)]
     assert grays in (sorted(grays), sorted(grays, reverse=True))
     assert contrast(rgb(low), rgb(high)) >= VISIBLE - 0.5
@@ -108,9 +117,16 @@ def test_up_to_eight_groups_have_a_color_each():
     assert {color for _, color in stops(colors, "groups", 8)} == set(colors.few)
 
 
-def test_more_groups_have_a_ramp():
+def test_more_groups_have_darker_colors_and_then_the_same_ones_again():
     colors = theme("dark")
-    assert stops(colors, "groups", 9) == [(0, colors.many[0]), (1, colors.many[1])]
+    sixteen = [*colors.few, *colors.more]
+    assert [color for _, color in stops(colors, "groups", 9)][::2] == sixteen[:9]
+    assert [color for _, color in stops(colors, "groups", 16)][::2] == sixteen
+    assert stops(colors, "groups", 500) == stops(colors, "groups", 16)
+
+
+def test_parameters_and_values_have_ramps():
+    colors = theme("dark")
     assert stops(colors, "parameters", 2) == [(0, colors.parameters[0]), (1, colors.parameters[1])]
     assert [place for place, _ in stops(colors, "values")] == [0, 0.25, 0.5, 0.75, 1]
     assert stops(colors, "none") == [(0, colors.none), (1, colors.none)]

@@ -10,7 +10,7 @@ import torch
 
 import normviz as nv
 from normviz import explain
-from normviz.figures.palette import theme
+from normviz.figures.palette import GROUP_COLORS, theme
 from normviz.figures.payload.view import view_payload
 from normviz.figures.plotly_figure import drawing_of, group_ids, panels_figure
 from normviz.layers.errors import NormvizError
@@ -89,6 +89,11 @@ def test_every_panel_is_a_heatmap_with_its_values_in_the_colors_of_the_theme(lin
     assert {trace.name for trace in figure.data} == set(panels)
     for trace in figure.data:
         panel = panels[trace.name]
+        if panel["scale"] == "groups" and panel["groups"] > GROUP_COLORS:
+            np.testing.assert_array_equal(trace.text, cells_of(panel, data))
+            np.testing.assert_array_equal(trace.z, cells_of(panel, data) % GROUP_COLORS)
+            assert (trace.zmin, trace.zmax) == (-0.5, GROUP_COLORS - 0.5)
+            continue
         np.testing.assert_array_equal(trace.z, cells_of(panel, data))
         assert (trace.zmin, trace.zmax) == (panel["low"], panel["high"])
     frames = [shape for shape in figure.layout.shapes if shape.line.color == colors.accent]

@@ -53,7 +53,7 @@ OF_FAMILY = [
     ("SyncBatchNorm", (2, 3, 4, 5), "NCHW", "SyncBatchNorm(3)"),
     ("InstanceNorm", (2, 3, 4), "CHW", "InstanceNorm2d(2)"),
     ("GroupNorm", (2, 6, 4, 5), "NCHW", "GroupNorm(2, 6)"),
-    ("GroupNorm", (2, 3, 4, 5), "NCHW", "GroupNorm(1, 3)"),
+    ("GroupNorm", (2, 3, 4, 5), "NCHW", "GroupNorm(3, 3)"),
     ("ChannelsFirstLayerNorm", (2, 3, 4), "NCL", "ChannelsFirstLayerNorm(3)"),
     ("DimNorm", (2, 3), "ND", "DimNorm(3, dim=0)"),
 ]

@@ -8,11 +8,12 @@ from normviz.scene.query import read
 
 USUAL = [
     # the link, the layers that Compare opens with
-    ("", ["LayerNorm([3, 4, 4])", "BatchNorm2d(3)", "InstanceNorm2d(3)", "GroupNorm(1, 3)"]),
-    ("layer=BatchNorm2d(3).eval()", ["BatchNorm2d(3).eval()", "LayerNorm([4])", "InstanceNorm2d(3)", "GroupNorm(1, 3)"]),
-    ("layer=RMSNorm(4)", ["RMSNorm([4])", "BatchNorm2d(3)", "LayerNorm([4])", "InstanceNorm2d(3)"]),
-    ("layer=Norm('n c h w -> h')", ["Norm('n c h w -> h')", "BatchNorm2d(3)", "LayerNorm([4])", "InstanceNorm2d(3)"]),
-    ("shape=2,6", ["LayerNorm([6])", "BatchNorm1d(6)", "InstanceNorm1d(2)", "GroupNorm(1, 6)"]),
+    ("", ["LayerNorm([3, 4, 4])", "BatchNorm2d(3)", "InstanceNorm2d(3)", "GroupNorm(3, 3)"]),
+    ("layer=BatchNorm2d(3).eval()", ["BatchNorm2d(3).eval()", "LayerNorm([3, 4, 4])", "InstanceNorm2d(3)", "GroupNorm(3, 3)"]),
+    ("shape=2,8,4,4&layer=GroupNorm(4,8)", ["GroupNorm(4, 8)", "BatchNorm2d(8)", "LayerNorm([8, 4, 4])", "InstanceNorm2d(8)"]),
+    ("layer=RMSNorm(4)", ["RMSNorm([4])", "BatchNorm2d(3)", "LayerNorm([3, 4, 4])", "InstanceNorm2d(3)"]),
+    ("layer=Norm('n c h w -> h')", ["Norm('n c h w -> h')", "BatchNorm2d(3)", "LayerNorm([3, 4, 4])", "InstanceNorm2d(3)"]),
+    ("shape=2,6", ["LayerNorm([6])", "BatchNorm1d(6)", "InstanceNorm1d(2)", "GroupNorm(2, 6)"]),
     ("shape=6", ["LayerNorm([6])", "RMSNorm([6])"]),
     ("shape=6&layer=RMSNorm(6)", ["RMSNorm([6])", "LayerNorm([6])"]),
     ("shape=6&layer=DimNorm(6)", ["DimNorm(6)", "LayerNorm([6])"]),

@@ -1,6 +1,7 @@
 """The page Gradients: two elements by hand, then compared with torch's autograd."""
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -165,22 +166,44 @@ def test_the_sums_equal_autograd_s_gradients(layer, shape):
 # The backward pass
 
 
-BACKWARD = {
-    "shape=4,3": ["BatchNorm1d(3)", "BatchNorm1d(3).eval()", "LayerNorm([3])", "RMSNorm([3])", "GroupNorm(1, 3)", "ChannelsFirstLayerNorm(3)", "DimNorm(3, dim=0)", "InstanceNorm1d(4)"],
-    "": ["BatchNorm2d(3)", "BatchNorm2d(3).eval()", "LayerNorm([4])", "RMSNorm([4])", "InstanceNorm2d(3)", "GroupNorm(1, 3)", "ChannelsFirstLayerNorm(3)", "DimNorm(4, dim=0)"],
-    "shape=6": ["LayerNorm([6])", "RMSNorm([6])", "DimNorm(6, dim=0)"],
-}  # fmt: skip
+TERMS = [
+    # x is (1, 5) with dout (2, 1), gamma (1, 3) and sigma 4: dxhat (2, 3), mean 5/2, mean(dxhat xhat) = (-1 + 3/2) / 2 = 1/4
+    ("LayerNorm(2, eps=12)", {"dxhat_mean": [5 / 2, 5 / 2], "along_xhat": [-1 / 8, 1 / 8], "dx": [-3 / 32, 3 / 32]},
+     "dx[0, 0] = (2 − 2.5 − (−0.125)) / 4 = **−0.09375**", "`dx = (dxhat − mean(dxhat) − xhat · mean(dxhat · xhat)) / σ`, with `dxhat = dout · gamma`."),
+    # xhat 1/5 and 1, sigma 5: mean(dxhat xhat) = (2/5 + 3) / 2 = 17/10
+    ("RMSNorm(2, eps=12)", {"along_xhat": [17 / 50, 17 / 10], "dx": [83 / 250, 13 / 50]},
+     "dx[0, 0] = (2 − 0.34) / 5 = **0.332**", "`dx = (dxhat − xhat · mean(dxhat · xhat)) / σ`, with `dxhat = dout · gamma`."),
+    ("BatchNorm1d(2, eps=3).eval()", {"dx": [1, 3 / 2]}, "dx[0, 0] = 2 / 2 = **1**", "`dx = dxhat / σ`, with `dxhat = dout · gamma`."),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("link", "layers"), BACKWARD.items())
-def test_every_family_in_both_modes_agrees_with_autograd(link, layers):
-    rows = derivatives.backward_rows(scene(link).description, 0)
-    assert [row["layer"] for row in rows] == layers
-    for row in rows:
-        assert number(row["dx"]) < 1e-9
-        assert (row["dgamma"] is None) == ("InstanceNorm" in row["layer"])
-        assert (row["dbeta"] is None) == (row["dgamma"] is None or "RMSNorm" in row["layer"])
-        assert all(number(row[name]) < 1e-9 for name in ("dgamma", "dbeta") if row[name] is not None)
+@pytest.mark.parametrize(("layer", "terms", "said", "formula"), TERMS)
+def test_the_backward_pass_of_two_elements_follows_the_layer(layer, terms, said, formula, monkeypatch):
+    monkeypatch.setattr(derivatives, "upstream", lambda shape, seed: torch.tensor([[2.0, 1.0]], dtype=torch.float64))
+    e = explain(layer, TWO)
+    e = replace(e, values=replace(e.layer_values(), gamma=torch.tensor([1.0, 3.0])))
+    found = derivatives.backward_pass(e, 0)
+    panels = {panel.key: panel.values for panel in derivatives.backward_panels(found)}
+    assert list(panels) == ["dout", *terms]
+    for key, wanted in terms.items():
+        assert panels[key].tolist() == [pytest.approx(wanted, abs=1e-12)], key
+    assert derivatives.backward_sentence(found, (0, 0)) == said
+    assert next(derivatives.backward_texts(e, found)).startswith(formula)
+
+
+@pytest.mark.parametrize(("layer", "shape"), CATALOGUE)
+def test_the_backward_pass_of_every_layer_agrees_with_autograd(layer, shape):
+    e = numbered(layer, shape)
+    found = derivatives.backward_pass(e, 0)
+    torch.testing.assert_close(found.terms.dx, autograd_backward(e, found.dout).dx)
+    assert list(found.differences) == [
+        "dx",
+        *(["dgamma"] if e.norm.params is not None else []),
+        *(["dbeta"] if e.norm.bias else []),
+    ]
+    assert all(gap < 1e-9 for gap in found.differences.values())
+    text = list(derivatives.backward_texts(e, found))[-1]
+    assert all(f"{name} **" in text for name in found.differences)
 
 
 # Which input

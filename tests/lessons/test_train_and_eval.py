@@ -166,10 +166,10 @@ def test_the_modes_of_other_layers():
     batch = rows.pop("BatchNorm2d(3)")
     assert rows == dict.fromkeys(
         [
-            "LayerNorm([4])",
-            "RMSNorm([4])",
+            "LayerNorm([3, 4, 4])",
+            "RMSNorm([3, 4, 4])",
             "InstanceNorm2d(3)",
-            "GroupNorm(1, 3)",
+            "GroupNorm(3, 3)",
             "BatchNorm2d(3, track_running_stats=False)",
         ],
         same,
@@ -196,8 +196,9 @@ def test_views_without_modes_are_refused(link, words):
 
 def test_the_spread_of_small_batches():
     found = spread(SmallBatches([4, 64]))
-    small, first, large, last = numbers_in(experiments.spread_sentence(found))
+    small, first, large, last = numbers_in(experiments.spread_sentence(found, 4))
     assert (small, large) == ("4", "64")
+    assert numbers_in(experiments.spread_sentence(found, 64))[:2] == [large, last]
     assert (float(first), float(last)) == pytest.approx(tuple(found.mean_spread), abs=0.005)
     assert float(first) == pytest.approx(4 * float(last), rel=0.3)
 

@@ -11,10 +11,11 @@ from normviz.analysis.running.sampling import Sequences, SmallBatches, per_step,
 from normviz.analysis.running.stream import Stream, run
 from normviz.figures.charts import bars, chart, dots, line
 from normviz.figures.palette import theme
-from normviz.lessons.train_and_eval import charts
+from normviz.lessons.train_and_eval import charts, experiments
 
 STREAM = run(Stream(batch_size=4, steps=6, drift=0.5))
 SIZES = spread(SmallBatches([4, 16, 64]))
+SHARDS = experiments.devices(2)
 STEPS = per_step(Sequences(count=4, longest=3, seed=1))
 
 # name of the trace; where its numbers come from; its color
@@ -32,19 +33,38 @@ SHOWN = {
         charts.variance_over_time(STREAM),
         range(1, 7),
         [
-            ("batch, / m", STREAM.batch_var, "few.0"),
-            ("batch, / (m − 1)", STREAM.batch_var_unbiased, "few.2"),
+            ("batch, / (m − 1)", STREAM.batch_var_unbiased, "few.0"),
             ("running_var", STREAM.running_var, "accent"),
-            ("in Keras", STREAM.running_var_biased, "few.0"),
             ("true variance", STREAM.true_var, "muted"),
+            ("batch, / m", STREAM.batch_var, "few.2"),
+            ("in Keras", STREAM.running_var_biased, "few.2"),
         ],
     ),
     "spread": (
-        charts.spread_by_size(SIZES),
+        charts.spread_by_size(SIZES, 64),
         [4, 16, 64],
         [
             ("sigma / √m", [1, 0.5, 0.25], "muted"),
-            ("spread of the batch mean, measured", SIZES.mean_spread, "accent"),
+            ("spread of the batch mean, measured", SIZES.mean_spread, "few.0"),
+            ("m = 64", SIZES.mean_spread[2:], "accent"),
+        ],
+    ),
+    "devices": (
+        charts.over_devices(SHARDS, "mean"),
+        ["0", "1"],
+        [
+            ("on its own", SHARDS.shard_mean[:, 0], "few.0"),
+            ("with SyncBatchNorm", [SHARDS.mean[0]] * 2, "accent"),
+            ("whole batch", [SHARDS.whole_mean[0]] * 2, "muted"),
+        ],
+    ),
+    "devices' variances": (
+        charts.over_devices(SHARDS, "var"),
+        ["0", "1"],
+        [
+            ("on its own", SHARDS.shard_var[:, 0], "few.0"),
+            ("with SyncBatchNorm", [SHARDS.var[0]] * 2, "accent"),
+            ("whole batch", [SHARDS.whole_var[0]] * 2, "muted"),
         ],
     ),
     "left": (
@@ -65,7 +85,7 @@ def test_a_chart_shows_its_numbers(name):
     figure = lines.figure()
     assert [trace.name for trace in figure.data] == [trace[0] for trace in traces]
     for trace, (_, numbers, color) in zip(figure.data, traces, strict=True):
-        np.testing.assert_array_equal(trace.x, across)
+        np.testing.assert_array_equal(trace.x, across if not trace.name.startswith("m = ") else [64])
         np.testing.assert_allclose(trace.y, numbers)
         assert trace.meta["color"] == color
 
@@ -79,6 +99,11 @@ def test_a_chart_ignores_plotlys_default_template(name, monkeypatch):
     assert figure.layout.xaxis.title.text
     assert figure.layout.yaxis.title.text
     assert json.loads(figure.to_json())
+
+
+def test_the_variance_of_torch_is_drawn_first_and_the_biased_one_on_request():
+    hidden = [trace.name for trace in SHOWN["variance"][0].figure().data if trace.visible == "legendonly"]
+    assert hidden == ["batch, / m", "in Keras"]
 
 
 def test_the_spread_is_a_line_on_logarithmic_axes():

@@ -39,7 +39,7 @@ FAMILY_CHANGES = [
     ("", "BatchNorm", "NCHW (2, 3, 4, 4) BatchNorm2d(3)"),
     ("", "SyncBatchNorm", "NCHW (2, 3, 4, 4) SyncBatchNorm(3)"),
     ("", "InstanceNorm", "NCHW (2, 3, 4, 4) InstanceNorm2d(3)"),
-    ("", "GroupNorm", "NCHW (2, 3, 4, 4) GroupNorm(1, 3)"),
+    ("", "GroupNorm", "NCHW (2, 3, 4, 4) GroupNorm(3, 3)"),
     ("shape=2,6,4,4", "GroupNorm", "NCHW (2, 6, 4, 4) GroupNorm(2, 6)"),
     ("", "ChannelsFirstLayerNorm", "NCHW (2, 3, 4, 4) ChannelsFirstLayerNorm(3)"),
     ("", "DimNorm", "NCHW (2, 3, 4, 4) DimNorm(4, dim=0)"),

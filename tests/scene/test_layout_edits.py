@@ -8,18 +8,20 @@ from normviz.scene import edits
 from tests.scenes import done, scene, summary
 
 LAYOUT_CHANGES = [
-    # from, to: an axis that stays keeps its size
-    ("", "ND", "ND (2, 6) LayerNorm([6])"),
+    # from, to: an axis that stays keeps its size, unless it has the default one
+    ("", "ND", "ND (4, 6) LayerNorm([6])"),
     ("", "NLC", "NLC (2, 4, 3) LayerNorm([4, 3])"),
     ("", "NHWC", "NHWC (2, 4, 4, 3) LayerNorm([4, 4, 3])"),
     ("", "NCDHW", "NCDHW (2, 3, 2, 4, 4) LayerNorm([2, 4, 4])"),
     ("", "D", "D (6,) LayerNorm([6])"),
+    ("shape=4,6", "NCHW", "NCHW (2, 3, 4, 4) LayerNorm([4])"),
+    ("shape=2,6", "NCHW", "NCHW (2, 3, 4, 4) LayerNorm([4])"),
     ("shape=5,7", "NCHW", "NCHW (5, 3, 4, 4) LayerNorm([4])"),
     ("shape=5,7,9", "NCL", "NCL (5, 9, 7) LayerNorm([9, 7])"),
-    ("layer=BatchNorm2d(3)", "ND", "ND (2, 6) BatchNorm1d(6)"),
+    ("layer=BatchNorm2d(3)", "ND", "ND (4, 6) BatchNorm1d(6)"),
     ("layer=BatchNorm2d(3)", "NLC", "NLC (2, 4, 3) BatchNorm1d(4)"),
     ("layer=InstanceNorm2d(3,affine=True)", "CHW", "CHW (3, 4, 4) InstanceNorm2d(3, affine=True)"),
-    ("shape=2,4,3,3&layer=GroupNorm(4,4)", "ND", "ND (2, 6) GroupNorm(3, 6)"),
+    ("shape=2,4,3,3&layer=GroupNorm(4,4)", "ND", "ND (4, 6) GroupNorm(3, 6)"),
     ("layer=Norm('n c h w -> n h w','c',eps=0.1)", "NHWC", "NHWC (2, 4, 4, 3) Norm('n h w c -> n h w', 'c', eps=0.1)"),
 ]  # fmt: skip
 

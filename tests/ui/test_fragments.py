@@ -10,10 +10,12 @@ from tests.ui.asgi import run_async
 from tests.ui.sessions import CONTROLS, click_element, figure
 
 
-@pytest.mark.parametrize("page", ["", "compare", "step_by_step", "gradients"])
-def test_a_click_redraws_the_figure_and_no_control_and_changes_the_address(websocket, page):
+@pytest.mark.parametrize(
+    ("page", "link"), [("", ""), ("compare", "shape=2,3,4,4"), ("step_by_step", ""), ("gradients", "")]
+)
+def test_a_click_redraws_the_figure_and_no_control_and_changes_the_address(websocket, page, link):
     async def visit() -> tuple[Ran, Ran, Session]:
-        session = Session(websocket, page)
+        session = Session(websocket, page, link)
         first = await session.open()
         ran = await click_element(session, [0, 1, 2, 3])
         await session.close()

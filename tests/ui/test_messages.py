@@ -17,7 +17,7 @@ CHANGES: dict[str, list[tuple[str, Any]]] = {
         ("N", 3.0),
         ("normalized_shape", ["H, W"]),
         ("Layer", "GroupNorm"),
-        ("num_groups", ["3"]),
+        ("num_groups", ["1"]),
         ("Layer", "Your own pattern"),
         ("Parameters", "none"),
         ("Tensor", ["N, D"]),
@@ -27,7 +27,7 @@ CHANGES: dict[str, list[tuple[str, Any]]] = {
         ("Back to the start", True),
     ],
     "compare": [
-        ("N", 3.0),
+        ("N", 4.0),
         ("Tensor", ["N, D"]),
         ("D", 5.0),
         ("Ready-made sets", "The four on images"),

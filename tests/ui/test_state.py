@@ -2,6 +2,7 @@
 
 import pytest
 
+from normviz.lessons.page.pages import PAGES
 from normviz.scene import edits
 from normviz.ui import state
 
@@ -50,10 +51,10 @@ def test_the_next_run_writes_the_address_of_an_interrupted_run(session, monkeypa
             written.append(query)
 
     monkeypatch.setattr(state.st, "query_params", Address())
-    state.current()
+    state.current(PAGES["explore"])
     state.change(edits.with_size, "c", 5)
     with pytest.raises(CutOffError):
-        state.current()
-    assert state.current().scene.shape == (2, 5, 4, 4)
+        state.current(PAGES["explore"])
+    assert state.current(PAGES["explore"]).scene.shape == (2, 5, 4, 4)
     assert written[-1]["shape"] == "2,5,4,4"
-    assert state.current().scene.shape == (2, 3, 4, 4)  # from now on the address decides
+    assert state.current(PAGES["explore"]).scene.shape == (2, 3, 4, 4)  # from now on the address decides

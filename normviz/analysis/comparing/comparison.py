@@ -196,6 +196,21 @@ def suggestions(shape: tuple[int, ...], layout: str) -> list[str]:
     return list(_suggested(tuple(shape), layout))
 
 
+def one_of_each_family(shape: tuple[int, ...], layout: str) -> dict[str, Layer]:
+    """The default layer of each family that takes such an x, in the order of ``suggestions``.
+
+    Raises NormvizError for an invalid shape or layout.
+
+    >>> [str(layer) for layer in one_of_each_family((2, 4, 3), "NLC").values()][:2]
+    ['LayerNorm([4, 3])', 'RMSNorm([4, 3])']
+    """
+    axes = parse_layout(layout, len(shape))
+    families = dict.fromkeys(
+        layer.kind.family for layer in map(Layer.parse, suggestions(shape, layout)) if isinstance(layer, Layer)
+    )
+    return {family: default_layer(family, tuple(shape), axes) for family in families}
+
+
 @lru_cache(maxsize=256)
 def _suggested(shape: tuple[int, ...], layout: str) -> tuple[str, ...]:
     candidates = _candidates(shape, parse_layout(layout, len(shape)))

@@ -138,6 +138,42 @@ class Gradients:
     dbeta: Tensor | None
 
 
+@dataclass(frozen=True, eq=False)
+class BackwardTerms:
+    """The terms of ``dx = (dxhat - mean - along_xhat) / sigma``, float64 and of x's shape.
+
+    dxhat       dout * gamma
+    mean        the mean of dxhat in each statistics group; None without a mean of x
+    along_xhat  xhat * mean(dxhat * xhat); None with running statistics
+    sigma       sqrt(var + eps)
+    """
+
+    dxhat: Tensor
+    mean: Tensor | None
+    along_xhat: Tensor | None
+    sigma: Tensor
+
+    @property
+    def dx(self) -> Tensor:
+        subtracted = [term for term in (self.mean, self.along_xhat) if term is not None]
+        return (self.dxhat - sum(subtracted, torch.zeros((), dtype=torch.float64))) / self.sigma
+
+
+def backward_terms(e: Description, dout: Any) -> BackwardTerms:
+    """The terms of dx in the closed form of ``backward``. Raises NormvizError like it.
+
+    >>> from normviz import explain
+    >>> e = explain("LayerNorm(4, eps=0)", torch.tensor([[1.0, 1.0, 3.0, 3.0]]))
+    >>> backward_terms(e, torch.tensor([[1.0, 0.0, 0.0, 0.0]])).mean.tolist()
+    [[0.25, 0.25, 0.25, 0.25]]
+    """
+    wide, dout = _wide(e, dout)
+    norm, xhat, dxhat = wide.norm, wide.trace.normalized, dout * _gamma(wide)
+    mean = group_mean(norm, dxhat).expand(e.shape) if norm.center and not norm.running else None
+    along_xhat = None if norm.running else xhat * group_mean(norm, dxhat * xhat)
+    return BackwardTerms(dxhat, mean, along_xhat, torch.sqrt(wide.trace.var + wide.trace.eps).expand(e.shape))
+
+
 def backward(e: Description, dout: Any) -> Gradients:
     """The backward pass in closed form, by means over statistics groups and sums over parameter groups.
 
@@ -161,15 +197,10 @@ def backward(e: Description, dout: Any) -> Gradients:
     ([[0.5, -0.5, 0.0, 0.0]], [-1.0, 0.0, 0.0, 0.0])
     """
     wide, dout = _wide(e, dout)
-    norm, xhat = wide.norm, wide.trace.normalized
-    dx = dxhat = dout * _gamma(wide)
-    if norm.center and not norm.running:
-        dx = dx - group_mean(norm, dxhat)
-    if not norm.running:
-        dx = dx - xhat * group_mean(norm, dxhat * xhat)
+    norm = wide.norm
     return Gradients(
-        dx=dx / torch.sqrt(wide.trace.var + wide.trace.eps),
-        dgamma=None if norm.params is None else _parameter_sum(wide, dout * xhat),
+        dx=backward_terms(e, dout).dx,
+        dgamma=None if norm.params is None else _parameter_sum(wide, dout * wide.trace.normalized),
         dbeta=_parameter_sum(wide, dout) if norm.bias else None,
     )
 

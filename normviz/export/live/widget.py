@@ -103,7 +103,7 @@ class Live(anywidget.AnyWidget):
 
     def _take(self, view: View) -> None:
         self._view = view
-        query = link(view.query(PAGES[self._page].settings)).removeprefix("?")
+        query = link(PAGES[self._page].query(view)).removeprefix("?")
         problem = PAGES[self._page].problem(view) or ""
         values = (query, str(view.scene.layer), view.scene.shape, view.scene.at, problem)
         self._trait_values.update(zip(TRAITS, values, strict=True))

@@ -25,7 +25,7 @@ interface Colors {
   none: string;
   ink: string[];
   few: string[];
-  many: string[];
+  more: string[];
   parameters: string[];
   values: string[];
 }
@@ -149,6 +149,8 @@ interface FigureData {
   alone?: boolean;
   /** Its numbers are those of the selected element. */
   ofElement?: boolean;
+  /** Its cells are as wide as high. */
+  square?: boolean;
   hidden?: string[];
   save?: boolean;
   layer?: string;

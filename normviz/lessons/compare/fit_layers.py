@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from normviz.analysis.comparing.comparison import FEWEST, MOST, suggestions
+from normviz.analysis.comparing.comparison import FEWEST, MOST, one_of_each_family, suggestions
 from normviz.analysis.description import describe_shape
 from normviz.layers.axes import parse_layout
 from normviz.layers.errors import NormvizError
@@ -44,14 +44,11 @@ def default_layers(scene: Scene) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def _defaults(shape: tuple[int, ...], layout: str, layer: Layer | Norm) -> tuple[str, ...]:
-    suitable = suggestions(shape, layout)
-    by_family: dict[str, str] = {}
-    for text in reversed(suitable):
-        by_family[Layer.parse(text).kind.family] = text  # type: ignore[union-attr]
+    families = one_of_each_family(shape, layout)
     own_family = layer.kind.family if isinstance(layer, Layer) else ""
-    others = [by_family[family] for family in DEFAULT_FAMILIES if family in by_family and family != own_family]
+    others = [str(families[family]) for family in DEFAULT_FAMILIES if family in families and family != own_family]
     layers = (_fit(layer, shape, layout), *others)[:4]
-    spare = [text for text in suitable if text not in layers]
+    spare = [text for text in suggestions(shape, layout) if text not in layers]
     return (*layers, *spare[: max(0, FEWEST - len(layers))])
 
 

@@ -48,10 +48,10 @@ def view_parts(view: View) -> Iterator[Part]:
 
 def parts(comparison: Comparison, drawing: Grid, at: Index | None, ready: ReadySet | None = None) -> Iterator[Part]:
     """The sentence, the linked panels, the table, and the names in other frameworks."""
+    if at is not None:
+        yield Sentence(sentence(comparison, at), ", ".join(map(str, at)))
     if ready:
         yield Text(f"{ready.text} {ready.loops_text}".strip())
-    elif at is not None:
-        yield Sentence(sentence(comparison, at), ", ".join(map(str, at)))
     for note in dict.fromkeys(note for e in comparison.descriptions for note in e.notes):
         yield Caption(note)
     yield panels(comparison, drawing, at)

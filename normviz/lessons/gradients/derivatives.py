@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from normviz.analysis.comparing.comparison import suggestions
 from normviz.analysis.description import Description, describe
 from normviz.analysis.gradients.closed_form import (
+    BackwardTerms,
     ClosedForm,
     ParameterSum,
     autograd_backward,
     backward,
+    backward_terms,
     closed_column,
     closed_jacobian,
     gradient_differences,
@@ -24,17 +25,13 @@ from normviz.analysis.gradients.vanishing import vanishing_entries, vanishing_in
 from normviz.analysis.number_format import format_difference, format_number
 from normviz.figures.payload.panels import PanelValues
 from normviz.layers.errors import NormvizError
-from normviz.layers.layer import Layer
-from normviz.layers.messages import N_, _, ngettext
+from normviz.layers.messages import _, ngettext
 from normviz.layers.norm import Norm
-from normviz.lessons.parts.table import Column, Row
 from normviz.lessons.subject import Index
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-GRADIENTS = ("dx", "dgamma", "dbeta")
-BACKWARD_COLUMNS = (Column("layer", N_("layer"), code=True), *(Column(name, name) for name in GRADIENTS))
 SYMBOLS = str.maketrans({"-": "−"})
 
 
@@ -192,6 +189,13 @@ def jacobian_caption() -> str:
     )
 
 
+def jacobian_reading() -> str:
+    return _(
+        "Row i is an output and column j an input, both in row-major order. Output i depends on input j only if both are in the same "
+        "statistics group. In eval mode with running statistics, each output depends on its own input alone."
+    )
+
+
 def parameter_panels(e: Description, at: Index, seed: int) -> tuple[ParameterSum, list[PanelValues]]:
     """dout, and its terms in the gradients of the gamma and the beta that x[at] uses."""
     dout = upstream(e.shape, seed)
@@ -217,26 +221,64 @@ def parameter_sentence(found: ParameterSum) -> str:
     return f"{summed} dgamma = **{format_number(found.dgamma)}**{beta}."
 
 
-def backward_rows(given: Description, seed: int) -> tuple[Row, ...]:
-    """The differences of the closed-form backward pass from autograd, for every family of layers on the same x, in both modes."""
-    families: dict[str, Layer] = {}
-    for text in suggestions(given.shape, given.layout):
-        layer = describe(text, given.x, layout=given.layout).layer
-        assert layer is not None
-        families.setdefault(layer.kind.family, layer)
-    layers = [
-        each
-        for layer in families.values()
-        for each in dict.fromkeys(
-            (layer, layer.with_(training=not layer.tracks))
-        )  # eval() if it has running statistics
-    ]
-    return tuple(_backward_row(describe(layer, given.x, layout=given.layout), seed) for layer in layers)
+@dataclass(frozen=True, eq=False)
+class BackwardPass:
+    """The backward pass of the layer from an example dout to dx.
+
+    differences  the largest difference of each gradient from autograd, by name: "dx", "dgamma", "dbeta"
+    """
+
+    dout: Tensor
+    terms: BackwardTerms
+    differences: Mapping[str, float]
 
 
-def _backward_row(e: Description, seed: int) -> Row:
+def backward_pass(e: Description, seed: int) -> BackwardPass:
     dout = upstream(e.shape, seed)
     differences = gradient_differences(backward(e, dout), autograd_backward(e, dout))
-    return {"layer": e.title} | {
-        name: format_difference(differences[name]) if name in differences else None for name in GRADIENTS
-    }
+    return BackwardPass(dout, backward_terms(e, dout), differences)
+
+
+def backward_panels(found: BackwardPass) -> Iterator[PanelValues]:
+    """From dout to dx, term by term."""
+    terms, most = found.terms, float(found.dout.abs().max())
+    yield PanelValues("dout", "dout", _("the gradient of each output"), found.dout, "stats", most)
+    if terms.mean is not None:
+        yield PanelValues(
+            "dxhat_mean", "mean(dxhat)", _("subtracted: one number for each group"), terms.mean, "stats", most
+        )
+    if terms.along_xhat is not None:
+        caption = _("subtracted: xhat, times one number for each group")
+        yield PanelValues("along_xhat", "xhat · mean(dxhat · xhat)", caption, terms.along_xhat, "stats", most)
+    yield PanelValues("dx", "dx", _("the gradient of each input"), terms.dx, "stats")
+
+
+def backward_sentence(found: BackwardPass, at: Index) -> str:
+    """dx of the element, worked out."""
+    terms = found.terms
+    numbers = [float(each[at]) for each in (terms.dxhat, terms.mean, terms.along_xhat) if each is not None]
+    first, *others = numbers
+    bracket = format_number(first) + "".join(f" − {_in_brackets(number)}" for number in others)
+    return _(
+        "dx[{index}] = {bracket} / {sigma} = **{dx}**",
+        index=", ".join(map(str, at)),
+        bracket=f"({bracket})" if others else bracket,
+        sigma=format_number(float(terms.sigma[at])),
+        dx=format_number(float(terms.dx[at])),
+    )
+
+
+def _in_brackets(number: float) -> str:
+    text = format_number(number)
+    return f"({text})" if number < 0 else text
+
+
+def backward_texts(e: Description, found: BackwardPass) -> Iterator[str]:
+    """The formula of this layer, and how closely its gradients agree with autograd."""
+    mean = " − mean(dxhat)" if found.terms.mean is not None else ""
+    along_xhat = " − xhat · mean(dxhat · xhat)" if found.terms.along_xhat is not None else ""
+    dxhat = "dxhat = dout" if e.norm.params is None else "dxhat = dout · gamma"
+    bracket = f"(dxhat{mean}{along_xhat})" if mean or along_xhat else "dxhat"
+    yield _("`dx = {bracket} / σ`, with `{dxhat}`. The means are over statistics groups.", bracket=bracket, dxhat=dxhat)
+    named = [f"{name} **{format_difference(gap)}**" for name, gap in found.differences.items()]
+    yield _("Largest differences from autograd: {differences}.", differences=", ".join(named))

@@ -13,7 +13,6 @@ from normviz.lessons.gradients import derivatives
 from normviz.lessons.parts.code_tabs import course_pair
 from normviz.lessons.parts.containers import Details
 from normviz.lessons.parts.part import Caption, Note, Part, Sentence, Text, layer_notes, texts
-from normviz.lessons.parts.table import Table
 from normviz.lessons.parts.value_panels import grid_part, value_part
 from normviz.lessons.subject import Index, Subject, subject_of
 from normviz.scene.grid import grid
@@ -51,14 +50,15 @@ def _matrix(subject: Subject, at: Index) -> Iterator[Part]:
     matrix = derivatives.matrix(subject.e)
     count = len(matrix.values)
     yield Sentence(derivatives.matrix_sentence(matrix))
-    yield Caption(derivatives.jacobian_caption())
     drawn = grid(matrix.e.shape, matrix.e.axes).extent[0]
     captions = [
-        _("rows are outputs, columns are inputs, both in row-major order; the diagonal is off the color scale"),
+        _("the diagonal is off the color scale"),
         *([_("the first {drawn} of {count} are drawn", drawn=drawn, count=count)] if drawn < count else []),
     ]
     values = PanelValues("jacobian", "d output i / d x j", "; ".join(captions), matrix.values, "", matrix.off_diagonal)
     yield grid_part(matrix.e, values, "J")
+    yield Text(derivatives.jacobian_reading())
+    yield Caption(derivatives.jacobian_caption())
 
 
 def _parameters(subject: Subject, at: Index) -> Iterator[Part]:
@@ -68,14 +68,10 @@ def _parameters(subject: Subject, at: Index) -> Iterator[Part]:
 
 
 def _backward(subject: Subject, at: Index) -> Iterator[Part]:
-    formula = "`dx = (dxhat − mean(dxhat) − xhat · mean(dxhat · xhat)) / σ`"
-    yield Sentence(_("{formula}, with {dxhat}", formula=formula, dxhat="`dxhat = dout · gamma`"))
-    sums = _(
-        "The means are over statistics groups, the sums of dgamma and dbeta over parameter groups. "
-        "Largest differences from autograd:"
-    )
-    yield Text(sums, of="table")
-    yield Table(derivatives.BACKWARD_COLUMNS, derivatives.backward_rows(subject.e, subject.seed))
+    found = derivatives.backward_pass(subject.e, subject.seed)
+    yield Sentence(derivatives.backward_sentence(found, at))
+    yield value_part(subject, derivatives.backward_panels(found), of_element=True)
+    yield from texts(derivatives.backward_texts(subject.e, found))
     yield Details(_("As the course CS231n writes it"), course_pair())
 
 

@@ -17,11 +17,12 @@ from normviz.figures.palette import by_meaning
 from normviz.layers.messages import _
 from normviz.lessons.numerics import variance, zero_variance
 
-# color, dash, symbol, width. E[x²] − E[x]² has the accent color, torch's layers the text color.
+# color, dash, symbol, width. E[x²] − E[x]² has the accent color, torch's layers the text color. Those not in COMPARED are faint.
+COMPARED, FAINT = (variance.ONE_PASS, variance.TWO_PASSES), 0.35
 STYLES: Mapping[str, tuple[str, str, str, float]] = {
     variance.ONE_PASS: ("accent", "solid", "circle", 3),
     FLAX: ("accent", "dot", "circle-open", 2),
-    variance.TWO_PASSES: ("values.0", "solid", "circle", 2),
+    variance.TWO_PASSES: ("values.0", "solid", "circle", 3),
     variance.WELFORD: ("parameters.1", "solid", "square", 2),
     variance.SHIFTED: ("muted", "dash", "diamond", 2),
     "LayerNorm": ("text", "dash", "triangle-up-open", 1.5),
@@ -81,6 +82,7 @@ def _errors(method: str, found: Sequence[Estimate], color: str, dash: str, symbo
         color,
         dash=dash,
         width=width,
+        opacity=1 if method in COMPARED else FAINT,
         mode="lines+markers",
         marker={"color": by_meaning(color, LIGHT), "symbol": symbol, "size": 4 + 2 * width},
         text=[format_number(one.error, 2) for one in found],

@@ -42,12 +42,8 @@ def at_distance(found: Sequence[Estimate], exponent: int) -> dict[str, Estimate]
 
 
 def sentence(found: Sequence[Estimate], exponent: int) -> str:
-    """The variance by E[x²] − E[x]² at that distance, and how often it fails over all distances."""
-    return f"{_sentence_at(at_distance(found, exponent), exponent)} {_failures(found)}"
-
-
-def _sentence_at(here: dict[str, Estimate], exponent: int) -> str:
-    one, distance = here[ONE_PASS], power(exponent)
+    """The variance by E[x²] − E[x]² at that distance."""
+    one, distance = at_distance(found, exponent)[ONE_PASS], power(exponent)
     if isnan(one.exact):
         return _(
             "**{distance}** is too large for `{dtype}`: x is infinite, and every output is NaN.",
@@ -62,17 +58,17 @@ def _sentence_at(here: dict[str, Estimate], exponent: int) -> str:
             size=SIZE,
         )
     return _(
-        "At **{distance}** in `{dtype}`, {formula} gives a variance of **{var}**, two passes **{two_passes}**; exact is **{exact}**.",
+        "At a distance of **{distance}** in `{dtype}`, {formula} gives a variance of **{var}**; the exact one is **{exact}**.",
         distance=distance,
         dtype=one.dtype,
         formula=FORMULA,
         var=format_number(one.var),
-        two_passes=format_number(here[TWO_PASSES].var),
         exact=format_number(one.exact),
     )
 
 
-def _failures(found: Sequence[Estimate]) -> str:
+def failures(found: Sequence[Estimate]) -> str:
+    """How often E[x²] − E[x]² fails over all distances."""
     finite = [one for one in found if one.method == ONE_PASS and isfinite(one.exact)]
     counts = {
         "formula": FORMULA,
@@ -97,7 +93,7 @@ def rows(found: Sequence[Estimate], exponent: int) -> tuple[Row, ...]:
     """The variance by each method at that distance."""
     return tuple(
         {
-            "method": method_label(one.method),
+            "method": f"**✗ {method_label(one.method)}**" if _fails(one) else method_label(one.method),
             "variance": None if _is_unknown(one) else format_number(one.var),
             "error": None if _is_unknown(one) else format_number(one.error, 2),
             "negative": one.negative,
@@ -107,13 +103,17 @@ def rows(found: Sequence[Estimate], exponent: int) -> tuple[Row, ...]:
     )
 
 
+def _fails(one: Estimate) -> bool:
+    return one.exact > 0 and (one.negative or one.is_nan)
+
+
 def _is_unknown(one: Estimate) -> bool:
     """A constant x: torch's layer has an output, but its variance cannot be computed from it."""
     return one.method in TORCH_LAYERS and isnan(one.var) and not one.is_nan
 
 
 def descriptions(found: Sequence[Estimate], exponent: int) -> Iterator[str]:
-    """What is compared, and why one pass fails at that distance."""
+    """What is compared, and why and how often one pass fails."""
     yield _(
         "Each method gets the same **{size}** numbers: noise with standard deviation 1 around that distance. The *relative error* is "
         "|variance − exact| / exact; the exact variance is computed in fractions of integers. *NaN*, “not a number”, is the square root "
@@ -125,6 +125,7 @@ def descriptions(found: Sequence[Estimate], exponent: int) -> Iterator[str]:
     yield _(
         "torch's layers do not return their variance: it is computed back from the range of their output, with the rounding of that output."
     )
+    yield failures(found)
 
 
 def _why(one: Estimate, exponent: int) -> str:

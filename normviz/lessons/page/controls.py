@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from normviz.analysis.comparing.comparison import MOST, suggestions
@@ -25,6 +25,7 @@ from normviz.scene.controls.scene_controls import (
     TENSOR,
     WINDOW,
 )
+from normviz.scene.query import read
 from normviz.scene.settings.page_settings import PAGE_SETTINGS
 from normviz.scene.settings.widgets import Choice, Several
 from normviz.scene.view import View
@@ -124,6 +125,20 @@ def _with_layers(view: View, texts: Sequence[str]) -> View:
     return view.with_settings(problem=problem, layers=layers)
 
 
+def _with_both_modes(control: Control) -> Control:
+    """The control of the experiment. On the layer that pages open with, train() and eval() are equal: then it chooses BatchNorm, too."""
+
+    def edit(shown: Input) -> Callable[[View, str], View]:
+        def change(view: View, chosen: str) -> View:
+            changed: View = shown.edit(view, chosen)
+            opens_with = chosen == "modes" != view.settings["show"] and view.scene == read({}).scene
+            return changed.with_scene(edits.with_family(view.scene, "BatchNorm")) if opens_with else changed
+
+        return change
+
+    return replace(control, inputs=lambda view: [replace(one, edit=edit(one)) for one in control.inputs(view)])
+
+
 def input_rows(page: str, view: View) -> list[InputRow]:
     """The rows of inputs above a view of a page."""
     return [row.of(view) for row in rows(page, view)]
@@ -140,6 +155,8 @@ def rows(page: str, view: View) -> Sequence[Row]:
         return (Row("controls", ((TENSOR, SIZES), (sets,)), "xsmall", reset=True), Row("", ((layers,),)))
     if page == "gradients":
         return (Row("experiment", (own,)), *SCENE_ROWS)
+    if page == "train_and_eval":
+        own = [_with_both_modes(own[0]), *own[1:]]
     if page == "train_and_eval" and view.settings["show"] == "modes":
         return (Row("", (own[:1],)), *SCENE_ROWS)
     if page in ("train_and_eval", "numerics"):

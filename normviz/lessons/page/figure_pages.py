@@ -5,6 +5,7 @@ from __future__ import annotations
 from normviz.layers.messages import N_
 from normviz.lessons import explore, step_by_step
 from normviz.lessons.compare import page as compare
+from normviz.lessons.compare.ready_sets import READY_SETS
 from normviz.lessons.gradients import page as gradients
 from normviz.lessons.numerics import page as numerics
 from normviz.lessons.page.page_type import PageType
@@ -24,6 +25,7 @@ FIGURE_PAGES: dict[str, PageType] = {
         PAGE_SETTINGS["compare"],
         compare.view_parts,
         compare.problem,
+        start=READY_SETS["four"].query,
     ),
     "step_by_step": PageType(
         N_("Step by step"),

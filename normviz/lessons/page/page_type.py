@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from urllib.parse import parse_qsl
 
 from normviz.layers.messages import _
 from normviz.lessons.parts.part import Note, Panels, Part
 from normviz.lessons.parts.visible import visible_parts
 from normviz.scene.query import read_view
+from normviz.scene.settings.scene_settings import SCENE_SETTINGS
 from normviz.scene.settings.setting import Setting
 from normviz.scene.view import View
 
@@ -28,6 +29,7 @@ class PageType:
     parts            the parts of a view
     problem          the first error in the link, if any
     whole_in_answer  whether the answer to a question shows all parts of the view, or only the linked figure
+    start            the query of the view with which the page opens; empty for the default values of all settings
     """
 
     label: str
@@ -36,6 +38,7 @@ class PageType:
     parts: Callable[[View], Iterable[Part]]
     problem: Callable[[View], str | None] = _problem_of_view
     whole_in_answer: bool = False
+    start: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -46,8 +49,18 @@ class PageType:
         return _(self.about)
 
     def view(self, query: Mapping[str, str] | str) -> View:
-        """The view that a query asks for."""
-        return read_view(dict(parse_qsl(query)) if isinstance(query, str) else query, self.settings)
+        """The view that a query asks for; the view with which the page opens, if the query says at most what is hidden."""
+        given = dict(parse_qsl(query)) if isinstance(query, str) else dict(query)
+        return read_view(given if self._names_something(given) else {**self.start, **given}, self.settings)
+
+    def query(self, view: View) -> dict[str, str]:
+        """The query that reads back as the view. It is empty only if that is the view with which the page opens."""
+        written = view.query(self.settings)
+        return written if not self.start or self._names_something(written) else view.whole_scene_query() | written
+
+    def _names_something(self, query: Mapping[str, str]) -> bool:
+        """Whether a query has more than what is hidden and how the view is shown."""
+        return not query.keys().isdisjoint({*SCENE_SETTINGS, *(setting.name for setting in self.settings)})
 
     def visible(self, view: View) -> list[Part]:
         """The parts of the view that its link does not hide, and its caption."""

@@ -72,7 +72,7 @@ class Page:
     @property
     def query(self) -> dict[str, str]:
         """The query that reads back as this view."""
-        return self.view.query(PAGES[self.name].settings)
+        return PAGES[self.name].query(self.view)
 
     @property
     def whole_query(self) -> dict[str, str]:

@@ -26,5 +26,9 @@ def value_part(subject: Subject, values: Iterable[PanelValues], of_element: bool
 
 
 def grid_part(e: Description, values: PanelValues, name: str) -> Part:
-    """A heatmap of another tensor than x, such as a Jacobian; its elements cannot be selected."""
-    return part_or_note(lambda: Panels(values_payload(e, grid(e.shape, e.axes), [values], name=name), ()))
+    """A heatmap of another tensor than x, such as a Jacobian, with square cells; its elements cannot be selected."""
+
+    def panels() -> Panels:
+        return Panels(values_payload(e, grid(e.shape, e.axes), [values], name=name) | {"square": True}, ())
+
+    return part_or_note(panels)

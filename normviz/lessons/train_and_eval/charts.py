@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from normviz.analysis.running.sampling import PerStep, Spread
+from normviz.analysis.running.shards import Sharded
 from normviz.analysis.running.stream import Run
 from normviz.figures.charts import Lines, axis, bars, chart, dots, line
 from normviz.layers.messages import _
@@ -25,27 +26,51 @@ def mean_over_time(history: Run) -> Lines:
 
 
 def variance_over_time(history: Run) -> Lines:
-    """Biased and unbiased batch variance, running variance in torch and in Keras, and the true variance."""
+    """Unbiased and biased batch variance, running variance in torch and in Keras, and the true variance.
+
+    The biased ones are drawn after a click on the legend.
+    """
     step = np.arange(1, len(history.batch_var) + 1)
     traces = [
-        dots(_("batch, / m"), step, history.batch_var, "few.0", size=5),
-        dots(_("batch, / (m − 1)"), step, history.batch_var_unbiased, "few.2", size=5),
+        dots(_("batch, / (m − 1)"), step, history.batch_var_unbiased, "few.0"),
         line("running_var", step, history.running_var, "accent", width=3),
-        line(_("in Keras"), step, history.running_var_biased, "few.0", width=3),
         line(_("true variance"), step, history.true_var, "muted", dash="dash"),
+        dots(_("batch, / m"), step, history.batch_var, "few.2", visible="legendonly"),
+        line(_("in Keras"), step, history.running_var_biased, "few.2", width=3, visible="legendonly"),
     ]
     return chart(traces, _("step"), _("variance"), height=290, margin=MARGIN)
 
 
-def spread_by_size(found: Spread) -> Lines:
-    """The standard deviation of the batch mean against the batch size, on logarithmic axes."""
+def spread_by_size(found: Spread, chosen: int) -> Lines:
+    """The standard deviation of the batch mean against the batch size, on logarithmic axes; the chosen size stands out."""
+    here = found.batch_size == chosen
     traces = [
         line("sigma / √m", found.batch_size, found.expected_spread, "muted", dash="dash"),
-        dots(_("spread of the batch mean, measured"), found.batch_size, found.mean_spread, "accent", size=9),
+        dots(_("spread of the batch mean, measured"), found.batch_size, found.mean_spread, "few.0", size=9),
+        dots(f"m = {chosen}", found.batch_size[here], found.mean_spread[here], "accent", size=14),
     ]
     sizes = axis(_("batch size m"), type="log", tickvals=found.batch_size.tolist())
     deviations = axis(_("standard deviation of the batch mean"), type="log", tickvals=TICKS)
     return chart(traces, sizes, deviations, height=330)
+
+
+def over_devices(found: Sharded, statistic: str) -> Lines:
+    """The "mean" or "var" of channel 0 on each device, combined as SyncBatchNorm does, and of the whole batch."""
+    names = [str(device) for device in range(len(found.sizes))]
+    title, shards, whole = {
+        "mean": (_("mean of channel 0"), found.shard_mean, found.whole_mean),
+        "var": (_("variance of channel 0"), found.shard_var, found.whole_var),
+    }[statistic]
+    traces = [
+        dots(_("on its own"), names, [float(each[0]) for each in shards], "few.0", size=11),
+        line(_("with SyncBatchNorm"), names, [_combined(found, statistic)] * len(names), "accent", width=3),
+        line(_("whole batch"), names, [float(whole[0])] * len(names), "muted", dash="dash"),
+    ]
+    return chart(traces, axis(_("device"), type="category"), title, height=290, margin=MARGIN, hovermode="closest")
+
+
+def _combined(found: Sharded, statistic: str) -> float:
+    return float((found.mean if statistic == "mean" else found.var)[0])
 
 
 def left_along_sequences(found: PerStep) -> Lines:

@@ -93,13 +93,13 @@ def buffers_text(stream: Stream) -> str:
     return f"{stored} {when}"
 
 
-def spread_sentence(found: Spread) -> str:
-    """How far the means of small and of large batches are from the true mean."""
+def spread_sentence(found: Spread, chosen: int) -> str:
+    """How far the means of batches of the chosen size and of the largest batches are from the true mean."""
     return _(
         "The means of batches of **{small}** have a standard deviation of **{small_spread:.2f}**, those of batches of **{large}** one "
         "of **{large_spread:.2f}**: the smaller the batch, the noisier the mean that BatchNorm subtracts.",
-        small=found.batch_size[0],
-        small_spread=found.mean_spread[0],
+        small=chosen,
+        small_spread=float(found.mean_spread[found.batch_size == chosen][0]),
         large=found.batch_size[-1],
         large_spread=found.mean_spread[-1],
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from normviz.analysis.comparing.comparison import suggestions
+from normviz.analysis.comparing.comparison import one_of_each_family
 from normviz.analysis.description import Description
 from normviz.analysis.examples import from_array
 from normviz.analysis.running.modes import TrainAndEval, most_warm_up, one_example, train_and_eval
@@ -115,13 +115,9 @@ def rows(e: Description, seed: int) -> tuple[Row, ...]:
                 elements=_x(e).numel(),
             )
         )
-    families: dict[str, Layer] = {}
-    for text in suggestions(e.shape, e.layout):
-        layer = Layer.parse(text)
-        if isinstance(layer, Layer) and layer.kind.module:
-            families.setdefault(layer.kind.family, layer)
-    untracked = [layer.with_(track_running_stats=False) for layer in families.values() if layer.tracks]
-    return tuple(row for layer in (*families.values(), *untracked) for row in _row(layer, e, seed))
+    layers = [layer for layer in one_of_each_family(e.shape, e.layout).values() if layer.kind.module]
+    untracked = [layer.with_(track_running_stats=False) for layer in layers if layer.tracks]
+    return tuple(row for layer in (*layers, *untracked) for row in _row(layer, e, seed))
 
 
 def _row(layer: Layer, e: Description, seed: int) -> Iterator[Row]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from normviz.analysis.running.sampling import Sequences, SmallBatches, per_step, spread
+from normviz.analysis.running.sampling import DEFAULT_SIZES, Sequences, SmallBatches, per_step, spread
 from normviz.analysis.running.stream import Stream, run
 from normviz.layers.errors import NormvizError
 from normviz.layers.messages import _
@@ -57,10 +57,11 @@ def _modes(subject: Subject, settings: Settings) -> Iterator[Part]:
 
 
 def _batches(subject: Subject, settings: Settings) -> Iterator[Part]:
-    found = spread(SmallBatches(seed=subject.seed))
-    yield Sentence(experiments.spread_sentence(found))
+    chosen = settings["batch_size"]
+    found = spread(SmallBatches(sorted({*DEFAULT_SIZES, chosen}), seed=subject.seed))
+    yield Sentence(experiments.spread_sentence(found, chosen))
     alt = _("Standard deviation of the batch mean against the batch size.")
-    yield Chart("spread_chart", charts.spread_by_size(found), alt)
+    yield Chart("spread_chart", charts.spread_by_size(found, chosen), alt)
     yield Text(experiments.refusal_text())
 
 
@@ -74,6 +75,11 @@ def _sequences(subject: Subject, settings: Settings) -> Iterator[Part]:
 def _devices(subject: Subject, settings: Settings) -> Iterator[Part]:
     found = experiments.devices(settings["devices"], subject.seed)
     yield Sentence(experiments.devices_sentence(found))
+    mean_alt, var_alt = _("The mean of channel 0 on each device."), _("The variance of channel 0 on each device.")
+    yield Beside(
+        (Chart("mean_chart", charts.over_devices(found, "mean"), mean_alt),),
+        (Chart("var_chart", charts.over_devices(found, "var"), var_alt),),
+    )
     yield Table(experiments.DEVICES_COLUMNS, experiments.devices_rows(found), "device")
     yield from texts(experiments.devices_texts(found))
 

@@ -45,7 +45,7 @@ TRAIN_AND_EVAL = (
         },
         N_("stream, modes, batches, sequences or devices"), "devices",
     ),
-    integer("batch_size", 2, BATCH_SIZES[-1], 8, label=N_("batch size"), about=N_("the examples in a batch"), example="16", applies=_in("stream")),
+    integer("batch_size", 2, BATCH_SIZES[-1], 8, label=N_("batch size"), about=N_("the examples in a batch"), example="16", applies=_in("stream", "batches")),
     number_or_none("momentum", 0, 1, 0.1, label=N_("momentum"), about=N_("the momentum of the running statistics; none for a cumulative average"), example="none", applies=_in("stream")),
     number("drift", -LARGEST_DRIFT, LARGEST_DRIFT, 0.0, label=N_("mean drifts by"), about=N_("how far the mean moves in each step"), example="0.5", applies=_in("stream")),
     integer("steps", STEPS[0], STEPS[-1], 60, label=N_("steps"), about=N_("the number of batches"), example="100", applies=_in("stream")),

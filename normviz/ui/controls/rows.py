@@ -10,9 +10,9 @@ import streamlit as st
 from normviz.layers.layer import Layer
 from normviz.layers.messages import _
 from normviz.lessons.page.controls import MORE, InputRow, Spacing
+from normviz.lessons.page.pages import PAGES
 from normviz.scene.controls.control import Input
 from normviz.scene.controls.scene_controls import EPS, MODE
-from normviz.scene.settings.page_settings import PAGE_SETTINGS
 from normviz.ui.controls.widgets import draw
 from normviz.ui.redraw import MORE_CONTROLS, forget_look, group_key, redraw, remember_look, rows_of
 from normviz.ui.state import current_view, reset
@@ -56,7 +56,7 @@ def _draw_reset(page: str) -> None:
 
 
 def _reset(page: str) -> None:
-    reset(PAGE_SETTINGS[page])
+    reset(PAGES[page])
     redraw()
 
 

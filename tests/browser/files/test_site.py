@@ -112,7 +112,7 @@ def test_the_index_leads_to_pages_that_answer_their_controls(page, site):
     page.get_by_role("link", name="Step by step").click()
     wait_for_figure(page)
     page.get_by_label("Layer", exact=True).select_option(label="GroupNorm")
-    expect(page.locator(".nv-sentence")).to_contain_text("GroupNorm(1, 3)")
+    expect(page.locator(".nv-sentence")).to_contain_text("GroupNorm(3, 3)")
 
 
 def test_the_search_finds_the_same_questions_as_the_app_and_hostile_text_stays_text(page, dialogs, site):

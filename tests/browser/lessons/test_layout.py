@@ -199,6 +199,9 @@ def test_on_a_laptop_the_panels_of_a_row_are_aligned_and_each_text_is_below_its_
         cells = lesson.find(f".nv-{row} .nv-plot")
         assert cells.count() == 4
         assert len(set(tops(cells))) == 1
+        assert len(set(tops(lesson.find(f".nv-{row} .nv-title")))) == 1
+    assert lesson.find(".nv-stats .nv-key").all_inner_texts() == ["number = group", "", "", ""]
+    assert lesson.find(".nv-row").first.get_attribute("class").split()[-1] == "nv-cube"
     panels, texts = lesson.find(".nv-params .nv-panel"), lefts(lesson.find(".nv-readout .nv-phrase"))[1:]
     assert len(texts) == 4
     for left, width, text in zip(lefts(panels), widths(panels), texts, strict=True):

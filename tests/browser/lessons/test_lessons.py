@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 from normviz.analysis.comparing.comparison import compare
 from normviz.analysis.description import Description
 from normviz.analysis.steps import steps
+from normviz.figures.palette import theme
 from normviz.lessons.compare.fit_layers import fit_layers
 from normviz.lessons.page.pages import PAGES
 from normviz.lessons.questions.question import answer, facts_of, prose
@@ -60,7 +61,7 @@ def test_pointing_at_an_element_shows_its_peers_under_every_layer_at_once(lesson
     lesson.go_to("compare", f"?layers={layers}&at=0,0,0,0")
     scene = lesson.scene
     explanations = compare(fit_layers(layers.split(";"), scene)[0], scene.shape, scene.layout).descriptions
-    before = [filled_faces(lesson, number) for number in range(4)]
+    before, light = [filled_faces(lesson, number) for number in range(4)], theme("light")
     for panel, index in (("stats0", (1, 2, 0, 3)), ("params1", (0, 1, 3, 2)), ("stats3", (1, 1, 2, 1))):
         readout = lesson.hover(panel, index)
         assert f"x[{', '.join(map(str, index))}]" in readout.text
@@ -73,6 +74,12 @@ def test_pointing_at_an_element_shows_its_peers_under_every_layer_at_once(lesson
             count = e.counts.statistics
             assert label == f"{e.title}: one of {count} groups, {others + 1} elements filled"
             assert lesson.find(".nv-panel.nv-cube").nth(number).locator(".nv-here").count() > 0
+            color = (
+                lesson.find(".nv-panel.nv-cube svg")
+                .nth(number)
+                .evaluate("cube => cube.style.getPropertyValue('--nv-brick')")
+            )
+            assert color == (light.few + light.more)[int(e.stat_ids[index])]
     after = [filled_faces(lesson, number) for number in range(4)]
     assert all(one != other for one, other in zip(before, after, strict=True))
     assert len({tuple(faces) for faces in after}) == 3  # GroupNorm(3, 3) has InstanceNorm's groups

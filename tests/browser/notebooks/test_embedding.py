@@ -188,7 +188,7 @@ def test_a_notebook_that_another_ran_says_what_to_do_and_answers_by_itself_once_
     live = shown.locator(".nv-doc").last
     live.scroll_into_view_if_needed()
     live.get_by_label("Layer", exact=True).select_option(label="GroupNorm")
-    sentence(live, "GroupNorm(1, 3) on (2, 3, 4, 4)")
+    sentence(live, "GroupNorm(3, 3) on (2, 3, 4, 4)")
     assert reads(shown, -1, nth=3).startswith(f"{LAST} = 95")
     assert host.outside == []
 
@@ -275,7 +275,7 @@ def test_marimo_shows_the_view_in_a_frame_that_fits(host, workshop):
         frame.wait_for_function("document.documentElement.scrollHeight <= document.documentElement.clientHeight")
         live = page.locator(".nv-doc")  # nv.live is in the page itself
         live.get_by_label("Layer", exact=True).select_option(label="GroupNorm")
-        sentence(live, "GroupNorm(1, 3) on (2, 3, 4, 4)")
+        sentence(live, "GroupNorm(3, 3) on (2, 3, 4, 4)")
         expect(live.locator(".nv-view[data-state=ready]")).to_be_visible()
         assert reads(page, -1).startswith(LAST)
         assert visitor.outside == []

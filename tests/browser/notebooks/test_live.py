@@ -91,7 +91,7 @@ def kernel(notebook: Kernel, file_tab: tuple[View, Watch]) -> Iterator[Kernel]:
 
 def test_the_kernel_answers_while_it_runs(kernel):
     kernel.choose_layer("GroupNorm")
-    expect(kernel.sentence).to_contain_text("GroupNorm(1, 3) on (2, 3, 4, 4)")
+    expect(kernel.sentence).to_contain_text("GroupNorm(3, 3) on (2, 3, 4, 4)")
     kernel.connect()
     expect(kernel.sentence).to_contain_text("LayerNorm([3, 4, 4]) on (2, 3, 4, 4)")
     kernel.set("C", 6)
@@ -100,7 +100,7 @@ def test_the_kernel_answers_while_it_runs(kernel):
     kernel.answer()
     expect(kernel.sentence).to_contain_text("LayerNorm([6, 4, 4]) on (2, 6, 4, 4)")
     kernel.disconnect()
-    expect(kernel.sentence).to_contain_text("GroupNorm(1, 3) on (2, 3, 4, 4)")
+    expect(kernel.sentence).to_contain_text("GroupNorm(3, 3) on (2, 3, 4, 4)")
     kernel.choose_layer("BatchNorm2d")
     expect(kernel.sentence).to_contain_text("BatchNorm2d(3) on (2, 3, 4, 4)")
     assert kernel.page.evaluate("sent") == []

@@ -96,9 +96,9 @@ def test_links_to_the_app_follow_the_view(show):
     page = show("shapes")
     choose(page, "Layer", "GroupNorm")
     link = page.get_by_role("link", name="Open in the app")
-    expect(link).to_have_attribute("href", "https://example.org/lab/?shape=2,3,4,4&layer=GroupNorm(1,3)")
+    expect(link).to_have_attribute("href", "https://example.org/lab/?shape=2,3,4,4&layer=GroupNorm(3,3)")
     select_first_element(page)
-    expect(link).to_have_attribute("href", "https://example.org/lab/?shape=2,3,4,4&layer=GroupNorm(1,3)&at=0,0,0,0")
+    expect(link).to_have_attribute("href", "https://example.org/lab/?shape=2,3,4,4&layer=GroupNorm(3,3)&at=0,0,0,0")
     expect(show("explore").get_by_role("link", name="Open in the app")).to_have_count(0)
 
 
@@ -127,7 +127,7 @@ def test_a_file_answers_in_a_frame(tab, whole, kind):
     frame.locator(READY).wait_for()
     expect_sentence(frame, "LayerNorm([3, 4, 4])" if kind == "srcdoc" else "BatchNorm2d(3)")
     choose(frame, "Layer", "GroupNorm")
-    expect_sentence(frame, "GroupNorm(1, 3)")
+    expect_sentence(frame, "GroupNorm(3, 3)")
     assert select_first_element(frame).startswith("x[0, 0, 0, 0]")
     share = frame.get_by_role("button", name="Share")
     expect(share).to_have_count(0 if kind == "srcdoc" else 1)

@@ -66,7 +66,7 @@ CHANGES = {
     # the start address, the action, and the resulting address
     "argument": ("?", lambda view: view.segment("normalized_shape", "H, W"), {"layer": "LayerNorm([4,4])"}),
     "size": ("?", lambda view: view.write("C", "4"), {"shape": "2,4,4,4"}),
-    "layer": ("?", lambda view: view.choose("Layer", "GroupNorm"), {"layer": "GroupNorm(1,3)"}),
+    "layer": ("?", lambda view: view.choose("Layer", "GroupNorm"), {"layer": "GroupNorm(3,3)"}),
     "tensor": ("?", lambda view: view.segment("Tensor", "N, L, C"), {"shape": "2,4,3"}),
     "element": ("?", lambda view: view.click("stats", (0, 0, 3, 3)), {"at": "0,0,3,3"}),
     "a note comes": ("?layer=BatchNorm2d(3)", lambda view: view.segment("Tensor", "N, L, C"), {"shape": "2,4,3"}),

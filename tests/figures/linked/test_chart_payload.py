@@ -23,7 +23,7 @@ def plain(data):
 CHARTS = {
     "mean": lambda: figures.mean_over_time(run(Stream(steps=5))),
     "variance": lambda: figures.variance_over_time(run(Stream(steps=5))),
-    "spread": lambda: figures.spread_by_size(spread(SmallBatches([2, 8]))),
+    "spread": lambda: figures.spread_by_size(spread(SmallBatches([2, 8])), 8),
     "left": lambda: figures.left_along_sequences(per_step(Sequences(4, 3))),
 }
 

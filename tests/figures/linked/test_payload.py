@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from normviz import explain
 from normviz.analysis.description import describe
-from normviz.figures.palette import THEMES, as_json, stops
+from normviz.figures.palette import GROUP_COLORS, THEMES, as_json, stops
 from normviz.figures.payload.view import view_payload
 from normviz.figures.plotly_figure import drawing_of, group_ids
 from normviz.layers.errors import NormvizError
@@ -249,7 +249,7 @@ def test_the_browser_has_the_colors_and_the_scales_of_the_palette(theme):
         ("cube", 0),
         ("values", 0),
         ("parameters", 3),
-        *(("groups", groups) for groups in range(1, 12)),
+        *(("groups", groups) for groups in (*range(1, 19), 500)),
     ]
     found = evaluate(
         "[THEMES[args[0]], args[1].map(([scale, groups]) => colorScale(THEMES[args[0]], scale, groups))]", theme, asked
@@ -260,6 +260,23 @@ def test_the_browser_has_the_colors_and_the_scales_of_the_palette(theme):
         places = [place for place, _ in scale]
         assert places == sorted(places)
         assert (places[0], places[-1]) == (0, 1)
+
+
+def test_the_colors_of_many_groups_repeat():
+    figure = {"scale": "groups", "groups": 20, "low": -0.5, "high": 19.5}
+    colors = evaluate(
+        "[1, 15, 17].map((id) => formatHex(colorAt(colorScale(THEMES.light, 'groups', 20), placeOnScale(args[0], id))))",
+        figure,
+    )
+    light = THEMES["light"]
+    assert colors == [light.few[1], light.more[7], light.few[1]]
+    shown = evaluate(
+        "(({ z, zmin, zmax }) => [z.map((row) => [...row]), zmin, zmax])(shownAs(args[0], [Float32Array.of(0, 17, NaN)]))",
+        figure,
+    )
+    assert shown == [[[0, 1, "gap"]], -0.5, GROUP_COLORS - 0.5]
+    figure |= {"groups": 16, "high": 15.5}
+    assert evaluate("[shownAs(args[0], []).zmax, placeOnScale(args[0], 0)]", figure) == [15.5, 0.5 / 16]
 
 
 def test_more_groups_than_a_browser_can_number_are_refused():

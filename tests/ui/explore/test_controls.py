@@ -21,7 +21,7 @@ from tests.ui.shown import elements, problems, text
 
 CONTROLS = [
     # address, control, its new value, the resulting layer, shape and layout
-    ("", "layout", "ND", "LayerNorm(6)", (2, 6), "ND"),
+    ("", "layout", "ND", "LayerNorm(6)", (4, 6), "ND"),
     ("", "layout", "NLC", "LayerNorm([4, 3])", (2, 4, 3), "NLC"),
     ("shape=2,6", "layout", "NCHW", "LayerNorm(4)", (2, 3, 4, 4), "NCHW"),
     ("", "more_layout", "NHWC", "LayerNorm([4, 4, 3])", (2, 4, 4, 3), "NHWC"),

@@ -1,12 +1,14 @@
 """Compare without a browser: its controls, the ready-made sets, and its texts."""
 
+from urllib.parse import urlencode
+
 import pytest
 
 from normviz.analysis.comparing.comparison import compare, sentence
 from normviz.lessons.compare.ready_sets import READY_SETS
-from tests.ui.driver import query, scene, send_event, sentence_text, set_control
+from tests.ui.driver import open_explore, query, scene, send_event, sentence_text, set_control
 from tests.ui.lessons import compared_layers
-from tests.ui.pages import check_page, open_page
+from tests.ui.pages import check_page, go_to_page, open_page
 from tests.ui.shown import elements, figures, problems, table, texts
 
 
@@ -22,15 +24,16 @@ def test_compare_lists_the_elements_that_share_a_mean_under_each_layer():
     assert rows["train = eval?"] == ["yes", "no"]
 
 
+START = "shape=2,3,4,4"
 COMPARE_CONTROLS = [
     # address, control, its new value, the resulting layers
-    ("", "layout", "ND", ["LayerNorm([6])", "BatchNorm1d(6)", "InstanceNorm1d(2)", "GroupNorm(1, 6)"]),
-    ("", "size_c", 4, ["LayerNorm([4, 4, 4])", "BatchNorm2d(4)", "InstanceNorm2d(4)", "GroupNorm(1, 4)"]),
+    (START, "layout", "ND", ["LayerNorm([6])", "BatchNorm1d(6)", "InstanceNorm1d(4)", "GroupNorm(2, 6)"]),
+    (START, "size_c", 4, ["LayerNorm([4, 4, 4])", "BatchNorm2d(4)", "InstanceNorm2d(4)", "GroupNorm(2, 4)"]),
     ("layers=GroupNorm(3,3);LayerNorm([4,4])", "size_c", 6, ["GroupNorm(3, 6)", "LayerNorm([4, 4])"]),
     ("layers=GroupNorm(3,3);LayerNorm(4)", "size_n", 100_000, ["GroupNorm(3, 3)", "LayerNorm([4])"]),
     ("shape=6", "size_d", 7, ["LayerNorm([7])", "RMSNorm([7])"]),
-    ("", "layers", ["RMSNorm([4])", "BatchNorm2d(3)"], ["RMSNorm([4])", "BatchNorm2d(3)"]),
-    ("", "layers", [f"LayerNorm([4], eps={eps})" for eps in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)],
+    (START, "layers", ["RMSNorm([4])", "BatchNorm2d(3)"], ["RMSNorm([4])", "BatchNorm2d(3)"]),
+    (START, "layers", [f"LayerNorm([4], eps={eps})" for eps in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)],
      [f"LayerNorm([4], eps={eps})" for eps in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)]),
 ]  # fmt: skip
 
@@ -52,7 +55,7 @@ def test_a_control_of_compare_changes_the_layers_the_sentence_and_the_address(li
 @pytest.mark.parametrize("key", READY_SETS)
 def test_a_ready_made_set_has_its_own_tensor_and_text(key):
     ready = READY_SETS[key]
-    app = set_control(open_page("compare"), "set", key)
+    app = set_control(open_page("compare", START), "set", key)
     check_page(app)
     assert (scene(app).shape, scene(app).layout, tuple(compared_layers(app))) == (
         ready.shape,
@@ -67,7 +70,7 @@ def test_a_ready_made_set_has_its_own_tensor_and_text(key):
 
 
 def test_a_custom_layer_is_compared_and_an_unknown_layer_gives_one_warning():
-    app = open_page("compare")
+    app = open_page("compare", START)
     app.multiselect(key="layers").options.append("Norm('n c h w -> h', 'h')")
     app = set_control(app, "layers", ["BatchNorm2d(3)", "Norm('n c h w -> h', 'h')"])
     check_page(app)
@@ -79,15 +82,32 @@ def test_a_custom_layer_is_compared_and_an_unknown_layer_gives_one_warning():
     assert compared_layers(app) == ["BatchNorm2d(3)", "Norm('n c h w -> h', 'h')"]
 
 
+def test_the_page_opens_with_four_different_pictures():
+    app = open_page("compare")
+    check_page(app)
+    assert (query(app), app.selectbox(key="set").value) == ({}, "four")
+    descriptions = READY_SETS["four"].comparison.descriptions
+    assert compared_layers(app) == [e.title for e in descriptions]
+    assert len({e.stat_ids.tobytes() for e in descriptions}) == len(descriptions) == 4
+
+
 def test_the_default_layers_are_compared_when_none_is_chosen():
     app = set_control(open_page("compare", "layers=RMSNorm(4);BatchNorm2d(3)"), "layers", [])
     check_page(app)
-    assert compared_layers(app) == compared_layers(open_page("compare"))
-    assert query(app) == {}
+    assert compared_layers(app) == compared_layers(open_page("compare", START)) != compared_layers(open_page("compare"))
+    assert compared_layers(open_page("compare", urlencode(query(app)))) == compared_layers(app)
+
+
+def test_only_a_tensor_that_the_reader_has_chosen_goes_along_to_the_next_page():
+    opened = scene(open_page("compare"))
+    assert scene(go_to_page(open_explore(), "compare")) == opened
+    assert scene(go_to_page(open_page("compare"), "explore")) == scene(open_explore())
+    chosen = go_to_page(set_control(open_page("compare"), "size_w", 3), "explore")
+    assert scene(chosen).shape == (3, 4, 5, 3)
 
 
 def test_a_click_on_a_panel_of_compare_selects_the_element():
-    app = send_event(open_page("compare"), "select", {"at": [0, 1, 2, 3]})
+    app = send_event(open_page("compare", START), "select", {"at": [0, 1, 2, 3]})
     check_page(app)
     assert query(app) == {"at": "0,1,2,3"}
     assert sentence_text(app).startswith("x[0, 1, 2, 3] shares")

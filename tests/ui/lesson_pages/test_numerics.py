@@ -30,7 +30,7 @@ def test_without_a_query_it_shows_a_negative_variance():
     check(app)
     assert "gives a variance of −131,072" in sentence_text(app)
     assert "output is NaN" in [trace["name"] for trace in chart(app)["data"]]
-    assert "| E[x²] − E[x]² | −131,072 |" in texts(app)
+    assert "| **✗ E[x²] − E[x]²** | −131,072 |" in texts(app)
     assert app.get_by_key("dtype").options == list(DTYPES)
 
 

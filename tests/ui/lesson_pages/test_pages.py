@@ -33,7 +33,7 @@ def test_a_lesson_keeps_the_scene_of_explore(name):
 
 def test_explore_and_compare_share_the_scene_but_not_the_layers_of_compare():
     app = go_to_page(set_control(open_explore("shape=2,6"), "size_d", 4), "compare")
-    assert compared_layers(app) == ["LayerNorm([4])", "BatchNorm1d(4)", "InstanceNorm1d(2)", "GroupNorm(1, 4)"]
+    assert compared_layers(app) == ["LayerNorm([4])", "BatchNorm1d(4)", "InstanceNorm1d(2)", "GroupNorm(2, 4)"]
     app = set_control(app, "layers", ["RMSNorm([4])", "BatchNorm1d(4)"])
     app = go_to_page(set_control(app, "size_d", 5), "explore")
     assert query(app) == {"shape": "2,5", "layer": "LayerNorm([5])", "at": "1,3"}

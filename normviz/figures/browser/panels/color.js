@@ -1,5 +1,7 @@
 // The color of a cell, and a text color that is readable on it.
 
+const GROUP_COLORS = 16; // as in normviz.figures.palette
+
 /**
  * Plotly's color scale, as normviz.figures.palette.stops makes it.
  * @param {Colors} colors
@@ -8,12 +10,36 @@
  * @returns {ColorScale}
  */
 export function colorScale(colors, scale, groups) {
-  const ramps = /** @type {Record<string, string[]>} */ ({ groups: colors.many, parameters: colors.parameters, values: colors.values });
+  if (scale === "groups") {
+    const shown = [...colors.few, ...colors.more].slice(0, groups), { length } = shown;
+    return shown.flatMap((color, i) => /** @type {ColorScale} */ ([[i / length, color], [(i + 1) / length, color]]));
+  }
+  const ramps = /** @type {Record<string, string[]>} */ ({ parameters: colors.parameters, values: colors.values });
   const ramp = ramps[scale];
   if (!ramp) return [[0, colors.none], [1, colors.none]];
-  if (scale === "groups" && groups <= colors.few.length)
-    return colors.few.slice(0, groups).flatMap((color, i) => /** @type {ColorScale} */ ([[i / groups, color], [(i + 1) / groups, color]]));
   return ramp.map((color, i) => [i / (ramp.length - 1), color]);
+}
+
+/**
+ * The place of a value on its panel's color scale: from 0 to 1. With more groups than colors, the colors repeat.
+ * @param {Pick<PanelData, "scale" | "groups" | "low" | "high">} figure
+ * @param {number} value
+ */
+export function placeOnScale(figure, value) {
+  return colorsRepeat(figure) ? ((value % GROUP_COLORS) + 0.5) / GROUP_COLORS : (value - figure.low) / (figure.high - figure.low);
+}
+
+/** @param {Pick<PanelData, "scale" | "groups">} figure */
+const colorsRepeat = ({ scale, groups }) => scale === "groups" && groups > GROUP_COLORS;
+
+/**
+ * The rows of a heatmap and the ends of its color scale, as Plotly draws them.
+ * @param {PanelData} figure
+ * @param {Float32Array[]} rows
+ */
+export function shownAs(figure, rows) {
+  if (!colorsRepeat(figure)) return { z: rows, zmin: figure.low, zmax: figure.high };
+  return { z: rows.map((row) => row.map((id) => id % GROUP_COLORS)), zmin: -0.5, zmax: GROUP_COLORS - 0.5 };
 }
 
 /**

@@ -5,6 +5,7 @@
 import { html, svg } from "../page/dom.js";
 import { _, ngettext } from "../page/messages.js";
 import { groupOf } from "../tensor/sharing.js";
+import { colorAt, colorScale, formatHex, placeOnScale } from "./color.js";
 
 /** @typedef {{ n: number, c: number, s: number }} Corner along N, C and the positions */
 
@@ -26,6 +27,8 @@ export class Cube {
   /** @type {Corner} */
   size;
   unit = 0; // px; 0 until the cube is drawn
+  /** @type {Colors} Known once the cube has been drawn. */
+  colors;
   flat = 1; // height of a brick, in units
   origin = [0, 0];
 
@@ -59,13 +62,15 @@ export class Cube {
   /**
    * @param {number} width
    * @param {number} height
+   * @param {Colors} colors
    */
-  async draw(width, height) {
+  async draw(width, height, colors) {
+    this.colors = colors;
     this.flat = this.size.s > 6 ? 0.5 : 0.9; // many positions: flatter bricks
     const across = (this.size.n + this.size.c) * COS30, down = (this.size.n + this.size.c) * SIN30 + this.size.s * this.flat;
-    this.unit = Math.max(4, Math.min((width - 90) / across, (height - 40) / down, 34));
+    this.unit = Math.max(4, Math.min((width - 90) / across, (height - 30) / down, 34));
     this.origin = [(width - across * this.unit) / 2 + this.size.n * COS30 * this.unit + 10, 6];
-    const tall = down * this.unit + 40;
+    const tall = down * this.unit + 30;
     this.svg.setAttribute("width", String(width));
     this.svg.setAttribute("height", String(tall));
     this.body.style.height = `${tall}px`;
@@ -105,9 +110,20 @@ export class Cube {
     for (const kind of FACES) parts.push(`<path class="nv-side" d="${this.face(kind, 0, 0, 0, size.c, size.s, size.n)}"/>`);
     parts.push(`<path class="nv-wire" d="${this.grid()}"/>`);
     if (active) parts.push(this.bricks(active));
+    if (active) this.svg.style.setProperty("--nv-brick", this.colorOf(active));
     parts.push(this.axisNames());
     this.svg.innerHTML = parts.join("");
     this.svg.setAttribute("aria-label", _("{title}: {caption}", { title: this.figure.title, caption: this.caption(active) }));
+  }
+
+  /**
+   * The color that the element's group has in the panel of statistics.
+   * @param {Index} active
+   */
+  colorOf(active) {
+    const { count, tables } = /** @type {Tabled<Statistics>} */ (this.data.sharings?.[this.figure.links]);
+    const figure = /** @type {const} */ ({ scale: "groups", groups: count, low: -0.5, high: count - 0.5 });
+    return formatHex(colorAt(colorScale(this.colors, "groups", count), placeOnScale(figure, groupOf(tables, active))));
   }
 
   grid() {

@@ -7,8 +7,9 @@ import { _ } from "../page/messages.js";
 import { decodeFloats } from "../tensor/arrays.js";
 import { Geometry } from "../tensor/geometry.js";
 import { broadcastAt, groupOf, sameIndex } from "../tensor/sharing.js";
-import { colorScale } from "./color.js";
+import { colorScale, shownAs } from "./color.js";
 import { drawLabels } from "./labels.js";
+import { drawLegend } from "./legend.js";
 import { drawTexts } from "./texts.js";
 
 const STRIP_WIDTH = 70; // px: "mean −12.3" and a margin
@@ -51,6 +52,7 @@ export class Panel {
     const head = html("figcaption", "nv-head", this.root);
     this.title = html("div", "nv-title", head);
     this.caption = html("div", "nv-caption", head);
+    this.legend = html("div", "nv-key", head);
     this.hint = html("div", "nv-hint", this.root);
     this.body = html("div", "nv-body", this.root);
     this.plot = html("div", "nv-plot", this.body);
@@ -174,7 +176,7 @@ export class Panel {
     this.left = room.left;
     this.top = room.top;
     const inner = Math.max(40, width - room.left - room.right), most = Math.max(40, height - room.top - room.bottom);
-    this.geometry = new Geometry(this.data.grid, inner, most, { gapY: room.gapY, most: this.figure.scale === "values" ? 48 : 56 });
+    this.geometry = new Geometry(this.data.grid, inner, most, { gapY: room.gapY, most: this.figure.scale === "values" ? 48 : 56, square: this.data.square });
     const { width: w, height: h } = this.geometry;
     this.total = { width: room.left + w + room.right, height: room.top + h + room.bottom };
     this.body.style.height = `${this.total.height}px`;
@@ -185,8 +187,8 @@ export class Panel {
     if (this.root.hidden) return; // its values are read although it is not drawn
     const gap = this.geometry.cellW >= 6 && this.geometry.cellH >= 6 ? 1 : 0;
     const trace = {
-      type: "heatmap", z: this.heatmap(), x: this.geometry.edges(true), y: this.geometry.edges(false),
-      zmin: this.figure.low, zmax: this.figure.high, zauto: false, colorscale: this.scale, showscale: false,
+      type: "heatmap", ...shownAs(this.figure, this.heatmap()), x: this.geometry.edges(true), y: this.geometry.edges(false),
+      zauto: false, colorscale: this.scale, showscale: false,
       hoverinfo: "skip", xgap: gap, ygap: gap,
     };
     /** @param {[number, number]} range */
@@ -239,7 +241,7 @@ export class Panel {
     this.halo = svg("rect", { class: "nv-halo" }, this.svg);
     this.frame = svg("rect", { class: "nv-frame" }, this.svg);
     this.cursor = svg("rect", { class: "nv-cursor" }, this.svg);
-    drawTexts(this, this.mutedTexts, this.strongTexts);
+    drawLegend(this, drawTexts(this, this.mutedTexts, this.strongTexts));
     drawLabels(this, svg("g", { class: "nv-labels" }, this.svg));
     this.show(this.view.active, this.view.at);
   }

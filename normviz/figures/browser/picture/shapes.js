@@ -2,7 +2,7 @@
 
 /** @import { Panel } from "../panels/panel.js" */
 
-import { colorAt, formatHex } from "../panels/color.js";
+import { colorAt, formatHex, placeOnScale } from "../panels/color.js";
 import { groupOf } from "../tensor/sharing.js";
 
 export const PICTURE_FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"; // as wide everywhere; .nv-picture has the same
@@ -20,7 +20,7 @@ export function cellsAsSvg(panel) {
   panel.each((index) => {
     const value = panel.valueAt(index);
     if (!Number.isFinite(value)) return;
-    const fill = formatHex(colorAt(scale, (value - figure.low) / (figure.high - figure.low)));
+    const fill = formatHex(colorAt(scale, placeOnScale(figure, value)));
     const { x, y, width, height } = geometry.cellBox(index), runs = fills.get(fill) ?? [], last = runs.at(-1);
     if (!runs.length) fills.set(fill, runs);
     if (!gap && last && last.y === y && Math.abs(last.x + last.width - x) < 1e-6) last.width += width;

@@ -7,7 +7,7 @@ export class Geometry {
    * @param {GridData} grid
    * @param {number} width
    * @param {number} height
-   * @param {{ most: number, gapY?: number }} room ``most``: the largest height of a cell; ``gapY``: room for labels between facets
+   * @param {{ most: number, gapY?: number, square?: boolean }} room ``most``: the largest height of a cell; ``gapY``: room for labels between facets; ``square``: cells as wide as high
    */
   constructor(grid, width, height, room) {
     /** @param {number | null} axis */
@@ -26,6 +26,7 @@ export class Geometry {
     const fullY = (height - (this.down - 1) * this.gapY) / (this.down * this.rows);
     this.cellH = Math.max(1, Math.min(fullY, room.most, Math.max(fullX, 6)));
     this.cellW = Math.min(fullX, room.most * 1.5, Math.max(this.cellH * 1.5, 6));
+    if (room.square) this.cellW = this.cellH = Math.min(fullX, fullY, room.most);
     if (this.cellW >= 8) this.cellW = Math.floor(this.cellW);
     if (this.cellH >= 8) this.cellH = Math.floor(this.cellH);
     this.even = this.cellW < 6 && this.cellH < 6;

@@ -8,7 +8,7 @@ import { tensorIndex } from "../tensor/sharing.js";
 import { formatCount, formatElement } from "../text/format.js";
 import { FigureView } from "./view.js";
 
-const ROWS = ["stats", "params", "cube"];
+const ROWS = ["cube", "stats", "params"];
 
 export class CompareView extends FigureView {
   /** @type {Record<string, HTMLElement> | undefined} */
@@ -28,14 +28,14 @@ export class CompareView extends FigureView {
       panel.set(figure, this.data);
     }
     this.root.style.setProperty("--nv-across", String(layers.length > 4 ? 3 : layers.length));
-    this.sharingRow.insertBefore(this.line, this.rows.cube);
+    this.sharingRow.insertBefore(this.line, this.rows.stats);
   }
 
   /** @param {Panel} panel */
   heightOf(panel) {
     if (this.beside) return 170;
     if (this.narrow) return 300;
-    return panel.figure.row === "cube" ? 250 : (this.data.layers ?? []).length > 2 ? 200 : 240;
+    return panel.figure.row === "cube" ? 250 : 270;
   }
 
   writeArithmetic() {}

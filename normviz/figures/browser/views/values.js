@@ -12,8 +12,9 @@ export class ValuesView extends FigureView {
     this.valuesRow.hidden = false;
     this.sharingRow.hidden = this.facts.hidden = this.arithmetic.hidden = true;
     this.root.insertBefore(this.valuesRow, this.line);
-    this.root.style.setProperty("--nv-across", String(Math.min(visible || 1, 4)));
+    this.root.style.setProperty("--nv-across", String(visible === 4 ? 2 : Math.min(visible || 1, 4))); // two by two: then numbers fit into the cells
     this.valuesRow.classList.add("nv-many");
+    this.root.classList.toggle("nv-square", !!this.data.square);
   }
 
   writeArithmetic() {}
@@ -35,6 +36,7 @@ export class ValuesView extends FigureView {
   }
 
   heightOf() {
+    if (this.data.square) return Math.min(this.width, 640);
     if (this.beside) return 200;
     if (this.narrow) return 280;
     return this.data.panels.length > 2 ? 270 : 320;

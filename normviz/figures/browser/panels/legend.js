@@ -1,0 +1,31 @@
+// What the numbers and the colors in the cells of a panel mean, below its title.
+
+/** @import { Panel } from "./panel.js" */
+
+import { html } from "../page/dom.js";
+import { _ } from "../page/messages.js";
+import { formatShort } from "../text/format.js";
+import { colorAt, formatHex } from "./color.js";
+
+const BAR_STEPS = 21;
+
+/**
+ * Ids are explained where they are written, once in a row of panels; values have a color bar from the lowest to the highest.
+ * @param {Panel} panel
+ * @param {boolean} numbered whether the cells have numbers
+ */
+export function drawLegend(panel, numbered) {
+  const { legend, figure } = panel;
+  legend.replaceChildren();
+  if (figure.scale === "values") drawColorBar(panel);
+  else if (numbered && (!figure.row || figure.key === `${figure.row}0`))
+    legend.textContent = figure.scale === "groups" ? _("number = group") : _("number = gamma");
+}
+
+/** @param {Panel} panel */
+function drawColorBar({ legend, figure, scale }) {
+  html("span", "", legend, formatShort(figure.low));
+  const bar = html("span", "nv-bar", legend);
+  for (let step = 0; step < BAR_STEPS; step++) html("i", "", bar).style.backgroundColor = formatHex(colorAt(scale, step / (BAR_STEPS - 1)));
+  html("span", "", legend, formatShort(figure.high));
+}
