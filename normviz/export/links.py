@@ -14,7 +14,7 @@ from normviz.lessons.compare import page as comparing
 from normviz.lessons.page.pages import PAGES, whole_query
 from normviz.lessons.page.questions_page import list_parts, question_parts
 from normviz.lessons.questions.question import prose
-from normviz.lessons.questions.registry import QUESTIONS, find_question
+from normviz.lessons.questions.registry import find_question
 from normviz.scene.query import SETTING_NAMES
 from normviz.scene.view import View
 
@@ -92,7 +92,7 @@ def _about(page: str, view: View) -> str:
 def questions(key: str = "") -> Output:
     """One question with its answer, such as "s0"; without a key, all of them."""
     if not key:
-        return Output(tuple(list_parts(list(QUESTIONS.values()))), _("Questions · normviz"), "questions", {})
+        return Output(tuple(list_parts()), _("Questions · normviz"), "questions", {})
     question = find_question(key)
     return Output(tuple(question_parts(question)), f"{prose(key).title} · normviz", "questions", {"q": key})
 

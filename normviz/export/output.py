@@ -155,8 +155,9 @@ class Output:
     def url(self, base: str = "") -> str:
         """The link to this view, below ``base``, such as "https://example.org/normviz"; the default is NORMVIZ_URL, or no base.
 
-        The link contains the layer, the shape, and up to 128 values of x. It contains neither the values of a larger x nor a module's
-        trained gamma and beta: the link then opens with the app's own example.
+        The link contains the layer, the shape, up to 128 values of x, and all settings: also defaults, because a later version may have
+        others. It contains neither the values of a larger x nor a module's trained gamma and beta: the link then opens with the app's own
+        example.
 
         Raises NormvizError if no link can express the view, such as a pattern whose axes have long names.
         """

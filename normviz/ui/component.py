@@ -9,6 +9,7 @@ import streamlit as st
 
 from normviz.lessons.explore import greeting
 from normviz.lessons.page.pages import Page, page_data
+from normviz.lessons.page.report import report_address
 from normviz.lessons.page.share import app_link, share_data
 from normviz.lessons.page.summary import summary
 from normviz.lessons.parts.html import Body
@@ -21,6 +22,7 @@ from normviz.ui.redraw import redraw
 from normviz.ui.state import FIGURE, change, change_settings
 
 KEY, TURN = "page", "normviz.turn"
+REPORT_TO = report_address()  # raises an error if the setting is invalid, so that the app does not start
 # Streamlit's own styles reach a component only outside a shadow root, and so does plotly.js.
 _mount = st.components.v2.component(
     "normviz_page", html='<div class="nv-doc nv-app"></div>', js=COMPONENT.loader(), isolate_styles=False
@@ -35,8 +37,9 @@ def show_page(page: Page) -> None:
     body = Body(app="", turn=st.session_state.get(TURN, 0))
     data = page_data(page.name, body, page.parts)
     data["present"] = page.view.display.present
-    if "guess" in page.view.settings:
+    if page.name == "questions":
         data["guess"] = "" if page.has_problem else page.view.settings["guess"]
+        data["search"] = page.view.settings["search"]
     if st.context.is_embedded or page.view.display.hidden:
         data["open"] = app_link(page)
     if not st.context.is_embedded:
@@ -48,8 +51,11 @@ def show_page(page: Page) -> None:
 
 
 def show_more(page: Page, parts: Sequence[Part]) -> None:
-    """Parts of the page that do not depend on the selected element."""
-    _show(page_data(page.name, Body(prefix="more-", app=""), parts), "more_parts")
+    """Parts of the page that do not depend on the selected element, and a button that reports an error, except in an embedded view."""
+    data = page_data(page.name, Body(prefix="more-", app=""), parts)
+    if not st.context.is_embedded:
+        data["report"] = REPORT_TO
+    _show(data, "more_parts")
 
 
 def _show(data: dict[str, Any], key: str, **callbacks: Any) -> None:

@@ -66,12 +66,12 @@ def _first(drawing: Drawing) -> None:
 
 @st.fragment(key=MORE_PARTS)
 def _rest(drawing: Drawing) -> None:
-    """The parts below the figure."""
+    """The parts below the figure, and the end of the page."""
     made = drawing.page or drawing.make(current_view())
     drawing.page = None
     forget_rows()
     parts = made.parts[len(_first_parts(made)) :]
-    if parts:
+    if parts or not st.context.is_embedded:
         show_more(made, parts)
 
 

@@ -189,3 +189,11 @@ def test_few_heights_suffice_at_every_width(heights: list[list[int]], steps: lis
         "src": "", "title": "", "width": "320", "height": str(max(height for _, height in heights)),
         "loading": "lazy", "allow": "clipboard-write", "style": "border: 0",
     }  # fmt: skip
+
+
+def test_the_snippet_of_an_exercise_ends_in_one_line_of_script() -> None:
+    plain, snippet = (run("iframe('/', '', null, args[0], args[1])", HEIGHTS[3][0], grows) for grows in (False, True))
+    before, _, script = snippet.partition("\n")
+    assert before == plain
+    assert re.fullmatch(r"<script>[^\n]*</script>", script)
+    assert "script" not in plain

@@ -18,7 +18,9 @@ from normviz.layers.messages import N_, _, language, ngettext
 from normviz.lessons.compare.ready_sets import READY_SETS, ReadySet
 from normviz.lessons.page.pages import PAGES
 from normviz.lessons.page.questions_page import question_parts
+from normviz.lessons.page.report import report_address
 from normviz.lessons.parts.html import Body
+from normviz.lessons.parts.links import EXAMPLES, NOTHING_FOUND
 from normviz.lessons.parts.markup import escape, line
 from normviz.lessons.questions.question import Question, prose, search_text
 from normviz.lessons.questions.registry import QUESTIONS
@@ -29,7 +31,6 @@ ABOUT = N_("See which elements of a tensor share a mean and a variance, and whic
 LEAD = N_(
     "BatchNorm, LayerNorm, InstanceNorm, GroupNorm and RMSNorm are one formula. They differ in which elements share what: predict, then look."
 )
-NOTHING_FOUND = N_("No question has these words. Try fewer, such as gamma or eval.")
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ def index_page(listed_entries: Sequence[Entry], theme: str) -> str:
     search = (
         f'<div class="ns-search" hidden><label for="search">{escape(label)}</label>'
         '<input id="search" type="search" maxlength="80" autocomplete="off" placeholder="'
-        f'{escape(_("gamma, momentum, batch of one, …"))}">'
+        f'{escape(_(EXAMPLES))}">'
         f'<p class="nv-small" role="status"></p><p class="nv-note-box ns-none" hidden>{escape(_(NOTHING_FOUND))}</p></div>'
     )
     sections = "\n".join(_topic(topic, [entry for entry in listed_entries if entry.topic == topic]) for topic in topics)
@@ -113,7 +114,7 @@ def _item(entry: Entry) -> str:
     if isinstance(entry.shows, ReadySet):
         layers = " ".join(f"<li><code>{escape(text)}</code></li>" for text in entry.shows.layers)
         return f'<li class="ns-card" data-words="{escape(_set_words(entry.shows))}">{where}<ul>{layers}</ul></li>'
-    return f'<li data-words="{escape(search_text(entry.shows))}">{where}</li>'
+    return f'<li data-question="{escape(entry.shows.key)}" data-words="{escape(search_text(entry.shows))}">{where}</li>'
 
 
 def _set_words(ready: ReadySet) -> str:
@@ -194,6 +195,7 @@ def page(
     head = f"<h1>{line(title)}</h1>" if not home else f"<h1>{about}</h1>"
     above = f'<p class="ns-topic-name">{escape(topic)}</p>' if topic else ""
     full_title = title if home else f"{_plain(title)} · normviz"
+    report = f'<div class="ns-report" data-to="{escape(report_address())}"></div>'
     return (
         f'<!doctype html>\n<html lang="{language.get()}" class="nv-html ns-html" data-theme="{escape(theme)}">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">\n'
@@ -201,7 +203,7 @@ def page(
         f'<link rel="stylesheet" href="{path_of("css")}">\n<script defer src="{path_of("js")}"></script>\n</head>\n<body>\n'
         f'<a class="ns-skip" href="#main">{escape(_("To the content"))}</a>\n<header class="ns-head"><a class="ns-brand" href="{INDEX}">{mark}</a>{back}</header>\n'
         f'<main id="main" class="nv-doc" data-theme="{escape(theme)}">\n{above}{head}\n{html}\n'
-        f"{settings(body, theme, plotlyjs(plotly_path()), answers=answers)}\n</main>\n</body>\n</html>\n"
+        f"{settings(body, theme, plotlyjs(plotly_path()), answers=answers)}\n{report}\n</main>\n</body>\n</html>\n"
     )
 
 

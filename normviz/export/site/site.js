@@ -2,18 +2,17 @@
 
 import "../browser/playable.js";
 import { find, findAll } from "../../figures/browser/page/dom.js";
-import { ngettext } from "../../figures/browser/page/messages.js";
+import { ReportButton } from "../../lessons/browser/share/report.js";
+import { tickAnswered } from "../../lessons/browser/questions/progress.js";
+import { countFound, showMatching } from "../../lessons/browser/questions/search.js";
 
 /** @param {HTMLElement} box */
 function wireSearch(box) {
   const field = /** @type {HTMLInputElement} */ (find(box, "input")), status = find(box, "[role=status]"), none = find(box, ".ns-none");
   const items = findAll(document, "[data-words]"), topics = findAll(document, ".ns-topic");
   const filter = () => {
-    const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
-    for (const item of items) item.hidden = !words.every((word) => item.dataset.words?.includes(word));
-    for (const topic of topics) topic.hidden = !topic.querySelector("[data-words]:not([hidden])");
-    const found = items.filter((item) => !item.hidden).length;
-    status.textContent = words.length ? ngettext("{n} found", "{n} found", found) : "";
+    const found = showMatching(field.value, items, topics);
+    status.textContent = countFound(field.value, found);
     none.hidden = found > 0;
   };
   box.hidden = false;
@@ -22,3 +21,5 @@ function wireSearch(box) {
 }
 
 findAll(document, ".ns-search").forEach(wireSearch);
+window.addEventListener("pageshow", () => tickAnswered(document));
+for (const place of findAll(document, ".ns-report")) new ReportButton(place, place.dataset.to ?? "", () => ({ title: document.title, link: location.href }));

@@ -2,7 +2,8 @@
 
 import { copyFrom } from "../../figures/browser/page/clipboard.js";
 import { find, findAll, html } from "../../figures/browser/page/dom.js";
-import { commit, judge, refuse } from "./prediction.js";
+import { commit, judge, refuse } from "./questions/prediction.js";
+import { filterLinks } from "./questions/search.js";
 
 const PYTHON = /(#.*)|("""[\s\S]*?"""|"[^"\n]*"|'[^'\n]*')|\b(as|def|else|for|from|if|import|in|lambda|not|return|None|True|False)\b|\b(\d[\d._]*(?:e[-+]?\d+)?)\b/g;
 const TOKENS = ["comment", "string", "word", "number"];
@@ -10,9 +11,10 @@ const TOKENS = ["comment", "string", "word", "number"];
 /**
  * @param {HTMLElement} root
  * @param {(link: HTMLElement) => boolean} follow opens a link; false: the browser opens it
- * @param {(guess: string) => void} predicted a reader has opened the answer after this guess
+ * @param {(guess: string, question: string) => void} predicted a reader has opened the answer to this question after this guess
+ * @param {(text: string) => void} searched a reader has finished typing, or has pasted, this search
  */
-export function listen(root, follow, predicted) {
+export function listen(root, follow, predicted, searched) {
   root.addEventListener("click", (event) => {
     const target = /** @type {Element} */ (event.target);
     const tab = /** @type {HTMLElement | null} */ (target.closest(".nv-heads > [role=tab]"));
@@ -33,11 +35,19 @@ export function listen(root, follow, predicted) {
     const box = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest(".nv-prediction"));
     if (box) refuse(box, ""); // it is being corrected
   });
+  for (const name of ["input", "change"])
+    root.addEventListener(name, (event) => {
+      const field = /** @type {HTMLInputElement} */ (event.target);
+      if (!field.matches(".nv-search > input")) return;
+      filterLinks(root);
+      const isPasted = event instanceof InputEvent && event.inputType === "insertFromPaste";
+      if (name === "change" || isPasted) searched(field.value.trim());
+    });
   for (const name of ["change", "toggle"])
     root.addEventListener(name, (event) => {
       const box = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest(".nv-prediction"));
       const guess = box && judge(box);
-      if (guess) predicted(guess);
+      if (guess) predicted(guess, box.dataset.question ?? "");
     }, true); // "toggle" does not bubble
 }
 

@@ -4,7 +4,9 @@ import { mountFigure } from "../../figures/browser/mount.js";
 import { findAll, html } from "../../figures/browser/page/dom.js";
 import { colorCode, followTour, listen, showOpenTabs } from "./interaction.js";
 import { morph, parse } from "./morph.js";
-import { showGuess } from "./prediction.js";
+import { showGuess } from "./questions/prediction.js";
+import { rememberAnswered, tickAnswered } from "./questions/progress.js";
+import { filterLinks, searchField } from "./questions/search.js";
 
 export class PageView {
   /** @type {PageData} */
@@ -24,7 +26,7 @@ export class PageView {
     for (const part of findAll(root, ":scope > .nv-part")) this.parts.set(part.dataset.key ?? "", part);
     this.pressKey = /** @param {KeyboardEvent} event */ (event) => followTour(event, this.root);
     document.addEventListener("keydown", this.pressKey);
-    listen(this.root, (link) => this.follow(link), (guess) => this.guessed(guess));
+    listen(this.root, (link) => this.follow(link), (guess, question) => this.guessed(guess, question), (text) => this.searched(text));
   }
 
   /**
@@ -42,7 +44,7 @@ export class PageView {
    * @param {PageData} data
    */
   setText(data) {
-    const guess = data.guess, before = this.data?.guess;
+    const guess = data.guess, before = this.data?.guess, field = searchField(this.root);
     this.data = data;
     this.root.classList.toggle("nv-present", Boolean(data.present));
     this.arrange(data.parts);
@@ -50,6 +52,28 @@ export class PageView {
     findAll(this.root, ".nv-code code").forEach(colorCode);
     findAll(this.root, ".nv-tabs").forEach(showOpenTabs);
     if (guess !== undefined && guess !== before) this.showGuess(guess);
+    this.showSearch(field);
+    tickAnswered(this.root);
+  }
+
+  /**
+   * Writes the search of the data into its field, unless the reader is typing there.
+   * @param {HTMLInputElement | null} before the field on the page before
+   */
+  showSearch(before) {
+    const field = searchField(this.root), { search } = this.data;
+    if (field && search !== undefined && (field !== before || !field.matches(":focus"))) field.value = search;
+    filterLinks(this.root);
+  }
+
+  /**
+   * Writes the search to the address, if the page has one.
+   * @param {string} text
+   */
+  searched(text) {
+    if (this.data.search === undefined || text === this.data.search) return;
+    this.data.search = text;
+    this.host.search?.(text);
   }
 
   /** @param {string} guess */
@@ -107,11 +131,14 @@ export class PageView {
   }
 
   /**
-   * Writes the guess to the address, if the page has one.
+   * The reader has predicted something else than the address says. Writes it there, if the page has an address.
    * @param {string} guess
+   * @param {string} question
    */
-  guessed(guess) {
-    if (this.data.guess === undefined || guess === this.data.guess) return;
+  guessed(guess, question) {
+    if (guess === this.data.guess) return;
+    rememberAnswered(question);
+    if (this.data.guess === undefined) return;
     this.data.guess = guess;
     this.host.guess?.(guess);
   }

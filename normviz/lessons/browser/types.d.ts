@@ -11,6 +11,8 @@ interface PageData {
   integrity?: string;
   /** The prediction in the address of a question. */
   guess?: string;
+  /** The search in the address of the list of questions. */
+  search?: string;
   /** For a projector: the figure fills the screen. */
   present?: boolean;
 }
@@ -25,6 +27,8 @@ interface PageHost {
   go?(page: string, query: string): boolean;
   /** Keeps the reader's prediction in the address. */
   guess?(guess: string): void;
+  /** Keeps the reader's search in the address. */
+  search?(text: string): void;
 }
 
 /** One input of the control bar. */

@@ -11,7 +11,6 @@ from normviz.layers.messages import _
 from normviz.lessons.compare.fit_layers import fit_layers
 from normviz.lessons.compare.page import layers_of, ready_set
 from normviz.lessons.compare.ready_sets import READY_SETS
-from normviz.lessons.questions.registry import QUESTIONS
 from normviz.scene import edits
 from normviz.scene.controls.control import Control, Input, page_control
 from normviz.scene.controls.paste import PASTE
@@ -148,7 +147,7 @@ def rows(page: str, view: View) -> Sequence[Row]:
     """The rows of controls above a page."""
     own = [page_control(setting) for setting in PAGE_SETTINGS[page] if setting.widget is not None]
     if page == "questions":
-        return () if view.settings["q"] in QUESTIONS else (Row("", (own,)),)
+        return ()
     if page == "compare":
         sets = Control("set", CONTROLS["set"], _ready_sets)
         layers = Control("layers", CONTROLS["layers"], _layers)

@@ -8,17 +8,18 @@ from normviz.layers.errors import NormvizError
 from normviz.layers.messages import _
 from normviz.lessons.page.alternatives import pasted_parts
 from normviz.lessons.page.figure_pages import FIGURE_PAGES
-from normviz.lessons.parts.links import Link, Links
-from normviz.lessons.parts.part import Caption, Heading, Note, Part, Text
+from normviz.lessons.parts.links import Entry, Link, Links, LinkSearch
+from normviz.lessons.parts.part import Caption, Heading, Part, Text
 from normviz.lessons.parts.prediction import Prediction
-from normviz.lessons.questions.question import Question, answer, facts_of, prose
-from normviz.lessons.questions.registry import QUESTIONS, by_topic, find_question, search
+from normviz.lessons.questions.question import Question, answer, facts_of, prose, search_text
+from normviz.lessons.questions.registry import QUESTIONS, by_topic, find_question
 from normviz.lessons.tours.tour import tours
+from normviz.scene.settings.page_settings import LONGEST_SEARCH
 from normviz.scene.view import View
 
 
 def view_parts(view: View) -> Iterator[Part]:
-    """The question of the link, or the list of questions that contain the words of the search."""
+    """The question of the link, or the list of questions."""
     asked = view.settings["q"]
     if asked in QUESTIONS:
         question = QUESTIONS[asked]
@@ -26,8 +27,7 @@ def view_parts(view: View) -> Iterator[Part]:
         yield from question_parts(question)
         yield Links((_next(question),), kind="next")
     else:
-        pasted = tuple(pasted_parts(view.settings["search"]))
-        yield from pasted or list_parts(search(view.settings["search"]))
+        yield from list_parts(view.settings["search"])
         if not view.settings["search"]:
             yield Heading(_("Tours for a projector"))
             yield Links(tuple(Link(tour.title, "explore", f"tour={tour.name}") for tour in tours().values()))
@@ -71,13 +71,20 @@ def sources(question: Question) -> str:
     return _("Sources: {sources}", sources="; ".join(source.markdown for source in question.sources))
 
 
-def list_parts(questions: list[Question]) -> Iterator[Part]:
-    """The questions, topic by topic."""
-    if not questions:
-        yield Note(_("No question contains these words. Try fewer, such as gamma or eval."))
-    for topic, of_topic in by_topic(questions).items():
-        yield Heading(topic.title)
-        yield Links(tuple(map(link_to, of_topic)))
+def list_parts(typed: str = "") -> Iterator[Part]:
+    """The questions, topic by topic; those that the search finds are shown, or the view that a pasted error message is about."""
+    yield LinkSearch(
+        tuple(
+            (
+                topic.title,
+                tuple(Entry(link_to(question), question.key, search_text(question)) for question in questions),
+            )
+            for topic, questions in by_topic(list(QUESTIONS.values())).items()
+        ),
+        typed,
+        LONGEST_SEARCH,
+        tuple(pasted_parts(typed)),
+    )
 
 
 def link_to(question: Question) -> Link:

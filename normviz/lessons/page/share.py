@@ -20,6 +20,7 @@ EXPERIMENTS = ("train_and_eval", "gradients", "numerics")
 GUESS = "guess"  # the answer of whoever shares; only added to a link on request
 # Hidden in an embedded view by default.
 HIDDEN_IN_SHORT = BESIDE_THE_FIGURE | {"x", "normalized", "output", "table", "code", "details", "questions"}
+TWO_PANELS = {"panels", "stats", "params", "readout", "notes"}
 FUNCTIONS = {"explore": "explain", "step_by_step": "steps", "gradients": "gradients"}  # pages of one layer on one x
 
 
@@ -50,16 +51,42 @@ def share_data(page: Page) -> dict[str, Any]:
             }
             for group, labels in GROUPS
         ],
-        "short": [name for name in sorted(HIDDEN_IN_SHORT & there) if name != "table" or _has_figure(there)],
+        "presets": [{"label": label, "hidden": sorted(hidden)} for label, hidden in presets(page).items()],
+        "exercise": _is_question(page),
         "hidden": [name for name in sorted(there) if view.display.hides(name)],
         "caption": view.display.caption,
         "hint": _hint(page.name, view),
     }
 
 
+def presets(page: Page) -> dict[str, Collection[str]]:
+    """What each ready-made choice for an embedded view hides; the first one is the default."""
+    there = page.hideable
+    short = {name for name in HIDDEN_IN_SHORT & there if name != "table" or _has_figure(there)}
+    if _is_question(page):
+        return {_("Exercise"): short, _("Everything"): ()}
+    two = {_("Two panels"): there - TWO_PANELS} if page.name == "explore" else {}
+    alone = {name for name in there if not _is_figure(name, there)}
+    return {
+        _("In short"): short,
+        **two,
+        _("Figure alone"): alone,
+        _("Without controls"): there & CONTROLS.keys(),
+        _("Everything"): (),
+    }
+
+
+def _is_question(page: Page) -> bool:
+    return page.name == "questions" and page.view.settings["q"] in QUESTIONS
+
+
 def _choice(name: str, label: str, there: Collection[str]) -> dict[str, Any]:
     """``figure``: the part is also shown with "Figure alone"."""
-    return {"name": name, "label": _(label), "figure": name in FIGURE or (name == "table" and not _has_figure(there))}
+    return {"name": name, "label": _(label), "figure": _is_figure(name, there)}
+
+
+def _is_figure(name: str, there: Collection[str]) -> bool:
+    return name in FIGURE or (name == "table" and not _has_figure(there))
 
 
 def _has_figure(there: Collection[str]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import ClassVar
 
@@ -11,7 +11,7 @@ from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.messages import N_, _
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.markup import block, escape, line
-from normviz.lessons.parts.part import Part
+from normviz.lessons.parts.part import Hides, Part, without_hidden
 from normviz.lessons.parts.text import plain, text
 
 RIGHT = N_("Your prediction is correct.")
@@ -100,6 +100,9 @@ class Prediction(Part):
             for key, option in self.options.items()
         )
         return f'<div role="radiogroup" aria-label="{label}">{choices}</div>'
+
+    def without_hidden(self, hides: Hides) -> tuple[Part, ...]:
+        return () if hides(self, self.name) else (replace(self, answer=without_hidden(self.answer, hides)),)
 
     def plain_text(self) -> str:
         options = "\n".join(f"- {plain(option)}" for option in self.options.values())

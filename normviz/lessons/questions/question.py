@@ -20,6 +20,7 @@ from normviz.layers.messages import ENGLISH, _, language
 Facts = Mapping[str, Any]
 TINY = 1e-3  # smaller facts are mostly rounding
 CODE = re.compile(r"`[^`]*`")
+ERROR, PLACEHOLDER = "{words}", re.compile(r"\{\w+\}")  # torch's message in an answer, and any fact
 OPTION = re.compile(r"^- \[(\w+)\] (.+)$", re.MULTILINE)
 PROSE = re.compile(r"# (.+?)\n+> (.+?)\n+## Predict\n+(.+?)\n+## Answer\n+(.+?)\n*", re.DOTALL)
 
@@ -151,12 +152,15 @@ def facts_of(question: Question) -> Facts:
 
 
 def matches(question: Question, words: str) -> bool:
-    """Whether the question or its answer contains all words of a search."""
+    """Whether the question, its options or its answer contain all words of a search."""
     text = search_text(question)
     return all(word in text for word in words.lower().split())
 
 
 def search_text(question: Question) -> str:
-    """The text that a search looks through, in lower case."""
+    """The words that a search looks through, in lower case: of the title, the prompt, the options and the answer, with torch's errors."""
     text = prose(question.key)
-    return f"{question.key} {question.topic.title} {text.title} {text.claim} {text.answer}".lower()
+    quoted = str(facts_of(question)["words"]) if ERROR in text.answer else ""  # the other facts take long to compute
+    parts = (text.title, text.claim, text.predict, *text.options.values(), PLACEHOLDER.sub("", text.answer), quoted)
+    words = re.sub(r"[`*]", "", f"{question.key} {question.topic.title} {' '.join(parts)}").lower().split()
+    return " ".join(dict.fromkeys(words))

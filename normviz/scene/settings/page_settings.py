@@ -12,7 +12,7 @@ from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.messages import N_, _
 from normviz.scene.settings.kinds import choice, integer, number, number_or_none, power_of_ten, text, texts
 from normviz.scene.settings.setting import Setting
-from normviz.scene.settings.widgets import Segments, TextField
+from normviz.scene.settings.widgets import Segments
 
 LAST_STEP = 6  # no layer has more than seven steps
 MOST_DEVICES = 8
@@ -97,8 +97,6 @@ SEARCH = text(
     label=N_("Search"),
     about=N_("words that the listed questions contain"),
     example="gamma",
-    widget=TextField(LONGEST_SEARCH, N_("gamma, batch of one, or an error message of torch")),
-    width=420,
 )
 QUESTIONS = (
     text("q", 20, about=N_("the question"), example="s0"),

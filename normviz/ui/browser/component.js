@@ -3,14 +3,18 @@
 import { find, html } from "../../figures/browser/page/dom.js";
 import { applyColors, readMode } from "../../figures/browser/page/theme.js";
 import { PageView } from "../../lessons/browser/page.js";
-import { appAddress, pathOf, queryOf } from "../../lessons/browser/share/links.js";
+import { appAddress, pathOf, queryOf, viewUrl } from "../../lessons/browser/share/links.js";
 import { ShareButton } from "../../lessons/browser/share/dialog.js";
+import { sendHeight } from "../../lessons/browser/share/growing.js";
+import { ReportButton } from "../../lessons/browser/share/report.js";
 import { AppDialog, AppLink } from "../../lessons/browser/share/share.js";
+import { keepInAddress, openAddress, scrollToWanted } from "./addresses.js";
 import { PageHead } from "./head.js";
 import { improveMenu } from "./menu.js";
 import { enterGroupsAtTheChosenOption } from "./tab_order.js";
 
-/** @typedef {{ share?: any, open?: any, summary?: string | null, greeting?: string }} Sharing */
+/** @typedef {import("../../lessons/browser/share/share.js").ShareData} ShareData */
+/** @typedef {{ share?: ShareData, open?: any, summary?: string | null, greeting?: string, report?: string }} Sharing ``report``: where reports of errors go, or "" */
 
 improveMenu(document);
 enterGroupsAtTheChosenOption(document);
@@ -18,14 +22,11 @@ enterGroupsAtTheChosenOption(document);
 /** @type {WeakMap<HTMLElement, AppPage>} */
 const pages = new WeakMap();
 
-/**
- * Streamlit runs the page of a new address as after Back, without loading the app again.
- * @param {string} address
- */
-function openAddress(address) {
-  history.pushState({}, "", address);
-  window.dispatchEvent(new PopStateEvent("popstate"));
-}
+/** @type {ShareData | undefined} The view that the app shows; the parts below the figure are a component without it. */
+let shown;
+
+/** The view for the report of an error. */
+const reported = () => (shown ? { title: shown.title, link: viewUrl(appAddress(shown.page), shown, {}) } : { title: document.title, link: location.href });
 
 /** @implements {PageHost} */
 class AppPage {
@@ -35,10 +36,14 @@ class AppPage {
   send;
   /** @type {AppLink | null} */
   open = null;
-  /** @type {ShareButton<import("../../lessons/browser/share/share.js").ShareData> | null} */
+  /** @type {ShareButton<ShareData> | null} */
   share = null;
   /** @type {PageHead | null} */
   head = null;
+  /** @type {ReportButton | null} */
+  report = null;
+  /** @type {ResizeObserver | null} */
+  sent = null;
 
   /** @param {HTMLElement} root */
   constructor(root) {
@@ -57,12 +62,18 @@ class AppPage {
     this.data = data;
     this.root.dataset.mode = mode;
     applyColors(this.root, mode);
-    this.view.set(data, mode);
+    const drawn = this.view.set(data, mode);
     if (data.summary !== undefined) (this.head ??= new PageHead(this)).set(data, mode);
+    scrollToWanted();
+    drawn.then(scrollToWanted);
     if (data.open) (this.open ??= new AppLink(this.root)).set(data.open);
     else this.open = this.open?.remove() ?? null;
     if (data.share) (this.share ??= this.addShare()).set(data.share);
     else this.share = this.share?.remove() ?? null;
+    shown = data.share ?? shown;
+    if (data.report !== undefined) this.report ??= new ReportButton(this.root, data.report, reported);
+    else this.report = this.report?.remove() ?? null;
+    if (data.open && window.parent !== window) this.sent ??= sendHeight(find(document, "[data-testid=stMainBlockContainer]"));
   }
 
   /** @returns {NonNullable<AppPage["share"]>} */
@@ -92,8 +103,22 @@ class AppPage {
 
   /** @param {string} guess */
   guess(guess) {
-    const others = [...new URLSearchParams(location.search)].filter(([name]) => name !== "guess");
-    openAddress(location.pathname + queryOf([...others, ["guess", guess]]));
+    const isFirst = !new URLSearchParams(location.search).has("guess"); // Back leaves the answer, and not one guess after the other
+    keepInAddress(this.withParameter("guess", guess), isFirst);
+  }
+
+  /** @param {string} text */
+  search(text) {
+    keepInAddress(this.withParameter("search", text), false);
+  }
+
+  /**
+   * @param {string} name
+   * @param {string} value
+   */
+  withParameter(name, value) {
+    const others = [...new URLSearchParams(location.search)].filter(([other]) => other !== name);
+    return location.pathname + queryOf(value ? [...others, [name, value]] : others);
   }
 
   /** After Back, the server may send the data that it sent last, which Streamlit does not pass on. */
@@ -108,6 +133,8 @@ class AppPage {
     this.open?.remove();
     this.share?.remove();
     this.head?.remove();
+    this.report?.remove();
+    this.sent?.disconnect();
     this.view.destroy();
     this.root.replaceChildren();
   }

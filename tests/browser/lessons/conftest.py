@@ -1,12 +1,23 @@
-"""One tab for the tests of the lesson pages. It loads the app once, at the address of a page below the root."""
+"""One tab for the tests of the lesson pages, which loads the app once, at the address of a page below the root; and one without the app."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
+from playwright.sync_api import Page
 
+from normviz.figures import bundle
+from normviz.lessons.page.pages import page_data
+from normviz.lessons.page.style import BROWSER, page_style
+from normviz.lessons.parts.html import Body
+from normviz.lessons.parts.part import Part
 from tests.browser.conftest import NewTab
 from tests.browser.lessons.lesson import WIDE, Lesson
 from tests.browser.watch import Watch
+
+Show = Callable[..., Page]
 
 
 @pytest.fixture(scope="session")
@@ -33,3 +44,56 @@ def lesson(lesson_in_any_window: Lesson) -> Lesson:
     lesson_in_any_window.page.set_viewport_size(WIDE)
     lesson_in_any_window.page.emulate_media(color_scheme="light")
     return lesson_in_any_window
+
+
+@pytest.fixture(scope="session")
+def blank(new_tab: NewTab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Page, Watch]]:
+    """A tab with the module of the page; it is loaded once."""
+    folder, tab = tmp_path_factory.mktemp("page"), new_tab()
+    watch = Watch(tab)
+    write_page(folder)
+    tab.goto((folder / "index.html").as_uri())
+    yield tab, watch
+    tab.close()
+
+
+def write_page(folder: Path) -> None:
+    (folder / "plotly.js").write_bytes(bundle.plotly_js())
+    script = bundle.bundle(BROWSER / "page.js").replace("export class", "class")
+    (folder / "index.html").write_text(
+        f"""<!doctype html><html lang="en"><meta charset="utf-8"><title>page</title><style>{page_style()}</style>
+<script src="plotly.js"></script><body><script type="module">{script}
+let view;
+window.sent = [];
+const host = {{
+  send: (name, value) => window.sent.push(name),
+  address: (page, query) => `https://example.org/${{page}}${{query}}`,
+  go: (page, query) => Boolean(window.sent.push(`go ${{page}}${{query}}`)),
+  guess: (guess) => window.sent.push(`guess ${{guess}}`),
+}};
+window.begin = () => {{
+  view?.destroy();
+  document.body.innerHTML = "<div class='nv-doc' data-mounted='yes' data-mode='light'><div class='nv-page'></div></div>";
+  window.sent.length = 0;
+  view = new PageView(document.querySelector(".nv-page"), host);
+}};
+window.show = (data) => view.set(data, "light");
+window.view = () => view;
+</script></body></html>""",
+        encoding="utf-8",
+    )
+
+
+@pytest.fixture
+def show(blank: tuple[Page, Watch]) -> Iterator[Show]:
+    """Shows parts on the page of the test, and waits until they are drawn: ``show([Sentence("x")], guess="a")``."""
+    tab, watch = blank
+    tab.bring_to_front()
+    tab.evaluate("begin()")
+
+    def show_parts(parts: list[Part], **more: Any) -> Page:
+        tab.evaluate("data => show(data)", json.loads(json.dumps(page_data("explore", Body(app=""), parts) | more)))
+        return tab
+
+    yield show_parts
+    watch.check()

@@ -14,7 +14,7 @@ from normviz.figures.palette import theme
 from normviz.lessons.compare.fit_layers import fit_layers
 from normviz.lessons.page.pages import PAGES
 from normviz.lessons.questions.question import answer, facts_of, prose
-from normviz.lessons.questions.registry import QUESTIONS
+from normviz.lessons.questions.registry import QUESTIONS, search
 from tests.browser.lessons.lesson import READY, Lesson
 from tests.browser.view import Index
 
@@ -305,3 +305,38 @@ def test_the_list_of_pages_keeps_the_scene(lesson: Lesson) -> None:
     lesson.wait_for_address(shape="2,6", layer="RMSNorm([6])")
     lesson.ready()
     expect(lesson.find(".nv-stats .nv-title").first).to_have_text("RMSNorm([6])")
+
+
+SCROLLED = "() => document.querySelector('[data-testid=stMain]').scrollTop"
+IS_SCROLLED = "position => document.querySelector('[data-testid=stMain]').scrollTop === position"
+
+
+def test_the_search_answers_while_one_types_and_back_returns_to_what_it_found(lesson: Lesson) -> None:
+    words = "running_mean should contain"
+    (found,) = search(words)
+    lesson.go_to_questions()
+    field, shown = lesson.page.get_by_role("searchbox"), lesson.find(".nv-topic li").locator("visible=true")
+    field.press_sequentially(words)
+    expect(shown).to_have_text([prose(found.key).title.replace("`", "")])
+    assert lesson.query == {}
+    field.press("Enter")
+    lesson.wait_for_address(search=words)
+    shown.get_by_role("link").click()
+    lesson.wait_for_address(q=found.key, search=None)
+    lesson.page.go_back()
+    expect(field).to_have_value(words)
+    expect(shown).to_have_count(1)
+
+
+def test_a_question_opens_at_its_top_and_back_returns_to_the_position_in_the_list(lesson: Lesson) -> None:
+    lesson.go_to_questions()
+    last = lesson.find(".nv-topic a").last
+    last.scroll_into_view_if_needed()
+    position = lesson.page.evaluate(SCROLLED)
+    assert position > 500
+    last.click()
+    lesson.find(".nv-predict").wait_for()
+    lesson.page.wait_for_function(IS_SCROLLED, arg=0)
+    lesson.page.go_back()
+    lesson.page.wait_for_function(IS_SCROLLED, arg=position)
+    expect(last).to_be_in_viewport()

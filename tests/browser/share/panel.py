@@ -53,7 +53,7 @@ class Panel:
 
     def measured(self) -> int:
         """The height in the snippet, after the preview has reported it."""
-        expect(self.note).to_contain_text("px high")
+        expect(self.note).to_contain_text(" px")
         return int(tag(self.text("iframe"))["height"])
 
 

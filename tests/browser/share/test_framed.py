@@ -53,9 +53,17 @@ def framed(framing_tab: tuple[FramePage, Watch]) -> Iterator[FramePage]:
 
 
 @pytest.fixture(scope="module")
-def snippets(new_tab: NewTab, server: str) -> Iterator[Callable[..., str]]:
-    """The snippet of Share for an address and a choice: ``snippets("compare", "Figure alone", narrow=True)``."""
+def view_of_snippets(new_tab: NewTab, server: str) -> Iterator[View]:
+    """The app in a tab of its own."""
     view = View(new_tab(), server).open()
+    yield view
+    view.page.close()
+
+
+@pytest.fixture(scope="module")
+def snippets(view_of_snippets: View) -> Callable[..., str]:
+    """The snippet of Share for an address and a choice: ``snippets("compare", "Figure alone", narrow=True)``."""
+    view = view_of_snippets
     known: dict[tuple[str, str, bool], str] = {}
 
     def open_panel(address: str) -> Panel:
@@ -84,8 +92,7 @@ def snippets(new_tab: NewTab, server: str) -> Iterator[Callable[..., str]]:
             known[wanted] = panel.text("iframe")
         return known[wanted]
 
-    yield read_snippet
-    view.page.close()
+    return read_snippet
 
 
 @pytest.fixture
@@ -174,6 +181,45 @@ def test_without_the_style_nothing_scrolls_either_and_some_space_stays_empty(fra
     snippet = snippets(*COMPARE)
     frame = framed.show(PLAIN.sub("", snippet).replace("<iframe", '<iframe frameborder="0"'))
     assert set(heights_in_columns(framed, frame, COLUMNS[::3])) == {int(tag(snippet)["height"])}
+
+
+FITS = """() => Math.abs(innerHeight - document.querySelector("[data-testid=stMainBlockContainer]").getBoundingClientRect().height) <= 1"""
+
+
+@pytest.fixture
+def exercise(view_of_snippets: View) -> str:
+    """The narrow snippet of a question."""
+    view = view_of_snippets
+    view.page.bring_to_front()
+    view.visit("questions?q=s0&guess=one")
+    view.find(".nv-verdict").wait_for()
+    with boxes_in_preview(view.page):
+        panel = Panel(view)
+    panel.narrow()
+    panel.measured()
+    assert panel.dialog.get_by_role("button", name="Exercise").get_attribute("aria-pressed") == "true"
+    return panel.text("iframe")
+
+
+def test_the_frame_of_an_exercise_is_closed_and_grows_with_its_answer(framed: FramePage, exercise: str) -> None:
+    plain, _, script = exercise.partition("\n")
+    assert script.startswith("<script>")
+    assert "guess" not in tag(plain)["src"]
+    (framed.folder / "page.html").write_text(PAGE.format(700, exercise), encoding="utf-8")
+    framed.view.forget_app()
+    framed.page.goto(f"{framed.address}/page.html")
+    answer = framed.page.frame_locator("iframe").get_by_text("Show the answer")
+    answer.wait_for()
+    (_, frame) = framed.page.frames
+    frame.wait_for_function(FITS)
+    closed = frame.evaluate("innerHeight")
+    answer.click()
+    framed.page.frame_locator("iframe").locator(READY).first.wait_for()
+    frame.wait_for_function(FITS)
+    assert_nothing_scrolls(frame)
+    opened = frame.evaluate("innerHeight")
+    assert closed < opened / 2
+    assert opened <= int(tag(plain)["height"]) <= opened + 40  # without scripts, the answer has room
 
 
 def test_with_cookies_blocked_a_sandboxed_frame_loads_hovers_clicks_and_changes_a_control(framed, narrow, server):

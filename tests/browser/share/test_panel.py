@@ -251,3 +251,25 @@ def test_the_exported_file_shows_the_view(view, share):
     assert saved.value.suggested_filename.endswith(".html")
     assert ">Row 1<" in text
     assert "The same in code" not in text
+
+
+def test_a_report_is_copied_with_the_link_of_the_view(view, share):
+    share().dialog.get_by_role("button", name="Close").click()
+    view.page.get_by_role("button", name="Report an error in this page").click()
+    expect(view.find(".nvs-report [role=status]")).to_contain_text("Copied. Paste it into a message")
+    report = view.page.evaluate("navigator.clipboard.readText()")
+    assert report.endswith(
+        f"\nExplore: LayerNorm([3, 4, 4]) on a (2, 3, 4, 4) tensor\n{view.server}/?{TENSOR}&at=0,0,0,0"
+    )
+
+
+def test_the_answer_of_whoever_shares_is_in_the_link_only_on_request(view):
+    view.visit("questions?q=s0&guess=one")
+    view.find(".nv-verdict").wait_for()
+    panel = Panel(view)
+    names = ("Link", "Only its address", "Notebook cell", "Markdown")
+    assert not any("guess" in panel.text(name) for name in names)
+    panel.dialog.get_by_role("checkbox", name="With your answer").check()
+    assert all("guess=one" in panel.text(name) for name in names)
+    panel.dialog.get_by_role("button", name="Close").click()
+    view.go(START)

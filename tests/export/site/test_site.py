@@ -101,6 +101,10 @@ def test_the_index_links_to_every_page_and_searches_the_same_words_as_the_app(pa
     assert words[0].startswith("explore")
 
 
+def test_an_error_in_any_page_can_be_reported(site, pages):
+    assert [name for name in pages if '<div class="ns-report" data-to=""></div>' not in read(site, name)] == []
+
+
 def test_a_question_has_its_choices_its_answer_and_what_is_right(site):
     for key in ("s0", "s0b", "q22"):
         html, words, one = read(site, f"question-{key}.html"), prose(key), QUESTIONS[key]

@@ -201,6 +201,15 @@ def test_the_search_finds_a_question_by_its_title_and_topic():
         assert question in search(f"  {longest.upper()} {question.topic.title.split()[-1]} ")
 
 
+@pytest.mark.parametrize(
+    "message", ["expected input with shape", "running_mean should contain", "must be divisible by"]
+)
+def test_the_search_finds_a_question_by_torch_s_error_message(message):
+    found = [answer(question) for question in search(message)]
+    assert found
+    assert any(message in text for text in found)
+
+
 def test_an_empty_search_finds_all_and_an_unknown_word_nothing():
     assert search("") == search("  ") == list(QUESTIONS.values())
     assert search("zzzz") == []

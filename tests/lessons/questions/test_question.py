@@ -135,9 +135,17 @@ def test_facts_are_computed_once(write):
 
 @pytest.mark.parametrize(
     ("words", "found"),
-    [("", True), ("MEANS", True), ("gammas batch", True), ("gammas eval", False), ("axes", True)],
+    [
+        ("", True),
+        ("MEANS", True),
+        ("gammas batch", True),
+        ("gammas eval", False),
+        ("axes", True),
+        ("what row", True),  # the prompt and an option
+        ("{means}", False),
+    ],
 )
-def test_a_search_needs_all_its_words_in_title_topic_claim_or_answer(write, words, found):
+def test_a_search_needs_all_its_words_in_a_text_of_the_question(write, words, found):
     write(PROSE)
     assert matches(made(), words) is found
 

@@ -6,16 +6,16 @@ from normviz.lessons.page.pages import PAGES, page
 from normviz.lessons.parts.html import Body
 from normviz.lessons.questions.question import facts_of, prose
 from normviz.lessons.questions.registry import QUESTIONS, by_topic, search
-from tests.ui.driver import query, set_control
+from tests.ui.driver import query
 from tests.ui.lessons import CHOICE, NUMBER
 from tests.ui.pages import check_no_errors, check_page, follow, open_page
-from tests.ui.shown import elements, figures, markdown, notes, page_data, page_html, problems, text
+from tests.ui.shown import elements, figures, markdown, page_data, page_html, problems, text
 
 
 def links(app):
-    """The links of the list, without those to tours."""
-    found = [link for listed in elements(app, "nv-links-list") for link in listed.iter("a")]
-    return [link for link in found if link.attrib["data-page"] == "questions"]
+    """The links of the list that are shown, without those to tours."""
+    shown = [item for listed in elements(app, "nv-links-list") for item in listed if "hidden" not in item.attrib]
+    return [link for item in shown for link in item.iter("a") if link.attrib["data-page"] == "questions"]
 
 
 def titles(app):
@@ -39,19 +39,30 @@ def test_all_questions_are_listed_under_their_topics():
 
 
 @pytest.mark.parametrize("words", ["gamma", "  GAMMA  eval ", "momentum"])
-def test_the_search_lists_the_questions_with_all_its_words(words):
-    app = set_control(open_page("questions"), "set_search", words)
+def test_the_search_of_the_address_lists_the_questions_with_all_its_words(words):
+    app = open_page("questions", {"search": words})
     check_page(app)
-    assert query(app) == {"search": words.strip()}
+    assert page_data(app)["search"] == words
     assert sorted(titles(app)) == sorted(prose(one.key).title for one in search(words))
     assert 0 < len(titles(app)) < len(QUESTIONS)
+    (nothing,) = elements(app, "nv-none")
+    assert "hidden" in nothing.attrib
 
 
 def test_a_search_without_results_shows_a_message():
     app = open_page("questions", "search=zzzz")
     check_page(app)
     assert titles(app) == []
-    assert len(notes(app)) == 1
+    assert all("hidden" in topic.attrib for topic in elements(app, "nv-topic"))
+    (nothing,) = elements(app, "nv-none")
+    assert "hidden" not in nothing.attrib
+
+
+def test_the_field_of_the_search_can_be_hidden():
+    app = open_page("questions", "hide=search&search=gamma")
+    check_page(app)
+    assert not elements(app, "nv-search")
+    assert len(titles(app)) == len(search("gamma"))
 
 
 def test_a_question_opens_from_the_list_and_closes_again():
@@ -110,6 +121,12 @@ def test_a_link_opens_the_page_that_shows_the_answer():
     assert not problems(shown)
     assert PAGES[CHOICE.page].view(query(shown)).problem is None
     assert figures(shown)[0]["panels"] == drawn
+
+
+def test_links_of_a_question_stay_in_the_tab_and_do_not_claim_to_leave_it():
+    for link in elements(open_page("questions", f"q={CHOICE.key}"), "nv-go"):
+        assert "target" not in link.attrib
+        assert "\u2197" not in markdown(link)
 
 
 def test_the_figure_of_a_question_changes_nothing_on_the_server():

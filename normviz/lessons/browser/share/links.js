@@ -1,5 +1,7 @@
 // What a view is as text: its address, an iframe, Markdown, a notebook cell. All functions are pure.
 
+import { SCRIPT } from "./growing.js";
+
 /** @typedef {{ page: string, query: [string, string][], title: string }} SharedView */
 /** @typedef {{ hide?: string, caption?: string, theme?: string }} Choices */
 /** @typedef {{ name: string, label: string, figure: boolean }} PartName ``figure``: it stays where the figure stands alone */
@@ -69,16 +71,17 @@ const escapeAttribute = (text) => text.replaceAll("&", "&amp;").replaceAll("<", 
  * @param {string} title
  * @param {string | null} width
  * @param {Heights} heights
+ * @param {boolean} [grows] whether a script keeps the frame as high as its content, on a page that allows scripts
  */
-export function iframe(url, title, width, heights) {
-  const steps = width ? [] : stepsOf(heights), tallest = Math.max(...heights.map(([, height]) => height));
+export function iframe(url, title, width, heights, grows = false) {
+  const script = grows ? `\n${SCRIPT}` : "", steps = width ? [] : stepsOf(heights), tallest = Math.max(...heights.map(([, height]) => height));
   /** @param {string} style */
   const frame = (style) =>
     `<iframe src="${escapeAttribute(url)}" title="${escapeAttribute(title)}" width="${width ?? "100%"}" height="${tallest}" loading="lazy" allow="clipboard-write" style="border: 0${style}"></iframe>`;
-  if (steps.length < 2) return frame("");
+  if (steps.length < 2) return frame("") + script;
   const [lowest, ...higher] = [...steps].reverse();
   const height = higher.map(([below, high]) => `min(${high}px, (${below}px - 100cqw) * 9999)`);
-  return `<div style="container-type: inline-size">${frame(`; height: max(${lowest[1]}px, ${height.join(", ")})`)}</div>`;
+  return `<div style="container-type: inline-size">${frame(`; height: max(${lowest[1]}px, ${height.join(", ")})`)}</div>${script}`;
 }
 
 /**

@@ -1,10 +1,11 @@
 // What a teacher chooses for an embedded view: its parts, a caption, a theme and a width.
 
-/** @import { Group, PartName } from "./links.js" */
+/** @import { Group } from "./links.js" */
 
 import { button, html } from "../../../figures/browser/page/dom.js";
 import { _ } from "../../../figures/browser/page/messages.js";
 
+/** @typedef {{ label: string, hidden: string[] }} Preset a ready-made choice, and the names of what it hides */
 /** @typedef {{ theme: string, width: string, caption: string }} EmbedChoices */
 
 const LONGEST_CAPTION = 300;
@@ -12,7 +13,7 @@ const LONGEST_CAPTION = 300;
 export class EmbedOptions {
   /**
    * @param {HTMLElement} parent
-   * @param {{ groups: Group[], short: string[], hidden: string[], caption: string }} data
+   * @param {{ groups: Group[], presets: Preset[], hidden: string[], caption: string }} data
    * @param {(name: string) => string} id makes ids of elements
    * @param {() => void} onChange
    */
@@ -21,8 +22,8 @@ export class EmbedOptions {
     this.onChange = onChange;
     /** @type {EmbedChoices} */
     this.choices = { theme: "", width: "", caption: data.caption };
-    this.hidden = new Set(data.hidden.length ? data.hidden : data.short);
-    this.presets = this.addPresets(html("div", "nvs-presets", parent), data.groups, data.short);
+    this.hidden = new Set(data.hidden.length ? data.hidden : data.presets[0].hidden);
+    this.presets = this.addPresets(html("div", "nvs-presets", parent), data.presets);
     const single = html("details", "nvs-single", parent);
     html("summary", "", single, _("One by one"));
     this.boxes = data.groups.filter(({ names }) => names.length).flatMap((group) => this.addGroup(single, group));
@@ -44,19 +45,11 @@ export class EmbedOptions {
 
   /**
    * @param {HTMLElement} parent
-   * @param {Group[]} groups
-   * @param {string[]} short
+   * @param {Preset[]} presets
    */
-  addPresets(parent, groups, short) {
-    /** @type {[string, (part: PartName, group: Group) => boolean][]} */
-    const presets = [
-      [_("In short"), ({ name }) => short.includes(name)],
-      [_("Figure alone"), ({ figure }) => !figure],
-      [_("Without controls"), (part, group) => group === groups[0]],
-      [_("Everything"), () => false],
-    ];
-    return presets.map(([label, hides]) => {
-      const hidden = new Set(groups.flatMap((group) => group.names.filter((part) => hides(part, group)).map(({ name }) => name)));
+  addPresets(parent, presets) {
+    return presets.map(({ label, hidden: names }) => {
+      const hidden = new Set(names);
       return { hidden, button: button("nvs-button", parent, label, () => this.choose({}, hidden)) };
     });
   }

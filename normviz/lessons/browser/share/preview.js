@@ -2,7 +2,7 @@
 
 /** @import { Heights } from "./links.js" */
 
-import { find, findAll, html } from "../../../figures/browser/page/dom.js";
+import { find, findAll, html, visibleWidth } from "../../../figures/browser/page/dom.js";
 import { _ } from "../../../figures/browser/page/messages.js";
 
 export const FULL_WIDTH = 700; // px: a page's text column, shown where the width is "full"
@@ -35,15 +35,23 @@ export class Preview {
 
   /**
    * @param {HTMLElement} parent
+   * @param {boolean} isExercise it is measured with its answer, and then shown as the frame will be: it grows with the answer
    * @param {(heights: Heights | null | undefined) => void} onMeasured null: not yet; undefined: they cannot be measured
    */
-  constructor(parent, onMeasured) {
+  constructor(parent, isExercise, onMeasured) {
+    this.isExercise = isExercise;
     this.onMeasured = onMeasured;
     this.root = html("div", "nvs-stage", parent);
     this.note = html("p", "nvs-note", this.root, _("Loading the preview …"));
     this.box = html("div", "nvs-scaled", this.root);
     this.observer = new ResizeObserver(() => this.scale());
     this.observer.observe(this.root);
+    this.grow = /** @param {MessageEvent} event */ ({ source, data }) => {
+      if (!isExercise || !this.done || source !== this.frame?.contentWindow || !(data?.normvizHeight > 0)) return;
+      this.height = data.normvizHeight;
+      this.scale();
+    };
+    addEventListener("message", this.grow);
   }
 
   /**
@@ -78,6 +86,8 @@ export class Preview {
   }
 
   look() {
+    if (this.done && this.isExercise) return; // what the reader opens in the preview is not measured
+    if (this.isExercise) this.openAnswers(true);
     const height = this.contentHeight(), sweeping = this.found.size > 0 && !this.done;
     if (height === null && !this.done && !this.late && Date.now() - this.began > LOADING_PATIENCE) {
       this.late = true;
@@ -110,6 +120,16 @@ export class Preview {
     this.note.hidden = true;
     this.scale();
     this.onMeasured(this.heights());
+    if (this.isExercise) this.openAnswers(false);
+  }
+
+  /** @param {boolean} open */
+  openAnswers(open) {
+    try {
+      for (const answer of findAll(/** @type {Document} */ (this.frame?.contentDocument), ".nv-answer")) answer.toggleAttribute("open", open);
+    } catch {
+      // the frame has no page yet
+    }
   }
 
   /** @returns {Heights} */
@@ -125,7 +145,7 @@ export class Preview {
       const places = findAll(inside, ".nv-root, .nvs-root"), views = findAll(inside, ".nv-view");
       const busy = inside.querySelector('[data-test-script-state="running"], [data-testid=stSkeleton]');
       /** @param {HTMLElement} view */
-      const drawn = ({ clientWidth, dataset: { state, width } }) => state === "hidden" || (state === "ready" && Number(width) === clientWidth);
+      const drawn = (view) => (view.dataset.state === "hidden" ? !visibleWidth(view) : view.dataset.state === "ready" && Number(view.dataset.width) === view.clientWidth);
       if (!content || busy || !places.length || places.some((place) => !place.firstChild) || !views.every(drawn)) return null;
       return Math.ceil(content.getBoundingClientRect().height);
     } catch {
@@ -147,6 +167,7 @@ export class Preview {
   destroy() {
     clearTimeout(this.timer);
     this.observer.disconnect();
+    removeEventListener("message", this.grow);
     this.root.remove();
   }
 }

@@ -8,7 +8,11 @@ import { EmbedOptions, addTick } from "./options.js";
 import { FULL_WIDTH, Preview } from "./preview.js";
 
 /** @import { Group, Heights, SharedView } from "./links.js" */
-/** @typedef {SharedView & { groups: Group[], short: string[], hidden: string[], caption: string, hint: string, guess: string }} ShareData ``guess``: the answer of whoever shares, or "" */
+/** @import { Preset } from "./options.js" */
+/**
+ * exercise: a question with its prediction; guess: the answer of whoever shares, or ""
+ * @typedef {SharedView & { groups: Group[], presets: Preset[], hidden: string[], caption: string, hint: string, exercise: boolean, guess: string }} ShareData
+ */
 
 /** @type {Heights} */
 const DEFAULT_HEIGHTS = [[FULL_WIDTH, 720]]; // px, where none can be measured
@@ -39,7 +43,7 @@ export class AppDialog extends ShareDialog {
     const right = html("div", "nvs-right", this.body);
     this.addEmbedding(right);
     html("h3", "", right, _("Preview"));
-    this.preview = new Preview(right, (heights) => this.setHeights(heights));
+    this.preview = new Preview(right, data.exercise, (heights) => this.setHeights(heights));
     this.write();
     this.updatePreview();
     this.show();
@@ -82,9 +86,17 @@ export class AppDialog extends ShareDialog {
   addEmbedding(parent) {
     html("h3", "", parent, _("Embed it in a web page, a course page, slides"));
     this.options = new EmbedOptions(parent, this.data, (name) => this.id(name), () => this.optionsChanged());
+    if (this.data.page !== "questions") this.addExercises(parent);
     this.addField(parent, "iframe", "iframe", 5);
     this.note = html("p", "nvs-note", parent);
     this.addField(parent, "address", _("Only its address"), 3);
+  }
+
+  // On the other pages there is nothing to predict.
+  /** @param {HTMLElement} parent */
+  addExercises(parent) {
+    const link = html("a", "", html("p", "nvs-exercises", parent), _("For an exercise, share a question"));
+    link.href = `${appAddress(this.data.page)}questions`;
   }
 
   optionsChanged() {
@@ -99,7 +111,7 @@ export class AppDialog extends ShareDialog {
     const embedded = embedUrl(app, shared, { ...choices, hide: hideText(data.groups, hidden) }), link = viewUrl(app, shared, own);
     const texts = {
       link,
-      iframe: iframe(embedded, data.title, choices.width || null, this.heights ?? DEFAULT_HEIGHTS),
+      iframe: iframe(embedded, data.title, choices.width || null, this.heights ?? DEFAULT_HEIGHTS, data.exercise),
       address: embedded,
       markdown: markdown(link, data.title),
       notebook: notebook(shared, own, data.hint),
@@ -118,17 +130,24 @@ export class AppDialog extends ShareDialog {
   setHeights(heights) {
     this.heights = heights;
     this.fields.iframe.copy.disabled = heights === null;
-    this.note.textContent = heights === null ? _("Measuring the height …") : heights ? describeHeights(stepsOf(heights)) : "";
+    this.note.textContent = heights === null ? _("Measuring the height …") : heights ? describeHeights(stepsOf(heights), this.data.exercise) : "";
     this.write();
   }
 }
 
-/** @param {Heights} steps */
-function describeHeights(steps) {
-  const [[, first]] = steps, [, last] = steps[steps.length - 1];
+/**
+ * @param {Heights} steps
+ * @param {boolean} isExercise
+ */
+function describeHeights(steps, isExercise) {
+  const [[, narrow]] = steps, [, wide] = steps[steps.length - 1];
+  if (isExercise)
+    return steps.length < 2
+      ? _("The frame grows with the answer. Without scripts, it has room for it: {height} px.", { height: narrow })
+      : _("The frame grows with the answer. Without scripts, it has room for it: {narrow} px in a narrow column, {wide} px in a wide one.", { narrow, wide });
   return steps.length < 2
-    ? _("{height} px high: nothing in it scrolls.", { height: first })
-    : _("{narrow} px high in a narrow column, {wide} px high in a wide one: nothing in it scrolls.", { narrow: first, wide: last });
+    ? _("{height} px high: nothing in it scrolls.", { height: narrow })
+    : _("{narrow} px high in a narrow column, {wide} px high in a wide one: nothing in it scrolls.", { narrow, wide });
 }
 
 /** A link from an embedded view, or one with hidden parts, to the same view in the full app. */

@@ -1,6 +1,6 @@
 // A prediction: the choices or a field for a number, and the verdict that appears with the answer.
 
-import { find, findAll, html } from "../../figures/browser/page/dom.js";
+import { find, findAll, html } from "../../../figures/browser/page/dom.js";
 
 /** @param {HTMLElement} box */
 const answerOf = (box) => /** @type {HTMLDetailsElement} */ (find(box, ":scope > .nv-answer"));

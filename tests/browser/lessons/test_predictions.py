@@ -1,0 +1,133 @@
+"""A prediction in the page of the browser, in a blank tab with data made by hand: only "Show the answer" commits it."""
+
+import pytest
+from playwright.sync_api import expect
+
+from normviz.lessons.page.questions_page import list_parts, prediction
+from normviz.lessons.parts.part import Note, Text
+from normviz.lessons.questions.question import Question, facts_of, prose
+from normviz.lessons.questions.registry import QUESTIONS
+from tests.browser.lessons.conftest import Show
+
+pytestmark = pytest.mark.browser
+
+CHOICE = next(question for question in QUESTIONS.values() if prose(question.key).options)
+NUMBER = next(question for question in QUESTIONS.values() if not prose(question.key).options)
+
+
+def right_and_wrong(question: Question) -> tuple[str, str]:
+    """A right and a wrong guess."""
+    right, options = facts_of(question)["right"], prose(question.key).options
+    wrong = next(option for option in options if option != right) if options else f"{float(right) + 1:g}"
+    return str(right), wrong
+
+
+def test_every_question_tells_a_right_guess_from_a_wrong_one(show: Show) -> None:
+    for key, question in QUESTIONS.items():
+        right, wrong = right_and_wrong(question)
+        shown = [prediction(question, (Text("answer"),))]
+        said = [show(shown, guess=guess).locator(".nv-verdict").inner_text() for guess in (right, wrong)]
+        assert said[0] == "Your prediction is correct.", key
+        assert said[1].startswith("You predicted: "), key
+        assert said[1].endswith(". That is not correct."), key
+
+
+@pytest.mark.parametrize("question", [CHOICE, NUMBER], ids=["choice", "number"])
+def test_the_answer_is_visible_with_a_guess_only_and_the_verdict_stays_when_another_part_changes(
+    show: Show, question: Question
+) -> None:
+    right, wrong = right_and_wrong(question)
+    shown = prediction(question, (Text("answer"),))
+    tab = show([shown], guess="")
+    expect(tab.locator(".nv-answer .nv-text")).to_be_hidden()
+    show([shown], guess=right)
+    expect(tab.locator(".nv-answer .nv-text")).to_be_visible()
+    show([Note("new"), shown], guess=right)
+    expect(tab.locator(".nv-verdict")).to_have_text("Your prediction is correct.")
+    show([shown], guess=wrong)
+    expect(tab.locator(".nv-verdict")).to_contain_text("That is not correct.")
+    show([shown], guess="")
+    expect(tab.locator(".nv-answer .nv-text")).to_be_hidden()
+    assert tab.evaluate("window.sent") == []
+
+
+def test_a_guess_is_sent_when_the_answer_opens_and_when_it_changes(show: Show) -> None:
+    tab = show([prediction(CHOICE, (Text("answer"),))], guess="")
+    tab.locator(".nv-option input").first.check()
+    assert tab.evaluate("window.sent") == []
+    tab.get_by_text("Show the answer").click()
+    expect(tab.locator(".nv-verdict")).to_be_visible()
+    tab.locator(".nv-option input").nth(1).check()
+    chosen = tab.locator(".nv-option input").evaluate_all("all => all.slice(0, 2).map(input => `guess ${input.value}`)")
+    assert tab.evaluate("window.sent") == chosen
+
+
+def test_the_keyboard_moves_between_options_and_only_show_the_answer_commits(show: Show) -> None:
+    tab = show([prediction(CHOICE, (Text("answer"),))], guess="")
+    options = tab.locator(".nv-option input")
+    tab.keyboard.press("Tab")
+    for number in (0, 1, 2):
+        tab.keyboard.press("ArrowDown" if number else "Space")
+        expect(options.nth(number)).to_be_checked()
+    tab.keyboard.press("Enter")
+    expect(tab.locator(".nv-answer .nv-text")).to_be_hidden()
+    assert tab.evaluate("window.sent") == []
+    tab.keyboard.press("Tab")
+    tab.keyboard.press("Enter")
+    expect(tab.locator(".nv-answer .nv-text")).to_be_visible()
+    assert tab.evaluate("window.sent") == [f"guess {options.nth(2).input_value()}"]
+
+
+def test_the_options_say_in_words_which_is_right_and_which_was_chosen(show: Show) -> None:
+    right, wrong = right_and_wrong(CHOICE)
+    shown = prediction(CHOICE, (Text("answer"),))
+    marks = {wrong: "✗ your prediction", right: "✓ right answer"}
+    tab = show([shown], guess=wrong)
+    for option in tab.locator(".nv-option").all():
+        expect(option.locator(".nv-mark")).to_have_text(marks.get(option.locator("input").input_value(), ""))
+    assert (
+        tab.locator(".nv-verdict").evaluate("verdict => getComputedStyle(verdict, '::before').content") == '"✗\u00a0"'
+    )
+    show([Note("new"), shown], guess=right)
+    expect(tab.locator(".nv-mark:not(:empty)")).to_have_text(["✓ right answer"])
+    show([shown], guess="")
+    expect(tab.locator(".nv-mark:not(:empty)")).to_have_count(0)
+
+
+def test_enter_in_the_field_opens_the_answer_to_a_number_only(show: Show) -> None:
+    tab = show([prediction(NUMBER, (Text("answer"),))], guess="")
+    field, refusal = tab.locator(".nv-predict input"), tab.locator(".nv-refusal")
+    field.press("Enter")
+    expect(tab.locator(".nv-answer .nv-text")).to_be_hidden()
+    field.fill("many")
+    field.press("Enter")
+    expect(refusal).to_have_text("'many' is not a number; write one, such as 48.")
+    expect(tab.locator(".nv-answer .nv-text")).to_be_hidden()
+    assert tab.evaluate("window.sent") == []
+    field.fill("1,500")
+    field.press("Enter")
+    expect(refusal).to_be_hidden()
+    expect(tab.locator(".nv-verdict")).to_contain_text("You predicted: 1,500.")
+    assert tab.evaluate("window.sent") == ["guess 1,500"]
+
+
+def test_an_invalid_guess_of_an_address_opens_nothing(show: Show) -> None:
+    for question in (CHOICE, NUMBER):
+        tab = show([prediction(question, (Text("answer"),))], guess="zzz")
+        expect(tab.locator(".nv-answer .nv-text")).to_be_hidden()
+
+
+def test_an_answered_question_has_a_tick_in_the_list_but_not_one_whose_answer_came_with_a_link(show: Show) -> None:
+    (questions,) = list_parts()
+    linked, answered = [one for one in QUESTIONS.values() if prose(one.key).options][-2:]  # not those of the other tests
+    tab = show([prediction(linked, (Text("answer"),))], guess=right_and_wrong(linked)[0])
+    expect(tab.locator(".nv-verdict")).to_be_visible()
+    show([prediction(answered, (Text("answer"),))], guess="")
+    tab.locator(".nv-option input").first.check()
+    tab.get_by_text("Show the answer").click()
+    expect(tab.locator(".nv-verdict")).to_be_visible()
+    show([questions])
+    ticked = tab.locator(".nv-answered").evaluate_all("all => all.map(item => item.dataset.question)")
+    assert answered.key in ticked
+    assert linked.key not in ticked
+    expect(tab.locator(".nv-progress")).to_have_text(f"{len(ticked)} of {len(QUESTIONS)} answered")
