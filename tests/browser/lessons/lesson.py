@@ -38,7 +38,9 @@ class Lesson(View):
     def go_to_questions(self) -> None:
         """Show the list of questions. Its address has no query, so the reader comes from a question."""
         self.go_to("questions", "?q=s0")
-        self.page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 0)")  # the header would cover the link
+        self.page.evaluate(
+            "document.querySelector('[data-testid=stMain]').scrollTo(0, 0)"
+        )  # the header would cover the link
         self.page.get_by_role("link", name="All questions").click()
         self.find(".nv-links-list a").first.wait_for()
         self.ready(figures=False)

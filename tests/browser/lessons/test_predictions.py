@@ -119,7 +119,9 @@ def test_an_invalid_guess_of_an_address_opens_nothing(show: Show) -> None:
 
 def test_an_answered_question_has_a_tick_in_the_list_but_not_one_whose_answer_came_with_a_link(show: Show) -> None:
     (questions,) = list_parts()
-    linked, answered = [one for one in QUESTIONS.values() if prose(one.key).options][-2:]  # not those of the other tests
+    linked, answered = [one for one in QUESTIONS.values() if prose(one.key).options][
+        -2:
+    ]  # not those of the other tests
     tab = show([prediction(linked, (Text("answer"),))], guess=right_and_wrong(linked)[0])
     expect(tab.locator(".nv-verdict")).to_be_visible()
     show([prediction(answered, (Text("answer"),))], guess="")
