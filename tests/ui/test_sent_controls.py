@@ -78,7 +78,6 @@ class TestMore:
         ("numerics", "show=variance&distance=1e3"),
         ("numerics", "show=eps&spread=1e-08"),
         ("train_and_eval", "momentum=0.3&batch_size=16"),
-        ("questions", "search=gamma"),
     ],
 )
 def test_the_default_of_every_control_is_the_value_that_it_shows(websocket, path, query):
@@ -90,8 +89,7 @@ def test_the_default_of_every_control_is_the_value_that_it_shows(websocket, path
         await session.close()
         return list(session.widgets.values())
 
-    if path != "questions":
-        assert PAGES[path or "explore"].view(dict(parse_qsl(query))).problem is None  # the query is valid
+    assert PAGES[path or "explore"].view(dict(parse_qsl(query))).problem is None  # the query is valid
     controls = [widget for widget in run_async(visit()) if hasattr(widget.element, "set_value")]
     assert controls
     assert {widget.name: widget.default() or None for widget in controls} == {

@@ -4,7 +4,7 @@ import pytest
 
 from normviz.lessons.page.pages import PAGES, page
 from normviz.lessons.parts.links import Links
-from normviz.lessons.parts.part import Caption, LayerNote, Legend, Note, Problem
+from normviz.lessons.parts.part import Caption, LayerNote, Legend, Note, Problem, flat
 
 
 def parts_of(name, query):
@@ -131,7 +131,7 @@ def test_a_small_tensor_has_no_lookalike():
 
 def test_a_pasted_error_in_the_search_of_questions_is_explained_and_leads_to_its_view():
     words = "Given normalized_shape=[96], expected input with shape [*, 96], but got input of size[8, 96, 56, 56]"
-    parts = list(PAGES["questions"].parts(PAGES["questions"].view({"search": f"RuntimeError: {words}"})))
+    parts = list(flat(PAGES["questions"].parts(PAGES["questions"].view({"search": f"RuntimeError: {words}"}))))
     (note,) = texts(parts, Note)
     assert note.startswith(f'torch refuses: "{words}"')
     asked, first, *_others = links(parts, "choices")
