@@ -40,7 +40,5 @@ export function scrollToWanted() {
 }
 
 // Only Back and Forward are trusted.
-window.addEventListener("popstate", ({ isTrusted }) => {
-  if (isTrusted) wanted = history.state?.scrolled ?? null;
-});
+window.addEventListener("popstate", ({ isTrusted }) => (wanted = isTrusted ? (history.state?.scrolled ?? null) : null));
 for (const name of ["wheel", "touchmove", "pointerdown", "keydown"]) window.addEventListener(name, () => (wanted = null), { passive: true, capture: true });

@@ -74,7 +74,7 @@ def test_the_keyboard_moves_between_options_and_only_show_the_answer_commits(sho
     assert tab.evaluate("window.sent") == []
     tab.keyboard.press("Tab")
     tab.keyboard.press("Enter")
-    expect(tab.locator(".nv-answer .nv-text")).to_be_visible()
+    expect(tab.locator(".nv-verdict")).to_be_visible()
     assert tab.evaluate("window.sent") == [f"guess {options.nth(2).input_value()}"]
 
 
