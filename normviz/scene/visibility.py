@@ -126,7 +126,7 @@ def read_display(query: Mapping[str, str]) -> tuple[Display, str | None]:
     """The display of a query, and the first error, if any.
 
     >>> read_display({"hide": "layer, data", "caption": "Look at row 2."})
-    (Display(hidden=('layer', 'data'), caption='Look at row 2.', present=False, tour='', stop=0), None)
+    (Display(hidden=('layer', 'data'), caption='Look at row 2.', present=False, tour='', stop=0, like=None), None)
     """
     values, problem = read_settings(DISPLAY_SETTINGS, query)
     return Display(
