@@ -66,13 +66,13 @@ plots.stats.on("plotly_hover", async ({ points: [{ curveNumber, pointIndex: [h, 
 });
 </script>"""
 
-# Runs before the scripts of an exported file. The file draws its figures once its own copy of plotly.js has run.
+# Runs before the scripts of an exported file. Plotly draws the figures of the file once its own copy of plotly.js has run.
 WATCH = """
 let loaded, start, said, held;
 window.bench = { hover: [], answered: 0 };
 Object.defineProperty(window, "Plotly", { configurable: true, get: () => held, set(value) { held = value; loaded ??= performance.now(); } });
 const look = async () => {
-  const view = document.querySelector(".nv-view[data-state=ready]");
+  const view = document.querySelector(".nv-view[data-state=ready]:not(:has(.nv-cells))");
   if (!view) return setTimeout(look);
   await new Promise(done => requestAnimationFrame(() => setTimeout(done)));
   Object.assign(bench, { opened: performance.now(), draw: performance.now() - loaded });

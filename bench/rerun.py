@@ -59,7 +59,7 @@ WATCH = """figure => {
 ARM = "() => Object.assign(bench, { armed: true, begin: null, last: null, seen: 0 })"
 DONE = """quiet => bench.last !== null && performance.now() - bench.last > quiet
   && (document.querySelector("[data-testid=stApp]")?.dataset.testScriptState ?? "notRunning") === "notRunning" && bench.last - bench.begin"""
-READY = """figure => document.querySelector(figure) && !document.querySelector(".nv-view:not([data-state=ready], [data-state=hidden])")
+READY = """figure => document.querySelector(figure) && !document.querySelector("#normviz-first, .nv-cells") && !document.querySelector(".nv-view:not([data-state=ready], [data-state=hidden])")
   && (document.querySelector("[data-testid=stApp]")?.dataset.testScriptState ?? "notRunning") === "notRunning" """
 RADIO = ":is([data-testid=stRadio], .nv-prediction) input[type=radio]"
 UNANSWERED = """radio => document.querySelector(radio) && ![...document.querySelectorAll(radio)].some(one => one.checked)

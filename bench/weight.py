@@ -1,10 +1,13 @@
-"""Bytes over the network for a first visit, a reload and one change of a control, through the deployed proxy.
+"""Bytes over the network for a first visit, a reload and one change of a control, through the deployed proxy; the first visit on a slow line.
 
     python -m bench.weight                    the table, and one line of JSON
     python -m bench.weight --conf other.conf  an nginx configuration other than deploy/nginx.conf
 
 Chromium counts headers and bodies as transferred (``encodedDataLength``) and the websocket messages in both directions. Without nginx, an
 uncompressed body counts with its size after gzip -5 if it is compressible, and the JSON says ``"proxy": "estimated"``.
+
+The slow line has 1.6 Mb/s and 150 ms: ``text`` is the time until the page can be read, ``figure`` until its figure is shown, ``control`` until
+its controls answer, ``complete`` until Plotly has drawn the figure.
 
 normviz     Explore on (2, 3, 4, 4)
 afternoon   the same panels as Plotly subplots
@@ -16,6 +19,7 @@ from __future__ import annotations
 import argparse
 import base64
 import gzip
+import math
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -27,6 +31,7 @@ from playwright.sync_api import Browser, CDPSession, Error, Page
 from bench.common import SCREEN, chromium, report, server
 from bench.proxy import CONF, available, proxied
 from bench.rerun import FIGURES, READY, Act, segment, slide, written
+from bench.slow import FAST, LINE, PARTS, first_visit
 
 COMPRESSIBLE = ("text/", "application/javascript", "application/json", "image/svg", "font/ttf")
 LATE = 1000  # ms: how long messages may follow the figure
@@ -145,7 +150,7 @@ def row(kind: str, found: dict[str, Any]) -> dict[str, Any]:
         "of which websocket (reload)": kilo(found["reload"]["websocket"]),
         "a change, kB (mean)": kilo(sum(sizes) / len(sizes)),
         "a change, kB (max)": kilo(max(sizes)),
-    }
+    } | {f"slow line: {part}, s": found["slow"].get(part, math.nan) for part in PARTS["normviz"]}
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -161,6 +166,7 @@ def main(arguments: list[str] | None = None) -> None:
         for kind in kinds:
             with server(kind) as one, behind_proxy(one.address, given.conf) as address:
                 found[kind] = weigh(browser, kind, address, not through, rounds, late)
+                found[kind]["slow"] = first_visit(browser, kind, address, FAST if given.quick else LINE)
     rows = [row(kind, ones) for kind, ones in found.items()]
     report(
         "weight",

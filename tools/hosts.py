@@ -27,7 +27,7 @@ POLL = 200  # ms; asking at every frame would keep the browser drawing
 
 READY = """n => {
   const views = [...document.querySelectorAll(".nv-view")];
-  return views.length >= n && views.every((view) => ["ready", "hidden"].includes(view.dataset.state));
+  return views.length >= n && !document.querySelector(".nv-cells") && views.every((view) => ["ready", "hidden"].includes(view.dataset.state));
 }"""
 
 # The middle of the first (0) or the last (-1) cell within a panel's overlay, in the coordinates of the scaled overlay: slides are shrunk to fit.
@@ -91,7 +91,7 @@ def run_all(page: Page) -> None:
 
 def shown_frame(page: Page) -> Frame:
     """The frame of the page, after its view is drawn."""
-    page.frame_locator("iframe").locator(".nv-view[data-state=ready]").first.wait_for()
+    page.frame_locator("iframe").locator(".nv-view[data-state=ready]:not(:has(.nv-cells))").first.wait_for()
     element = page.query_selector("iframe")
     frame = element and element.content_frame()
     assert frame

@@ -28,7 +28,7 @@ def main(folder: Path) -> None:
         for name, query, width, height, theme in PICTURES:
             page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=theme)
             page.goto(f"{address}/{query}")
-            page.wait_for_selector('.nv-view[data-state="ready"]')
+            page.wait_for_selector(".nv-view[data-state=ready]:not(:has(.nv-cells), #normviz-first *)")
             page.wait_for_function("document.fonts.status === 'loaded'")
             page.mouse.move(1, 1)
             page.screenshot(path=folder / f"{name}.png", animations="disabled")  # Streamlit fades out its toolbar

@@ -35,11 +35,7 @@ def show_page(page: Page) -> None:
     The figures return the number of the last event that the server received (``turn``), so that they can ignore an answer to an older one.
     """
     body = Body(app="", turn=st.session_state.get(TURN, 0))
-    data = page_data(page.name, body, page.parts)
-    data["present"] = page.view.display.present
-    if page.name == "questions":
-        data["guess"] = "" if page.has_problem else page.view.settings["guess"]
-        data["search"] = page.view.settings["search"]
+    data = data_of(page, body)
     if st.context.is_embedded or page.view.display.hidden:
         data["open"] = app_link(page)
     if not st.context.is_embedded:
@@ -48,6 +44,15 @@ def show_page(page: Page) -> None:
         link = greeting(page.view) if page.name == "explore" and page.view.display == Display() else None
         data["greeting"] = link.html(body) if link else ""
     _show(data, KEY, **{f"on_{name}_change": callback for name, callback in CALLBACKS.items()})
+
+
+def data_of(page: Page, body: Body) -> dict[str, Any]:
+    """What the browser draws of a page."""
+    data = page_data(page.name, body, page.parts) | {"present": page.view.display.present}
+    if page.name == "questions":
+        data["guess"] = "" if page.has_problem else page.view.settings["guess"]
+        data["search"] = page.view.settings["search"]
+    return data
 
 
 def show_more(page: Page, parts: Sequence[Part]) -> None:

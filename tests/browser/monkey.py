@@ -140,7 +140,7 @@ class Monkey:
             self.check()
         if not self.page.evaluate(PANEL):
             self.open(HOVERED[self.start])
-            self.page.wait_for_selector(".nv-view[data-state=ready]")
+            self.page.wait_for_selector(".nv-view[data-state=ready]:not(:has(.nv-cells), #normviz-first *)")
             self.check()
         for last in (False, False, True):
             try:

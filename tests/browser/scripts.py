@@ -39,8 +39,8 @@ MARKED = f"""([key, what]) => {{
   return [...({MIDDLES})(key), shown ? [box.left + box.width / 2, box.top + box.height / 2] : null];
 }}"""
 
-# Has the app's run ended, and are all visible figures drawn? A file has no run.
-SETTLED = """() => (location.protocol === "file:" || document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "notRunning")
+# Has the app's run ended, and are all visible figures drawn, with plotly.js? A file has no run.
+SETTLED = """() => !document.querySelector("#normviz-first, .nv-cells") && (location.protocol === "file:" || document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "notRunning")
   && [...document.querySelectorAll(".nv-view")].every((view) => !view.checkVisibility() || view.dataset.state === "ready")"""
 
 # Go to another address of the app without loading the app again, as Back does.

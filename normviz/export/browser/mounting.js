@@ -42,13 +42,14 @@ async function needPlotly(root, settings, answering) {
     await loadPlotly(carried ?? settings.plotly, carried ? "" : settings.integrity);
   } catch (error) {
     console.error(error);
-    const reason = error instanceof Error ? error.message : String(error), note = html("p", "nv-note-box nv-missing", find(root, ".nv-figure"));
-    note.textContent = settings.whole
-      ? _("The figures could not be drawn: {reason}.", { reason })
-      : _("The figures could not be drawn: {reason}. The first normviz output of a notebook carries it: run that cell again.", { reason });
+    const reason = error instanceof Error ? error.message : String(error), chart = root.querySelector(".nv-figure:not(:has(.nv-view[data-state]))");
+    const note = chart && html("p", "nv-note-box nv-missing", chart);
+    if (note) note.textContent = settings.whole
+      ? _("The chart could not be drawn: {reason}.", { reason })
+      : _("The chart could not be drawn: {reason}. The first normviz output of a notebook carries it: run that cell again.", { reason });
     const later = [carriedLater(root).then((address) => loadPlotly(address, ""))];
     await Promise.race(settings.widget && answering ? [...later, answering.plotlyFromWidget(settings.widget)] : later);
-    note.remove();
+    note?.remove();
   }
 }
 
@@ -81,7 +82,7 @@ function partsOf(root) {
 }
 
 /**
- * Draws the figures of an exported page, or of a part of another page.
+ * Draws the figures of an exported page, or of a part of another page: at once, and again with plotly.js as soon as it has loaded.
  * @param {HTMLElement} root
  * @param {Answering} [answering]
  */
@@ -115,8 +116,6 @@ async function mountPage(root, answering) {
     page = new PageView(place, {});
     page.setText({ page: "", parts: partsOf(root), figures: settings.figures });
   }
-  if (page.data.figures.length) await needPlotly(root, settings, answering);
-  applyMode();
   page.draw(modeOf(root));
   if (settings.widget && answering) answerFromKernel(settings.widget, root, page, answering, player);
   const look = () => {
@@ -125,6 +124,11 @@ async function mountPage(root, answering) {
   };
   root.addEventListener("nv-theme", look);
   new ResizeObserver(look).observe(root); // the theme may change while the output is off the page
+  if (!window.Plotly && page.data.figures.length) {
+    await needPlotly(root, settings, answering);
+    applyMode();
+    await page.draw(modeOf(root));
+  }
   return page;
 }
 

@@ -14,9 +14,9 @@ async function render({ model, el }) {
   const readMode = () => (root.dataset.mode = wantedMode(root, "follow", false));
   root.dataset.mounted = "yes";
   readMode();
-  await plotlyFromKernel(model);
   const live = new Live(model, root, (data) => page.set(data, /** @type {Mode} */ (readMode())));
   page.host = live;
+  plotlyFromKernel(model).then(() => page.data && page.draw(/** @type {Mode} */ (readMode())));
   watchTheme();
   root.addEventListener("nv-theme", () => page.data && root.dataset.mode !== wantedMode(root, "follow", false) && page.draw(/** @type {Mode} */ (readMode())));
   return () => {

@@ -31,14 +31,20 @@ export function mountFigure({ parentElement, data, setTriggerValue }) {
   views.set(root, shown);
   shown.send = (name, value) => data.alone || setTriggerValue?.(name, value);
   shown.latest = data;
-  const drawn = loadPlotly(data.plotly, data.integrity).then(async () => {
-    if (shown.latest === data && !shown.gone) await shown.set(data, readMode(parentElement, data.theme));
-  });
+  const mode = readMode(parentElement, data.theme), isShown = () => shown.latest === data && !shown.gone;
+  const load = async () => data.plotly && loadPlotly(data.plotly, data.integrity); // without an address, the page loads it
+  const draw = async () => {
+    if (shown.needsPlotly && !window.Plotly) await load();
+    if (isShown() && (window.Plotly || !shown.needsPlotly)) await shown.set(data, mode);
+  };
+  const drawn = draw();
   drawn.catch((error) => {
     if (shown.gone) return; // removed while it was being drawn
     shown.showError(_("The figures could not be drawn: {reason}. Reload the page to try again.", { reason: error.message }));
     console.error(error);
   });
+  if (!window.Plotly && !shown.needsPlotly)
+    drawn.then(load).then(() => isShown() && window.Plotly && shown.draw?.()).catch((error) => console.info(error)); // the figure stays as it is
   const remove = () => {
     shown.gone = true;
     shown.destroy();

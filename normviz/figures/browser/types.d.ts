@@ -229,6 +229,8 @@ interface Figure {
   gone?: boolean;
   latest?: FigureData;
   send?: (name: string, value: object) => void;
+  /** It shows nothing until plotly.js has loaded. */
+  needsPlotly?: boolean;
   set(data: any, mode: Mode): void | Promise<void>;
   draw?(): Promise<void>;
   showError(message: string): void;
@@ -269,8 +271,6 @@ interface PictureSvg {
 interface Window {
   Plotly?: any;
   normviz?: { pictures: () => Promise<{ svg: string; width: number; height: number }[]> };
-  /** Settled when the page has loaded plotly.js, or failed to. */
-  normvizBegun?: Promise<unknown>;
   normvizPlotly?: Promise<unknown>;
   normvizCarried?: Promise<string>;
   normvizNumber?: number;

@@ -9,6 +9,7 @@ import { sendHeight } from "../../lessons/browser/share/growing.js";
 import { ReportButton } from "../../lessons/browser/share/report.js";
 import { AppDialog, AppLink } from "../../lessons/browser/share/share.js";
 import { keepInAddress, openAddress, scrollToWanted } from "./addresses.js";
+import { endFirstPage, showFirstPage } from "./first_page.js";
 import { PageHead } from "./head.js";
 import { improveMenu } from "./menu.js";
 import { enterGroupsAtTheChosenOption } from "./tab_order.js";
@@ -140,12 +141,17 @@ class AppPage {
   }
 }
 
-/** @param {ComponentArguments} component */
+/**
+ * Streamlit passes a function that sends values; the first HTML does not.
+ * @param {ComponentArguments} component
+ */
 export default function mount({ parentElement, data, setTriggerValue }) {
+  if (!setTriggerValue) return showFirstPage(/** @type {HTMLElement} */ (parentElement), data, readMode(parentElement));
   const root = find(parentElement, ".nv-doc"), page = pages.get(root) ?? new AppPage(root);
   pages.set(root, page);
   page.send = setTriggerValue;
   page.set(data, readMode(parentElement));
+  endFirstPage(page.view);
   return () => {
     page.destroy();
     pages.delete(root);

@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from normviz.layers.errors import NormvizError, echo
 from normviz.layers.messages import _
+from normviz.ui.assets import CompressedFiles
 
 SETTING = "NORMVIZ_FRAME_ANCESTORS"
 ALL_PAGES = "*"
@@ -74,4 +75,4 @@ class Headers:
 
 def middleware() -> list[Middleware]:
     """The middleware before Streamlit. Raises NormvizError if the setting is invalid, so that the app does not start."""
-    return [Middleware(Headers, ancestors=frame_ancestors())]
+    return [Middleware(Headers, ancestors=frame_ancestors()), Middleware(CompressedFiles)]

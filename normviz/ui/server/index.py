@@ -1,16 +1,19 @@
 """The first HTML: Streamlit's index.html, changed to have the theme's colors before any script has run.
 
-Streamlit's own stays white until its scripts have loaded and the server has sent the theme. Six versions are cached: three themes (light,
-dark, the reader's own), each alone and embedded. They contain no text from the address.
+Streamlit's own stays white until its scripts have loaded and the server has sent the theme. Ours contains the page as data, which our script
+draws at once. While the server still starts, it is one of six versions without data: three themes (light, dark, the reader's own), each alone
+and embedded.
 """
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import hashlib
 import json
 import re
 from base64 import b64encode
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -21,8 +24,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from normviz.layers.messages import _
-from normviz.ui.assets import COMPONENT, PLOTLY, accepts_gzip
+from normviz.ui.assets import COMPONENT, accepts_gzip
 from normviz.ui.paths import PAGE_SCRIPTS
+from normviz.ui.server.preload import import_future, import_ready
 from normviz.ui.server.styles import styles
 
 THEMES = ("light", "dark")
@@ -31,16 +35,18 @@ COLOR = re.compile(r"#[0-9a-fA-F]{3,8}")
 FONTS = {"bodyFont": "font", "headingFont": "font", "codeFont": "codeFont"}  # name in the front end: Streamlit's option
 INDEX = Path(st.__file__).parent / "static" / "index.html"
 FONT = re.compile(r'\s*<link\s[^>]*\bas="font"[^>]*>')  # Streamlit's font, which the theme does not use
+STYLESHEET = re.compile(r'\s*(<link\s[^>]*rel="stylesheet"[^>]*>)')
 CHARSET = re.compile(r"<meta charset=[^>]*>", re.IGNORECASE)
-HEAD_ENDS, BODY_ENDS = "</head>", "</body>"
+ROOT, BODY_ENDS = '<div id="root"></div>', "</body>"
 SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 # A theme chosen in Streamlit's menu takes precedence, as in Streamlit.
 THEME_FROM_MENU = (
     "try{const t=JSON.parse(localStorage.getItem(`stActiveTheme-${location.pathname}-v2`));"
     "if(t==='Light'||t==='Dark')document.documentElement.dataset.theme=t.toLowerCase()}catch{}"
 )
-# A promise that is resolved when plotly.js has loaded or failed.
-PLOTLY_SETTLED = "normvizBegun=new Promise(done=>{plotly.onload=plotly.onerror=done})"
+PATIENCE = 1.0  # s, until the HTML is sent without the page
+
+_worker = ThreadPoolExecutor(1, "first-page")
 
 
 def theme_of(query: str) -> str | None:
@@ -68,7 +74,7 @@ def _values(query: str, parameter: str) -> set[str]:
 
 async def index(request: Request) -> Response:
     """The response to every page of the app."""
-    page, gzipped = _page(theme_of(request.url.query), is_embedded(request.url.query)), accepts_gzip(request)
+    page, gzipped = await _page_for(request), accepts_gzip(request)
     tag = f'"{page.tag}{"-gzip" if gzipped else ""}"'
     headers = {
         "Cache-Control": "no-cache",
@@ -81,6 +87,17 @@ async def index(request: Request) -> Response:
     if gzipped:
         headers["Content-Encoding"] = "gzip"
     return Response(page.gzipped if gzipped else page.html, media_type="text/html", headers=headers)
+
+
+async def _page_for(request: Request) -> IndexHtml:
+    """With the page of the address, unless it is not ready in time."""
+    query, name = request.url.query, request.url.path.rpartition("/")[2]
+    plain = _page(theme_of(query), is_embedded(query))
+    if not import_future().done():
+        return plain
+    made = asyncio.get_running_loop().run_in_executor(_worker, _with_page, plain, name, query)
+    done, _late = await asyncio.wait({made}, timeout=PATIENCE)
+    return made.result() if done else plain
 
 
 @dataclass(frozen=True)
@@ -112,11 +129,23 @@ def _hash(script: str) -> str:
     return b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
+def _with_page(plain: IndexHtml, name: str, query: str) -> IndexHtml:
+    """The HTML with the page of the address."""
+    try:
+        make = import_ready("normviz.ui.server.first_page").first_page
+        first = make(name or "explore", query, is_embedded(query))
+    except Exception:  # the app reports it
+        return plain
+    return IndexHtml(plain.html.replace(ROOT.encode(), f"{first}{ROOT}".encode(), 1)) if first else plain
+
+
 @cache
 def _page(theme: str | None, embedded: bool) -> IndexHtml:
     html = FONT.sub("", INDEX.read_text(encoding="utf-8")).replace("<title>Streamlit</title>", "<title>normviz</title>")
-    html = CHARSET.sub(lambda found: found[0] + _head(theme), html, count=1)
-    html = html.replace(HEAD_ENDS, f"{_preloads()}{HEAD_ENDS}", 1)
+    # Nothing is painted before the style sheet, so it and our script, which draws the page, are fetched first.
+    module = f'<link rel="modulepreload" fetchpriority="high" href="./{COMPONENT.path}">'
+    first = "\n".join([_head(theme), module, *STYLESHEET.findall(html)])
+    html = CHARSET.sub(lambda found: found[0] + first, STYLESHEET.sub("", html), count=1)
     # Our styles come last, because the front end adds its own to the head.
     return IndexHtml(html.replace(BODY_ENDS, f"<style>\n{styles(embedded)}</style>\n{BODY_ENDS}", 1).encode())
 
@@ -140,15 +169,11 @@ def _head(theme: str | None) -> str:
     return f'\n<meta name="color-scheme" content="{scheme}">\n<style>{style}</style>\n<script>{script}</script>'
 
 
-def _preloads() -> str:
-    """Fetch our scripts together with Streamlit's; plotly.js runs after those, while the server computes the page."""
-    module = f'<link rel="modulepreload" href="./{COMPONENT.path}">\n'
-    return f'{module}<script defer id="plotly" src="./{PLOTLY.path}"></script>\n<script>{PLOTLY_SETTLED}</script>\n'
-
-
 def _rule(theme: str, colors: dict[str, str]) -> str:
     background = colors.get("backgroundColor")
-    return f"color-scheme:{theme}" + (f";background:{background}" if background else "")
+    return f"color-scheme:{theme}" + (
+        f";background:{background};--st-background-color:{background}" if background else ""
+    )
 
 
 def _colors(theme: str) -> dict[str, str]:

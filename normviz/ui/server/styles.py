@@ -15,8 +15,8 @@ BACKGROUND = (
 @cache
 def styles(embedded: bool) -> str:
     """CSS for what Streamlit's theme settings cannot express. The controls of an embedded page are not folded."""
-    return BACKGROUND + _css("app") + _css("embed" if embedded else "fold")
+    return BACKGROUND + _css("app") + _css("first_page") + _css("embed" if embedded else "fold")
 
 
 def _css(name: str) -> str:
-    return (files(__package__) / f"{name}.css").read_text(encoding="utf-8")
+    return (files(__package__) / "css" / f"{name}.css").read_text(encoding="utf-8")

@@ -17,7 +17,7 @@ from tests.export.structure import HOSTILE
 from tests.export.test_escaping import parts
 
 pytestmark = pytest.mark.browser
-READY = ".nv-view[data-state=ready]"
+READY = ".nv-view[data-state=ready]:not(:has(.nv-cells))"
 BESIDE = "plotly.min.js"
 Show = Callable[..., Page]
 

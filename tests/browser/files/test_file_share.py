@@ -13,7 +13,7 @@ from tests.browser.conftest import new_context
 from tests.browser.watch import Watch
 
 pytestmark = pytest.mark.browser
-READY = ".nv-view[data-state=ready]"
+READY = ".nv-view[data-state=ready]:not(:has(.nv-cells))"
 LAYERS = nv.Choices(layers=("LayerNorm([3,4,4])", "BatchNorm2d(3)"))
 
 

@@ -14,7 +14,7 @@ from tests.browser.conftest import new_context
 from tests.browser.watch import Watch
 
 pytestmark = pytest.mark.browser
-READY = ".nv-view[data-state=ready]"
+READY = ".nv-view[data-state=ready]:not(:has(.nv-cells))"
 OLD = Path(__file__).parents[2] / "export" / "old"
 TWO = ("LayerNorm([3])", "BatchNorm1d(3)")
 FILES = {

@@ -46,7 +46,7 @@ def test_the_figure_of_a_slide_is_drawn_when_it_is_shown_and_answers_its_control
     assert page.locator("iframe").get_attribute("src") in (None, "about:blank")
     page.keyboard.press("ArrowRight")
     frame = page.frame_locator("section.present iframe")
-    frame.locator(".nv-view[data-state=ready]").wait_for()
+    frame.locator(".nv-view[data-state=ready]:not(:has(.nv-cells))").wait_for()
     expect(frame.locator(".nv-sentence")).to_contain_text("BatchNorm2d(3) on (2, 3, 4, 4)")
     frame.get_by_label("Layer", exact=True).select_option(label="LayerNorm([3, 4, 4])")
     expect(frame.locator(".nv-sentence")).to_contain_text("LayerNorm([3, 4, 4])")

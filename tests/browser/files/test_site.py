@@ -16,7 +16,7 @@ pytestmark = pytest.mark.browser
 LAPTOP = {"width": 1280, "height": 720}
 PHONE = {"width": 390, "height": 780}
 SHOWN = ["explore", "step_by_step", "s0", "s0b", "q22", "s2a", "four", "loops"]
-READY = ".nv-view[data-state=ready]"
+READY = ".nv-view[data-state=ready]:not(:has(.nv-cells))"
 
 # Is the page, with its figures, as wide as the window?
 FITS = """([width, figures]) => document.documentElement.scrollWidth <= width && innerWidth === width

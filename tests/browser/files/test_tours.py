@@ -13,7 +13,7 @@ from tests.browser.watch import Watch
 pytestmark = pytest.mark.browser
 
 TOUR = tours()["from-batchnorm-to-layernorm"]
-READY = ".nv-view[data-state=ready]"
+READY = ".nv-view[data-state=ready]:not(:has(.nv-cells))"
 PROJECTOR = {"width": 1280, "height": 800}
 
 

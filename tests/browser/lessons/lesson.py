@@ -7,7 +7,7 @@ from playwright.sync_api import Locator, ViewportSize
 
 from tests.browser.view import View
 
-READY = ".nv-view[data-state=ready]"
+READY = ".nv-view[data-state=ready]:not(:has(.nv-cells), #normviz-first *)"
 WIDE: ViewportSize = {"width": 1280, "height": 720}
 NARROW: ViewportSize = {"width": 390, "height": 844}
 

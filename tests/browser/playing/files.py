@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import FrameLocator, Page, expect
 
-READY = ".nv-view[data-state=ready]"
+READY = ".nv-view[data-state=ready]:not(:has(.nv-cells))"
 PLOTLY = "plotly.min.js"
 LAYER = ("LayerNorm([3,4,4])", "--shape", "2,3,4,4")
 FILES = {

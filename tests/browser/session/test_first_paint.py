@@ -1,13 +1,14 @@
-"""No white flash: the page has its final background color from the first paint."""
+"""The first paint: no white flash, and a page that can be read and answers before the app has loaded."""
 
 import io
 from collections.abc import Iterator
 
 import pytest
 from PIL import Image
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.conftest import NewTab, new_context
+from tests.browser.readout import Readout
 from tests.browser.view import View
 from tests.browser.watch import Watch
 
@@ -141,13 +142,40 @@ def test_the_menu_stores_the_theme_where_the_first_paint_reads_it(view: View) ->
     assert recorded_colors(view.page) == [f"rgb{DARK}"]
 
 
-def test_plotly_js_loads_and_runs_without_waiting_for_the_scripts_of_the_page(new_tab: NewTab, server: str) -> None:
-    page = new_tab()
-    page.route("**/static/**", lambda route: route.abort())
-    page.goto(server)
-    page.wait_for_function("window.Plotly")
-    assert page.locator("script[src*='/lib/plotly-']").count() == 1
-    page.close()
+@pytest.fixture
+def held_visit(new_tab: NewTab, server: str) -> Iterator[tuple[View, list[Route]]]:
+    """A tab that gets Streamlit's files only when ``release`` is called with its second value."""
+    view, held = View(new_tab(), server), list[Route]()
+    view.page.route("**/static/js/**", lambda route: held.append(route))
+    watch = Watch(view.page)
+    yield view, held
+    watch.check()
+    view.page.close()
+
+
+def release(view: View, held: list[Route]) -> None:
+    for route in held:
+        route.continue_()
+    view.page.unroute_all()
+
+
+def test_while_the_app_loads_the_page_of_the_first_html_can_be_read_and_answers(
+    held_visit: tuple[View, list[Route]],
+) -> None:
+    view, held = held_visit
+    page, scripts = view.page, list[str]()
+    page.on("request", lambda request: scripts.append(request.url) if "/lib/" in request.url else None)
+    page.goto(f"{view.server}/?layer=BatchNorm2d(3)", wait_until="commit")
+    expect(page.locator("#normviz-first .nv-sentence")).to_contain_text("BatchNorm2d(3)")
+    page.locator(".nv-panel-stats .nv-over").click(position={"x": 60, "y": 60})
+    expect(page.locator(".nv-readout")).to_contain_text("x[0, 0,")
+    chosen = Readout(page.inner_text(".nv-readout")).index
+    assert chosen
+    assert page.evaluate("window.Plotly") is None
+    assert [url.split("/lib/")[1].split("-")[0] for url in scripts] == ["normviz"]  # plotly.js can wait
+    release(view, held)
+    view.wait_for_view(at=",".join(map(str, chosen)))
+    assert page.locator("#normviz-first").count() == 0
 
 
 def test_the_figure_loads_plotly_js_again_if_it_failed_to_load(new_tab: NewTab, server: str) -> None:

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, Route, expect
 from tests.browser.view import View
 from tests.ui.snippets import tag
 
-READY = '.nv-view:not(.nv-tabbed)[data-state="ready"]'  # the figures; tabs are ready before them
+READY = ".nv-view[data-state=ready]:not(:has(.nv-cells), #normviz-first *)"
 
 # Records the labels of a button, because "Copied" is shown for only two seconds.
 HEARD = """button => {

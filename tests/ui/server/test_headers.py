@@ -7,7 +7,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from normviz.layers.errors import NormvizError
-from normviz.ui.assets import PLOTLY
+from normviz.ui.assets import PLOTLY, CompressedFiles
 from normviz.ui.paths import ROOT
 from normviz.ui.server.headers import Headers, frame_ancestors, middleware
 from normviz.ui.server.routes import routes
@@ -101,7 +101,7 @@ def test_the_application_sends_the_headers_with_every_answer(path: str) -> None:
 
 
 def test_the_app_has_its_own_routes_and_the_headers_middleware() -> None:
-    assert [each.cls for each in middleware()] == [Headers]
+    assert [each.cls for each in middleware()] == [Headers, CompressedFiles]
     assert routes()
 
 

@@ -1,21 +1,30 @@
 import gzip
+import json
 import re
+from concurrent.futures import Future
+from typing import Any
+from urllib.parse import quote
 
 import pytest
 import streamlit as st
 from starlette.applications import Starlette
 from streamlit import config
 
-from normviz.ui.assets import COMPONENT, PLOTLY
+from normviz.lessons.page.pages import PAGES
+from normviz.ui.assets import COMPONENT
 from normviz.ui.paths import ROOT
+from normviz.ui.server import index
 from normviz.ui.server.index import INDEX, page_names, theme_of
+from normviz.ui.server.preload import import_future
 from normviz.ui.server.routes import pages, routes
 from normviz.ui.server.styles import styles
 from tests.ui.asgi import ask
 
 
 @pytest.fixture
-def app() -> Starlette:
+def app(monkeypatch: pytest.MonkeyPatch) -> Starlette:
+    import_future().result()
+    monkeypatch.setattr(index, "PATIENCE", 60)
     return Starlette(routes=routes())
 
 
@@ -46,16 +55,45 @@ def test_every_page_is_the_page_of_streamlit_with_an_inline_style_first(app: Sta
         assert html.index("charset") < 1024
         entry = re.findall(r'<script type="module"[^>]*>', own)
         assert re.findall(r'<script type="module"[^>]*>', html) == entry
-        hints = re.findall(r'<link rel="modulepreload" href="./(lib/.*?)">', html)
+        hints = re.findall(r'<link rel="modulepreload" fetchpriority="high" href="./(lib/.*?)">', html)
         assert hints == [COMPONENT.path]
+        assert html.index("modulepreload") < html.index('<script type="module"')  # our script draws the page meanwhile
         assert html.count("<link") == own.count("<link") - 1 + len(hints)  # without a font that the theme does not use
         assert "<title>normviz</title>" in html
 
 
-def test_plotly_js_loads_in_parallel_with_the_scripts_of_streamlit_and_runs_after_them(app: Starlette) -> None:
-    html = ask(app, "/").body.decode()
-    assert html.count(f'<script defer id="plotly" src="./{PLOTLY.path}">') == 1
-    assert html.index('<script type="module"') < html.index("<script defer") < html.index("</head>")
+def page_in(html: bytes) -> dict[str, Any]:
+    """The data of the page in the first HTML."""
+    (found,) = re.findall(r'<script type="application/json" id="normviz-data">(.*?)</script>', html.decode())
+    data: dict[str, Any] = json.loads(found)
+    return data
+
+
+@pytest.mark.parametrize("page", [name for name in PAGES if name != "explore"])
+def test_the_first_html_has_the_page_of_its_address(app: Starlette, page: str) -> None:
+    data = page_in(ask(app, f"/{page}").body)
+    assert data["page"] == page
+    assert data["parts"]
+    assert all(figure["alone"] and not figure.get("plotly") for figure in data["figures"])
+
+
+def test_the_first_html_has_the_view_of_its_query(app: Starlette) -> None:
+    data = page_in(ask(app, "/?shape=2,6,2,2&layer=GroupNorm(3,6)&at=1,2,0,1").body)
+    assert "GroupNorm(3, 6)" in dict(data["parts"])["sentence1"]
+    assert data["figures"][0]["at"] == [1, 2, 0, 1]
+    refused = page_in(ask(app, "/?layer=LayerNorm(7)").body)
+    assert "problem1" in dict(refused["parts"])
+
+
+def test_a_page_that_is_too_large_comes_with_the_app(app: Starlette) -> None:
+    small, large = (ask(app, f"/?shape={shape}&layer=LayerNorm(32)").body for shape in ("2,32,32", "16,32,32"))
+    assert page_in(small)["figures"]
+    assert b"normviz-data" not in large
+
+
+def test_while_the_server_starts_the_first_html_has_no_page(app: Starlette, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index, "import_future", Future)  # which is not done
+    assert b"normviz-data" not in ask(app, "/").body
 
 
 def test_the_pages_are_those_of_the_application() -> None:
@@ -94,8 +132,14 @@ def style(app: Starlette, query: str = "") -> str:
 def test_the_background_colors_are_those_of_the_theme(app: Starlette) -> None:
     light, dark = (st.get_option(f"theme.{theme}.backgroundColor") for theme in ("light", "dark"))
     assert light != dark
-    assert style(app, "?embed_options=light_theme") == f"html{{color-scheme:light;background:{light}}}"
-    assert style(app, "?embed_options=dark_theme") == f"html{{color-scheme:dark;background:{dark}}}"
+    assert (
+        style(app, "?embed_options=light_theme")
+        == f"html{{color-scheme:light;background:{light};--st-background-color:{light}}}"
+    )
+    assert (
+        style(app, "?embed_options=dark_theme")
+        == f"html{{color-scheme:dark;background:{dark};--st-background-color:{dark}}}"
+    )
     reader_s = style(app)
     assert f"background:{light}" in reader_s.split("@media")[0]
     assert f"background:{dark}" in reader_s.split("@media(prefers-color-scheme:dark)")[1]
@@ -113,10 +157,16 @@ def test_the_styles_of_normviz_come_last_and_embedded_pages_have_more(app: Starl
     assert "stMainBlockContainer" in styles(True).removeprefix(styles(False))
 
 
-def test_no_text_of_the_address_is_copied_into_the_page(app: Starlette) -> None:
-    plain = ask(app, "/").body
-    for query in ("?embed_options=</style><script>alert(1)</script>", "?x=%3C/style%3E", "?embed_options=dark_themeX"):
-        assert ask(app, f"/{query}").body == plain
+def test_no_text_of_the_address_becomes_html_of_the_page(app: Starlette) -> None:
+    """It is quoted in messages, which are data: no tag can begin or end in them."""
+    tags = re.findall(r"<[^>]*>", ask(app, "/").body.decode())
+    for query in (
+        "embed_options=</style><script>alert(1)</script>",
+        "layer=</script><script>alert(1)</script>",
+        "caption=<b>x</b>&shape=<!--",
+    ):
+        html = ask(app, f"/?{quote(query, safe='=&')}").body.decode()
+        assert re.findall(r"<[^>]*>", html) == tags
 
 
 def test_the_policy_allows_exactly_the_inline_scripts_of_the_page(app: Starlette) -> None:

@@ -9,6 +9,7 @@ import { _ } from "./messages.js";
 function loadScript(address, integrity) {
   return new Promise((resolve, reject) => {
     const tag = document.createElement("script");
+    tag.fetchPriority = "low"; // the page is readable without it
     if (integrity) Object.assign(tag, { integrity, crossOrigin: "anonymous" });
     tag.src = new URL(address, document.baseURI).href;
     tag.onload = resolve;
@@ -18,15 +19,15 @@ function loadScript(address, integrity) {
 }
 
 /**
- * The page may have begun to load it. A page whose address ends in a slash is one level deeper.
+ * A file of the app is tried twice, because a page whose address ends in a slash is one level deeper.
  * @param {string} [address]
  * @param {string} [integrity]
  */
 export function loadPlotly(address = "", integrity) {
   if (window.Plotly) return Promise.resolve();
-  window.normvizPlotly ??= Promise.resolve(window.normvizBegun)
-    .then(() => window.Plotly || loadScript(address, integrity))
-    .catch((error) => (location.pathname.endsWith("/") ? loadScript(`../${address}`) : Promise.reject(error)))
+  const again = location.pathname.endsWith("/") ? `../${address}` : address;
+  window.normvizPlotly ??= loadScript(address, integrity)
+    .catch((error) => (integrity ? Promise.reject(error) : loadScript(again)))
     .catch((error) => {
       window.normvizPlotly = undefined;
       throw error;

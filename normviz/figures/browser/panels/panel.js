@@ -1,4 +1,4 @@
-// One heatmap: Plotly draws the cells; an SVG over them veils all but the peers and frames the selected element.
+// One heatmap: its cells, and an SVG over them that veils all but the peers and frames the selected element.
 
 /** @import { FigureView } from "../views/view.js" */
 
@@ -7,7 +7,8 @@ import { _ } from "../page/messages.js";
 import { decodeFloats } from "../tensor/arrays.js";
 import { Geometry } from "../tensor/geometry.js";
 import { broadcastAt, groupOf, sameIndex } from "../tensor/sharing.js";
-import { colorScale, shownAs } from "./color.js";
+import { drawCells } from "./cells.js";
+import { colorScale } from "./color.js";
 import { drawLabels } from "./labels.js";
 import { drawLegend } from "./legend.js";
 import { drawTexts } from "./texts.js";
@@ -185,20 +186,7 @@ export class Panel {
     this.colors = colors;
     this.paint();
     if (this.root.hidden) return; // its values are read although it is not drawn
-    const gap = this.geometry.cellW >= 6 && this.geometry.cellH >= 6 ? 1 : 0;
-    const trace = {
-      type: "heatmap", ...shownAs(this.figure, this.heatmap()), x: this.geometry.edges(true), y: this.geometry.edges(false),
-      zauto: false, colorscale: this.scale, showscale: false,
-      hoverinfo: "skip", xgap: gap, ygap: gap,
-    };
-    /** @param {[number, number]} range */
-    const axis = (range) => ({ type: "linear", range, visible: false, fixedrange: true, autorange: false });
-    const wide = Math.max(10, w), high = Math.max(10, h); // below 10, Plotly draws its default size instead
-    const layout = {
-      width: wide, height: high, margin: { l: 0, r: 0, t: 0, b: 0 }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
-      xaxis: axis([0, wide]), yaxis: axis([high, 0]),
-    };
-    await window.Plotly.react(this.plot, [trace], layout, { staticPlot: true, displayModeBar: false });
+    await drawCells(this);
   }
 
   /**

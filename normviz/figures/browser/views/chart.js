@@ -17,6 +17,7 @@ export class ChartView {
   /** @type {string | null} The chart and the theme that are drawn. */
   drawn = null;
   width = 0;
+  needsPlotly = true;
 
   /** @param {HTMLElement} parent */
   constructor(parent) {

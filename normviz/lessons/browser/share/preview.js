@@ -143,7 +143,7 @@ export class Preview {
     try {
       const inside = /** @type {Document} */ (this.frame?.contentDocument), content = find(inside, "[data-testid=stMainBlockContainer]");
       const places = findAll(inside, ".nv-root, .nvs-root"), views = findAll(inside, ".nv-view");
-      const busy = inside.querySelector('[data-test-script-state="running"], [data-testid=stSkeleton]');
+      const busy = inside.querySelector('#normviz-first, [data-test-script-state="running"], [data-testid=stSkeleton]');
       /** @param {HTMLElement} view */
       const drawn = (view) => (view.dataset.state === "hidden" ? !visibleWidth(view) : view.dataset.state === "ready" && Number(view.dataset.width) === view.clientWidth);
       if (!content || busy || !places.length || places.some((place) => !place.firstChild) || !views.every(drawn)) return null;

@@ -1,0 +1,107 @@
+// The page of the first HTML, which is shown until the app shows the same page.
+
+import { find, html } from "../../figures/browser/page/dom.js";
+import { applyColors } from "../../figures/browser/page/theme.js";
+import { sameIndex } from "../../figures/browser/tensor/sharing.js";
+import { PageView } from "../../lessons/browser/page.js";
+import { appAddress, pathOf, queryOf } from "../../lessons/browser/share/links.js";
+
+const STATE = "data-test-script-state"; // of Streamlit's app: initial, running, notRunning
+
+/** @type {FirstPage | null} */
+let shown = null;
+
+/** @implements {PageHost} */
+class FirstPage {
+  /**
+   * @param {HTMLElement} place
+   * @param {PageData} data
+   * @param {Mode} mode
+   */
+  constructor(place, data, mode) {
+    this.place = place;
+    this.data = data;
+    const root = find(place, ".nv-doc");
+    root.dataset.mounted = "yes";
+    root.dataset.mode = mode;
+    applyColors(root, mode);
+    place.hidden = false;
+    this.view = new PageView(html("div", "nv-page", root), this);
+    this.view.set(data, mode);
+    this.observer = new MutationObserver(() => this.endAfterRun());
+    this.observer.observe(document.body, { subtree: true, childList: true, attributeFilter: [STATE] });
+  }
+
+  /**
+   * @param {string} page
+   * @param {string} query
+   */
+  address(page, query) {
+    return appAddress(this.data.page) + pathOf(page) + query;
+  }
+
+  /** @param {string} guess */
+  guess(guess) {
+    this.keep("guess", guess);
+  }
+
+  /** @param {string} text */
+  search(text) {
+    this.keep("search", text);
+  }
+
+  /**
+   * The app reads it from the address when it starts.
+   * @param {string} name
+   * @param {string} value
+   */
+  keep(name, value) {
+    const others = [...new URLSearchParams(location.search)].filter(([other]) => other !== name);
+    history.replaceState(history.state, "", location.pathname + queryOf(value ? [...others, [name, value]] : others));
+  }
+
+  // The app may show something else than a page: a message. A page still loads if it has an empty place.
+  endAfterRun() {
+    const ended = document.querySelector(`[${STATE}=notRunning]`), loads = document.querySelector("#root :is(.nv-doc, [data-testid=stSkeleton])");
+    if (ended && !loads) endFirstPage();
+  }
+
+  /**
+   * Leaves the place to the app's page, which takes over what the reader has chosen.
+   * @param {PageView} [page]
+   */
+  end(page) {
+    const top = this.place.scrollTop, before = [...this.view.figures.values()], after = page ? [...page.figures.values()] : [];
+    this.observer.disconnect();
+    this.place.remove();
+    document.querySelector("[data-testid=stMain]")?.scrollTo({ top, behavior: "instant" });
+    after.forEach(({ view }, number) => continueFigure(before[number]?.view, view));
+    this.view.destroy();
+  }
+}
+
+/**
+ * Selects the element and shows the step that the reader has chosen in the other drawing of the figure.
+ * @param {any} before
+ * @param {any} now
+ */
+function continueFigure(before, now) {
+  if (!before?.data || !now.data) return;
+  if ("at" in before && !sameIndex(before.at, now.at)) now.select(before.at);
+  if ("step" in before && before.step !== now.step) now.go(before.step);
+}
+
+/**
+ * @param {HTMLElement} place
+ * @param {PageData} data
+ * @param {Mode} mode
+ */
+export function showFirstPage(place, data, mode) {
+  shown = new FirstPage(place, data, mode);
+}
+
+/** @param {PageView} [page] of the app */
+export function endFirstPage(page) {
+  shown?.end(page);
+  shown = null;
+}

@@ -1,0 +1,56 @@
+"""The page as part of the first HTML, so that a reader on a slow line reads and points while Streamlit's scripts load.
+
+Our script draws it (``first_page.js``), and removes it when the app shows the same page with its controls. It answers without a server.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from urllib.parse import parse_qsl
+
+from normviz.figures.brand import wordmark
+from normviz.layers.messages import _
+from normviz.lessons.page.pages import PAGES, page
+from normviz.lessons.parts.html import Body
+from normviz.lessons.parts.markup import data, escape
+from normviz.scene.query import LONGEST_QUERY
+from normviz.ui.assets import COMPONENT
+from normviz.ui.component import data_of
+
+MOST = 150_000  # characters of data: more would hold up the scripts of the app
+KEPT = 32  # pages in memory
+# The script that draws it. A page that cannot be drawn stays as it is without it.
+DRAW = (
+    f'import("./{COMPONENT.path}").then(({{default:mount}})=>mount({{parentElement:document.getElementById("normviz-first"),'
+    'data:JSON.parse(document.getElementById("normviz-data").textContent)})).catch(console.info)'
+)
+
+
+@lru_cache(KEPT)
+def first_page(name: str, query: str, embedded: bool) -> str:
+    """The HTML of a page and its query; "" if the page is too large."""
+    if len(query) > LONGEST_QUERY:
+        return ""
+    view = PAGES[name].view(dict(parse_qsl(query, keep_blank_values=True)))
+    made, body = page(name, view), Body(app="")
+    text = data(data_of(made, body))
+    if len(text) > MOST:
+        return ""
+    head = "" if embedded or view.display.present else _header(name)
+    rows = sum(bool(row.inputs) for row in made.rows)
+    loading = (
+        f'<p class="nv-loading" style="--rows:{rows}">{escape(_("The controls are loading …"))}</p>' if rows else ""
+    )
+    return (
+        f'<div id="normviz-first" hidden>{head}<main>{loading}<div class="nv-doc nv-app"></div></main></div>\n'
+        f'<script type="application/json" id="normviz-data">{text}</script>\n<script>{DRAW}</script>\n'
+    )
+
+
+def _header(name: str) -> str:
+    """The logo and the links of Streamlit's header."""
+    links = (
+        f'<a href="./{"" if other == "explore" else other}"{" aria-current=page" if other == name else ""}>{escape(kind.title)}</a>'
+        for other, kind in PAGES.items()
+    )
+    return f'<header><img src="{wordmark()}" alt="normviz" height="24"><nav>{"".join(links)}</nav></header>'
