@@ -9,7 +9,7 @@ import { appAddress, pathOf, queryOf } from "../../lessons/browser/share/links.j
 const STATE = "data-test-script-state"; // of Streamlit's app: initial, running, notRunning
 
 /** @type {FirstPage | null} */
-let shown = null;
+let firstPage = null;
 
 /** @implements {PageHost} */
 class FirstPage {
@@ -97,11 +97,11 @@ function continueFigure(before, now) {
  * @param {Mode} mode
  */
 export function showFirstPage(place, data, mode) {
-  shown = new FirstPage(place, data, mode);
+  firstPage = new FirstPage(place, data, mode);
 }
 
 /** @param {PageView} [page] of the app */
 export function endFirstPage(page) {
-  shown?.end(page);
-  shown = null;
+  firstPage?.end(page);
+  firstPage = null;
 }
