@@ -146,7 +146,9 @@ def test_a_prediction_shows_the_verdict_the_answer_and_its_figure(page, site):
     wait_for_figure(page)
     page.locator(".nv-panel-stats .nv-over").hover()
     assert "others" in page.locator(".nv-readout").inner_text()
-    page.get_by_role("radio", name=options[right], exact=True).check()  # a second prediction
+    page.get_by_role(
+        "radio", name=options[right]
+    ).check()  # a second prediction; the open answer marks the option in its name
     expect(verdict).to_have_text("Your prediction is correct.")
     page.locator("summary", has_text="Hide the answer").click()
     expect(verdict).to_be_hidden()
