@@ -157,7 +157,7 @@ PAGES: dict[str, list[Check]] = {
     ],
 }
 WITH_CODE = ("?layer=LayerNorm([3,4,4])", "questions?q=s0&guess=one", "questions")
-WITHOUT_FIGURES = ("train_and_eval?show=devices", "gradients?show=backward", "questions?q=s0", "questions")
+WITHOUT_FIGURES = ("questions?q=s0", "questions")
 
 
 SCREENS = ((WIDE, "light"), (NARROW, "dark"))
