@@ -264,10 +264,7 @@ def test_the_browser_has_the_colors_and_the_scales_of_the_palette(theme):
 
 def test_the_colors_of_many_groups_repeat():
     figure = {"scale": "groups", "groups": 20, "low": -0.5, "high": 19.5}
-    colors = evaluate(
-        "[1, 15, 17].map((id) => formatHex(colorAt(colorScale(THEMES.light, 'groups', 20), placeOnScale(args[0], id))))",
-        figure,
-    )
+    colors = evaluate("[1, 15, 17].map((id) => groupColor(THEMES.light, 20, id))")
     light = THEMES["light"]
     assert colors == [light.few[1], light.more[7], light.few[1]]
     shown = evaluate(

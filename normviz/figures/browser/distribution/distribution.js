@@ -6,7 +6,7 @@
 import { html, svg } from "../page/dom.js";
 import { _, ngettext } from "../page/messages.js";
 import { mayMove, moveFrom, moveThere } from "../motion/motion.js";
-import { colorAt, colorScale, formatHex } from "../panels/color.js";
+import { groupColor } from "../panels/color.js";
 import { groupOf, sameIndex, tensorIndex } from "../tensor/sharing.js";
 import { formatElement, formatShort } from "../text/format.js";
 import { showOutputOf } from "./gamma_beta.js";
@@ -110,8 +110,7 @@ export class Distribution {
     for (const [name, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` })) this.svg.setAttribute(name, String(value));
     this.drawAxis(range, width, height);
     const shown = step ? stages.findIndex(({ key }) => key === stageOf(step, stages)) : stages.length - 1;
-    const scale = colorScale(colors, "groups", data.stats.count), id = groupOf(data.stats.tables, at);
-    const fill = formatHex(colorAt(scale, (id + 0.5) / data.stats.count)), selected = peers.findIndex((peer) => sameIndex(peer, at));
+    const fill = groupColor(colors, data.stats.count, groupOf(data.stats.tables, at)), selected = peers.findIndex((peer) => sameIndex(peer, at));
     stages.forEach((stage, number) => {
       const top = number * high + head, dots = number > shown ? [] : stackDots(stage.values.map(this.place), STRIP, RADIUS).map((dot) => dot && { ...dot, y: dot.y + top });
       this.rows.push({ stage, top, dots });

@@ -43,6 +43,17 @@ export function shownAs(figure, rows) {
 }
 
 /**
+ * The color of one of ``groups`` groups.
+ * @param {Colors} colors
+ * @param {number} groups
+ * @param {number} id
+ */
+export function groupColor(colors, groups, id) {
+  const figure = /** @type {const} */ ({ scale: "groups", groups, low: -0.5, high: groups - 0.5 });
+  return formatHex(colorAt(colorScale(colors, "groups", groups), placeOnScale(figure, id)));
+}
+
+/**
  * @param {string} hex
  * @returns {RGB}
  */

@@ -5,7 +5,7 @@
 import { html, svg } from "../page/dom.js";
 import { _, ngettext } from "../page/messages.js";
 import { groupOf } from "../tensor/sharing.js";
-import { colorAt, colorScale, formatHex, placeOnScale } from "./color.js";
+import { groupColor } from "./color.js";
 
 /** @typedef {{ n: number, c: number, s: number }} Corner along N, C and the positions */
 
@@ -122,8 +122,7 @@ export class Cube {
    */
   colorOf(active) {
     const { count, tables } = /** @type {Tabled<Statistics>} */ (this.data.sharings?.[this.figure.links]);
-    const figure = /** @type {const} */ ({ scale: "groups", groups: count, low: -0.5, high: count - 0.5 });
-    return formatHex(colorAt(colorScale(this.colors, "groups", count), placeOnScale(figure, groupOf(tables, active))));
+    return groupColor(this.colors, count, groupOf(tables, active));
   }
 
   grid() {
