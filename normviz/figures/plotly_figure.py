@@ -6,7 +6,7 @@ from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from itertools import product
+from itertools import pairwise, product
 from math import ceil
 from textwrap import wrap
 from typing import Any
@@ -154,30 +154,32 @@ def group_ids(axes: Sequence[Data], drawing: Grid) -> NDArray[np.int64]:
 
 def _heatmap(panel: Data, values: NDArray[np.float32], cell: tuple[float, float], colors: Theme) -> dict[str, Any]:
     is_id, gap = panel["scale"] != "values", 1 if min(cell) >= 6 else 0
-    longest = len(str(panel["groups"])) if is_id else 6
+    ids = np.unique(values[~np.isnan(values)]) if is_id else np.array([])  # each drawn group has a color of its own
+    cells = np.where(np.isnan(values), np.nan, np.searchsorted(ids, values)) if is_id else values
+    low, high = (-0.5, len(ids) - 0.5) if is_id else (panel["low"], panel["high"])
+    longest = len(str(int(ids.max()))) if is_id else 6
     size = min(12, (cell[0] - 4) / (0.6 * longest), 0.6 * cell[1])
-    number = "%{z:.0f}" if is_id else "%{z:.3~g}"
+    number = "%{text}" if is_id else "%{z:.3~g}"
     text = (
         {"texttemplate": number, "textfont": {"size": size}}
         if size >= SMALLEST_FONT and panel["scale"] != "none"
         else {}
     )
-    shown = {"z": values, "zmin": panel["low"], "zmax": panel["high"]}
-    if panel["scale"] == "groups" and panel["groups"] > GROUP_COLORS:  # the colors repeat
-        number = "%{text}"
-        shown = {"z": values % GROUP_COLORS, "zmin": -0.5, "zmax": GROUP_COLORS - 0.5, "text": values}
-        text = text and text | {"texttemplate": number}
+    if panel["scale"] == "groups" and len(ids) > GROUP_COLORS:  # the colors repeat
+        cells, low, high = cells % GROUP_COLORS, -0.5, GROUP_COLORS - 0.5
+    shown = {"z": cells, "zmin": low, "zmax": high}
     return {
         "type": "heatmap",
         "name": panel["title"],
         **shown,
-        "colorscale": stops(colors, panel["scale"], panel["groups"]),
+        "colorscale": stops(colors, panel["scale"], len(ids)),
         "showscale": False,
         "xgap": gap,
         "ygap": gap,
         "hoverongaps": False,
         "hovertemplate": f"{number}<extra></extra>",
         **text,
+        **({"text": [["" if np.isnan(id) else f"{id:.0f}" for id in line] for line in values]} if is_id else {}),
     }
 
 
@@ -200,36 +202,48 @@ def _heading(panel: Data, wide: float, colors: Theme) -> dict[str, Any]:
 
 def _label_axes(figure: go.Figure, cells: Cells, colors: Theme) -> None:
     """Indices above the columns and beside the rows of every panel; rows run downwards."""
-    columns, rows = _labels(cells.drawing)
-    faceted = bool(cells.drawing.facets)
-    x = _ticks(columns, cells.columns, faceted, cells.cell[0], max(map(len, columns), default=0) * LETTER + 6)
-    y = _ticks(rows, cells.lines, faceted, cells.cell[1], 14)
+    columns, rows = _labels(cells)
+    x = _ticks(columns, cells.cell[0], max(map(len, columns.values()), default=0) * LETTER + 6)
+    y = _ticks(rows, cells.cell[1], 14)
     axis = {"showgrid": False, "zeroline": False, "ticks": "", "ticklabelstandoff": 4, "color": colors.muted}
     figure.update_xaxes(axis, side="top", range=[-0.5, cells.columns - 0.5], **x)
     figure.update_yaxes(axis, range=[cells.lines - 0.5, -0.5], **y)
 
 
-def _labels(drawing: Grid) -> tuple[list[str], list[str]]:
-    """The labels of the columns and of the rows, or, if there are facets, of the columns and of the rows of facets."""
+def _labels(cells: Cells) -> tuple[dict[float, str], dict[float, str]]:
+    """The labels of the columns and of the rows, or, if there are facets, of the columns and of the lines of facets, by position."""
+    drawing = cells.drawing
 
     def names(axis: int) -> list[str]:
         return [f"{drawing.axes[axis]} = {i}" for i in drawing.indices[axis]]
 
+    def lines(axis: int) -> dict[float, str]:
+        gaps = drawing.gaps(axis)
+        return {i + sum(gap <= i for gap in gaps): name for i, name in enumerate(names(axis))}
+
     if not drawing.facets:
-        return names(drawing.col), [] if drawing.row is None else names(drawing.row)
-    first, *others = map(names, drawing.facets)
-    if others:
-        return [", ".join(indices) for indices in product(*others)], first
-    across = drawing.facet_columns
-    if across == len(first):
-        return first, []
-    indices = [name.split()[-1] for name in first]
-    return [], [f"{first[i]} … {indices[min(i + across, len(first)) - 1]}" for i in range(0, len(first), across)]
+        return lines(drawing.col), {} if drawing.row is None else lines(drawing.row)
+    found = drawing.layout
+    first, *others = drawing.facets
+    one_axis = found.facets == drawing.extent[first]
+    bands = [""] if one_axis else names(first)
+    facets = [", ".join(indices) for indices in product(*map(names, [first] if one_axis else others))]
+    wide, high = (cells.columns + 1) / found.across, (cells.lines + 1) / found.down
+    if found.lines == 1:
+        return _middles(facets, wide), _middles(bands if bands[0] else [], high)
+    runs = [facets[first : first + found.across] for first in range(0, found.together, found.across)]
+    parts = [f"{run[0]} … {run[-1].split()[-1]}" for run in runs]
+    return {}, _middles([", ".join(filter(None, (band, part))) for band in bands for part in parts], high)
 
 
-def _ticks(names: list[str], lines: int, faceted: bool, pixels: float, needed: float) -> dict[str, Any]:
-    """Tick labels in the middle of their cells, as many as fit. ``pixels``: the size of a cell; ``needed``: the size of a label."""
-    step = (lines + faceted) / max(1, len(names))
-    middles = [i * step + (step - 1 - faceted) / 2 for i in range(len(names))]
-    every = ceil(needed / (step * pixels))
-    return {"tickvals": middles[::every], "ticktext": names[::every]}
+def _middles(names: list[str], step: float) -> dict[float, str]:
+    """The names by the middles of facets, with a gap after each."""
+    return {i * step + (step - 2) / 2: name for i, name in enumerate(names)}
+
+
+def _ticks(labels: dict[float, str], pixels: float, needed: float) -> dict[str, Any]:
+    """As many labels as fit. ``pixels``: the size of a cell; ``needed``: the size of a label."""
+    places = list(labels)
+    apart = min((after - before for before, after in pairwise(places)), default=1)
+    every = ceil(needed / (apart * pixels))
+    return {"tickvals": places[::every], "ticktext": list(labels.values())[::every]}

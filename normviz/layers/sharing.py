@@ -21,7 +21,6 @@ from normviz.layers.messages import _
 from normviz.layers.norm import Norm
 
 Ids = NDArray[np.int64]
-Window = Sequence[range]
 LIMIT = 2**26
 MOST_IDS = 2**53  # exact in JavaScript too
 
@@ -64,23 +63,19 @@ def counts(norm: Norm, shape: tuple[int, ...], buffers: int = 0) -> Counts:
     )
 
 
-def stat_tables(norm: Norm, shape: tuple[int, ...], window: Window | None = None) -> tuple[Ids, ...]:
-    """One table for each axis of x: the statistics id of an element is the sum of its entries.
-
-    ``window`` selects a part of each axis; without it, the tables cover all of x.
-    """
-    return _tables(norm, shape, norm.pattern.right, window)
+def stat_tables(norm: Norm, shape: tuple[int, ...]) -> tuple[Ids, ...]:
+    """One table for each axis of x: the statistics id of an element is the sum of its entries."""
+    return _tables(norm, shape, norm.pattern.right)
 
 
-def param_tables(norm: Norm, shape: tuple[int, ...], window: Window | None = None) -> tuple[Ids, ...] | None:
+def param_tables(norm: Norm, shape: tuple[int, ...]) -> tuple[Ids, ...] | None:
     """Like ``stat_tables``, for the ids of gamma and beta; None if there is no gamma."""
-    return None if norm.params is None else _tables(norm, shape, norm.gamma_axes, window)
+    return None if norm.params is None else _tables(norm, shape, norm.gamma_axes)
 
 
-def _tables(norm: Norm, shape: tuple[int, ...], kept: Sequence[str], window: Window | None) -> tuple[Ids, ...]:
+def _tables(norm: Norm, shape: tuple[int, ...], kept: Sequence[str]) -> tuple[Ids, ...]:
     """Groups are numbered from 0 in row-major order of the ``kept`` axes."""
-    ranges = [range(size) for size in shape] if window is None else window
-    check_limit([max(map(len, ranges))])
+    check_limit([max(shape)])
     sizes = norm.axis_sizes(shape)
     stride: dict[str, int] = {}
     step = 1
@@ -88,15 +83,15 @@ def _tables(norm: Norm, shape: tuple[int, ...], kept: Sequence[str], window: Win
         stride[name], step = step, step * sizes[name]
     check_groups(step)
     return tuple(
-        _axis_table(axis, whole, positions, sizes, stride)
-        for axis, whole, positions in zip(norm.pattern.left, norm.axes, ranges, strict=True)
+        _axis_table(axis, whole, size, sizes, stride)
+        for axis, whole, size in zip(norm.pattern.left, norm.axes, shape, strict=True)
     )
 
 
 def _axis_table(
-    axis: tuple[str, ...], whole: str, positions: range, sizes: Mapping[str, int], stride: Mapping[str, int]
+    axis: tuple[str, ...], whole: str, size: int, sizes: Mapping[str, int], stride: Mapping[str, int]
 ) -> Ids:
-    position = np.arange(positions.start, positions.stop, dtype=np.int64)
+    position = np.arange(size, dtype=np.int64)
     table = position * stride.get(whole, 0)
     if len(axis) > 1:
         parts = np.unravel_index(position, [sizes[name] for name in axis])

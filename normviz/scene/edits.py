@@ -17,6 +17,7 @@ from normviz.layers.layer import Layer
 from normviz.layers.messages import _
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import check_index
+from normviz.scene.grid import grid
 from normviz.scene.repair import Reading, repair, scene_fields, with_fields
 from normviz.scene.scene import DEFAULT_FAMILY, PATTERN_FAMILY, Scene
 from normviz.scene.settings.scene_settings import MOST_EDITABLE
@@ -190,7 +191,7 @@ def _reorder(norm: Norm, shape: tuple[int, ...], axes: tuple[str, ...]) -> Norm:
 
 
 def _replace_tensor(scene: Scene, shape: tuple[int, ...], layout: str, layer: Layer | Norm) -> Reading:
-    """Change the tensor; keep the selected element if possible, in a window that contains it."""
+    """Change the tensor; keep the selected element if possible, and draw it."""
     wanted = scene_fields(scene) | {"shape": shape, "layout": layout, "layer": layer, "values": None}
     del wanted["start"]
     if scene.at is not None and layout == scene.layout:
@@ -209,15 +210,13 @@ def with_eps(scene: Scene, text: str) -> Reading:
     return with_arguments(scene, eps=eps)
 
 
-def with_window(scene: Scene, axis: int, first: int) -> Reading:
-    """Move the drawn window along one axis; the selected element moves with it."""
-    first = max(0, min(first, scene.shape[axis] - scene.grid.extent[axis]))
-    start = tuple(first if i == axis else at for i, at in enumerate(scene.grid.start))
+def with_start(scene: Scene, start: tuple[int, ...]) -> Reading:
+    """Draw other slices of a large tensor; the selected element keeps its place in the drawing."""
+    before, after = scene.grid, grid(scene.shape, scene.axes, start)
     at = scene.at
-    if at is not None:
-        step = first - scene.grid.start[axis]
-        at = tuple(min(max(i + step, 0), scene.shape[axis] - 1) if k == axis else i for k, i in enumerate(at))
-    return with_fields(scene, start=start, at=at)
+    if at is not None and before.shows(at):
+        at = tuple(drawn[i] for drawn, i in zip(after.indices, before.place(at), strict=True))
+    return with_fields(scene, start=after.start, at=at)
 
 
 def with_selected(scene: Scene, at: tuple[int, ...] | None) -> Reading:

@@ -1,4 +1,4 @@
-"""How a tensor of any rank is drawn in two dimensions: as facets of rows and columns, and which window of it is drawn.
+"""How a tensor of any rank is drawn in two dimensions: as facets of rows and columns, and which of its slices are drawn.
 
 (N, D) is one facet, rows N, columns D. (N, L, C) is N facets of L x C. (N, C, H, W) is a grid of facets, rows N, columns
 C, each H x W, whatever the order of those letters in the layout.
@@ -18,8 +18,12 @@ from normviz.layers.axes import example_axis
 
 Value = TypeVar("Value", bound=np.generic)
 
-MOST_CELLS = 16_384
-MOST_LINES = 600  # rows or columns: one pixel each on a small screen
+# The lines of cells and gaps of a tensor that is drawn whole: on a laptop, its cells are at least 7 pixels wide and high.
+MOST_COLUMNS, MOST_ROWS = 40, 32
+# The same for a schematic, in which a few slices of each long axis are drawn: there is room for numbers in the cells.
+SCHEMATIC_COLUMNS, SCHEMATIC_ROWS = 19, 17
+MOST_SLICES = 6  # of an axis that is not drawn whole
+MOST_OF_A_MATRIX = 128  # rows or columns, in ``pixels``
 
 
 @dataclass(frozen=True)
@@ -69,31 +73,57 @@ class Grid:
         return values[np.ix_(*(drawn if size == whole else (0,) for drawn, size, whole in parts))]
 
     @cached_property
-    def facet_columns(self) -> int:
-        return _facet_columns(self.facets, self.row, self.col, self.extent)
+    def layout(self) -> FacetLayout:
+        return _facet_layout(self.facets, self.row, self.col, self.extent)
 
-    @property
-    def facet_count(self) -> int:
-        return prod(self.extent[axis] for axis in self.facets)
+    def gaps(self, axis: int) -> list[int]:
+        """The positions before which slices of an axis are left out."""
+        drawn = self.indices[axis]
+        return [i for i in range(1, len(drawn)) if drawn[i] > drawn[i - 1] + 1]
 
     def flatten(self, values: NDArray[np.generic]) -> NDArray[np.float32]:
-        """The drawn values as a drawing: facets side by side, a line of NaN between them."""
-        extent, across = self.extent, self.facet_columns
-        rows, columns, count = 1 if self.row is None else extent[self.row], extent[self.col], self.facet_count
-        down = ceil(count / across)
+        """The drawn values as a drawing: a line of NaN between facets, and where slices are left out."""
+        extent, found = self.extent, self.layout
         order = (*self.facets, *(() if self.row is None else (self.row,)), self.col)
-        drawn = np.full((down * across, rows + 1, columns + 1), np.nan, np.float32)
-        drawn[:count, :rows, :columns] = values.transpose(order).reshape(count, rows, columns)
-        lines = drawn.reshape(down, across, rows + 1, columns + 1).transpose(0, 2, 1, 3)
-        return lines.reshape(down * (rows + 1), across * (columns + 1))[:-1, :-1]
+        cells = values.transpose(order).reshape(found.facets, -1, extent[self.col]).astype(np.float32)
+        cells = np.insert(cells, self.gaps(self.col), np.nan, axis=2)
+        cells = cells if self.row is None else np.insert(cells, self.gaps(self.row), np.nan, axis=1)
+        rows, columns = cells.shape[1:]
+        drawn = np.full((found.bands, found.lines * found.across, rows + 1, columns + 1), np.nan, np.float32)
+        drawn[:, : found.together, :rows, :columns] = cells.reshape(found.bands, found.together, rows, columns)
+        lines = drawn.reshape(found.down, found.across, rows + 1, columns + 1).transpose(0, 2, 1, 3)
+        return lines.reshape(found.down * (rows + 1), found.across * (columns + 1))[:-1, :-1]
+
+
+@dataclass(frozen=True)
+class FacetLayout:
+    """How facets are arranged: in bands of ``together`` facets that belong side by side, each band in as many lines as it needs."""
+
+    facets: int
+    together: int
+    across: int
+
+    @property
+    def bands(self) -> int:
+        return self.facets // self.together
+
+    @property
+    def lines(self) -> int:
+        """The lines of a band."""
+        return ceil(self.together / self.across)
+
+    @property
+    def down(self) -> int:
+        return self.bands * self.lines
 
 
 def grid(shape: tuple[int, ...], axes: tuple[str, ...], start: tuple[int, ...] = ()) -> Grid:
-    """How an x is drawn: the role of each axis, by its letter, and the largest window from ``start`` that can be drawn.
+    """How an x is drawn: the role of each axis, by its letter, and its drawn indices.
 
-    >>> drawing = grid((2, 64, 56, 56), ("n", "c", "h", "w"))
-    >>> drawing.extent
-    (2, 2, 56, 56)
+    A tensor whose cells would be too small is drawn as a schematic: of a long axis the first slices, from ``start``, and the last.
+
+    >>> grid((2, 64, 4, 4), ("n", "c", "h", "w")).indices
+    ((0, 1), (0, 1, 2, 63), (0, 1, 2, 3), (0, 1, 2, 3))
     """
     return _grid(shape, axes, start)
 
@@ -103,16 +133,30 @@ def _grid(shape: tuple[int, ...], axes: tuple[str, ...], start: tuple[int, ...])
     row, col = _row_and_column(axes)
     facets = tuple(i for i in range(len(shape)) if i not in (row, col))
     extent = _extent(shape, facets, row, col)
-    wanted = start if len(start) == len(shape) else (0,) * len(shape)
-    first = (max(0, min(at, size - part)) for at, size, part in zip(wanted, shape, extent, strict=True))
-    indices = tuple(tuple(range(at, at + part)) for at, part in zip(first, extent, strict=True))
+    first = start if len(start) == len(shape) else (0,) * len(shape)
+    indices = tuple(_slices(size, part, at) for size, part, at in zip(shape, extent, first, strict=True))
     return Grid(shape, axes, facets, row, col, indices)
+
+
+def pixels(shape: tuple[int, int], axes: tuple[str, ...]) -> Grid:
+    """How a matrix is drawn whose structure matters more than its numbers: the first rows and columns, as small as they must be."""
+    indices = tuple(tuple(range(min(size, MOST_OF_A_MATRIX))) for size in shape)
+    return Grid(shape, axes, (), 0, 1, indices)
 
 
 def start_with(at: tuple[int, ...], shape: tuple[int, ...], axes: tuple[str, ...]) -> tuple[int, ...]:
     """The start of a drawing that shows the element ``at``."""
-    extent = grid(shape, axes).extent
-    return grid(shape, axes, tuple(i - i % part for i, part in zip(at, extent, strict=True))).start
+    drawing = grid(shape, axes)
+    wanted = tuple(
+        0 if i in drawn else i - i % max(1, len(drawn) - 1) for i, drawn in zip(at, drawing.indices, strict=True)
+    )
+    return grid(shape, axes, wanted).start
+
+
+def _slices(size: int, count: int, start: int) -> tuple[int, ...]:
+    """``count`` indices of an axis: a run from ``start``, and the last one."""
+    first = max(0, min(start, size - count))
+    return (*range(first, first + count - 1), first if count == 1 else size - 1)
 
 
 def _row_and_column(axes: tuple[str, ...]) -> tuple[int | None, int]:
@@ -123,33 +167,44 @@ def _row_and_column(axes: tuple[str, ...]) -> tuple[int | None, int]:
     return (inner[-2] if len(inner) > 1 else None), inner[-1]
 
 
-def _facet_columns(facets: tuple[int, ...], row: int | None, col: int, extent: tuple[int, ...]) -> int:
+def _facet_layout(facets: tuple[int, ...], row: int | None, col: int, extent: tuple[int, ...]) -> FacetLayout:
+    """Facets that one axis numbers fill a rectangle; otherwise each index of the first axis has its own band."""
     count = prod(extent[axis] for axis in facets)
-    if len(facets) != 1:
-        return max(1, count // (extent[facets[0]] if facets else 1))
-    rows = 1 if row is None else extent[row]
-    return min(count, max(1, round(sqrt(1.6 * count * (rows + 1) / extent[col]))))  # wider than high
+    rows, columns = 1 if row is None else extent[row], extent[col]
+    most = max(1, (MOST_COLUMNS + 1) // (columns + 1))
+    if facets and count == extent[facets[0]]:
+        wide = round(sqrt(1.6 * count * (rows + 1) / columns))  # wider than high
+        return FacetLayout(count, count, max(1, min(count, most, wide)))
+    together = count // extent[facets[0]] if facets else 1
+    return FacetLayout(count, together, ceil(together / ceil(together / most)))
 
 
-def _fits(facets: tuple[int, ...], row: int | None, col: int, extent: tuple[int, ...]) -> bool:
-    across = _facet_columns(facets, row, col, extent)
-    down = ceil(prod(extent[axis] for axis in facets) / across)
-    rows = 1 if row is None else extent[row]
-    return prod(extent) <= MOST_CELLS and across * (extent[col] + 1) <= MOST_LINES and down * (rows + 1) <= MOST_LINES
+def _fits(
+    shape: tuple[int, ...],
+    facets: tuple[int, ...],
+    row: int | None,
+    col: int,
+    extent: tuple[int, ...],
+    most: tuple[int, int],
+) -> bool:
+    """Whether the drawing has at most so many columns and rows of cells and gaps."""
+    if prod(extent) > prod(most):
+        return False
+    found = _facet_layout(facets, row, col, extent)
+    columns, rows = (1 if axis is None else extent[axis] + (extent[axis] < shape[axis]) for axis in (col, row))
+    return found.across * (columns + 1) - 1 <= most[0] and found.down * (rows + 1) - 1 <= most[1]
 
 
 def _extent(shape: tuple[int, ...], facets: tuple[int, ...], row: int | None, col: int) -> tuple[int, ...]:
-    """The whole shape if it fits; else two of every axis, and then as much as fits, starting with the innermost axes."""
-    if _fits(facets, row, col, shape):
+    """The whole shape if its cells are large enough; else a few slices of each long axis, starting with the innermost axes."""
+    if _fits(shape, facets, row, col, shape, (MOST_COLUMNS, MOST_ROWS)):
         return shape
-    extent = [1] * len(shape)
     order = [axis for axis in (col, row, *reversed(facets)) if axis is not None]
-    for most in (2, 128, MOST_CELLS):
-        for axis in order:
-            low, high = extent[axis], max(extent[axis], min(shape[axis], most))
-            while low < high:
-                middle = (low + high + 1) // 2
-                tried = tuple(middle if i == axis else length for i, length in enumerate(extent))
-                low, high = (middle, high) if _fits(facets, row, col, tried) else (low, middle - 1)
-            extent[axis] = low
-    return tuple(extent)
+    tried = [(axis, min(shape[axis], most)) for most in range(2, MOST_SLICES + 1) for axis in order]
+    tried += [(axis, shape[axis]) for axis in sorted(order, key=lambda axis: shape[axis])]
+    extent = (1,) * len(shape)
+    for axis, length in tried:
+        longer = (*extent[:axis], length, *extent[axis + 1 :])
+        if length > extent[axis] and _fits(shape, facets, row, col, longer, (SCHEMATIC_COLUMNS, SCHEMATIC_ROWS)):
+            extent = longer
+    return extent

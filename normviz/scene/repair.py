@@ -110,8 +110,8 @@ def _drop(name: str) -> Callable[[Fields], Fields]:
     return drop
 
 
-def _move_window(wanted: Fields) -> Fields:
-    """Move the window into the tensor."""
+def _move_slices(wanted: Fields) -> Fields:
+    """Move the first drawn slices into the tensor."""
     shape, axes = _tensor(wanted)
     return {**wanted, "start": grid(shape, axes, wanted.get("start", ())).start}
 
@@ -151,7 +151,7 @@ def _widen_axis(wanted: Fields) -> Fields:
 
 REPAIRS = (
     _drop("at"),
-    _move_window,
+    _move_slices,
     _drop("values"),
     _take_first_remedy,
     _drop("layout"),
@@ -167,7 +167,7 @@ def _scene(wanted: Fields) -> Scene:
     if "layer" not in given:
         given["layer"] = default_layer(DEFAULT_FAMILY, shape, axes)
     if "start" not in given:
-        given["start"] = _window_with(given.get("at"), shape, axes)
+        given["start"] = _start_with(given.get("at"), shape, axes)
     if "at" not in given:
         given["at"] = default_at(shape, axes, given["start"])
     return Scene(shape, layout_text(axes), **given)
@@ -195,8 +195,8 @@ def _check_letters(norm: Norm, shape: tuple[int, ...]) -> None:
             )
 
 
-def _window_with(at: tuple[int, ...] | None, shape: tuple[int, ...], axes: tuple[str, ...]) -> tuple[int, ...]:
-    """The start of a window that contains the element ``at``."""
+def _start_with(at: tuple[int, ...] | None, shape: tuple[int, ...], axes: tuple[str, ...]) -> tuple[int, ...]:
+    """The first slices of a drawing that shows the element ``at``."""
     if at is None or len(at) != len(shape):
         return ()
     return start_with(at, shape, axes)

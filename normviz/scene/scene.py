@@ -44,7 +44,7 @@ class Scene:
     values                x's own values, row-major, for a tensor of up to 128 elements; they replace ``data``
     params                the values of gamma and beta: "init", "index" or "random"
     at                    the selected element, or None
-    start                 where the drawn window begins, for a tensor that is not drawn whole
+    start                 the first slice that is drawn on each axis, for a tensor that is not drawn whole
     own                   in a notebook, the reader's own x and module: where ``data`` or ``params`` is "own", and they fit
 
     Raises NormvizError unless the layer takes the tensor and the other fields fit it.
@@ -105,18 +105,18 @@ class Scene:
         object.__setattr__(self, "values", tuple(map(shortest, self.values)))
 
     def _check_start(self) -> None:
-        if self.start not in ((), self.grid.start):
-            last = tuple(size - part for size, part in zip(self.shape, self.grid.extent, strict=True))
+        most = tuple(size - 1 if i in self.grid.partial else 0 for i, size in enumerate(self.shape))
+        wanted = self.start or (0,) * len(most)
+        if len(wanted) != len(most) or not all(0 <= first <= last for first, last in zip(wanted, most, strict=True)):
             raise NormvizError(
                 _(
-                    "from={start} is not the start of a window of this tensor; give one from {first} to {last}.",
+                    "from={start} does not name the first slice that is drawn on each axis; give {first} to {last}.",
                     start=echo(self.start),
-                    first=commas((0,) * len(last)),
-                    last=commas(last),
+                    first=commas((0,) * len(most)),
+                    last=commas(most),
                 )
             )
-        if not any(self.start):
-            object.__setattr__(self, "start", ())
+        object.__setattr__(self, "start", self.grid.start if any(self.grid.start) else ())
 
     @cached_property
     def axes(self) -> tuple[str, ...]:
@@ -158,7 +158,7 @@ class Scene:
 
     @cached_property
     def grid(self) -> Grid:
-        """How the tensor, or a window of it, is drawn."""
+        """How the tensor is drawn, whole or as a schematic."""
         return grid(self.shape, self.axes, self.start)
 
     def query(self) -> dict[str, str]:

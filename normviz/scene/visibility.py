@@ -70,6 +70,7 @@ PANELS: Mapping[str, str] = {
     "stepper": N_("Buttons of the steps"),
     "formula": N_("Formula"),
     "readout": N_("Read-out"),
+    "window": N_("Which slices are drawn"),
     "facts": N_("Counts"),
     "distribution": N_("Distribution of the group"),
     "worked": N_("Worked arithmetic"),

@@ -74,6 +74,13 @@ def _select() -> None:
         change(edits.with_selected, _index(event.get("at")), by=FIGURE)
 
 
+def _move() -> None:
+    event = _event("move")
+    start = _index(event.get("start")) if event else None
+    if start is not None:
+        change(edits.with_start, start, by=FIGURE)
+
+
 def _edit() -> None:
     event = _event("edit")
     index = _index(event.get("at")) if event else None
@@ -103,4 +110,4 @@ def _index(at: Any) -> tuple[int, ...] | None:
     return tuple(at) if isinstance(at, list | tuple) and all(type(i) is int for i in at) else None
 
 
-CALLBACKS = {"select": _select, "edit": _edit, "step": _step}
+CALLBACKS = {"select": _select, "edit": _edit, "move": _move, "step": _step}

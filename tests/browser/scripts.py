@@ -56,22 +56,22 @@ ADDRESS_HAS = """wanted => {
 }"""
 
 # Is the app at rest, is this sentence shown, is this element framed (its line and column), and do the panels draw these numbers? NaN, in the gaps, is null.
-SHOWN = """([sentence, at, drawings]) => {
+SHOWN = """([sentence, places, drawings]) => {
   const kept = KEPT, middle = (edges, i) => (edges[i] + edges[i + 1]) / 2;
   const atRest = SETTLED, view = document.querySelector(".nv-view[data-state=ready]"), text = document.querySelector(".nv-sentence")?.innerText;
   if (!atRest() || !view || text?.replace(/\\s+/g, " ").trim() !== sentence) return false;
-  const framed = (panel, x, y) => {
+  const framed = (panel, at, x, y) => {
     const frame = panel.querySelector(".nv-frame"), is = (name) => Number(frame.getAttribute(name));
     if (!at || frame.getAttribute("visibility") === "hidden") return !at && frame.getAttribute("visibility") === "hidden";
     return Math.abs(is("x") + is("width") / 2 - x) < 1 && Math.abs(is("y") + is("height") / 2 - y) < 1;
   };
   const shown = [...view.querySelectorAll(".nv-panel")].map(panel => panel.className.match(/nv-panel-(\\w+)/)[1]);
   if (shown.sort().join() !== Object.keys(drawings).sort().join()) return false;
-  return Object.entries(drawings).every(([key, wanted]) => {
-    const data = view.querySelector(`.nv-panel-${key} .nv-plot`).data;
-    if (!data) return false;
+  return Object.entries(drawings).every(([key, byFacetsInALine]) => {
+    const { data, dataset: { across } } = view.querySelector(`.nv-panel-${key} .nv-plot`), wanted = byFacetsInALine[across], at = places[across];
+    if (!data || !wanted) return false;
     const { x, y, z } = data[0], [rows, columns] = kept(z);
-    if (!framed(view.querySelector(`.nv-panel-${key}`), at && middle(x, columns[at[1]]), at && middle(y, rows[at[0]]))) return false;
+    if (!framed(view.querySelector(`.nv-panel-${key}`), at, at && middle(x, columns[at[1]]), at && middle(y, rows[at[0]]))) return false;
     return rows.length === wanted.length && columns.length === wanted[0].length && wanted.every((line, i) => line.every((number, j) => {
       const value = z[rows[i]][columns[j]];
       return number === null ? Number.isNaN(value) : Math.abs(value - number) <= 1e-5 * (1 + Math.abs(number));

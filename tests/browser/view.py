@@ -7,6 +7,9 @@ The position of an element follows from the data of the Plotly figure and from `
 import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from copy import copy
+from dataclasses import replace
+from math import ceil
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
@@ -15,6 +18,7 @@ from playwright.sync_api import Locator, Page, Request, TimeoutError, WebSocket
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from normviz.analysis.sentences import sentence
+from normviz.scene.grid import Grid
 from normviz.scene.query import read
 from normviz.scene.scene import Scene
 from tests.browser.readout import Index, Readout, number
@@ -105,7 +109,7 @@ class View:
         scene = scene or self.scene
         text = re.sub(r"\*\*|`", "", sentence(scene.shape_description))
         try:
-            self.page.wait_for_function(SHOWN, arg=[text, grid_position(scene), drawings(scene)])
+            self.page.wait_for_function(SHOWN, arg=[text, positions(scene), drawings(scene)])
         except TimeoutError as error:
             shown = self.page.locator(".nv-sentence").all_inner_texts()
             raise AssertionError(f"{self.address} should show {text!r} and its panels; it shows {shown}") from error
@@ -229,26 +233,43 @@ def is_end_of_run(message: str | bytes) -> bool:
     return found.WhichOneof("type") == "script_finished" and found.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY
 
 
-def drawings(scene: Scene) -> dict[str, list[list[float | None]]]:
-    """The expected values of each panel, row by row."""
+def arranged(grid: Grid) -> dict[int, Grid]:
+    """The grid for each number of facets that may be in a line: a narrow panel has fewer."""
+    found: dict[int, Grid] = {}
+    for most in range(1, grid.layout.across + 1):
+        across = ceil(grid.layout.together / ceil(grid.layout.together / most))
+        found[across] = copy(grid)
+        found[across].__dict__["layout"] = replace(grid.layout, across=across)
+    return found
+
+
+def drawings(scene: Scene) -> dict[str, dict[int, list[list[float | None]]]]:
+    """The expected values of each panel, row by row, by the number of facets in a line."""
     e, grid = scene.description, scene.grid
     ids = {"stats": e.stat_ids, "params": np.zeros(e.shape) if e.param_ids is None else e.param_ids}
     values = {} if e.x is None else {"x": e.x, "normalized": e.trace.normalized, "output": e.trace.output}
-    arrays = ids | {name: tensor.float().numpy() for name, tensor in values.items()}
-    return {key: _plain(grid.flatten(grid.take(array))) for key, array in arrays.items()}
+    drawn = {
+        key: np.unique(grid.take(array), return_inverse=True)[1].reshape(grid.extent) for key, array in ids.items()
+    }
+    drawn |= {name: grid.take(tensor.float().numpy()) for name, tensor in values.items()}
+    grids = arranged(grid)
+    return {key: {across: _plain(one.flatten(array)) for across, one in grids.items()} for key, array in drawn.items()}
 
 
 def _plain(drawing: Any) -> list[list[float | None]]:
     return [[None if np.isnan(value) else float(value) for value in line] for line in drawing]
 
 
-def grid_position(scene: Scene) -> list[int] | None:
-    """The row and column of the selected element in the drawing; None if it is not drawn."""
-    grid = scene.grid
-    if scene.at is None or not grid.shows(scene.at):
+def positions(scene: Scene) -> dict[int, list[int] | None]:
+    """The row and column of the selected element, by the number of facets in a line; None if it is not drawn."""
+    return {across: _position(scene.at, grid) for across, grid in arranged(scene.grid).items()}
+
+
+def _position(at: Index | None, grid: Grid) -> list[int] | None:
+    if at is None or not grid.shows(at):
         return None
     drawn = grid.flatten(np.arange(int(np.prod(grid.extent))).reshape(grid.extent))
-    return [int(i) for i in np.argwhere(drawn == np.ravel_multi_index(grid.place(scene.at), grid.extent))[0]]
+    return [int(i) for i in np.argwhere(drawn == np.ravel_multi_index(grid.place(at), grid.extent))[0]]
 
 
 def middles(scene: Scene, across: Sequence[T], down: Sequence[T]) -> dict[Index, tuple[T, T]]:

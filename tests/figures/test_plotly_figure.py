@@ -89,13 +89,18 @@ def test_every_panel_is_a_heatmap_with_its_values_in_the_colors_of_the_theme(lin
     assert {trace.name for trace in figure.data} == set(panels)
     for trace in figure.data:
         panel = panels[trace.name]
-        if panel["scale"] == "groups" and panel["groups"] > GROUP_COLORS:
-            np.testing.assert_array_equal(trace.text, cells_of(panel, data))
-            np.testing.assert_array_equal(trace.z, cells_of(panel, data) % GROUP_COLORS)
-            assert (trace.zmin, trace.zmax) == (-0.5, GROUP_COLORS - 0.5)
-            continue
-        np.testing.assert_array_equal(trace.z, cells_of(panel, data))
-        assert (trace.zmin, trace.zmax) == (panel["low"], panel["high"])
+        expected = cells_of(panel, data)
+        if panel["scale"] == "values":
+            np.testing.assert_array_equal(trace.z, expected)
+            assert (trace.zmin, trace.zmax) == (panel["low"], panel["high"])
+        else:
+            written = [[float(text) if text else np.nan for text in line] for line in trace.text]
+            np.testing.assert_array_equal(written, expected)
+            ids = sorted(set(expected[~np.isnan(expected)]))
+            colors_of = min(len(ids), GROUP_COLORS) if panel["scale"] == "groups" else len(ids)
+            ranks = [[np.nan if np.isnan(id) else ids.index(id) % colors_of for id in line] for line in expected]
+            np.testing.assert_array_equal(trace.z, ranks)
+            assert (trace.zmin, trace.zmax) == (-0.5, colors_of - 0.5)
     frames = [shape for shape in figure.layout.shapes if shape.line.color == colors.accent]
     assert len(frames) == (len(panels) if data["at"] is not None else 0)
 
@@ -142,10 +147,10 @@ def test_rows_run_downwards():
 
 
 def test_numbers_are_printed_if_they_are_large_enough_to_be_read():
-    small, large = explain("LayerNorm(3)", (2, 3)).figure(), explain("LayerNorm(60)", (40, 60)).figure()
+    small, large = explain("LayerNorm(3)", (2, 3)).figure(), explain("LayerNorm(40)", (32, 40)).figure()
     without_gamma = explain("LayerNorm(3, elementwise_affine=False)", (2, 3)).figure()
     printed = [[trace.texttemplate for trace in figure.data] for figure in (small, large, without_gamma)]
-    assert printed == [["%{z:.0f}"] * 2, [None] * 2, ["%{z:.0f}", None]]
+    assert printed == [["%{text}"] * 2, [None] * 2, ["%{text}", None]]
     e = explain("LayerNorm(3)", torch.ones(2, 3))
     assert panels_figure(view_payload(e, grid(e.shape, e.axes))).data[2].texttemplate == "%{z:.3~g}"
 

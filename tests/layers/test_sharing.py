@@ -236,19 +236,6 @@ def test_ids_are_read_only():
             found[0, 0] = 7
 
 
-@given(norms(), st.data())
-def test_a_window_has_a_part_of_the_ids(drawn, data):
-    norm, shape = drawn
-    window = []
-    for size in shape:
-        start = data.draw(st.integers(0, size - 1))
-        window.append(range(start, data.draw(st.integers(start + 1, size))))
-    part = tuple(slice(span.start, span.stop) for span in window)
-    assert np.array_equal(ids(stat_tables(norm, shape, window)), ids(stat_tables(norm, shape))[part])
-    if norm.params is not None:
-        assert np.array_equal(ids(param_tables(norm, shape, window)), ids(param_tables(norm, shape))[part])
-
-
 def test_peers_take_tables():
     assert peers((np.array([0, 0]), np.array([0, 1])), (0, 1)) == [(1, 1)]
 

@@ -1,4 +1,4 @@
-from math import ceil, nan, prod
+from math import nan, prod
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from normviz.analysis.description import describe
 from normviz.layers.axes import parse_layout
-from normviz.scene.grid import MOST_CELLS, MOST_LINES, grid
+from normviz.scene.grid import MOST_COLUMNS, MOST_ROWS, grid, pixels, start_with
 from tests.strategies import shapes
 
 _ = nan  # a gutter
@@ -105,97 +105,122 @@ def test_the_letter_of_an_axis_decides_where_it_is_drawn(layout, facets, row, co
     assert axes[made.col] == col
 
 
-WINDOWS = [
-    # layout, shape, the window that is drawn
-    ("NCHW", (2, 3, 4, 4), (2, 3, 4, 4)),
-    ("NCHW", (4, 16, 16, 16), (4, 16, 16, 16)),  # 16,384 elements exactly
-    ("ND", (128, 128), (128, 128)),
-    ("ND", (129, 128), (128, 128)),
-    ("NCHW", (2, 64, 56, 56), (2, 2, 56, 56)),
-    ("NHWC", (2, 56, 56, 64), (2, 56, 56, 2)),
-    ("ND", (1, 10_000), (1, 599)),
-    ("D", (10_000,), (599,)),
-    ("ND", (10_000, 1), (599, 1)),
-    ("ND", (100_000, 100_000), (128, 128)),
+WHOLE = [
+    ("NCHW", (2, 3, 4, 4)),
+    ("NCHW", (2, 16, 4, 4)),  # each example in two lines
+    ("ND", (32, 40)),
+    ("NLC", (65, 1, 2)),
 ]
 
 
-@pytest.mark.parametrize(("layout", "shape", "extent"), WINDOWS)
-def test_a_window_of_a_large_tensor_is_drawn(layout, shape, extent):
+@pytest.mark.parametrize(("layout", "shape"), WHOLE)
+def test_a_tensor_is_drawn_whole_if_its_cells_are_large_enough(layout, shape):
     made = drawing(layout, shape)
-    assert made.extent == extent
-    assert made.partial == tuple(axis for axis in range(len(shape)) if extent[axis] < shape[axis])
+    assert (made.extent, made.partial) == (shape, ())
+
+
+SCHEMATICS = [
+    # layout, shape, the slices that are drawn
+    ("ND", (33, 40), ((0, 1, 2, 3, 4, 32), (0, 1, 2, 3, 4, 39))),
+    ("NCHW", (2, 64, 4, 4), ((0, 1), (0, 1, 2, 63), (0, 1, 2, 3), (0, 1, 2, 3))),
+    ("NCHW", (8, 96, 56, 56), ((0, 1, 7), (0, 1, 95), (0, 1, 2, 55), (0, 1, 2, 55))),
+    ("NHWC", (8, 56, 56, 96), ((0, 1, 7), (0, 1, 2, 55), (0, 1, 2, 55), (0, 1, 95))),
+    ("NLC", (32, 128, 768), ((0, 1, 2, 3, 31), (0, 1, 2, 3, 127), (0, 1, 2, 767))),
+    ("NCHW", (1, 32, 4096, 128), ((0,), (0, 1, 31), (0, 1, 2, 3, 4, 4095), (0, 1, 2, 127))),
+    ("D", (2**40,), ((0, 1, 2, 3, 4, 2**40 - 1),)),
+]
+
+
+@pytest.mark.parametrize(("layout", "shape", "indices"), SCHEMATICS)
+def test_of_a_long_axis_the_first_slices_and_the_last_are_drawn(layout, shape, indices):
+    made = drawing(layout, shape)
+    assert made.indices == indices
+    assert made.partial == tuple(axis for axis in range(len(shape)) if len(indices[axis]) < shape[axis])
+
+
+def test_a_schematic_has_a_gap_where_slices_are_left_out():
+    made = drawing("ND", (100, 100), (40, 94))
+    assert made.indices == ((40, 41, 42, 43, 44, 99), (94, 95, 96, 97, 98, 99))
+    assert (made.gaps(0), made.gaps(1)) == ([5], [])
+    drawn = made.flatten(made.take(counting((100, 100))))
+    assert drawn[4:, 0].tolist() == [4494, pytest.approx(nan, nan_ok=True), 9994]
 
 
 def test_counts_stay_those_of_the_whole_tensor():
     e = describe("GroupNorm(32, 64)", (2, 64, 56, 56))
-    assert grid(e.shape, e.axes).partial == (1,)
+    assert grid(e.shape, e.axes).partial == (1, 2, 3)
     assert (e.counts.statistics, e.counts.elements_per_statistic, e.counts.parameters) == (64, 6272, 128)
 
 
 STARTS = [
-    # the requested start, the first channel and row that are drawn
-    ((), (0, 0, 0, 0)),
-    ((0, 8, 0, 0), (0, 8, 0, 0)),
-    ((0, 62, 0, 0), (0, 62, 0, 0)),
-    ((0, 63, 0, 0), (0, 62, 0, 0)),
-    ((9, 10**30, 9, -9), (0, 62, 0, 0)),
-    ((0, -1, 0, 0), (0, 0, 0, 0)),
-    ((8, 0), (0, 0, 0, 0)),  # too few numbers
+    # start asked for, the channels that are drawn
+    ((), (0, 1, 2, 63)),
+    ((0, 8, 0, 0), (8, 9, 10, 63)),
+    ((0, 60, 0, 0), (60, 61, 62, 63)),
+    ((0, 63, 0, 0), (60, 61, 62, 63)),
+    ((9, 10**30, 9, -9), (60, 61, 62, 63)),
+    ((0, -1, 0, 0), (0, 1, 2, 63)),
+    ((8, 0), (0, 1, 2, 63)),  # not one number for each axis
 ]
 
 
-@pytest.mark.parametrize(("wanted", "first"), STARTS)
-def test_a_window_stays_within_the_tensor(wanted, first):
-    made = drawing("NCHW", (2, 64, 56, 56), wanted)
-    assert made.start == first
-    assert made.indices[1] == (first[1], first[1] + 1)
+@pytest.mark.parametrize(("wanted", "channels"), STARTS)
+def test_the_slices_begin_where_a_link_says_within_the_tensor(wanted, channels):
+    made = drawing("NCHW", (2, 64, 4, 4), wanted)
+    assert made.indices == ((0, 1), channels, (0, 1, 2, 3), (0, 1, 2, 3))
+    assert made.start == (0, channels[0], 0, 0)
 
 
-def test_a_moved_window_draws_the_elements_that_are_there():
-    made = drawing("ND", (1, 10_000), (0, 5000))
-    x = counting((1, 10_000))
-    assert made.flatten(made.take(x)).tolist() == [list(range(5000, 5599))]
+def test_an_element_is_shown_if_all_its_slices_are_drawn():
+    made = drawing("NCHW", (2, 64, 4, 4), (0, 8, 0, 0))
+    assert made.shows((1, 9, 3, 0))
+    assert made.shows((1, 63, 3, 0))
+    assert not made.shows((1, 11, 3, 0))
 
 
-def test_an_element_is_shown_if_the_window_contains_it():
-    made = drawing("NCHW", (2, 64, 56, 56), (0, 8, 0, 0))
-    assert made.shows((1, 9, 55, 0))
-    assert not made.shows((1, 10, 55, 0))
+def test_a_part_of_what_broadcasts_over_x_is_taken():
+    made = drawing("NCHW", (2, 64, 4, 4))
+    assert made.take(np.arange(64).reshape(1, 64, 1, 1)).tolist() == [[[[0]], [[1]], [[2]], [[63]]]]
+
+
+@given(st.tuples(st.integers(1, 70), st.integers(1, 9), st.integers(1, 90)), st.data())
+def test_there_is_a_drawing_that_shows_an_element(shape, data):
+    at = tuple(data.draw(st.integers(0, size - 1)) for size in shape)
+    axes = parse_layout("NLC", 3)
+    assert grid(shape, axes, start_with(at, shape, axes)).shows(at)
+
+
+def test_a_matrix_can_be_drawn_in_pixels():
+    made = pixels((96, 200), ("o", "i"))
+    assert made.extent == (96, 128)
+    assert made.gaps(1) == []
 
 
 @given(shapes(1, 6, 5), st.data())
-def test_every_element_is_drawn_once_and_the_rest_is_gutter(shape, data):
+def test_every_drawn_element_is_drawn_once_and_the_rest_is_gutter(shape, data):
     letters = data.draw(st.permutations("NCDHWL").map(lambda order: "".join(order[: len(shape)])))
     made = drawing(letters, shape)
     drawn = made.flatten(counting(made.extent))
     assert sorted(drawn[~np.isnan(drawn)].tolist()) == list(range(prod(made.extent)))
-    across, rows = made.facet_columns, 1 if made.row is None else made.extent[made.row]
-    down = ceil(made.facet_count / across)
-    assert drawn.shape == (down * (rows + 1) - 1, across * (made.extent[made.col] + 1) - 1)
+    rows, columns = (1 if axis is None else made.extent[axis] + len(made.gaps(axis)) for axis in (made.row, made.col))
+    assert drawn.shape == (made.layout.down * (rows + 1) - 1, made.layout.across * (columns + 1) - 1)
     assert np.isnan(drawn[rows :: rows + 1]).all()
-    assert np.isnan(drawn[:, made.extent[made.col] :: made.extent[made.col] + 1]).all()
+    assert np.isnan(drawn[:, columns :: columns + 1]).all()
 
 
 SIZES = st.sampled_from([1, 2, 3, 7, 16, 56, 128, 600, 4097, 16_384, 10**6, 2**40])
 
 
 @given(st.lists(SIZES, min_size=1, max_size=6).map(tuple), st.data())
-def test_any_tensor_has_a_window_that_can_be_drawn(shape, data):
+def test_any_tensor_has_a_drawing_with_large_cells(shape, data):
     letters = data.draw(st.permutations("NCDHWL").map(lambda order: "".join(order[: len(shape)])))
     start = tuple(data.draw(st.integers(-5, 2**41)) for _ in shape)
     made = drawing(letters, shape, start)
-    assert all(1 <= part <= size for part, size in zip(made.extent, shape, strict=True))
-    assert all(0 <= first <= size - part for first, part, size in zip(made.start, made.extent, shape, strict=True))
-    assert prod(made.extent) <= MOST_CELLS
-    lines = made.flatten(np.zeros(made.extent)).shape
-    assert max(lines) <= MOST_LINES
+    for drawn, size in zip(made.indices, shape, strict=True):
+        assert 1 <= len(drawn) <= size
+        assert list(drawn) == sorted(set(drawn))
+        assert 0 <= drawn[0] <= drawn[-1] < size
+    lines, columns = made.flatten(np.zeros(made.extent)).shape
+    assert lines <= MOST_ROWS
+    assert columns <= MOST_COLUMNS
     assert made.extent == drawing(letters, shape).extent
-
-
-@given(st.lists(st.sampled_from([1, 2, 8, 64, 600, 4097]), min_size=1, max_size=4).map(tuple))
-def test_no_axis_of_the_window_could_be_longer(shape):
-    made = drawing("NCHW"[: len(shape)], shape)
-    for axis in made.partial:
-        longer = tuple(size + (i == axis) for i, size in enumerate(made.extent))
-        assert drawing("NCHW"[: len(shape)], longer).extent != longer

@@ -104,7 +104,7 @@ def test_a_changed_size_keeps_all_that_can_be_kept():
     assert done(edits.with_size(scene("at=none"), "h", 2)).at is None
 
 
-def test_a_changed_size_keeps_the_selected_element_in_the_window():
+def test_a_changed_size_keeps_the_selected_element_drawn():
     before = scene("shape=2,64,56,56&at=1,40,3,3")
     after = done(edits.with_size(before, "w", 3))
     assert after.at == (1, 40, 3, 2)

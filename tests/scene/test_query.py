@@ -69,8 +69,8 @@ MISFITS = [
     ({"at": "0,-1,0,0"}, "at=(0, -1, 0, 0) is not an element", {"at": None}),
     ({"at": "0,1"}, "at=(0, 1) is not an element", {"at": None}),
     ({"at": f"{10**30},0,0,0"}, "is not an element", {"at": None}),
-    ({"from": "0,1,0,0"}, "from=(0, 1, 0, 0) is not the start of a window of this tensor", {"from": None}),
-    ({"from": "1"}, "from=(1,) is not the start of a window of this tensor", {"from": None}),
+    ({"from": "0,1,0,0"}, "from=(0, 1, 0, 0) does not name the first slice that is drawn", {"from": None}),
+    ({"from": "1"}, "from=(1,) does not name the first slice that is drawn", {"from": None}),
     ({"values": "1,2"}, "values has 2 numbers and x has 32 elements; give one number for each element", {"values": None}),
     ({"values": "nan" + ",1" * 31}, "values has a number that is not from -1e+12 to 1e+12", {"values": None}),
     ({"values": "-inf" + ",1" * 31}, "values has a number that is not from -1e+12", {"values": None}),
@@ -198,9 +198,7 @@ def check(reading):
     scene = reading.scene
     assert isinstance(scene, Scene)
     assert read(scene.query()) == type(reading)(scene)
-    assert all(
-        first + part <= size for first, part, size in zip(scene.grid.start, scene.grid.extent, scene.shape, strict=True)
-    )
+    assert all(drawn[-1] < size for drawn, size in zip(scene.grid.indices, scene.shape, strict=True))
     assert sentence(scene.shape_description)
     if reading.problem is not None:
         assert 20 < len(reading.problem) < 700

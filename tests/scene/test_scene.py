@@ -72,7 +72,7 @@ DEFAULT_AT = [
     ((4, 2, 3), "LNC", (0, 1, 2)),
     ((2, 3, 4, 4), "NCHW", (1, 2, 0, 3)),
     ((2, 4, 4, 3), "NHWC", (1, 0, 3, 2)),
-    ((2, 64, 56, 56), "NCHW", (1, 1, 0, 55)),
+    ((2, 64, 56, 56), "NCHW", (1, 63, 0, 55)),
 ]
 
 
@@ -81,13 +81,13 @@ def test_the_last_element_of_the_first_row_is_selected_by_default(shape, layout,
     assert default_at(shape, tuple(layout.lower())) == at
 
 
-def test_the_default_element_is_in_the_window():
+def test_the_default_element_is_drawn():
     scene = read({"shape": "2,64,56,56", "from": "0,32,0,0"}).scene
-    assert scene.at == (1, 33, 0, 55)
+    assert scene.at == (1, 63, 0, 55)
     assert scene.query() == {"shape": "2,64,56,56", "layer": "LayerNorm([64,56,56])", "from": "0,32,0,0"}
 
 
-def test_a_link_to_an_element_shows_a_window_that_contains_it():
+def test_a_link_to_an_element_draws_its_slices():
     scene = read({"shape": "2,64,56,56", "at": "1,40,3,3"}).scene
     assert scene.at == (1, 40, 3, 3)
     assert 40 in scene.grid.indices[1]
@@ -107,8 +107,8 @@ REFUSED = [
     ({"values": ()}, "values has 0 numbers and x has 96 elements"),
     ({"data": "noise"}, "data must be normal, counting, scales or images"),
     ({"params": "ones"}, "params must be init, index or random"),
-    ({"start": (0, 0, 0, 1)}, "from=(0, 0, 0, 1) is not the start of a window of this tensor; give one from 0,0,0,0 to 0,0,0,0"),
-    ({"start": (0, 0)}, "from=(0, 0) is not the start of a window"),
+    ({"start": (0, 0, 0, 1)}, "from=(0, 0, 0, 1) does not name the first slice that is drawn on each axis; give 0,0,0,0 to 0,0,0,0"),
+    ({"start": (0, 0)}, "from=(0, 0) does not name the first slice that is drawn on each axis"),
 ]  # fmt: skip
 
 
@@ -223,7 +223,7 @@ LARGE = st.lists(st.sampled_from([1, 2, 64, 600, 10**5, 2**40]), min_size=1, max
 
 
 @given(LARGE, st.data())
-def test_a_window_reads_back(shape, data):
+def test_the_drawn_slices_read_back(shape, data):
     scene = read({"shape": ",".join(map(str, shape))}).scene
     room = [size - part for size, part in zip(shape, scene.grid.extent, strict=True)]
     start = tuple(data.draw(st.integers(0, most)) for most in room)
@@ -234,7 +234,12 @@ def test_a_window_reads_back(shape, data):
     assert all(i in part for i, part in zip(moved.scene.at, moved.scene.grid.indices, strict=True))
 
 
-def test_a_link_to_an_element_outside_the_window_keeps_the_window():
+def test_a_link_can_select_an_element_that_it_does_not_draw():
     reading = read({"shape": "2,64,56,56", "from": "0,0,0,0", "at": "1,40,3,3"})
     assert (reading.problem, reading.scene.grid.start) == (None, (0, 0, 0, 0))
     assert read(reading.scene.query()).scene == reading.scene
+
+
+def test_a_link_made_when_more_was_drawn_shows_the_last_slices():
+    reading = read({"shape": "2,64,4,4", "from": "0,62,0,0"})
+    assert (reading.problem, reading.scene.grid.indices[1]) == (None, (60, 61, 62, 63))

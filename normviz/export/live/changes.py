@@ -123,6 +123,10 @@ def _select(page: str, view: View, event: Mapping[str, Any]) -> View:
     return with_at(view, event["at"])
 
 
+def _move(page: str, view: View, event: Mapping[str, Any]) -> View:
+    return view.with_scene(edits.with_start(view.scene, tuple(map(int, event["start"]))))
+
+
 def _edit(page: str, view: View, event: Mapping[str, Any]) -> View:
     return view.with_scene(edits.with_value(view.scene, tuple(event["at"]), float(event["value"])))
 
@@ -131,4 +135,4 @@ def _step(page: str, view: View, event: Mapping[str, Any]) -> View:
     return view.with_settings(step=min(max(int(event["step"]), 0), LAST_STEP))
 
 
-EVENTS = {"input": _input, "select": _select, "edit": _edit, "step": _step}
+EVENTS = {"input": _input, "select": _select, "edit": _edit, "move": _move, "step": _step}

@@ -189,13 +189,14 @@ interface DecodedValues {
   beta?: FloatArray;
 }
 
-/** The data of a view with its arrays decoded, and tables of groups. */
+/** The data of a view with its arrays decoded, and tables of groups for the drawn elements; the values are those of ``sent``. */
 interface DecodedData extends Omit<ViewData, "values" | "moments" | "stats" | "params" | "sharings"> {
   values: DecodedValues | null;
   moments: Record<string, Moments<FloatArray>> | null;
   stats: Tabled<Statistics>;
   params: Tabled<GammaAndBeta> | null;
   sharings?: Record<string, Tabled<Sharing> | null>;
+  sent: GridData;
 }
 
 /** One gamma and one beta for all elements, as the reader chose them. */

@@ -30,7 +30,7 @@ def linked_data(kind: str, drawing: Grid, panels: Sequence[Panel], at: tuple[int
             "row": drawing.row,
             "col": drawing.col,
             "indices": [list(drawn) for drawn in drawing.indices],
-            "across": drawing.facet_columns,
+            "across": drawing.layout.across,
         },
         "panels": list(panels),
         "values": None,

@@ -28,8 +28,6 @@ from normviz.scene.grid import Grid
 if TYPE_CHECKING:
     from torch import Tensor
 
-MOST_FACETS_WITH_MOMENTS = 64  # in one row; no screen has room for the means of more
-
 Panel = dict[str, Any]
 Strips = dict[str, dict[str, list[float | None]]]  # None where a number is not finite
 
@@ -125,11 +123,10 @@ def pack(array: NDArray[np.float32]) -> dict[str, Any]:
 
 
 def _strips(array: NDArray[np.float64], drawing: Grid) -> Strips:
-    """Mean and variance of each row and column, or, if there are several facets and enough room, of each facet."""
+    """Mean and variance of each row and column, or, if there are several facets, of each facet."""
     inside = tuple(axis for axis in (drawing.row, drawing.col) if axis is not None)
     if drawing.facets:
-        has_room = drawing.facet_columns <= MOST_FACETS_WITH_MOMENTS
-        return {"facet": _moments(array, inside, drawing)} if has_room else {}
+        return {"facet": _moments(array, inside, drawing)}
     rows = {"row": _moments(array, (drawing.col,), drawing)}
     return rows if drawing.row is None else rows | {"col": _moments(array, (drawing.row,), drawing)}
 

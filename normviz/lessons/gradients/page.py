@@ -13,9 +13,9 @@ from normviz.lessons.gradients import derivatives
 from normviz.lessons.parts.code_tabs import course_pair
 from normviz.lessons.parts.containers import Details
 from normviz.lessons.parts.part import Caption, Note, Part, Sentence, Text, layer_notes, texts
-from normviz.lessons.parts.value_panels import grid_part, value_part
+from normviz.lessons.parts.value_panels import matrix_part, value_part
 from normviz.lessons.subject import Index, Subject, subject_of
-from normviz.scene.grid import grid
+from normviz.scene.grid import pixels
 from normviz.scene.scene import default_at
 from normviz.scene.view import View
 
@@ -50,13 +50,14 @@ def _matrix(subject: Subject, at: Index) -> Iterator[Part]:
     matrix = derivatives.matrix(subject.e)
     count = len(matrix.values)
     yield Sentence(derivatives.matrix_sentence(matrix))
-    drawn = grid(matrix.e.shape, matrix.e.axes).extent[0]
+    drawing = pixels((count, count), matrix.e.axes)
+    drawn = drawing.extent[0]
     captions = [
         _("the diagonal is off the color scale"),
         *([_("the first {drawn} of {count} are drawn", drawn=drawn, count=count)] if drawn < count else []),
     ]
     values = PanelValues("jacobian", "d output i / d x j", "; ".join(captions), matrix.values, "", matrix.off_diagonal)
-    yield grid_part(matrix.e, values, "J")
+    yield matrix_part(matrix.e, drawing, values, "J")
     yield Text(derivatives.jacobian_reading())
     yield Caption(derivatives.jacobian_caption())
 

@@ -22,7 +22,6 @@ from normviz.scene.controls.scene_controls import (
     PATTERN,
     SIZES,
     TENSOR,
-    WINDOW,
 )
 from normviz.scene.query import read
 from normviz.scene.settings.page_settings import PAGE_SETTINGS
@@ -172,5 +171,4 @@ SCENE_ROWS = (
         reset=True,
     ),
     Row("pattern", ((PATTERN,),)),
-    Row("window", ((WINDOW,),), "medium"),
 )

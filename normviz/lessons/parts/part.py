@@ -172,7 +172,7 @@ class Panels(Part):
     """A linked view.
 
     data    what the browser draws (``normviz.figures.payload``), without theme or plotly.js
-    events  the events that it sends: any of "select", "edit", "step"
+    events  the events that it sends: any of "select", "edit", "step" and, for a tensor that is not drawn whole, "move"
     """
 
     data: dict[str, Any]
@@ -196,6 +196,9 @@ class Panels(Part):
             "steps": distribution | {"stepper", "formula", "readout", "worked", "loops"},
             "values": {"readout"},
         }[kind]
+        shape, indices = data["grid"]["shape"], data["grid"]["indices"]
+        if data.get("name", "x") == "x" and shape != list(map(len, indices)):
+            beside = beside | {"window"}
         return frozenset((rows & set(PANELS)) | beside)
 
     def html(self, body: Body) -> str:

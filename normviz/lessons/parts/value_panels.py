@@ -9,7 +9,7 @@ from normviz.figures.payload.panels import PanelValues
 from normviz.figures.payload.values import values_payload
 from normviz.lessons.parts.part import Panels, Part, part_or_note
 from normviz.lessons.subject import Subject
-from normviz.scene.grid import grid
+from normviz.scene.grid import Grid
 
 
 def value_part(subject: Subject, values: Iterable[PanelValues], of_element: bool = False) -> Part:
@@ -25,10 +25,10 @@ def value_part(subject: Subject, values: Iterable[PanelValues], of_element: bool
     return part_or_note(panels)
 
 
-def grid_part(e: Description, values: PanelValues, name: str) -> Part:
+def matrix_part(e: Description, drawing: Grid, values: PanelValues, name: str) -> Part:
     """A heatmap of another tensor than x, such as a Jacobian, with square cells; its elements cannot be selected."""
 
     def panels() -> Panels:
-        return Panels(values_payload(e, grid(e.shape, e.axes), [values], name=name) | {"square": True}, ())
+        return Panels(values_payload(e, drawing, [values], name=name) | {"square": True}, ())
 
     return part_or_note(panels)

@@ -25,7 +25,7 @@ from normviz.scene.settings.scene_settings import (
     PARAMS,
     SEED,
 )
-from normviz.scene.settings.widgets import Choice, Number, Segments, Slider, TextField, Toggle, Widget
+from normviz.scene.settings.widgets import Choice, Number, Segments, TextField, Toggle, Widget
 
 FIRST_LAYOUTS = ("ND", "NLC", "NCHW")
 LAYOUTS = ("ND", "NLC", "NCL", "LNC", "NCHW", "NHWC", "NCDHW", "D", "CL", "CHW", "CDHW")
@@ -102,28 +102,6 @@ def _sizes(view: Changeable) -> list[Input]:
         )
         for axis, size in zip(view.scene.axes, view.scene.shape, strict=True)
     ]
-
-
-def _window(view: Changeable) -> list[Input]:
-    """Which part of a large tensor is drawn."""
-    scene, drawing = view.scene, view.scene.grid
-    inputs = []
-    for axis in drawing.partial:
-        first, length, size = drawing.start[axis], drawing.extent[axis], scene.shape[axis]
-        step = length if size - length >= length else 1
-        label = _(
-            "Drawn: {axis} {first:,} to {last:,} of {size:,}",
-            axis=scene.axes[axis].upper(), first=first, last=first + length - 1, size=size,
-        )  # fmt: skip
-        slider = Slider(0, _round_up(size - length, step), step)
-        edit = on_axis(edits.with_window, axis)
-        inputs.append(Input(f"from_{scene.axes[axis]}", label, _round_up(first, step), slider, edit, width=260))
-    return inputs
-
-
-def _round_up(number: int, step: int) -> int:
-    """The next multiple of ``step``: the last step of a slider may go beyond the last window."""
-    return -(-number // step) * step
 
 
 # The layer
@@ -277,7 +255,6 @@ SIZES = Control("sizes", N_("Sizes"), _sizes)
 LAYER = Control("layer", N_("Layer"), _family)
 ARGUMENTS = Control("arguments", "normalized_shape, num_groups, dim", _arguments)
 PATTERN = Control("pattern", N_("Your own pattern"), _pattern)
-WINDOW = Control("window", N_("Which part is drawn"), _window)
 EPS = Control("eps", "eps", _eps)
 MODE = Control("mode", N_("Mode"), _mode)
 MORE_ABOUT_X = (
@@ -287,4 +264,4 @@ MORE_ABOUT_X = (
     Control(PARAMS.hidden_by, PARAMS.label, _params),
 )
 MORE_ABOUT_LAYER = (EPS, *map(_flag, FLAG_LABELS), MODE)
-SCENE_CONTROLS = (TENSOR, SIZES, LAYER, ARGUMENTS, PATTERN, WINDOW, *MORE_ABOUT_X, *MORE_ABOUT_LAYER)
+SCENE_CONTROLS = (TENSOR, SIZES, LAYER, ARGUMENTS, PATTERN, *MORE_ABOUT_X, *MORE_ABOUT_LAYER)

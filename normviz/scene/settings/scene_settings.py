@@ -151,7 +151,7 @@ SCENE_SETTINGS: Mapping[str, Setting] = {
         Setting("at", (), _parse_at, _format_at, about=N_("the selected element, or none"), example=AT_EXAMPLE),
         Setting(
             "from", (), lambda text: _parse_numbers("from", text, MAX_RANK, int, "0,8,0,0"), commas,
-            about=N_("the start of the part of a large tensor that is drawn"), example="0,8,0,0",
+            about=N_("the first slice that is drawn on each axis of a tensor that is not drawn whole"), example="0,8,0,0",
         ),
     )
 }  # fmt: skip

@@ -205,6 +205,13 @@ def test_a_value_of_a_small_x_can_be_edited():
     assert widget.explanation.x.tolist() == [[1, 5]]
 
 
+def test_the_slices_of_a_large_x_move():
+    widget = nv.live("LayerNorm(100)", (100, 100))
+    figure = Reader(widget).tell("move", start=[40, 95], turn=1)["data"]["figures"][0]
+    assert figure["grid"]["indices"] == [[40, 41, 42, 43, 44, 99], [94, 95, 96, 97, 98, 99]]
+    assert "from=40,94" in widget.query
+
+
 def test_the_steps_follow_the_page():
     widget = nv.live("steps", "LayerNorm(4)", X, step=2)
     assert Reader(widget).tell("step", step=99, turn=1)["data"]["figures"][0]["step"] == 6
@@ -220,7 +227,7 @@ def test_back_to_the_start_shows_the_readers_own_view(widget, reader):
 HOSTILE = [
     {"name": "input"}, {"name": "input", "key": "family", "value": 99}, {"name": "input", "key": "family", "value": "x"}, {"name": "input", "key": "none", "value": 1},
     {"name": "input", "key": "size_n", "value": [1]}, {"name": "select", "at": [1]}, {"name": "select", "at": "x"}, {"name": "select"}, {"name": "edit", "at": [0, 0, 0, 9], "value": 1},
-    {"name": "step", "step": 1}, {"name": "what"}, {},
+    {"name": "step", "step": 1}, {"name": "move"}, {"name": "move", "start": "x"}, {"name": "move", "start": [1]}, {"name": "what"}, {},
 ]  # fmt: skip
 
 

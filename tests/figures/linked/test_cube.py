@@ -50,7 +50,8 @@ def test_the_bricks_of_the_group_are_filled_and_their_hidden_sides_are_not(patte
 
 def test_only_the_part_of_a_long_axis_with_the_element_is_drawn():
     assert MOST_DRAWN == (6, 10, 16)
-    assert {brick for _kind, _here, brick in sides("n c h w -> n c h w", (8, 12, 5, 5), (7, 3, 4, 4))} == {(5, 3, 15)}
+    assert {brick for _kind, _here, brick in sides("n c l -> n c l", (8, 3, 20), (7, 2, 19))} == {(5, 2, 15)}
+    assert {brick for _kind, _here, brick in sides("n c -> n c", (8, 12), (7, 3))} == {(5, 3, 0)}
 
 
 def test_nearer_bricks_are_drawn_later():

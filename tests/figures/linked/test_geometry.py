@@ -1,5 +1,7 @@
 """Where the browser draws each element, and which elements it outlines."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -39,6 +41,8 @@ CASES = [
     (Norm("n d ->", ""), (2, 3), None, ()),
     ("GroupNorm(32, 64)", (2, 64, 56, 56), None, (0, 41, 0, 0)),
     ("BatchNorm1d(200)", (300, 200), None, (172, 72)),
+    ("LayerNorm(768)", (32, 128, 768), None, ()),
+    ("GroupNorm(4, 16)", (2, 16, 4, 4), None, ()),
 ]
 IDS = [f"{layer} on {shape} from {start}" for layer, shape, _, start in CASES]
 
@@ -56,7 +60,10 @@ def test_the_browser_draws_the_same_ids_in_the_same_places(layer, shape, layout,
         """args[0].panels.slice(0, 2).map((figure) => {
           const data = decodeData(args[0]), geometry = new Geometry(data.grid, 600, 300, { most: 50 });
           const panel = Object.assign(Object.create(Panel.prototype), { geometry, data, figure, values: null });
-          return [panel.heatmap().map((line) => [...line]), geometry.edges(true).length, geometry.edges(false).length];
+          panel.ranks = rankGroups(panel.tables() ?? []);
+          const x = geometry.raster(true), y = geometry.raster(false), ids = [...panel.ranks.keys()];
+          const lines = panel.heatmap(x.cells, y.cells).map((line) => [...line].map((rank) => (Number.isNaN(rank) ? NaN : ids[rank])));
+          return [lines, x.edges.length, y.edges.length];
         })""",
         data,
     )
@@ -82,8 +89,10 @@ def test_every_element_is_found_under_the_pointer_and_nothing_in_a_gap(layer, sh
             count++;
           });
           const outside = [[-1, 1], [1, -1], [g.width + 1, 1], [1, g.height + 1]];
-          if (g.gapX) outside.push([g.columns * g.cellW + g.gapX / 2, 1]);
-          if (g.gapY) outside.push([1, g.rows * g.cellH + g.gapY / 2]);
+          if (g.across > 1) outside.push([(g.facetW + g.lefts[1]) / 2, 1]);
+          if (g.down > 1) outside.push([1, (g.facetH + g.tops[1]) / 2]);
+          for (const column of g.apart.columns) outside.push([g.xs[column] - 1, 1]);
+          for (const row of g.apart.rows) outside.push([1, g.ys[row] - 1]);
           return { count, wrong, outside: outside.map(([x, y]) => g.elementAt(x, y)), width: g.width, height: g.height };
         })()""",
         view_payload(e, drawing),
@@ -164,3 +173,38 @@ def test_the_arrow_keys_reach_every_element_if_the_last_line_of_facets_is_short(
         view_payload(e, drawing),
     )
     assert reached == 20
+
+
+def geometry(shape, layout, expression, width=440, height=290):
+    """A value of the browser's geometry ``g`` of a tensor in a panel of a laptop."""
+    e = describe(Norm(f"{' '.join(layout.lower())} ->"), shape)
+    data = view_payload(e, grid(e.shape, e.axes))
+    return evaluate(
+        f"((g) => {expression})(new Geometry(args[0].grid, args[1], args[2], {{ most: 50 }}))", data, width, height
+    )
+
+
+REAL = [((2, 64, 4, 4), "NCHW"), ((8, 96, 56, 56), "NCHW"), ((32, 128, 768), "NLC"), ((1, 32, 4096, 128), "NCHW")]
+
+
+@pytest.mark.parametrize(("shape", "layout"), REAL)
+def test_the_cells_of_a_real_tensor_have_room_for_numbers(shape, layout):
+    width, height, wide, high = geometry(shape, layout, "[g.cellW, g.cellH, g.width, g.height]")
+    assert min(width, height) >= 13
+    assert (wide <= 440, high <= 290) == (True, True)
+
+
+@pytest.mark.parametrize(("width", "across", "down"), [(440, 8, 2), (280, 4, 4), (120, 2, 8)])
+def test_facets_wrap_before_they_are_narrower_than_40_pixels(width, across, down):
+    found = geometry((2, 8, 4, 4), "NCHW", "[g.across, g.down, g.facetW, g.cellH]", width)
+    assert found[:2] == [across, down]
+    assert found[2] >= 40
+    assert found[3] >= 7
+
+
+def test_an_ellipsis_has_room_where_slices_are_left_out():
+    xs, cell, lefts, facet, apart = geometry((2, 64, 4, 4), "NCHW", "[g.xs, g.cellW, g.lefts, g.facetW, g.apart]")
+    assert apart == {"columns": [], "rows": [], "places": [3], "lines": []}
+    assert [right - left for left, right in pairwise(xs)] == [cell] * 3
+    between = [right - left - facet for left, right in pairwise(lefts)]
+    assert between[0] == between[1] == between[2] - 14

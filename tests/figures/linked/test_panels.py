@@ -179,10 +179,3 @@ def test_with_running_statistics_the_panel_is_that_of_the_buffers():
         "n c l → c",
         "3 groups of 4",
     )
-
-
-@pytest.mark.parametrize(("channels", "there"), [(64, True), (65, False)])
-def test_facets_without_room_for_their_means_have_no_strips(channels, there):
-    wide = explain(Norm("n c h w -> c"), torch.ones(2, channels, 1, 1))
-    assert drawn(wide).facet_columns == channels
-    assert [bool(panel["strips"]) for panel in value_panels(wide, drawn(wide))] == [there] * 3

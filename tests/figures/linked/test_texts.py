@@ -98,10 +98,10 @@ def test_the_read_out_of_a_shape_has_no_numbers(layer, text):
     assert evaluate(DESCRIBE, view(explain(layer, (2, 3))), [0, 2]) == [text, None]
 
 
-def test_in_a_moved_window_the_read_out_has_the_indices_of_the_whole_tensor():
+def test_the_read_out_of_a_schematic_has_the_indices_of_the_whole_tensor():
     data = view(explain("GroupNorm(32, 64)", (2, 64, 56, 56)), (0, 41, 0, 0))
     assert evaluate(DESCRIBE, data, [1, 1, 2, 3])[0] == (
-        "x[1, 42, 2, 3] · shares its mean and variance with 6,271 others · shares gamma[42] and beta[42] with 6,271 others"
+        "x[1, 42, 2, 55] · shares its mean and variance with 6,271 others · shares gamma[42] and beta[42] with 6,271 others"
     )
 
 
@@ -188,7 +188,7 @@ def test_the_sum_of_a_group_that_is_drawn_in_part_is_that_of_the_whole_group():
     assert lines[1] == ["mean", "1000000 / 1,000", "1000"]
 
 
-STATISTICS = "(({ stats, values, grid }) => listStatistics(stats, values, { grid }))(decodeData(args[0]))"
+STATISTICS = "(({ stats, values, grid }) => listStatistics(stats, values, grid))(decodeData(args[0]))"
 TABLES = [
     ("LayerNorm(3)", [[[0], 3, 14 / 3], [[1], 4, 0]]),
     ("BatchNorm1d(3)", [[[0], 2.5, 2.25], [[1], 3, 1], [[2], 5, 1]]),
@@ -205,5 +205,10 @@ def test_the_table_lists_every_group_once(layer, rows):
 
 
 def test_the_table_stops_at_a_hundred_groups():
-    table = evaluate(STATISTICS, view(explain("LayerNorm(2)", torch.zeros(150, 2))))
-    assert [row["index"] for row in table] == [[i] for i in range(100)]
+    table = evaluate(STATISTICS, view(explain(Norm("n d -> n d"), torch.zeros(12, 10))))
+    assert [row["index"] for row in table] == [[i // 10, i % 10] for i in range(100)]
+
+
+def test_the_table_has_the_groups_that_are_drawn():
+    table = evaluate(STATISTICS, view(explain("LayerNorm(2)", torch.arange(300.0).reshape(150, 2))))
+    assert [(row["index"], row["mean"]) for row in table] == [([n], 2 * n + 0.5) for n in (0, 1, 2, 3, 4, 149)]

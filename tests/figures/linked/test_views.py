@@ -32,7 +32,7 @@ FOLLOW = """(async () => {
     send() {}, draw() {}, place() {}, at: null, timer: null, set(data) {
       this.turns ??= new Turns(data.turn, () => now);
       this.takeSelection(data, "light");
-      this.data = data;
+      this.data = { ...data, sent: data.grid };
       this.takeStep();
     },
   });
@@ -59,7 +59,7 @@ ALONE = """(() => {
   for (const [at, clicked] of args[0]) {
     const data = { grid, at };
     view.takeSelection(data, "light");
-    view.data = data;
+    view.data = { ...data, sent: data.grid };
     if (clicked) view.at = clicked;
     shown.push(view.at);
   }

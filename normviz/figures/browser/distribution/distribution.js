@@ -7,7 +7,8 @@ import { html, svg } from "../page/dom.js";
 import { _, ngettext } from "../page/messages.js";
 import { mayMove, moveFrom, moveThere } from "../motion/motion.js";
 import { groupColor } from "../panels/color.js";
-import { groupOf, sameIndex, tensorIndex } from "../tensor/sharing.js";
+import { groupOf, rankGroups, sameIndex, tensorIndex } from "../tensor/sharing.js";
+import { sentPlace } from "../tensor/slices.js";
 import { formatElement, formatShort } from "../text/format.js";
 import { showOutputOf } from "./gamma_beta.js";
 import { countsOf, rangeOf, stackDots, ticksIn } from "./scale.js";
@@ -82,7 +83,7 @@ export class Distribution {
    * @param {string} [step] of the forward pass: later stages are not drawn yet
    */
   draw(step) {
-    const { view } = this, { data, at } = view, width = view.width - 2;
+    const { view } = this, { data } = view, at = view.at && sentPlace(data, view.at) ? view.at : null, width = view.width - 2;
     this.root.hidden = !data.values || (data.hidden ?? []).includes("distribution") || width < 80;
     if (this.root.hidden) return;
     this.sliders.set(view.given, view.choice, !step || step === "output");
@@ -110,7 +111,8 @@ export class Distribution {
     for (const [name, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` })) this.svg.setAttribute(name, String(value));
     this.drawAxis(range, width, height);
     const shown = step ? stages.findIndex(({ key }) => key === stageOf(step, stages)) : stages.length - 1;
-    const fill = groupColor(colors, data.stats.count, groupOf(data.stats.tables, at)), selected = peers.findIndex((peer) => sameIndex(peer, at));
+    const { tables } = data.stats, ranks = rankGroups(tables), rank = ranks.get(groupOf(tables, at)) ?? 0;
+    const fill = groupColor(colors, ranks.size, rank), selected = peers.findIndex((peer) => sameIndex(peer, at));
     stages.forEach((stage, number) => {
       const top = number * high + head, dots = number > shown ? [] : stackDots(stage.values.map(this.place), STRIP, RADIUS).map((dot) => dot && { ...dot, y: dot.y + top });
       this.rows.push({ stage, top, dots });

@@ -8,9 +8,9 @@ import { colorAt, shownAs } from "./color.js";
 
 /** @param {Panel} panel */
 export async function drawCells(panel) {
-  const { geometry, figure, scale, plot } = panel, gap = geometry.cellW >= 6 && geometry.cellH >= 6 ? 1 : 0;
-  const { z, zmin: low, zmax: high } = shownAs(figure, panel.heatmap());
-  const heatmap = { z, x: geometry.edges(true), y: geometry.edges(false), low, high, gap };
+  const { geometry, scale, plot } = panel, columns = geometry.raster(true), rows = geometry.raster(false), gap = geometry.cellW >= 6 && geometry.cellH >= 6 ? 1 : 0;
+  const { z, zmin: low, zmax: high } = shownAs(panel.range, panel.heatmap(columns.cells, rows.cells));
+  const heatmap = { z, x: columns.edges, y: rows.edges, low, high, gap };
   if (window.Plotly) await plotCells(plot, heatmap, scale, geometry.width, geometry.height);
   for (const canvas of [...plot.querySelectorAll(".nv-cells")]) canvas.remove();
   if (!window.Plotly) paintCells(html("canvas", "nv-cells", plot), heatmap, scale);

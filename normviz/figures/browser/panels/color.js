@@ -33,8 +33,15 @@ export function placeOnScale(figure, value) {
 const colorsRepeat = ({ scale, groups }) => scale === "groups" && groups > GROUP_COLORS;
 
 /**
+ * The scale of ranks: each of the drawn groups has a color of its own, as far as there are colors.
+ * @param {PanelData["scale"]} scale
+ * @param {number} groups
+ */
+export const rankScale = (scale, groups) => ({ scale, groups, low: -0.5, high: groups - 0.5 });
+
+/**
  * The rows of a heatmap and the ends of its color scale, as Plotly draws them.
- * @param {PanelData} figure
+ * @param {Pick<PanelData, "scale" | "groups" | "low" | "high">} figure
  * @param {Float32Array[]} rows
  */
 export function shownAs(figure, rows) {

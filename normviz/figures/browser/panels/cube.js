@@ -4,7 +4,7 @@
 
 import { html, svg } from "../page/dom.js";
 import { _, ngettext } from "../page/messages.js";
-import { groupOf } from "../tensor/sharing.js";
+import { groupOf, rankGroups } from "../tensor/sharing.js";
 import { groupColor } from "./color.js";
 
 /** @typedef {{ n: number, c: number, s: number }} Corner along N, C and the positions */
@@ -121,8 +121,8 @@ export class Cube {
    * @param {Index} active
    */
   colorOf(active) {
-    const { count, tables } = /** @type {Tabled<Statistics>} */ (this.data.sharings?.[this.figure.links]);
-    return groupColor(this.colors, count, groupOf(tables, active));
+    const tables = this.data.sharings?.[this.figure.links]?.tables ?? [], ranks = rankGroups(tables);
+    return groupColor(this.colors, ranks.size, ranks.get(groupOf(tables, active)) ?? 0);
   }
 
   grid() {

@@ -4,21 +4,40 @@
 
 import { svg } from "../page/dom.js";
 import { _ } from "../page/messages.js";
+import { cutAxes, facetAxes, gapsBefore, listSlices, sentPlace } from "../tensor/slices.js";
 import { formatShort } from "../text/format.js";
 
 /** @typedef {(x: number, y: number, text: string, attributes?: Record<string, string | number>) => void} Write */
 
+export const NAME_HEIGHT = 22; // px: the name of a facet above it
+const STRIP_WIDTH = 70; // px: "mean −12.3" and a margin
+const LETTER = 6.6; // px
 const STATISTIC_NAMES = /** @type {("mean" | "var")[]} */ (["mean", "var"]);
 
 /** @param {"mean" | "var"} statistic */
 const nameOf = (statistic) => (statistic === "mean" ? _("mean") : _("var"));
 
 /**
+ * The room for labels: facet names above, row names at the left, strips at the right and below.
+ * @param {Panel} panel
+ * @param {number} width
+ */
+export function marginsOf({ data, figure }, width) {
+  const { grid, axes } = data, { strips } = figure;
+  const longest = (/** @type {number} */ axis) => `${axes[axis]} = ${grid.indices[axis].at(-1)}`.length * 7;
+  const { band } = facetAxes(grid), rowAxis = grid.facets.length ? band : grid.row;
+  const left = rowAxis === null ? 22 : Math.max(40, longest(rowAxis) + 14), right = strips.row ? 92 : 4;
+  const facetStrips = !!strips.facet && (width - left - right) / grid.across >= STRIP_WIDTH, below = strips.col ? 40 : grid.facets.length ? 18 : 4;
+  const gapY = (grid.facets.length && band === null ? NAME_HEIGHT : 0) + (facetStrips ? 34 : 0);
+  return { left, right, top: NAME_HEIGHT, bottom: below + (facetStrips ? 30 : 0), gapY, facetStrips };
+}
+
+/**
  * @param {Panel} panel
  * @param {SVGElement} group
  */
 export function drawLabels(panel, group) {
-  const { geometry, data } = panel, { grid, axes } = data;
+  const { grid } = panel.data;
   /** @type {Write} */
   const write = (x, y, text, attributes = {}) => {
     svg("text", { x, y, ...attributes }, group).textContent = text;
@@ -28,12 +47,8 @@ export function drawLabels(panel, group) {
     if (grid.row !== null) drawAxis(panel, write, grid.row, false);
   } else {
     drawFacetNames(panel, write);
-    const bottom = geometry.height + (panel.facetStrips ? 43 : 13);
-    const right = `${axes[grid.col]} \u2192`, down = grid.row === null ? "" : `${axes[grid.row]} \u2193`;
-    const beside = grid.facets.length < 2 || geometry.rows * geometry.cellH > 46; // above the name of the first row of facets
-    write(0, bottom, beside || !down ? right : `${right}  ${down}`, { "text-anchor": "start", class: "nv-axis" });
-    if (panel.facetStrips && geometry.width > 220) write(geometry.width, bottom, _("mean and var of each plane"), { "text-anchor": "end" });
-    if (beside && down) write(-8, 8, down, { "text-anchor": "end", class: "nv-axis" });
+    drawInnerAxes(panel, write);
+    drawEllipses(panel, write);
   }
   const strips = panel.figure.strips;
   if (strips.facet) drawFacetStrips(panel, write, strips.facet);
@@ -42,23 +57,67 @@ export function drawLabels(panel, group) {
 }
 
 /**
- * "d = 0", "d = 1", ... along one axis, as many as fit.
+ * "d = 0", "d = 1", ... along one axis, as many as fit, and an ellipsis where slices are left out.
  * @param {Panel} panel
  * @param {Write} write
  * @param {number} axis
  * @param {boolean} across
  */
 function drawAxis(panel, write, axis, across) {
-  const { geometry, data } = panel, drawn = data.grid.indices[axis];
-  const cell = across ? geometry.cellW : geometry.cellH;
-  const width = across ? `${data.axes[axis]} = ${drawn[drawn.length - 1]}`.length * 6.6 + 6 : 13;
-  const every = Math.max(1, Math.ceil(width / cell)), bare = across && every > 1 && cell > 16;
-  for (let i = 0; i < drawn.length; i += bare ? 1 : every) {
-    const text = bare && i ? String(drawn[i]) : `${data.axes[axis]} = ${drawn[i]}`;
-    const middle = (i + 0.5) * cell;
-    if (across) write(middle, -8, text, { "text-anchor": "middle" });
-    else write(-8, middle, text, { "text-anchor": "end", "dominant-baseline": "central" });
+  const { geometry, data } = panel, drawn = data.grid.indices[axis], gaps = gapsBefore(drawn);
+  const [starts, cell] = across ? [geometry.xs, geometry.cellW] : [geometry.ys, geometry.cellH];
+  /** @type {(at: number, text: string) => void} */
+  const label = (at, text) => {
+    if (across) write(at, -8, text, { "text-anchor": "middle" });
+    else write(-8, at, text, { "text-anchor": "end", "dominant-baseline": "central" });
+  };
+  const last = drawn.length - 1, named = `${data.axes[axis]} = ${drawn[last]}`, bare = across && named.length * LETTER + 6 > cell;
+  const needed = across ? (bare && cell > 16 ? String(drawn[last]) : named).length * LETTER + 6 : 13;
+  const every = Math.max(1, Math.ceil(needed / cell));
+  drawn.forEach((index, i) => {
+    if (gaps[i] > (gaps[i - 1] ?? 0)) label((starts[i] + starts[i - 1] + cell) / 2, across ? "⋯" : "⋮");
+    const chosen = gaps[last] ? i === last || (i % every === 0 && starts[last] - starts[i] >= needed) : i % every === 0;
+    if (chosen) label(starts[i] + cell / 2, bare && i && cell > 16 ? String(index) : `${data.axes[axis]} = ${index}`);
+  });
+}
+
+/**
+ * The names of the axes inside each facet, with the drawn slices of a cut axis.
+ * @param {Panel} panel
+ * @param {Write} write
+ */
+function drawInnerAxes(panel, write) {
+  const { geometry, data, facetStrips } = panel, { grid, axes } = data, cut = cutAxes(grid);
+  const bottom = geometry.height + (facetStrips ? 43 : 13);
+  /** @type {(axis: number, arrow: string) => string} */
+  const name = (axis, arrow) => (cut.includes(axis) ? `${axes[axis]} = ${listSlices(grid.indices[axis])} ${arrow}` : `${axes[axis]} ${arrow}`);
+  const right = name(grid.col, "\u2192"), down = grid.row === null ? "" : name(grid.row, "\u2193");
+  const beside = !cut.includes(grid.row ?? -1) && (facetAxes(grid).band === null || geometry.facetH > 46); // above the name of the first row of facets
+  const below = beside || !down ? right : `${right}   ${down}`;
+  write(0, bottom, below, { "text-anchor": "start", class: "nv-axis" });
+  if (beside && down) write(-8, 8, down, { "text-anchor": "end", class: "nv-axis" });
+  const note = _("mean and var of each plane");
+  if (facetStrips && geometry.width > (below.length + note.length) * LETTER) write(geometry.width, bottom, note, { "text-anchor": "end" });
+}
+
+/**
+ * An ellipsis where slices are left out, between facets and inside them.
+ * @param {Panel} panel
+ * @param {Write} write
+ */
+function drawEllipses({ geometry }, write) {
+  const { xs, ys, lefts, tops, cellW, cellH, facetW, facetH, apart } = geometry;
+  const facets = tops.flatMap((top, line) => lefts.flatMap((left, place) => (geometry.facetAt(place, line) === null ? [] : [{ left, top }])));
+  /** @type {(x: number, y: number, text: string) => void} */
+  const mark = (x, y, text) => write(x, y, text, { "text-anchor": "middle", "dominant-baseline": "central" });
+  /** @type {(starts: number[], size: number, at: number) => number} */
+  const before = (starts, size, at) => (starts[at - 1] + size + starts[at]) / 2;
+  for (const { left, top } of facets) {
+    for (const column of apart.columns) mark(left + before(xs, cellW, column), top + ys[0] + cellH / 2, "⋯");
+    for (const row of apart.rows) mark(left + xs[0] + cellW / 2, top + before(ys, cellH, row), "⋮");
   }
+  for (const top of tops) for (const place of apart.places) mark(before(lefts, facetW, place), top + facetH / 2, "⋯");
+  for (const line of apart.lines) write(-14, before(tops, facetH, line), "⋮", { "text-anchor": "end", "dominant-baseline": "central" }); // below its names
 }
 
 /**
@@ -66,25 +125,26 @@ function drawAxis(panel, write, axis, across) {
  * @param {Write} write
  */
 function drawFacetNames(panel, write) {
-  const { geometry, data } = panel, { grid, axes } = data;
+  const { geometry, data } = panel, { grid, axes } = data, { lefts, tops, facetW, facetH, lines } = geometry;
   /** @type {(axis: number, index: Index) => string} */
   const name = (axis, index) => `${axes[axis]} = ${grid.indices[axis][index[axis]]}`;
-  const columnAxes = grid.facets.length > 1 ? grid.facets.slice(1) : grid.facets;
-  const facetWidth = geometry.columns * geometry.cellW, facetHeight = geometry.rows * geometry.cellH;
-  const shown = grid.facets.length > 1 ? geometry.across : geometry.facets;
-  const longest = columnAxes.map((axis) => name(axis, geometry.extent.map((n) => n - 1))).join(", ").length * 6.6 + 4;
-  const every = Math.max(1, Math.ceil(longest / geometry.pitchX));
-  for (let facet = 0; facet < shown; facet += every) {
-    const index = geometry.facetIndex(facet);
-    const x = (facet % geometry.across) * geometry.pitchX + facetWidth / 2;
-    const y = Math.floor(facet / geometry.across) * geometry.pitchY - 7;
-    write(x, y, columnAxes.map((axis) => name(axis, index)).join(", "), { "text-anchor": "middle" });
-  }
-  if (grid.facets.length < 2) return;
-  const rowsEvery = Math.max(1, Math.ceil(14 / geometry.pitchY));
-  for (let row = 0; row < geometry.down; row += rowsEvery) {
-    const index = geometry.facetIndex(row * geometry.across);
-    write(-8, row * geometry.pitchY + facetHeight / 2, name(grid.facets[0], index), { "text-anchor": "end", "dominant-baseline": "central" });
+  const { band, inBand } = facetAxes(grid), rows = band !== null && lines === 1 ? 1 : tops.length;
+  /** @param {number} facet */
+  const title = (facet) => {
+    const index = geometry.facetIndex(facet), jump = lines > 1 && inBand.some((axis) => gapsBefore(grid.indices[axis])[index[axis]] > 0);
+    return `${jump ? "⋯ " : ""}${inBand.map((axis) => name(axis, index)).join(", ")}`;
+  };
+  const longest = title(geometry.facets - 1).length * LETTER + 4, pitch = lefts.length > 1 ? lefts[1] : facetW, every = Math.max(1, Math.ceil(longest / pitch));
+  for (let line = 0; line < rows; line++)
+    for (let place = 0; place < lefts.length; place += every) {
+      const facet = geometry.facetAt(place, line);
+      if (facet !== null) write(lefts[place] + facetW / 2, tops[line] - 7, title(facet), { "text-anchor": "middle" });
+    }
+  if (band === null) return;
+  const bandsEvery = Math.max(1, Math.ceil(14 / (tops.length > lines ? tops[lines] : 14)));
+  for (let line = 0; line < tops.length; line += lines * bandsEvery) {
+    const index = geometry.facetIndex(geometry.facetAt(0, line) ?? 0);
+    write(-8, tops[line] + facetH / 2, name(band, index), { "text-anchor": "end", "dominant-baseline": "central" });
   }
 }
 
@@ -95,14 +155,27 @@ function drawFacetNames(panel, write) {
  * @param {Strip} strip
  */
 function drawFacetStrips(panel, write, strip) {
-  const { geometry } = panel, facetWidth = geometry.columns * geometry.cellW;
+  const { geometry, data } = panel;
   if (!panel.facetStrips) return;
   for (let facet = 0; facet < geometry.facets; facet++) {
-    const x = (facet % geometry.across) * geometry.pitchX + facetWidth / 2;
-    const y = Math.floor(facet / geometry.across) * geometry.pitchY + geometry.rows * geometry.cellH + 13;
-    STATISTIC_NAMES.forEach((kind, line) =>
-      write(x, y + 14 * line, `${nameOf(kind)} ${formatShort(strip[kind][facet])}`, { "text-anchor": "middle", class: "nv-strip" }));
+    const [place, line] = geometry.placeOf(facet), x = geometry.lefts[place] + geometry.facetW / 2, y = geometry.tops[line] + geometry.facetH + 13;
+    const sent = sentPlace(data, geometry.facetIndex(facet));
+    if (!sent) continue;
+    STATISTIC_NAMES.forEach((kind, row) =>
+      write(x, y + 14 * row, `${nameOf(kind)} ${formatShort(strip[kind][geometry.facetOf(sent)])}`, { "text-anchor": "middle", class: "nv-strip" }));
   }
+}
+
+/**
+ * The number beside a row or below a column; undefined if it was not sent.
+ * @param {Panel} panel
+ * @param {(number | null)[]} numbers
+ * @param {number} at
+ * @param {number | null} axis
+ */
+function stripAt({ data }, numbers, at, axis) {
+  if (axis === null) return numbers[at];
+  return numbers[data.sent.indices[axis].indexOf(data.grid.indices[axis][at])];
 }
 
 /**
@@ -112,12 +185,13 @@ function drawFacetStrips(panel, write, strip) {
  * @param {Strip} strip
  */
 function drawRowStrips(panel, write, group, strip) {
-  const { geometry } = panel, x = geometry.width + 8;
+  const { geometry, data } = panel, x = geometry.width + 8;
   STATISTIC_NAMES.forEach((kind, column) => {
     write(x + column * 42 + 20, -8, nameOf(kind), { "text-anchor": "middle" });
-    strip[kind].forEach((value, row) => {
-      if (geometry.cellH < 12 && row % Math.ceil(12 / geometry.cellH)) return;
-      write(x + column * 42 + 20, (row + 0.5) * geometry.cellH, formatShort(value), { "text-anchor": "middle", "dominant-baseline": "central", class: "nv-strip" });
+    geometry.ys.forEach((top, row) => {
+      const value = stripAt(panel, strip[kind], row, data.grid.row);
+      if (value === undefined || (geometry.cellH < 12 && row % Math.ceil(12 / geometry.cellH))) return;
+      write(x + column * 42 + 20, top + geometry.cellH / 2, formatShort(value), { "text-anchor": "middle", "dominant-baseline": "central", class: "nv-strip" });
     });
   });
   svg("path", { d: `M${x - 2},0V${geometry.height}`, class: "nv-rule" }, group);
@@ -130,14 +204,15 @@ function drawRowStrips(panel, write, group, strip) {
  * @param {Strip} strip
  */
 function drawColumnStrips(panel, write, group, strip) {
-  const { geometry } = panel, y = geometry.height + 8;
+  const { geometry, data } = panel, y = geometry.height + 8;
   const longest = Math.max(...[...strip.mean, ...strip.var].map((value) => formatShort(value).length));
   const every = Math.max(1, Math.ceil((longest * 5.6 + 3) / geometry.cellW));
   STATISTIC_NAMES.forEach((kind, row) => {
     write(-8, y + row * 15 + 8, nameOf(kind), { "text-anchor": "end", "dominant-baseline": "central" });
-    strip[kind].forEach((value, column) => {
-      if (column % every) return;
-      write((column + 0.5) * geometry.cellW, y + row * 15 + 8, formatShort(value), { "text-anchor": "middle", "dominant-baseline": "central", class: "nv-strip" });
+    geometry.xs.forEach((left, column) => {
+      const value = stripAt(panel, strip[kind], column, data.grid.col);
+      if (value === undefined || column % every) return;
+      write(left + geometry.cellW / 2, y + row * 15 + 8, formatShort(value), { "text-anchor": "middle", "dominant-baseline": "central", class: "nv-strip" });
     });
   });
   svg("path", { d: `M0,${y - 2}H${geometry.width}`, class: "nv-rule" }, group);

@@ -6,14 +6,16 @@ import { html, svg, uniqueNumber } from "../page/dom.js";
 import { _ } from "../page/messages.js";
 import { decodeFloats } from "../tensor/arrays.js";
 import { Geometry } from "../tensor/geometry.js";
-import { broadcastAt, groupOf, sameIndex } from "../tensor/sharing.js";
+import { broadcastAt, groupOf, rankGroups, sameIndex } from "../tensor/sharing.js";
+import { sentPlace } from "../tensor/slices.js";
+import { pressKey } from "../views/keyboard.js";
 import { drawCells } from "./cells.js";
-import { colorScale } from "./color.js";
-import { drawLabels } from "./labels.js";
+import { colorAt, colorScale, placeOnScale, rankScale } from "./color.js";
+import { dragSlices, showDraggable } from "./dragging.js";
+import { placeRect } from "./frame.js";
+import { NAME_HEIGHT, drawLabels, marginsOf } from "./labels.js";
 import { drawLegend } from "./legend.js";
 import { drawTexts } from "./texts.js";
-
-const STRIP_WIDTH = 70; // px: "mean −12.3" and a margin
 
 export class Panel {
   /** @type {PanelData} */
@@ -30,6 +32,8 @@ export class Panel {
   total;
   /** @type {Float32Array | null} */
   values = null;
+  /** @type {Map<number, number>} The rank of each drawn group, by its id. */
+  ranks = new Map();
   /** @type {Map<number, string>} The outlines of groups. */
   outlines = new Map();
   /** @type {HTMLInputElement | null} The field that edits a value. */
@@ -39,6 +43,7 @@ export class Panel {
   left = 0;
   top = 0;
   facetStrips = false;
+  dragged = false; // slices were moved; no element was clicked
 
   /**
    * @param {HTMLElement} parent
@@ -62,22 +67,22 @@ export class Panel {
   }
 
   listen() {
-    /** @param {MouseEvent} event */
-    const at = (event) => {
-      const box = this.svg.getBoundingClientRect(), scale = box.width / (this.total?.width ?? box.width); // slides are shrunk to fit
-      return this.geometry?.elementAt((event.clientX - box.left) / scale - this.left, (event.clientY - box.top) / scale - this.top) ?? null;
-    };
-    this.svg.addEventListener("pointermove", (event) => this.view.hover(at(event)));
+    const at = (/** @type {MouseEvent} */ event) => this.geometry?.elementAt(...this.pointOf(event)) ?? null;
+    this.svg.addEventListener("pointermove", (event) => {
+      showDraggable(this, event);
+      this.view.hover(at(event));
+    });
     this.svg.addEventListener("pointerleave", () => this.view.hover(null));
+    this.svg.addEventListener("pointerdown", (event) => dragSlices(this, event));
     this.svg.addEventListener("click", (event) => {
-      const index = at(event);
+      const index = this.dragged ? null : at(event);
       if (index) this.view.select(this.isSelectedAgain(index, event) ? null : index);
     });
     this.svg.addEventListener("dblclick", (event) => {
       const index = at(event);
       if (index && this.key === "x") this.view.edit(index);
     });
-    this.svg.addEventListener("keydown", (event) => this.view.pressKey(event, this));
+    this.svg.addEventListener("keydown", (event) => pressKey(this.view, event, this));
     this.svg.addEventListener("blur", () => this.view.blur());
   }
 
@@ -88,6 +93,16 @@ export class Panel {
    */
   isSelectedAgain(index, event) {
     return event.detail < 2 && sameIndex(index, this.view.at);
+  }
+
+  /**
+   * Where an event is, from the first cell's corner.
+   * @param {MouseEvent} event
+   * @returns {[number, number]}
+   */
+  pointOf(event) {
+    const box = this.svg.getBoundingClientRect(), scale = box.width / (this.total?.width ?? box.width); // slides are shrunk to fit
+    return [(event.clientX - box.left) / scale - this.left, (event.clientY - box.top) / scale - this.top];
   }
 
   /**
@@ -106,30 +121,49 @@ export class Panel {
     this.svg.setAttribute("aria-label", _("{title} {pattern}. {caption}. Arrow keys move, Enter selects, Escape clears.", { title, pattern, caption }));
     this.svg.setAttribute("aria-describedby", this.view.readoutId);
     this.values = figure.z ? decodeFloats(figure.z) : null;
+    this.ranks = rankGroups(this.tables() ?? []);
   }
 
-  // The heatmap's rows, with NaN in the gaps: the values sent, or the ids that the tables make.
-  heatmap() {
-    const { geometry } = this, { rows, columns, across, padX, padY } = geometry, { row, col } = this.data.grid;
-    const high = geometry.down * (rows + padY) - padY, wide = across * (columns + padX) - padX;
-    const lines = Array.from({ length: high }, () => new Float32Array(wide).fill(NaN)), tables = this.tables();
-    for (let facet = 0; facet < geometry.facets; facet++) {
-      const index = geometry.facetIndex(facet), facetX = facet % across, facetY = Math.floor(facet / across), left = facetX * (columns + padX);
-      for (let y = 0; y < rows; y++) {
-        const line = lines[facetY * (rows + padY) + y];
-        if (row !== null) index[row] = y;
-        if (this.values) {
-          for (let x = 0; x < columns; x++) {
-            index[col] = x;
-            line[left + x] = this.valueIn(this.values, index);
-          }
-          index[col] = 0;
-        } else {
-          const first = tables ? groupOf(tables, index) - tables[col][0] : 0;
-          for (let x = 0; x < columns; x++) line[left + x] = tables ? first + tables[col][x] : 0;
-        }
-      }
-    }
+  get isId() {
+    return this.figure.scale !== "values";
+  }
+
+  // The color scale and the values at its ends.
+  get range() {
+    const { scale, groups, low, high } = this.figure, { size } = this.ranks;
+    return this.isId ? rankScale(scale, size) : { scale, groups, low, high };
+  }
+
+  /**
+   * The number that determines an element's color: its value, or the rank of its group among those drawn.
+   * @param {Index} index
+   */
+  colorValue(index) {
+    const value = this.valueAt(index);
+    return this.isId ? (this.ranks.get(value) ?? NaN) : value;
+  }
+
+  /**
+   * The color of an element; null if its value is not a number.
+   * @param {Index} index
+   */
+  colorOf(index) {
+    const value = this.colorValue(index);
+    return Number.isFinite(value) ? colorAt(this.scale, placeOnScale(this.range, value)) : null;
+  }
+
+  /**
+   * The heatmap's rows, with NaN in the gaps.
+   * @param {number[]} columnCells
+   * @param {number[]} rowCells which of its columns and rows hold cells
+   */
+  heatmap(columnCells, rowCells) {
+    const { geometry } = this, { rows, columns } = geometry, wide = columnCells[columnCells.length - 1] + 1;
+    const lines = Array.from({ length: rowCells[rowCells.length - 1] + 1 }, () => new Float32Array(wide).fill(NaN));
+    this.each((index) => {
+      const [place, line] = geometry.placeOf(geometry.facetOf(index)), { row, col } = this.data.grid;
+      lines[rowCells[line * rows + (row === null ? 0 : index[row])]][columnCells[place * columns + index[col]]] = this.colorValue(index);
+    });
     return lines;
   }
 
@@ -138,15 +172,7 @@ export class Panel {
    * @param {(index: Index) => void} visit
    */
   each(visit) {
-    const { geometry } = this, { grid } = this.data;
-    for (let facet = 0; facet < geometry.facets; facet++)
-      for (let row = 0; row < geometry.rows; row++)
-        for (let column = 0; column < geometry.columns; column++) {
-          const index = geometry.facetIndex(facet);
-          index[grid.col] = column;
-          if (grid.row !== null) index[grid.row] = row;
-          visit(index);
-        }
+    this.geometry.each(visit);
   }
 
   /**
@@ -164,7 +190,8 @@ export class Panel {
    * @param {Index} index
    */
   valueIn(values, index) {
-    return broadcastAt({ shape: this.geometry.extent, values }, index);
+    const place = sentPlace(this.data, index);
+    return place ? broadcastAt({ shape: this.geometry.extent, values }, place) : NaN;
   }
 
   /**
@@ -173,41 +200,24 @@ export class Panel {
    * @param {Colors} colors
    */
   async draw(width, height, colors) {
-    const room = this.margins(width);
+    const room = marginsOf(this, width);
+    this.facetStrips = room.facetStrips;
     this.left = room.left;
     this.top = room.top;
     const inner = Math.max(40, width - room.left - room.right), most = Math.max(40, height - room.top - room.bottom);
-    this.geometry = new Geometry(this.data.grid, inner, most, { gapY: room.gapY, most: this.figure.scale === "values" ? 48 : 56, square: this.data.square });
+    const largest = { gapY: room.gapY, most: this.isId ? 56 : 48, square: this.data.square };
+    this.geometry = new Geometry(this.data.grid, inner, most, largest);
+    if (this.geometry.lines > 1) this.geometry = new Geometry(this.data.grid, inner, most, { ...largest, gapY: Math.max(room.gapY, NAME_HEIGHT) });
     const { width: w, height: h } = this.geometry;
+    this.plot.dataset.across = String(this.geometry.across); // facets in a line
     this.total = { width: room.left + w + room.right, height: room.top + h + room.bottom };
     this.body.style.height = `${this.total.height}px`;
     this.plot.style.cssText = `left:${this.left}px;top:${this.top}px;width:${w}px;height:${h}px`;
-    this.scale = colorScale(colors, this.figure.scale, this.figure.groups);
+    this.scale = colorScale(colors, this.figure.scale, this.ranks.size);
     this.colors = colors;
     this.paint();
     if (this.root.hidden) return; // its values are read although it is not drawn
     await drawCells(this);
-  }
-
-  /**
-   * The room for labels: facet names above, row names at the left, strips at the right and below.
-   * @param {number} width
-   */
-  margins(width) {
-    const { grid, axes } = this.data, strips = this.figure.strips;
-    /** @param {number} axis */
-    const longest = (axis) => `${axes[axis]} = ${grid.indices[axis].at(-1)}`.length * 7;
-    const rowAxis = grid.facets.length > 1 ? grid.facets[0] : grid.facets.length ? null : grid.row;
-    const left = rowAxis === null ? 22 : Math.max(40, longest(rowAxis) + 14), right = strips.row ? 92 : 4;
-    this.facetStrips = !!strips.facet && (width - left - right) / grid.across >= STRIP_WIDTH;
-    const below = strips.col ? 40 : grid.facets.length ? 18 : 4;
-    return {
-      left,
-      right,
-      top: 22,
-      bottom: below + (this.facetStrips ? 30 : 0),
-      gapY: (grid.facets.length === 1 ? 22 : 0) + (this.facetStrips ? 34 : 0),
-    };
   }
 
   paint() {
@@ -247,7 +257,9 @@ export class Panel {
     inside.setAttribute("d", path || all);
     outside.setAttribute("d", path ? all + path : "M0,0Z");
     outline.setAttribute("d", path);
-    outline.setAttribute("stroke-width", String(Math.min(geometry.cellW, geometry.cellH) < 7 ? 3 : 1.5));
+    const third = Math.min(geometry.cellW, geometry.cellH) / 3; // wider lines would hide the cells
+    outline.setAttribute("stroke-width", String(Math.min(1.5, third)));
+    this.svg.style.setProperty("--nv-frame", `${Math.max(1, Math.min(3, third))}px`);
     placeRect(halo, selected, geometry, 2);
     placeRect(frame, selected, geometry, 0);
     placeRect(cursor, sameIndex(active, selected) ? null : active, geometry, 0);
@@ -268,21 +280,4 @@ export class Panel {
     if (!links) return null;
     return (this.data.sharings?.[links] ?? this.data[/** @type {"stats" | "params"} */ (links)])?.tables ?? null;
   }
-}
-
-/**
- * @param {SVGRectElement} rect
- * @param {Index | null} index
- * @param {Geometry} geometry
- * @param {number} grow
- */
-function placeRect(rect, index, geometry, grow) {
-  rect.setAttribute("visibility", index ? "visible" : "hidden");
-  if (!index) return;
-  const box = geometry.cellBox(index), least = 6;
-  const extraX = Math.max(0, least - box.width) / 2 + grow, extraY = Math.max(0, least - box.height) / 2 + grow;
-  rect.setAttribute("x", String(box.x - extraX));
-  rect.setAttribute("y", String(box.y - extraY));
-  rect.setAttribute("width", String(box.width + 2 * extraX));
-  rect.setAttribute("height", String(box.height + 2 * extraY));
 }

@@ -2,7 +2,7 @@
 
 /** @import { Panel } from "../panels/panel.js" */
 
-import { colorAt, formatHex, placeOnScale } from "../panels/color.js";
+import { formatHex } from "../panels/color.js";
 import { groupOf } from "../tensor/sharing.js";
 
 export const PICTURE_FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"; // as wide everywhere; .nv-picture has the same
@@ -13,14 +13,14 @@ const TEXT_MIDDLE = 0.3465; // of Arial's size: from the middle of a line down t
  * @param {Panel} panel
  */
 export function cellsAsSvg(panel) {
-  const { geometry, figure, scale } = panel, gap = geometry.cellW >= 6 && geometry.cellH >= 6 ? 1 : 0;
+  const { geometry } = panel, gap = geometry.cellW >= 6 && geometry.cellH >= 6 ? 1 : 0;
   /** @typedef {{ x: number, y: number, width: number, height: number }} Box */
   /** @type {Map<string, Box[]>} */
   const fills = new Map();
   panel.each((index) => {
-    const value = panel.valueAt(index);
-    if (!Number.isFinite(value)) return;
-    const fill = formatHex(colorAt(scale, placeOnScale(figure, value)));
+    const color = panel.colorOf(index);
+    if (!color) return;
+    const fill = formatHex(color);
     const { x, y, width, height } = geometry.cellBox(index), runs = fills.get(fill) ?? [], last = runs.at(-1);
     if (!runs.length) fills.set(fill, runs);
     if (!gap && last && last.y === y && Math.abs(last.x + last.width - x) < 1e-6) last.width += width;

@@ -13,16 +13,21 @@ export function decodeFloats(array) {
 /**
  * The data with mean, variance, gamma, beta and moments decoded, and with the tables of groups.
  * @param {ViewData} data
+ * @param {GridData} grid other slices than those sent, if the reader moved them
  * @returns {DecodedData}
  */
-export function decodeData(data) {
-  const { grid, stats, params, sharings } = data;
+export function decodeData(data, grid = data.grid) {
+  const { stats, params, sharings } = data;
   /** @type {<S extends Sharing>(sharing: S) => Tabled<S>} */
   const tabled = (sharing) => ({ ...sharing, tables: tablesOf(sharing.axes, grid) });
+  /** @param {PackedArray} array */
+  const decode = (array) => atSlices({ shape: array.shape, values: decodeFloats(array) }, data.grid, grid);
   return {
     ...data,
-    values: data.values && decodeValues(data.values),
-    moments: data.moments ? decodeMoments(data.moments) : null,
+    grid,
+    sent: data.grid,
+    values: data.values && decodeValues(data.values, decode),
+    moments: data.moments ? decodeMoments(data.moments, decode) : null,
     stats: stats && tabled(stats),
     params: params && tabled(params),
     sharings: sharings && Object.fromEntries(Object.entries(sharings).map(([key, one]) => [key, one && tabled(one)])),
@@ -31,22 +36,36 @@ export function decodeData(data) {
 
 /**
  * @param {NonNullable<ViewData["values"]>} values
+ * @param {(array: PackedArray) => FloatArray} decode
  * @returns {DecodedValues}
  */
-function decodeValues(values) {
-  return /** @type {any} */ (Object.fromEntries(Object.entries(values).map(([name, array]) => [name, typeof array === "number" ? array : decodeArray(array)])));
+function decodeValues(values, decode) {
+  return /** @type {any} */ (Object.fromEntries(Object.entries(values).map(([name, array]) => [name, typeof array === "number" ? array : decode(array)])));
 }
 
 /**
  * @param {Record<string, Moments<PackedArray>>} moments
+ * @param {(array: PackedArray) => FloatArray} decode
  * @returns {Record<string, Moments<FloatArray>>}
  */
-function decodeMoments(moments) {
-  return Object.fromEntries(Object.entries(moments).map(([stage, { mean, var: variance }]) => [stage, { mean: decodeArray(mean), var: decodeArray(variance) }]));
+function decodeMoments(moments, decode) {
+  return Object.fromEntries(Object.entries(moments).map(([stage, { mean, var: variance }]) => [stage, { mean: decode(mean), var: decode(variance) }]));
 }
 
 /**
- * @param {PackedArray} array
+ * An array that broadcasts over the sent elements, at the slices of another grid; NaN where nothing was sent.
+ * @param {FloatArray} array
+ * @param {GridData} sent
+ * @param {GridData} grid
  * @returns {FloatArray}
  */
-const decodeArray = (array) => ({ shape: array.shape, values: decodeFloats(array) });
+function atSlices(array, sent, grid) {
+  if (sent === grid) return array;
+  /** @type {number[]} The positions in ``array``, in row-major order; NaN where it has none. */
+  let places = [0];
+  array.shape.forEach((size, axis) => {
+    const along = size > 1 ? grid.indices[axis].map((index) => sent.indices[axis].indexOf(index)) : [0];
+    places = places.flatMap((place) => along.map((at) => (at < 0 ? NaN : place * size + at)));
+  });
+  return { shape: array.shape, values: Float32Array.from(places, (place) => array.values[place] ?? NaN) };
+}

@@ -1,77 +1,120 @@
 // Where each drawn element is, in pixels, and which rectangles its peers fill.
 
 import { positionsOf } from "./sharing.js";
+import { cutAxes, facetAxes, gapsBefore } from "./slices.js";
+
+const ELLIPSIS = 14; // px where slices are left out
+const BETWEEN_CUT = 24; // px between facets in which slices are left out
+const FACET = 40, COLUMN = 12; // px: facets wrap before they are narrower than this, or their columns are
+const LEAST = 7, LEAST_CUT = 13, MANY = 64; // px: the smallest cell, that of a schematic, and for how many rows it may be smaller
 
 export class Geometry {
+  /** The facets in a line, the lines of a band, and the lines of all bands. */
+  across = 1;
+  lines = 1;
+  down = 1;
+
   /**
    * @param {GridData} grid
    * @param {number} width
-   * @param {number} height
+   * @param {number} height grows where it is too small for the rows
    * @param {{ most: number, gapY?: number, square?: boolean }} room ``most``: the largest height of a cell; ``gapY``: room for labels between facets; ``square``: cells as wide as high
    */
   constructor(grid, width, height, room) {
-    /** @param {number | null} axis */
-    const length = (axis) => (axis === null ? 1 : this.extent[axis]);
     this.grid = grid;
     this.extent = grid.indices.map((drawn) => drawn.length);
-    this.columns = length(grid.col);
-    this.rows = length(grid.row);
+    /** @param {number | null} axis */
+    const drawn = (axis) => (axis === null ? [0] : grid.indices[axis]);
+    const skipX = gapsBefore(drawn(grid.col)), skipY = gapsBefore(drawn(grid.row));
+    this.columns = skipX.length;
+    this.rows = skipY.length;
     this.facets = grid.facets.reduce((product, axis) => product * this.extent[axis], 1);
-    this.across = grid.across;
-    this.down = Math.ceil(this.facets / this.across);
-    const tight = this.across * this.columns > width / 6;
-    this.gapX = this.across > 1 ? Math.min(tight ? 2 : 10, (0.25 * width) / (this.across - 1)) : 0;
-    this.gapY = room.gapY || (this.down > 1 ? (this.down * this.rows > height / 6 ? 2 : 10) : 0);
-    const fullX = (width - (this.across - 1) * this.gapX) / (this.across * this.columns);
-    const fullY = (height - (this.down - 1) * this.gapY) / (this.down * this.rows);
-    this.cellH = Math.max(1, Math.min(fullY, room.most, Math.max(fullX, 6)));
+    const { band } = facetAxes(grid);
+    this.together = band === null ? this.facets : this.facets / this.extent[band]; // in a band
+    this.wrap(width);
+    const apartX = last(skipX) ? BETWEEN_CUT : this.across * this.columns > width / 6 ? 2 : 10, apartY = last(skipY) ? BETWEEN_CUT : 10;
+    const gapX = this.across > 1 ? Math.min(apartX, (0.25 * width) / (this.across - 1)) : 0;
+    const gapY = room.gapY || (this.down > 1 ? (this.down * this.rows > height / 6 ? 2 : apartY) : 0);
+    const leftOutX = this.leftOut(this.across, (place) => this.facetAt(place, 0)), leftOutY = this.leftOut(this.down, (line) => this.facetAt(0, line));
+    const outX = ELLIPSIS * (this.across * last(skipX) + last(leftOutX)), outY = ELLIPSIS * (this.down * last(skipY) + last(leftOutY));
+    const fullX = (width - (this.across - 1) * gapX - outX) / (this.across * this.columns);
+    const fullY = (height - (this.down - 1) * gapY - outY) / (this.down * this.rows), least = this.down * this.rows > MANY ? 1 : cutAxes(grid).length ? LEAST_CUT : LEAST;
+    this.cellH = Math.max(least, Math.min(fullY, room.most, Math.max(fullX, 6)));
     this.cellW = Math.min(fullX, room.most * 1.5, Math.max(this.cellH * 1.5, 6));
     if (room.square) this.cellW = this.cellH = Math.min(fullX, fullY, room.most);
     if (this.cellW >= 8) this.cellW = Math.floor(this.cellW);
     if (this.cellH >= 8) this.cellH = Math.floor(this.cellH);
-    this.even = this.cellW < 6 && this.cellH < 6;
-    this.padX = this.padY = 1; // lines of a gap in the heatmap that Plotly draws
-    if (this.even) this.alignToRaster(width, height);
-    this.pitchX = this.columns * this.cellW + this.gapX;
-    this.pitchY = this.rows * this.cellH + this.gapY;
-    this.width = this.across * this.pitchX - this.gapX;
-    this.height = this.down * this.pitchY - this.gapY;
+    this.xs = skipX.map((gaps, column) => column * this.cellW + gaps * ELLIPSIS); // of the columns of a facet
+    this.ys = skipY.map((gaps, row) => row * this.cellH + gaps * ELLIPSIS);
+    this.facetW = last(this.xs) + this.cellW;
+    this.facetH = last(this.ys) + this.cellH;
+    this.lefts = leftOutX.map((gaps, place) => place * (this.facetW + gapX) + gaps * ELLIPSIS); // of the facets
+    this.tops = leftOutY.map((gaps, line) => line * (this.facetH + gapY) + gaps * ELLIPSIS);
+    this.apart = { columns: stepsUp(skipX), rows: stepsUp(skipY), places: stepsUp(leftOutX), lines: stepsUp(leftOutY) }; // where slices are left out before
+    this.width = last(this.lefts) + this.facetW;
+    this.height = last(this.tops) + this.facetH;
   }
 
   /**
-   * Puts small cells and their gaps on one even raster: Plotly then paints one pixel per cell, several times as fast.
+   * Facets that belong side by side take more lines where they would be too narrow.
    * @param {number} width
-   * @param {number} height
    */
-  alignToRaster(width, height) {
-    if (this.across > 1) {
-      this.padX = Math.max(1, Math.round(this.gapX / this.cellW));
-      this.cellW = Math.min(this.cellW, width / (this.across * this.columns + (this.across - 1) * this.padX));
-      this.gapX = this.padX * this.cellW;
-    }
-    if (this.down > 1) {
-      this.padY = Math.ceil(this.gapY / this.cellH);
-      this.cellH = Math.min(this.cellH, height / (this.down * this.rows + (this.down - 1) * this.padY));
-      this.gapY = this.padY * this.cellH;
-    }
+  wrap(width) {
+    const narrowest = Math.min(FACET, COLUMN * this.columns), fitting = Math.max(1, Math.floor((width + 10) / (narrowest + 10)));
+    this.lines = Math.ceil(this.together / Math.min(this.grid.across, fitting)); // of a band
+    this.across = Math.ceil(this.together / this.lines);
+    this.down = (this.facets / this.together) * this.lines;
   }
 
   /**
-   * The edges of the heatmap's columns, or of its rows.
+   * How many times facets are left out before each of a line of facets.
+   * @param {number} count
+   * @param {(number: number) => number | null} facetAt
+   */
+  leftOut(count, facetAt) {
+    let gaps = 0;
+    return Array.from({ length: count }, (_, number) => {
+      const before = number && this.lines === 1 ? facetAt(number - 1) : null, now = facetAt(number);
+      if (before === null || now === null) return gaps;
+      const from = this.facetIndex(before), to = this.facetIndex(now), { indices } = this.grid;
+      const jumps = this.grid.facets.some((axis) => to[axis] > from[axis] && indices[axis][to[axis]] > indices[axis][from[axis]] + 1);
+      return (gaps += jumps ? 1 : 0);
+    });
+  }
+
+  /**
+   * The edges of the heatmap's columns, or of its rows, and which of these hold cells; all others are gaps.
    * @param {boolean} across
    */
-  edges(across) {
-    if (this.even) {
-      const [cell, length] = across ? [this.cellW, this.width] : [this.cellH, this.height];
-      return Array.from({ length: Math.round(length / cell) + 1 }, (_, line) => line * cell);
-    }
-    const [facets, lines, cell, pitch] = across
-      ? [this.across, this.columns, this.cellW, this.pitchX]
-      : [this.down, this.rows, this.cellH, this.pitchY];
-    const edges = [];
-    for (let facet = 0; facet < facets; facet++)
-      for (let line = 0; line <= lines; line++) edges.push(facet * pitch + line * cell);
-    return edges;
+  raster(across) {
+    const [facets, lines, cell] = across ? [this.lefts, this.xs, this.cellW] : [this.tops, this.ys, this.cellH];
+    const edges = [facets[0]], cells = [];
+    for (const facet of facets)
+      for (const line of lines) {
+        if (facet + line - last(edges) > 0.01) edges.push(facet + line);
+        cells.push(edges.length - 1);
+        edges.push(facet + line + cell);
+      }
+    return { edges, cells };
+  }
+
+  /**
+   * The facet at a place of a line; null where the last line of a band is short.
+   * @param {number} place
+   * @param {number} line
+   */
+  facetAt(place, line) {
+    const inBand = (line % this.lines) * this.across + place;
+    return inBand < this.together ? Math.floor(line / this.lines) * this.together + inBand : null;
+  }
+
+  /**
+   * The place and the line of a facet.
+   * @param {number} facet
+   */
+  placeOf(facet) {
+    const inBand = facet % this.together;
+    return [inBand % this.across, Math.floor(facet / this.together) * this.lines + Math.floor(inBand / this.across)];
   }
 
   /** @param {Index} index */
@@ -97,14 +140,9 @@ export class Geometry {
    * @param {Index} index
    */
   cellBox(index) {
-    const facet = this.facetOf(index);
-    const column = index[this.grid.col], row = this.grid.row === null ? 0 : index[this.grid.row];
-    return {
-      x: (facet % this.across) * this.pitchX + column * this.cellW,
-      y: Math.floor(facet / this.across) * this.pitchY + row * this.cellH,
-      width: this.cellW,
-      height: this.cellH,
-    };
+    const [place, line] = this.placeOf(this.facetOf(index)), row = this.grid.row === null ? 0 : index[this.grid.row];
+    const x = this.lefts[place] + this.xs[index[this.grid.col]], y = this.tops[line] + this.ys[row];
+    return { x, y, width: this.cellW, height: this.cellH };
   }
 
   /**
@@ -114,15 +152,41 @@ export class Geometry {
    * @returns {Index | null}
    */
   elementAt(x, y) {
-    const facetX = Math.floor(x / this.pitchX), facetY = Math.floor(y / this.pitchY);
-    const column = Math.floor((x - facetX * this.pitchX) / this.cellW), row = Math.floor((y - facetY * this.pitchY) / this.cellH);
-    const facet = facetY * this.across + facetX;
-    if (facetX < 0 || facetX >= this.across || facetY < 0 || facet >= this.facets) return null;
-    if (column < 0 || row < 0 || column >= this.columns || row >= this.rows) return null;
+    const place = numberAt(this.lefts, this.facetW, x), line = numberAt(this.tops, this.facetH, y);
+    const column = numberAt(this.xs, this.cellW, x - this.lefts[place]), row = numberAt(this.ys, this.cellH, y - this.tops[line]);
+    return place < 0 || line < 0 || column < 0 || row < 0 ? null : this.element(place, line, column, row);
+  }
+
+  /**
+   * The element in a row and a column of the facet at a place of a line; null if no facet is there.
+   * @param {number} place
+   * @param {number} line
+   * @param {number} column
+   * @param {number} row
+   * @returns {Index | null}
+   */
+  element(place, line, column, row) {
+    const facet = this.facetAt(place, line);
+    if (facet === null) return null;
     const index = this.facetIndex(facet);
     index[this.grid.col] = column;
     if (this.grid.row !== null) index[this.grid.row] = row;
     return index;
+  }
+
+  /**
+   * Visits every drawn element.
+   * @param {(index: Index) => void} visit
+   */
+  each(visit) {
+    for (let facet = 0; facet < this.facets; facet++)
+      for (let row = 0; row < this.rows; row++)
+        for (let column = 0; column < this.columns; column++) {
+          const index = this.facetIndex(facet);
+          index[this.grid.col] = column;
+          if (this.grid.row !== null) index[this.grid.row] = row;
+          visit(index);
+        }
   }
 
   /**
@@ -132,19 +196,14 @@ export class Geometry {
    * @param {number} down
    */
   neighbor(index, right, down) {
-    const facet = this.facetOf(index);
-    let facetX = facet % this.across, facetY = Math.floor(facet / this.across);
+    let [place, line] = this.placeOf(this.facetOf(index));
     let column = index[this.grid.col] + right, row = (this.grid.row === null ? 0 : index[this.grid.row]) + down;
-    if (column < 0) [facetX, column] = [facetX - 1, this.columns - 1];
-    if (column >= this.columns) [facetX, column] = [facetX + 1, 0];
-    if (row < 0) [facetY, row] = [facetY - 1, this.rows - 1];
-    if (row >= this.rows) [facetY, row] = [facetY + 1, 0];
-    const next = facetY * this.across + facetX;
-    if (facetX < 0 || facetX >= this.across || facetY < 0 || next >= this.facets) return index;
-    const moved = this.facetIndex(next);
-    moved[this.grid.col] = column;
-    if (this.grid.row !== null) moved[this.grid.row] = row;
-    return moved;
+    if (column < 0) [place, column] = [place - 1, this.columns - 1];
+    if (column >= this.columns) [place, column] = [place + 1, 0];
+    if (row < 0) [line, row] = [line - 1, this.rows - 1];
+    if (row >= this.rows) [line, row] = [line + 1, 0];
+    if (place < 0 || place >= this.across || line < 0 || line >= this.down) return index;
+    return this.element(place, line, column, row) ?? index;
   }
 
   /**
@@ -153,19 +212,16 @@ export class Geometry {
    * @param {Index} index
    */
   outline(tables, index) {
-    const alike = tables.map((table, axis) => positionsOf(table, table[index[axis]]));
-    const columns = runsOf(alike[this.grid.col]), rows = this.grid.row === null ? [[0, 1]] : runsOf(alike[this.grid.row]);
+    const { col, row } = this.grid, alike = tables.map((table, axis) => positionsOf(table, table[index[axis]]));
+    const columns = runsOf(alike[col], this.xs, this.cellW), rows = runsOf(row === null ? [0] : alike[row], this.ys, this.cellH);
     let facets = [0];
     for (const axis of this.grid.facets)
       facets = facets.flatMap((number) => alike[axis].map((at) => number * this.extent[axis] + at));
     let path = "";
     for (const facet of facets) {
-      const left = (facet % this.across) * this.pitchX, top = Math.floor(facet / this.across) * this.pitchY;
-      for (const [row, rowEnd] of rows)
-        for (const [column, columnEnd] of columns) {
-          const x = left + column * this.cellW, y = top + row * this.cellH;
-          path += `M${x},${y}H${left + columnEnd * this.cellW}V${top + rowEnd * this.cellH}H${x}Z`;
-        }
+      const [place, line] = this.placeOf(facet), x = this.lefts[place], y = this.tops[line];
+      for (const [top, bottom] of rows)
+        for (const [left, right] of columns) path += `M${x + left},${y + top}H${x + right}V${y + bottom}H${x + left}Z`;
     }
     return path;
   }
@@ -176,16 +232,37 @@ export class Geometry {
 }
 
 /**
- * Ranges [first, end) of neighboring positions.
- * @param {number[]} positions
+ * The positions at which counts grow.
+ * @param {number[]} counts
  */
-function runsOf(positions) {
+const stepsUp = (counts) => counts.flatMap((count, at) => (at && count > counts[at - 1] ? [at] : []));
+
+/** @param {number[]} numbers */
+const last = (numbers) => numbers[numbers.length - 1];
+
+/**
+ * Which of the ranges of one size that begin at ``starts`` holds a position; -1 if it is between them.
+ * @param {number[]} starts
+ * @param {number} size
+ * @param {number} at
+ */
+function numberAt(starts, size, at) {
+  return starts.findIndex((start) => start <= at && at < start + size);
+}
+
+/**
+ * The stretches from the first to the last pixel of positions that touch each other.
+ * @param {number[]} positions
+ * @param {number[]} starts
+ * @param {number} size
+ */
+function runsOf(positions, starts, size) {
   /** @type {[number, number][]} */
   const runs = [];
   for (const at of positions) {
-    const last = runs.at(-1);
-    if (last?.[1] === at) last[1] = at + 1;
-    else runs.push([at, at + 1]);
+    const run = runs.at(-1);
+    if (run && starts[at] - run[1] < 0.01) run[1] = starts[at] + size;
+    else runs.push([starts[at], starts[at] + size]);
   }
   return runs;
 }

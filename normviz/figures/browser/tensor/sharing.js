@@ -1,5 +1,7 @@
 // Which elements share a mean and a variance, a gamma and a beta, and which value each element uses.
 
+import { sentPlace } from "./slices.js";
+
 /**
  * One table for each axis of x: the number of an element's group is the sum of its entries. Groups are numbered in row-major
  * order of ``axes``.
@@ -25,6 +27,20 @@ const indexAt = ({ divide, modulo }, index) => Math.floor(index / divide) % modu
  */
 export function groupOf(tables, index) {
   return tables.reduce((id, table, axis) => id + table[index[axis]], 0);
+}
+
+/**
+ * The drawn groups in the order of their ids: each has a color of its own, however many are left out.
+ * @param {number[][]} tables
+ * @returns {Map<number, number>} rank by id
+ */
+export function rankGroups(tables) {
+  let ids = new Set([0]);
+  for (const table of tables) {
+    const entries = [...new Set(table)];
+    ids = new Set([...ids].flatMap((id) => entries.map((entry) => id + entry)));
+  }
+  return new Map([...ids].sort((a, b) => a - b).map((id, rank) => [id, rank]));
 }
 
 /**
@@ -55,7 +71,7 @@ export function indexAlong(axes, data, index) {
 }
 
 /**
- * The value that an element uses of an array that broadcasts over x.
+ * The value at a position of an array that broadcasts over the elements that were sent.
  * @param {FloatArray} array
  * @param {Index} index
  */
@@ -84,12 +100,12 @@ export function positionsOf(table, value) {
 }
 
 /**
- * The elements of an element's statistics group, as far as they are drawn; itself among them.
- * @param {{ stats: Tabled<Statistics> }} data
+ * The elements of an element's statistics group, as far as their values were sent; itself among them.
+ * @param {{ stats: Tabled<Statistics>, grid: GridData, sent: GridData }} data
  * @param {Index} index
  */
-export function drawnPeers({ stats }, index) {
-  const positions = stats.tables.map((table, axis) => positionsOf(table, table[index[axis]]));
+export function drawnPeers(data, index) {
+  const { stats } = data, positions = stats.tables.map((table, axis) => positionsOf(table, table[index[axis]]));
   const count = positions.reduce((product, list) => product * list.length, 1);
   return Array.from({ length: count }, (_element, number) => {
     const member = Array(positions.length).fill(0);
@@ -98,11 +114,11 @@ export function drawnPeers({ stats }, index) {
       rest = Math.floor(rest / positions[axis].length);
     }
     return member;
-  });
+  }).filter((member) => sentPlace(data, member));
 }
 
 /**
- * The values of x in an element's statistics group, as far as they are drawn. ``complete``: that is all of them.
+ * The values of x in an element's statistics group, as far as they are known. ``complete``: that is all of them.
  * @param {ValueSource} source
  * @param {Index} index
  */
@@ -112,24 +128,24 @@ export function groupValues(source, index) {
 }
 
 /**
- * The statistics of each group that is drawn, up to ``most`` groups: their index, mean and variance.
- * @param {Tabled<Statistics>} stats
+ * The statistics of each group whose values were sent, up to ``most`` groups: their index, mean and variance.
+ * @param {Statistics} stats
  * @param {DecodedValues} values
- * @param {{ grid: GridData }} data
+ * @param {GridData} grid
  */
-export function listStatistics(stats, values, data, most = 100) {
-  const firsts = stats.tables.map((table) => table.flatMap((id, position) => (table.indexOf(id) === position ? [position] : [])));
+export function listStatistics(stats, values, grid, most = 100) {
+  const tables = tablesOf(stats.axes, grid), firsts = tables.map((table) => table.flatMap((id, position) => (table.indexOf(id) === position ? [position] : [])));
   /** @type {Map<number, Index>} */
   const groups = new Map();
   /** @type {(index: Index) => void} */
   const visit = (index) => {
     if (groups.size >= most) return;
-    if (index.length === firsts.length) groups.set(groupOf(stats.tables, index), index);
+    if (index.length === firsts.length) groups.set(groupOf(tables, index), index);
     else for (const position of firsts[index.length]) visit([...index, position]);
   };
   visit([]);
   return [...groups.values()].map((index) => ({
-    index: indexAlong(stats.axes, data, index),
+    index: indexAlong(stats.axes, { grid }, index),
     mean: broadcastAt(values.mean, index),
     variance: broadcastAt(values.var, index),
   }));

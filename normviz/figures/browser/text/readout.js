@@ -2,6 +2,7 @@
 
 import { _, ngettext, words } from "../page/messages.js";
 import { broadcastAt, indexAlong, tensorIndex } from "../tensor/sharing.js";
+import { sentPlace } from "../tensor/slices.js";
 import { formatCount, formatElement, formatNumber } from "./format.js";
 
 /** @type {Record<string, Record<string, (others: number) => string>>} */
@@ -50,7 +51,7 @@ const gammaAlone = (others) => others
  */
 export function describeElement(source, index) {
   if (!index) return [[_("Point at an element to see which elements share its mean, variance, gamma and beta.")]];
-  const { data } = source, { stats, params, values } = data, name = formatElement("x", tensorIndex(data, index));
+  const { data } = source, { stats, params } = data, values = sentPlace(data, index) ? data.values : null, name = formatElement("x", tensorIndex(data, index));
   const kind = stats.running ? "running" : stats.center ? "mean" : "meanSquare", others = stats.size - 1;
   /** @type {Phrase[]} */
   const phrases = [[{ code: values ? `${name} = ${formatNumber(source.valueAt("x", index))}` : name }]];
@@ -66,11 +67,11 @@ export function describeElement(source, index) {
  * @param {Index} index
  */
 function describeParameters({ data }, params, index) {
-  const place = indexAlong(params.axes, data, index), others = params.size - 1;
+  const place = indexAlong(params.axes, data, index), others = params.size - 1, sent = sentPlace(data, index);
   /** @param {"gamma" | "beta"} name */
   const element = (name) => {
     const array = data.values?.[name];
-    return { code: formatElement(name, place) + (array ? ` = ${formatNumber(broadcastAt(array, index))}` : "") };
+    return { code: formatElement(name, place) + (array && sent ? ` = ${formatNumber(broadcastAt(array, index))}` : "") };
   };
   const message = params.bias ? gammaAndBeta(others) : gammaAlone(others);
   return words(message, { gamma: element("gamma"), beta: element("beta"), others: { strong: formatCount(others) } });

@@ -3,6 +3,7 @@
 import { html } from "../page/dom.js";
 import { _ } from "../page/messages.js";
 import { tensorIndex } from "../tensor/sharing.js";
+import { sentPlace } from "../tensor/slices.js";
 import { arithmeticLines } from "./arithmetic.js";
 import { formatElement } from "./format.js";
 
@@ -46,7 +47,7 @@ export function writeArithmetic(section, source, at) {
   section.replaceChildren();
   section.hidden = !source.data.values;
   if (section.hidden) return;
-  if (!at) {
+  if (!at || !sentPlace(source.data, at)) {
     html("h3", "", section, _("Worked out by hand"));
     html("p", "", section, _("Select an element (click it, or press Enter on it) to see its arithmetic."));
     return;

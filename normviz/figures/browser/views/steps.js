@@ -6,6 +6,7 @@ import { button, html } from "../page/dom.js";
 import { _ } from "../page/messages.js";
 import { decodeFloats } from "../tensor/arrays.js";
 import { indexAlong, tensorIndex } from "../tensor/sharing.js";
+import { sentPlace } from "../tensor/slices.js";
 import { stepArithmetic } from "../text/arithmetic.js";
 import { formatElement } from "../text/format.js";
 import { withNumbers, writeFormula } from "../text/formula.js";
@@ -90,7 +91,7 @@ export class StepsView extends FigureView {
     this.follow();
     this.writeArithmetic();
     const { key } = this.stepPanels[this.step], formula = this.data.formula ?? [];
-    writeFormula(this.numbers, this.at ? withNumbers(this, formula, key, this.at) : [], key);
+    writeFormula(this.numbers, this.at && sentPlace(this.data, this.at) ? withNumbers(this, formula, key, this.at) : [], key);
     drawDistribution(this, this.formula, key);
   }
 
@@ -157,7 +158,7 @@ export class StepsView extends FigureView {
   writeArithmetic() {
     this.arithmetic.replaceChildren();
     this.loops.replaceChildren();
-    if (!this.at) {
+    if (!this.at || !sentPlace(this.data, this.at)) {
       html("p", "", this.arithmetic, _("Select an element to see its arithmetic."));
       return;
     }

@@ -2,6 +2,7 @@
 
 import { _, words } from "../page/messages.js";
 import { sameIndex, tensorIndex } from "../tensor/sharing.js";
+import { sentPlace } from "../tensor/slices.js";
 import { formatElement, formatNumber } from "../text/format.js";
 import { FigureView } from "./view.js";
 
@@ -48,7 +49,7 @@ export class ValuesView extends FigureView {
    */
   readout(index) {
     if (!index) return [[_("Point at an element to read its values.")]];
-    const values = this.data.panels.map(({ key, title }) =>
+    const values = !sentPlace(this.data, index) ? [] : this.data.panels.map(({ key, title }) =>
       words(_("{name} {value}"), { name: title, value: { strong: formatNumber(this.valueAt(key, index)) } }));
     return [[{ code: formatElement(this.data.name ?? "x", tensorIndex(this.data, index)) }], ...values];
   }

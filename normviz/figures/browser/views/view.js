@@ -12,17 +12,17 @@ import { offerPictures } from "../picture/picture.js";
 import { updateSaveMenu } from "../picture/saving.js";
 import { decodeData } from "../tensor/arrays.js";
 import { placeOf, sameIndex, tensorIndex } from "../tensor/sharing.js";
+import { movedGrid } from "../tensor/slices.js";
 import { describeElement, plainText } from "../text/readout.js";
 import { writeArithmetic, writeFacts, writePhrases } from "../text/write.js";
 import { editValue, updateEditButton } from "./edit.js";
 import { hideParts } from "./hiding.js";
+import { SlicesBar } from "./slices.js";
 import { StatisticsTable } from "./statistics.js";
 import { Turns } from "./turns.js";
 
 const NARROW = 720, WIDE = 860; // px of the view
 const PRESENTED = 390; // px beside the panels on a projector: the caption, the sentence, the heads and the read-out
-/** @type {Record<string, [number, number]>} */
-const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 /** @implements {ValueSource} */
 export class FigureView {
@@ -34,6 +34,10 @@ export class FigureView {
   choice = null;
   /** @type {import("../distribution/distribution.js").Distribution | undefined} */
   distribution;
+  /** @type {ViewData} As the server sent it. */
+  received;
+  /** @type {number[] | null} The first drawn slice of each axis, if the reader moved them and no answer has come. */
+  start = null;
   /** @type {Mode} */
   mode = "light";
   /** @type {Colors} */
@@ -68,6 +72,7 @@ export class FigureView {
     this.valuesRow = html("div", "nv-row nv-steps", this.root);
     this.arithmetic = html("section", "nv-worked", this.root);
     this.table = new StatisticsTable(this.root);
+    this.slices = new SlicesBar(this);
     this.observer = new ResizeObserver(() => this.resized());
     this.observer.observe(this.root);
     this.root.closest("details")?.addEventListener("toggle", () => this.resized());
@@ -87,11 +92,13 @@ export class FigureView {
     const first = !this.data, moveOutlines = followOutlines(this, data);
     this.turns ??= new Turns(data.turn);
     this.takeSelection(data, mode);
-    takeData(this, decodeData(data));
+    this.received = data;
+    takeData(this, decodeData(data, this.start ? movedGrid(data.grid, this.start) : data.grid));
     this.mode = mode;
     for (const name of /** @type {const} */ (["at", "pointed", "cursor"])) if (!this.inWindow(this[name])) this[name] = null;
     this.colors = applyColors(this.root, mode);
     this.arrange();
+    this.slices.set();
     updateSaveMenu(this);
     hideParts(this, data.hidden ?? []);
     if (first) this.root.dataset.state = "loading";
@@ -107,8 +114,9 @@ export class FigureView {
    */
   takeSelection(data, mode) {
     const { data: before, turns } = this, at = data.at && placeOf(data, data.at);
-    const moved = !before || JSON.stringify(before.grid) !== JSON.stringify(data.grid);
-    const wait = data.turn === undefined ? 0 : turns.wait(data.turn);
+    const wait = data.turn === undefined ? 0 : turns.wait(data.turn), sameAxes = before && String(before.grid.shape) === String(data.grid.shape);
+    const moved = !sameAxes || (!(this.start && wait) && JSON.stringify(before.sent) !== JSON.stringify(data.grid));
+    if (moved || (this.start && data.turn !== undefined && !wait)) this.start = null;
     clearTimeout(this.later);
     this.upToDate = moved || (data.turn === undefined ? !sameIndex(data.at, before.at) : !wait);
     if (this.upToDate) {
@@ -241,29 +249,6 @@ export class FigureView {
     this.writeArithmetic();
     this.table.set(this.data);
     drawDistribution(this, this.liveRegion);
-  }
-
-  /**
-   * @param {KeyboardEvent} event
-   * @param {Panel} panel
-   */
-  pressKey(event, panel) {
-    const { key } = event, from = this.cursor ?? this.at ?? this.data.grid.indices.map(() => 0), chosen = this.cursor ?? this.at;
-    if (key in ARROWS) {
-      this.pointed = null;
-      this.cursor = chosen ? panel.geometry.neighbor(from, ...ARROWS[key]) : from;
-      this.follow();
-      this.announce(plainText(this.readout(this.cursor)));
-    } else if ((key === "Enter" || key === " ") && chosen) {
-      this.cursor = null;
-      this.select(chosen);
-    } else if (key === "Escape") {
-      this.cursor = null;
-      this.select(null);
-    } else if (this.data.editable && (key === "F2" || /^[-0-9.]$/.test(key)) && !event.ctrlKey && !event.metaKey) {
-      this.edit(from, key === "F2" ? undefined : key);
-    } else return;
-    event.preventDefault();
   }
 
   /**

@@ -1,0 +1,79 @@
+// Which slices of a large tensor are drawn: a slider for each axis that is not drawn whole.
+
+/** @import { FigureView } from "./view.js" */
+
+import { takeData } from "../distribution/gamma_beta.js";
+import { html } from "../page/dom.js";
+import { _ } from "../page/messages.js";
+import { decodeData } from "../tensor/arrays.js";
+import { cutAxes, listSlices, movedGrid } from "../tensor/slices.js";
+import { formatCount } from "../text/format.js";
+
+export class SlicesBar {
+  /** @type {Map<number, { text: HTMLElement, slider: HTMLInputElement }>} */
+  axes = new Map();
+
+  /** @param {FigureView} view */
+  constructor(view) {
+    this.view = view;
+    this.root = html("div", "nv-slices");
+    this.root.hidden = true;
+    view.root.prepend(this.root);
+    this.note = html("span", "nv-note", this.root);
+  }
+
+  // Follows the data; a slider keeps the focus while it is dragged.
+  set() {
+    const { data } = this.view, { grid, sent, axes } = data, cut = (data.name ?? "x") === "x" ? cutAxes(grid) : []; // not of a Jacobian
+    this.root.hidden = !cut.length;
+    for (const [axis, { slider }] of this.axes)
+      if (!cut.includes(axis)) {
+        slider.parentElement?.remove();
+        this.axes.delete(axis);
+      }
+    for (const axis of cut) {
+      const drawn = grid.indices[axis], { text, slider } = this.axes.get(axis) ?? this.add(axis), size = grid.shape[axis];
+      const listed = `${axes[axis]} = ${listSlices(drawn)}`;
+      text.textContent = _("{slices} ({drawn} of {size} drawn)", { slices: listed, drawn: drawn.length, size: formatCount(size) });
+      slider.max = String(size - drawn.length);
+      if (Number(slider.value) !== drawn[0]) slider.value = String(drawn[0]);
+      slider.setAttribute("aria-label", _("First slice of {axis}", { axis: axes[axis] }));
+      slider.setAttribute("aria-valuetext", listed);
+    }
+    const missing = data.panels.some(({ z }) => z) && grid.indices.some((drawn, axis) => drawn.some((index) => !sent.indices[axis].includes(index)));
+    this.note.textContent = missing && data.turn === undefined ? _("This file has no values of the slices that are blank.") : "";
+  }
+
+  /** @param {number} axis */
+  add(axis) {
+    const label = html("label", "nv-slice"), text = html("span", "", label), slider = html("input", "", label);
+    this.root.insertBefore(label, this.note);
+    slider.type = "range";
+    slider.min = "0";
+    slider.addEventListener("input", () => this.move(axis, Number(slider.value)));
+    slider.addEventListener("change", () => this.send());
+    this.axes.set(axis, { text, slider });
+    return { text, slider };
+  }
+
+  /**
+   * Draws other slices of an axis. Groups, counts and outlines follow at once; values that were not sent are blank.
+   * @param {number} axis
+   * @param {number} first
+   */
+  move(axis, first) {
+    const { view } = this, { received } = view;
+    if (view.data.grid.indices[axis][0] === first) return;
+    view.start = view.data.grid.indices.map(([now], other) => (other === axis ? first : now));
+    takeData(view, decodeData(received, movedGrid(received.grid, view.start)));
+    for (const panel of view.panels.values())
+      panel.set(view.data.panels.find(({ key }) => key === panel.figure.key) ?? panel.figure, view.data);
+    this.set();
+    return view.draw();
+  }
+
+  send() {
+    const { view } = this;
+    if (view.start) view.send("move", { start: view.start, turn: view.turns.next() });
+  }
+}
