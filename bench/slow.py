@@ -32,7 +32,7 @@ PARTS = {
         "control": "#root [role=radiogroup]",
         "complete": "[data-testid=stPlotlyChart] .main-svg",
     },
-    "bare": {"text": "[data-testid=stText]", "control": "[role=slider]"},
+    "bare": {"text": "[data-testid=stText]", "control": ":is([role=slider], input[type=range])"},
 }
 # The time in ms of the first frame that shows each part. A control answers when nothing covers it and no run is going on.
 RECORD = """parts => {

@@ -14,6 +14,7 @@ from normviz.lessons.page.pages import PAGES, page
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.markup import data, escape
 from normviz.scene.query import LONGEST_QUERY
+from normviz.scene.visibility import Display
 from normviz.ui.assets import COMPONENT
 from normviz.ui.component import data_of
 
@@ -37,12 +38,14 @@ def first_page(name: str, query: str, embedded: bool) -> str:
     if len(text) > MOST:
         return ""
     head = "" if embedded or view.display.present else _header(name)
+    title = f"<h1>{escape(PAGES[name].title)} <small>{escape(PAGES[name].purpose)}</small></h1>"
+    heading = title if view.display == Display() and not embedded else ""
     rows = sum(bool(row.inputs) for row in made.rows)
     loading = (
         f'<p class="nv-loading" style="--rows:{rows}">{escape(_("The controls are loading …"))}</p>' if rows else ""
     )
     return (
-        f'<div id="normviz-first" hidden>{head}<main>{loading}<div class="nv-doc nv-app"></div></main></div>\n'
+        f'<div id="normviz-first" hidden>{head}<main>{heading}{loading}<div class="nv-doc nv-app"></div></main></div>\n'
         f'<script type="application/json" id="normviz-data">{text}</script>\n<script>{DRAW}</script>\n'
     )
 

@@ -14,6 +14,7 @@ from tests.browser.watch import Watch
 
 pytestmark = pytest.mark.browser
 
+VISITED = "?layer=BatchNorm2d(3)"
 LIGHT, DARK = (255, 255, 255), (16, 20, 31)
 
 # Record the visible color at the corner in every frame.
@@ -145,7 +146,7 @@ def test_the_menu_stores_the_theme_where_the_first_paint_reads_it(view: View) ->
 @pytest.fixture
 def held_visit(new_tab: NewTab, server: str) -> Iterator[tuple[View, list[Route]]]:
     """A tab that gets Streamlit's files only when ``release`` is called with its second value."""
-    view, held = View(new_tab(), server), list[Route]()
+    view, held = View(new_tab(), server).open(VISITED), list[Route]()  # the server has made this page
     view.page.route("**/static/js/**", lambda route: held.append(route))
     watch = Watch(view.page)
     yield view, held
@@ -165,7 +166,7 @@ def test_while_the_app_loads_the_page_of_the_first_html_can_be_read_and_answers(
     view, held = held_visit
     page, scripts = view.page, list[str]()
     page.on("request", lambda request: scripts.append(request.url) if "/lib/" in request.url else None)
-    page.goto(f"{view.server}/?layer=BatchNorm2d(3)", wait_until="commit")
+    page.goto(f"{view.server}/{VISITED}", wait_until="commit")
     expect(page.locator("#normviz-first .nv-sentence")).to_contain_text("BatchNorm2d(3)")
     page.locator(".nv-panel-stats .nv-over").click(position={"x": 60, "y": 60})
     expect(page.locator(".nv-readout")).to_contain_text("x[0, 0,")
