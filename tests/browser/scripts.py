@@ -43,6 +43,9 @@ MARKED = f"""([key, what]) => {{
 SETTLED = """() => !document.querySelector("#normviz-first, .nv-cells") && (location.protocol === "file:" || document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "notRunning")
   && [...document.querySelectorAll(".nv-view")].every((view) => !view.checkVisibility() || view.dataset.state === "ready")"""
 
+# Does the read-out name this element?
+NAMES = "element => document.querySelector('.nv-readout').innerText.includes(element)"
+
 # Go to another address of the app without loading the app again, as Back does.
 NAVIGATE = "address => { history.pushState({}, '', address); dispatchEvent(new PopStateEvent('popstate')); }"
 

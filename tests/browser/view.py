@@ -22,7 +22,7 @@ from normviz.scene.grid import Grid
 from normviz.scene.query import read
 from normviz.scene.scene import Scene
 from tests.browser.readout import Index, Readout, number
-from tests.browser.scripts import ADDRESS_HAS, MARKED, MIDDLES, NAVIGATE, OPEN, PAINTED, REVEAL, SETTLED, SHOWN
+from tests.browser.scripts import ADDRESS_HAS, MARKED, MIDDLES, NAMES, NAVIGATE, OPEN, PAINTED, REVEAL, SETTLED, SHOWN
 
 __all__ = ["Index", "Readout", "View", "number", "peers"]
 
@@ -199,6 +199,7 @@ class View:
 
     def hover(self, key: str, index: Index) -> Readout:
         self.page.mouse.move(*self.spot(key, index))
+        self.page.wait_for_function(NAMES, arg=f"[{', '.join(map(str, index))}]")
         return self.readout
 
     def click(self, key: str, index: Index) -> None:

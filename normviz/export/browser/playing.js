@@ -13,7 +13,7 @@ import { optionOf, unpackViews, viewNumber } from "./answers.js";
 /** @implements {PageHost} */
 export class Player {
   /** The version of the data that it reads. */
-  static VERSION = 1;
+  static VERSION = 2;
   /** Whether the address asks for the view of a projector: the figure fills the screen, without controls. */
   presenting = false;
   /** The number of the view that is shown. */

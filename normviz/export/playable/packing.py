@@ -20,7 +20,7 @@ from normviz.scene.settings.widgets import Choice, Number, Segments, Several, Sl
 from normviz.scene.view import View
 from normviz.scene.visibility import NOT_PRESENTED, Display
 
-VERSION = 1
+VERSION = 2
 LONG = 40  # characters of a value that is stored once
 PRESENTED = Display(present=True)
 SELECTED = ("at", "step")  # what a reader changes in the figure
