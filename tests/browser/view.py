@@ -18,6 +18,7 @@ from playwright.sync_api import Locator, Page, Request, TimeoutError, WebSocket
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from normviz.analysis.sentences import sentence
+from normviz.figures.palette import GROUP_COLORS
 from normviz.scene.grid import Grid
 from normviz.scene.query import read
 from normviz.scene.scene import Scene
@@ -252,6 +253,7 @@ def drawings(scene: Scene) -> dict[str, dict[int, list[list[float | None]]]]:
     drawn = {
         key: np.unique(grid.take(array), return_inverse=True)[1].reshape(grid.extent) for key, array in ids.items()
     }
+    drawn["stats"] %= GROUP_COLORS  # the colors repeat
     drawn |= {name: grid.take(tensor.float().numpy()) for name, tensor in values.items()}
     grids = arranged(grid)
     return {key: {across: _plain(one.flatten(array)) for across, one in grids.items()} for key, array in drawn.items()}
