@@ -216,7 +216,7 @@ def test_the_button_takes_no_space_and_covers_nothing(view, share):
         view.wait_for_scene()
         box = view.page.get_by_role("button", name="Share", exact=True).bounding_box()
         assert box["y"] + box["height"] <= 60
-        assert view.page.get_by_role("heading", level=1).first.bounding_box()["y"] < 100
+        assert view.page.get_by_role("heading", level=1).first.bounding_box()["y"] < 110
         covered = view.page.evaluate(
             """box => [...document.querySelectorAll("[data-testid=stHeader] :is(a, button, img)")].filter(element => {
             const other = element.getBoundingClientRect();
