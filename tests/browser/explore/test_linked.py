@@ -1,8 +1,11 @@
 """The linked panels: all panels veil every cell except the peers of the element under the pointer, and the read-out describes it."""
 
+import itertools
+
 import numpy as np
 import pytest
 
+from normviz.scene.grid import MOST_COLUMNS, MOST_ROWS
 from normviz.scene.scene import Scene
 from tests.browser.view import Index, Readout, View, peers
 
@@ -105,10 +108,20 @@ def test_pointing_at_the_gap_between_facets_points_at_no_element(look):
     assert view.readout.index == (0, 0, 0, 0)
 
 
-def test_16384_cells_are_drawn_and_respond_to_the_pointer(look):
+def test_the_schematic_of_a_large_tensor_responds_to_the_pointer_and_counts_every_element(look):
     view = look("?shape=4,4,32,32&layer=GroupNorm(2,4)")
-    assert len(view.spots("stats")) == 16_384
-    for index in ((3, 2, 31, 30), (2, 1, 7, 19)):
+    drawn = {*itertools.product((0, 1, 3), (0, 1, 3), (0, 1, 2, 31), (0, 1, 2, 31))}
+    assert all(view.spots(key).keys() == drawn for key in PANELS)
+    for index in ((3, 3, 31, 2), (0, 1, 2, 31)):
+        readout = view.hover("stats", index)
+        assert_readout(readout, view.scene, index)
+        assert readout.others == 2 * 32 * 32 - 1
+        assert_only_peers_open(view, index)
+
+
+def test_the_largest_tensor_that_is_drawn_whole_responds_to_the_pointer(look):
+    view = look(f"?shape={MOST_ROWS},{MOST_COLUMNS}&layer=LayerNorm({MOST_COLUMNS})")
+    assert all(view.spots(key).keys() == {*np.ndindex(view.scene.shape)} for key in PANELS)
+    for index in ((MOST_ROWS - 1, MOST_COLUMNS - 2), (7, 19)):
         assert_readout(view.hover("stats", index), view.scene, index)
-        assert view.open_elements("stats") == peers(view.scene, "stats", index)
-        assert view.open_elements("params") == peers(view.scene, "params", index)
+        assert_only_peers_open(view, index)
