@@ -72,11 +72,12 @@ SHAPES = [
 
 @pytest.fixture
 def laptop(look, tab):
-    """Like ``look``, with the window of a laptop and the light theme."""
+    """Like ``look``, with the window of a laptop, the light theme and the top of the page."""
     page = tab[0].page
     page.set_viewport_size(SCREEN)
     page.emulate_media(color_scheme="light")
     expect(page.locator(".nv-view.nv-narrow")).to_have_count(0)
+    page.locator("[data-testid=stMain]").evaluate("main => main.scrollTo({ top: 0, behavior: 'instant' })")
     return look
 
 
