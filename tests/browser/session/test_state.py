@@ -65,7 +65,7 @@ def test_back_works_when_it_also_closes_a_popover(look):
 def test_an_edited_address_changes_the_view(look):
     view = look("?layer=BatchNorm2d(3)")
     view.segment("Tensor", "N, D")
-    view.wait_for_view(shape="2,6")
+    view.wait_for_view(shape="4,6")
     view.open("?shape=3,5&layer=nn.LayerNorm(5, bias=False)&at=2,4")
     assert view.scene.shape == (3, 5)
     assert view.marked("stats") == (2, 4)
@@ -159,7 +159,7 @@ class TestOverASlowLine:
     def test_a_click_and_a_size_change_are_both_applied(self, slow):
         slow.click("stats", (0, 0, 1, 1))
         slow.segment("Tensor", "N, D")
-        slow.wait_for_view(shape="2,6")
+        slow.wait_for_view(shape="4,6")
         expect(slow.find(".nv-readout")).to_contain_text(str(list(slow.scene.at)))
         assert slow.marked("stats") == slow.scene.at
 
