@@ -36,7 +36,7 @@ class LayerSets:
         views = (MOST_VIEWS - sum(map(len, self._sets.values()))) // len(tensors)
         for tensor, view in tensors.items():
             own = layers_of(view)[0]
-            layers = tuple(dict.fromkeys([*own, *_one_of_each_family(suggestions(*tensor))]))
+            layers = tuple(dict.fromkeys([*own, *_one_of_each_family([*own, *suggestions(*tensor)])]))
             most = min(views, MOST_ELEMENTS // len(tensors) // prod(view.scene.shape))
             count = next((n for n in range(len(layers), len(own), -1) if len(_choices(layers[:n])) <= most), len(own))
             self._sets[tensor] = dict.fromkeys(_choices(layers[:count]))
@@ -73,7 +73,7 @@ def _choices(layers: Sequence[str]) -> list[Layers]:
 def _one_of_each_family(layers: Sequence[str]) -> list[str]:
     """The first layer of each family, then the second of each, ..."""
     families: dict[str, list[str]] = {}
-    for text in layers:
+    for text in dict.fromkeys(layers):
         layer = Layer.parse(text)
         families.setdefault(layer.kind.family if isinstance(layer, Layer) else "", []).append(text)
     return [text for turn in zip_longest(*families.values()) for text in turn if text]

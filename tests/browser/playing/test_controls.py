@@ -69,18 +69,23 @@ def test_layers_narrow_the_choice(show):
 
 def test_compare_has_ready_made_sets_and_its_sentence_names_the_selected_element(show):
     page = show("compare")
-    expect_sentence(page, "x[1, 2, 0, 3] shares its mean with 47 others under LayerNorm([3, 4, 4])")
-    select_first_element(page, "stats0")
-    expect_sentence(page, "x[0, 0, 0, 0] shares its mean with 47 others under LayerNorm([3, 4, 4])")
-    page.get_by_role("button", name="Remove BatchNorm2d(3)").click()
-    expect(page.locator(".nv-sentence")).not_to_contain_text("BatchNorm2d")
-    choose(page, "Layers (2 to 6)", "LayerNorm([4])")
-    expect_sentence(page, "x[0, 0, 0, 0] shares its mean with 47 others under LayerNorm([3, 4, 4]), 15 others")
-    expect_sentence(page, "3 others under LayerNorm([4])")
-    choose(page, "Ready-made sets", "The four on images")
+    sets = page.get_by_label("Ready-made sets", exact=True)
+    expect(sets.locator("option:checked")).to_have_text("The four on images")
     expect(page.locator(".nv-panel.nv-cube")).to_have_count(4)
+    expect_sentence(page, "x[2, 3, 0, 1] shares its mean with 29 others under BatchNorm2d(4)")
+    select_first_element(page, "stats0")
+    expect_sentence(page, "x[0, 0, 0, 0] shares its mean with 29 others under BatchNorm2d(4)")
+    page.get_by_role("button", name="Remove BatchNorm2d(4)").click()
+    expect(page.locator(".nv-sentence")).not_to_contain_text("BatchNorm2d")
+    expect(sets.locator("option:checked")).to_have_text("your own")
+    choose(page, "Layers (2 to 6)", "RMSNorm([2])")
+    expect_sentence(page, "x[0, 0, 0, 0] shares its mean with 39 others under LayerNorm([4, 5, 2]), 9 others")
+    expect_sentence(page, "1 other under RMSNorm([2])")
+    choose(page, "Ready-made sets", "All called LayerNorm")
+    expect(page.locator(".nv-panel.nv-cube")).to_have_count(3)
+    expect_sentence(page, "x[0, 0, 0, 0] shares its mean with 39 others under LayerNorm([4, 5, 2]), 3 others")
     choose(page, "Ready-made sets", "your own")
-    expect_sentence(page, "BatchNorm2d(3)")
+    expect_sentence(page, "BatchNorm2d(4)")
     page.locator(".nv-panel-stats0 .nv-over").press("Escape")
     expect(page.locator(".nv-sentence")).to_be_hidden()
 
@@ -116,7 +121,7 @@ def test_a_slider_shows_its_value_and_changes_the_view(show):
     page = show("numerics")
     page.get_by_role("slider").press("ArrowLeft")
     expect(page.locator(".nv-control-value")).to_have_text("10⁵")
-    expect_sentence(page, "At 10⁵")
+    expect_sentence(page, "At a distance of 10⁵ in")
 
 
 def test_a_fixed_file_has_no_controls(show):
