@@ -24,13 +24,14 @@ export class PageHead {
   }
 
   /**
-   * Streamlit draws what follows. The head is put back if Streamlit has made the page again.
+   * Streamlit draws what follows. The head is put back if Streamlit has made the page or its heading again.
    * @param {PageData & { summary?: string | null, greeting?: string }} data with the summary of the controls; null: the view hides some of them
    * @param {Mode} mode
    */
   set({ parts, summary, greeting = "" }, mode) {
     const main = /** @type {HTMLElement | null} */ (document.querySelector(MAIN));
-    if (!this.root.isConnected) main?.querySelector(ABOVE_CONTROLS)?.after(this.root);
+    const above = main?.querySelector(ABOVE_CONTROLS);
+    if (above && above.nextElementSibling !== this.root) above.after(this.root);
     if (main) this.contents ??= new Contents(this.root, main);
     this.root.dataset.mode = mode;
     applyColors(this.root, mode);

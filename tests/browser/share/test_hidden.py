@@ -31,6 +31,8 @@ def test_a_view_with_hidden_parts_offers_the_full_app(view):
     expect(view.page.get_by_role("combobox", name="Layer")).to_be_visible()
     expect(view.find(".nv-legend")).to_have_count(0)
     expect(offer).to_have_count(0)
+    # The heading that was hidden is still before what the app puts below it.
+    expect(view.page.locator(":has(> .st-key-heading) + .nv-above")).to_have_count(1)
 
 
 def test_hidden_parts_stay_hidden_after_changes_reload_and_back(view):
