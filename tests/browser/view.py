@@ -279,8 +279,8 @@ def middles(scene: Scene, across: Sequence[T], down: Sequence[T]) -> dict[Index,
     """The positions of the drawn elements, by index in the whole tensor, in reading order."""
     grid = scene.grid
     extent = np.arange(int(np.prod(grid.extent))).reshape(grid.extent)
-    drawn = grid.flatten(extent)
-    assert drawn.shape == (len(down), len(across))
+    arrangements = [one.flatten(extent) for one in arranged(grid).values()]  # a narrow panel has fewer facets in a line
+    (drawn,) = [drawing for drawing in arrangements if drawing.shape == (len(down), len(across))]
     places = {}
     for line, column in zip(*np.nonzero(~np.isnan(drawn)), strict=True):
         within = np.unravel_index(int(drawn[line, column]), grid.extent)
