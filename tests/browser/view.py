@@ -284,10 +284,8 @@ def middles(scene: Scene, across: Sequence[T], down: Sequence[T]) -> dict[Index,
     places = {}
     for line, column in zip(*np.nonzero(~np.isnan(drawn)), strict=True):
         within = np.unravel_index(int(drawn[line, column]), grid.extent)
-        places[tuple(indices[i] for i, indices in zip(within, grid.indices, strict=True))] = (
-            across[column],
-            down[line],
-        )
+        index = tuple(indices[i] for i, indices in zip(within, grid.indices, strict=True))
+        places[index] = (across[column], down[line])
     return places
 
 
