@@ -1,4 +1,4 @@
-"""The forward pass, step by step: by hand, and of any norm."""
+"""The forward pass, step by step: by hand, and for any norm."""
 
 from math import prod
 

@@ -14,20 +14,20 @@ from normviz.layers.layer import Layer
 from tests.computing import BF16, DOUBLE, FLOAT, HALF, runs
 from tests.strategies import IN_TORCH, forward, layers_that_fit, module_with_random_numbers, random_tensor
 
-# How far may the trace be from torch?
+# The tolerance between the trace and torch.
 #
-# u is half the eps of the type that computes, m the elements of a group, z = (x - mean) / s, s = sqrt(var + eps), M the
-# largest |x| or |mean| of the group. A sum of m numbers in chunks of 16 and then in pairs, as torch sums, passes each
-# number through at most g = min(m, 16 + log2 m) additions. To first order in u, one implementation errs by
+# u is half the machine epsilon of the type that computes, m the number of elements of a group, s = sqrt(var + eps),
+# z = (x - mean) / s, and M the largest |x| or |mean| of the group. torch sums m numbers in chunks of 16 and then in pairs, so
+# each number is in at most g = min(m, 16 + log2 m) additions. The errors of one implementation are, to first order in u,
 #
 #   mean   g u M                                        so (x - mean) / s by  (g + 2) u M / s, kernels that compute
 #                                                       x * (1 / s) - mean / s included
 #   var    g u M std  (Welford; two-pass is better)     so s by  g u M / s  of itself, and z by that times |z|
 #   y      4 roundings: u (4 |gamma z| + |beta|)        where |beta| <= |y| + |gamma z|
 #
-# together u (g + 5) (|gamma| (1 + |z|) M / s + |y|) as |z| <= 2 M / s; and there are two implementations.
-# Half precision rounds the output of both: half an eps of |y| each, and never less than the smallest number.
-# BatchNorm and InstanceNorm on CPU also round the mean and 1 / s to x's type, unless their own numbers are of float32.
+# Their sum is u (g + 5) (|gamma| (1 + |z|) M / s + |y|), because |z| <= 2 M / s. There are two implementations.
+# Half precision rounds the output of both: by half an epsilon times |y|, and at least by the smallest number.
+# BatchNorm and InstanceNorm on CPU also round the mean and 1 / s to x's type, unless their parameters and buffers are float32.
 
 
 def tolerance(e, x, output, kept_in_half=False):
@@ -66,7 +66,7 @@ def assert_agrees(module, x):
 
 
 def kept_in_half(e, module, x):
-    """Does torch round the statistics to x's type? (On CPU, and InstanceNorm its running ones too.)"""
+    """Whether torch rounds the statistics to x's type. (On CPU; InstanceNorm also rounds its running statistics.)"""
     if COMPUTES_IN[x.dtype] == x.dtype or "track_running_stats" not in e.layer.given:
         return False
     if e.layer.kind.per_instance:
@@ -83,7 +83,7 @@ def test_the_trace_agrees_with_torch(name, dtype):
     def agree(drawn, seed, offset, mixed):
         layer, shape = drawn
         if COMPUTES_IN[dtype] != dtype and (layer.given["eps"] or 1) < 1e-5:
-            layer = layer.with_(eps=1e-5)  # torch keeps 1 / s in float16, which ends at 65504
+            layer = layer.with_(eps=1e-5)  # torch stores 1 / s in float16, whose largest number is 65504
         assume(runs(layer, shape))
         numbers = FLOAT if mixed and COMPUTES_IN[dtype] == FLOAT else dtype
         assert_agrees(

@@ -1,4 +1,4 @@
-"""Which types compute in which, which mix, and what is no tensor."""
+"""The dtype of the computation, which dtypes can be mixed, and what is not a tensor."""
 
 import re
 

@@ -55,7 +55,7 @@ def test_the_invariances_on_a_matrix(layer, marks):
 
 
 POSITIONS = [
-    # on (2, 4, 3, 2): which changes to one channel or one position may be made
+    # layer on (2, 4, 3, 2), the changes to one channel or position that leave the output unchanged
     ("BatchNorm2d(4)", ["add_channel", "scale_channel"]),
     ("InstanceNorm2d(4)", ["add_channel", "scale_channel"]),
     ("GroupNorm(4, 4)", ["add_channel", "scale_channel"]),
@@ -76,7 +76,7 @@ def test_channels_and_positions(layer, keys):
 
 
 def expected(norm: Norm, axes: tuple[str, ...], shape: tuple[int, ...]) -> dict[str, bool]:
-    """What must hold, from the patterns alone. An axis of size 1 has nothing to share."""
+    """The invariances that follow from the patterns alone. On an axis of size 1 nothing is shared."""
     sizes, parts = norm.axis_sizes(shape), dict(zip(axes, norm.pattern.left, strict=True))
     long = {name for name in norm.pattern.names if sizes[name] > 1}
     reduced = long & set(norm.pattern.reduced)

@@ -44,12 +44,12 @@ def test_the_modes_differ_where_running_statistics_are_kept(drawn):
 
 
 BATCHES = [
-    ("BatchNorm2d(3)", (1, 3, 4, 4), "NCHW", True),  # though this batch has one example
+    ("BatchNorm2d(3)", (1, 3, 4, 4), "NCHW", True),  # although this batch has one example
     ("BatchNorm2d(3).eval()", (2, 3, 4, 4), "NCHW", False),
     ("LayerNorm([3, 4, 4])", (2, 3, 4, 4), "NCHW", False),
     ("LayerNorm([2, 3, 4, 4])", (2, 3, 4, 4), "NCHW", True),
     ("DimNorm(4, dim=0)", (2, 3, 5, 4), "NHWC", True),
-    ("BatchNorm1d(3)", (2, 3, 4), "LNC", False),  # it takes axis 1 for channels, here the examples
+    ("BatchNorm1d(3)", (2, 3, 4), "LNC", False),  # it uses axis 1 as channels; here these are the examples
     ("InstanceNorm2d(3)", (3, 4, 4), "CHW", None),
 ]
 

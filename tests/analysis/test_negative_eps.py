@@ -1,4 +1,4 @@
-"""A negative eps: where torch computes with it, so does normviz, and NaN is NaN."""
+"""A negative eps: normviz computes with it wherever torch does, and gives NaN wherever torch does."""
 
 import re
 from math import inf, nan

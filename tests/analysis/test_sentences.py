@@ -20,7 +20,7 @@ from tests.strategies import layers_that_fit, norms
 X = (2, 3, 4, 4)
 
 SENTENCES = [
-    # layer, shape, what it shows: who shares a mean and a variance; who shares a gamma and a beta
+    # layer, shape, the sentence: which elements share a mean and a variance, and which a gamma and a beta
     (
         "LayerNorm([3, 4, 4])", X,
         "2 means and 2 variances, each from 48 elements; "
@@ -223,7 +223,7 @@ def test_the_noun_of_an_axis(layout, axis, word):
 
 
 CAPTIONS = [
-    # layer, who shares a mean, how many, who shares a gamma, how many
+    # layer, which elements share a mean, how many, which share a gamma, how many
     (
         "LayerNorm([3, 4, 4])",
         ("Who shares my mean and variance?", "2 groups of 48"),

@@ -1,4 +1,4 @@
-"""The forward pass in steps, of rows of two, by hand; then that every layer's steps lead to torch's output."""
+"""The steps of the forward pass: rows of two elements by hand, then every layer against torch's output."""
 
 from dataclasses import replace
 
@@ -68,7 +68,7 @@ def test_the_steps_of_two_elements(layer, held, table):
 
 
 TOKENS = [
-    # layer, the whole formula; then, of each step, what of it is lit
+    # layer, the whole formula; then the highlighted part of it in each step
     ("LayerNorm(2)", "y = (x − mean) / √(var + eps) · gamma + beta", {
         "x": "x", "mean": "mean", "centered": "(x − mean)", "squared": "(x − mean)", "var": "var",
         "normalized": "(x − mean) / √(var + eps)", "output": "y = (x − mean) / √(var + eps) · gamma + beta",

@@ -76,7 +76,7 @@ def test_batch_normalization_agrees_with_torch(rows, columns, seed, eps, weight)
 
     assert np.allclose(bn_param["running_mean"], module.running_mean.numpy(), rtol=1e-12)
     unbiased = bn_param["running_var"] * rows / (rows - 1)
-    started = module.running_var.numpy() - (1 - weight)  # torch's starts at 1, the course's at 0
+    started = module.running_var.numpy() - (1 - weight)  # in torch it starts at 1, in the course at 0
     assert np.allclose(unbiased, started, rtol=1e-12, atol=1e-14)
 
     statistics = {"running_mean": module.running_mean.numpy().copy(), "running_var": module.running_var.numpy().copy()}
@@ -131,7 +131,7 @@ def test_only_layer_normalization_is_the_same_in_training_and_test():
 
 
 def test_rows_of_xhat_are_normalized_and_rows_of_the_output_are_not():
-    """Each row of xhat has mean 0 and variance 1; once gamma differs by column, the output's rows have not."""
+    """Each row of xhat has mean 0 and variance 1. If gamma differs by column, the rows of the output do not."""
     x, gamma, beta, _ = numbers(4, 50, 0)
     out, cache = layernorm_forward(x, gamma, beta, {})
     assert np.allclose(cache.xhat.mean(axis=1), 0, atol=1e-14)

@@ -37,7 +37,7 @@ def over(veil: str, ground: Rgb) -> Rgb:
 
 
 def mixed(low: str, high: str, share: float) -> Rgb:
-    """A color on the way, as Plotly draws a scale between two stops."""
+    """A color between two stops of a scale, as Plotly interpolates it."""
     return tuple(a + (b - a) * share for a, b in zip(rgb(low), rgb(high), strict=True))  # type: ignore[return-value]
 
 

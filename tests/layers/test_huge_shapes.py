@@ -1,4 +1,4 @@
-"""Counts of huge shapes are exact and need no array; what would need one that is too large raises an error."""
+"""Counts of huge shapes are exact and need no array. A result that needs a too large array raises an error."""
 
 import re
 import tracemalloc

@@ -11,7 +11,7 @@ from normviz.layers.norm import Norm
 from tests.strategies import norms
 
 AXES = [
-    # a split axis takes the name by which params calls it, else the next of c, d, e, f that is free
+    # a split axis gets its name in params, or else the first free one of c, d, e, f
     (Norm("n c h w -> n", "c"), ("n", "c", "h", "w")),
     (Norm("n (g k) h w -> n g", "c"), ("n", "c", "h", "w")),
     (Norm("n (g k) h w -> n g"), ("n", "c", "h", "w")),

@@ -1,4 +1,4 @@
-"""Errors for layers that torch.nn does not have, and the remedies."""
+"""Errors of layers that torch.nn does not have, and their remedies."""
 
 import re
 

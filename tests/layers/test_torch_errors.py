@@ -271,7 +271,7 @@ def test_errors_are_where_torchs_are_and_quote_its_message(name):
 
 
 def torch_error(layer, shape):
-    """Torch's own message where it refuses the layer or its forward on that shape; None where it runs."""
+    """The message of torch's error for the layer or its forward on that shape; None if it runs."""
     try:
         forward(layer.module(), random_tensor(shape, 0, torch.float32))
     except (ValueError, RuntimeError) as refused:

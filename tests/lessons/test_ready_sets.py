@@ -16,7 +16,7 @@ from normviz.lessons.compare.ready_sets import LOOPS, READY_SETS, loops_differen
 EVERY = list(READY_SETS.values())
 
 HOW_MANY = [
-    # statistics of each layer, elements in each, parameters of each: to count in the figure
+    # for each layer: the number of statistics, the elements of each, the parameters; they can be counted in the figure
     ("four", [4, 3, 12, 6], [30, 40, 10, 20], [8, 80, 0, 8]),
     ("layer-norms", [3, 12, 30, 3], [40, 10, 4, 40], [80, 20, 8, 8]),
     ("sequences", [5, 12], [12, 5], [10, 10]),

@@ -43,7 +43,7 @@ def test_the_sentence_of_three_batches():
 
 
 MOMENTA = [
-    # torch's, Keras's, and how fast an old batch fades
+    # torch's momentum, Keras's momentum, how fast the weight of an old batch decreases
     (0.1, "0.9", "The weight of an old batch halves in **6.58** steps."),
     (0.5, "0.5", "The weight of an old batch halves in **1** steps."),
     (0.01, "0.99", "The weight of an old batch halves in **69** steps."),
@@ -209,7 +209,7 @@ def test_a_batch_of_one_quotes_torch():
 
 
 SEQUENCES = [
-    # count, longest, seed; the sequences left at each step; what is said
+    # count, longest, seed; the sequences left at each step; the sentence
     (4, 3, 1, [4, 3, 2], "At step 0 all **4** sequences have a value, at step **2** only **2**: statistics for every time step get noisier with each step."),
     (4, 1, 0, [4], "All **4** sequences end after one step: none is shorter than another."),
 ]  # fmt: skip

@@ -67,7 +67,7 @@ def imported_by_name(path: Path) -> set[str]:
 
 
 def circle(graph: grimp.ImportGraph, folder: Path) -> list[str]:
-    """The modules of a circle of imports, including imports by name; empty if there is no circle."""
+    """The modules of a cycle of imports, including imports by name; empty if there is no cycle."""
     edges = {module: set(graph.find_modules_directly_imported_by(module)) for module in graph.modules}
     for module in graph.modules:
         path = folder / Path(*module.split("."))

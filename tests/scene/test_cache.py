@@ -55,7 +55,7 @@ def test_only_the_last_large_tensors_stay_in_memory_while_views_of_all_are_open(
 
 
 def test_all_small_explanations_together_take_at_most_64_mb():
-    """Kept all together: the small ones, with every step, in tens of MB, and the large ones in a few hundred."""
+    """All that is cached: the small ones with every step take tens of MB, the large ones a few hundred."""
     e = scene("shape=4,4,16,16").description
     kept = [e.x, *(getattr(e.trace, field.name) for field in fields(e.trace))]
     size = sum(tensor.nbytes for tensor in kept if isinstance(tensor, torch.Tensor)) + e.stat_ids.nbytes

@@ -1,4 +1,4 @@
-"""The controls of a view, as data: what each offers, and what a new value makes of the view."""
+"""The controls of a view, as data: the options of each, and how a new value changes the view."""
 
 import pytest
 
@@ -43,7 +43,7 @@ def test_the_value_of_an_input_is_one_of_its_options_and_changes_nothing(page, l
     for one in inputs_of(view, page).values():
         if isinstance(one.widget, Choice | Segments):
             assert one.value in one.widget.options
-        if isinstance(one.widget, Several):  # a list that the reader has chosen stays when the tensor changes
+        if isinstance(one.widget, Several):  # a list chosen by the reader stays when the tensor changes
             continue
         value = one.value if not one.together else tuple(inputs_of(view, page)[key].value for key in one.together)
         after = one.changed(view, value)
@@ -119,6 +119,8 @@ def test_both_texts_of_a_pattern_are_taken_together():
 def test_labels_follow_the_language_of_the_reader():
     token = language.set("xx")
     try:
-        assert inputs_of(view_of(""))["data"].label == "Values of x"  # no such catalogue: English
+        assert (
+            inputs_of(view_of(""))["data"].label == "Values of x"
+        )  # there is no such translation, so the label is English
     finally:
         language.reset(token)

@@ -53,7 +53,7 @@ BY_HAND = [
     ),
     (
         "NLC",
-        (5, 2, 2),  # the last facet's place stays empty
+        (5, 2, 2),  # the place of a sixth facet stays empty
         [
             [0, 1, _, 4, 5, _, 8, 9],
             [2, 3, _, 6, 7, _, 10, 11],
@@ -134,14 +134,14 @@ def test_counts_stay_those_of_the_whole_tensor():
 
 
 STARTS = [
-    # start asked for, first channel and row drawn
+    # the requested start, the first channel and row that are drawn
     ((), (0, 0, 0, 0)),
     ((0, 8, 0, 0), (0, 8, 0, 0)),
     ((0, 62, 0, 0), (0, 62, 0, 0)),
     ((0, 63, 0, 0), (0, 62, 0, 0)),
     ((9, 10**30, 9, -9), (0, 62, 0, 0)),
     ((0, -1, 0, 0), (0, 0, 0, 0)),
-    ((8, 0), (0, 0, 0, 0)),  # not one number for each axis
+    ((8, 0), (0, 0, 0, 0)),  # too few numbers
 ]
 
 

@@ -114,7 +114,7 @@ TEXTS = ["BatchNorm2d(3);LayerNorm([3, 4, 4])", "Norm('n c -> n', 'c')", "a b&c=
 
 
 def legal(setting):
-    """What an address may say of a setting."""
+    """Any text of a setting in an address."""
 
     def reads(text):
         try:

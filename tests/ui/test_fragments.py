@@ -1,4 +1,4 @@
-"""What a change runs, as seen in the websocket messages: a click runs the figure, "More" runs itself, a control runs what it changes."""
+"""What a change runs again, read from the websocket messages: a click the figure, "More" itself, a control what it changes."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What the tests of gradients share: explanations with numbers of their own, and how far two float64 answers may be apart."""
+"""Shared by the tests of gradients: explanations with random numbers, and the tolerance between two float64 results."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ CATALOGUE = [
 
 
 def numbered(layer: Any, shape: tuple[int, ...], seed: int = 0, dtype: torch.dtype = torch.float64) -> Explanation:
-    """The explanation on random numbers: x, gamma, beta and running statistics, no two alike."""
+    """The explanation on random x, gamma, beta and running statistics, all different."""
     e = describe(layer, random_tensor(shape, seed, dtype))
     sizes = {"gamma": e.counts.gamma_shape, "beta": e.counts.beta_shape}
     if e.norm.running:

@@ -209,7 +209,7 @@ def test_upstream_is_the_same_for_the_same_seed():
     assert torch.equal(upstream((2, 3)), torch.round(upstream((2, 3)), decimals=2))
 
 
-# What is refused
+# Errors
 
 
 @pytest.mark.parametrize("compute", [backward, autograd_backward, lambda e, dout: parameter_sum(e, (0, 0), dout)])

@@ -132,7 +132,7 @@ def test_symmetric_where_gamma_is_one():
     assert torch.allclose(whole, whole.T, rtol=0, atol=1e-14)
 
 
-# Finite differences: the quotient errs by h/2 times the second derivative, and by rounding, 2 u |y| / h.
+# Finite differences: the error of the quotient is h/2 times the second derivative plus rounding, 2 u |y| / h.
 
 
 @pytest.mark.parametrize(("layer", "shape"), CATALOGUE, ids=IDS)
@@ -140,7 +140,9 @@ def test_a_perturbed_input_changes_the_outputs_of_the_jacobian(layer, shape):
     e = numbered(layer, shape)
     nudge = perturb(e, (0,) * len(shape))
     c = float((nudge.before.abs().max() + 1) / torch.sqrt(e.trace.var + e.trace.eps).min())
-    if e.counts.elements_per_statistic == 1 and not e.norm.running:  # torch's GroupNorm moves by rounding, 1e-16 / 1e-6
+    if (
+        e.counts.elements_per_statistic == 1 and not e.norm.running
+    ):  # torch's GroupNorm changes by rounding, 1e-16 / 1e-6
         assert nudge.difference <= 1e-6
         assert not nudge.exact.any()
     else:
@@ -236,7 +238,7 @@ def test_nan_stays_nan_in_its_group():
     assert not found[1].isnan().any()
 
 
-# What is refused
+# Errors
 
 FUNCTIONS = [lambda e, at: jacobian(e), column, row, perturb]
 

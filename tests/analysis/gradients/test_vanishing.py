@@ -137,7 +137,7 @@ def test_the_formula_gives_zero_too():
     assert jacobian(e)[:, 5].abs().max() < 1e-15
 
 
-# What is refused
+# Errors
 
 
 def test_invalid_examples():

@@ -24,7 +24,7 @@ def test_the_groups_of_one_element_have_one():
         assert all(sizes[name] == 1 for name in norm.pattern.reduced), text
 
 
-# A constant c: its mean is off by at most m + 8 roundings of c, and eps = 1e-5 or less makes 1 / sigma of it.
+# A constant c: the error of its mean is at most m + 8 roundings of c, and 1 / sqrt(eps) multiplies it.
 
 
 @pytest.mark.parametrize("value", [3.0, -3.0, 0.1, 1234.567])

@@ -57,7 +57,7 @@ def test_methods_work_along_the_last_axis():
         assert method(x.reshape(3, 1, 64)).shape == (3, 1)
 
 
-# How far may a method be off? Chan, Golub & LeVeque 1983, "Algorithms for Computing the Sample Variance", table 1: with u half the machine
+# The largest error of each method. Chan, Golub & LeVeque 1983, "Algorithms for Computing the Sample Variance", table 1: with u half the machine
 # epsilon and kappa^2 = 1 + mean^2 / var,
 #
 #   one pass     n u kappa^2
@@ -65,7 +65,7 @@ def test_methods_work_along_the_last_axis():
 #   Welford      n u kappa
 #   shifted      n u kappa_K^2, kappa_K of the shifted data
 #
-# and the mean, the squares and the division round a few times more.
+# The mean, the squares and the division add a few roundings.
 
 BOUNDS = {
     one_pass: lambda n, u, kappa, shift: n * u * kappa**2,
@@ -103,7 +103,7 @@ def test_far_away_one_pass_is_the_worst(seed):
 
 
 def test_the_exact_variance_is_that_of_the_rounded_numbers():
-    """In bfloat16 the numbers 1000 + noise are multiples of 4: that their variance is no longer 1 is no error of a method."""
+    """In bfloat16 the numbers 1000 + noise are multiples of 4. No method is wrong because their variance is no longer 1."""
     near, far = (float(exact_variance(example_group("bfloat16", distance))) for distance in (1, 1000))
     assert near == pytest.approx(1, rel=0.01)
     assert abs(far - near) > 0.1

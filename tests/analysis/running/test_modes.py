@@ -18,7 +18,7 @@ DOUBLE = torch.float64
 
 
 def test_two_outputs_by_hand():
-    """One feature, 2 and 4: mean 3, variance 1. eps 8 makes the square root 3, for the fresh buffers 0 and 1 too."""
+    """One feature with values 2 and 4: mean 3, variance 1. With eps 8, sqrt(var + eps) is 3, also for the initial buffers 0 and 1."""
     x = torch.tensor([[2.0], [4.0]], dtype=DOUBLE)
     both = train_and_eval("BatchNorm1d(1, eps=8)", x, warmup=0)
     assert both.train == pytest.approx(np.array([[-1 / 3], [1 / 3]]))
@@ -28,7 +28,7 @@ def test_two_outputs_by_hand():
 
 
 def test_a_warm_up_of_one_batch_by_hand():
-    """Momentum 0.5 from (0, 1): 1, 3 have mean 2 and unbiased variance 2, so the buffers are 1 and 1.5; eps 2.5 makes 2."""
+    """1 and 3 have mean 2 and unbiased variance 2; with momentum 0.5 the buffers go from (0, 1) to (1, 1.5). sqrt(1.5 + eps) is 2."""
     x, batch = torch.tensor([[2.0], [4.0]], dtype=DOUBLE), torch.tensor([[1.0], [3.0]], dtype=DOUBLE)
     both = train_and_eval("BatchNorm1d(1, eps=2.5, momentum=0.5)", x, warmup=[batch])
     assert both.eval.tolist() == [[0.5], [1.5]]
@@ -56,7 +56,7 @@ def test_without_running_statistics_the_mode_makes_no_difference(layer, shape):
 
 
 def expected_changes(layer: Layer) -> tuple[str, ...]:
-    """torch's InstanceNorm never counts its batches, and takes momentum=None for 0, not for a cumulative average."""
+    """torch's InstanceNorm never counts its batches, and treats momentum=None as 0, not as a cumulative average."""
     per_instance = layer.kind.per_instance
     moves = layer.tracks and not (per_instance and layer.given["momentum"] is None)
     counts = layer.tracks and not per_instance
@@ -150,7 +150,7 @@ def test_every_layer_of_torch_gives_what_its_module_gives(name, dtype):
         assert both.train.shape == both.eval.shape == both.differs.shape == shape
         assert (both.largest_difference == 0) == (not both.differs.any())
         assert layer.tracks or both.largest_difference == 0
-        if dtype in (torch.float32, DOUBLE):  # half precision may round a step away
+        if dtype in (torch.float32, DOUBLE):  # in half precision a step may be rounded to 0
             assert both.changed_by_train == expected_changes(layer)
         assert set(both.changed_by_train) <= set(expected_changes(layer))
 

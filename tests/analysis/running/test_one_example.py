@@ -24,7 +24,7 @@ def test_one_example_is_refused_in_train_and_runs_in_eval():
 
 
 ALONE = [
-    # layer, shape, does the example's output depend on the others: in train, in eval
+    # layer, shape, whether the output of an example depends on the others in train mode, and in eval mode
     ("BatchNorm2d(3)", (4, 3, 5, 5), True, False),
     ("BatchNorm2d(3, track_running_stats=False)", (4, 3, 5, 5), True, True),
     ("InstanceNorm2d(3)", (4, 3, 5, 5), False, False),

@@ -10,7 +10,7 @@ from normviz.layers.errors import NormvizError
 from tests.strategies import IN_TORCH
 
 SETTLED = [
-    # errors, tolerance 1: after how many steps within it to the end
+    # errors, and the number of steps after which they stay within the tolerance 1
     ([3, 2, 1, 0.5], 3),
     ([3, 0.5, 2, 1, 0.5], 4),
     ([0, 0], 1),
@@ -44,7 +44,7 @@ def test_large_batches_settle_as_expected_and_small_ones_may_not():
     large = settle(Stream(batch_size=1024, steps=200))
     assert large.mean_steps == large.expected_mean_steps == 18
     assert settle(Stream(batch_size=2, steps=200), tolerance=0.01).mean_steps is None
-    assert settle(Stream(drift=1, steps=200)).expected_mean_steps is None  # its lag is 9
+    assert settle(Stream(drift=1, steps=200)).expected_mean_steps is None  # it lags by 9
 
 
 def test_the_error_of_a_run_is_measured_from_the_true_mean():

@@ -14,7 +14,7 @@ from normviz.layers.errors import NormvizError
 # Three batches of two values. Their means are 2, 6, 2; their biased variances 4, 4, 1; unbiased, twice that.
 BATCHES = [[0, 4], [4, 8], [1, 3]]
 BY_HAND = [
-    # momentum, running_mean from 0, running_var from 1, the same fed with the biased variances
+    # momentum, running_mean from 0, running_var from 1, and running_var if it is updated with biased variances
     (0.5, [1, 3.5, 2.75], [4.5, 6.25, 4.125], [2.5, 3.25, 2.125]),
     (0.25, [0.5, 1.875, 1.90625], [2.75, 4.0625, 3.546875], [1.75, 2.3125, 1.984375]),
     (1, [2, 6, 2], [8, 8, 2], [4, 4, 1]),

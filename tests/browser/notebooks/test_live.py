@@ -1,4 +1,4 @@
-"""The page of nv.live: a kernel answers it while there is one. The test carries the messages between the browser and a widget."""
+"""The page of nv.live, whose controls a kernel answers while it runs. The tests pass messages between the browser and a widget."""
 
 import json
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from tests.browser.watch import Watch
 
 pytestmark = pytest.mark.browser
 
-# A model of anywidget whose messages wait in ``sent``; ``deliver`` is the kernel's answer.
+# A model of anywidget. Its messages wait in ``sent``; ``deliver`` passes on an answer of the kernel.
 MODEL = """key => {
   const calls = new Set(), tell = () => dispatchEvent(new CustomEvent("normviz-model", { detail: key }));
   const model = { get: () => key, send: (event) => sent.push(event), on: (_, call) => calls.add(call), off: (_, call) => calls.delete(call) };

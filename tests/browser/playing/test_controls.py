@@ -46,7 +46,7 @@ def test_more_has_the_switches_of_a_layer_and_stays_open(show):
 def test_sizes_and_the_layout_lead_to_the_tensors_of_the_file(show):
     page = show("shapes")
     size = page.get_by_label("C", exact=True)
-    size.press("ArrowUp")  # 4 is not in the file
+    size.press("ArrowUp")  # the file has no tensor of that size
     expect_sentence(page, "LayerNorm([6, 8, 8]) on (2, 6, 8, 8)")
     expect(size).to_have_value("6")
     expect(size).to_be_focused()

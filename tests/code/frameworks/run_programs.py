@@ -75,7 +75,7 @@ def assign(variable, value):
 
 
 def tolerance(e):
-    """Some roundings of float32 in each term; x * inv - mean * inv, as in Keras, has the largest, and a negative eps adds to them."""
+    """A few float32 roundings in each term. Keras computes x * inv - mean * inv, whose terms are the largest; a negative eps makes them larger."""
     trace, ones = e.trace, torch.ones(())
     gamma, beta = (
         ones if value is None else broadcast(e.norm, e.shape, value) for value in (e.values.gamma, e.values.beta)

@@ -1,4 +1,4 @@
-"""The static site: every page is there, every link leads to a file of it, and it needs nothing else."""
+"""The static site: it has every page, every link leads to one of its files, and it loads nothing else."""
 
 import gzip
 import json
@@ -115,7 +115,7 @@ def test_the_answer_of_a_question_opens_without_scripts(site):
     html = read(site, "question-s0.html")
     assert re.search(r"<details class=\"nv-answer\"><summary><span>Show the answer</span>", html)
     assert "The figures need JavaScript." in html
-    assert re.search(r'<div class="ns-search" hidden>', read(site))  # a search that would not search
+    assert re.search(r'<div class="ns-search" hidden>', read(site))  # the search needs scripts
 
 
 def test_pages_link_to_the_next_in_the_order_of_the_index(site):

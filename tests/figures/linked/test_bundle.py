@@ -109,7 +109,7 @@ FOLDER = Path(bundle.__file__).parents[1]
 
 
 def test_no_template_literal_spans_several_lines():
-    """In a template literal of several lines it would be; the bundler removes it."""
+    """The bundler removes indentation, which would change a text of several lines."""
     for path in FOLDER.rglob("*.js"):
         source = path.read_text(encoding="utf-8")
         lines = [re.sub(r"/\[.*?\]/", "", line) for line in source.splitlines()]
@@ -118,7 +118,7 @@ def test_no_template_literal_spans_several_lines():
 
 
 def test_every_script_is_in_a_bundle():
-    """All but the entry files are imported by one."""
+    """Every script except the entry files is imported by another script."""
     imported = {
         (path.parent / source).resolve()
         for path in FOLDER.rglob("*.js")

@@ -19,7 +19,7 @@ SIDES = """(() => {
 
 
 def sides(pattern, shape, at):
-    """The sides that are drawn: "top", "right" or "left", whether of the selected element, and the brick at n, c, s."""
+    """The sides that are drawn: "top", "right" or "left"; whether it is of the selected element; and its brick at n, c, s."""
     e = describe(Norm(pattern), shape)
     data = compare_payload([e, e], grid(e.shape, e.axes), at=at)
     return [(kind, here, tuple(brick)) for kind, here, brick in evaluate(SIDES, data)]

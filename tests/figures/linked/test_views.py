@@ -4,8 +4,8 @@ import pytest
 
 from tests.figures.linked.javascript import evaluate
 
-# What happens: a step that is chosen in the browser ("on", "back"), data of the server (its step, and the number of the newest
-# choice that it has heard), or a time in ms that passes; then the step that is shown.
+# Events: a step chosen in the browser ("on", "back"), data of the server (its step, and the number of the newest choice that it has
+# received), or a time in ms that passes; then the step that is shown.
 EVENTS = [
     ([(1, 0)], 1),
     ([(1, 0), "on"], 2),
@@ -19,7 +19,7 @@ EVENTS = [
     ([(4, 0), (0, 0)], 0),  # another address
     ([(1, 0), "back", (0, 1), (1, 1), "back", (0, 2)], 0),
     ([(1, 0), "on", 2999, (1, 0)], 2),
-    ([(1, 0), "on", 3001, (1, 0)], 1),  # no answer came: the server's data counts again
+    ([(1, 0), "on", 3001, (1, 0)], 1),  # without an answer in time, the server's data is used again
     ([(1, 0), "on", (1, 0), 3001], 1),  # also data that came earlier
     ([(6, 5), "back", (6, 5), (5, 6)], 5),  # a view that replaces another one continues its numbers
 ]

@@ -51,7 +51,7 @@ def by_hand(distance, var, exact, error, size=1.0, method=ONE_PASS):
     return Estimate(method, "float32", distance, var, exact, error, size)
 
 
-# One way over eight distances: right, wrong, exact, negative, overflown; then one number, and infinite.
+# One method at eight distances: right, wrong, exact, negative, overflowed; then equal numbers, and infinite.
 EIGHT = [
     by_hand(1.0, 1.1, 1.0, 0.1),
     by_hand(10.0, 8.0, 1.0, 7.0),

@@ -51,7 +51,7 @@ def by_hand(method, distance, var, exact, size=1.0):
 
 
 def test_the_sentence_of_four_distances_by_hand():
-    """Right at 1, negative at 10, one number at 100, infinite at 1,000."""
+    """Right at 1, negative at 10, equal numbers at 100, infinite at 1,000."""
     found = [
         by_hand(method, distance, var, exact, size)
         for method, ours in ((ONE_PASS, ((1.25, 1), (-4, nan), (0, 1), (nan, nan))), (TWO_PASSES, ((1, 1),) * 4))
@@ -90,7 +90,7 @@ def test_the_table_has_a_row_for_every_method(dtype, exponent):
     for row, one in zip(rows, here.values(), strict=True):
         hidden = (
             one.method in TORCH_LAYERS and one.exact == 0 and not one.is_nan
-        )  # nothing to read back from one number
+        )  # if all numbers are equal, the variance cannot be read back
         assert row["variance"] == (None if hidden else format_number(one.var))
         assert row["error"] == (None if hidden else format_number(one.error, 2))
     assert len(rows) == 4 + 1 + len(TORCH_LAYERS)

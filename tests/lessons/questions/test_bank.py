@@ -23,7 +23,7 @@ from normviz.scene.settings.scene_settings import SCENE_SETTINGS
 MOST_SECONDS = 10
 MOST_WORDS = 90
 LONGEST_TITLE = 90
-COPIED_WORDS = 8  # equal words in a row that make a copied sentence
+COPIED_WORDS = 8  # consecutive equal words that make a sentence a copy
 
 KEYS = [*(f"s{i}" for i in range(4)), *(f"q{i}" for i in range(1, 28))]  # keys that links in use have
 

@@ -1,4 +1,4 @@
-"""The four documents that the first questions came from: each statement, in our words, and the question that settles it."""
+"""The four documents that the first questions came from: each statement, in our words, and the question that answers it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every benchmark runs: it prints its table and one line of JSON. None says here how fast anything is.
+"""Every benchmark runs: it prints its table and one line of JSON. No test asserts how fast anything is.
 
 The benchmarks run in this process and share their servers and their browser. ``start`` comes first, so it starts the server of the others.
 """
@@ -33,7 +33,7 @@ Run = Callable[[str], str]
 
 
 class Shared:
-    """The servers and the browser of all benchmarks, each started when it is first needed. ``thread`` has Playwright's event loop."""
+    """The servers and the browser of all benchmarks, each started at its first use. Playwright's event loop runs in ``thread``."""
 
     def __init__(self, thread: ThreadPoolExecutor, stack: ExitStack) -> None:
         self.thread, self._stack = thread, stack

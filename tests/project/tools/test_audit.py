@@ -1,4 +1,4 @@
-"""The audit of the dependencies, against a database of our own on this machine."""
+"""The audit of the dependencies, with a fake vulnerability database on this machine."""
 
 import json
 import subprocess
@@ -70,7 +70,7 @@ def test_a_known_vulnerability_fails(installed, capfd):
 
 
 def test_without_a_known_vulnerability_it_succeeds(installed, capfd, monkeypatch):
-    """The answer of pip-audit is made up; the test above runs pip-audit itself."""
+    """Here pip-audit is a fake; the test above runs pip-audit itself."""
     found = {"dependencies": [{"name": name, "version": "1.0", "vulns": []} for name in ("leaky", "sound")]}
     answer = SimpleNamespace(stdout=json.dumps(found), stderr="")
     with database(lambda name: {}) as address, monkeypatch.context() as patch:

@@ -1,4 +1,4 @@
-"""The long fuzz: how many rounds there are, what it tells, and how it ends. The rounds themselves are made up."""
+"""The long fuzz: how many rounds it runs, what it prints, and how it ends. The rounds themselves are fakes."""
 
 import json
 import re

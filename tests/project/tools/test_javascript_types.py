@@ -1,4 +1,4 @@
-"""The check of the JavaScript's types, with an npm of our own."""
+"""The check of the JavaScript types, with a fake npm."""
 
 import stat
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from tools.javascript_types import TYPESCRIPT, main
 
 ANSWERS = [
-    # the exit codes of npm for "tsc --version" and for the check, CI, then the exit code and what is said
+    # the exit codes of npm for "tsc --version" and for the check, CI, then the exit code and the message
     (0, 0, "", 0, "No type errors in the JavaScript."),
     (0, 2, "", 2, "error TS1"),
     (1, 0, "", 0, f"JAVASCRIPT TYPES NOT CHECKED: npm cannot fetch {TYPESCRIPT}: ['no network']."),

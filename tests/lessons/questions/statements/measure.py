@@ -1,4 +1,4 @@
-"""What statements are measured with: the facts that the answer prints, refusals of torch, and mean and variance of an output."""
+"""Shared by the statements: the facts that the answer prints, errors of torch, and mean and variance of an output."""
 
 from __future__ import annotations
 
