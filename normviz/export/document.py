@@ -153,5 +153,5 @@ def css() -> str:
 
 
 def script(answered: bool = False) -> str:
-    """The script of an exported page; ``answered``: something answers its controls."""
+    """The script of an exported page; ``answered``: True if a file or a kernel answers its controls."""
     return bundle(BROWSER / ("playable.js" if answered else "fixed.js"), language.get())

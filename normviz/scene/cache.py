@@ -1,4 +1,4 @@
-"""The Explanations of scenes, computed once for all pages, sessions and exports that show the same scene.
+"""The Descriptions of scenes, computed once for all pages, sessions and exports that show the same scene.
 
 The cache is bounded in number and in bytes. Its values are shared: a page reads them and never writes into them. A view stores only
 its Scene, so the cache alone keeps tensors in memory.

@@ -1,6 +1,6 @@
 """The Explore page for tests: the shown positions of elements, veil and texts, and the expected ones.
 
-The expected values follow from the address: ``normviz.scene.query`` reads a Scene from it, and the Scene has an Explanation.
+The expected values follow from the address: ``normviz.scene.query`` reads a Scene from it, and the Scene has a Description.
 The position of an element follows from the data of the Plotly figure and from ``Grid.flatten``, not from the geometry of the module.
 """
 

@@ -1,4 +1,4 @@
-"""Explanations are computed once, cached within limits, and shared."""
+"""Descriptions are computed once, cached within limits, and shared."""
 
 import gc
 import weakref

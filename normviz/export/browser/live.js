@@ -39,7 +39,7 @@ export function offerModel(model, signal) {
 }
 
 /**
- * Calls ``use`` with the model of the key, now and whenever it comes or goes.
+ * Calls ``use`` with the model of the key, now and whenever it appears or disappears.
  * @param {string} key
  * @param {(model: Model | undefined) => void} use
  */
@@ -72,7 +72,7 @@ export async function plotlyFromKernel(model) {
 }
 
 /**
- * Loads plotly.js from the kernel of a widget, as soon as it is there.
+ * Loads plotly.js from the kernel of a widget, as soon as the widget exists.
  * @param {string} key
  */
 export function plotlyFromWidget(key) {
@@ -114,7 +114,7 @@ export class Live {
   }
 
   /**
-   * Shows the kernel's answer. While a newer change of this page is on its way, older answers are left out.
+   * Shows the kernel's answer. Until a newer change of this page is answered, older answers are ignored.
    * @param {Answer} answer
    */
   take = ({ data, rows, client, number }) => {

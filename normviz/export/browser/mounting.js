@@ -124,7 +124,7 @@ async function mountPage(root, answering) {
 }
 
 /**
- * Lets the kernel of the notebook answer while it runs; before and after, the answers in the output count.
+ * Lets the kernel of the notebook answer while it runs; before and after, the answers in the output are used.
  * @param {string} key of the widget
  * @param {HTMLElement} root
  * @param {PageView} page

@@ -58,7 +58,7 @@ class Live(anywidget.AnyWidget):
     problem = Unicode(read_only=True)
 
     def __init__(self, page: str, view: View, explain: Callable[[Description], Any]) -> None:
-        """``explain``: makes the public Description."""
+        """``explain`` makes the public Explanation of a Description."""
         self._page, self._start, self._explain = page, view, explain
         self._turn, self._last = 0, {"client": "", "number": 0}
         super().__init__(key=uuid4().hex)
@@ -75,7 +75,7 @@ class Live(anywidget.AnyWidget):
 
     @property
     def explanation(self) -> Any:
-        """The current layer on the current x, as an Description."""
+        """The current layer on the current x, as an Explanation."""
         return self._explain(self._view.scene.description)
 
     @validate("query", "layer", "shape", "at")

@@ -58,7 +58,7 @@ def answers_data(name: str, found: Mapping[Key, Answer], app: str) -> dict[str, 
 
 
 def _state(name: str, view: View) -> dict[str, str]:
-    """The settings of the view as text, defaults too, without those that it has no use for."""
+    """The settings of the view as text, defaults too, without those that it does not use."""
     fields = {each: getattr(view.scene, FIELD_NAMES.get(each, each)) for each in SCENE_SETTINGS}
     values: dict[str, Any] = {**fields, **view.settings}
     state = {}

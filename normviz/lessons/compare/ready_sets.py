@@ -26,7 +26,7 @@ class ReadySet:
     label          the title, displayed through ``_``
     shape, layout  of x
     layers         as text
-    note           what to look at; ``{0.counts.parameters}`` is a number of the first Explanation, code is in backquotes
+    note           what to look at; ``{0.counts.parameters}`` is a number of the first Description, code is in backquotes
     """
 
     key: str

@@ -18,7 +18,7 @@ export async function copyFrom(button, source) {
   return copied;
 }
 
-/** Whether the frame may use the clipboard; a browser writes a message to the console where it is tried all the same. */
+/** Whether the frame may use the clipboard. Without permission, an attempt writes a message to the console. */
 const mayUseClipboard = () => /** @type {any} */ (document).featurePolicy?.allowsFeature("clipboard-write") ?? true;
 
 /**

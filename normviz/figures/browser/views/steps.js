@@ -43,7 +43,7 @@ export class StepsView extends FigureView {
     return /** @type {StepData[]} */ (this.data.panels);
   }
 
-  // Takes the server's step, unless a newer choice waits for its answer. While playing, or without a server, only a change counts.
+  // Takes the server's step, unless a newer choice waits for its answer. While playing, or without a server, it takes only a changed step.
   takeStep() {
     const { step = 0, panels, turn } = this.data;
     if (this.timer || turn === undefined ? step !== this.serverStep : this.upToDate) this.step = step;

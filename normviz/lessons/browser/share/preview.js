@@ -10,7 +10,7 @@ const WIDTHS_MEASURED = [320, 360, 400, 440, 480, 481, 520, 560, 600, 640, 680, 
 const MEASURING_HEIGHT = 8000; // px: no scroll bar takes room
 const FONT_SLACK = 8; // px, for fonts that are a little wider elsewhere
 const LINE_SLACK = 24; // px: one more line, at a width between two measured ones
-const FIRST = { pause: 200, looks: 4 }; // ms, and equal heights: until all that comes late is there
+const FIRST = { pause: 200, looks: 4 }; // ms between measurements, and the number of equal heights that shows that the page is complete
 const NEXT = { pause: 60, looks: 1 }; // after another width
 const LOADING_PATIENCE = 20_000; // ms
 
