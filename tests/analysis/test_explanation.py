@@ -82,7 +82,7 @@ def test_explain_changes_nothing(drawn, seed, numpy, dtype):
     assert not e.trace.output.requires_grad
 
 
-def test_num_batches_tracked_does_not_change_where_torch_would_refuse_too():
+def test_num_batches_tracked_does_not_change_if_torch_would_refuse_too():
     module = nn.BatchNorm1d(3)
     with pytest.raises(NormvizError, match="Expected more than 1 value per channel"):
         explain(module, torch.zeros(1, 3))
@@ -130,7 +130,7 @@ AGREEMENT = [
 
 
 @pytest.mark.parametrize(("layer", "shape", "known"), AGREEMENT)
-def test_there_is_agreement_where_torch_has_such_a_layer(layer, shape, known):
+def test_the_agreement_is_known_if_torch_has_the_layer(layer, shape, known):
     e = explain(layer, random_tensor(shape, 0))
     assert (e.agreement is not None) == known
     assert e.agreement is None or e.agreement < 1e-12

@@ -150,7 +150,7 @@ def test_steps_broadcast_over_x_and_reduced_axes_have_size_1(drawn):
 
 
 @given(layers_that_fit(), st.integers(0, 100), st.data())
-def test_a_changed_element_changes_the_outputs_of_its_group_alone(drawn, seed, data):
+def test_a_changed_element_changes_only_the_outputs_of_its_group(drawn, seed, data):
     layer, shape = drawn
     assume(runs(layer, shape))
     x = random_tensor(shape, seed)

@@ -54,7 +54,7 @@ TYPES = [HALF, BF16, FLOAT, DOUBLE]
 @pytest.mark.parametrize("dtype", TYPES, ids=str)
 @pytest.mark.parametrize(("text", "shape"), MIXTURES)
 @pytest.mark.parametrize("other", [None, "bias", "running_mean"])
-def test_dtypes_mix_only_where_torch_mixes_them(text, shape, dtype, other):
+def test_dtypes_can_be_mixed_only_as_in_torch(text, shape, dtype, other):
     x = random_tensor(shape, 0, dtype)
     for numbers in TYPES:
         for second in TYPES if other else [numbers]:

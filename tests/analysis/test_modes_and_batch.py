@@ -34,7 +34,7 @@ def test_train_and_eval(layer, shape, equal):
 
 
 @given(layers_that_fit())
-def test_the_modes_differ_where_running_statistics_are_kept(drawn):
+def test_the_modes_differ_if_there_are_running_statistics(drawn):
     layer, shape = drawn
     try:
         e = describe(layer, shape)

@@ -45,7 +45,7 @@ def test_the_output_by_hand(layer, output):
 
 @pytest.mark.parametrize("name", [name for name in IN_TORCH if "BatchNorm" not in name])
 @given(data=st.data(), eps=st.sampled_from([-0.5, -1e-5]))
-def test_the_output_is_nan_where_torchs_is(name, data, eps):
+def test_the_output_is_nan_exactly_where_torchs_is(name, data, eps):
     drawn, shape = data.draw(layers_that_fit((name,)))
     layer, x = drawn.with_(eps=eps), random_tensor(shape, 0)
     e = describe_or_reject(module_with_random_numbers(layer, torch.float64, seed=1), x)

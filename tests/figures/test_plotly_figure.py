@@ -123,7 +123,7 @@ AXES = [
 
 
 @pytest.mark.parametrize(("layer", "shape", "columns", "rows"), AXES)
-def test_columns_and_rows_are_labeled_where_there_is_room(layer, shape, columns, rows):
+def test_columns_and_rows_are_labeled_if_there_is_room(layer, shape, columns, rows):
     layout = explain(layer, shape).figure().layout
     assert (labels(layout.xaxis), labels(layout.yaxis)) == (columns, rows)
 
@@ -137,7 +137,7 @@ def test_rows_run_downwards():
     assert explain("LayerNorm(3)", (2, 3)).figure().layout.yaxis.range == (1.5, -0.5)
 
 
-def test_numbers_are_printed_where_they_can_be_read():
+def test_numbers_are_printed_if_they_are_large_enough_to_be_read():
     small, large = explain("LayerNorm(3)", (2, 3)).figure(), explain("LayerNorm(60)", (40, 60)).figure()
     without_gamma = explain("LayerNorm(3, elementwise_affine=False)", (2, 3)).figure()
     printed = [[trace.texttemplate for trace in figure.data] for figure in (small, large, without_gamma)]

@@ -246,14 +246,14 @@ SILENT = [
 
 
 @pytest.mark.parametrize(("text", "shape"), SILENT)
-def test_where_torch_runs_there_is_no_error(text, shape):
+def test_there_is_no_error_if_torch_runs(text, shape):
     layer = Layer.parse(text)
     assert torch_error(layer, shape) is None
     check(layer, shape)
 
 
 @pytest.mark.parametrize("name", IN_TORCH)
-def test_errors_are_where_torchs_are_and_quote_its_message(name):
+def test_there_is_an_error_exactly_if_torch_raises_one_and_it_quotes_torch(name):
     both = {True: 0, False: 0}
 
     @settings(max_examples=250)

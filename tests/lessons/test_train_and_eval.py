@@ -143,7 +143,7 @@ def test_a_layer_without_buffers_gives_the_same_in_both_modes(layer):
     assert not list(modes.outputs(found))[2].values.any()
 
 
-def test_one_example_alone():
+def test_the_output_of_one_example_alone():
     refused, runs = modes.one_example_texts(scene("shape=4,3&layer=BatchNorm1d(3)").description, 0)
     module = nn.BatchNorm1d(3)
     with pytest.raises(ValueError, match="more than 1 value per channel") as words:

@@ -81,7 +81,7 @@ def test_a_chart_ignores_plotlys_default_template(name, monkeypatch):
     assert json.loads(figure.to_json())
 
 
-def test_the_spread_lies_on_a_line_where_both_axes_are_logarithmic():
+def test_the_spread_is_a_line_on_logarithmic_axes():
     layout = SHOWN["spread"][0].figure().layout
     assert (layout.xaxis.type, layout.yaxis.type) == ("log", "log")
     assert layout.xaxis.tickvals == (4, 16, 64)

@@ -55,7 +55,7 @@ def test_x_stays_when_the_layer_changes(family):
     ("arguments", "own"),
     [({"eps": 0.5}, True), ({"bias": False}, False), ({"elementwise_affine": False}, False), ({"normalized_shape": [4, 5]}, False)],
 )  # fmt: skip
-def test_a_modules_values_are_used_where_they_have_the_right_shape(arguments, own):
+def test_a_modules_values_are_used_if_they_have_the_right_shape(arguments, own):
     scene = edits.with_arguments(scene_on(), **arguments).scene
     assert (scene.shown_params == OWN) == own
     assert scene.description.trace.output.shape == X.shape

@@ -181,7 +181,7 @@ class TestDataOfShare:
         assert all(one["label"] for group in groups for one in group["names"])
         assert name == "questions" or any(one["figure"] for group in groups for one in group["names"])
 
-    def test_tables_are_kept_where_they_are_the_figure(self):
+    def test_tables_are_kept_if_they_replace_the_figure(self):
         data = page_data(open_page("gradients", "show=backward"))["share"]
         (tables,) = [one for group in data["groups"] for one in group["names"] if one["name"] == "table"]
         assert tables["figure"]

@@ -127,7 +127,7 @@ def test_eval_mode_makes_batchnorm_diagonal(text):
     assert not evaluating[off_diagonal].any()
 
 
-def test_symmetric_where_gamma_is_one():
+def test_the_jacobian_is_symmetric_if_gamma_is_one():
     whole = jacobian(explain("GroupNorm(2, 4)", random_tensor((2, 4, 3), 0)))
     assert torch.allclose(whole, whole.T, rtol=0, atol=1e-14)
 

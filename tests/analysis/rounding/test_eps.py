@@ -49,7 +49,7 @@ def test_the_size_of_the_output_by_the_formula():
         assert o.by_torch == pytest.approx(dict.fromkeys(TORCH_LAYERS, o.exact), rel=0.02), (dtype, eps)
 
 
-def test_a_layer_by_hand_fails_where_torchs_layer_does_not():
+def test_a_hand_written_layer_fails_for_inputs_that_torchs_layer_normalizes():
     o = outcomes(spread=1e-4)["float16", 1e-12]
     assert o.exact == pytest.approx(1, rel=1e-3)
     assert o.by_hand == inf
@@ -68,7 +68,7 @@ def test_torchs_batch_norm_rounds_one_over_sigma_to_float16():
     )
 
 
-def test_eps_decides_where_the_variance_is_small():
+def test_eps_determines_the_output_if_the_variance_is_small():
     sizes = [o.exact for (dtype, _), o in outcomes(spread=1e-4).items() if dtype == "float64"]
     assert sizes == sorted(sizes)
     assert sizes[0] < 0.01
@@ -113,7 +113,7 @@ def test_the_difference_is_that_of_two_layers():
     assert eps_placement(eps, (var,))[0].difference == pytest.approx(float(difference))
 
 
-def test_they_differ_most_where_the_spread_is_between_eps_and_its_root():
+def test_inside_and_outside_differ_most_for_a_spread_between_eps_and_its_root():
     """The size of xhat is 1 for large variances and 0 for small ones. It is half-way near sqrt(var) = eps (outside) and var = eps (inside)."""
     found = eps_placement(1e-5, VARIANCES)
     largest = max(found, key=lambda p: p.difference)

@@ -187,7 +187,7 @@ def test_a_refusal_quotes_torch(layer, shape):
         train_and_eval(layer, torch.zeros(shape))
 
 
-def test_there_is_no_error_where_torch_runs():
+def test_there_is_no_error_if_torch_runs():
     assert torch_refusal("BatchNorm1d(3).eval()", torch.zeros(1, 3)) == ""
 
 

@@ -109,7 +109,7 @@ def test_after_a_half_life_half_the_weight_is_left(momentum):
 
 
 @pytest.mark.parametrize(("framework", "sooner"), [("keras", True), ("flax", True), ("torch", False)])
-def test_lower_momentum_forgets_sooner_where_it_multiplies_the_old_value(framework, sooner):
+def test_a_lower_momentum_forgets_sooner_if_it_multiplies_the_old_value(framework, sooner):
     assert lower_forgets_sooner(framework) == sooner == (WEIGHTED_VALUE[framework] == "old")
 
 

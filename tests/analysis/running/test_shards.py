@@ -47,7 +47,7 @@ def test_outputs_by_hand():
     assert found.output_gap.agrees
 
 
-def test_torch_refuses_a_shard_of_one_value_alone_but_not_in_sync():
+def test_torch_refuses_a_shard_of_one_value_unless_it_is_synchronized():
     found = shard(torch.tensor(COLUMN), (1, 3))
     assert np.isnan(found.shard_output[:1]).all()
     assert not np.isnan(found.shard_output[1:]).any()

@@ -102,7 +102,7 @@ def test_the_counts_and_their_notes(layer, values, made):
     )
 
 
-def test_counts_are_of_the_whole_tensor_where_a_window_is_drawn():
+def test_counts_are_of_the_whole_tensor_although_only_a_window_is_drawn():
     _, data = of_scene(shape="100000,100000,100000", layer="LayerNorm([100000,100000])")
     assert [fact["value"].split(" = ")[-1] for fact in data["facts"]] == [
         "100,000",

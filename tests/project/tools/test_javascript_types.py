@@ -17,7 +17,7 @@ ANSWERS = [
 
 
 @pytest.mark.parametrize(("fetch", "check", "ci", "code", "text"), ANSWERS)
-def test_types_are_checked_where_npm_can_fetch_typescript(
+def test_types_are_checked_if_npm_can_fetch_typescript(
     fetch: int,
     check: int,
     ci: str,

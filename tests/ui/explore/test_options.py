@@ -47,7 +47,7 @@ def test_counting_data_has_no_seed_and_a_layer_without_gamma_has_no_choice_of_pa
     assert {"seed", "params"} <= keys(open_more(open_explore()))
 
 
-def test_bias_can_be_chosen_only_where_there_is_a_gamma():
+def test_bias_can_be_chosen_only_if_there_is_a_gamma():
     assert not open_more(open_explore()).toggle(key="bias").disabled
     assert open_more(open_explore("layer=LayerNorm(4,elementwise_affine=False)")).toggle(key="bias").disabled
 
