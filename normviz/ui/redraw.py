@@ -27,9 +27,9 @@ class Drawn:
 
     page    their page
     script  Streamlit's name for it
-    frame   what is around them
+    frame   the keys of the rows, and what each row contains, as text
     looks   for each fragment of controls, a hash of everything that the server has sent about them, except their values;
-            no entry if the browser may show some of them as they were
+            no entry if the browser may still show old ones
     """
 
     page: str

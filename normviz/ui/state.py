@@ -37,7 +37,7 @@ def current(settings: Sequence[Setting] = ()) -> View:
 
 
 def latest(settings: Sequence[Setting] = ()) -> View:
-    """The view of a fragment: in a run of the page the view of ``current``, in a run of the fragment alone the view that a callback made.
+    """The view for a fragment. In a run of the page, it is that of ``current``; in a run of only the fragment, the one that a callback made.
 
     It never reads the URL.
     """

@@ -97,9 +97,9 @@ def test_the_buttons_and_names_of_the_steps_change_panels_and_address(lesson: Le
         np.testing.assert_allclose(lesson.drawn("after" if number else "before"), wanted, rtol=1e-5)
 
     expect_step(1)
-    lesson.page.get_by_role("button", name="One step on").click()
+    lesson.page.get_by_role("button", name="Next step").click()
     expect_step(2)
-    lesson.page.get_by_role("button", name="One step back").click()
+    lesson.page.get_by_role("button", name="Previous step").click()
     expect_step(1)
     chips.nth(6).click()
     expect_step(6)

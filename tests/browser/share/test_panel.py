@@ -69,7 +69,7 @@ def test_every_text_is_copied_completely(share):
     assert panel.copy("Link") == address
     assert unescaped(panel.copy("Markdown")).endswith(f"({unescaped(address)})")
     assert panel.copy("Notebook cell").splitlines()[2].startswith('nv.open("/compare?')
-    embedded = panel.copy("Its address alone")
+    embedded = panel.copy("Only its address")
     snippet = panel.copy("iframe")
     assert tag(snippet)["src"] == embedded
     assert snippet == panel.text("iframe")
@@ -86,13 +86,13 @@ def test_choices_change_the_embedded_view_and_neither_the_link_nor_the_server(vi
     sent = []
     view.socket.on("framesent", lambda frame: sent.append(frame))
     before = panel.text("Link")
-    assert pairs(panel.text("Its address alone"))["hide"].split(",")[:2] == ["questions", "table"]
+    assert pairs(panel.text("Only its address"))["hide"].split(",")[:2] == ["questions", "table"]
     for preset, hide in (("Figure alone", "all"), ("Without controls", "controls"), ("Everything", None)):
         chosen = panel.dialog.get_by_role("button", name=preset, exact=True)
         snippet = panel.dialog.get_by_role("button", name="Copy: iframe").element_handle()
         # In one step, because it lasts only until the height is known.
         assert chosen.evaluate("(chosen, snippet) => { chosen.click(); return snippet.disabled; }", snippet)
-        assert pairs(panel.text("Its address alone")).get("hide") == hide
+        assert pairs(panel.text("Only its address")).get("hide") == hide
         expect(chosen).to_have_attribute("aria-pressed", "true")
 
     panel.dialog.get_by_text("One by one").click()
@@ -101,7 +101,7 @@ def test_choices_change_the_embedded_view_and_neither_the_link_nor_the_server(vi
     panel.dialog.get_by_label("Caption under the figure").fill(f"Look  here. {HOSTILE}")
     view.page.unroute(EMBEDDED, show_boxes)  # the preview shows the app
     panel.dialog.get_by_role("radio", name="Dark").check()
-    address = pairs(panel.text("Its address alone"))
+    address = pairs(panel.text("Only its address"))
     caption = f"Look here. {HOSTILE}"
     assert (address["hide"], address["caption"], address["embed_options"]) == ("layer,code", caption, "dark_theme")
     assert panel.measured() > 500
@@ -112,7 +112,7 @@ def test_choices_change_the_embedded_view_and_neither_the_link_nor_the_server(vi
     assert panel.text("Link") == before
     assert sent == []
     panel.dialog.get_by_role("radio", name="Follow the reader").check()
-    assert "embed_options" not in pairs(panel.text("Its address alone"))
+    assert "embed_options" not in pairs(panel.text("Only its address"))
 
 
 def test_hostile_text_stays_text(view, share, page):

@@ -67,9 +67,9 @@ export class StepsView extends FigureView {
       element.title = name;
       return element;
     };
-    add("◀", _("One step back"), () => this.go(this.step - 1));
+    add("◀", _("Previous step"), () => this.go(this.step - 1));
     this.playButton = add(_("▶ Play"), _("Play the steps"), () => (this.timer ? this.stop() : this.play()));
-    add("▶", _("One step on"), () => this.go(this.step + 1));
+    add("▶", _("Next step"), () => this.go(this.step + 1));
     head.append(buttons, this.bar);
     this.root.prepend(head, this.formula);
     this.root.append(this.loops);

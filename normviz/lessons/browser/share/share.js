@@ -167,7 +167,7 @@ class ShareDialog {
     this.options = new EmbedOptions(parent, this.data, (name) => this.id(name), () => this.optionsChanged());
     this.addField(parent, "iframe", "iframe", 5);
     this.note = html("p", "nvs-note", parent);
-    this.addField(parent, "address", _("Its address alone"), 3);
+    this.addField(parent, "address", _("Only its address"), 3);
   }
 
   optionsChanged() {
