@@ -98,7 +98,7 @@ def write(folder: Path, scene: Scene) -> None:
         place = folder / kind
         place.mkdir(exist_ok=True)
         (place / "plotly.js").write_bytes(bundle.plotly_js())
-        (place / "linked.js").write_text(bundle.module(), encoding="utf-8")
+        (place / "mount.js").write_text(bundle.module(), encoding="utf-8")
         data = view_payload(scene.description, scene.grid) if kind == "linked" else subplots(scene)
         (place / "data.js").write_text(f"window.DATA = {json.dumps(data)};", encoding="utf-8")
         page = template % {"common": COMMON, "style": bundle.style()}

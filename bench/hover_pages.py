@@ -9,7 +9,7 @@ window.bench = { hover: [], answered: 0 };
 LINKED = """<!doctype html><meta charset="utf-8"><style>body { margin: 16px; font-family: sans-serif; } %(style)s</style>
 <div class="nv-root" style="width: 1120px"></div><script src="plotly.js"></script><script src="data.js"></script>
 <script type="module">
-import mount from "./linked.js";
+import mount from "./mount.js";
 %(common)s
 const root = document.querySelector(".nv-root"), begin = performance.now();
 mount({ parentElement: root, data: DATA, setTriggerValue() {} });

@@ -27,7 +27,7 @@ from normviz.export.site import build, pack
 from normviz.export.site.pages import Entry
 from normviz.figures.bundle import plotly_js
 from normviz.figures.palette import THEMES
-from normviz.layers.errors import NormvizError, NormvizWarning, echo
+from normviz.layers.errors import NormvizError, NormvizWarning, echo, listed
 from normviz.layers.messages import N_, _, ngettext
 
 WRONG, INTERRUPTED = 2, 130
@@ -75,9 +75,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _failed(message: str, code: int) -> int:
+    _say(message)
+    return code
+
+
+def _say(message: str) -> None:
+    """Print one line on stderr."""
     line = "".join(letter if letter.isprintable() else "\ufffd" for letter in " ".join(message.split()))
     print(f"normviz: {line}", file=sys.stderr)
-    return code
 
 
 def _join_values(arguments: list[str]) -> list[str]:
@@ -180,8 +185,16 @@ def _export(args: argparse.Namespace) -> None:
         raise NormvizError(_("the exported page has no tensor to choose; leave --shapes out."))
     if not args.fixed and args.tour is None:
         output = replace(output, choices=views.choices(args))
-    write(args.out, (output if args.title is None else replace(output, title=args.title)).to_html())
+    output = output if args.title is None else replace(output, title=args.title)
+    write(args.out, output.to_html())
     _print_size(args.out)
+    if left_out := output.left_out:
+        _say(
+            _(
+                "the file would be too large with these controls, so it leaves them out: {labels}.",
+                labels=listed(left_out, "and"),
+            )
+        )
 
 
 def _image(args: argparse.Namespace) -> None:

@@ -13,7 +13,7 @@ from normviz.figures.bundle import bundle, read_css
 from normviz.figures.palette import THEMES
 from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.messages import _, language
-from normviz.lessons.page.style import controls_style, page_style, variables
+from normviz.lessons.page.style import controls_style, page_style, share_style, variables
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.markup import data, escape
 from normviz.lessons.parts.part import Part
@@ -75,7 +75,7 @@ def fragment(
     html = body.page(parts)
     embedded = f'<script type="text/plain" class="nv-carried">{source.embedded}</script>\n' if source.embedded else ""
     answered = bool(answers or widget)
-    styles = css() + (controls_style() if answered else "")
+    styles = css() + (controls_style() + share_style() if answered else "")
     marks = " data-answers" if answered else ""
     marks += "" if whole else ' data-lm-suppress-shortcuts="true"'  # JupyterLab must not take the keys of inputs
     return (

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from os import environ
 from typing import TYPE_CHECKING, Any
 
 from normviz.export.document import FOLLOW, check_text, check_theme, document, fragment
 from normviz.export.notebook import CellRun, embeds_plotly
-from normviz.export.playable.answers import GRIDS, answers
+from normviz.export.playable.answers import GRIDS, Search, search
 from normviz.export.playable.packing import answers_data
 from normviz.export.plotlyjs import plotlyjs
 from normviz.export.tours import stop_parts, tour_data
@@ -43,6 +45,7 @@ class Choices:
     shapes  more shapes of x, besides that of the view
     layers  only these; by default every layer that takes the tensor
     app     the address of an app, for views that the file does not have; "" for none
+    pages   the addresses of pages beside the file, by their link in the app, such as "/questions?q=s0"
     few     offer fewer choices, so that the output appears sooner
     tour    show the views of this tour instead of choices
     """
@@ -50,6 +53,7 @@ class Choices:
     shapes: tuple[tuple[int, ...], ...] = ()
     layers: tuple[str, ...] = ()
     app: str = ""
+    pages: Mapping[str, str] = field(default_factory=dict)
     few: bool = False
     tour: Tour | None = None
 
@@ -171,11 +175,21 @@ class Output:
         """The views that a reader of the file can choose; None if the file shows one view, or has no other."""
         if self.choices and self.choices.tour:
             return tour_data(self.choices.tour)
-        if self.choices is None or self.view is None or self.page not in GRIDS:
+        if self.choices is None or self._search is None or len(self._search.views) < 2:
             return None
-        found = answers(self.page, self.view, self.choices.shapes, self.choices.layers, self.choices.few)
         app = (self.choices.app or environ.get(APP, "")).rstrip("/")
-        return answers_data(self.page, found, app) if len(found) > 1 else None
+        return answers_data(self.page, self._search.answers(), app, self.choices.pages)
+
+    @property
+    def left_out(self) -> list[str]:
+        """The labels of the controls of the app that the file leaves out because it would be too large."""
+        return self._search.labels_left_out() if self._search else []
+
+    @cached_property
+    def _search(self) -> Search | None:
+        if self.choices is None or self.choices.tour or self.view is None or self.page not in GRIDS:
+            return None
+        return search(self.page, self.view, self.choices.shapes, self.choices.layers, self.choices.few)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return {"text/plain": str(self), "text/html": self._notebook_html()}

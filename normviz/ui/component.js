@@ -4,7 +4,8 @@ import { find, html } from "../figures/browser/page/dom.js";
 import { applyColors, readMode } from "../figures/browser/page/theme.js";
 import { PageView } from "../lessons/browser/page.js";
 import { appAddress, pathOf, queryOf } from "../lessons/browser/share/links.js";
-import { AppLink, ShareButton } from "../lessons/browser/share/share.js";
+import { ShareButton } from "../lessons/browser/share/dialog.js";
+import { AppDialog, AppLink } from "../lessons/browser/share/share.js";
 
 /** @typedef {{ share?: any, open?: any }} Sharing */
 
@@ -28,7 +29,7 @@ class AppPage {
   send;
   /** @type {AppLink | null} */
   open = null;
-  /** @type {ShareButton | null} */
+  /** @type {ShareButton<import("../lessons/browser/share/share.js").ShareData> | null} */
   share = null;
 
   /** @param {HTMLElement} root */
@@ -51,8 +52,14 @@ class AppPage {
     this.view.set(data, mode);
     if (data.open) (this.open ??= new AppLink(this.root)).set(data.open);
     else this.open = this.open?.remove() ?? null;
-    if (data.share) (this.share ??= new ShareButton(this.root)).set(data.share);
+    if (data.share) (this.share ??= this.addShare()).set(data.share);
     else this.share = this.share?.remove() ?? null;
+  }
+
+  /** @returns {NonNullable<AppPage["share"]>} */
+  addShare() {
+    const corner = html("div", "nvs-root nvs-corner", this.root);
+    return new ShareButton(corner, "nvs-button nvs-opener", (parent, data, onClose) => new AppDialog(parent, data, onClose));
   }
 
   /**

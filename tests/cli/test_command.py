@@ -53,6 +53,15 @@ def test_arguments_describe_the_same_view_as_a_link(run, tmp_path, arguments):
     assert (tmp_path / "page.html").read_text() == nv.open(SAME[arguments]).to_html(plotlyjs="cdn")
 
 
+def test_export_says_which_controls_would_make_the_file_too_large(run, monkeypatch):
+    monkeypatch.setattr("normviz.export.playable.answers.MOST_VIEWS", 20)
+    code, _out, err = run("export", "LayerNorm(3)", "--shape", "2,3", "-o", "page.html", *CDN)
+    assert code == 0
+    assert re.fullmatch(
+        r"normviz: the file would be too large with these controls, so it leaves them out: .* and Mode\.\n", err
+    )
+
+
 CHOICES = {
     "LayerNorm(4) --shapes 6,4;3,2,4": nv.Choices(shapes=((6, 4), (3, 2, 4))),
     "LayerNorm(4) --app https://example.org/lab": nv.Choices(app="https://example.org/lab"),

@@ -5,8 +5,10 @@ from functools import cache
 
 import pytest
 
-from normviz.export.playable.answers import GRIDS, MOST_VIEWS, answers
+from normviz.export.playable.answers import GRIDS, answers, search
+from normviz.export.playable.layer_sets import MOST_VIEWS
 from normviz.layers.errors import NormvizError
+from normviz.lessons.compare.page import layers_of
 from normviz.lessons.compare.ready_sets import READY_SETS
 from normviz.lessons.page.pages import PAGES
 
@@ -105,20 +107,63 @@ def test_too_many_tensors_are_an_error():
         found(shapes=tuple((2, 3, 4, size) for size in range(5, 20)))
 
 
-def test_several_tensors_leave_out_the_switches_before_a_layer():
-    views = found(shapes=((2, 6, 4, 4), (5, 7), (2, 12, 4, 4)))
-    assert len(views) <= MOST_VIEWS
-    assert {str(one) for one in layers(views) if "affine" in one or "eval" in one} == set()
-    assert "GroupNorm(6, 12)" in layers(views)
+def test_several_tensors_leave_out_the_switches_before_a_layer_and_the_search_says_so():
+    found = search("explore", PAGES["explore"].view(""), [(2, 6, 4, 4), (5, 7), (2, 12, 4, 4)])
+    assert len(found.views) <= MOST_VIEWS
+    texts = [str(view.scene.layer) for view in found.views.values()]
+    assert [text for text in texts if "affine" in text or "eval" in text] == []
+    assert "GroupNorm(6, 12)" in texts
+    assert {"affine: gamma, beta", "Mode"} <= set(found.labels_left_out())
 
 
-def test_compare_has_the_ready_made_sets_and_every_choice_among_six_layers():
-    views = found("compare")
+def test_a_search_that_leaves_nothing_out_says_nothing():
+    assert search("explore", PAGES["explore"].view("")).labels_left_out() == []
+
+
+def layer_sets(views, **scene):
+    """The sets of layers that the file offers on the tensor of ``scene``."""
+    shown = [one.page.view for one in views.values()]
+    return [
+        layers_of(view)[0] for view in shown if all(getattr(view.scene, key) == value for key, value in scene.items())
+    ]
+
+
+@pytest.fixture(scope="module")
+def comparisons():
+    """The views of a file of the page Compare."""
+    return found("compare")
+
+
+def test_compare_has_the_ready_made_sets_two_or_three_of_nine_layers_and_up_to_six_of_the_first_six(comparisons):
+    views = comparisons
     first = next(iter(views.values()))
     assert set(first.ways["set"]) == {"", *READY_SETS}
-    assert len(first.ways["layers"]) == 57  # of 2 to 6 layers out of 6
+    sets = layer_sets(views, shape=(2, 3, 4, 4))
+    assert len({layer for chosen in sets for layer in chosen}) == 9
+    assert Counter(map(len, sets)) == {2: 36, 3: 84, 4: 15, 5: 6, 6: 1}
     ready = views[first.ways["set"]["four"]]
     assert ready.ways["set"][""] == next(iter(views))
+
+
+def test_compare_offers_the_layers_that_fit_each_tensor():
+    views = found("compare", shapes=((5, 7),))
+    assert len(views) <= MOST_VIEWS
+    for shape, layer in (((2, 3, 4, 4), "InstanceNorm2d(3)"), ((5, 7), "RMSNorm([7])")):
+        sets = layer_sets(views, shape=shape)
+        assert len({layer for chosen in sets for layer in chosen}) >= 6
+        assert any(layer in chosen for chosen in sets)
+
+
+def test_compare_adds_or_removes_one_layer_at_a_time(comparisons):
+    for one in comparisons.values():
+        now = set(layers_of(one.page.view)[0])
+        assert all(len(now.symmetric_difference(chosen)) < 2 for chosen in one.ways["layers"])
+
+
+def test_from_a_ready_made_set_layers_can_be_removed(comparisons):
+    four = READY_SETS["four"]
+    sets = layer_sets(comparisons, shape=four.shape, layout=four.layout)
+    assert four.layers[:2] in sets
 
 
 def test_step_by_step_has_the_layers_of_explore():

@@ -106,8 +106,8 @@ def test_an_input_says_which_view_each_of_its_values_leads_to():
 def test_several_layers_are_the_bits_of_a_number():
     views = views_of("compare")
     (shown,) = [one for row in views[0]["rows"] for one in row["inputs"] if one["key"] == "layers"]
-    view = views[shown["to"][shown["values"].index(0b101)]]
-    assert view["state"]["layers"] == ";".join(shown["options"][place] for place in (0, 2))
+    view = views[shown["to"][shown["values"].index(0b1101)]]
+    assert view["state"]["layers"] == ";".join(shown["options"][place] for place in (0, 2, 3))
 
 
 def test_links_to_the_app_are_only_there_with_its_address():

@@ -39,6 +39,28 @@ def test_the_answer_is_the_file_that_the_library_makes(app):
     assert answer.headers["cache-control"] == "public, max-age=3600"
 
 
+ADDRESSES = [
+    ({"host": "norm.example.org"}, "http://norm.example.org"),
+    ({"host": "norm.example.org:8443", "x_forwarded_proto": "https"}, "https://norm.example.org:8443"),
+    ({"host": "norm.example.org", "x_forwarded_proto": "javascript"}, "http://norm.example.org"),
+    ({"host": "[::1]:8501"}, "http://[::1]:8501"),
+    ({"host": 'x"><script>'}, ""),
+]
+
+
+@pytest.mark.parametrize(("headers", "address"), ADDRESSES)
+def test_the_file_leads_to_the_app_that_made_it_also_behind_a_proxy(app, headers, address):
+    html = ask(app, "/export?plotlyjs=cdn&page=step_by_step&hide=controls", **headers).body.decode()
+    assert re.findall(r'class="nv-app-link" href="([^"]*)/step_by_step', html) == ([address] if address else [])
+
+
+def test_normviz_url_says_where_the_app_is(app, monkeypatch):
+    monkeypatch.setenv("NORMVIZ_URL", "https://example.org/lab/")
+    html = ask(app, "/export?plotlyjs=cdn&page=step_by_step&hide=controls", host="inner:8501").body.decode()
+    assert 'href="https://example.org/lab/step_by_step' in html
+    assert "inner:8501" not in html
+
+
 def test_without_a_query_the_file_is_explore_that_answers_with_plotly_js_inline(app):
     answer = ask(app, "/export")
     assert answer.status == 200
@@ -176,7 +198,7 @@ def test_only_a_few_are_computed_at_once(monkeypatch):
     running, most, gate = 0, 0, threading.Barrier(export.AT_ONCE, timeout=60)
     lock = threading.Lock()
 
-    def made(query: dict[str, str]) -> tuple[str, str]:
+    def made(query: dict[str, str], app: str) -> tuple[str, str]:
         nonlocal running, most
         with lock:
             running += 1
@@ -190,7 +212,9 @@ def test_only_a_few_are_computed_at_once(monkeypatch):
 
     class FakeRequest:
         class url:  # noqa: N801
-            query = ""
+            query, scheme, path = "", "http", "/export"
+
+        headers: dict[str, str] = {}  # noqa: RUF012
 
         query_params: dict[str, str] = {}  # noqa: RUF012
 

@@ -1,10 +1,12 @@
 // The views of a file: which one a fragment of the address asks for, and which one a control leads to.
 
-/** @typedef {ControlInput & { to: number[], values?: number[] }} AnsweredInput ``to``: the number of the view for each value */
+import { sumOf } from "../../lessons/browser/control_bar.js";
+
+/** @typedef {ControlInput & { to: number[] }} AnsweredInput ``to``: the number of the view for each value */
 /** @typedef {Omit<ControlRow, "inputs" | "more"> & { inputs: AnsweredInput[], more: AnsweredInput[][] }} AnsweredRow */
 /** @typedef {Record<string, string>} Settings By name; ``state``: those that differ among the views; ``query``: those of a link of the app. */
-/** @typedef {{ query: Settings, state: Settings, rows: AnsweredRow[], parts: [string, string][], figures: FigureData[] }} AnsweredView */
-/** @typedef {{ version: number, page: string, app: string, present?: boolean, common: Settings, pool: unknown[], views: unknown[] }} PackedAnswers */
+/** @typedef {{ title?: string, query: Settings, state: Settings, rows: AnsweredRow[], parts: [string, string][], presented?: number[], figures: FigureData[] }} AnsweredView */
+/** @typedef {{ version: number, page: string, app: string, present?: boolean, unpresented?: string[], common: Settings, pool: unknown[], views: unknown[] }} PackedAnswers */
 
 /**
  * The views with the long values that they share with others.
@@ -66,7 +68,7 @@ function sameSetting(one, other) {
 export function optionOf(input, value) {
   const { values, options = [] } = input;
   if (!values) return Number(value);
-  if (Array.isArray(value)) return values.indexOf(value.reduce((sum, text) => sum + 2 ** options.indexOf(text), 0));
+  if (Array.isArray(value)) return values.indexOf(sumOf(options, value));
   const [wanted, now] = [Number(value), Number(input.value)];
   return wanted < now ? values.findLastIndex((one) => one <= wanted) : values.findIndex((one) => one >= wanted);
 }

@@ -98,6 +98,11 @@ async function mountPage(root, answering) {
   applyMode();
   watchTheme();
   const place = /** @type {HTMLElement | null} */ (root.querySelector(":scope > .nv-page")) ?? html("div", "nv-page", root);
+  if (settings.answers && answering && settings.answers.version !== answering.Player.VERSION) {
+    const versions = { theirs: settings.answers.version, ours: answering.Player.VERSION };
+    place.replaceChildren(html("p", "nv-note-box", null, _("This page was made by another version of normviz: its data has version {theirs}, and its script reads version {ours}. Export it again.", versions)));
+    return new PageView(place, {});
+  }
   /** @type {PageView} */
   let page;
   /** @type {Player | undefined} */

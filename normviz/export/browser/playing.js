@@ -1,9 +1,10 @@
 // A file in which a reader chooses among the views that it has. The fragment of the address holds the view: #layer=BatchNorm2d(3)&at=1,2,0,3.
 
-import { copyFrom } from "../../figures/browser/page/clipboard.js";
-import { button, findAll, html } from "../../figures/browser/page/dom.js";
+import { findAll, html } from "../../figures/browser/page/dom.js";
 import { _ } from "../../figures/browser/page/messages.js";
 import { ControlBar } from "../../lessons/browser/control_bar.js";
+import { ShareButton } from "../../lessons/browser/share/dialog.js";
+import { FileDialog } from "../../lessons/browser/share/file_dialog.js";
 import { pathOf, queryOf } from "../../lessons/browser/share/links.js";
 import { optionOf, unpackViews, viewNumber } from "./answers.js";
 
@@ -11,6 +12,10 @@ import { optionOf, unpackViews, viewNumber } from "./answers.js";
 
 /** @implements {PageHost} */
 export class Player {
+  /** The version of the data that it reads. */
+  static VERSION = 1;
+  /** Whether the address asks for the view of a projector: the figure fills the screen, without controls. */
+  presenting = false;
   /** The number of the view that is shown. */
   number = 0;
   /** @type {Index | null | undefined} The element that the reader has selected; undefined: the view's own. */
@@ -35,21 +40,22 @@ export class Player {
     this.notice.setAttribute("role", "status");
     this.bar = new ControlBar(root, (key, value) => this.choose(key, value), () => this.open(0));
     this.bar.root.after(this.notice);
-    this.addLink();
+    this.share = this.addShare();
+    document.addEventListener("keydown", this.leaveProjector);
     if (this.ownsAddress) window.addEventListener("hashchange", () => location.hash.slice(1).match(/^$|=/) && this.readAddress());
   }
 
-  // The button that copies the address of the view.
-  addLink() {
-    if (this.answers.present || (!this.ownsAddress && !this.answers.app)) return;
-    const { tools } = this.bar, text = html("textarea", "nv-link-text", tools);
-    text.readOnly = true;
-    text.tabIndex = -1;
-    text.setAttribute("aria-hidden", "true");
-    const copy = button("nv-control-button", tools, _("Copy link"), () => {
-      text.value = this.ownsAddress ? new URL(this.hash, location.href).href : this.appAddress();
-      copyFrom(copy, text);
-    });
+  /** @returns {ShareButton<import("../../lessons/browser/share/file_dialog.js").FileShare> | undefined} */
+  addShare() {
+    if (this.answers.present || (!this.ownsAddress && !this.answers.app)) return undefined;
+    const place = html("div", "nvs-root", this.bar.tools);
+    return new ShareButton(place, "nv-control-button", (parent, data, onClose) => new FileDialog(parent, data, onClose));
+  }
+
+  // The address of the view, which Share shows.
+  updateShare() {
+    const { ownsAddress, answers: { page } } = this, title = this.view.title ?? document.title;
+    this.share?.set({ page, title, isFile: ownsAddress, link: ownsAddress ? new URL(this.hash, location.href).href : this.appAddress() });
   }
 
   get view() {
@@ -60,15 +66,18 @@ export class Player {
     const asked = new URLSearchParams(this.ownsAddress ? location.hash.slice(1).replaceAll("+", "%2B") : "");
     const { number, found } = viewNumber(this.answers, this.views, asked), at = asked.get("at"), step = asked.get("step");
     this.number = number;
+    this.presenting = asked.get("present") === "true" && !this.answers.present;
     this.at = at === "none" ? null : at && /^\d+(,\d+)*$/.test(at) ? at.split(",").map(Number) : undefined;
     this.step = step && /^\d$/.test(step) ? Number(step) : undefined;
+    const other = this.at && this.view.figures.some((figure) => this.isOfAnother(figure, this.at));
+    if (other) this.at = undefined;
     this.update();
-    this.notice.hidden = found;
-    if (!found) this.writeNotice(queryOf([...asked]));
+    if (!found || other) this.writeNotice(queryOf([...asked]));
   }
 
   /** @param {string} query that the file has no view for */
   writeNotice(query) {
+    this.notice.hidden = false;
     this.notice.textContent = _("This file has no answer for {query}.", { query: decodeURIComponent(query.slice(1)) });
     if (!this.answers.app) return;
     const link = html("a", "", null, _("Open it in the app"));
@@ -132,10 +141,12 @@ export class Player {
   }
 
   update() {
-    const { rows, parts, figures } = this.view, { page, present } = this.answers;
+    const { rows, figures } = this.view, { presenting, answers } = this;
     this.notice.hidden = true;
     this.bar.set(rows);
-    this.show({ page, present, parts, figures: figures.map((figure) => this.live(figure)) });
+    this.bar.root.hidden = presenting;
+    const parts = presenting ? this.view.parts.filter((_part, number) => this.view.presented?.includes(number)) : this.view.parts;
+    this.show({ page: answers.page, present: answers.present || presenting, parts, figures: figures.map((figure) => this.live(figure)) });
     this.selected();
   }
 
@@ -148,7 +159,17 @@ export class Player {
     if (this.at && "at" in figure && !(this.at.length === shape.length && this.at.every((at, axis) => at < shape[axis]))) this.at = undefined;
     if (this.at !== undefined && "at" in figure) live.at = this.at;
     if (this.step !== undefined && "step" in figure) live.step = this.step;
+    if (this.presenting) live.hidden = [...(figure.hidden ?? []), ...(this.answers.unpresented ?? [])];
     return live;
+  }
+
+  /**
+   * Whether the numbers of the figure are those of another element.
+   * @param {FigureData & { at?: Index | null }} figure
+   * @param {Index | null | undefined} at
+   */
+  isOfAnother(figure, at) {
+    return Boolean(figure.ofElement && at && String(at) !== String(figure.at));
   }
 
   // Writes the selected element in sentences, and the view in links to the app.
@@ -159,6 +180,7 @@ export class Player {
       /** @type {HTMLElement} */ (place.closest(".nv-sentence")).hidden = !at;
     }
     for (const link of findAll(document, ".nv-app-link")) link.setAttribute("href", this.appAddress());
+    this.updateShare();
   }
 
   /**
@@ -167,6 +189,8 @@ export class Player {
    * @param {any} value
    */
   send = (name, value) => {
+    if (name === "select" && this.view.figures.some((figure) => this.isOfAnother(figure, value.at)))
+      return this.writeNotice(queryOf([...Object.entries(this.view.query), ["at", value.at.join()]]));
     if (name === "select") this.at = value.at;
     if (name === "step") this.step = value.step;
     this.selected();
@@ -180,6 +204,14 @@ export class Player {
     return this.step === undefined ? at : [...at, ["step", String(this.step)]];
   }
 
+  /** @param {KeyboardEvent} event */
+  leaveProjector = ({ key, target }) => {
+    if (!this.presenting || key !== "Escape" || /** @type {Element} */ (target).closest("[tabindex='0']")) return;
+    this.presenting = false;
+    this.update();
+    this.writeAddress(true);
+  };
+
   appAddress() {
     return `${this.answers.app}/${pathOf(this.answers.page)}${queryOf([...Object.entries(this.view.query), ...this.figurePairs])}`;
   }
@@ -187,6 +219,7 @@ export class Player {
   /** The fragment of the view: the settings that differ among the file's views. A layout that follows from the layer is left out. */
   get hash() {
     const { state, query } = this.view, pairs = Object.entries(state).filter(([name]) => name !== "layout" || name in query);
+    if (this.presenting) pairs.push(["present", "true"]);
     return `#${queryOf([...pairs, ...this.figurePairs]).slice(1)}`;
   }
 

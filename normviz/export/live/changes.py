@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlsplit
 
 from normviz.analysis.description import Description, describe
-from normviz.layers.errors import NormvizError
+from normviz.layers.errors import NormvizError, echo, listed
+from normviz.layers.messages import _
 from normviz.lessons.page.control_data import after_input
 from normviz.lessons.page.controls import input_rows
 from normviz.lessons.page.pages import PAGES
@@ -19,6 +20,9 @@ from normviz.scene.scene import LARGEST_VALUE, Scene, default_at, shortest
 from normviz.scene.settings.page_settings import LAST_STEP
 from normviz.scene.settings.scene_settings import DATA_SETTING, MOST_EDITABLE, PARAMS, SCENE_SETTINGS
 from normviz.scene.view import View
+from normviz.scene.visibility import DISPLAY_SETTINGS
+
+EMBEDDING = ("embed", "embed_options")  # in a link for an iframe
 
 
 def view_of(e: Description, at: Sequence[int] | None, settings: Mapping[str, Any]) -> View:
@@ -33,8 +37,15 @@ def view_of(e: Description, at: Sequence[int] | None, settings: Mapping[str, Any
 
 
 def with_query(page: str, view: View, query: str) -> View:
-    """The view of a query, or of a whole link. It shows the reader's own tensors where they fit and the link names no others."""
-    asked = dict(parse_qsl(query.rpartition("?")[2]))
+    """The view of a query, or of a whole link. It shows the reader's own tensors where they fit and the link names no others.
+
+    If the page has no setting of a name, only the message changes.
+    """
+    is_link = query.startswith(("/", "https://", "http://"))
+    asked = dict(parse_qsl(urlsplit(query).query if is_link else query.removeprefix("?"), keep_blank_values=True))
+    known = [setting.name for setting in (*SCENE_SETTINGS.values(), *PAGES[page].settings, *DISPLAY_SETTINGS)]
+    if unknown := [name for name in asked if name not in (*known, *EMBEDDING)]:
+        return replace(view, problem=_unknown(unknown[0], known))
     found, own = PAGES[page].view(asked), view.scene.own
     if own is None:
         return found
@@ -44,6 +55,10 @@ def with_query(page: str, view: View, query: str) -> View:
     elif "data" in chosen:
         chosen["values"] = None
     return replace(found, scene=replace(found.scene, own=own, **chosen))
+
+
+def _unknown(name: str, known: Sequence[str]) -> str:
+    return _("{name} is not a setting of this page; choose {known}.", name=echo(name), known=listed(known))
 
 
 def _chosen(own: Own, asked: Mapping[str, str]) -> dict[str, Any]:

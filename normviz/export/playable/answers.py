@@ -13,6 +13,7 @@ from math import prod
 from typing import Any
 
 from normviz.export.playable.file_controls import LAYER, SWITCHES, TENSOR, FileControls, Shape
+from normviz.export.playable.layer_sets import MOST_ELEMENTS, MOST_VIEWS
 from normviz.layers.errors import NormvizError
 from normviz.layers.messages import _
 from normviz.lessons.page.controls import InputRow
@@ -32,9 +33,6 @@ GRIDS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "gradients": (("show", *LAYER), ("show", "input")),
     "numerics": (("show", "dtype", "set_distance", "set_spread", "set_value", "set_scale", "set_eps"),),
 }
-MOST_VIEWS = 150
-MOST_ELEMENTS = 400_000  # of all views of a grid after the first
-
 Key = tuple[tuple[str, str], ...]
 
 
@@ -51,9 +49,36 @@ class Answer:
     ways: Mapping[str, Mapping[Any, Key]]
 
 
+@dataclass(frozen=True)
+class Search:
+    """The views of a file, before their parts are computed.
+
+    left_out  the keys of inputs whose options would be too many
+    """
+
+    file: FileControls
+    views: Mapping[Key, View]
+    left_out: frozenset[str]
+
+    def answers(self) -> dict[Key, Answer]:
+        return {key: _answer(self.file, view, self.views) for key, view in self.views.items()}
+
+    def labels_left_out(self) -> list[str]:
+        """The labels of the inputs that the views would have, but whose options are left out."""
+        shown = (one for view in self.views.values() for row in self.file.rows(view) for one in row.all_inputs)
+        return list(dict.fromkeys(one.label for one in shown if one.key in self.left_out))
+
+
 def answers(
     name: str, start: View, shapes: Sequence[Shape] = (), layers: Sequence[str] = (), few: bool = False
 ) -> dict[Key, Answer]:
+    """The views that can be reached from ``start``, which is the first; the arguments and errors are those of ``search``."""
+    return search(name, start, shapes, layers, few).answers()
+
+
+def search(
+    name: str, start: View, shapes: Sequence[Shape] = (), layers: Sequence[str] = (), few: bool = False
+) -> Search:
     """The views that can be reached from ``start``, which is the first.
 
     shapes  other tensors that the reader can choose
@@ -64,12 +89,16 @@ def answers(
     """
     file = FileControls(name, start, shapes, layers)
     found: dict[Key, View] = {}
-    for number, keys in enumerate(GRIDS[name][: 1 if few else None]):
+    answered: set[str] = set()
+    left_out: set[str] = set()
+    for keys in GRIDS[name][: 1 if few else None]:
         more = found | _reachable(file, {*keys, *(TENSOR if shapes else ())})
         size = sum(prod(view.scene.shape) for view in more.values())
-        if number and (len(more) > MOST_VIEWS or size > MOST_ELEMENTS):
-            break
+        if found and (len(more) > MOST_VIEWS or size > MOST_ELEMENTS):
+            left_out.update(keys)
+            continue
         found = more
+        answered.update(keys)
     if len(found) > MOST_VIEWS:
         raise NormvizError(
             _(
@@ -77,7 +106,7 @@ def answers(
                 n=len(found),
             )
         )
-    return {key: _answer(file, view, found) for key, view in found.items()}
+    return Search(file, found, frozenset(left_out - answered))
 
 
 def key_of(name: str, view: View) -> Key:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
 from typing import Any
 
-from normviz.analysis.comparison import FEWEST, MOST, suggestions
+from normviz.analysis.comparison import FEWEST
+from normviz.export.playable.layer_sets import LayerSets
 from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
 from normviz.layers.messages import _
@@ -62,7 +62,9 @@ class FileControls:
             first = _valid(start.with_scene(with_fields(start.scene, layer=layer)))
             fitted = {shape: self._on_shape(first, shape) for shape in self.shapes}
             self.given.append({shape: view for shape, view in fitted.items() if not view.problem})
+        self.sets: LayerSets | None = None
         self.starts = [_valid(self._moved(start, shape)) for shape in self.shapes]
+        self.sets = LayerSets(self.starts) if page == "compare" else None
 
     def rows(self, view: View) -> list[InputRow]:
         """The rows of inputs of a view."""
@@ -85,12 +87,13 @@ class FileControls:
         if isinstance(widget, Toggle):
             return [False, True]
         if isinstance(widget, Several):
-            return [chosen for n in range(FEWEST, widget.most + 1) for chosen in combinations(widget.options, n)]
+            return list(self.sets.near(view)) if self.sets else []
         axis = _axis_of(shown, view)
         return sorted({shape[axis] for shape in self._alike(view)})
 
     def settled(self, view: View) -> View:
         """The view with every setting that it does not show set back to that of the first view."""
+        view = self.sets.settled(view) if self.sets else view
         hidden = [setting.name for setting in PAGE_SETTINGS[self.page] if not setting.applies(view)]
         settings = {**view.settings, **{name: self.start.settings[name] for name in hidden}}
         has_tensor = any(SIZES in group for row in rows(self.page, view) for group in row.groups)
@@ -113,15 +116,20 @@ class FileControls:
             axis = _axis_of(shown, view)
             return replace(shown, edit=lambda one, size: self._to_size(one, axis, size))
         if shown.key == "set":
-            return replace(shown, edit=lambda one, key: self.start if key == OWN_SET else shown.edit(one, key))
+            return replace(shown, edit=lambda one, key: self.start if key == OWN_SET else shown.edit(self.start, key))
         if shown.key == "family":
             return self._layers(shown, view) if self.given else _without_patterns(shown)
         if isinstance(shown.widget, Several):
             return self._several(shown, view)
         if isinstance(shown.widget, TextField):
             options = dict.fromkeys([*STATED[shown.key], shown.value])
-            return replace(shown, widget=Choice({text: text for text in options}))
-        return shown
+            return replace(shown, label=self._label(shown), widget=Choice({text: text for text in options}))
+        return replace(shown, label=self._label(shown)) if shown.key in STATED else shown
+
+    def _label(self, shown: Input) -> str:
+        """The label of a setting without its limits, because a file offers only some values."""
+        name = shown.key.removeprefix("set_")
+        return next(_(setting.label) for setting in PAGE_SETTINGS[self.page] if setting.name == name)
 
     def _layers(self, shown: Input, view: View) -> Input:
         """The control of the layer with the file's own list of layers."""
@@ -136,17 +144,14 @@ class FileControls:
         return replace(shown, value=now, widget=Choice(labels), edit=edit, width=None)
 
     def _several(self, shown: Input, view: View) -> Input:
-        """The layers of the first view and, up to MOST, others that take its tensor; elsewhere only the view's own layers."""
-        assert isinstance(shown.widget, Several)
-        scene = self.start.scene
-        first = tuple(dict.fromkeys([*layers_of(self.start)[0], *suggestions(scene.shape, scene.layout)]))[:MOST]
-        there = view.scene == scene and set(shown.value) <= set(first)
-        options = first if there else tuple(shown.value)
+        """The layers that the file offers on the view's tensor."""
+        assert self.sets
+        options, most = self.sets.layers(view), self.sets.most(view)
         return replace(
             shown,
-            label=_("Layers ({fewest} to {most})", fewest=FEWEST, most=len(options)),
+            label=_("Layers ({fewest} to {most})", fewest=FEWEST, most=most),
             value=tuple(one for one in options if one in shown.value),
-            widget=Several(options, len(options) if there else 0),
+            widget=Several(options, most),
         )
 
     def _alike(self, view: View) -> list[Shape]:
@@ -167,6 +172,10 @@ class FileControls:
 
     def _moved(self, view: View, shape: Shape) -> View:
         """The view on another of the file's tensors."""
+        if shape == view.scene.shape:
+            return view
+        if self.sets:  # the layer of the scene does not show
+            return self._on_shape(self.start, shape).with_settings(layers=layers_of(view)[0])
         for fitted in self.given:
             now = fitted.get(view.scene.shape)
             if now and now.scene.layer == view.scene.layer:

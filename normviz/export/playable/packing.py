@@ -10,26 +10,34 @@ from normviz.export.playable.answers import Answer, Key
 from normviz.lessons.page.control_data import input_data
 from normviz.lessons.page.controls import InputRow
 from normviz.lessons.page.pages import PAGES
+from normviz.lessons.page.share import title
 from normviz.lessons.parts.html import Body
+from normviz.lessons.parts.visible import visible_parts
 from normviz.scene.controls.control import Input
 from normviz.scene.scene import FIELD_NAMES
 from normviz.scene.settings.scene_settings import SCENE_SETTINGS
 from normviz.scene.settings.widgets import Choice, Number, Segments, Several, Slider
 from normviz.scene.view import View
+from normviz.scene.visibility import NOT_PRESENTED, Display
 
 VERSION = 1
 LONG = 40  # characters of a value that is stored once
+PRESENTED = Display(present=True)
 SELECTED = ("at", "step")  # what a reader changes in the figure
 
 
-def answers_data(name: str, found: Mapping[Key, Answer], app: str) -> dict[str, Any]:
-    """The views as the browser reads them.
+def answers_data(
+    name: str, found: Mapping[Key, Answer], app: str, pages: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """The views as the browser reads them. ``pages``: the addresses of pages beside the file, by their link in the app.
 
     version  of this format
     page     the name of the page
     app      the address of the app, or ""
+    unpresented  the names of the panels that a projector does not show
     common   the settings that are the same in all views that have them, defaults too
-    views    query (that of a link of the app), state (all settings that are not common), rows, parts and figures of each; an input
+    views    title, query (that of a link of the app), state (all settings that are not common), rows, parts and figures of each, and
+             the numbers of the parts that a projector shows (``presented``); an input
              has the number of the view that each of its values leads to (``to``)
     pool     long values; a view has ``{"$": number}`` in their place
     """
@@ -44,17 +52,20 @@ def answers_data(name: str, found: Mapping[Key, Answer], app: str) -> dict[str, 
     pool = Pool()
     views = []
     for one, state in zip(found.values(), states, strict=True):
-        body = Body(app=app or None)
+        body = Body(app=app or None, pages=pages or {})
         parts = body.keyed(one.page.parts)
         view = {
+            "title": title(name, one.page.view),
             "query": {each: text for each, text in one.page.query.items() if each not in SELECTED},
             "state": {each: text for each, text in state.items() if each not in common},
             "rows": [_row(row, one, numbers) for row in one.rows if row.inputs or any(row.more)],
             "parts": parts,
+            "presented": [n for n, part in enumerate(one.page.parts) if visible_parts([part], PRESENTED)],
             "figures": body.figures,
         }
         views.append({each: pool.pack(value) for each, value in view.items()})
-    return {"version": VERSION, "page": name, "app": app, "common": common, "views": views, "pool": pool.values}
+    shared = {"version": VERSION, "page": name, "app": app, "unpresented": sorted(NOT_PRESENTED), "common": common}
+    return shared | {"views": views, "pool": pool.values}
 
 
 def _state(name: str, view: View) -> dict[str, str]:

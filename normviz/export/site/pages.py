@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import environ
 from typing import Any
@@ -124,15 +124,21 @@ def entry_page(entry: Entry, among: Sequence[Entry], theme: str) -> str:
     """The page of one entry, between its neighbors."""
     body, answers = Body(), None
     if isinstance(entry.shows, PageEntry):
-        made, answers = _playable(entry.shows.key, body)
+        made, answers = _playable(entry.shows.key, body, _question_pages(among))
     else:
         made = _question(entry.shows, body) if isinstance(entry.shows, Question) else _comparison(entry.shows, body)
     return page(entry.title, f"{made}\n{_neighbors(entry, among)}", body, theme, topic=entry.topic, answers=answers)
 
 
-def _playable(name: str, body: Body) -> tuple[str, dict[str, Any] | None]:
+def _question_pages(among: Sequence[Entry]) -> dict[str, str]:
+    """The files of the questions, by their link in the app."""
+    return {f"/questions?q={entry.shows.key}": entry.file for entry in among if isinstance(entry.shows, Question)}
+
+
+def _playable(name: str, body: Body, questions: Mapping[str, str]) -> tuple[str, dict[str, Any] | None]:
     """A page of the app, with the answers to its controls."""
-    output = replace(output_of_query(name, {}), choices=Choices(() if name == "compare" else SHAPES))
+    choices = Choices(() if name == "compare" else SHAPES, pages=questions)
+    output = replace(output_of_query(name, {}), choices=choices)
     return f"{body.page(output.parts)}\n{no_script()}\n{_app_link(name, {}, ' nv-app-link')}", output.answers()
 
 

@@ -131,6 +131,9 @@ interface FigureData {
   integrity?: string;
   /** It sends nothing to a server. */
   alone?: boolean;
+  /** Its numbers are those of the selected element. */
+  ofElement?: boolean;
+  hidden?: string[];
   save?: boolean;
   layer?: string;
   layers?: { name: string }[];
@@ -149,7 +152,6 @@ interface ViewData extends FigureData {
   at: Index | null;
   turn?: number;
   editable: boolean;
-  hidden?: string[];
   name?: string;
   formula?: { text: string; steps: string[] }[];
   loops?: { code: string; runs: { name: string; size: number }[] };

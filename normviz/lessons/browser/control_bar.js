@@ -240,22 +240,31 @@ function addToggle(parent, input, name) {
 }
 
 /**
+ * Chosen options as one number, as ``values`` has them.
+ * @param {string[]} options
+ * @param {string[]} chosen
+ */
+export const sumOf = (options, chosen) => chosen.reduce((sum, text) => sum + 2 ** options.indexOf(text), 0);
+
+/**
  * Up to ``most`` texts, each with a button that removes it; a new one is chosen or typed.
  * @type {Draw}
  */
 function addSeveral(parent, input, name) {
-  const chosen = /** @type {string[]} */ (input.value), box = html("div", "nv-several", parent);
+  const chosen = /** @type {string[]} */ (input.value), options = input.options ?? [], box = html("div", "nv-several", parent);
+  /** @param {string[]} texts */
+  const canChoose = (texts) => !input.values || input.values.includes(sumOf(options, texts));
   for (const text of chosen) {
     const chip = html("button", "nv-several-chip", box, `${text} ×`);
     chip.type = "button";
     chip.dataset.text = text;
     chip.setAttribute("aria-label", _("Remove {layer}", { layer: text }));
-    chip.disabled = chosen.length < 3;
+    chip.disabled = chosen.length < 3 || !canChoose(chosen.filter((one) => one !== text));
   }
-  const others = (input.options ?? []).filter((option) => !chosen.includes(option)), label = _("Add a layer");
+  const others = options.filter((option) => !chosen.includes(option) && canChoose([...chosen, option])), label = _("Add a layer");
   if (input.closed) addSelect(box, name, [["", label], .../** @type {[string, string][]} */ (others.map((text) => [text, text]))]);
   else addEntry(box, "text", name, { placeholder: label, list: `${name}-list` }, input);
-  /** @type {HTMLElement} */ (box.lastElementChild).hidden = chosen.length >= (input.most ?? 6);
+  /** @type {HTMLElement} */ (box.lastElementChild).hidden = chosen.length >= (input.most ?? 6) || Boolean(input.closed && !others.length);
   if (input.closed) return;
   const list = html("datalist", "", box);
   list.id = `${name}-list`;

@@ -42,6 +42,8 @@ interface ControlInput {
   step?: number;
   labels?: string[];
   most?: number;
+  /** The values that can be chosen; of several texts: the sum of 2 to the power of the number of each option. */
+  values?: number[];
   /** Whether only the options can be chosen, and no typed text. */
   closed?: boolean;
   placeholder?: string;

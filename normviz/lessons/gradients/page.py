@@ -42,7 +42,7 @@ def _column(subject: Subject, at: Index) -> Iterator[Part]:
     e = subject.e
     form, moved = derivatives.column(e, at)
     yield Sentence(derivatives.column_sentence(e, at, form))
-    yield value_part(subject, derivatives.column_panels(form))
+    yield value_part(subject, derivatives.column_panels(form), of_element=True)
     yield from texts(derivatives.column_texts(e, form, moved))
     yield Caption(derivatives.symbols())
 
@@ -64,7 +64,7 @@ def _matrix(subject: Subject, at: Index) -> Iterator[Part]:
 def _parameters(subject: Subject, at: Index) -> Iterator[Part]:
     found, panels = derivatives.parameter_panels(subject.e, at, subject.seed)
     yield Sentence(derivatives.parameter_sentence(found))
-    yield value_part(subject, panels)
+    yield value_part(subject, panels, of_element=True)
 
 
 def _backward(subject: Subject, at: Index) -> Iterator[Part]:

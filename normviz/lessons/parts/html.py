@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -20,12 +20,14 @@ class Body:
 
     prefix   of these names, for a document with several bodies
     app      the address of the app, for links to its pages, "" in the app itself; None: there is no app to link to
+    pages    the addresses of pages beside the document, by their link in the app, such as "/questions?q=s0"
     tables   whether each figure has its numbers as a table, for places that run no scripts
     turn     the number of the last event that a server has received from the figures; None without a server
     """
 
     prefix: str = ""
     app: str | None = None
+    pages: Mapping[str, str] = field(default_factory=dict)
     tables: bool = False
     turn: int | None = None
     figures: list[dict[str, Any]] = field(default_factory=list)
@@ -63,6 +65,10 @@ class Body:
             f'<div class="nv-unstyled"><p>{escape(unstyled)}</p>{table if self.tables else ""}</div>'
             '<div class="nv-root"></div></div>'
         )
+
+    def address(self, link: str) -> str | None:
+        """Where a link of the app leads from this document; None: nowhere."""
+        return self.pages.get(link, None if self.app is None else f"{self.app}{link}")
 
     def unique(self, prefix: str) -> str:
         """A name that is unique in this document."""

@@ -19,19 +19,21 @@ class Link:
     page: str
     query: str = ""
 
-    def html(self, address: str, kind: str = "") -> str:
-        """``address``: the root of the app. The app itself replaces it with its own."""
+    def html(self, body: Body, kind: str = "") -> str:
+        """A link to where the view is for this document; "" if it is nowhere. The app replaces the address by its own."""
         search = f"?{self.query}" if self.query else ""
-        path = "" if self.page == "explore" else self.page
+        address = body.address(f"/{'' if self.page == 'explore' else self.page}{search}")
+        if address is None:
+            return ""
         return (
             f'<a class="nv-go{kind}" data-page="{escape(self.page)}" data-query="{escape(search)}" '
-            f'href="{escape(f"{address}/{path}{search}")}">{line(self.text)}</a>'
+            f'href="{escape(address)}">{line(self.text)}</a>'
         )
 
 
 @dataclass(frozen=True)
 class Links(Part):
-    """A list of links under a title. Without an app, it is not shown.
+    """A list of links under a title. Links that lead nowhere, because there is no app, are not shown.
 
     title  as a message, or ""
     kind   "list": the questions of a topic, in two columns if there is room; "questions": those that the view answers; "back", "next": one link
@@ -47,12 +49,13 @@ class Links(Part):
         return "" if self.kind == "list" else self.name
 
     def html(self, body: Body) -> str:
-        if body.app is None:
+        links = [html for html in (link.html(body) for link in self.links) if html]
+        if not links:
             return ""
         title = f'<p class="nv-small">{escape(_(self.title))}</p>' if self.title else ""
         if self.kind in ("back", "next"):
-            return f'<p class="nv-{self.kind}">{self.links[0].html(body.app)}</p>'
-        items = "".join(f"<li>{link.html(body.app)}</li>" for link in self.links)
+            return f'<p class="nv-{self.kind}">{links[0]}</p>'
+        items = "".join(f"<li>{html}</li>" for html in links)
         return f'{title}<ul class="nv-links nv-links-{self.kind}">{items}</ul>'
 
     def plain_text(self) -> str:

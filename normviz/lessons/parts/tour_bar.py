@@ -27,9 +27,8 @@ class TourBar(Part):
     leave: Link | None
 
     def html(self, body: Body) -> str:
-        app = body.app or ""
         links = [
-            link.html(app, f" nv-tour-{kind}")
+            link.html(body, f" nv-tour-{kind}")
             for kind, link in (("back", self.before), ("next", self.after), ("leave", self.leave))
             if link
         ]

@@ -12,11 +12,17 @@ from normviz.lessons.subject import Subject
 from normviz.scene.grid import grid
 
 
-def value_part(subject: Subject, values: Iterable[PanelValues]) -> Part:
-    """Linked heatmaps of values of x's shape, or a Note with the error."""
-    return part_or_note(
-        lambda: Panels(values_payload(subject.e, subject.drawing, list(values), at=subject.at), ("select",))
-    )
+def value_part(subject: Subject, values: Iterable[PanelValues], of_element: bool = False) -> Part:
+    """Linked heatmaps of values of x's shape, or a Note with the error.
+
+    of_element  whether the values are those of the selected element: selecting another one needs a server
+    """
+
+    def panels() -> Panels:
+        data = values_payload(subject.e, subject.drawing, list(values), at=subject.at)
+        return Panels(data | {"ofElement": True} if of_element else data, ("select",))
+
+    return part_or_note(panels)
 
 
 def grid_part(e: Description, values: PanelValues, name: str) -> Part:

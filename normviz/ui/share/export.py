@@ -11,13 +11,14 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import replace
+from os import environ
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from normviz.export.document import FOLLOW
 from normviz.export.links import LONGEST_LINK, output_of_query
-from normviz.export.output import Choices, Output
+from normviz.export.output import APP, Choices, Output
 from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.messages import _
 
@@ -25,6 +26,8 @@ PLOTLYJS = ("inline", "cdn")  # a link cannot name another script
 AT_ONCE, MAX_REQUESTS = 2, 32
 ONE_HOUR = "public, max-age=3600"  # a new version of the app may write another file
 MAX_NAME = 80
+SCHEMES = ("http", "https")
+HOST = re.compile(r"[\w.-]+(:\d{1,5})?|\[[0-9a-fA-F:.]+\](:\d{1,5})?", re.ASCII)
 
 _workers = ThreadPoolExecutor(AT_ONCE, "export")
 _requests = 0  # running and waiting
@@ -40,7 +43,9 @@ async def export(request: Request) -> Response:
         if len(request.url.query) > LONGEST_LINK:
             raise NormvizError(_("the query is too long; use at most {n} characters.", n=LONGEST_LINK))
         loop = asyncio.get_running_loop()
-        name, html = await loop.run_in_executor(_workers, copy_context().run, _export_file, dict(request.query_params))
+        name, html = await loop.run_in_executor(
+            _workers, copy_context().run, _export_file, dict(request.query_params), app_address(request)
+        )
     except NormvizError as error:
         return _line(str(error), 400)
     finally:
@@ -57,8 +62,17 @@ def _line(text: str, status: int, headers: dict[str, str] | None = None) -> Resp
     return Response(" ".join(text.split()) + "\n", status, media_type="text/plain", headers=kept)
 
 
-def _export_file(query: dict[str, str]) -> tuple[str, str]:
-    """The name and the content of the file."""
+def app_address(request: Request) -> str:
+    """The address of the app as its readers see it: NORMVIZ_URL, or that of the request, also behind a proxy that ends https."""
+    if configured := environ.get(APP, "").strip():
+        return configured.rstrip("/")
+    proxied = request.headers.get("x-forwarded-proto", "").split(",")[0].strip().lower()
+    scheme, host = proxied if proxied in SCHEMES else request.url.scheme, request.headers.get("host", "")
+    return f"{scheme}://{host}{request.url.path.removesuffix('/export')}" if HOST.fullmatch(host) else ""
+
+
+def _export_file(query: dict[str, str], app: str) -> tuple[str, str]:
+    """The name and the content of the file. ``app``: the address of the app, for what the file cannot answer."""
     place = query.get("plotlyjs", PLOTLYJS[0])
     if place not in PLOTLYJS:
         raise NormvizError(
@@ -67,7 +81,7 @@ def _export_file(query: dict[str, str]) -> tuple[str, str]:
     page = query.get("page", "explore")
     output = output_of_query(page, query)
     caption = query.get("caption", "") if page == "questions" else ""  # the other pages have it in the view
-    choices = None if query.get("fixed") == "true" else Choices()
+    choices = None if query.get("fixed") == "true" else Choices(app=app)
     # Making the output refuses a wrong theme or caption before the answers are computed.
     output = replace(output, theme=query.get("theme") or FOLLOW, plotlyjs=place, caption=caption, choices=choices)
     return file_name(output), output.to_html()

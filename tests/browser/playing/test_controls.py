@@ -94,7 +94,7 @@ def test_step_by_step_keeps_the_step_when_the_layer_changes(show):
 
 
 EXPERIMENTS = {
-    "train": ("Several devices", "devices (2 to 8)", "8"),
+    "train": ("Several devices", "devices", "8"),
     "gradients": ("Change one input", "Values of x", "alternating −1 and 1"),
     "numerics": ("eps inside or outside", re.compile("^eps"), "0.001"),
 }

@@ -1,5 +1,6 @@
 """The widget's traits, and what its page sends: without a browser."""
 
+import re
 import sys
 
 import pytest
@@ -125,6 +126,18 @@ def test_a_refused_value_changes_only_the_message(widget, reader, name, value, w
     assert 'role="alert"' in html
     widget.at = (0, 0, 0, 0)
     assert widget.problem == ""
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [("lyaer=RMSNorm(4)", "'lyaer'"), ("?layer=RMSNorm(4)&sede=1", "'sede'"), ("/?shap=2,3", "'shap'"), ("RMSNorm(4)", r"'RMSNorm\(4\)'")],
+)  # fmt: skip
+def test_a_query_with_an_unknown_name_changes_nothing_and_the_message_says_what_is_unknown(widget, query, name):
+    widget.layer = "BatchNorm2d(3)"
+    before = (widget.query, widget.layer, widget.shape, widget.at)
+    widget.query = query
+    assert (widget.query, widget.layer, widget.shape, widget.at) == before
+    assert re.match(f"{name} is not a setting of this page; choose .*shape, .*layer", widget.problem)
 
 
 def test_a_query_with_an_error_gives_the_nearest_view_and_the_message(widget):

@@ -1,7 +1,7 @@
 // Several values of one tensor side by side, with the same element active in all of them.
 
 import { _, words } from "../page/messages.js";
-import { tensorIndex } from "../tensor/sharing.js";
+import { sameIndex, tensorIndex } from "../tensor/sharing.js";
 import { formatElement, formatNumber } from "../text/format.js";
 import { FigureView } from "./view.js";
 
@@ -17,6 +17,22 @@ export class ValuesView extends FigureView {
   }
 
   writeArithmetic() {}
+
+  /**
+   * Numbers of one element stay without a server, which would compute those of another.
+   * @param {Index | null} index
+   */
+  select(index) {
+    const { at, ofElement, turn, name = "x" } = this.data;
+    if (!ofElement || turn !== undefined) return super.select(index);
+    this.cursor = this.pointed = null;
+    this.follow();
+    if (!at || !index || sameIndex(tensorIndex(this.data, index), at)) return;
+    const message = _("The numbers are those of {element}.", { element: formatElement(name, at) });
+    this.showError(message);
+    this.announce(message);
+    this.send("select", { at: tensorIndex(this.data, index) });
+  }
 
   heightOf() {
     if (this.beside) return 200;

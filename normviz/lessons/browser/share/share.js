@@ -1,8 +1,8 @@
-// The Share button and its dialog. The browser answers every choice; the server is not asked.
+// Share in the app. The browser answers every choice; the server is not asked.
 
-import { copyFrom } from "../../../figures/browser/page/clipboard.js";
-import { button, download, findAll, html } from "../../../figures/browser/page/dom.js";
+import { html } from "../../../figures/browser/page/dom.js";
 import { _ } from "../../../figures/browser/page/messages.js";
+import { ShareDialog } from "./dialog.js";
 import { appAddress, embedUrl, exportUrl, hideText, iframe, markdown, notebook, stepsOf, viewUrl } from "./links.js";
 import { EmbedOptions } from "./options.js";
 import { FULL_WIDTH, Preview } from "./preview.js";
@@ -13,47 +13,8 @@ import { FULL_WIDTH, Preview } from "./preview.js";
 /** @type {Heights} */
 const DEFAULT_HEIGHTS = [[FULL_WIDTH, 720]]; // px, where none can be measured
 const TYPING_PAUSE = 350; // ms after a key, before the preview is loaded again
-let opened = 0;
 
-export class ShareButton {
-  /** @type {ShareData} */
-  data;
-  /** @type {ShareDialog | null} */
-  dialog = null;
-
-  /** @param {HTMLElement} parent */
-  constructor(parent) {
-    this.root = html("div", "nvs-root nvs-corner", parent);
-    this.button = button("nvs-button nvs-opener", this.root, _("Share"), () => this.open());
-    this.button.setAttribute("aria-haspopup", "dialog");
-  }
-
-  /** @param {ShareData} data */
-  set(data) {
-    if (JSON.stringify(data) !== JSON.stringify(this.data)) this.close(); // the dialog shows a view that is gone
-    this.data = data;
-  }
-
-  open() {
-    this.dialog = new ShareDialog(this.root, this.data, () => {
-      this.dialog = null;
-      this.button.focus();
-    });
-  }
-
-  close() {
-    this.dialog?.root.close();
-  }
-
-  remove() {
-    this.close();
-    this.root.remove();
-  }
-}
-
-class ShareDialog {
-  /** @type {Record<string, { text: HTMLTextAreaElement, copy: HTMLButtonElement }>} */
-  fields = {};
+export class AppDialog extends ShareDialog {
   /** @type {EmbedOptions} */
   options;
   /** @type {HTMLAnchorElement} */
@@ -69,46 +30,22 @@ class ShareDialog {
    * @param {() => void} onClose
    */
   constructor(parent, data, onClose) {
+    super(parent, data.page, onClose);
     this.data = data;
-    this.number = opened++;
     this.own = { hide: hideText(data.groups, new Set(data.hidden)), caption: data.caption }; // of the view itself
-    this.root = html("dialog", "nvs-dialog", parent);
-    this.root.setAttribute("aria-labelledby", this.id("title"));
-    this.root.addEventListener("close", () => this.destroy(onClose));
-    this.root.addEventListener("click", (event) => event.target === this.root && this.root.close());
-    this.root.addEventListener("keydown", (event) => event.stopPropagation()); // keeps the keys from Streamlit's shortcuts
-    const head = html("header", "nvs-head", this.root), body = html("div", "nvs-body", this.root);
-    html("h2", "", head, _("Share this view")).id = this.id("title");
-    button("nvs-button nvs-close", head, _("Close"), () => this.root.close());
-    this.addTexts(html("div", "nvs-left", body));
-    const right = html("div", "nvs-right", body);
+    this.addTexts(html("div", "nvs-left", this.body));
+    const right = html("div", "nvs-right", this.body);
     this.addEmbedding(right);
     html("h3", "", right, _("Preview"));
     this.preview = new Preview(right, (heights) => this.setHeights(heights));
-    this.status = html("div", "nvs-voice", this.root);
-    this.status.setAttribute("role", "status");
     this.write();
     this.updatePreview();
-    this.root.showModal();
-    this.fields.link.copy.focus();
+    this.show();
   }
 
-  /** @param {() => void} onClose */
-  destroy(onClose) {
+  destroy() {
     clearTimeout(this.later);
     this.preview.destroy();
-    this.root.remove();
-    onClose();
-  }
-
-  /** @param {string} name */
-  id(name) {
-    return `nvs-${this.number}-${name}`;
-  }
-
-  /** @param {string} text */
-  say(text) {
-    this.status.textContent = text;
   }
 
   // What is copied and downloaded as it is.
@@ -117,47 +54,9 @@ class ShareDialog {
     this.addField(parent, "link", _("Link"), 4);
     this.addField(parent, "markdown", "Markdown", 5);
     this.addField(parent, "notebook", _("Notebook cell"), 6);
-    const files = html("div", "nvs-files", parent);
-    html("span", "nvs-label", files, _("Files"));
-    this.file = html("a", "nvs-button", files, _("HTML file"));
+    this.file = html("a", "nvs-button", null, _("HTML file"));
     this.file.setAttribute("download", "");
-    if (pictureSources().length) for (const kind of ["png", "svg"]) button("nvs-button", files, kind.toUpperCase(), () => this.saveImages(kind));
-  }
-
-  /**
-   * @param {HTMLElement} parent
-   * @param {string} name
-   * @param {string} label
-   * @param {number} rows
-   */
-  addField(parent, name, label, rows) {
-    const box = html("div", "nvs-field", parent), caption = html("label", "nvs-label", box, label), text = html("textarea", "nvs-text", box);
-    const copy = html("button", "nvs-button nvs-copy", box, _("Copy"));
-    copy.type = "button";
-    text.id = caption.htmlFor = this.id(name);
-    text.readOnly = true;
-    text.rows = rows;
-    text.spellcheck = false;
-    text.addEventListener("focus", () => text.select());
-    copy.setAttribute("aria-label", _("Copy: {label}", { label }));
-    copy.addEventListener("click", async () =>
-      this.say((await copyFrom(copy, text)) ? _("Copied: {label}", { label }) : _("The text is selected; copy it with Ctrl+C.")));
-    this.fields[name] = { text, copy };
-  }
-
-  /** @param {string} kind */
-  async saveImages(kind) {
-    const format = kind.toUpperCase();
-    try {
-      for (const [number, view] of pictureSources().entries()) {
-        const blob = await view.nvImage?.(kind), name = `normviz-${this.data.page}${number ? `-${number + 1}` : ""}.${kind}`;
-        if (blob) download(blob, view.nvImageName?.(kind) ?? name);
-      }
-      this.say(_("{format} saved", { format }));
-    } catch (error) {
-      this.say(_("The image could not be made: {reason}", { reason: error instanceof Error ? error.message : String(error) }));
-      console.error(error);
-    }
+    this.addFiles(parent).children[0].after(this.file);
   }
 
   // What a teacher chooses for a course page.
@@ -205,9 +104,6 @@ class ShareDialog {
     this.write();
   }
 }
-
-/** @returns {FigureElement[]} */
-const pictureSources = () => /** @type {FigureElement[]} */ (findAll(document, ".nv-view")).filter(({ nvImage }) => typeof nvImage === "function");
 
 /** @param {Heights} steps */
 function describeHeights(steps) {

@@ -1,0 +1,79 @@
+"""The sets of layers that a file of the page Compare offers, within the size of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations, zip_longest
+from math import prod
+
+from normviz.analysis.comparison import FEWEST, MOST, suggestions
+from normviz.layers.layer import Layer
+from normviz.lessons.compare.fit_layers import default_layers
+from normviz.lessons.compare.page import layers_of
+from normviz.lessons.compare.ready_sets import READY_SETS
+from normviz.scene.view import View
+
+MOST_VIEWS = 200
+MOST_ELEMENTS = 400_000  # of all views of a grid after the first
+FEW = 3  # so many of all offered layers can be compared, and more of the first six
+
+Layers = tuple[str, ...]
+
+
+class LayerSets:
+    """The sets of layers on each tensor of a file.
+
+    On a tensor of ``starts``: two or three of the layers that take it, as many layers as the size of a file allows, and up to six of the
+    first six. On the tensor of a ready-made set: its layers, or some of them.
+    """
+
+    def __init__(self, starts: Sequence[View]) -> None:
+        self._sets: dict[tuple[tuple[int, ...], str], dict[Layers, None]] = {}
+        tensors = {(view.scene.shape, view.scene.layout): view for view in starts}
+        for ready in READY_SETS.values():
+            if (ready.shape, ready.layout) not in tensors:
+                self._sets.setdefault((ready.shape, ready.layout), {}).update(dict.fromkeys(_choices(ready.layers)))
+        views = (MOST_VIEWS - sum(map(len, self._sets.values()))) // len(tensors)
+        for tensor, view in tensors.items():
+            own = layers_of(view)[0]
+            layers = tuple(dict.fromkeys([*own, *_one_of_each_family(suggestions(*tensor))]))
+            most = min(views, MOST_ELEMENTS // len(tensors) // prod(view.scene.shape))
+            count = next((n for n in range(len(layers), len(own), -1) if len(_choices(layers[:n])) <= most), len(own))
+            self._sets[tensor] = dict.fromkeys(_choices(layers[:count]))
+
+    def layers(self, view: View) -> Layers:
+        """The layers that are offered on the view's tensor."""
+        return tuple(dict.fromkeys(layer for chosen in self._of(view) for layer in chosen))
+
+    def most(self, view: View) -> int:
+        """The most layers that can be compared on the view's tensor."""
+        return max(map(len, self._of(view)))
+
+    def near(self, view: View) -> list[Layers]:
+        """The set of the view, and those with one layer more or less."""
+        now = set(layers_of(view)[0])
+        return [chosen for chosen in self._of(view) if len(now.symmetric_difference(chosen)) < 2]
+
+    def settled(self, view: View) -> View:
+        """The view with those of its layers that the file offers, in order; with the default ones if it does not offer the set."""
+        now = set(layers_of(view)[0]).intersection(self.layers(view))
+        found = next((chosen for chosen in self._of(view) if set(chosen) == now), ())
+        return view.with_settings(layers=() if found == default_layers(view.scene) else found)
+
+    def _of(self, view: View) -> dict[Layers, None]:
+        return self._sets[view.scene.shape, view.scene.layout]
+
+
+def _choices(layers: Sequence[str]) -> list[Layers]:
+    """Two or three of the layers, and up to six of the first six."""
+    sizes = range(FEWEST, MOST + 1)
+    return [chosen for size in sizes for chosen in combinations(layers if size <= FEW else layers[:MOST], size)]
+
+
+def _one_of_each_family(layers: Sequence[str]) -> list[str]:
+    """The first layer of each family, then the second of each, ..."""
+    families: dict[str, list[str]] = {}
+    for text in layers:
+        layer = Layer.parse(text)
+        families.setdefault(layer.kind.family if isinstance(layer, Layer) else "", []).append(text)
+    return [text for turn in zip_longest(*families.values()) for text in turn if text]
