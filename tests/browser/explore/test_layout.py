@@ -25,7 +25,7 @@ MISPLACED = """() => {
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), range = document.createRange();
   for (let text = texts.nextNode(); text; text = texts.nextNode()) {
     const part = text.parentElement;
-    if (!text.data.trim() || part.closest("script, style, .nv-hidden, [data-testid=stSidebar], a[href='#stMain'], .st-key-reset") || !part.checkVisibility({ visibilityProperty: true })) continue;
+    if (!text.data.trim() || part.closest("script, style, .nv-hidden, [aria-live], [data-testid=stSidebar], a[href='#stMain'], .st-key-reset") || !part.checkVisibility({ visibilityProperty: true })) continue;
     range.selectNodeContents(text);
     for (const box of range.getClientRects())
       if (box.width && (box.left < -0.5 || box.right > wide + 0.5) && !scrolls(part)) faults.push(`cut off: ${text.data.trim().slice(0, 40)}`);
