@@ -7,7 +7,8 @@ Each process computes with one thread, as the app does; otherwise two test proce
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -64,7 +65,32 @@ def browser(playwright: Playwright) -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[str]:
+def server_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the server has printed."""
+    log = tmp_path_factory.mktemp("server") / "log.txt"
+    log.touch()
+    return log
+
+
+@pytest.fixture(scope="session")
+def server(server_log: Path) -> Iterator[str]:
     """The address of `streamlit run app.py`."""
-    with app_server() as address:
+    with app_server(log=server_log) as address:
         yield address
+
+
+REPORTED = pytest.StashKey[int]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """The report of a test that failed has what the server printed during the test."""
+    report = yield
+    log = getattr(item, "funcargs", {}).get("server_log")
+    if log is not None:
+        text = log.read_text(errors="replace")
+        if report.failed:
+            report.sections.append(("Server log", text[item.session.stash.get(REPORTED, 0) :]))
+        if report.when == "teardown":
+            item.session.stash[REPORTED] = len(text)
+    return report

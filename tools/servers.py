@@ -24,11 +24,19 @@ WITHOUT_PROXY = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 @contextmanager
 def running(
-    command: Sequence[str], health: str, *, cwd: Path = ROOT, env: Mapping[str, str] | None = None
+    command: Sequence[str],
+    health: str,
+    *,
+    cwd: Path = ROOT,
+    env: Mapping[str, str] | None = None,
+    log: Path | None = None,
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a server, wait until the address ``health`` responds with success, and stop it after the ``with`` block."""
+    """Start a server, wait until the address ``health`` responds with success, and stop it after the ``with`` block.
+
+    log  a file for its output; without it, the output is deleted
+    """
     with tempfile.TemporaryDirectory(prefix="normviz-server-", ignore_cleanup_errors=True) as folder:
-        log = Path(folder) / "log.txt"
+        log = log or Path(folder) / "log.txt"
         process = start(command, log, cwd=cwd, env=env)
         try:
             wait_until_healthy(health, process, log)
@@ -38,13 +46,13 @@ def running(
 
 
 @contextmanager
-def app_server(base: str = "") -> Iterator[str]:
-    """The address of `streamlit run app.py`, below the path ``base``."""
+def app_server(base: str = "", log: Path | None = None) -> Iterator[str]:
+    """The address of `streamlit run app.py`, below the path ``base``; its output is appended to the file ``log``."""
     port = free_port()
     options = ["--server.baseUrlPath", base] if base else []
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.address", "localhost", *options]
     address = f"http://localhost:{port}" + (f"/{base}" if base else "")
-    with running([*command, "--server.port", str(port)], f"{address}/_stcore/health"):
+    with running([*command, "--server.port", str(port)], f"{address}/_stcore/health", log=log):
         yield address
 
 

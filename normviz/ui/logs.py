@@ -22,7 +22,7 @@ from normviz.ui.paths import ROOT
 
 LOGGER = logging.getLogger("normviz")
 MAX_LENGTH = 600  # characters of a message or a query
-MAX_PLACES = 6  # lines of normviz in a traceback
+MAX_PLACES = 10  # lines of normviz in a traceback
 PAGE, LOGGED = "normviz.page", "normviz.logged"
 STREAMLIT_LOGGER = "streamlit.error_util"  # logs a traceback for every exception
 
