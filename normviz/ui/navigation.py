@@ -6,6 +6,7 @@ from normviz.figures.brand import FAVICON, wordmark
 from normviz.layers.messages import _
 from normviz.lessons.page.pages import PAGES
 from normviz.ui.paths import PAGE_SCRIPTS
+from normviz.ui.redraw import begin_run
 from normviz.ui.state import enter
 
 
@@ -29,6 +30,7 @@ def show() -> None:
         ],
         position="hidden" if embedded else "top",
     )
+    begin_run()
     enter(page.url_path)
     page.run()
     _keep_alive()

@@ -17,7 +17,7 @@ from normviz.scene.view import View
 from normviz.scene.visibility import Display
 from normviz.ui.component import show_more, show_page
 from normviz.ui.controls.rows import draw_controls
-from normviz.ui.redraw import MORE_PARTS, PARTS, begin_page, forget_rows, remember_page, rows_of
+from normviz.ui.redraw import MORE_PARTS, PARTS, forget_rows, remember_page, rows_of
 from normviz.ui.state import CONTROL, current, current_view, is_changed, latest
 
 
@@ -44,7 +44,6 @@ def show(name: str) -> None:
     """The page of the address."""
     drawing = Drawing(name)
     made = drawing.make(current(PAGES[name].settings))
-    begin_page()
     draw_controls(name, made.rows)
     _first(drawing)
     _rest(drawing)

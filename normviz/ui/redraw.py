@@ -57,8 +57,8 @@ def forget_rows() -> None:
     st.session_state.pop(ROWS, None)
 
 
-def begin_page() -> None:
-    """Call before the controls are drawn. Until all of them are drawn, the browser may still show old ones."""
+def begin_run() -> None:
+    """Call before a run of the script changes the view. Until the page is drawn, the browser may show the controls of another view or page."""
     st.session_state.pop(DRAWN, None)
 
 

@@ -14,13 +14,14 @@ import streamlit as st
 
 from normviz.scene.query import read_view
 from normviz.scene.repair import Reading
-from normviz.scene.settings.setting import Setting
+from normviz.scene.settings.setting import Setting, read_settings
 from normviz.scene.view import View
 from normviz.scene.visibility import Display
 from normviz.ui.logs import PAGE, log_refusal
 
 VIEW, CHANGED = "normviz.view", "normviz.changed"
-CONTROL, FIGURE = "control", "figure"  # what changed the view: a control redraws the page, the figure only itself
+# What changed the view: a control redraws the page, the figure only itself; ENTERED: a page that keeps the scene of the previous page.
+CONTROL, FIGURE, ENTERED = "control", "figure", "entered"
 SENT, MOST_SENT = "normviz.controls", 200  # the last value sent to each widget
 LABELS = "normviz.labels"  # the last labels sent to a widget whose labels depend on the view
 ADDRESS, ADDRESS_VIEW = "normviz.address", "normviz.address_view"  # the query last read or written, and its view
@@ -59,7 +60,10 @@ def current_view() -> View:
 def _write_changes(settings: Sequence[Setting]) -> View:
     """The view that a callback made, with the settings of this page; writes it to the URL."""
     view = current_view()
-    view = replace(view, settings={one.name: view.settings.get(one.name, one.default) for one in settings})
+    known = {one.name: view.settings[one.name] for one in settings if one.name in view.settings}
+    if len(known) < len(settings):  # the page has just been entered
+        known = read_settings(settings, st.query_params.to_dict())[0] | known
+    view = replace(view, settings=known)
     # Compare with the last address written: the browser's own address may be older.
     if view != st.session_state.get(ADDRESS_VIEW):
         _write(view.query(settings))
@@ -78,13 +82,20 @@ def _write(query: dict[str, str]) -> None:
 
 
 def enter(page: str) -> None:
-    """Set the page that runs. A page that is entered without a query keeps the scene of the previous page."""
-    before = st.session_state.get(PAGE)
+    """Set the page that runs. The settings of the previous page are dropped; a page that is entered without a query keeps its scene.
+
+    Another message may end the run at any access to the session's state. PAGE comes last, so that the next run enters the page again.
+    """
+    before, query = st.session_state.get(PAGE), st.query_params.to_dict()
+    if (before != page or query) and st.session_state.get(CHANGED) == ENTERED:
+        del st.session_state[CHANGED]  # the reader left that page, or went to another address, before it was drawn
+    if before not in (None, page) and VIEW in st.session_state:
+        st.session_state[VIEW] = replace(current_view(), settings={})
+        st.session_state[ADDRESS], st.session_state[ADDRESS_VIEW] = query, None
+        if not query:
+            st.session_state[VIEW] = replace(current_view(), problem=None, display=Display())
+            _mark_changed(ENTERED)
     st.session_state[PAGE] = page
-    if before not in (None, page) and not st.query_params.to_dict() and VIEW in st.session_state:
-        st.session_state[VIEW] = replace(current_view(), settings={}, problem=None, display=Display())
-        st.session_state[ADDRESS], st.session_state[ADDRESS_VIEW] = {}, None
-        _mark_changed(CONTROL)
 
 
 def _mark_changed(by: str) -> None:

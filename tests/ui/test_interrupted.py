@@ -1,0 +1,96 @@
+"""A message from the browser ends the run of a page before the page is drawn; only a part of the session's state has changed then."""
+
+from itertools import permutations
+
+import pytest
+import streamlit as st
+from streamlit.runtime.scriptrunner_utils.exceptions import StopException
+from streamlit.testing.v1 import AppTest
+
+from normviz.ui import page as app_page
+from normviz.ui.logs import PAGE
+from tests.ui.driver import query, scene, set_control
+from tests.ui.pages import check_page, go_to_page, open_page, path
+
+
+@pytest.fixture(autouse=True)
+def address(monkeypatch):
+    """AppTest has no address; without one, the app runs whole after every change."""
+    monkeypatch.setattr(type(st.context), "url", "http://localhost/")
+
+
+def leave(app: AppTest, name: str, at: str = "page") -> AppTest:
+    """Go to another page, whose run ends at the call of ``at``. The browser still shows the first page."""
+
+    def stop(*_arguments: object) -> None:
+        raise StopException
+
+    shown = app._tree
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(app_page, at, stop)
+        go_to_page(app, name)
+    app._tree = shown
+    return app
+
+
+def address_of(app: AppTest, name: str, link: dict[str, str]) -> AppTest:
+    """The next run is at this address, as after Back."""
+    app.query_params.clear()
+    for key, value in link.items():
+        app.query_params[key] = value
+    return app.switch_page(path(name))
+
+
+@pytest.mark.parametrize(
+    ("name", "link"),
+    [
+        ("compare", {}),
+        ("compare", {"at": "0,1,2,1", "layers": "RMSNorm([4]);BatchNorm2d(3)"}),
+        ("train_and_eval", {"show": "modes"}),
+        ("gradients", {"show": "backward"}),
+    ],
+)
+def test_back_and_a_changed_size_before_the_next_page_is_drawn_change_the_first_page(name, link):
+    app = leave(open_page(name, link), "step_by_step")
+    app = set_control(address_of(app, name, link), "size_n", 3)
+    check_page(app)
+    assert scene(app).shape == (3, 3, 4, 4)
+    assert query(app).items() >= link.items()
+
+
+@pytest.mark.parametrize(
+    ("name", "link", "key", "value"),
+    [
+        ("train_and_eval", {}, "show", "modes"),
+        ("numerics", {"show": "eps"}, "dtype", "float16"),
+        ("questions", {}, "set_search", "gamma"),
+    ],
+)
+def test_back_and_a_change_of_a_setting_before_the_next_page_is_drawn_give_the_first_page(name, link, key, value):
+    app = leave(open_page(name, link), "step_by_step")
+    app = set_control(address_of(app, name, link), key, value)
+    check_page(app)
+    assert app.session_state[PAGE] == name
+
+
+@pytest.mark.parametrize("at", ["current", "page"])
+def test_back_from_a_page_that_was_not_drawn_keeps_the_settings_of_the_address(at):
+    link = {"layers": "RMSNorm([4]);BatchNorm2d(3)"}
+    app = address_of(leave(open_page("compare", link), "step_by_step", at), "compare", link).run()
+    check_page(app)
+    assert query(app) == link
+
+
+def test_a_page_whose_first_run_ended_early_keeps_the_scene_of_the_page_before_it():
+    app = leave(set_control(open_page("explore"), "size_n", 3), "compare", "current")
+    app = go_to_page(app, "compare")
+    check_page(app)
+    assert scene(app).shape == (3, 3, 4, 4)
+
+
+@pytest.mark.parametrize(("name", "to"), list(permutations(["train_and_eval", "gradients", "numerics"], 2)))
+def test_a_change_on_the_way_to_a_page_with_other_experiments_shows_that_page(name, to):
+    app = address_of(open_page(name), to, {"at": "0,1,2,1"})
+    app = set_control(app, "show", app.get_by_key("show").options[-1])
+    check_page(app)
+    assert app.session_state[PAGE] == to
