@@ -32,7 +32,7 @@ CHROMIUM_FLAGS = [
     "--no-first-run",
 ]
 
-REPEATABLE = settings(deadline=None, derandomize=True, database=None, max_examples=100, suppress_health_check=SLOW)
+REPEATABLE = settings(deadline=None, derandomize=True, database=None, max_examples=60, suppress_health_check=SLOW)
 settings.register_profile("repeatable", REPEATABLE)
 settings.register_profile("quick", REPEATABLE, max_examples=10)
 settings.register_profile(

@@ -110,7 +110,7 @@ def expected(norm: Norm, axes: tuple[str, ...], shape: tuple[int, ...]) -> dict[
 
 
 @pytest.mark.parametrize("name", KINDS)
-@settings(max_examples=settings().max_examples // 5)
+@settings(max_examples=settings().max_examples // 3)
 @given(data=st.data())
 def test_every_measurement_agrees_with_the_patterns_for_the_catalogue(name, data):
     layer, shape = data.draw(layers_that_fit((name,)))

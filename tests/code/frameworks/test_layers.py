@@ -27,7 +27,7 @@ from tests.code.frameworks.run_programs import assert_agrees, call, run, with_ra
 from tests.lessons.questions.statements.measure import facts
 from tests.strategies import layers_that_fit, norms
 
-FEW = settings(max_examples=max(1, settings().max_examples // 24))  # jax compiles each operation for each shape
+FEW = settings(max_examples=max(1, settings().max_examples // 15))  # jax compiles each operation for each shape
 
 
 @pytest.fixture(scope="module", autouse=True)
