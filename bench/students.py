@@ -120,7 +120,8 @@ class Student:
         """A random value for this control."""
         pick, kind = self.random, widget.kind
         if kind == ELEMENT:
-            at = [pick.choice(drawn) for drawn in widget.figure["grid"]["indices"]]
+            grid = widget.figure["grid"]
+            at = [first + pick.randrange(size) for first, size in zip(grid["start"], grid["extent"], strict=True)]
             return {"event": "select", "value": {"at": at, "turn": next(self.turns)}}
         if kind == "number_input":
             return float(pick.randint(1, 6))
