@@ -1,7 +1,7 @@
 // One view: panels, the read-out line, the arithmetic, and the one element that all of them follow.
 
 import { Panel } from "../panels/panel.js";
-import { html, uniqueNumber, visibleWidth } from "../page/dom.js";
+import { html, uniqueNumber, visibleWidth, watchWidth } from "../page/dom.js";
 import { _ } from "../page/messages.js";
 import { purgeLater } from "../page/plotly.js";
 import { applyColors } from "../page/theme.js";
@@ -58,9 +58,7 @@ export class FigureView {
     this.valuesRow = html("div", "nv-row nv-steps", this.root);
     this.arithmetic = html("section", "nv-worked", this.root);
     this.table = new StatisticsTable(this.root);
-    this.observer = new ResizeObserver(() => this.resized());
-    this.observer.observe(this.root);
-    this.root.closest("details")?.addEventListener("toggle", () => this.resized());
+    this.observer = watchWidth(this.root, () => this.resized());
     offerPictures(this);
   }
 
