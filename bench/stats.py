@@ -58,7 +58,7 @@ def layers(x: torch.Tensor) -> dict[str, Run]:
 
 
 def explained(text: str, x: Any) -> Any:
-    """The explanation of a layer. In eval mode a trace needs a module, for its running statistics."""
+    """The description of a layer. In eval mode a trace needs a module, for its running statistics."""
     if text.endswith(".eval()"):
         return describe(torch.nn.BatchNorm2d(x.shape[1]).eval() if hasattr(x, "dtype") else text, x)
     return describe(text, x)

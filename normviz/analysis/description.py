@@ -61,7 +61,7 @@ def describe_shape(layer: Layer | Norm, shape: tuple[int, ...], layout: str) -> 
 
 @dataclass(frozen=True, eq=False)
 class Description:
-    """What one layer does to one x; the result of ``explain``.
+    """What one layer does to one x; the result of ``describe``.
 
     norm     both patterns, center, bias, eps, and whether running statistics are used
     shape    x's shape
@@ -150,7 +150,7 @@ class Description:
             return None
         return largest_difference(self.trace.output, run_module(self.torch_layer, self.x, self.layer_values()))
 
-    @property  # not cached: readers with different languages share an explanation
+    @property  # not cached: readers with different languages share a description
     def notes(self) -> tuple[str, ...]:
         """Warnings about valid but unusual arguments, one sentence each."""
         layer, axes, shape = self.layer, self.axes, self.shape

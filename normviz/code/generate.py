@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from normviz.analysis.description import Description
 
 
-def code(explanation: Description, flavor: str) -> str:
+def code(e: Description, flavor: str) -> str:
     """The explained layer in one flavor. Raises NormvizError for an unknown flavor, and for "torch" if no torch layer does this."""
     if not isinstance(flavor, str) or flavor not in FLAVORS:
         message = _("{flavor} is not a flavor of code; choose {flavors}.")
         raise NormvizError(message, flavor=echo(flavor), flavors=listed(FLAVORS))
-    return FLAVORS[flavor](explanation)
+    return FLAVORS[flavor](e)
 
 
 def torch_call(e: Description) -> str:

@@ -22,39 +22,42 @@ MOST_SMALL, MOST_LARGE = 256, 2
 
 
 def described(
-    sharing: Description, data: str, seed: int, values: tuple[float, ...] | None, params: str, own: Own | None = None
+    on_shape: Description, data: str, seed: int, values: tuple[float, ...] | None, params: str, own: Own | None = None
 ) -> Description:
-    """The layer on example values, on x's own ``values``, or on what a reader of a notebook brings."""
-    return (_small if prod(sharing.shape) <= SMALL else _large)(sharing, data, seed, values, params, own)
+    """The layer on example values, on x's own ``values``, or on what a reader of a notebook brings.
+
+    on_shape  the layer on the shape of x, without values
+    """
+    return (_small if prod(on_shape.shape) <= SMALL else _large)(on_shape, data, seed, values, params, own)
 
 
-def _explained(
-    sharing: Description, data: str, seed: int, values: tuple[float, ...] | None, params: str, own: Own | None
+def _described(
+    on_shape: Description, data: str, seed: int, values: tuple[float, ...] | None, params: str, own: Own | None
 ) -> Description:
     own = own or Own()
     if values is not None:
-        x = own.from_values(values, sharing.shape)
+        x = own.from_values(values, on_shape.shape)
     elif data == OWN and own.x is not None:
         x = own.x
     else:
-        x = example(data, sharing.shape, sharing.axes, seed)
+        x = example(data, on_shape.shape, on_shape.axes, seed)
     if params == OWN and own.values is not None:
-        return replace(sharing, x=x, values=own.values)
-    return replace(sharing, x=x, values=_layer_values(sharing, params, seed, x))
+        return replace(on_shape, x=x, values=own.values)
+    return replace(on_shape, x=x, values=_layer_values(on_shape, params, seed, x))
 
 
-def _layer_values(sharing: Description, params: str, seed: int, x: Tensor) -> Values:
+def _layer_values(on_shape: Description, params: str, seed: int, x: Tensor) -> Values:
     """The layer's values, of the dtype of x: gamma and beta as chosen, running statistics as in a new layer."""
-    norm, values, gamma_shape = sharing.norm, replace(sharing, x=x).layer_values(), sharing.counts.gamma_shape
+    norm, values, gamma_shape = on_shape.norm, replace(on_shape, x=x).layer_values(), on_shape.counts.gamma_shape
     if gamma_shape is not None:
         gamma, beta = (value.to(x) for value in parameters(params, gamma_shape, seed))
         values = replace(values, gamma=gamma, beta=beta if norm.bias else None)
     if norm.running and values.running_mean is None:
-        kept = [norm.axis_sizes(sharing.shape)[name] for name in norm.pattern.right]
+        kept = [norm.axis_sizes(on_shape.shape)[name] for name in norm.pattern.right]
         mean, var = (value.to(x) for value in initial_running_statistics(kept))
         values = replace(values, running_mean=mean, running_var=var)
     return values
 
 
-_small = lru_cache(maxsize=MOST_SMALL)(_explained)
-_large = lru_cache(maxsize=MOST_LARGE)(_explained)
+_small = lru_cache(maxsize=MOST_SMALL)(_described)
+_large = lru_cache(maxsize=MOST_LARGE)(_described)

@@ -5,7 +5,7 @@ from functools import cache
 
 import pytest
 
-from normviz.export.playable.answers import GRIDS, answers, search
+from normviz.export.playable.answers import GRIDS, search
 from normviz.export.playable.layer_sets import MOST_VIEWS
 from normviz.layers.errors import NormvizError
 from normviz.lessons.compare.page import layers_of
@@ -15,7 +15,7 @@ from normviz.lessons.page.pages import PAGES
 
 @cache
 def found(name="explore", query="", **choices):
-    return answers(name, PAGES[name].view(query), **choices)
+    return search(name, PAGES[name].view(query), **choices).answers()
 
 
 def layers(views):

@@ -9,7 +9,7 @@ import pytest
 
 from normviz.export.links import output_of_query
 from normviz.export.output import Choices
-from normviz.export.playable.answers import answers
+from normviz.export.playable.answers import search
 from normviz.export.playable.packing import VERSION, Pool, answers_data
 from normviz.lessons.page.pages import PAGES
 
@@ -27,7 +27,7 @@ def unpacked(value, pool):
 
 @cache
 def found(name, **choices):
-    return answers(name, PAGES[name].view(""), **choices)
+    return search(name, PAGES[name].view(""), **choices).answers()
 
 
 @cache

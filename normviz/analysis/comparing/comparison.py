@@ -85,7 +85,7 @@ def compare(layers: Sequence[str | Layer | Norm], shape: Any, layout: str) -> Co
     """The layers on one tensor.
 
     layers  two to six: their text, such as ``"GroupNorm(2, 4)"``, or values
-    shape   x's sizes, ``(2, 4, 3, 5)``; or x itself, which every explanation then uses
+    shape   x's sizes, ``(2, 4, 3, 5)``; or x itself, which every description then uses
     layout  one letter for each axis, ``"NCHW"``; patterns use its letters
 
     Raises NormvizError for another number of layers, for a layer that does not take x, with its name, and if x has too many

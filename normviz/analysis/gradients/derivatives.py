@@ -148,7 +148,7 @@ def _is_step(h: object) -> bool:
 
 
 def in_float64(e: Description, most: int = MOST_ELEMENTS, what: str = "a gradient") -> Description:
-    """The same explanation with x (a copy) and the layer's tensors in float64, and eps as a number.
+    """The same description with x (a copy) and the layer's tensors in float64, and eps as a number.
 
     Raises NormvizError if only a shape was given, if x has more than ``most`` elements, and if running statistics are missing.
     """
@@ -183,8 +183,8 @@ def in_float64(e: Description, most: int = MOST_ELEMENTS, what: str = "a gradien
 def output(e: Description, x: Tensor, values: Values | None = None) -> Tensor:
     """The output of the layer of ``in_float64(...)`` for ``x``, with gradients; by torch's own layer if there is one.
 
-    x       float64, of the explanation's shape.
-    values  gamma, beta and running statistics; default: the explanation's.
+    x       float64, of the description's shape.
+    values  gamma, beta and running statistics; default: the description's.
     """
     values = values or e.layer_values()
     if e.torch_layer is None:

@@ -69,13 +69,6 @@ class Search:
         return list(dict.fromkeys(one.label for one in shown if one.key in self.left_out))
 
 
-def answers(
-    name: str, start: View, shapes: Sequence[Shape] = (), layers: Sequence[str] = (), few: bool = False
-) -> dict[Key, Answer]:
-    """The views that can be reached from ``start``, which is the first; the arguments and errors are those of ``search``."""
-    return search(name, start, shapes, layers, few).answers()
-
-
 def search(
     name: str, start: View, shapes: Sequence[Shape] = (), layers: Sequence[str] = (), few: bool = False
 ) -> Search:

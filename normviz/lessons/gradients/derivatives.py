@@ -145,7 +145,7 @@ def symbols() -> str:
 class Matrix:
     """The Jacobian of all outputs by all inputs, each in row-major order.
 
-    e           an explanation of the matrix's own shape, for drawing it
+    e           a description of the matrix's own shape, for drawing it
     difference  the largest difference of the closed form from autograd
     """
 

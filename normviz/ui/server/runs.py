@@ -1,6 +1,6 @@
 """Makes the runs of Streamlit's script lighter.
 
-- Streamlit makes the theme and the options, which it sends at the start of every run, anew for each run: it looks at every configuration
+- At the start of every run, Streamlit sends the theme and the options. It makes them again for each run and looks at every configuration
   option six times, which is more work than many of our runs. They do not change while the server runs, so they are kept.
 - A callback that calls ``st.rerun`` ends its run before anything is drawn. The browser is not told about such a run.
 
@@ -57,7 +57,7 @@ def _filled_once(fill: Callable[..., None], kind: type[Config | CustomThemeConfi
 
 
 def _without_empty_runs(receive: Callable[..., None]) -> Callable[..., None]:
-    """Pass on the start of a run of fragments with the next event, and neither of the two if that event is the end for another run."""
+    """Keep the start of a run of fragments until its next event. If that event says that another run replaces this one, drop both."""
 
     @wraps(receive)
     def receive_later(session: Any, runner: ScriptRunner | None, event: ScriptRunnerEvent, **values: Any) -> None:

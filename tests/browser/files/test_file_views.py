@@ -5,11 +5,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 import normviz as nv
 from normviz.figures.bundle import plotly_js
-from tests.browser.conftest import new_context
 from tests.browser.watch import Watch
 
 pytestmark = pytest.mark.browser
@@ -34,25 +33,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-@pytest.fixture(scope="module")
-def tab(browser: Browser) -> Iterator[Watch]:
-    context = new_context(browser, offline=True)
-    yield Watch(context.new_page())
-    context.close()
-
-
 @pytest.fixture
-def show(tab: Watch, folder: Path) -> Iterator[Show]:
+def show(offline_tab: Watch, folder: Path) -> Iterator[Show]:
     """Open a file: ``show("explore", "present=true")``. The test fails if the browser reports an error."""
 
     def go(name: str, fragment: str = "", until: str = READY) -> Page:
-        tab.page.goto("about:blank")
-        tab.page.goto(f"{(folder / name).as_uri()}.html#{fragment}")
-        tab.page.locator(until).first.wait_for()
-        return tab.page
+        offline_tab.page.goto("about:blank")
+        offline_tab.page.goto(f"{(folder / name).as_uri()}.html#{fragment}")
+        offline_tab.page.locator(until).first.wait_for()
+        return offline_tab.page
 
     yield go
-    tab.check()
+    offline_tab.check()
 
 
 def press(page: Page, panel: str, *keys: str) -> None:

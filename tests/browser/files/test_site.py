@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Dialog, Page, expect
+from playwright.sync_api import Dialog, Page, expect
 
 from normviz.export.site import build
 from normviz.lessons.questions.question import facts_of, prose, search_text
@@ -31,22 +31,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> str:
     return place.as_uri()
 
 
-@pytest.fixture(scope="module")
-def tab(browser: Browser) -> Iterator[Watch]:
-    """One tab without a network for the file: the browser compiles the scripts once."""
-    context = new_context(browser, offline=True)
-    yield Watch(context.new_page())
-    context.close()
-
-
 @pytest.fixture
-def page(tab: Watch) -> Iterator[Page]:
+def page(offline_tab: Watch) -> Iterator[Page]:
     """The tab on a laptop, with the pointer in the corner. The test fails if the browser reports an error."""
-    tab.page.set_viewport_size(LAPTOP)
-    tab.page.emulate_media(media="screen", color_scheme="light")
-    tab.page.mouse.move(0, 0)
-    yield tab.page
-    tab.check()
+    offline_tab.page.set_viewport_size(LAPTOP)
+    offline_tab.page.emulate_media(media="screen", color_scheme="light")
+    offline_tab.page.mouse.move(0, 0)
+    yield offline_tab.page
+    offline_tab.check()
 
 
 @pytest.fixture

@@ -18,6 +18,18 @@ export function visibleWidth(element) {
 }
 
 /**
+ * Calls ``changed`` when the width of an element may have changed, also because the answer that contains it is opened.
+ * @param {HTMLElement} element
+ * @param {() => void} changed
+ */
+export function watchWidth(element, changed) {
+  const observer = new ResizeObserver(changed);
+  observer.observe(element);
+  element.closest("details")?.addEventListener("toggle", changed);
+  return observer;
+}
+
+/**
  * @template {keyof SVGElementTagNameMap} Tag
  * @param {Tag} tag
  * @param {Record<string, string | number>} [attributes]

@@ -1,6 +1,6 @@
 // A plain Plotly chart with lines and bars, in the theme's colors.
 
-import { html, visibleWidth } from "../page/dom.js";
+import { html, visibleWidth, watchWidth } from "../page/dom.js";
 import { purgeLater } from "../page/plotly.js";
 import { applyColors } from "../page/theme.js";
 import { offerPictures } from "../picture/picture.js";
@@ -24,9 +24,7 @@ export class ChartView {
     this.root = html("div", "nv-view nv-chart", parent);
     this.line = html("div", "nv-hidden", this.root);
     this.plot = html("div", "nv-chart-plot", this.root);
-    this.observer = new ResizeObserver(() => this.resized());
-    this.observer.observe(this.root);
-    this.root.closest("details")?.addEventListener("toggle", () => this.resized());
+    this.observer = watchWidth(this.root, () => this.resized());
     offerPictures(this);
   }
 

@@ -4,7 +4,7 @@ import { drawDistribution } from "../distribution/distribution.js";
 import { takeData } from "../distribution/gamma_beta.js";
 import { followOutlines } from "../motion/outlines.js";
 import { Panel } from "../panels/panel.js";
-import { html, uniqueNumber, visibleWidth } from "../page/dom.js";
+import { html, uniqueNumber, visibleWidth, watchWidth } from "../page/dom.js";
 import { _ } from "../page/messages.js";
 import { purgeLater } from "../page/plotly.js";
 import { applyColors } from "../page/theme.js";
@@ -73,9 +73,7 @@ export class FigureView {
     this.arithmetic = html("section", "nv-worked", this.root);
     this.table = new StatisticsTable(this.root);
     this.slices = new SlicesBar(this);
-    this.observer = new ResizeObserver(() => this.resized());
-    this.observer.observe(this.root);
-    this.root.closest("details")?.addEventListener("toggle", () => this.resized());
+    this.observer = watchWidth(this.root, () => this.resized());
     offerPictures(this);
   }
 
