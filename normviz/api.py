@@ -28,16 +28,16 @@ from normviz.layers.layer import Layer
 from normviz.layers.messages import _
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import check_index
-from normviz.lessons import explore as exploring
-from normviz.lessons import step_by_step as stepping
-from normviz.lessons.compare import page as comparing
-from normviz.lessons.gradients import page as differentiating
-from normviz.lessons.numerics import page as rounding
+from normviz.lessons.figure_pages import explore as exploring
+from normviz.lessons.figure_pages import step_by_step as stepping
+from normviz.lessons.figure_pages.compare import page as comparing
+from normviz.lessons.figure_pages.gradients import page as differentiating
+from normviz.lessons.figure_pages.numerics import page as rounding
+from normviz.lessons.figure_pages.train_and_eval import page as training
 from normviz.lessons.page.pages import PAGES, whole_query
 from normviz.lessons.parts.part import Part
 from normviz.lessons.parts.text import plain
 from normviz.lessons.subject import Subject
-from normviz.lessons.train_and_eval import page as training
 from normviz.scene.grid import grid, start_with
 from normviz.scene.repair import repair
 from normviz.scene.scene import DEFAULT_SHAPE, MOST_VALUES, Scene, default_at

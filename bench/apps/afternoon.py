@@ -14,14 +14,14 @@ from normviz.analysis.running.stream import Stream, run
 from normviz.analysis.sentences import sentence
 from normviz.analysis.steps import steps
 from normviz.code.generate import code
-from normviz.lessons.gradients import derivatives
-from normviz.lessons.numerics import charts as numerics
-from normviz.lessons.numerics import variance
+from normviz.lessons.figure_pages.gradients import derivatives
+from normviz.lessons.figure_pages.numerics import charts as numerics
+from normviz.lessons.figure_pages.numerics import variance
+from normviz.lessons.figure_pages.train_and_eval import charts as running
+from normviz.lessons.figure_pages.train_and_eval import experiments
 from normviz.lessons.page.questions_page import prediction
 from normviz.lessons.questions.question import answer, prose
 from normviz.lessons.questions.registry import find_question
-from normviz.lessons.train_and_eval import charts as running
-from normviz.lessons.train_and_eval import experiments
 from normviz.scene.query import read
 from normviz.scene.scene import Scene, default_at
 

@@ -10,8 +10,8 @@ from normviz.export.output import Choices, Output, tour_output
 from normviz.export.tours import tour_of
 from normviz.layers.errors import NormvizError, closest, echo, listed
 from normviz.layers.messages import _
-from normviz.lessons.compare.ready_sets import READY_SETS
-from normviz.lessons.page.figure_pages import FIGURE_PAGES
+from normviz.lessons.figure_pages.compare.ready_sets import READY_SETS
+from normviz.lessons.page.figure_page_types import FIGURE_PAGES
 from normviz.lessons.parts.containers import Tabs
 from normviz.lessons.parts.part import Chart, Note, Panels, flat
 from normviz.lessons.parts.table import Table

@@ -10,7 +10,7 @@ from normviz.analysis.description import Description, describe
 from normviz.export.output import APP, Choices, Output, title_of
 from normviz.layers.errors import LONGEST_ECHO, NormvizError, closest, echo, listed
 from normviz.layers.messages import _
-from normviz.lessons.compare import page as comparing
+from normviz.lessons.figure_pages.compare import page as comparing
 from normviz.lessons.page.pages import PAGES, whole_query
 from normviz.lessons.page.questions_page import list_parts, question_parts
 from normviz.lessons.questions.question import prose

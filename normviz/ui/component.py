@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from normviz.lessons.explore import greeting
+from normviz.lessons.figure_pages.explore import greeting
 from normviz.lessons.page.pages import Page, page_data
 from normviz.lessons.page.report import report_address
 from normviz.lessons.page.share import app_link, share_data

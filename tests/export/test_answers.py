@@ -8,8 +8,8 @@ import pytest
 from normviz.export.playable.answers import GRIDS, search
 from normviz.export.playable.layer_sets import MOST_VIEWS
 from normviz.layers.errors import NormvizError
-from normviz.lessons.compare.page import layers_of
-from normviz.lessons.compare.ready_sets import READY_SETS
+from normviz.lessons.figure_pages.compare.page import layers_of
+from normviz.lessons.figure_pages.compare.ready_sets import READY_SETS
 from normviz.lessons.page.pages import PAGES
 
 

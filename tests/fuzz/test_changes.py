@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from normviz.layers.errors import NormvizError
-from normviz.lessons.compare.ready_sets import READY_SETS
+from normviz.lessons.figure_pages.compare.ready_sets import READY_SETS
 from normviz.scene import edits
 from normviz.scene.controls.scene_controls import SCENE_CONTROLS
 from normviz.scene.query import read

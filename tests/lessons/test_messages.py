@@ -6,7 +6,7 @@ import re
 import pytest
 
 from normviz.layers import messages
-from normviz.lessons.compare.ready_sets import READY_SETS
+from normviz.lessons.figure_pages.compare.ready_sets import READY_SETS
 from normviz.lessons.page.pages import PAGES
 from normviz.lessons.parts.containers import Details
 from normviz.lessons.parts.part import Caption, Chart, Note, Panels, Sentence, Text, flat

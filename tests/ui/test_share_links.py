@@ -8,7 +8,7 @@ from urllib.parse import unquote
 import pytest
 
 import normviz as nv
-from normviz.lessons.compare.page import layers_of
+from normviz.lessons.figure_pages.compare.page import layers_of
 from normviz.lessons.page.pages import PAGES, whole_query
 from normviz.lessons.page.style import BROWSER
 from normviz.scene.query import link

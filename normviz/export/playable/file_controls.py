@@ -11,7 +11,7 @@ from normviz.export.playable.layer_sets import LayerSets
 from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
 from normviz.layers.messages import _
-from normviz.lessons.compare.page import layers_of
+from normviz.lessons.figure_pages.compare.page import layers_of
 from normviz.lessons.page.controls import OWN_SET, InputRow, input_rows, rows
 from normviz.scene.controls.control import Input
 from normviz.scene.controls.scene_controls import LISTED_FAMILIES, SIZES, layout_axes

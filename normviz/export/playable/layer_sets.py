@@ -8,9 +8,9 @@ from math import prod
 
 from normviz.analysis.comparing.comparison import FEWEST, MOST, suggestions
 from normviz.layers.layer import Layer
-from normviz.lessons.compare.fit_layers import default_layers
-from normviz.lessons.compare.page import layers_of
-from normviz.lessons.compare.ready_sets import READY_SETS
+from normviz.lessons.figure_pages.compare.fit_layers import default_layers
+from normviz.lessons.figure_pages.compare.page import layers_of
+from normviz.lessons.figure_pages.compare.ready_sets import READY_SETS
 from normviz.scene.view import View
 
 MOST_VIEWS = 200

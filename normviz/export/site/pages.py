@@ -15,7 +15,7 @@ from normviz.export.site.shared import path_of, plotly_path
 from normviz.figures.brand import FAVICON, wordmark
 from normviz.layers.errors import NormvizError, listed
 from normviz.layers.messages import N_, _, language, ngettext
-from normviz.lessons.compare.ready_sets import READY_SETS, ReadySet
+from normviz.lessons.figure_pages.compare.ready_sets import READY_SETS, ReadySet
 from normviz.lessons.page.pages import PAGES
 from normviz.lessons.page.questions_page import question_parts
 from normviz.lessons.page.report import report_address

@@ -12,7 +12,7 @@ from normviz.layers.messages import N_, _
 from normviz.layers.substitutes.lookalike import LayerOnShape, lookalike
 from normviz.layers.substitutes.pasted import refused_layer
 from normviz.layers.substitutes.remedies import Remedy, is_probably_channels_last
-from normviz.lessons.compare.page import layers_of
+from normviz.lessons.figure_pages.compare.page import layers_of
 from normviz.lessons.parts.links import Link, Links
 from normviz.lessons.parts.part import Caption, Note, Part, Problem
 from normviz.scene.query import link as query_text

@@ -8,9 +8,9 @@ from typing import Literal
 
 from normviz.analysis.comparing.comparison import MOST, suggestions
 from normviz.layers.messages import _
-from normviz.lessons.compare.fit_layers import fit_layers
-from normviz.lessons.compare.page import layers_of, ready_set
-from normviz.lessons.compare.ready_sets import READY_SETS
+from normviz.lessons.figure_pages.compare.fit_layers import fit_layers
+from normviz.lessons.figure_pages.compare.page import layers_of, ready_set
+from normviz.lessons.figure_pages.compare.ready_sets import READY_SETS
 from normviz.scene import edits
 from normviz.scene.controls.control import Control, Input, page_control
 from normviz.scene.controls.paste import PASTE

@@ -8,11 +8,11 @@ from typing import Any
 
 from normviz.layers.layer import Layer
 from normviz.layers.messages import N_
-from normviz.lessons.compare.page import layers_of
+from normviz.lessons.figure_pages.compare.page import layers_of
 from normviz.lessons.page import questions_page
 from normviz.lessons.page.alternatives import compared_lookalike_parts, layout_parts, lookalike_parts, problem_parts
 from normviz.lessons.page.controls import InputRow, input_rows
-from normviz.lessons.page.figure_pages import FIGURE_PAGES
+from normviz.lessons.page.figure_page_types import FIGURE_PAGES
 from normviz.lessons.page.page_type import PageType
 from normviz.lessons.page.touring import tour_parts
 from normviz.lessons.parts.html import Body

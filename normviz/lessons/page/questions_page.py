@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from normviz.layers.errors import NormvizError
 from normviz.layers.messages import _
 from normviz.lessons.page.alternatives import pasted_parts
-from normviz.lessons.page.figure_pages import FIGURE_PAGES
+from normviz.lessons.page.figure_page_types import FIGURE_PAGES
 from normviz.lessons.parts.links import Entry, Link, Links, LinkSearch
 from normviz.lessons.parts.part import Caption, Heading, Part, Text
 from normviz.lessons.parts.prediction import Prediction

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 from normviz.layers.messages import N_, _
-from normviz.lessons.compare.page import layers_of
+from normviz.lessons.figure_pages.compare.page import layers_of
 from normviz.lessons.page.pages import PAGES, Page
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import QUESTIONS

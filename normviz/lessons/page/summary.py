@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from normviz.layers.messages import _, ngettext
-from normviz.lessons.compare.page import layers_of
+from normviz.lessons.figure_pages.compare.page import layers_of
 from normviz.lessons.page.controls import SCENE_ROWS, rows
 from normviz.scene.view import View
 

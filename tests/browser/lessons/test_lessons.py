@@ -11,7 +11,7 @@ from normviz.analysis.comparing.comparison import compare
 from normviz.analysis.description import Description
 from normviz.analysis.steps import steps
 from normviz.figures.palette import theme
-from normviz.lessons.compare.fit_layers import fit_layers
+from normviz.lessons.figure_pages.compare.fit_layers import fit_layers
 from normviz.lessons.page.pages import PAGES
 from normviz.lessons.questions.question import answer, facts_of, prose
 from normviz.lessons.questions.registry import QUESTIONS, search

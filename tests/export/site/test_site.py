@@ -15,7 +15,7 @@ from normviz.export.site import build, pack
 from normviz.export.site.pages import entries
 from normviz.figures.bundle import plotly_js
 from normviz.layers.errors import NormvizError
-from normviz.lessons.compare.ready_sets import READY_SETS
+from normviz.lessons.figure_pages.compare.ready_sets import READY_SETS
 from normviz.lessons.questions.question import answer, facts_of, prose, search_text
 from normviz.lessons.questions.registry import QUESTIONS
 from tests.export.structure import Structure

@@ -11,7 +11,7 @@ from normviz.analysis.running.stream import Stream, run
 from normviz.figures.charts import bars, chart, dots, line
 from normviz.figures.palette import THEMES, as_json, by_meaning
 from normviz.figures.payload.chart import chart_payload
-from normviz.lessons.train_and_eval import charts as figures
+from normviz.lessons.figure_pages.train_and_eval import charts as figures
 from tests.figures.linked.javascript import evaluate
 
 

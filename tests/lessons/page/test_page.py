@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from normviz.lessons.explore import greeting
+from normviz.lessons.figure_pages.explore import greeting
 from normviz.lessons.page.pages import PAGES, Page, page, page_data, parts_up_to_the_figure, up_to_the_figure
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.links import Links

@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl
 import pytest
 
 from normviz.analysis.gradients.closed_form import closed_column
-from normviz.lessons.gradients import derivatives
+from normviz.lessons.figure_pages.gradients import derivatives
 from normviz.lessons.page.pages import PAGES, page
 from normviz.lessons.page.questions_page import sources
 from normviz.lessons.parts.html import Body

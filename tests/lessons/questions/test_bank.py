@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from normviz.lessons.compare.fit_layers import fit_layers
+from normviz.lessons.figure_pages.compare.fit_layers import fit_layers
 from normviz.lessons.page.pages import PAGES
 from normviz.lessons.page.questions_page import prediction
 from normviz.lessons.questions import facts as building_blocks

@@ -1,4 +1,4 @@
-"""The page "Numerics" in the app: its controls and messages. Its views are in ``tests/lessons/numerics``."""
+"""The page "Numerics" in the app: its controls and messages. Its views are in ``tests/lessons/figure_pages/numerics``."""
 
 import re
 

@@ -7,7 +7,7 @@ from math import prod
 
 from normviz.analysis.description import describe
 from normviz.analysis.forward import largest_difference
-from normviz.lessons.compare.ready_sets import LOOPS, READY_SETS, loops_difference
+from normviz.lessons.figure_pages.compare.ready_sets import LOOPS, READY_SETS, loops_difference
 from normviz.lessons.questions.facts import module_of, normal, only, output, scene_of
 from normviz.lessons.questions.question import Facts
 from normviz.lessons.questions.sources import ANNOTATED, ARTICLE

@@ -10,11 +10,11 @@ from normviz.analysis.running.modes import one_example
 from normviz.analysis.running.sampling import Sequences, SmallBatches, per_step, spread
 from normviz.analysis.running.shards import even_sizes, shard
 from normviz.analysis.running.torch_module import torch_refusal
+from normviz.lessons.figure_pages.train_and_eval import experiments
 from normviz.lessons.questions.facts import count_buffers, normal, only, output, which
 from normviz.lessons.questions.question import Facts
 from normviz.lessons.questions.sources import ANNOTATED, ARTICLE, BATCH_NORM_PAPER, issue, torch_page
 from normviz.lessons.questions.topics import SMALL_BATCHES
-from normviz.lessons.train_and_eval import experiments
 
 SMALL, LARGE = 4, 64  # batch sizes
 

@@ -8,11 +8,11 @@ from normviz.analysis.forward import Values, largest_difference, run_module
 from normviz.analysis.running.modes import one_example, train_and_eval
 from normviz.analysis.running.torch_module import buffers
 from normviz.layers.layer import Layer
+from normviz.lessons.figure_pages.train_and_eval import modes
 from normviz.lessons.questions.facts import ROUNDING, count_buffers, module_of, normal, scene_of, which
 from normviz.lessons.questions.question import Facts
 from normviz.lessons.questions.sources import ARTICLE, BATCH_NORM_PAPER, COURSE, issue, torch_page
 from normviz.lessons.questions.topics import TRAIN_AND_EVAL
-from normviz.lessons.train_and_eval import modes
 
 LAYER, BATCH = "LayerNorm(6)", "BatchNorm1d(6)"
 

@@ -9,7 +9,7 @@ import torch
 
 from normviz.analysis.description import describe
 from normviz.layers.layer import Layer
-from normviz.lessons.compare.ready_sets import LOOPS, READY_SETS
+from normviz.lessons.figure_pages.compare.ready_sets import LOOPS, READY_SETS
 from normviz.lessons.questions.bank.code import PER_FEATURE, WRONG
 from normviz.lessons.questions.facts import module_of, nearly_equal, normal, output
 from tests.lessons.questions.statements.measure import Statements

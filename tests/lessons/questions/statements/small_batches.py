@@ -7,8 +7,8 @@ import pytest
 from normviz.analysis.examples import example
 from normviz.analysis.running.sampling import Sequences, per_step
 from normviz.analysis.running.shards import even_sizes, shard
+from normviz.lessons.figure_pages.train_and_eval import experiments
 from normviz.lessons.questions.facts import nearly_equal, normal, output
-from normviz.lessons.train_and_eval import experiments
 from tests.lessons.questions.statements.measure import Statements, facts, refuses
 
 

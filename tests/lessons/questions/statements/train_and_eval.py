@@ -6,8 +6,8 @@ from normviz.analysis.description import describe
 from normviz.analysis.examples import example
 from normviz.analysis.running.modes import one_example, train_and_eval
 from normviz.analysis.running.torch_module import buffers
+from normviz.lessons.figure_pages.train_and_eval import modes
 from normviz.lessons.questions.facts import ROUNDING, module_of, normal, scene_of
-from normviz.lessons.train_and_eval import modes
 from tests.lessons.questions.statements.measure import Statements, facts
 
 

@@ -12,7 +12,7 @@ from normviz.analysis.running.sampling import Sequences, SmallBatches, per_step,
 from normviz.analysis.running.shards import even_sizes, shard
 from normviz.analysis.running.stream import Run, Stream, follow, run
 from normviz.layers.errors import NormvizError
-from normviz.lessons.train_and_eval import experiments, modes
+from normviz.lessons.figure_pages.train_and_eval import experiments, modes
 from normviz.scene.settings.page_settings import MOST_DEVICES
 from tests.browser.readout import number
 from tests.lessons.sentences import numbers_in

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from normviz.analysis.comparing.comparison import FEWEST, MOST, compare
-from normviz.lessons.compare.fit_layers import _fit, default_layers, fit_layers
+from normviz.lessons.figure_pages.compare.fit_layers import _fit, default_layers, fit_layers
 from normviz.scene.query import read
 
 USUAL = [

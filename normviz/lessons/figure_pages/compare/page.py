@@ -8,8 +8,8 @@ from normviz.analysis.comparing.comparison import COLUMNS, Comparison, compare, 
 from normviz.analysis.description import Description
 from normviz.figures.payload.compare import compare_payload
 from normviz.layers.messages import N_, _
-from normviz.lessons.compare.fit_layers import default_layers, fit_layers
-from normviz.lessons.compare.ready_sets import READY_SETS, ReadySet
+from normviz.lessons.figure_pages.compare.fit_layers import default_layers, fit_layers
+from normviz.lessons.figure_pages.compare.ready_sets import READY_SETS, ReadySet
 from normviz.lessons.parts.code_tabs import framework_tabs
 from normviz.lessons.parts.part import Caption, Panels, Part, Sentence, Text, part_or_note
 from normviz.lessons.parts.table import Column, Table

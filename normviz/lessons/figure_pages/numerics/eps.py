@@ -11,7 +11,7 @@ from normviz.analysis.rounding.eps import EpsOutcome, EpsPlacement, eps_placemen
 from normviz.analysis.rounding.groups import TORCH_LAYERS
 from normviz.layers.errors import listed
 from normviz.layers.messages import N_, _
-from normviz.lessons.numerics.numbers import SIZE, as_code
+from normviz.lessons.figure_pages.numerics.numbers import SIZE, as_code
 from normviz.lessons.parts.table import Column, Row
 from normviz.scene.settings.kinds import power
 

@@ -12,10 +12,10 @@ from normviz.figures.charts import LIGHT
 from normviz.figures.palette import THEMES
 from normviz.figures.payload.chart import chart_payload
 from normviz.layers.errors import NormvizError
-from normviz.lessons.numerics import charts as figures
-from normviz.lessons.numerics import eps as eps_texts
-from normviz.lessons.numerics import variance, zero_variance
-from normviz.lessons.numerics.charts import (
+from normviz.lessons.figure_pages.numerics import charts as figures
+from normviz.lessons.figure_pages.numerics import eps as eps_texts
+from normviz.lessons.figure_pages.numerics import variance, zero_variance
+from normviz.lessons.figure_pages.numerics.charts import (
     BROKEN_SIZE,
     INFINITE_DIFFERENCE,
     NAN_ERROR,
@@ -24,7 +24,7 @@ from normviz.lessons.numerics.charts import (
     ZERO_ERROR,
     ZERO_SIZE,
 )
-from normviz.lessons.numerics.variance import ONE_PASS
+from normviz.lessons.figure_pages.numerics.variance import ONE_PASS
 from tests.figures.colors import contrast, rgb
 
 TYPES = pytest.mark.parametrize("dtype", list(DTYPES))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from normviz.layers.messages import N_
-from normviz.lessons import explore, step_by_step
-from normviz.lessons.compare import page as compare
-from normviz.lessons.compare.ready_sets import READY_SETS
-from normviz.lessons.gradients import page as gradients
-from normviz.lessons.numerics import page as numerics
+from normviz.lessons.figure_pages import explore, step_by_step
+from normviz.lessons.figure_pages.compare import page as compare
+from normviz.lessons.figure_pages.compare.ready_sets import READY_SETS
+from normviz.lessons.figure_pages.gradients import page as gradients
+from normviz.lessons.figure_pages.numerics import page as numerics
+from normviz.lessons.figure_pages.train_and_eval import page as train_and_eval
 from normviz.lessons.page.page_type import PageType
-from normviz.lessons.train_and_eval import page as train_and_eval
 from normviz.scene.settings.page_settings import PAGE_SETTINGS
 
 FIGURE_PAGES: dict[str, PageType] = {

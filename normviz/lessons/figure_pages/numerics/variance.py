@@ -11,7 +11,7 @@ from normviz.analysis.rounding.eps import no_eps
 from normviz.analysis.rounding.groups import DISTANCES, TORCH_LAYERS
 from normviz.analysis.rounding.variance import METHOD_LABELS, METHODS, Estimate, sweep
 from normviz.layers.messages import N_, _
-from normviz.lessons.numerics.numbers import SIZE
+from normviz.lessons.figure_pages.numerics.numbers import SIZE
 from normviz.lessons.parts.table import Column, Row
 from normviz.scene.settings.kinds import power
 

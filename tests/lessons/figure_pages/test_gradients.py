@@ -12,7 +12,7 @@ from normviz import explain
 from normviz.analysis.gradients.closed_form import autograd_backward, parameter_sum, upstream
 from normviz.analysis.number_format import format_difference, format_number
 from normviz.layers.errors import NormvizError
-from normviz.lessons.gradients import derivatives
+from normviz.lessons.figure_pages.gradients import derivatives
 from tests.analysis.gradients.cases import CATALOGUE, numbered
 from tests.browser.readout import number
 from tests.scenes import scene

@@ -12,7 +12,7 @@ from normviz.layers.errors import listed
 from normviz.layers.layer import Layer
 from normviz.layers.messages import N_, _, ngettext
 from normviz.layers.norm import Norm
-from normviz.lessons.numerics.numbers import as_code
+from normviz.lessons.figure_pages.numerics.numbers import as_code
 from normviz.lessons.parts.table import Column, Row
 
 MOST_VALUES = 4  # different outputs that a cell lists

@@ -11,11 +11,11 @@ from normviz.analysis.rounding.degenerate import CONSTANT, SINGLE
 from normviz.analysis.rounding.eps import EPSILONS, no_eps
 from normviz.analysis.rounding.groups import DISTANCES, DTYPES, TORCH_LAYERS, example_group
 from normviz.analysis.rounding.variance import Estimate
-from normviz.lessons.numerics import eps as eps_texts
-from normviz.lessons.numerics import variance, zero_variance
-from normviz.lessons.numerics.numbers import SIZE, as_code
-from normviz.lessons.numerics.variance import ONE_PASS, TWO_PASSES
-from normviz.lessons.numerics.zero_variance import (
+from normviz.lessons.figure_pages.numerics import eps as eps_texts
+from normviz.lessons.figure_pages.numerics import variance, zero_variance
+from normviz.lessons.figure_pages.numerics.numbers import SIZE, as_code
+from normviz.lessons.figure_pages.numerics.variance import ONE_PASS, TWO_PASSES
+from normviz.lessons.figure_pages.numerics.zero_variance import (
     EXACT,
     LABELS,
     NOISE,

@@ -7,7 +7,7 @@ from typing import Any
 
 from normviz.analysis.rounding.degenerate import Degenerate
 from normviz.layers.messages import _
-from normviz.lessons.numerics import charts, eps, variance, zero_variance
+from normviz.lessons.figure_pages.numerics import charts, eps, variance, zero_variance
 from normviz.lessons.parts.containers import Beside, Details
 from normviz.lessons.parts.part import Chart, Part, Sentence, Text, texts
 from normviz.lessons.parts.table import Table

@@ -11,7 +11,7 @@ from normviz.analysis.running.sampling import Sequences, SmallBatches, per_step,
 from normviz.analysis.running.stream import Stream, run
 from normviz.figures.charts import bars, chart, dots, line
 from normviz.figures.palette import theme
-from normviz.lessons.train_and_eval import charts, experiments
+from normviz.lessons.figure_pages.train_and_eval import charts, experiments
 
 STREAM = run(Stream(batch_size=4, steps=6, drift=0.5))
 SIZES = spread(SmallBatches([4, 16, 64]))

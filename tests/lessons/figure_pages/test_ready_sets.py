@@ -10,8 +10,8 @@ from normviz.analysis.comparing.invariance import depends_on_batch
 from normviz.analysis.description import describe
 from normviz.analysis.examples import example
 from normviz.layers.errors import NormvizError
-from normviz.lessons.compare import ready_sets
-from normviz.lessons.compare.ready_sets import LOOPS, READY_SETS, loops_difference
+from normviz.lessons.figure_pages.compare import ready_sets
+from normviz.lessons.figure_pages.compare.ready_sets import LOOPS, READY_SETS, loops_difference
 
 EVERY = list(READY_SETS.values())
 

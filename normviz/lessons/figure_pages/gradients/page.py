@@ -9,7 +9,7 @@ from typing import Any
 from normviz.figures.payload.panels import PanelValues
 from normviz.layers.errors import NormvizError
 from normviz.layers.messages import _
-from normviz.lessons.gradients import derivatives
+from normviz.lessons.figure_pages.gradients import derivatives
 from normviz.lessons.parts.code_tabs import course_pair
 from normviz.lessons.parts.containers import Details
 from normviz.lessons.parts.part import Caption, Note, Part, Sentence, Text, layer_notes, texts

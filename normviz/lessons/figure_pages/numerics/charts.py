@@ -15,7 +15,7 @@ from normviz.analysis.rounding.variance import FLAX, Estimate
 from normviz.figures.charts import LIGHT, Lines, PlotlyTrace, axis, chart, dots, line
 from normviz.figures.palette import by_meaning
 from normviz.layers.messages import _
-from normviz.lessons.numerics import variance, zero_variance
+from normviz.lessons.figure_pages.numerics import variance, zero_variance
 
 # color, dash, symbol, width. E[x²] − E[x]² has the accent color, torch's layers the text color. Those not in COMPARED are faint.
 COMPARED, FAINT = (variance.ONE_PASS, variance.TWO_PASSES), 0.35
