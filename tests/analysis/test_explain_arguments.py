@@ -44,7 +44,7 @@ LAYOUTS = [
     ("LayerNorm(3)", (3,), "D"),
     ("LayerNorm(3)", (2, 3), "ND"),
     ("LayerNorm(3)", (2, 4, 3), "NLC"),
-    ("LayerNorm(3)", (2, 4, 4, 3), "NCHW"),
+    ("LayerNorm(3)", (2, 4, 5, 3), "NCHW"),
     ("LayerNorm(3)", (2, 4, 4, 4, 3), "NCDHW"),
     ("LayerNorm(3)", (2, 4, 4, 4, 4, 3), "ND1D2D3D4D5"),
     ("BatchNorm1d(3)", (2, 3), "ND"),
