@@ -1,0 +1,1 @@
+"""Practice: exercises that torch answered, chosen by a seed."""
