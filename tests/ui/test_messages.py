@@ -43,7 +43,6 @@ CHANGES: dict[str, list[tuple[str, Any]]] = {
     ],
     "train_and_eval": [("batch size (2 to 1,024)", "16"), ("momentum", "0.3")],
     "numerics": [("dtype of x", ["float16"]), ("Experiment", ["A constant x"]), ("every element", "0.5")],
-    "questions": [("Search", "gamma")],
 }
 
 

@@ -14,7 +14,7 @@ HOSTILE = [
     "shape=1,3&layer=BatchNorm1d(3)", "shape=1,3,1,1&layer=InstanceNorm2d(3)", f"layer={'x' * 100_000}", "data=", "data=noise",
     "data=![x](https://example.org/x.png)", "seed=-1", "seed=1.5", f"seed={10**30}", "seed=٣,٤", "params=ones", "at=9,9,9,9",
     "at=1,2", "at=x", "at=-1,0,0,0", "values=1,2", "values=nan,1&shape=1,2", "values=1e400,1&shape=1,2", "values=<b>", "from=1,0,0,0",
-    "from=x", f"from={10**30},0,0,0", "from=-1,0,0,0&shape=2,64,56,56", "shape=2,64,56,56&from=0,63,0,0",
+    "from=x", f"from={10**30},0,0,0", "from=-1,0,0,0&shape=2,64,56,56", "shape=2,64,56,56&from=0,64,0,0",
     "shape=0&layout=?&layer=?&data=?&seed=?&values=?&params=?&at=?&from=?",
 ]  # fmt: skip
 

@@ -11,6 +11,7 @@ from starlette.applications import Starlette
 from streamlit import config
 
 from normviz.lessons.page.pages import PAGES
+from normviz.scene.grid import MOST_COLUMNS, MOST_ROWS
 from normviz.ui.assets import COMPONENT
 from normviz.ui.paths import ROOT
 from normviz.ui.server import index
@@ -85,10 +86,24 @@ def test_the_first_html_has_the_view_of_its_query(app: Starlette) -> None:
     assert "problem1" in dict(refused["parts"])
 
 
-def test_a_page_that_is_too_large_comes_with_the_app(app: Starlette) -> None:
-    small, large = (ask(app, f"/?shape={shape}&layer=LayerNorm(32)").body for shape in ("2,32,32", "16,32,32"))
+def test_a_page_that_is_too_large_comes_with_the_app(app: Starlette, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("normviz.ui.server.first_page.MOST", 20_000)
+    small, large = (ask(app, f"/?shape={shape}&layer=LayerNorm(32)&seed=1").body for shape in ("16,32,32", "32,32"))
     assert page_in(small)["figures"]
     assert b"normviz-data" not in large
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        f"?shape={MOST_ROWS},{MOST_COLUMNS}&layer=LayerNorm({MOST_COLUMNS})",  # the largest tensor that is drawn whole
+        "?shape=32,128,768&layer=LayerNorm(768)",
+        "gradients?show=matrix&shape=2,128&layer=LayerNorm(128)",
+        f"step_by_step?shape={MOST_ROWS},{MOST_COLUMNS}&layer=LayerNorm({MOST_COLUMNS})",
+    ],
+)
+def test_pages_of_large_tensors_are_not_too_large(app: Starlette, link: str) -> None:
+    assert page_in(ask(app, f"/{link}").body)["figures"]
 
 
 def test_while_the_server_starts_the_first_html_has_no_page(app: Starlette, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,14 +174,16 @@ def test_the_styles_of_normviz_come_last_and_embedded_pages_have_more(app: Starl
 
 def test_no_text_of_the_address_becomes_html_of_the_page(app: Starlette) -> None:
     """It is quoted in messages, which are data: no tag can begin or end in them."""
-    tags = re.findall(r"<[^>]*>", ask(app, "/").body.decode())
-    for query in (
-        "embed_options=</style><script>alert(1)</script>",
-        "layer=</script><script>alert(1)</script>",
-        "caption=<b>x</b>&shape=<!--",
+
+    def tags(query: str) -> list[str]:
+        return re.findall(r"<[^>]*>", ask(app, f"/?{quote(query, safe='=&')}").body.decode())
+
+    for query, harmless in (
+        ("embed_options=</style><script>alert(1)</script>", "embed_options=x"),
+        ("layer=</script><script>alert(1)</script>", "layer=x"),
+        ("caption=<b>x</b>&shape=<!--", "caption=x&shape=x"),
     ):
-        html = ask(app, f"/?{quote(query, safe='=&')}").body.decode()
-        assert re.findall(r"<[^>]*>", html) == tags
+        assert tags(query) == tags(harmless)
 
 
 def test_the_policy_allows_exactly_the_inline_scripts_of_the_page(app: Starlette) -> None:
