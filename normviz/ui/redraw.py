@@ -65,7 +65,7 @@ def begin_run() -> None:
 def remember_page(page: str, rows: Sequence[InputRow]) -> None:
     """Call when the page has been drawn."""
     looks = {key: _look(inputs) for key, inputs in _fragments(rows).items()}
-    st.session_state[DRAWN] = Drawn(page, _script(), _frame(rows), looks)
+    st.session_state[DRAWN] = Drawn(page, script_name(), _frame(rows), looks)
 
 
 def forget_look(key: str) -> None:
@@ -106,12 +106,13 @@ def _is_shown(drawn: Drawn) -> bool:
     """
     return (
         st.context.url is not None
-        and drawn.script == _script()
+        and drawn.script == script_name()
         and st.session_state.get(ADDRESS) == st.query_params.to_dict()
     )
 
 
-def _script() -> str:
+def script_name() -> str:
+    """Streamlit's name for the page of the address."""
     context = get_script_run_ctx()
     return context.page_script_hash if context else ""
 

@@ -102,6 +102,20 @@ def enter(page: str, untouched: Sequence[Scene] = ()) -> None:
     st.session_state[PAGE] = page
 
 
+def come_back(name: str, page: PageType) -> None:
+    """Call in a callback at the address of this page: the reader may have left it and come back, before the page in between was drawn.
+
+    Then the view is that of the address, which the reader sees, and not that of the page in between.
+    """
+    if st.session_state.get(PAGE) in (None, name):
+        return
+    query = st.query_params.to_dict()
+    st.session_state.pop(CHANGED, None)
+    st.session_state[VIEW] = st.session_state[ADDRESS_VIEW] = page.view(query)
+    st.session_state[ADDRESS] = query
+    st.session_state[PAGE] = name  # last, as in ``enter``
+
+
 def _mark_changed(by: str) -> None:
     st.session_state[CHANGED] = by if st.session_state.get(CHANGED, by) == by else CONTROL
 

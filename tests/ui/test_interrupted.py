@@ -41,6 +41,16 @@ def address_of(app: AppTest, name: str, link: dict[str, str]) -> AppTest:
     return app.switch_page(path(name))
 
 
+def shape_of(app: AppTest) -> tuple[int, ...]:
+    """The sizes that the controls show."""
+    return tuple(app.get_by_key(f"size_{axis}").value for axis in "nchw")
+
+
+def layers_of(app: AppTest) -> list[str] | None:
+    """The layers that the control of Compare shows."""
+    return app.get_by_key("layers").value if app.session_state[PAGE] == "compare" else None
+
+
 @pytest.mark.parametrize(
     ("name", "link"),
     [
@@ -51,10 +61,12 @@ def address_of(app: AppTest, name: str, link: dict[str, str]) -> AppTest:
     ],
 )
 def test_back_and_a_changed_size_before_the_next_page_is_drawn_change_the_first_page(name, link):
-    app = leave(open_page(name, link), "step_by_step")
-    app = set_control(address_of(app, name, link), "size_n", 3)
+    app = open_page(name, link)
+    (n, *others), layers = shape_of(app), layers_of(app)
+    app = set_control(address_of(leave(app, "step_by_step"), name, link), "size_n", n + 1)
     check_page(app)
-    assert scene(app).shape == (3, 3, 4, 4)
+    assert scene(app).shape == shape_of(app) == (n + 1, *others)
+    assert layers_of(app) == layers
     assert query(app).items() >= link.items()
 
 
@@ -63,7 +75,7 @@ def test_back_and_a_changed_size_before_the_next_page_is_drawn_change_the_first_
     [
         ("train_and_eval", {}, "show", "modes"),
         ("numerics", {"show": "eps"}, "dtype", "float16"),
-        ("questions", {}, "set_search", "gamma"),
+        ("compare", {}, "layers", ["BatchNorm2d(4)", "RMSNorm([2])"]),
     ],
 )
 def test_back_and_a_change_of_a_setting_before_the_next_page_is_drawn_give_the_first_page(name, link, key, value):
@@ -71,6 +83,8 @@ def test_back_and_a_change_of_a_setting_before_the_next_page_is_drawn_give_the_f
     app = set_control(address_of(app, name, link), key, value)
     check_page(app)
     assert app.session_state[PAGE] == name
+    assert app.get_by_key(key).value == value
+    assert query(app)[key] == (";".join(value) if isinstance(value, list) else value)
 
 
 @pytest.mark.parametrize("at", ["current", "page"])

@@ -129,7 +129,7 @@ def _with_both_modes(control: Control) -> Control:
     def edit(shown: Input) -> Callable[[View, str], View]:
         def change(view: View, chosen: str) -> View:
             changed: View = shown.edit(view, chosen)
-            opens_with = chosen == "modes" != view.settings["show"] and view.scene == read({}).scene
+            opens_with = chosen == "modes" != shown.value and view.scene == read({}).scene
             return changed.with_scene(edits.with_family(view.scene, "BatchNorm")) if opens_with else changed
 
         return change

@@ -7,16 +7,22 @@ from typing import Any
 
 import streamlit as st
 
+from normviz.lessons.page.pages import PAGES
 from normviz.scene.controls.control import Input
 from normviz.scene.settings.widgets import Choice, Number, Segments, Several, Slider, TextField, Toggle
-from normviz.ui.redraw import redraw
-from normviz.ui.state import change_view, sync_labels, sync_widget, widget_value
+from normviz.ui.logs import PAGE
+from normviz.ui.redraw import redraw, script_name
+from normviz.ui.state import change_view, come_back, sync_labels, sync_widget, widget_value
 
 
 def draw(shown: Input, only_changes: bool = False) -> None:
     """Draw the input. ``only_changes``: ignore a callback that leaves the view as it is."""
 
+    page, script = st.session_state[PAGE], script_name()
+
     def apply() -> None:
+        if script == script_name():
+            come_back(page, PAGES[page or "explore"])
         keys = shown.together
         value = tuple(map(widget_value, keys)) if keys else widget_value(shown.key)
         change_view(shown.changed, value, only_changes=only_changes)
