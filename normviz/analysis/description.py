@@ -14,12 +14,12 @@ from normviz.analysis.forward import Trace, Values, as_tensor, check_types, larg
 from normviz.layers import sharing
 from normviz.layers.arguments import LARGEST_SIZE
 from normviz.layers.axes import MAX_RANK, layout_text, parse_layout
-from normviz.layers.errors import NormvizError, echo
+from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.fit import torch_layer
 from normviz.layers.layer import Layer
 from normviz.layers.messages import _
 from normviz.layers.norm import Norm
-from normviz.layers.substitutes.remedies import is_probably_channels_last
+from normviz.layers.substitutes.remedies import is_probably_channels_last, meant_for_channels
 from normviz.layers.torch_errors import check
 
 
@@ -251,7 +251,19 @@ def _channel_notes(layer: Layer | None, axes: tuple[str, ...], shape: tuple[int,
 
 
 def _layout_notes(layer: Layer | None, axes: tuple[str, ...], shape: tuple[int, ...]) -> tuple[str, ...]:
-    if layer is None or not is_probably_channels_last(layer, shape, axes):
+    if layer is None:
+        return ()
+    if remedies := meant_for_channels(layer, shape, axes):
+        return (
+            _(
+                "{layer} normalizes over the last axis of x, here {last}, and C has the same size, {size}. To normalize over C, use {remedies}.",
+                layer=layer,
+                last=axes[-1].upper(),
+                size=shape[-1],
+                remedies=listed(remedy.label.replace("`", "") for remedy in remedies),
+            ),
+        )
+    if not is_probably_channels_last(layer, shape, axes):
         return ()
     return (
         _(

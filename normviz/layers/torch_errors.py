@@ -136,13 +136,14 @@ def _check_groups(given: Mapping[str, Any], shape: tuple[int, ...]) -> None:
         )
     else:
         return
+    if found == channels:
+        raise _torch_error(words, _("The variance of one value is 0. Use fewer groups, or more than one position."))
+    size = _("x has size {found} on axis 1.", found=found)
+    write = _("Write num_channels={found}.", found=found)
     if found % groups:
-        meaning = _("x has size {found} on axis 1; write num_channels={found} and choose a num_groups that divides it.")
-    elif found != channels:
-        meaning = _("x has size {found} on axis 1; write num_channels={found}.")
-    else:
-        meaning = _("The variance of one value is 0. Use fewer groups, or more than one position.")
-    raise _torch_error(words, meaning, found=found)
+        write = _("Write num_channels={found} and choose a num_groups that divides it.", found=found)
+    move = _move_channels(channels, 1, shape)
+    raise _torch_error(words, " ".join(filter(None, (size, move, write))))
 
 
 def _check_gamma(layer: Layer, shape: tuple[int, ...]) -> None:
@@ -201,18 +202,48 @@ def _channels_argument(layer: Layer) -> str:
 
 
 def _wrong_channels(layer: Layer, shape: tuple[int, ...]) -> str:
-    axis, (wanted, found), argument = layer.kind.channel(len(shape)), _channels(layer, shape), _channels_argument(layer)
-    assert axis is not None
-    return _(
-        "{layer} has {argument}={wanted}, and axis {axis} of x, its channel axis, has size {found} in {shape}; write {remedy}, or "
-        "move the channels to axis {axis}.",
+    channel, (wanted, found), argument = (
+        layer.kind.channel(len(shape)),
+        _channels(layer, shape),
+        _channels_argument(layer),
+    )
+    assert channel is not None
+    axis, remedy = channel % len(shape), layer.with_(**{argument: found})
+    mismatch = _(
+        "{layer} has {argument}={wanted}, and axis {axis} of x, its channel axis, has size {found} in {shape}",
         layer=layer.name,
         argument=argument,
         wanted=wanted,
-        axis=axis % len(shape),
+        axis=axis,
         found=found,
         shape=shape,
-        remedy=layer.with_(**{argument: found}),
+    )
+    if move := _move_channels(wanted, axis, shape):
+        return _(
+            "{mismatch}. {move} If axis {axis} holds the channels, write {remedy}.",
+            mismatch=mismatch,
+            move=move,
+            axis=axis,
+            remedy=remedy,
+        )
+    return _(
+        "{mismatch}; write {remedy}, or move the channels to axis {axis}.", mismatch=mismatch, remedy=remedy, axis=axis
+    )
+
+
+def _move_channels(wanted: int, axis: int, shape: tuple[int, ...]) -> str:
+    """How to move the channels to ``axis``, if another axis than the batch has as many elements as the layer wants; otherwise ""."""
+    last = len(shape) - 1
+    other = next((other for other in range(last, 0, -1) if other != axis and shape[other] == wanted), None)
+    if other is None:
+        return ""
+    moved = ", ".join("-1" if one == last else str(one) for one in (other, axis))
+    return _(
+        "If the channels are on axis {other}, of size {wanted}, move them to axis {axis}: x.movedim({moved}).",
+        other=other,
+        wanted=wanted,
+        axis=axis,
+        moved=moved,
     )
 
 

@@ -150,6 +150,21 @@ def test_another_axis_in_the_place_of_the_channels_gives_a_warning(layer, shape,
     assert e.counts.statistics
 
 
+SAME_SIZE = "{} normalizes over the last axis of x, here {}, and C has the same size, 4. To normalize over C, use "
+LAST_OF_THE_SAME_SIZE = [
+    ("LayerNorm(4)", (2, 4, 3, 4), "NCHW", SAME_SIZE.format("LayerNorm([4])", "W") + "ChannelsFirstLayerNorm(4, eps=1e-05) or LayerNorm([4]) on x.movedim(1, -1), shape (2, 3, 4, 4)."),
+    ("RMSNorm(4)", (2, 4, 4, 4), "NCHW", SAME_SIZE.format("RMSNorm([4])", "W") + "RMSNorm([4]) on x.movedim(1, -1), shape (2, 4, 4, 4)."),
+    ("LayerNorm(4)", (2, 4, 4), "NCL", SAME_SIZE.format("LayerNorm([4])", "L") + "ChannelsFirstLayerNorm(4, eps=1e-05) or LayerNorm([4]) on x.movedim(1, -1), shape (2, 4, 4)."),
+    ("LayerNorm(4)", (4, 3, 4), "CHW", SAME_SIZE.format("LayerNorm([4])", "W") + "LayerNorm([4]) on x.movedim(0, -1), shape (3, 4, 4)."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("layer", "shape", "layout", "note"), LAST_OF_THE_SAME_SIZE)
+def test_a_last_axis_as_large_as_the_channels_gives_a_warning(layer, shape, layout, note):
+    with pytest.warns(NormvizWarning, match=re.escape(note)):
+        assert explain(layer, shape, layout=layout).notes == (note,)
+
+
 QUIET = [
     ("BatchNorm1d(3)", (2, 3, 4), None),
     ("BatchNorm1d(3)", (2, 3), None),
@@ -157,6 +172,10 @@ QUIET = [
     ("BatchNorm1d(3)", (2, 3, 4), "NDL"),
     ("InstanceNorm1d(2)", (2, 3), None),
     ("LayerNorm(4)", (2, 3, 4), "NCL"),
+    ("LayerNorm(4)", (2, 4, 4), "NLC"),
+    ("LayerNorm(4)", (2, 3, 4, 4), "NCHW"),
+    ("LayerNorm([4, 4])", (2, 4, 4, 4), "NCHW"),
+    ("LayerNorm(4)", (4, 4), "ND"),
     ("DimNorm(4)", (2, 3, 4), None),
     (Norm("n l c -> l", "l"), (2, 3, 4), None),
 ]

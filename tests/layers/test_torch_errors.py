@@ -66,14 +66,14 @@ REFUSALS = [
         (2, 4, 3),
         "Expected weight to be a vector of size equal to the number of channels in input, "
         "but got weight of shape [6] and input of shape [2, 4, 3]",
-        "x has size 4 on axis 1; write num_channels=4.",
+        "x has size 4 on axis 1. Write num_channels=4.",
     ),
     (
         "GroupNorm(3, 6, affine=False)",
         (2, 4, 3),
         "Expected number of channels in input to be divisible by num_groups, "
         "but got input of shape [2, 4, 3] and num_groups=3",
-        "x has size 4 on axis 1; write num_channels=4 and choose a num_groups that divides it.",
+        "x has size 4 on axis 1. Write num_channels=4 and choose a num_groups that divides it.",
     ),
     (
         "GroupNorm(2, 2)",
@@ -85,7 +85,7 @@ REFUSALS = [
         "GroupNorm(3, 6)",
         (1, 3),
         "Expected more than 1 value per channel when training, got input size [1, 3]",
-        "x has size 3 on axis 1; write num_channels=3.",
+        "x has size 3 on axis 1. Write num_channels=3.",
     ),
     (
         "GroupNorm(1, 2)",
@@ -99,6 +99,20 @@ REFUSALS = [
         "running_mean should contain 3 elements not 4",
         "BatchNorm2d has num_features=4, and axis 1 of x, its channel axis, has size 3 in (2, 3, 5, 5); "
         "write BatchNorm2d(3), or move the channels to axis 1.",
+    ),
+    (
+        "BatchNorm1d(6)",
+        (2, 4, 6),
+        "running_mean should contain 4 elements not 6",
+        "has size 4 in (2, 4, 6). If the channels are on axis 2, of size 6, move them to axis 1: x.movedim(-1, 1). "
+        "If axis 1 holds the channels, write BatchNorm1d(4).",
+    ),
+    (
+        "GroupNorm(2, 6)",
+        (2, 4, 6),
+        "Expected weight to be a vector of size equal to the number of channels in input, "
+        "but got weight of shape [6] and input of shape [2, 4, 6]",
+        "x has size 4 on axis 1. If the channels are on axis 2, of size 6, move them to axis 1: x.movedim(-1, 1). Write num_channels=4.",
     ),
     (
         "BatchNorm1d(4, track_running_stats=False)",

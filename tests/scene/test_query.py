@@ -77,7 +77,7 @@ MISFITS = [
     ({"values": "1e13" + ",1" * 31}, "values has a number that is not from -1e+12 to 1e+12", {"values": None}),
     ({"layout": "NLC"}, "the layout NLC has rank 3 and x has rank 4", {"layout": None}),
     ({"layer": "GroupNorm(3,4)"}, "num_groups must be 1, 2 or 4", {"layer": "GroupNorm(2,4)"}),
-    ({"layer": "GroupNorm(3,6)"}, "write num_channels=4", {"layer": "GroupNorm(2,4)"}),
+    ({"layer": "GroupNorm(3,6)"}, "Write num_channels=4", {"layer": "GroupNorm(2,4)"}),
     ({"layer": "BatchNorm2d(3)"}, "running_mean should contain 4 elements not 3", {"layer": "BatchNorm2d(4)"}),
     ({"layer": "BatchNorm1d(4)"}, "For this x use BatchNorm2d.", {"layer": "BatchNorm2d(4)"}),
     ({"layer": "BatchNorm3d(4,eps=0.5)"}, "For this x use BatchNorm2d.", {"layer": "BatchNorm2d(4,eps=0.5)"}),

@@ -148,3 +148,17 @@ def is_probably_channels_last(layer: Layer, shape: tuple[int, ...], axes: tuple[
     if layout_text(axes) != "NCHW" or layer.given.get("normalized_shape") != shape[3:]:
         return False
     return shape[1] == shape[2] != shape[3]
+
+
+def meant_for_channels(layer: Layer, shape: tuple[int, ...], axes: tuple[str, ...]) -> tuple[Remedy, ...]:
+    """What normalizes over C, if the layer normalizes over a last axis that is not C but has its size; otherwise empty.
+
+    >>> [remedy.label for remedy in meant_for_channels(Layer.make("LayerNorm", 4), (2, 4, 3, 4), ("n", "c", "h", "w"))]
+    ['`ChannelsFirstLayerNorm(4, eps=1e-05)`', '`LayerNorm([4])` on `x.movedim(1, -1)`, shape (2, 3, 4, 4)']
+    """
+    channel, last = axes.index("c") if "c" in axes else -1, len(shape) - 1
+    wanted = layer.given.get("normalized_shape")
+    if channel in (-1, last) or wanted != shape[last:] or wanted != (shape[channel],):
+        return ()
+    first = _channels_first(layer, shape, axes) if channel == 1 else ()
+    return (*first, _moved(layer, shape, axes, channel, last))

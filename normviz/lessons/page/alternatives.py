@@ -11,7 +11,7 @@ from normviz.layers.layer import Layer
 from normviz.layers.messages import N_, _
 from normviz.layers.substitutes.lookalike import LayerOnShape, lookalike
 from normviz.layers.substitutes.pasted import refused_layer
-from normviz.layers.substitutes.remedies import Remedy, is_probably_channels_last
+from normviz.layers.substitutes.remedies import Remedy, is_probably_channels_last, meant_for_channels
 from normviz.lessons.figure_pages.compare.page import layers_of
 from normviz.lessons.parts.links import Link, Links
 from normviz.lessons.parts.part import Caption, Note, Part, Problem
@@ -23,7 +23,7 @@ from normviz.scene.settings.setting import Setting
 from normviz.scene.view import View
 
 FEW = 512  # elements: a look-alike of fewer is not offered
-REMEDIES, OPEN = N_("What may have been meant:"), N_("Open it:")
+REMEDIES, OPEN, OVER_CHANNELS = N_("What may have been meant:"), N_("Open it:"), N_("Over the channels:")
 
 
 def problem_parts(name: str, view: View, settings: tuple[Setting, ...], problem: str | None) -> Iterator[Part]:
@@ -52,9 +52,13 @@ def _link(text: str, name: str, view: View, reading: Reading, settings: tuple[Se
 
 
 def layout_parts(name: str, view: View, settings: tuple[Setting, ...]) -> Iterator[Part]:
-    """A link that reads x as NHWC, if it probably is."""
+    """A link that reads x as NHWC, if it probably is, and links to what normalizes over C, if the last axis only has its size."""
     scene = view.scene
-    if isinstance(scene.layer, Layer) and is_probably_channels_last(scene.layer, scene.shape, scene.axes):
+    if not isinstance(scene.layer, Layer):
+        return
+    if meant := meant_for_channels(scene.layer, scene.shape, scene.axes):
+        yield Links(tuple(_remedy_link(remedy, name, view, settings) for remedy in meant), OVER_CHANNELS, "choices")
+    if is_probably_channels_last(scene.layer, scene.shape, scene.axes):
         reading = with_fields(scene, layout="NHWC")
         yield Links((_link(_("Read x as NHWC"), name, view, reading, settings),), kind="next")
 

@@ -137,3 +137,16 @@ def test_a_pasted_error_in_the_search_of_questions_is_explained_and_leads_to_its
     asked, first, *_others = links(parts, "choices")
     assert PAGES[asked.page].view(asked.query).problem == note
     assert str(PAGES[first.page].view(first.query).scene.layer) == "ChannelsFirstLayerNorm(96, eps=1e-05)"
+
+
+@pytest.mark.parametrize("name", ["explore", "step_by_step", "gradients"])
+def test_a_last_axis_as_large_as_the_channels_has_a_note_and_links_to_layers_over_the_channels(name):
+    parts = parts_of(name, "shape=2,4,3,4&layer=LayerNorm(4)")
+    (note,) = texts(parts, LayerNote)
+    assert "C has the same size, 4" in note
+    offered = links(parts, "choices")
+    scenes = [PAGES[link.page].view(link.query).scene for link in offered]
+    assert [str(scene.layer) for scene in scenes] == ["ChannelsFirstLayerNorm(4, eps=1e-05)", "LayerNorm([4])"]
+    assert [scene.shape for scene in scenes] == [(2, 4, 3, 4), (2, 3, 4, 4)]
+    assert all(scene.shape_description.norm.pattern.reduced == ("c",) for scene in scenes)
+    assert all(scene.shape_description.notes == () for scene in scenes)
