@@ -40,6 +40,9 @@ def test_the_column_of_one_of_two_elements(layer, terms, formula):
     form, moved = derivatives.column(e, (0, 0))
     panels = {panel.key: panel for panel in derivatives.column_panels(form)}
     assert list(panels) == list(terms)
+    assert "var" not in terms or panels["var"].title == (
+        "through the variance" if "mean" in terms else "through the mean of x²"
+    )
     for key, wanted in terms.items():
         assert panels[key].values.tolist() == [pytest.approx(wanted, abs=1e-12)], key
         assert panels[key].links == "stats"
@@ -169,11 +172,11 @@ def test_the_sums_equal_autograd_s_gradients(layer, shape):
 TERMS = [
     # x is (1, 5) with dout (2, 1), gamma (1, 3) and sigma 4: dxhat (2, 3), mean 5/2, mean(dxhat xhat) = (-1 + 3/2) / 2 = 1/4
     ("LayerNorm(2, eps=12)", {"dxhat_mean": [5 / 2, 5 / 2], "along_xhat": [-1 / 8, 1 / 8], "dx": [-3 / 32, 3 / 32]},
-     "dx[0, 0] = (2 − 2.5 − (−0.125)) / 4 = **−0.09375**", "`dx = (dxhat − mean(dxhat) − xhat · mean(dxhat · xhat)) / σ`, with `dxhat = dout · gamma`."),
+     "dx[0, 0] = (2 − 2.5 − (−0.125)) / 4 = **−0.09375**", "`dx = (dxhat − mean(dxhat) − xhat · mean(dxhat · xhat)) / σ`, with `dxhat = dout · gamma` and `σ = √(var + eps)`. The means"),
     # xhat 1/5 and 1, sigma 5: mean(dxhat xhat) = (2/5 + 3) / 2 = 17/10
     ("RMSNorm(2, eps=12)", {"along_xhat": [17 / 50, 17 / 10], "dx": [83 / 250, 13 / 50]},
-     "dx[0, 0] = (2 − 0.34) / 5 = **0.332**", "`dx = (dxhat − xhat · mean(dxhat · xhat)) / σ`, with `dxhat = dout · gamma`."),
-    ("BatchNorm1d(2, eps=3).eval()", {"dx": [1, 3 / 2]}, "dx[0, 0] = 2 / 2 = **1**", "`dx = dxhat / σ`, with `dxhat = dout · gamma`."),
+     "dx[0, 0] = (2 − 0.34) / 5 = **0.332**", "`dx = (dxhat − xhat · mean(dxhat · xhat)) / σ`, with `dxhat = dout · gamma` and `σ = √(mean of x² + eps)`. The means"),
+    ("BatchNorm1d(2, eps=3).eval()", {"dx": [1, 3 / 2]}, "dx[0, 0] = 2 / 2 = **1**", "`dx = dxhat / σ`, with `dxhat = dout · gamma` and `σ = √(running_var + eps)`."),
 ]  # fmt: skip
 
 
@@ -188,7 +191,10 @@ def test_the_backward_pass_of_two_elements_follows_the_layer(layer, terms, said,
     for key, wanted in terms.items():
         assert panels[key].tolist() == [pytest.approx(wanted, abs=1e-12)], key
     assert derivatives.backward_sentence(found, (0, 0)) == said
-    assert next(derivatives.backward_texts(e, found)).startswith(formula)
+    text = next(derivatives.backward_texts(e, found))
+    assert text.startswith(formula)
+    assert ("means" in text) == ("mean(" in formula)
+    assert formula.partition("σ = ")[2].partition("`")[0] in derivatives.symbols(e)
 
 
 @pytest.mark.parametrize(("layer", "shape"), CATALOGUE)

@@ -209,6 +209,13 @@ def test_a_batch_of_one_quotes_torch():
     assert str(words.value) in experiments.refusal_text()
 
 
+def test_a_batch_of_one_image_has_one_value_per_channel_only_without_height_and_width():
+    nn.BatchNorm2d(3)(torch.randn(1, 3, 2, 2))
+    with pytest.raises(ValueError, match="more than 1 value per channel"):
+        nn.BatchNorm2d(3)(torch.randn(1, 3, 1, 1))
+    assert experiments.refusal_text().endswith("one value per channel only if its height and width are 1.")
+
+
 SEQUENCES = [
     # count, longest, seed; the sequences left at each step; the sentence
     (4, 3, 1, [4, 3, 2], "At step 0 all **4** sequences have a value, at step **2** only **2**: statistics for every time step get noisier with each step."),

@@ -87,12 +87,13 @@ def column_panels(form: ClosedForm) -> Iterator[PanelValues]:
     if form.m > 1 and form.through_var is not None:
         caption = _("how far each output moves; its own is off the color scale")
     others = _largest(form.autograd * (form.itself == 0))  # x's own derivative is much larger than the others
+    through = _("through the variance") if form.through_mean is not None else _("through the mean of x²")
     yield PanelValues("autograd", _("d output / d x, by autograd"), caption, form.autograd, "stats", others)
     yield PanelValues("itself", _("identity"), "δᵢⱼ", form.itself, "stats")
     if form.through_mean is not None:
         yield PanelValues("mean", _("through the mean"), "− 1 / m", form.through_mean, "stats")
     if form.through_var is not None:
-        yield PanelValues("var", _("through the variance"), "− x̂ᵢ x̂ⱼ / m", form.through_var, "stats")
+        yield PanelValues("var", through, "− x̂ᵢ x̂ⱼ / m", form.through_var, "stats")
 
 
 def _largest(values: Tensor) -> float | None:
@@ -133,12 +134,20 @@ def _typeset(condition: str) -> str:
     return condition.replace("xhat_i xhat_j", "x̂ᵢ x̂ⱼ").replace("xhat_j^2", "x̂ⱼ²").translate(SYMBOLS)
 
 
-def symbols() -> str:
+def symbols(e: Description) -> str:
     return _(
-        "autograd: torch's own differentiation. δᵢⱼ: 1 if i = j, else 0. x̂: the normalized value. σ: √(var + eps). m: the number "
+        "autograd: torch's own differentiation. δᵢⱼ: 1 if i = j, else 0. x̂: the normalized value. σ: {sigma}. m: the number "
         "of elements in the group. For tensors of up to {most:,} elements.",
+        sigma=_sigma(e),
         most=MOST_ELEMENTS,
     )
+
+
+def _sigma(e: Description) -> str:
+    """What the layer divides by."""
+    if e.norm.running:
+        return "√(running_var + eps)"
+    return "√(var + eps)" if e.norm.center else _("√(mean of x² + eps)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,6 +288,9 @@ def backward_texts(e: Description, found: BackwardPass) -> Iterator[str]:
     along_xhat = " − xhat · mean(dxhat · xhat)" if found.terms.along_xhat is not None else ""
     dxhat = "dxhat = dout" if e.norm.params is None else "dxhat = dout · gamma"
     bracket = f"(dxhat{mean}{along_xhat})" if mean or along_xhat else "dxhat"
-    yield _("`dx = {bracket} / σ`, with `{dxhat}`. The means are over statistics groups.", bracket=bracket, dxhat=dxhat)
+    formula = _(
+        "`dx = {bracket} / σ`, with `{dxhat}` and `σ = {sigma}`.", bracket=bracket, dxhat=dxhat, sigma=_sigma(e)
+    )
+    yield f"{formula} {_('The means are over statistics groups.')}" if mean or along_xhat else formula
     named = [f"{name} **{format_difference(gap)}**" for name, gap in found.differences.items()]
     yield _("Largest differences from autograd: {differences}.", differences=", ".join(named))

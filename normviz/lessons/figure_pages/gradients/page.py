@@ -43,7 +43,7 @@ def _column(subject: Subject, at: Index) -> Iterator[Part]:
     yield Sentence(derivatives.column_sentence(e, at, form))
     yield value_part(subject, derivatives.column_panels(form), of_element=True)
     yield from texts(derivatives.column_texts(e, form, moved))
-    yield Caption(derivatives.symbols())
+    yield Caption(derivatives.symbols(e))
 
 
 def _matrix(subject: Subject, at: Index) -> Iterator[Part]:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from math import floor, log2
 
+import torch
+
+from normviz.analysis.forward import COMPUTES_IN
 from normviz.analysis.number_format import format_number
 from normviz.analysis.rounding.degenerate import BETA, GAMMA, Degenerate, constant_groups, single_elements
 from normviz.layers.axes import parse_layout
@@ -12,7 +16,6 @@ from normviz.layers.errors import listed
 from normviz.layers.layer import Layer
 from normviz.layers.messages import N_, _, ngettext
 from normviz.layers.norm import Norm
-from normviz.lessons.figure_pages.numerics.numbers import as_code
 from normviz.lessons.parts.table import Column, Row
 
 MOST_VALUES = 4  # different outputs that a cell lists
@@ -133,14 +136,7 @@ def descriptions(found: Sequence[Degenerate]) -> Iterator[str]:
         beta=format_number(BETA),
     )
     if NOISE in outcomes:
-        eps = _norm(found[0]).eps
-        assert eps
-        yield _(
-            "The noise: a mean is rounded, and the error of x − mean is divided by √(0 + eps). With eps={eps} it becomes **{factor}** times "
-            "as large.",
-            eps=as_code(eps),
-            factor=format_number(eps**-0.5, 3),
-        )
+        yield _noise(found)
     if SIGN in outcomes:
         yield _(
             "RMSNorm divides x by its own size, so only the sign of x is left, times gamma, as long as eps is far below x²."
@@ -149,3 +145,24 @@ def descriptions(found: Sequence[Degenerate]) -> Iterator[str]:
     yield _(
         "All outputs are torch's own, except those of {layers}, which torch does not have.", layers=listed(ours, "and")
     )
+
+
+def _noise(found: Sequence[Degenerate]) -> str:
+    """Where the noise comes from: two large terms that almost cancel."""
+    noisy = [one for one in found if outcome(one) == NOISE]
+    size, dtype = max(map(_scaled, noisy)), COMPUTES_IN[noisy[0].x.dtype]
+    return _(
+        "The noise: torch computes x · scale + shift, with scale = gamma / √eps and shift = beta − mean · scale. These terms, up to "
+        "**{size}**, nearly cancel, but near there `{dtype}` numbers are **{step}** apart. A rounded mean adds to it.",
+        size=format_number(size, 3),
+        dtype=str(dtype).removeprefix("torch."),
+        step=format_number(torch.finfo(dtype).eps * 2.0 ** floor(log2(size)), 3),
+    )
+
+
+def _scaled(one: Degenerate) -> float:
+    """The largest |x · scale|."""
+    norm = _norm(one)
+    gamma = GAMMA if norm.params is not None else 1.0
+    assert norm.eps
+    return float(one.x.double().abs().max()) * gamma / norm.eps**0.5

@@ -107,7 +107,11 @@ def spread_sentence(found: Spread, chosen: int) -> str:
 
 def refusal_text() -> str:
     words = torch_refusal("BatchNorm1d(3)", example("normal", (1, 3), ("n", "d")))
-    return _("A batch of one example has no spread, and torch refuses it in training: `{words}`", words=words)
+    return _(
+        "If a batch has a single value per channel, its variance is 0, and torch refuses it in training: `{words}` A batch of one image "
+        "has one value per channel only if its height and width are 1.",
+        words=words,
+    )
 
 
 def sequences_sentence(found: PerStep) -> str:

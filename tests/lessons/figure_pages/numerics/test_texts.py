@@ -233,10 +233,22 @@ def test_the_table_has_a_row_for_every_layer_and_quotes_torch(dtype, make, value
     assert words(zero_variance.descriptions(found)) <= MOST_WORDS
 
 
-def test_the_factor_of_the_noise():
+def test_the_noise_is_that_of_two_large_terms_that_cancel():
     lines = list(zero_variance.descriptions(zero_variance.constant(1234.567, "float32")))
     assert numbers_in(lines[0]) == ["2", "0.5"]
-    assert numbers_in(lines[1]) == [format_number(1e-5**-0.5, 3)]
+    largest = 1234.567 * 2 * 1e-5**-0.5
+    assert numbers_in(lines[1]) == [format_number(largest, 3), "0.0625"]
+    assert 2**19 < largest < 2**20  # where numbers of 24 bits are 2^-4 apart
+
+
+def test_where_there_is_noise_torch_s_mean_is_exactly_x():
+    """So x − mean would give beta exactly, and the noise is that of x * scale + shift."""
+    gamma, beta, x = torch.full((4,), 2.0), torch.full((4,), 0.5), torch.full((2, 4, 4, 4), 1234.567)
+    of_batch = torch.native_batch_norm(x, gamma, beta, None, None, True, 0.1, 1e-5)
+    of_groups = torch.native_group_norm(x, gamma, beta, 2, 4, 16, 2, 1e-5)
+    for y, mean, _ in (of_batch, of_groups):
+        assert (mean == x[0, 0, 0, 0]).all()
+        assert 0 < float((y - 0.5).abs().max()) < 0.0625
 
 
 # eps inside or outside the square root
