@@ -60,3 +60,16 @@ interface ControlRow {
   more: ControlInput[][];
   reset: boolean;
 }
+
+/** Elements of a tensor of which a reader marks some. */
+interface MarkingTask {
+  shape: number[];
+  /** The letter of each axis. */
+  names: string[];
+  /** Who shares with the framed element: the elements whose index along these axes is its own, as in ``Sharing``. */
+  axes: NamedAxis[];
+  /** The framed element, which cannot be marked. */
+  at: Index;
+  /** The text of each element, in row-major order; without it, the buttons are empty. */
+  texts?: string[];
+}

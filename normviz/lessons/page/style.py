@@ -9,6 +9,7 @@ from normviz.figures.bundle import read_css, style
 from normviz.figures.palette import THEMES
 
 BROWSER = Path(__file__).parents[1] / "browser"
+STYLES = ("page.css", "practice/marking.css")
 VARIABLES = ("background", "card", "text", "muted", "border", "accent", "veil")
 
 
@@ -33,5 +34,5 @@ def share_style() -> str:
 def page_style() -> str:
     """All rules apply only inside ``.nv-doc``. The id in their selector gives them precedence over the rules of a surrounding page."""
     modes = "".join(f"&[data-mode={name}]{{color-scheme:{name};{variables(name)}}}" for name in ("light", "dark"))
-    inner = read_css(BROWSER / "page.css") + style()
+    inner = "".join(read_css(BROWSER / name) for name in STYLES) + style()
     return f":is(.nv-doc, #nv-doc){{{modes}{inner}}}"

@@ -1,0 +1,262 @@
+// The elements of a tensor as buttons, which a reader marks: one by one, by dragging with a mouse, or a row, a column, a facet or all
+// facets of a band by their header. Arrow keys move between the buttons, Space and Enter press them.
+
+import { button, html } from "../../../figures/browser/page/dom.js";
+import { _ } from "../../../figures/browser/page/messages.js";
+import { groupOf, sameIndex, tablesOf } from "../../../figures/browser/tensor/sharing.js";
+import { formatElement } from "../../../figures/browser/text/format.js";
+import { nearest } from "./nearest.js";
+
+/** @typedef {{ index: Index, root: HTMLElement, marked: boolean }} MarkedCell */
+
+const MOST_ACROSS = 7; // cells side by side on a phone
+
+/** @param {number} size */
+const upTo = (size) => [...Array(size).keys()];
+
+export class Marking {
+  /** @type {MarkedCell[]} In row-major order. */
+  cells = [];
+  /** After ``reveal``, nothing can be marked any more. */
+  isRevealed = false;
+  /** @type {{ cell: MarkedCell, marked: boolean, moved: boolean } | null} A mouse is dragging, and marks or unmarks. */
+  drag = null;
+
+  /**
+   * @param {HTMLElement} parent
+   * @param {MarkingTask} task
+   * @param {{ onChange?: (marking: Marking) => void }} [options] ``onChange``: the reader has marked or unmarked something
+   */
+  constructor(parent, task, { onChange = () => {} } = {}) {
+    this.task = task;
+    this.onChange = onChange;
+    this.root = html("div", "nv-marking", parent);
+    this.layout = layoutOf(task);
+    const { facets, col } = this.layout, count = facets.reduce((product, axis) => product * task.shape[axis], 1), columns = task.shape[col];
+    this.root.style.setProperty("--nv-columns", String(columns));
+    this.root.style.setProperty("--nv-across", String(Math.max(1, Math.min(count, Math.floor(MOST_ACROSS / columns)))));
+    this.addBands();
+    this.cells.sort((a, b) => a.index.map((at, axis) => at - b.index[axis]).find(Boolean) ?? 0);
+    this.root.querySelector("button.nv-marking-cell")?.setAttribute("tabindex", "0");
+    this.listen();
+  }
+
+  /** The marked elements, in row-major order, without the framed one. */
+  get marked() {
+    return this.cells.filter(({ marked }) => marked).map(({ index }) => index);
+  }
+
+  /** The elements that share with the framed one, in row-major order, without it. */
+  get answer() {
+    const { shape, axes, at } = this.task, grid = { shape, facets: [], row: null, col: 0, indices: shape.map(upTo), across: 1 };
+    const tables = tablesOf(axes, grid), group = groupOf(tables, at);
+    return this.cells.map(({ index }) => index).filter((index) => groupOf(tables, index) === group && !sameIndex(index, at));
+  }
+
+  /** @param {Index[]} indices the only elements that are marked from now on */
+  mark(indices) {
+    for (const cell of this.cells) this.setMarked(cell, indices.some((index) => sameIndex(index, cell.index)));
+  }
+
+  /**
+   * Shows which marks are right, which are too much and what is missing, and returns how many of each.
+   * @param {Index[]} [answer]
+   */
+  reveal(answer = this.answer) {
+    const counts = { right: 0, extra: 0, missing: 0 };
+    /** @type {Record<string, string>} */
+    const words = { right: _("right"), extra: _("too much"), missing: _("missing") };
+    this.isRevealed = true;
+    this.root.classList.add("nv-revealed");
+    for (const { index, root, marked } of this.cells) {
+      const belongs = answer.some((other) => sameIndex(index, other));
+      const result = marked ? (belongs ? "right" : "extra") : belongs ? "missing" : "";
+      root.setAttribute("aria-disabled", "true");
+      if (!result) continue;
+      counts[/** @type {keyof typeof counts} */ (result)]++;
+      root.dataset.result = result;
+      root.setAttribute("aria-label", `${root.getAttribute("aria-label")}, ${words[result]}`);
+    }
+    return counts;
+  }
+
+  addBands() {
+    const { shape } = this.task, { facets } = this.layout;
+    if (facets.length < 2) this.addFacets(this.root, new Map(), facets);
+    else
+      for (const at of upTo(shape[facets[0]])) {
+        const band = html("div", "nv-marking-band", this.root), fixed = new Map([[facets[0], at]]);
+        this.addHeader(band, "nv-marking-name", fixed);
+        this.addFacets(band, fixed, facets.slice(1));
+      }
+  }
+
+  /**
+   * @param {HTMLElement} parent
+   * @param {Map<number, number>} band the index along the axis of the bands, if there are any
+   * @param {number[]} axes that number the facets
+   */
+  addFacets(parent, band, axes) {
+    const line = html("div", "nv-marking-facets", parent);
+    let facets = [band];
+    for (const axis of axes) facets = facets.flatMap((facet) => upTo(this.task.shape[axis]).map((at) => new Map([...facet, [axis, at]])));
+    for (const facet of facets) this.addFacet(line, facet, axes);
+  }
+
+  /**
+   * @param {HTMLElement} parent
+   * @param {Map<number, number>} facet the index along each axis that the facet does not show
+   * @param {number[]} named the axes in its heading
+   */
+  addFacet(parent, facet, named) {
+    const { shape } = this.task, { row, col } = this.layout, root = html("div", "nv-marking-facet", parent);
+    if (named.length) this.addHeader(root, "nv-marking-name", facet, named);
+    const grid = html("div", "nv-marking-grid", root);
+    grid.role = "grid";
+    grid.ariaMultiSelectable = "true";
+    grid.ariaLabel = facet.size ? this.nameOf(facet) : "x";
+    if (shape[col] > 1 || row !== null) this.addColumnHeads(grid, facet);
+    for (const at of row === null ? [null] : upTo(shape[row])) {
+      const line = html("div", "nv-marking-row", grid), inLine = row === null || at === null ? facet : new Map([...facet, [row, at]]);
+      line.role = "row";
+      this.addHeader(addHead(line, "rowheader"), "nv-marking-head", inLine, row === null ? [] : [row]);
+      for (const column of upTo(shape[col])) this.addCell(line, shape.map((_size, axis) => inLine.get(axis) ?? column));
+    }
+  }
+
+  /**
+   * @param {HTMLElement} grid
+   * @param {Map<number, number>} facet
+   */
+  addColumnHeads(grid, facet) {
+    const { col } = this.layout, line = html("div", "nv-marking-row", grid);
+    line.role = "row";
+    html("span", "nv-marking-corner", line).role = "presentation";
+    for (const column of upTo(this.task.shape[col])) this.addHeader(addHead(line, "columnheader"), "nv-marking-head", new Map([...facet, [col, column]]), [col]);
+  }
+
+  /**
+   * A button that marks all elements with these indices, or unmarks them if all are marked.
+   * @param {HTMLElement} parent
+   * @param {string} className
+   * @param {Map<number, number>} fixed
+   * @param {number[]} named the axes in its text
+   */
+  addHeader(parent, className, fixed, named = [...fixed.keys()]) {
+    if (!named.length) return;
+    const root = button(className, parent, "", () => this.toggleAll(fixed));
+    for (const axis of named) {
+      html("span", "nv-marking-axis", root, `${root.textContent ? ", " : ""}${this.task.names[axis]} = `);
+      root.append(String(fixed.get(axis)));
+    }
+    root.tabIndex = -1;
+    root.ariaLabel = _("all with {indices}", { indices: this.nameOf(fixed) });
+  }
+
+  /** @param {Map<number, number>} fixed */
+  nameOf(fixed) {
+    return [...fixed].map(([axis, at]) => `${this.task.names[axis]} = ${at}`).join(", ");
+  }
+
+  /**
+   * @param {HTMLElement} parent
+   * @param {Index} index
+   */
+  addCell(parent, index) {
+    const { shape, texts = [], at } = this.task, place = index.reduce((sum, position, axis) => sum * shape[axis] + position, 0);
+    const root = button("nv-marking-cell", parent, texts[place] ?? "", () => this.pressed(cell)), cell = { index, root, marked: false };
+    const name = formatElement("x", index), isFramed = sameIndex(index, at);
+    root.role = "gridcell";
+    root.tabIndex = -1;
+    root.ariaLabel = [name, ...(texts[place] ? [texts[place]] : []), ...(isFramed ? [_("framed")] : [])].join(", ");
+    root.classList.toggle("nv-marking-framed", isFramed);
+    if (isFramed) root.setAttribute("aria-disabled", "true");
+    else root.setAttribute("aria-selected", "false");
+    this.cells.push(cell);
+  }
+
+  listen() {
+    this.root.addEventListener("keydown", (event) => this.moveFocus(event));
+    this.root.addEventListener("focusin", ({ target }) => {
+      for (const other of this.root.querySelectorAll("button")) other.tabIndex = other === target ? 0 : -1;
+    });
+    this.root.addEventListener("pointerdown", ({ target, pointerType }) => {
+      const cell = this.cells.find(({ root }) => root === target);
+      this.drag = cell && pointerType !== "touch" ? { cell, marked: !cell.marked, moved: false } : null; // a finger scrolls
+    });
+    this.root.addEventListener("pointerover", ({ target, buttons }) => {
+      const cell = this.cells.find(({ root }) => root === target);
+      if (!this.drag || !cell || cell === this.drag.cell) return;
+      if (!(buttons & 1)) this.drag = null;
+      else this.paint(this.drag, cell);
+    });
+  }
+
+  /** @param {MarkedCell} cell */
+  pressed(cell) {
+    const wasDragged = this.drag?.moved;
+    this.drag = null;
+    if (wasDragged || this.isRevealed) return;
+    this.setMarked(cell, !cell.marked);
+    this.onChange(this);
+  }
+
+  /**
+   * @param {NonNullable<Marking["drag"]>} drag
+   * @param {MarkedCell} cell that the mouse has reached
+   */
+  paint(drag, cell) {
+    if (this.isRevealed) return;
+    drag.moved = true;
+    for (const one of [drag.cell, cell]) this.setMarked(one, drag.marked);
+    this.onChange(this);
+  }
+
+  /** @param {Map<number, number>} fixed */
+  toggleAll(fixed) {
+    if (this.isRevealed) return;
+    const cells = this.cells.filter(({ index }) => [...fixed].every(([axis, at]) => index[axis] === at) && !sameIndex(index, this.task.at));
+    const marked = !cells.every((cell) => cell.marked);
+    for (const cell of cells) this.setMarked(cell, marked);
+    this.onChange(this);
+  }
+
+  /**
+   * @param {MarkedCell} cell the framed one stays as it is
+   * @param {boolean} marked
+   */
+  setMarked(cell, marked) {
+    if (sameIndex(cell.index, this.task.at)) return;
+    cell.marked = marked;
+    cell.root.setAttribute("aria-selected", String(marked));
+  }
+
+  /** @param {KeyboardEvent} event */
+  moveFocus(event) {
+    const { target, key, ctrlKey, metaKey, altKey } = event;
+    if (!key.startsWith("Arrow") || ctrlKey || metaKey || altKey) return;
+    nearest(/** @type {HTMLElement} */ (target), [...this.root.querySelectorAll("button")], key)?.focus();
+    event.preventDefault();
+  }
+}
+
+/**
+ * @param {HTMLElement} line
+ * @param {"rowheader" | "columnheader"} role
+ */
+function addHead(line, role) {
+  const head = html("span", "", line);
+  head.role = role;
+  return head;
+}
+
+/**
+ * The axes of the rows and the columns, as normviz.scene.grid chooses them, and those that number the facets.
+ * @param {MarkingTask} task
+ * @returns {{ row: number | null, col: number, facets: number[] }}
+ */
+export function layoutOf({ names }) {
+  const axes = upTo(names.length), inner = names.length > 2 ? axes.filter((axis) => names[axis] !== "n") : axes;
+  const [row, col] = names.includes("h") && names.includes("w") ? [names.indexOf("h"), names.indexOf("w")] : [inner.at(-2) ?? null, /** @type {number} */ (inner.at(-1))];
+  return { row, col, facets: axes.filter((axis) => axis !== row && axis !== col) };
+}

@@ -1,0 +1,143 @@
+"""The marking grid: buttons for the elements of a tensor, in a tab without the app."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from normviz.analysis.description import describe
+from normviz.figures import bundle
+from normviz.figures.payload.linked import statistics_data
+from normviz.layers.layer import Layer
+from normviz.layers.sharing import peers, stat_tables
+from normviz.lessons.page.style import BROWSER, page_style
+from tests.browser.conftest import NewTab
+from tests.browser.watch import Watch
+
+pytestmark = pytest.mark.browser
+
+MAKE = """task => {
+  const place = document.querySelector(".nv-doc");
+  place.replaceChildren();
+  window.changes = 0;
+  window.marking = new Marking(place, task, { onChange: () => window.changes++ });
+}"""
+
+
+@pytest.fixture(scope="module")
+def marking_tab(new_tab: NewTab) -> Iterator[tuple[Page, Watch]]:
+    tab = new_tab()
+    watch = Watch(tab)
+    script = bundle.bundle(BROWSER / "practice" / "marking.js").replace("export ", "")
+    tab.set_content(
+        f"<!doctype html><style>{page_style()}</style><div class='nv-doc' data-mode='light'></div><script type='module'>{script}\nwindow.Marking = Marking;</script>"
+    )
+    tab.wait_for_function("Boolean(window.Marking)")
+    yield tab, watch
+    tab.close()
+
+
+@pytest.fixture
+def tab(marking_tab: tuple[Page, Watch]) -> Iterator[Page]:
+    tab, watch = marking_tab
+    tab.bring_to_front()
+    yield tab
+    watch.check()
+
+
+def make(tab: Page, layer: str, shape: tuple[int, ...], at: tuple[int, ...]) -> Any:
+    """Show the task for a layer; returns the elements that share the framed one's mean."""
+    e = describe(Layer.parse(layer), shape)
+    task = {"shape": shape, "names": e.axes, "axes": statistics_data(e)["axes"], "at": at}
+    tab.evaluate(MAKE, task)
+    return [list(index) for index in peers(stat_tables(e.norm, shape), at)]
+
+
+def marked(tab: Page) -> Any:
+    return tab.evaluate("marking.marked")
+
+
+def cell(tab: Page, *index: int) -> Any:
+    return tab.get_by_role("gridcell", name=f"x[{', '.join(map(str, index))}]")
+
+
+@pytest.mark.parametrize(
+    ("layer", "shape", "at"),
+    [
+        ("BatchNorm1d(3)", (2, 3), (0, 1)),
+        ("LayerNorm(3)", (2, 3), (0, 1)),
+        ("InstanceNorm2d(3)", (2, 3, 2, 2), (1, 2, 0, 1)),
+        ("GroupNorm(2, 4)", (2, 4, 2, 2), (1, 3, 0, 1)),
+        ("BatchNorm1d(2)", (3, 2, 4), (2, 1, 3)),
+        ("BatchNorm3d(2)", (2, 2, 2, 1, 2), (1, 0, 1, 0, 1)),
+    ],
+)
+def test_its_answer_are_the_peers_that_python_finds(tab, layer, shape, at):
+    right = make(tab, layer, shape, at)
+    assert tab.evaluate("marking.answer") == right
+    expect(tab.get_by_role("gridcell")).to_have_count(tab.evaluate("marking.cells.length"))
+
+
+def test_a_cell_a_row_a_column_a_facet_and_a_band_are_marked_by_a_click(tab):
+    make(tab, "GroupNorm(2, 4)", (2, 4, 2, 2), (0, 0, 0, 0))
+    cell(tab, 1, 3, 0, 1).click()
+    assert marked(tab) == [[1, 3, 0, 1]]
+    cell(tab, 1, 3, 0, 1).click()
+    cell(tab, 0, 0, 0, 0).click(force=True)  # it is framed
+    assert marked(tab) == []
+    tab.get_by_role("button", name="all with n = 0, c = 0, h = 0", exact=True).click()
+    assert marked(tab) == [[0, 0, 0, 1]]
+    tab.get_by_role("button", name="all with n = 1, c = 2, w = 1", exact=True).click()
+    assert marked(tab) == [[0, 0, 0, 1], [1, 2, 0, 1], [1, 2, 1, 1]]
+    tab.get_by_role("button", name="all with n = 1, c = 2", exact=True).click()
+    assert len(marked(tab)) == 5
+    tab.get_by_role("button", name="all with n = 1", exact=True).click()
+    assert len(marked(tab)) == 17
+    tab.get_by_role("button", name="all with n = 1", exact=True).click()
+    assert marked(tab) == [[0, 0, 0, 1]]
+
+
+def test_it_is_one_stop_of_tab_and_arrow_keys_reach_every_button(tab):
+    make(tab, "LayerNorm(3)", (2, 3), (0, 1))
+    tab.keyboard.press("Tab")
+    for key in ("ArrowRight", "ArrowRight", "Space", "ArrowDown", "Enter", "ArrowLeft", "ArrowLeft", "ArrowLeft"):
+        tab.keyboard.press(key)
+    assert marked(tab) == [[0, 2], [1, 2]]
+    tab.keyboard.press("Space")  # the header of the row
+    assert marked(tab) == [[0, 2], [1, 0], [1, 1], [1, 2]]
+    assert tab.locator("button[tabindex='0']").count() == 1
+
+
+def test_a_mouse_that_is_dragged_marks_what_it_passes(tab):
+    make(tab, "LayerNorm(3)", (2, 3), (0, 1))
+    cell(tab, 1, 0).hover()
+    tab.mouse.down()
+    cell(tab, 1, 1).hover()
+    cell(tab, 1, 2).hover()
+    tab.mouse.up()
+    assert marked(tab) == [[1, 0], [1, 1], [1, 2]]
+    cell(tab, 1, 1).click()
+    assert marked(tab) == [[1, 0], [1, 2]]
+
+
+def test_reveal_shows_what_is_right_too_much_and_missing_and_ends_the_marking(tab):
+    make(tab, "LayerNorm(3)", (2, 3), (0, 1))
+    cell(tab, 0, 0).click()
+    cell(tab, 1, 0).click()
+    assert tab.evaluate("marking.reveal()") == {"right": 1, "extra": 1, "missing": 1}
+    names = [box.get_attribute("aria-label") for box in tab.get_by_role("gridcell").all()]
+    assert names == ["x[0, 0], right", "x[0, 1], framed", "x[0, 2], missing", "x[1, 0], too much", "x[1, 1]", "x[1, 2]"]
+    cell(tab, 1, 1).click(force=True)
+    assert marked(tab) == [[0, 0], [1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("shape", "layer"), [((2, 3), "LayerNorm(3)"), ((2, 4, 2, 2), "BatchNorm2d(4)"), ((2, 3, 4), "BatchNorm1d(3)")]
+)
+def test_on_a_phone_cells_are_large_and_fit(tab, shape, layer):
+    tab.set_viewport_size({"width": 390, "height": 844})
+    make(tab, layer, shape, (0,) * len(shape))
+    boxes = [box.bounding_box() for box in tab.get_by_role("gridcell").all()]
+    assert min(box["width"] for box in boxes) >= 40
+    assert max(box["x"] + box["width"] for box in boxes) <= 390
