@@ -42,7 +42,7 @@ def parts(text: str) -> list[Part]:
         Table(
             (Column("code", text, code=True), Column("words", text)), ({"code": text, "words": text},), transposed=True
         ),
-        Prediction(text, {text: text, "other": text}, text, (Text(text),)),
+        Prediction(text, {text: text, "other": text}, text, (Text(text),), text, {"other": text}),
         Prediction(text, {}, text, ()),
         Code(text),
         Tabs(((text, (Code(text), Text(text))), (text, (Note(text),)))),

@@ -11,7 +11,7 @@ from normviz.lessons.page.figure_page_types import FIGURE_PAGES
 from normviz.lessons.parts.links import Entry, Link, Links, LinkSearch
 from normviz.lessons.parts.part import Caption, Heading, Part, Text
 from normviz.lessons.parts.prediction import Prediction
-from normviz.lessons.questions.question import Question, answer, facts_of, prose, search_text
+from normviz.lessons.questions.question import Question, answer, facts_of, prose, reasons, search_text
 from normviz.lessons.questions.registry import QUESTIONS, by_topic, find_question
 from normviz.lessons.tours.tour import tours
 from normviz.scene.settings.page_settings import LONGEST_SEARCH
@@ -63,7 +63,8 @@ def question_parts(question: Question) -> Iterator[Part]:
 def prediction(question: Question, answer: tuple[Part, ...] = ()) -> Prediction:
     """What to predict, and the parts of the answer that it opens."""
     text = prose(question.key)
-    return Prediction(text.predict, text.options, facts_of(question)["right"], answer, question.key)
+    right = facts_of(question)["right"]
+    return Prediction(text.predict, text.options, right, answer, question.key, reasons(question))
 
 
 def sources(question: Question) -> str:

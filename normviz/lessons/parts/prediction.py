@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import ClassVar
 
@@ -30,6 +30,7 @@ class Prediction(Part):
     right    the key of the right choice, or the right number
     answer   the parts that are shown with the answer
     key      of the question: the browser keeps a guess and an opened answer only for the same question
+    reasons  why each wrong choice tempts, by its key; shown with the answer
     """
 
     prompt: str
@@ -37,6 +38,7 @@ class Prediction(Part):
     right: str | float
     answer: tuple[Part, ...]
     key: str = ""
+    reasons: Mapping[str, str] = field(default_factory=dict)
     name: ClassVar[str] = "guess"
 
     @property
@@ -96,14 +98,21 @@ class Prediction(Part):
             return f'{field}<p class="nv-refusal" role="status"></p>'
         name = body.unique("guess")
         choices = "".join(
-            f'<label class="nv-option"><input type="radio" name="{name}" value="{escape(key)}"><span>{line(option)}</span><span class="nv-mark"></span></label>'
+            f'<label class="nv-option"><input type="radio" name="{name}" value="{escape(key)}"><span>{line(option)}</span><span class="nv-mark"></span></label>{self._reason(key)}'
             for key, option in self.options.items()
         )
         return f'<div role="radiogroup" aria-label="{label}">{choices}</div>'
+
+    def _reason(self, key: str) -> str:
+        """Why the choice tempts, outside its label: the style shows it with the answer."""
+        reason = self.reasons.get(key)
+        return f'<p class="nv-reason">{line(reason)}</p>' if reason else ""
 
     def without_hidden(self, hides: Hides) -> tuple[Part, ...]:
         return () if hides(self, self.name) else (replace(self, answer=without_hidden(self.answer, hides)),)
 
     def plain_text(self) -> str:
         options = "\n".join(f"- {plain(option)}" for option in self.options.values())
-        return "\n\n".join(filter(None, (plain(self.prompt), options, _("Answer:"), text(self.answer))))
+        others = "\n".join(f"- {plain(self.options[key])}: {plain(reason)}" for key, reason in self.reasons.items())
+        wrong = f"{_('The other options:')}\n\n{others}" if others else ""
+        return "\n\n".join(filter(None, (plain(self.prompt), options, _("Answer:"), text(self.answer), wrong)))

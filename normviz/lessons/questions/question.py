@@ -1,7 +1,7 @@
 """A question as data: the facts of its answer, the view that shows it, and its sources. Its prose is a Markdown file.
 
-The English prose of question ``s0`` is ``prose/en/s0.md``; a translation is ``prose/<language>/s0.md``. Numbers in an answer are
-placeholders filled from the facts: no number that torch can compute is typed by hand.
+The English prose of question ``s0`` is ``prose/en/s0.md``; a translation is ``prose/<language>/s0.md``. Numbers in an answer, and in the
+reason below a wrong option, are placeholders filled from the facts: no number that torch can compute is typed by hand.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Facts = Mapping[str, Any]
 TINY = 1e-3  # smaller facts are mostly rounding
 CODE = re.compile(r"`[^`]*`")
 ERROR, PLACEHOLDER = "{words}", re.compile(r"\{\w+\}")  # torch's message in an answer, and any fact
-OPTION = re.compile(r"^- \[(\w+)\] (.+)$", re.MULTILINE)
+OPTION = re.compile(r"^- \[(\w+)\] (.+)((?:\n  .+)*)$", re.MULTILINE)  # with its reason in indented lines
 PROSE = re.compile(r"# (.+?)\n+> (.+?)\n+## Predict\n+(.+?)\n+## Answer\n+(.+?)\n*", re.DOTALL)
 
 
@@ -83,6 +83,7 @@ class Prose:
     claim    a common claim
     predict  what to predict
     options  the key and the text of each option; empty if the answer is a number
+    reasons  by the key of each wrong option: why it tempts, a sentence with placeholders
     answer   two to five sentences with placeholders
     """
 
@@ -90,6 +91,7 @@ class Prose:
     claim: str
     predict: str
     options: Mapping[str, str]
+    reasons: Mapping[str, str]
     answer: str
 
 
@@ -107,8 +109,10 @@ def _read_prose(key: str, name: str) -> Prose:
     if not parts:
         raise NormvizError(f"{name}/{key}.md must have a title (#), a claim (>), '## Predict' and '## Answer'.")
     title, claim, predict, answer = (part.strip() for part in parts.groups())
-    prompt, options = OPTION.sub("", predict), dict(OPTION.findall(predict))
-    return Prose(title, _one_line(claim), _one_line(prompt), options, _one_line(answer))
+    prompt, found = OPTION.sub("", predict), OPTION.findall(predict)
+    options = {option: text for option, text, _reason in found}
+    reasons = {option: _one_line(reason) for option, _text, reason in found if reason}
+    return Prose(title, _one_line(claim), _one_line(prompt), options, reasons, _one_line(answer))
 
 
 def _one_line(text: str) -> str:
@@ -118,14 +122,24 @@ def _one_line(text: str) -> str:
 
 def answer(question: Question) -> str:
     """The answer with its numbers. Raises NormvizError if a placeholder has no fact."""
+    return _filled(question, "answer", prose(question.key).answer)
+
+
+def reasons(question: Question) -> dict[str, str]:
+    """Why each wrong option tempts, by its key, with numbers. Raises NormvizError if a placeholder has no fact."""
+    found = prose(question.key).reasons
+    return {option: _filled(question, f"reason of {option}", reason) for option, reason in found.items()}
+
+
+def _filled(question: Question, name: str, text: str) -> str:
     facts = facts_of(question)
     try:
-        text = prose(question.key).answer.format_map({name: format_fact(value) for name, value in facts.items()})
+        filled = text.format_map({fact: format_fact(value) for fact, value in facts.items()})
     except KeyError as error:
         raise NormvizError(
-            f"{question.key}: the answer has the placeholder {error}, but the facts are {listed(facts, 'and')}."
+            f"{question.key}: the {name} has the placeholder {error}, but the facts are {listed(facts, 'and')}."
         ) from None
-    return CODE.sub(lambda code: code[0].replace("−", "-"), text)
+    return CODE.sub(lambda code: code[0].replace("−", "-"), filled)
 
 
 def format_fact(value: Any) -> str:

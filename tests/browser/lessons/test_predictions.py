@@ -1,5 +1,7 @@
 """A prediction in the page of the browser, in a blank tab with data made by hand: only "Show the answer" commits it."""
 
+from dataclasses import replace
+
 import pytest
 from playwright.sync_api import expect
 
@@ -92,6 +94,18 @@ def test_the_options_say_in_words_which_is_right_and_which_was_chosen(show: Show
     expect(tab.locator(".nv-mark:not(:empty)")).to_have_text(["✓ right answer"])
     show([shown], guess="")
     expect(tab.locator(".nv-mark:not(:empty)")).to_have_count(0)
+
+
+def test_the_reasons_of_wrong_options_appear_with_the_answer(show: Show) -> None:
+    right, wrong = right_and_wrong(CHOICE)
+    others = [option for option in prose(CHOICE.key).options if option != right]
+    shown = replace(prediction(CHOICE, (Text("answer"),)), reasons={option: f"because {option}" for option in others})
+    reasons = show([shown], guess="").locator(".nv-reason")
+    expect(reasons.first).to_be_hidden()
+    show([shown], guess=wrong)
+    expect(reasons.filter(visible=True)).to_have_text([f"because {option}" for option in others])
+    colors = reasons.evaluate_all("all => all.map(one => getComputedStyle(one).borderLeftColor)")
+    assert colors.count(colors[others.index(wrong)]) == 1
 
 
 def test_enter_in_the_field_opens_the_answer_to_a_number_only(show: Show) -> None:

@@ -1,6 +1,7 @@
 """A prediction compares the guess with the right choice or the right number."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -11,6 +12,7 @@ from normviz.lessons.parts.prediction import Prediction
 from normviz.lessons.parts.text import text
 
 CHOICE = Prediction("How many?", {"one": "a single `mean`", "rows": "one for each row"}, "rows", (Text("Two."),))
+EXPLAINED = replace(CHOICE, reasons={"one": "One **example** has one."})
 NUMBER = Prediction("How many means?", {}, 15, (Text("Fifteen."),))
 
 
@@ -69,3 +71,10 @@ def test_two_predictions_on_a_page_have_different_radio_groups():
 
 def test_as_plain_text_the_answer_follows_the_choices():
     assert text([CHOICE]) == "How many?\n\n- a single mean\n- one for each row\n\nAnswer:\n\nTwo."
+
+
+def test_the_reason_of_a_wrong_choice_follows_it_and_in_plain_text_it_follows_the_answer():
+    html = Body().html([EXPLAINED])
+    assert html.count('<p class="nv-reason">') == 1
+    assert '<span class="nv-mark"></span></label><p class="nv-reason">One <strong>example</strong> has one.</p>' in html
+    assert text([EXPLAINED]).endswith("Answer:\n\nTwo.\n\nThe other options:\n\n- a single mean: One example has one.")

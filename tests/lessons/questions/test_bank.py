@@ -15,7 +15,7 @@ from normviz.lessons.page.pages import PAGES
 from normviz.lessons.page.questions_page import prediction
 from normviz.lessons.questions import facts as building_blocks
 from normviz.lessons.questions import topics
-from normviz.lessons.questions.question import Question, Topic, answer, facts_of, prose
+from normviz.lessons.questions.question import Prose, Question, Topic, answer, facts_of, prose
 from normviz.lessons.questions.registry import BANK, QUESTIONS, by_topic, search
 from normviz.scene.query import read
 from normviz.scene.settings.scene_settings import SCENE_SETTINGS
@@ -44,6 +44,11 @@ def numbers_in(text: str) -> list[str]:
     for pattern in NOT_NUMBERS:
         text = re.sub(pattern, " ", text)
     return re.findall(r"\S*\d\w*", text)
+
+
+def explanations(text: Prose) -> str:
+    """The texts with placeholders: the answer, and why the wrong options tempt."""
+    return " ".join([text.answer, *text.reasons.values()])
 
 
 def sentences(text: str) -> list[str]:
@@ -92,7 +97,7 @@ def test_answers_have_two_to_five_sentences_and_few_words():
 
 
 def test_no_number_is_typed_by_hand():
-    assert {key: found for key in QUESTIONS if (found := numbers_in(prose(key).answer))} == {}
+    assert {key: found for key in QUESTIONS if (found := numbers_in(explanations(prose(key))))} == {}
     quoted = {key: set(numbers_in(prose(key).title) + numbers_in(prose(key).claim)) for key in QUESTIONS}
     assert {key: found for key, found in quoted.items() if found} == QUOTED_NUMBERS
 
@@ -126,7 +131,7 @@ def test_titles_and_claims_are_not_repeated():
 
 
 def test_every_placeholder_has_a_fact_and_every_fact_a_placeholder():
-    placeholders = {key: set(re.findall(r"\{(\w+)\}", prose(key).answer)) for key in QUESTIONS}
+    placeholders = {key: set(re.findall(r"\{(\w+)\}", explanations(prose(key)))) for key in QUESTIONS}
     assert placeholders == {key: set(facts_of(question)) - {"right"} for key, question in QUESTIONS.items()}
 
 
@@ -139,6 +144,11 @@ def test_exactly_one_option_is_right():
     choices = {key: prose(key).options for key in QUESTIONS if prose(key).options}
     right = {key: [option for option in choices[key] if prediction(QUESTIONS[key]).is_right(option)] for key in choices}
     assert right == {key: [facts_of(QUESTIONS[key])["right"]] for key in choices}
+
+
+def test_only_wrong_options_have_a_reason():
+    wrong = {key: set(prose(key).options) - {facts_of(question)["right"]} for key, question in QUESTIONS.items()}
+    assert {key: extra for key in QUESTIONS if (extra := set(prose(key).reasons) - wrong[key])} == {}
 
 
 def test_a_number_near_the_right_one_is_wrong():

@@ -17,6 +17,7 @@ from normviz.lessons.questions.question import (
     format_fact,
     matches,
     prose,
+    reasons,
 )
 from normviz.lessons.questions.registry import QUESTIONS, find_question, questions_of_page
 from normviz.lessons.questions.topics import SHAPES
@@ -31,6 +32,8 @@ PROSE = """# How many means?
 What does `LayerNorm(4)` have?
 
 - [one] a single one
+  Each example has one, and with {gammas}
+  gammas it seems to need only one.
 - [rows] one for each row
 
 ## Answer
@@ -66,13 +69,14 @@ def made(**facts: object) -> Question:
     return Question("made", SHAPES, lambda: facts, "explore", "shape=2,4", (Source("somebody"),))
 
 
-def test_prose_has_five_parts_each_on_one_line(write):
+def test_prose_has_six_parts_each_on_one_line(write):
     write(PROSE)
     assert prose("made") == Prose(
         title="How many means?",
         claim="There is one for each batch.",
         predict="What does `LayerNorm(4)` have?",
         options={"one": "a single one", "rows": "one for each row"},
+        reasons={"one": "Each example has one, and with {gammas} gammas it seems to need only one."},
         answer="{means} of them, and {gammas} gammas.",
     )
 
@@ -104,6 +108,13 @@ def test_a_placeholder_without_a_fact_raises_an_error(write):
         NormvizError, match=r"made: the answer has the placeholder 'gammas', but the facts are means and"
     ):
         answer(made(means=2, right="rows"))
+    with pytest.raises(NormvizError, match=r"made: the reason of one has the placeholder 'gammas', but the facts are"):
+        reasons(made(means=2, right="rows"))
+
+
+def test_the_reason_of_a_wrong_option_has_its_numbers(write):
+    write(PROSE)
+    assert reasons(made(gammas=4)) == {"one": "Each example has one, and with 4 gammas it seems to need only one."}
 
 
 FORMATTED = [
