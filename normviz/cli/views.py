@@ -15,7 +15,7 @@ from normviz.lessons.page.figure_page_types import FIGURE_PAGES
 from normviz.lessons.parts.containers import Tabs
 from normviz.lessons.parts.part import Chart, Note, Panels, flat
 from normviz.lessons.parts.table import Table
-from normviz.lessons.questions.registry import QUESTIONS
+from normviz.lessons.questions.registry import QUESTIONS, current_key
 from normviz.scene.settings.scene_settings import SCENE_SETTINGS
 
 # Each setting of a scene is an option; the layer is an argument without a name.
@@ -85,7 +85,7 @@ def _lesson(args: Namespace, scene: dict[str, str], fixed: bool) -> Output:
         if args.layers and name == "compare":
             own |= {"layers": ";".join(args.layers)}
         return _view(name, scene | own, args.hide)
-    if name in QUESTIONS or name in READY_SETS:
+    if current_key(name) in QUESTIONS or name in READY_SETS:
         _alone(args, scene, f"lesson {name}", ("layer", "layers"))
         ready = READY_SETS.get(name)
         return _view("compare", ready.query, args.hide) if ready else _view("questions", {"q": name}, args.hide)

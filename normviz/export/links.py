@@ -94,7 +94,9 @@ def questions(key: str = "") -> Output:
     if not key:
         return Output(tuple(list_parts()), _("Questions · normviz"), "questions", {})
     question = find_question(key)
-    return Output(tuple(question_parts(question)), f"{prose(key).title} · normviz", "questions", {"q": key})
+    return Output(
+        tuple(question_parts(question)), f"{prose(question.key).title} · normviz", "questions", {"q": question.key}
+    )
 
 
 def layer_on_shape(e: Description) -> str:

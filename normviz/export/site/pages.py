@@ -23,7 +23,7 @@ from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.links import EXAMPLES, NOTHING_FOUND
 from normviz.lessons.parts.markup import escape, line
 from normviz.lessons.questions.question import Question, prose, search_text
-from normviz.lessons.questions.registry import QUESTIONS
+from normviz.lessons.questions.registry import QUESTIONS, current_key
 from normviz.scene.query import link
 
 INDEX = "index.html"
@@ -66,7 +66,7 @@ def entries(only: Sequence[str] = ()) -> list[Entry]:
 
     Raises NormvizError for an unknown key.
     """
-    pages = {shown.key: shown for shown in PLAYABLE}
+    pages, only = {shown.key: shown for shown in PLAYABLE}, [current_key(key) for key in only]
     if unknown := [key for key in only if key not in QUESTIONS and key not in READY_SETS and key not in pages]:
         raise NormvizError(
             _(

@@ -12,7 +12,7 @@ from normviz.lessons.parts.links import Entry, Link, Links, LinkSearch
 from normviz.lessons.parts.part import Caption, Heading, Part, Text
 from normviz.lessons.parts.prediction import Prediction
 from normviz.lessons.questions.question import Question, answer, facts_of, prose, reasons, search_text
-from normviz.lessons.questions.registry import QUESTIONS, by_topic, find_question
+from normviz.lessons.questions.registry import QUESTIONS, by_topic, current_key, find_question
 from normviz.lessons.tours.tour import tours
 from normviz.scene.settings.page_settings import LONGEST_SEARCH
 from normviz.scene.view import View
@@ -20,7 +20,7 @@ from normviz.scene.view import View
 
 def view_parts(view: View) -> Iterator[Part]:
     """The question of the link, or the list of questions."""
-    asked = view.settings["q"]
+    asked = current_key(view.settings["q"])
     if asked in QUESTIONS:
         question = QUESTIONS[asked]
         yield Links((Link(_("All questions"), "questions"),), kind="back")

@@ -9,7 +9,7 @@ from normviz.layers.messages import N_, _
 from normviz.lessons.figure_pages.compare.page import layers_of
 from normviz.lessons.page.pages import PAGES, Page
 from normviz.lessons.questions.question import prose
-from normviz.lessons.questions.registry import QUESTIONS
+from normviz.lessons.questions.registry import QUESTIONS, current_key
 from normviz.scene.settings.page_settings import experiments
 from normviz.scene.settings.scene_settings import compact
 from normviz.scene.view import View
@@ -77,7 +77,7 @@ def presets(page: Page) -> dict[str, Collection[str]]:
 
 
 def _is_question(page: Page) -> bool:
-    return page.name == "questions" and page.view.settings["q"] in QUESTIONS
+    return page.name == "questions" and current_key(page.view.settings["q"]) in QUESTIONS
 
 
 def _choice(name: str, label: str, there: Collection[str]) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def _has_figure(there: Collection[str]) -> bool:
 def title(page: str, view: View) -> str:
     """What the view shows, in one line: the title of the iframe."""
     if page == "questions":
-        asked = view.settings["q"]
+        asked = current_key(view.settings["q"])
         return prose(asked).title if asked in QUESTIONS else _("Questions on normalization layers")
     name = PAGES[page].title
     if page in EXPERIMENTS:

@@ -32,12 +32,32 @@ BANK = (
 )
 QUESTIONS = {value.key: value for module in BANK for value in vars(module).values() if isinstance(value, Question)}
 
+MERGED = {
+    "s1h": "q22",
+    "s2d": "q27",
+    "s2n": "q24",
+    "s3h": "q22",
+    "s3m": "s3l",
+    "s3n": "q11",
+    "s3o": "q11",
+    "s3p": "q12",
+}  # keys in old links, and the questions that say now what theirs said
+
+
+def current_key(key: str) -> str:
+    """The key of a question today: that of an old link is the key of the question it was merged into.
+
+    >>> current_key("s3p"), current_key("q12")
+    ('q12', 'q12')
+    """
+    return MERGED.get(key, key)
+
 
 def find_question(key: str) -> Question:
     """The question with this key. Raises NormvizError for an unknown key."""
-    if key not in QUESTIONS:
+    if (current := current_key(key)) not in QUESTIONS:
         raise NormvizError(_("q={key} is not a question; leave q out to see all questions.", key=echo(key)))
-    return QUESTIONS[key]
+    return QUESTIONS[current]
 
 
 def search(words: str) -> list[Question]:

@@ -42,7 +42,21 @@ REPOSITORIES = {
     "fastai": "fastai/fastai",
     "keras": "keras-team/keras",
     "transformers": "huggingface/transformers",
+    "tensorflow": "tensorflow/tensorflow",
+    "vllm": "vllm-project/vllm",
+    "vllm-metal": "vllm-project/vllm-metal",
+    "labml": "labmlai/annotated_deep_learning_paper_implementations",
+    "mmt": "gabeur/mmt",
+    "VSRN": "KunpengLi1994/VSRN",
+    "mlx-vlm": "Blaizzy/mlx-vlm",
+    "executorch": "pytorch/executorch",
+    "Open-Sora-Plan": "PKU-YuanGroup/Open-Sora-Plan",
+    "indexnet_matting": "poppinace/indexnet_matting",
 }
+FLAX_PAGE = Source(
+    "flax.linen.LayerNorm",
+    "https://flax.readthedocs.io/en/latest/api_reference/flax.linen/layers.html#flax.linen.LayerNorm",
+)
 FORUM = Source("PyTorch forum: PyTorch doc about LayerNormalization is confusing")
 COURSE = Source("stats.stackexchange: question on CS231n's layernorm_forward")
 ANNOTATED = Source("labml: annotated LayerNorm")
@@ -52,4 +66,5 @@ LAYER_NORM_PAPER = paper("Ba, Kiros & Hinton 2016", "1607.06450")
 INSTANCE_NORM_PAPER = paper("Ulyanov et al. 2016", "1607.08022")
 GROUP_NORM_PAPER = paper("Wu & He 2018", "1803.08494")
 RMS_NORM_PAPER = paper("Zhang & Sennrich 2019", "1910.07467")
+LLAMA_2_PAPER = paper("Touvron et al. 2023", "2307.09288")
 CONVNEXT_PAPER = paper("Liu et al. 2022", "2201.03545")

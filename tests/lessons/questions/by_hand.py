@@ -1,6 +1,6 @@
 """Counts and shapes in the answers from the four documents, computed by hand."""
 
-from math import nan
+from math import nan, sqrt
 
 BY_HAND = {
     "s0": {"statistics": 2, "elements": 3 * 4 * 4, "gammas": 48, "right": "elements"},
@@ -21,12 +21,11 @@ BY_HAND = {
     "s1e": {"right": "before"},
     "s1f": {"right": "learned"},
     "s1g": {"summed": 4, "right": 4},
-    "s1h": {"var": 0, "bare": nan, "with_eps": 0, "right": "beta"},
     "s2": {"one": 1, "two": 2, "six": 2 * 3, "deep": 2 * 3 * 4, "gamma": (5,), "right": "every"},
-    "s2a": {"mean": 3, "var": 4, "start_mean": 0, "start_var": 1, "right": "tens"},
+    "s2a": {"mean": 3, "var": 4, "start_mean": 0, "start_var": 1, "left": 0.9, "right": "tens"},
     "s2b": {"first": 32, "length": 30, "right": "few"},
-    "s2c": {"factor": 4, "small": 4, "large": 64, "values": 2 * 16 * 16, "right": 4},
-    "s2d": {"examples": 26, "size": 13, "right": "batch"},
+    "s2c": {"factor": 4, "small": 4, "large": 64, "values": 2 * 16 * 16, "independent": 2 / sqrt(512),
+            "correlated": 2 * sqrt((0.5 + 0.5 / 256) / 2), "correlation": 0.5, "batch_error": 34.7, "group_error": 24.1, "right": 4},
     "s2e": {"means": 3, "elements": 4 * 2 * 2, "right": "channel"},
     "s2f": {"means": 2, "elements": 48, "one": 1, "still": 0, "right": "example"},
     "s2g": {"eps": 1e-5, "right": "below"},
@@ -36,12 +35,12 @@ BY_HAND = {
     "s2k": {"axes": 2, "last": 1, "more": 3, "right": "before"},
     "s2l": {"gap": 0, "none": 0, "some": 4 + 4, "means": 3, "right": "same"},
     "s2m": {"noticed": 0, "wrong": 5, "caught": 5, "right": 0},
-    "s2n": {"right": "useless"},
     "s2o": {"squares": (1 + 9) / 2, "squared": 2 * 2, "var": 1, "right": 5},
     "s2p": {"means": 2 * 3, "shape": (2, 3, 1, 1), "elements": 2 * 4, "right": 6},
     "s2q": {"kinds": 4, "gap": 0, "right": "every"},
     "s2r": {"words": "Expected more than 1 value per channel when training, got input size torch.Size([1, 6])",
             "buffers": 13, "none": 0, "right": "layer"},
+    "s2s": {"sequences": 1, "values": 16, "million": 4, "layer": 4, "right": 16},
     "s3": {"loops": 3 * 5, "examples": 4, "features": 5, "values": 4 * 3, "right": 15},
     "s3a": {"batch": 3, "layer": 2, "pixels": 2 * 4 * 4, "right": "none"},
     "s3b": {"channels": 8, "colors": 3, "features": 5, "right": 8},
@@ -50,14 +49,14 @@ BY_HAND = {
     "s3e": {"means": 4 * 3, "features": 5, "right": "same"},
     "s3f": {"u": (2, 3, 1), "x_norm": (2, 3, 4), "flat": (2, 3), "all": 24, "means": 6, "right": "x"},
     "s3g": {"elements": 3 * 2, "first": 2 * 4, "last": 3 * 2, "right": "last"},
-    "s3h": {"kept": 0, "right": "infinite"},
     "s3i": {"layer": 0, "evaluated": 0, "right": "batch"},
     "s3j": {"words": "expected 4D input", "eval_gap": 0, "right": "single"},
     "s3k": {"train_gap": 0, "changed": 3, "kept": 0, "right": "eval"},
-    "s3l": {"steps": 60, "momentum": 0.9, "right": "same"},
-    "s3m": {"first": 2, "second": 1, "updates": 2 * 64, "elements": 8 * 64 * 14 * 14, "right": 1},
-    "s3n": {"low": 0.1, "high": 0.9, "right": "old"},
-    "s3o": {"keras": 0.99, "converted": 0.01, "torch": 0.1, "in_keras": 0.9, "right": 0.01},
-    "s3p": {"m": 4, "right": "unbiased"},
+    "s3l": {"steps": 60, "momentum": 0.9, "products": 2, "fewer": 1, "updates": 2 * 64, "elements": 8 * 64 * 14 * 14, "right": "same"},
     "s3q": {"layer": 1, "batch": 6, "tokens": 6, "right": 1},
+    "q11": {"torch": 0.1, "keras": 0.9, "left": 0.1, "keras_default": 0.99, "as_torch": 0.01, "right": 0.9},
+    "q12": {"biased": 9, "unbiased": 12, "keras": 9, "right": 12},
+    "q22": {"bare": nan, "keras": 1e-3, "torch": 1e-5, "kept": 0, "hand": "NaN", "own": 0, "right": "small"},
+    "q24": {"draws": 16, "flax_eps": 1e-6, "right": "noise"},
+    "q27": {"devices": 2, "values": 13, "right": 13},
 }  # fmt: skip

@@ -12,11 +12,12 @@ from normviz.lessons.questions.registry import QUESTIONS
 from tests.lessons.questions.by_hand import BY_HAND
 from tests.lessons.questions.derived import DERIVED
 from tests.lessons.questions.statements.measure import facts
+from tests.lessons.questions.test_documents import SETTLED, WITHOUT_STATEMENT
 
 # Rounding errors: at most this much.
 ROUNDING = {
     "s1g": {"gap": 1e-13},
-    "s2d": {"sync": 1e-13},
+    "q27": {"sync": 1e-13},
     "s2r": {"gap": 1e-6},
     "s3": {"twin": 1e-12},
     "s3c": {"gap": 1e-5},
@@ -32,7 +33,7 @@ DRAWN = {
 }
 
 
-KEYS = [key for key in QUESTIONS if key.startswith("s")]
+KEYS = [key for key in QUESTIONS if key in SETTLED | WITHOUT_STATEMENT]
 
 
 @pytest.mark.parametrize("key", KEYS)

@@ -125,23 +125,6 @@ def mean_per_group() -> Facts:
     }
 
 
-@CODE.question("s2q", "explore", "shape=2,3,2,4&layer=LayerNorm((2,4))&params=index&at=1,2,0,3", ANNOTATED)
-def normalized_shape_types() -> Facts:
-    texts = ("LayerNorm(4)", "LayerNorm([4])", "LayerNorm((4,))")
-    x = normal(3, 4)
-    gap = max(largest_difference(output(text, x), output(texts[0], x)) for text in texts)
-    arguments = {"int": 4, "list": [4], "tuple": (4,), "Size": type(x.shape)((4,))}
-    module = type(module_of(texts[0]))
-    accepted = [kind for kind, argument in arguments.items() if module(argument).normalized_shape == (4,)]
-    return {
-        "kinds": len(arguments),
-        "gap": gap,
-        "right": only(
-            every=accepted == list(arguments), size=accepted == ["Size"], numbers=accepted == ["int", "list"]
-        ),
-    }
-
-
 WRONG = ("LayerNorm(4)", "LayerNorm([3, 2, 4])", "BatchNorm2d(3)", "RMSNorm([2, 4])", "LayerNorm([2, 4], eps=1.0)")
 ZEROS = f"shape=2,3,2,4&layer=LayerNorm([2,4])&values={','.join(['0'] * 48)}&at=1,2,0,3&step=5"
 
@@ -159,4 +142,21 @@ def zeros_test() -> Facts:
         "caught": sum(gap > 1e-3 for gap in gaps),
         "least": min(gaps),
         "right": noticed,
+    }
+
+
+@CODE.question("s2q", "explore", "shape=2,3,2,4&layer=LayerNorm((2,4))&params=index&at=1,2,0,3", ANNOTATED)
+def normalized_shape_types() -> Facts:
+    texts = ("LayerNorm(4)", "LayerNorm([4])", "LayerNorm((4,))")
+    x = normal(3, 4)
+    gap = max(largest_difference(output(text, x), output(texts[0], x)) for text in texts)
+    arguments = {"int": 4, "list": [4], "tuple": (4,), "Size": type(x.shape)((4,))}
+    module = type(module_of(texts[0]))
+    accepted = [kind for kind, argument in arguments.items() if module(argument).normalized_shape == (4,)]
+    return {
+        "kinds": len(arguments),
+        "gap": gap,
+        "right": only(
+            every=accepted == list(arguments), size=accepted == ["Size"], numbers=accepted == ["int", "list"]
+        ),
     }

@@ -12,7 +12,7 @@ from normviz.code.frameworks import KERAS_LAYERS
 from normviz.layers.layer import Layer
 from normviz.lessons.questions.facts import keras_default, which
 from normviz.lessons.questions.question import Facts
-from normviz.lessons.questions.sources import Source, issue, keras_page, torch_page
+from normviz.lessons.questions.sources import ARTICLE, Source, issue, keras_page, torch_page
 from normviz.lessons.questions.topics import FRAMEWORKS
 
 
@@ -23,6 +23,7 @@ from normviz.lessons.questions.topics import FRAMEWORKS
     issue("pytorch", 15298),
     torch_page("BatchNorm1d"),
     keras_page("BatchNormalization"),
+    ARTICLE,
 )
 def momentum() -> Facts:
     torch_default = float(Layer.make("BatchNorm1d", 1).given["momentum"])
@@ -31,10 +32,9 @@ def momentum() -> Facts:
         "torch": torch_default,
         "keras": to_keras(torch_default),
         "life": half_life(torch_default),
-        "copied_life": half_life(torch_default, "keras"),
+        "left": torch_default,
         "keras_default": keras_momentum,
         "as_torch": to_torch(keras_momentum),
-        "default_life": half_life(keras_momentum, "keras"),
         "right": to_keras(torch_default),
     }
 

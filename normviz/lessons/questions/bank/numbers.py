@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf, log
+from math import log
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,8 +13,8 @@ from normviz.analysis.forward import largest_difference
 from normviz.analysis.gradients.closed_form import autograd_backward, parameter_sum, upstream
 from normviz.analysis.rounding.degenerate import single_elements
 from normviz.analysis.rounding.eps import by_hand, eps_table, no_eps
-from normviz.analysis.rounding.groups import DISTANCES, DTYPES, torch_output
-from normviz.analysis.rounding.variance import Estimate, sweep
+from normviz.analysis.rounding.groups import DTYPES, torch_output
+from normviz.analysis.rounding.variance import sweep
 from normviz.code.cs231n import layernorm_backward, layernorm_forward
 from normviz.layers.layer import Layer
 from normviz.lessons.questions.facts import ROUNDING, keras_default, module_of, normal, only, output, scene_of
@@ -23,6 +23,7 @@ from normviz.lessons.questions.sources import (
     ANNOTATED,
     ARTICLE,
     COURSE,
+    FLAX_PAGE,
     LAYER_NORM_PAPER,
     RMS_NORM_PAPER,
     issue,
@@ -32,24 +33,6 @@ from normviz.lessons.questions.topics import NUMBERS
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-CONSTANT_ROW = "shape=2,4&layer=LayerNorm(4)&values=5,5,5,5,1,2,3,8&at=0,2&step=5"
-
-
-@NUMBERS.question("s1h", "step_by_step", CONSTANT_ROW, COURSE)
-def constant_row() -> Facts:
-    e = scene_of(CONSTANT_ROW).description
-    assert e.x is not None
-    x = e.x.double()
-    bare, y = output("LayerNorm(4, eps=0.0)", x), output("LayerNorm(4)", x)
-    return {
-        "var": float(e.trace.var[0, 0]),
-        "bare": float(bare[0, 0]),
-        "with_eps": float(y[0].abs().max()),
-        "change": largest_difference(y[1], bare[1]),
-        "right": only(nan=bool(y[0].isnan().all()), beta=bool((y[0] == 0).all()), input=bool((y[0] == x[0]).all())),
-    }
-
 
 TWO_SPREADS = "shape=2,4&layer=LayerNorm(4)&values=0.01,-0.01,0.01,-0.01,10,-10,10,-10&at=0,2&step=5"
 
@@ -75,7 +58,15 @@ BERT_EPS = 1e-12
 SPREAD = 1e-3
 
 
-@NUMBERS.question("q22", "numerics", f"show=eps&spread={SPREAD:g}", issue("transformers", 532), torch_page("LayerNorm"))
+@NUMBERS.question(
+    "q22",
+    "numerics",
+    f"show=eps&spread={SPREAD:g}",
+    issue("transformers", 532),
+    torch_page("LayerNorm"),
+    COURSE,
+    ARTICLE,
+)
 def size_of_eps() -> Facts:
     keras, torch_eps = keras_default("epsilon"), float(Layer.make("BatchNorm1d", 1).given["eps"])
     table = {(o.dtype, o.eps): o for o in eps_table(SPREAD, epsilons=(keras, torch_eps, BERT_EPS))}
@@ -83,7 +74,9 @@ def size_of_eps() -> Facts:
     constant = from_values((2.0, 2.0, 2.0, 2.0), (4,)).to(DTYPES["float16"])
     hand, own = by_hand(constant, BERT_EPS), torch_output("LayerNorm", constant, BERT_EPS)
     sizes_of_options = {"one": 1.0, "third": 0.3, "small": 0.03, "same": SPREAD}
+    nearest = min(sizes_of_options, key=lambda key: abs(log(sizes_of_options[key] / sizes[0])))
     return {
+        "bare": float(output("LayerNorm(4, eps=0.0)", constant.float()[None])[0, 0]),
         "keras": keras,
         "torch": torch_eps,
         "keras_size": sizes[0],
@@ -92,21 +85,7 @@ def size_of_eps() -> Facts:
         "kept": table["float16", BERT_EPS].rounded,
         "hand": str(float(hand[0])).replace("nan", "NaN"),
         "own": float(own[0]),
-        "right": min(sizes_of_options, key=lambda key: abs(log(sizes_of_options[key] / sizes[0]))),
-    }
-
-
-@NUMBERS.question("s3h", "numerics", "show=eps&dtype=float16", ARTICLE)
-def tiny_eps() -> Facts:
-    table = {(o.dtype, o.eps): o for o in eps_table()}
-    half, tiny, default = table["float16", 1e-12], table["float32", 1e-12], table["float32", 1e-5]
-    return {
-        "kept": half.rounded,
-        "own": half.by_torch["LayerNorm"],
-        "var": tiny.var,
-        "tiny": tiny.by_torch["LayerNorm"],
-        "default": default.by_torch["LayerNorm"],
-        "right": only(one=0.9 < half.by_hand < 1.1, small=half.by_hand < 0.5, infinite=half.by_hand == inf),
+        "right": only(**{key: key == nearest for key in sizes_of_options}),
     }
 
 
@@ -153,34 +132,21 @@ def squared_mean() -> Facts:
     }
 
 
-@NUMBERS.question("s2n", "numerics", "show=variance&dtype=float32&distance=10000", ANNOTATED)
-def one_pass_variance() -> Facts:
-    found = sweep("float32", DISTANCES)
-
-    def by(method: str) -> dict[float, Estimate]:
-        return {e.distance: e for e in found if e.method == method}
-
-    one, two = by("one_pass"), by("two_passes")
-    far = next(d for d in DISTANCES if one[d].error > 1)
-    worst = min(one.values(), key=lambda e: e.var)
-    return {
-        "far": int(far),
-        "exact": one[far].exact,
-        "one_pass": one[far].var,
-        "two_passes": two[far].var,
-        "worst_distance": int(worst.distance),
-        "worst": int(worst.var),
-        "right": only(close=one[1e4].error < 0.01, half=0.01 <= one[1e4].error < 1, useless=one[1e4].error >= 1),
-    }
-
-
 DISTANCE, DRAWS = 1e6, 16
+FLAX_EPS = 1e-6  # of flax.linen.LayerNorm and GroupNorm; BatchNorm's is 1e-5
 
 
-@NUMBERS.question("q24", "numerics", f"show=variance&dtype=float32&distance={DISTANCE:.0f}", issue("pytorch", 51102))
+@NUMBERS.question(
+    "q24",
+    "numerics",
+    f"show=variance&dtype=float32&distance={DISTANCE:.0f}",
+    issue("pytorch", 51102),
+    FLAX_PAGE,
+    ANNOTATED,
+)
 def cancellation() -> Facts:
     """Groups of 256 values of standard deviation 1 around a million, in float32."""
-    found = [{e.method: e for e in sweep("float32", (DISTANCE,), seed=seed)} for seed in range(DRAWS)]
+    found = [{e.method: e for e in sweep("float32", (DISTANCE,), seed=seed, eps=FLAX_EPS)} for seed in range(DRAWS)]
     fast = [estimates["one_pass"] for estimates in found]
     error = min(one.error for one in fast)
     return {
@@ -188,9 +154,10 @@ def cancellation() -> Facts:
         "exact": fast[0].exact,
         "draws": DRAWS,
         "negative": sum(one.negative for one in fast),
-        "flax": max(estimates["flax"].output_size for estimates in found if estimates["flax"].var == 0),
+        "flax_eps": FLAX_EPS,
+        "flax": round(max(estimates["flax"].output_size for estimates in found if estimates["flax"].var == 0)),
         "own": found[0]["LayerNorm"].var,
-        "right": "right" if error < 1e-3 else "percent" if error < 0.1 else "noise",
+        "right": only(right=error < 1e-3, percent=1e-3 <= error < 0.1, noise=error >= 0.1),
     }
 
 

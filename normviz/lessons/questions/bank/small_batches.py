@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from math import prod, sqrt
+
+import torch
+
 from normviz.analysis.description import describe
 from normviz.analysis.examples import example
 from normviz.analysis.forward import largest_difference
@@ -9,19 +13,43 @@ from normviz.analysis.running.accumulation import accumulation_difference
 from normviz.analysis.running.modes import one_example
 from normviz.analysis.running.sampling import Sequences, SmallBatches, per_step, spread
 from normviz.analysis.running.shards import even_sizes, shard
+from normviz.analysis.running.stream import TRUE_VAR
 from normviz.analysis.running.torch_module import torch_refusal
-from normviz.lessons.figure_pages.train_and_eval import experiments
-from normviz.lessons.questions.facts import count_buffers, normal, only, output, which
+from normviz.lessons.questions.facts import count_buffers, module_of, normal, only, output, which
 from normviz.lessons.questions.question import Facts
-from normviz.lessons.questions.sources import ANNOTATED, ARTICLE, BATCH_NORM_PAPER, issue, torch_page
+from normviz.lessons.questions.sources import (
+    ANNOTATED,
+    ARTICLE,
+    BATCH_NORM_PAPER,
+    GROUP_NORM_PAPER,
+    LAYER_NORM_PAPER,
+    LLAMA_2_PAPER,
+    issue,
+    torch_page,
+)
 from normviz.lessons.questions.topics import SMALL_BATCHES
 
 SMALL, LARGE = 4, 64  # batch sizes
+TWO_IMAGES = (2, 3, 16, 16)
+CORRELATION = 0.5  # of two pixels of one image
+TWO_PER_GPU = {
+    "batch_error": 34.7,
+    "group_error": 24.1,
+}  # validation error in percent with two images per GPU: Wu & He 2018, table 2
 
 
-@SMALL_BATCHES.question("s2c", "train_and_eval", "show=batches", ANNOTATED)
+def spread_of_mean(images: int, pixels: int, correlation: float) -> float:
+    """The standard deviation of the mean of values of variance 4, of which those of one image are correlated.
+
+    >>> spread_of_mean(4, 1, 0.5), spread_of_mean(4, 100, 1.0)
+    (1.0, 1.0)
+    """
+    return sqrt(TRUE_VAR * (correlation + (1 - correlation) / pixels) / images)
+
+
+@SMALL_BATCHES.question("s2c", "train_and_eval", "show=batches", ANNOTATED, GROUP_NORM_PAPER)
 def small_batches() -> Facts:
-    found = spread(SmallBatches())
+    found, (images, channels, *sizes) = spread(SmallBatches()), TWO_IMAGES
     small, large = (found.batch_size.tolist().index(size) for size in (SMALL, LARGE))
     factor = float(found.expected_spread[small] / found.expected_spread[large])
     return {
@@ -30,7 +58,11 @@ def small_batches() -> Facts:
         "large": LARGE,
         "small_spread": float(found.mean_spread[small]),
         "large_spread": float(found.mean_spread[large]),
-        "values": describe("BatchNorm2d(3)", (2, 3, 16, 16)).counts.elements_per_statistic,
+        "values": describe(f"BatchNorm2d({channels})", TWO_IMAGES).counts.elements_per_statistic,
+        "independent": spread_of_mean(images, prod(sizes), 0),
+        "correlation": CORRELATION,
+        "correlated": spread_of_mean(images, prod(sizes), CORRELATION),
+        **TWO_PER_GPU,
         "right": factor,
     }
 
@@ -71,16 +103,36 @@ def batch_of_one() -> Facts:
 def no_batch_axis() -> Facts:
     x = normal(4, 3, 2, 2)
     single, bare = (torch_refusal("BatchNorm2d(3).eval()", image) for image in (x[:1], x[0]))
-    alone = one_example("BatchNorm2d(3)", x)
+    alone, module, sequence = one_example("BatchNorm2d(3)", x), module_of("BatchNorm1d(3)").eval(), normal(3, 3)
+    module.get_buffer("running_mean").copy_(torch.arange(3))
     return {
         "words": bare.split(" (")[0],
+        "silent": largest_difference(module(sequence).detach(), module(sequence[None])[0].detach()),
         "eval_gap": alone.eval.difference,
         "train_gap": alone.train.difference,
         "right": which(single=single == "", bare=bare == "", neither="none"),
     }
 
 
-@SMALL_BATCHES.question("s2b", "train_and_eval", "show=sequences", ANNOTATED)
+LLAMA_2_BATCH = 4  # million tokens in a batch, over all devices: Touvron et al. 2023, table 1
+WORDS = (1, 16, 4)  # one sequence on a device: batch, token, feature
+
+
+@SMALL_BATCHES.question(
+    "s2s", "explore", "shape=1,16,4&layout=NLC&layer=Norm('n l c -> c','c')&at=0,5,1", ANNOTATED, LLAMA_2_PAPER
+)
+def language_models() -> Facts:
+    batch, layer = (describe(text, WORDS).counts for text in ("Norm('n l c -> c', 'c')", "LayerNorm(4)"))
+    return {
+        "sequences": WORDS[0],
+        "values": batch.elements_per_statistic,
+        "million": LLAMA_2_BATCH,
+        "layer": layer.elements_per_statistic,
+        "right": batch.elements_per_statistic,
+    }
+
+
+@SMALL_BATCHES.question("s2b", "train_and_eval", "show=sequences", ANNOTATED, LAYER_NORM_PAPER)
 def time_steps() -> Facts:
     steps = per_step(Sequences())
     first, last = int(steps.left[0]), int(steps.left[-1])
@@ -94,20 +146,6 @@ def time_steps() -> Facts:
     }
 
 
-@SMALL_BATCHES.question("s2d", "train_and_eval", "show=devices&devices=2", ANNOTATED)
-def devices() -> Facts:
-    found, x = experiments.devices(2), normal(8, 6)
-    layer = largest_difference(output("LayerNorm(6)", x)[:4], output("LayerNorm(6)", x[:4]))
-    return {
-        "examples": int(found.counts.sum()),
-        "size": int(found.counts[0]),
-        "gap": found.shard_difference,
-        "sync": found.output_gap.largest,
-        "naive": found.naive_difference,
-        "right": which(batch=found.shard_difference > 1e-3, layer=layer > 1e-3),
-    }
-
-
 @SMALL_BATCHES.question(
     "q27",
     "train_and_eval",
@@ -115,7 +153,9 @@ def devices() -> Facts:
     issue("pytorch", 2584),
     issue("pytorch", 46516),
     torch_page("SyncBatchNorm"),
+    torch_page("DataParallel"),
     BATCH_NORM_PAPER,
+    ANNOTATED,
 )
 def gpus() -> Facts:
     x = example("scales", (26, 2), ("n", "c"))
@@ -126,6 +166,7 @@ def gpus() -> Facts:
         "values": int(parts.counts[0]),
         "apart": parts.shard_difference,
         "sync": parts.output_gap.largest,
+        "naive": parts.naive_difference,
         "accumulated": accumulation_difference("BatchNorm1d(2)", x, sizes),
         "right": int(parts.counts[0]),
     }

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from normviz.analysis.description import describe
 from normviz.analysis.examples import example
 from normviz.analysis.running.modes import train_and_eval
-from normviz.analysis.running.momentum import moving_average, to_torch, two_forms
+from normviz.analysis.running.momentum import (
+    WEIGHTED_VALUE,
+    half_life,
+    lower_forgets_sooner,
+    moving_average,
+    to_torch,
+    two_forms,
+    weights,
+)
 from normviz.code.axis_numbers import AxisNumbers
 from normviz.code.frameworks import KERAS_LAYERS
 from normviz.lessons.questions.bank.frameworks import keras_updates
@@ -23,16 +32,26 @@ def q11() -> Statements:
         < 1e-12,
         "with the same number they do not": np.abs(average - two_forms(means, f["torch"]).weighted).max() > 0.1,
         "the defaults differ too": to_torch(keras_default("momentum")) != f["torch"],
+        "Keras's momentum is the weight of the old value": WEIGHTED_VALUE["keras"] == "old",
+        "torch's momentum is the weight of the new value": WEIGHTED_VALUE["torch"] == "new",
+        "a lower one forgets sooner in Keras": lower_forgets_sooner("keras"),
+        "a lower one forgets later in torch": not lower_forgets_sooner("torch"),
+        "0.9 in Keras and 0.1 in torch forget as fast": half_life(0.9, "keras") == pytest.approx(f["life"]),
+        "0.1 of the old value is left in Keras": weights(f["torch"], 1, "keras")[0] == pytest.approx(1 - f["left"]),
     }
 
 
 def q18() -> Statements:
-    both = train_and_eval("BatchNorm1d(3)", example("scales", (6, 3), ("n", "d")))
+    x = example("scales", (6, 3), ("n", "d"))
+    both, still = (train_and_eval(text, x) for text in ("BatchNorm1d(3)", "BatchNorm1d(3, momentum=0.0)"))
     return {
         "in torch a frozen layer updates its buffers": facts("q18")["moved"] > 0,
         "in Keras a frozen layer runs in inference mode": not keras_updates(training=True, trainable=False),
         "in early Keras it did not": keras_updates(training=True, trainable=False, early=True),
         "torch's eval mode stops the updates": both.changed_by_eval == (),
+        "momentum=0.0 keeps the running statistics": still.changed_by_train == ("num_batches_tracked",),
+        "momentum=0.0 still normalizes with the batch": np.array_equal(still.train, both.train),
+        "after train() the buffers change again": {"running_mean", "running_var"} <= set(both.changed_by_train),
     }
 
 

@@ -6,6 +6,8 @@ from math import isnan
 
 import numpy as np
 import pytest
+import torch
+from torch import Tensor
 
 from normviz.analysis.description import describe
 from normviz.analysis.examples import from_values
@@ -13,21 +15,20 @@ from normviz.analysis.forward import largest_difference
 from normviz.analysis.gradients.closed_form import upstream
 from normviz.analysis.rounding.degenerate import single_elements
 from normviz.analysis.rounding.eps import eps_table, no_eps
-from normviz.analysis.rounding.groups import DISTANCES, DTYPES, TORCH_LAYERS
-from normviz.analysis.rounding.variance import Estimate, sweep
+from normviz.analysis.rounding.groups import DTYPES
+from normviz.analysis.rounding.variance import sweep
 from normviz.code.cs231n import Cache, layernorm_backward, layernorm_forward
-from normviz.lessons.questions.bank.numbers import BERT_EPS, DISTANCE, DRAWS, SPREAD, SQUARES, normalize_by_hand
+from normviz.lessons.questions.bank.numbers import (
+    BERT_EPS,
+    DISTANCE,
+    DRAWS,
+    FLAX_EPS,
+    SPREAD,
+    SQUARES,
+    normalize_by_hand,
+)
 from normviz.lessons.questions.facts import ROUNDING, keras_default, module_of, nearly_equal, normal, output, scene_of
 from tests.lessons.questions.statements.measure import Statements, facts, refuses, zero_mean
-
-
-def s1h() -> Statements:
-    x, module = from_values((5.0, 5.0, 5.0, 5.0), (1, 4)), module_of("LayerNorm(4)")
-    module.get_parameter("bias").data.fill_(3)
-    return {
-        "with eps the output is beta": (output("LayerNorm(4)", x) == 0).all(),
-        "with eps the output is beta for any beta": (module(x) == 3).all(),
-    }
 
 
 def s2g() -> Statements:
@@ -43,6 +44,8 @@ def s2g() -> Statements:
 
 
 def q22() -> Statements:
+    x, module = from_values((5.0, 5.0, 5.0, 5.0), (1, 4)), module_of("LayerNorm(4)")
+    module.get_parameter("bias").data.fill_(3)
     f, epsilons = facts("q22"), {"keras": keras_default("epsilon"), "torch": 1e-5, "bert": BERT_EPS}
     exact = {o.eps: o.exact for o in eps_table(SPREAD, epsilons=tuple(epsilons.values())) if o.dtype == "float32"}
     return {
@@ -52,12 +55,9 @@ def q22() -> Statements:
         "1e-12 is 0 in float16": f["kept"] == 0,
         "a constant row by hand in float16 is 0 / 0": f["hand"] == "NaN",
         "torch's own layer computes in float32 and gives 0": f["own"] == 0,
-    }
-
-
-def s3h() -> Statements:
-    return {
-        "float32 keeps the eps": {(o.dtype, o.eps): o.rounded for o in eps_table()}["float32", 1e-12] > 0,
+        "float32 keeps 1e-12": {(o.dtype, o.eps): o.rounded for o in eps_table()}["float32", BERT_EPS] > 0,
+        "without eps a constant row is NaN": isnan(f["bare"]),
+        "with eps it is beta, for any beta": (module(x) == 3).all(),
     }
 
 
@@ -79,32 +79,32 @@ def s2o() -> Statements:
     }
 
 
-def s2n() -> Statements:
-    estimates = sweep("float32", DISTANCES)
-
-    def by(method: str) -> dict[float, Estimate]:
-        return {e.distance: e for e in estimates if e.method == method}
-
-    one, two, own, far = by("one_pass"), by("two_passes"), [by(name) for name in TORCH_LAYERS], facts("s2n")["far"]
-    worst = one[facts("s2n")["worst_distance"]]
-    return {
-        "near zero one pass is right": one[1.0].error < 1e-3,
-        "a variance is negative": worst.negative,
-        "its root is NaN": isnan(worst.output_size),
-        "two passes stay right": all(e.error < 0.1 for e in two.values() if e.distance <= worst.distance),
-        "torch's own layers give numbers there": not any(layer[worst.distance].is_nan for layer in own),
-        "torch's own layers are right where one pass is useless": all(layer[far].error < 0.01 for layer in own),
-    }
+def channels_last_errors(layer: str, x: Tensor) -> list[float]:
+    """The largest error of the layer on x in contiguous and in channels_last memory."""
+    exact = module_of(layer, torch.float64)(x.double())
+    formats = (torch.contiguous_format, torch.channels_last)
+    with torch.no_grad():
+        return [largest_difference(module_of(layer)(x.contiguous(memory_format=each)), exact) for each in formats]
 
 
 def q24() -> Statements:
-    draws = [{e.method: e for e in sweep("float32", (DISTANCE,), seed=seed)} for seed in range(DRAWS)]
+    draws = [{e.method: e for e in sweep("float32", (DISTANCE,), seed=seed, eps=FLAX_EPS)} for seed in range(DRAWS)]
     negative = [draw for draw in draws if draw["one_pass"].negative]
+    x = 1e4 + torch.randn(2, 8, 8, 8, generator=torch.Generator().manual_seed(0))
+    others = ("LayerNorm([8, 8, 8])", "BatchNorm2d(8)", "InstanceNorm2d(8)", "RMSNorm([8, 8, 8])")
     return {
         "some variances are negative": negative,
         "their output is NaN": all(draw["one_pass"].is_nan for draw in negative),
         "Flax's default replaces a negative variance by 0": all(draw["flax"].var == 0 for draw in negative),
         "torch's own layer is within a few percent": max(draw["LayerNorm"].error for draw in draws) < 0.1,
+        "two passes are right": all(draw["two_passes"].error < 0.1 for draw in draws),
+        "GroupNorm is right on contiguous x, and useless on channels_last": channels_last_errors("GroupNorm(2, 8)", x)[
+            0
+        ]
+        < 0.01
+        < 100
+        < channels_last_errors("GroupNorm(2, 8)", x)[1],
+        "other layers are right on both": all(max(channels_last_errors(text, x)) < 0.01 for text in others),
     }
 
 

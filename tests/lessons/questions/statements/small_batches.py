@@ -2,24 +2,51 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import pytest
+import torch
 
 from normviz.analysis.examples import example
 from normviz.analysis.running.sampling import Sequences, per_step
 from normviz.analysis.running.shards import even_sizes, shard
-from normviz.lessons.figure_pages.train_and_eval import experiments
-from normviz.lessons.questions.facts import nearly_equal, normal, output
+from normviz.analysis.running.stream import TRUE_VAR
+from normviz.lessons.questions.bank.small_batches import CORRELATION, TWO_IMAGES, WORDS
+from normviz.lessons.questions.facts import nearly_equal, normal, output, output_change
 from tests.lessons.questions.statements.measure import Statements, facts, refuses
 
 
 def s2c() -> Statements:
-    x = normal(4, 3)
+    f, generator, draws, (images, _, *sizes) = facts("s2c"), torch.Generator().manual_seed(0), 4000, TWO_IMAGES
+    share = CORRELATION**0.5
+    pixels = TRUE_VAR**0.5 * torch.randn(draws, images, prod(sizes), generator=generator)
+    common = TRUE_VAR**0.5 * torch.randn(draws, images, 1, generator=generator)
+    correlated = share * common + (1 - CORRELATION) ** 0.5 * pixels
+    first, second = correlated[:, 0, 0], correlated[:, 0, 1]
     return {
-        "torch refuses a batch of one": refuses("BatchNorm1d(3)", x[:1]),
-        "LayerNorm accepts it": not refuses("LayerNorm(3)", x[:1]),
-        "LayerNorm gives the same as in a batch": nearly_equal(
-            output("LayerNorm(3)", x)[:1], output("LayerNorm(3)", x[:1])
-        ),
+        "the measured spreads are near 1 / sqrt(m)": f["small_spread"] / f["large_spread"]
+        == pytest.approx(f["factor"], rel=0.2),
+        "two pixels have that correlation": float(torch.corrcoef(torch.stack([first, second]))[0, 1])
+        == pytest.approx(CORRELATION, abs=0.05),
+        "the spread of the mean of independent values": float(pixels.mean((1, 2)).std())
+        == pytest.approx(f["independent"], rel=0.05),
+        "it is that of so few independent values": f["correlated"]
+        == pytest.approx((TRUE_VAR / f["small"]) ** 0.5, rel=0.01),
+        "the spread of the mean of correlated values": float(correlated.mean((1, 2)).std())
+        == pytest.approx(f["correlated"], rel=0.05),
+    }
+
+
+def s2s() -> Statements:
+    x = normal(*WORDS)
+    other = x.clone()
+    other[:, -1] *= 3
+    return {
+        "a token's output depends on later tokens in BatchNorm": output_change(
+            "Norm('n l c -> c', 'c')", x, other, (0, 0)
+        )
+        > 0.01,
+        "not in LayerNorm": output_change("LayerNorm(4)", x, other, (0, 0)) == 0,
     }
 
 
@@ -51,6 +78,8 @@ def s2r() -> Statements:
 
 def s3j() -> Statements:
     return {
+        "BatchNorm1d accepts one sequence without a batch axis": not refuses("BatchNorm1d(3).eval()", normal(3, 3)),
+        "its output is wrong": facts("s3j")["silent"] > 0.1,
         "LayerNorm accepts an image without a batch axis": not refuses("LayerNorm([3, 2, 2])", normal(3, 2, 2)),
     }
 
@@ -70,25 +99,20 @@ def s2b() -> Statements:
     }
 
 
-def s2d() -> Statements:
-    found, x = experiments.devices(2), normal(8, 6)
-    return {
-        "both devices have as many examples": len(set(found.sizes)) == 1,
-        "combined means are those of the whole batch": found.mean_gap.agrees,
-        "combined variances are those of the whole batch": found.var_gap.agrees,
-        "the outputs are those of the whole batch": found.output_gap.agrees,
-        "LayerNorm gives the same on any device": nearly_equal(
-            output("LayerNorm(6)", x)[:4], output("LayerNorm(6)", x[:4])
-        ),
-    }
-
-
 def q27() -> Statements:
     parts, f = shard(example("scales", (26, 2), ("n", "c")).double(), even_sizes(26, 2)), facts("q27")
+    x = normal(8, 6)
     return {
         "each device's outputs differ from the whole batch's": f["apart"] > 0.1,
         "means and variances combined by their counts agree": parts.mean_gap.agrees and parts.var_gap.agrees,
         "their outputs agree": parts.output_gap.agrees,
         "averaging the variances is not enough": parts.naive_difference > 0.01,
         "accumulated micro-batches are normalized separately": f["accumulated"] > 0.1,
+        "all devices have as many examples": len(set(parts.counts.tolist())) == 1,
+        "in eval mode a part gives the same as the whole": nearly_equal(
+            output("BatchNorm1d(6).eval()", x)[:4], output("BatchNorm1d(6).eval()", x[:4])
+        ),
+        "LayerNorm gives the same on any device": nearly_equal(
+            output("LayerNorm(6)", x)[:4], output("LayerNorm(6)", x[:4])
+        ),
     }
