@@ -2,6 +2,9 @@
 
 The English prose of question ``s0`` is ``prose/en/s0.md``; a translation is ``prose/<language>/s0.md``. Numbers in an answer, and in the
 reason below a wrong option, are placeholders filled from the facts: no number that torch can compute is typed by hand.
+
+The options come in a random order, which ``lessons/practice/random.py`` draws with the seed ``options of <key>``: it is the same in
+every language, in the app, in files, on the site and in JSON, and the order in the prose does not matter.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from typing import Any
 from normviz.analysis.number_format import format_number
 from normviz.layers.errors import NormvizError, listed
 from normviz.layers.messages import ENGLISH, _, language
+from normviz.lessons.practice.random import Random
 
 Facts = Mapping[str, Any]
 TINY = 1e-3  # smaller facts are mostly rounding
@@ -82,7 +86,7 @@ class Prose:
     title    the question, in a learner's words
     claim    a common claim
     predict  what to predict
-    options  the key and the text of each option; empty if the answer is a number
+    options  the key and the text of each option, in the order in which they are shown; empty if the answer is a number
     reasons  by the key of each wrong option: why it tempts, a sentence with placeholders
     answer   two to five sentences with placeholders
     """
@@ -109,7 +113,7 @@ def _read_prose(key: str, name: str) -> Prose:
     if not parts:
         raise NormvizError(f"{name}/{key}.md must have a title (#), a claim (>), '## Predict' and '## Answer'.")
     title, claim, predict, answer = (part.strip() for part in parts.groups())
-    prompt, found = OPTION.sub("", predict), OPTION.findall(predict)
+    prompt, found = OPTION.sub("", predict), Random(f"options of {key}").shuffled(sorted(OPTION.findall(predict)))
     options = {option: text for option, text, _reason in found}
     reasons = {option: _one_line(reason) for option, _text, reason in found if reason}
     return Prose(title, _one_line(claim), _one_line(prompt), options, reasons, _one_line(answer))

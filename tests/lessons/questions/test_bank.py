@@ -169,6 +169,16 @@ def test_exactly_one_option_is_right():
     assert right == {key: [facts_of(QUESTIONS[key])["right"]] for key in choices}
 
 
+def test_the_place_of_the_right_option_says_nothing():
+    places: dict[int, list[int]] = {}
+    for key, question in QUESTIONS.items():
+        if options := list(prose(key).options):
+            places.setdefault(len(options), []).append(options.index(str(facts_of(question)["right"])))
+    for number, found in places.items():
+        if len(found) > 5 * number:
+            assert min(Counter(found)[place] for place in range(number)) > len(found) / (3 * number)
+
+
 def test_only_wrong_options_have_a_reason():
     wrong = {key: set(prose(key).options) - {facts_of(question)["right"]} for key, question in QUESTIONS.items()}
     assert {key: extra for key in QUESTIONS if (extra := set(prose(key).reasons) - wrong[key])} == {}

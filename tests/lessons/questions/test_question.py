@@ -93,6 +93,16 @@ def test_without_a_translation_the_prose_is_english(write, french):
     assert prose("made").title == "How many means?"
 
 
+def test_the_order_of_the_options_depends_on_the_key_alone(write):
+    lines = [f"- [{option}] {option} of them" for option in ("two", "six", "ten", "all")]
+    orders = set()
+    for listed in (lines, lines[::-1]):
+        write(PROSE.replace("- [rows] one for each row", "\n".join(listed)))
+        module._read_prose.cache_clear()
+        orders.add(tuple(prose("made").options))
+    assert orders == {("all", "one", "ten", "six", "two")}
+
+
 @pytest.mark.parametrize("part", ["# How many means?", "> There is one for\n> each batch.", "## Predict", "## Answer"])
 def test_a_missing_part_raises_an_error(write, part):
     write(PROSE.replace(part, ""))
