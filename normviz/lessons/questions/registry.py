@@ -5,6 +5,7 @@ from __future__ import annotations
 from normviz.layers.errors import NormvizError, echo
 from normviz.layers.messages import _
 from normviz.lessons.questions.bank import (
+    bugs,
     code,
     dependence,
     frameworks,
@@ -29,6 +30,7 @@ BANK = (
     numbers,
     code,
     frameworks,
+    bugs,
 )
 QUESTIONS = {value.key: value for module in BANK for value in vars(module).values() if isinstance(value, Question)}
 

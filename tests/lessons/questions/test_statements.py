@@ -6,6 +6,7 @@ import pytest
 
 from normviz.lessons.questions.registry import QUESTIONS
 from tests.lessons.questions.statements import (
+    bugs,
     code,
     dependence,
     frameworks,
@@ -31,6 +32,7 @@ BY_TOPIC = {
         numbers,
         code,
         frameworks,
+        bugs,
     )
 }
 
