@@ -1,0 +1,120 @@
+"""The bank: thousands of exercises that torch answered when the bank was made, and the choice of a set by a seed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from normviz.analysis.checks import SEEDS, read_integer
+from normviz.layers.errors import NormvizError, echo, listed
+from normviz.layers.messages import _
+from normviz.lessons.practice.case import family_of
+from normviz.lessons.practice.exercise import Exercise
+from normviz.lessons.practice.kinds import KINDS, TOPICS
+from normviz.lessons.practice.random import Random
+
+VERSION = 1  # a seed chooses the same exercises from the same version
+COUNTS, LEVELS = range(1, 101), range(1, 4)
+FILE = Path(__file__).with_name("bank.json")
+
+
+class Entry(NamedTuple):
+    """What a choice needs of an exercise."""
+
+    kind: str
+    family: str
+    level: int
+    topic: str
+
+    @classmethod
+    def of_row(cls, row: Sequence[Any]) -> Entry:
+        kind, _variant, level, layer = row[:4]
+        return cls(kind, family_of(layer), level, KINDS[kind].topic.key)
+
+
+@cache
+def rows() -> list[list[Any]]:
+    """The rows of all exercises, in the order of the file."""
+    found: list[list[Any]] = json.loads(FILE.read_text(encoding="utf-8"))["rows"]
+    return found
+
+
+def bank() -> list[Exercise]:
+    """All exercises, in the order of the file."""
+    return [Exercise.of_row(row) for row in rows()]
+
+
+@cache
+def index() -> list[Entry]:
+    """What a choice needs of each exercise, in the order of the bank."""
+    return [Entry.of_row(row) for row in rows()]
+
+
+def choose(seed: int, count: int = 10, topics: Sequence[str] = (), level: int | None = None) -> list[Exercise]:
+    """A set of exercises: the same for the same arguments, in Python and in JavaScript (``browser/practice/choose.js``).
+
+    seed    a whole number from 0 to 2^31 - 1
+    count   1 to 100 exercises; fewer if fewer are in the bank
+    topics  such as ("statistics", "parameters"); all if there is none
+    level   1 to 3; None mixes all levels, the first level first
+
+    The rule: the kinds of all exercises with these topics and this level are shuffled by ``Random(seed)`` and take turns. In its turn, a
+    kind draws one of its families of layers, and then one of the family's exercises that were not drawn before; both with ``below``,
+    in the order of the bank. A family or a kind without exercises leaves. At the end, the set is sorted by level.
+
+    Raises NormvizError for an argument out of range or an unknown topic, and if no exercise has these topics and this level.
+
+    >>> [exercise.kind for exercise in choose(7, 3, ["parameters"], level=1)]
+    ['parameters', 'parameter_peers', 'gammas']
+    """
+    places = choose_places(seed, count, check_topics(topics), level)
+    return [Exercise.of_row(rows()[place]) for place in places]
+
+
+def choose_places(seed: int, count: int, topics: Sequence[str], level: int | None) -> list[int]:
+    """The places in the bank of the exercises of a set."""
+    random = Random(read_integer("seed", seed, SEEDS))
+    read_integer("count", count, COUNTS)
+    if level is not None:
+        read_integer("level", level, LEVELS)
+    kinds: dict[str, dict[str, list[int]]] = {}
+    for place, entry in enumerate(index()):
+        if entry.level == (level or entry.level) and (not topics or entry.topic in topics):
+            kinds.setdefault(entry.kind, {}).setdefault(entry.family, []).append(place)
+    chosen: list[int] = []
+    turns = random.shuffled(list(kinds))
+    while turns and len(chosen) < count:
+        kind = turns.pop(0)
+        family = list(kinds[kind])[random.below(len(kinds[kind]))]
+        places = kinds[kind][family]
+        chosen.append(places.pop(random.below(len(places))))
+        if not places:
+            del kinds[kind][family]
+        if kinds[kind]:
+            turns.append(kind)
+    if not chosen:
+        raise NormvizError(
+            _(
+                "no exercise of {topics} has level {level}; leave the level out.",
+                topics=listed(topics, "and"),
+                level=level,
+            )
+        )
+    return sorted(chosen, key=lambda place: index()[place].level)
+
+
+def check_topics(topics: Sequence[str]) -> tuple[str, ...]:
+    """The topics, each once. Raises NormvizError for an unknown one."""
+    for topic in topics:
+        if topic not in TOPICS:
+            raise NormvizError(
+                _(
+                    "topics={topic} is not a topic of practice; choose {topics}.",
+                    topic=echo(topic),
+                    topics=listed(TOPICS),
+                )
+            )
+    return tuple(dict.fromkeys(topics))

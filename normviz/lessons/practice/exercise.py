@@ -1,0 +1,172 @@
+"""One exercise: what torch answered, the wrong answers of documented confusions, and its texts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from normviz.analysis.number_format import format_number
+from normviz.lessons.practice import texts
+from normviz.lessons.practice.case import Box, Case, members, place
+from normviz.lessons.practice.kinds import CHOICE, KINDS, MARK, Kind
+from normviz.lessons.practice.random import Random, hash_text
+
+Answer = float | str | Box
+TOLERANCE = 0.011  # of a number with two decimals
+MOST_OPTIONS = 4
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One row of the bank.
+
+    kind     a key of ``KINDS``
+    variant  what is asked for within the kind: "einops", "variance", "buffers"; or ""
+    level    1 (2 x 3 tables) to 3 (GroupNorm on images, every depth of normalized_shape)
+    case     the layer on a shape
+    at       the index of the framed element; empty if there is none
+    values   x in row-major order, for arithmetic by hand; empty if no number of x matters
+    answer   torch's answer: a number, an option, or a set of elements as positions along each axis
+    wrong    the wrong answers, each with the id of its confusion
+    """
+
+    kind: str
+    variant: str
+    level: int
+    case: Case
+    at: tuple[int, ...]
+    values: tuple[float, ...]
+    answer: Answer
+    wrong: tuple[tuple[str, Answer], ...]
+
+    @cached_property
+    def id(self) -> str:
+        """The same for the same exercise, in whatever version of the bank."""
+        case = self.case
+        asked: list[object] = [self.kind, self.variant, case.text, case.layout, case.shape, self.at, self.values]
+        if self.kind == "pattern":  # several layers make the same pattern
+            asked.append(self.answer)
+        return f"{self.kind}-{hash_text(json.dumps(asked)):08x}"
+
+    @property
+    def about(self) -> Kind:
+        return KINDS[self.kind]
+
+    @property
+    def prompt(self) -> str:
+        return texts.prompt(self)
+
+    @property
+    def explanation(self) -> str:
+        return texts.explanation(self)
+
+    @property
+    def link(self) -> str:
+        """The view that settles it: "/explore?shape=2,3&layer=LayerNorm(3)&at=0,1"."""
+        return texts.link(self)
+
+    @property
+    def itself_counts(self) -> bool:
+        """Whether a set may contain the framed element: what moves may, what shares with it does not."""
+        return self.kind == "moves"
+
+    def elements(self, box: Answer) -> list[tuple[int, ...]]:
+        """The sorted indices of an answer that is a set."""
+        assert isinstance(box, tuple)
+        return members(box, None if self.itself_counts else self.at)
+
+    @cached_property
+    def choices(self) -> tuple[tuple[str, Answer], ...]:
+        """The answer, with "" for a confusion, and at most three wrong ones; shuffled by the id."""
+        return tuple(Random(self.id).shuffled([("", self.answer), *self.wrong[: MOST_OPTIONS - 1]]))
+
+    def text_of(self, answer: Answer) -> str:
+        """An answer as an option shows it: "48", "0.71", "n c h w -> n", "the other elements with c = 1"."""
+        if self.about.form == MARK:
+            assert isinstance(answer, tuple)
+            return texts.box_text(answer, self)
+        if isinstance(answer, str):
+            return texts.option_text(self, answer)
+        assert not isinstance(answer, tuple)
+        return format_number(float(answer), 4) if self.kind == "value" else str(answer)
+
+    def json(self) -> dict[str, Any]:
+        """The exercise as ``normviz practice`` writes it."""
+        case, is_choice = self.case, self.about.form == CHOICE
+        answer: Any = self.text_of(self.answer) if is_choice else self.answer
+        if self.about.form == MARK:
+            answer = [list(index) for index in self.elements(self.answer)]
+        found = {
+            "id": self.id,
+            "kind": self.kind,
+            "layer": case.text,
+            "shape": list(case.shape),
+            "prompt": texts.whole_prompt(self),
+            "options": [self.text_of(value) for _confusion, value in self.choices] if is_choice else None,
+            "answer": answer,
+            "explanation": self.explanation,
+            "link": self.link,
+        }
+        return found | ({"at": list(self.at)} if self.about.form == MARK else {})
+
+    def data(self) -> dict[str, Any]:
+        """The exercise for the browser. Sets are positions of elements in row-major order; wrong answers name their confusions.
+
+        form     "number", "mark" or "choice"
+        answer   a number; the sorted positions; or the text of an option
+        wrong    [the id of a confusion, its answer in the same form]
+        options  [the text, the id of its confusion or ""] in the order of display, for a choice; else null
+        numbers  for a pattern: the number of the group of each element
+        """
+        case, form = self.case, self.about.form
+        found: dict[str, Any] = {
+            "id": self.id,
+            "kind": self.kind,
+            "form": form,
+            "level": self.level,
+            "topic": self.about.topic.key,
+            "layer": case.text,
+            "shape": list(case.shape),
+            "names": list(case.axes),
+            "prompt": self.prompt,
+            "options": None,
+            "answer": self._in_browser(self.answer),
+            "wrong": [[confusion, self._in_browser(value)] for confusion, value in self.wrong],
+            "explanation": self.explanation,
+            "link": self.link,
+        }
+        if form == CHOICE:
+            found["options"] = [[self.text_of(value), confusion] for confusion, value in self.choices]
+        if self.at:
+            found["at"] = list(self.at)
+        if self.values:
+            found |= {"values": list(self.values), "tolerance": TOLERANCE}
+        if self.kind == "pattern":
+            found["numbers"] = texts.group_numbers(case)
+        return found
+
+    def _in_browser(self, answer: Answer) -> Any:
+        if self.about.form == MARK:
+            return [place(index, self.case.shape) for index in self.elements(answer)]
+        return self.text_of(answer) if self.about.form == CHOICE else answer
+
+    def row(self) -> list[Any]:
+        """The row of the bank."""
+        case = self.case
+        return [self.kind, self.variant, self.level, case.text, case.layout, case.shape, self.at, self.values, self.answer, self.wrong]  # fmt: skip
+
+    @classmethod
+    def of_row(cls, row: Sequence[Any]) -> Exercise:
+        kind, variant, level, text, layout, shape, at, values, answer, wrong = row
+        return cls(
+            kind, variant, level, Case(text, tuple(shape), layout), tuple(at), tuple(values), _answer(answer),
+            tuple((confusion, _answer(value)) for confusion, value in wrong),
+        )  # fmt: skip
+
+
+def _answer(value: Any) -> Answer:
+    found: Answer = tuple(tuple(positions) for positions in value) if isinstance(value, list) else value
+    return found

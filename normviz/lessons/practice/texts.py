@@ -1,0 +1,255 @@
+"""The texts of an exercise: its prompt, its options, its explanation and the link to the view that settles it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from normviz.analysis.number_format import format_number
+from normviz.layers import sharing
+from normviz.layers.errors import listed
+from normviz.layers.messages import N_, _, ngettext
+from normviz.lessons.practice.case import Box, Case, group_box, members, place
+from normviz.lessons.practice.kinds import KINDS
+
+if TYPE_CHECKING:
+    from normviz.lessons.practice.exercise import Exercise
+
+PROMPTS: Mapping[tuple[str, str], str] = {
+    ("means", ""): N_("x has shape {axes} = {shape}. How many means does {layer} compute?"),
+    ("means", "squares"): N_("x has shape {axes} = {shape}. How many mean squares does {layer} compute?"),
+    ("gammas", ""): N_("x has shape {axes} = {shape}. How many gammas does {layer} have?"),
+    ("parameters", ""): N_("x has shape {axes} = {shape}. How many parameters does {layer} learn?"),
+    ("elements_per_mean", ""): N_("x has shape {axes} = {shape}. How many elements of x share one mean in {layer}?"),
+    ("elements_per_mean", "squares"): N_("x has shape {axes} = {shape}. How many elements of x share one mean square in {layer}?"),
+    ("peers", ""): N_("x has shape {axes} = {shape}. Mark all other elements that share a mean with x{at} in {layer}."),
+    ("peers", "squares"): N_("x has shape {axes} = {shape}. Mark all other elements that share a mean square with x{at} in {layer}."),
+    ("parameter_peers", ""): N_("x has shape {axes} = {shape}. Mark all other elements that use the same gamma as x{at} in {layer}."),
+    ("pattern", ""): N_("x has shape {axes} = {shape}. Elements with the same number share a mean. Which layer is this?"),
+    ("code", "einops"): N_("x has shape {axes} = {shape}. With which pattern does einops.reduce give the means of {layer}?"),
+    ("code", "torch"): N_("x has shape {axes} = {shape}. Which call gives the means of {layer}?"),
+    ("value", "mean"): N_("x is {x}, with the axes {axes}. Which mean does {layer} subtract from x{at}?"),
+    ("value", "variance"): N_("x is {x}, with the axes {axes}. With which variance does {layer} normalize x{at}?"),
+    ("value", "normalized"): N_("x is {x}, with the axes {axes}. What is the output of {layer} at {at}? gamma is 1, beta is 0, and eps can be left out."),
+    ("value", "rms"): N_("x is {x}, with the axes {axes}. What is the output of {layer} at {at}? gamma is 1, and eps can be left out. Two decimals are enough."),
+    ("moves", "train"): N_("x has shape {axes} = {shape}. In train mode, which elements of the output of {layer} change if x{at} changes? Mark them."),
+    ("moves", "eval"): N_("x has shape {axes} = {shape}. In eval mode, which elements of the output of {layer} change if x{at} changes? Mark them."),
+    ("mode", "uses"): N_("x has shape {axes} = {shape}. In {mode} mode, which mean and variance does {layer} use?"),
+    ("mode", "buffers"): N_("In {mode} mode, what does a forward pass of {layer} do to its running statistics?"),
+}  # fmt: skip
+
+OPTIONS: Mapping[str, str] = {
+    "batch": N_("those of the batch"),
+    "example": N_("those of each example alone"),
+    "running": N_("the running ones"),
+    "change": N_("it updates them"),
+    "stay": N_("nothing: they stay as they are"),
+    "none": N_("nothing: the layer has none"),
+}
+
+
+def prompt(exercise: Exercise) -> str:
+    """The question, in one or two sentences."""
+    case = exercise.case
+    return _(
+        PROMPTS[exercise.kind, exercise.variant],
+        layer=case.text.removesuffix(".eval()"),
+        axes=axes_text(case),
+        shape=case.shape,
+        at=list(exercise.at),
+        x=nested(exercise.values, case.shape),
+        mode="train" if case.layer.training else "eval",
+    )
+
+
+def whole_prompt(exercise: Exercise) -> str:
+    """The prompt with the numbers of a pattern, which the browser draws."""
+    text = exercise.prompt
+    if exercise.kind != "pattern":
+        return text
+    return f"{text} {nested(group_numbers(exercise.case), exercise.case.shape)}"
+
+
+def axes_text(case: Case) -> str:
+    """The axes as a shape: "(N, C, H, W)"."""
+    return f"({', '.join(name.upper() for name in case.axes)})"
+
+
+def nested(values: tuple[float, ...] | list[int], shape: tuple[int, ...]) -> str:
+    """The values as nested lists.
+
+    >>> nested((1.0, 2.0, 3.0, 4.5), (2, 2))
+    '[[1, 2], [3, 4.5]]'
+    """
+    if not values:
+        return ""
+    if not shape:
+        return f"{values[0]:g}"
+    step = len(values) // shape[0]
+    rows = [nested(values[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0])]
+    return f"[{', '.join(rows)}]"
+
+
+def group_numbers(case: Case) -> list[int]:
+    """The number of the group of each element, in row-major order."""
+    found: list[int] = sharing.ids(sharing.stat_tables(case.norm, case.shape)).flatten().tolist()
+    return found
+
+
+def option_text(exercise: Exercise, option: str) -> str:
+    return _(OPTIONS[option]) if exercise.kind == "mode" else option
+
+
+def box_text(box: Box, exercise: Exercise) -> str:
+    """A set of elements in words: "the other elements with n = 0 and c = 2 or 3"."""
+    case, itself = exercise.case, exercise.itself_counts
+    found = exercise.elements(box)
+    if not found:
+        return _("none") if itself else _("no other element")
+    if itself and found == [exercise.at]:
+        return _("only {at}", at=list(exercise.at))
+    conditions = [
+        f"{name} = {listed(positions)}"
+        for name, positions, size in zip(case.axes, box, case.shape, strict=True)
+        if len(positions) < size
+    ]
+    if not conditions:
+        return _("all elements") if itself else _("all other elements")
+    which = listed(conditions, "and")
+    return _("the elements with {which}", which=which) if itself else _("the other elements with {which}", which=which)
+
+
+def explanation(exercise: Exercise) -> str:
+    """Why the answer is right, in one or two sentences."""
+    return _EXPLAIN[exercise.kind](exercise)
+
+
+def _statistics(exercise: Exercise) -> str:
+    case, norm = exercise.case, exercise.case.norm
+    found = sharing.counts(norm, case.shape)
+    one, many = N_("{n:,} mean, over {each}"), N_("{n:,} means, each over {each}")
+    if not norm.center:
+        one, many = N_("{n:,} mean square, over {each}"), N_("{n:,} mean squares, each over {each}")
+    elements = ngettext("{n:,} element", "{n:,} elements", found.elements_per_statistic)
+    return _(
+        "{layer} averages over {reduced}, {pattern}: {means}.",
+        layer=case.text,
+        reduced=_averaged(case),
+        pattern=norm.stats,
+        means=ngettext(one, many, found.statistics, each=elements),
+    )
+
+
+def _averaged(case: Case) -> str:
+    """The averaged axes: "n, h and w", "the channels of a group and l"."""
+    names = [name if name in case.axes else _("the channels of a group") for name in case.norm.pattern.reduced]
+    return listed(names, "and") if names else _("nothing")
+
+
+def _parameters(exercise: Exercise) -> str:
+    case, norm = exercise.case, exercise.case.norm
+    counts = sharing.counts(norm, case.shape)
+    if counts.gamma_shape is None:
+        return _("{layer} has neither gamma nor beta.", layer=case.text)
+    if len(counts.gamma_shape) > 1:
+        gamma = _("gamma has the axes {axes} and the shape {shape}", axes=norm.params, shape=counts.gamma_shape)
+    else:
+        gamma = ngettext("gamma has {n:,} number, along {axes}", "gamma has {n:,} numbers, along {axes}", counts.gamma_shape[0], axes=norm.params)  # fmt: skip
+    if not norm.bias:
+        beta = _("there is no beta")
+    else:
+        beta = ngettext("with beta, {n:,} parameter", "with beta, {n:,} parameters", counts.parameters)
+    return _("In {layer}, {gamma}; {beta}.", layer=case.text, gamma=gamma, beta=beta)
+
+
+def _peers(exercise: Exercise) -> str:
+    assert isinstance(exercise.answer, tuple)
+    reason = _parameters(exercise) if exercise.kind == "parameter_peers" else _statistics(exercise)
+    return _("Right: {answer}. {reason}", answer=box_text(exercise.answer, exercise), reason=reason)
+
+
+def _value(exercise: Exercise) -> str:
+    assert isinstance(exercise.answer, float)
+    own, group = exercise.values[place(exercise.at, exercise.case.shape)], values_of_group(exercise)
+    mean = sum(group) / len(group)
+    square = sum((value - mean * exercise.case.norm.center) ** 2 for value in group) / len(group)
+    numbers = {
+        "numbers": ", ".join(f"{value:g}" for value in group),
+        "mean": format_number(mean, 4),
+        "square": format_number(square, 4),
+        "value": f"{own:g}",
+        "answer": format_number(exercise.answer, 4),
+    }
+    return _(ARITHMETIC[exercise.variant], **numbers)
+
+
+ARITHMETIC: Mapping[str, str] = {
+    "mean": N_("The group is {numbers}, and its mean is {answer}."),
+    "variance": N_("The group is {numbers} with the mean {mean}; the mean of the squared deviations is {answer}."),
+    "normalized": N_("The group is {numbers}, with mean {mean} and variance {square}: ({value} − {mean}) / √{square} = {answer}."),
+    "rms": N_("The group is {numbers}, with mean square {square}: {value} / √{square} = {answer}."),
+}  # fmt: skip
+
+
+def values_of_group(exercise: Exercise) -> list[float]:
+    """The values of x that share the statistics of the framed element."""
+    case = exercise.case
+    return [
+        exercise.values[place(index, case.shape)] for index in members(group_box(case.norm, case.shape, exercise.at))
+    ]
+
+
+def _moves(exercise: Exercise) -> str:
+    assert isinstance(exercise.answer, tuple)
+    answer = box_text(exercise.answer, exercise)
+    if exercise.case.layer.running:
+        reason = _("In eval mode the running statistics are used, so each output depends on its own input alone.")
+    elif not exercise.answer:
+        reason = _("The group has one element, and its mean is the element itself: the output is always beta.")
+    else:
+        reason = _("The input changes the mean and the variance of its group, and so each output of the group.")
+    return _("Right: {answer}. {reason}", answer=answer, reason=reason)
+
+
+def _mode(exercise: Exercise) -> str:
+    layer, name = exercise.case.layer, exercise.case.text.removesuffix(".eval()")
+    if not layer.tracks:
+        return _("{layer} has no running statistics: it computes the same in train and eval mode.", layer=name)
+    if layer.training:
+        return _(
+            "In train mode, {layer} normalizes with the statistics of x, and updates the running ones.", layer=name
+        )
+    return _("In eval mode, {layer} normalizes with the running statistics, and does not change them.", layer=name)
+
+
+_EXPLAIN = {
+    "means": _statistics,
+    "elements_per_mean": _statistics,
+    "pattern": _statistics,
+    "code": _statistics,
+    "gammas": _parameters,
+    "parameters": _parameters,
+    "peers": _peers,
+    "parameter_peers": _peers,
+    "value": _value,
+    "moves": _moves,
+    "mode": _mode,
+}
+
+
+def link(exercise: Exercise) -> str:
+    """The view that settles the exercise."""
+    case, kind = exercise.case, KINDS[exercise.kind]
+    layer = case.text.removesuffix(".eval()") if exercise.kind == "mode" else case.text
+    query = f"shape={_commas(case.shape)}&layer={layer.replace(' ', '')}"
+    if case.layout != case.layer.kind.layout(len(case.shape)):
+        query += f"&layout={case.layout}"
+    if exercise.at:
+        query += f"&at={_commas(exercise.at)}"
+    if exercise.values:
+        query += f"&values={','.join(f'{value:g}' for value in exercise.values)}"
+    return f"/{kind.page}?{query}{kind.query}"
+
+
+def _commas(numbers: tuple[int, ...]) -> str:
+    return ",".join(map(str, numbers))

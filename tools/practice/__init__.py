@@ -1,0 +1,1 @@
+"""Makes and checks the bank of exercises of the page Practice."""
