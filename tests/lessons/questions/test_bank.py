@@ -23,6 +23,7 @@ from tests.lessons.questions.test_documents import SETTLED, WITHOUT_STATEMENT
 
 MOST_SECONDS = 10
 MOST_WORDS = 90
+MOST_WORDS_OF_A_REASON = 20
 LONGEST_TITLE = 90
 COPIED_WORDS = 8  # consecutive equal words that make a sentence a copy
 
@@ -182,6 +183,16 @@ def test_the_place_of_the_right_option_says_nothing():
 def test_only_wrong_options_have_a_reason():
     wrong = {key: set(prose(key).options) - {facts_of(question)["right"]} for key, question in QUESTIONS.items()}
     assert {key: extra for key in QUESTIONS if (extra := set(prose(key).reasons) - wrong[key])} == {}
+
+
+def test_each_wrong_option_has_a_short_reason():
+    reviewed = {key: prose(key) for key, one in QUESTIONS.items() if one.topic.key in SETTLED_TOPICS}
+    missing = {
+        key: set(text.options) - {facts_of(QUESTIONS[key])["right"], *text.reasons} for key, text in reviewed.items()
+    }
+    assert {key: found for key, found in missing.items() if found} == {}
+    reasons = [reason for text in reviewed.values() for reason in text.reasons.values()]
+    assert [reason for reason in reasons if len(reason.split()) > MOST_WORDS_OF_A_REASON] == []
 
 
 def test_a_number_near_the_right_one_is_wrong():
