@@ -124,16 +124,21 @@ def _is_accepted(layer: Layer, shape: Sequence[int]) -> bool:
     return True
 
 
+def _has_modes(case: Case) -> bool:
+    """Whether the modes are easy to tell apart: several examples of several features, and no normalized batch axis."""
+    normalized = case.layer.given.get("normalized_shape", ())
+    odd = case.shape in LARGE or "affine" in case.text or len(normalized) == len(case.shape)
+    return not odd and min(case.shape[:2]) > 1
+
+
 def mode_cases() -> list[Leveled]:
     """Each layer once, for train and eval; some with and without running statistics."""
-    found = [
-        leveled for leveled in all_cases() if leveled.case.shape not in LARGE and "affine" not in leveled.case.text
-    ]
-    for shape in [*TABLES, *ODD_TABLES]:
+    found = [leveled for leveled in all_cases() if _has_modes(leveled.case)]
+    for shape in TABLES:
         found += _cases(2, shape, f"BatchNorm1d({shape[1]}, track_running_stats=False)")
-    for shape in SEQUENCES:
+    for shape in SEQUENCES[:4]:
         found += _cases(3, shape, f"InstanceNorm1d({shape[1]}, track_running_stats=True)")
-    for shape in [*IMAGES, *ODD_IMAGES]:
+    for shape in IMAGES[:5]:
         found += _cases(3, shape, f"InstanceNorm2d({shape[1]}, track_running_stats=True)")
         found += _cases(3, shape, f"BatchNorm2d({shape[1]}, track_running_stats=False)")
     once: dict[str, Leveled] = {}

@@ -32,7 +32,7 @@ class Entry(NamedTuple):
     @classmethod
     def of_row(cls, row: Sequence[Any]) -> Entry:
         kind, _variant, level, layer = row[:4]
-        return cls(kind, family_of(layer), level, KINDS[kind].topic.key)
+        return cls(kind, family_of(layer), level, KINDS[kind].topic)
 
 
 @cache

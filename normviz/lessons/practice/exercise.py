@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,54 +9,29 @@ from typing import Any
 
 from normviz.analysis.number_format import format_number
 from normviz.lessons.practice import texts
-from normviz.lessons.practice.case import Box, Case, members, place
-from normviz.lessons.practice.kinds import CHOICE, KINDS, MARK, Kind
-from normviz.lessons.practice.random import Random, hash_text
+from normviz.lessons.practice.case import Case, place
+from normviz.lessons.practice.kinds import CHOICE, MARK
+from normviz.lessons.practice.random import Random
+from normviz.lessons.practice.row import Answer, Row
 
-Answer = float | str | Box
 TOLERANCE = 0.011  # of a number with two decimals
 MOST_OPTIONS = 4
 
 
 @dataclass(frozen=True)
-class Exercise:
-    """One row of the bank.
-
-    kind     a key of ``KINDS``
-    variant  what is asked for within the kind: "einops", "variance", "buffers"; or ""
-    level    1 (2 x 3 tables) to 3 (GroupNorm on images, every depth of normalized_shape)
-    case     the layer on a shape
-    at       the index of the framed element; empty if there is none
-    values   x in row-major order, for arithmetic by hand; empty if no number of x matters
-    answer   torch's answer: a number, an option, or a set of elements as positions along each axis
-    wrong    the wrong answers, each with the id of its confusion
-    """
-
-    kind: str
-    variant: str
-    level: int
-    case: Case
-    at: tuple[int, ...]
-    values: tuple[float, ...]
-    answer: Answer
-    wrong: tuple[tuple[str, Answer], ...]
-
-    @cached_property
-    def id(self) -> str:
-        """The same for the same exercise, in whatever version of the bank."""
-        case = self.case
-        asked: list[object] = [self.kind, self.variant, case.text, case.layout, case.shape, self.at, self.values]
-        if self.kind == "pattern":  # several layers make the same pattern
-            asked.append(self.answer)
-        return f"{self.kind}-{hash_text(json.dumps(asked)):08x}"
-
-    @property
-    def about(self) -> Kind:
-        return KINDS[self.kind]
+class Exercise(Row):
+    """A row with its texts."""
 
     @property
     def prompt(self) -> str:
         return texts.prompt(self)
+
+    @property
+    def whole_prompt(self) -> str:
+        """The prompt with the numbers of a pattern, which the browser draws."""
+        if self.kind != "pattern":
+            return self.prompt
+        return f"{self.prompt} {texts.nested(texts.group_numbers(self.case), self.case.shape)}"
 
     @property
     def explanation(self) -> str:
@@ -67,16 +41,6 @@ class Exercise:
     def link(self) -> str:
         """The view that settles it: "/explore?shape=2,3&layer=LayerNorm(3)&at=0,1"."""
         return texts.link(self)
-
-    @property
-    def itself_counts(self) -> bool:
-        """Whether a set may contain the framed element: what moves may, what shares with it does not."""
-        return self.kind == "moves"
-
-    def elements(self, box: Answer) -> list[tuple[int, ...]]:
-        """The sorted indices of an answer that is a set."""
-        assert isinstance(box, tuple)
-        return members(box, None if self.itself_counts else self.at)
 
     @cached_property
     def choices(self) -> tuple[tuple[str, Answer], ...]:
@@ -104,7 +68,7 @@ class Exercise:
             "kind": self.kind,
             "layer": case.text,
             "shape": list(case.shape),
-            "prompt": texts.whole_prompt(self),
+            "prompt": self.whole_prompt,
             "options": [self.text_of(value) for _confusion, value in self.choices] if is_choice else None,
             "answer": answer,
             "explanation": self.explanation,
@@ -127,7 +91,7 @@ class Exercise:
             "kind": self.kind,
             "form": form,
             "level": self.level,
-            "topic": self.about.topic.key,
+            "topic": self.about.topic,
             "layer": case.text,
             "shape": list(case.shape),
             "names": list(case.axes),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from normviz.analysis.number_format import format_number
 from normviz.layers import sharing
@@ -11,9 +10,7 @@ from normviz.layers.errors import listed
 from normviz.layers.messages import N_, _, ngettext
 from normviz.lessons.practice.case import Box, Case, group_box, members, place
 from normviz.lessons.practice.kinds import KINDS
-
-if TYPE_CHECKING:
-    from normviz.lessons.practice.exercise import Exercise
+from normviz.lessons.practice.row import Row
 
 PROMPTS: Mapping[tuple[str, str], str] = {
     ("means", ""): N_("x has shape {axes} = {shape}. How many means does {layer} compute?"),
@@ -48,7 +45,7 @@ OPTIONS: Mapping[str, str] = {
 }
 
 
-def prompt(exercise: Exercise) -> str:
+def prompt(exercise: Row) -> str:
     """The question, in one or two sentences."""
     case = exercise.case
     return _(
@@ -60,14 +57,6 @@ def prompt(exercise: Exercise) -> str:
         x=nested(exercise.values, case.shape),
         mode="train" if case.layer.training else "eval",
     )
-
-
-def whole_prompt(exercise: Exercise) -> str:
-    """The prompt with the numbers of a pattern, which the browser draws."""
-    text = exercise.prompt
-    if exercise.kind != "pattern":
-        return text
-    return f"{text} {nested(group_numbers(exercise.case), exercise.case.shape)}"
 
 
 def axes_text(case: Case) -> str:
@@ -96,11 +85,11 @@ def group_numbers(case: Case) -> list[int]:
     return found
 
 
-def option_text(exercise: Exercise, option: str) -> str:
+def option_text(exercise: Row, option: str) -> str:
     return _(OPTIONS[option]) if exercise.kind == "mode" else option
 
 
-def box_text(box: Box, exercise: Exercise) -> str:
+def box_text(box: Box, exercise: Row) -> str:
     """A set of elements in words: "the other elements with n = 0 and c = 2 or 3"."""
     case, itself = exercise.case, exercise.itself_counts
     found = exercise.elements(box)
@@ -119,12 +108,12 @@ def box_text(box: Box, exercise: Exercise) -> str:
     return _("the elements with {which}", which=which) if itself else _("the other elements with {which}", which=which)
 
 
-def explanation(exercise: Exercise) -> str:
+def explanation(exercise: Row) -> str:
     """Why the answer is right, in one or two sentences."""
     return _EXPLAIN[exercise.kind](exercise)
 
 
-def _statistics(exercise: Exercise) -> str:
+def _statistics(exercise: Row) -> str:
     case, norm = exercise.case, exercise.case.norm
     found = sharing.counts(norm, case.shape)
     one, many = N_("{n:,} mean, over {each}"), N_("{n:,} means, each over {each}")
@@ -146,7 +135,7 @@ def _averaged(case: Case) -> str:
     return listed(names, "and") if names else _("nothing")
 
 
-def _parameters(exercise: Exercise) -> str:
+def _parameters(exercise: Row) -> str:
     case, norm = exercise.case, exercise.case.norm
     counts = sharing.counts(norm, case.shape)
     if counts.gamma_shape is None:
@@ -162,13 +151,13 @@ def _parameters(exercise: Exercise) -> str:
     return _("In {layer}, {gamma}; {beta}.", layer=case.text, gamma=gamma, beta=beta)
 
 
-def _peers(exercise: Exercise) -> str:
+def _peers(exercise: Row) -> str:
     assert isinstance(exercise.answer, tuple)
     reason = _parameters(exercise) if exercise.kind == "parameter_peers" else _statistics(exercise)
     return _("Right: {answer}. {reason}", answer=box_text(exercise.answer, exercise), reason=reason)
 
 
-def _value(exercise: Exercise) -> str:
+def _value(exercise: Row) -> str:
     assert isinstance(exercise.answer, float)
     own, group = exercise.values[place(exercise.at, exercise.case.shape)], values_of_group(exercise)
     mean = sum(group) / len(group)
@@ -191,7 +180,7 @@ ARITHMETIC: Mapping[str, str] = {
 }  # fmt: skip
 
 
-def values_of_group(exercise: Exercise) -> list[float]:
+def values_of_group(exercise: Row) -> list[float]:
     """The values of x that share the statistics of the framed element."""
     case = exercise.case
     return [
@@ -199,7 +188,7 @@ def values_of_group(exercise: Exercise) -> list[float]:
     ]
 
 
-def _moves(exercise: Exercise) -> str:
+def _moves(exercise: Row) -> str:
     assert isinstance(exercise.answer, tuple)
     answer = box_text(exercise.answer, exercise)
     if exercise.case.layer.running:
@@ -211,7 +200,7 @@ def _moves(exercise: Exercise) -> str:
     return _("Right: {answer}. {reason}", answer=answer, reason=reason)
 
 
-def _mode(exercise: Exercise) -> str:
+def _mode(exercise: Row) -> str:
     layer, name = exercise.case.layer, exercise.case.text.removesuffix(".eval()")
     if not layer.tracks:
         return _("{layer} has no running statistics: it computes the same in train and eval mode.", layer=name)
@@ -237,7 +226,7 @@ _EXPLAIN = {
 }
 
 
-def link(exercise: Exercise) -> str:
+def link(exercise: Row) -> str:
     """The view that settles the exercise."""
     case, kind = exercise.case, KINDS[exercise.kind]
     layer = case.text.removesuffix(".eval()") if exercise.kind == "mode" else case.text

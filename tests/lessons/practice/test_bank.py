@@ -149,7 +149,7 @@ def test_a_set_mixes_all_kinds_and_begins_with_the_first_level():
 
 def test_a_set_has_its_topics_and_its_level():
     chosen = choose(3, 20, ["statistics", "parameters"], 1)
-    assert {each.about.topic.key for each in chosen} == {"statistics", "parameters"}
+    assert {each.about.topic for each in chosen} == {"statistics", "parameters"}
     assert {each.level for each in chosen} == {1}
 
 
