@@ -37,12 +37,15 @@ QUESTIONS = {value.key: value for module in BANK for value in vars(module).value
 MERGED = {
     "s1h": "q22",
     "s2d": "q27",
+    "s2i": "q1",
+    "s2k": "s2",
     "s2n": "q24",
     "s3h": "q22",
     "s3m": "s3l",
     "s3n": "q11",
     "s3o": "q11",
     "s3p": "q12",
+    "s3q": "q4",
 }  # keys in old links, and the questions that say now what theirs said
 
 

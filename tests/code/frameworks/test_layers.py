@@ -21,6 +21,7 @@ from normviz.code.generate import code
 from normviz.layers.catalogue import KINDS
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
+from normviz.lessons.questions.bank.dependence import REAL, padded_sequences
 from normviz.lessons.questions.bank.frameworks import keras_updates
 from normviz.lessons.questions.facts import keras_default
 from tests.code.frameworks.run_programs import assert_agrees, call, run, with_random_values
@@ -291,3 +292,20 @@ def test_momentum_is_the_weight_of_the_old_value(keras):
 def test_the_defaults_are_those_of_keras(keras):
     layer = keras.layers.BatchNormalization()
     assert (layer.momentum, layer.epsilon) == (keras_default("momentum"), keras_default("epsilon"))
+
+
+@pytest.mark.parametrize("masked", [True, False])
+def test_with_a_mask_padding_changes_neither_keras_nor_flax(packages, masked):
+    """The outputs of the real tokens of two sequences of six and of two steps, padded to six and to twelve."""
+    keras, nnx, jnp = packages["keras"], packages["nnx"], packages["jnp"]
+    outputs = []
+    for length in (6, 12):
+        x = padded_sequences(length).transpose(1, 2).numpy()
+        mask = np.ones((2, length), bool)
+        if masked:
+            mask[:, 6:] = mask[1, REAL:] = False
+        by_keras = keras.layers.BatchNormalization()(x, training=True, mask=mask)
+        by_flax = nnx.BatchNorm(3, rngs=nnx.Rngs(0))(jnp.asarray(x), mask=jnp.asarray(mask)[..., None])
+        outputs.append([np.asarray(y)[1, :REAL] for y in (by_keras, by_flax)])
+    for short, long in zip(*outputs, strict=True):
+        assert (np.abs(short - long).max() < 1e-5) == masked

@@ -3,6 +3,9 @@
 from math import nan, sqrt
 
 BY_HAND = {
+    "q1": {"statistics": 2 * 4 * 3, "elements": 4, "pixels": 2 * 3 * 4, "right": "row",
+           "words": "Given normalized_shape=[4], expected input with shape [*, 4], but got input of size[2, 4, 3, 5]"},
+    "q4": {"reached": 2 * 4, "tokens": 2 * 4, "statistics": 2 * 4, "features": 6, "sequences": 2, "kept": 0, "right": 8},
     "s0": {"statistics": 2, "elements": 3 * 4 * 4, "gammas": 48, "right": "elements"},
     "s0a": {"whole": 48, "means": 2, "planes": 2 * 3, "plane": 4 * 4, "rows": 2 * 3 * 4, "row": 4, "right": "whole"},
     "s0b": {"gammas": 48, "few": 2, "many": 4, "shape": (3, 4, 4), "peers": 3, "right": 48},
@@ -30,9 +33,7 @@ BY_HAND = {
     "s2f": {"means": 2, "elements": 48, "one": 1, "still": 0, "right": "example"},
     "s2g": {"eps": 1e-5, "right": "below"},
     "s2h": {"means": 5 * 2, "features": 4, "gamma": (4,), "right": 10},
-    "s2i": {"last": 5, "channels": 4, "right": "refuses"},
     "s2j": {"gammas": 48, "channels": 3, "means": 2, "right": "layer"},
-    "s2k": {"axes": 2, "last": 1, "more": 3, "right": "before"},
     "s2l": {"gap": 0, "none": 0, "some": 4 + 4, "means": 3, "right": "same"},
     "s2m": {"noticed": 0, "wrong": 5, "caught": 5, "right": 0},
     "s2o": {"squares": (1 + 9) / 2, "squared": 2 * 2, "var": 1, "right": 5},
@@ -53,7 +54,6 @@ BY_HAND = {
     "s3j": {"words": "expected 4D input", "eval_gap": 0, "right": "single"},
     "s3k": {"train_gap": 0, "changed": 3, "kept": 0, "right": "eval"},
     "s3l": {"steps": 60, "momentum": 0.9, "products": 2, "fewer": 1, "updates": 2 * 64, "elements": 8 * 64 * 14 * 14, "right": "same"},
-    "s3q": {"layer": 1, "batch": 6, "tokens": 6, "right": 1},
     "q11": {"torch": 0.1, "keras": 0.9, "left": 0.1, "keras_default": 0.99, "as_torch": 0.01, "right": 0.9},
     "q12": {"biased": 9, "unbiased": 12, "keras": 9, "right": 12},
     "q22": {"bare": nan, "keras": 1e-3, "torch": 1e-5, "kept": 0, "hand": "NaN", "own": 0, "right": "small"},

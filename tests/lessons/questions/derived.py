@@ -34,6 +34,23 @@ def furthest(values: Tensor) -> float:
     return max(values.flatten().tolist(), key=abs)
 
 
+def _q1() -> dict[str, float]:
+    x = noise(2, 4, 3, 4)
+    return {"difference": largest(normalized(x, 3), normalized(x, 1))}
+
+
+def _q4() -> dict[str, float]:
+    x = noise(2, 4, 6)
+    later = torch.cat([x[:, :3], x[:, 3:] + 3 * x[:, :1]], 1)
+    return {"leak": largest(normalized(x, (1, 2))[:, 0], normalized(later, (1, 2))[:, 0])}
+
+
+def _s3f() -> dict[str, float]:
+    x = noise(4, 4)
+    deviations = x - x.mean(1)
+    return {"silent": largest(deviations / (deviations.square().mean(1) + 1e-12).sqrt(), normalized(x, 1, 1e-12))}
+
+
 def _s0h() -> dict[str, float]:
     x = noise(2, 3, 4, 4).double()
     scaled = torch.cat([4 * x[:, :1], x[:, 1:]], 1)
@@ -70,6 +87,8 @@ def _s1f() -> dict[str, float]:
     module = trained(nn.BatchNorm1d(3))
     deviations, gammas = module(noise(6, 3)).std(0, correction=0), module.weight.abs()
     return {
+        "skewed": float(normalized(noise(64, 1).square().double(), 0, 0).pow(3).mean()),
+        "still": float(normalized(noise(64, 1).square().double(), 0, 0).pow(3).mean()),
         "low": float(deviations.min()),
         "high": float(deviations.max()),
         "small": float(gammas.min()),
@@ -100,11 +119,6 @@ def _s2f() -> dict[str, float]:
     other = torch.stack([x[0], 3 * x[1] + 1])
     whole = nn.LayerNorm([2, 3, 4, 4])
     return {"moved": largest(whole(x)[0], whole(other)[0])}
-
-
-def _s2i() -> dict[str, float]:
-    x = noise(2, 4, 4)
-    return {"gap": largest(normalized(x, 2), normalized(x, 1))}
 
 
 def _s2l() -> dict[str, float]:
@@ -176,6 +190,8 @@ DERIVED: dict[str, Callable[[], dict[str, float]]] = {
     "q22": _q22,
     "q24": _q24,
     "q27": _q27,
+    "q1": _q1,
+    "q4": _q4,
     "s0h": _s0h,
     "s1a": lambda: {"column": furthest(normalized(noise(4, 6).double(), 1).mean(0))},
     "s1b": lambda: {"gap": largest(trained(nn.LayerNorm(6))(noise(4, 6)), trained(nn.BatchNorm1d(6))(noise(4, 6)))},
@@ -187,7 +203,6 @@ DERIVED: dict[str, Callable[[], dict[str, float]]] = {
     "s2e": lambda: {"place": furthest(normalized(noise(4, 3, 2, 2), (0, 2, 3)).mean(0))},
     "s2f": _s2f,
     "s2g": lambda: {"var": 1e-4, "small": 1e-4 / 1.1e-4, "large_var": 100, "large": 100 / (100 + 1e-5)},
-    "s2i": _s2i,
     "s2l": _s2l,
     "s2m": _s2m,
     "s3": lambda: {"gap": largest(normalized(noise(4, 3, 5), 0), normalized(noise(4, 3, 5), (0, 1)))},
@@ -195,6 +210,7 @@ DERIVED: dict[str, Callable[[], dict[str, float]]] = {
     "s3e": lambda: {
         "gap": largest(normalized(noise(4, 3, 5).double(), 2, 1e-12), normalized(noise(4, 3, 5).double(), 2))
     },
+    "s3f": _s3f,
     "s3i": _s3i,
     "s3j": _s3j,
     "s3k": lambda: {"eval_gap": 5 / sqrt(1 + 1e-5)},

@@ -18,8 +18,10 @@ from normviz.lessons.questions.sources import (
     BATCH_NORM_PAPER,
     FORUM,
     GROUP_NORM_PAPER,
+    LAYER_NORM_PAPER,
     RMS_NORM_PAPER,
     issue,
+    keras_page,
     torch_page,
 )
 from normviz.lessons.questions.topics import DEPENDENCE
@@ -41,23 +43,6 @@ def other_examples() -> Facts:
         "batch": batch,
         "evaluated": output_change("BatchNorm1d(6).eval()", x, other, 0),
         "right": which(layer=layer > 0, batch=batch > 0),
-    }
-
-
-PER_FEATURE = "Norm('n l c -> c', 'c')"
-
-
-@DEPENDENCE.question("s3q", "gradients", "show=column&shape=2,3,4&layer=LayerNorm(4)&at=0,1,2", ARTICLE)
-def other_tokens() -> Facts:
-    shape, at = (2, 3, 4), (0, 1, 2)
-    x = normal(*shape)
-    moved = perturb(describe("LayerNorm(4)", x), at, h=1.0).changed.any(2)
-    batch = perturb(describe(PER_FEATURE, x), at, h=1.0).changed.any(2)
-    return {
-        "layer": int(moved.sum()),
-        "batch": int(batch.sum()),
-        "tokens": shape[0] * shape[1],
-        "right": int(moved.sum()),
     }
 
 
@@ -94,6 +79,7 @@ PLANES = "LayerNorm([4, 4])"
     "compare",
     "shape=2,3,4,4&layers=LayerNorm([3,4,4]);LayerNorm([4,4]);ChannelsFirstLayerNorm(3)&at=0,0,1,2",
     FORUM,
+    LAYER_NORM_PAPER,
 )
 def over_channels() -> Facts:
     x = normal(*IMAGES).double()
@@ -124,6 +110,7 @@ def bias() -> Facts:
     bias_gradient = autograd_backward(describe(layers["batch"], x), upstream((8, 3))).dx.sum(0)
     return {
         **changes,
+        "evaluated": output_change("BatchNorm1d(3).eval()", x, x + bias),
         "gradient": float(bias_gradient.abs().max()),
         "right": which(batch=changes["batch"] < ROUNDING, rms=changes["rms"] < ROUNDING),
     }
@@ -155,6 +142,7 @@ def padded_sequences(length: int = 6) -> Tensor:
     f"&values={','.join(f'{value:.4g}' for value in padded_sequences().flatten().tolist())}",
     issue("pytorch", 81985),
     torch_page("BatchNorm1d"),
+    keras_page("BatchNormalization"),
 )
 def padding() -> Facts:
     x, longer = padded_sequences(), padded_sequences(12)

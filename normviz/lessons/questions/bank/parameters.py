@@ -17,7 +17,15 @@ from normviz.lessons.questions.facts import (
     which,
 )
 from normviz.lessons.questions.question import Facts
-from normviz.lessons.questions.sources import ANNOTATED, COURSE, FORUM, INSTANCE_NORM_PAPER, issue, torch_page
+from normviz.lessons.questions.sources import (
+    ANNOTATED,
+    COURSE,
+    FORUM,
+    INSTANCE_NORM_PAPER,
+    LAYER_NORM_PAPER,
+    issue,
+    torch_page,
+)
 from normviz.lessons.questions.topics import PARAMETERS
 
 SHAPE = (4, 6)
@@ -40,7 +48,14 @@ IMAGES = (2, 3, 4, 4)
 ALL = "LayerNorm([3, 4, 4])"
 
 
-@PARAMETERS.question("s0", "explore", "shape=2,3,4,4&layer=LayerNorm([3,4,4])&params=index&at=0,2,0,3", FORUM)
+@PARAMETERS.question(
+    "s0",
+    "explore",
+    "shape=2,3,4,4&layer=LayerNorm([3,4,4])&params=index&at=0,2,0,3",
+    FORUM,
+    torch_page("LayerNorm"),
+    LAYER_NORM_PAPER,
+)
 def gamma_per_element() -> Facts:
     e = describe(ALL, IMAGES)
     counts, number = e.counts, count_gammas(ALL, IMAGES)

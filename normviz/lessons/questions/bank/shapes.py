@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from normviz.analysis.description import describe
 from normviz.analysis.examples import example
 from normviz.analysis.forward import largest_difference
 from normviz.analysis.running.torch_module import torch_refusal
 from normviz.layers.catalogue import KINDS
-from normviz.lessons.questions.facts import count_gammas, nearly_equal, normal, only, output, which
+from normviz.lessons.questions.facts import count_gammas, normal, only, output, which
 from normviz.lessons.questions.question import Facts
-from normviz.lessons.questions.sources import ANNOTATED, ARTICLE, issue, torch_page
+from normviz.lessons.questions.sources import ANNOTATED, ARTICLE, GROUP_NORM_PAPER, issue, torch_page
 from normviz.lessons.questions.topics import SHAPES
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 @SHAPES.question("s2", "explore", "shape=2,3,4,5&layer=LayerNorm(5)&at=1,2,0,3", ANNOTATED)
@@ -48,19 +53,20 @@ def sequence_first() -> Facts:
     issue("pytorch", 71465),
     issue("pytorch", 74661),
     torch_page("LayerNorm"),
+    ANNOTATED,
 )
 def square_tensor() -> Facts:
     """C and W are equal, so the wrong axis fits."""
     x = normal(2, 4, 3, 4)
     last_axis, pixel = describe("LayerNorm(4)", x), describe("ChannelsFirstLayerNorm(4, eps=1e-05)", x)
-    options = {"channels": ("n", "h", "w"), "row": ("n", "c", "h"), "image": ("n",)}
+    kept = last_axis.norm.pattern.right
     return {
         "statistics": last_axis.counts.statistics,
         "elements": last_axis.counts.elements_per_statistic,
         "pixels": pixel.counts.statistics,
         "difference": largest_difference(output("LayerNorm(4)", x), pixel.trace.output),
         "words": torch_refusal("LayerNorm(4)", normal(2, 4, 3, 5)),
-        "right": next(key for key, kept in options.items() if last_axis.norm.pattern.right == kept),
+        "right": only(channels=kept == ("n", "h", "w"), row=kept == ("n", "c", "h"), image=kept == ("n",)),
     }
 
 
@@ -92,24 +98,6 @@ def channels_not_last() -> Facts:
     }
 
 
-@SHAPES.question("s2i", "explore", "shape=2,4,4&layout=NCL&layer=LayerNorm(4)&at=1,2,3", ANNOTATED)
-def channels_in_the_middle() -> Facts:
-    equal, unequal = normal(2, 4, 4), normal(2, 4, 5)
-    meant = output("LayerNorm(4)", equal.transpose(1, 2)).transpose(1, 2)
-    y = output("LayerNorm(4)", equal)
-    words = torch_refusal("LayerNorm(4)", unequal)
-    return {
-        "last": unequal.shape[-1],
-        "channels": unequal.shape[1],
-        "gap": largest_difference(y, meant),
-        "right": only(
-            refuses=words != "",
-            channels=words == "" and nearly_equal(output("LayerNorm(4)", unequal), meant),
-            length=words == "" and not nearly_equal(output("LayerNorm(4)", unequal), meant),
-        ),
-    }
-
-
 @SHAPES.question(
     "q20",
     "compare",
@@ -137,6 +125,7 @@ def sequence_layout() -> Facts:
     "compare",
     "shape=2,3,4,4&params=index&layers=LayerNorm([3,4,4]);GroupNorm(1,3);BatchNorm2d(3)&at=0,1,0,3",
     ANNOTATED,
+    GROUP_NORM_PAPER,
 )
 def another_image_size() -> Facts:
     small, larger = (2, 3, 4, 4), normal(2, 3, 6, 6)
@@ -153,12 +142,20 @@ def another_image_size() -> Facts:
     }
 
 
+def _normalized(x: Tensor, keepdim: bool) -> Tensor:
+    """x normalized by the article's formula, with or without the averaged axis in the mean and the variance."""
+    deviations = x - x.mean(-1, keepdim=keepdim)
+    return deviations / (deviations.square().mean(-1, keepdim=keepdim) + 1e-12).sqrt()
+
+
 @SHAPES.question("s3f", "step_by_step", "shape=2,3,4&layer=DimNorm(4)&at=1,0,3&step=1", ARTICLE)
 def mean_shapes() -> Facts:
     x = normal(2, 3, 4)
     u = x.mean(-1, keepdim=True)
-    normalized = (x - u) / ((x - u).pow(2).mean(-1, keepdim=True) + 1e-12).sqrt()
+    normalized = _normalized(x, keepdim=True)
+    square = normal(4, 4)
     return {
+        "silent": largest_difference(_normalized(square, keepdim=False), _normalized(square, keepdim=True)),
         "u": tuple(u.shape),
         "x_norm": tuple(normalized.shape),
         "flat": tuple(x.mean(-1).shape),
@@ -181,16 +178,4 @@ def color_channels() -> Facts:
         "colors": describe("BatchNorm2d(3)", (2, 3, 6, 6)).counts.statistics,
         "features": describe("LayerNorm(5)", (4, 3, 5)).counts.elements_per_statistic,
         "right": channels,
-    }
-
-
-@SHAPES.question("s2k", "explore", "shape=2,3,2,4&layer=LayerNorm([2,4])&at=1,2,0,3", ANNOTATED)
-def last_index() -> Facts:
-    sizes = describe("LayerNorm([2, 4])", (2, 3, 2, 4)).counts.gamma_shape or ()
-    n, last = len(sizes), len(sizes) - 1
-    return {
-        "axes": n,
-        "last": last,
-        "more": n + 1,
-        "right": only(n=last == n, before=last == n - 1, after=last == n + 1),
     }

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from math import prod
+from typing import TYPE_CHECKING
 
 from normviz.analysis.description import describe
+from normviz.analysis.gradients.derivatives import perturb
 from normviz.analysis.running.torch_module import torch_refusal
 from normviz.lessons.questions.facts import count_gammas, normal, only, output, output_change, scene_of, which
 from normviz.lessons.questions.question import Facts
@@ -20,6 +22,9 @@ from normviz.lessons.questions.sources import (
     torch_page,
 )
 from normviz.lessons.questions.topics import STATISTICS
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 @STATISTICS.question("s1a", "explore", "shape=4,6&layer=LayerNorm(6)&at=1,4", COURSE)
@@ -105,6 +110,7 @@ def one_mean_per_example() -> Facts:
     "shape=2,4,6&layout=NLC&layers=LayerNorm([6]);LayerNorm([4,6])&at=0,1,4",
     issue("minGPT", 113),
     LAYER_NORM_PAPER,
+    ARTICLE,
 )
 def tokens() -> Facts:
     token, sequence = (describe(text, (2, 4, 6)) for text in ("LayerNorm(6)", "LayerNorm([4, 6])"))
@@ -112,7 +118,10 @@ def tokens() -> Facts:
     later = x.clone()
     later[:, -1] += 3 * x[:, 0]
     first = (slice(None), 0)
+    reached = perturb(describe("Norm('n l c -> c', 'c')", x), (0, 1, 4), h=1.0).changed.any(2)
     return {
+        "reached": int(reached.sum()),
+        "tokens": reached.numel(),
         "statistics": token.counts.statistics,
         "features": token.counts.elements_per_statistic,
         "sequences": sequence.counts.statistics,
@@ -188,6 +197,12 @@ def vision_and_text() -> Facts:
     }
 
 
+def skewness(x: Tensor) -> float:
+    """How far a distribution leans to one side: 0 for a symmetric one."""
+    deviations = x.double() - x.double().mean()
+    return float((deviations**3).mean() / deviations.square().mean() ** 1.5)
+
+
 SCALED_COLUMNS = "shape=6,3&layer=BatchNorm1d(3)&params=random&at=2,1&step=6"
 
 
@@ -202,7 +217,10 @@ def columns_after_scaling() -> Facts:
     of_beta = bool((after.mean(0) - values.beta).abs().max() < 1e-4)
     of_gamma = bool((deviations - values.gamma.abs()).abs().max() < 1e-3)
     alike_after = bool(deviations.max() - deviations.min() < 1e-3)
+    squares = normal(64, 1).square()
     return {
+        "skewed": skewness(squares),
+        "still": skewness(output("BatchNorm1d(1)", squares)),
         "low": float(deviations.min()),
         "high": float(deviations.max()),
         "small": float(values.gamma.abs().min()),

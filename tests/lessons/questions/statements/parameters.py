@@ -38,6 +38,7 @@ def s0() -> Statements:
         "torch's own weight has as many elements": module_of(IMAGE).get_parameter("weight").numel() == 48,
         "x[1, 2, 0, 3] uses the gamma of x[0, 2, 0, 3]": (1, 2, 0, 3) in peers,
         "its neighbor uses another gamma": (0, 2, 0, 2) not in peers,
+        "on (N, D) there is one gamma for each neuron": gamma_shape("LayerNorm(6)") == (6,),
     }
 
 
@@ -124,12 +125,23 @@ def s0g() -> Statements:
 
 
 def q5() -> Statements:
-    layer, batch, group = (
-        describe(text, (2, 2, 3)).norm for text in ("LayerNorm([2, 3])", "BatchNorm1d(2)", "GroupNorm(1, 2)")
+    layer, rms, batch, group, instance = (
+        describe(text, (2, 2, 3)).norm
+        for text in (
+            "LayerNorm([2, 3])",
+            "RMSNorm([2, 3])",
+            "BatchNorm1d(2)",
+            "GroupNorm(1, 2)",
+            "InstanceNorm1d(2, affine=True)",
+        )
     )
     f = facts("q5")
     return {
         "LayerNorm's gamma has the axes that it averages over": layer.gamma_axes == layer.pattern.reduced,
+        "and so has RMSNorm's": rms.gamma_axes == rms.pattern.reduced,
+        "every other layer's gamma is per channel": {one.gamma_axes for one in (batch, group, instance)} == {("c",)},
+        "in GroupNorm and InstanceNorm each example has means of its own": "n" in group.pattern.right
+        and "n" in instance.pattern.right,
         "BatchNorm's gamma has the axis that it keeps": batch.gamma_axes == batch.pattern.right,
         "GroupNorm's gamma has neither": group.gamma_axes not in (group.pattern.right, group.pattern.reduced),
         "InstanceNorm's and GroupNorm's gamma have the shape of BatchNorm's": f["batch"] == f["instance"] == f["group"],
@@ -142,6 +154,8 @@ def q6() -> Statements:
     return {
         "the same elements share a mean": (group.stat_ids == layer.stat_ids).all(),
         "with gamma 1 and beta 0 the outputs agree": nearly_equal(group.trace.output, layer.trace.output),
+        "LayerNorm(C) on (N, L, C) has a mean for each token": describe("LayerNorm(2)", (2, 3, 2)).norm.pattern.right
+        == ("n", "l"),
         "GroupNorm accepts any length": output("GroupNorm(1, 2)", longer).shape == longer.shape,
         "LayerNorm does not": refuses("LayerNorm([2, 3])", longer),
     }

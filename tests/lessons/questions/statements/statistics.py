@@ -6,7 +6,7 @@ import numpy as np
 
 from normviz.analysis.description import describe
 from normviz.code.cs231n import layernorm_forward
-from normviz.lessons.questions.facts import nearly_equal, normal, output, scene_of
+from normviz.lessons.questions.facts import nearly_equal, normal, output, output_change, scene_of
 from tests.lessons.questions.statements.measure import Statements, facts, refuses, unit_variance, zero_mean
 
 IMAGE = "LayerNorm([3, 4, 4])"
@@ -50,12 +50,21 @@ def s2f() -> Statements:
 
 
 def q4() -> Statements:
+    x = normal(2, 4, 6)
+    changed = x.clone()
+    changed[0, 1] += 1
     return {
         "no other token is in a token's mean": all(
             i[:2] == (0, 1) for i in describe("LayerNorm(6)", (2, 4, 6)).peers((0, 1, 4))
         ),
         "a later token changes nothing before it": facts("q4")["kept"] == 0,
         "a later token has an effect in a mean over (L, C)": facts("q4")["leak"] > 0.1,
+        "under BatchNorm1d a token changes those of the other sequence": (
+            output_change("BatchNorm1d(6)", x.transpose(1, 2), changed.transpose(1, 2), 1) > 0.01
+        ),
+        "a shorter sequence gives the same, and needs no other gammas": nearly_equal(
+            output("LayerNorm(6)", x[:, :2]), output("LayerNorm(6)", x)[:, :2]
+        ),
     }
 
 
@@ -86,14 +95,18 @@ def q8() -> Statements:
 def s3a() -> Statements:
     return {
         "BatchNorm1d(5) accepts a sequence as (N, C, L)": not refuses("BatchNorm1d(5)", normal(2, 5, 4)),
+        "as (N, L, C) it does not": refuses("BatchNorm1d(5)", normal(2, 4, 5)),
         "LayerNorm([3, 4, 4]) accepts images": not refuses(IMAGE, normal(2, 3, 4, 4)),
     }
 
 
 def s1f() -> Statements:
+    f = facts("s1f")
     e = scene_of("shape=6,3&layer=BatchNorm1d(3)&params=random").description
     values, y = e.layer_values(), e.trace.output.double()
     return {
+        "BatchNorm does not make a distribution normal": abs(f["skewed"]) > 0.5
+        and abs(f["still"] - f["skewed"]) < 1e-4,
         "before gamma each column has mean 0": zero_mean(e.trace.normalized.double(), 0),
         "before gamma each column has variance 1": unit_variance(e.trace.normalized.double(), 0),
         "after gamma a column's mean is its beta": (y.mean(0) - values.beta).abs().max() < 1e-4,
@@ -110,6 +123,10 @@ def s1e() -> Statements:
     return {
         "before gamma each row has mean 0": zero_mean(before, 1),
         "before gamma each row has variance 1": unit_variance(before, 1),
+        "a factor or a shift of a whole row changes nothing": nearly_equal(
+            output("LayerNorm(6, eps=0)", 3 * e.x.double() + 2), output("LayerNorm(6, eps=0)", e.x.double())
+        ),
+        "rows are large in different columns": len(set(e.x.argmax(1).tolist())) > 1,
         "every row uses the same gammas": (e.param_ids == e.param_ids[0]).all(),
         "torch's own layer gives this output": (e.agreement or 0.0) < 1e-5,
     }
