@@ -67,10 +67,14 @@ def example_group(dtype: str, distance: float = 0.0, size: int = 256, seed: int 
 
 @dataclass(frozen=True)
 class TorchLayer:
-    """One of torch's layers without gamma and beta, and the shape in which n numbers are one statistics group for it."""
+    """One of torch's layers without gamma and beta, and the shape in which n numbers are one statistics group for it.
+
+    strides  of that shape, if they are not those of a contiguous tensor
+    """
 
     make: Callable[[int, float], nn.Module]
     shape: Callable[[int], tuple[int, ...]]
+    strides: Callable[[int], tuple[int, ...]] | None = None
 
 
 TORCH_LAYERS: dict[str, TorchLayer] = {
@@ -81,13 +85,22 @@ TORCH_LAYERS: dict[str, TorchLayer] = {
     "GroupNorm": TorchLayer(lambda n, eps: nn.GroupNorm(1, 1, eps=eps, affine=False), lambda n: (1, 1, n)),
     "InstanceNorm1d": TorchLayer(lambda n, eps: nn.InstanceNorm1d(1, eps=eps), lambda n: (1, 1, n)),
 }
+CHANNELS_LAST = "GroupNorm, channels_last"  # on the CPU, torch's only layer with the mean of x^2 minus the squared mean
+LAYERS = TORCH_LAYERS | {
+    CHANNELS_LAST: TorchLayer(
+        lambda n, eps: nn.GroupNorm(1, n, eps=eps, affine=False), lambda n: (1, n, 1, 1), lambda n: (n, 1, n, n)
+    )
+}
 
 
 def torch_output(name: str, x: Tensor, eps: float) -> Tensor:
-    """The output of a layer of ``TORCH_LAYERS`` with ``x`` as one statistics group: (n,), of x's dtype."""
-    layer, n = TORCH_LAYERS[name], x.numel()
+    """The output of a layer of ``LAYERS`` with ``x`` as one statistics group: (n,), of x's dtype."""
+    layer, n = LAYERS[name], x.numel()
+    group = x.reshape(layer.shape(n))
+    if layer.strides:
+        group = group.contiguous().as_strided(group.shape, layer.strides(n))
     with torch.no_grad():
-        output: Tensor = layer.make(n, eps)(x.reshape(layer.shape(n)))
+        output: Tensor = layer.make(n, eps)(group)
     return output.reshape(n)
 
 

@@ -18,7 +18,7 @@ from normviz.analysis.checks import check_count, read_number
 from normviz.analysis.rounding.groups import (
     DISTANCES,
     LARGEST_DISTANCE,
-    TORCH_LAYERS,
+    LAYERS,
     exact_variance,
     example_group,
     read_eps,
@@ -108,7 +108,7 @@ def flax_fast(x: Tensor) -> Tensor:
 class Estimate:
     """The variance and the output of one group by one method.
 
-    method        a key of ``METHODS``, ``FLAX``, or a layer of ``groups.TORCH_LAYERS``
+    method        a key of ``METHODS``, ``FLAX``, or a layer of ``groups.LAYERS``
     dtype         the dtype of the group, and of the arithmetic for the keys of ``METHODS``
     distance      of the group from zero
     var           the variance; for a torch layer it follows from the output's range: ((max x - min x) / (max y - min y))^2 - eps, which
@@ -160,7 +160,7 @@ def sweep(
     results = {name: (method(x), _normalize(x, method(x), eps)) for name, method in METHODS.items()}
     wide = x.to(torch.promote_types(x.dtype, torch.float32))
     results[FLAX] = (flax_fast(x), _normalize(wide, flax_fast(x), eps).to(x.dtype))
-    for name in TORCH_LAYERS:
+    for name in LAYERS:
         y = torch.stack([torch_output(name, one, eps) for one in x])
         results[name] = (_variance_of_output(x, y, eps), y)
     exact = [_exact_variance(group) for group in x]

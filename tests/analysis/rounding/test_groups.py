@@ -14,7 +14,7 @@ from normviz.analysis.rounding.groups import (
     DTYPES,
     GROUP_SIZES,
     LARGEST_DISTANCE,
-    TORCH_LAYERS,
+    LAYERS,
     exact_variance,
     example_group,
     read_eps,
@@ -59,7 +59,7 @@ def test_the_settings():
     assert example_group("float16", LARGEST_DISTANCE, GROUP_SIZES[-1]).isinf().all()
 
 
-@pytest.mark.parametrize("name", TORCH_LAYERS)
+@pytest.mark.parametrize("name", LAYERS)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_torchs_own_layers_use_all_numbers_as_one_group(name, dtype):
     x = example_group(dtype, 1, 64)

@@ -8,7 +8,15 @@ from hypothesis import strategies as st
 from torch import nn
 
 from normviz import NormvizError
-from normviz.analysis.rounding.groups import DISTANCES, DTYPES, TORCH_LAYERS, exact_variance, example_group
+from normviz.analysis.rounding.groups import (
+    CHANNELS_LAST,
+    DISTANCES,
+    DTYPES,
+    LAYERS,
+    TORCH_LAYERS,
+    exact_variance,
+    example_group,
+)
 from normviz.analysis.rounding.variance import FLAX, METHODS, flax_fast, one_pass, shifted, sweep, two_passes, welford
 
 HALF, FLOAT, DOUBLE = torch.float16, torch.float32, torch.float64
@@ -141,7 +149,7 @@ def test_flax_itself_gives_what_the_formula_gives():
 
 def test_every_method_at_every_distance():
     found = sweep("float64", (1, 100))
-    names = [*METHODS, FLAX, *TORCH_LAYERS]
+    names = [*METHODS, FLAX, *LAYERS]
     assert [(e.distance, e.method) for e in found] == [(d, name) for d in (1, 100) for name in names]
     assert {e.dtype for e in found} == {"float64"}
     for e in found:
@@ -165,7 +173,7 @@ def test_torchs_variance_is_read_back_from_its_output():
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_a_sweep_over_all_distances(dtype):
     found = {(e.method, e.distance): e for e in sweep(dtype)}
-    assert len(found) == len(DISTANCES) * (len(METHODS) + 1 + len(TORCH_LAYERS))
+    assert len(found) == len(DISTANCES) * (len(METHODS) + 1 + len(LAYERS))
     for (method, distance), e in found.items():
         if dtype == "float16" and distance >= 1e5:
             assert isnan(e.exact)
@@ -182,6 +190,15 @@ def test_far_away_the_fast_variance_fails_and_torchs_layers_do_not():
     assert found[FLAX].error > 0.5
     for name in ("two_passes", "welford", "shifted", *TORCH_LAYERS):
         assert found[name].error < 0.05
+
+
+def test_in_channels_last_memory_groupnorm_has_the_error_of_the_fast_variance():
+    for distance in (1e3, 1e4, 1e5, 1e6):
+        found = {e.method: e for e in sweep("float32", (distance,))}
+        near, far = found["GroupNorm"].error, found[CHANNELS_LAST].error
+        assert far > 100 * near
+        assert far < 10 * max(found[FLAX].error, distance**2 * 2**-23)
+        assert not found[CHANNELS_LAST].is_nan
 
 
 def test_numbers_that_round_to_the_same_number():

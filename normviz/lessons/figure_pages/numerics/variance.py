@@ -8,7 +8,7 @@ from math import floor, isfinite, isnan, log2
 
 from normviz.analysis.number_format import format_number
 from normviz.analysis.rounding.eps import no_eps
-from normviz.analysis.rounding.groups import DISTANCES, TORCH_LAYERS
+from normviz.analysis.rounding.groups import CHANNELS_LAST, DISTANCES, LAYERS
 from normviz.analysis.rounding.variance import METHOD_LABELS, METHODS, Estimate, sweep
 from normviz.layers.messages import N_, _
 from normviz.lessons.figure_pages.numerics.numbers import SIZE
@@ -109,7 +109,7 @@ def _fails(one: Estimate) -> bool:
 
 def _is_unknown(one: Estimate) -> bool:
     """A constant x: torch's layer has an output, but its variance cannot be computed from it."""
-    return one.method in TORCH_LAYERS and isnan(one.var) and not one.is_nan
+    return one.method in LAYERS and isnan(one.var) and not one.is_nan
 
 
 def descriptions(found: Sequence[Estimate], exponent: int) -> Iterator[str]:
@@ -168,6 +168,11 @@ def methods_text() -> str:
         _("- *Shifted data*: {formula} after the first number is subtracted from all.", formula=FORMULA),
         _(
             "- *Flax's default* (`use_fast_variance=True`): {formula} in float32 or wider, and 0 if that is negative.",
+            formula=FORMULA,
+        ),
+        _(
+            "- *{method}*: for x in `channels_last` memory, GroupNorm on the CPU computes {formula}, and 0 if that is negative.",
+            method=method_label(CHANNELS_LAST),
             formula=FORMULA,
         ),
     )

@@ -9,7 +9,7 @@ import torch
 from normviz.analysis.number_format import format_number
 from normviz.analysis.rounding.degenerate import CONSTANT, SINGLE
 from normviz.analysis.rounding.eps import EPSILONS, no_eps
-from normviz.analysis.rounding.groups import DISTANCES, DTYPES, TORCH_LAYERS, example_group
+from normviz.analysis.rounding.groups import DISTANCES, DTYPES, LAYERS, example_group
 from normviz.analysis.rounding.variance import Estimate
 from normviz.lessons.figure_pages.numerics import eps as eps_texts
 from normviz.lessons.figure_pages.numerics import variance, zero_variance
@@ -100,11 +100,11 @@ def test_the_table_has_a_row_for_every_method(dtype, exponent):
     assert [(row["negative"], row["nan"]) for row in rows] == [(one.negative, one.is_nan) for one in here.values()]
     for row, one in zip(rows, here.values(), strict=True):
         hidden = (
-            one.method in TORCH_LAYERS and one.exact == 0 and not one.is_nan
+            one.method in LAYERS and one.exact == 0 and not one.is_nan
         )  # if all numbers are equal, the variance cannot be read back
         assert row["variance"] == (None if hidden else format_number(one.var))
         assert row["error"] == (None if hidden else format_number(one.error, 2))
-    assert len(rows) == 4 + 1 + len(TORCH_LAYERS)
+    assert len(rows) == 4 + 1 + len(LAYERS)
     assert words(variance.descriptions(found, exponent)) <= MOST_WORDS
 
 
