@@ -45,7 +45,7 @@ def test_the_sentence_of_three_batches():
 MOMENTA = [
     # torch's momentum, Keras's momentum, how fast the weight of an old batch decreases
     (0.1, "0.9", "The weight of an old batch halves in **6.58** steps."),
-    (0.5, "0.5", "The weight of an old batch halves in **1** steps."),
+    (0.5, "0.5", "The weight of an old batch halves in **1** step."),
     (0.01, "0.99", "The weight of an old batch halves in **69** steps."),
     (1.0, "0", "Only the last batch has a weight."),
     (0.0, "1", "New batches have no weight: the buffers keep their first values."),
@@ -143,6 +143,14 @@ def test_a_layer_without_buffers_gives_the_same_in_both_modes(layer):
     assert not list(modes.outputs(found))[2].values.any()
 
 
+def test_equal_outputs_on_one_x_do_not_mean_that_a_layer_stores_nothing():
+    on = scene("shape=4,1&layer=BatchNorm1d(1)&values=0,0,0,0").description
+    found = modes.both_modes(on, 0)
+    assert not found.differs.any()
+    assert modes.sentence(found).endswith("on this x; on another x it may not, because it stores running statistics.")
+    assert modes.both_modes(scene("shape=4,1&layer=BatchNorm1d(1)").description, 0).differs.any()
+
+
 def test_the_output_of_one_example_alone():
     refused, runs = modes.one_example_texts(scene("shape=4,3&layer=BatchNorm1d(3)").description, 0)
     module = nn.BatchNorm1d(3)
@@ -198,7 +206,7 @@ def test_the_spread_of_small_batches():
     found = spread(SmallBatches([4, 64]))
     small, first, large, last = numbers_in(experiments.spread_sentence(found, 4))
     assert (small, large) == ("4", "64")
-    assert numbers_in(experiments.spread_sentence(found, 64))[:2] == [large, last]
+    assert numbers_in(experiments.spread_sentence(found, 64)) == [large, last, small, first]
     assert (float(first), float(last)) == pytest.approx(tuple(found.mean_spread), abs=0.005)
     assert float(first) == pytest.approx(4 * float(last), rel=0.3)
 
@@ -218,7 +226,7 @@ def test_a_batch_of_one_image_has_one_value_per_channel_only_without_height_and_
 
 SEQUENCES = [
     # count, longest, seed; the sequences left at each step; the sentence
-    (4, 3, 1, [4, 3, 2], "At step 0 all **4** sequences have a value, at step **2** only **2**: statistics for every time step get noisier with each step."),
+    (4, 3, 1, [4, 3, 2], "At step 0 all **4** sequences have a value, at step **2** only **2**: statistics for every time step get noisier as sequences end."),
     (4, 1, 0, [4], "All **4** sequences end after one step: none is shorter than another."),
 ]  # fmt: skip
 
@@ -235,7 +243,7 @@ def test_steps_with_one_sequence_are_refused_by_torch():
     number = int((found.left == 1).sum())
     assert number > 1
     assert experiments.sequences_sentence(found).endswith(
-        f" At **{number}** steps only one sequence remains, and torch refuses it."
+        f" At **{number}** steps only one sequence remains, and torch refuses it in training."
     )
 
 
@@ -260,11 +268,20 @@ def test_two_devices_of_two_examples():
     assert numbers_in(experiments.devices_sentence(found))[:2] == ["2", "2"]
     apart, averaged = experiments.devices_texts(found)
     assert numbers_in(averaged) == ["9"]
+    assert averaged.endswith("because it ignores the differences between the devices' means.")
     whole = nn.BatchNorm1d(2, affine=False, dtype=torch.float64)
     x = torch.tensor([[0.0, 0.0], [2.0, 2.0], [4.0, 6.0], [6.0, 8.0]], dtype=torch.float64)
     alone = torch.cat([nn.BatchNorm1d(2, affine=False, dtype=torch.float64)(part) for part in x.split(2)])
     assert number(numbers_in(apart)[0]) == pytest.approx(float((alone - whole(x)).abs().max()), rel=5e-3)
     assert number(numbers_in(apart)[1]) < 1e-12
+
+
+def test_of_devices_with_equal_means_the_average_of_the_variances_is_wrong_if_their_numbers_of_examples_differ():
+    """1, 3 and 0, 2, 4, 2, 2 have mean 2; the variances are 1 and 8/5, their average 13/10, and that of all seven 10/7."""
+    x = torch.tensor([[1.0], [3.0], [0.0], [2.0], [4.0], [2.0], [2.0]], dtype=torch.float64)
+    found = shard(x, (2, 5))
+    assert found.naive_difference == pytest.approx(10 / 7 - 13 / 10)
+    assert list(experiments.devices_texts(found))[1].endswith("and between their numbers of examples.")
 
 
 def test_devices_of_the_same_mean_are_counted_once():

@@ -71,6 +71,8 @@ def _forgetting(steps: float) -> str:
         return _("New batches have no weight: the buffers keep their first values.")
     if not steps:
         return _("Only the last batch has a weight.")
+    if steps == 1:
+        return _("The weight of an old batch halves in **1** step.")
     return _("The weight of an old batch halves in **{steps:.3g}** steps.", steps=steps)
 
 
@@ -94,22 +96,23 @@ def buffers_text(stream: Stream) -> str:
 
 
 def spread_sentence(found: Spread, chosen: int) -> str:
-    """How far the means of batches of the chosen size and of the largest batches are from the true mean."""
+    """How far the means of batches of the chosen size and of the largest batches, or else of the smallest, are from the true mean."""
+    other = -1 if chosen < found.batch_size[-1] else 0
     return _(
-        "The means of batches of **{small}** have a standard deviation of **{small_spread:.2f}**, those of batches of **{large}** one "
-        "of **{large_spread:.2f}**: the smaller the batch, the noisier the mean that BatchNorm subtracts.",
-        small=chosen,
-        small_spread=float(found.mean_spread[found.batch_size == chosen][0]),
-        large=found.batch_size[-1],
-        large_spread=found.mean_spread[-1],
+        "The means of batches of **{size}** independent values have a standard deviation of **{spread:.2f}**, those of batches of "
+        "**{other}** one of **{other_spread:.2f}**: the smaller the batch, the noisier the mean that BatchNorm subtracts.",
+        size=chosen,
+        spread=float(found.mean_spread[found.batch_size == chosen][0]),
+        other=found.batch_size[other],
+        other_spread=found.mean_spread[other],
     )
 
 
 def refusal_text() -> str:
     words = torch_refusal("BatchNorm1d(3)", example("normal", (1, 3), ("n", "d")))
     return _(
-        "If a batch has a single value per channel, its variance is 0, and torch refuses it in training: `{words}` A batch of one image "
-        "has one value per channel only if its height and width are 1.",
+        "In training, torch refuses a batch with a single value per channel, whose variance is 0: `{words}`. A batch of one image has one "
+        "value per channel only if its height and width are 1.",
         words=words,
     )
 
@@ -121,7 +124,7 @@ def sequences_sentence(found: PerStep) -> str:
         return _("All **{count}** sequences end after one step: none is shorter than another.", count=count)
     sentence = _(
         "At step 0 all **{count}** sequences have a value, at step **{last}** only **{left}**: statistics for every time step "
-        "get noisier with each step.",
+        "get noisier as sequences end.",
         count=count,
         last=last,
         left=found.left[-1],
@@ -129,8 +132,8 @@ def sequences_sentence(found: PerStep) -> str:
     if not found.refusal:
         return sentence
     refused = ngettext(
-        "At **{n}** step only one sequence remains, and torch refuses it.",
-        "At **{n}** steps only one sequence remains, and torch refuses it.",
+        "At **{n}** step only one sequence remains, and torch refuses it in training.",
+        "At **{n}** steps only one sequence remains, and torch refuses it in training.",
         int(found.refused.sum()),
     )
     return f"{sentence} {refused}"
@@ -177,8 +180,11 @@ def devices_texts(found: Sharded) -> Iterator[str]:
         without=found.shard_difference,
         with_sync=format_difference(found.output_gap.largest),
     )
+    ignored = _("the differences between the devices' means")
+    if len(set(found.sizes)) > 1:
+        ignored = _("the differences between the devices' means and between their numbers of examples")
     yield _(
-        "The average of the devices' variances is wrong by up to **{difference:.3g}**, because it ignores the differences between "
-        "the devices' means.",
+        "The average of the devices' variances is wrong by up to **{difference:.3g}**, because it ignores {ignored}.",
         difference=found.naive_difference,
+        ignored=ignored,
     )

@@ -55,6 +55,11 @@ def _warm_up(e: Description) -> int:
 def sentence(found: TrainAndEval) -> str:
     """How many elements differ between the modes, and how many buffers one forward pass changes."""
     differing = int(found.differs.sum())
+    if not differing and any(buffers(found.layer)):
+        return _(
+            "`{layer}` gives the same output in train() and eval() on this x; on another x it may not, because it stores running statistics.",
+            layer=found.layer,
+        )
     if not differing:
         return _(
             "`{layer}` gives the same output in train() and eval(): it stores nothing between batches.",
