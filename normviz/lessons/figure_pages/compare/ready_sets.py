@@ -115,7 +115,7 @@ READY_SETS: dict[str, ReadySet] = {
             "four", N_("The four on images"), IMAGES, "NCHW",
             ("BatchNorm2d(4)", "LayerNorm([4, 5, 2])", "InstanceNorm2d(4)", "GroupNorm(2, 4)"),
             N_("One formula, four groups of elements that share a mean: one channel of all examples, one example, one channel of "
-               "one example, or a group of channels of one example. Only BatchNorm depends on other examples."),
+               "one example, or a group of channels of one example. In training, only BatchNorm depends on other examples."),
         ),
         ReadySet(
             "layer-norms", N_("All called LayerNorm"), IMAGES, "NCHW",
