@@ -107,7 +107,7 @@ REFUSED = [
     (lambda: nv.train_and_eval(what=1), "what=1 is not a setting here; choose show"),
     (lambda: nv.numerics(seed=-1), "seed=-1 must be a whole number"),
     (lambda: nv.questions("zz"), "q='zz' is not a question"),
-    (lambda: nv.open("/nowhere?x=1"), "does not name a page; choose explore"),
+    (lambda: nv.open("/nowhere?x=1"), "does not name a page; choose start, explore"),
     (lambda: nv.open(3), "link=3 does not name a page"),
     (lambda: nv.open("http://example.com"), "names neither a page nor a setting, so it may be a link to another site"),
     (lambda: nv.open("https://example.com/?x=1"), "add the page, as in https://example.com/explore"),

@@ -20,6 +20,7 @@ from normviz.scene.settings.scene_settings import SCENE_SETTINGS
 
 # Each setting of a scene is an option; the layer is an argument without a name.
 FIGURES = (Panels, Chart, Table)
+START = "start"  # a page without a layer and a tensor
 OPTIONS = {name: setting for name, setting in SCENE_SETTINGS.items() if name != "layer"}
 
 
@@ -85,18 +86,22 @@ def _lesson(args: Namespace, scene: dict[str, str], fixed: bool) -> Output:
         if args.layers and name == "compare":
             own |= {"layers": ";".join(args.layers)}
         return _view(name, scene | own, args.hide)
+    if name == START:
+        _alone(args, scene, "lesson start", ("layer", "layers"))
+        return _view(START, {}, args.hide)
     if current_key(name) in QUESTIONS or name in READY_SETS:
         _alone(args, scene, f"lesson {name}", ("layer", "layers"))
         ready = READY_SETS.get(name)
         return _view("compare", ready.query, args.hide) if ready else _view("questions", {"q": name}, args.hide)
-    meant = closest(name, [*FIGURE_PAGES, *READY_SETS])
+    known = [START, *FIGURE_PAGES, *READY_SETS]
+    meant = closest(name, known)
     if meant:
         raise NormvizError(_("--lesson {name} is unknown. Did you mean {meant}?", name=echo(name), meant=meant))
     raise NormvizError(
         _(
             "--lesson {name} is unknown; choose {options}, or a question such as s0 or q22.",
             name=echo(name),
-            options=listed([*FIGURE_PAGES, *READY_SETS]),
+            options=listed(known),
         )
     )
 

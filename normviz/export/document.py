@@ -13,7 +13,7 @@ from normviz.figures.bundle import bundle, read_css
 from normviz.figures.palette import THEMES
 from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.messages import _, language
-from normviz.lessons.page.style import controls_style, page_style, share_style, variables
+from normviz.lessons.page.style import controls_style, exercises_style, page_style, share_style, variables
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.markup import data, escape
 from normviz.lessons.parts.part import Part
@@ -75,13 +75,15 @@ def fragment(
     html = body.page(parts)
     embedded = f'<script type="text/plain" class="nv-carried">{source.embedded}</script>\n' if source.embedded else ""
     answered = bool(answers or widget)
-    styles = css() + (controls_style() + share_style() if answered else "")
+    styles = (
+        css() + (controls_style() + share_style() if answered else "") + (exercises_style() if body.exercises else "")
+    )
     marks = " data-answers" if answered else ""
     marks += "" if whole else ' data-lm-suppress-shortcuts="true"'  # JupyterLab must not take the keys of inputs
     return (
         f'<div class="nv-doc" data-theme="{check_theme(theme)}"{marks}>\n<style>{styles}</style>\n{html}\n{_foot(caption, link)}'
         f"{no_script()}\n{settings(body, theme, source, whole, answers, widget)}\n{embedded}"
-        f'<script type="module">{script(answered)}</script>\n</div>'
+        f'<script type="module">{script(answered, body.exercises)}</script>\n</div>'
     )
 
 
@@ -152,6 +154,7 @@ def css() -> str:
     return f"{first}{read_css(BROWSER / 'whole.css')}{page_style()}"
 
 
-def script(answered: bool = False) -> str:
-    """The script of an exported page; ``answered``: True if a file or a kernel answers its controls."""
-    return bundle(BROWSER / ("playable.js" if answered else "fixed.js"), language.get())
+def script(answered: bool = False, exercises: bool = False) -> str:
+    """The script of an exported page; ``answered``: True if a file or a kernel answers its controls; ``exercises``: as in Body."""
+    entry = "exercises.js" if exercises else "playable.js" if answered else "fixed.js"
+    return bundle(BROWSER / entry, language.get())

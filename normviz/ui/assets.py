@@ -22,7 +22,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from normviz.figures.bundle import bundle, plotly_js, plotly_version
-from normviz.lessons.page.style import page_style, share_style
+from normviz.lessons.page.style import exercises_style, page_style, share_style
 
 GZIP = re.compile(r"\s*gzip\s*(;\s*q=(?!0(\.0*)?\s*$).*)?")  # q=0 means not accepted
 LEVEL = 6  # of gzip: the first visitor waits for it, and level 9 saves only 0.2 % more
@@ -91,7 +91,7 @@ def with_style(script: str, css: str) -> bytes:
 
 
 SCRIPT = Path(__file__).parent / "browser" / "component.js"
-COMPONENT = Asset("normviz", with_style(bundle(SCRIPT), page_style() + share_style()))
+COMPONENT = Asset("normviz", with_style(bundle(SCRIPT), page_style() + share_style() + exercises_style()))
 PLOTLY = Asset("plotly", plotly_js(), f"{plotly_version()}.min")
 ASSETS = (COMPONENT, PLOTLY)
 STREAMLIT = (Path(st.__file__).parent / "static" / "static").resolve()

@@ -41,8 +41,8 @@ def show_page(page: Page) -> None:
     if not st.context.is_embedded:
         data["share"] = share_data(page)
         data["summary"] = None if page.view.display.hidden else summary(page.name, page.view)
-        link = greeting(page.view) if page.name == "explore" and page.view.display == Display() else None
-        data["greeting"] = link.html(body) if link else ""
+        links = greeting(page.view) if page.name == "explore" and page.view.display == Display() else ()
+        data["greeting"] = " ".join(link.html(body) for link in links)
     _show(data, KEY, **{f"on_{name}_change": callback for name, callback in CALLBACKS.items()})
 
 

@@ -2,7 +2,7 @@
 
 import { findAll, html } from "../../figures/browser/page/dom.js";
 import { _ } from "../../figures/browser/page/messages.js";
-import { ControlBar } from "../../lessons/browser/control_bar.js";
+import { ControlBar } from "../../lessons/browser/controls/control_bar.js";
 import { ShareButton } from "../../lessons/browser/share/dialog.js";
 import { FileDialog } from "../../lessons/browser/share/file_dialog.js";
 import { pathOf, queryOf } from "../../lessons/browser/share/links.js";

@@ -51,6 +51,8 @@ class Entry:
     shows: Question | ReadySet | PageEntry
 
 
+BEGIN = N_("New here?")
+START = PageEntry("start", N_("Six steps, each with a figure to touch. Five minutes."))
 SETS = N_("Side by side")
 PLAY = N_("Try every layer")
 PLAYABLE = (
@@ -66,7 +68,7 @@ def entries(only: Sequence[str] = ()) -> list[Entry]:
 
     Raises NormvizError for an unknown key.
     """
-    pages, only = {shown.key: shown for shown in PLAYABLE}, [current_key(key) for key in only]
+    pages, only = {shown.key: shown for shown in (START, *PLAYABLE)}, [current_key(key) for key in only]
     if unknown := [key for key in only if key not in QUESTIONS and key not in READY_SETS and key not in pages]:
         raise NormvizError(
             _(
@@ -75,7 +77,10 @@ def entries(only: Sequence[str] = ()) -> list[Entry]:
                 keys=listed([*pages, *READY_SETS, *list(QUESTIONS)[:3]]),
             )
         )
-    played = [Entry(f"{key}.html", PAGES[key].title, _(PLAY), shown) for key, shown in pages.items()]
+    played = [
+        Entry(f"{key}.html", PAGES[key].title, _(BEGIN if shown is START else PLAY), shown)
+        for key, shown in pages.items()
+    ]
     sets = [Entry(f"compare-{key}.html", ready.title, _(SETS), ready) for key, ready in READY_SETS.items()]
     questions = [
         Entry(f"question-{key}.html", prose(key).title, one.topic.title, one) for key, one in QUESTIONS.items()
@@ -101,7 +106,7 @@ def index_page(listed_entries: Sequence[Entry], theme: str) -> str:
 
 def _topic(topic: str, found: Sequence[Entry]) -> str:
     items = "\n".join(map(_item, found))
-    kind = "ns-cards" if topic in (_(SETS), _(PLAY)) else "ns-list"
+    kind = "ns-cards" if topic in (_(BEGIN), _(SETS), _(PLAY)) else "ns-list"
     return f'<section class="ns-topic"><h2>{escape(topic)}</h2>\n<ul class="{kind}">\n{items}\n</ul></section>'
 
 
@@ -124,7 +129,10 @@ def _set_words(ready: ReadySet) -> str:
 def entry_page(entry: Entry, among: Sequence[Entry], theme: str) -> str:
     """The page of one entry, between its neighbors."""
     body, answers = Body(), None
-    if isinstance(entry.shows, PageEntry):
+    if entry.shows is START:
+        body = Body(pages=_addresses(among))
+        made = body.page(output_of_query(START.key, {}).parts)
+    elif isinstance(entry.shows, PageEntry):
         made, answers = _playable(entry.shows.key, body, _question_pages(among))
     else:
         made = _question(entry.shows, body) if isinstance(entry.shows, Question) else _comparison(entry.shows, body)
@@ -134,6 +142,12 @@ def entry_page(entry: Entry, among: Sequence[Entry], theme: str) -> str:
 def _question_pages(among: Sequence[Entry]) -> dict[str, str]:
     """The files of the questions, by their link in the app."""
     return {f"/questions?q={entry.shows.key}": entry.file for entry in among if isinstance(entry.shows, Question)}
+
+
+def _addresses(among: Sequence[Entry]) -> dict[str, str]:
+    """The files of the pages, by their link in the app."""
+    pages = {entry.shows.key: entry.file for entry in among if isinstance(entry.shows, PageEntry)}
+    return {"/questions": INDEX} | {f"/{'' if key == 'explore' else key}": file for key, file in pages.items()}
 
 
 def _playable(name: str, body: Body, questions: Mapping[str, str]) -> tuple[str, dict[str, Any] | None]:

@@ -10,7 +10,7 @@ from normviz.export.document import css
 from normviz.export.plotlyjs import hashed_name
 from normviz.figures.bundle import bundle, classic, plotly_js, read_css
 from normviz.layers.messages import language
-from normviz.lessons.page.style import controls_style, share_style
+from normviz.lessons.page.style import controls_style, exercises_style, share_style
 
 FOLDER = "lib"
 SITE = Path(__file__).with_name("site.js")
@@ -24,9 +24,7 @@ def site_script() -> str:
 @cache
 def site_style() -> str:
     """The style of exported pages, and above it the site's own."""
-    return (
-        f"{css()}{controls_style()}{share_style()}\n:is(.ns-html, #ns-html){{{read_css(SITE.with_suffix('.css'))}}}\n"
-    )
+    return f"{css()}{controls_style()}{share_style()}{exercises_style()}\n:is(.ns-html, #ns-html){{{read_css(SITE.with_suffix('.css'))}}}\n"
 
 
 def shared_files() -> dict[str, bytes]:

@@ -2,6 +2,7 @@
 
 import { mountFigure } from "../../figures/browser/mount.js";
 import { findAll, html } from "../../figures/browser/page/dom.js";
+import { EXTRAS } from "./extras.js";
 import { colorCode, followTour, listen, showOpenTabs } from "./interaction.js";
 import { morph, parse } from "./morph.js";
 import { showGuess } from "./questions/prediction.js";
@@ -54,6 +55,7 @@ export class PageView {
     if (guess !== undefined && guess !== before) this.showGuess(guess);
     this.showSearch(field);
     tickAnswered(this.root);
+    for (const show of EXTRAS) show(this.root);
   }
 
   /**

@@ -73,3 +73,9 @@ interface MarkingTask {
   /** The text of each element, in row-major order; without it, the buttons are empty. */
   texts?: string[];
 }
+
+/** The figure of a step of Start here. */
+interface StartFigure {
+  /** Shows how it is done. */
+  solve(): void;
+}

@@ -18,11 +18,16 @@ def view_parts(view: View) -> Iterator[Part]:
     return parts(subject_of(view.scene))
 
 
-def greeting(view: View) -> Link | None:
-    """The app opens on LayerNorm, and many readers know BatchNorm: a link for them, until they choose something."""
-    if set(view.scene.query()) <= {"at"}:
-        return Link(_("Coming from BatchNorm? Begin there, on the same tensor"), "explore", "layer=BatchNorm2d(3)")
-    return None
+def greeting(view: View) -> tuple[Link, ...]:
+    """Until a reader chooses something: a link to Start here, which the browser removes for those who were there, and one for readers
+    who know BatchNorm, because the app opens on LayerNorm.
+    """
+    if not set(view.scene.query()) <= {"at"}:
+        return ()
+    return (
+        Link(_("New here? Start here, five minutes"), "start"),
+        Link(_("Coming from BatchNorm? Begin there, on the same tensor"), "explore", "layer=BatchNorm2d(3)"),
+    )
 
 
 def parts(subject: Subject) -> Iterator[Part]:

@@ -21,6 +21,7 @@ from normviz.lessons.parts.part import Note, Panels, Part, Problem, Text
 from normviz.lessons.parts.visible import hideable_names, visible_parts
 from normviz.lessons.questions.question import Question
 from normviz.lessons.questions.registry import questions_of_page
+from normviz.lessons.start import lesson
 from normviz.scene.controls.scene_controls import TENSOR
 from normviz.scene.scene import PATTERN_FAMILY
 from normviz.scene.settings.page_settings import PAGE_SETTINGS
@@ -29,9 +30,16 @@ from normviz.scene.view import View
 
 MOST_LINKS = 4
 ON_A_TENSOR = ("explore", "step_by_step", "gradients")  # pages that show one layer on one tensor
+WITHOUT_SCENE = ("start", "questions")  # pages whose views do not depend on a layer and a tensor
 ANSWERABLE = N_("You should now be able to answer:")
 
 PAGES: dict[str, PageType] = {
+    "start": PageType(
+        N_("Start here"),
+        N_("Five minutes: from four numbers to a batch of images."),
+        PAGE_SETTINGS["start"],
+        lesson.view_parts,
+    ),
     **FIGURE_PAGES,
     "questions": PageType(
         N_("Questions"),
@@ -90,7 +98,7 @@ def whole_query(name: str, view: View) -> dict[str, str]:
         for setting in PAGES[name].settings
         if setting.applies(view) and view.settings[setting.name] not in ("", ())
     }
-    return ({} if name == "questions" else scene) | own | view.shown_display.query()
+    return ({} if name in WITHOUT_SCENE else scene) | own | view.shown_display.query()
 
 
 def _has_tensor(name: str, view: View) -> bool:

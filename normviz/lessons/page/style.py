@@ -9,7 +9,7 @@ from normviz.figures.bundle import read_css, style
 from normviz.figures.palette import THEMES
 
 BROWSER = Path(__file__).parents[1] / "browser"
-STYLES = ("page.css", "practice/marking.css")
+EXERCISES = ("practice/marking.css", "start/start.css")
 VARIABLES = ("background", "card", "text", "muted", "border", "accent", "veil")
 
 
@@ -21,7 +21,7 @@ def variables(theme: str) -> str:
 @cache
 def controls_style() -> str:
     """The style of the control bar."""
-    return f":is(.nv-doc, #nv-doc){{{read_css(BROWSER / 'controls.css')}}}"
+    return f":is(.nv-doc, #nv-doc){{{read_css(BROWSER / 'controls' / 'controls.css')}}}"
 
 
 @cache
@@ -34,5 +34,11 @@ def share_style() -> str:
 def page_style() -> str:
     """All rules apply only inside ``.nv-doc``. The id in their selector gives them precedence over the rules of a surrounding page."""
     modes = "".join(f"&[data-mode={name}]{{color-scheme:{name};{variables(name)}}}" for name in ("light", "dark"))
-    inner = "".join(read_css(BROWSER / name) for name in STYLES) + style()
+    inner = read_css(BROWSER / "page.css") + style()
     return f":is(.nv-doc, #nv-doc){{{modes}{inner}}}"
+
+
+@cache
+def exercises_style() -> str:
+    """The style of the parts that set ``exercises`` of their Body."""
+    return f":is(.nv-doc, #nv-doc){{{''.join(read_css(BROWSER / name) for name in EXERCISES)}}}"

@@ -15,6 +15,7 @@ from normviz.scene.settings.setting import Setting
 from normviz.scene.settings.widgets import Segments
 
 LAST_STEP = 6  # no layer has more than seven steps
+START_STEPS = 6  # of Start here
 MOST_DEVICES = 8
 LARGEST_CONSTANT, LARGEST_SCALE = 65_504, 10_000  # so that float16 holds every x
 SMALLEST_EPS = 1e-12
@@ -30,6 +31,9 @@ def _in(*experiments: str) -> Callable[[Any], bool]:
     return lambda view: view.settings["show"] in experiments
 
 
+START = (
+    integer("step", 0, START_STEPS, 0, widget=None, about=N_("the step that is shown first; 0: where the reader left off"), example="3"),
+)  # fmt: skip
 COMPARE = (
     texts("layers", (), MOST, label=N_("Layers"), about=N_("the layers, separated by semicolons"), example="BatchNorm2d(3);LayerNorm([3,4,4])"),
 )  # fmt: skip
@@ -105,6 +109,7 @@ QUESTIONS = (
 )  # fmt: skip
 
 PAGE_SETTINGS: Mapping[str, tuple[Setting, ...]] = {
+    "start": START,
     "explore": (),
     "compare": COMPARE,
     "step_by_step": STEP_BY_STEP,

@@ -3,7 +3,8 @@
 import { findAll, html } from "../../figures/browser/page/dom.js";
 import { _ } from "../../figures/browser/page/messages.js";
 import { applyColors } from "../../figures/browser/page/theme.js";
-import { Fold } from "../../lessons/browser/fold.js";
+import { Fold } from "../../lessons/browser/controls/fold.js";
+import { readStart } from "../../lessons/browser/start/memory.js";
 import { Contents } from "./contents.js";
 
 const MAIN = '[data-testid="stMainBlockContainer"]';
@@ -36,6 +37,7 @@ export class PageHead {
     this.root.dataset.mode = mode;
     applyColors(this.root, mode);
     this.greeting.innerHTML = greeting;
+    if (readStart()) this.greeting.querySelector("[data-page=start]")?.remove();
     for (const link of findAll(this.greeting, "a")) link.setAttribute("href", this.host.address?.(...targetOf(link)) ?? "");
     this.fold.set(summary || _("Controls"));
     this.fold.root.hidden = summary === null;

@@ -32,13 +32,15 @@ def test_without_a_query_everything_is_visible_without_scrolling(look):
     stats, params = (view.find(f".nv-panel-{key}").bounding_box() for key in ("stats", "params"))
     assert stats["y"] == params["y"]
     assert stats["x"] + stats["width"] <= params["x"]
-    heading, greeting = (view.find(part).bounding_box() for part in ("h1 span span", ".nv-greeting a"))
+    heading, greeting = (
+        view.find(part).bounding_box() for part in ("h1 span span", ".nv-greeting a[data-page=explore]")
+    )
     assert heading["x"] + heading["width"] < greeting["x"]
 
 
 def test_the_greeting_opens_batchnorm_on_the_same_page(look):
     view = look("?")
-    view.find(".nv-greeting a").click()
+    view.find(".nv-greeting a[data-page=explore]").click()
     view.wait_for_view(layer="BatchNorm2d(3)")
     expect(view.find(".nv-greeting a")).to_have_count(0)
 

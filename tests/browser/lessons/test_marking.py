@@ -11,7 +11,7 @@ from normviz.figures import bundle
 from normviz.figures.payload.linked import statistics_data
 from normviz.layers.layer import Layer
 from normviz.layers.sharing import peers, stat_tables
-from normviz.lessons.page.style import BROWSER, page_style
+from normviz.lessons.page.style import BROWSER, exercises_style, page_style
 from tests.browser.conftest import NewTab
 from tests.browser.watch import Watch
 
@@ -31,7 +31,7 @@ def marking_tab(new_tab: NewTab) -> Iterator[tuple[Page, Watch]]:
     watch = Watch(tab)
     script = bundle.bundle(BROWSER / "practice" / "marking.js").replace("export ", "")
     tab.set_content(
-        f"<!doctype html><style>{page_style()}</style><div class='nv-doc' data-mode='light'></div><script type='module'>{script}\nwindow.Marking = Marking;</script>"
+        f"<!doctype html><style>{page_style()}{exercises_style()}</style><div class='nv-doc' data-mode='light'></div><script type='module'>{script}\nwindow.Marking = Marking;</script>"
     )
     tab.wait_for_function("Boolean(window.Marking)")
     yield tab, watch

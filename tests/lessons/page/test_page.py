@@ -23,6 +23,8 @@ QUERIES = [
     ("numerics", "show=eps"),
     ("questions", ""),
     ("questions", "q=s0&guess=one"),
+    ("start", ""),
+    ("start", "step=3"),
 ]
 
 
@@ -92,7 +94,7 @@ def test_hidden_parts_are_left_out_and_stay_in_the_list_of_names():
     assert made.hideable >= {"sentence", "code", "panels", "layer", "reset"}
 
 
-@pytest.mark.parametrize("name", [name for name in PAGES if name != "questions"])
+@pytest.mark.parametrize("name", [name for name in PAGES if name not in ("start", "questions")])
 def test_a_page_ends_with_links_to_the_questions_that_it_answers(name):
     last = page_of(name, "").parts[-1]
     assert isinstance(last, Links)
@@ -100,8 +102,9 @@ def test_a_page_ends_with_links_to_the_questions_that_it_answers(name):
 
 
 def test_explore_greets_readers_who_know_batchnorm_until_they_choose_something():
-    assert [greeting(PAGES["explore"].view(query)) is None for query in ("", "at=1,2,3,1", "layer=BatchNorm2d(3)", "shape=2,6")] == [
+    assert [not greeting(PAGES["explore"].view(query)) for query in ("", "at=1,2,3,1", "layer=BatchNorm2d(3)", "shape=2,6")] == [
         False, False, True, True,
     ]  # fmt: skip
-    link = greeting(PAGES["explore"].view(""))
-    assert not page_of("explore", link.query).has_problem
+    start, known = greeting(PAGES["explore"].view(""))
+    assert start.page == "start"
+    assert not page_of(known.page, known.query).has_problem

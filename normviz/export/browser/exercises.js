@@ -1,0 +1,4 @@
+// An exported page with steps or exercises.
+
+import "../../lessons/browser/start/lesson.js";
+import "./fixed.js";

@@ -1,0 +1,4 @@
+// What is done on a page with steps or exercises, after its parts are shown. Only bundles for such pages have the modules that add to it.
+
+/** @type {Set<(root: HTMLElement) => void>} */
+export const EXTRAS = new Set();

@@ -1,0 +1,119 @@
+// Start here: one step after the other, each with a figure to touch. The next one opens when the reader has done it, or on "Show me".
+
+import { button, find, findAll, html } from "../../../figures/browser/page/dom.js";
+import { _ } from "../../../figures/browser/page/messages.js";
+import { EXTRAS } from "../extras.js";
+import { DepthChart } from "./depth.js";
+import { NumberLine } from "./line.js";
+import { MarksFigure } from "./marks.js";
+import { readStart, writeStart } from "./memory.js";
+
+/** @type {Record<string, new (parent: HTMLElement, data: any, judge: (isDone: boolean) => void, hint: string) => StartFigure>} */
+const START_FIGURES = { depth: DepthChart, numbers: NumberLine, affine: NumberLine, marks: MarksFigure };
+
+/** @type {WeakMap<HTMLElement, StartLesson>} */
+const lessons = new WeakMap();
+
+class StartLesson {
+  /** @type {Map<HTMLElement, StartFigure>} By step. */
+  figures = new Map();
+  /** @type {Set<string>} The keys of the steps that are done. */
+  done = new Set();
+  at = 0;
+
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    this.root = root;
+    this.steps = findAll(root, ":scope > .nv-start-step");
+    this.path = html("nav", "nv-start-path", null);
+    this.path.ariaLabel = _("Steps");
+    root.prepend(this.path);
+    this.places = this.steps.map((_step, i) => button("nv-start-place", this.path, String(i + 1), () => this.show(i, true)));
+    this.again = button("nv-start-again", this.path, _("Start again"), () => this.restart());
+    this.foot = html("div", "nv-start-foot", null);
+    this.solve = button("nv-button", this.foot, _("Show me"), () => this.figures.get(this.steps[this.at])?.solve());
+    this.next = button("nv-start-go", this.foot, _("Next"), () => this.show(this.at + 1, true));
+    this.resume();
+  }
+
+  resume() {
+    const before = readStart(), asked = Number(this.root.dataset.first) || askedStep();
+    this.done = new Set(before?.done);
+    const first = asked >= 1 && asked <= this.steps.length ? asked - 1 : Math.min(before?.at ?? 0, this.open);
+    this.show(Math.max(0, Math.min(first, this.steps.length - 1)));
+  }
+
+  /** The number of steps that can be shown: those done in a row, and the one after. */
+  get open() {
+    const undone = this.steps.findIndex((step) => !this.done.has(step.dataset.key ?? ""));
+    return undone < 0 ? this.steps.length - 1 : undone;
+  }
+
+  /**
+   * @param {number} number from 0
+   * @param {boolean} [byReader] then the focus follows
+   */
+  show(number, byReader = false) {
+    this.at = number;
+    const shown = this.steps[number];
+    for (const step of this.steps) step.hidden = step !== shown;
+    if (!this.figures.has(shown)) this.addFigure(shown);
+    shown.append(this.foot);
+    this.update();
+    this.remember();
+    if (!byReader) return;
+    const title = find(shown, "h2");
+    title.focus({ preventScroll: true });
+    this.root.scrollIntoView({ block: "nearest" });
+  }
+
+  /** @param {HTMLElement} step */
+  addFigure(step) {
+    const data = JSON.parse(step.dataset.figure ?? ""), hint = step.querySelector(".nv-start-hint")?.textContent ?? "";
+    const judge = (/** @type {boolean} */ isDone) => isDone && this.finish(step);
+    this.figures.set(step, new START_FIGURES[data.kind](find(step, ".nv-start-figure"), data, judge, hint));
+  }
+
+  /** @param {HTMLElement} step that the reader has done */
+  finish(step) {
+    this.done.add(step.dataset.key ?? "");
+    this.update();
+    this.remember();
+  }
+
+  update() {
+    const shown = this.steps[this.at], isDone = this.done.has(shown.dataset.key ?? ""), isLast = this.at === this.steps.length - 1;
+    for (const step of this.steps) find(step, ".nv-start-done").toggleAttribute("hidden", !this.done.has(step.dataset.key ?? ""));
+    this.places.forEach((place, i) => {
+      const name = this.steps[i].querySelector("h2")?.textContent ?? "", wasDone = this.done.has(this.steps[i].dataset.key ?? "");
+      place.disabled = i > this.open && i !== this.at && !wasDone;
+      place.title = name;
+      place.ariaLabel = wasDone ? _("Step {n}, done: {name}", { n: i + 1, name }) : _("Step {n}: {name}", { n: i + 1, name });
+      place.ariaCurrent = i === this.at ? "step" : null;
+      place.classList.toggle("nv-start-was-done", wasDone);
+    });
+    this.solve.hidden = isDone;
+    this.next.hidden = !isDone || isLast;
+    this.again.hidden = !this.done.size;
+    const links = this.root.querySelector(".nv-start-links");
+    links?.toggleAttribute("hidden", !(isDone && isLast));
+  }
+
+  remember() {
+    writeStart({ at: this.at, done: [...this.done] });
+  }
+
+  restart() {
+    this.done.clear();
+    this.figures.clear();
+    for (const step of this.steps) find(step, ".nv-start-figure").replaceChildren();
+    this.show(0, true);
+  }
+}
+
+/** The step that the address of a file asks for: ``start.html?step=3``. */
+const askedStep = () => Number(new URLSearchParams(location.search).get("step"));
+
+EXTRAS.add((root) => {
+  for (const place of findAll(root, ".nv-start")) if (!lessons.has(place)) lessons.set(place, new StartLesson(place));
+});

@@ -1,0 +1,183 @@
+"""The data of each step's figure. All numbers are torch's; the browser maps them by sliders, and counts marks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from normviz.analysis.description import describe
+from normviz.analysis.number_format import format_number
+from normviz.figures.payload.linked import statistics_data
+from normviz.layers.layer import Layer
+from normviz.layers.messages import _
+
+Data = dict[str, Any]
+Facts = Mapping[str, Any]
+Index = tuple[int, ...]
+
+LAYERS, WIDTH, BATCH = 10, 128, 64
+SIZES = (
+    0.5,
+    0.6,
+    0.7,
+    0.8,
+    0.9,
+    1,
+    1.2,
+    1.4,
+    1.6,
+    1.8,
+    2,
+)  # of the weights, as multiples of those that keep the spread
+FIRST_SIZE = 1.6
+FOUR = (2.0, 5.0, 6.0, 9.0)
+TABLE, FRAMED = ((1.0, 4.0, 7.0), (3.0, 8.0, 13.0)), (0, 1)
+IMAGES, PIXEL = (2, 3, 2, 2), (0, 1, 0, 1)
+SEQUENCES, TOKEN = (2, 4, 3), (0, 1, 2)
+
+
+@cache
+def depth() -> Data:
+    """The standard deviation of what each layer of a network of linear layers with ReLU computes, with and without BatchNorm."""
+    plain, normalized = ([_spreads(size, is_normalized) for size in SIZES] for is_normalized in (False, True))
+    return {
+        "kind": "depth",
+        "sizes": list(SIZES),
+        "first": SIZES.index(FIRST_SIZE),
+        "plain": plain,
+        "normalized": normalized,
+    }
+
+
+def _spreads(size: float, is_normalized: bool) -> list[float]:
+    generator = torch.Generator().manual_seed(0)
+    x, found = torch.randn(BATCH, WIDTH, generator=generator), []
+    for _layer in range(LAYERS):
+        weight = size * (2 / WIDTH) ** 0.5 * torch.randn(WIDTH, WIDTH, generator=generator)
+        x = F.relu(x) @ weight.T
+        if is_normalized:
+            x = F.batch_norm(x, None, None, training=True)
+        found.append(float(x.std(correction=0)))
+    return found
+
+
+def depth_facts() -> Facts:
+    spreads = {format_number(spread, 3) for layers in depth()["normalized"] for spread in layers}
+    return {"spread": " to ".join(sorted(spreads)[:: max(1, len(spreads) - 1)])}
+
+
+def _moments(values: torch.Tensor) -> Data:
+    return {
+        "values": values.tolist(),
+        "mean": float(values.mean()),
+        "std": float(values.std(correction=0)),
+    }
+
+
+@cache
+def numbers() -> Data:
+    """Four numbers; the sliders subtract and divide."""
+    found = _moments(torch.tensor(FOUR))
+    return found | {
+        "kind": "numbers",
+        "sliders": [
+            {"name": "subtract", "low": 0, "high": 10, "step": 0.5, "first": 0, "goal": found["mean"]},
+            {"name": "divide", "low": 0.5, "high": 5, "step": 0.5, "first": 1, "goal": found["std"]},
+        ],
+        "goal": {"mean": 0, "std": 1},
+        "range": [-6, 10],
+    }
+
+
+def numbers_facts() -> Facts:
+    return {"mean": numbers()["mean"], "std": numbers()["std"], "eps": nn.BatchNorm1d(1).eps}
+
+
+@cache
+def affine() -> Data:
+    """The four numbers as BatchNorm normalizes them; the sliders multiply and add."""
+    layer, found = nn.BatchNorm1d(1).double(), numbers()
+    with torch.no_grad():
+        normalized = layer(torch.tensor(FOUR, dtype=torch.float64).reshape(-1, 1)).flatten()
+    return _moments(normalized) | {
+        "kind": "affine",
+        "sliders": [
+            {"name": "gamma", "low": 0, "high": 5, "step": 0.5, "first": layer.weight.item(), "goal": found["std"]},
+            {"name": "beta", "low": -2, "high": 8, "step": 0.5, "first": layer.bias.item(), "goal": found["mean"]},
+        ],
+        "goal": {"mean": found["mean"], "std": found["std"]},
+        "rings": found["values"],
+        "range": [-6, 10],
+    }
+
+
+def affine_facts() -> Facts:
+    gamma, beta = affine()["sliders"]
+    return {"gamma": gamma["goal"], "beta": beta["goal"], "first_gamma": gamma["first"], "first_beta": beta["first"]}
+
+
+def _task(layer: str, x: torch.Tensor | tuple[int, ...], at: tuple[int, ...]) -> Data:
+    """Marking the elements that share a mean with the framed one; ``texts`` are the values of x, if it has any."""
+    e = describe(Layer.parse(layer), x)
+    axes = statistics_data(e)["axes"]
+    texts = {"texts": [format_number(value) for value in x.flatten().tolist()]} if isinstance(x, torch.Tensor) else {}
+    return {"shape": list(e.shape), "names": list(e.axes), "axes": axes, "at": list(at)} | texts
+
+
+@cache
+def marks(layer: str) -> Data:
+    """The table of the steps on BatchNorm and LayerNorm."""
+    return {"kind": "marks", "tasks": [{"label": layer, "task": _task(layer, torch.tensor(TABLE), FRAMED)}]}
+
+
+def marks_facts(layer: str) -> Facts:
+    x, task = torch.tensor(TABLE), marks(layer)["tasks"][0]["task"]
+    kept = [axis["axis"] for axis in task["axes"]]
+    group = x[tuple(FRAMED[axis] if axis in kept else slice(None) for axis in range(x.dim()))]
+    terms = " + ".join(map(format_number, group.tolist()))
+    return {
+        "shape": tuple(x.shape),
+        "framed": float(x[FRAMED]),
+        "terms": terms,
+        "n": len(group),
+        "mean": float(group.mean()),
+    }
+
+
+@cache
+def images() -> Data:
+    """Layers to choose from, on images and on sequences."""
+    asked: list[tuple[str, Index, Index]] = [
+        ("BatchNorm2d(3)", IMAGES, PIXEL),
+        ("LayerNorm([3, 2, 2])", IMAGES, PIXEL),
+        ("InstanceNorm2d(3)", IMAGES, PIXEL),
+        ("LayerNorm(3)", SEQUENCES, TOKEN),
+    ]
+    tasks = [
+        {"label": _label(layer, shape), "task": _task(layer, shape, at), "hint": _rule(layer, shape)}
+        for layer, shape, at in asked
+    ]
+    return {"kind": "marks", "tasks": tasks}
+
+
+def _label(layer: str, shape: tuple[int, ...]) -> str:
+    name = layer.partition("(")[0]
+    return name if len(shape) > 3 else _("Sequences: {layer}", layer=name)
+
+
+def _rule(layer: str, shape: tuple[int, ...]) -> str:
+    """Which axes one mean is for, and over which it averages."""
+    e = describe(Layer.parse(layer), shape)
+    kept, reduced = (", ".join(names).upper() for names in (e.norm.pattern.right, e.norm.pattern.reduced))
+    return _(
+        "One mean for each {kept}, over {reduced}: {means} means of {elements} elements.",
+        kept=kept,
+        reduced=reduced,
+        means=e.counts.statistics,
+        elements=e.counts.elements_per_statistic,
+    )

@@ -1,0 +1,5 @@
+"""Start here: six steps for a reader who knows only that BatchNorm normalizes."""
+
+from normviz.ui.page import show
+
+show("start")
