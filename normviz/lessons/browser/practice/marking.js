@@ -34,7 +34,9 @@ export class Marking {
     this.layout = layoutOf(task);
     const { facets, col } = this.layout, count = facets.reduce((product, axis) => product * task.shape[axis], 1), columns = task.shape[col];
     this.root.style.setProperty("--nv-columns", String(columns));
-    this.root.style.setProperty("--nv-across", String(Math.max(1, Math.min(count, Math.floor(MOST_ACROSS / columns)))));
+    const across = Math.max(1, Math.min(count, Math.floor(MOST_ACROSS / columns)));
+    this.root.style.setProperty("--nv-across", String(across));
+    this.root.classList.toggle("nv-marking-side", across > 1); // facets side by side on a phone have short headers
     this.addBands();
     this.cells.sort((a, b) => a.index.map((at, axis) => at - b.index[axis]).find(Boolean) ?? 0);
     this.root.querySelector("button.nv-marking-cell")?.setAttribute("tabindex", "0");
