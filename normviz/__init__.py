@@ -34,10 +34,14 @@ if TYPE_CHECKING:
     from normviz.layers.layer import Layer
     from normviz.layers.norm import Norm
     from normviz.layers.sharing import Counts
+    from normviz.measuring.check import Check, check
+    from normviz.measuring.differences import Difference
 
 __all__ = [
+    "Check",
     "Choices",
     "Counts",
+    "Difference",
     "Explanation",
     "Layer",
     "Norm",
@@ -45,6 +49,7 @@ __all__ = [
     "NormvizWarning",
     "Output",
     "Trace",
+    "check",
     "compare",
     "explain",
     "explore",
@@ -59,8 +64,10 @@ __all__ = [
 
 PAGES = ("compare", "explore", "gradients", "numerics", "open", "questions", "step_by_step", "steps", "train_and_eval")
 HOME = dict.fromkeys(PAGES, "normviz.api") | {
+    "Check": "normviz.measuring.check",
     "Choices": "normviz.export.output",
     "Counts": "normviz.layers.sharing",
+    "Difference": "normviz.measuring.differences",
     "Explanation": "normviz.api",
     "Layer": "normviz.layers.layer",
     "Norm": "normviz.layers.norm",
@@ -68,6 +75,7 @@ HOME = dict.fromkeys(PAGES, "normviz.api") | {
     "NormvizWarning": "normviz.layers.errors",
     "Output": "normviz.export.output",
     "Trace": "normviz.analysis.forward",
+    "check": "normviz.measuring.check",
     "explain": "normviz.api",
     "live": "normviz.api",
 }

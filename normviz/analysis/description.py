@@ -27,7 +27,7 @@ def describe(layer: nn.Module | str | Norm | Layer, x: Any, *, layout: str | Non
     """``normviz.explain`` without warnings: they are in ``notes`` instead."""
     module = layer if isinstance(layer, nn.Module) else None
     spec = _spec(layer)
-    tensor, shape = _tensor_and_shape(x)
+    tensor, shape = tensor_and_shape(x)
     if isinstance(spec, Layer):
         check(spec, shape)
     axes = _axes(spec, len(shape), layout)
@@ -172,7 +172,7 @@ def _spec(layer: object) -> Layer | Norm:
     )
 
 
-def _tensor_and_shape(x: Any) -> tuple[Tensor | None, tuple[int, ...]]:
+def tensor_and_shape(x: Any) -> tuple[Tensor | None, tuple[int, ...]]:
     tensor = None if isinstance(x, tuple | list) else as_tensor(x)
     sizes = tuple(x) if tensor is None else tuple(tensor.shape)
     if tensor is not None and tensor.is_meta:  # it has a shape but no values

@@ -1,0 +1,1 @@
+"""What a function of a tensor computes, measured from outside: its code is not read."""

@@ -1,0 +1,208 @@
+"""Call a function of somebody else on tensors, and leave everything as it was.
+
+The parameters and buffers that the function uses have other storage while it is measured, so the originals are never written.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import inspect
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from normviz.layers.errors import NormvizError, echo
+from normviz.layers.messages import _
+from normviz.measuring.module_state import ModuleState, modules_of
+
+Values = Mapping[int, Tensor]  # values of some tensors, by their position in Function.tensors
+
+
+class Function:
+    """A function of a tensor without side effects. ``isolated`` makes one.
+
+    modules  that the function uses
+    tensors  that it uses: parameters and buffers of the modules, other leaves of autograd's graph, gamma and beta in ``params``
+    dtype    in which it computes: that of x in each call and of its tensors
+    """
+
+    def __init__(self, fn: Callable[..., Any], takes_arrays: bool, params: Mapping[str, Any]) -> None:
+        self.fn, self.takes_arrays = fn, takes_arrays
+        self.params = {name: _own_tensor(value) for name, value in params.items()}
+        self.modules = modules_of(fn)
+        self.tensors: list[Tensor] = []
+        self.originals: list[Tensor] = []
+        self.values: list[Tensor] = []
+        self.dtype = torch.float32
+        self._states = [ModuleState(module) for module in self.modules]
+        self.add(tensor for module in self.modules for tensor in (*module.parameters(), *module.buffers()))
+        self.add(value for value in self.params.values() if isinstance(value, Tensor))
+
+    def add(self, tensors: Iterable[Tensor]) -> None:
+        """Also isolate these tensors."""
+        known = set(map(id, self.tensors))
+        new = {id(tensor): tensor for tensor in tensors if id(tensor) not in known}
+        self.tensors += new.values()
+        self.originals += [tensor.data for tensor in new.values()]
+        self.values += [tensor.data for tensor in new.values()]
+
+    def use(self, dtype: torch.dtype) -> None:
+        """Compute in this dtype from now on."""
+        self.dtype = dtype
+        self.values = [value.to(dtype) if value.is_floating_point() else value for value in self.originals]
+
+    def __call__(self, x: Tensor, values: Values | None = None) -> Tensor:
+        """The output for x; ``values`` replace those of some tensors. x is not changed.
+
+        Raises NormvizError if the function raises, or if its output is not a floating-point tensor of the shape of x.
+        """
+        with torch.no_grad():
+            return self._call(x, values or {}).detach()
+
+    def leaves(self, x: Tensor) -> list[Tensor]:
+        """The leaves of autograd's graph of the output: parameters, also those of no known module."""
+        if self.takes_arrays:
+            return []
+        with torch.enable_grad():
+            return _leaves(self._call(x, {}))
+
+    def _call(self, x: Tensor, values: Values) -> Tensor:
+        self.restore()
+        for position, tensor in enumerate(self.tensors):
+            tensor.data = values.get(position, self.values[position]).clone()
+        try:
+            output = self._run(x.clone())
+        except Exception as error:
+            raise NormvizError(
+                _(
+                    "the function raises on an x of shape {shape}: {kind}: {error}",
+                    shape=tuple(x.shape),
+                    kind=type(error).__name__,
+                    error=error,
+                )
+            ) from error
+        return _checked(output, x)
+
+    def _run(self, x: Tensor) -> Any:
+        others = copy.deepcopy({name: value for name, value in self.params.items() if not isinstance(value, Tensor)})
+        if not self.takes_arrays:
+            return self.fn(x, **self.params | others)
+        arrays = {name: value.numpy() for name, value in self.params.items() if isinstance(value, Tensor)}
+        return self.fn(x.numpy(), **arrays | others)
+
+    def restore(self) -> None:
+        """Give the modules the state that they had, and the tensors their own storage."""
+        for state in self._states:
+            state.restore()
+        for tensor, original in zip(self.tensors, self.originals, strict=True):
+            tensor.data = original
+
+
+@contextmanager
+def isolated(fn: Callable[..., Any], x: Tensor, takes_arrays: bool, params: Mapping[str, Any]) -> Iterator[Function]:
+    """``fn`` as a Function. Afterwards its tensors and modules and the random states of torch, NumPy and Python are as before.
+
+    Raises NormvizError if fn cannot be called with x, or if it is random.
+    """
+    if not callable(fn):
+        raise NormvizError(_("{fn} is not a function of a tensor; give a function or a module.", fn=echo(fn)))
+    states = torch.get_rng_state(), np.random.get_state(), random.getstate()
+    function = Function(_own_copy(fn), takes_arrays, params)
+    try:
+        _check_not_random(function, x)
+        function.add(function.leaves(x))
+        function.use(torch.float64 if _works_in_float64(function, x) else x.dtype)
+        yield function
+    finally:
+        function.restore()
+        torch.set_rng_state(states[0])
+        np.random.set_state(states[1])
+        random.setstate(states[2])
+
+
+def _own_copy(fn: Any) -> Any:
+    """A copy of an object that is called, because it may keep what it computes. Functions and modules are used as they are."""
+    owner = getattr(fn, "__self__", None)
+    if isinstance(fn, nn.Module | functools.partial) or isinstance(owner, nn.Module):
+        return fn
+    return fn if inspect.isroutine(fn) and owner is None else copy.deepcopy(fn)
+
+
+def _own_tensor(value: Any) -> Any:
+    """A number array as a tensor of its own; anything else as it is."""
+    if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+        return torch.from_numpy(value.copy())
+    return value.detach().clone() if isinstance(value, Tensor) else value
+
+
+def _checked(output: Any, x: Tensor) -> Tensor:
+    """The output as a tensor; the first one of ``(out, cache)``."""
+    found = output[0] if isinstance(output, tuple | list) and output else output
+    if isinstance(found, np.ndarray):
+        found = torch.from_numpy(np.array(found))
+    if not isinstance(found, Tensor):
+        raise NormvizError(_("the function must return a tensor like x, and it returned {found}.", found=echo(output)))
+    if found.shape != x.shape:
+        raise NormvizError(
+            _(
+                "the function must return an output of the shape of x, {shape}, and it returned one of shape {found}.",
+                shape=tuple(x.shape),
+                found=tuple(found.shape),
+            )
+        )
+    if not found.is_floating_point():
+        raise NormvizError(
+            _(
+                "the function must return floating-point numbers, as x has, and it returned {found}.",
+                found=str(found.dtype).removeprefix("torch."),
+            )
+        )
+    return found
+
+
+def _check_not_random(function: Function, x: Tensor) -> None:
+    outputs = []
+    for seed in (0, 1):
+        torch.manual_seed(seed)
+        np.random.seed(seed)
+        random.seed(seed)
+        outputs.append(function(x))
+    if not torch.equal(*(output.nan_to_num() for output in outputs)):
+        raise NormvizError(
+            _(
+                "the function is random: two calls with the same x differ by up to {difference:.3g}; switch off dropout "
+                "and noise, for example with module.eval(), or fix the seed in the function.",
+                difference=float((outputs[0] - outputs[1]).abs().nan_to_num().max()),
+            )
+        )
+
+
+def _works_in_float64(function: Function, x: Tensor) -> bool:
+    function.use(torch.float64)
+    try:
+        function(x.double())
+    except NormvizError:
+        return False
+    return True
+
+
+def _leaves(output: Tensor) -> list[Tensor]:
+    """The leaf tensors from which autograd would compute the output."""
+    found: dict[int, Tensor] = {}
+    waiting, seen = [output.grad_fn], set()
+    while waiting:
+        node = waiting.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        leaf = getattr(node, "variable", None)
+        if leaf is not None:
+            found[id(leaf)] = leaf
+        waiting += [following for following, _position in node.next_functions]
+    return list(found.values())

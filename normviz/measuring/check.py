@@ -1,0 +1,182 @@
+"""Does a function compute the normalization that it should? ``check`` measures it and compares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from normviz.analysis.description import Description, describe, tensor_and_shape
+from normviz.layers.axes import parse_layout
+from normviz.layers.errors import NormvizError, echo
+from normviz.layers.fit import torch_layer
+from normviz.layers.layer import Layer
+from normviz.layers.messages import _
+from normviz.layers.norm import Norm
+from normviz.measuring import probes
+from normviz.measuring.differences import Difference, differences, without_like
+from normviz.measuring.found_norm import norm_of
+from normviz.measuring.measurement import Measurement, measure
+from normviz.measuring.sentences import text
+
+LAYOUTS = {1: "D", 2: "ND", 3: "NCL", 4: "NCHW", 5: "NCDHW"}
+
+
+@dataclass(frozen=True, eq=False)
+class Check:
+    """The result of ``check``. It is true if the function does what it should; as text, it says what differs.
+
+    norm         the Norm that computes the same, or None
+    layer        the text of the torch layer that computes the same, or None
+    reduced      the numbers of the axes over which the statistics are taken: those along which elements reach each other
+    differences  from the expected layer; without one, from any normalization that a Norm describes
+    sampled      whether only some of the inputs were moved, because x has more than 4,096 elements
+    """
+
+    norm: Norm | None
+    layer: str | None
+    reduced: tuple[int, ...]
+    differences: tuple[Difference, ...]
+    sampled: bool
+    expected: Description | None = field(default=None, repr=False)
+    measured: Measurement | None = field(default=None, repr=False)
+    text: str = field(default="", repr=False)
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing differs."""
+        return not self.differences
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def require(self) -> None:
+        """Raise NormvizError with the text of the differences, if there are any."""
+        if not self.ok:
+            raise NormvizError(str(self).replace("{", "{{").replace("}", "}}"))
+
+    def __str__(self) -> str:
+        return self.text
+
+    __repr__ = __str__
+
+
+def check(
+    fn: Callable[..., Any],
+    x: Any,
+    like: str | Layer | Norm | nn.Module | None = None,
+    *,
+    layout: str | None = None,
+    params: Mapping[str, Any] | None = None,
+) -> Check:
+    """Which normalization ``fn`` computes, measured from outside, and whether it is the one of ``like``.
+
+    fn      a function of a tensor (or of a NumPy array, if x is one), or a module; the output has the shape of x, or is the first
+            of a tuple
+    x       a tensor, an array, or a shape: fn is called with generic values of this shape, and with x
+    like    what fn should be: the text of a layer, a module, or a ``Norm``. Values of gamma and beta do not matter.
+    layout  axis letters, ``"NCHW"``; default: those of ``like``
+    params  further arguments of fn by name; gamma and beta are found among them
+
+    Nothing is changed: neither x, nor modules that fn uses, nor the random state of torch and NumPy.
+    Above 4,096 elements, only some elements of x are moved.
+
+    Raises NormvizError if fn raises, is random, or returns something else than a tensor of the shape of x, and if ``like``
+    does not take an x of this shape.
+
+    >>> import torch
+    >>> check(
+    ...     lambda x: (x - x.mean(1, keepdim=True)) / x.std(1, keepdim=True), (4, 6), like="LayerNorm(6, eps=0.0)"
+    ... ).differences[0].what
+    'variance'
+    """
+    takes_arrays = isinstance(x, np.ndarray)
+    given, shape = tensor_and_shape(x)
+    tensor = probes.generic(shape, torch.float32) if given is None else given
+    expected, plus_one = (None, False) if like is None else _expected(like, tensor, layout)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1 if tensor.numel() <= probes.MOST_INPUTS else threads)
+    try:
+        found = measure(fn, tensor, takes_arrays, params, lambda wider: _takes(expected, wider))
+    finally:
+        torch.set_num_threads(threads)
+    if expected is not None and expected.shape != found.shape:
+        expected = _on(expected, found.shape)
+    axes = _axis_names(expected, layout, len(shape))
+    norm = norm_of(found, axes)
+    if norm is not None and expected is None and layout is None:
+        axes, norm = _usual_names(found, norm, axes)
+    differs = tuple(
+        without_like(found, norm) if expected is None else differences(found, expected, tensor.dtype, plus_one)
+    )
+    layer = None if norm is None else torch_layer(norm, found.shape)
+    return Check(
+        norm,
+        None if layer is None else str(layer),
+        _reduced(found),
+        differs,
+        found.reach.is_sampled,
+        expected,
+        found,
+        text(found, expected, differs, axes),
+    )
+
+
+def _takes(expected: Description | None, shape: tuple[int, ...]) -> bool:
+    """Whether the expected layer takes an x of this shape too."""
+    try:
+        return expected is None or bool(_on(expected, shape))
+    except NormvizError:
+        return False
+
+
+def _on(expected: Description, shape: tuple[int, ...]) -> Description:
+    return describe(expected.layer or expected.norm, shape, layout=expected.layout)
+
+
+def _expected(like: str | Layer | Norm | nn.Module, x: Tensor, layout: str | None) -> tuple[Description, bool]:
+    """What ``like`` does to tensors of the shape of x, and whether it multiplies by 1 + gamma. An unknown module is measured."""
+    shape = tuple(x.shape)
+    if not isinstance(like, nn.Module):
+        return describe(like, shape, layout=layout), False
+    try:
+        return describe(Layer.of(like), shape, layout=layout), False
+    except NormvizError:
+        found = check(like, x, layout=layout)
+    if found.norm is None or found.measured is None:
+        raise NormvizError(
+            _("like={like} is not one normalization. {text}", like=echo(type(like).__name__), text=str(found))
+        )
+    gamma = found.measured.gamma
+    return describe(found.norm, shape, layout=layout), gamma is not None and gamma.plus_one
+
+
+def _axis_names(expected: Description | None, layout: str | None, rank: int) -> tuple[str, ...]:
+    if layout is not None:
+        return parse_layout(layout, rank)
+    if expected is not None:
+        return expected.axes
+    return parse_layout(LAYOUTS.get(rank, "N" + "".join(f"D{i}" for i in range(1, rank))), rank)
+
+
+def _usual_names(found: Measurement, norm: Norm, axes: tuple[str, ...]) -> tuple[tuple[str, ...], Norm]:
+    """The axis names of the layout that the torch layer has for this rank, if there is such a layer."""
+    layer = torch_layer(norm, found.shape)
+    if layer is None:
+        return axes, norm
+    names = parse_layout(layer.kind.layout(len(axes)), len(axes))
+    return names, norm_of(found, names) or norm
+
+
+def _reduced(found: Measurement) -> tuple[int, ...]:
+    """The axes along which an input reaches another output."""
+    masks = list(found.reach.changed.values())
+    return tuple(
+        axis
+        for axis in range(len(found.shape))
+        if any(mask.any(axis=tuple(i for i in range(mask.ndim) if i != axis)).sum() > 1 for mask in masks)
+    )

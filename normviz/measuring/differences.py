@@ -1,0 +1,291 @@
+"""What differs between a measured function and the layer that it should be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from normviz.analysis.description import Description
+from normviz.analysis.forward import used_eps
+from normviz.layers.messages import _
+from normviz.layers.norm import Norm
+from normviz.measuring.found_norm import has_factors, has_offsets
+from normviz.measuring.measurement import BIASED, SUM, Measurement
+from normviz.measuring.parameters import Ids
+from normviz.measuring.partition import from_ids, refines, same_partition
+from normviz.measuring.words import axes_text, groups_text
+
+EPS_TOLERANCE = 0.01
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One difference.
+
+    what      "statistics", "parameters", "center", "variance", "eps", "eps_placement", "gamma", "beta", "training",
+              "not_normalization" or "values"
+    found     what the function does
+    expected  what it should do
+    sentence  both in a sentence
+    """
+
+    what: str
+    found: str
+    expected: str
+    sentence: str
+
+
+def differences(found: Measurement, expected: Description, dtype: torch.dtype, plus_one: bool) -> list[Difference]:
+    """What differs from the expected layer, for an x of this dtype. ``plus_one``: whether it should multiply by 1 + gamma."""
+    differs = list(_layer_differences(found, expected, dtype, plus_one))
+    return differs if differs or found.agrees else [_values()]
+
+
+def _layer_differences(
+    found: Measurement, expected: Description, dtype: torch.dtype, plus_one: bool
+) -> Iterator[Difference]:
+    norm = expected.norm
+    if norm.running != found.running and (found.running or found.formula is not None):
+        yield _training(found.running)
+    if not found.running:
+        yield from _statistics(found, expected)
+    elif norm.running and found.ids is not None and not same_partition(found.ids, expected.stat_ids):
+        yield _other_groups(found, expected)
+    if found.formula is None:
+        yield _not_normalization()
+        return
+    yield from _formula(found, norm)
+    yield from _eps(found, norm, dtype)
+    yield from _parameters(found, expected, plus_one)
+
+
+def without_like(found: Measurement, norm: Norm | None) -> Iterator[Difference]:
+    """Why no Norm computes the same."""
+    if norm is not None:
+        return
+    if found.formula is None:
+        yield _not_normalization()
+        return
+    other = [*_divisor(found), *_placement(found)]
+    kind = found.formula.kind
+    if kind is not None and kind.center != kind.spread:
+        other.append(_spread(kind.spread, kind.center))
+    if found.ids is not None and from_ids(found.ids) is None:
+        other.append(
+            Difference(
+                "statistics",
+                _("groups that are not made of whole or split axes"),
+                _("groups that a pattern describes"),
+                _("Its groups are not made of whole or split axes of x, so no pattern describes them."),
+            )
+        )
+    yield from other or [_values()]
+
+
+def _training(running: bool) -> Difference:
+    stored, own = _("stored statistics"), _("the statistics of x")
+    if running:
+        return Difference(
+            "training", stored, own, _("It uses stored statistics, as in eval mode, instead of those of x.")
+        )
+    return Difference(
+        "training",
+        own,
+        stored,
+        _("It computes the statistics of x, as in training mode, instead of using stored ones."),
+    )
+
+
+def _statistics(found: Measurement, expected: Description) -> Iterator[Difference]:
+    if expected.norm.running:
+        return
+    ids = expected.stat_ids
+    same = (
+        same_partition(found.ids, ids)
+        if found.ids is not None
+        else all(np.array_equal(ids == ids[index], mask) for index, mask in found.reach.changed.items())
+    )
+    if not same:
+        yield _other_groups(found, expected)
+
+
+def _other_groups(found: Measurement, expected: Description) -> Difference:
+    axes = expected.axes
+    own, wanted = groups_text(found, axes), axes_text(expected.norm, axes, expected.shape)
+    return Difference(
+        "statistics",
+        own,
+        wanted,
+        _(
+            "Your function averages over {own}; {layer} averages over {wanted}.",
+            own=own,
+            wanted=wanted,
+            layer=expected.title,
+        ),
+    )
+
+
+def _not_normalization() -> Difference:
+    return Difference(
+        "not_normalization",
+        _("another function"),
+        _("a normalization"),
+        _("It is no normalization: no partition of the elements into groups explains its output."),
+    )
+
+
+def _formula(found: Measurement, norm: Norm) -> Iterator[Difference]:
+    assert found.formula is not None
+    kind = found.formula.kind
+    if kind is None:
+        return
+    if kind.center != norm.center:
+        words = (_("no mean is subtracted"), _("the mean is subtracted"))
+        sentence = (
+            _("It does not subtract the mean."),
+            _("It subtracts the mean, and it should not."),
+        )
+        yield Difference("center", words[kind.center], words[norm.center], sentence[kind.center])
+    elif kind.spread != norm.center:
+        yield _spread(kind.spread, norm.center)
+    yield from _divisor(found)
+
+
+def _spread(spread: bool, expected: bool) -> Difference:
+    words = (_("the mean of x^2"), _("the variance"))
+    sentence = (
+        _("It divides by the root of the mean of x^2, not by the standard deviation."),
+        _("It divides by the standard deviation, not by the root of the mean of x^2."),
+    )
+    return Difference("variance", words[spread], words[expected], sentence[spread])
+
+
+def _divisor(found: Measurement) -> Iterator[Difference]:
+    if found.divisor == SUM:
+        sentence = _("It does not divide the sum of squares by m, the size of a group.")
+    else:
+        sentence = _("It divides the sum of squares by m - 1, not m, the size of a group.")
+    if found.divisor != BIASED:
+        yield Difference("variance", found.divisor, BIASED, sentence)
+
+
+def _placement(found: Measurement) -> Iterator[Difference]:
+    inside = _("inside the root")
+    places = {
+        "outside": (
+            _("outside the root"),
+            _("It adds eps to the standard deviation, outside the root, not to the variance."),
+        ),
+        "maximum": (
+            _("as the smallest denominator"),
+            _("It takes the maximum of the denominator and eps, and does not add eps to the variance."),
+        ),
+        "": (_("elsewhere"), _("Its output for small x is not that of an eps inside or outside the root.")),
+    }
+    if found.eps is not None and found.eps.place != "inside":
+        words, sentence = places[found.eps.place]
+        yield Difference("eps_placement", words, inside, sentence)
+
+
+def _eps(found: Measurement, norm: Norm, dtype: torch.dtype) -> Iterator[Difference]:
+    yield from _placement(found)
+    if found.eps is None or not found.eps.place:
+        return
+    own, wanted = found.eps.value, used_eps(norm, torch.empty(0, dtype=dtype))
+    machine = norm.eps is None and any(
+        abs(own / torch.finfo(one).eps - 1) < EPS_TOLERANCE for one in (torch.float64, torch.float32)
+    )
+    if not machine and abs(own - wanted) > EPS_TOLERANCE * max(abs(own), abs(wanted)):
+        yield Difference(
+            "eps", f"{own:g}", f"{wanted:g}", _("Its eps is {own:g}, not {wanted:g}.", own=own, wanted=wanted)
+        )
+
+
+def _parameters(found: Measurement, expected: Description, plus_one: bool) -> Iterator[Difference]:
+    ids = expected.param_ids
+    gamma, beta = _gamma_fits(found, ids), _beta_fits(found, ids if expected.norm.bias else None)
+    if found.gamma is not None and found.gamma.plus_one != plus_one:
+        terms = ("gamma", "1 + gamma")
+        yield Difference(
+            "gamma",
+            terms[not plus_one],
+            terms[plus_one],
+            _("It multiplies by {own}, not by {wanted}.", own=terms[not plus_one], wanted=terms[plus_one]),
+        )
+    elif not gamma and ids is None:
+        yield Difference(
+            "gamma", "gamma", _("no gamma"), _("It multiplies by a gamma, and {layer} has none.", layer=expected.title)
+        )
+    if not beta and (ids is None or not expected.norm.bias):
+        yield Difference("beta", "beta", _("no beta"), _("It adds a beta, and {layer} has none.", layer=expected.title))
+    if ids is not None and not (gamma and (beta or not expected.norm.bias)):
+        learned = found.gamma if not gamma else found.beta
+        own = learned.ids if learned is not None else found.factors if not gamma else found.offsets
+        assert own is not None
+        words, wanted = _pattern(own, expected), _wanted(expected)
+        yield Difference(
+            "parameters",
+            words,
+            wanted,
+            _(
+                "Its gamma and beta have {own}; those of {layer} have {wanted}.",
+                own=words,
+                wanted=wanted,
+                layer=expected.title,
+            ),
+        )
+
+
+def _gamma_fits(found: Measurement, ids: Ids | None) -> bool:
+    """Whether gamma is in the expected pattern: a parameter exactly, constants also in a coarser one."""
+    if found.gamma is not None:
+        return same_partition(found.gamma.ids, ids) if ids is not None else not has_factors_of(found)
+    if found.running:
+        return True  # the factor has the statistics too
+    assert found.factors is not None
+    return refines(ids, found.factors) if ids is not None else not has_factors(found)
+
+
+def has_factors_of(found: Measurement) -> bool:
+    """Whether a parameter gamma has another value than 1."""
+    return not found.running and has_factors(found)
+
+
+def _beta_fits(found: Measurement, ids: Ids | None) -> bool:
+    if found.beta is not None:
+        assert found.formula is not None
+        zero = not found.running and not bool((found.formula.offset.abs() > 1e-6).any())
+        return same_partition(found.beta.ids, ids) if ids is not None else zero
+    if found.running:
+        return True
+    assert found.offsets is not None
+    return refines(ids, found.offsets) if ids is not None else not has_offsets(found)
+
+
+def _values() -> Difference:
+    return Difference(
+        "values",
+        _("other values"),
+        _("those of the formula"),
+        _("For some x, its output is not that of the formula: it may clip, round or replace values."),
+    )
+
+
+def _pattern(ids: Ids, expected: Description) -> str:
+    axes = from_ids(ids)
+    if axes is None:
+        return _("no pattern of whole axes")
+    names = [
+        name.upper()
+        for name, axis in zip(expected.axes, axes, strict=True)
+        if axis.kept != (False,) and axis.parts != (1,)
+    ]
+    return _("the axes {axes}", axes=", ".join(names)) if names else _("one value")
+
+
+def _wanted(expected: Description) -> str:
+    names = [name.upper() for name in expected.norm.gamma_axes]
+    return _("the axes {axes}", axes=", ".join(names)) if names else _("one value")

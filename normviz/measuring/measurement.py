@@ -1,0 +1,246 @@
+"""Everything that is measured of a function of a tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from math import isclose, sqrt
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from normviz.layers.errors import NormvizError
+from normviz.measuring import probes
+from normviz.measuring.calling import Function, Values, isolated
+from normviz.measuring.eps import Eps, measure_eps
+from normviz.measuring.formula import Formula, Groups, Run, measure_affine, measure_formula
+from normviz.measuring.parameters import Ids, Learned, equal_ids, generic_values, measure_learned
+from normviz.measuring.partition import Index, number, single_elements
+from normviz.measuring.reach import Reach, measure_reach
+
+BIASED, UNBIASED, SUM = "m", "m - 1", "1"  # what the sum of squares is divided by
+OUTLIER, SHIFT = 50.0, 100.0
+MOST_PARAMETERS = 2**20
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What a function does to a tensor.
+
+    reach    which outputs change if one input changes
+    ids      the group of each element; None if the groups are no partition. With stored statistics: that of the statistics, or None if unknown
+    formula  its formula; None if it is no normalization over these groups
+    divisor  by what the sum of squares is divided: "m", "m - 1" or "1"
+    eps      None if it has no influence or cannot be measured
+    gamma    the parameter that each output is multiplied with; None if no parameter is
+    beta     the parameter that is added to each output; None if no parameter is
+    factors  the number of each element's factor, and
+    offsets  of its offset: equal ones have the same number
+    running  whether it uses stored statistics
+    agrees   whether the formula gives the outputs for x, and for x with an outlier or a shift
+    """
+
+    reach: Reach
+    ids: Ids | None
+    formula: Formula | None = None
+    divisor: str = BIASED
+    eps: Eps | None = None
+    gamma: Learned | None = None
+    beta: Learned | None = None
+    factors: Ids | None = None
+    offsets: Ids | None = None
+    running: bool = False
+    agrees: bool = True
+
+    @property
+    def shape(self) -> Index:
+        """The shape of the x with which it was measured."""
+        return self.reach.shape
+
+    @property
+    def gammas(self) -> Tensor:
+        """The gamma of each element, of the shape of x."""
+        assert self.formula is not None
+        return self.formula.factor / constant_of(self.divisor, self.elements)
+
+    @property
+    def elements(self) -> int:
+        """The number of elements in a group; 0 if the groups are unknown or differ in size."""
+        return 0 if self.ids is None else Groups(self.ids).elements
+
+
+def measure(
+    fn: Callable[..., Any],
+    x: Tensor,
+    takes_arrays: bool = False,
+    params: Mapping[str, Any] | None = None,
+    allowed: Callable[[Index], bool] = bool,
+) -> Measurement:
+    """Measure ``fn`` on tensors of the dtype of x, of its shape or of another one that is allowed. Nothing is changed.
+
+    Raises NormvizError if fn cannot be measured: it raises, is random, or returns no tensor like x.
+    """
+    with isolated(fn, x, takes_arrays, params or {}) as function:
+        shape = _shape(function, tuple(x.shape), allowed)
+        generic = _generic_parameters(function, shape)
+        reach = measure_reach(partial(function, values=generic), shape, function.dtype)
+        if reach.is_elementwise:
+            return _elementwise(function, reach)
+        ids = reach.ids()
+        if ids is None:
+            return Measurement(reach, None)
+        return _normalization(function, generic, reach, ids, x if shape == x.shape else None)
+
+
+def _generic_parameters(function: Function, shape: Index) -> Values:
+    """Other values of the parameters: a gamma of 0, with which some layers begin, would hide what they compute."""
+    values = generic_values(_parameters(function), seed=3)
+    try:
+        function(probes.generic(shape, function.dtype), values)
+    except NormvizError:
+        return {}
+    return values
+
+
+def _shape(function: Function, shape: Index, allowed: Callable[[Index], bool]) -> Index:
+    """The shape, with 2 instead of each 1 if the function takes that: whether an axis of size 1 is averaged cannot be seen."""
+    wider = tuple(max(2, size) for size in shape)
+    if not allowed(wider):
+        return shape
+    try:
+        if wider != shape:
+            function(probes.generic(wider, function.dtype))
+    except NormvizError:
+        return shape
+    return wider
+
+
+def _normalization(function: Function, generic: Values, reach: Reach, ids: Ids, x: Tensor | None) -> Measurement:
+    groups, dtype = Groups(ids), function.dtype
+
+    def formula_with(values: Values) -> Formula | None:
+        return measure_formula(partial(function, values=values), dtype, groups)
+
+    formula, own = formula_with(generic), formula_with({})
+    if formula is None or own is None or formula.kind is None:
+        return Measurement(reach, ids)
+    gamma, beta = measure_learned(formula_with, _parameters(function), dtype)
+    divisor = _divisor(gamma, own.factor, groups.elements, dtype)
+    constant = constant_of(divisor, groups.elements)
+    run = partial(function, values=generic)
+    eps = measure_eps(run, formula, formula.kind, groups, constant, dtype)
+    return Measurement(
+        reach,
+        ids,
+        replace(own, kind=formula.kind),
+        divisor,
+        eps,
+        gamma,
+        beta,
+        equal_ids(own.factor, dtype),
+        equal_ids(own.offset, dtype),
+        agrees=_agrees(run, dtype, formula, groups, constant, eps, x),
+    )
+
+
+def _divisor(gamma: Learned | None, factor: Tensor, elements: int, dtype: torch.dtype) -> str:
+    """By what the sum of squares is divided: the factor without gamma tells, if it is one that follows from the group's size."""
+    constant = float(factor.median()) if gamma is None else gamma.constant
+    close = probes.agreement(dtype)
+    if elements < 2 or (gamma is None and not bool(((factor / constant - 1).abs() < close).all())):
+        return BIASED
+    for divisor in (UNBIASED, SUM):
+        value = constant_of(divisor, elements)
+        if isclose(constant, value, rel_tol=min(0.1 * (1 - value), 10 * close)):
+            return divisor
+    return BIASED
+
+
+def constant_of(divisor: str, elements: int) -> float:
+    """The output with this divisor over the output with m, for groups of so many elements."""
+    return {BIASED: 1.0, UNBIASED: sqrt(max(elements - 1, 1) / max(elements, 1)), SUM: sqrt(1 / max(elements, 1))}[
+        divisor
+    ]
+
+
+def _agrees(
+    run: Run, dtype: torch.dtype, formula: Formula, groups: Groups, constant: float, eps: Eps | None, x: Tensor | None
+) -> bool:
+    """Whether the formula gives the outputs for generic inputs, a shift, an outlier and x."""
+    if formula.kind is None or not formula.exact or (eps is not None and not eps.place):
+        return False
+    usual = probes.generic(groups.shape, dtype, seed=7)
+    outlier = usual.clone()
+    outlier.view(-1)[0] = OUTLIER
+    inputs = [usual, usual + SHIFT, outlier, *([] if x is None else [x.to(dtype)])]
+    for given in inputs:
+        numerator, square = formula.kind.terms(given.double(), groups)
+        denominator = square.sqrt() / constant
+        if eps is not None:
+            denominator = eps.applied(denominator)
+        expected = (
+            torch.where(denominator > 0, numerator / denominator, 0.0) * formula.factor / constant + formula.offset
+        )
+        output = run(given).double()
+        size = max(1.0, float(expected.abs().nan_to_num().max()))
+        known = expected.isfinite()
+        if not bool(((output - expected).abs()[known] <= 10 * probes.agreement(dtype) * size).all()):
+            return False
+    return True
+
+
+def _parameters(function: Function) -> dict[int, Tensor]:
+    """The floating-point tensors that may be gamma or beta, by position: all but buffers."""
+    stored = _stored(function)
+    return {
+        position: value
+        for position, value in enumerate(function.values)
+        if position not in stored and value.is_floating_point() and 0 < value.numel() <= MOST_PARAMETERS
+    }
+
+
+def _elementwise(function: Function, reach: Reach) -> Measurement:
+    """A function of each element alone: stored statistics, groups of one element, or no normalization."""
+    shape, dtype, single = reach.shape, function.dtype, number(single_elements(reach.shape))
+    affine = measure_affine(function, shape, dtype)
+    if affine is None or bool((affine.factor == 0).all()):
+        return _normalization(function, {}, reach, single, None)
+    if bool((affine.factor == 1).all() and (affine.offset == 0).all()):
+        return Measurement(reach, single)
+    stored = _stored(function)
+
+    def affine_with(values: Values) -> Formula | None:
+        return measure_affine(partial(function, values=values), shape, dtype)
+
+    gamma, beta = measure_learned(affine_with, _parameters(function), dtype)
+    other = affine_with({i: probes.generic(tuple(function.values[i].shape), dtype).abs() + 1 for i in stored})
+    ids = (
+        equal_ids(other.factor / affine.factor, dtype)
+        if stored and other is not None
+        else equal_ids(affine.factor, dtype)
+    )
+    known = None if np.ptp(ids) == 0 else ids
+    factors, offsets = equal_ids(affine.factor, dtype), equal_ids(affine.offset, dtype)
+    return Measurement(reach, known, affine, BIASED, _stored_eps(function), gamma, beta, factors, offsets, running=True)
+
+
+def _stored(function: Function) -> set[int]:
+    """The positions of the floating-point buffers of the function's modules."""
+    buffers = {id(buffer) for module in function.modules for buffer in module.buffers(recurse=False)}
+    return {
+        position
+        for position, tensor in enumerate(function.tensors)
+        if id(tensor) in buffers and function.values[position].is_floating_point()
+    }
+
+
+def _stored_eps(function: Function) -> Eps | None:
+    """The attribute ``eps`` of the module that has the running variance."""
+    for module in function.modules:
+        eps = getattr(module, "eps", None)
+        if isinstance(eps, float) and list(module.buffers(recurse=False)):
+            return Eps(eps, "inside")
+    return None

@@ -1,0 +1,65 @@
+"""What a function computes and how it differs, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from normviz.analysis.description import Description
+from normviz.layers.fit import torch_layer
+from normviz.layers.messages import _
+from normviz.measuring.differences import Difference
+from normviz.measuring.found_norm import norm_of, with_usual_formula
+from normviz.measuring.measurement import Measurement
+from normviz.measuring.words import axes_text, groups_text
+
+
+def text(
+    found: Measurement,
+    expected: Description | None,
+    differs: Sequence[Difference],
+    axes: Sequence[str],
+) -> str:
+    """What the function does, then each difference."""
+    sentences = []
+    if expected is None:
+        sentences = [_groups(found, axes)]
+    elif not differs:
+        over = axes_text(expected.norm, expected.axes, expected.shape)
+        sentences = [
+            _("Your function does what {layer} does: it averages over {axes}.", layer=expected.title, axes=over)
+        ]
+    for number, one in enumerate(differs):
+        if one.what == "statistics" and expected is not None:
+            sentences += [
+                _groups(found, axes),
+                _("{layer} averages over {axes}.", layer=expected.title, axes=one.expected),
+            ]
+        else:
+            sentences.append(_also(one.sentence) if number else one.sentence)
+    if found.reach.is_sampled:
+        moved = len(found.reach.changed)
+        sentences.append(
+            _("x has {elements:,} elements; {moved} of them were moved.", elements=found.reach.elements, moved=moved)
+        )
+    return " ".join(sentences)
+
+
+def _groups(found: Measurement, axes: Sequence[str]) -> str:
+    if found.running:
+        return _("Your function uses stored statistics{like}.", like=_like(found, axes))
+    if found.ids is None:
+        return _("In your function, the elements do not form groups that share their statistics.")
+    return _("Your function averages over {axes}{like}.", axes=groups_text(found, axes), like=_like(found, axes))
+
+
+def _like(found: Measurement, axes: Sequence[str]) -> str:
+    """The torch layer with the same groups and parameters, whatever its eps and variance are."""
+    if found.formula is None:
+        return ""
+    norm = norm_of(with_usual_formula(found), axes)
+    layer = None if norm is None else torch_layer(norm, found.shape)
+    return "" if layer is None else _(" (like {layer})", layer=layer.name)
+
+
+def _also(sentence: str) -> str:
+    return _("Also, {sentence}", sentence=sentence[0].lower() + sentence[1:])

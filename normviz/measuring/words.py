@@ -1,0 +1,48 @@
+"""The axes over which something is averaged, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from normviz.layers.errors import listed
+from normviz.layers.messages import _
+from normviz.layers.norm import Norm
+from normviz.measuring.measurement import Measurement
+from normviz.measuring.partition import Axis, from_ids
+
+
+def axes_text(norm: Norm, axes: Sequence[str], shape: tuple[int, ...]) -> str:
+    """The axes that a Norm averages over: ``"N and L"``.
+
+    >>> axes_text(Norm("n l c -> c", "c"), ("n", "l", "c"), (3, 4, 5))
+    'N and L'
+    """
+    sizes = norm.axis_sizes(shape)
+    reduced = [
+        _axis_text(
+            name, Axis(tuple(sizes[part] for part in parts), tuple(part in norm.pattern.right for part in parts))
+        )
+        for name, parts in zip(axes, norm.pattern.left, strict=True)
+        if any(part in norm.pattern.reduced for part in parts)
+    ]
+    return listed(reduced, "and") if reduced else _("no axis")
+
+
+def groups_text(found: Measurement, axes: Sequence[str]) -> str:
+    """The axes that a function averages over, as far as they can be described."""
+    groups = None if found.ids is None else from_ids(found.ids)
+    if groups is None:
+        return _("elements that are no groups of whole axes")
+    reduced = [_axis_text(name, axis) for name, axis in zip(axes, groups, strict=True) if axis.is_reduced]
+    return listed(reduced, "and") if reduced else _("no axis")
+
+
+def _axis_text(name: str, axis: Axis) -> str:
+    """A whole axis, or what is averaged of it: "groups of 2 neighbors along C", "indices of C that are 3 apart"."""
+    if not any(axis.kept):
+        return name.upper()
+    if axis.kept == (True, False):
+        return _("groups of {size} neighbors along {axis}", size=axis.parts[1], axis=name.upper())
+    if axis.kept == (False, True):
+        return _("indices of {axis} that are {step} apart", step=axis.parts[1], axis=name.upper())
+    return _("parts of {axis}", axis=name.upper())

@@ -1,0 +1,167 @@
+"""``check`` finds what a function computes, and changes nothing."""
+
+import random
+import re
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import normviz as nv
+from tests.measuring.implementations import RIGHT, SEQUENCES, WRONG, OnePlus, layer_norm
+
+
+def x_of(case):
+    x = torch.randn(case.shape, generator=torch.Generator().manual_seed(3))
+    if case.arrays:
+        return x.double().numpy()
+    return x.bfloat16() if case.name == "bfloat16" else x
+
+
+@pytest.mark.parametrize("case", [*RIGHT, *WRONG], ids=lambda case: case.name)
+def test_the_differences_are_those_of_the_implementation(case):
+    found = nv.check(case.fn, x_of(case), case.like, params=case.params)
+    assert {one.what for one in found.differences} == case.differs
+    assert len(found.differences) == len(case.differs)
+    assert found.ok == bool(found) == (not case.differs)
+    assert str(found).endswith(".")
+
+
+@pytest.mark.parametrize("case", [case for case in WRONG if not case.arrays], ids=lambda case: case.name)
+def test_a_shape_is_enough(case):
+    assert {one.what for one in nv.check(case.fn, case.shape, case.like).differences} == case.differs
+
+
+SAME = [
+    nn.LayerNorm(5),
+    nn.LayerNorm([4, 5], bias=False),
+    nn.RMSNorm(5, eps=1e-6),
+    nn.BatchNorm1d(4, affine=False),
+    nn.InstanceNorm1d(4, affine=True),
+    nn.GroupNorm(2, 4, eps=1e-3),
+    nn.BatchNorm1d(4).eval(),
+]
+
+
+@pytest.mark.parametrize("module", SAME, ids=str)
+def test_the_norm_of_a_module_is_that_of_its_explanation(module):
+    found, e = nv.check(module, SEQUENCES), nv.explain(module, SEQUENCES)
+    assert found.ok
+    assert found.layer is not None
+    same = nv.explain(found.norm, SEQUENCES)
+    assert np.array_equal(same.stat_ids, e.stat_ids)
+    assert (same.counts.statistics, same.norm.eps, same.norm.running) == (
+        e.counts.statistics,
+        e.norm.eps,
+        e.norm.running,
+    )
+    assert same.counts.gamma_shape == e.counts.gamma_shape
+
+
+@pytest.mark.parametrize(
+    ("layer", "reduced"),
+    [("LayerNorm(5)", (2,)), ("BatchNorm1d(4)", (0, 2)), ("GroupNorm(2, 4)", (1, 2)), ("BatchNorm1d(4).eval()", ())],
+)
+def test_reduced_names_the_axes_along_which_elements_reach_each_other(layer, reduced):
+    assert nv.check(nv.Layer.parse(layer).module(), SEQUENCES).reduced == reduced
+
+
+def test_the_text_says_over_which_axes_both_average():
+    found = nv.check(lambda x: layer_norm(x, (0, 1), unbiased=True), SEQUENCES, like="LayerNorm(5)")
+    assert str(found) == (
+        "Your function averages over N and L. LayerNorm([5]) averages over C. "
+        "Also, it divides the sum of squares by m - 1, not m, the size of a group."
+    )
+    assert repr(found) == str(found)
+    with pytest.raises(nv.NormvizError, match=re.escape(str(found))):
+        found.require()
+    nv.check(nn.LayerNorm(5), SEQUENCES, like="LayerNorm(5)").require()
+
+
+def test_a_sampled_check_says_so():
+    found = nv.check(nn.BatchNorm2d(8), (4, 8, 12, 12), like="BatchNorm2d(8)")
+    assert found.sampled
+    assert "4,608 elements" in str(found)
+    assert not nv.check(nn.BatchNorm2d(8), (2, 8, 3, 3)).sampled
+
+
+REFUSED = [
+    (lambda x: 1 / 0, "ZeroDivisionError: division by zero"),
+    (lambda x: x.mean(-1), "it returned one of shape (3, 4)"),
+    (lambda x: x.int(), "it returned int32"),
+    (lambda x: "x", "it returned 'x'"),
+    (lambda x: x + torch.randn_like(x), "the function is random"),
+    (lambda x: x + float(np.random.normal()), "the function is random"),
+    (lambda x: x + random.random(), "the function is random"),
+    (nn.Dropout(), "the function is random"),
+    ("LayerNorm(5)", "is not a function"),
+]
+
+
+@pytest.mark.parametrize(("fn", "words"), REFUSED, ids=[words for _, words in REFUSED])
+def test_a_function_that_cannot_be_measured_is_refused(fn, words):
+    with pytest.raises(nv.NormvizError, match=re.escape(words)):
+        nv.check(fn, SEQUENCES, like="LayerNorm(5)")
+
+
+def test_a_layer_that_does_not_take_x_is_refused():
+    with pytest.raises(nv.NormvizError, match="normalized_shape must be the last sizes of x"):
+        nv.check(layer_norm, SEQUENCES, like="LayerNorm(7)")
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_nothing_is_changed(wrapped):
+    module = nn.BatchNorm1d(4)
+    module(torch.randn(3, 4, 5)).sum().backward()
+    module.eval().train()
+    state = {name: value.clone() for name, value in module.state_dict().items()}
+    gradients = [(parameter.grad, parameter.grad.clone()) for parameter in module.parameters()]
+    places = [value.data_ptr() for value in module.state_dict().values()]
+    x = torch.randn(3, 4, 5)
+    before, states = x.clone(), (torch.get_rng_state(), np.random.get_state()[1].copy(), random.getstate())
+    threads = torch.get_num_threads()
+    nv.check((lambda x: module(x)) if wrapped else module, x, like="LayerNorm(5)")
+    assert torch.equal(x, before)
+    assert module.training
+    assert all(torch.equal(value, state[name]) for name, value in module.state_dict().items())
+    assert [value.data_ptr() for value in module.state_dict().values()] == places
+    assert all(
+        p.grad is own and torch.equal(own, copy) for p, (own, copy) in zip(module.parameters(), gradients, strict=True)
+    )
+    assert torch.equal(torch.get_rng_state(), states[0])
+    assert np.array_equal(np.random.get_state()[1], states[1])
+    assert random.getstate() == states[2]
+    assert torch.get_num_threads() == threads
+
+
+class Counting(nn.Module):
+    """Keeps a count and its last input, and replaces its buffer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls, self.last = 0, None
+        self.register_buffer("mean", torch.zeros(4))
+
+    def forward(self, x):
+        self.calls += 1
+        self.last = x
+        self.mean = 0.9 * self.mean + 0.1 * x.mean((0, 2))
+        return nn.functional.instance_norm(x)
+
+
+def test_attributes_of_a_module_are_restored():
+    module = Counting()
+    buffer = module.mean
+    nv.check(module, SEQUENCES)
+    assert (module.calls, module.last) == (0, None)
+    assert module.mean is buffer
+    assert torch.equal(buffer, torch.zeros(4))
+
+
+def test_no_gradient_is_left_after_a_failure():
+    module = OnePlus(5)
+    with pytest.raises(nv.NormvizError):
+        nv.check(lambda x: module(x)[0], SEQUENCES)
+    assert module.weight.grad is None
+    assert module.weight.dtype == torch.float32
