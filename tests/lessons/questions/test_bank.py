@@ -10,9 +10,12 @@ from urllib.parse import parse_qsl
 
 import pytest
 
+from normviz.export.links import output_of_query
 from normviz.lessons.figure_pages.compare.fit_layers import fit_layers
+from normviz.lessons.page import share
 from normviz.lessons.page.pages import PAGES
-from normviz.lessons.page.questions_page import prediction
+from normviz.lessons.page.questions_page import prediction, view_parts
+from normviz.lessons.parts.part import Heading
 from normviz.lessons.questions import facts as building_blocks
 from normviz.lessons.questions import topics
 from normviz.lessons.questions.question import Prose, Question, Topic, answer, facts_of, prose
@@ -27,7 +30,7 @@ MOST_WORDS_OF_A_REASON = 20
 LONGEST_TITLE = 90
 COPIED_WORDS = 8  # consecutive equal words that make a sentence a copy
 
-KEYS = [*(f"s{i}" for i in range(4)), *(f"q{i}" for i in range(1, 36))]  # keys that links in use have
+KEYS = [*(f"s{i}" for i in range(4)), *(f"q{i}" for i in range(1, 37))]  # keys that links in use have
 
 # Digits that are not numbers of an answer: in code, placeholders, torch's words, calls, arguments, names, and m - 1.
 NOT_NUMBERS = [
@@ -68,6 +71,14 @@ def test_an_old_key_opens_the_question_it_was_merged_into():
     assert not set(MERGED) & set(QUESTIONS)
     assert [find_question(key).key for key in MERGED] == list(MERGED.values())
     assert "s3p" in MERGED
+
+
+@pytest.mark.parametrize("key", MERGED)
+def test_an_old_link_shows_the_question_in_the_app_and_in_files(key):
+    view, title = PAGES["questions"].view(f"q={key}"), prose(MERGED[key]).title
+    assert Heading(title) in view_parts(view)
+    assert share.title("questions", view) == title
+    assert output_of_query("questions", {"q": key}).query == {"q": MERGED[key]}
 
 
 def test_keys_are_unique_and_each_module_has_one_topic():

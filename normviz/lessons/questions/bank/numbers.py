@@ -22,10 +22,12 @@ from normviz.lessons.questions.question import Facts
 from normviz.lessons.questions.sources import (
     ANNOTATED,
     ARTICLE,
+    BATCH_NORM_PAPER,
     COURSE,
     FLAX_PAGE,
     LAYER_NORM_PAPER,
     RMS_NORM_PAPER,
+    Source,
     issue,
     torch_page,
 )
@@ -51,6 +53,34 @@ def variance_with_eps() -> Facts:
         "large_var": float(var[1]),
         "large": large,
         "right": only(one=abs(small - 1) < 1e-3, below=small < 0.999, above=small > 1.001),
+    }
+
+
+ONE_FAR = f"shape=1,17&layer=LayerNorm(17)&values={'0,' * 16}100&at=0,16&step=4"
+
+
+def skewness(x: Tensor) -> float:
+    """The mean of the cubes of the standardized values: 0 for a symmetric distribution."""
+    return float(((x - x.mean()) / x.std(correction=0)).pow(3).mean())
+
+
+@NUMBERS.question(
+    "q36",
+    "step_by_step",
+    ONE_FAR,
+    Source("Cross Validated 299890", "https://stats.stackexchange.com/questions/299890"),
+    BATCH_NORM_PAPER,
+)
+def one_far_value() -> Facts:
+    x = scene_of(ONE_FAR).description.x
+    assert x is not None
+    y = output("LayerNorm(17)", x.double())
+    largest = round(float(y.max()), 3)
+    return {
+        "largest": largest,
+        "before": skewness(x.double()),
+        "after": skewness(y),
+        "right": largest,
     }
 
 

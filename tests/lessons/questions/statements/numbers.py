@@ -26,6 +26,7 @@ from normviz.lessons.questions.bank.numbers import (
     SPREAD,
     SQUARES,
     normalize_by_hand,
+    skewness,
 )
 from normviz.lessons.questions.facts import ROUNDING, keras_default, module_of, nearly_equal, normal, output, scene_of
 from tests.lessons.questions.statements.measure import Statements, facts, refuses, zero_mean
@@ -40,6 +41,20 @@ def s2g() -> Statements:
         "both means are 0": zero_mean(y, 1),
         "after a trained gamma the means are not 0": (trained.mean(1).abs() > 0.01).all(),
         "after a trained gamma the variances are not 1": ((trained.var(1, correction=0) - 1).abs() > 0.01).all(),
+    }
+
+
+def q36() -> Statements:
+    x = normal(200, 17).double()
+    y, far, f = output("LayerNorm(17)", x), torch.eye(17, dtype=torch.float64)[:1] * 1e3, facts("q36")
+    return {
+        "no output is larger than the root of n - 1": float(y.abs().max()) <= 16**0.5,
+        "one far value reaches it": output("LayerNorm(17)", far).max() == pytest.approx(16**0.5, abs=1e-6),
+        "many outputs of normal numbers are outside [-1, 1]": 0.2 < float((y.abs() > 1).double().mean()) < 0.4,
+        "the skewness stays": f["after"] == pytest.approx(f["before"]),
+        "in every row": all(
+            skewness(one) == pytest.approx(skewness(other)) for one, other in zip(x[:9], y[:9], strict=True)
+        ),
     }
 
 
