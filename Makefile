@@ -27,7 +27,7 @@ ALIVE := $(shell $(BIN)/python -c 'import pip; print("yes")' 2>/dev/null)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick fuzz check format screenshots docker clean distclean
+.PHONY: help run test quick practice fuzz check format screenshots docker clean distclean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,6 +42,9 @@ test: $(DEV) ## run every test
 	@$(BIN)/python -m tools.browser
 	@$(BIN)/python -m tools.proxy
 	@$(BIN)/python -m pytest -q -n 3 --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
+
+practice: $(DEV) ## ask torch again for the answer of every exercise
+	@$(BIN)/python -m tools.make_practice --check
 
 fuzz: $(DEV) ## try 100,000 hostile inputs, and random clicks with new seeds, for MINUTES
 	@$(BIN)/python -m tools.browser

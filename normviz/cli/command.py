@@ -19,7 +19,7 @@ from typing import NoReturn
 
 from normviz.__version__ import __version__
 from normviz.analysis.forward import use_one_thread
-from normviz.cli import views
+from normviz.cli import practice, views
 from normviz.export.document import CHOICES, FOLLOW
 from normviz.export.files import check_writable, write
 from normviz.export.pictures.saving import save
@@ -160,6 +160,10 @@ def _parser() -> Parser:
     )
     site.add_argument("--force", action="store_true", help=_("write even if the directory has other files"))
     site.set_defaults(run=_site)
+
+    practice.add_practice(
+        commands.add_parser("practice", help=_("a set of exercises: JSON, Moodle, QTI, Anki"), allow_abbrev=False)
+    )
 
     plotly = commands.add_parser("plotlyjs", help=_("plotly.js as a file, for --plotlyjs PATH"), allow_abbrev=False)
     plotly.add_argument("out", metavar="FILE", help=_("such as plotly.min.js"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from normviz.layers.messages import N_
+from normviz.layers.messages import N_, _
 from normviz.layers.norm import Norm
 from normviz.lessons.practice.case import Case
 
@@ -31,42 +31,42 @@ class Confusion:
 
 
 BATCH = Confusion(
-    N_("BatchNorm's group"),
+    N_("BatchNorm's answer"),
     N_(
         "BatchNorm averages over the batch and all positions, for each channel or feature. Other layers do not look at other examples."
     ),
     "s1a",
 )
 EXAMPLE = Confusion(
-    N_("one group for each example"),
+    N_("the answer if each example shared one mean"),
     N_("A whole example shares one mean only where all its axes are averaged, as in LayerNorm([C, H, W])."),
     "s0a",
 )
 SEQUENCE = Confusion(
-    N_("one group for each sequence"),
+    N_("the answer if each sequence shared one mean"),
     N_("LayerNorm(C) on (N, L, C) averages over C alone: each token has its own mean and variance."),
     "q4",
 )
 INSTANCE = Confusion(
-    N_("InstanceNorm's group"), N_("Only InstanceNorm averages over each plane: one channel of one example."), "s0h"
+    N_("InstanceNorm's answer"), N_("Only InstanceNorm averages over each plane: one channel of one example."), "s0h"
 )
 POSITION = Confusion(
-    N_("one group for each position"),
+    N_("the answer if each position had a mean of its own"),
     N_("One mean for each pixel or token, over its channels, is what LayerNorm(C) computes where C is the last axis."),
     "q3",
 )
 CHANNELS_BY_SIZE = Confusion(
-    N_("the group if LayerNorm(C) found the channels"),
+    N_("the answer if LayerNorm found the channels by their size"),
     N_("LayerNorm normalizes the last axes, even if another axis has the same size."),
     "q1",
 )
 WHOLE_TENSOR = Confusion(
-    N_("one group for the whole tensor"),
+    N_("the answer if the whole tensor shared one mean"),
     N_("There is one mean for the whole tensor only where normalized_shape includes the batch axis."),
     "s2f",
 )
 EACH_ELEMENT = Confusion(
-    N_("one group for each element"),
+    N_("the answer if each element had a mean of its own"),
     N_(
         "A mean over one element would be the element itself. A group consists of the elements along the axes that are averaged."
     ),
@@ -88,7 +88,7 @@ CHANNELS_ONLY = Confusion(
     "q7",
 )
 DIM_ZERO = Confusion(
-    N_("the mean over dim=0"),
+    N_("the answer for the mean over dim=0"),
     N_(
         "The mean over the batch axis alone is not BatchNorm's where there are positions: BatchNorm averages over them too."
     ),
@@ -144,41 +144,41 @@ STATISTICS: Mapping[str, tuple[Confusion, Callable[[Case], Norm | None]]] = {
 }  # fmt: skip
 
 GAMMA_PER_ROW = Confusion(
-    N_("one gamma for each mean"),
+    N_("the answer if each mean had one gamma"),
     N_("Statistics and parameters have axes of their own: the number of means does not give the number of gammas."),
     "s1",
 )
 AS_MANY_AS_AVERAGED = Confusion(
-    N_("as many gammas as elements in each mean"),
+    N_("the answer if there were as many gammas as elements in each mean"),
     N_("That is so for LayerNorm and RMSNorm alone; the other layers have one gamma for each channel."),
     "s0g",
 )
 ONE_GAMMA = Confusion(
-    N_("one gamma for the whole layer"),
+    N_("the answer if the whole layer had one gamma"),
     N_(
         "No layer of torch has a single gamma: LayerNorm has one for each normalized element, the others one for each channel."
     ),
     "s0",
 )
 GAMMA_PER_CHANNEL = Confusion(
-    N_("one gamma for each channel"),
+    N_("the answer if each channel had one gamma"),
     N_("LayerNorm and RMSNorm have one gamma for each element of normalized_shape, not one for each channel."),
     "s0c",
 )
 GAMMA_PER_ELEMENT = Confusion(
-    N_("LayerNorm's gammas"),
+    N_("LayerNorm's answer"),
     N_(
         "LayerNorm([C, H, W]) has a gamma for each element of an example. GroupNorm, BatchNorm and InstanceNorm have one for each channel."
     ),
     "q6",
 )
 GAMMA_WITH_BATCH = Confusion(
-    N_("a gamma for each element of x"),
+    N_("the answer if each element of x had a gamma of its own"),
     N_("Examples share their gammas: the batch size never changes the number of parameters."),
     "s0b",
 )
 KEPT_GAMMA = Confusion(
-    N_("a gamma for each position that is not averaged"),
+    N_("the answer if gamma had the axes that are not averaged"),
     N_(
         "Gamma and beta do not have the axes that are not normalized: LayerNorm's have those of normalized_shape, the others the channels."
     ),
@@ -266,3 +266,17 @@ CONFUSIONS: Mapping[str, Confusion] = {
     **NUMBERS,
     **MODES,
 }  # fmt: skip
+
+
+def feedback(key: str) -> str:
+    """What a wrong answer is, and what is true: "That is BatchNorm's group. BatchNorm averages over ..."."""
+    confusion = CONFUSIONS[key]
+    return f"{_('That is {name}.', name=_(confusion.name))} {_(confusion.sentence)}"
+
+
+def confusions_data() -> dict[str, dict[str, str]]:
+    """The confusions for the browser: the name, the sentence and the key of the question to read."""
+    return {
+        key: {"name": _(found.name), "sentence": _(found.sentence), "question": found.question}
+        for key, found in CONFUSIONS.items()
+    }

@@ -27,6 +27,11 @@ class Exercise(Row):
         return texts.prompt(self)
 
     @property
+    def prompt_of_choice(self) -> str:
+        """The prompt where elements cannot be marked."""
+        return texts.prompt(self, marking=False)
+
+    @property
     def whole_prompt(self) -> str:
         """The prompt with the numbers of a pattern, which the browser draws."""
         if self.kind != "pattern":

@@ -35,6 +35,14 @@ PROMPTS: Mapping[tuple[str, str], str] = {
     ("mode", "buffers"): N_("In {mode} mode, what does a forward pass of {layer} do to its running statistics?"),
 }  # fmt: skip
 
+WITHOUT_MARKING: Mapping[str, str] = {
+    "peers": N_("x has shape {axes} = {shape}. Which other elements share a mean with x{at} in {layer}?"),
+    "peers squares": N_("x has shape {axes} = {shape}. Which other elements share a mean square with x{at} in {layer}?"),
+    "parameter_peers": N_("x has shape {axes} = {shape}. Which other elements use the same gamma as x{at} in {layer}?"),
+    "moves train": N_("x has shape {axes} = {shape}. In train mode, which elements of the output of {layer} change if x{at} changes?"),
+    "moves eval": N_("x has shape {axes} = {shape}. In eval mode, which elements of the output of {layer} change if x{at} changes?"),
+}  # fmt: skip
+
 OPTIONS: Mapping[str, str] = {
     "batch": N_("those of the batch"),
     "example": N_("those of each example alone"),
@@ -45,11 +53,12 @@ OPTIONS: Mapping[str, str] = {
 }
 
 
-def prompt(exercise: Row) -> str:
-    """The question, in one or two sentences."""
-    case = exercise.case
+def prompt(exercise: Row, marking: bool = True) -> str:
+    """The question, in one or two sentences; ``marking``: whether elements can be marked, or an option is chosen."""
+    case, key = exercise.case, (exercise.kind, exercise.variant)
+    message = None if marking else WITHOUT_MARKING.get(" ".join(key).strip())
     return _(
-        PROMPTS[exercise.kind, exercise.variant],
+        message or PROMPTS[key],
         layer=case.text.removesuffix(".eval()"),
         axes=axes_text(case),
         shape=case.shape,
@@ -121,7 +130,7 @@ def _statistics(exercise: Row) -> str:
         one, many = N_("{n:,} mean square, over {each}"), N_("{n:,} mean squares, each over {each}")
     elements = ngettext("{n:,} element", "{n:,} elements", found.elements_per_statistic)
     return _(
-        "{layer} averages over {reduced}, {pattern}: {means}.",
+        "{layer} averages over {reduced}. Its pattern is {pattern}: {means}.",
         layer=case.text,
         reduced=_averaged(case),
         pattern=norm.stats,

@@ -1,0 +1,59 @@
+"""A set as a QTI 1.2 package (Canvas and others), written by text2qti, which takes a quiz as Markdown with pictures beside it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from text2qti.config import Config
+from text2qti.qti import QTI
+from text2qti.quiz import Quiz
+
+from normviz.layers.messages import _
+from normviz.lessons.practice.formats.quiz import Item
+
+SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!$>])")  # has a meaning in Markdown
+
+
+def qti_package(items: Sequence[Item], title: str) -> bytes:
+    """A zip with the questions and their pictures."""
+    with TemporaryDirectory() as folder:
+        text = "\n\n".join([f"Quiz title: {title}", *(_question(item, Path(folder)) for item in items)])
+        quiz = Quiz(text, config=Config(), source_name=str(Path(folder) / "quiz.txt"))
+        package: bytes = QTI(quiz).zip_bytes()
+    return package
+
+
+def _question(item: Item, folder: Path) -> str:
+    lines = [f"1.  {_escaped(item.prompt)}"]
+    if item.picture:
+        lines.append(f"    {_picture(item.picture, item, folder / f'{item.id}.svg')}")
+    lines.append(f"... {_feedback(item)}")
+    if item.solution:
+        lines.append(f"    {_picture(item.solution, item, folder / f'{item.id}-solution.svg')}")
+    if not item.options:
+        tolerance = f" +- {item.tolerance:g}" if item.tolerance else ""
+        return "\n".join([*lines, f"=   {item.number:g}{tolerance}"])
+    for letter, option in zip("abcdefgh", item.options, strict=False):
+        lines += [
+            f"{'*' if option.right else ''}{letter})  {_escaped(option.text)}",
+            f"... {_escaped(option.feedback)}",
+        ]
+    return "\n".join(lines)
+
+
+def _feedback(item: Item) -> str:
+    link = f" [{_('Open the figure')}](<{item.link}>)" if item.link else ""
+    return _escaped(item.explanation) + link
+
+
+def _picture(svg: str, item: Item, place: Path) -> str:
+    """Markdown of a picture that is written to ``place``."""
+    place.write_text(svg, encoding="utf-8")
+    return f"![{_escaped(item.spoken)}]({place.as_posix()})"
+
+
+def _escaped(text: str) -> str:
+    return SPECIAL.sub(r"\\\1", text.replace("&", "&amp;").replace("<", "&lt;"))

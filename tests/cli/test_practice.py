@@ -1,0 +1,53 @@
+"""``normviz practice``: the same set as the library, in every format."""
+
+import json
+import sys
+import zipfile
+
+import pytest
+
+from normviz.lessons.practice.bank import choose
+
+
+def test_json_is_printed_and_is_the_set_of_the_library(run):
+    code, out, err = run("practice", "--seed", "7", "--count", "4", "--topics", "statistics,parameters", "--level", "1")
+    assert (code, err) == (0, "")
+    assert json.loads(out) == json.loads(
+        json.dumps([each.json() for each in choose(7, 4, ["statistics", "parameters"], 1)])
+    )
+
+
+def test_json_goes_to_a_file_with_links_to_the_app(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("NORMVIZ_URL", "https://example.org/lab/")
+    assert run("practice", "--count", "3", "-o", "set.json") == (0, "", "")
+    found = json.loads((tmp_path / "set.json").read_text())
+    assert [each["link"].startswith("https://example.org/lab/") for each in found] == [True] * 3
+
+
+@pytest.mark.parametrize(("name", "begins"), [("moodle", b"<?xml"), ("qti", b"PK"), ("anki", b"PK")])
+def test_a_set_for_a_learning_management_system(run, tmp_path, name, begins):
+    assert run("practice", "--count", "3", "--format", name, "-o", "set")[0] == 0
+    assert (tmp_path / "set").read_bytes().startswith(begins)
+    if begins == b"PK":
+        assert zipfile.ZipFile(tmp_path / "set").testzip() is None
+
+
+@pytest.mark.parametrize(("arguments", "words"), [
+    ("--format qti", "--format qti writes a file; name it with -o FILE."),
+    ("--topics axes", "topics='axes' is not a topic of practice; choose statistics, parameters"),
+    ("--level 9", "level=9 must be a whole number from 1 to 3"),
+    ("--count 0", "count=0 must be a whole number from 1 to 100"),
+    ("--seed x", "argument --seed: invalid int value: 'x'"),
+])  # fmt: skip
+def test_invalid_arguments(run, arguments, words):
+    code, out, err = run("practice", *arguments.split())
+    assert (code, out) == (2, "")
+    assert words in err
+
+
+def test_a_missing_package_is_named(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "genanki", None)
+    monkeypatch.delitem(sys.modules, "normviz.lessons.practice.formats.anki", raising=False)
+    code, _out, err = run("practice", "--format", "anki", "-o", "set")
+    assert code == 2
+    assert 'run pip install "normviz[practice]"' in err
