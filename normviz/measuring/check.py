@@ -17,9 +17,9 @@ from normviz.layers.fit import torch_layer
 from normviz.layers.layer import Layer
 from normviz.layers.messages import _
 from normviz.layers.norm import Norm
-from normviz.measuring import probes
 from normviz.measuring.differences import Difference, differences, without_like
 from normviz.measuring.found_norm import norm_of
+from normviz.measuring.inputs import probes
 from normviz.measuring.measurement import Measurement, measure
 from normviz.measuring.sentences import text
 

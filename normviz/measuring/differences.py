@@ -13,9 +13,9 @@ from normviz.analysis.forward import used_eps
 from normviz.layers.messages import _
 from normviz.layers.norm import Norm
 from normviz.measuring.found_norm import has_factors, has_offsets
+from normviz.measuring.groups.partition import from_ids, refines, same_partition
 from normviz.measuring.measurement import BIASED, SUM, Measurement
-from normviz.measuring.parameters import Ids
-from normviz.measuring.partition import from_ids, refines, same_partition
+from normviz.measuring.numbers.parameters import Ids
 from normviz.measuring.words import axes_text, groups_text
 
 EPS_TOLERANCE = 0.01

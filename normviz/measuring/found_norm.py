@@ -12,11 +12,11 @@ import torch
 from normviz.layers import sharing
 from normviz.layers.errors import NormvizError
 from normviz.layers.norm import Norm
-from normviz.measuring.eps import Eps
-from normviz.measuring.formula import Kind
+from normviz.measuring.groups.partition import Axis, from_ids, same_partition
 from normviz.measuring.measurement import BIASED, Measurement, constant_of
-from normviz.measuring.parameters import Ids
-from normviz.measuring.partition import Axis, from_ids, same_partition
+from normviz.measuring.numbers.eps import Eps
+from normviz.measuring.numbers.formula import Kind
+from normviz.measuring.numbers.parameters import Ids
 
 USUAL_EPS = 1e-5  # of stored statistics that are in no module: it cannot be seen
 

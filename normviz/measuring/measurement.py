@@ -13,13 +13,13 @@ import torch
 from torch import Tensor
 
 from normviz.layers.errors import NormvizError
-from normviz.measuring import probes
-from normviz.measuring.calling import Function, Values, isolated
-from normviz.measuring.eps import Eps, measure_eps
-from normviz.measuring.formula import Formula, Groups, Run, measure_affine, measure_formula
-from normviz.measuring.parameters import Ids, Learned, equal_ids, generic_values, measure_learned
-from normviz.measuring.partition import Index, number, single_elements
-from normviz.measuring.reach import Reach, measure_reach
+from normviz.measuring.groups.partition import Index, number, single_elements
+from normviz.measuring.groups.reach import Reach, measure_reach
+from normviz.measuring.inputs import probes
+from normviz.measuring.inputs.calling import Function, Values, isolated
+from normviz.measuring.numbers.eps import Eps, measure_eps
+from normviz.measuring.numbers.formula import Formula, Groups, Run, measure_affine, measure_formula
+from normviz.measuring.numbers.parameters import Ids, Learned, equal_ids, generic_values, measure_learned
 
 BIASED, UNBIASED, SUM = "m", "m - 1", "1"  # what the sum of squares is divided by
 OUTLIER, SHIFT = 50.0, 100.0

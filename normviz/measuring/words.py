@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from normviz.layers.errors import listed
 from normviz.layers.messages import _
 from normviz.layers.norm import Norm
+from normviz.measuring.groups.partition import Axis, from_ids
 from normviz.measuring.measurement import Measurement
-from normviz.measuring.partition import Axis, from_ids
 
 
 def axes_text(norm: Norm, axes: Sequence[str], shape: tuple[int, ...]) -> str:

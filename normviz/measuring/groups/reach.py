@@ -11,8 +11,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from normviz.measuring import probes
-from normviz.measuring.partition import Axis, Index, Mask, candidates, group, number
+from normviz.measuring.groups.partition import Axis, Index, Mask, candidates, group, number
+from normviz.measuring.inputs import probes
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from normviz.measuring import probes
-from normviz.measuring.formula import Formula
+from normviz.measuring.inputs import probes
+from normviz.measuring.numbers.formula import Formula
 
 Values = Mapping[int, Tensor]
 Measure = Callable[[Values], Formula | None]  # the formula of the function with other values of some tensors

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from normviz.measuring import probes
-from normviz.measuring.formula import Formula, Groups, Kind, Run
+from normviz.measuring.inputs import probes
+from normviz.measuring.numbers.formula import Formula, Groups, Kind, Run
 
 SMALLEST = {torch.float64: -22, torch.float32: -15}  # powers of ten: squares of smaller x may vanish
 SEEN = 0.05  # a part of the output that eps must take for a measurement, and leave

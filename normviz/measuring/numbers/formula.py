@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from normviz.measuring import probes
+from normviz.measuring.inputs import probes
 
 Run = Callable[[Tensor], Tensor]
 PROBES = 5

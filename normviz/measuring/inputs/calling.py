@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from normviz.layers.errors import NormvizError, echo
 from normviz.layers.messages import _
-from normviz.measuring.module_state import ModuleState, modules_of
+from normviz.measuring.inputs.module_state import ModuleState, modules_of
 
 Values = Mapping[int, Tensor]  # values of some tensors, by their position in Function.tensors
 

@@ -1,0 +1,1 @@
+"""Which elements share their statistics."""

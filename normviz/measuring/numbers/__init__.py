@@ -1,0 +1,1 @@
+"""The formula of a normalization: statistics, gamma, beta and eps."""
