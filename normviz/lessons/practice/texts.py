@@ -163,7 +163,7 @@ def _parameters(exercise: Row) -> str:
 def _peers(exercise: Row) -> str:
     assert isinstance(exercise.answer, tuple)
     reason = _parameters(exercise) if exercise.kind == "parameter_peers" else _statistics(exercise)
-    return _("Right: {answer}. {reason}", answer=box_text(exercise.answer, exercise), reason=reason)
+    return _("Answer: {answer}. {reason}", answer=box_text(exercise.answer, exercise), reason=reason)
 
 
 def _value(exercise: Row) -> str:
@@ -206,7 +206,7 @@ def _moves(exercise: Row) -> str:
         reason = _("The group has one element, and its mean is the element itself: the output is always beta.")
     else:
         reason = _("The input changes the mean and the variance of its group, and so each output of the group.")
-    return _("Right: {answer}. {reason}", answer=answer, reason=reason)
+    return _("Answer: {answer}. {reason}", answer=answer, reason=reason)
 
 
 def _mode(exercise: Row) -> str:
