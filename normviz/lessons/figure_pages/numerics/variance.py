@@ -160,8 +160,7 @@ def _step(dtype: str, value: float) -> str:
 def methods_text() -> str:
     lines = (
         _(
-            "- *{formula}*: the mean of the squares minus the square of the mean. It needs one pass over the data. torch's GroupNorm on the "
-            "CPU computes it so if x has `memory_format=torch.channels_last`.",
+            "- *{formula}*: the mean of the squares minus the square of the mean. It needs one pass over the data.",
             formula=FORMULA,
         ),
         _("- *Two passes*: the mean first, then the mean of (x − mean)²."),
