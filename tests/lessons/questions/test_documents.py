@@ -25,6 +25,8 @@ FORUM = {
     "different channels of batch norm have different scales and biases": "s0e",
     "both over C and not over C are possible, the layer is flexible": "s0h",
     "there is a scale and a bias for each normalized element": "s0",
+    "torch's layer and its note are right": "s0",
+    "the paper does not say how to use it in convolutional networks (it tried it in them)": "s0h",
 }
 COURSE = {
     "layer norm normalizes each data point": "s1a",
@@ -41,7 +43,8 @@ COURSE = {
     "batch norm makes all columns distribute alike (before gamma)": "s1f",
     "one parameter for each column fits that": "s1f",
     "layer norm makes all rows distribute alike (before gamma)": "s1e",
-    "different rows meet different parameters (wrong: different columns do)": "s1e",
+    "different rows have different parameters (wrong: different columns have)": "s1e",
+    "is there a reason for a gamma per column, although the rows then differ?": "s1e",
 }
 ANNOTATED = {
     "batch norm needs running means": "s2a",
