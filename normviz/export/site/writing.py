@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import zipfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from tempfile import mkdtemp
 
@@ -16,6 +16,7 @@ from normviz.export.site.pages import INDEX, Entry, entries, entry_page, index_p
 from normviz.export.site.shared import shared_files
 from normviz.layers.errors import NormvizError
 from normviz.layers.messages import _
+from normviz.lessons.questions.registry import MERGED
 
 LIST = "site.json"  # the files of the site, so that the next one knows what it may replace
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the date of every file in a zip, so that the same site gives the same zip
@@ -45,7 +46,7 @@ def build(
         beside = Path(mkdtemp(dir=place.parent, prefix=f".{place.name[:40]}-"))
     try:
         with path_errors(out):
-            written = _write_pages(beside, chosen, theme, progress)
+            written = _write_pages(beside, chosen, theme, progress, _old_files(chosen, only))
             beside.chmod(place.stat().st_mode if place.exists() else 0o755)
             _move(beside, place, written, before)
     finally:
@@ -67,7 +68,16 @@ def pack(folder: str | Path, files: Iterable[str], target: str | Path) -> None:
             archive.writestr(entry, (Path(folder) / name).read_bytes())
 
 
-def _write_pages(folder: Path, chosen: Sequence[Entry], theme: str, progress: Progress) -> list[str]:
+def _old_files(chosen: Sequence[Entry], only: Sequence[str]) -> dict[str, str]:
+    """The files of links with an old key of a question, and the files of the questions that they open."""
+    found = {entry.file for entry in chosen}
+    old = {f"question-{key}.html": f"question-{now}.html" for key, now in MERGED.items() if not only or key in only}
+    return {name: now for name, now in old.items() if now in found}
+
+
+def _write_pages(
+    folder: Path, chosen: Sequence[Entry], theme: str, progress: Progress, old: Mapping[str, str]
+) -> list[str]:
     """Write the site into an empty folder; returns its files in the order of moving: no file refers to a later one."""
     contents = shared_files()
     for name, content in contents.items():
@@ -75,8 +85,10 @@ def _write_pages(folder: Path, chosen: Sequence[Entry], theme: str, progress: Pr
         (folder / name).write_bytes(content)
     for entry in progress(chosen):
         (folder / entry.file).write_text(entry_page(entry, chosen, theme), encoding="utf-8", newline="\n")
+    for name, now in old.items():
+        shutil.copyfile(folder / now, folder / name)
     (folder / INDEX).write_text(index_page(chosen, theme), encoding="utf-8", newline="\n")
-    made = [*contents, *(entry.file for entry in chosen), LIST, INDEX]
+    made = [*contents, *(entry.file for entry in chosen), *old, LIST, INDEX]
     (folder / LIST).write_text(json.dumps({"normviz": __version__, "files": made}, indent=1) + "\n", encoding="utf-8")
     return made
 

@@ -17,7 +17,7 @@ from normviz.figures.bundle import plotly_js
 from normviz.layers.errors import NormvizError
 from normviz.lessons.figure_pages.compare.ready_sets import READY_SETS
 from normviz.lessons.questions.question import answer, facts_of, prose, search_text
-from normviz.lessons.questions.registry import QUESTIONS
+from normviz.lessons.questions.registry import MERGED, QUESTIONS
 from tests.export.structure import Structure
 
 PAGE = 320_000  # bytes of the largest page: a figure of 32 x 32 facets
@@ -51,13 +51,24 @@ def read(place: Path, name: str = "index.html") -> str:
 
 @pytest.fixture(scope="module")
 def pages(site) -> dict[str, Structure]:
-    """The pages of the site by their file names."""
-    return {path.name: Structure(read(site, path.name)) for path in sorted(site.glob("*.html"))}
+    """The pages of the site by their file names, without the copies under old names."""
+    copies = {f"question-{key}.html" for key in MERGED}
+    return {
+        path.name: Structure(read(site, path.name)) for path in sorted(site.glob("*.html")) if path.name not in copies
+    }
 
 
 def test_there_are_pages_for_every_question_and_set_three_with_controls_and_an_index(pages):
     listed = {f"question-{key}.html" for key in QUESTIONS} | {f"compare-{key}.html" for key in READY_SETS}
     assert set(pages) == listed | PLAYABLE | {"start.html", "index.html"}
+
+
+def test_a_link_with_an_old_key_opens_the_question_that_took_over(site):
+    assert {
+        key for key, now in MERGED.items() if read(site, f"question-{key}.html") != read(site, f"question-{now}.html")
+    } == set()
+    index = read(site)
+    assert not any(f"question-{key}.html" in index for key in MERGED)
 
 
 def test_every_link_is_relative_and_leads_to_a_file_of_the_site(site, pages):
