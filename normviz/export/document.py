@@ -73,8 +73,9 @@ def fragment(
     """
     source, body = plotlyjs(plotly), Body(tables=True)
     html = body.page(parts)
-    embedded = f'<script type="text/plain" class="nv-carried">{source.embedded}</script>\n' if source.embedded else ""
     answered = bool(answers or widget)
+    is_needed = source.embedded and (body.figures or answered or not whole)  # other outputs of a notebook use it too
+    embedded = f'<script type="text/plain" class="nv-carried">{source.embedded}</script>\n' if is_needed else ""
     styles = (
         css() + (controls_style() + share_style() if answered else "") + (exercises_style() if body.exercises else "")
     )

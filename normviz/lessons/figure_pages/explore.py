@@ -25,8 +25,8 @@ def greeting(view: View) -> tuple[Link, ...]:
     if not set(view.scene.query()) <= {"at"}:
         return ()
     return (
-        Link(_("New here? Start here, five minutes"), "start"),
-        Link(_("Coming from BatchNorm? Begin there, on the same tensor"), "explore", "layer=BatchNorm2d(3)"),
+        Link(_("New here? Start here"), "start"),
+        Link(_("Coming from BatchNorm? Begin there"), "explore", "layer=BatchNorm2d(3)"),
     )
 
 

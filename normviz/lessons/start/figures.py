@@ -166,7 +166,7 @@ def images() -> Data:
 
 
 def _label(layer: str, shape: tuple[int, ...]) -> str:
-    name = layer.partition("(")[0]
+    name = layer.partition("(")[0].removesuffix("2d")
     return name if len(shape) > 3 else _("Sequences: {layer}", layer=name)
 
 

@@ -32,10 +32,19 @@ def test_without_a_query_everything_is_visible_without_scrolling(look):
     stats, params = (view.find(f".nv-panel-{key}").bounding_box() for key in ("stats", "params"))
     assert stats["y"] == params["y"]
     assert stats["x"] + stats["width"] <= params["x"]
-    heading, greeting = (
-        view.find(part).bounding_box() for part in ("h1 span span", ".nv-greeting a[data-page=explore]")
-    )
+    heading, greeting = (view.find(part).bounding_box() for part in ("h1 span span", ".nv-greeting"))
     assert heading["x"] + heading["width"] < greeting["x"]
+
+
+def test_a_newcomer_is_offered_start_here_until_it_has_been_opened(look):
+    view, offer = look("?"), ".nv-greeting a[data-page=start]"
+    view.page.evaluate("localStorage.removeItem('normviz.start')")
+    view = look("?at=0,0,0,0")
+    view.find(offer).click()
+    view.find("[data-testid=stMain] .nv-start-path").wait_for()
+    view = look("?")
+    expect(view.find(".nv-greeting a[data-page=explore]")).to_have_count(1)
+    expect(view.find(offer)).to_have_count(0)
 
 
 def test_the_greeting_opens_batchnorm_on_the_same_page(look):

@@ -77,7 +77,7 @@ TASKS = [*marks("BatchNorm1d(3)")["tasks"], *marks("LayerNorm(3)")["tasks"], *im
 @pytest.mark.parametrize(("module", "asked"), list(zip(MODULES, TASKS, strict=True)), ids=map(str, MODULES))
 def test_what_is_to_be_marked_is_what_torchs_output_depends_on(module, asked):
     task = asked["task"]
-    assert asked["label"].removeprefix("Sequences: ").partition("(")[0] == type(module).__name__
+    assert type(module).__name__.startswith(asked["label"].removeprefix("Sequences: ").partition("(")[0])
 
     def group(index):
         return [index[axis["axis"]] // axis["divide"] % axis["modulo"] for axis in task["axes"]]

@@ -33,6 +33,8 @@ class StartLesson {
     this.foot = html("div", "nv-start-foot", null);
     this.solve = button("nv-button", this.foot, _("Show me"), () => this.figures.get(this.steps[this.at])?.solve());
     this.next = button("nv-start-go", this.foot, _("Next"), () => this.show(this.at + 1, true));
+    this.said = html("p", "nv-hidden", root); // for screen readers
+    this.said.role = "status";
     this.resume();
   }
 
@@ -64,7 +66,7 @@ class StartLesson {
     if (!byReader) return;
     const title = find(shown, "h2");
     title.focus({ preventScroll: true });
-    this.root.scrollIntoView({ block: "nearest" });
+    if (this.root.getBoundingClientRect().top < 0) this.root.scrollIntoView();
   }
 
   /** @param {HTMLElement} step */
@@ -77,6 +79,7 @@ class StartLesson {
   /** @param {HTMLElement} step that the reader has done */
   finish(step) {
     this.done.add(step.dataset.key ?? "");
+    this.said.textContent = find(step, ".nv-start-done").textContent;
     this.update();
     this.remember();
   }

@@ -56,7 +56,7 @@ export class MarksFigure {
   changed() {
     const { marked, answer } = this.marking, isIn = (/** @type {Index} */ index) => answer.some((other) => sameIndex(index, other));
     const right = marked.filter(isIn).length, missing = answer.length - right, { hint = this.hint } = this.data.tasks[this.chosen];
-    if (right < marked.length) this.status.textContent = `${ngettext("{n} of the marked elements does not share it.", "{n} of the marked elements do not share it.", marked.length - right)} ${hint}`;
+    if (right < marked.length) this.status.textContent = `${ngettext("{n} marked element does not share the mean.", "{n} marked elements do not share the mean.", marked.length - right)} ${hint}`;
     else if (missing) this.status.textContent = right ? ngettext("{n} is missing.", "{n} are missing.", missing) : "";
     else this.finish();
   }

@@ -18,7 +18,7 @@ export class StartSlider {
     html("span", "", root, label);
     this.output = html("output", "", root);
     this.input = html("input", "", root);
-    Object.assign(this.input, { type: "range", min: String(low), max: String(high), step: String(step) });
+    Object.assign(this.input, { type: "range", ariaLabel: label, min: String(low), max: String(high), step: String(step) });
     this.text = text;
     this.value = first;
     this.input.addEventListener("input", () => {

@@ -1,0 +1,137 @@
+"""Start here as a file: a newcomer does every step, with the mouse and with the keyboard, and comes back."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+import normviz as nv
+from normviz.lessons.start.steps import STEPS
+from tests.browser.conftest import NewTab
+from tests.browser.lessons.lesson import NARROW, WIDE
+from tests.browser.watch import Watch
+
+pytestmark = pytest.mark.browser
+
+TITLES = [step.prose.title for step in STEPS]
+# A figure and what leads on, on the first screen; nothing is wider than the page.
+ON_SCREEN = """() => [...document.querySelectorAll(".nv-start-figure, .nv-start-foot")].filter((part) => part.checkVisibility())
+  .every((part) => part.getBoundingClientRect().bottom <= innerHeight) && document.scrollingElement.scrollWidth === innerWidth"""
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("start") / "start.html"
+    path.write_text(nv.open("/start").to_html(), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def start_tab(new_tab: NewTab) -> Iterator[tuple[Page, Watch]]:
+    tab = new_tab()
+    yield tab, Watch(tab)
+    tab.close()
+
+
+@pytest.fixture
+def tab(start_tab: tuple[Page, Watch], file: Path) -> Iterator[Page]:
+    """The file in the tab of a newcomer."""
+    tab, watch = start_tab
+    tab.bring_to_front()
+    tab.set_viewport_size(WIDE)
+    tab.goto(file.as_uri())
+    tab.evaluate("localStorage.clear()")
+    tab.reload()
+    yield tab
+    watch.check()
+
+
+def title(tab: Page) -> Locator:
+    return tab.locator(".nv-start-step:visible h2")
+
+
+def button(tab: Page, name: str) -> Locator:
+    return tab.get_by_role("button", name=name, exact=True)
+
+
+def cell(tab: Page, *index: int) -> Locator:
+    return tab.get_by_role("gridcell", name=f"x[{', '.join(map(str, index))}]")
+
+
+def test_every_step_opens_the_next_one_when_the_reader_has_done_it(tab):
+    tab.get_by_role("slider").press("ArrowLeft")
+    expect(button(tab, "Next")).to_be_hidden()
+    tab.get_by_role("switch").press("Space")
+    button(tab, "Next").press("Enter")
+    expect(title(tab)).to_be_focused()
+
+    tab.get_by_role("slider", name="subtract").fill("5.5")
+    expect(tab.get_by_text("mean 0", exact=True)).to_be_visible()
+    expect(button(tab, "Next")).to_be_hidden()
+    tab.get_by_role("slider", name="divide by").fill("2.5")
+    button(tab, "Next").click()
+
+    cell(tab, 0, 0).click()
+    expect(tab.locator(".nv-start-status:visible")).to_contain_text("does not share the mean. A mean of BatchNorm")
+    cell(tab, 0, 0).click()
+    cell(tab, 1, 1).click()
+    expect(tab.locator(".nv-start-done:visible")).to_have_text(STEPS[2].prose.done)
+    button(tab, "Next").click()
+
+    cell(tab, 0, 0).click()
+    expect(tab.locator(".nv-start-status:visible")).to_have_text("1 is missing.")
+    cell(tab, 0, 2).press("Enter")
+    button(tab, "Next").click()
+
+    tab.get_by_role("slider", name="gamma").fill("2.5")
+    tab.get_by_role("slider", name="beta").fill("5.5")
+    assert tab.locator(".nv-line-table:visible span").all_inner_texts() == ["2", "5", "6", "9"]
+    button(tab, "Next").click()
+
+    button(tab, "LayerNorm").click()
+    button(tab, "all with n = 0").click()
+    expect(tab.locator(".nv-start-done:visible")).to_have_text(STEPS[5].prose.done)
+    expect(button(tab, "Next")).to_be_hidden()
+    assert tab.locator(".nv-start-was-done").count() == len(STEPS)
+
+
+@pytest.mark.parametrize(("screen", "theme"), [(WIDE, "light"), (NARROW, "dark")], ids=["wide", "phone"])
+def test_show_me_leads_through_every_step_and_each_begins_on_one_screen(tab, screen, theme):
+    tab.set_viewport_size(screen)
+    tab.emulate_media(color_scheme=theme)
+    for number, name in enumerate(TITLES):
+        expect(title(tab)).to_have_text(name)
+        assert number == 5 or tab.evaluate(ON_SCREEN), name
+        button(tab, "Show me").click()
+        expect(button(tab, "Show me")).to_be_hidden()
+        if number < 5:
+            button(tab, "Next").click()
+
+
+def test_the_browser_remembers_the_step_and_the_reader_can_start_again(tab):
+    for _ in range(2):
+        button(tab, "Show me").click()
+        button(tab, "Next").click()
+    tab.reload()
+    expect(title(tab)).to_have_text(TITLES[2])
+    expect(button(tab, f"Step 4: {TITLES[3]}")).to_be_disabled()
+    button(tab, f"Step 1, done: {TITLES[0]}").click()
+    expect(button(tab, "Next")).to_be_visible()
+    button(tab, "Start again").click()
+    expect(title(tab)).to_have_text(TITLES[0])
+    expect(button(tab, "Show me")).to_be_visible()
+    tab.goto(f"{tab.url.partition('?')[0]}?step=5")
+    expect(title(tab)).to_have_text(TITLES[4])
+
+
+def test_without_storage_everything_works(tab):
+    tab.add_init_script(
+        "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('denied', 'SecurityError'); } })"
+    )
+    tab.reload()
+    button(tab, "Show me").click()
+    button(tab, "Next").click()
+    expect(title(tab)).to_have_text(TITLES[1])
+    tab.reload()
+    expect(title(tab)).to_have_text(TITLES[0])
