@@ -6,6 +6,7 @@ A layer has only the steps that it needs: RMSNorm subtracts nothing, and running
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING
 
 from normviz.analysis.description import Description
@@ -174,7 +175,7 @@ def _moments_after(e: Description) -> str:
     found = moments(e)["normalized"]
     if e.norm.running:
         return _(
-            "With running statistics, the groups of this x get means of {means} and variances of {variances}, not 0 and 1.",
+            "With running statistics, the groups of this x get means of {means} and variances of {variances}, in general not 0 and 1.",
             means=_range(found.mean, 4),
             variances=_range(found.var, 4),
         )
@@ -213,6 +214,8 @@ def _regrouping(e: Description) -> str:
         return _(
             "The groups stay the same: elements that were normalized together also share {shared}.", shared=_learned(e)
         )
+    if statistics < parameters and prod(e.counts.gamma_shape or ()) == prod(e.shape):
+        return _("Each group splits: every element has {shared} of its own.", shared=_learned(e))
     if statistics < parameters:
         return _("Each group splits: only some of its elements share {shared}.", shared=_learned(e))
     if parameters < statistics:

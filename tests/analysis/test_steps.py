@@ -115,11 +115,12 @@ SENTENCES = [
     ("LayerNorm(2, eps=12)", "normalized", "mean 0 and variance var / (var + eps): 0 to 0.25."),
     ("BatchNorm1d(2, eps=12)", "normalized", "mean 0 and variance var / (var + eps): 0 to 0.25."),
     ("RMSNorm(2, eps=12)", "normalized", "ms / (ms + eps): 0.0769231 to 0.52. No mean was subtracted"),
-    ("BatchNorm1d(2, eps=3).eval()", "normalized", "means of 0.5 to 1.5 and variances of 0 to 1, not 0 and 1."),
+    ("BatchNorm1d(2, eps=3).eval()", "normalized", "means of 0.5 to 1.5 and variances of 0 to 1, in general not 0 and 1."),
     ("BatchNorm1d(2, eps=12)", "output", "The groups stay the same"),
     ("LayerNorm(2, eps=12)", "output", "Now the groups are different: elements that share a gamma and a beta."),
     ("RMSNorm(2, eps=12)", "output", "Now the groups are different: elements that share a gamma. Every gamma is 1, as in a new layer"),
-    (Norm("n d -> n", "n d"), "output", "Each group splits"),
+    (Norm("n d -> n", "n d"), "output", "Each group splits: every element has a gamma and a beta of its own."),
+    (Norm("n d -> ", "d"), "output", "Each group splits: only some of its elements share a gamma and a beta."),
     (Norm("n d -> n d", "d"), "output", "Groups merge"),
 ]  # fmt: skip
 
@@ -128,6 +129,10 @@ SENTENCES = [
 def test_the_sentence_of_a_step_holds_for_its_layer(layer, key, said):
     (step,) = (step for step in steps(explain(layer, torch.tensor([[1.0, 5.0], [1.0, 1.0]]))) if step.key == key)
     assert said in step.why
+
+
+def test_in_a_batch_of_one_no_two_elements_share_a_gamma():
+    assert steps(explain("LayerNorm(2)", TWO))[-1].why.startswith("Each group splits: every element has a gamma")
 
 
 def test_the_last_step_says_whether_gamma_and_beta_change_anything():
