@@ -59,6 +59,9 @@ def q30() -> Statements:
     x, rows = normal(2, 3, 4), normal(3, 4)
     e = describe("Norm('n l c -> n c', center=False, eps=0.0)", x)
     return {
+        "with two axes it takes the length of a matrix": nearly_equal(
+            F.normalize(x, dim=(1, 2)).flatten(1).norm(dim=1), torch.ones(2)
+        ),
         "the default is dim=1": torch.equal(F.normalize(x), F.normalize(x, dim=1)),
         "for (batch, feature) these are the features": nearly_equal(F.normalize(rows).norm(dim=1), torch.ones(3)),
         "the figure's left layer is F.normalize(x), times the root of the number of tokens": nearly_equal(

@@ -108,6 +108,7 @@ def q24() -> Statements:
     x = 1e4 + torch.randn(2, 8, 8, 8, generator=torch.Generator().manual_seed(0))
     others = ("LayerNorm([8, 8, 8])", "BatchNorm2d(8)", "InstanceNorm2d(8)", "RMSNorm([8, 8, 8])")
     return {
+        "near zero the formula is right": sweep("float32", (1.0,))[0].error < 1e-6,
         "some variances are negative": negative,
         "their output is NaN": all(draw["one_pass"].is_nan for draw in negative),
         "Flax's default replaces a negative variance by 0": all(draw["flax"].var == 0 for draw in negative),

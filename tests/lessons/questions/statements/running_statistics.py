@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from normviz.analysis.description import describe
-from normviz.analysis.running.momentum import half_life, two_forms
-from normviz.analysis.running.stream import START_MEAN, START_VAR, Stream, run
+from normviz.analysis.running.momentum import half_life, to_torch, two_forms
+from normviz.analysis.running.stream import START_MEAN, START_VAR, Stream, run, settle
 from normviz.analysis.running.torch_module import buffers
 from normviz.lessons.questions.bank.running_statistics import STEPPED, WEIGHTED
-from normviz.lessons.questions.facts import ROUNDING, module_of
+from normviz.lessons.questions.facts import ROUNDING, keras_default, module_of
 from tests.lessons.questions.statements.measure import Statements, facts
 
 
@@ -23,6 +23,11 @@ def s2a() -> Statements:
         "the running mean starts there": module.get_buffer("running_mean").item() == START_MEAN,
         "the running variance starts there": module.get_buffer("running_var").item() == START_VAR,
         "LayerNorm has no buffers": buffers("LayerNorm(6)") == (),
+        "with momentum=1 one batch is enough": settle(Stream(batch_size=64, momentum=1.0)).expected_mean_steps == 1,
+        "with Keras's default it takes hundreds": settle(
+            Stream(batch_size=64, momentum=to_torch(keras_default("momentum")), steps=500)
+        ).expected_mean_steps
+        > 100,
         "the weight of an old value halves much sooner": half_life(0.1) < facts("s2a")["steps"],
         "each batch leaves 0.9 of the distance": close_distances == pytest.approx(0.9 ** np.arange(1, 61)),
     }

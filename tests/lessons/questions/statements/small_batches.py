@@ -78,6 +78,8 @@ def s2r() -> Statements:
 
 def s3j() -> Statements:
     return {
+        "a convolution takes an image without a batch axis": torch.nn.Conv2d(3, 1, 1)(normal(3, 2, 2)).shape
+        == (1, 2, 2),
         "BatchNorm1d accepts one sequence without a batch axis": not refuses("BatchNorm1d(3).eval()", normal(3, 3)),
         "its output is wrong": facts("s3j")["silent"] > 0.1,
         "LayerNorm accepts an image without a batch axis": not refuses("LayerNorm([3, 2, 2])", normal(3, 2, 2)),
@@ -89,6 +91,7 @@ def s2b() -> Statements:
     return {
         "fewer and fewer sequences are left": (steps.left[1:] <= steps.left[:-1]).all()
         and steps.left[-1] < steps.left[0],
+        "about half are left near the middle": (abs(steps.left[10:20] / steps.left[0] - 0.5) < 0.1).any(),
         "the means get noisier": steps.rms_error[-1] > 2 * steps.rms_error[0],
         "the error is one over the root of their number": steps.rms_error[-1]
         == pytest.approx(steps.standard_error[-1], rel=0.3),
