@@ -152,7 +152,7 @@ export default function mount({ parentElement, data, setTriggerValue }) {
   pages.set(root, page);
   page.send = setTriggerValue;
   page.set(data, readMode(parentElement));
-  endFirstPage(page.view);
+  if (data.present !== undefined) endFirstPage(page.view); // the parts below the figure may come before it
   return () => {
     page.destroy();
     pages.delete(root);
