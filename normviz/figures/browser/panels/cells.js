@@ -12,9 +12,12 @@ export async function drawCells(panel) {
   const { z, zmin: low, zmax: high } = shownAs(panel.range, panel.heatmap(columns.cells, rows.cells));
   const heatmap = { z, x: columns.edges, y: rows.edges, low, high, gap };
   if (window.Plotly) await plotCells(plot, heatmap, scale, geometry.width, geometry.height);
-  for (const canvas of [...plot.querySelectorAll(".nv-cells")]) canvas.remove();
+  removeCanvas(plot);
   if (!window.Plotly) paintCells(html("canvas", "nv-cells", plot), heatmap, scale);
 }
+
+/** @param {HTMLElement} plot */
+export const removeCanvas = (plot) => plot.querySelectorAll(".nv-cells").forEach((canvas) => canvas.remove());
 
 /**
  * @param {HTMLElement} plot
