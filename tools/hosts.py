@@ -37,6 +37,8 @@ CELL = """(panel, which) => {
   return { x: place.x - box.left, y: place.y - box.top };
 }"""
 
+PANEL = ".nv-panel:has(.nv-over)"  # a cube has none
+
 
 class Host:
     """A page in a browser that reaches only localhost; ``outside`` lists its other requests."""
@@ -113,7 +115,7 @@ def wait_for_mode(where: Page | Frame, wanted: str) -> None:
 def reads(where: Page | Frame | Locator, which: int, nth: int = 0) -> str:
     """The read-out while the pointer is on the first (0) or last (-1) cell of the first panel of a view."""
     view = where.locator(".nv-view").nth(nth)
-    panel = view.locator(".nv-panel").first
+    panel = view.locator(PANEL).first
     over = panel.locator(".nv-over")
     over.hover(trial=True)  # scrolls to it, and waits until a slide stops moving
     over.hover(position=panel.evaluate(CELL, which))

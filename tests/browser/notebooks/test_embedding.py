@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.conftest import PATIENCE
 from tools.embeddings import LAB_OPTIONS, MARIMO_OPTIONS, Workshop, commands
-from tools.hosts import CELL, Host, menu, mode, reads, run_all, shown_frame, wait_for_mode
+from tools.hosts import CELL, PANEL, Host, menu, mode, reads, run_all, shown_frame, wait_for_mode
 
 pytestmark = pytest.mark.browser
 
@@ -231,7 +231,7 @@ def test_scaled_slides_draw_when_shown_and_respond_to_the_pointer(host, converte
     page.locator(".reveal.ready").wait_for()
     for _ in range(2):  # title, one layer
         page.keyboard.press("ArrowRight")
-    panel = page.locator("section.present .nv-panel").first
+    panel = page.locator(f"section.present {PANEL}").first
     expect(panel.locator(".nv-plot image")).to_be_visible()
     shrunk = panel.evaluate("panel => panel.getBoundingClientRect().width / panel.offsetWidth")
     assert shrunk < 0.9
@@ -270,7 +270,7 @@ def test_marimo_shows_the_view_in_a_frame_that_fits(host, workshop):
         assert reads(frame, 0).startswith(FIRST)
         assert mode(frame) == "light"
         page.locator("select").first.select_option("BatchNorm2d(3)")
-        expect(page.frame_locator("iframe").get_by_text("BatchNorm2d(3) on")).to_be_visible()
+        expect(page.frame_locator("iframe").locator(".nv-sentence")).to_contain_text("BatchNorm2d(3) on")
         frame = shown_frame(page)
         frame.wait_for_function("document.documentElement.scrollHeight <= document.documentElement.clientHeight")
         live = page.locator(".nv-doc")  # nv.live is in the page itself
