@@ -86,6 +86,15 @@ def test_selecting_the_selected_element_adds_no_history_entry(look):
     assert view.marked("stats") == (0, 0, 0, 0)
 
 
+def test_a_second_click_clears_the_selection_and_back_selects_it_again(look):
+    view = look("?layer=BatchNorm2d(3)&at=1,1,1,1")
+    view.click("params", (1, 1, 1, 1))
+    view.wait_for_view(at="none")
+    assert view.marked("stats") is None
+    view.page.go_back()
+    view.wait_for_view(at="1,1,1,1")
+
+
 # Records where the frame of the selected element is in every painted frame. The clock stands still meanwhile, so that the speed of the server does not matter.
 RECORD_FRAMES = """() => {
   const seen = [], clock = Date.now, now = clock();
