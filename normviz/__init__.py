@@ -4,8 +4,8 @@
 >>> nv.explain("BatchNorm2d(3)", (2, 3, 4, 4)).counts.statistics
 3
 
-Each page of the app has a function of the same name: ``explore``, ``compare``, ``steps``, ``train_and_eval``, ``gradients``,
-``numerics``, ``questions``; ``open`` takes any link of the app. ``live`` is such a page whose controls the kernel answers.
+Pages of the app have a function of the same name: ``explore``, ``compare``, ``steps``, ``train_and_eval``, ``gradients``,
+``numerics``, ``questions``; ``open`` takes any link of the app, such as "/start". ``live`` is such a page whose controls the kernel answers.
 """
 
 from importlib import import_module

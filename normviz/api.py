@@ -1,4 +1,4 @@
-"""The Python API: ``explain``, and for each page of the app a function of the same name: ``nv.compare([...], x)``.
+"""The Python API: ``explain``, and for each page of the app that shows a layer a function of the same name: ``nv.compare([...], x)``.
 
 x is a tensor, an array, or a shape. For a shape, x is the app's example: standard normal numbers with two decimals.
 """

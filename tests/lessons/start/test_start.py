@@ -8,8 +8,10 @@ import pytest
 import torch
 from torch import nn
 
+import normviz as nv
 from normviz.layers.errors import NormvizError
 from normviz.lessons.page.pages import PAGES, page, page_data
+from normviz.lessons.page.share import share_data
 from normviz.lessons.parts.html import Body
 from normviz.lessons.start.figures import affine, depth, images, marks, numbers
 from normviz.lessons.start.lesson import Lesson
@@ -122,6 +124,23 @@ def test_the_page_has_every_step_with_its_figure_as_strict_json():
         assert "{" not in f"{step.prose}".replace("Prose(", "")
     assert len(STEPS) == START_STEPS
     assert json.loads(json.dumps(page_data("start", Body(app=""), [lesson()])))["parts"]
+
+
+def test_the_page_can_be_shared_and_has_no_controls():
+    made = page("start", PAGES["start"].view("step=3"))
+    data = share_data(made)
+    assert (data["page"], data["query"], data["title"]) == ("start", [["step", "3"]], "Start here")
+    assert not made.rows
+    assert made.hideable == {"panels"}
+
+
+def test_only_its_files_have_the_script_of_the_steps():
+    file, other = (nv.open(link).to_html() for link in ("/start", "/?shape=2,3&layer=LayerNorm(3)"))
+    assert "StartLesson" in file
+    assert ".nv-start-step{" in file
+    assert "StartLesson" not in other
+    assert ".nv-start-step{" not in other
+    assert len(file) < 300_000  # without plotly.js
 
 
 def test_each_step_is_short():

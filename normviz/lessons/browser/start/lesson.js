@@ -33,6 +33,8 @@ class StartLesson {
     this.foot = html("div", "nv-start-foot", null);
     this.solve = button("nv-button", this.foot, _("Show me"), () => this.figures.get(this.steps[this.at])?.solve());
     this.next = button("nv-start-go", this.foot, _("Next"), () => this.show(this.at + 1, true));
+    const links = root.querySelector(".nv-start-links");
+    if (links) this.steps.at(-1)?.append(links);
     this.said = html("p", "nv-hidden", root); // for screen readers
     this.said.role = "status";
     this.resume();
@@ -60,7 +62,7 @@ class StartLesson {
     const shown = this.steps[number];
     for (const step of this.steps) step.hidden = step !== shown;
     if (!this.figures.has(shown)) this.addFigure(shown);
-    shown.append(this.foot);
+    find(shown, ".nv-start-done").after(this.foot);
     this.update();
     this.remember();
     if (!byReader) return;
