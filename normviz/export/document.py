@@ -71,7 +71,7 @@ def fragment(
     whole   it is the body of ``document``
     widget  the key of the notebook widget that answers while its kernel runs
     """
-    source, body = plotlyjs(plotly), Body(tables=True)
+    source, body = plotlyjs(plotly), Body(tables=True, carries=True)
     html = body.page(parts)
     answered = bool(answers or widget)
     is_needed = source.embedded and (body.figures or answered or not whole)  # other outputs of a notebook use it too

@@ -36,6 +36,7 @@ CONTROLS: Mapping[str, str] = {
         setting.hidden_by: setting.label for settings in PAGE_SETTINGS.values() for setting in settings if setting.label
     },
     "questions": N_("Links to questions"),
+    "exercises": N_("Choose exercises"),
 }
 PARTS: Mapping[str, str] = {
     "sentence": N_("Sentence"),
@@ -45,6 +46,7 @@ PARTS: Mapping[str, str] = {
     "table": N_("Tables"),
     "code": N_("Code"),
     "details": N_("Details"),
+    "time": N_("Time"),
 }
 PANELS: Mapping[str, str] = {
     "stats": N_("Who shares my mean and variance?"),

@@ -60,6 +60,9 @@ PLAYABLE = (
     PageEntry("compare", N_("Two to six layers on one tensor, element by element.")),
     PageEntry("step_by_step", N_("From x to the output, one step at a time, with the numbers of one element.")),
 )
+PRACTICE = PageEntry("practice", N_("Exercises with a score. The same link gives everyone the same set."))
+UNDERSTOOD = N_("Find out what you have understood")
+TOPICS = {START.key: BEGIN, PRACTICE.key: UNDERSTOOD}  # of pages that are not under PLAY
 SHAPES = ((5, 7), (2, 3, 5))  # tensors besides the default one, where there are as many layers
 
 
@@ -68,7 +71,7 @@ def entries(only: Sequence[str] = ()) -> list[Entry]:
 
     Raises NormvizError for an unknown key.
     """
-    pages, only = {shown.key: shown for shown in (START, *PLAYABLE)}, [current_key(key) for key in only]
+    pages, only = {shown.key: shown for shown in (START, *PLAYABLE, PRACTICE)}, [current_key(key) for key in only]
     if unknown := [key for key in only if key not in QUESTIONS and key not in READY_SETS and key not in pages]:
         raise NormvizError(
             _(
@@ -77,10 +80,7 @@ def entries(only: Sequence[str] = ()) -> list[Entry]:
                 keys=listed([*pages, *READY_SETS, *list(QUESTIONS)[:3]]),
             )
         )
-    played = [
-        Entry(f"{key}.html", PAGES[key].title, _(BEGIN if shown is START else PLAY), shown)
-        for key, shown in pages.items()
-    ]
+    played = [Entry(f"{key}.html", PAGES[key].title, _(TOPICS.get(key, PLAY)), shown) for key, shown in pages.items()]
     sets = [Entry(f"compare-{key}.html", ready.title, _(SETS), ready) for key, ready in READY_SETS.items()]
     questions = [
         Entry(f"question-{key}.html", prose(key).title, one.topic.title, one) for key, one in QUESTIONS.items()
@@ -106,7 +106,7 @@ def index_page(listed_entries: Sequence[Entry], theme: str) -> str:
 
 def _topic(topic: str, found: Sequence[Entry]) -> str:
     items = "\n".join(map(_item, found))
-    kind = "ns-cards" if topic in (_(BEGIN), _(SETS), _(PLAY)) else "ns-list"
+    kind = "ns-cards" if topic in (_(BEGIN), _(SETS), _(PLAY), _(UNDERSTOOD)) else "ns-list"
     return f'<section class="ns-topic"><h2>{escape(topic)}</h2>\n<ul class="{kind}">\n{items}\n</ul></section>'
 
 
@@ -133,6 +133,7 @@ def entry_page(entry: Entry, among: Sequence[Entry], theme: str) -> str:
         body = Body(pages=_addresses(among))
         made = body.page(output_of_query(START.key, {}).parts)
     elif isinstance(entry.shows, PageEntry):
+        body = Body(pages=_addresses(among) | _question_pages(among), carries=True)
         made, answers = _playable(entry.shows.key, body, _question_pages(among))
     else:
         made = _question(entry.shows, body) if isinstance(entry.shows, Question) else _comparison(entry.shows, body)

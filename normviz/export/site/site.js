@@ -1,5 +1,6 @@
 // A page of the static site: an exported page, and the search of the index.
 
+import "../../lessons/browser/practice/practice.js";
 import "../../lessons/browser/start/lesson.js";
 import "../browser/playable.js";
 import { find, findAll } from "../../figures/browser/page/dom.js";

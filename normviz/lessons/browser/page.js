@@ -55,7 +55,7 @@ export class PageView {
     if (guess !== undefined && guess !== before) this.showGuess(guess);
     this.showSearch(field);
     tickAnswered(this.root);
-    for (const show of EXTRAS) show(this.root);
+    for (const show of EXTRAS) show(this.root, this);
   }
 
   /**

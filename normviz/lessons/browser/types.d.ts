@@ -68,8 +68,10 @@ interface MarkingTask {
   names: string[];
   /** Who shares with the framed element: the elements whose index along these axes is its own, as in ``Sharing``. */
   axes: NamedAxis[];
-  /** The framed element, which cannot be marked. */
+  /** The framed element, which cannot be marked ... */
   at: Index;
+  /** ... unless this is true. */
+  itself?: boolean;
   /** The text of each element, in row-major order; without it, the buttons are empty. */
   texts?: string[];
 }
@@ -78,4 +80,98 @@ interface MarkingTask {
 interface StartFigure {
   /** Shows how it is done. */
   solve(): void;
+}
+
+/** What a reader answers in practice: an option or a typed number, or the positions of the marked elements in row-major order. */
+type PracticeAnswer = string | number | number[];
+
+/** One exercise, as normviz.lessons.practice writes it. */
+interface PracticeExercise {
+  id: string;
+  kind: string;
+  form: "number" | "mark" | "choice";
+  level: number;
+  topic: string;
+  layer: string;
+  shape: number[];
+  /** The letter of each axis. */
+  names: string[];
+  prompt: string;
+  /** The text of each option, and the id of the confusion that it follows from or "". */
+  options: [string, string][] | null;
+  answer: PracticeAnswer;
+  /** The ids of confusions, with the wrong answers that follow from them. */
+  wrong: [string, PracticeAnswer][];
+  explanation: string;
+  /** The view that settles it: /explore?... */
+  link: string;
+  at?: Index;
+  /** The elements of x, and how far a typed number may be off. */
+  values?: number[];
+  tolerance?: number;
+  /** The number of the group of each element. */
+  numbers?: number[];
+}
+
+/** A documented confusion: "That is {name}.", what is true, and the question to read with its title. */
+interface PracticeConfusion {
+  name: string;
+  sentence: string;
+  question: string;
+  title: string;
+}
+
+/** What chooses the exercises of a set. */
+interface PracticeSet {
+  seed: number;
+  count: number;
+  /** Empty: all of them. */
+  topics: string[];
+  /** 0: all of them. */
+  level: number;
+}
+
+/** The data of the page of practice. */
+interface PracticeData {
+  set: PracticeSet;
+  /** Of the set. */
+  exercises: PracticeExercise[];
+  confusions: Record<string, PracticeConfusion>;
+  /** The key and the title of each topic. */
+  topics: [string, string][];
+  levels: number;
+  /** The most exercises of a set, and the largest seed. */
+  most: number;
+  largest: number;
+  timed: boolean;
+  /** Whether the reader may change the set. */
+  controls: boolean;
+  /** The address of the app, "" in the app itself; null: there is no app. */
+  app: string | null;
+  /** The addresses of pages beside the document, by their link in the app. */
+  pages: Record<string, string>;
+}
+
+/** How far a reader has come in a set. */
+interface PracticeAttempt {
+  /** Of the set and its exercises. */
+  key: string;
+  /** The number of the exercise that is shown; their count for the summary. */
+  at: number;
+  seconds: number;
+  /** What the reader has entered, and not checked. */
+  draft: PracticeAnswer | null;
+  /** The answers that have been checked; null where the reader has asked for the answer. */
+  answers: (PracticeAnswer | null)[];
+}
+
+/** The field of an exercise. */
+interface PracticeField {
+  /** What the reader has entered, complete or not. */
+  draft: PracticeAnswer | null;
+  /** The answer; null if it is not complete. Then ``needed`` says what is needed. */
+  value: PracticeAnswer | null;
+  needed: string;
+  /** Shows what is right, and returns the counts of marked elements, if elements were marked. */
+  reveal(answer: PracticeAnswer, isRight: boolean): { right: number, extra: number, missing: number } | null;
 }

@@ -145,7 +145,7 @@ def input_rows(page: str, view: View) -> list[InputRow]:
 def rows(page: str, view: View) -> Sequence[Row]:
     """The rows of controls above a page."""
     own = [page_control(setting) for setting in PAGE_SETTINGS[page] if setting.widget is not None]
-    if page in ("start", "questions"):
+    if page in ("start", "questions", "practice"):
         return ()
     if page == "compare":
         sets = Control("set", CONTROLS["set"], _ready_sets)

@@ -8,6 +8,7 @@ from typing import Any
 
 from normviz.layers.layer import Layer
 from normviz.layers.messages import N_
+from normviz.lessons import practice_page
 from normviz.lessons.figure_pages.compare.page import layers_of
 from normviz.lessons.page import questions_page
 from normviz.lessons.page.alternatives import compared_lookalike_parts, layout_parts, lookalike_parts, problem_parts
@@ -25,12 +26,13 @@ from normviz.lessons.start import lesson
 from normviz.scene.controls.scene_controls import TENSOR
 from normviz.scene.scene import PATTERN_FAMILY
 from normviz.scene.settings.page_settings import PAGE_SETTINGS
+from normviz.scene.settings.scene_settings import SEED
 from normviz.scene.settings.setting import Setting
 from normviz.scene.view import View
 
 MOST_LINKS = 4
 ON_A_TENSOR = ("explore", "step_by_step", "gradients")  # pages that show one layer on one tensor
-WITHOUT_SCENE = ("start", "questions")  # pages whose views do not depend on a layer and a tensor
+WITHOUT_SCENE = ("start", "questions", "practice")  # pages whose views do not depend on a layer and a tensor
 ANSWERABLE = N_("You should now be able to answer:")
 
 PAGES: dict[str, PageType] = {
@@ -47,6 +49,12 @@ PAGES: dict[str, PageType] = {
         PAGE_SETTINGS["questions"],
         questions_page.view_parts,
         questions_page.problem,
+    ),
+    "practice": PageType(
+        N_("Practice"),
+        N_("Exercises that torch has answered. The same link gives everyone the same set."),
+        PAGE_SETTINGS["practice"],
+        practice_page.view_parts,
     ),
 }
 
@@ -96,9 +104,11 @@ def whole_query(name: str, view: View) -> dict[str, str]:
     own = {
         setting.name: setting.format(view.settings[setting.name])
         for setting in PAGES[name].settings
-        if setting.applies(view) and view.settings[setting.name] not in ("", ())
+        if setting.applies(view) and view.settings[setting.name] not in ("", (), None)
     }
-    return ({} if name in WITHOUT_SCENE else scene) | own | view.shown_display.query()
+    if name in WITHOUT_SCENE:
+        scene = {SEED.name: SEED.format(view.scene.seed)} if name == "practice" else {}
+    return scene | own | view.shown_display.query()
 
 
 def _has_tensor(name: str, view: View) -> bool:

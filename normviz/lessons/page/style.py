@@ -9,7 +9,7 @@ from normviz.figures.bundle import read_css, style
 from normviz.figures.palette import THEMES
 
 BROWSER = Path(__file__).parents[1] / "browser"
-EXERCISES = ("practice/marking.css", "start/start.css")
+EXERCISES = ("practice/marking.css", "practice/practice.css", "start/start.css")
 VARIABLES = ("background", "card", "text", "muted", "border", "accent", "veil")
 
 

@@ -22,6 +22,7 @@ class Body:
     app        the address of the app, for links to its pages, "" in the app itself; None: there is no app to link to
     pages      the addresses of pages beside the document, by their link in the app, such as "/questions?q=s0"
     tables     whether each figure has its numbers as a table, for places that run no scripts
+    carries    whether all exercises of practice travel with the document, because no server chooses among them
     turn       the number of the last event that a server has received from the figures; None without a server
     exercises  whether a part needs the script and the style of steps and exercises
     """
@@ -30,6 +31,7 @@ class Body:
     app: str | None = None
     pages: Mapping[str, str] = field(default_factory=dict)
     tables: bool = False
+    carries: bool = False
     turn: int | None = None
     exercises: bool = False
     figures: list[dict[str, Any]] = field(default_factory=list)

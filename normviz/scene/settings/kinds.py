@@ -173,6 +173,29 @@ def text(name: str, most: int, **rest: Any) -> Setting:
     return Setting(name, "", parse, repair=lambda given: given[:most], **rest)
 
 
+def words(name: str, options: Sequence[str], **rest: Any) -> Setting:
+    """Some of a few words, separated by commas; by default none."""
+
+    def found(given: str) -> tuple[list[str], list[str]]:
+        named = {word.strip().lower() for word in given.split(",") if word.strip()}
+        return [option for option in options if option in named], sorted(named - {*options})
+
+    def parse(given: str) -> tuple[str, ...]:
+        known, unknown = found(given)
+        if unknown:
+            raise NormvizError(
+                _(
+                    "{name}={value} is unknown; choose {options}.",
+                    name=name,
+                    value=echo(unknown[0]),
+                    options=listed(options),
+                )
+            )
+        return tuple(known)
+
+    return Setting(name, (), parse, ",".join, lambda given: tuple(found(given)[0]), **rest)
+
+
 def texts(name: str, default: tuple[str, ...], most: int, **rest: Any) -> Setting:
     """Up to ``most`` texts, separated by semicolons."""
 

@@ -3,6 +3,7 @@
 import { find, html } from "../../figures/browser/page/dom.js";
 import { applyColors, readMode } from "../../figures/browser/page/theme.js";
 import { PageView } from "../../lessons/browser/page.js";
+import "../../lessons/browser/practice/practice.js";
 import "../../lessons/browser/start/lesson.js";
 import { appAddress, pathOf, queryOf, viewUrl } from "../../lessons/browser/share/links.js";
 import { ShareButton } from "../../lessons/browser/share/dialog.js";

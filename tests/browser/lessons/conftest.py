@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from os.path import relpath
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from playwright.sync_api import Page
 
 from normviz.figures import bundle
 from normviz.lessons.page.pages import page_data
-from normviz.lessons.page.style import BROWSER, page_style
+from normviz.lessons.page.style import BROWSER, exercises_style, page_style
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.part import Part
 from tests.browser.conftest import NewTab
@@ -59,9 +60,13 @@ def blank(new_tab: NewTab, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 def write_page(folder: Path) -> None:
     (folder / "plotly.js").write_bytes(bundle.plotly_js())
-    script = bundle.bundle(BROWSER / "page.js").replace("export class", "class")
+    entry, modules = folder / "entry.js", relpath(BROWSER, folder)
+    entry.write_text(
+        f'import {{ PageView }} from "{modules}/page.js";\nimport "{modules}/practice/practice.js";\n', encoding="utf-8"
+    )
+    script = bundle.bundle(entry)
     (folder / "index.html").write_text(
-        f"""<!doctype html><html lang="en"><meta charset="utf-8"><title>page</title><style>{page_style()}</style>
+        f"""<!doctype html><html lang="en"><meta charset="utf-8"><title>page</title><style>{page_style()}{exercises_style()}</style>
 <script src="plotly.js"></script><body><script type="module">{script}
 let view;
 window.sent = [];

@@ -21,6 +21,7 @@ from normviz.lessons.questions.registry import MERGED, QUESTIONS
 from tests.export.structure import Structure
 
 PAGE = 320_000  # bytes of the largest page: a figure of 32 x 32 facets
+PRACTICE = 420_000  # bytes of the page that carries all exercises
 PLAYED = 110_000  # bytes, compressed, of the largest page that answers its controls
 
 
@@ -60,7 +61,7 @@ def pages(site) -> dict[str, Structure]:
 
 def test_there_are_pages_for_every_question_and_set_three_with_controls_and_an_index(pages):
     listed = {f"question-{key}.html" for key in QUESTIONS} | {f"compare-{key}.html" for key in READY_SETS}
-    assert set(pages) == listed | PLAYABLE | {"start.html", "index.html"}
+    assert set(pages) == listed | PLAYABLE | {"start.html", "practice.html", "index.html"}
 
 
 def test_a_link_with_an_old_key_opens_the_question_that_took_over(site):
@@ -89,6 +90,7 @@ def test_a_shared_file_exists_once_and_is_named_after_its_hash(site, pages):
         assert sha256(content).hexdigest()[:12] in name
     assert plotly_js() in shared.values()
     sizes = {name: len(read(site, name)) for name in pages if name not in PLAYABLE}
+    assert 200_000 < sizes.pop("practice.html") < PRACTICE
     assert max(sizes.values()) < PAGE
     assert all(len(gzip.compress(read(site, name).encode())) < PLAYED for name in PLAYABLE)
     assert sorted(sizes.values())[len(sizes) // 2] < 20_000
@@ -108,7 +110,7 @@ def test_the_index_links_to_every_page_and_searches_the_same_words_as_the_app(pa
     assert [text for text in words if text in map(search_text, QUESTIONS.values())] == [
         search_text(e.shows) for e in entries() if e.shows.key in QUESTIONS
     ]
-    assert len(words) == len(QUESTIONS) + len(READY_SETS) + len(PLAYABLE) + 1
+    assert len(words) == len(QUESTIONS) + len(READY_SETS) + len(PLAYABLE) + 2
     assert words[0].startswith("start")
 
 

@@ -94,7 +94,7 @@ def test_hidden_parts_are_left_out_and_stay_in_the_list_of_names():
     assert made.hideable >= {"sentence", "code", "panels", "layer", "reset"}
 
 
-@pytest.mark.parametrize("name", [name for name in PAGES if name not in ("start", "questions")])
+@pytest.mark.parametrize("name", [name for name in PAGES if name not in ("start", "questions", "practice")])
 def test_a_page_ends_with_links_to_the_questions_that_it_answers(name):
     last = page_of(name, "").parts[-1]
     assert isinstance(last, Links)

@@ -172,7 +172,7 @@ export class Marking {
     root.tabIndex = -1;
     root.ariaLabel = [name, ...(texts[place] ? [texts[place]] : []), ...(isFramed ? [_("framed")] : [])].join(", ");
     root.classList.toggle("nv-marking-framed", isFramed);
-    if (isFramed) root.setAttribute("aria-disabled", "true");
+    if (this.isFixed(index)) root.setAttribute("aria-disabled", "true");
     else root.setAttribute("aria-selected", "false");
     this.cells.push(cell);
   }
@@ -214,21 +214,26 @@ export class Marking {
     this.onChange(this);
   }
 
+  /** @param {Index} index */
+  isFixed(index) {
+    return !this.task.itself && sameIndex(index, this.task.at);
+  }
+
   /** @param {Map<number, number>} fixed */
   toggleAll(fixed) {
     if (this.isRevealed) return;
-    const cells = this.cells.filter(({ index }) => [...fixed].every(([axis, at]) => index[axis] === at) && !sameIndex(index, this.task.at));
+    const cells = this.cells.filter(({ index }) => [...fixed].every(([axis, at]) => index[axis] === at) && !this.isFixed(index));
     const marked = !cells.every((cell) => cell.marked);
     for (const cell of cells) this.setMarked(cell, marked);
     this.onChange(this);
   }
 
   /**
-   * @param {MarkedCell} cell the framed one stays as it is
+   * @param {MarkedCell} cell the framed one stays as it is, unless it may be marked itself
    * @param {boolean} marked
    */
   setMarked(cell, marked) {
-    if (sameIndex(cell.index, this.task.at)) return;
+    if (this.isFixed(cell.index)) return;
     cell.marked = marked;
     cell.root.setAttribute("aria-selected", String(marked));
   }

@@ -1,7 +1,8 @@
 // Random whole numbers that Python and JavaScript draw alike. lessons/practice/random.py documents the generator.
 
 const NUMBERS = 2 ** 32;
-const STEP = 0x9e3779b9, FIRST = 0x85ebca6b, SECOND = 0xc2b2ae35;
+const INCREMENT = 0x9e3779b9;
+const MULTIPLIERS = [0x85ebca6b, 0xc2b2ae35];
 
 /** Draws that depend only on the seed: a whole number from 0 to 2^32 - 1, or a text. */
 export class Random {
@@ -12,10 +13,10 @@ export class Random {
 
   /** A whole number from 0 to 2^32 - 1. */
   draw() {
-    this.state = (this.state + STEP) >>> 0;
+    this.state = (this.state + INCREMENT) >>> 0;
     let mixed = this.state;
-    mixed = Math.imul(mixed ^ (mixed >>> 16), FIRST);
-    mixed = Math.imul(mixed ^ (mixed >>> 13), SECOND);
+    mixed = Math.imul(mixed ^ (mixed >>> 16), MULTIPLIERS[0]);
+    mixed = Math.imul(mixed ^ (mixed >>> 13), MULTIPLIERS[1]);
     return (mixed ^ (mixed >>> 16)) >>> 0;
   }
 

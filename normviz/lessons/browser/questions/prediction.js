@@ -100,7 +100,7 @@ function guessOf(box) {
  * Like the app, it accepts commas between thousands.
  * @param {string} text
  */
-function readNumber(text) {
+export function readNumber(text) {
   const plain = text.replaceAll(",", "").trim();
   return /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(plain) ? Number(plain) : NaN;
 }

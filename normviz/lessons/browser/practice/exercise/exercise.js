@@ -1,0 +1,107 @@
+// One exercise: the prompt, the field, the button Check, and the feedback.
+
+import { button, html, uniqueNumber } from "../../../../figures/browser/page/dom.js";
+import { _, ngettext } from "../../../../figures/browser/page/messages.js";
+import { makeField } from "./fields.js";
+import { drawNumbers } from "./numbers.js";
+import { answerText, writeWithCode } from "./texts.js";
+
+/** @typedef {{ exercise: PracticeExercise, value: PracticeAnswer | null, isRight: boolean, confusion: string | null }} PracticeResult */
+/**
+ * @typedef {{
+ *   draft: PracticeAnswer | null, data: PracticeData, isLast: boolean, addressOf: (link: string) => string | null,
+ *   onChange: (draft: PracticeAnswer | null) => void, onCheck: (value: PracticeAnswer | null) => void, onNext: () => void,
+ * }} ExerciseOptions
+ */
+
+export class ExerciseView {
+  /**
+   * @param {HTMLElement} parent
+   * @param {PracticeExercise} exercise
+   * @param {ExerciseOptions} options
+   */
+  constructor(parent, exercise, options) {
+    this.exercise = exercise;
+    this.options = options;
+    this.root = html("form", "nv-exercise", parent);
+    this.root.dataset.exercise = exercise.id;
+    this.root.noValidate = true;
+    this.root.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.check();
+    });
+    this.prompt = html("p", "nv-exercise-prompt", this.root);
+    Object.assign(this.prompt, { id: `nv-exercise-${uniqueNumber()}`, tabIndex: -1 });
+    writeWithCode(this.prompt, exercise.prompt, exercise.layer);
+    if (exercise.numbers ?? exercise.values) drawNumbers(this.root, exercise);
+    this.field = makeField(this.root, exercise, { label: this.prompt.id, draft: options.draft, onChange: () => this.changed() });
+    this.feedback = html("div", "nv-exercise-feedback", this.root);
+    this.feedback.role = "status";
+    this.feedback.tabIndex = -1;
+    this.actions = html("div", "nv-exercise-actions", this.root);
+    const check = button("nv-practice-main", this.actions, _("Check"), () => {});
+    check.type = "submit";
+    button("nv-practice-quiet", this.actions, _("Show the answer"), () => options.onCheck(null));
+  }
+
+  changed() {
+    this.feedback.replaceChildren();
+    this.options.onChange(this.field.draft);
+  }
+
+  check() {
+    const { value } = this.field;
+    if (value === null) this.feedback.textContent = this.field.needed;
+    else this.options.onCheck(value);
+  }
+
+  /**
+   * @param {PracticeResult} result
+   * @param {boolean} focus whether the reader has just answered
+   */
+  reveal({ value, isRight, confusion }, focus) {
+    const { exercise, feedback, options: { data, addressOf, isLast, onNext } } = this, known = confusion ? data.confusions[confusion] : undefined;
+    const counts = this.field.reveal(exercise.answer, isRight);
+    this.root.classList.add("nv-exercise-checked");
+    feedback.replaceChildren();
+    feedback.dataset.result = isRight ? "right" : value === null ? "shown" : "wrong";
+    const verdict = html("p", "nv-exercise-verdict", feedback);
+    html("strong", "", verdict, isRight ? _("Right.") : value === null ? _("The answer:") : _("Not right."));
+    if (!isRight && value === null && !Array.isArray(exercise.answer)) verdict.append(` ${answerText(exercise.answer, exercise)}.`);
+    if (!isRight && value !== null && known) verdict.append(` ${_("That is {name}.", { name: known.name })}`);
+    if (!isRight && value !== null && exercise.form === "number") verdict.append(` ${_("The answer is {answer}.", { answer: answerText(exercise.answer, exercise) })}`);
+    if (counts && value !== null && !isRight) this.writeCounts(counts);
+    if (known) html("p", "", feedback, known.sentence);
+    html("p", "", feedback, exercise.explanation);
+    const links = html("p", "nv-exercise-links", feedback);
+    addLink(links, _("See it in a figure"), exercise.link, addressOf);
+    if (known) addLink(links, _("Read: {title}", { title: known.title }), `/questions?q=${known.question}`, addressOf);
+    this.actions.replaceChildren();
+    button("nv-practice-main", this.actions, isLast ? _("Summary") : _("Next exercise"), onNext);
+    if (!focus) return;
+    feedback.focus({ preventScroll: true });
+    feedback.scrollIntoView({ block: "nearest" });
+  }
+
+  /** @param {{ right: number, extra: number, missing: number }} counts of marked elements */
+  writeCounts({ right, extra, missing }) {
+    const line = html("p", "nv-exercise-counts", this.feedback);
+    for (const [kind, text] of /** @type {const} */ ([["right", ngettext("{n} right", "{n} right", right)], ["extra", ngettext("{n} too much", "{n} too much", extra)], ["missing", ngettext("{n} missing", "{n} missing", missing)]]))
+      if ({ right, extra, missing }[kind]) html("span", "", line, text).dataset.result = kind;
+  }
+}
+
+/**
+ * A link to a view of the app, where there is an app.
+ * @param {HTMLElement} parent
+ * @param {string} text
+ * @param {string} link
+ * @param {(link: string) => string | null} addressOf
+ */
+export function addLink(parent, text, link, addressOf) {
+  const address = addressOf(link), [, page, query] = /** @type {RegExpMatchArray} */ (link.match(/^\/(\w*)(.*)$/s));
+  if (!address) return;
+  const found = html("a", "nv-go", parent, text);
+  found.href = address;
+  Object.assign(found.dataset, { page, query });
+}

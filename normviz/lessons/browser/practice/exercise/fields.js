@@ -1,0 +1,151 @@
+// The field in which an exercise is answered: a number, one of several choices, or marks on the elements of a tensor.
+
+import { findAll, html } from "../../../../figures/browser/page/dom.js";
+import { _ } from "../../../../figures/browser/page/messages.js";
+import { readNumber } from "../../questions/prediction.js";
+import { Marking } from "../marking.js";
+import { indexOf, positionOf } from "./positions.js";
+
+const WITH_CODE = ["code", "pattern"]; // kinds whose options are calls, patterns or layers
+
+/**
+ * The field of an exercise, with what the reader has entered before.
+ * @param {HTMLElement} parent
+ * @param {PracticeExercise} exercise
+ * @param {{ label: string, draft: PracticeAnswer | null, onChange: () => void }} options ``label``: the id of the prompt
+ * @returns {PracticeField}
+ */
+export function makeField(parent, exercise, options) {
+  if (exercise.options) return new ChoiceField(parent, exercise, exercise.options.map(([text]) => text), options);
+  return Array.isArray(exercise.answer) ? new MarkField(parent, exercise, options) : new NumberField(parent, options);
+}
+
+/** @typedef {Parameters<typeof makeField>[2]} FieldOptions */
+
+class ChoiceField {
+  get needed() {
+    return _("Choose an answer.");
+  }
+
+  /**
+   * @param {HTMLElement} parent
+   * @param {PracticeExercise} exercise
+   * @param {string[]} choices
+   * @param {FieldOptions} options
+   */
+  constructor(parent, { kind }, choices, { label, draft, onChange }) {
+    this.root = html("div", "nv-choices", parent);
+    this.root.role = "radiogroup";
+    this.root.setAttribute("aria-labelledby", label);
+    for (const choice of choices) {
+      const option = html("label", "nv-option nv-choice", this.root), radio = html("input", "", option);
+      Object.assign(radio, { type: "radio", name: label, value: choice, checked: choice === draft });
+      html(WITH_CODE.includes(kind) ? "code" : "span", "", option, choice);
+      html("span", "nv-mark", option);
+    }
+    this.root.addEventListener("change", onChange);
+  }
+
+  get radios() {
+    return /** @type {HTMLInputElement[]} */ (findAll(this.root, "input"));
+  }
+
+  get draft() {
+    return this.value;
+  }
+
+  get value() {
+    return this.radios.find(({ checked }) => checked)?.value ?? null;
+  }
+
+  /** @param {PracticeAnswer} answer */
+  reveal(answer) {
+    for (const radio of this.radios) {
+      const option = /** @type {HTMLElement} */ (radio.parentElement), isRight = radio.value === answer;
+      radio.disabled = true;
+      if (!isRight && !radio.checked) continue;
+      option.dataset.result = isRight ? "right" : "wrong";
+      /** @type {HTMLElement} */ (option.lastElementChild).textContent = isRight ? _("✓ right answer") : _("✗ your answer");
+    }
+    return null;
+  }
+}
+
+class NumberField {
+  /**
+   * @param {HTMLElement} parent
+   * @param {FieldOptions} options
+   */
+  constructor(parent, { label, draft, onChange }) {
+    this.input = html("input", "nv-typed", parent);
+    Object.assign(this.input, { type: "text", inputMode: "decimal", maxLength: 40, autocomplete: "off", placeholder: _("a number"), value: draft ?? "" });
+    this.input.setAttribute("aria-labelledby", label);
+    this.input.addEventListener("input", onChange);
+  }
+
+  get draft() {
+    return this.input.value;
+  }
+
+  get value() {
+    const text = this.input.value.trim();
+    return Number.isNaN(readNumber(text)) ? null : text;
+  }
+
+  get needed() {
+    const text = this.input.value.trim();
+    return text ? _("{guess} is not a number; write one, such as 48.", { guess: `'${text}'` }) : _("Write a number.");
+  }
+
+  /**
+   * @param {PracticeAnswer} _answer
+   * @param {boolean} isRight
+   */
+  reveal(_answer, isRight) {
+    this.input.readOnly = true;
+    this.input.dataset.result = isRight ? "right" : this.value === null ? "" : "wrong";
+    return null;
+  }
+}
+
+class MarkField {
+  /** Whether the reader has been asked if really nothing is to be marked. */
+  isWarned = false;
+
+  /**
+   * @param {HTMLElement} parent
+   * @param {PracticeExercise} exercise
+   * @param {FieldOptions} options
+   */
+  constructor(parent, { shape, names, at, kind }, { label, draft, onChange }) {
+    this.shape = shape;
+    this.marking = new Marking(parent, { shape, names, axes: [], at: /** @type {Index} */ (at), itself: kind === "moves" }, { onChange });
+    this.marking.root.role = "group";
+    this.marking.root.setAttribute("aria-labelledby", label);
+    if (Array.isArray(draft)) this.marking.mark(this.indices(draft));
+  }
+
+  /** @param {number[]} positions in row-major order */
+  indices(positions) {
+    return positions.map((position) => indexOf(position, this.shape));
+  }
+
+  get draft() {
+    return this.marking.marked.map((index) => positionOf(index, this.shape));
+  }
+
+  get value() {
+    const marked = this.draft;
+    return marked.length || this.isWarned ? marked : null;
+  }
+
+  get needed() {
+    this.isWarned = true;
+    return _("Nothing is marked. If that is your answer, check once more.");
+  }
+
+  /** @param {PracticeAnswer} answer */
+  reveal(answer) {
+    return this.marking.reveal(this.indices(/** @type {number[]} */ (answer)));
+  }
+}

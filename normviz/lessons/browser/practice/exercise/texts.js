@@ -1,0 +1,38 @@
+// Texts of exercises: prompts with the layer as code, answers and times as words.
+
+import { html } from "../../../../figures/browser/page/dom.js";
+import { _, ngettext } from "../../../../figures/browser/page/messages.js";
+import { formatElement, formatNumber } from "../../../../figures/browser/text/format.js";
+import { indexOf } from "./positions.js";
+
+const MOST_NAMED = 6; // marked elements that a summary names
+
+/**
+ * Writes a text in which each occurrence of ``code`` is code.
+ * @param {HTMLElement} parent
+ * @param {string} text
+ * @param {string} code
+ */
+export function writeWithCode(parent, text, code) {
+  for (const [i, part] of text.split(code).entries()) {
+    if (i) html("code", "", parent, code);
+    parent.append(part);
+  }
+}
+
+/**
+ * An answer in words: the text itself, a number, or the marked elements.
+ * @param {PracticeAnswer | null} answer
+ * @param {PracticeExercise} exercise
+ */
+export function answerText(answer, { shape, kind }) {
+  if (answer === null) return _("no answer");
+  if (typeof answer === "number") return formatNumber(answer);
+  if (typeof answer === "string") return answer;
+  if (!answer.length) return kind === "moves" ? _("none") : _("no other element");
+  const named = answer.slice(0, MOST_NAMED).map((position) => formatElement("x", indexOf(position, shape))).join(", "), more = answer.length - MOST_NAMED;
+  return more > 0 ? ngettext("{named} and {n} more", "{named} and {n} more", more, { named }) : named;
+}
+
+/** @param {number} seconds */
+export const timeText = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds) % 60).padStart(2, "0")}`;

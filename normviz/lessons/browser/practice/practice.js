@@ -1,0 +1,200 @@
+// Practice: a set of exercises, one at a time, and their summary.
+
+import { find, findAll, html } from "../../../figures/browser/page/dom.js";
+import { _, ngettext } from "../../../figures/browser/page/messages.js";
+import { EXTRAS } from "../extras.js";
+import { keepAttempt, newAttempt, readAttempt } from "./set/attempt.js";
+import { PracticeBank } from "./set/bank.js";
+import { ExerciseView } from "./exercise/exercise.js";
+import { judgeAnswer } from "./exercise/judging.js";
+import { SetForm } from "./set/form.js";
+import { setOfAddress, writeSet } from "./set/link.js";
+import { drawSummary } from "./summary.js";
+import { timeText } from "./exercise/texts.js";
+
+/** @typedef {import("./exercise/exercise.js").PracticeResult} PracticeResult */
+
+/** @type {WeakMap<HTMLElement, Practice>} */
+const practices = new WeakMap();
+
+export class Practice {
+  /** @type {PracticeExercise[]} */
+  exercises;
+  /** @type {PracticeAttempt} */
+  attempt;
+  /** @type {ExerciseView | null} null at the end */
+  view = null;
+
+  /**
+   * @param {HTMLElement} root
+   * @param {{ host: PageHost }} page
+   */
+  constructor(root, page) {
+    this.page = page;
+    this.data = /** @type {PracticeData} */ (JSON.parse(root.dataset.practice ?? ""));
+    this.bank = PracticeBank.in(root);
+    this.root = html("div", "nv-practice-root", root);
+    const head = html("div", "nv-practice-head", this.root);
+    this.place = html("span", "nv-practice-place", head);
+    this.track = html("span", "nv-practice-track", head);
+    this.score = html("span", "nv-practice-score", head);
+    this.time = html("span", "nv-practice-time", head);
+    this.time.hidden = !this.data.timed;
+    if (this.data.controls) this.form = new SetForm(head, this.data, (set, timed) => this.open(set, timed), (set, timed) => this.linkOf(set, timed));
+    this.card = html("div", "nv-practice-card", this.root);
+    this.timer = setInterval(() => this.tick(), 1000);
+    this.begin(this.data.set, this.data.exercises);
+    if (this.bank) this.readAddress();
+  }
+
+  // A file or the static site: the address may ask for another set.
+  async readAddress() {
+    const asked = setOfAddress(this.data);
+    if (!asked || !this.bank) return;
+    this.time.hidden = !asked.timed;
+    this.begin(asked.set, await this.bank.choose(asked.set));
+  }
+
+  /**
+   * @param {PracticeSet} set
+   * @param {PracticeExercise[]} exercises
+   */
+  begin(set, exercises) {
+    this.data.set = set;
+    this.exercises = exercises;
+    this.form?.set(set, !this.time.hidden);
+    this.attempt = readAttempt(exercises.map(({ id }) => id).join(), exercises.length);
+    this.show();
+  }
+
+  /** Does the same exercises again. */
+  restart() {
+    this.attempt = newAttempt(this.attempt.key);
+    this.keep();
+    this.show(true);
+  }
+
+  /**
+   * Opens another set: the app does it by its address.
+   * @param {PracticeSet} set
+   * @param {boolean} timed
+   */
+  async open(set, timed) {
+    const query = writeSet(set, timed);
+    if (!this.bank) {
+      if (!this.page.host.go?.("practice", query)) location.href = this.addressOf(`/practice${query}`) ?? query;
+      return;
+    }
+    this.time.hidden = !timed;
+    this.begin(set, await this.bank.choose(set));
+    this.writeAddress(query);
+    this.focus();
+  }
+
+  /** @param {string} query */
+  writeAddress(query) {
+    try {
+      history.pushState({}, "", `#${query.slice(1)}`);
+    } catch (error) {
+      if (!(error instanceof DOMException)) throw error; // a frame that may not change its address keeps it
+    }
+  }
+
+  /**
+   * The address of a set, to hand out.
+   * @param {PracticeSet} set
+   * @param {boolean} timed
+   */
+  linkOf(set, timed) {
+    const query = writeSet(set, timed), app = this.addressOf(`/practice${query}`);
+    return app ? new URL(app, location.href).href : new URL(`#${query.slice(1)}`, location.href).href;
+  }
+
+  /**
+   * The address of a view of the app, or of the page beside this file that takes its place; null: there is none.
+   * @param {string} link
+   */
+  addressOf(link) {
+    const { app, pages } = this.data, [, page, query] = /** @type {RegExpMatchArray} */ (link.match(/^\/(\w*)(.*)$/s));
+    return this.page.host.address?.(page, query) || (pages[link] ?? (app === null ? null : app + link));
+  }
+
+  /** @returns {PracticeResult[]} of the answers so far */
+  get results() {
+    return this.attempt.answers.map((value, number) => ({ exercise: this.exercises[number], value, ...judgeAnswer(this.exercises[number], value) }));
+  }
+
+  /** @param {boolean} [focus] whether the reader has asked for what is shown */
+  show(focus = false) {
+    const { at, draft } = this.attempt, { exercises } = this, result = this.results[at] ?? null;
+    this.view = null;
+    this.card.replaceChildren();
+    this.updateHead();
+    if (at < exercises.length) {
+      this.view = new ExerciseView(this.card, exercises[at], {
+        draft: result ? result.value : draft, data: this.data, isLast: at === exercises.length - 1, addressOf: (link) => this.addressOf(link),
+        onChange: (value) => this.keep(value), onCheck: (value) => this.check(value), onNext: () => this.next(),
+      });
+      if (result) this.view.reveal(result, focus);
+    } else if (exercises.length)
+      drawSummary(this.card, this.results, {
+        set: this.data.set, data: this.data, seconds: this.time.hidden ? null : this.attempt.seconds, link: this.linkOf(this.data.set, !this.time.hidden), addressOf: (link) => this.addressOf(link),
+        onRestart: () => this.restart(), onNew: this.form && (() => this.form?.openNew()),
+      });
+    else html("p", "nv-note-box", this.card, _("No exercise has these topics at this level. Choose others."));
+    if (focus) this.focus();
+  }
+
+  // Where a reader reads on: at the prompt, or at the title of the summary.
+  focus() {
+    find(this.card, "[tabindex]")?.focus();
+  }
+
+  /** @param {PracticeAnswer | null} value null: the reader asks for the answer */
+  check(value) {
+    this.attempt.answers.push(value);
+    this.keep();
+    this.updateHead();
+    this.view?.reveal(this.results[this.attempt.at], true);
+  }
+
+  next() {
+    this.attempt.at += 1;
+    this.keep();
+    this.show(true);
+  }
+
+  /** @param {PracticeAnswer | null} [draft] */
+  keep(draft = null) {
+    this.attempt.draft = draft;
+    keepAttempt(this.attempt);
+  }
+
+  updateHead() {
+    const { at, seconds } = this.attempt, count = this.exercises.length, { results } = this, right = results.filter(({ isRight }) => isRight).length;
+    this.place.textContent = at < count ? _("{n} of {count}", { n: at + 1, count }) : "";
+    this.score.textContent = results.length && at < count ? ngettext("{n} right", "{n} right", right) : "";
+    this.time.textContent = timeText(seconds);
+    this.track.replaceChildren(...this.exercises.map((_exercise, number) => {
+      const step = html("span", "nv-practice-step");
+      if (results[number]) step.dataset.result = results[number].isRight ? "right" : "wrong";
+      else if (number === at) step.dataset.result = "here";
+      return step;
+    }));
+    this.track.ariaHidden = "true";
+    find(this.root, ".nv-practice-head").classList.toggle("nv-practice-ended", at >= count);
+  }
+
+  // The time stops while the page is out of sight, and after the last answer.
+  tick() {
+    if (!this.root.isConnected) return clearInterval(this.timer);
+    if (document.hidden || this.attempt.answers.length >= this.exercises.length) return;
+    this.attempt.seconds += 1;
+    this.time.textContent = timeText(this.attempt.seconds);
+    keepAttempt(this.attempt);
+  }
+}
+
+EXTRAS.add((root, page) => {
+  for (const place of findAll(root, ".nv-practice")) if (!practices.has(place)) practices.set(place, new Practice(place, page));
+});

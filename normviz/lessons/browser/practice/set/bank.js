@@ -1,0 +1,36 @@
+// All exercises, which a file carries because no server chooses among them.
+
+import { choosePlaces } from "../choose.js";
+
+/** @typedef {{ index: [string, string, number, string][], exercises: PracticeExercise[] }} UnpackedBank */
+
+export class PracticeBank {
+  /** @type {Promise<UnpackedBank> | undefined} */
+  unpacked;
+
+  /**
+   * The bank in an element of the page; null: a server chooses.
+   * @param {HTMLElement} root
+   */
+  static in(root) {
+    const carried = root.querySelector(":scope > .nv-bank");
+    return carried && new PracticeBank((carried.textContent ?? "").trim());
+  }
+
+  /** @param {string} packed compressed JSON */
+  constructor(packed) {
+    this.packed = packed;
+  }
+
+  /** @returns {Promise<UnpackedBank>} */
+  async unpack() {
+    const bytes = Uint8Array.from(atob(this.packed), (letter) => letter.charCodeAt(0));
+    return await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+  }
+
+  /** @param {PracticeSet} set */
+  async choose(set) {
+    const { index, exercises } = await (this.unpacked ??= this.unpack());
+    return choosePlaces(index, set).map((place) => exercises[place]);
+  }
+}

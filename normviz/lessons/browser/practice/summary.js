@@ -1,0 +1,101 @@
+// The end of a set: what was right, which confusions came up, and what to read. It can be copied as text, and printed.
+
+import { copyFrom } from "../../../figures/browser/page/clipboard.js";
+import { button, html } from "../../../figures/browser/page/dom.js";
+import { _ } from "../../../figures/browser/page/messages.js";
+import { addLink } from "./exercise/exercise.js";
+import { answerText, timeText, writeWithCode } from "./exercise/texts.js";
+
+/** @typedef {import("./exercise/exercise.js").PracticeResult} PracticeResult */
+/**
+ * @typedef {{
+ *   set: PracticeSet, data: PracticeData, seconds: number | null, link: string, addressOf: (link: string) => string | null,
+ *   onRestart: () => void, onNew?: () => void,
+ * }} SummaryOptions ``seconds``: null where the time is hidden
+ */
+
+/**
+ * @param {HTMLElement} parent
+ * @param {PracticeResult[]} results
+ * @param {SummaryOptions} options
+ */
+export function drawSummary(parent, results, options) {
+  const { addressOf, onRestart, onNew } = options, root = html("div", "nv-practice-summary", parent);
+  const title = html("h2", "", root, scoreText(results, options));
+  title.tabIndex = -1;
+  const found = confusionsOf(results, options.data);
+  if (found.length) {
+    html("h3", "", root, _("What came up"));
+    const list = html("ul", "nv-practice-confusions", root);
+    for (const { confusion, count } of found) {
+      const item = html("li", "", list);
+      html("strong", "", item, timesText(confusion, count));
+      item.append(` ${confusion.sentence} `);
+      addLink(item, _("Read: {title}", { title: confusion.title }), `/questions?q=${confusion.question}`, addressOf);
+    }
+  }
+  html("h3", "", root, _("Your answers"));
+  const list = html("ol", "nv-practice-answers", root);
+  for (const { exercise, value, isRight } of results) {
+    const item = html("li", "", list);
+    item.dataset.result = isRight ? "right" : "wrong";
+    writeWithCode(item, exercise.prompt, exercise.layer);
+    html("div", "nv-small", item, isRight ? _("✓ {answer}", { answer: answerText(value, exercise) }) : wrongText(exercise, value));
+  }
+  const actions = html("div", "nv-exercise-actions", root), text = html("textarea", "nv-practice-copied", root);
+  Object.assign(text, { readOnly: true, tabIndex: -1, ariaHidden: "true", value: summaryText(results, options) });
+  if (onNew) button("nv-practice-main", actions, _("New exercises"), onNew);
+  button("nv-practice-quiet", actions, _("Do these again"), onRestart);
+  const copy = button("nv-practice-quiet", actions, _("Copy the summary"), () => void copyFrom(copy, text));
+  button("nv-practice-quiet", actions, _("Print"), () => window.print());
+}
+
+/**
+ * @param {PracticeResult[]} results
+ * @param {SummaryOptions} options
+ */
+function scoreText(results, { seconds }) {
+  const right = results.filter(({ isRight }) => isRight).length, values = { right, count: results.length };
+  return seconds === null ? _("{right} of {count} right", values) : _("{right} of {count} right, in {time}", { ...values, time: timeText(seconds) });
+}
+
+/**
+ * The confusions that the answers follow from, the most frequent first.
+ * @param {PracticeResult[]} results
+ * @param {PracticeData} data
+ */
+function confusionsOf(results, { confusions }) {
+  /** @type {Map<string, number>} */
+  const counts = new Map();
+  for (const { confusion } of results) if (confusion && confusions[confusion]) counts.set(confusion, (counts.get(confusion) ?? 0) + 1);
+  return [...counts].sort(([, one], [, other]) => other - one).map(([id, count]) => ({ confusion: confusions[id], count }));
+}
+
+/**
+ * @param {PracticeConfusion} confusion
+ * @param {number} count
+ */
+function timesText({ name }, count) {
+  const named = name.charAt(0).toUpperCase() + name.slice(1);
+  return count === 1 ? _("{name}.", { name: named }) : _("{name} ({n} times).", { name: named, n: count });
+}
+
+/**
+ * @param {PracticeExercise} exercise
+ * @param {PracticeAnswer | null} value
+ */
+const wrongText = (exercise, value) => _("✗ {answer}; right: {right}", { answer: answerText(value, exercise), right: answerText(exercise.answer, exercise) });
+
+/**
+ * @param {PracticeResult[]} results
+ * @param {SummaryOptions} options
+ */
+function summaryText(results, options) {
+  const { set, data, link } = options;
+  const lines = [_("Practice with normviz, seed {seed}", { seed: set.seed }), link, scoreText(results, options), ""];
+  for (const [number, { exercise, value, isRight }] of results.entries())
+    lines.push(`${number + 1}. ${exercise.prompt}`, `   ${isRight ? _("✓ {answer}", { answer: answerText(value, exercise) }) : wrongText(exercise, value)}`);
+  const found = confusionsOf(results, data);
+  if (found.length) lines.push("", _("What came up"), ...found.map(({ confusion, count }) => `- ${timesText(confusion, count)} ${_("Read: {title}", { title: confusion.title })}`));
+  return lines.join("\n");
+}

@@ -1,0 +1,119 @@
+"""The page of practice: a set of exercises, which the browser shows one at a time."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from gzip import compress
+from typing import Any, ClassVar
+
+from normviz.layers.messages import _, language
+from normviz.lessons.parts.html import Body
+from normviz.lessons.parts.markup import escape
+from normviz.lessons.parts.part import Hides, Part
+from normviz.lessons.practice.bank import COUNTS, LEVELS, bank, choose, index
+from normviz.lessons.practice.confusions import CONFUSIONS
+from normviz.lessons.practice.exercise import Exercise
+from normviz.lessons.practice.kinds import CHOICE, TOPICS
+from normviz.lessons.questions.question import prose
+from normviz.lessons.questions.registry import QUESTIONS
+from normviz.scene.settings.scene_settings import LARGEST_SEED
+from normviz.scene.view import View
+
+
+@dataclass(frozen=True)
+class ExerciseSet:
+    """What chooses exercises: a seed, how many, of which topics (empty: all) and of which level (None: all)."""
+
+    seed: int
+    count: int
+    topics: tuple[str, ...]
+    level: int | None
+
+    def exercises(self) -> list[Exercise]:
+        return choose(self.seed, self.count, self.topics, self.level)
+
+
+@dataclass(frozen=True)
+class Practice(Part):
+    """A set of exercises. ``practice.js`` shows one at a time, checks the answers, and ends with a summary.
+
+    timed     whether the reader sees the time
+    controls  whether the reader may choose other exercises
+    """
+
+    chosen: ExerciseSet
+    timed: bool = True
+    controls: bool = True
+    name: ClassVar[str] = ""
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset({"time", "exercises"})
+
+    def html(self, body: Body) -> str:
+        body.exercises = True
+        exercises = self.chosen.exercises()
+        titles = {question.topic.key: question.topic.title for question in QUESTIONS.values()}
+        everything = bank() if body.carries else exercises
+        values = {
+            "set": {"seed": self.chosen.seed, "count": self.chosen.count, "topics": self.chosen.topics, "level": self.chosen.level or 0},
+            "exercises": [one.data() for one in exercises],
+            "confusions": _confusions(everything),
+            "topics": [[key, titles[key]] for key in TOPICS],
+            "levels": LEVELS[-1],
+            "most": COUNTS[-1],
+            "largest": LARGEST_SEED - 1,
+            "timed": self.timed,
+            "controls": self.controls,
+            "app": body.app,
+            "pages": body.pages,
+        }  # fmt: skip
+        carried = (
+            f'<script type="text/plain" class="nv-bank">{_packed(language.get())}</script>' if body.carries else ""
+        )
+        unstyled = escape(_("The exercises need JavaScript. In a notebook that is not trusted yet, run the cell."))
+        return (
+            f'<div class="nv-practice" data-practice="{escape(json.dumps(values, ensure_ascii=False))}">{carried}'
+            f'<div class="nv-unstyled"><p>{unstyled}</p></div></div>'
+        )
+
+    def plain_text(self) -> str:
+        lines = []
+        for number, one in enumerate(self.chosen.exercises(), 1):
+            options = (
+                [f"   - {one.text_of(value)}" for _confusion, value in one.choices] if one.about.form == CHOICE else []
+            )
+            lines += [f"{number}. {one.prompt}", *options]
+        return "\n".join(lines)
+
+    def without_hidden(self, hides: Hides) -> tuple[Part, ...]:
+        return (replace(self, timed=not hides(self, "time"), controls=not hides(self, "exercises")),)
+
+
+def view_parts(view: View) -> Iterator[Part]:
+    settings = view.settings
+    yield Practice(ExerciseSet(view.scene.seed, settings["count"], settings["topics"], settings["level"]))
+
+
+def _confusions(exercises: Iterable[Exercise]) -> dict[str, dict[str, str]]:
+    """The confusions that wrong answers to the exercises follow from."""
+    found = dict.fromkeys(key for one in exercises for key, _answer in one.wrong)
+    return {key: _confusion(key) for key in found}
+
+
+def _confusion(key: str) -> dict[str, str]:
+    confusion = CONFUSIONS[key]
+    texts = {"name": _(confusion.name), "sentence": _(confusion.sentence)}
+    return texts | {"question": confusion.question, "title": prose(confusion.question).title}
+
+
+@cache
+def _packed(_language: str) -> str:
+    """All exercises in this language, compressed: a file chooses from them."""
+    values: dict[str, Any] = {"index": index(), "exercises": [one.data() for one in bank()]}
+    text = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
+    return b64encode(compress(text.encode(), 9, mtime=0)).decode()

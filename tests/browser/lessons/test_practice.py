@@ -1,0 +1,174 @@
+"""Practice in a browser: answering, feedback, the summary, a reload; and the same set in the app and in a file."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from normviz.export.links import output_of_query
+from normviz.lessons.practice.bank import bank
+from normviz.lessons.practice.confusions import CONFUSIONS
+from normviz.lessons.practice.exercise import Exercise
+from normviz.lessons.practice.kinds import CHOICE, MARK, NUMBER
+from normviz.lessons.practice_page import ExerciseSet, Practice
+from tests.browser.lessons.conftest import Show
+from tests.browser.lessons.lesson import NARROW, WIDE, Lesson
+
+pytestmark = pytest.mark.browser
+
+
+def with_confusion(form: str, kind: str = "") -> Exercise:
+    """The first exercise of this form that a documented confusion answers wrongly."""
+    return next(one for one in bank() if one.about.form == form and one.wrong and kind in ("", one.kind))
+
+
+NUMERIC, CHOSEN, MARKED = with_confusion(NUMBER), with_confusion(CHOICE), with_confusion(MARK)
+
+
+class HandMade(ExerciseSet):
+    """A set of one exercise of each form."""
+
+    def exercises(self) -> list[Exercise]:
+        return [NUMERIC, CHOSEN, MARKED]
+
+
+PRACTICE = Practice(HandMade(7, 3, (), None))
+
+
+@pytest.fixture
+def practice(show: Show) -> Page:
+    """Three exercises that nobody has answered yet, in a blank tab."""
+    tab = show([])
+    tab.evaluate("() => sessionStorage.removeItem('normviz.practice')")
+    tab.set_viewport_size(WIDE)
+    return show([PRACTICE])
+
+
+def check(tab: Page) -> None:
+    tab.get_by_role("button", name="Check").click()
+
+
+def cell(tab: Page, index: list[int] | tuple[int, ...]) -> None:
+    tab.get_by_role("gridcell", name=f"x{list(index)}", exact=True).click()
+
+
+def following(tab: Page) -> None:
+    tab.get_by_role("button", name="Next exercise").click()
+
+
+def test_a_set_is_answered_with_feedback_on_each_confusion_and_ends_with_a_summary(practice: Page, show: Show):
+    tab, feedback = practice, practice.locator(".nv-exercise-feedback")
+    confusion, wrong = NUMERIC.wrong[0]
+
+    check(tab)
+    expect(feedback).to_have_text("Write a number.")
+    tab.get_by_role("textbox").fill("many")
+    tab.keyboard.press("Enter")
+    expect(feedback).to_contain_text("'many' is not a number")
+    tab.get_by_role("textbox").fill(str(wrong))
+    tab.keyboard.press("Enter")
+    expect(feedback).to_be_focused()
+    expect(feedback).to_contain_text(
+        f"Not right. That is {CONFUSIONS[confusion].name}. The answer is {NUMERIC.answer}."
+    )
+    expect(feedback).to_contain_text(CONFUSIONS[confusion].sentence)
+    expect(tab.get_by_role("link", name="See it in a figure")).to_have_attribute("data-page", NUMERIC.about.page)
+    expect(tab.get_by_role("link", name="Read: ")).to_have_attribute(
+        "data-query", f"?q={CONFUSIONS[confusion].question}"
+    )
+
+    following(tab)
+    expect(tab.locator(".nv-exercise-prompt")).to_be_focused()
+    show([])
+    show([PRACTICE])  # as after a reload
+    expect(tab.locator(".nv-practice-place")).to_have_text("2 of 3")
+    right = CHOSEN.text_of(CHOSEN.answer)
+    tab.keyboard.press("Tab")  # the button "Choose exercises"
+    tab.get_by_role("radio", name=right, exact=True).check()
+    tab.keyboard.press("Enter")
+    expect(feedback).to_contain_text("Right.")
+    expect(tab.locator(".nv-practice-score")).to_have_text("1 right")
+
+    following(tab)
+    elements = MARKED.elements(MARKED.answer)
+    check(tab)
+    expect(feedback).to_contain_text("Nothing is marked.")
+    other = next(one for one in CASE_ELEMENTS if one not in elements and one != MARKED.at)
+    for index in (*elements[1:], other):
+        cell(tab, index)
+    check(tab)
+    expect(feedback).to_contain_text("1 too much")
+    expect(feedback).to_contain_text("1 missing")
+    expect(tab.locator(".nv-marking-cell[data-result=missing]")).to_have_attribute(
+        "aria-label", f"x{list(elements[0])}, missing"
+    )
+
+    tab.get_by_role("button", name="Summary").click()
+    title = tab.get_by_role("heading", level=2)
+    expect(title).to_be_focused()
+    expect(title).to_contain_text("1 of 3 right, in 0:0")
+    expect(tab.locator(".nv-practice-confusions li")).to_have_count(1)
+    expect(tab.locator(".nv-practice-answers li[data-result=wrong]")).to_have_count(2)
+    copied = tab.locator(".nv-practice-copied").input_value()
+    assert "Practice with normviz, seed 7\nhttps://example.org/practice?seed=7&count=3\n1 of 3 right" in copied
+    assert all(f". {one.prompt}" in copied for one in (NUMERIC, CHOSEN, MARKED))
+    tab.get_by_role("button", name="Do these again").click()
+    expect(tab.locator(".nv-practice-place")).to_have_text("1 of 3")
+
+
+CASE_ELEMENTS = MARKED.elements(tuple(tuple(range(size)) for size in MARKED.case.shape))
+
+
+def test_the_form_makes_the_link_that_a_teacher_hands_out(practice: Page):
+    tab, opener = practice, practice.get_by_role("button", name="Choose exercises")
+    opener.click()
+    expect(opener).to_have_attribute("aria-expanded", "true")
+    tab.get_by_label("Gamma and beta").check()
+    tab.get_by_role("radio", name="2", exact=True).check()
+    tab.get_by_label("Seed").fill("12")
+    tab.get_by_label("Show the time").uncheck()
+    query = "?seed=12&count=3&topics=parameters&level=2&hide=time"
+    expect(tab.get_by_label("Link to this set")).to_have_value(f"https://example.org/practice{query}")
+    tab.get_by_role("button", name="Start").click()
+    assert tab.evaluate("window.sent") == [f"go practice{query}"]
+
+
+def test_on_a_phone_each_form_is_answered_without_scrolling_and_with_a_thumb(practice: Page):
+    practice.set_viewport_size(NARROW)
+    for number in range(3):
+        sizes = practice.locator(".nv-exercise :is(button:not(.nv-marking button), .nv-choice, .nv-typed)")
+        boxes = [box for box in (each.bounding_box() for each in sizes.all()) if box]
+        assert all(box["height"] >= 44 for box in boxes)
+        bottom = practice.get_by_role("button", name="Check").bounding_box()
+        assert bottom
+        assert bottom["y"] + bottom["height"] <= NARROW["height"]
+        practice.get_by_role("button", name="Show the answer").click()
+        if number < 2:
+            following(practice)
+
+
+def prompts_of(tab: Page, count: int) -> list[str]:
+    """The prompts of a set, one exercise after the other."""
+    found = []
+    for _number in range(count):
+        found.append(tab.locator(".nv-exercise").get_attribute("data-exercise") or "")
+        tab.get_by_role("button", name="Show the answer").click()
+        tab.locator(".nv-exercise-actions button").click()
+    return found
+
+
+def test_the_same_link_gives_the_same_set_in_the_app_and_in_a_file(lesson: Lesson, tmp_path: Path):
+    query = "?seed=41&count=5&topics=statistics,code&level=2&hide=time"
+    chosen = ExerciseSet(41, 5, ("statistics", "code"), 2).exercises()
+    lesson.visit(f"practice{query}")
+    lesson.find("#root .nv-exercise").wait_for()
+    expect(lesson.find(".nv-practice-time")).to_be_hidden()
+    assert prompts_of(lesson.page, 5) == [one.id for one in chosen]
+    path = tmp_path / "practice.html"
+    path.write_text(output_of_query("practice", {"seed": "1"}).to_html(plotlyjs="none.js"), encoding="utf-8")
+    tab = lesson.page.context.new_page()
+    tab.goto(f"{path.as_uri()}#{query[1:]}")
+    expect(tab.locator(f"[data-exercise='{chosen[0].id}']")).to_be_visible()
+    expect(tab.locator(".nv-practice-time")).to_be_hidden()
+    assert prompts_of(tab, 5) == [one.id for one in chosen]
+    tab.close()

@@ -1,0 +1,114 @@
+"""The page of practice as a value: the exercises of a set, what a link hides, and the bank that a file carries."""
+
+import gzip
+import json
+from base64 import b64decode
+from html import unescape
+from typing import Any
+
+import pytest
+
+from normviz.lessons.page.pages import PAGES, Page, page
+from normviz.lessons.page.style import BROWSER
+from normviz.lessons.parts.html import Body
+from normviz.lessons.practice.bank import COUNTS, LEVELS, bank, choose, index
+from normviz.lessons.practice.kinds import TOPICS
+from normviz.lessons.practice_page import Practice
+from normviz.scene.settings.page_settings import MOST_EXERCISES, PRACTICE_LEVELS, PRACTICE_TOPICS
+from tests.figures.linked.javascript import evaluate
+
+LINK = "seed=7&count=4&topics=statistics,parameters&level=1"
+
+
+def page_of(query: str) -> Page:
+    return page("practice", PAGES["practice"].view(query))
+
+
+def part_of(made: Page) -> Practice:
+    (part,) = (part for part in made.parts if isinstance(part, Practice))
+    return part
+
+
+def data_of(query: str, body: Body | None = None) -> dict[str, Any]:
+    """What the browser reads."""
+    html = part_of(page_of(query)).html(body or Body(app=""))
+    data: dict[str, Any] = json.loads(unescape(html.split('data-practice="')[1].split('"')[0]))
+    return data
+
+
+def test_the_link_of_a_set_chooses_its_exercises():
+    data = data_of(LINK)
+    assert data["set"] == {"seed": 7, "count": 4, "topics": ["statistics", "parameters"], "level": 1}
+    chosen = choose(7, 4, ("statistics", "parameters"), 1)
+    assert [one["id"] for one in data["exercises"]] == [one.id for one in chosen]
+    assert page_of(LINK).whole_query == dict(pair.split("=") for pair in LINK.split("&"))
+
+
+def test_without_a_link_there_are_ten_exercises_of_all_topics_and_levels():
+    data = data_of("")
+    assert data["set"] == {"seed": 0, "count": 10, "topics": [], "level": 0}
+    assert len(data["exercises"]) == 10
+    assert [key for key, _title in data["topics"]] == list(TOPICS)
+    assert page_of("").whole_query == {"seed": "0", "count": "10"}
+
+
+def test_each_wrong_answer_that_is_sent_has_its_confusion_with_a_question_to_read():
+    data = data_of("seed=3&count=30")
+    named = {confusion for one in data["exercises"] for confusion, _answer in one["wrong"]}
+    assert data["confusions"].keys() == named
+    assert all(one["name"] and one["sentence"] and one["title"] for one in data["confusions"].values())
+
+
+@pytest.mark.parametrize(
+    ("query", "timed", "controls"),
+    [("", True, True), ("hide=time", False, True), ("hide=exercises", True, False), ("hide=all", False, False)],
+)
+def test_a_link_can_hide_the_time_and_the_choice_of_exercises(query, timed, controls):
+    data = data_of(query)
+    assert (data["timed"], data["controls"], len(data["exercises"])) == (timed, controls, 10)
+
+
+def test_every_topic_has_exercises_of_every_level_so_that_no_link_is_empty():
+    assert (TOPICS, LEVELS[-1], COUNTS[-1]) == (PRACTICE_TOPICS, PRACTICE_LEVELS, MOST_EXERCISES)
+    assert {(one.topic, one.level) for one in index()} == {(topic, level) for topic in TOPICS for level in LEVELS}
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("topics=statistics,stats", "topics='stats' is unknown; choose statistics, parameters, code"),
+        ("level=4", "level='4' must be a whole number from 1 to 3"),
+        ("count=1000", "count='1000' must be a whole number from 1 to 100"),
+    ],
+)
+def test_a_wrong_link_says_what_is_allowed_and_shows_the_nearest_set(query, message):
+    made = page_of(query)
+    assert made.has_problem
+    assert made.view.problem is not None
+    assert made.view.problem.startswith(message)
+    assert part_of(made).chosen.exercises()
+
+
+def test_a_file_carries_all_exercises_because_no_server_chooses_them():
+    body = Body(carries=True)
+    packed = part_of(page_of(LINK)).html(body).split('class="nv-bank">')[1].split("<")[0]
+    carried = json.loads(gzip.decompress(b64decode(packed)))
+    assert carried["index"] == [list(entry) for entry in index()]
+    assert carried["exercises"] == json.loads(json.dumps([one.data() for one in bank()]))
+    assert {confusion for one in bank() for confusion, _answer in one.wrong} == data_of(LINK, body)["confusions"].keys()
+    assert len(packed) < 400_000
+
+
+def test_as_text_a_set_is_a_numbered_list_with_its_options():
+    text = part_of(page_of("seed=7&count=2&topics=code")).plain_text()
+    for number, one in enumerate(choose(7, 2, ("code",)), 1):
+        assert f"{number}. {one.prompt}" in text
+        assert all(f"- {one.text_of(value)}" in text for _confusion, value in one.choices)
+
+
+def test_an_attempt_is_kept_where_nothing_can_be_stored_and_another_set_begins_anew():
+    attempt = {"key": "a,b", "at": 1, "seconds": 9, "draft": "4", "answers": ["3"]}  # node has no sessionStorage
+    read = "(keepAttempt(args[0]), [readAttempt('a,b', 2), readAttempt('b,c', 2)])"
+    kept, other = evaluate(read, attempt, entry=BROWSER / "practice/set/attempt.js")
+    assert kept == attempt
+    assert other == {"key": "b,c", "at": 0, "seconds": 0, "draft": None, "answers": []}
