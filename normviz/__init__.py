@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from normviz.layers.sharing import Counts
     from normviz.measuring.check import Check, check
     from normviz.measuring.differences import Difference
+    from normviz.measuring.models.norms import Norms, norms
+    from normviz.measuring.models.row import NormRow
 
 __all__ = [
     "Check",
@@ -45,6 +47,8 @@ __all__ = [
     "Explanation",
     "Layer",
     "Norm",
+    "NormRow",
+    "Norms",
     "NormvizError",
     "NormvizWarning",
     "Output",
@@ -55,6 +59,7 @@ __all__ = [
     "explore",
     "gradients",
     "live",
+    "norms",
     "numerics",
     "questions",
     "step_by_step",
@@ -71,6 +76,8 @@ HOME = dict.fromkeys(PAGES, "normviz.api") | {
     "Explanation": "normviz.api",
     "Layer": "normviz.layers.layer",
     "Norm": "normviz.layers.norm",
+    "NormRow": "normviz.measuring.models.row",
+    "Norms": "normviz.measuring.models.norms",
     "NormvizError": "normviz.layers.errors",
     "NormvizWarning": "normviz.layers.errors",
     "Output": "normviz.export.output",
@@ -78,6 +85,7 @@ HOME = dict.fromkeys(PAGES, "normviz.api") | {
     "check": "normviz.measuring.check",
     "explain": "normviz.api",
     "live": "normviz.api",
+    "norms": "normviz.measuring.models.norms",
 }
 
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass, fields, replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from torch import nn
+
 from normviz.analysis.comparing.comparison import Comparison
 from normviz.analysis.comparing.comparison import compare as compared
 from normviz.analysis.description import Description, describe
@@ -38,6 +40,7 @@ from normviz.lessons.page.pages import PAGES, whole_query
 from normviz.lessons.parts.part import Part
 from normviz.lessons.parts.text import plain
 from normviz.lessons.subject import Subject
+from normviz.measuring.own_modules import describe_own
 from normviz.scene.grid import grid, start_with
 from normviz.scene.repair import repair
 from normviz.scene.scene import DEFAULT_SHAPE, MOST_VALUES, Scene, default_at
@@ -48,7 +51,6 @@ from normviz.scene.view import View
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
-    from torch import nn
 
     from normviz.export.live.widget import Live
 
@@ -58,7 +60,7 @@ if TYPE_CHECKING:
 def explain(layer: AnyLayer, x: Any, *, layout: str | None = None) -> Explanation:
     """What ``layer`` does to ``x``: which elements share a mean and a variance, which share a gamma and a beta, and how many there are.
 
-    layer   a torch.nn normalization module; or its text, ``"GroupNorm(2, 4)"``, ``"BatchNorm2d(3).eval()"``; or a
+    layer   a torch.nn normalization module, or a module of your own that normalizes, which is measured; or its text, ``"GroupNorm(2, 4)"``, ``"BatchNorm2d(3).eval()"``; or a
             ``Norm(stats="n c h w -> n h w", params="c")``.
     x       a shape, as a tuple of sizes; or a tensor or NumPy array, for which values are computed too.
     layout  axis letters, ``"NCHW"``, ``"NLC"``, ...; default: the layer's own for the rank of x.
@@ -74,10 +76,16 @@ def explain(layer: AnyLayer, x: Any, *, layout: str | None = None) -> Explanatio
     >>> len(e.peers((1, 2, 0, 3))), e.parameter_peers((1, 2, 0, 3))
     (47, [(0, 2, 0, 3)])
     """
-    found = Explanation.of(describe(layer, x, layout=layout))
+    found = Explanation.of(_described(layer, x, layout))
     for note in found.notes:
         warnings.warn(note, NormvizWarning, stacklevel=2)
     return found
+
+
+def _described(layer: AnyLayer, x: Any, layout: str | None) -> Description:
+    """The layer on x; a module with a forward of its own is measured."""
+    own = describe_own(layer, x, layout) if isinstance(layer, nn.Module) else None
+    return describe(layer, x, layout=layout) if own is None else own
 
 
 @dataclass(frozen=True, eq=False)

@@ -113,7 +113,7 @@ def _not_a_layer(module: nn.Module) -> NormvizError:
         if len(found) > MOST_NAMED:
             named.append(_("{n:,} more", n=len(found) - MOST_NAMED))
         return NormvizError(
-            _("{module} is a model, not one layer. It contains {layers}; give one of them, as in model.get_submodule({name!r})."),
+            _("{module} is a model, not one layer. It contains {layers}; give one of them, as in model.get_submodule({name!r}), or list all with nv.norms(model, x)."),
             module=type(module).__name__, layers=listed(named, "and"), name=found[0][0],
         )  # fmt: skip
     names = listed([kind.name for kind in KINDS.values() if kind.module])

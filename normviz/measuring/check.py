@@ -98,12 +98,7 @@ def check(
     given, shape = tensor_and_shape(x)
     tensor = probes.generic(shape, torch.float32) if given is None else given
     expected, plus_one = (None, False) if like is None else _expected(like, tensor, layout)
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1 if tensor.numel() <= probes.MOST_INPUTS else threads)
-    try:
-        found = measure(fn, tensor, takes_arrays, params, lambda wider: _takes(expected, wider))
-    finally:
-        torch.set_num_threads(threads)
+    found = measure(fn, tensor, takes_arrays, params, lambda wider: _takes(expected, wider))
     if expected is not None and expected.shape != found.shape:
         expected = _on(expected, found.shape)
     axes = _axis_names(expected, layout, len(shape))

@@ -16,7 +16,7 @@ from normviz.layers.errors import NormvizError
 from normviz.measuring.groups.partition import Index, number, single_elements
 from normviz.measuring.groups.reach import Reach, measure_reach
 from normviz.measuring.inputs import probes
-from normviz.measuring.inputs.calling import Function, Values, isolated
+from normviz.measuring.inputs.calling import Function, Values, isolated, one_thread
 from normviz.measuring.numbers.eps import Eps, measure_eps
 from normviz.measuring.numbers.formula import Formula, Groups, Run, measure_affine, measure_formula
 from normviz.measuring.numbers.parameters import Ids, Learned, equal_ids, generic_values, measure_learned
@@ -24,6 +24,7 @@ from normviz.measuring.numbers.parameters import Ids, Learned, equal_ids, generi
 BIASED, UNBIASED, SUM = "m", "m - 1", "1"  # what the sum of squares is divided by
 OUTLIER, SHIFT = 50.0, 100.0
 MOST_PARAMETERS = 2**20
+SMALL = 2**16  # elements: synchronizing threads takes longer than the computation
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def measure(
 
     Raises NormvizError if fn cannot be measured: it raises, is random, or returns no tensor like x.
     """
-    with isolated(fn, x, takes_arrays, params or {}) as function:
+    with one_thread(x.numel() <= SMALL), isolated(fn, x, takes_arrays, params or {}) as function:
         shape = _shape(function, tuple(x.shape), allowed)
         generic = _generic_parameters(function, shape)
         reach = measure_reach(partial(function, values=generic), shape, function.dtype)

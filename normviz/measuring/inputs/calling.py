@@ -126,6 +126,17 @@ def isolated(fn: Callable[..., Any], x: Tensor, takes_arrays: bool, params: Mapp
         random.setstate(states[2])
 
 
+@contextmanager
+def one_thread(wanted: bool) -> Iterator[None]:
+    """Let torch use one thread for a while, if that is wanted."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1 if wanted else threads)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
 def _own_copy(fn: Any) -> Any:
     """A copy of an object that is called, because it may keep what it computes. Functions and modules are used as they are."""
     owner = getattr(fn, "__self__", None)

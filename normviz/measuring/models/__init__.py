@@ -1,0 +1,1 @@
+"""The normalization layers of a model, as they run."""

@@ -1,0 +1,70 @@
+"""What differs between the norms of a model and those of its port."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+
+from normviz.layers.errors import NormvizError
+from normviz.layers.layer import Layer
+from normviz.layers.messages import _
+from normviz.measuring.models.row import NormRow
+
+
+def differences(one: Sequence[NormRow], other: Sequence[NormRow]) -> Iterator[str]:
+    """One sentence for each difference. Rows of the same name belong together; without common names, those in the same order."""
+    for first, second in _pairs(one, other):
+        if first is None and second is not None:
+            yield _("{name} ({layer}) is only in the second model.", name=second.name, layer=second.title)
+        elif second is None and first is not None:
+            yield _("{name} ({layer}) is missing in the second model.", name=first.name, layer=first.title)
+        elif first is not None and second is not None:
+            yield from _between(first, second)
+
+
+def _pairs(one: Sequence[NormRow], other: Sequence[NormRow]) -> Iterator[tuple[NormRow | None, NormRow | None]]:
+    names = {(row.name, row.function) for row in one} & {(row.name, row.function) for row in other}
+    key = (lambda row: (row.name, row.function)) if names else (lambda row: (row.norm.center, row.shape[-1]))
+    matcher = SequenceMatcher(None, list(map(key, one)), list(map(key, other)), autojunk=False)
+    for _kind, i, j, k, m in matcher.get_opcodes():
+        count = max(j - i, m - k)
+        pair = _kind == "equal" or (not names and j - i == m - k)
+        if pair:
+            yield from zip(one[i:j], other[k:m], strict=True)
+        elif count:
+            yield from ((row, None) for row in one[i:j])
+            yield from ((None, row) for row in other[k:m])
+
+
+def _between(first: NormRow, second: NormRow) -> Iterator[str]:
+    name = first.name if first.name == second.name else f"{first.name} / {second.name}"
+    facts = {
+        "eps": (first.norm.eps, second.norm.eps),
+        _("the averaged axes"): (first.reduced, second.reduced),
+        _("the pattern of the statistics"): (first.norm.stats, second.norm.stats)
+        if first.reduced == second.reduced
+        else ("", ""),
+        _("the pattern of gamma"): (first.norm.params, second.norm.params),
+        _("whether the mean is subtracted"): (first.norm.center, second.norm.center),
+        _("whether there is a beta"): (first.norm.bias, second.norm.bias),
+        _("whether stored statistics are used"): (first.norm.running, second.norm.running),
+        _("the factor"): tuple("1 + gamma" if row.plus_one else "gamma" for row in (first, second)),
+        "momentum": (_momentum(first), _momentum(second)),
+        _("the shape of gamma"): tuple(_gamma_shape(row) for row in (first, second)),
+    }
+    for fact, (ours, theirs) in facts.items():
+        if ours != theirs:
+            yield _("{name}: {fact} differs: {ours} and {theirs}.", name=name, fact=fact, ours=ours, theirs=theirs)
+
+
+def _momentum(row: NormRow) -> object:
+    try:
+        layer = Layer.parse(row.layer or "")
+    except NormvizError:
+        return None
+    return layer.given.get("momentum") if isinstance(layer, Layer) else None
+
+
+def _gamma_shape(row: NormRow) -> tuple[int, ...] | None:
+    sizes = row.norm.axis_sizes(row.shape)
+    return None if row.norm.params is None else tuple(sizes[name] for name in row.norm.gamma_axes)

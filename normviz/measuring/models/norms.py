@@ -1,0 +1,197 @@
+"""Every normalization of a model: ``norms`` runs it once and lists what ran."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, overload
+
+from torch import nn
+
+from normviz.analysis.description import describe
+from normviz.layers.errors import NormvizError
+from normviz.layers.fit import torch_layer
+from normviz.layers.layer import Layer
+from normviz.layers.messages import _, ngettext
+from normviz.layers.norm import Norm
+from normviz.layers.sharing import counts
+from normviz.measuring.models.diff import differences
+from normviz.measuring.models.notes import failure_text, notes_of
+from normviz.measuring.models.probing import Prober
+from normviz.measuring.models.recording import Call, Recording, Shape, layer_of, record
+from normviz.measuring.models.row import NormRow
+
+
+@dataclass(frozen=True, repr=False)
+class Norms(Sequence[NormRow]):
+    """The normalizations of a model, in the order in which they ran first.
+
+    rows              one for each module, and for each function in a module
+    model_parameters  the number of elements of all parameters of the model
+    notes             about the model: norms that never ran
+    failure           where the forward pass failed and why, or an empty text
+    """
+
+    rows: tuple[NormRow, ...]
+    model_parameters: int = 0
+    notes: tuple[str, ...] = ()
+    failure: str = ""
+    members: tuple[int, ...] = field(default=())
+
+    @overload
+    def __getitem__(self, index: int) -> NormRow: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[NormRow]: ...
+    def __getitem__(self, index: int | slice) -> NormRow | Sequence[NormRow]:
+        return self.rows[index]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def parameters(self) -> int:
+        """The number of elements of the parameters of all norms."""
+        return sum(row.parameters for row in self.rows)
+
+    @property
+    def share(self) -> float:
+        """Their share of the parameters of the model, from 0 to 1."""
+        return self.parameters / self.model_parameters if self.model_parameters else 0.0
+
+    def grouped(self) -> Norms:
+        """One row for each layer and shape, with the name of the first and the sums of parameters, buffers and calls; ``members`` counts them."""
+        groups: dict[tuple[str, Shape, str, bool], list[NormRow]] = {}
+        for row in self.rows:
+            groups.setdefault((row.title, row.shape, row.function, row.plus_one), []).append(row)
+        rows = tuple(
+            replace(
+                first := rows[0],
+                parameters=sum(row.parameters for row in rows),
+                buffers=sum(row.buffers for row in rows),
+                calls=sum(row.calls for row in rows),
+                notes=tuple(dict.fromkeys(note for row in rows for note in row.notes)),
+                name=first.name,
+            )
+            for rows in groups.values()
+        )
+        return replace(self, rows=rows, members=tuple(map(len, groups.values())))
+
+    def diff(self, other: Norms) -> tuple[str, ...]:
+        """What differs between these norms and those of a port of the model, one sentence for each difference."""
+        return tuple(differences(self, other))
+
+    def __str__(self) -> str:
+        names = [f"{row.name or '-'}{f' ({row.function})' if row.function else ''}" for row in self.rows]
+        if self.members:
+            names = [
+                f"{name} x {count}" if count > 1 else name for name, count in zip(names, self.members, strict=True)
+            ]
+        table = [
+            (_("name"), _("layer"), _("shape"), _("reduced axes"), _("statistics"), _("parameters")),
+            *(
+                (name, row.title, str(row.shape), str(row.reduced), f"{row.statistics:,}", f"{row.parameters:,}")
+                for name, row in zip(names, self.rows, strict=True)
+            ),
+        ]
+        widths = [max(len(line[column]) for line in table) for column in range(len(table[0]))]
+        lines = [
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in table
+        ]
+        remarks = [f"{name}: {note}" for name, row in zip(names, self.rows, strict=True) for note in row.notes]
+        return "\n".join([*lines, "", self.summary, *remarks, *self.notes, *filter(None, [self.failure])])
+
+    __repr__ = __str__
+
+    @property
+    def summary(self) -> str:
+        """How many norms there are, and how many parameters they have."""
+        return ngettext(
+            "{n:,} normalization, {parameters:,} parameters, {share:.2g} % of the model",
+            "{n:,} normalizations, {parameters:,} parameters, {share:.2g} % of the model",
+            sum(self.members) or len(self.rows),
+            parameters=self.parameters,
+            share=100 * self.share,
+        )
+
+
+def norms(model: nn.Module, *inputs: Any, **kwargs: Any) -> Norms:
+    """The normalizations that run in ``model(*inputs, **kwargs)``, found by what they do, not by the names of their classes.
+
+    The model and its inputs may be on ``torch.device("meta")``. Nothing is changed: the model's buffers, mode and gradients and the
+    random states are as before. A forward pass that fails gives the rows up to the failure, which ``failure`` explains.
+
+    Raises NormvizError if ``model`` is not a module.
+
+    >>> import torch
+    >>> from torch import nn
+    >>> [row.layer for row in norms(nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8)), torch.randn(2, 3, 8, 8))]
+    ['BatchNorm2d(8)']
+    """
+    if not isinstance(model, nn.Module):
+        raise NormvizError(
+            _("{model} is not a model; give a torch.nn.Module and its inputs.", model=type(model).__name__)
+        )
+    recording = record(model, inputs, kwargs)
+    rows = tuple(_rows(recording, model))
+    failure = "" if recording.failure is None else failure_text(recording.failure)
+    notes = () if recording.failure else tuple(_never_called(model, recording))
+    return Norms(rows, sum(parameter.numel() for parameter in model.parameters()), notes, failure)
+
+
+def _rows(recording: Recording, model: nn.Module) -> Iterator[NormRow]:
+    prober, normalizing = Prober(), set[int]()
+    found: list[NormRow | Call] = []
+    for call in recording.calls.values():
+        if call.function:
+            found.append(call)
+            continue
+        row = _module_row(call, prober, model.training)
+        if row is not None:
+            normalizing.add(id(call.module))
+            found.append(row)
+    for one in found:
+        if isinstance(one, NormRow):
+            yield one
+        elif id(one.module) not in normalizing and one.layer is not None:
+            yield _row(one, one.layer, model.training)
+
+
+def _module_row(call: Call, prober: Prober, model_trains: bool) -> NormRow | None:
+    layer = layer_of(call.module)
+    if layer is not None:
+        return None if call.returned is None else _row(call, layer, model_trains)
+    probed = prober.find(call)
+    return None if probed is None else _row(call, probed.norm, model_trains, probed.plus_one)
+
+
+def _row(call: Call, layer: Layer | Norm, model_trains: bool, plus_one: bool = False) -> NormRow:
+    described = describe(layer, call.shape)
+    norm = described.norm
+    own = () if call.function else tuple(call.module.parameters(recurse=False))
+    parameters = counts(norm, call.shape).parameters if call.function else sum(tensor.numel() for tensor in own)
+    buffers = 0 if call.function else sum(tensor.numel() for tensor in call.module.buffers(recurse=False))
+    same = (
+        layer if isinstance(layer, Layer) else torch_layer(norm, call.shape) if call.function != "F.normalize" else None
+    )
+    return NormRow(
+        call.name,
+        None if same is None else str(same),
+        call.shape,
+        tuple(i for i, parts in enumerate(norm.pattern.left) if not set(parts) <= set(norm.pattern.right)),
+        norm,
+        described.counts.statistics,
+        parameters,
+        buffers,
+        call.count,
+        tuple(notes_of(described, call, model_trains)),
+        call.function,
+        type(call.module).__name__,
+        plus_one,
+    )
+
+
+def _never_called(model: nn.Module, recording: Recording) -> Iterator[str]:
+    called = {id(call.module) for call in recording.calls.values()}
+    for name, module in model.named_modules():
+        if id(module) not in called and layer_of(module) is not None:
+            yield _("{name} ({layer}) was never called.", name=name, layer=type(module).__name__)

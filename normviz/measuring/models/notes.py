@@ -1,0 +1,65 @@
+"""What is legal in a model and seldom intended, and what to do when its forward pass fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from normviz.analysis.description import Description
+from normviz.layers.errors import NormvizError
+from normviz.layers.messages import _
+from normviz.layers.torch_errors import check
+from normviz.measuring.models.recording import Call, Failure, layer_of
+
+
+def notes_of(described: Description, call: Call, model_trains: bool) -> Iterator[str]:
+    """Notes about one normalization; those of ``explain`` come first."""
+    yield from described.notes
+    layer, norm = described.layer, described.norm
+    if call.function == "F.normalize":
+        yield _("It divides by the root of the sum of squares, not of their mean.")
+    if not norm.running and norm.center and described.counts.elements_per_statistic == 1:
+        yield _("Each mean is that of one value, so the output is beta whatever x is.")
+    if layer is None:
+        return
+    groups = layer.given.get("num_groups")
+    if groups is not None and groups == layer.given["num_channels"] > 1:
+        yield _("Each group has one channel, so this is an InstanceNorm; fewer groups are usual.")
+    if (
+        layer.kind.family in ("BatchNorm", "SyncBatchNorm")
+        and not call.function
+        and call.module.training
+        and not model_trains
+    ):
+        yield _(
+            "It is in training mode inside a model in eval mode: its output depends on the batch; call {name}.eval().",
+            name=call.name,
+        )
+
+
+def failure_text(failure: Failure) -> str:
+    """Which module failed, with which shapes, and what to do."""
+    shapes = ", ".join(map(str, failure.shapes)) or _("no tensor")
+    name, kind = failure.name or _("the model itself"), type(failure.module).__name__
+    return _(
+        "The forward pass failed in {name} ({kind}) on an input of shape {shapes}: {explained}",
+        name=name,
+        kind=kind,
+        shapes=shapes,
+        explained=_explained(failure),
+    )
+
+
+def _explained(failure: Failure) -> str:
+    """For a normalization, torch's words and what they mean; otherwise the error and where to look."""
+    layer = layer_of(failure.module)
+    try:
+        if layer is not None and failure.shapes:
+            check(layer, failure.shapes[0])
+    except NormvizError as error:
+        return str(error)
+    words = " ".join(str(failure.error).split()) or type(failure.error).__name__
+    return _(
+        "{words} Compare this shape with what {kind} takes; the rows show the shapes up to here.",
+        words=words,
+        kind=type(failure.module).__name__,
+    )
