@@ -36,7 +36,7 @@ SIZES = (
 )  # of the weights, as multiples of those that keep the spread
 FIRST_SIZE = 1.6
 FOUR = (2.0, 5.0, 6.0, 9.0)
-TABLE, FRAMED = ((1.0, 4.0, 7.0), (3.0, 8.0, 13.0)), (0, 1)
+TABLE, FRAMED = ((1.0, 4.0, 10.0), (3.0, 8.0, 13.0)), (0, 1)
 IMAGES, PIXEL = (2, 3, 2, 2), (0, 1, 0, 1)
 SEQUENCES, TOKEN = (2, 4, 3), (0, 1, 2)
 
