@@ -25,6 +25,7 @@ from normviz.lessons.parts.markup import escape, line
 from normviz.lessons.questions.question import Question, prose, search_text
 from normviz.lessons.questions.registry import QUESTIONS, current_key
 from normviz.scene.query import link
+from normviz.scene.settings.page_settings import START_STEPS
 
 INDEX = "index.html"
 ABOUT = N_("See which elements of a tensor share a mean and a variance, and which share a gamma and a beta.")
@@ -146,9 +147,14 @@ def _question_pages(among: Sequence[Entry]) -> dict[str, str]:
 
 
 def _addresses(among: Sequence[Entry]) -> dict[str, str]:
-    """The files of the pages, by their link in the app."""
+    """The files of the pages, by their link in the app; and of views of Start here and Practice."""
     pages = {entry.shows.key: entry.file for entry in among if isinstance(entry.shows, PageEntry)}
-    return {"/questions": INDEX} | {f"/{'' if key == 'explore' else key}": file for key, file in pages.items()}
+    found = {"/questions": INDEX} | {f"/{'' if key == 'explore' else key}": file for key, file in pages.items()}
+    if PRACTICE.key in pages:
+        found["/practice?level=1"] = f"{pages[PRACTICE.key]}#level=1"
+    if START.key in pages:
+        found |= {f"/start?step={step}": f"{pages[START.key]}?step={step}" for step in range(1, START_STEPS + 1)}
+    return found
 
 
 def _playable(name: str, body: Body, questions: Mapping[str, str]) -> tuple[str, dict[str, Any] | None]:

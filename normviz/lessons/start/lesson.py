@@ -58,5 +58,9 @@ def _html(step: Step) -> str:
 
 def view_parts(view: View) -> Iterator[Part]:
     """The page Start here."""
-    links = (Link(_("Answer questions"), "questions"), Link(_("Explore every layer"), "explore"))
+    links = (
+        Link(_("Practice"), "practice", "level=1"),
+        Link(_("Answer questions"), "questions"),
+        Link(_("Explore every layer"), "explore"),
+    )
     yield Lesson(STEPS, view.settings["step"], links)

@@ -80,7 +80,7 @@ def test_every_link_is_relative_and_leads_to_a_file_of_the_site(site, pages):
             if address.startswith(("data:image/svg+xml", "#")) or address in sources:
                 continue
             assert urlsplit(address)[:2] == ("", ""), (name, address)
-            assert address in names, (name, address)
+            assert re.split("[#?]", address)[0] in names, (name, address)
 
 
 def test_a_shared_file_exists_once_and_is_named_after_its_hash(site, pages):
@@ -241,3 +241,8 @@ def test_a_page_links_to_the_app_if_its_address_is_known(tmp_path, monkeypatch):
     monkeypatch.setenv("NORMVIZ_URL", "javascript:alert(1)")
     build(tmp_path / "other", only=["s0a"])
     assert "javascript:" not in read(tmp_path / "other", "question-s0a.html")
+
+
+def test_start_here_leads_on_to_practice_the_questions_and_explore(site):
+    links = re.findall(r'class="nv-go" [^>]*href="([^"]*)"', read(site, "start.html"))
+    assert links == ["practice.html#level=1", "index.html", "explore.html"]
