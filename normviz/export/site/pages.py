@@ -17,13 +17,13 @@ from normviz.layers.errors import NormvizError, listed
 from normviz.layers.messages import N_, _, language, ngettext
 from normviz.lessons.figure_pages.compare.ready_sets import READY_SETS, ReadySet
 from normviz.lessons.page.pages import PAGES
-from normviz.lessons.page.questions_page import question_parts
+from normviz.lessons.page.questions_page import question_list, question_parts
 from normviz.lessons.page.report import report_address
 from normviz.lessons.parts.html import Body
-from normviz.lessons.parts.links import EXAMPLES, NOTHING_FOUND
 from normviz.lessons.parts.markup import escape, line
-from normviz.lessons.questions.question import Question, prose, search_text
-from normviz.lessons.questions.registry import QUESTIONS, current_key
+from normviz.lessons.parts.question_list import EXAMPLES
+from normviz.lessons.questions.question import Question, prose
+from normviz.lessons.questions.registry import QUESTIONS, READING_ORDER, current_key
 from normviz.scene.query import link
 from normviz.scene.settings.page_settings import START_STEPS
 
@@ -78,49 +78,52 @@ def entries(only: Sequence[str] = ()) -> list[Entry]:
             _(
                 "{key} is neither a page, a question nor a ready-made set; choose a key such as {keys}.",
                 key=repr(unknown[0]),
-                keys=listed([*pages, *READY_SETS, *list(QUESTIONS)[:3]]),
+                keys=listed([*pages, *READY_SETS, *READING_ORDER[:3]]),
             )
         )
     played = [Entry(f"{key}.html", PAGES[key].title, _(TOPICS.get(key, PLAY)), shown) for key, shown in pages.items()]
     sets = [Entry(f"compare-{key}.html", ready.title, _(SETS), ready) for key, ready in READY_SETS.items()]
-    questions = [
-        Entry(f"question-{key}.html", prose(key).title, one.topic.title, one) for key, one in QUESTIONS.items()
-    ]
+    questions = [_question_entry(QUESTIONS[key]) for key in READING_ORDER]
     return [entry for entry in played + sets + questions if not only or entry.shows.key in only]
 
 
+def _question_entry(question: Question) -> Entry:
+    return Entry(f"question-{question.key}.html", prose(question.key).title, question.topic.title, question)
+
+
 def index_page(listed_entries: Sequence[Entry], theme: str) -> str:
-    """The list of all pages, with a search."""
-    topics = dict.fromkeys(entry.topic for entry in listed_entries)
-    questions = sum(isinstance(entry.shows, Question) for entry in listed_entries)
-    label = ngettext("Search {n} question", "Search {n} questions", questions)
+    """The list of all pages, with a search: pages and comparisons as cards, then the core path, then the questions by topic."""
+    cards = [entry for entry in listed_entries if not isinstance(entry.shows, Question)]
+    topics = dict.fromkeys(entry.topic for entry in cards)
+    questions = [entry.shows.key for entry in listed_entries if isinstance(entry.shows, Question)]
+    label = ngettext("Search {n} question", "Search {n} questions", len(questions))
     search = (
         f'<div class="ns-search" hidden><label for="search">{escape(label)}</label>'
         '<input id="search" type="search" maxlength="80" autocomplete="off" placeholder="'
         f'{escape(_(EXAMPLES))}">'
-        f'<p class="nv-small" role="status"></p><p class="nv-note-box ns-none" hidden>{escape(_(NOTHING_FOUND))}</p></div>'
+        f'<p class="nv-small" role="status"></p></div>'
     )
-    sections = "\n".join(_topic(topic, [entry for entry in listed_entries if entry.topic == topic]) for topic in topics)
-    body = f'<p class="ns-lead">{escape(_(LEAD))}</p>\n{search if questions else ""}\n{sections}'
-    return page("normviz", body, Body(), theme, home=True)
+    sections = "\n".join(_topic(topic, [entry for entry in cards if entry.topic == topic]) for topic in topics)
+    body = Body(pages=_question_pages(listed_entries))
+    listed_questions = question_list(questions, has_field=False).html(body) if questions else ""
+    html = f'<p class="ns-lead">{escape(_(LEAD))}</p>\n{search if questions else ""}\n{sections}\n{listed_questions}'
+    return page("normviz", html, body, theme, home=True)
 
 
 def _topic(topic: str, found: Sequence[Entry]) -> str:
     items = "\n".join(map(_item, found))
-    kind = "ns-cards" if topic in (_(BEGIN), _(SETS), _(PLAY), _(UNDERSTOOD)) else "ns-list"
-    return f'<section class="ns-topic"><h2>{escape(topic)}</h2>\n<ul class="{kind}">\n{items}\n</ul></section>'
+    return f'<section class="ns-topic"><h2>{escape(topic)}</h2>\n<ul class="ns-cards">\n{items}\n</ul></section>'
 
 
 def _item(entry: Entry) -> str:
+    assert not isinstance(entry.shows, Question)
     where = f'<a href="{escape(entry.file)}">{line(entry.title)}</a>'
     if isinstance(entry.shows, PageEntry):
         about = _(entry.shows.about)
         words = f"{entry.shows.key} {entry.title} {about}".lower()
         return f'<li class="ns-card" data-words="{escape(words)}">{where}<p>{escape(about)}</p></li>'
-    if isinstance(entry.shows, ReadySet):
-        layers = " ".join(f"<li><code>{escape(text)}</code></li>" for text in entry.shows.layers)
-        return f'<li class="ns-card" data-words="{escape(_set_words(entry.shows))}">{where}<ul>{layers}</ul></li>'
-    return f'<li data-question="{escape(entry.shows.key)}" data-words="{escape(search_text(entry.shows))}">{where}</li>'
+    layers = " ".join(f"<li><code>{escape(text)}</code></li>" for text in entry.shows.layers)
+    return f'<li class="ns-card" data-words="{escape(_set_words(entry.shows))}">{where}<ul>{layers}</ul></li>'
 
 
 def _set_words(ready: ReadySet) -> str:

@@ -5,14 +5,16 @@ import "../../lessons/browser/start/lesson.js";
 import "../browser/playable.js";
 import { find, findAll } from "../../figures/browser/page/dom.js";
 import { ReportButton } from "../../lessons/browser/share/report.js";
-import { tickAnswered } from "../../lessons/browser/questions/progress.js";
+import { showProgress } from "../../lessons/browser/questions/progress.js";
 import { countFound, showMatching } from "../../lessons/browser/questions/search.js";
+import { followTopics, openTopics } from "../../lessons/browser/questions/topics.js";
 
 /** @param {HTMLElement} box */
 function wireSearch(box) {
-  const field = /** @type {HTMLInputElement} */ (find(box, "input")), status = find(box, "[role=status]"), none = find(box, ".ns-none");
-  const items = findAll(document, "[data-words]"), topics = findAll(document, ".ns-topic");
+  const field = /** @type {HTMLInputElement} */ (find(box, "input")), status = find(box, "[role=status]"), none = find(document, ".nv-none");
+  const items = findAll(document, "[data-words]"), topics = findAll(document, ".ns-topic, .nv-topic");
   const filter = () => {
+    for (const place of findAll(document, ".nv-path, .nv-by-topic")) place.hidden = Boolean(field.value.trim());
     const found = showMatching(field.value, items, topics);
     status.textContent = countFound(field.value, found);
     none.hidden = found > 0;
@@ -23,5 +25,7 @@ function wireSearch(box) {
 }
 
 findAll(document, ".ns-search").forEach(wireSearch);
-window.addEventListener("pageshow", () => tickAnswered(document));
+followTopics(document);
+openTopics(document);
+window.addEventListener("pageshow", () => showProgress(document));
 for (const place of findAll(document, ".ns-report")) new ReportButton(place, place.dataset.to ?? "", () => ({ title: document.title, link: location.href }));

@@ -2,7 +2,7 @@
 
 import { copyFrom } from "../../figures/browser/page/clipboard.js";
 import { find, findAll, html } from "../../figures/browser/page/dom.js";
-import { commit, judge, refuse } from "./questions/prediction.js";
+import { commit, judge, refuse, resultOf } from "./questions/prediction.js";
 import { filterLinks } from "./questions/search.js";
 
 const PYTHON = /(#.*)|("""[\s\S]*?"""|"[^"\n]*"|'[^'\n]*')|\b(as|def|else|for|from|if|import|in|lambda|not|return|None|True|False)\b|\b(\d[\d._]*(?:e[-+]?\d+)?)\b/g;
@@ -11,7 +11,8 @@ const TOKENS = ["comment", "string", "word", "number"];
 /**
  * @param {HTMLElement} root
  * @param {(link: HTMLElement) => boolean} follow opens a link; false: the browser opens it
- * @param {(guess: string, question: string) => void} predicted a reader has opened the answer to this question after this guess
+ * @param {(guess: string, question: string, result: import("./questions/progress.js").Result | null) => void} predicted a reader has opened
+ *   the answer to this question after this guess, or after none, or has changed the guess while the answer was open: then ``result`` is null
  * @param {(text: string) => void} searched a reader has finished typing, or has pasted, this search
  */
 export function listen(root, follow, predicted, searched) {
@@ -46,8 +47,10 @@ export function listen(root, follow, predicted, searched) {
   for (const name of ["change", "toggle"])
     root.addEventListener(name, (event) => {
       const box = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest(".nv-prediction"));
-      const guess = box && judge(box);
-      if (guess) predicted(guess, box.dataset.question ?? "");
+      if (!box) return;
+      const guess = judge(box), isOpened = event.type === "toggle" && event.target instanceof HTMLDetailsElement && event.target.matches(".nv-answer[open]");
+      const result = isOpened ? resultOf(box) : null;
+      if (guess || result === "opened") predicted(guess, box.dataset.question ?? "", result);
     }, true); // "toggle" does not bubble
 }
 

@@ -6,8 +6,9 @@ import { EXTRAS } from "./extras.js";
 import { colorCode, followTour, listen, showOpenTabs } from "./interaction.js";
 import { morph, parse } from "./morph.js";
 import { showGuess } from "./questions/prediction.js";
-import { rememberAnswered, tickAnswered } from "./questions/progress.js";
+import { rememberResult, showProgress } from "./questions/progress.js";
 import { filterLinks, searchField } from "./questions/search.js";
+import { followTopics, openTopics } from "./questions/topics.js";
 
 export class PageView {
   /** @type {PageData} */
@@ -27,7 +28,8 @@ export class PageView {
     for (const part of findAll(root, ":scope > .nv-part")) this.parts.set(part.dataset.key ?? "", part);
     this.pressKey = /** @param {KeyboardEvent} event */ (event) => followTour(event, this.root);
     document.addEventListener("keydown", this.pressKey);
-    listen(this.root, (link) => this.follow(link), (guess, question) => this.guessed(guess, question), (text) => this.searched(text));
+    followTopics(this.root);
+    listen(this.root, (link) => this.follow(link), (guess, question, result) => this.guessed(guess, question, result), (text) => this.searched(text));
   }
 
   /**
@@ -53,8 +55,9 @@ export class PageView {
     findAll(this.root, ".nv-code code").forEach(colorCode);
     findAll(this.root, ".nv-tabs").forEach(showOpenTabs);
     if (guess !== undefined && guess !== before) this.showGuess(guess);
+    openTopics(this.root);
     this.showSearch(field);
-    tickAnswered(this.root);
+    showProgress(this.root);
     for (const show of EXTRAS) show(this.root, this);
   }
 
@@ -133,14 +136,16 @@ export class PageView {
   }
 
   /**
-   * The reader has predicted something else than the address says. Writes it there, if the page has an address.
-   * @param {string} guess
+   * The reader has predicted something else than the address says, or has opened the answer. Writes a prediction to the address, if the
+   * page has one.
+   * @param {string} guess "" without a prediction
    * @param {string} question
+   * @param {import("./questions/progress.js").Result | null} result null: the answer was open already
    */
-  guessed(guess, question) {
-    if (guess === this.data.guess) return;
-    rememberAnswered(question);
-    if (this.data.guess === undefined) return;
+  guessed(guess, question, result) {
+    if (guess && guess === this.data.guess) return;
+    if (result) rememberResult(question, result);
+    if (!guess || this.data.guess === undefined) return;
     this.data.guess = guess;
     this.host.guess?.(guess);
   }

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from normviz.layers.errors import NormvizError
 from normviz.layers.messages import _
 from normviz.lessons.page.alternatives import pasted_parts
 from normviz.lessons.page.figure_page_types import FIGURE_PAGES
-from normviz.lessons.parts.links import Entry, Link, Links, LinkSearch
+from normviz.lessons.parts.links import Link, Links
 from normviz.lessons.parts.part import Caption, Heading, Part, Text
 from normviz.lessons.parts.prediction import Prediction
+from normviz.lessons.parts.question_list import Entry, QuestionList
 from normviz.lessons.questions.question import Question, answer, facts_of, prose, reasons, search_text
-from normviz.lessons.questions.registry import QUESTIONS, by_topic, current_key, find_question
+from normviz.lessons.questions.registry import (
+    CORE,
+    QUESTIONS,
+    by_topic,
+    core_place,
+    current_key,
+    find_question,
+    next_question,
+)
 from normviz.lessons.tours.tour import tours
 from normviz.scene.settings.page_settings import LONGEST_SEARCH
 from normviz.scene.view import View
@@ -24,6 +33,7 @@ def view_parts(view: View) -> Iterator[Part]:
     if asked in QUESTIONS:
         question = QUESTIONS[asked]
         yield Links((Link(_("All questions"), "questions"),), kind="back")
+        yield from _place(question)
         yield from question_parts(question)
         yield Links((_next(question),), kind="next")
     else:
@@ -73,19 +83,27 @@ def sources(question: Question) -> str:
 
 
 def list_parts(typed: str = "") -> Iterator[Part]:
-    """The questions, topic by topic; those that the search finds are shown, or the view that a pasted error message is about."""
-    yield LinkSearch(
-        tuple(
-            (
-                topic.title,
-                tuple(Entry(link_to(question), question.key, search_text(question)) for question in questions),
-            )
-            for topic, questions in by_topic(list(QUESTIONS.values())).items()
-        ),
+    """The core path and the questions by topic; those that the search finds, or the view that a pasted error message is about."""
+    yield question_list(list(QUESTIONS), typed, tuple(pasted_parts(typed)))
+
+
+def question_list(
+    keys: Collection[str], typed: str = "", found: tuple[Part, ...] = (), has_field: bool = True
+) -> QuestionList:
+    """The list of these questions."""
+    topics = by_topic([question for key, question in QUESTIONS.items() if key in keys])
+    return QuestionList(
+        tuple(_entry(QUESTIONS[key]) for key in CORE if key in keys),
+        tuple((topic.key, topic.title, tuple(map(_entry, questions))) for topic, questions in topics.items()),
         typed,
         LONGEST_SEARCH,
-        tuple(pasted_parts(typed)),
+        found,
+        has_field,
     )
+
+
+def _entry(question: Question) -> Entry:
+    return Entry(link_to(question), question.key, search_text(question))
 
 
 def link_to(question: Question) -> Link:
@@ -94,7 +112,15 @@ def link_to(question: Question) -> Link:
 
 
 def _next(question: Question) -> Link:
-    """The link to the next question of the list."""
-    questions = list(QUESTIONS.values())
-    following = questions[(questions.index(question) + 1) % len(questions)]
+    """The link to the next question, or after the last one to the list."""
+    following = next_question(question)
+    if following is None:
+        return Link(_("Next: all questions"), "questions")
     return Link(_("Next: {title}", title=prose(following.key).title), "questions", f"q={following.key}")
+
+
+def _place(question: Question) -> Iterator[Part]:
+    """Where the question is in the core path, if it is there."""
+    place = core_place(question.key)
+    if place is not None:
+        yield Caption(_("Core path, question {place} of {all}", place=place, all=len(CORE)), of=Links.name)

@@ -49,6 +49,27 @@ MERGED = {
 }  # keys in old links, and the questions that say now what theirs said
 
 
+# The core path, in an order in which each question needs only what came before: rows and columns, gamma and beta, images, sequences,
+# GroupNorm and InstanceNorm, train and eval, numbers.
+CORE = ("s1a", "s1", "s2e", "s0", "s0b", "q4", "q8", "q6", "s0f", "s0g", "q16", "s3k", "s2c", "q13")
+READING_ORDER = (*CORE, *(key for key in QUESTIONS if key not in CORE))
+
+
+def core_place(key: str) -> int | None:
+    """The place of a question in the core path, from 1 on; None if it is not in the path.
+
+    >>> core_place("s1a"), core_place("q22")
+    (1, None)
+    """
+    return CORE.index(key) + 1 if key in CORE else None
+
+
+def next_question(question: Question) -> Question | None:
+    """The next question in the order of reading; None after the last one."""
+    following = READING_ORDER[READING_ORDER.index(question.key) + 1 :]
+    return QUESTIONS[following[0]] if following else None
+
+
 def current_key(key: str) -> str:
     """The key of a question today: that of an old link is the key of the question it was merged into.
 

@@ -42,8 +42,12 @@ class Lesson(View):
             "document.querySelector('[data-testid=stMain]').scrollTo(0, 0)"
         )  # the header would cover the link
         self.page.get_by_role("link", name="All questions").click()
-        self.find(".nv-links-list a").first.wait_for()
+        self.find(".nv-links-path a").first.wait_for()
         self.ready(figures=False)
+
+    def open_topics(self) -> None:
+        """Open every topic of the list of questions."""
+        self.find(".nv-topic:not([open]) > summary").evaluate_all("all => all.forEach(summary => summary.click())")
 
     def ready(self, figures: bool = True) -> "Lesson":
         """Wait until the page has its text, and its figures are drawn."""

@@ -7,7 +7,7 @@ from playwright.sync_api import Locator, expect
 
 from normviz.figures.palette import theme
 from normviz.lessons.questions.question import facts_of, prose
-from normviz.lessons.questions.registry import QUESTIONS
+from normviz.lessons.questions.registry import CORE, QUESTIONS
 from normviz.scene.settings.page_settings import experiments
 from tests.browser.lessons.lesson import FITS, NARROW, READY, STRAIGHT, WIDE, Lesson
 
@@ -209,7 +209,7 @@ def test_on_a_laptop_the_panels_of_a_row_are_aligned_and_each_text_is_below_its_
 
 
 def test_a_question_links_to_the_next(lesson: Lesson) -> None:
-    first, second = list(QUESTIONS.values())[:2]
+    first, second = (QUESTIONS[key] for key in CORE[:2])
     lesson.go_to("questions", f"?q={first.key}&guess={facts_of(first)['right']}")
     lesson.page.get_by_role("link", name=f"Next: {prose(second.key).title}").click()
     expect(lesson.page.get_by_role("heading", name=prose(second.key).title)).to_be_visible()

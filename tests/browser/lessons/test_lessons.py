@@ -184,7 +184,8 @@ def test_moving_another_input_changes_the_sentence(lesson: Lesson) -> None:
 def test_a_prediction_reveals_the_answer_and_its_figure_and_a_link_to_the_view(lesson: Lesson) -> None:
     words, right = prose(CHOICE.key), facts_of(CHOICE)["right"]
     lesson.go_to_questions()
-    lesson.page.get_by_role("link", name=words.title, exact=True).click()
+    lesson.open_topics()
+    lesson.find(".nv-topic").get_by_role("link", name=words.title, exact=True).click()
     lesson.wait_for_address(q=CHOICE.key)
     lesson.find(f".nv-option input[value='{right}']").click()
     assert lesson.query == {"q": CHOICE.key}
@@ -331,6 +332,7 @@ def test_the_search_answers_while_one_types_and_back_returns_to_what_it_found(le
 
 def test_a_question_opens_at_its_top_and_back_returns_to_the_position_in_the_list(lesson: Lesson) -> None:
     lesson.go_to_questions()
+    lesson.open_topics()
     last = lesson.find(".nv-topic a").last
     last.scroll_into_view_if_needed()
     position = lesson.page.evaluate(SCROLLED)

@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from normviz.lessons.page.questions_page import list_parts, prediction
 from normviz.lessons.parts.part import Note, Text
 from normviz.lessons.questions.question import Question, facts_of, prose
-from normviz.lessons.questions.registry import QUESTIONS
+from normviz.lessons.questions.registry import CORE, QUESTIONS
 from tests.browser.lessons.conftest import Show
 
 pytestmark = pytest.mark.browser
@@ -131,19 +131,75 @@ def test_an_invalid_guess_of_an_address_opens_nothing(show: Show) -> None:
         expect(tab.locator(".nv-answer .nv-text")).to_be_hidden()
 
 
-def test_an_answered_question_has_a_tick_in_the_list_but_not_one_whose_answer_came_with_a_link(show: Show) -> None:
-    (questions,) = list_parts()
-    linked, answered = [one for one in QUESTIONS.values() if prose(one.key).options][
-        -2:
-    ]  # not those of the other tests
+# Clicks on the summary of a section, and waits until the page knows that it is open.
+OPEN = """summary => new Promise((done) => {
+  summary.parentElement.addEventListener("toggle", done, { once: true });
+  summary.click();
+})"""
+
+
+def opened(tab: Page, show: Show, question: Question, guess: str) -> None:
+    """Open the answer to a question after a guess, or after none."""
+    show([prediction(question, (Text("answer"),))], guess="")
+    if guess:
+        tab.locator(f".nv-option input[value={guess}]").check()
+    tab.locator(".nv-answer > summary").evaluate(OPEN)
+    expect(tab.locator(".nv-answer .nv-text")).to_be_visible()
+
+
+def in_list(tab: Page, show: Show) -> dict[str, str]:
+    """What the list says about each answered question of the core path."""
+    show(list(list_parts()))
+    signs = tab.locator(".nv-path li:has(.nv-outcome:not(:empty))")
+    return dict(
+        signs.evaluate_all("all => all.map(one => [one.dataset.question, one.querySelector('.nv-outcome').ariaLabel])")
+    )
+
+
+# An empty storage that stores, or refuses to, as in some frames.
+STORAGE = """stores => {
+  localStorage.clear();
+  window.setItem ??= Storage.prototype.setItem;
+  Storage.prototype.setItem = stores ? window.setItem : () => { throw new Error("no storage"); };
+}"""
+
+
+@pytest.mark.parametrize("stores", [True, False], ids=["with storage", "without storage"])
+def test_the_list_says_how_questions_were_answered_until_the_reader_resets_it(show: Show, stores: bool) -> None:
+    first, second, third, linked = [QUESTIONS[key] for key in CORE if prose(key).options][:4]
     tab = show([prediction(linked, (Text("answer"),))], guess=right_and_wrong(linked)[0])
+    tab.evaluate(STORAGE, stores)
     expect(tab.locator(".nv-verdict")).to_be_visible()
-    show([prediction(answered, (Text("answer"),))], guess="")
-    tab.locator(".nv-option input").first.check()
-    tab.get_by_text("Show the answer").click()
-    expect(tab.locator(".nv-verdict")).to_be_visible()
-    show([questions])
-    ticked = tab.locator(".nv-answered").evaluate_all("all => all.map(item => item.dataset.question)")
-    assert answered.key in ticked
-    assert linked.key not in ticked
-    expect(tab.locator(".nv-progress")).to_have_text(f"{len(ticked)} of {len(QUESTIONS)} answered")
+    opened(tab, show, first, right_and_wrong(first)[0])
+    opened(tab, show, first, "")  # an answer that is opened again takes nothing away
+    opened(tab, show, second, right_and_wrong(second)[1])
+    opened(tab, show, third, "")
+    tab.locator(".nv-option input").first.check()  # too late for a prediction
+    assert in_list(tab, show) == {
+        first.key: "answered correctly",
+        second.key: "answered incorrectly",
+        third.key: "opened without a prediction",
+    }
+    expect(tab.locator(".nv-progress")).to_have_text(f"3 of {len(CORE)} answered, 1 correctly")
+    counts = tab.locator(".nv-count").all_inner_texts()
+    assert sum(int(count.split(" of ")[0]) for count in counts if "of" in count) == 3
+    tab.get_by_role("button", name="Reset progress").click()
+    expect(tab.locator(".nv-progress")).to_have_text("")
+    expect(tab.get_by_role("button", name="Reset progress")).to_be_hidden()
+    assert in_list(tab, show) == {}
+    tab.evaluate(STORAGE, True)
+
+
+def test_a_topic_that_the_reader_opened_is_open_again_and_a_search_closes_what_it_opened(show: Show) -> None:
+    tab = show(list(list_parts()), search="")
+    tab.locator(".nv-topic > summary", has_text="Gamma and beta").evaluate(OPEN)
+    show([prediction(CHOICE, (Text("answer"),))], guess="")
+    show(list(list_parts()), search="")
+    opened_topics = tab.locator(".nv-topic[open] h3")
+    expect(opened_topics).to_have_text(["Gamma and beta"])
+    tab.get_by_role("searchbox").fill("momentum")
+    expect(tab.locator(".nv-path")).to_be_hidden()
+    expect(tab.locator(".nv-topic:not([open])").filter(visible=True)).to_have_count(0)
+    tab.get_by_role("searchbox").fill("")
+    expect(opened_topics).to_have_text(["Gamma and beta"])
+    expect(tab.locator(".nv-path")).to_be_visible()

@@ -17,7 +17,7 @@ from normviz.figures.bundle import plotly_js
 from normviz.layers.errors import NormvizError
 from normviz.lessons.figure_pages.compare.ready_sets import READY_SETS
 from normviz.lessons.questions.question import answer, facts_of, prose, search_text
-from normviz.lessons.questions.registry import MERGED, QUESTIONS
+from normviz.lessons.questions.registry import CORE, MERGED, QUESTIONS
 from tests.export.structure import Structure
 
 PAGE = 320_000  # bytes of the largest page: a figure of 32 x 32 facets
@@ -107,9 +107,10 @@ def test_the_index_links_to_every_page_and_searches_the_same_words_as_the_app(pa
     index = pages["index.html"]
     assert set(pages) - {"index.html"} <= set(index.addresses)
     words = [dict(attrs)["data-words"] for attrs in index.attributes if "data-words" in dict(attrs)]
-    assert [text for text in words if text in map(search_text, QUESTIONS.values())] == [
-        search_text(e.shows) for e in entries() if e.shows.key in QUESTIONS
-    ]
+    searched = list(map(search_text, QUESTIONS.values()))
+    assert [text for text in words if text in searched] == searched
+    order = [address for address in index.addresses if address.startswith("question-")]
+    assert order[: len(CORE)] == [f"question-{key}.html" for key in CORE]
     assert len(words) == len(QUESTIONS) + len(READY_SETS) + len(PLAYABLE) + 2
     assert words[0].startswith("start")
 

@@ -19,7 +19,16 @@ from normviz.lessons.parts.part import Heading
 from normviz.lessons.questions import facts as building_blocks
 from normviz.lessons.questions import topics
 from normviz.lessons.questions.question import Prose, Question, Topic, answer, facts_of, prose
-from normviz.lessons.questions.registry import BANK, MERGED, QUESTIONS, by_topic, find_question, search
+from normviz.lessons.questions.registry import (
+    BANK,
+    CORE,
+    MERGED,
+    QUESTIONS,
+    by_topic,
+    core_place,
+    find_question,
+    search,
+)
 from normviz.scene.query import read
 from normviz.scene.settings.scene_settings import SCENE_SETTINGS
 from tests.lessons.questions.test_documents import SETTLED, WITHOUT_STATEMENT
@@ -95,6 +104,19 @@ def test_all_facts_are_computed_in_seconds():
         facts = question.facts()
         assert repr(dict(facts)) == repr(dict(facts_of(question)))  # the same each time
     assert process_time() - start < MOST_SECONDS
+
+
+# The core path.
+
+
+def test_the_core_path_has_about_twelve_questions_and_each_layer_is_known_before_it_is_compared():
+    assert set(CORE) <= set(QUESTIONS)
+    assert len(CORE) == len(set(CORE))
+    assert 12 <= len(CORE) <= 14
+    place = {key: core_place(key) for key in CORE}
+    needs = {"s1": "s1a", "s0": "s1", "s0b": "s0", "q4": "s0", "q6": "q8", "s0g": "s0f", "s3k": "q16"}
+    assert all(place[earlier] < place[later] for later, earlier in needs.items())
+    assert place["q6"] < place["s0g"]
 
 
 # Prose.

@@ -5,7 +5,7 @@ import pytest
 from normviz.lessons.page.pages import PAGES, page
 from normviz.lessons.parts.html import Body
 from normviz.lessons.questions.question import facts_of, prose
-from normviz.lessons.questions.registry import QUESTIONS, by_topic, search
+from normviz.lessons.questions.registry import CORE, QUESTIONS, READING_ORDER, by_topic, search
 from tests.ui.driver import query
 from tests.ui.lessons import CHOICE, NUMBER
 from tests.ui.pages import check_no_errors, check_page, follow, open_page
@@ -31,11 +31,17 @@ def single_link(app, kind):
     return [link for paragraph in elements(app, kind) for link in paragraph.iter("a")]
 
 
-def test_all_questions_are_listed_under_their_topics():
+def test_the_list_begins_with_the_core_path_and_has_all_questions_in_closed_topics():
     app = open_page("questions")
     check_page(app)
+    (path,) = elements(app, "nv-links-path")
+    assert [item.attrib["data-question"] for item in path] == list(CORE)
     assert sorted(titles(app)) == sorted(prose(key).title for key in QUESTIONS)
-    assert headings(app)[:-1] == [topic.title for topic in by_topic(list(QUESTIONS.values()))]
+    topics = elements(app, "nv-topic")
+    named = [markdown(heading) for topic in topics for heading in topic.iter("h3")]
+    assert named == [topic.title for topic in by_topic(list(QUESTIONS.values()))]
+    assert not any("open" in topic.attrib for topic in topics)
+    assert headings(app)[:2] == ["The core path", "All questions by topic"]
 
 
 @pytest.mark.parametrize("words", ["gamma", "  GAMMA  eval ", "momentum"])
@@ -47,6 +53,11 @@ def test_the_search_of_the_address_lists_the_questions_with_all_its_words(words)
     assert 0 < len(titles(app)) < len(QUESTIONS)
     (nothing,) = elements(app, "nv-none")
     assert "hidden" in nothing.attrib
+    assert "hidden" in elements(app, "nv-path")[0].attrib
+    assert {("open" in topic.attrib, "hidden" in topic.attrib) for topic in elements(app, "nv-topic")} == {
+        (True, False),
+        (False, True),
+    }
 
 
 def test_a_search_without_results_shows_a_message():
@@ -79,10 +90,16 @@ def test_a_question_opens_from_the_list_and_closes_again():
 
 
 def test_the_last_link_of_a_question_opens_the_next_one():
-    keys = list(QUESTIONS)
-    for key, following in ((keys[0], keys[1]), (keys[-1], keys[0])):
+    rest = READING_ORDER[len(CORE) :]
+    for key, following in ((CORE[0], CORE[1]), (CORE[-1], rest[0]), (rest[0], rest[1]), (rest[-1], None)):
         app = open_page("questions", f"q={key}")
-        assert query(follow(app, single_link(app, "nv-next")[-1])) == {"q": following}
+        assert query(follow(app, single_link(app, "nv-next")[-1])) == ({"q": following} if following else {})
+
+
+def test_a_question_of_the_core_path_says_its_place():
+    place = f"Core path, question 3 of {len(CORE)}"
+    assert place in [text(small) for small in elements(open_page("questions", f"q={CORE[2]}"), "nv-small")]
+    assert "Core path" not in page_html(open_page("questions", f"q={READING_ORDER[-1]}"))
 
 
 @pytest.mark.parametrize("question", [CHOICE, NUMBER], ids=["choice", "number"])

@@ -39,6 +39,15 @@ export function judge(box) {
 }
 
 /**
+ * How the answer was opened: after a right or a wrong prediction, or without one.
+ * @param {HTMLElement} box
+ */
+export function resultOf(box) {
+  const { result } = find(answerOf(box), ":scope > .nv-verdict").dataset;
+  return result === "right" || result === "wrong" ? result : "opened";
+}
+
+/**
  * Says which option is right and which one was chosen, once the answer is open.
  * @param {HTMLElement} box
  * @param {boolean} isOpen

@@ -4,7 +4,7 @@ import { find, findAll } from "../../../figures/browser/page/dom.js";
 import { ngettext } from "../../../figures/browser/page/messages.js";
 
 /**
- * Shows the items with all words of the text, and the topics that have one.
+ * Shows the items with all words of the text, and opens the topics that have one. Without a search, those close again.
  * @param {string} text
  * @param {HTMLElement[]} items
  * @param {HTMLElement[]} topics
@@ -13,8 +13,25 @@ import { ngettext } from "../../../figures/browser/page/messages.js";
 export function showMatching(text, items, topics) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   for (const item of items) item.hidden = !words.every((word) => item.dataset.words?.includes(word));
-  for (const topic of topics) topic.hidden = !topic.querySelector("[data-words]:not([hidden])");
+  for (const topic of topics) {
+    topic.hidden = !topic.querySelector("[data-words]:not([hidden])");
+    if (topic instanceof HTMLDetailsElement) openWith(topic, words.length > 0 && !topic.hidden);
+  }
   return items.filter((item) => !item.hidden).length;
+}
+
+/**
+ * Opens a topic for a search. It closes with the search, unless the reader had opened it.
+ * @param {HTMLDetailsElement} topic
+ * @param {boolean} isFound
+ */
+function openWith(topic, isFound) {
+  if (isFound && !topic.open) topic.dataset.found = "yes";
+  if (isFound) topic.open = true;
+  else if (topic.dataset.found) {
+    topic.open = false;
+    delete topic.dataset.found;
+  }
 }
 
 /** @param {string} text @param {number} found */
@@ -34,6 +51,7 @@ export function filterLinks(root) {
   const field = searchField(root);
   if (!field) return;
   const found = showMatching(field.value, findAll(root, "[data-words]"), findAll(root, ".nv-topic"));
+  for (const path of findAll(root, ".nv-path, .nv-by-topic")) path.hidden = Boolean(field.value.trim());
   find(root, ".nv-search > [role=status]").textContent = countFound(field.value, found);
   find(root, ".nv-none").hidden = found > 0 || root.querySelector(".nv-found") !== null;
 }
