@@ -7,9 +7,10 @@ const DRAWER = '[data-testid="stSidebar"][data-collapsed="false"]', CLOSE = '[da
 
 /** @param {Document} page */
 export function improveMenu(page) {
-  const header = page.querySelector(HEADER);
-  if (header) new MutationObserver(() => nameMenu(header)).observe(header, { childList: true, subtree: true });
-  if (header) nameMenu(header);
+  if (!watchHeader(page)) {
+    const waiting = new MutationObserver(() => watchHeader(page) && waiting.disconnect());
+    waiting.observe(page.body, { childList: true, subtree: true });
+  }
   page.addEventListener("click", ({ target }) => {
     const drawer = page.querySelector(DRAWER), at = /** @type {Element} */ (target);
     if (drawer && (at.closest(PAGE) || !(drawer.contains(at) || at.closest(OPEN)))) closeMenu(drawer);
@@ -18,6 +19,17 @@ export function improveMenu(page) {
     const drawer = key === "Escape" && page.querySelector(DRAWER);
     if (drawer) closeMenu(drawer);
   });
+}
+
+/**
+ * The first HTML loads this script before Streamlit has made the header.
+ * @param {Document} page
+ */
+function watchHeader(page) {
+  const header = page.querySelector(HEADER);
+  if (header) new MutationObserver(() => nameMenu(header)).observe(header, { childList: true, subtree: true });
+  if (header) nameMenu(header);
+  return Boolean(header);
 }
 
 /** @param {Element} drawer */

@@ -8,6 +8,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.conftest import NewTab, new_context
+from tests.browser.explore.test_layout import PHONE
 from tests.browser.readout import Readout
 from tests.browser.view import View
 from tests.browser.watch import Watch
@@ -188,6 +189,8 @@ def test_while_the_app_loads_the_page_of_the_first_html_can_be_read_and_answers(
     release(view, held)
     view.wait_for_view(at=",".join(map(str, chosen)))
     assert page.locator("#normviz-first").count() == 0
+    page.set_viewport_size(PHONE)  # the script was loaded before Streamlit made the button
+    expect(page.get_by_role("button", name="Menu", exact=True)).to_be_visible()
 
 
 def test_the_figure_loads_plotly_js_again_if_it_failed_to_load(new_tab: NewTab, server: str) -> None:

@@ -76,10 +76,13 @@ export function followOutlines(view, data) {
 }
 
 /**
- * The caption says what the motion shows: of which size the groups were.
+ * The caption says what the motion shows, of which size the groups were, if it has room in its lines: the figure must not move down.
  * @param {Panel} panel
  * @param {string | undefined} before
  */
 function saySizeBefore(panel, before) {
-  if (before && before !== panel.figure.caption && !panel.view.narrow) html("span", "nv-before", panel.caption, _("before: {caption}", { caption: before }));
+  if (!before || before === panel.figure.caption || panel.view.narrow) return;
+  const head = /** @type {HTMLElement} */ (panel.caption.parentElement), height = head.scrollHeight;
+  const said = html("span", "nv-before", panel.caption, _("before: {caption}", { caption: before }));
+  if (head.scrollHeight > height) said.remove();
 }
