@@ -20,6 +20,7 @@ from normviz.lessons.practice.exercise import Exercise
 from normviz.lessons.practice.kinds import CHOICE, TOPICS
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import QUESTIONS
+from normviz.scene.settings.page_settings import ALL_LEVELS
 from normviz.scene.settings.scene_settings import LARGEST_SEED
 from normviz.scene.view import View
 
@@ -96,7 +97,8 @@ class Practice(Part):
 
 def view_parts(view: View) -> Iterator[Part]:
     settings = view.settings
-    yield Practice(ExerciseSet(view.scene.seed, settings["count"], settings["topics"], settings["level"]))
+    level = None if settings["level"] == ALL_LEVELS else int(settings["level"])
+    yield Practice(ExerciseSet(view.scene.seed, settings["count"], settings["topics"], level))
 
 
 def _confusions(exercises: Iterable[Exercise]) -> dict[str, dict[str, str]]:

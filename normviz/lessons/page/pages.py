@@ -104,7 +104,7 @@ def whole_query(name: str, view: View) -> dict[str, str]:
     own = {
         setting.name: setting.format(view.settings[setting.name])
         for setting in PAGES[name].settings
-        if setting.applies(view) and view.settings[setting.name] not in ("", (), None)
+        if setting.applies(view) and view.settings[setting.name] not in ("", ())
     }
     if name in WITHOUT_SCENE:
         scene = {SEED.name: SEED.format(view.scene.seed)} if name == "practice" else {}

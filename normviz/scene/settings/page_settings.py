@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from normviz.analysis.comparing.comparison import MOST
@@ -11,7 +10,17 @@ from normviz.analysis.rounding.groups import DISTANCES, DTYPES
 from normviz.analysis.running.stream import BATCH_SIZES, LARGEST_DRIFT, STEPS
 from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.messages import N_, _
-from normviz.scene.settings.kinds import choice, integer, number, number_or_none, power_of_ten, text, texts, words
+from normviz.scene.settings.kinds import (
+    choice,
+    integer,
+    number,
+    number_or_none,
+    parse_choice,
+    power_of_ten,
+    text,
+    texts,
+    words,
+)
 from normviz.scene.settings.setting import Setting
 from normviz.scene.settings.widgets import Segments
 
@@ -96,12 +105,12 @@ NUMERICS = (
     number("scale", 0, LARGEST_SCALE, 1000, width=300, label=N_("standard deviation of x"), about=N_("the standard deviation of x"), example="100", applies=_in("single")),
     number("eps", SMALLEST_EPS, 1, 1e-5, width=300, label="eps", about=N_("the eps that is compared inside and outside the square root"), example="0.001", applies=_in("placement")),
 )  # fmt: skip
-MOST_EXERCISES, PRACTICE_LEVELS = 100, 3
+MOST_EXERCISES, ALL_LEVELS = 100, "all"
 PRACTICE_TOPICS = ("statistics", "parameters", "code", "numbers", "dependence", "train_and_eval")
 PRACTICE = (
     integer("count", 1, MOST_EXERCISES, 10, widget=None, about=N_("the number of exercises; seed chooses them"), example="5"),
     words("topics", PRACTICE_TOPICS, about=N_("their topics, separated by commas; without it, all"), example="statistics,parameters"),
-    replace(integer("level", 1, PRACTICE_LEVELS, 1, widget=None, about=N_("1, 2 or 3: how hard they are; without it, all"), example="1"), default=None),
+    Setting("level", ALL_LEVELS, parse_choice("level", (ALL_LEVELS, "1", "2", "3")), about=N_("how hard they are: 1, 2, 3 or all"), example="1"),
 )  # fmt: skip
 SEARCH = text(
     "search",

@@ -14,7 +14,7 @@ from normviz.lessons.parts.html import Body
 from normviz.lessons.practice.bank import COUNTS, LEVELS, bank, choose, index
 from normviz.lessons.practice.kinds import TOPICS
 from normviz.lessons.practice_page import Practice
-from normviz.scene.settings.page_settings import MOST_EXERCISES, PRACTICE_LEVELS, PRACTICE_TOPICS
+from normviz.scene.settings.page_settings import MOST_EXERCISES, PRACTICE_TOPICS
 from tests.figures.linked.javascript import evaluate
 
 LINK = "seed=7&count=4&topics=statistics,parameters&level=1"
@@ -49,7 +49,7 @@ def test_without_a_link_there_are_ten_exercises_of_all_topics_and_levels():
     assert data["set"] == {"seed": 0, "count": 10, "topics": [], "level": 0}
     assert len(data["exercises"]) == 10
     assert [key for key, _title in data["topics"]] == list(TOPICS)
-    assert page_of("").whole_query == {"seed": "0", "count": "10"}
+    assert page_of("").whole_query == {"seed": "0", "count": "10", "level": "all"}
 
 
 def test_each_wrong_answer_that_is_sent_has_its_confusion_with_a_question_to_read():
@@ -69,7 +69,7 @@ def test_a_link_can_hide_the_time_and_the_choice_of_exercises(query, timed, cont
 
 
 def test_every_topic_has_exercises_of_every_level_so_that_no_link_is_empty():
-    assert (TOPICS, LEVELS[-1], COUNTS[-1]) == (PRACTICE_TOPICS, PRACTICE_LEVELS, MOST_EXERCISES)
+    assert (TOPICS, COUNTS[-1]) == (PRACTICE_TOPICS, MOST_EXERCISES)
     assert {(one.topic, one.level) for one in index()} == {(topic, level) for topic in TOPICS for level in LEVELS}
 
 
@@ -77,7 +77,7 @@ def test_every_topic_has_exercises_of_every_level_so_that_no_link_is_empty():
     ("query", "message"),
     [
         ("topics=statistics,stats", "topics='stats' is unknown; choose statistics, parameters, code"),
-        ("level=4", "level='4' must be a whole number from 1 to 3"),
+        ("level=4", "level='4' is unknown; choose all, 1, 2 or 3"),
         ("count=1000", "count='1000' must be a whole number from 1 to 100"),
     ],
 )

@@ -116,7 +116,14 @@ export class Practice {
    */
   addressOf(link) {
     const { app, pages } = this.data, [, page, query] = /** @type {RegExpMatchArray} */ (link.match(/^\/(\w*)(.*)$/s));
-    return this.page.host.address?.(page, query) || (pages[link] ?? (app === null ? null : app + link));
+    const base = app ?? this.appBeside;
+    return this.page.host.address?.(page, query) || (pages[link] ?? (base === null ? null : base + link));
+  }
+
+  /** The app that the file links to; null: none. */
+  get appBeside() {
+    const link = this.bank && document.querySelector("a.nv-app-link")?.getAttribute("href");
+    return link ? link.replace(/\/practice(\?.*)?$/s, "") : null;
   }
 
   /** @returns {PracticeResult[]} of the answers so far */

@@ -66,10 +66,9 @@ export class ExerciseView {
     feedback.replaceChildren();
     feedback.dataset.result = isRight ? "right" : value === null ? "shown" : "wrong";
     const verdict = html("p", "nv-exercise-verdict", feedback);
-    html("strong", "", verdict, isRight ? _("Right.") : value === null ? _("The answer:") : _("Not right."));
-    if (!isRight && value === null && !Array.isArray(exercise.answer)) verdict.append(` ${answerText(exercise.answer, exercise)}.`);
-    if (!isRight && value !== null && known) verdict.append(` ${_("That is {name}.", { name: known.name })}`);
-    if (!isRight && value !== null && exercise.form === "number") verdict.append(` ${_("The answer is {answer}.", { answer: answerText(exercise.answer, exercise) })}`);
+    if (value !== null) html("strong", "", verdict, isRight ? _("Right.") : _("Not right."));
+    if (known) verdict.append(` ${_("That is {name}.", { name: known.name })}`);
+    if (!isRight && exercise.form === "number") verdict.append(` ${_("The answer is {answer}.", { answer: answerText(exercise.answer, exercise) })}`);
     if (counts && value !== null && !isRight) this.writeCounts(counts);
     if (known) html("p", "", feedback, known.sentence);
     html("p", "", feedback, exercise.explanation);
