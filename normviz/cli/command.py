@@ -19,7 +19,7 @@ from typing import NoReturn
 
 from normviz.__version__ import __version__
 from normviz.analysis.forward import use_one_thread
-from normviz.cli import practice, views
+from normviz.cli import practice, questions, views
 from normviz.export.document import CHOICES, FOLLOW
 from normviz.export.files import check_writable, write
 from normviz.export.pictures.saving import save
@@ -164,6 +164,8 @@ def _parser() -> Parser:
     practice.add_practice(
         commands.add_parser("practice", help=_("a set of exercises: JSON, Moodle, QTI, Anki"), allow_abbrev=False)
     )
+
+    questions.add_questions(commands.add_parser("questions", help=_("the list of all questions"), allow_abbrev=False))
 
     plotly = commands.add_parser("plotlyjs", help=_("plotly.js as a file, for --plotlyjs PATH"), allow_abbrev=False)
     plotly.add_argument("out", metavar="FILE", help=_("such as plotly.min.js"))
