@@ -31,6 +31,8 @@ def phone(look, tab) -> Iterator[View]:
 
 
 def test_the_menu_has_a_name_and_rows_for_a_thumb_and_closes_after_a_choice(phone):
+    phone.page.reload()  # Streamlit makes the header twice while it loads
+    expect(phone.find(".nv-view[data-state=ready]").first).to_be_visible()
     menu, share = phone.page.get_by_role("button", name="Menu", exact=True), phone.find(".nvs-opener")
     expect(menu).to_be_visible()
     assert menu.evaluate("menu => getComputedStyle(menu, '::after').content") == '"Menu"'
