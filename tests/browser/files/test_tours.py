@@ -82,7 +82,7 @@ def test_the_app_goes_through_a_tour_by_name_without_loading_again(new_tab: NewT
     page.goto(f"{server}/?tour={TOUR.name}")
     expect(page.locator("#normviz-first")).to_have_count(0)  # before the app is there, the browser itself opens a link
     page.evaluate("window.loadedOnce = true")
-    page.get_by_role("link", name="Start").click()
+    page.get_by_role("link", name="Start", exact=True).click()
     expect_stop(page, 1, "stop=1")
     expect(page.locator("[data-testid=stHeader]")).to_be_hidden()
     page.locator(READY).wait_for()
