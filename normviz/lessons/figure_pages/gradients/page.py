@@ -10,10 +10,10 @@ from normviz.figures.payload.panels import PanelValues
 from normviz.layers.errors import NormvizError
 from normviz.layers.messages import _
 from normviz.lessons.figure_pages.gradients import derivatives
+from normviz.lessons.figure_pages.value_panels import matrix_part, value_part
 from normviz.lessons.parts.code_tabs import course_pair
 from normviz.lessons.parts.containers import Details
 from normviz.lessons.parts.part import Caption, Note, Part, Sentence, Text, layer_notes, texts
-from normviz.lessons.parts.value_panels import matrix_part, value_part
 from normviz.lessons.subject import Index, Subject, subject_of
 from normviz.scene.grid import pixels
 from normviz.scene.scene import default_at

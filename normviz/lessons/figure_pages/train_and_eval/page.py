@@ -10,10 +10,10 @@ from normviz.analysis.running.stream import Stream, run
 from normviz.layers.errors import NormvizError
 from normviz.layers.messages import _
 from normviz.lessons.figure_pages.train_and_eval import charts, experiments, modes
+from normviz.lessons.figure_pages.value_panels import value_part
 from normviz.lessons.parts.containers import Beside, Details
 from normviz.lessons.parts.part import Chart, Note, Part, Sentence, Text, part_or_note, texts
 from normviz.lessons.parts.table import Table
-from normviz.lessons.parts.value_panels import value_part
 from normviz.lessons.subject import Subject, subject_of
 from normviz.scene.view import View
 
