@@ -1,4 +1,4 @@
-"""Start here: six steps for a reader who knows only that BatchNorm normalizes."""
+"""Start here: short steps for a reader who knows only that BatchNorm normalizes."""
 
 from normviz.ui.page import show
 

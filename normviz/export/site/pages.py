@@ -53,7 +53,7 @@ class Entry:
 
 
 BEGIN = N_("New here?")
-START = PageEntry("start", N_("Six steps, each with a figure to touch. Five minutes."))
+START = PageEntry("start", N_("Short steps, each with a figure to touch. Five minutes."))
 SETS = N_("Side by side")
 PLAY = N_("Try every layer")
 PLAYABLE = (

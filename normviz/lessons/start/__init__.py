@@ -1,1 +1,1 @@
-"""Start here: six steps for a reader who knows only that BatchNorm normalizes. Each has one figure to touch."""
+"""Start here: short steps for a reader who knows only that BatchNorm normalizes. Each has one figure to touch."""

@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 from normviz.analysis.description import describe
 from normviz.analysis.number_format import format_number
-from normviz.figures.payload.linked import statistics_data
+from normviz.figures.payload.linked import parameters_data, statistics_data
 from normviz.layers.layer import Layer
 from normviz.layers.messages import _
 
@@ -121,10 +121,11 @@ def affine_facts() -> Facts:
     return {"gamma": gamma["goal"], "beta": beta["goal"], "first_gamma": gamma["first"], "first_beta": beta["first"]}
 
 
-def _task(layer: str, x: torch.Tensor | tuple[int, ...], at: tuple[int, ...]) -> Data:
-    """Marking the elements that share a mean with the framed one; ``texts`` are the values of x, if it has any."""
+def _task(layer: str, x: torch.Tensor | Index, at: Index, shared: str = "mean") -> Data:
+    """Marking the elements that share a mean, or a gamma, with the framed one; ``texts`` are the values of x, if it has any."""
     e = describe(Layer.parse(layer), x)
-    axes = statistics_data(e)["axes"]
+    sharing = parameters_data(e) if shared == "gamma" else statistics_data(e)
+    axes = sharing["axes"] if sharing else []
     texts = {"texts": [format_number(value) for value in x.flatten().tolist()]} if isinstance(x, torch.Tensor) else {}
     return {"shape": list(e.shape), "names": list(e.axes), "axes": axes, "at": list(at)} | texts
 
@@ -132,7 +133,8 @@ def _task(layer: str, x: torch.Tensor | tuple[int, ...], at: tuple[int, ...]) ->
 @cache
 def marks(layer: str) -> Data:
     """The table of the steps on BatchNorm and LayerNorm."""
-    return {"kind": "marks", "tasks": [{"label": layer, "task": _task(layer, torch.tensor(TABLE), FRAMED)}]}
+    task = {"label": layer, "task": _task(layer, torch.tensor(TABLE), FRAMED)}
+    return {"kind": "marks", "tasks": [task | {"colors": _("Each color shares one mean and one variance.")}]}
 
 
 def marks_facts(layer: str) -> Facts:
@@ -145,8 +147,22 @@ def marks_facts(layer: str) -> Facts:
         "framed": float(x[FRAMED]),
         "terms": terms,
         "n": len(group),
+        "means": x.numel() // len(group),
         "mean": float(group.mean()),
     }
+
+
+@cache
+def gammas() -> Data:
+    """The same table, for gamma."""
+    task = {"label": "LayerNorm(3)", "task": _task("LayerNorm(3)", torch.tensor(TABLE), FRAMED, "gamma")}
+    return {"kind": "marks", "tasks": [task | {"colors": _("Each color shares one gamma and one beta.")}]}
+
+
+def gammas_facts() -> Facts:
+    layer = nn.LayerNorm(3)
+    gammas, betas = layer.weight.numel(), layer.bias.numel()
+    return {"framed": TABLE[0][1], "gammas": gammas, "betas": betas, "parameters": gammas + betas}
 
 
 @cache

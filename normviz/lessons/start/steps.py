@@ -60,6 +60,7 @@ STEPS = (
     Step("batchnorm", lambda: figures.marks("BatchNorm1d(3)"), lambda: figures.marks_facts("BatchNorm1d(3)")),
     Step("layernorm", lambda: figures.marks("LayerNorm(3)"), lambda: figures.marks_facts("LayerNorm(3)")),
     Step("affine", figures.affine, figures.affine_facts),
+    Step("gammas", figures.gammas, figures.gammas_facts),
     Step("images", figures.images),
 )
 

@@ -25,7 +25,7 @@ from normviz.scene.settings.setting import Setting
 from normviz.scene.settings.widgets import Segments
 
 LAST_STEP = 6  # no layer has more than seven steps
-START_STEPS = 6  # of Start here
+START_STEPS = 7  # of Start here
 MOST_DEVICES = 8
 LARGEST_CONSTANT, LARGEST_SCALE = 65_504, 10_000  # so that float16 holds every x
 SMALLEST_EPS = 1e-12

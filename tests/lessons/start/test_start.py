@@ -13,7 +13,7 @@ from normviz.layers.errors import NormvizError
 from normviz.lessons.page.pages import PAGES, page, page_data
 from normviz.lessons.page.share import share_data
 from normviz.lessons.parts.html import Body
-from normviz.lessons.start.figures import affine, depth, images, marks, numbers
+from normviz.lessons.start.figures import affine, depth, gammas, images, marks, numbers
 from normviz.lessons.start.lesson import Lesson
 from normviz.lessons.start.steps import STEPS, read_prose
 from normviz.scene.settings.page_settings import START_STEPS
@@ -98,7 +98,21 @@ def test_the_sums_of_the_table_are_its_own():
     assert "(1 + 4 + 10) / 3 = 5." in STEPS[3].prose.done
     x, (task,) = torch.tensor([[1.0, 4, 10], [3, 8, 13]]), marks("LayerNorm(3)")["tasks"]
     assert task["task"]["texts"] == ["1", "4", "10", "3", "8", "13"]
-    assert (x[:, 1].mean(), x[0].mean()) == (6, 5)
+    assert (x.mean(dim=0)[1], x.mean(dim=1)[0]) == (6, 5)
+    assert "gives the 3 means" in STEPS[2].prose.done
+    assert "gives the 2 means" in STEPS[3].prose.done
+
+
+def test_the_gammas_of_layernorm_and_of_batchnorm_belong_to_columns():
+    x, (asked,) = torch.randn(2, 3), gammas()["tasks"]
+    at, same = asked["task"]["at"], [axis["axis"] for axis in asked["task"]["axes"]]
+    for layer in (nn.LayerNorm(3), nn.BatchNorm1d(3)):
+        before = layer(x).detach()
+        layer.weight.data[at[1]] = 2
+        moved = (layer(x) != before).nonzero().tolist()
+        assert moved == [[n, d] for n in range(2) for d in range(3) if all((n, d)[axis] == at[axis] for axis in same)]
+        assert (layer.weight.numel(), sum(one.numel() for one in layer.parameters())) == (3, 6)
+    assert "3 gammas and 3 betas, 6 parameters," in STEPS[5].prose.done
 
 
 def test_layernorm_needs_no_other_example_and_computes_the_same_in_eval():
@@ -106,6 +120,11 @@ def test_layernorm_needs_no_other_example_and_computes_the_same_in_eval():
     assert torch.allclose(layer(x)[:1], layer(x[:1]))
     assert torch.equal(layer(x), layer.eval()(x))
     assert not torch.allclose(nn.BatchNorm1d(3)(x)[:2], nn.BatchNorm1d(3)(x[:2]))
+    assert not list(layer.buffers())
+    batchnorm = nn.BatchNorm1d(3)
+    batchnorm(x)
+    mean, var = batchnorm.running_mean, batchnorm.running_var
+    assert torch.allclose(batchnorm.eval()(x), (x - mean) / (var + batchnorm.eps).sqrt(), atol=1e-6)
 
 
 def test_the_page_has_every_step_with_its_figure_as_strict_json():
@@ -117,6 +136,7 @@ def test_the_page_has_every_step_with_its_figure_as_strict_json():
         "marks",
         "marks",
         "affine",
+        "marks",
         "marks",
     ]
     for step in STEPS:
@@ -152,7 +172,7 @@ def test_each_step_is_short():
 
 def test_a_link_opens_a_step_and_the_page_without_one_where_the_reader_left_off():
     assert [lesson(query).first for query in ("", "step=3")] == [0, 3]
-    assert page("start", PAGES["start"].view("step=7")).has_problem
+    assert page("start", PAGES["start"].view("step=8")).has_problem
     assert page("start", PAGES["start"].view("")).whole_query == {"step": "0"}
 
 

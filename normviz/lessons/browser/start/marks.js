@@ -6,7 +6,7 @@ import { groupOf, rankGroups, sameIndex, tablesOf } from "../../../figures/brows
 import { Marking } from "../practice/marking.js";
 import { THEMES } from "normviz:themes";
 
-/** @typedef {{ label: string, task: MarkingTask, hint?: string }} MarksTask */
+/** @typedef {{ label: string, task: MarkingTask, hint?: string, colors?: string }} MarksTask ``colors``: what the elements of a color share */
 /** @typedef {{ kind: "marks", tasks: MarksTask[] }} MarksData */
 
 /** @implements {StartFigure} */
@@ -56,7 +56,7 @@ export class MarksFigure {
   changed() {
     const { marked, answer } = this.marking, isIn = (/** @type {Index} */ index) => answer.some((other) => sameIndex(index, other));
     const right = marked.filter(isIn).length, missing = answer.length - right, { hint = this.hint } = this.data.tasks[this.chosen];
-    if (right < marked.length) this.status.textContent = `${ngettext("{n} marked element does not share the mean.", "{n} marked elements do not share the mean.", marked.length - right)} ${hint}`;
+    if (right < marked.length) this.status.textContent = `${ngettext("{n} is wrong.", "{n} are wrong.", marked.length - right)} ${hint}`;
     else if (missing) this.status.textContent = right ? ngettext("{n} is missing.", "{n} are missing.", missing) : "";
     else this.finish();
   }
@@ -70,7 +70,7 @@ export class MarksFigure {
 
   /** Shows the answer, and every group in its own color. */
   reveal() {
-    const { marking } = this, { shape, axes } = marking.task, { hint } = this.data.tasks[this.chosen];
+    const { marking } = this, { shape, axes } = marking.task, { hint = "", colors } = this.data.tasks[this.chosen];
     marking.mark(marking.answer);
     if (!marking.isRevealed) marking.reveal();
     const tables = tablesOf(axes, { shape, facets: [], row: null, col: 0, indices: shape.map((size) => [...Array(size).keys()]), across: 1 }), ranks = rankGroups(tables);
@@ -79,7 +79,7 @@ export class MarksFigure {
       root.style.background = `light-dark(${THEMES.light.few[rank]}, ${THEMES.dark.few[rank]})`;
     }
     marking.root.classList.add("nv-marking-grouped");
-    this.status.textContent = hint ? _("Right. {rule}", { rule: hint }) : _("Each color shares one mean and one variance.");
+    this.status.textContent = colors ?? _("Right. {rule}", { rule: hint });
   }
 
   solve() {
