@@ -162,7 +162,9 @@ def _parser() -> Parser:
     site.set_defaults(run=_site)
 
     practice.add_practice(
-        commands.add_parser("practice", help=_("a set of exercises: JSON, Moodle, QTI, Anki"), allow_abbrev=False)
+        commands.add_parser(
+            "practice", help=_("a set of exercises: JSON, a page, Moodle, QTI, Anki"), allow_abbrev=False
+        )
     )
 
     questions.add_questions(commands.add_parser("questions", help=_("the list of all questions"), allow_abbrev=False))

@@ -1,4 +1,4 @@
-"""``normviz practice``: a set of exercises as JSON, or for a learning management system."""
+"""``normviz practice``: a set of exercises as JSON, as a page, or for a learning management system."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from os import environ
 
 from normviz.export.files import check_writable, write
-from normviz.export.output import APP
+from normviz.export.links import output_of_query
+from normviz.export.output import APP, Choices
 from normviz.layers.errors import NormvizError
 from normviz.layers.messages import N_, _
 from normviz.lessons.practice.bank import check_topics, choose
@@ -18,6 +19,7 @@ from normviz.lessons.practice.kinds import TOPICS
 
 FORMATS: Mapping[str, str] = {
     "json": N_("one object for each exercise"),
+    "html": N_("the page Practice as one file"),
     "moodle": N_("Moodle XML"),
     "qti": N_("a QTI 1.2 package, for Canvas and others"),
     "anki": N_("an Anki package"),
@@ -55,6 +57,9 @@ def run(args: argparse.Namespace) -> None:
     check_writable(args.out)
     if args.format == "json":
         write(args.out, _json(exercises, app) + "\n")
+    elif args.format == "html":
+        page = output_of_query("practice", _query(args, topics))
+        write(args.out, page.with_(choices=Choices(app=app)).to_html())
     else:
         write(args.out, _package(args.format, exercises, _title(args), app))
 
@@ -62,6 +67,12 @@ def run(args: argparse.Namespace) -> None:
 def _json(exercises: list[Exercise], app: str) -> str:
     objects = [exercise.json() for exercise in exercises]
     return json.dumps([each | {"link": app + each["link"]} for each in objects], indent=2, ensure_ascii=False)
+
+
+def _query(args: argparse.Namespace, topics: tuple[str, ...]) -> dict[str, str]:
+    """The query of the page Practice with this set."""
+    given = {"seed": args.seed, "count": args.count, "topics": ",".join(topics), "level": args.level}
+    return {name: str(value) for name, value in given.items() if value not in ("", None)}
 
 
 def _package(name: str, exercises: list[Exercise], title: str, app: str) -> bytes:

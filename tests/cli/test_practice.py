@@ -6,6 +6,7 @@ import zipfile
 
 import pytest
 
+import normviz as nv
 from normviz.lessons.practice.bank import choose
 
 
@@ -30,6 +31,13 @@ def test_a_set_for_a_learning_management_system(run, tmp_path, name, begins):
     assert (tmp_path / "set").read_bytes().startswith(begins)
     if begins == b"PK":
         assert zipfile.ZipFile(tmp_path / "set").testzip() is None
+
+
+def test_a_set_as_a_page_is_the_page_of_its_link(run, tmp_path):
+    arguments = ("--seed", "7", "--count", "4", "--topics", "code,numbers", "--level", "1")
+    assert run("practice", *arguments, "--format", "html", "-o", "set.html") == (0, "", "")
+    page = nv.open("/practice?seed=7&count=4&topics=code,numbers&level=1")
+    assert (tmp_path / "set.html").read_text() == page.with_(choices=nv.Choices()).to_html()
 
 
 @pytest.mark.parametrize(("arguments", "words"), [

@@ -63,12 +63,13 @@ def choose(seed: int, count: int = 10, topics: Sequence[str] = (), level: int | 
 
     The rule: the kinds of all exercises with these topics and this level are shuffled by ``Random(seed)`` and take turns. In its turn, a
     kind draws one of its families of layers, and then one of the family's exercises that were not drawn before; both with ``below``,
-    in the order of the bank. A family or a kind without exercises leaves. At the end, the set is sorted by level.
+    in the order of the bank. A family or a kind without exercises leaves. At the end, the set is sorted by level, by turn and by the order
+    in which the kinds come in the bank: it begins with counting on small tables.
 
     Raises NormvizError for an argument out of range or an unknown topic, and if no exercise has these topics and this level.
 
     >>> [exercise.kind for exercise in choose(7, 3, ["parameters"], level=1)]
-    ['parameters', 'parameter_peers', 'gammas']
+    ['gammas', 'parameters', 'parameter_peers']
     """
     places = choose_places(seed, count, check_topics(topics), level)
     return [Exercise.of_row(rows()[place]) for place in places]
@@ -84,17 +85,19 @@ def choose_places(seed: int, count: int, topics: Sequence[str], level: int | Non
     for place, entry in enumerate(index()):
         if entry.level == (level or entry.level) and (not topics or entry.topic in topics):
             kinds.setdefault(entry.kind, {}).setdefault(entry.family, []).append(place)
-    chosen: list[int] = []
-    turns = random.shuffled(list(kinds))
+    order = list(kinds)
+    chosen: list[tuple[int, int, int, int]] = []  # the level, the turn, the kind, and the place
+    turns = [(0, kind) for kind in random.shuffled(order)]
     while turns and len(chosen) < count:
-        kind = turns.pop(0)
+        turn, kind = turns.pop(0)
         family = list(kinds[kind])[random.below(len(kinds[kind]))]
         places = kinds[kind][family]
-        chosen.append(places.pop(random.below(len(places))))
+        place = places.pop(random.below(len(places)))
+        chosen.append((index()[place].level, turn, order.index(kind), place))
         if not places:
             del kinds[kind][family]
         if kinds[kind]:
-            turns.append(kind)
+            turns.append((turn + 1, kind))
     if not chosen:
         raise NormvizError(
             _(
@@ -103,7 +106,7 @@ def choose_places(seed: int, count: int, topics: Sequence[str], level: int | Non
                 level=level,
             )
         )
-    return sorted(chosen, key=lambda place: index()[place].level)
+    return [place for *_before, place in sorted(chosen)]
 
 
 def check_topics(topics: Sequence[str]) -> tuple[str, ...]:

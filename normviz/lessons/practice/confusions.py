@@ -272,11 +272,3 @@ def feedback(key: str) -> str:
     """What a wrong answer is, and what is true: "That is BatchNorm's group. BatchNorm averages over ..."."""
     confusion = CONFUSIONS[key]
     return f"{_('That is {name}.', name=_(confusion.name))} {_(confusion.sentence)}"
-
-
-def confusions_data() -> dict[str, dict[str, str]]:
-    """The confusions for the browser: the name, the sentence and the key of the question to read."""
-    return {
-        key: {"name": _(found.name), "sentence": _(found.sentence), "question": found.question}
-        for key, found in CONFUSIONS.items()
-    }

@@ -33,10 +33,11 @@ class Exercise(Row):
 
     @property
     def whole_prompt(self) -> str:
-        """The prompt with the numbers of a pattern, which the browser draws."""
-        if self.kind != "pattern":
-            return self.prompt
-        return f"{self.prompt} {texts.nested(texts.group_numbers(self.case), self.case.shape)}"
+        """The prompt with the numbers that the browser draws: those of x, or of a pattern."""
+        numbers = texts.numbers(self)
+        if self.values:
+            return f"x = {numbers}. {self.prompt}"
+        return f"{self.prompt} {numbers}".rstrip()
 
     @property
     def explanation(self) -> str:

@@ -25,10 +25,10 @@ PROMPTS: Mapping[tuple[str, str], str] = {
     ("pattern", ""): N_("x has shape {axes} = {shape}. Elements with the same number share a mean. Which layer is this?"),
     ("code", "einops"): N_("x has shape {axes} = {shape}. With which pattern does einops.reduce give the means of {layer}?"),
     ("code", "torch"): N_("x has shape {axes} = {shape}. Which call gives the means of {layer}?"),
-    ("value", "mean"): N_("x is {x}, with the axes {axes}. Which mean does {layer} subtract from x{at}?"),
-    ("value", "variance"): N_("x is {x}, with the axes {axes}. With which variance does {layer} normalize x{at}?"),
-    ("value", "normalized"): N_("x is {x}, with the axes {axes}. What is the output of {layer} at {at}? gamma is 1, beta is 0, and eps can be left out."),
-    ("value", "rms"): N_("x is {x}, with the axes {axes}. What is the output of {layer} at {at}? gamma is 1, and eps can be left out. Two decimals are enough."),
+    ("value", "mean"): N_("x has shape {axes} = {shape}. Which mean does {layer} subtract from x{at}?"),
+    ("value", "variance"): N_("x has shape {axes} = {shape}. With which variance does {layer} normalize x{at}?"),
+    ("value", "normalized"): N_("x has shape {axes} = {shape}. What is the output of {layer} at {at}? gamma is 1, beta is 0, and eps can be left out."),
+    ("value", "rms"): N_("x has shape {axes} = {shape}. What is the output of {layer} at {at}? gamma is 1, and eps can be left out. Two decimals are enough."),
     ("moves", "train"): N_("x has shape {axes} = {shape}. In train mode, which elements of the output of {layer} change if x{at} changes? Mark them."),
     ("moves", "eval"): N_("x has shape {axes} = {shape}. In eval mode, which elements of the output of {layer} change if x{at} changes? Mark them."),
     ("mode", "uses"): N_("x has shape {axes} = {shape}. In {mode} mode, which mean and variance does {layer} use?"),
@@ -63,7 +63,6 @@ def prompt(exercise: Row, marking: bool = True) -> str:
         axes=axes_text(case),
         shape=case.shape,
         at=list(exercise.at),
-        x=nested(exercise.values, case.shape),
         mode="train" if case.layer.training else "eval",
     )
 
@@ -86,6 +85,12 @@ def nested(values: tuple[float, ...] | list[int], shape: tuple[int, ...]) -> str
     step = len(values) // shape[0]
     rows = [nested(values[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0])]
     return f"[{', '.join(rows)}]"
+
+
+def numbers(exercise: Row) -> str:
+    """The numbers in the picture of the exercise, as nested lists: x, or the groups of a pattern; "" if it has none."""
+    case = exercise.case
+    return nested(group_numbers(case) if exercise.kind == "pattern" else exercise.values, case.shape)
 
 
 def group_numbers(case: Case) -> list[int]:

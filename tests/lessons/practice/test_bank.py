@@ -1,6 +1,7 @@
 """The exercises of the bank: small ones by hand, a sample against torch, and the same choice in Python and JavaScript."""
 
 from collections import Counter
+from math import prod
 from pathlib import Path
 
 import pytest
@@ -178,6 +179,17 @@ def test_python_and_javascript_choose_the_same_exercises():
 def test_arguments_out_of_range_are_refused(arguments, words):
     with pytest.raises(NormvizError, match=words):
         choose(**arguments)
+
+
+def test_what_moves_is_not_asked_where_the_output_is_about_a_sign():
+    asked = [each for each in ALL if each.kind == "moves" and each.variant == "train"]
+    assert not [each for each in asked if each.case.text == "RMSNorm(1)"]
+    assert not [
+        each
+        for each in asked
+        if each.case.text.startswith("BatchNorm") and each.case.shape[0] * prod(each.case.shape[2:]) == 2
+    ]
+    assert not [each for each in asked if each.case.text == "LayerNorm(2)" and each.case.norm.pattern.reduced == ("d",)]
 
 
 def test_the_elements_of_a_set_without_elements_are_none():

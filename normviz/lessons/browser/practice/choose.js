@@ -15,13 +15,17 @@ export function choosePlaces(index, { seed, count, topics, level }) {
     const families = kinds.get(kind) ?? new Map();
     kinds.set(kind, families.set(family, [...(families.get(family) ?? []), place]));
   });
-  const random = new Random(seed), chosen = [], turns = random.shuffled([...kinds.keys()]);
-  while (turns.length && chosen.length < count) {
-    const kind = turns.shift() ?? "", families = kinds.get(kind) ?? new Map();
+  const random = new Random(seed), order = [...kinds.keys()], chosen = [];
+  const turns = random.shuffled(order).map((kind) => ({ turn: 0, kind }));
+  for (let next = turns.shift(); next && chosen.length < count; next = turns.shift()) {
+    const { turn, kind } = next, families = kinds.get(kind) ?? new Map();
     const family = [...families.keys()][random.below(families.size)], places = families.get(family);
-    chosen.push(...places.splice(random.below(places.length), 1));
+    const [place] = places.splice(random.below(places.length), 1);
+    chosen.push({ place, keys: [index[place][2], turn, order.indexOf(kind)] });
     if (!places.length) families.delete(family);
-    if (families.size) turns.push(kind);
+    if (families.size) turns.push({ turn: turn + 1, kind });
   }
-  return chosen.sort((one, other) => index[one][2] - index[other][2]);
+  /** @type {(one: { keys: number[] }, other: { keys: number[] }) => number} */
+  const before = (one, other) => one.keys.map((key, at) => key - other.keys[at]).find((difference) => difference) ?? 0;
+  return chosen.sort(before).map(({ place }) => place);
 }

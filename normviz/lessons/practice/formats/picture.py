@@ -40,7 +40,8 @@ def spoken(exercise: Exercise) -> str:
     """What the picture shows, for readers who do not see it: the shape, or the numbers of a pattern."""
     case = exercise.case
     shape = f"{texts.axes_text(case)} = {case.shape}"
-    return f"{shape}: {texts.nested(texts.group_numbers(case), case.shape)}" if exercise.kind == "pattern" else shape
+    numbers = texts.numbers(exercise)
+    return f"{shape}: {numbers}" if numbers else shape
 
 
 def _corner(shape: tuple[int, ...], index: Index) -> tuple[int, int]:
