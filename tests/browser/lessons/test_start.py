@@ -16,9 +16,13 @@ from tests.browser.watch import Watch
 pytestmark = pytest.mark.browser
 
 TITLES = [step.prose.title for step in STEPS]
-# A figure and what leads on, on the first screen; nothing is wider than the page.
+# The figure and what leads on are on the first screen.
 ON_SCREEN = """() => [...document.querySelectorAll(".nv-start-figure, .nv-start-foot")].filter((part) => part.checkVisibility())
-  .every((part) => part.getBoundingClientRect().bottom <= innerHeight) && document.scrollingElement.scrollWidth === innerWidth"""
+  .every((part) => part.getBoundingClientRect().bottom <= innerHeight)"""
+# Nothing is wider than the page, and no cell is wider than its figure.
+INSIDE = """() => document.scrollingElement.scrollWidth === innerWidth
+  && [...document.querySelectorAll(".nv-marking-cell")].filter((cell) => cell.checkVisibility())
+    .every((cell) => cell.getBoundingClientRect().right < cell.closest(".nv-start-figure").getBoundingClientRect().right)"""
 
 
 @pytest.fixture(scope="module")
@@ -108,6 +112,7 @@ def test_show_me_leads_through_every_step_and_each_begins_on_one_screen(tab, scr
     for number, name in enumerate(TITLES):
         expect(title(tab)).to_have_text(name)
         assert (number, screen) == (6, NARROW) or tab.evaluate(ON_SCREEN), name
+        assert tab.evaluate(INSIDE), name
         button(tab, "Show me").click()
         expect(button(tab, "Show me")).to_be_hidden()
         if number < 6:
