@@ -168,7 +168,7 @@ def _parameters(exercise: Row) -> str:
 def _peers(exercise: Row) -> str:
     assert isinstance(exercise.answer, tuple)
     reason = _parameters(exercise) if exercise.kind == "parameter_peers" else _statistics(exercise)
-    return _("Answer: {answer}. {reason}", answer=box_text(exercise.answer, exercise), reason=reason)
+    return _("{answer}. {reason}", answer=_capitalized(box_text(exercise.answer, exercise)), reason=reason)
 
 
 def _value(exercise: Row) -> str:
@@ -204,14 +204,20 @@ def values_of_group(exercise: Row) -> list[float]:
 
 def _moves(exercise: Row) -> str:
     assert isinstance(exercise.answer, tuple)
-    answer = box_text(exercise.answer, exercise)
+    answer = _capitalized(box_text(exercise.answer, exercise))
     if exercise.case.layer.running:
         reason = _("In eval mode the running statistics are used, so each output depends on its own input alone.")
     elif not exercise.answer:
         reason = _("The group has one element, and its mean is the element itself: the output is always beta.")
+    elif not exercise.case.norm.center:
+        reason = _("The input changes the mean square of its group, and so each output of the group.")
     else:
         reason = _("The input changes the mean and the variance of its group, and so each output of the group.")
-    return _("Answer: {answer}. {reason}", answer=answer, reason=reason)
+    return _("{answer}. {reason}", answer=answer, reason=reason)
+
+
+def _capitalized(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _mode(exercise: Row) -> str:
