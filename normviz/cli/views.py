@@ -16,11 +16,13 @@ from normviz.lessons.parts.containers import Tabs
 from normviz.lessons.parts.part import Chart, Note, Panels, flat
 from normviz.lessons.parts.table import Table
 from normviz.lessons.questions.registry import QUESTIONS, current_key
+from normviz.scene.settings.page_settings import PAGE_SETTINGS
 from normviz.scene.settings.scene_settings import SCENE_SETTINGS
 
 # Each setting of a scene is an option; the layer is an argument without a name.
 FIGURES = (Panels, Chart, Table)
 START = "start"  # a page without a layer and a tensor
+PAGES = (START, *FIGURE_PAGES)
 OPTIONS = {name: setting for name, setting in SCENE_SETTINGS.items() if name != "layer"}
 
 
@@ -31,6 +33,13 @@ def add_view(parser: ArgumentParser) -> None:
     what.add_argument("--layers", metavar="LAYER", nargs="+", help=_("only these layers; with --fixed, one tab each"))
     lesson = _("a page, such as step_by_step or compare; a question, such as s0; or a ready-made set, such as four")
     what.add_argument("--lesson", metavar="NAME", help=lesson)
+    what.add_argument(
+        "--set",
+        metavar="NAME=VALUE",
+        nargs="+",
+        default=(),
+        help=_("settings of the page of --lesson, such as show=modes"),
+    )
     what.add_argument("--link", metavar="LINK", help=_('any link of the app, such as "/compare?shape=2,3,4,4"'))
     what.add_argument("--hide", metavar="NAME,NAME", help=_("parts to leave out, such as code,worked"))
     what.add_argument(
@@ -47,6 +56,8 @@ def output(args: Namespace, fixed: bool = True) -> Output:
     fixed  ``--layers`` gives one tab for each layer; otherwise, the reader chooses among them, and the view has the first
     """
     scene = {name: value for name in OPTIONS if (value := getattr(args, name)) is not None}
+    if args.set and args.lesson not in PAGES:
+        raise NormvizError(_("--set changes settings of a page; name it with --lesson {pages}.", pages=listed(PAGES)))
     if args.tour is not None:
         _alone(args, scene, "tour", ("layer", "layers", "lesson", "link", "hide"))
         return tour_output(tour_of(args.tour))
@@ -85,10 +96,10 @@ def _lesson(args: Namespace, scene: dict[str, str], fixed: bool) -> Output:
             )
         if args.layers and name == "compare":
             own |= {"layers": ";".join(args.layers)}
-        return _view(name, scene | own, args.hide)
+        return _view(name, scene | own | _page_settings(args), args.hide)
     if name == START:
         _alone(args, scene, "lesson start", ("layer", "layers"))
-        return _view(START, {}, args.hide)
+        return _view(START, _page_settings(args), args.hide)
     if current_key(name) in QUESTIONS or name in READY_SETS:
         _alone(args, scene, f"lesson {name}", ("layer", "layers"))
         ready = READY_SETS.get(name)
@@ -104,6 +115,24 @@ def _lesson(args: Namespace, scene: dict[str, str], fixed: bool) -> Output:
             options=listed(known),
         )
     )
+
+
+def _page_settings(args: Namespace) -> dict[str, str]:
+    """The settings of ``--set``. Raises NormvizError for one that the page does not have."""
+    known = [setting.name for setting in PAGE_SETTINGS[args.lesson]]
+    given = dict(text.partition("=")[::2] for text in args.set)
+    for name in given:
+        if name not in known:
+            names = listed(known) if known else _("none")
+            raise NormvizError(
+                _(
+                    "{name} is not a setting of {page}; its settings are {names}.",
+                    name=echo(name),
+                    page=args.lesson,
+                    names=names,
+                )
+            )
+    return given
 
 
 def _set(queries: list[dict[str, str]], hide: str | None) -> Output:
