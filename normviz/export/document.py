@@ -103,6 +103,7 @@ def settings(
         "integrity": source.integrity,
         "whole": whole,
         "figures": [] if answers else body.figures,
+        "terms": body.terms(whole=bool(answers or widget)),
     }
     if answers:
         values["answers"] = answers

@@ -7,7 +7,7 @@ import { drawSvg } from "../../figures/browser/picture/picture.js";
 import { PageView } from "../../lessons/browser/page.js";
 import { wantedMode, watchTheme } from "./theme.js";
 
-/** @typedef {{ theme: Mode | "follow", plotly: string, integrity: string, whole: boolean, figures: FigureData[], answers?: import("./answers.js").PackedAnswers, widget?: string }} Settings */
+/** @typedef {{ theme: Mode | "follow", plotly: string, integrity: string, whole: boolean, figures: FigureData[], terms?: Term[], answers?: import("./answers.js").PackedAnswers, widget?: string }} Settings */
 /** @typedef {import("./playing.js").Player} Player */
 /** @typedef {import("./live.js").Live} Live */
 /** @typedef {Pick<typeof import("./playing.js"), "Player"> & Pick<typeof import("./live.js"), "Live" | "plotlyFromWidget" | "watchModel">} Answering what answers the controls */
@@ -109,12 +109,15 @@ async function mountPage(root, answering) {
   /** @type {Player | undefined} */
   let player;
   if (settings.answers && answering) {
-    player = new answering.Player(root, settings.answers, settings.whole, (data) => (page.data ? page.set(data, modeOf(root)) : page.setText(data)));
+    player = new answering.Player(root, settings.answers, settings.whole, (view) => {
+      const data = { ...view, terms: settings.terms };
+      return page.data ? page.set(data, modeOf(root)) : page.setText(data);
+    });
     page = new PageView(place, player);
     player.readAddress();
   } else {
     page = new PageView(place, {});
-    page.setText({ page: "", parts: partsOf(root), figures: settings.figures });
+    page.setText({ page: "", parts: partsOf(root), figures: settings.figures, terms: settings.terms });
   }
   page.draw(modeOf(root));
   if (settings.widget && answering) answerFromKernel(settings.widget, root, page, answering, player);

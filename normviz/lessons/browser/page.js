@@ -3,6 +3,7 @@
 import { mountFigure } from "../../figures/browser/mount.js";
 import { findAll, html } from "../../figures/browser/page/dom.js";
 import { EXTRAS } from "./extras.js";
+import { Glossary } from "./glossary/glossary.js";
 import { colorCode, followTour, listen, showOpenTabs } from "./interaction.js";
 import { morph, parse } from "./morph.js";
 import { showGuess } from "./questions/prediction.js";
@@ -28,6 +29,7 @@ export class PageView {
     for (const part of findAll(root, ":scope > .nv-part")) this.parts.set(part.dataset.key ?? "", part);
     this.pressKey = /** @param {KeyboardEvent} event */ (event) => followTour(event, this.root);
     document.addEventListener("keydown", this.pressKey);
+    this.glossary = new Glossary(root);
     followTopics(this.root);
     listen(this.root, (link) => this.follow(link), (guess, question, result) => this.guessed(guess, question, result), (text) => this.searched(text));
   }
@@ -50,6 +52,7 @@ export class PageView {
     const guess = data.guess, before = this.data?.guess, field = searchField(this.root);
     this.data = data;
     this.root.classList.toggle("nv-present", Boolean(data.present));
+    const focused = this.glossary.unmark();
     this.arrange(data.parts);
     for (const link of findAll(this.root, "a.nv-go")) this.complete(link);
     findAll(this.root, ".nv-code code").forEach(colorCode);
@@ -58,6 +61,8 @@ export class PageView {
     openTopics(this.root);
     this.showSearch(field);
     showProgress(this.root);
+    this.glossary.set(data.terms ?? []);
+    this.glossary.mark(focused);
     for (const show of EXTRAS) show(this.root, this);
   }
 
@@ -151,6 +156,7 @@ export class PageView {
   }
 
   destroy() {
+    this.glossary.remove();
     document.removeEventListener("keydown", this.pressKey);
     for (const figure of this.figures.values()) figure.remove();
     this.root.replaceChildren();

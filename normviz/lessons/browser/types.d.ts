@@ -1,5 +1,11 @@
 // Types of the data of a page. Read by the type checker alone.
 
+/** A word of the glossary: the ways to write it, and its explanation as HTML. */
+interface Term {
+  forms: string[];
+  about: string;
+}
+
 interface PageData {
   /** The page's name in the app. */
   page: string;
@@ -13,6 +19,8 @@ interface PageData {
   guess?: string;
   /** The search in the address of the list of questions. */
   search?: string;
+  /** The words of the glossary that may occur on the page. */
+  terms?: Term[];
   /** For a projector: the figure fills the screen. */
   present?: boolean;
 }

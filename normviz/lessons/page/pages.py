@@ -143,7 +143,7 @@ def up_to_the_figure(parts: Iterable[Part]) -> list[Part]:
 
 def page_data(name: str, body: Body, parts: Iterable[Part]) -> dict[str, Any]:
     """What the browser draws."""
-    return {"page": name, "parts": body.keyed(parts), "figures": body.figures}
+    return {"page": name, "parts": body.keyed(parts), "figures": body.figures, "terms": body.terms()}
 
 
 def _parts(name: str, view: View) -> Iterable[Part]:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from normviz.layers.messages import _
-from normviz.lessons.parts.markup import escape
+from normviz.lessons.glossary.glossary import Word, glossary, words_in
+from normviz.lessons.parts.markup import escape, line
 
 
 class HasHtml(Protocol):
@@ -24,6 +25,7 @@ class Body:
     tables     whether each figure has its numbers as a table, for places that run no scripts
     carries    whether all exercises of practice travel with the document, because no server chooses among them
     turn       the number of the last event that a server has received from the figures; None without a server
+    words      of the glossary that may occur in the parts
     exercises  whether a part needs the script and the style of steps and exercises
     """
 
@@ -36,6 +38,7 @@ class Body:
     exercises: bool = False
     figures: list[dict[str, Any]] = field(default_factory=list)
     names: int = 0
+    words: dict[str, Word] = field(default_factory=dict)
 
     def html(self, parts: Iterable[HasHtml]) -> str:
         return "\n".join(part.html(self) for part in parts)
@@ -52,7 +55,9 @@ class Body:
         for part in parts:
             kind = type(part).__name__.lower()
             counts[kind] = counts.get(kind, 0) + 1
-            found.append((f"{kind}{counts[kind]}", part.html(self)))
+            html = part.html(self)
+            self.words |= {word.name: word for word in words_in(html)}
+            found.append((f"{kind}{counts[kind]}", html))
         return found
 
     def figure(self, data: dict[str, Any], sends: bool = False, table: str = "") -> str:
@@ -71,6 +76,11 @@ class Body:
             f'<div class="nv-unstyled"><p>{escape(unstyled)}</p>{table if self.tables else ""}</div>'
             '<div class="nv-root"></div></div>'
         )
+
+    def terms(self, whole: bool = False) -> list[dict[str, Any]]:
+        """The words of the glossary that may occur on the page, or all of them, as the page's script reads them."""
+        words = glossary() if whole else self.words.values()
+        return [{"forms": word.forms, "about": line(word.about)} for word in words]
 
     def address(self, link: str) -> str | None:
         """Where a link of the app leads from this document; None: nowhere."""

@@ -1,0 +1,123 @@
+// Words of the glossary: the first occurrence of each on a page is a button, which explains it in a popover.
+
+import { button, findAll, html } from "../../../figures/browser/page/dom.js";
+
+const TERM_PLACES = [".nv-sentence", ".nv-text", ".nv-small", ".nv-note-box", ".nv-reason", ".nv-predict > p"].map((place) => `.nv-part ${place}`).join();
+const NO_TERMS = "a, button, code, pre, h1, h2, h3, label, summary, table, .nv-selected, [role=status], .nv-search, .nv-path, .nv-figure, .nv-start, .nv-practice";
+const TERM_GAP = 6; // px between a word and its explanation, and between the explanation and the edge of the window
+
+export class Glossary {
+  /** @type {Map<string, Term>} By each form, in lower case. */
+  terms = new Map();
+  /** @type {RegExp | null} */
+  pattern = null;
+  /** @type {HTMLElement | null} The button whose explanation is open. */
+  opener = null;
+
+  /** @param {HTMLElement} root the page */
+  constructor(root) {
+    this.root = root;
+    this.box = html("div", "nv-definition");
+    this.box.popover = "auto"; // Escape and a click elsewhere close it
+    this.box.addEventListener("toggle", () => this.box.matches(":popover-open") || this.forget());
+    this.close = () => this.box.matches(":popover-open") && this.box.hidePopover();
+    document.addEventListener("scroll", this.close, true);
+  }
+
+  /** @param {Term[]} terms of the page */
+  set(terms) {
+    this.terms = new Map(terms.flatMap((term) => term.forms.map((form) => [form.toLowerCase(), term])));
+    const forms = [...this.terms.keys()].sort((one, other) => other.length - one.length);
+    this.pattern = forms.length ? new RegExp(`(?<![\\w.])(${forms.join("|")})(?![\\w(=])`, "gi") : null;
+  }
+
+  /** Removes the buttons, so that the page is as its HTML was. Returns the word that had the focus. */
+  unmark() {
+    const focused = document.activeElement?.closest(".nv-term")?.textContent ?? "";
+    for (const word of findAll(this.root, ".nv-term")) {
+      const { parentNode } = word;
+      word.replaceWith(word.textContent ?? "");
+      parentNode?.normalize();
+    }
+    return focused;
+  }
+
+  /** @param {string} focused the word that had the focus before */
+  mark(focused) {
+    if (!this.pattern) return;
+    if (!this.box.isConnected) this.root.parentElement?.append(this.box);
+    /** @type {Set<Term>} */
+    const seen = new Set();
+    for (const place of findAll(this.root, TERM_PLACES)) {
+      const walker = document.createTreeWalker(place, NodeFilter.SHOW_TEXT), texts = [];
+      while (walker.nextNode()) texts.push(/** @type {Text} */ (walker.currentNode));
+      for (const text of texts) if (!text.parentElement?.closest(NO_TERMS)) this.markIn(text, seen);
+    }
+    if (focused) findAll(this.root, ".nv-term").find((word) => word.textContent === focused)?.focus();
+  }
+
+  /**
+   * @param {Text} text
+   * @param {Set<Term>} seen
+   */
+  markIn(text, seen) {
+    const whole = text.data, parts = [];
+    let end = 0;
+    for (const found of whole.matchAll(/** @type {RegExp} */ (this.pattern))) {
+      const term = this.terms.get(found[0].toLowerCase());
+      if (!term || seen.has(term)) continue;
+      seen.add(term);
+      parts.push(whole.slice(end, found.index), this.word(found[0], term));
+      end = found.index + found[0].length;
+    }
+    if (parts.length) text.replaceWith(...parts, whole.slice(end));
+  }
+
+  /**
+   * @param {string} text
+   * @param {Term} term
+   */
+  word(text, term) {
+    const word = button("nv-term", null, text, () => {});
+    word.dataset.term = term.forms[0];
+    word.setAttribute("aria-expanded", "false");
+    word.popoverTargetElement = this.box;
+    word.addEventListener("click", (event) => {
+      event.preventDefault(); // the box has the explanation of another word
+      const isOpen = this.opener === word;
+      this.close();
+      if (!isOpen) this.open(word, term);
+    });
+    return word;
+  }
+
+  /**
+   * @param {HTMLButtonElement} word
+   * @param {Term} term
+   */
+  open(word, term) {
+    this.forget();
+    this.opener = word;
+    word.setAttribute("aria-expanded", "true");
+    this.box.replaceChildren();
+    html("strong", "", this.box, term.forms[0]);
+    html("p", "", this.box).innerHTML = term.about;
+    this.box.setAttribute("aria-label", term.forms[0]);
+    this.box.setAttribute("role", "note");
+    this.box.showPopover();
+    const at = word.getBoundingClientRect(), { offsetWidth: width, offsetHeight: height } = this.box;
+    const left = Math.max(TERM_GAP, Math.min(at.left, innerWidth - width - TERM_GAP)), below = at.bottom + TERM_GAP;
+    this.box.style.left = `${left}px`;
+    this.box.style.top = `${below + height > innerHeight ? Math.max(TERM_GAP, at.top - height - TERM_GAP) : below}px`;
+  }
+
+  forget() {
+    this.opener?.setAttribute("aria-expanded", "false");
+    this.opener = null;
+  }
+
+  remove() {
+    document.removeEventListener("scroll", this.close, true);
+    this.box.remove();
+  }
+}

@@ -1,0 +1,1 @@
+"""The words that a page explains where they first occur."""

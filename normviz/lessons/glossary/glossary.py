@@ -1,0 +1,61 @@
+"""The glossary: at most 30 words, each with its forms and one or two sentences, from ``en.md`` or a translation beside it.
+
+The data of a page has the words that occur in it. The page's script marks the first occurrence of each.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from normviz.layers.errors import NormvizError
+from normviz.layers.messages import ENGLISH, language
+
+ENTRY = re.compile(r"## (.+)\n+((?:(?!## ).+\n?)+)\n*")
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word of the glossary.
+
+    forms  the ways to write it; the first one is its title
+    about  what it means, as Markdown
+    """
+
+    forms: tuple[str, ...]
+    about: str
+
+    @property
+    def name(self) -> str:
+        return self.forms[0]
+
+
+def glossary() -> tuple[Word, ...]:
+    """The words in the reader's language, or in English if there is no translation."""
+    return _read_glossary(language.get())
+
+
+@cache
+def _read_glossary(name: str) -> tuple[Word, ...]:
+    folder = files(__package__)
+    file = folder / f"{name}.md"
+    text = (file if file.is_file() else folder / f"{ENGLISH}.md").read_text(encoding="utf-8")
+    if ENTRY.sub("", text).strip():
+        raise NormvizError(f"{name}.md must have '## word, other form' and a paragraph below it, for each word.")
+    return tuple(Word(tuple(forms.split(", ")), " ".join(about.split())) for forms, about in ENTRY.findall(text))
+
+
+@cache
+def _pattern(word: Word) -> re.Pattern[str]:
+    return re.compile(rf"\b({'|'.join(map(re.escape, word.forms))})\b", re.IGNORECASE)
+
+
+def words_in(text: str) -> tuple[Word, ...]:
+    """The words of the glossary that may occur in a text or its HTML.
+
+    >>> [word.name for word in words_in("The mean is over two axes.")]
+    ['axis']
+    """
+    return tuple(word for word in glossary() if _pattern(word).search(text))

@@ -1,0 +1,63 @@
+"""Words of the glossary in the page of the browser, in the tab without the app."""
+
+import pytest
+from playwright.sync_api import expect
+
+from normviz.lessons.glossary.glossary import glossary
+from normviz.lessons.page.questions_page import question_parts
+from normviz.lessons.parts.part import Caption, Heading, Note, Sentence, Text
+from normviz.lessons.questions.registry import QUESTIONS
+from tests.browser.lessons.conftest import Show
+
+pytestmark = pytest.mark.browser
+
+PARTS = [
+    Heading("Axes and buffers"),
+    Sentence("**2** axes, `eps` and [a buffer](https://example.org)"),
+    Text("An axis again, BatchNorm's **eps**, and eps."),
+    Caption("Another eps. Running means, too."),
+]
+ABOUT = {word.name: word.about.replace("`", "") for word in glossary()}
+
+
+def test_the_first_occurrence_of_a_word_is_a_button_but_not_in_code_links_and_headings(show: Show) -> None:
+    words = show(PARTS).locator(".nv-term")
+    expect(words).to_have_text(["axes", "eps", "Running means"])
+    assert words.evaluate_all("all => all.map(word => word.dataset.term)") == ["axis", "eps", "running statistics"]
+    show([Note("The eps comes first."), *PARTS])  # the page changes, and no word is marked twice
+    expect(words).to_have_text(["eps", "axes", "Running means"])
+    expect(words.first).to_have_js_property("parentElement.className", "nv-note-box")
+
+
+def test_a_word_explains_itself_to_the_pointer_and_to_the_keyboard(show: Show) -> None:
+    tab = show(PARTS)
+    axes, eps, means = tab.locator(".nv-term").all()
+    box = tab.locator(".nv-definition")
+    expect(box).to_be_hidden()
+    axes.click()
+    expect(box).to_contain_text(ABOUT["axis"])
+    expect(axes).to_have_attribute("aria-expanded", "true")
+    assert box.bounding_box()["y"] >= axes.bounding_box()["y"]
+    axes.click()
+    expect(box).to_be_hidden()
+    means.click()
+    eps.focus()
+    tab.keyboard.press("Enter")
+    expect(box).to_contain_text(ABOUT["eps"])
+    expect(means).to_have_attribute("aria-expanded", "false")
+    tab.keyboard.press("Escape")
+    expect(box).to_be_hidden()
+    expect(eps).to_be_focused()
+    show(PARTS)
+    expect(tab.locator(".nv-term", has_text="eps")).to_be_focused()
+    tab.locator(".nv-term", has_text="eps").click()
+    expect(box).to_be_visible()
+    tab.mouse.click(5, 600)
+    expect(box).to_be_hidden()
+
+
+def test_the_words_of_a_question_are_marked_and_its_options_are_not(show: Show) -> None:
+    tab = show(list(question_parts(QUESTIONS["q16"])), guess="")
+    marked = tab.locator(".nv-term")
+    assert "running statistics" in marked.evaluate_all("all => all.map(word => word.dataset.term)")
+    expect(tab.locator(".nv-option .nv-term")).to_have_count(0)
