@@ -99,11 +99,11 @@ def torch_layer(norm: Norm, shape: tuple[int, ...]) -> Layer | None:
     >>> str(torch_layer(Norm("a b -> a", "b"), (2, 5)))
     'LayerNorm([5])'
     """
-    return next((layer for layer in _candidates(norm, shape) if _is_equivalent(layer, norm, shape)), None)
+    return next((layer for layer in _candidates(norm, shape) if is_equivalent(layer, norm, shape)), None)
 
 
-def _is_equivalent(layer: Layer, norm: Norm, shape: tuple[int, ...]) -> bool:
-    """Compare groups and gammas axis by axis, so that the time does not depend on the sizes."""
+def is_equivalent(layer: Layer, norm: Norm, shape: tuple[int, ...]) -> bool:
+    """Whether the layer computes the same as ``norm`` on an x of ``shape``. The time does not depend on the sizes."""
     try:
         check(layer, shape)
         other = layer.norm(norm.axes)

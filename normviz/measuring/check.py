@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from normviz.analysis.description import Description, describe, tensor_and_shape
+from normviz.analysis.description import Description, tensor_and_shape
 from normviz.layers.axes import parse_layout
 from normviz.layers.errors import NormvizError, echo
 from normviz.layers.fit import torch_layer
@@ -18,6 +18,7 @@ from normviz.layers.layer import Layer
 from normviz.layers.messages import _
 from normviz.layers.norm import Norm
 from normviz.measuring.differences import Difference, differences, without_like
+from normviz.measuring.expected import Expected, expect, usual_layer
 from normviz.measuring.found_norm import norm_of
 from normviz.measuring.inputs import probes
 from normviz.measuring.measurement import Measurement, measure
@@ -79,7 +80,8 @@ def check(
             of a tuple
     x       a tensor, an array, or a shape: fn is called with generic values of this shape, and with x
     like    what fn should be: the text of a layer, a module, or a ``Norm``. Values of gamma and beta do not matter.
-    layout  axis letters, ``"NCHW"``; default: those of ``like``
+    layout  axis letters, ``"NHWC"``; default: those of ``like``. Layers of channels, such as BatchNorm2d, are expected to use the
+            axis C, wherever it is.
     params  further arguments of fn by name; gamma and beta are found among them
 
     Nothing is changed: neither x, nor modules that fn uses, nor the random state of torch and NumPy.
@@ -97,18 +99,17 @@ def check(
     takes_arrays = isinstance(x, np.ndarray)
     given, shape = tensor_and_shape(x)
     tensor = probes.generic(shape, torch.float32) if given is None else given
-    expected, plus_one = (None, False) if like is None else _expected(like, tensor, layout)
-    found = measure(fn, tensor, takes_arrays, params, lambda wider: _takes(expected, wider))
+    expected = None if like is None else _expected(like, tensor, layout)
+    found = measure(fn, tensor, takes_arrays, params, lambda wider: expected is None or expected.takes(wider))
     if expected is not None and expected.shape != found.shape:
-        expected = _on(expected, found.shape)
+        expected = expected.on(found.shape)
     axes = _axis_names(expected, layout, len(shape))
     norm = norm_of(found, axes)
     if norm is not None and expected is None and layout is None:
         axes, norm = _usual_names(found, norm, axes)
-    differs = tuple(
-        without_like(found, norm) if expected is None else differences(found, expected, tensor.dtype, plus_one)
-    )
-    layer = None if norm is None else torch_layer(norm, found.shape)
+    differs = tuple(without_like(found, norm) if expected is None else differences(found, expected, tensor.dtype))
+    named = [None if expected is None else expected.layer, _known(fn) if isinstance(fn, nn.Module) else None]
+    layer = None if norm is None else usual_layer(norm, found.shape, [one for one in named if one is not None])
     return Check(
         norm,
         None if layer is None else str(layer),
@@ -121,33 +122,24 @@ def check(
     )
 
 
-def _takes(expected: Description | None, shape: tuple[int, ...]) -> bool:
-    """Whether the expected layer takes an x of this shape too."""
-    try:
-        return expected is None or bool(_on(expected, shape))
-    except NormvizError:
-        return False
-
-
-def _on(expected: Description, shape: tuple[int, ...]) -> Description:
-    return describe(expected.layer or expected.norm, shape, layout=expected.layout)
-
-
-def _expected(like: str | Layer | Norm | nn.Module, x: Tensor, layout: str | None) -> tuple[Description, bool]:
-    """What ``like`` does to tensors of the shape of x, and whether it multiplies by 1 + gamma. An unknown module is measured."""
+def _expected(like: str | Layer | Norm | nn.Module, x: Tensor, layout: str | None) -> Expected:
+    """What ``like`` does to tensors of the shape of x. A module that torch.nn does not know is measured."""
     shape = tuple(x.shape)
-    if not isinstance(like, nn.Module):
-        return describe(like, shape, layout=layout), False
-    try:
-        return describe(Layer.of(like), shape, layout=layout), False
-    except NormvizError:
-        found = check(like, x, layout=layout)
+    if not isinstance(like, nn.Module) or _known(like):
+        return expect(like, shape, layout)
+    found, name = check(like, x, layout=layout), type(like).__name__
     if found.norm is None or found.measured is None:
-        raise NormvizError(
-            _("like={like} is not one normalization. {text}", like=echo(type(like).__name__), text=str(found))
-        )
+        raise NormvizError(_("like={like} is not one normalization. {text}", like=echo(name), text=str(found)))
     gamma = found.measured.gamma
-    return describe(found.norm, shape, layout=layout), gamma is not None and gamma.plus_one
+    return replace(expect(found.norm, shape, layout), given=name, plus_one=gamma is not None and gamma.plus_one)
+
+
+def _known(module: nn.Module) -> Layer | None:
+    """The layer of a module of torch.nn."""
+    try:
+        return Layer.of(module)
+    except NormvizError:
+        return None
 
 
 def _axis_names(expected: Description | None, layout: str | None, rank: int) -> tuple[str, ...]:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import isclose
 
 import numpy as np
 import torch
 
-from normviz.analysis.description import Description
 from normviz.analysis.forward import used_eps
 from normviz.layers.messages import _
 from normviz.layers.norm import Norm
+from normviz.measuring.expected import Expected
 from normviz.measuring.found_norm import has_factors, has_offsets
 from normviz.measuring.groups.partition import from_ids, refines, same_partition
 from normviz.measuring.measurement import BIASED, SUM, Measurement
 from normviz.measuring.numbers.parameters import Ids
-from normviz.measuring.words import axes_text, groups_text
+from normviz.measuring.words import axes_text, each_text, groups_text, pattern_text
 
 EPS_TOLERANCE = 0.01
 
@@ -38,15 +39,13 @@ class Difference:
     sentence: str
 
 
-def differences(found: Measurement, expected: Description, dtype: torch.dtype, plus_one: bool) -> list[Difference]:
-    """What differs from the expected layer, for an x of this dtype. ``plus_one``: whether it should multiply by 1 + gamma."""
-    differs = list(_layer_differences(found, expected, dtype, plus_one))
+def differences(found: Measurement, expected: Expected, dtype: torch.dtype) -> list[Difference]:
+    """What differs from the expected layer, for an x of this dtype."""
+    differs = list(_layer_differences(found, expected, dtype))
     return differs if differs or found.agrees else [_values()]
 
 
-def _layer_differences(
-    found: Measurement, expected: Description, dtype: torch.dtype, plus_one: bool
-) -> Iterator[Difference]:
+def _layer_differences(found: Measurement, expected: Expected, dtype: torch.dtype) -> Iterator[Difference]:
     norm = expected.norm
     if norm.running != found.running and (found.running or found.formula is not None):
         yield _training(found.running)
@@ -59,7 +58,7 @@ def _layer_differences(
         return
     yield from _formula(found, norm)
     yield from _eps(found, norm, dtype)
-    yield from _parameters(found, expected, plus_one)
+    yield from _parameters(found, expected)
 
 
 def without_like(found: Measurement, norm: Norm | None) -> Iterator[Difference]:
@@ -99,7 +98,7 @@ def _training(running: bool) -> Difference:
     )
 
 
-def _statistics(found: Measurement, expected: Description) -> Iterator[Difference]:
+def _statistics(found: Measurement, expected: Expected) -> Iterator[Difference]:
     if expected.norm.running:
         return
     ids = expected.stat_ids
@@ -112,7 +111,7 @@ def _statistics(found: Measurement, expected: Description) -> Iterator[Differenc
         yield _other_groups(found, expected)
 
 
-def _other_groups(found: Measurement, expected: Description) -> Difference:
+def _other_groups(found: Measurement, expected: Expected) -> Difference:
     axes = expected.axes
     own, wanted = groups_text(found, axes), axes_text(expected.norm, axes, expected.shape)
     return Difference(
@@ -195,17 +194,23 @@ def _eps(found: Measurement, norm: Norm, dtype: torch.dtype) -> Iterator[Differe
     if found.eps is None or not found.eps.place:
         return
     own, wanted = found.eps.value, used_eps(norm, torch.empty(0, dtype=dtype))
-    machine = norm.eps is None and any(
-        abs(own / torch.finfo(one).eps - 1) < EPS_TOLERANCE for one in (torch.float64, torch.float32)
-    )
-    if not machine and abs(own - wanted) > EPS_TOLERANCE * max(abs(own), abs(wanted)):
+    usual = [wanted, *_machine_eps(norm, dtype)]
+    values = [own, own**2] if found.eps.place == "maximum" else [own]  # of the standard deviation, or of the variance
+    if not any(isclose(value, one, rel_tol=EPS_TOLERANCE) for value in values for one in usual):
         yield Difference(
             "eps", f"{own:g}", f"{wanted:g}", _("Its eps is {own:g}, not {wanted:g}.", own=own, wanted=wanted)
         )
 
 
-def _parameters(found: Measurement, expected: Description, plus_one: bool) -> Iterator[Difference]:
-    ids = expected.param_ids
+def _machine_eps(norm: Norm, dtype: torch.dtype) -> list[float]:
+    """What eps=None may be: the function may compute in float32, and it is measured in float64."""
+    if norm.eps is not None:
+        return []
+    return [torch.finfo(one).eps for one in {torch.float64, torch.promote_types(dtype, torch.float32)}]
+
+
+def _parameters(found: Measurement, expected: Expected) -> Iterator[Difference]:
+    ids, plus_one = expected.param_ids, expected.plus_one
     gamma, beta = _gamma_fits(found, ids), _beta_fits(found, ids if expected.norm.bias else None)
     if found.gamma is not None and found.gamma.plus_one != plus_one:
         terms = ("gamma", "1 + gamma")
@@ -225,13 +230,15 @@ def _parameters(found: Measurement, expected: Description, plus_one: bool) -> It
         learned = found.gamma if not gamma else found.beta
         own = learned.ids if learned is not None else found.factors if not gamma else found.offsets
         assert own is not None
-        words, wanted = _pattern(own, expected), _wanted(expected)
+        words, wanted = pattern_text(own, expected.axes), each_text([name.upper() for name in expected.norm.gamma_axes])
+        name = "beta" if gamma else "gamma"
         yield Difference(
             "parameters",
             words,
             wanted,
             _(
-                "Its gamma and beta have {own}; those of {layer} have {wanted}.",
+                "It has one {name} {own}; {layer} has one {wanted}.",
+                name=name,
                 own=words,
                 wanted=wanted,
                 layer=expected.title,
@@ -272,20 +279,3 @@ def _values() -> Difference:
         _("those of the formula"),
         _("For some x, its output is not that of the formula: it may clip, round or replace values."),
     )
-
-
-def _pattern(ids: Ids, expected: Description) -> str:
-    axes = from_ids(ids)
-    if axes is None:
-        return _("no pattern of whole axes")
-    names = [
-        name.upper()
-        for name, axis in zip(expected.axes, axes, strict=True)
-        if axis.kept != (False,) and axis.parts != (1,)
-    ]
-    return _("the axes {axes}", axes=", ".join(names)) if names else _("one value")
-
-
-def _wanted(expected: Description) -> str:
-    names = [name.upper() for name in expected.norm.gamma_axes]
-    return _("the axes {axes}", axes=", ".join(names)) if names else _("one value")

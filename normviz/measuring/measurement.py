@@ -133,6 +133,9 @@ def _normalization(function: Function, generic: Values, reach: Reach, ids: Ids, 
     constant = constant_of(divisor, groups.elements)
     run = partial(function, values=generic)
     eps = measure_eps(run, formula, formula.kind, groups, constant, dtype)
+    agrees = _agreement(run, dtype, formula, groups, constant, eps)
+    if eps is not None and not eps.place and not agrees(probes.generic(reach.shape, dtype, seed=7)):
+        return Measurement(reach, ids)  # such as tanh, which is a normalization for large x only
     return Measurement(
         reach,
         ids,
@@ -143,7 +146,7 @@ def _normalization(function: Function, generic: Values, reach: Reach, ids: Ids, 
         beta,
         equal_ids(own.factor, dtype),
         equal_ids(own.offset, dtype),
-        agrees=_agrees(run, dtype, formula, groups, constant, eps, x),
+        agrees=formula.exact and not (eps and not eps.place) and all(map(agrees, _others(reach.shape, dtype, x))),
     )
 
 
@@ -167,30 +170,34 @@ def constant_of(divisor: str, elements: int) -> float:
     ]
 
 
-def _agrees(
-    run: Run, dtype: torch.dtype, formula: Formula, groups: Groups, constant: float, eps: Eps | None, x: Tensor | None
-) -> bool:
-    """Whether the formula gives the outputs for generic inputs, a shift, an outlier and x."""
-    if formula.kind is None or not formula.exact or (eps is not None and not eps.place):
-        return False
-    usual = probes.generic(groups.shape, dtype, seed=7)
+def _others(shape: Index, dtype: torch.dtype, x: Tensor | None) -> list[Tensor]:
+    """Inputs on which a function may do something else: with a shift, with an outlier, and x."""
+    usual = probes.generic(shape, dtype, seed=7)
     outlier = usual.clone()
     outlier.view(-1)[0] = OUTLIER
-    inputs = [usual, usual + SHIFT, outlier, *([] if x is None else [x.to(dtype)])]
-    for given in inputs:
-        numerator, square = formula.kind.terms(given.double(), groups)
+    return [usual, usual + SHIFT, outlier, *([] if x is None else [x.detach().to(dtype)])]
+
+
+def _agreement(
+    run: Run, dtype: torch.dtype, formula: Formula, groups: Groups, constant: float, eps: Eps | None
+) -> Callable[[Tensor], bool]:
+    """Whether the formula gives the output for an input, where both are numbers."""
+    kind = formula.kind
+    assert kind is not None
+
+    def agrees(given: Tensor) -> bool:
+        numerator, square = kind.terms(given.double(), groups)
         denominator = square.sqrt() / constant
         if eps is not None:
-            denominator = eps.applied(denominator)
-        expected = (
-            torch.where(denominator > 0, numerator / denominator, 0.0) * formula.factor / constant + formula.offset
-        )
-        output = run(given).double()
+            normalized = numerator / eps.applied(denominator)
+        else:  # groups of one element
+            normalized = torch.where(denominator == 0, 0.0, numerator / denominator)
+        expected = normalized * formula.factor / constant + formula.offset
         size = max(1.0, float(expected.abs().nan_to_num().max()))
         known = expected.isfinite()
-        if not bool(((output - expected).abs()[known] <= 10 * probes.agreement(dtype) * size).all()):
-            return False
-    return True
+        return bool(((run(given).double() - expected).abs()[known] <= 10 * probes.agreement(dtype) * size).all())
+
+    return agrees
 
 
 def _parameters(function: Function) -> dict[int, Tensor]:
@@ -207,6 +214,8 @@ def _elementwise(function: Function, reach: Reach) -> Measurement:
     """A function of each element alone: stored statistics, groups of one element, or no normalization."""
     shape, dtype, single = reach.shape, function.dtype, number(single_elements(reach.shape))
     affine = measure_affine(function, shape, dtype)
+    if reach.is_empty and min(shape) > 1:
+        return Measurement(reach, single)
     if affine is None or bool((affine.factor == 0).all()):
         return _normalization(function, {}, reach, single, None)
     if bool((affine.factor == 1).all() and (affine.offset == 0).all()):
@@ -229,12 +238,12 @@ def _elementwise(function: Function, reach: Reach) -> Measurement:
 
 
 def _stored(function: Function) -> set[int]:
-    """The positions of the floating-point buffers of the function's modules."""
+    """The positions of the floating-point tensors that are no parameters: buffers, and constants of the function."""
     buffers = {id(buffer) for module in function.modules for buffer in module.buffers(recurse=False)}
     return {
         position
         for position, tensor in enumerate(function.tensors)
-        if id(tensor) in buffers and function.values[position].is_floating_point()
+        if id(tensor) in buffers | function.constants and function.values[position].is_floating_point()
     }
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from normviz.analysis.description import Description
-from normviz.layers.fit import torch_layer
 from normviz.layers.messages import _
 from normviz.measuring.differences import Difference
+from normviz.measuring.expected import Expected, layer_of_channels
 from normviz.measuring.found_norm import norm_of, with_usual_formula
 from normviz.measuring.measurement import Measurement
 from normviz.measuring.words import axes_text, groups_text
@@ -15,7 +14,7 @@ from normviz.measuring.words import axes_text, groups_text
 
 def text(
     found: Measurement,
-    expected: Description | None,
+    expected: Expected | None,
     differs: Sequence[Difference],
     axes: Sequence[str],
 ) -> str:
@@ -24,10 +23,7 @@ def text(
     if expected is None:
         sentences = [_groups(found, axes)]
     elif not differs:
-        over = axes_text(expected.norm, expected.axes, expected.shape)
-        sentences = [
-            _("Your function does what {layer} does: it averages over {axes}.", layer=expected.title, axes=over)
-        ]
+        sentences = [_same(expected)]
     for number, one in enumerate(differs):
         if one.what == "statistics" and expected is not None:
             sentences += [
@@ -39,9 +35,20 @@ def text(
     if found.reach.is_sampled:
         moved = len(found.reach.changed)
         sentences.append(
-            _("x has {elements:,} elements; {moved} of them were moved.", elements=found.reach.elements, moved=moved)
+            _(
+                "x has {elements:,} elements; only {moved} of them were changed to see which outputs depend on them.",
+                elements=found.reach.elements,
+                moved=moved,
+            )
         )
     return " ".join(sentences)
+
+
+def _same(expected: Expected) -> str:
+    if expected.norm.running:
+        return _("Your function does what {layer} does: it uses stored statistics.", layer=expected.title)
+    over = axes_text(expected.norm, expected.axes, expected.shape)
+    return _("Your function does what {layer} does: it averages over {axes}.", layer=expected.title, axes=over)
 
 
 def _groups(found: Measurement, axes: Sequence[str]) -> str:
@@ -57,7 +64,7 @@ def _like(found: Measurement, axes: Sequence[str]) -> str:
     if found.formula is None:
         return ""
     norm = norm_of(with_usual_formula(found), axes)
-    layer = None if norm is None else torch_layer(norm, found.shape)
+    layer = None if norm is None else layer_of_channels(norm, axes, found.shape)
     return "" if layer is None else _(" (like {layer})", layer=layer.name)
 
 

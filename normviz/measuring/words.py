@@ -9,6 +9,7 @@ from normviz.layers.messages import _
 from normviz.layers.norm import Norm
 from normviz.measuring.groups.partition import Axis, from_ids
 from normviz.measuring.measurement import Measurement
+from normviz.measuring.numbers.parameters import Ids
 
 
 def axes_text(norm: Norm, axes: Sequence[str], shape: tuple[int, ...]) -> str:
@@ -37,9 +38,31 @@ def groups_text(found: Measurement, axes: Sequence[str]) -> str:
     return listed(reduced, "and") if reduced else _("no axis")
 
 
+def pattern_text(ids: Ids, names: Sequence[str]) -> str:
+    """Which elements have a gamma in common: "for each index of C"."""
+    axes = from_ids(ids)
+    if axes is None:
+        return _("for elements that are not those of whole axes")
+    pairs = zip(names, axes, strict=True)
+    return each_text([name.upper() for name, axis in pairs if axis.kept != (False,) and axis.parts != (1,)])
+
+
+def each_text(names: Sequence[str]) -> str:
+    """What there is one gamma for, along these axes.
+
+    >>> each_text(["C", "H"])
+    'for each position in (C, H)'
+    """
+    if not names:
+        return _("for all elements")
+    if len(names) == 1:
+        return _("for each index of {axis}", axis=names[0])
+    return _("for each position in ({axes})", axes=", ".join(names))
+
+
 def _axis_text(name: str, axis: Axis) -> str:
     """A whole axis, or what is averaged of it: "groups of 2 neighbors along C", "indices of C that are 3 apart"."""
-    if not any(axis.kept):
+    if not any(kept for size, kept in zip(axis.parts, axis.kept, strict=True) if size > 1):
         return name.upper()
     if axis.kept == (True, False):
         return _("groups of {size} neighbors along {axis}", size=axis.parts[1], axis=name.upper())

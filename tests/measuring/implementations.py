@@ -25,6 +25,7 @@ class Case:
     differs: set[str]
     arrays: bool = False
     params: dict[str, Any] = field(default_factory=dict)
+    layout: str | None = None
 
 
 def layer_norm(x: Tensor, dim: Any = -1, unbiased: bool = False, eps: float = 1e-5) -> Tensor:
@@ -84,6 +85,39 @@ def over_all_heads(x: Tensor) -> Tensor:
     return F.rms_norm(x.flatten(2), (x.shape[2] * x.shape[3],)).view(x.shape)
 
 
+class Parametrized(nn.Module):
+    """LayerNorm whose gamma is exp(w)."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.log = nn.Parameter(torch.zeros(size))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return layer_norm(x) * self.log.exp()
+
+
+class Permuted(nn.Module):
+    """A layer on x with its channels last."""
+
+    def __init__(self, layer: nn.Module) -> None:
+        super().__init__()
+        self.layer = layer
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.layer(x.movedim(-1, 1)).movedim(1, -1)
+
+
+class KeepsItsMean:
+    """Subtracts a running mean that each call changes."""
+
+    def __init__(self) -> None:
+        self.mean = torch.zeros(())
+
+    def __call__(self, x: Tensor) -> Tensor:
+        self.mean = 0.9 * self.mean + 0.1 * x.mean((0, 2), keepdim=True)
+        return (x - self.mean) / (x.var((0, 2), keepdim=True, unbiased=False) + 1e-5).sqrt()
+
+
 def zero_gamma() -> nn.Module:
     """A BatchNorm at the end of a residual branch, whose gamma begins with zeros."""
     module = nn.BatchNorm1d(4)
@@ -107,6 +141,12 @@ RIGHT = [
     Case("gamma and beta as arguments", numpy_rows, TABLE, "LayerNorm(6)", set(), arrays=True, params={"gamma": np.arange(6.0), "beta": np.zeros(6), "ln_param": {}}),
     Case("like a module", OnePlus(5), SEQUENCES, OnePlus(5), set()),
     Case("gamma of zeros", zero_gamma(), SEQUENCES, "BatchNorm1d(4)", set()),
+    Case("vmap", torch.vmap(lambda row: (row - row.mean()) / (row.var(unbiased=False) + 1e-5).sqrt()), TABLE, "LayerNorm(6)", set()),
+    Case("channels last", Permuted(nn.GroupNorm(3, 6)), (2, 3, 5, 6), "GroupNorm(3, 6)", set(), layout="NHWC"),
+    Case("a sequence with channels last", Permuted(nn.BatchNorm1d(5)), SEQUENCES, "BatchNorm1d(5)", set(), layout="NLC"),
+    Case("channels last in eval mode", Permuted(nn.BatchNorm1d(5)).eval(), SEQUENCES, "BatchNorm1d(5).eval()", set(), layout="NLC"),
+    Case("a half output", lambda x: layer_norm(x).half(), SEQUENCES, "LayerNorm(5)", set()),
+    Case("gamma exp(w)", Parametrized(5), SEQUENCES, "LayerNorm(5)", set()),
     Case("sampled", nn.BatchNorm2d(8), (4, 8, 12, 12), "BatchNorm2d(8)", set()),
 ]  # fmt: skip
 WRONG = [
@@ -135,6 +175,11 @@ WRONG = [
     Case("eval instead of train", nn.BatchNorm1d(4).eval(), SEQUENCES, "BatchNorm1d(4)", {"training"}),
     Case("stored statistics of a function", lambda x: F.batch_norm(x, torch.zeros(4), torch.ones(4)), SEQUENCES, "BatchNorm1d(4)", {"training"}),
     Case("train instead of eval", nn.BatchNorm1d(4), SEQUENCES, "BatchNorm1d(4).eval()", {"training"}),
+    Case("channels first for channels last", nn.BatchNorm1d(4), (3, 4, 4), "BatchNorm1d(4)", {"statistics", "parameters"}, layout="NLC"),
+    Case("the variance at least eps", lambda x: (x - x.mean(-1, keepdim=True)) / x.var(-1, keepdim=True, unbiased=False).clamp(min=1e-5).sqrt(), SEQUENCES, "LayerNorm(5)", {"eps_placement"}),
+    Case("running mean that a call changes", KeepsItsMean(), SEQUENCES, "BatchNorm1d(4)", {"not_normalization"}),
+    Case("sigmoid", torch.sigmoid, SEQUENCES, "LayerNorm(5)", {"statistics", "not_normalization"}),
+    Case("zeros", torch.zeros_like, SEQUENCES, "LayerNorm(5)", {"statistics", "not_normalization"}),
     Case("softmax", lambda x: x.softmax(-1), SEQUENCES, "LayerNorm(5)", {"not_normalization"}),
     Case("no root", lambda x: (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True, unbiased=False) + 1e-5), SEQUENCES, "LayerNorm(5)", {"not_normalization"}),
     Case("nothing", lambda x: x, SEQUENCES, "LayerNorm(5)", {"statistics", "not_normalization"}),

@@ -21,7 +21,7 @@ def x_of(case):
 
 @pytest.mark.parametrize("case", [*RIGHT, *WRONG], ids=lambda case: case.name)
 def test_the_differences_are_those_of_the_implementation(case):
-    found = nv.check(case.fn, x_of(case), case.like, params=case.params)
+    found = nv.check(case.fn, x_of(case), case.like, params=case.params, layout=case.layout)
     assert {one.what for one in found.differences} == case.differs
     assert len(found.differences) == len(case.differs)
     assert found.ok == bool(found) == (not case.differs)
@@ -30,7 +30,9 @@ def test_the_differences_are_those_of_the_implementation(case):
 
 @pytest.mark.parametrize("case", [case for case in WRONG if not case.arrays], ids=lambda case: case.name)
 def test_a_shape_is_enough(case):
-    assert {one.what for one in nv.check(case.fn, case.shape, case.like).differences} == case.differs
+    assert {
+        one.what for one in nv.check(case.fn, case.shape, case.like, layout=case.layout).differences
+    } == case.differs
 
 
 SAME = [
@@ -70,13 +72,48 @@ def test_reduced_names_the_axes_along_which_elements_reach_each_other(layer, red
 def test_the_text_says_over_which_axes_both_average():
     found = nv.check(lambda x: layer_norm(x, (0, 1), unbiased=True), SEQUENCES, like="LayerNorm(5)")
     assert str(found) == (
-        "Your function averages over N and L. LayerNorm([5]) averages over C. "
+        "Your function averages over N and L (like BatchNorm1d). LayerNorm(5) averages over C. "
         "Also, it divides the sum of squares by m - 1, not m, the size of a group."
     )
     assert repr(found) == str(found)
     with pytest.raises(nv.NormvizError, match=re.escape(str(found))):
         found.require()
     nv.check(nn.LayerNorm(5), SEQUENCES, like="LayerNorm(5)").require()
+
+
+TEXTS = [
+    (nn.GroupNorm(1, 6), (2, 6, 3, 5), "BatchNorm2d(6)", "Your function averages over C, H and W (like GroupNorm). BatchNorm2d(6) averages over N, H and W."),
+    (nn.BatchNorm1d(4), SEQUENCES, "LayerNorm(5)", "Your function averages over N and C. LayerNorm(5) averages over C. Also, it has one gamma for each index of L; LayerNorm(5) has one for each index of C."),
+    (nn.BatchNorm1d(4).eval(), SEQUENCES, "BatchNorm1d(4).eval()", "Your function does what BatchNorm1d(4).eval() does: it uses stored statistics."),
+    (OnePlus(5), SEQUENCES, "RMSNorm(5, eps=1e-6)", "It multiplies by 1 + gamma, not by gamma."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("fn", "shape", "like", "words"), TEXTS, ids=lambda value: str(value)[:20])
+def test_the_text_is_plain_and_exact(fn, shape, like, words):
+    assert words in str(nv.check(fn, shape, like))
+
+
+def test_the_layer_is_one_that_computes_the_same():
+    images = (2, 6, 3, 5)
+    assert nv.check(nn.functional.instance_norm, images).layer == "InstanceNorm2d(6)"
+    assert nv.check(nn.InstanceNorm2d(6), images, like="InstanceNorm2d(6)").layer == "InstanceNorm2d(6)"
+    assert nv.check(layer_norm, SEQUENCES, like="LayerNorm(5)").layer == "LayerNorm([5], elementwise_affine=False)"
+    assert nv.check(lambda x: layer_norm(x, 1), SEQUENCES).layer is None
+
+
+@pytest.mark.parametrize("x", [torch.zeros(3, 4, 5), torch.full((3, 4, 5), torch.nan)], ids=["zeros", "NaN"])
+def test_an_x_without_an_output_tells_nothing(x):
+    assert nv.check(lambda x: layer_norm(x, eps=0.0), x, like="LayerNorm(5, eps=0.0)")
+
+
+def test_the_eps_of_float64_is_not_that_of_float32():
+    x = torch.randn(3, 4, 5, dtype=torch.float64)
+    assert nv.check(nn.RMSNorm(5).double(), x, like="RMSNorm(5)")
+    wrong = nv.check(
+        lambda x: nn.functional.rms_norm(x, (5,), eps=torch.finfo(torch.float32).eps), x, like="RMSNorm(5)"
+    )
+    assert [one.what for one in wrong.differences] == ["eps"]
 
 
 def test_a_sampled_check_says_so():
@@ -157,6 +194,44 @@ def test_attributes_of_a_module_are_restored():
     assert (module.calls, module.last) == (0, None)
     assert module.mean is buffer
     assert torch.equal(buffer, torch.zeros(4))
+
+
+def _calls(function):
+    def call(x):
+        return function(x)
+
+    return call
+
+
+class Listed:
+    """Has modules in a list, where torch does not see them."""
+
+    def __init__(self, *modules):
+        self.modules = list(modules)
+
+    def __call__(self, x):
+        return self.modules[0](x)
+
+
+@pytest.mark.parametrize("how", ["list", "inner function", "object", "dictionary", "method"])
+def test_modules_that_a_function_finds_elsewhere_are_not_changed(how):
+    module = nn.BatchNorm1d(4)
+    found = {"norm": [module]}
+    functions = {
+        "list": lambda x: found["norm"][0](x),
+        "inner function": _calls(_calls(lambda x: module(x))),
+        "object": Listed(module),
+        "dictionary": {"f": module}["f"].forward,
+        "method": Listed(module).__call__,
+    }
+    assert nv.check(functions[how], SEQUENCES, like="BatchNorm1d(4)")
+    assert (int(module.num_batches_tracked), float(module.running_mean.abs().sum())) == (0, 0)
+
+
+def test_running_statistics_that_are_no_buffers_are_not_changed():
+    mean, var = torch.zeros(4), torch.ones(4)
+    assert nv.check(lambda x: nn.functional.batch_norm(x, mean, var, training=True), SEQUENCES, like="BatchNorm1d(4)")
+    assert (mean.tolist(), var.tolist()) == ([0] * 4, [1] * 4)
 
 
 def test_no_gradient_is_left_after_a_failure():

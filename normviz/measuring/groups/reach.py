@@ -40,6 +40,11 @@ class Reach:
         """Whether no output depends on another element."""
         return all(mask.sum() == mask[index] for index, mask in self.changed.items())
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no output depends on x."""
+        return not any(mask.any() for mask in self.changed.values())
+
     def ids(self) -> NDArray[np.int64] | None:
         """The number of each element's group; None if the groups are no partition of the elements."""
         axes = self.axes()

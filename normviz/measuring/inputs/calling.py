@@ -6,8 +6,6 @@ The parameters and buffers that the function uses have other storage while it is
 from __future__ import annotations
 
 import copy
-import functools
-import inspect
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,11 +13,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from normviz.layers.errors import NormvizError, echo
 from normviz.layers.messages import _
-from normviz.measuring.inputs.module_state import ModuleState, modules_of
+from normviz.measuring.inputs.module_state import State, called_object, found_in
 
 Values = Mapping[int, Tensor]  # values of some tensors, by their position in Function.tensors
 
@@ -27,21 +25,26 @@ Values = Mapping[int, Tensor]  # values of some tensors, by their position in Fu
 class Function:
     """A function of a tensor without side effects. ``isolated`` makes one.
 
-    modules  that the function uses
-    tensors  that it uses: parameters and buffers of the modules, other leaves of autograd's graph, gamma and beta in ``params``
-    dtype    in which it computes: that of x in each call and of its tensors
+    modules    that the function uses
+    tensors    that it uses: parameters and buffers of the modules, other tensors that it refers to, leaves of autograd's graph, gamma and
+               beta in ``params``
+    constants  the ids of those that no gradient reaches, beside buffers
+    dtype      in which it computes: that of x in each call and of its tensors
     """
 
     def __init__(self, fn: Callable[..., Any], takes_arrays: bool, params: Mapping[str, Any]) -> None:
         self.fn, self.takes_arrays = fn, takes_arrays
         self.params = {name: _own_tensor(value) for name, value in params.items()}
-        self.modules = modules_of(fn)
+        self.modules, others = found_in(fn)
+        self.constants = {id(tensor) for tensor in others if not tensor.requires_grad}
         self.tensors: list[Tensor] = []
         self.originals: list[Tensor] = []
         self.values: list[Tensor] = []
         self.dtype = torch.float32
-        self._states = [ModuleState(module) for module in self.modules]
+        owner = called_object(fn)
+        self._states = [State(one) for one in (*self.modules, *([] if owner is None else [owner]))]
         self.add(tensor for module in self.modules for tensor in (*module.parameters(), *module.buffers()))
+        self.add(others)
         self.add(value for value in self.params.values() if isinstance(value, Tensor))
 
     def add(self, tensors: Iterable[Tensor]) -> None:
@@ -117,7 +120,7 @@ def isolated(fn: Callable[..., Any], x: Tensor, takes_arrays: bool, params: Mapp
     try:
         _check_not_random(function, x)
         function.add(function.leaves(x))
-        function.use(torch.float64 if _works_in_float64(function, x) else x.dtype)
+        function.use(_dtype(function, x))
         yield function
     finally:
         function.restore()
@@ -139,10 +142,7 @@ def one_thread(wanted: bool) -> Iterator[None]:
 
 def _own_copy(fn: Any) -> Any:
     """A copy of an object that is called, because it may keep what it computes. Functions and modules are used as they are."""
-    owner = getattr(fn, "__self__", None)
-    if isinstance(fn, nn.Module | functools.partial) or isinstance(owner, nn.Module):
-        return fn
-    return fn if inspect.isroutine(fn) and owner is None else copy.deepcopy(fn)
+    return fn if called_object(fn) is None else copy.deepcopy(fn)
 
 
 def _own_tensor(value: Any) -> Any:
@@ -194,13 +194,16 @@ def _check_not_random(function: Function, x: Tensor) -> None:
         )
 
 
-def _works_in_float64(function: Function, x: Tensor) -> bool:
-    function.use(torch.float64)
-    try:
-        function(x.double())
-    except NormvizError:
-        return False
-    return True
+def _dtype(function: Function, x: Tensor) -> torch.dtype:
+    """float64 if the function takes that, else the dtype of x; but that of the output if it has fewer digits than float32."""
+    for dtype in (torch.float64, x.dtype):
+        function.use(dtype)
+        try:
+            output = function(x.to(dtype)).dtype
+        except NormvizError:
+            continue
+        return output if output.itemsize < torch.float32.itemsize else dtype
+    return x.dtype
 
 
 def _leaves(output: Tensor) -> list[Tensor]:

@@ -17,7 +17,7 @@ from normviz.layers.arguments import kind_of_module
 from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
-from normviz.measuring.inputs.module_state import ModuleState
+from normviz.measuring.inputs.module_state import State
 from normviz.measuring.models.functional import read_call
 
 Shape = tuple[int, ...]
@@ -139,7 +139,7 @@ def _with_hooks(model: nn.Module) -> list[nn.Module]:
 @contextmanager
 def _unchanged(model: nn.Module) -> Iterator[None]:
     """Afterwards, the modules of the model, its buffers and the random states are as before."""
-    states = [ModuleState(module) for module in model.modules()]
+    states = [State(module) for module in model.modules()]
     buffers = [(buffer, buffer.data) for buffer in model.buffers()]
     for buffer, own in buffers:
         buffer.data = own.clone()
