@@ -155,9 +155,10 @@ PAGES: dict[str, list[Check]] = {
         large_enough(".nv-links-list a"),
         assert_the_share_button_takes_no_space_before_its_style_loads,
     ],
+    "practice?seed=7&level=1": [large_enough(".nv-practice button:not(.nv-set *, .nv-marking *)")],
 }
 WITH_CODE = ("?layer=LayerNorm([3,4,4])", "questions?q=s0&guess=one", "questions")
-WITHOUT_FIGURES = ("questions?q=s0", "questions")
+WITHOUT_FIGURES = ("questions?q=s0", "questions", "practice?seed=7&level=1")
 
 
 SCREENS = ((WIDE, "light"), (NARROW, "dark"))

@@ -157,7 +157,10 @@ def prompts_of(tab: Page, count: int) -> list[str]:
     return found
 
 
-def test_the_same_link_gives_the_same_set_in_the_app_and_in_a_file(lesson: Lesson, tmp_path: Path):
+def test_the_same_link_gives_the_same_set_in_the_app_and_in_a_file(
+    lesson: Lesson, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("NORMVIZ_URL", "https://example.org/lab")
     query = "?seed=41&count=5&topics=statistics,code&level=2&hide=time"
     chosen = ExerciseSet(41, 5, ("statistics", "code"), 2).exercises()
     lesson.visit(f"practice{query}")
@@ -170,5 +173,13 @@ def test_the_same_link_gives_the_same_set_in_the_app_and_in_a_file(lesson: Lesso
     tab.goto(f"{path.as_uri()}#{query[1:]}")
     expect(tab.locator(f"[data-exercise='{chosen[0].id}']")).to_be_visible()
     expect(tab.locator(".nv-practice-time")).to_be_hidden()
+    tab.get_by_role("button", name="Show the answer").click()
+    expect(tab.get_by_role("link", name="See it in a figure")).to_have_attribute(
+        "href", f"https://example.org/lab{chosen[0].link}"
+    )
+    tab.reload()  # the tab keeps the attempt
+    expect(tab.get_by_role("button", name="Next exercise")).to_be_visible()
+    tab.evaluate("sessionStorage.clear()")
+    tab.reload()
     assert prompts_of(tab, 5) == [one.id for one in chosen]
     tab.close()

@@ -30,7 +30,7 @@ export class ExerciseView {
       event.preventDefault();
       this.check();
     });
-    this.prompt = html("p", "nv-exercise-prompt", this.root);
+    this.prompt = html("h2", "nv-exercise-prompt", this.root);
     Object.assign(this.prompt, { id: `nv-exercise-${uniqueNumber()}`, tabIndex: -1 });
     writeWithCode(this.prompt, exercise.prompt, exercise.layer);
     if (exercise.numbers ?? exercise.values) drawNumbers(this.root, exercise);
