@@ -44,7 +44,9 @@ export class Practice {
     this.card = html("div", "nv-practice-card", this.root);
     this.timer = setInterval(() => this.tick(), 1000);
     this.begin(this.data.set, this.data.exercises);
-    if (this.bank) this.readAddress();
+    if (!this.bank) return;
+    this.readAddress();
+    window.addEventListener("popstate", () => this.root.isConnected && this.readAddress());
   }
 
   // A file or the static site: the address may ask for another set.

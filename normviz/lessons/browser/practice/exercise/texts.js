@@ -8,12 +8,13 @@ import { indexOf } from "./positions.js";
 const MOST_NAMED = 6; // marked elements that a summary names
 
 /**
- * Writes a text in which each occurrence of ``code`` is code.
+ * Writes a text in which the layer is code. Texts on the two modes name it without .eval().
  * @param {HTMLElement} parent
  * @param {string} text
- * @param {string} code
+ * @param {string} layer
  */
-export function writeWithCode(parent, text, code) {
+export function writeWithCode(parent, text, layer) {
+  const code = text.includes(layer) ? layer : layer.replace(".eval()", "");
   for (const [i, part] of text.split(code).entries()) {
     if (i) html("code", "", parent, code);
     parent.append(part);
