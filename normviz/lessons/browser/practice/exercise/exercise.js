@@ -71,7 +71,9 @@ export class ExerciseView {
     if (!isRight && exercise.form === "number") verdict.append(` ${_("The answer is {answer}.", { answer: answerText(exercise.answer, exercise) })}`);
     if (counts && value !== null && !isRight) this.writeCounts(counts);
     if (known) html("p", "", feedback, known.sentence);
-    html("p", "", feedback, exercise.explanation);
+    const reason = html("p", "", feedback);
+    if (!isRight && exercise.form === "mark") html("strong", "", reason, _("The answer:"));
+    reason.append(` ${exercise.explanation}`); // of marks, it begins with the answer
     const links = html("p", "nv-exercise-links", feedback);
     addLink(links, _("See it in a figure"), exercise.link, addressOf);
     if (known) addLink(links, _("Read: {title}", { title: known.title }), `/questions?q=${known.question}`, addressOf);
