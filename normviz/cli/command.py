@@ -1,6 +1,6 @@
 """The command: its arguments, what each sub-command does, and its exit code.
 
-0: done; 2: the request is invalid or failed, and one line on stderr explains it; 130 or 143: interrupted or stopped.
+0: done; 1: a checked function differs; 2: the request is invalid or failed, and one line on stderr explains it; 130 or 143: interrupted or stopped.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import NoReturn
 
 from normviz.__version__ import __version__
 from normviz.analysis.forward import use_one_thread
-from normviz.cli import practice, questions, views
+from normviz.cli import checking, practice, questions, views
 from normviz.export.document import CHOICES, FOLLOW
 from normviz.export.files import check_writable, write
 from normviz.export.pictures.saving import save
@@ -51,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         with _stoppable(), warnings.catch_warnings():
             warnings.simplefilter("ignore", NormvizWarning)  # the page shows it too
             args = _parser().parse_args(_join_values(arguments))
-            args.run(args)
+            code: int = args.run(args) or 0
     except NormvizError as error:
         return _failed(str(error), WRONG)
     except UnicodeEncodeError:
@@ -71,7 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _failed(_("interrupted; no file is half-written."), INTERRUPTED)
     except Stopped:
         return _failed(_("stopped; no file is half-written."), 128 + signal.SIGTERM)
-    return 0
+    return code
 
 
 def _failed(message: str, code: int) -> int:
@@ -168,6 +168,12 @@ def _parser() -> Parser:
     )
 
     questions.add_questions(commands.add_parser("questions", help=_("the list of all questions"), allow_abbrev=False))
+
+    checking.add_check(
+        commands.add_parser(
+            "check", help=_("which normalization a function computes, and what differs"), allow_abbrev=False
+        )
+    )
 
     plotly = commands.add_parser("plotlyjs", help=_("plotly.js as a file, for --plotlyjs PATH"), allow_abbrev=False)
     plotly.add_argument("out", metavar="FILE", help=_("such as plotly.min.js"))
