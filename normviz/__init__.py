@@ -29,12 +29,12 @@ if TYPE_CHECKING:
         train_and_eval,
     )
     from normviz.api import open as open
+    from normviz.export.checked import Check, check
     from normviz.export.output import Choices, Output
     from normviz.layers.errors import NormvizError, NormvizWarning
     from normviz.layers.layer import Layer
     from normviz.layers.norm import Norm
     from normviz.layers.sharing import Counts
-    from normviz.measuring.check import Check, check
     from normviz.measuring.differences import Difference
     from normviz.measuring.models.norms import Norms, norms
     from normviz.measuring.models.row import NormRow
@@ -69,7 +69,7 @@ __all__ = [
 
 PAGES = ("compare", "explore", "gradients", "numerics", "open", "questions", "step_by_step", "steps", "train_and_eval")
 HOME = dict.fromkeys(PAGES, "normviz.api") | {
-    "Check": "normviz.measuring.check",
+    "Check": "normviz.export.checked",
     "Choices": "normviz.export.output",
     "Counts": "normviz.layers.sharing",
     "Difference": "normviz.measuring.differences",
@@ -82,7 +82,7 @@ HOME = dict.fromkeys(PAGES, "normviz.api") | {
     "NormvizWarning": "normviz.layers.errors",
     "Output": "normviz.export.output",
     "Trace": "normviz.analysis.forward",
-    "check": "normviz.measuring.check",
+    "check": "normviz.export.checked",
     "explain": "normviz.api",
     "live": "normviz.api",
     "norms": "normviz.measuring.models.norms",
