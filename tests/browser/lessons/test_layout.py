@@ -152,7 +152,7 @@ PAGES: dict[str, list[Check]] = {
     "questions?q=s0": [large_enough(".nv-option")],
     "questions?q=s0&guess=one": [],
     "questions": [
-        large_enough(".nv-links-list a"),
+        large_enough(".nv-links-path a, .nv-topic > summary"),
         assert_the_share_button_takes_no_space_before_its_style_loads,
     ],
     "practice?seed=7&level=1": [large_enough(".nv-practice button:not(.nv-set *, .nv-marking *)")],

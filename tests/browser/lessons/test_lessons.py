@@ -295,7 +295,7 @@ def test_a_link_in_an_embedded_view_keeps_it_embedded(lesson: Lesson) -> None:
     assert lesson.query.items() >= {"embed": "true", "embed_options": "dark_theme"}.items()
     assert "q" in lesson.query
     lesson.page.get_by_role("link", name="All questions").click()
-    lesson.find(".nv-links-list a").first.wait_for()
+    lesson.find(".nv-links-path a").first.wait_for()
     assert lesson.query == {"embed": "true", "embed_options": "dark_theme"}
     expect(lesson.page.get_by_role("navigation")).to_have_count(0)
 
