@@ -106,7 +106,7 @@ def check(
     axes = _axis_names(expected, layout, len(shape))
     norm = norm_of(found, axes)
     if norm is not None and expected is None and layout is None:
-        axes, norm = _usual_names(found, norm, axes)
+        axes, norm = usual_names(found, norm, axes)
     differs = tuple(without_like(found, norm) if expected is None else differences(found, expected, tensor.dtype))
     named = [None if expected is None else expected.layer, _known(fn) if isinstance(fn, nn.Module) else None]
     layer = None if norm is None else usual_layer(norm, found.shape, [one for one in named if one is not None])
@@ -150,7 +150,7 @@ def _axis_names(expected: Description | None, layout: str | None, rank: int) -> 
     return parse_layout(LAYOUTS.get(rank, "N" + "".join(f"D{i}" for i in range(1, rank))), rank)
 
 
-def _usual_names(found: Measurement, norm: Norm, axes: tuple[str, ...]) -> tuple[tuple[str, ...], Norm]:
+def usual_names(found: Measurement, norm: Norm, axes: tuple[str, ...]) -> tuple[tuple[str, ...], Norm]:
     """The axis names of the layout that the torch layer has for this rank, if there is such a layer."""
     layer = torch_layer(norm, found.shape)
     if layer is None:

@@ -79,15 +79,18 @@ def measure(
     takes_arrays: bool = False,
     params: Mapping[str, Any] | None = None,
     allowed: Callable[[Index], bool] = bool,
+    most_inputs: int = probes.MOST_INPUTS,
 ) -> Measurement:
     """Measure ``fn`` on tensors of the dtype of x, of its shape or of another one that is allowed. Nothing is changed.
+
+    If x has more elements than ``most_inputs``, only some of them are moved.
 
     Raises NormvizError if fn cannot be measured: it raises, is random, or returns no tensor like x.
     """
     with one_thread(x.numel() <= SMALL), isolated(fn, x, takes_arrays, params or {}) as function:
         shape = _shape(function, tuple(x.shape), allowed)
         generic = _generic_parameters(function, shape)
-        reach = measure_reach(partial(function, values=generic), shape, function.dtype)
+        reach = measure_reach(partial(function, values=generic), shape, function.dtype, most_inputs)
         if reach.is_elementwise:
             return _elementwise(function, reach)
         ids = reach.ids()

@@ -20,11 +20,11 @@ def generic(shape: tuple[int, ...], dtype: torch.dtype, seed: int = 0) -> Tensor
     return (torch.randn(shape, generator=generator, dtype=torch.float64) + 0.5).to(dtype)
 
 
-def indices(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+def indices(shape: tuple[int, ...], most: int = MOST_INPUTS) -> Iterator[tuple[int, ...]]:
     """The inputs that are moved, in row-major order: all of them, or a sample with the first and the last one."""
     elements = prod(shape)
     chosen: Sequence[int] = range(elements)
-    if elements > MOST_INPUTS:
+    if elements > most:
         generator = torch.Generator().manual_seed(SEED)
         chosen = sorted({0, elements - 1, *torch.randint(elements, (SAMPLE,), generator=generator).tolist()})
     for flat in chosen:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -13,6 +14,7 @@ from torch import Tensor
 from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
+from normviz.measuring.models.axis_names import axis_names
 
 Arguments = Mapping[str, Any]
 
@@ -56,9 +58,9 @@ def _normalize(given: Arguments) -> Norm:
     """x / max(root of the sum of squares, eps): the groups are those of an RMSNorm over one axis."""
     if given["p"] != 2:
         raise NormvizError("F.normalize with p={p} is no RMSNorm; use p=2.", p=given["p"])
-    rank, dim = given["input"].dim(), given["dim"]
-    names = [f"d{i}" for i in range(rank)]
-    kept = [name for i, name in enumerate(names) if i != dim % rank]
+    shape = tuple(given["input"].shape)
+    names = axis_names(shape)
+    kept = [name for i, name in enumerate(names) if i != given["dim"] % len(shape)]
     return Norm(f"{' '.join(names)} -> {' '.join(kept)}", center=False, eps=0.0)
 
 
@@ -74,8 +76,19 @@ TORCH = {"layer_norm": F.layer_norm, "rms_norm": F.rms_norm, "group_norm": F.gro
 ALIASES = {getattr(torch, name): function for name, function in TORCH.items()}  # torch.layer_norm is another function
 
 
-def read_call(function: Any, args: tuple[Any, ...], kwargs: Arguments) -> tuple[str, Layer | Norm, Tensor] | None:
-    """The name of a call of a normalization function, its layer and its input; None for another function."""
+@dataclass(frozen=True)
+class FunctionCall:
+    """A call of a normalization function. ``parameters`` and ``buffers`` are numbers of elements."""
+
+    name: str
+    layer: Layer | Norm
+    x: Tensor
+    parameters: int
+    buffers: int
+
+
+def read_call(function: Any, args: tuple[Any, ...], kwargs: Arguments) -> FunctionCall | None:
+    """The call of a normalization function; None for another function, and for an update of a buffer, as in spectral_norm."""
     known = ALIASES.get(function, function)
     if known not in READERS:
         return None
@@ -85,4 +98,12 @@ def read_call(function: Any, args: tuple[Any, ...], kwargs: Arguments) -> tuple[
         layer = READERS[known](bound.arguments)
     except (NormvizError, KeyError):
         return None
-    return f"F.{known.__name__}", layer, bound.arguments["input"]
+    given = bound.arguments
+    if given.get("out") is not None:
+        return None
+    parameters, buffers = _elements(given, "weight", "bias"), _elements(given, "running_mean", "running_var")
+    return FunctionCall(f"F.{known.__name__}", layer, given["input"], parameters, buffers)
+
+
+def _elements(given: Arguments, *names: str) -> int:
+    return sum(given[name].numel() for name in names if given.get(name) is not None)

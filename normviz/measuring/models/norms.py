@@ -7,14 +7,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any, overload
 
 from torch import nn
+from torch.nn.parameter import is_lazy
 
-from normviz.analysis.description import describe
+from normviz.analysis.description import Description, describe
 from normviz.layers.errors import NormvizError
 from normviz.layers.fit import torch_layer
 from normviz.layers.layer import Layer
 from normviz.layers.messages import _, ngettext
 from normviz.layers.norm import Norm
-from normviz.layers.sharing import counts
+from normviz.layers.substitutes.remedies import is_probably_channels_last
 from normviz.measuring.models.diff import differences
 from normviz.measuring.models.notes import failure_text, notes_of
 from normviz.measuring.models.probing import Prober
@@ -106,36 +107,50 @@ class Norms(Sequence[NormRow]):
     def summary(self) -> str:
         """How many norms there are, and how many parameters they have."""
         return ngettext(
-            "{n:,} normalization, {parameters:,} parameters, {share:.2g} % of the model",
-            "{n:,} normalizations, {parameters:,} parameters, {share:.2g} % of the model",
+            "{n:,} normalization, {parameters:,} parameters, {share} % of the model",
+            "{n:,} normalizations, {parameters:,} parameters, {share} % of the model",
             sum(self.members) or len(self.rows),
             parameters=self.parameters,
-            share=100 * self.share,
+            share=f"{float(f'{100 * self.share:.2g}'):g}",
         )
 
 
 def norms(model: nn.Module, *inputs: Any, **kwargs: Any) -> Norms:
     """The normalizations that run in ``model(*inputs, **kwargs)``, found by what they do, not by the names of their classes.
 
-    The model and its inputs may be on ``torch.device("meta")``. Nothing is changed: the model's buffers, mode and gradients and the
-    random states are as before. A forward pass that fails gives the rows up to the failure, which ``failure`` explains.
+        The model and its inputs may be on ``torch.device("meta")``. Nothing is changed: the model's buffers, mode and gradients and the
+        random states are as before. A forward pass that fails gives the rows up to the failure, which ``failure`` explains.
 
-    Raises NormvizError if ``model`` is not a module.
+        Raises NormvizError if ``model`` is not a module.
 
-    >>> import torch
-    >>> from torch import nn
-    >>> [row.layer for row in norms(nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8)), torch.randn(2, 3, 8, 8))]
-    ['BatchNorm2d(8)']
+        >>> import torch
+        >>> from torch import nn
+    from torch.nn.parameter import is_lazy
+        >>> [row.layer for row in norms(nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8)), torch.randn(2, 3, 8, 8))]
+        ['BatchNorm2d(8)']
     """
     if not isinstance(model, nn.Module):
         raise NormvizError(
             _("{model} is not a model; give a torch.nn.Module and its inputs.", model=type(model).__name__)
         )
+    _check_not_lazy(model)
     recording = record(model, inputs, kwargs)
     rows = tuple(_rows(recording, model))
     failure = "" if recording.failure is None else failure_text(recording.failure)
-    notes = () if recording.failure else tuple(_never_called(model, recording))
+    notes = (
+        ()
+        if recording.failure
+        else tuple(_never_called(model, recording, {row.kind for row in rows if not row.function}))
+    )
     return Norms(rows, sum(parameter.numel() for parameter in model.parameters()), notes, failure)
+
+
+def _check_not_lazy(model: nn.Module) -> None:
+    for name, tensor in (*model.named_parameters(), *model.named_buffers()):
+        if is_lazy(tensor):
+            raise NormvizError(
+                _("{name} of the model has no shape yet, because it is lazy; call the model once before.", name=name)
+            )
 
 
 def _rows(recording: Recording, model: nn.Module) -> Iterator[NormRow]:
@@ -157,7 +172,7 @@ def _rows(recording: Recording, model: nn.Module) -> Iterator[NormRow]:
 
 
 def _module_row(call: Call, prober: Prober, model_trains: bool) -> NormRow | None:
-    layer = layer_of(call.module)
+    layer = call.torch_layer
     if layer is not None:
         return None if call.returned is None else _row(call, layer, model_trains)
     probed = prober.find(call)
@@ -165,14 +180,13 @@ def _module_row(call: Call, prober: Prober, model_trains: bool) -> NormRow | Non
 
 
 def _row(call: Call, layer: Layer | Norm, model_trains: bool, plus_one: bool = False) -> NormRow:
-    described = describe(layer, call.shape)
+    described = _described(layer, call.shape)
     norm = described.norm
-    own = () if call.function else tuple(call.module.parameters(recurse=False))
-    parameters = counts(norm, call.shape).parameters if call.function else sum(tensor.numel() for tensor in own)
-    buffers = 0 if call.function else sum(tensor.numel() for tensor in call.module.buffers(recurse=False))
-    same = (
-        layer if isinstance(layer, Layer) else torch_layer(norm, call.shape) if call.function != "F.normalize" else None
-    )
+    parameters, buffers = call.parameters, call.buffers
+    if not call.function:
+        parameters = sum(tensor.numel() for tensor in call.module.parameters())  # also those of parametrizations
+        buffers = sum(tensor.numel() for tensor in call.module.buffers())
+    same = layer if isinstance(layer, Layer) else _same_layer(norm, call)
     return NormRow(
         call.name,
         None if same is None else str(same),
@@ -190,8 +204,25 @@ def _row(call: Call, layer: Layer | Norm, model_trains: bool, plus_one: bool = F
     )
 
 
-def _never_called(model: nn.Module, recording: Recording) -> Iterator[str]:
+def _described(layer: Layer | Norm, shape: Shape) -> Description:
+    """The layer on x, of which only the shape is known; images whose channels are probably last are read as NHWC."""
+    found = describe(layer, shape)
+    return (
+        describe(layer, shape, layout="NHWC")
+        if isinstance(layer, Layer) and is_probably_channels_last(layer, shape, found.axes)
+        else found
+    )
+
+
+def _same_layer(norm: Norm, call: Call) -> Layer | None:
+    """The torch layer that computes the same, also on an x with two elements along the axes that have one here."""
+    if call.function == "F.normalize":
+        return None
+    return torch_layer(norm, tuple(max(2, size) for size in call.shape))
+
+
+def _never_called(model: nn.Module, recording: Recording, own: set[str]) -> Iterator[str]:
     called = {id(call.module) for call in recording.calls.values()}
     for name, module in model.named_modules():
-        if id(module) not in called and layer_of(module) is not None:
+        if id(module) not in called and (layer_of(module) is not None or type(module).__name__ in own):
             yield _("{name} ({layer}) was never called.", name=name, layer=type(module).__name__)

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from normviz.layers.axes import parse_layout
 from normviz.layers.errors import NormvizError
 from normviz.layers.norm import Norm
-from normviz.measuring.check import LAYOUTS
+from normviz.measuring.check import usual_names
 from normviz.measuring.found_norm import norm_of, with_usual_formula
 from normviz.measuring.inputs import probes
 from normviz.measuring.measurement import Measurement, measure
+from normviz.measuring.models.axis_names import axis_names
 from normviz.measuring.models.recording import Call, Shape
 
 LARGEST = 2**16  # elements of an x on which a module is measured
+MOST_VALUES = 5 * LARGEST  # of gamma, beta and stored statistics
+WITHOUT_EFFECT = (nn.Identity, nn.Dropout)
+MOST_CHANNELS = 128
+MOST_INPUTS = 512  # elements of x that are moved one by one; above, a sample of them
 
 
 @dataclass(frozen=True)
@@ -48,60 +52,106 @@ class Prober:
 
 
 def _may_normalize(module: nn.Module) -> bool:
-    """Not torch's own modules, and not those that contain others: their parts are looked at."""
-    return not type(module).__module__.startswith("torch.nn.modules") and not list(module.children())
+    """Not torch's own modules, not those that contain others, whose parts are looked at, and not those with more values than a norm has."""
+    own = not type(module).__module__.startswith("torch.nn.modules")
+    alone = all(
+        isinstance(child, WITHOUT_EFFECT) or name == "parametrizations" for name, child in module.named_children()
+    )
+    return own and alone and sum(tensor.numel() for tensor in _tensors(module)) <= MOST_VALUES
 
 
 def _key(call: Call) -> Any:
     """Equal for modules that compute the same: the same class, attributes and shapes."""
     module = call.module
     plain = [
-        (name, value) for name, value in vars(module).items() if isinstance(value, int | float | str | tuple | None)
+        (name, value)
+        for name, value in vars(module).items()
+        if isinstance(value, int | float | str | tuple | list | None)
     ]
+    objects = [(name, id(value)) for name, value in vars(module).items() if callable(value)]
     shapes = [(name, tuple(tensor.shape)) for name, tensor in (*module.named_parameters(), *module.named_buffers())]
-    return type(module), str(sorted(plain, key=str)), str(shapes), call.shape, module.training
+    return type(module), str(sorted(plain, key=str)), str(objects), str(shapes), next(_shapes(call), call.shape)
 
 
 def _probe(call: Call) -> Found | None:
-    try:
-        module = _small_copy(call.module)
-    except (RuntimeError, TypeError, NotImplementedError):
-        return None
-    for shape in _shapes(call):
+    """Measure a copy with few channels. Where that fails, and where a Norm has sizes, a copy with all of them."""
+    for smaller in ({size: _smaller(size) for size in call.shape if size > MOST_CHANNELS}, {}):
         try:
-            found = measure(module, probes.generic(shape, torch.float32))
-        except NormvizError:
-            continue
-        return _norm(found, module, len(shape))
+            copied = replace(
+                call,
+                module=_copy(call.module, smaller),
+                shape=tuple(smaller.get(size, size) for size in call.shape),
+            )
+        except (RuntimeError, TypeError, NotImplementedError):
+            return None
+        found, measured = _measured(copied, call.shape)
+        if measured and not (smaller and found is not None and found.norm.sizes):
+            return found
     return None
 
 
-def _norm(found: Measurement, module: nn.Module, rank: int) -> Found | None:
-    names = parse_layout(LAYOUTS.get(rank, "N" + "".join(f"D{i}" for i in range(1, rank))), rank)
+def _smaller(size: int) -> int:
+    """The size divided by a power of two, so that groups of channels stay groups."""
+    while size > MOST_CHANNELS and size % 2 == 0:
+        size //= 2
+    return size
+
+
+def _measured(call: Call, shape: Shape) -> tuple[Found | None, bool]:
+    """What the module computes, and whether it could be measured. ``shape``: of the x in the model."""
+    for small in _shapes(call):
+        try:
+            found = measure(call.module, probes.generic(small, torch.float32), most_inputs=MOST_INPUTS)
+        except NormvizError:
+            continue
+        return _norm(found, call.module, shape), True
+    return None, False
+
+
+def _norm(found: Measurement, module: nn.Module, shape: Shape) -> Found | None:
+    names = axis_names(shape)
     if found.formula is None or (found.running and not list(module.buffers())):
         return None
     norm = norm_of(found, names) or norm_of(with_usual_formula(found), names)
     if norm is None or not (norm.pattern.reduced or norm.running):
         return None
+    if len(shape) != 4:
+        names, norm = usual_names(found, norm, names)
     return Found(norm, found.gamma is not None and found.gamma.plus_one)
 
 
-def _small_copy(module: nn.Module) -> nn.Module:
-    """A copy on the CPU with values: the module itself may be on the meta device."""
-    meta = any(tensor.is_meta for tensor in (*module.parameters(), *module.buffers()))
-    if not meta:
-        return copy.deepcopy(module).float().cpu()
-    twin = copy.deepcopy(module).to_empty(device="cpu").float()
-    with torch.no_grad():
-        for tensor in (*twin.parameters(), *twin.buffers()):
-            tensor.fill_(1)
+def _copy(module: nn.Module, smaller: Mapping[int, int]) -> nn.Module:
+    """A copy on the CPU, whose tensors have other values if the module is on the meta device or if sizes are replaced."""
+    twin = copy.deepcopy(module)
+    twin._forward_hooks.clear()  # those of others must not see the probes
+    twin._forward_pre_hooks.clear()
+    if not smaller and not any(tensor.is_meta for tensor in _tensors(module)):
+        return twin.float().cpu()
+    for part in twin.modules():
+        for name, parameter in part._parameters.items():
+            if parameter is not None:
+                part._parameters[name] = nn.Parameter(_ones(parameter, smaller, torch.float32))
+        for name, buffer in part._buffers.items():
+            if buffer is not None:
+                part._buffers[name] = _ones(
+                    buffer, smaller, torch.float32 if buffer.is_floating_point() else buffer.dtype
+                )
+        for name, value in vars(part).items():
+            if isinstance(value, tuple):
+                vars(part)[name] = tuple(smaller.get(each, each) if type(each) is int else each for each in value)
+            elif type(value) is int:
+                vars(part)[name] = smaller.get(value, value)
     return twin
+
+
+def _ones(tensor: Tensor, smaller: Mapping[int, int], dtype: torch.dtype) -> Tensor:
+    return torch.ones([smaller.get(size, size) for size in tensor.shape], dtype=dtype)
 
 
 def _shapes(call: Call) -> Iterator[Shape]:
     """Small shapes that the module may take: axes of the sizes of its parameters keep their size. Then the shape itself."""
-    fixed = {size for tensor in _tensors(call.module) for size in tensor.shape} | {
-        value for value in vars(call.module).values() if isinstance(value, int)
+    fixed = {size for tensor in _tensors(call.module) for size in tensor.shape if size > 1} | {
+        value for value in vars(call.module).values() if isinstance(value, int) and value > 1
     }
     small = tuple(size if size in fixed else min(size, 2 + i) if size > 1 else 2 for i, size in enumerate(call.shape))
     last = tuple(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -25,7 +26,15 @@ Shape = tuple[int, ...]
 
 @dataclass
 class Call:
-    """A module or a normalization function that ran, and how often. ``function`` is a name such as ``F.layer_norm``."""
+    """A module or a normalization function that ran, and how often.
+
+    function      a name such as ``F.layer_norm``, or empty
+    layer         of a function
+    torch_layer   of a module of torch.nn, in its mode during the call
+    parameters    of a function: the number of elements of its gamma and beta
+    buffers       of a function: the number of elements of its stored statistics
+    of_parameter  whether the function normalizes a parameter, as in weight standardization
+    """
 
     name: str
     module: nn.Module
@@ -34,7 +43,11 @@ class Call:
     returned: Shape | None = None
     function: str = ""
     layer: Layer | Norm | None = None
+    torch_layer: Layer | None = None
     count: int = 1
+    parameters: int = 0
+    buffers: int = 0
+    of_parameter: bool = False
 
 
 @dataclass
@@ -66,20 +79,29 @@ class Recorder(TorchFunctionMode):
             self.names.setdefault(id(module), name)
         self.running: list[tuple[nn.Module, list[Shape]]] = []
         self.open: list[Call | None] = []
+        self.failure: Failure | None = None
+        self.outer = sys.exc_info()[1]  # an error that is handled while the model is called
 
     def before(self, module: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
         tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, Tensor)]
         self.running.append((module, [tuple(tensor.shape) for tensor in tensors]))
         call = None
         if tensors and tensors[0].is_floating_point():
-            call = self._add(Call(self.names[id(module)], module, tuple(tensors[0].shape), tensors[0].dtype))
+            shape, dtype = tuple(tensors[0].shape), tensors[0].dtype
+            call = self._add(Call(self.names[id(module)], module, shape, dtype, torch_layer=layer_of(module)))
         self.open.append(call)
 
     def after(self, module: nn.Module, args: tuple[Any, ...], output: Any) -> None:
-        self.running.pop()
-        call = self.open.pop()
-        if call is not None and isinstance(output, Tensor):
-            call.returned = tuple(output.shape)
+        """Also called if the module raises; of the modules that an error passes through, the innermost has failed."""
+        shapes, call = self.running.pop()[1], self.open.pop()
+        error = sys.exc_info()[1]
+        if isinstance(error, Exception) and error is not self.outer:
+            if self.failure is None or self.failure.error is not error:
+                self.failure = Failure(self.names[id(module)], module, shapes, error)
+            return
+        first = output[0] if isinstance(output, tuple | list) and output else output
+        if call is not None and isinstance(first, Tensor):
+            call.returned = tuple(first.shape)
 
     def _add(self, call: Call) -> Call:
         """Record the call; the same layer with another shape counts as the first one."""
@@ -96,10 +118,18 @@ class Recorder(TorchFunctionMode):
         output = func(*args, **kwargs)
         found = read_call(func, args, kwargs)
         if found is not None and self.running:
-            function, layer, x = found
-            module = self.running[-1][0]
-            self._add(Call(self.names[id(module)], module, tuple(x.shape), x.dtype, tuple(x.shape), function, layer))
+            module, shape = self.running[-1][0], tuple(found.x.shape)
+            self._add(
+                Call(
+                    self.names[id(module)], module, shape, found.x.dtype, shape, found.name, found.layer,
+                    parameters=found.parameters, buffers=found.buffers, of_parameter=_is_parameter(found.x),
+                )
+            )  # fmt: skip
         return output
+
+
+def _is_parameter(x: Tensor) -> bool:
+    return isinstance(x, nn.Parameter) or isinstance(x._base, nn.Parameter)
 
 
 def layer_of(module: nn.Module) -> Layer | None:
@@ -115,19 +145,21 @@ def layer_of(module: nn.Module) -> Layer | None:
 def record(model: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Recording:
     """Run the model once. Its state, its mode and the random states are as before afterwards."""
     recorder = Recorder(model)
+    args, kwargs = _copied(args), _copied(dict(kwargs))
     with _unchanged(model), ExitStack() as stack, torch.no_grad():
         for module in _with_hooks(model):
             for handle in (
                 module.register_forward_pre_hook(recorder.before, with_kwargs=True),
-                module.register_forward_hook(recorder.after),
+                module.register_forward_hook(recorder.after, always_call=True),
             ):
                 stack.callback(handle.remove)
         try:
             with recorder:
                 model(*args, **kwargs)
         except Exception as error:
-            module, shapes = recorder.running[-1] if recorder.running else (model, [])
-            recorder.recording.failure = Failure(recorder.names[id(module)], module, shapes, error)
+            seen = recorder.failure
+            known = seen is not None and seen.error is error
+            recorder.recording.failure = seen if known else Failure("", model, [], error)
     return recorder.recording
 
 
@@ -136,10 +168,19 @@ def _with_hooks(model: nn.Module) -> list[nn.Module]:
     return [module for module in model.modules() if not isinstance(module, torch.jit.ScriptModule)]
 
 
+def _copied(value: Any) -> Any:
+    """The inputs with tensors of their own: a model may write into them."""
+    if isinstance(value, Tensor):
+        return value.detach().clone()
+    if type(value) in (tuple, list):
+        return type(value)(map(_copied, value))
+    return {name: _copied(each) for name, each in value.items()} if type(value) is dict else value
+
+
 @contextmanager
 def _unchanged(model: nn.Module) -> Iterator[None]:
     """Afterwards, the modules of the model, its buffers and the random states are as before."""
-    states = [State(module) for module in model.modules()]
+    states = [State(module) for module in _with_hooks(model)]
     buffers = [(buffer, buffer.data) for buffer in model.buffers()]
     for buffer, own in buffers:
         buffer.data = own.clone()

@@ -1,0 +1,46 @@
+"""``a.diff(b)`` says what differs between a model and its port."""
+
+import pytest
+import torch
+from torch import nn
+
+import normviz as nv
+from tests.measuring.models.zoo import Decoder, Gemma, Llama, OverChannels, images, tokens
+
+X = torch.zeros(2, 3, 4, 4)
+
+
+def rows(*layers):
+    return nv.norms(nn.Sequential(*layers), torch.zeros(2, 8, 4, 4))
+
+
+CASES = [
+    ([nn.BatchNorm2d(8)], [nn.BatchNorm2d(8)], ()),
+    ([nn.BatchNorm2d(8)], [nn.BatchNorm2d(8, eps=1e-3)], ("0: eps differs: 1e-05 and 0.001.",)),
+    ([nn.BatchNorm2d(8)], [nn.BatchNorm2d(8, momentum=0.01)], ("0: momentum differs: 0.1 and 0.01.",)),
+    ([nn.BatchNorm2d(8)], [], ("0 (BatchNorm2d(8)) is missing in the second model.",)),
+    ([], [nn.BatchNorm2d(8)], ("0 (BatchNorm2d(8)) is only in the second model.",)),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "sentences"), CASES)
+def test_one_sentence_for_each_difference(one, other, sentences):
+    assert rows(*one).diff(rows(*other)) == sentences
+
+
+def test_one_plus_gamma_differs_from_gamma():
+    found = nv.norms(Decoder(Llama), tokens()).diff(nv.norms(Decoder(Gemma), tokens()))
+    assert found[0] == "input_norm: the factor differs: gamma and 1 + gamma."
+    assert len(found) == 4
+
+
+def test_a_norm_per_head_differs_from_one_over_the_whole_projection():
+    found = nv.norms(Decoder(), tokens()).diff(nv.norms(Decoder(per_head=False), tokens()))
+    assert "attention.q_norm: the averaged axes differs: (3,) and (2,)." in found
+    assert "attention.k_norm: the shape of gamma differs: (3,) and (6,)." in found
+    assert not any(sentence.startswith(("input_norm", "norm")) for sentence in found)
+
+
+def test_other_axes_differ():
+    found = nv.norms(images(OverChannels(8)), X).diff(nv.norms(images(nn.GroupNorm(1, 8, eps=1e-6)), X))
+    assert found == ("1: the averaged axes differs: (1,) and (1, 2, 3).",)

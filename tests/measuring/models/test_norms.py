@@ -1,0 +1,221 @@
+"""``nv.norms`` lists what runs, in order, and changes nothing."""
+
+import copy
+import random
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import normviz as nv
+from tests.measuring.models import zoo
+from tests.measuring.models.zoo import CASES, Decoder, Frozen, Functions, Gemma, Llama, Standardized, Twice, tokens
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_the_rows_are_the_normalizations_in_the_order_in_which_they_run(case):
+    found = nv.norms(case.model, *case.inputs, **case.keywords)
+    assert [(row.name, row.title, row.shape, row.reduced, row.parameters) for row in found] == case.rows
+    assert found.failure == ""
+    assert all(row.statistics == nv.explain(row.norm, row.shape).counts.statistics for row in found)
+
+
+def _rename(one, name):
+    one.__name__ = one.__qualname__ = name
+
+
+OWN = ("Qwen3", "Gemma 3", "ConvNeXt", "SAM", "StyleGAN", "vLLM", "no normalization")
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.name in OWN], ids=lambda case: case.name)
+def test_names_of_classes_do_not_matter(case, request):
+    own = [one for one in {type(module) for module in case.model.modules()} if one.__module__ == zoo.__name__]
+    names = [one.__qualname__ for one in own]
+    for number, one in enumerate(own):
+        one.__name__ = one.__qualname__ = f"Thing{number}"
+    request.addfinalizer(lambda: [_rename(one, name) for one, name in zip(own, names, strict=True)])
+    found = nv.norms(case.model, *case.inputs)
+    assert [(row.name, row.title) for row in found] == [row[:2] for row in case.rows]
+    assert all(row.kind.startswith("Thing") for row in found)
+
+
+def test_calls_and_functions_are_counted():
+    (row,) = nv.norms(Twice(), torch.zeros(2, 5, 8))
+    assert (row.calls, row.function, row.kind, row.buffers) == (2, "", "LayerNorm", 0)
+    rows = nv.norms(Functions(), torch.randn(2, 5, 8))
+    assert [row.function for row in rows] == [
+        "F.layer_norm", "F.group_norm", "F.batch_norm", "F.normalize", "F.rms_norm", "F.layer_norm", "F.instance_norm",
+    ]  # fmt: skip
+    assert rows[2].buffers == 16
+    assert not rows[2].norm.running
+
+
+def test_a_frozen_batch_norm_averages_over_what_its_buffers_were_taken_over():
+    (row,) = nv.norms(nn.Sequential(Frozen(8)), torch.zeros(2, 8, 4, 5))
+    assert row.norm.running
+    assert (row.reduced, row.parameters, row.buffers, row.norm.eps) == ((0, 2, 3), 0, 32, 1e-5)
+
+
+class Spoiler(nn.Module):
+    """It counts, draws random numbers, changes its mode and writes into its input."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm, self.calls = nn.BatchNorm1d(3), 0
+        self.register_buffer("total", torch.zeros(()))
+
+    def forward(self, x):
+        self.calls += 1
+        self.total += 1
+        self.eval()
+        np.random.rand()
+        random.random()
+        return self.norm(x.mul_(2) + torch.randn(3))
+
+
+def test_nothing_is_changed():
+    model, x = Spoiler().train(), torch.randn(4, 3)
+    model.norm.weight.grad = torch.ones(3)
+    state, given = copy.deepcopy(model.state_dict()), x.clone()
+    torch.manual_seed(5)
+    np.random.seed(5)
+    random.seed(5)
+    random_states = torch.get_rng_state(), np.random.get_state()[1].copy(), random.getstate()
+    (row,) = nv.norms(model, x)
+    assert row.layer == "BatchNorm1d(3).eval()"
+    assert torch.equal(x, given)
+    assert (model.calls, model.training, model.norm.training) == (0, True, True)
+    assert {name: value.tolist() for name, value in model.state_dict().items()} == {
+        name: value.tolist() for name, value in state.items()
+    }
+    assert model.norm.weight.grad.tolist() == [1, 1, 1]
+    assert model.norm.bias.grad is None
+    assert torch.equal(torch.get_rng_state(), random_states[0])
+    assert np.array_equal(np.random.get_state()[1], random_states[1])
+    assert random.getstate() == random_states[2]
+    assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
+
+
+def test_hooks_of_others_see_the_forward_pass_and_no_probes():
+    model, seen = Llama(8), []
+    handle = model.register_forward_hook(lambda module, args, output: seen.append(tuple(output.shape)))
+    nv.norms(model, torch.zeros(2, 5, 8))
+    assert seen == [(2, 5, 8)]
+    assert list(model._forward_hooks) == [handle.id]
+
+
+class Large(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm, self.weight = Gemma(16_384), nn.Parameter(torch.empty(16_384, 16_384))
+
+    def forward(self, x):
+        return self.norm(x) @ self.weight
+
+
+def test_a_large_model_on_the_meta_device_has_no_values():
+    with torch.device("meta"):
+        model = nn.Sequential(*(Large() for _layer in range(26))).bfloat16()
+        x = torch.empty(1, 2048, 16_384, dtype=torch.bfloat16)
+    found = nv.norms(model, x)
+    assert [row.title for row in found] == ["RMSNorm([16384], eps=1e-06) with 1 + gamma"] * 26
+    assert found[0].statistics == 2048
+    assert found.model_parameters > 6.9e9
+
+
+def test_equal_rows_are_grouped():
+    found = nv.norms(nn.Sequential(nn.LayerNorm(8), nn.LayerNorm(8), nn.LayerNorm(8, eps=1e-3)), torch.zeros(2, 8))
+    grouped = found.grouped()
+    assert [(row.name, row.parameters, row.calls) for row in grouped] == [("0", 32, 2), ("2", 16, 1)]
+    assert grouped.members == (2, 1)
+    assert (grouped.parameters, found.parameters, found.share) == (48, 48, 1.0)
+    assert "0 x 2" in str(grouped)
+    assert grouped.summary == found.summary == "3 normalizations, 48 parameters, 100 % of the model"
+
+
+def test_the_text_is_a_table():
+    assert str(nv.norms(nn.Sequential(nn.Linear(8, 8), nn.LayerNorm(8)), torch.zeros(2, 8))) == (
+        "name  layer           shape   reduced axes  statistics  parameters\n"
+        "1     LayerNorm([8])  (2, 8)  (1,)          2           16\n"
+        "\n"
+        "1 normalization, 16 parameters, 18 % of the model"
+    )
+
+
+def bn_in_training():
+    model = nn.Sequential(nn.BatchNorm2d(3)).eval()
+    model[0].train()
+    return model
+
+
+NOTES = [
+    (nn.Sequential(nn.LayerNorm(6)), (2, 3, 6, 6), "It normalizes each row of an image alone: 6 is the size of H and of W."),
+    (nn.Sequential(nn.LayerNorm(6)), (2, 6, 4, 6), "LayerNorm([6]) normalizes over the last axis of x, here W, and C has the same size"),
+    (nn.GroupNorm(4, 4), (2, 4, 3), "Each group has one channel"),
+    (nn.Sequential(nn.LayerNorm(1)), (2, 4, 1), "Each mean is that of one value"),
+    (bn_in_training(), (2, 3, 4, 4), 'its output depends on the batch; call model.get_submodule("0").eval().'),
+    (Standardized(3, 4, 2), (2, 3, 4, 4), "It normalizes a parameter of the model"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("model", "shape", "note"), NOTES)
+def test_what_is_seldom_intended_is_noted(model, shape, note):
+    (row,) = nv.norms(model, torch.zeros(shape))
+    assert any(note in each for each in row.notes)
+    assert note in str(nv.norms(model, torch.zeros(shape)))
+
+
+@pytest.mark.parametrize(
+    ("model", "shape"), [(nn.GroupNorm(2, 4), (2, 4, 3)), (nn.LayerNorm(96), (1, 7, 7, 96)), (Llama(8), (2, 3, 8))]
+)
+def test_what_is_usual_has_no_note(model, shape):
+    (row,) = nv.norms(model, torch.zeros(shape))
+    assert row.notes == ()
+
+
+def test_channels_last_are_read_as_such():
+    for norm in (nn.LayerNorm(96), Llama(96)):
+        (row,) = nv.norms(norm, torch.zeros(1, 7, 7, 96))
+        assert row.norm.stats == "n h w c -> n h w"
+
+
+def test_norms_that_never_ran_are_named():
+    model = Twice()
+    model.add_module("unused", nn.BatchNorm2d(3))
+    assert nv.norms(model, torch.zeros(2, 5, 8)).notes == ("unused (BatchNorm2d) was never called.",)
+    own = Decoder()
+    own.add_module("spare", Llama(12))
+    assert nv.norms(own, tokens()).notes == ("spare (Llama) was never called.",)
+
+
+FAILURES = [
+    (nn.Sequential(nn.LayerNorm(8), nn.Linear(8, 6), nn.LayerNorm(8)), (2, 8), 1, r"failed in 2 \(LayerNorm\) on an input of shape \(2, 6\): .* must be the last sizes of x"),
+    (nn.Sequential(nn.LayerNorm(8), nn.Linear(6, 6)), (2, 8), 1, r"failed in 1 \(Linear\).*Expected size 6 in axis -1 of its input, got shape \(2, 8\)"),
+    (nn.Sequential(nn.BatchNorm2d(3), nn.Conv2d(4, 4, 1)), (2, 3, 4, 4), 1, r"Expected size 4 in axis 1 of its input, got shape \(2, 3, 4, 4\)"),
+    (nn.BatchNorm1d(3), (1, 3), 0, "failed in the model itself .*Use a batch of at least two"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("model", "shape", "rows", "words"), FAILURES)
+def test_a_forward_that_fails_gives_the_rows_until_there(model, shape, rows, words):
+    found = nv.norms(model, torch.zeros(shape))
+    assert len(found) == rows
+    assert found.failure in str(found)
+    with pytest.raises(AssertionError, match=words):
+        raise AssertionError(found.failure)
+
+
+@pytest.mark.filterwarnings("ignore:.*jit.trace:DeprecationWarning")
+def test_traced_modules_are_passed_over():
+    found = nv.norms(
+        nn.Sequential(torch.jit.trace(nn.Linear(8, 8), torch.zeros(2, 8)), nn.LayerNorm(8)), torch.zeros(2, 8)
+    )
+    assert [row.name for row in found] == ["1"]
+
+
+def test_only_models_have_norms():
+    with pytest.raises(nv.NormvizError, match=r"str is not a model; give a torch\.nn\.Module and its inputs"):
+        nv.norms("LayerNorm(8)", torch.zeros(2, 8))
+    with pytest.raises(nv.NormvizError, match="is lazy; call the model once before"):
+        nv.norms(nn.Sequential(nn.LazyLinear(8)), torch.zeros(2, 8))
