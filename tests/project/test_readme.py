@@ -1,5 +1,6 @@
 """The statements of the README are true."""
 
+import doctest
 import re
 import tomllib
 from pathlib import Path
@@ -23,6 +24,13 @@ def test_the_five_lines_of_notebook_use_run_and_end_in_a_figure(capsys: pytest.C
     assert "n c h w -> n" in printed
     assert "parameters=96" in printed
     assert "(0, 2, 0, 3)" in printed
+
+
+def test_the_check_of_the_first_screen_prints_what_it_says() -> None:
+    assert "nv.check(" in "\n".join(README.splitlines()[:20])
+    (block,) = re.findall(r"```pycon\n(.*?)```", README, re.DOTALL)
+    test = doctest.DocTestParser().get_doctest(block, {}, "README", "README.md", 0)
+    assert doctest.DocTestRunner().run(test) == (0, 2)
 
 
 def test_the_example_link_is_a_valid_view() -> None:
