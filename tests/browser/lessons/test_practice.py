@@ -120,6 +120,37 @@ def test_a_set_is_answered_with_feedback_on_each_confusion_and_ends_with_a_summa
 CASE_ELEMENTS = MARKED.elements(tuple(tuple(range(size)) for size in MARKED.case.shape))
 
 
+def test_each_exercise_has_a_figure_with_labeled_axes_and_the_shape_of_x_has_no_colors(practice: Page):
+    figure, shape = practice.locator(".nv-numbers"), NUMERIC.case.shape
+    assert len(shape) == 2
+    expect(figure.locator("td")).to_have_count(shape[0] * shape[1])
+    expect(figure.locator("td[style]")).to_have_count(0)
+    heads = [f"{NUMERIC.case.axes[1]} =", *map(str, range(shape[1]))]
+    expect(figure.locator("th")).to_have_text([*heads, *(f"{NUMERIC.case.axes[0]} = {i}" for i in range(shape[0]))])
+
+
+def test_a_large_shape_leaves_out_the_middle_of_its_axes_and_a_pattern_has_all_its_numbers(show: Show):
+    large = next(
+        one for one in bank() if one.about.form == CHOICE and len(one.case.shape) == 4 and min(one.case.shape) > 3
+    )
+    pattern = next(one for one in bank() if one.kind == "pattern" and len(one.case.shape) == 2)
+
+    class Two(ExerciseSet):
+        def exercises(self) -> list[Exercise]:
+            return [large, pattern]
+
+    tab = show([Practice(Two(1, 2, (), None))])
+    figure = tab.locator(".nv-numbers")
+    n, c = large.case.shape[:2]
+    captions = [f"n = {i}, c = {j}" for i in (0, n - 1) for j in (0, c - 1)]
+    expect(figure.locator("caption")).to_have_text(captions)
+    expect(figure.locator("table").first.locator("td:not(.nv-numbers-gap)")).to_have_count(4)
+    tab.get_by_role("button", name="Show the answer").click()
+    following(tab)
+    expect(figure.locator("td[style]")).to_have_count(pattern.case.shape[0] * pattern.case.shape[1])
+    expect(figure.locator("th[scope=col]")).to_have_text([str(i) for i in range(pattern.case.shape[1])])
+
+
 def test_the_form_makes_the_link_that_a_teacher_hands_out(practice: Page):
     tab, opener = practice, practice.get_by_role("button", name="Choose exercises")
     opener.click()

@@ -1,37 +1,93 @@
-// The numbers of a small tensor as tables, one for each facet: the values of x, or the groups of a pattern in colors.
+// A small tensor as tables, one for each facet: the values of x, the groups of a pattern in colors, or nothing but the shape of x.
 
 import { html } from "../../../../figures/browser/page/dom.js";
 import { formatNumber } from "../../../../figures/browser/text/format.js";
 import { layoutOf } from "../marking.js";
-import { indexOf } from "./positions.js";
+import { positionOf } from "./positions.js";
 
 const GOLDEN_ANGLE = 137.5; // degrees: neighboring groups get different hues
+const MOST_CELLS = 60; // in a shape whose axes are drawn up to MOST_ALONG indices; more cells: up to FEW_ALONG
+const MOST_ALONG = 10;
+const FEW_ALONG = 3;
+const LEFT_OUT = null; // indices that are left out
 
 /**
  * @param {HTMLElement} parent
  * @param {PracticeExercise} exercise
  */
-export function drawNumbers(parent, { shape, names, at, numbers, values = [] }) {
-  const { row, col, facets } = layoutOf({ shape, names, axes: [], at: [] }), place = html("div", "nv-numbers", parent);
-  /** @type {Map<string, HTMLTableElement>} By the indices of the facet. */
-  const tables = new Map();
-  for (const [position, number] of (numbers ?? values).entries()) {
-    const index = indexOf(position, shape), facet = facets.map((axis) => `${names[axis]} = ${index[axis]}`).join(", ");
-    const table = tables.get(facet) ?? addTable(place, facet);
-    tables.set(facet, table);
-    const line = row === null ? 0 : index[row], cell = (table.rows[line] ?? table.insertRow()).insertCell(index[col]);
+export function drawNumbers(parent, { shape, names, at, numbers, values }) {
+  const { row, col, facets } = layoutOf({ shape, names, axes: [], at: [] }), place = html("div", "nv-numbers", parent), shown = numbers ?? values;
+  place.classList.toggle("nv-numbers-shape", !shown);
+  place.ariaHidden = String(!shown); // the prompt has the shape
+  const most = shown ? Infinity : shape.reduce((product, size) => product * size, 1) > MOST_CELLS ? FEW_ALONG : MOST_ALONG;
+  /** @param {number | null} axis */
+  const along = (axis) => (axis === null ? [0] : indicesOf(shape[axis], most));
+  for (const facet of combinations(facets.map(along))) {
+    if (facet.includes(LEFT_OUT)) {
+      if (!place.lastElementChild?.matches(".nv-numbers-gap")) html("span", "nv-numbers-gap", place, "…");
+      continue;
+    }
+    addTable(place, facets.length ? facets.map((axis, i) => `${names[axis]} = ${facet[i]}`).join(", ") : "", facet);
+  }
+
+  /**
+   * @param {HTMLElement} parent
+   * @param {string} caption
+   * @param {(number | null)[]} facet the index along each axis of the facets
+   */
+  function addTable(parent, caption, facet) {
+    const table = html("table", "", parent), heads = table.insertRow();
+    if (caption) html("caption", "", table, caption);
+    if (row !== null) addNumberHead(heads, `${names[col]} =`, "row");
+    for (const column of along(col)) addNumberHead(heads, column === LEFT_OUT ? "…" : row === null ? `${names[col]} = ${column}` : String(column), "col");
+    for (const line of along(row)) {
+      const cells = table.insertRow();
+      if (row !== null) addNumberHead(cells, line === LEFT_OUT ? "⋮" : `${names[row]} = ${line}`, "row");
+      for (const column of along(col)) {
+        const cell = cells.insertCell();
+        if (line === LEFT_OUT || column === LEFT_OUT) cell.className = "nv-numbers-gap";
+        else fill(cell, shape.map((_size, axis) => (axis === col ? column : axis === row ? line : Number(facet[facets.indexOf(axis)]))));
+      }
+    }
+  }
+
+  /**
+   * @param {HTMLElement} cell
+   * @param {Index} index
+   */
+  function fill(cell, index) {
+    cell.classList.toggle("nv-numbers-framed", String(index) === String(at));
+    if (!shown) return;
+    const number = shown[positionOf(index, shape)];
     cell.textContent = formatNumber(number);
     if (numbers) cell.style.setProperty("--nv-hue", String((number * GOLDEN_ANGLE) % 360));
-    cell.classList.toggle("nv-numbers-framed", String(index) === String(at));
   }
 }
 
 /**
- * @param {HTMLElement} parent
- * @param {string} caption
+ * All indices along an axis, or the first, a gap and the last.
+ * @param {number} size
+ * @param {number} most
+ * @returns {(number | null)[]}
  */
-function addTable(parent, caption) {
-  const table = html("table", "", parent);
-  if (caption) html("caption", "", table, caption);
-  return table;
+const indicesOf = (size, most) => (size <= most ? [...Array(size).keys()] : [0, LEFT_OUT, size - 1]);
+
+/**
+ * One of each, in all ways, the last one changing first.
+ * @param {(number | null)[][]} choices
+ */
+function combinations(choices) {
+  /** @type {(number | null)[][]} */
+  let found = [[]];
+  for (const choice of choices) found = found.flatMap((before) => choice.map((one) => [...before, one]));
+  return found;
+}
+
+/**
+ * @param {HTMLTableRowElement} line
+ * @param {string} text
+ * @param {"row" | "col"} scope
+ */
+function addNumberHead(line, text, scope) {
+  html("th", "", line, text).scope = scope;
 }
