@@ -88,12 +88,15 @@ def measure_formula(run: Run, dtype: torch.dtype, groups: Groups) -> Formula | N
     outputs, mirrored = (torch.stack([run(sign * x).double() for x in inputs]) for sign in (1, -1))
     offset = ((outputs + mirrored) / 2).median(0).values
     allowed = probes.agreement(dtype) * max(1.0, float(outputs.abs().nan_to_num().max()))
-    fits = [
-        _fit(kind, torch.stack([kind.normalized(x.double(), groups) for x in inputs]), outputs, offset, allowed)
-        for kind in KINDS
-    ]
-    formula, share = max(fits, key=lambda fit: fit[1])
-    return formula if share > MOST else None
+    best, most = None, MOST
+    for kind in KINDS:
+        normalized = torch.stack([kind.normalized(x.double(), groups) for x in inputs])
+        formula, share = _fit(kind, normalized, outputs, offset, allowed)
+        if share > most:
+            best, most = formula, share
+        if share == 1:
+            break
+    return best
 
 
 def measure_affine(run: Run, shape: tuple[int, ...], dtype: torch.dtype) -> Formula | None:
