@@ -4,6 +4,7 @@
 >>> nv.explain("BatchNorm2d(3)", (2, 3, 4, 4)).counts.statistics
 3
 
+``check`` measures which normalization a function of your own computes, and what differs from the layer that it should be.
 Pages of the app have a function of the same name: ``explore``, ``compare``, ``steps``, ``train_and_eval``, ``gradients``,
 ``numerics``, ``questions``; ``open`` takes any link of the app, such as "/start". ``live`` is such a page whose controls the kernel answers.
 """

@@ -91,6 +91,11 @@ def check(
     does not take an x of this shape.
 
     >>> import torch
+    >>> print(check(torch.nn.BatchNorm1d(4), (4, 4), like="LayerNorm(4)"))
+    Your function averages over N (like BatchNorm1d). LayerNorm(4) averages over D.
+    >>> found = check(torch.nn.GroupNorm(2, 4), (3, 4, 5))
+    >>> found.layer, found.reduced
+    ('GroupNorm(2, 4)', (1, 2))
     >>> check(
     ...     lambda x: (x - x.mean(1, keepdim=True)) / x.std(1, keepdim=True), (4, 6), like="LayerNorm(6, eps=0.0)"
     ... ).differences[0].what
