@@ -118,16 +118,15 @@ class Norms(Sequence[NormRow]):
 def norms(model: nn.Module, *inputs: Any, **kwargs: Any) -> Norms:
     """The normalizations that run in ``model(*inputs, **kwargs)``, found by what they do, not by the names of their classes.
 
-        The model and its inputs may be on ``torch.device("meta")``. Nothing is changed: the model's buffers, mode and gradients and the
-        random states are as before. A forward pass that fails gives the rows up to the failure, which ``failure`` explains.
+    The model and its inputs may be on ``torch.device("meta")``. Nothing is changed: the model's buffers, mode and gradients and the
+    random states are as before. A forward pass that fails gives the rows up to the failure, which ``failure`` explains.
 
-        Raises NormvizError if ``model`` is not a module.
+    Raises NormvizError if ``model`` is not a module.
 
-        >>> import torch
-        >>> from torch import nn
-    from torch.nn.parameter import is_lazy
-        >>> [row.layer for row in norms(nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8)), torch.randn(2, 3, 8, 8))]
-        ['BatchNorm2d(8)']
+    >>> import torch
+    >>> from torch import nn
+    >>> [row.layer for row in norms(nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8)), torch.randn(2, 3, 8, 8))]
+    ['BatchNorm2d(8)']
     """
     if not isinstance(model, nn.Module):
         raise NormvizError(
