@@ -40,6 +40,12 @@ def test_numbers_are_short_and_never_empty():
     assert found == [[number, short] for _, number, short in NUMBERS]
 
 
+def test_a_mean_has_the_same_digits_in_float32_and_in_float64():
+    both = [0.041249990463256836, 0.04125000740168616]  # the mean of 32 values with two decimals each
+    assert evaluate("args[0].map((value) => formatNumber(value))", both) == ["0.0413", "0.0413"]
+    assert evaluate("args[0].map(formatShort)", [0.12499999, 0.1250001]) == ["0.13", "0.13"]
+
+
 def test_eps_is_written_with_three_digits():
     assert evaluate("args[0].map((eps) => formatNumber(eps, 3))", [1e-3, 1e-5, 1e-12, 0.5, 0]) == [
         "0.001", "1e−5", "1e−12", "0.5", "0",

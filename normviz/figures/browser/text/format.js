@@ -16,8 +16,15 @@ export function formatNumber(value, digits = 4) {
     return `${trimZeros(mantissa)}e${power.replace("+", "")}`.replaceAll("-", MINUS);
   }
   const places = size >= 1 ? Math.max(0, digits - Math.ceil(Math.log10(size + 1e-12))) : size ? digits - 2 - Math.floor(Math.log10(size)) : 0;
-  return trimZeros(value.toFixed(Math.min(places, 8))).replace("-", MINUS);
+  return trimZeros(settled(value, digits + 2).toFixed(Math.min(places, 8))).replace("-", MINUS);
 }
+
+/**
+ * Without the rounding error of float32: one mean that is 0.04125 in float64 and 0.04124999 in float32 is written in one way.
+ * @param {number} value
+ * @param {number} digits significant ones that are kept
+ */
+const settled = (value, digits) => (Math.abs(value) < 1e5 ? Number(value.toPrecision(Math.max(6, digits))) : value);
 
 /**
  * A number for a cell or a strip, in as few characters as possible.
@@ -28,7 +35,7 @@ export function formatShort(value) {
   const size = Math.abs(value);
   if (!Number.isFinite(value)) return formatNumber(value);
   if (size >= 1e5) return value.toExponential(0).replace("e+", "e").replace("-", MINUS);
-  const text = size >= 100 ? value.toFixed(0) : size >= 10 ? value.toFixed(1) : value.toFixed(2);
+  const text = settled(value, 6).toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 2);
   return (Number(text) === 0 ? trimZeros(text.replace("-", "")) : trimZeros(text)).replace("-", MINUS);
 }
 
