@@ -19,15 +19,9 @@ def view_parts(view: View) -> Iterator[Part]:
 
 
 def greeting(view: View) -> tuple[Link, ...]:
-    """Until a reader chooses something: a link to Start here, which the browser removes for those who were there, and one for readers
-    who know BatchNorm, because the app opens on LayerNorm.
-    """
-    if not set(view.scene.query()) <= {"at"}:
-        return ()
-    return (
-        Link(_("New here? Start here"), "start"),
-        Link(_("Coming from BatchNorm? Begin there"), "explore", "layer=BatchNorm2d(3)"),
-    )
+    """Until a reader chooses something: a link to Start here, which the browser removes for those who were there."""
+    is_chosen = not set(view.scene.query()) <= {"at"}
+    return () if is_chosen else (Link(_("New here, or coming from BatchNorm? Start here"), "start"),)
 
 
 def parts(subject: Subject) -> Iterator[Part]:

@@ -43,15 +43,7 @@ def test_a_newcomer_is_offered_start_here_until_it_has_been_opened(look):
     view.find(offer).click()
     view.find("[data-testid=stMain] .nv-start-path").wait_for()
     view = look("?")
-    expect(view.find(".nv-greeting a[data-page=explore]")).to_have_count(1)
     expect(view.find(offer)).to_have_count(0)
-
-
-def test_the_greeting_opens_batchnorm_on_the_same_page(look):
-    view = look("?")
-    view.find(".nv-greeting a[data-page=explore]").click()
-    view.wait_for_view(layer="BatchNorm2d(3)")
-    expect(view.find(".nv-greeting a")).to_have_count(0)
 
 
 def test_a_panel_shows_its_question_and_pattern_and_the_facts_are_counts(look):
