@@ -202,6 +202,12 @@ def test_facets_wrap_before_they_are_narrower_than_40_pixels(width, across, down
     assert found[3] >= 7
 
 
+def test_the_four_layers_of_compare_keep_their_channels_in_one_line_on_a_phone():
+    across, down, cell = geometry((3, 4, 5, 2), "NCHW", "[g.across, g.down, g.cellW]", 94)  # half of 390 pixels
+    assert (across, down) == (4, 3)
+    assert cell >= 8
+
+
 def test_an_ellipsis_has_room_where_slices_are_left_out():
     xs, cell, lefts, facet, apart = geometry((2, 64, 4, 4), "NCHW", "[g.xs, g.cellW, g.lefts, g.facetW, g.apart]")
     assert apart == {"columns": [], "rows": [], "places": [3], "lines": []}

@@ -5,7 +5,7 @@ import { cutAxes, facetAxes, gapsBefore } from "./slices.js";
 
 const ELLIPSIS = 14; // px where slices are left out
 const BETWEEN_CUT = 24; // px between facets in which slices are left out
-const FACET = 40, COLUMN = 12; // px: facets wrap before they are narrower than this, or their columns are
+const FACET = 40, COLUMN = 12, ONE_OF_TWO = 8; // px: facets wrap before they, their columns, or the columns of a facet with one or two are narrower
 const LEAST = 7, LEAST_CUT = 13, MANY = 64; // px: the smallest cell, that of a schematic, and for how many rows it may be smaller
 
 export class Geometry {
@@ -60,7 +60,8 @@ export class Geometry {
    * @param {number} width
    */
   wrap(width) {
-    const narrowest = Math.min(FACET, COLUMN * this.columns), fitting = Math.max(1, Math.floor((width + 10) / (narrowest + 10)));
+    const narrowest = this.columns > 2 ? Math.min(FACET, COLUMN * this.columns) : ONE_OF_TWO * this.columns;
+    const fitting = Math.max(1, Math.floor((width + 10) / (narrowest + 10)));
     this.lines = Math.ceil(this.together / Math.min(this.grid.across, fitting)); // of a band
     this.across = Math.ceil(this.together / this.lines);
     this.down = (this.facets / this.together) * this.lines;
