@@ -50,8 +50,8 @@ export const searchField = (root) => /** @type {HTMLInputElement | null} */ (roo
 export function filterLinks(root) {
   const field = searchField(root);
   if (!field) return;
-  const found = showMatching(field.value, findAll(root, "[data-words]"), findAll(root, ".nv-topic"));
+  const found = showMatching(field.value, findAll(root, "[data-words]"), findAll(root, ".nv-topic")), isError = root.querySelector(".nv-found") !== null;
   for (const path of findAll(root, ".nv-path, .nv-by-topic")) path.hidden = Boolean(field.value.trim());
-  find(root, ".nv-search > [role=status]").textContent = countFound(field.value, found);
-  find(root, ".nv-none").hidden = found > 0 || root.querySelector(".nv-found") !== null;
+  find(root, ".nv-search > [role=status]").textContent = isError && !found ? "" : countFound(field.value, found);
+  find(root, ".nv-none").hidden = found > 0 || isError;
 }
