@@ -95,7 +95,16 @@ def numbers() -> Data:
 
 
 def numbers_facts() -> Facts:
-    return {"mean": numbers()["mean"], "std": numbers()["std"], "eps": nn.BatchNorm1d(1).eps}
+    x = torch.tensor(FOUR)
+    distances = " + ".join(f"{format_number(abs(value))}²" for value in (x - x.mean()).tolist())
+    return {
+        "mean": float(x.mean()),
+        "distances": distances,
+        "n": len(x),
+        "variance": float(x.var(correction=0)),
+        "std": float(x.std(correction=0)),
+        "eps": nn.BatchNorm1d(1).eps,
+    }
 
 
 @cache
@@ -143,6 +152,7 @@ def marks_facts(layer: str) -> Facts:
     group = x[tuple(FRAMED[axis] if axis in kept else slice(None) for axis in range(x.dim()))]
     terms = " + ".join(map(format_number, group.tolist()))
     return {
+        "layer": layer,
         "shape": tuple(x.shape),
         "framed": float(x[FRAMED]),
         "terms": terms,

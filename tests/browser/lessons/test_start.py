@@ -135,6 +135,19 @@ def test_the_browser_remembers_the_step_and_the_reader_can_start_again(tab):
     expect(title(tab)).to_have_text(TITLES[4])
 
 
+def test_words_of_the_glossary_are_marked_in_each_step(tab: Page):
+    step, word = tab.locator(".nv-start-step:visible"), tab.locator(".nv-term:visible")
+    for number in (2, 3):
+        tab.goto(f"{tab.url.partition('?')[0]}?step={number}")
+        step.get_by_role("button", name="Show me").click()
+        marked = word.all_inner_texts()
+        assert len(marked) == len({one.lower() for one in marked}) > 0
+        assert {2: "eps", 3: "running statistics"}[number] in marked
+        expect(step.locator(".nv-start-figure .nv-term")).to_have_count(0)
+    word.filter(has_text="running statistics").click()
+    expect(tab.locator(".nv-definition")).to_contain_text("past batches")
+
+
 def test_without_storage_everything_works(tab):
     tab.add_init_script(
         "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('denied', 'SecurityError'); } })"

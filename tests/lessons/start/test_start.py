@@ -29,7 +29,11 @@ def lesson(query: str = "") -> Lesson:
 def test_the_numbers_of_four_are_those_that_anyone_can_check():
     data = numbers()
     assert (data["values"], data["mean"], data["std"]) == ([2, 5, 6, 9], 5.5, 2.5)
-    assert "the mean, 5.5, and divide by the standard deviation, 2.5." in STEPS[1].prose.done
+    assert "the mean, 5.5." in STEPS[1].prose.done
+    assert (
+        "(3.5² + 0.5² + 0.5² + 3.5²) / 4 = 6.25; divide by its root, the standard deviation 2.5." in STEPS[1].prose.done
+    )
+    assert (3.5**2 + 0.5**2) / 2 == 6.25 == 2.5**2
     assert "eps = 1e−5" in STEPS[1].prose.done
 
 
@@ -113,6 +117,21 @@ def test_the_gammas_of_layernorm_and_of_batchnorm_belong_to_columns():
         assert moved == [[n, d] for n in range(2) for d in range(3) if all((n, d)[axis] == at[axis] for axis in same)]
         assert (layer.weight.numel(), sum(one.numel() for one in layer.parameters())) == (3, 6)
     assert "3 gammas and 3 betas, 6 parameters," in STEPS[5].prose.done
+
+
+def test_batchnorm_updates_running_statistics_in_train_mode_and_leaves_them_in_eval_mode():
+    x, layer = torch.randn(4, 3), nn.BatchNorm1d(3)
+    layer(x)
+    after = layer.running_mean.clone()
+    assert after.any()
+    output = layer.eval()(x)
+    assert torch.equal(layer.running_mean, after)
+    assert torch.allclose(output[:1], layer(x[:1]))
+    assert "BatchNorm updates running statistics; in eval mode it uses them as they are." in STEPS[2].prose.done
+    assert [
+        step.prose.text.count(name)
+        for step, name in zip(STEPS[2:4], ("`BatchNorm1d(3)`", "`LayerNorm(3)`"), strict=True)
+    ] == [1, 1]
 
 
 def test_layernorm_needs_no_other_example_and_computes_the_same_in_eval():

@@ -2,8 +2,8 @@
 
 import { button, findAll, html } from "../../../figures/browser/page/dom.js";
 
-const TERM_PLACES = [".nv-sentence", ".nv-text", ".nv-small", ".nv-note-box", ".nv-reason", ".nv-predict > p"].map((place) => `.nv-part ${place}`).join();
-const NO_TERMS = "a, button, code, pre, h1, h2, h3, label, summary, table, .nv-selected, [role=status], .nv-search, .nv-path, .nv-figure, .nv-start, .nv-practice";
+const TERM_PLACES = [".nv-sentence", ".nv-text", ".nv-small", ".nv-note-box", ".nv-reason", ".nv-predict > p", ".nv-start-text", ".nv-start-done"].map((place) => `.nv-part ${place}`).join();
+const NO_TERMS = "a, button, code, pre, h1, h2, h3, label, summary, table, .nv-selected, [role=status], .nv-search, .nv-path, .nv-figure, .nv-practice";
 const TERM_GAP = 6; // px between a word and its explanation, and between the explanation and the edge of the window
 
 export class Glossary {
@@ -46,12 +46,14 @@ export class Glossary {
   mark(focused) {
     if (!this.pattern) return;
     if (!this.box.isConnected) this.root.parentElement?.append(this.box);
-    /** @type {Set<Term>} */
-    const seen = new Set();
+    /** @type {Map<Element | null, Set<Term>>} By the step of Start here, because the page shows one at a time. */
+    const seen = new Map();
     for (const place of findAll(this.root, TERM_PLACES)) {
       const walker = document.createTreeWalker(place, NodeFilter.SHOW_TEXT), texts = [];
       while (walker.nextNode()) texts.push(/** @type {Text} */ (walker.currentNode));
-      for (const text of texts) if (!text.parentElement?.closest(NO_TERMS)) this.markIn(text, seen);
+      const step = place.closest(".nv-start-step"), before = seen.get(step) ?? new Set();
+      seen.set(step, before);
+      for (const text of texts) if (!text.parentElement?.closest(NO_TERMS)) this.markIn(text, before);
     }
     if (focused) findAll(this.root, ".nv-term").find((word) => word.textContent === focused)?.focus();
   }

@@ -32,7 +32,7 @@ export class ExerciseView {
     });
     this.prompt = html("h2", "nv-exercise-prompt", this.root);
     Object.assign(this.prompt, { id: `nv-exercise-${uniqueNumber()}`, tabIndex: -1 });
-    writeWithCode(this.prompt, exercise.prompt, exercise.layer);
+    writeWithCode(this.prompt, exercise.prompt, exercise.layer.replace(/\.eval\(\)$/, ""));
     if (exercise.form !== "mark") drawNumbers(this.root, exercise);
     this.field = makeField(this.root, exercise, { label: this.prompt.id, draft: options.draft, onChange: () => this.changed() });
     this.feedback = html("div", "nv-exercise-feedback", this.root);

@@ -22,12 +22,21 @@ export function drawNumbers(parent, { shape, names, at, numbers, values }) {
   const most = shown ? Infinity : shape.reduce((product, size) => product * size, 1) > MOST_CELLS ? FEW_ALONG : MOST_ALONG;
   /** @param {number | null} axis */
   const along = (axis) => (axis === null ? [0] : indicesOf(shape[axis], most));
-  for (const facet of combinations(facets.map(along))) {
-    if (facet.includes(LEFT_OUT)) {
-      if (!place.lastElementChild?.matches(".nv-numbers-gap")) html("span", "nv-numbers-gap", place, "…");
-      continue;
-    }
-    addTable(place, facets.length ? facets.map((axis, i) => `${names[axis]} = ${facet[i]}`).join(", ") : "", facet);
+  const [bands, across] = facets.length > 1 ? [along(facets[0]), facets.slice(1)] : [[0], facets];
+  for (const band of bands) {
+    const line = html("div", "nv-numbers-band", place);
+    if (band === LEFT_OUT) line.append("⋮");
+    else for (const rest of combinations(across.map(along))) addFacet(line, facets.length > 1 ? [band, ...rest] : rest);
+  }
+
+  /**
+   * @param {HTMLElement} parent
+   * @param {(number | null)[]} facet the index along each axis of the facets
+   */
+  function addFacet(parent, facet) {
+    const caption = facets.map((axis, i) => `${names[axis]} = ${facet[i]}`).join(", ");
+    if (!facet.includes(LEFT_OUT)) addTable(parent, caption, facet);
+    else if (parent.lastElementChild?.tagName === "TABLE") html("span", "nv-numbers-gap", parent, "…");
   }
 
   /**
