@@ -30,14 +30,15 @@ if TYPE_CHECKING:
         train_and_eval,
     )
     from normviz.api import open as open
-    from normviz.export.checked import Check, check
+    from normviz.export.measured.checked import Check, check
+    from normviz.export.measured.model_norms import norms
     from normviz.export.output import Choices, Output
     from normviz.layers.errors import NormvizError, NormvizWarning
     from normviz.layers.layer import Layer
     from normviz.layers.norm import Norm
     from normviz.layers.sharing import Counts
     from normviz.measuring.differences import Difference
-    from normviz.measuring.models.norms import Norms, norms
+    from normviz.measuring.models.norms import Norms
     from normviz.measuring.models.row import NormRow
 
 __all__ = [
@@ -70,7 +71,7 @@ __all__ = [
 
 PAGES = ("compare", "explore", "gradients", "numerics", "open", "questions", "step_by_step", "steps", "train_and_eval")
 HOME = dict.fromkeys(PAGES, "normviz.api") | {
-    "Check": "normviz.export.checked",
+    "Check": "normviz.export.measured.checked",
     "Choices": "normviz.export.output",
     "Counts": "normviz.layers.sharing",
     "Difference": "normviz.measuring.differences",
@@ -83,10 +84,10 @@ HOME = dict.fromkeys(PAGES, "normviz.api") | {
     "NormvizWarning": "normviz.layers.errors",
     "Output": "normviz.export.output",
     "Trace": "normviz.analysis.forward",
-    "check": "normviz.export.checked",
+    "check": "normviz.export.measured.checked",
     "explain": "normviz.api",
     "live": "normviz.api",
-    "norms": "normviz.measuring.models.norms",
+    "norms": "normviz.export.measured.model_norms",
 }
 
 

@@ -19,7 +19,7 @@ from typing import NoReturn
 
 from normviz.__version__ import __version__
 from normviz.analysis.forward import use_one_thread
-from normviz.cli import checking, practice, questions, views
+from normviz.cli import checking, norms, practice, questions, views
 from normviz.export.document import CHOICES, FOLLOW
 from normviz.export.files import check_writable, write
 from normviz.export.pictures.saving import save
@@ -173,6 +173,10 @@ def _parser() -> Parser:
         commands.add_parser(
             "check", help=_("which normalization a function computes, and what differs"), allow_abbrev=False
         )
+    )
+
+    norms.add_norms(
+        commands.add_parser("norms", help=_("the normalizations of a model, as a table"), allow_abbrev=False)
     )
 
     plotly = commands.add_parser("plotlyjs", help=_("plotly.js as a file, for --plotlyjs PATH"), allow_abbrev=False)

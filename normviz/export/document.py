@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from normviz.export.plotlyjs import PlotlyJs, plotlyjs
+from normviz.export.embedding.plotlyjs import PlotlyJs, plotlyjs
 from normviz.figures.brand import FAVICON
 from normviz.figures.bundle import bundle, read_css
 from normviz.figures.palette import THEMES

@@ -81,25 +81,32 @@ class Norms(Sequence[NormRow]):
         """What differs between these norms and those of a port of the model, one sentence for each difference."""
         return tuple(differences(self, other))
 
-    def __str__(self) -> str:
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name of each row with its function, and in a grouped list with the number of its members."""
         names = [f"{row.name or '-'}{f' ({row.function})' if row.function else ''}" for row in self.rows]
-        if self.members:
-            names = [
-                f"{name} x {count}" if count > 1 else name for name, count in zip(names, self.members, strict=True)
-            ]
+        counts = self.members or [1] * len(names)
+        return tuple(f"{name} x {n}" if n > 1 else name for name, n in zip(names, counts, strict=True))
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The notes of the rows with their names, those about the model, and why the forward pass failed."""
+        of_rows = [f"{name}: {note}" for name, row in zip(self.names, self.rows, strict=True) for note in row.notes]
+        return (*of_rows, *self.notes, *filter(None, [self.failure]))
+
+    def __str__(self) -> str:
         table = [
             (_("name"), _("layer"), _("shape"), _("reduced axes"), _("statistics"), _("parameters")),
             *(
                 (name, row.title, str(row.shape), str(row.reduced), f"{row.statistics:,}", f"{row.parameters:,}")
-                for name, row in zip(names, self.rows, strict=True)
+                for name, row in zip(self.names, self.rows, strict=True)
             ),
         ]
         widths = [max(len(line[column]) for line in table) for column in range(len(table[0]))]
         lines = [
             "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in table
         ]
-        remarks = [f"{name}: {note}" for name, row in zip(names, self.rows, strict=True) for note in row.notes]
-        return "\n".join([*lines, "", self.summary, *remarks, *self.notes, *filter(None, [self.failure])])
+        return "\n".join([*lines, "", self.summary, *self.remarks])
 
     __repr__ = __str__
 

@@ -1,0 +1,1 @@
+"""How an output has plotly.js."""

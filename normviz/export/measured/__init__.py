@@ -1,0 +1,1 @@
+"""What is measured of functions and models, as views."""
