@@ -43,7 +43,7 @@ def test_numbers_are_short_and_never_empty():
 def test_a_mean_has_the_same_digits_in_float32_and_in_float64():
     both = [0.041249990463256836, 0.04125000740168616]  # the mean of 32 values with two decimals each
     assert evaluate("args[0].map((value) => formatNumber(value))", both) == ["0.0413", "0.0413"]
-    assert evaluate("args[0].map(formatShort)", [0.12499999, 0.1250001]) == ["0.13", "0.13"]
+    assert evaluate("args[0].map(formatShort)", [0.12499999, 0.1250001, -0.345]) == ["0.13", "0.13", "−0.35"]
 
 
 def test_eps_is_written_with_three_digits():

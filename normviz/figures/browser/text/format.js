@@ -20,11 +20,12 @@ export function formatNumber(value, digits = 4) {
 }
 
 /**
- * Without the rounding error of float32: one mean that is 0.04125 in float64 and 0.04124999 in float32 is written in one way.
+ * Without the rounding error of float32: one mean that is 0.04125 in float64 and 0.04124999 in float32 is written in one way,
+ * and a 5 at the end is rounded away from zero, also where the nearest float64 is below it.
  * @param {number} value
  * @param {number} digits significant ones that are kept
  */
-const settled = (value, digits) => (Math.abs(value) < 1e5 ? Number(value.toPrecision(Math.max(6, digits))) : value);
+const settled = (value, digits) => (Math.abs(value) < 1e5 ? Number(value.toPrecision(Math.max(6, digits))) * (1 + 1e-12) : value);
 
 /**
  * A number for a cell or a strip, in as few characters as possible.
