@@ -236,7 +236,7 @@ def _channel_notes(layer: Layer | None, axes: tuple[str, ...], shape: tuple[int,
     if letter == "C" or (letter != "N" and "c" not in axes):
         return ()
     note = _(
-        "{layer} always uses axis {channel} of x as the channel axis; in {layout} that is {letter} (size {size}).",
+        "{layer} uses axis {channel} of x as the channel axis; in {layout} that is {letter} (size {size}).",
         layer=layer.name,
         channel=channel,
         layout=layout,
@@ -245,9 +245,9 @@ def _channel_notes(layer: Layer | None, axes: tuple[str, ...], shape: tuple[int,
     )
     if "c" not in axes:
         return (note,)
-    rest = [axis for axis in axes if axis != "c"]
+    rest = sorted((axis for axis in axes if axis != "c"), key=lambda axis: axis != "n")  # the batch first
     order = layout_text([*rest[:channel], "c", *rest[channel:]])
-    return (_("{note} For one group per channel, permute x to {order}.", note=note, order=order),)
+    return (_("{note} To use C as the channels, permute x to {order}.", note=note, order=order),)
 
 
 def _layout_notes(layer: Layer | None, axes: tuple[str, ...], shape: tuple[int, ...]) -> tuple[str, ...]:

@@ -129,15 +129,16 @@ def test_any_rank_that_torch_has(rank):
 
 
 NOTES = [
-    ("BatchNorm1d(3)", (2, 3, 4), "NLC", "BatchNorm1d always uses axis 1 of x as the channel axis; in NLC that is L (size 3). For one group per channel, permute x to NCL."),
-    ("BatchNorm2d(3)", (2, 3, 4, 5), "NHWC", "in NHWC that is H (size 3). For one group per channel, permute x to NCHW."),
-    ("BatchNorm2d(3)", (2, 3, 4, 5), "CNHW", "in CNHW that is N (size 3). For one group per channel, permute x to NCHW."),
-    ("BatchNorm1d(3)", (2, 3), "LN", "BatchNorm1d always uses axis 1 of x as the channel axis; in LN that is N (size 3)."),
-    ("GroupNorm(3, 3)", (2, 3, 4), "NLC", "GroupNorm always uses axis 1 of x as the channel axis"),
-    ("InstanceNorm2d(2)", (2, 3, 4), "HWC", "InstanceNorm2d always uses axis 0 of x as the channel axis; in HWC that is H (size 2). For one group per channel, permute x to CHW."),
-    ("InstanceNorm1d(2)", (2, 3), "NC", "InstanceNorm1d always uses axis 0 of x as the channel axis; in NC that is N (size 2). For one group per channel, permute x to CN."),
+    ("BatchNorm1d(3)", (2, 3, 4), "NLC", "BatchNorm1d uses axis 1 of x as the channel axis; in NLC that is L (size 3). To use C as the channels, permute x to NCL."),
+    ("InstanceNorm1d(3)", (2, 3, 4), "LNC", "in LNC that is N (size 3). To use C as the channels, permute x to NCL."),
+    ("BatchNorm2d(3)", (2, 3, 4, 5), "NHWC", "in NHWC that is H (size 3). To use C as the channels, permute x to NCHW."),
+    ("BatchNorm2d(3)", (2, 3, 4, 5), "CNHW", "in CNHW that is N (size 3). To use C as the channels, permute x to NCHW."),
+    ("BatchNorm1d(3)", (2, 3), "LN", "BatchNorm1d uses axis 1 of x as the channel axis; in LN that is N (size 3)."),
+    ("GroupNorm(3, 3)", (2, 3, 4), "NLC", "GroupNorm uses axis 1 of x as the channel axis"),
+    ("InstanceNorm2d(2)", (2, 3, 4), "HWC", "InstanceNorm2d uses axis 0 of x as the channel axis; in HWC that is H (size 2). To use C as the channels, permute x to CHW."),
+    ("InstanceNorm1d(2)", (2, 3), "NC", "InstanceNorm1d uses axis 0 of x as the channel axis; in NC that is N (size 2). To use C as the channels, permute x to CN."),
     ("ChannelsFirstLayerNorm(3)", (2, 3, 4), "NLC", "permute x to NCL."),
-    ("DimNorm(5)", (2, 3, 4, 5), "NCHW", "DimNorm always uses axis 3 of x as the channel axis; in NCHW that is W (size 5). For one group per channel, permute x to NHWC."),
+    ("DimNorm(5)", (2, 3, 4, 5), "NCHW", "DimNorm uses axis 3 of x as the channel axis; in NCHW that is W (size 5). To use C as the channels, permute x to NHWC."),
 ]  # fmt: skip
 
 

@@ -33,7 +33,7 @@ class Confusion:
 BATCH = Confusion(
     N_("BatchNorm's answer"),
     N_(
-        "BatchNorm averages over the batch and all positions, for each channel or feature. Other layers do not look at other examples."
+        "BatchNorm averages over the batch and all positions, for each channel or feature. This layer averages over other axes."
     ),
     "s1a",
 )
@@ -48,7 +48,9 @@ SEQUENCE = Confusion(
     "q4",
 )
 INSTANCE = Confusion(
-    N_("InstanceNorm's answer"), N_("Only InstanceNorm averages over each plane: one channel of one example."), "s0h"
+    N_("InstanceNorm's answer"),
+    N_("InstanceNorm averages over each plane: one channel of one example. This layer averages over other axes."),
+    "s0h",
 )
 POSITION = Confusion(
     N_("the answer if each position had a mean of its own"),
@@ -62,7 +64,7 @@ CHANNELS_BY_SIZE = Confusion(
 )
 WHOLE_TENSOR = Confusion(
     N_("the answer if the whole tensor shared one mean"),
-    N_("There is one mean for the whole tensor only where normalized_shape includes the batch axis."),
+    N_("The whole tensor shares one mean only where all its axes are averaged, the batch axis too."),
     "s2f",
 )
 EACH_ELEMENT = Confusion(
@@ -150,37 +152,39 @@ GAMMA_PER_ROW = Confusion(
 )
 AS_MANY_AS_AVERAGED = Confusion(
     N_("the answer if there were as many gammas as elements in each mean"),
-    N_("That is so for LayerNorm and RMSNorm alone; the other layers have one gamma for each channel."),
+    N_(
+        "In LayerNorm and RMSNorm there are as many. In the other layers, a gamma belongs to a channel, however many elements share a mean."
+    ),
     "s0g",
 )
 ONE_GAMMA = Confusion(
     N_("the answer if the whole layer had one gamma"),
     N_(
-        "No layer of torch has a single gamma: LayerNorm has one for each normalized element, the others one for each channel."
+        "LayerNorm and RMSNorm have one gamma for each element that is normalized together, the other layers one for each channel, or none."
     ),
     "s0",
 )
 GAMMA_PER_CHANNEL = Confusion(
     N_("the answer if each channel had one gamma"),
-    N_("LayerNorm and RMSNorm have one gamma for each element of normalized_shape, not one for each channel."),
+    N_("LayerNorm and RMSNorm have one gamma for each element that is normalized together, not one for each channel."),
     "s0c",
 )
 GAMMA_PER_ELEMENT = Confusion(
-    N_("LayerNorm's answer"),
+    N_("the answer if each element of an example had a gamma of its own"),
     N_(
-        "LayerNorm([C, H, W]) has a gamma for each element of an example. GroupNorm, BatchNorm and InstanceNorm have one for each channel."
+        "That is so in LayerNorm over all axes of an example, such as LayerNorm([C, H, W]). Gamma has the axes of normalized_shape in LayerNorm and RMSNorm, and that of the channels in the others."
     ),
     "q6",
 )
 GAMMA_WITH_BATCH = Confusion(
     N_("the answer if each element of x had a gamma of its own"),
-    N_("Examples share their gammas: the batch size never changes the number of parameters."),
+    N_("Examples share their gammas: a larger batch needs no more parameters."),
     "s0b",
 )
 KEPT_GAMMA = Confusion(
     N_("the answer if gamma had the axes that are not averaged"),
     N_(
-        "Gamma and beta do not have the axes that are not normalized: LayerNorm's have those of normalized_shape, the others the channels."
+        "Which axes are averaged does not decide it alone: gamma has the axes of normalized_shape in LayerNorm and RMSNorm, and that of the channels in the others."
     ),
     "q5",
 )
@@ -233,13 +237,13 @@ COUNTS: Mapping[str, Confusion] = {
     "no_gamma": NO_GAMMA,
     "means_for_elements": Confusion(N_("the number of elements in each mean"), N_("The number of means times the elements in each is the number of elements of x."), "s3c"),
     "elements_for_means": Confusion(N_("the number of means"), N_("The number of means times the elements in each is the number of elements of x."), "s3c"),
-    "only_gammas": Confusion(N_("the number of gammas alone"), N_("Each gamma has a beta beside it, and both are learned."), "s0"),
+    "only_gammas": Confusion(N_("the number of gammas alone"), N_("In this layer, each gamma has a beta beside it, and both are learned."), "s0"),
     "rms_bias": Confusion(N_("the answer if RMSNorm had a beta"), N_("RMSNorm has a gamma and no beta."), "q23"),
     "buffers_counted": Confusion(N_("the answer with the running statistics"), N_("running_mean and running_var are buffers: they are stored, and not learned."), "q25"),
 }  # fmt: skip
 
 NUMBERS: Mapping[str, Confusion] = {
-    "unbiased": Confusion(N_("the variance divided by m - 1"), N_("Normalization layers divide by m, the number of elements; torch.var divides by m - 1 by default."), "q13"),
+    "unbiased": Confusion(N_("the variance divided by m - 1"), N_("Layers normalize with the variance divided by m, the number of elements; torch.var divides by m - 1 by default."), "q13"),
     "not_centered": Confusion(N_("the answer without the mean subtracted, as in RMSNorm"), N_("Only RMSNorm does not subtract the mean."), "q23"),
     "centered": Confusion(N_("LayerNorm's answer"), N_("RMSNorm does not subtract the mean: it divides by the root of the mean square."), "q23"),
     "squared_mean": Confusion(N_("the square of the mean"), N_("The mean of the squares is not the square of the mean."), "s2o"),
@@ -250,13 +254,13 @@ MODES: Mapping[str, Confusion] = {
     "train_uses_running": Confusion(N_("what happens in eval mode"), N_("In train mode, a layer uses the statistics of x and only updates the running ones."), "s3k"),
     "always_running": Confusion(N_("the answer if it had running statistics"), N_("Without track_running_stats there are no running statistics, and both modes use those of x."), "q17"),
     "instance_stays": Confusion(N_("the answer without running statistics"), N_("With track_running_stats, InstanceNorm in eval mode uses one running mean and variance for each channel."), "q10"),
-    "per_example_runs": Confusion(N_("what BatchNorm does"), N_("Layers that normalize each example alone have no running statistics, and compute the same in both modes."), "s1d"),
-    "per_example_stores": Confusion(N_("the answer if it stored running statistics"), N_("Layers that normalize each example alone store nothing from batch to batch."), "s1d"),
+    "per_example_runs": Confusion(N_("what BatchNorm does"), N_("This layer normalizes each example alone and has no running statistics, so it computes the same in both modes."), "s1d"),
+    "per_example_stores": Confusion(N_("the answer if it stored running statistics"), N_("This layer normalizes each example alone, and stores no statistics from batch to batch."), "s1d"),
     "always_none": Confusion(N_("the answer without running statistics"), N_("BatchNorm has running statistics by default, and InstanceNorm with track_running_stats=True."), "s2a"),
-    "needs_batch": Confusion(N_("what BatchNorm does in train mode"), N_("This layer normalizes each example alone: the other examples do not matter."), "s3i"),
-    "ignores_batch": Confusion(N_("what LayerNorm does"), N_("BatchNorm uses the statistics of the batch in train mode and the running ones in eval mode, never those of one example."), "s3i"),
+    "needs_batch": Confusion(N_("what BatchNorm does in train mode"), N_("This layer does not normalize with the statistics of the batch; BatchNorm does, in train mode."), "s3i"),
+    "ignores_batch": Confusion(N_("what LayerNorm does"), N_("BatchNorm does not use each example alone: it uses the statistics of the batch, or in eval mode the running ones, if it has them."), "s3i"),
     "eval_updates": Confusion(N_("what happens in train mode"), N_("In eval mode the running statistics are used and not changed."), "q16"),
-    "train_keeps": Confusion(N_("what happens in eval mode"), N_("Every forward pass in train mode changes the running statistics, even without a step of the optimizer."), "q16"),
+    "train_keeps": Confusion(N_("what happens in eval mode"), N_("A forward pass in train mode updates the running statistics, even without a step of the optimizer."), "q16"),
 }  # fmt: skip
 
 CONFUSIONS: Mapping[str, Confusion] = {

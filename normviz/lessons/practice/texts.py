@@ -207,8 +207,10 @@ def _moves(exercise: Row) -> str:
     answer = _capitalized(box_text(exercise.answer, exercise))
     if exercise.case.layer.running:
         reason = _("In eval mode the running statistics are used, so each output depends on its own input alone.")
+    elif not exercise.answer and exercise.case.norm.params is not None and exercise.case.norm.bias:
+        reason = _("The group has one element, and its mean is the element itself: up to rounding, the output is beta.")
     elif not exercise.answer:
-        reason = _("The group has one element, and its mean is the element itself: the output is always beta.")
+        reason = _("The group has one element, and its mean is the element itself: up to rounding, the output is 0.")
     elif not exercise.case.norm.center:
         reason = _("The input changes the mean square of its group, and so each output of the group.")
     else:

@@ -23,7 +23,10 @@ def notes_of(described: Description, call: Call, model_trains: bool) -> Iterator
     if call.of_parameter:
         yield _("It normalizes a parameter of the model, not what flows through it.")
     if not norm.running and norm.center and described.counts.elements_per_statistic == 1:
-        yield _("Each mean is that of one value, so the output is beta whatever x is.")
+        if norm.params is not None and norm.bias:
+            yield _("Each mean is that of one value, so the output is beta whatever x is.")
+        else:
+            yield _("Each mean is that of one value, so the output is 0 whatever x is.")
     if layer is None:
         return
     if _rows_of_images(layer, call.shape):

@@ -55,10 +55,13 @@ def test_the_column_of_one_of_two_elements(layer, terms, formula):
 
 
 SENTENCES = [
-    ("LayerNorm(2)", [[1.0, 5.0], [2.0, 3.0]], (0, 1), "Move x[0, 1] and **2** of **4** outputs move, all in its statistics group of **2**. The **2** derivatives outside are exactly 0. Inside the group, **2** of **2** vanish too."),
+    ("LayerNorm(2)", [[1.0, 5.0], [2.0, 3.0]], (0, 1), "Move x[0, 1] and **2** of **4** outputs move, all in its statistics group of **2**. The **2** derivatives outside are exactly 0. Inside the group, **2** of **2** are nearly 0: they would vanish without eps and rounding."),
     ("LayerNorm(2, eps=12)", [[1.0, 5.0], [2.0, 3.0]], (0, 1), "Move x[0, 1] and **2** of **4** outputs move, all in its statistics group of **2**. The **2** derivatives outside are exactly 0."),
     ("BatchNorm1d(2, eps=12)", [[1.0, 5.0], [2.0, 3.0]], (1, 0), "Move x[1, 0] and **2** of **4** outputs move, all in its statistics group of **2**. The **2** derivatives outside are exactly 0."),
-    ("RMSNorm(3, eps=1)", [[0.0, 2.0, 1.0]], (0, 0), "Move x[0, 0] and **1** of **3** outputs move, all in its statistics group of **3**. The **0** derivatives outside are exactly 0. Inside the group, **2** of **3** vanish too."),
+    ("RMSNorm(3, eps=1)", [[0.0, 2.0, 1.0]], (0, 0), "Move x[0, 0] and **1** of **3** outputs move, all in its statistics group of **3**. Inside the group, **2** of **3** are 0 too."),
+    ("LayerNorm(1)", [[1.0], [5.0]], (0, 0), "Move x[0, 0] and none of the **2** outputs moves."),
+    ("LayerNorm(1, eps=0)", [[1.0], [5.0]], (0, 0), "**2** of **2** derivatives are NaN."),
+    ("BatchNorm1d(1)", [[1.0], [5.0], [3.0]], (0, 0), "Move x[0, 0] and **3** of **3** outputs move, all in its statistics group of **3**."),
 ]  # fmt: skip
 
 
@@ -95,7 +98,13 @@ def test_for_every_layer_the_terms_add_up_to_autograd_s_derivatives(layer, shape
     assert ("mean" in panels) == (e.norm.center and not e.norm.running)
     assert ("var" in panels) == (not e.norm.running)
     sentence = derivatives.column_sentence(e, at, form)
-    assert f"**{int((total != 0).sum())}** of **{total.numel()}** outputs move" in sentence
+    moving = int((total != 0).sum())
+    said = (
+        f"**{moving}** of **{total.numel()}** outputs move"
+        if moving
+        else f"none of the **{total.numel()}** outputs moves"
+    )
+    assert said in sentence
 
 
 # The whole Jacobian
@@ -223,9 +232,11 @@ def test_the_input_is_x_or_one_at_which_derivatives_vanish():
     assert signs.x.tolist() == [[-1, 1, -1, 1]] * 2
     for e in (outlier, signs):
         assert torch.equal(e.layer_values().gamma, on.description.layer_values().gamma)
-        assert "vanish too." in derivatives.column_sentence(e, (0, 3), derivatives.column(e, (0, 3))[0])
+        assert "would vanish without eps and rounding." in derivatives.column_sentence(
+            e, (0, 3), derivatives.column(e, (0, 3))[0]
+        )
     sentence = derivatives.column_sentence(outlier, (0, 3), derivatives.column(outlier, (0, 3))[0])
-    assert "Inside the group, **4** of **4** vanish too." in sentence
+    assert "Inside the group, **4** of **4** are nearly 0" in sentence
 
 
 REFUSED = [

@@ -56,29 +56,52 @@ def column(e: Description, at: Index) -> tuple[ClosedForm, Perturbation]:
 
 def column_sentence(e: Description, at: Index, form: ClosedForm) -> str:
     """How many outputs move with x[at]."""
-    group = int(form.group.sum())
+    group, count = int(form.group.sum()), form.autograd.numel()
+    if unknown := int(form.autograd.isnan().sum()):
+        return ngettext(
+            "**{n}** of **{count:,}** derivatives is NaN.",
+            "**{n}** of **{count:,}** derivatives are NaN.",
+            unknown,
+            count=count,
+        )
+    if not form.autograd.any():
+        return _(
+            "Move x[{index}] and none of the **{count:,}** outputs moves.", index=", ".join(map(str, at)), count=count
+        )
     moving = _(
         "Move x[{index}] and **{moving}** of **{count:,}** outputs move, all in its statistics group of **{group}**.",
         index=", ".join(map(str, at)),
         moving=int((form.autograd != 0).sum()),
-        count=form.autograd.numel(),
+        count=count,
         group=group,
     )
-    outside = ngettext(
-        "The **{n}** derivative outside is exactly 0.",
-        "The **{n}** derivatives outside are exactly 0.",
-        int((form.autograd[~form.group] == 0).sum()),
-    )
-    vanishing = int(vanishing_entries(e, form).entries.sum())
-    if not vanishing:
-        return f"{moving} {outside}"
-    inside = ngettext(
-        "Inside the group, **{n}** of **{group}** vanishes too.",
-        "Inside the group, **{n}** of **{group}** vanish too.",
-        vanishing,
-        group=group,
-    )
-    return f"{moving} {outside} {inside}"
+    return " ".join([moving, *_zeros_outside(form), *_zeros_inside(e, form, group)])
+
+
+def _zeros_outside(form: ClosedForm) -> Iterator[str]:
+    if zeros := int((form.autograd[~form.group] == 0).sum()):
+        yield ngettext(
+            "The **{n}** derivative outside is exactly 0.", "The **{n}** derivatives outside are exactly 0.", zeros
+        )
+
+
+def _zeros_inside(e: Description, form: ClosedForm, group: int) -> Iterator[str]:
+    """How many derivatives of the group are 0, and how many would be without eps and rounding."""
+    vanishing = vanishing_entries(e, form).entries
+    if zeros := int((vanishing & (form.autograd == 0)).sum()):
+        yield ngettext(
+            "Inside the group, **{n}** of **{group}** is 0 too.",
+            "Inside the group, **{n}** of **{group}** are 0 too.",
+            zeros,
+            group=group,
+        )
+    if nearly := int((vanishing & (form.autograd != 0)).sum()):
+        yield ngettext(
+            "Inside the group, **{n}** of **{group}** is nearly 0: it would vanish without eps and rounding.",
+            "Inside the group, **{n}** of **{group}** are nearly 0: they would vanish without eps and rounding.",
+            nearly,
+            group=group,
+        )
 
 
 def column_panels(form: ClosedForm) -> Iterator[PanelValues]:

@@ -52,7 +52,7 @@ def momentum_texts(stream: Stream, history: Run) -> Iterator[str]:
         return
     keras = to_keras(stream.momentum)
     yield _(
-        "torch's `momentum={torch:g}` is the weight of the *new* batch. In Keras, TensorFlow and most articles it is the weight "
+        "torch's `momentum={torch:g}` is the weight of the *new* batch. In Keras, TensorFlow and Flax it is the weight "
         "of the *old* value: `momentum={keras:g}`.",
         torch=stream.momentum,
         keras=keras,
