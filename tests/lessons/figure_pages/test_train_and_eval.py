@@ -143,6 +143,22 @@ def test_a_layer_without_buffers_gives_the_same_in_both_modes(layer):
     assert not list(modes.outputs(found))[2].values.any()
 
 
+@pytest.mark.parametrize(
+    ("layer", "train", "evaluated"),
+    [
+        ("BatchNorm2d(3)", "with this batch's statistics", "with running statistics"),
+        ("BatchNorm2d(3,track_running_stats=False)", "with this batch's statistics", "with this batch's statistics"),
+        ("InstanceNorm2d(3,track_running_stats=True)", "with each example's own statistics", "with running statistics"),
+        ("LayerNorm(4)", "with each example's own statistics", "with each example's own statistics"),
+        ("LayerNorm([2,3,4,4])", "with this batch's statistics", "with this batch's statistics"),
+    ],
+)
+def test_the_panels_say_which_statistics_each_mode_uses(layer, train, evaluated):
+    on = scene(f"layer={layer}")
+    panels = list(modes.outputs(modes.both_modes(on.description, on.seed)))
+    assert [panel.caption for panel in panels[:2]] == [train, evaluated]
+
+
 def test_equal_outputs_on_one_x_do_not_mean_that_a_layer_stores_nothing():
     on = scene("shape=4,1&layer=BatchNorm1d(1)&values=0,0,0,0").description
     found = modes.both_modes(on, 0)

@@ -216,7 +216,7 @@ def matrix_sentence(found: Matrix) -> str:
 
 def jacobian_caption() -> str:
     return _(
-        "The Jacobian: the derivative of every output by every input. For tensors of up to {most} elements.",
+        "The Jacobian: the derivatives of all outputs with respect to all inputs. For tensors of up to {most} elements.",
         most=MOST_IN_MATRIX,
     )
 

@@ -15,6 +15,7 @@ from normviz.layers.axes import example_axis
 from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
 from normviz.layers.messages import N_, _, ngettext
+from normviz.layers.norm import Norm
 from normviz.lessons.parts.table import Column, Row
 
 if TYPE_CHECKING:
@@ -82,11 +83,21 @@ def sentence(found: TrainAndEval) -> str:
 
 def outputs(found: TrainAndEval) -> Iterator[PanelValues]:
     """The outputs of both modes, and their difference."""
-    batch, running = _("with this batch's statistics"), _("with running statistics")
-    yield PanelValues("train", "train()", "" if found.train_norm.running else batch, from_array(found.train))
-    own = _("with this input's statistics")
-    yield PanelValues("eval", "eval()", running if found.eval_norm.running else own, from_array(found.eval))
+    yield PanelValues("train", "train()", _used(found.train_norm), from_array(found.train))
+    yield PanelValues("eval", "eval()", _used(found.eval_norm), from_array(found.eval))
     yield PanelValues("gap", "train() − eval()", _("zero where they agree"), from_array(found.train - found.eval))
+
+
+def _used(norm: Norm) -> str:
+    """Which statistics an output is normalized with."""
+    if norm.running:
+        return _("with running statistics")
+    example = example_axis(norm.axes)
+    if example is None:
+        return _("with this input's statistics")
+    if norm.axes[example] in norm.pattern.right:
+        return _("with each example's own statistics")
+    return _("with this batch's statistics")
 
 
 def one_example_texts(e: Description, seed: int) -> Iterator[str]:
