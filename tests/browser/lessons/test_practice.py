@@ -134,12 +134,13 @@ def test_a_large_shape_leaves_out_the_middle_of_its_axes_and_a_pattern_has_all_i
         one for one in bank() if one.about.form == CHOICE and len(one.case.shape) == 4 and min(one.case.shape) > 3
     )
     pattern = next(one for one in bank() if one.kind == "pattern" and len(one.case.shape) == 2)
+    negative = next(one for one in bank() if one.kind == "value" and str(one.answer).startswith("-"))
 
-    class Two(ExerciseSet):
+    class Three(ExerciseSet):
         def exercises(self) -> list[Exercise]:
-            return [large, pattern]
+            return [large, pattern, negative]
 
-    tab = show([Practice(Two(1, 2, (), None))])
+    tab = show([Practice(Three(1, 3, (), None))])
     figure = tab.locator(".nv-numbers")
     n, c = large.case.shape[:2]
     captions = [f"n = {i}, c = {j}" for i in (0, n - 1) for j in (0, c - 1)]
@@ -149,6 +150,9 @@ def test_a_large_shape_leaves_out_the_middle_of_its_axes_and_a_pattern_has_all_i
     following(tab)
     expect(figure.locator("td[style]")).to_have_count(pattern.case.shape[0] * pattern.case.shape[1])
     expect(figure.locator("th[scope=col]")).to_have_text([str(i) for i in range(pattern.case.shape[1])])
+    tab.get_by_role("button", name="Show the answer").click()
+    following(tab)
+    expect(tab.get_by_role("textbox")).to_have_attribute("inputmode", "text")  # a keyboard with a minus sign
 
 
 def test_the_form_makes_the_link_that_a_teacher_hands_out(practice: Page):

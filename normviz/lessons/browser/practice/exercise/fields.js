@@ -17,7 +17,7 @@ const WITH_CODE = ["code", "pattern"]; // kinds whose options are calls, pattern
  */
 export function makeField(parent, exercise, options) {
   if (exercise.options) return new ChoiceField(parent, exercise, exercise.options.map(([text]) => text), options);
-  return Array.isArray(exercise.answer) ? new MarkField(parent, exercise, options) : new NumberField(parent, options);
+  return Array.isArray(exercise.answer) ? new MarkField(parent, exercise, options) : new NumberField(parent, exercise, options);
 }
 
 /** @typedef {Parameters<typeof makeField>[2]} FieldOptions */
@@ -74,11 +74,13 @@ class ChoiceField {
 class NumberField {
   /**
    * @param {HTMLElement} parent
+   * @param {PracticeExercise} exercise
    * @param {FieldOptions} options
    */
-  constructor(parent, { label, draft, onChange }) {
+  constructor(parent, { kind }, { label, draft, onChange }) {
+    const inputMode = kind === "value" ? "text" : "decimal"; // the keyboard for decimals of some phones has no minus sign
     this.input = html("input", "nv-typed", parent);
-    Object.assign(this.input, { type: "text", inputMode: "decimal", maxLength: 40, autocomplete: "off", placeholder: _("a number"), value: draft ?? "" });
+    Object.assign(this.input, { type: "text", inputMode, maxLength: 40, autocomplete: "off", placeholder: _("a number"), value: draft ?? "" });
     this.input.setAttribute("aria-labelledby", label);
     this.input.addEventListener("input", onChange);
   }
