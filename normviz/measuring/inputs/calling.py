@@ -17,6 +17,7 @@ from torch import Tensor
 
 from normviz.layers.errors import NormvizError, echo
 from normviz.layers.messages import _
+from normviz.measuring.inputs import probes
 from normviz.measuring.inputs.module_state import State, called_object, found_in
 
 Values = Mapping[int, Tensor]  # values of some tensors, by their position in Function.tensors
@@ -195,8 +196,8 @@ def _check_not_random(function: Function, x: Tensor) -> None:
 
 
 def _dtype(function: Function, x: Tensor) -> torch.dtype:
-    """float64 if the function takes that, else the dtype of x; but that of the output if it has fewer digits than float32."""
-    for dtype in (torch.float64, x.dtype):
+    """float64 if the function takes that and x is not large, else the dtype of x; but that of the output if it has fewer digits than float32."""
+    for dtype in (torch.float64, x.dtype) if x.numel() <= probes.LARGE else (x.dtype,):
         function.use(dtype)
         try:
             output = function(x.to(dtype)).dtype

@@ -11,7 +11,8 @@ from torch import Tensor
 
 SEED = 20
 MOST_INPUTS = 4096  # elements of x that are moved one by one; above, a sample of them
-SAMPLE = 24
+SAMPLE, SMALL_SAMPLE = 24, 8  # the smaller one above LARGE elements
+LARGE = 2**18
 
 
 def generic(shape: tuple[int, ...], dtype: torch.dtype, seed: int = 0) -> Tensor:
@@ -25,8 +26,8 @@ def indices(shape: tuple[int, ...], most: int = MOST_INPUTS) -> Iterator[tuple[i
     elements = prod(shape)
     chosen: Sequence[int] = range(elements)
     if elements > most:
-        generator = torch.Generator().manual_seed(SEED)
-        chosen = sorted({0, elements - 1, *torch.randint(elements, (SAMPLE,), generator=generator).tolist()})
+        generator, count = torch.Generator().manual_seed(SEED), SAMPLE if elements <= LARGE else SMALL_SAMPLE
+        chosen = sorted({0, elements - 1, *torch.randint(elements, (count,), generator=generator).tolist()})
     for flat in chosen:
         yield tuple(map(int, np.unravel_index(flat, shape)))
 

@@ -38,15 +38,25 @@ def measure_eps(
     constant  the factor without gamma: the denominator is that of ``kind``, divided by it
     """
     x = probes.generic(groups.shape, dtype)
+    whole = kind.normalized(x.double(), groups) * formula.factor
+    chosen = (whole.abs() > 0.1 * formula.factor.abs()).flatten().nonzero().flatten()[:ELEMENTS]
+    offset = formula.offset.flatten()[chosen]
+
+    def without_eps(small: Tensor) -> tuple[Tensor, Tensor]:
+        """The outputs of the chosen elements without eps and offset, and their denominators."""
+        denominator = kind.terms(small.double(), groups)[1].sqrt() / constant
+        expected = kind.normalized(small.double(), groups) * formula.factor
+        return expected.flatten()[chosen], denominator.flatten()[chosen]
+
+    expected, own = without_eps(x)
 
     def rest(power: float) -> tuple[Tensor, Tensor]:
-        """What eps leaves of the output of x times a power of ten, for some elements, and their denominators."""
+        """What eps leaves of the output of x times a power of ten, for the chosen elements, and their denominators."""
         small = x * 10.0**power
-        expected = kind.normalized(small.double(), groups) * formula.factor
-        chosen = (expected.abs() > 0.1 * formula.factor.abs()).flatten().nonzero().flatten()[:ELEMENTS]
-        left = (run(small).double() - formula.offset) / expected
-        denominator = kind.terms(small.double(), groups)[1].sqrt() / constant
-        return left.flatten()[chosen], denominator.flatten()[chosen]
+        scaled = (
+            (expected, own * 10.0**power) if dtype in SMALLEST else without_eps(small)
+        )  # float16 rounds small numbers
+        return (run(small).flatten()[chosen].double() - offset) / scaled[0], scaled[1]
 
     moderate: list[int] = []
     for power in range(5, SMALLEST.get(dtype, -3), -1):
