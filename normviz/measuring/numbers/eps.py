@@ -38,25 +38,24 @@ def measure_eps(
     constant  the factor without gamma: the denominator is that of ``kind``, divided by it
     """
     x = probes.generic(groups.shape, dtype)
-    whole = kind.normalized(x.double(), groups) * formula.factor
-    chosen = (whole.abs() > 0.1 * formula.factor.abs()).flatten().nonzero().flatten()[:ELEMENTS]
-    offset = formula.offset.flatten()[chosen]
 
-    def without_eps(small: Tensor) -> tuple[Tensor, Tensor]:
-        """The outputs of the chosen elements without eps and offset, and their denominators."""
+    def without_eps(small: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """The positions of some elements, their outputs without eps and offset, and their denominators."""
+        expected = (kind.normalized(small.double(), groups) * formula.factor).flatten()
+        chosen = (expected.abs() > 0.1 * formula.factor.abs().flatten()).nonzero().flatten()[:ELEMENTS]
         denominator = kind.terms(small.double(), groups)[1].sqrt() / constant
-        expected = kind.normalized(small.double(), groups) * formula.factor
-        return expected.flatten()[chosen], denominator.flatten()[chosen]
+        return chosen, expected[chosen], denominator.flatten()[chosen]
 
-    expected, own = without_eps(x)
+    whole = without_eps(x)
 
     def rest(power: float) -> tuple[Tensor, Tensor]:
-        """What eps leaves of the output of x times a power of ten, for the chosen elements, and their denominators."""
-        small = x * 10.0**power
-        scaled = (
-            (expected, own * 10.0**power) if dtype in SMALLEST else without_eps(small)
-        )  # float16 rounds small numbers
-        return (run(small).flatten()[chosen].double() - offset) / scaled[0], scaled[1]
+        """What eps leaves of the output of x times a power of ten, for some elements, and their denominators."""
+        small, scale = x * 10.0**power, 10.0**power
+        chosen, expected, denominator = whole
+        if dtype not in SMALLEST:  # float16 rounds small numbers
+            (chosen, expected, denominator), scale = without_eps(small), 1.0
+        output = run(small).flatten()[chosen].double() - formula.offset.flatten()[chosen]
+        return output / expected, denominator * scale
 
     moderate: list[int] = []
     for power in range(5, SMALLEST.get(dtype, -3), -1):
