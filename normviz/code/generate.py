@@ -39,7 +39,7 @@ def code(e: Description, flavor: str) -> str:
 def torch_call(e: Description) -> str:
     if e.torch_layer is None:
         message = _(
-            "no torch.nn layer computes `{norm}`: none has these two patterns. Use the 'torch-scratch' code, or move the reduced axes "
+            "No layer of torch.nn has these patterns ({norm}). Use the 'torch-scratch' code, or move the reduced axes "
             "to the end and use LayerNorm."
         )
         raise NormvizError(message, norm=e.norm)

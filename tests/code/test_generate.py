@@ -262,7 +262,7 @@ def test_the_torch_call_of_a_norm_is_the_layer_that_does_the_same(layer, call):
         assert f"layer = nn.{call}" in code(e, "torch")
     else:
         message = (
-            f"no torch.nn layer computes `{e.norm}`: none has these two patterns. Use the 'torch-scratch' code, "
+            f"No layer of torch.nn has these patterns ({e.norm}). Use the 'torch-scratch' code, "
             "or move the reduced axes to the end and use LayerNorm."
         )
         with pytest.raises(NormvizError, match=re.escape(message)):
