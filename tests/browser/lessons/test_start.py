@@ -19,6 +19,7 @@ TITLES = [step.prose.title for step in STEPS]
 # The figure and what leads on are on the first screen.
 ON_SCREEN = """() => [...document.querySelectorAll(".nv-start-figure, .nv-start-foot")].filter((part) => part.checkVisibility())
   .every((part) => part.getBoundingClientRect().bottom <= innerHeight)"""
+NEXT_ON_SCREEN = "() => document.querySelector('.nv-start-foot').getBoundingClientRect().bottom <= innerHeight"
 # Nothing is wider than the page, and no cell is wider than its figure.
 INSIDE = """() => document.scrollingElement.scrollWidth === innerWidth
   && [...document.querySelectorAll(".nv-marking-cell")].filter((cell) => cell.checkVisibility())
@@ -116,6 +117,7 @@ def test_show_me_leads_through_every_step_and_each_begins_on_one_screen(tab, scr
         button(tab, "Show me").click()
         expect(button(tab, "Show me")).to_be_hidden()
         if number < 6:
+            assert tab.evaluate(NEXT_ON_SCREEN), name
             button(tab, "Next").click()
 
 
