@@ -71,11 +71,20 @@ def _check_rank(layer: Layer, shape: tuple[int, ...]) -> None:
     if layer.name == "GroupNorm":
         words = f"Expected at least 2 dimensions for input tensor but received {rank}"
     siblings = [kind.name for kind in layer.kind.siblings if kind.takes_rank(rank)]
-    if siblings:
+    takes_one_example = layer.kind.takes_rank(rank + 1) and (layer.running or prod(shape[1:]) > 1)
+    lacks_batch = takes_one_example and layer.given.get("num_features") == shape[0]
+    if siblings and lacks_batch:
+        meaning = _(
+            "x has rank {rank}, shape {shape}. If x is one example without a batch axis, add the axis: x.unsqueeze(0). Otherwise use {layers}."
+        )
+    elif siblings:
         meaning = _("x has rank {rank}, shape {shape}. For this x use {layers}.")
-        raise _torch_error(words, meaning, rank=rank, shape=shape, layers=listed(siblings))
+    elif lacks_batch:
+        meaning = _("x has rank {rank}, shape {shape}. If x is one example, add a batch axis: x.unsqueeze(0).")
+    else:
+        meaning = _("x has rank {rank}, shape {shape}. Give an x of rank {ranks}.")
     raise _torch_error(
-        words, _("x has rank {rank}, shape {shape}. Give an x of rank {ranks}."), rank=rank, shape=shape, ranks=ranks
+        words, meaning, rank=rank, shape=shape, ranks=ranks, layers=listed(siblings) if siblings else None
     )
 
 
@@ -137,12 +146,23 @@ def _check_groups(given: Mapping[str, Any], shape: tuple[int, ...]) -> None:
     else:
         return
     if found == channels:
-        raise _torch_error(words, _("The variance of one value is 0. Use fewer groups, or more than one position."))
+        remedy = _("Use fewer groups, or more than one position.")
+        if groups == 1:
+            remedy = _("Use more than one channel, or more than one position.")
+        raise _torch_error(words, _("The variance of one value is 0. {remedy}", remedy=remedy))
     size = _("x has size {found} on axis 1.", found=found)
-    write = _("Write num_channels={found}.", found=found)
-    if found % groups:
-        write = _("Write num_channels={found} and choose a num_groups that divides it.", found=found)
     move = _move_channels(channels, 1, shape)
+    if found % groups and move:
+        write = _(
+            "If axis 1 holds the channels, write num_channels={found} and choose a num_groups that divides it.",
+            found=found,
+        )
+    elif found % groups:
+        write = _("Write num_channels={found} and choose a num_groups that divides it.", found=found)
+    elif move:
+        write = _("If axis 1 holds the channels, write num_channels={found}.", found=found)
+    else:
+        write = _("Write num_channels={found}.", found=found)
     raise _torch_error(words, " ".join(filter(None, (size, move, write))))
 
 

@@ -82,6 +82,12 @@ REFUSALS = [
         "The variance of one value is 0. Use fewer groups, or more than one position.",
     ),
     (
+        "GroupNorm(1, 1)",
+        (1, 1),
+        "Expected more than 1 value per channel when training, got input size [1, 1]",
+        "The variance of one value is 0. Use more than one channel, or more than one position.",
+    ),
+    (
         "GroupNorm(3, 6)",
         (1, 3),
         "Expected more than 1 value per channel when training, got input size [1, 3]",
@@ -112,7 +118,7 @@ REFUSALS = [
         (2, 4, 6),
         "Expected weight to be a vector of size equal to the number of channels in input, "
         "but got weight of shape [6] and input of shape [2, 4, 6]",
-        "x has size 4 on axis 1. If the channels are on axis 2, of size 6, move them to axis 1: x.movedim(-1, 1). Write num_channels=4.",
+        "x has size 4 on axis 1. If the channels are on axis 2, of size 6, move them to axis 1: x.movedim(-1, 1). If axis 1 holds the channels, write num_channels=4.",
     ),
     (
         "BatchNorm1d(4, track_running_stats=False)",
@@ -138,6 +144,18 @@ REFUSALS = [
         (2, 3),
         "expected 4D input (got 2D input)",
         "x has rank 2, shape (2, 3). For this x use BatchNorm1d.",
+    ),
+    (
+        "BatchNorm2d(3)",
+        (3, 2, 2),
+        "expected 4D input (got 3D input)",
+        "x has rank 3, shape (3, 2, 2). If x is one example without a batch axis, add the axis: x.unsqueeze(0). Otherwise use BatchNorm1d.",
+    ),
+    (
+        "BatchNorm1d(6).eval()",
+        (6,),
+        "expected 2D or 3D input (got 1D input)",
+        "x has rank 1, shape (6,). If x is one example, add a batch axis: x.unsqueeze(0).",
     ),
     (
         "BatchNorm1d(3)",
