@@ -211,7 +211,7 @@ def test_a_model_raises_an_error_that_names_its_normalization_layers():
     model = nn.Sequential(nn.Conv2d(3, 8, 3), nn.Sequential(nn.BatchNorm2d(8), nn.ReLU()), nn.GroupNorm(2, 8))
     message = (
         "Sequential is a model, not one layer. It contains '1.0' (BatchNorm2d) and '2' (GroupNorm); give one of them, as in "
-        "model.get_submodule('1.0')."
+        "model.get_submodule('1.0'), or list all with nv.norms(model, x)."
     )
     with pytest.raises(NormvizError, match=re.escape(message)):
         Layer.of(model)
