@@ -12,7 +12,7 @@ from normviz import explain
 from normviz.analysis.gradients.closed_form import autograd_backward, parameter_sum, upstream
 from normviz.analysis.number_format import format_difference, format_number
 from normviz.layers.errors import NormvizError
-from normviz.lessons.figure_pages.gradients import derivatives
+from normviz.lessons.figure_pages.gradients import derivatives, from_dout
 from tests.analysis.gradients.cases import CATALOGUE, numbered
 from tests.browser.readout import number
 from tests.scenes import scene
@@ -144,7 +144,7 @@ def test_derivatives_that_are_nan_do_not_set_the_colors():
 
 def test_the_terms_that_are_summed_into_the_gamma_of_an_element():
     e = explain("LayerNorm(2, eps=12)", torch.tensor([[1.0, 5.0], [5.0, 1.0], [3.0, 3.0]]))
-    found, panels = derivatives.parameter_panels(e, (1, 0), seed=3)
+    found, panels = from_dout.parameter_panels(e, (1, 0), seed=3)
     dout = upstream((3, 2), 3)
     assert [panel.key for panel in panels] == ["dout", "for_gamma", "for_beta"]
     assert torch.equal(panels[0].values, dout)
@@ -152,23 +152,23 @@ def test_the_terms_that_are_summed_into_the_gamma_of_an_element():
     assert panels[1].values.sum() == pytest.approx(float(gamma), abs=1e-12)
     assert panels[2].values.sum() == pytest.approx(float(dout[:, 0].sum()), abs=1e-12)
     assert not panels[1].values[:, 1].any()
-    assert derivatives.parameter_sentence(found) == (
+    assert from_dout.parameter_sentence(found) == (
         f"**3** elements use this gamma, and their terms are summed: dgamma = **{format_number(float(gamma))}**, dbeta = **{format_number(float(dout[:, 0].sum()))}**."
     )
 
 
 def test_without_beta_there_is_no_dbeta():
     e = explain("RMSNorm(2)", TWO)
-    found, panels = derivatives.parameter_panels(e, (0, 0), seed=0)
+    found, panels = from_dout.parameter_panels(e, (0, 0), seed=0)
     assert [panel.key for panel in panels] == ["dout", "for_gamma"]
-    assert "dbeta" not in derivatives.parameter_sentence(found)
+    assert "dbeta" not in from_dout.parameter_sentence(found)
 
 
 @pytest.mark.parametrize(("layer", "shape"), [case for case in CATALOGUE if numbered(*case).norm.params is not None])
 def test_the_sums_equal_autograd_s_gradients(layer, shape):
     e = numbered(layer, shape)
     at = (0,) * len(shape)
-    found, _ = derivatives.parameter_panels(e, at, seed=1)
+    found, _ = from_dout.parameter_panels(e, at, seed=1)
     theirs = autograd_backward(e, upstream(shape, 1))
     torch.testing.assert_close(torch.tensor(found.dgamma).double(), theirs.dgamma.flatten()[int(e.param_ids[at])])
     assert int(found.elements.sum()) == len(e.parameter_peers(at)) + 1
@@ -191,16 +191,16 @@ TERMS = [
 
 @pytest.mark.parametrize(("layer", "terms", "said", "formula"), TERMS)
 def test_the_backward_pass_of_two_elements_follows_the_layer(layer, terms, said, formula, monkeypatch):
-    monkeypatch.setattr(derivatives, "upstream", lambda shape, seed: torch.tensor([[2.0, 1.0]], dtype=torch.float64))
+    monkeypatch.setattr(from_dout, "upstream", lambda shape, seed: torch.tensor([[2.0, 1.0]], dtype=torch.float64))
     e = explain(layer, TWO)
     e = replace(e, values=replace(e.layer_values(), gamma=torch.tensor([1.0, 3.0])))
-    found = derivatives.backward_pass(e, 0)
-    panels = {panel.key: panel.values for panel in derivatives.backward_panels(found)}
+    found = from_dout.backward_pass(e, 0)
+    panels = {panel.key: panel.values for panel in from_dout.backward_panels(found)}
     assert list(panels) == ["dout", *terms]
     for key, wanted in terms.items():
         assert panels[key].tolist() == [pytest.approx(wanted, abs=1e-12)], key
-    assert derivatives.backward_sentence(found, (0, 0)) == said
-    text = next(derivatives.backward_texts(e, found))
+    assert from_dout.backward_sentence(found, (0, 0)) == said
+    text = next(from_dout.backward_texts(e, found))
     assert text.startswith(formula)
     assert ("means" in text) == ("mean(" in formula)
     assert formula.partition("σ = ")[2].partition("`")[0] in derivatives.symbols(e)
@@ -209,7 +209,7 @@ def test_the_backward_pass_of_two_elements_follows_the_layer(layer, terms, said,
 @pytest.mark.parametrize(("layer", "shape"), CATALOGUE)
 def test_the_backward_pass_of_every_layer_agrees_with_autograd(layer, shape):
     e = numbered(layer, shape)
-    found = derivatives.backward_pass(e, 0)
+    found = from_dout.backward_pass(e, 0)
     torch.testing.assert_close(found.terms.dx, autograd_backward(e, found.dout).dx)
     assert list(found.differences) == [
         "dx",
@@ -217,7 +217,7 @@ def test_the_backward_pass_of_every_layer_agrees_with_autograd(layer, shape):
         *(["dbeta"] if e.norm.bias else []),
     ]
     assert all(gap < 1e-9 for gap in found.differences.values())
-    text = list(derivatives.backward_texts(e, found))[-1]
+    text = list(from_dout.backward_texts(e, found))[-1]
     assert all(f"{name} **" in text for name in found.differences)
 
 

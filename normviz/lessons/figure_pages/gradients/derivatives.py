@@ -1,24 +1,16 @@
-"""The texts, values and rows of the page "Gradients". Numbers are in ``**``."""
+"""How outputs move with an input: the texts, values and rows of the page "Gradients". Numbers are in ``**``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from normviz.analysis.description import Description, describe
 from normviz.analysis.gradients.closed_form import (
-    BackwardTerms,
     ClosedForm,
-    ParameterSum,
-    autograd_backward,
-    backward,
-    backward_terms,
     closed_column,
     closed_jacobian,
-    gradient_differences,
-    parameter_sum,
-    upstream,
 )
 from normviz.analysis.gradients.derivatives import MOST_ELEMENTS, MOST_IN_MATRIX, Perturbation, jacobian, perturb
 from normviz.analysis.gradients.vanishing import vanishing_entries, vanishing_input
@@ -161,12 +153,12 @@ def symbols(e: Description) -> str:
     return _(
         "autograd: torch's own differentiation. δᵢⱼ: 1 if i = j, else 0. x̂: the normalized value. σ: {sigma}. m: the number "
         "of elements in the group. For tensors of up to {most:,} elements.",
-        sigma=_sigma(e),
+        sigma=sigma_text(e),
         most=MOST_ELEMENTS,
     )
 
 
-def _sigma(e: Description) -> str:
+def sigma_text(e: Description) -> str:
     """What the layer divides by."""
     if e.norm.running:
         return "√(running_var + eps)"
@@ -226,94 +218,3 @@ def jacobian_reading() -> str:
         "Row i is an output and column j an input, both in row-major order. Output i depends on input j only if both are in the same "
         "statistics group. In eval mode with running statistics, each output depends on its own input alone."
     )
-
-
-def parameter_panels(e: Description, at: Index, seed: int) -> tuple[ParameterSum, list[PanelValues]]:
-    """dout, and its terms in the gradients of the gamma and the beta that x[at] uses."""
-    dout = upstream(e.shape, seed)
-    found, largest = parameter_sum(e, at, dout), float(dout.abs().max())
-    gamma, beta = _("summed into this gamma"), _("summed into this beta")
-    panels = [
-        PanelValues("dout", "dout", _("the gradient of each output"), dout, "params"),
-        PanelValues("for_gamma", _("dout × normalized"), gamma, found.for_gamma, "params"),
-    ]
-    if found.for_beta is not None:
-        panels.append(PanelValues("for_beta", _("dout, for beta"), beta, found.for_beta, "params", largest))
-    return found, panels
-
-
-def parameter_sentence(found: ParameterSum) -> str:
-    """How many elements are summed, and the sums."""
-    summed = ngettext(
-        "**{n:,}** element uses this gamma, and its term is the gradient:",
-        "**{n:,}** elements use this gamma, and their terms are summed:",
-        int(found.elements.sum()),
-    )
-    beta = "" if found.dbeta is None else f", dbeta = **{format_number(found.dbeta)}**"
-    return f"{summed} dgamma = **{format_number(found.dgamma)}**{beta}."
-
-
-@dataclass(frozen=True, eq=False)
-class BackwardPass:
-    """The backward pass of the layer from an example dout to dx.
-
-    differences  the largest difference of each gradient from autograd, by name: "dx", "dgamma", "dbeta"
-    """
-
-    dout: Tensor
-    terms: BackwardTerms
-    differences: Mapping[str, float]
-
-
-def backward_pass(e: Description, seed: int) -> BackwardPass:
-    dout = upstream(e.shape, seed)
-    differences = gradient_differences(backward(e, dout), autograd_backward(e, dout))
-    return BackwardPass(dout, backward_terms(e, dout), differences)
-
-
-def backward_panels(found: BackwardPass) -> Iterator[PanelValues]:
-    """From dout to dx, term by term."""
-    terms, most = found.terms, float(found.dout.abs().max())
-    yield PanelValues("dout", "dout", _("the gradient of each output"), found.dout, "stats", most)
-    if terms.mean is not None:
-        yield PanelValues(
-            "dxhat_mean", "mean(dxhat)", _("subtracted: one number for each group"), terms.mean, "stats", most
-        )
-    if terms.along_xhat is not None:
-        caption = _("subtracted: xhat, times one number for each group")
-        yield PanelValues("along_xhat", "xhat · mean(dxhat · xhat)", caption, terms.along_xhat, "stats", most)
-    yield PanelValues("dx", "dx", _("the gradient of each input"), terms.dx, "stats")
-
-
-def backward_sentence(found: BackwardPass, at: Index) -> str:
-    """dx of the element, worked out."""
-    terms = found.terms
-    numbers = [float(each[at]) for each in (terms.dxhat, terms.mean, terms.along_xhat) if each is not None]
-    first, *others = numbers
-    bracket = format_number(first) + "".join(f" − {_in_brackets(number)}" for number in others)
-    return _(
-        "dx[{index}] = {bracket} / {sigma} = **{dx}**",
-        index=", ".join(map(str, at)),
-        bracket=f"({bracket})" if others else bracket,
-        sigma=format_number(float(terms.sigma[at])),
-        dx=format_number(float(terms.dx[at])),
-    )
-
-
-def _in_brackets(number: float) -> str:
-    text = format_number(number)
-    return f"({text})" if number < 0 else text
-
-
-def backward_texts(e: Description, found: BackwardPass) -> Iterator[str]:
-    """The formula of this layer, and how closely its gradients agree with autograd."""
-    mean = " − mean(dxhat)" if found.terms.mean is not None else ""
-    along_xhat = " − xhat · mean(dxhat · xhat)" if found.terms.along_xhat is not None else ""
-    dxhat = "dxhat = dout" if e.norm.params is None else "dxhat = dout · gamma"
-    bracket = f"(dxhat{mean}{along_xhat})" if mean or along_xhat else "dxhat"
-    formula = _(
-        "`dx = {bracket} / σ`, with `{dxhat}` and `σ = {sigma}`.", bracket=bracket, dxhat=dxhat, sigma=_sigma(e)
-    )
-    yield f"{formula} {_('The means are over statistics groups.')}" if mean or along_xhat else formula
-    named = [f"{name} **{format_difference(gap)}**" for name, gap in found.differences.items()]
-    yield _("Largest differences from autograd: {differences}.", differences=", ".join(named))

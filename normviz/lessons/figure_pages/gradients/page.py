@@ -9,7 +9,7 @@ from typing import Any
 from normviz.figures.payload.panels import PanelValues
 from normviz.layers.errors import NormvizError
 from normviz.layers.messages import _
-from normviz.lessons.figure_pages.gradients import derivatives
+from normviz.lessons.figure_pages.gradients import derivatives, from_dout
 from normviz.lessons.figure_pages.value_panels import matrix_part, value_part
 from normviz.lessons.parts.code_tabs import course_pair
 from normviz.lessons.parts.containers import Details
@@ -63,16 +63,16 @@ def _matrix(subject: Subject, at: Index) -> Iterator[Part]:
 
 
 def _parameters(subject: Subject, at: Index) -> Iterator[Part]:
-    found, panels = derivatives.parameter_panels(subject.e, at, subject.seed)
-    yield Sentence(derivatives.parameter_sentence(found))
+    found, panels = from_dout.parameter_panels(subject.e, at, subject.seed)
+    yield Sentence(from_dout.parameter_sentence(found))
     yield value_part(subject, panels, of_element=True)
 
 
 def _backward(subject: Subject, at: Index) -> Iterator[Part]:
-    found = derivatives.backward_pass(subject.e, subject.seed)
-    yield Sentence(derivatives.backward_sentence(found, at))
-    yield value_part(subject, derivatives.backward_panels(found), of_element=True)
-    yield from texts(derivatives.backward_texts(subject.e, found))
+    found = from_dout.backward_pass(subject.e, subject.seed)
+    yield Sentence(from_dout.backward_sentence(found, at))
+    yield value_part(subject, from_dout.backward_panels(found), of_element=True)
+    yield from texts(from_dout.backward_texts(subject.e, found))
     yield Details(_("As the course CS231n writes it"), course_pair())
 
 
