@@ -22,6 +22,7 @@ from normviz.measuring.numbers.formula import Formula, Groups, Run, measure_affi
 from normviz.measuring.numbers.parameters import Ids, Learned, equal_ids, generic_values, measure_learned
 
 BIASED, UNBIASED, SUM = "m", "m - 1", "1"  # what the sum of squares is divided by
+LEARNED = ("weight", "bias", "gamma", "beta")  # also as buffers, in a frozen layer
 OUTLIER, SHIFT = 50.0, 100.0
 MOST_PARAMETERS = 2**20
 SMALL = 2**16  # elements: synchronizing threads takes longer than the computation
@@ -241,8 +242,13 @@ def _elementwise(function: Function, reach: Reach) -> Measurement:
 
 
 def _stored(function: Function) -> set[int]:
-    """The positions of the floating-point tensors that are no parameters: buffers, and constants of the function."""
-    buffers = {id(buffer) for module in function.modules for buffer in module.buffers(recurse=False)}
+    """The positions of the floating-point tensors that are no parameters: constants of the function, and buffers but gamma and beta."""
+    buffers = {
+        id(buffer)
+        for module in function.modules
+        for name, buffer in module.named_buffers(recurse=False)
+        if name not in LEARNED
+    }
     return {
         position
         for position, tensor in enumerate(function.tensors)

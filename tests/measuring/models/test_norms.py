@@ -55,6 +55,7 @@ def test_a_frozen_batch_norm_averages_over_what_its_buffers_were_taken_over():
     (row,) = nv.norms(nn.Sequential(Frozen(8)), torch.zeros(2, 8, 4, 5))
     assert row.norm.running
     assert (row.reduced, row.parameters, row.buffers, row.norm.eps) == ((0, 2, 3), 0, 32, 1e-5)
+    assert row.layer == "BatchNorm2d(8).eval()"  # its gamma and beta are buffers
 
 
 class Spoiler(nn.Module):

@@ -134,7 +134,7 @@ function addField(panel, index) {
   const box = panel.geometry.cellBox(index), field = html("input", "nv-field", panel.body);
   panel.field = field;
   field.type = "text";
-  field.inputMode = "decimal";
+  field.inputMode = "text"; // the keyboard for decimals has no minus sign on some phones
   const width = Math.max(64, box.width), middle = panel.left + box.x + box.width / 2;
   const left = Math.min(Math.max(0, middle - width / 2), Math.max(0, panel.body.clientWidth - width));
   field.style.cssText = `left:${left}px;top:${panel.top + box.y + box.height / 2 - 14}px;width:${width}px`;
