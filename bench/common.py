@@ -25,6 +25,7 @@ from tools.servers import ROOT, start, stop, wait_until_healthy
 
 APPS = ROOT / "bench" / "apps"
 SCREEN = {"width": 1280, "height": 900}
+TAB: dict[str, Any] = {"viewport": SCREEN, "reduced_motion": "reduce"}  # motion follows when the figure is painted
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 
 # The script of each app, and whether it runs with our settings or with Streamlit's defaults.

@@ -147,7 +147,7 @@ def hovers(page: Page, moves: int) -> dict[str, float]:
 
 def measured(browser: Browser, pages: dict[str, str], draws: int, moves: int) -> dict[str, dict[str, float]]:
     """The measurements on each page of one scene."""
-    tabs = {kind: browser.new_page(viewport={"width": 1200, "height": 1000}) for kind in KINDS}
+    tabs = {kind: browser.new_page(viewport={"width": 1200, "height": 1000}, reduced_motion="reduce") for kind in KINDS}
     tabs["file"].add_init_script(WATCH)
     times: dict[str, list[dict[str, float]]] = {kind: [] for kind in KINDS}
     for _, kind in product(range(draws), KINDS):  # in turns, so that other load affects all equally

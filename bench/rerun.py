@@ -29,7 +29,7 @@ from urllib.parse import parse_qsl
 
 from playwright.sync_api import Browser, Page
 
-from bench.common import SCREEN, chromium, ratio, report, server, spread
+from bench.common import TAB, chromium, ratio, report, server, spread
 from normviz.api import output_of_query
 from normviz.export.output import Choices
 
@@ -167,7 +167,7 @@ def timed(page: Page, case_act: Act, turn: int, before: Act | None) -> float:
 
 
 def opened(browser: Browser, address: str, figure: str, answered: bool = True) -> Page:
-    page = browser.new_page(viewport=SCREEN)
+    page = browser.new_page(**TAB)
     page.set_default_timeout(TIMEOUT)
     page.goto(address)
     if answered:

@@ -6,7 +6,7 @@ from typing import Any
 
 from playwright.sync_api import Browser
 
-from bench.common import SCREEN
+from bench.common import TAB
 
 # 1.6 Mb/s down, 0.75 Mb/s up and 150 ms, as Lighthouse has it for a slow phone connection.
 LINE: dict[str, Any] = {
@@ -51,7 +51,7 @@ RECORD = """parts => {
 
 def first_visit(browser: Browser, kind: str, address: str, line: dict[str, Any] = LINE) -> dict[str, float]:
     """Seconds until each part of the app is shown, with an empty cache."""
-    context = browser.new_context(viewport=SCREEN)
+    context = browser.new_context(**TAB)
     context.set_default_timeout(TIMEOUT)
     page, parts = context.new_page(), PARTS[kind]
     session = context.new_cdp_session(page)

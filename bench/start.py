@@ -18,7 +18,7 @@ import time
 
 from playwright.sync_api import Browser
 
-from bench.common import SCREEN, chromium, ratio, report, server, spread, wait_for
+from bench.common import TAB, chromium, ratio, report, server, spread, wait_for
 
 PAINTED = {
     "normviz": ".nv-view[data-state=ready]:not(#normviz-first *)",
@@ -34,7 +34,7 @@ WATCH = """selector => new Promise((done) => {
 
 def started(browser: Browser, kind: str) -> dict[str, float]:
     """Seconds from the command to the server's first response, and to the painted figure."""
-    context = browser.new_context(viewport=SCREEN)
+    context = browser.new_context(**TAB)
     page = context.new_page()
     begin = time.time()
     with server(kind, wait=False) as one:

@@ -28,7 +28,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, CDPSession, Error, Page
 
-from bench.common import SCREEN, chromium, report, server
+from bench.common import TAB, chromium, report, server
 from bench.proxy import CONF, available, proxied
 from bench.rerun import FIGURES, READY, Act, segment, slide, written
 from bench.slow import FAST, LINE, PARTS, first_visit
@@ -106,7 +106,7 @@ def settled(page: Page, figure: str, late: int) -> None:
 
 
 def weigh(browser: Browser, kind: str, address: str, estimate: bool, rounds: int, late: int) -> dict[str, Any]:
-    context = browser.new_context(viewport=SCREEN)  # an empty cache
+    context = browser.new_context(**TAB)  # an empty cache
     page = context.new_page()
     wire = Wire(page, estimate)
     page.goto(address)

@@ -14,7 +14,11 @@ from tests.conftest import CHROMIUM_FLAGS
 from tests.needs import browser_path
 
 SCREEN: ViewportSize = {"width": 1280, "height": 720}
-DEFAULTS: dict[str, Any] = {"viewport": SCREEN, "color_scheme": "light"}
+DEFAULTS: dict[str, Any] = {
+    "viewport": SCREEN,
+    "color_scheme": "light",
+    "reduced_motion": "reduce",
+}  # motion has tests of its own
 PATIENCE = 1000 * int(os.environ.get("BROWSER_PATIENCE", "120"))  # ms, for each wait; BROWSER_PATIENCE is in seconds
 
 Visit = Callable[..., View]

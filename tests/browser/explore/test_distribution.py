@@ -44,3 +44,32 @@ def test_a_dot_is_an_element_and_the_title_names_the_selected_one(look):
     view.click("x", (2, 1))
     expect(title).to_contain_text("x[2, 1]")
     view.wait_for_view(at="2,1")
+
+
+# The paths that the outline of the statistics panel has until it stands still.
+SLOWER = "delete performance.now; performance.now = () => Performance.prototype.now.call(performance) / 3"  # a busy machine draws few frames
+RECORD = """() => {
+  const path = () => document.querySelector(".nv-panel-stats .nv-outline")?.getAttribute("d");
+  window.paths = [];
+  new MutationObserver(() => path() && window.paths.push(path())).observe(document.body, { attributes: true, childList: true, subtree: true });
+}"""
+
+
+def test_the_outline_grows_into_the_one_of_another_layer_and_not_for_a_reader_who_prefers_reduced_motion(look):
+    view = look("?layer=LayerNorm([3,4,4])&at=0,0,0,0")
+    expected = {}
+    for motion in ("reduce", "no-preference"):
+        view.page.emulate_media(reduced_motion=motion)
+        look("?layer=LayerNorm([3,4,4])&at=0,0,0,0")
+        view.page.evaluate(RECORD)
+        view.page.evaluate(SLOWER)
+        look("?layer=LayerNorm([4,4])&at=0,0,0,0")
+        view.page.wait_for_function(
+            "last => paths.length && (!last || paths.at(-1) === last)", arg=expected.get("reduce")
+        )
+        expected[motion] = view.page.evaluate("paths.at(-1)")
+        distinct = view.page.evaluate("new Set(paths).size")
+        assert (distinct > 2) == (motion == "no-preference"), (motion, distinct)
+    view.page.emulate_media(reduced_motion="reduce")
+    view.page.evaluate("delete performance.now")
+    assert expected["reduce"] == expected["no-preference"]
