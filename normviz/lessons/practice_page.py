@@ -11,6 +11,7 @@ from gzip import compress
 from typing import Any, ClassVar
 
 from normviz.layers.messages import _, language
+from normviz.lessons.glossary.glossary import glossary
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.markup import escape
 from normviz.lessons.parts.part import Hides, Part
@@ -57,6 +58,8 @@ class Practice(Part):
 
     def html(self, body: Body) -> str:
         body.exercises = True
+        if body.carries:  # the reader may choose other exercises
+            body.words |= {word.name: word for word in glossary()}
         exercises = self.chosen.exercises()
         titles = {question.topic.key: question.topic.title for question in QUESTIONS.values()}
         everything = bank() if body.carries else exercises

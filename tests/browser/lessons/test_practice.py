@@ -155,6 +155,25 @@ def test_a_large_shape_leaves_out_the_middle_of_its_axes_and_a_pattern_has_all_i
     expect(tab.get_by_role("textbox")).to_have_attribute("inputmode", "text")  # a keyboard with a minus sign
 
 
+def test_words_of_the_glossary_are_explained_in_prompts_and_in_feedback(show: Show):
+    gammas, means = (next(one for one in bank() if one.kind == kind) for kind in ("gammas", "means"))
+
+    class Two(ExerciseSet):
+        def exercises(self) -> list[Exercise]:
+            return [gammas, means]
+
+    tab = show([Practice(Two(1, 2, (), None))])
+    word = tab.locator(".nv-exercise-prompt .nv-term")
+    expect(word).to_have_text("gammas")
+    word.click()
+    expect(tab.locator(".nv-definition")).to_contain_text("gamma")
+    tab.keyboard.press("Escape")
+    tab.get_by_role("button", name="Show the answer").click()
+    following(tab)
+    tab.get_by_role("button", name="Show the answer").click()
+    expect(tab.locator(".nv-exercise-feedback .nv-term").first).to_have_text("pattern")
+
+
 def test_the_form_makes_the_link_that_a_teacher_hands_out(practice: Page):
     tab, opener = practice, practice.get_by_role("button", name="Choose exercises")
     opener.click()

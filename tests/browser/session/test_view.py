@@ -11,11 +11,15 @@ pytestmark = pytest.mark.browser
 AT = (1, 2, 2, 2)
 TIMES = 25
 
-# The view is redrawn in every frame, as when the window is resized.
+# The view is redrawn in every frame, as when the window is resized, until nvRestless is false.
 RESTLESS = """() => {
   const view = document.querySelector(".nv-view");
   let narrower = 0;
-  const next = () => { view.style.marginRight = `${(narrower = 1 - narrower)}px`; requestAnimationFrame(next); };
+  window.nvRestless = true;
+  const next = () => {
+    view.style.marginRight = `${(narrower = 1 - narrower)}px`;
+    if (window.nvRestless) requestAnimationFrame(next);
+  };
   next();
 }"""
 FRAMES = """() => {
@@ -32,6 +36,9 @@ def changing_view(look_file: Callable[[str], View]) -> Iterator[View]:
     view.page.evaluate(FRAMES)
     view.page.evaluate(RESTLESS)
     yield view
+    view.page.evaluate(
+        "window.nvRestless = false"
+    )  # the tab stays open, and would keep a processor busy for all other tests
     assert view.page.evaluate("window.nvDrawn") > TIMES / 5
 
 

@@ -2,8 +2,8 @@
 
 import { button, findAll, html } from "../../../figures/browser/page/dom.js";
 
-const TERM_PLACES = [".nv-sentence", ".nv-text", ".nv-small", ".nv-note-box", ".nv-reason", ".nv-predict > p", ".nv-start-text", ".nv-start-done"].map((place) => `.nv-part ${place}`).join();
-const NO_TERMS = "a, button, code, pre, h1, h2, h3, label, summary, table, .nv-selected, [role=status], .nv-search, .nv-path, .nv-figure, .nv-practice";
+const TERM_PLACES = [".nv-sentence", ".nv-text", ".nv-small", ".nv-note-box", ".nv-reason", ".nv-predict > p", ".nv-start-text", ".nv-start-done", ".nv-exercise-prompt", ".nv-exercise-feedback > p"].map((place) => `.nv-part ${place}`).join();
+const NO_TERMS = "a, button, code, pre, h1, h2:not(.nv-exercise-prompt), h3, label, summary, table, .nv-selected, [role=status]:not(.nv-exercise-feedback), .nv-search, .nv-path, .nv-figure";
 const TERM_GAP = 6; // px between a word and its explanation, and between the explanation and the edge of the window
 
 export class Glossary {
@@ -40,6 +40,11 @@ export class Glossary {
       parentNode?.normalize();
     }
     return focused;
+  }
+
+  /** Marks the words again, because a part of the page has drawn something else. */
+  markAgain() {
+    this.mark(this.unmark());
   }
 
   /** @param {string} focused the word that had the focus before */

@@ -14,6 +14,8 @@ import { timeText } from "./exercise/texts.js";
 
 /** @typedef {import("./exercise/exercise.js").PracticeResult} PracticeResult */
 
+/** @typedef {{ host: PageHost, glossary: { markAgain: () => void } }} PracticePage */
+
 /** @type {WeakMap<HTMLElement, Practice>} */
 const practices = new WeakMap();
 
@@ -27,7 +29,7 @@ export class Practice {
 
   /**
    * @param {HTMLElement} root
-   * @param {{ host: PageHost }} page
+   * @param {PracticePage} page
    */
   constructor(root, page) {
     this.page = page;
@@ -151,6 +153,7 @@ export class Practice {
         onRestart: () => this.restart(), onNew: this.form && (() => this.form?.openNew()),
       });
     else html("p", "nv-note-box", this.card, _("No exercise has these topics at this level. Choose others."));
+    this.page.glossary.markAgain();
     if (focus) this.focus();
   }
 
@@ -165,6 +168,7 @@ export class Practice {
     this.keep();
     this.updateHead();
     this.view?.reveal(this.results[this.attempt.at], true);
+    this.page.glossary.markAgain();
   }
 
   next() {
