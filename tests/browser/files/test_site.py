@@ -59,6 +59,9 @@ def open_answer(page: Page) -> None:
     page.locator("summary", has_text="Show the answer").click()
 
 
+IS_DARK = "dark => (getComputedStyle(document.documentElement).backgroundColor === 'rgb(16, 20, 31)') === dark"
+
+
 def wait_for_figure(page: Page) -> None:
     """Wait until the figure is drawn; a hidden figure is ready before it is drawn."""
     page.locator(READY).first.wait_for()
@@ -79,8 +82,9 @@ def test_every_page_opens_from_disk_and_nothing_is_cut_off_on_a_laptop_and_a_pho
             page.set_viewport_size(screen)
             page.emulate_media(color_scheme=scheme)
             page.wait_for_function(FITS, arg=[screen["width"], name != "index"])
-            dark = page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(16, 20, 31)"
-            assert dark == (scheme == "dark")
+            page.wait_for_function(
+                IS_DARK, arg=scheme == "dark"
+            )  # the page learns of the scheme later than of its size
         screens.reverse()  # the next page opens on the screen on which this one was left, so neither is drawn for nothing
 
 
