@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from math import isclose, sqrt
 from typing import Any
 
@@ -62,13 +62,13 @@ class Measurement:
         """The shape of the x with which it was measured."""
         return self.reach.shape
 
-    @property
+    @cached_property
     def gammas(self) -> Tensor:
         """The gamma of each element, of the shape of x."""
         assert self.formula is not None
         return self.formula.factor / constant_of(self.divisor, self.elements)
 
-    @property
+    @cached_property
     def elements(self) -> int:
         """The number of elements in a group; 0 if the groups are unknown or differ in size."""
         return 0 if self.ids is None else Groups(self.ids).elements
@@ -129,7 +129,8 @@ def _normalization(function: Function, generic: Values, reach: Reach, ids: Ids, 
     def formula_with(values: Values) -> Formula | None:
         return measure_formula(partial(function, values=values), dtype, groups)
 
-    formula, own = formula_with(generic), formula_with({})
+    formula = formula_with(generic)
+    own = formula_with({}) if generic else formula  # without parameters, both are the same
     if formula is None or own is None or formula.kind is None:
         return Measurement(reach, ids)
     gamma, beta = measure_learned(formula_with, _parameters(function), dtype)

@@ -29,7 +29,7 @@ MOST_INPUTS = 512  # elements of x that are moved one by one; above, a sample of
 
 @dataclass(frozen=True)
 class Found:
-    """norm: what the module computes. plus_one: whether it multiplies by 1 + gamma. notes: what a Norm does not say."""
+    """norm: what the module computes. plus_one: whether it multiplies by 1 + gamma."""
 
     norm: Norm
     plus_one: bool = False
@@ -82,7 +82,10 @@ def _probe(call: Call) -> Found | None:
                 module=_copy(call.module, smaller),
                 shape=tuple(smaller.get(size, size) for size in call.shape),
             )
-        except (RuntimeError, TypeError, NotImplementedError):
+        except (
+            RuntimeError,
+            TypeError,
+        ):  # the module cannot be copied: it holds a result of autograd, or an object such as a lock
             return None
         found, measured = _measured(copied, call.shape)
         if measured and not (smaller and found is not None and found.norm.sizes):
