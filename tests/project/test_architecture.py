@@ -121,9 +121,9 @@ def test_the_library_loads_no_widgets_before_they_are_used(loaded):
 def test_folders_and_files_are_small():
     folders = [PACKAGE, *(path for path in PACKAGE.rglob("*") if path.is_dir())]
     entries = {
-        folder.relative_to(ROOT).as_posix(): [path.name for path in folder.iterdir() if not path.name.startswith("__") and path.name != "py.typed"]
+        folder.relative_to(ROOT).as_posix(): [path.name for path in folder.iterdir() if not path.name.startswith("__") and path.name not in ("py.typed", "locale")]
         for folder in folders
-        if "__pycache__" not in folder.parts and folder.parts[-2:] != ("prose", "en")
+        if not {"__pycache__", "locale"} & {*folder.parts}
     }  # fmt: skip
     assert len(entries["normviz"]) <= MOST_PACKAGES
     assert {folder: found for folder, found in entries.items() if len(found) > MOST_ENTRIES} == {}

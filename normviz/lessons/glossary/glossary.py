@@ -1,4 +1,4 @@
-"""The glossary: at most 30 words, each with its forms and one or two sentences, from ``en.md`` or a translation beside it.
+"""The glossary: at most 30 words, each with its forms and one or two sentences (``normviz/locale/<language>/glossary.md``).
 
 The data of a page has the words that occur in it. The page's script marks the first occurrence of each.
 """
@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 
 from normviz.layers.errors import NormvizError
-from normviz.layers.messages import ENGLISH, language
+from normviz.layers.messages import language
+from normviz.lessons.locale_files import read_text
 
 ENTRY = re.compile(r"## (.+)\n+((?:(?!## ).+\n?)+)\n*")
 
@@ -39,11 +39,11 @@ def glossary() -> tuple[Word, ...]:
 
 @cache
 def _read_glossary(name: str) -> tuple[Word, ...]:
-    folder = files(__package__)
-    file = folder / f"{name}.md"
-    text = (file if file.is_file() else folder / f"{ENGLISH}.md").read_text(encoding="utf-8")
+    text = read_text("glossary.md")
     if ENTRY.sub("", text).strip():
-        raise NormvizError(f"{name}.md must have '## word, other form' and a paragraph below it, for each word.")
+        raise NormvizError(
+            f"{name}/glossary.md must have '## word, other form' and a paragraph below it, for each word."
+        )
     return tuple(Word(tuple(forms.split(", ")), " ".join(about.split())) for forms, about in ENTRY.findall(text))
 
 

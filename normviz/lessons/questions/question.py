@@ -1,6 +1,6 @@
 """A question as data: the facts of its answer, the view that shows it, and its sources. Its prose is a Markdown file.
 
-The English prose of question ``s0`` is ``prose/en/s0.md``; a translation is ``prose/<language>/s0.md``. Numbers in an answer, and in the
+The prose of question ``s0`` is ``normviz/locale/<language>/questions/s0.md``. Numbers in an answer, and in the
 reason below a wrong option, are placeholders filled from the facts: no number that torch can compute is typed by hand.
 
 The options come in a random order, which ``lessons/practice/random.py`` draws with the seed ``options of <key>``: it is the same in
@@ -13,12 +13,12 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from normviz.analysis.number_format import format_number
 from normviz.layers.errors import NormvizError, listed
-from normviz.layers.messages import ENGLISH, _, language
+from normviz.layers.messages import _, language
+from normviz.lessons.locale_files import read_text
 from normviz.lessons.practice.random import Random
 
 Facts = Mapping[str, Any]
@@ -106,12 +106,11 @@ def prose(key: str) -> Prose:
 
 @cache
 def _read_prose(key: str, name: str) -> Prose:
-    folder = files(__package__) / "prose"
-    file = folder / name / f"{key}.md"
-    text = (file if file.is_file() else folder / ENGLISH / f"{key}.md").read_text(encoding="utf-8")
-    parts = PROSE.fullmatch(text)
+    parts = PROSE.fullmatch(read_text(f"questions/{key}.md"))
     if not parts:
-        raise NormvizError(f"{name}/{key}.md must have a title (#), a claim (>), '## Predict' and '## Answer'.")
+        raise NormvizError(
+            f"{name}/questions/{key}.md must have a title (#), a claim (>), '## Predict' and '## Answer'."
+        )
     title, claim, predict, answer = (part.strip() for part in parts.groups())
     prompt, found = OPTION.sub("", predict), Random(f"options of {key}").shuffled(sorted(OPTION.findall(predict)))
     options = {option: text for option, text, _reason in found}

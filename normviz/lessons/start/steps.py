@@ -1,6 +1,6 @@
 """The steps as data: the prose of each, in a Markdown file, and its figure. Numbers in the prose are placeholders filled from torch's.
 
-The English prose of the step ``depth`` is ``prose/en/depth.md``; a translation is ``prose/<language>/depth.md``.
+The prose of the step ``depth`` is ``normviz/locale/<language>/start/depth.md``.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from normviz.analysis.number_format import format_number
 from normviz.layers.errors import NormvizError
-from normviz.layers.messages import ENGLISH, language
+from normviz.layers.messages import language
+from normviz.lessons.locale_files import read_text
 from normviz.lessons.start import figures
 from normviz.lessons.start.figures import Data, Facts
 
@@ -67,11 +67,9 @@ STEPS = (
 
 @cache
 def _prose(step: Step, name: str) -> Prose:
-    folder = files(__package__) / "prose"
-    file = folder / name / f"{step.key}.md"
-    text = (file if file.is_file() else folder / ENGLISH / f"{step.key}.md").read_text(encoding="utf-8")
-    filled = text.format_map({key: _format(value) for key, value in step.facts().items()})
-    return read_prose(filled, f"{name}/{step.key}.md")
+    path = f"start/{step.key}.md"
+    filled = read_text(path).format_map({key: _format(value) for key, value in step.facts().items()})
+    return read_prose(filled, f"{name}/{path}")
 
 
 def read_prose(text: str, name: str) -> Prose:

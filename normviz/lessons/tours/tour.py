@@ -1,4 +1,4 @@
-"""A tour: views of pages with captions, in order. It is written as YAML:
+"""A tour: views of pages with captions, in order. It is written as YAML (``normviz/locale/<language>/tours/``):
 
 title: What normalized_shape does
 stops:
@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any
 from urllib.parse import urlsplit
 
 import yaml
 
 from normviz.layers.errors import NormvizError, echo, listed
-from normviz.layers.messages import _
+from normviz.layers.messages import _, language
+from normviz.lessons.locale_files import OWN, read_text
 from normviz.scene.settings.page_settings import PAGE_SETTINGS
 from normviz.scene.visibility import MOST_CAPTION, MOST_STOPS
 
@@ -88,15 +88,15 @@ def _read_stop(given: Any, number: int) -> Stop:
     return Stop(page, address.query, " ".join(caption.split()))
 
 
-@cache
 def tours() -> dict[str, Tour]:
-    """The tours of this package, by name."""
-    folder = files(__package__)
-    found = sorted(file.name for file in folder.iterdir() if file.name.endswith(".yaml"))
-    return {
-        file.removesuffix(".yaml"): read_tour((folder / file).read_text(encoding="utf-8"), file.removesuffix(".yaml"))
-        for file in found
-    }
+    """The tours of this package in the reader's language, by name."""
+    return _read_tours(language.get())
+
+
+@cache
+def _read_tours(_language: str) -> dict[str, Tour]:
+    names = sorted(file.stem for file in (OWN / "tours").glob("*.yaml"))
+    return {name: read_tour(read_text(f"tours/{name}.yaml"), name) for name in names}
 
 
 def find_tour(name: str) -> Tour:

@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import nn
 
+from normviz.layers import messages
 from normviz.layers.errors import NormvizError
 from normviz.lessons.glossary import glossary as module
 from normviz.lessons.glossary.glossary import Word, glossary, words_in
@@ -33,12 +34,13 @@ def test_words_are_found_whole_in_any_form_and_the_data_of_a_page_has_those_of_i
 
 
 def test_an_entry_without_its_paragraph_raises_an_error(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "files", lambda package: tmp_path)
-    (tmp_path / "en.md").write_text("## axis, axes\n\nA dimension.\n\n## eps\n")
+    monkeypatch.setattr(messages, "LOCALE", tmp_path)
+    (tmp_path / "en").mkdir()
+    (tmp_path / "en" / "glossary.md").write_text("## axis, axes\n\nA dimension.\n\n## eps\n")
     module._read_glossary.cache_clear()
-    with pytest.raises(NormvizError, match=r"en\.md must have '## word, other form' and a paragraph below it"):
+    with pytest.raises(NormvizError, match=r"en/glossary\.md must have '## word, other form' and a paragraph below it"):
         glossary()
-    (tmp_path / "en.md").write_text("## axis, axes\n\nA\ndimension.\n")
+    (tmp_path / "en" / "glossary.md").write_text("## axis, axes\n\nA\ndimension.\n")
     assert glossary() == (Word(("axis", "axes"), "A dimension."),)
     module._read_glossary.cache_clear()
 

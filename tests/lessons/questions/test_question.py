@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from normviz.layers import messages
 from normviz.layers.errors import NormvizError
 from normviz.layers.messages import language
 from normviz.lessons.questions import question as module
@@ -46,13 +47,13 @@ What does `LayerNorm(4)` have?
 @pytest.fixture
 def write(tmp_path, monkeypatch):
     """Write a prose file that is read in place of the package's."""
-    monkeypatch.setattr(module, "files", lambda package: tmp_path)
+    monkeypatch.setattr(messages, "LOCALE", tmp_path)
     monkeypatch.setattr(module, "_FACTS", {})
     module._read_prose.cache_clear()
 
     def write_prose(text: str, name: str = "en") -> None:
-        (tmp_path / "prose" / name).mkdir(parents=True, exist_ok=True)
-        (tmp_path / "prose" / name / "made.md").write_text(text, encoding="utf-8")
+        (tmp_path / name / "questions").mkdir(parents=True, exist_ok=True)
+        (tmp_path / name / "questions" / "made.md").write_text(text, encoding="utf-8")
 
     yield write_prose
     module._read_prose.cache_clear()
@@ -107,7 +108,8 @@ def test_the_order_of_the_options_depends_on_the_key_alone(write):
 def test_a_missing_part_raises_an_error(write, part):
     write(PROSE.replace(part, ""))
     with pytest.raises(
-        NormvizError, match=r"en/made\.md must have a title \(#\), a claim \(>\), '## Predict' and '## Answer'"
+        NormvizError,
+        match=r"en/questions/made\.md must have a title \(#\), a claim \(>\), '## Predict' and '## Answer'",
     ):
         prose("made")
 
