@@ -21,9 +21,23 @@ from normviz.lessons.practice.exercise import Exercise
 from normviz.lessons.practice.kinds import CHOICE, TOPICS
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import QUESTIONS
+from normviz.lessons.start.steps import STEPS
 from normviz.scene.settings.page_settings import ALL_LEVELS
 from normviz.scene.settings.scene_settings import LARGEST_SEED
 from normviz.scene.view import View
+
+# The confusions that a step of Start here clears up.
+SHOWN_BY_STEP = {
+    "numbers": ("unbiased",),
+    "batchnorm": (
+        "exchanged", "whole_tensor", "each_element", "means_for_elements", "elements_for_means",
+        "eval_uses_batch", "train_uses_running", "eval_updates", "train_keeps",
+    ),
+    "layernorm": ("batchnorm", "per_example_runs", "per_example_stores"),
+    "affine": ("only_gammas",),
+    "gammas": ("kept_gamma", "gamma_per_mean", "gamma_per_channel", "averaged_gamma", "one_gamma", "gamma_with_batch"),
+    "images": ("example", "sequence", "instancenorm", "position", "dim_zero"),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -104,16 +118,24 @@ def view_parts(view: View) -> Iterator[Part]:
     yield Practice(ExerciseSet(view.scene.seed, settings["count"], settings["topics"], level))
 
 
-def _confusions(exercises: Iterable[Exercise]) -> dict[str, dict[str, str]]:
+def _confusions(exercises: Iterable[Exercise]) -> dict[str, dict[str, Any]]:
     """The confusions that wrong answers to the exercises follow from."""
     found = dict.fromkeys(key for one in exercises for key, _answer in one.wrong)
     return {key: _confusion(key) for key in found}
 
 
-def _confusion(key: str) -> dict[str, str]:
+def _confusion(key: str) -> dict[str, Any]:
     confusion = CONFUSIONS[key]
     texts = {"name": _(confusion.name), "sentence": _(confusion.sentence)}
-    return texts | {"question": confusion.question, "title": prose(confusion.question).title}
+    return texts | {"question": confusion.question, "title": prose(confusion.question).title, "step": _step(key)}
+
+
+def _step(key: str) -> list[Any] | None:
+    """The number and the title of the step of Start here that shows what is true, if there is one."""
+    found = (
+        [number, step.prose.title] for number, step in enumerate(STEPS, 1) if key in SHOWN_BY_STEP.get(step.key, ())
+    )
+    return next(found, None)
 
 
 @cache

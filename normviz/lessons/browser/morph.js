@@ -3,7 +3,7 @@
 /** @type {WeakMap<Node, string>} The tag of each element as Python wrote it: scripts and readers change attributes later. */
 const tags = new WeakMap();
 /** Elements whose content belongs to a script. */
-const CLOSED = ".nv-figure, .nv-verdict, .nv-mark, .nv-refusal, .nv-progress, .nv-count, .nv-outcome, .nv-start, .nv-practice";
+const CLOSED = ".nv-figure, .nv-verdict, .nv-mark, .nv-refusal, .nv-progress, .nv-count, .nv-outcome, .nv-tensor, .nv-start, .nv-practice";
 
 /** @param {Node} node */
 const tagOf = (node) => tags.get(node) ?? "";

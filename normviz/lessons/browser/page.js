@@ -9,6 +9,7 @@ import { morph, parse } from "./morph.js";
 import { showGuess } from "./questions/prediction.js";
 import { rememberResult, showProgress } from "./questions/progress.js";
 import { filterLinks, searchField } from "./questions/search.js";
+import { drawTensors } from "./questions/tensor.js";
 import { followTopics, openTopics } from "./questions/topics.js";
 
 export class PageView {
@@ -59,6 +60,7 @@ export class PageView {
     findAll(this.root, ".nv-tabs").forEach(showOpenTabs);
     if (guess !== undefined && guess !== before) this.showGuess(guess);
     openTopics(this.root);
+    drawTensors(this.root);
     this.showSearch(field);
     showProgress(this.root);
     this.glossary.set(data.terms ?? []);

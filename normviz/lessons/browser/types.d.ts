@@ -69,6 +69,19 @@ interface ControlRow {
   reset: boolean;
 }
 
+/** A tensor that is drawn as tables. */
+interface SmallTensor {
+  shape: number[];
+  /** The letter of each axis. */
+  names: string[];
+  /** The framed element. */
+  at?: Index;
+  /** The elements of x. */
+  values?: number[];
+  /** The number of the group of each element. */
+  numbers?: number[];
+}
+
 /** Elements of a tensor of which a reader marks some. */
 interface MarkingTask {
   shape: number[];
@@ -94,16 +107,13 @@ interface StartFigure {
 type PracticeAnswer = string | number | number[];
 
 /** One exercise, as normviz.lessons.practice writes it. */
-interface PracticeExercise {
+interface PracticeExercise extends SmallTensor {
   id: string;
   kind: string;
   form: "number" | "mark" | "choice";
   level: number;
   topic: string;
   layer: string;
-  shape: number[];
-  /** The letter of each axis. */
-  names: string[];
   prompt: string;
   /** The text of each option, and the id of the confusion that it follows from or "". */
   options: [string, string][] | null;
@@ -113,12 +123,8 @@ interface PracticeExercise {
   explanation: string;
   /** The view that settles it: /explore?... */
   link: string;
-  at?: Index;
-  /** The elements of x, and how far a typed number may be off. */
-  values?: number[];
+  /** How far a typed number may be off. */
   tolerance?: number;
-  /** The number of the group of each element. */
-  numbers?: number[];
 }
 
 /** A documented confusion: "That is {name}.", what is true, and the question to read with its title. */
@@ -127,6 +133,8 @@ interface PracticeConfusion {
   sentence: string;
   question: string;
   title: string;
+  /** The number and the title of a step of Start here. */
+  step: [number, string] | null;
 }
 
 /** What chooses the exercises of a set. */

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from urllib.parse import parse_qsl
 
 from normviz.layers.errors import NormvizError
 from normviz.layers.messages import _
 from normviz.lessons.page.alternatives import pasted_parts
 from normviz.lessons.page.figure_page_types import FIGURE_PAGES
+from normviz.lessons.parts.bare_tensor import BareTensor
 from normviz.lessons.parts.links import Link, Links
 from normviz.lessons.parts.part import Caption, Heading, Part, Text
 from normviz.lessons.parts.prediction import Prediction
@@ -23,6 +25,7 @@ from normviz.lessons.questions.registry import (
     next_question,
 )
 from normviz.lessons.tours.tour import tours
+from normviz.scene.query import read
 from normviz.scene.settings.page_settings import LONGEST_SEARCH
 from normviz.scene.view import View
 
@@ -74,7 +77,14 @@ def prediction(question: Question, answer: tuple[Part, ...] = ()) -> Prediction:
     """What to predict, and the parts of the answer that it opens."""
     text = prose(question.key)
     right = facts_of(question)["right"]
-    return Prediction(text.predict, text.options, right, answer, question.key, reasons(question))
+    return Prediction(text.predict, text.options, right, answer, question.key, reasons(question), _tensor(question))
+
+
+def _tensor(question: Question) -> BareTensor:
+    """The tensor that the prompt is about; an element that the prompt names is framed."""
+    scene = read(dict(parse_qsl(question.x or question.query))).scene
+    named = scene.at is not None and f"x[{', '.join(map(str, scene.at))}]" in prose(question.key).predict
+    return BareTensor(scene.shape, scene.axes, scene.at if named else None, scene.values)
 
 
 def sources(question: Question) -> str:

@@ -31,6 +31,7 @@ class Prediction(Part):
     answer   the parts that are shown with the answer
     key      of the question: the browser keeps a guess and an opened answer only for the same question
     reasons  why each wrong choice tempts, by its key; shown with the answer
+    about    what the question is about, beside it
     """
 
     prompt: str
@@ -39,6 +40,7 @@ class Prediction(Part):
     answer: tuple[Part, ...]
     key: str = ""
     reasons: Mapping[str, str] = field(default_factory=dict)
+    about: Part | None = None
     name: ClassVar[str] = "guess"
 
     @property
@@ -86,6 +88,7 @@ class Prediction(Part):
         attributes = "".join(f' data-{name}="{escape(str(value))}"' for name, value in texts.items())
         return (
             f'<div class="nv-prediction"{attributes}>\n<div class="nv-predict">{block(self.prompt)}\n{self._field(body)}</div>\n'
+            f"{self.about.html(body) if self.about else ''}\n"
             f'<details class="nv-answer"><summary><span>{escape(_("Show the answer"))}</span><span>{escape(_("Hide the answer"))}</span></summary>\n'
             f'<p class="nv-verdict" role="status" hidden></p>\n{body.html(self.answer)}</details></div>'
         )

@@ -54,9 +54,11 @@ class Topic:
         """The heading above the topic's questions."""
         return _(self.english)
 
-    def question(self, key: str, page: str, query: str, *sources: Source) -> Callable[[Callable[[], Facts]], Question]:
+    def question(
+        self, key: str, page: str, query: str, *sources: Source, x: str = ""
+    ) -> Callable[[Callable[[], Facts]], Question]:
         """Make a question of the decorated function, which computes its facts."""
-        return lambda facts: Question(key, self, facts, page, query, sources)
+        return lambda facts: Question(key, self, facts, page, query, sources, x)
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,7 @@ class Question:
     page     the page that shows the answer: "explore", "compare", "step_by_step", "train_and_eval", "gradients", "numerics"
     query    the query of that page, without the "?"
     sources  where it was asked, and references
+    x        the query of the tensor that the prompt is about, if it is not that of the page: "shape=4,1&layout=ND"
     """
 
     key: str
@@ -77,6 +80,7 @@ class Question:
     page: str
     query: str
     sources: tuple[Source, ...]
+    x: str = ""
 
 
 @dataclass(frozen=True)

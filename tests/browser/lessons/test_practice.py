@@ -10,7 +10,7 @@ from normviz.lessons.practice.bank import bank
 from normviz.lessons.practice.confusions import CONFUSIONS
 from normviz.lessons.practice.exercise import Exercise
 from normviz.lessons.practice.kinds import CHOICE, MARK, NUMBER
-from normviz.lessons.practice_page import ExerciseSet, Practice
+from normviz.lessons.practice_page import SHOWN_BY_STEP, ExerciseSet, Practice
 from tests.browser.lessons.conftest import Show
 from tests.browser.lessons.lesson import NARROW, WIDE, Lesson
 
@@ -113,6 +113,9 @@ def test_a_set_is_answered_with_feedback_on_each_confusion_and_ends_with_a_summa
     copied = tab.locator(".nv-practice-copied").input_value()
     assert "Practice with normviz, seed 7\nhttps://example.org/practice?seed=7&count=3\n1 of 3 right" in copied
     assert all(f". {one.prompt}" in copied for one in (NUMERIC, CHOSEN, MARKED))
+    steps = tab.locator(".nv-practice-confusions [data-page=start]")
+    expect(steps).to_have_count(sum(confusion in shown for shown in SHOWN_BY_STEP.values()))
+    expect(tab.get_by_role("button", name="Go on with level")).to_have_count(0)
     tab.get_by_role("button", name="Do these again").click()
     expect(tab.locator(".nv-practice-place")).to_have_text("1 of 3")
 
@@ -172,6 +175,27 @@ def test_words_of_the_glossary_are_explained_in_prompts_and_in_feedback(show: Sh
     following(tab)
     tab.get_by_role("button", name="Show the answer").click()
     expect(tab.locator(".nv-exercise-feedback .nv-term").first).to_have_text("pattern")
+
+
+def test_a_set_without_a_mistake_leads_to_the_next_level_and_one_of_the_last_level_does_not(show: Show):
+    class One(ExerciseSet):
+        def exercises(self) -> list[Exercise]:
+            return [NUMERIC]
+
+    for level, offers in ((2, 1), (3, 0)):
+        tab = show([])
+        tab.evaluate("() => sessionStorage.setItem('normviz.practice', '[]')")
+        show([Practice(One(7, 1, (), level))])
+        tab.get_by_role("textbox").fill(str(NUMERIC.answer))
+        check(tab)
+        tab.get_by_role("button", name="Summary").click()
+        expect(tab.get_by_role("button", name="New exercises")).to_be_visible()
+        harder = tab.get_by_role("button", name="Go on with level 3")
+        expect(harder).to_have_count(offers)
+        if offers:
+            harder.click()
+            assert tab.evaluate("window.sent") == ["go practice?seed=7&count=1&level=3"]
+        show([])
 
 
 def test_the_form_makes_the_link_that_a_teacher_hands_out(practice: Page):

@@ -10,6 +10,7 @@ from normviz.lessons.parts.part import Note, Text
 from normviz.lessons.questions.question import Question, facts_of, prose
 from normviz.lessons.questions.registry import CORE, QUESTIONS
 from tests.browser.lessons.conftest import Show
+from tests.browser.lessons.lesson import NARROW, WIDE
 
 pytestmark = pytest.mark.browser
 
@@ -51,6 +52,23 @@ def test_the_answer_is_visible_with_a_guess_only_and_the_verdict_stays_when_anot
     show([shown], guess="")
     expect(tab.locator(".nv-answer .nv-text")).to_be_hidden()
     assert tab.evaluate("window.sent") == []
+
+
+def test_the_tensor_of_a_question_is_drawn_beside_the_options_and_below_them_on_a_phone(show: Show) -> None:
+    tab = show([])
+    tab.set_viewport_size(WIDE)
+    show([prediction(QUESTIONS["s0d"], (Text("answer"),))])
+    figure, first = tab.locator(".nv-bare"), tab.locator(".nv-option").first
+    expect(figure.locator("table")).to_have_count(2 * 3)
+    expect(figure.locator(".nv-numbers-framed")).to_have_count(1)
+    expect(figure.locator("th[scope=col]").first).to_have_text("0")
+    assert figure.bounding_box()["x"] > first.bounding_box()["x"] + first.bounding_box()["width"]
+    tab.set_viewport_size(NARROW)
+    assert figure.bounding_box()["y"] > tab.get_by_text("Show the answer").bounding_box()["y"]
+    show([prediction(QUESTIONS["s1a"], (Text("answer"),))])  # another question has its own tensor
+    expect(figure.locator("td")).to_have_count(4 * 6)
+    expect(figure.locator("figcaption")).to_have_text("x has the shape (N, D) = (4, 6).")
+    tab.set_viewport_size(WIDE)
 
 
 def test_a_guess_is_sent_when_the_answer_opens_and_when_it_changes(show: Show) -> None:

@@ -1,6 +1,7 @@
 """Every page as parts: each has its sentence and its figure, whatever the query says."""
 
 import json
+import re
 from urllib.parse import parse_qsl
 
 import pytest
@@ -8,7 +9,8 @@ import pytest
 from normviz.analysis.gradients.closed_form import closed_column
 from normviz.lessons.figure_pages.gradients import derivatives
 from normviz.lessons.page.pages import PAGES, page
-from normviz.lessons.page.questions_page import sources
+from normviz.lessons.page.questions_page import prediction, sources
+from normviz.lessons.parts.bare_tensor import BareTensor
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.links import Links
 from normviz.lessons.parts.markup import block
@@ -87,6 +89,19 @@ def test_a_question_has_its_answer_and_a_figure_in_a_closed_section(key):
     assert (link.page, dict(parse_qsl(link.query))) == (asked.page, dict(parse_qsl(asked.query)))
     (asking,) = (part for part in parts if isinstance(part, Prediction))
     assert Links((link,), kind="next") in asking.answer
+
+
+SHAPES = re.compile(r"\((?:\d+, ){2,}\d+\)|shape \((?:\d+, )+\d+\)")
+
+
+@pytest.mark.parametrize("key", QUESTIONS)
+def test_the_tensor_beside_a_question_has_a_shape_of_the_prompt(key):
+    about, text = prediction(QUESTIONS[key]).about, prose(key)
+    assert isinstance(about, BareTensor)
+    shapes = [tuple(map(int, re.findall(r"\d+", found))) for found in SHAPES.findall(text.predict)]
+    assert not shapes or about.shape in shapes
+    named = [tuple(map(int, found.split(", "))) for found in re.findall(r"x\[([\d, ]+)\]", text.predict)]
+    assert [about.at] == (named or [None])
 
 
 def test_the_column_of_one_input_is_computed_once(monkeypatch):

@@ -1,11 +1,14 @@
 """A prediction compares the guess with the right choice or the right number."""
 
+import json
 import re
 from dataclasses import replace
+from html import unescape
 
 import pytest
 
 from normviz.layers.errors import NormvizError
+from normviz.lessons.parts.bare_tensor import BareTensor
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.part import Text
 from normviz.lessons.parts.prediction import Prediction
@@ -61,6 +64,14 @@ def test_the_html_has_the_choices_or_a_field_then_the_closed_answer():
         before, _, after = html.partition('<details class="nv-answer"><summary>')
         assert answer in after
         assert answer not in before
+
+
+def test_the_tensor_of_a_question_is_beside_the_choices_and_before_the_closed_answer():
+    html = Body().html([replace(CHOICE, about=BareTensor((2, 3), ("n", "d"), (0, 1), (1, 2, 3, 4, 5, 6)))])
+    before, _, _after = html.partition('<details class="nv-answer">')
+    drawn = unescape(re.findall('data-tensor="(.*?)"', before)[0])
+    assert json.loads(drawn) == {"shape": [2, 3], "names": ["n", "d"], "at": [0, 1], "values": [1, 2, 3, 4, 5, 6]}
+    assert "<figcaption>x has the shape (N, D) = (2, 3).</figcaption>" in before
 
 
 def test_two_predictions_on_a_page_have_different_radio_groups():

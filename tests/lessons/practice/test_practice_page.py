@@ -12,8 +12,10 @@ from normviz.lessons.page.pages import PAGES, Page, page
 from normviz.lessons.page.style import BROWSER
 from normviz.lessons.parts.html import Body
 from normviz.lessons.practice.bank import COUNTS, LEVELS, bank, choose, index
+from normviz.lessons.practice.confusions import CONFUSIONS
 from normviz.lessons.practice.kinds import TOPICS
-from normviz.lessons.practice_page import Practice
+from normviz.lessons.practice_page import SHOWN_BY_STEP, Practice
+from normviz.lessons.start.steps import STEPS
 from normviz.scene.settings.page_settings import MOST_EXERCISES, PRACTICE_TOPICS
 from tests.figures.linked.javascript import evaluate
 
@@ -57,6 +59,18 @@ def test_each_wrong_answer_that_is_sent_has_its_confusion_with_a_question_to_rea
     named = {confusion for one in data["exercises"] for confusion, _answer in one["wrong"]}
     assert data["confusions"].keys() == named
     assert all(one["name"] and one["sentence"] and one["title"] for one in data["confusions"].values())
+
+
+def test_a_confusion_that_a_step_of_start_here_clears_up_names_the_step():
+    steps = [step.key for step in STEPS]
+    known = {confusion for named in SHOWN_BY_STEP.values() for confusion in named}
+    assert sum(map(len, SHOWN_BY_STEP.values())) == len(known)
+    assert known < CONFUSIONS.keys()
+    assert SHOWN_BY_STEP.keys() < set(steps)
+    found = data_of("count=100&level=1")["confusions"]
+    assert found["unbiased"]["step"] == [steps.index("numbers") + 1, "Normalize four numbers"]
+    assert found["batchnorm"]["step"] == [steps.index("layernorm") + 1, "And LayerNorm?"]
+    assert found["not_centered"]["step"] is None
 
 
 @pytest.mark.parametrize(

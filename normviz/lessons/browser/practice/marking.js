@@ -5,14 +5,12 @@ import { button, html } from "../../../figures/browser/page/dom.js";
 import { _ } from "../../../figures/browser/page/messages.js";
 import { groupOf, sameIndex, tablesOf } from "../../../figures/browser/tensor/sharing.js";
 import { formatElement } from "../../../figures/browser/text/format.js";
+import { layoutOf, upTo } from "../questions/positions.js";
 import { nearest } from "./nearest.js";
 
 /** @typedef {{ index: Index, root: HTMLElement, marked: boolean }} MarkedCell */
 
 const MOST_ACROSS = 7; // cells side by side on a phone
-
-/** @param {number} size */
-const upTo = (size) => [...Array(size).keys()];
 
 export class Marking {
   /** @type {MarkedCell[]} In row-major order. */
@@ -255,15 +253,4 @@ function addHead(line, role) {
   const head = html("span", "", line);
   head.role = role;
   return head;
-}
-
-/**
- * The axes of the rows and the columns, as normviz.scene.grid chooses them, and those that number the facets.
- * @param {MarkingTask} task
- * @returns {{ row: number | null, col: number, facets: number[] }}
- */
-export function layoutOf({ names }) {
-  const axes = upTo(names.length), inner = names.length > 2 ? axes.filter((axis) => names[axis] !== "n") : axes;
-  const [row, col] = names.includes("h") && names.includes("w") ? [names.indexOf("h"), names.indexOf("w")] : [inner.at(-2) ?? null, /** @type {number} */ (inner.at(-1))];
-  return { row, col, facets: axes.filter((axis) => axis !== row && axis !== col) };
 }

@@ -150,11 +150,17 @@ export class Practice {
     } else if (exercises.length)
       drawSummary(this.card, this.results, {
         set: this.data.set, data: this.data, seconds: this.time.hidden ? null : this.attempt.seconds, link: this.linkOf(this.data.set, !this.time.hidden), addressOf: (link) => this.addressOf(link),
-        onRestart: () => this.restart(), onNew: this.form && (() => this.form?.openNew()),
+        onRestart: () => this.restart(), onNew: this.form && (() => this.form?.openNew()), onHarder: this.harder,
       });
     else html("p", "nv-note-box", this.card, _("No exercise has these topics at this level. Choose others."));
     this.page.glossary.markAgain();
     if (focus) this.focus();
+  }
+
+  /** Opens the next level after a set of one level without a mistake; null: there is none. */
+  get harder() {
+    const { set, levels } = this.data, isPerfect = this.results.every(({ isRight }) => isRight);
+    return this.form && isPerfect && set.level && set.level < levels ? () => void this.open({ ...set, level: set.level + 1 }, !this.time.hidden) : null;
   }
 
   // Where a reader reads on: at the prompt, or at the title of the summary.

@@ -10,8 +10,8 @@ import { answerText, timeText, writeWithCode } from "./exercise/texts.js";
 /**
  * @typedef {{
  *   set: PracticeSet, data: PracticeData, seconds: number | null, link: string, addressOf: (link: string) => string | null,
- *   onRestart: () => void, onNew?: () => void,
- * }} SummaryOptions ``seconds``: null where the time is hidden
+ *   onRestart: () => void, onNew?: () => void, onHarder?: (() => void) | null,
+ * }} SummaryOptions ``seconds``: null where the time is hidden; ``onHarder``: opens the next level
  */
 
 /**
@@ -20,7 +20,7 @@ import { answerText, timeText, writeWithCode } from "./exercise/texts.js";
  * @param {SummaryOptions} options
  */
 export function drawSummary(parent, results, options) {
-  const { addressOf, onRestart, onNew } = options, root = html("div", "nv-practice-summary", parent);
+  const { set, addressOf, onRestart, onNew, onHarder } = options, root = html("div", "nv-practice-summary", parent);
   const title = html("h2", "", root, scoreText(results, options));
   title.tabIndex = -1;
   const found = confusionsOf(results, options.data);
@@ -32,6 +32,10 @@ export function drawSummary(parent, results, options) {
       html("strong", "", item, timesText(confusion, count));
       item.append(` ${confusion.sentence} `);
       addLink(item, _("Read: {title}", { title: confusion.title }), `/questions?q=${confusion.question}`, addressOf);
+      if (!confusion.step) continue;
+      const [step, title] = confusion.step;
+      item.append(" ");
+      addLink(item, _("Start here: {title}", { title }), `/start?step=${step}`, addressOf);
     }
   }
   html("h3", "", root, _("Your answers"));
@@ -44,7 +48,8 @@ export function drawSummary(parent, results, options) {
   }
   const actions = html("div", "nv-exercise-actions", root), text = html("textarea", "nv-practice-copied", root);
   Object.assign(text, { readOnly: true, tabIndex: -1, ariaHidden: "true", value: summaryText(results, options) });
-  if (onNew) button("nv-practice-main", actions, _("New exercises"), onNew);
+  if (onHarder) button("nv-practice-main", actions, _("Go on with level {level}", { level: set.level + 1 }), onHarder);
+  if (onNew) button(onHarder ? "nv-practice-quiet" : "nv-practice-main", actions, _("New exercises"), onNew);
   button("nv-practice-quiet", actions, _("Do these again"), onRestart);
   const copy = button("nv-practice-quiet", actions, _("Copy the summary"), () => void copyFrom(copy, text));
   button("nv-practice-quiet", actions, _("Print"), () => window.print());

@@ -186,6 +186,7 @@ def group_norm_error(memory_format: torch.memory_format) -> float:
         "PyTorch: channels last memory format",
         "https://docs.pytorch.org/tutorials/intermediate/memory_format_tutorial.html",
     ),
+    x="shape=2,8,4,4",
 )
 def memory_format() -> Facts:
     x = normal(2, 8, 4, 4)

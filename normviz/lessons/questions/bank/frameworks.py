@@ -24,6 +24,7 @@ from normviz.lessons.questions.topics import FRAMEWORKS
     torch_page("BatchNorm1d"),
     keras_page("BatchNormalization"),
     ARTICLE,
+    x="shape=8,1",
 )
 def momentum() -> Facts:
     torch_default = float(Layer.make("BatchNorm1d", 1).given["momentum"])

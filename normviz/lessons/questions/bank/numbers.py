@@ -96,6 +96,7 @@ SPREAD = 1e-3
     torch_page("LayerNorm"),
     COURSE,
     ARTICLE,
+    x="shape=256,1",
 )
 def size_of_eps() -> Facts:
     keras, torch_eps = keras_default("epsilon"), float(Layer.make("BatchNorm1d", 1).given["eps"])
@@ -173,6 +174,7 @@ FLAX_EPS = 1e-6  # of flax.linen.LayerNorm and GroupNorm; BatchNorm's is 1e-5
     issue("pytorch", 51102),
     FLAX_PAGE,
     ANNOTATED,
+    x="shape=1,256",
 )
 def cancellation() -> Facts:
     """Groups of 256 values of standard deviation 1 around a million, in float32."""
@@ -222,7 +224,9 @@ def rms_norm() -> Facts:
     }
 
 
-@NUMBERS.question("q15", "numerics", "show=single&dtype=float32", issue("pytorch", 19250), LAYER_NORM_PAPER)
+@NUMBERS.question(
+    "q15", "numerics", "show=single&dtype=float32", issue("pytorch", 19250), LAYER_NORM_PAPER, x="shape=4,1"
+)
 def one_element() -> Facts:
     found = {d.layer: d for d in single_elements() if d.output is not None}
     layer, rms, group = (found[name] for name in ("LayerNorm(1)", "RMSNorm(1)", "GroupNorm(4, 4)"))

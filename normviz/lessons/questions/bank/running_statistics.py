@@ -15,7 +15,7 @@ from normviz.lessons.questions.sources import ANNOTATED, ARTICLE, issue, torch_p
 from normviz.lessons.questions.topics import RUNNING_STATISTICS
 
 
-@RUNNING_STATISTICS.question("s2a", "train_and_eval", "show=stream&batch_size=64", ANNOTATED)
+@RUNNING_STATISTICS.question("s2a", "train_and_eval", "show=stream&batch_size=64", ANNOTATED, x="shape=64,1")
 def time_to_settle() -> Facts:
     steps = settle(Stream(batch_size=64, momentum=0.1, steps=60), tolerance=0.25).expected_mean_steps
     assert steps is not None
@@ -39,6 +39,7 @@ def time_to_settle() -> Facts:
     issue("tensorflow", 55545),
     torch_page("BatchNorm1d"),
     ARTICLE,
+    x="shape=4,1&values=0,0,6,6",
 )
 def two_variances() -> Facts:
     x = from_values((0.0, 0.0, 6.0, 6.0), (4, 1))
@@ -58,7 +59,7 @@ WEIGHTED = "moving * momentum + batch * rest"  # rest = 1 - momentum
 STEPPED = "moving - (moving - batch) * rest"
 
 
-@RUNNING_STATISTICS.question("s3l", "train_and_eval", "show=stream", ARTICLE)
+@RUNNING_STATISTICS.question("s3l", "train_and_eval", "show=stream", ARTICLE, x="shape=8,1")
 def forms_of_the_average() -> Facts:
     means, old = run(Stream(batch_size=8)).batch_mean, to_keras(0.1)
     single, double = (two_forms(means, old, dtype=dtype) for dtype in ("float32", "float64"))

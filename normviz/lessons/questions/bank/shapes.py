@@ -76,6 +76,7 @@ def square_tensor() -> Facts:
     "shape=2,4,4,6&layout=NHWC&layer=LayerNorm([6])&at=0,1,2,3",
     issue("mmsegmentation", 3809),
     torch_page("LayerNorm"),
+    x="shape=2,256,4,4",
 )
 def channels_not_last() -> Facts:
     """Three ways to run ``LayerNorm(256)`` on 256 channels that are not the last axis."""

@@ -47,7 +47,7 @@ def spread_of_mean(images: int, pixels: int, correlation: float) -> float:
     return sqrt(TRUE_VAR * (correlation + (1 - correlation) / pixels) / images)
 
 
-@SMALL_BATCHES.question("s2c", "train_and_eval", "show=batches", ANNOTATED, GROUP_NORM_PAPER)
+@SMALL_BATCHES.question("s2c", "train_and_eval", "show=batches", ANNOTATED, GROUP_NORM_PAPER, x="shape=64,1")
 def small_batches() -> Facts:
     found, (images, channels, *sizes) = spread(SmallBatches()), TWO_IMAGES
     small, large = (found.batch_size.tolist().index(size) for size in (SMALL, LARGE))
@@ -74,6 +74,7 @@ def small_batches() -> Facts:
     issue("fastai", 1352),
     torch_page("BatchNorm2d"),
     torch_page("InstanceNorm2d"),
+    x="shape=1,3,4,4",
 )
 def one_value() -> Facts:
     image, pixel = normal(1, 3, 4, 4), normal(1, 3, 1, 1)
@@ -99,7 +100,9 @@ def batch_of_one() -> Facts:
     }
 
 
-@SMALL_BATCHES.question("s3j", "train_and_eval", "show=modes&shape=4,3,2,2&layer=BatchNorm2d(3)&at=0,1,0,1", ARTICLE)
+@SMALL_BATCHES.question(
+    "s3j", "train_and_eval", "show=modes&shape=4,3,2,2&layer=BatchNorm2d(3)&at=0,1,0,1", ARTICLE, x="shape=1,3,2,2"
+)
 def no_batch_axis() -> Facts:
     x = normal(4, 3, 2, 2)
     single, bare = (torch_refusal("BatchNorm2d(3).eval()", image) for image in (x[:1], x[0]))
@@ -132,7 +135,9 @@ def language_models() -> Facts:
     }
 
 
-@SMALL_BATCHES.question("s2b", "train_and_eval", "show=sequences", ANNOTATED, LAYER_NORM_PAPER)
+@SMALL_BATCHES.question(
+    "s2b", "train_and_eval", "show=sequences", ANNOTATED, LAYER_NORM_PAPER, x="shape=32,30&layout=NL"
+)
 def time_steps() -> Facts:
     steps = per_step(Sequences())
     first, last = int(steps.left[0]), int(steps.left[-1])
@@ -156,6 +161,7 @@ def time_steps() -> Facts:
     torch_page("DataParallel"),
     BATCH_NORM_PAPER,
     ANNOTATED,
+    x="shape=26,2",
 )
 def gpus() -> Facts:
     x = example("scales", (26, 2), ("n", "c"))

@@ -3,7 +3,7 @@
 import { button, html, uniqueNumber } from "../../../../figures/browser/page/dom.js";
 import { _, ngettext } from "../../../../figures/browser/page/messages.js";
 import { makeField } from "./fields.js";
-import { drawNumbers } from "./numbers.js";
+import { drawTensor } from "../../questions/tensor.js";
 import { answerText, writeWithCode } from "./texts.js";
 
 /** @typedef {{ exercise: PracticeExercise, value: PracticeAnswer | null, isRight: boolean, confusion: string | null }} PracticeResult */
@@ -33,7 +33,7 @@ export class ExerciseView {
     this.prompt = html("h2", "nv-exercise-prompt", this.root);
     Object.assign(this.prompt, { id: `nv-exercise-${uniqueNumber()}`, tabIndex: -1 });
     writeWithCode(this.prompt, exercise.prompt, exercise.layer.replace(/\.eval\(\)$/, ""));
-    if (exercise.form !== "mark") drawNumbers(this.root, exercise);
+    if (exercise.form !== "mark") drawTensor(this.root, exercise);
     this.field = makeField(this.root, exercise, { label: this.prompt.id, draft: options.draft, onChange: () => this.changed() });
     this.feedback = html("div", "nv-exercise-feedback", this.root);
     this.feedback.role = "status";

@@ -4,7 +4,7 @@ import { findAll, html } from "../../../../figures/browser/page/dom.js";
 import { _ } from "../../../../figures/browser/page/messages.js";
 import { readNumber } from "../../questions/prediction.js";
 import { Marking } from "../marking.js";
-import { indexOf, positionOf } from "./positions.js";
+import { indexOf, positionOf } from "../../questions/positions.js";
 
 const WITH_CODE = ["code", "pattern"]; // kinds whose options are calls, patterns or layers
 

@@ -3,7 +3,7 @@
 import { html } from "../../../../figures/browser/page/dom.js";
 import { _, ngettext } from "../../../../figures/browser/page/messages.js";
 import { formatElement, formatNumber } from "../../../../figures/browser/text/format.js";
-import { indexOf } from "./positions.js";
+import { indexOf } from "../../questions/positions.js";
 
 const MOST_NAMED = 6; // marked elements that a summary names
 

@@ -1,9 +1,8 @@
 // A small tensor as tables, one for each facet: the values of x, the groups of a pattern in colors, or nothing but the shape of x.
 
-import { html } from "../../../../figures/browser/page/dom.js";
-import { formatNumber } from "../../../../figures/browser/text/format.js";
-import { layoutOf } from "../marking.js";
-import { positionOf } from "./positions.js";
+import { findAll, html } from "../../../figures/browser/page/dom.js";
+import { formatNumber } from "../../../figures/browser/text/format.js";
+import { layoutOf, positionOf, upTo } from "./positions.js";
 
 const GOLDEN_ANGLE = 137.5; // degrees: neighboring groups get different hues
 const MOST_CELLS = 60; // in a shape whose axes are drawn up to MOST_ALONG indices; more cells: up to FEW_ALONG
@@ -13,15 +12,15 @@ const LEFT_OUT = null; // indices that are left out
 
 /**
  * @param {HTMLElement} parent
- * @param {PracticeExercise} exercise
+ * @param {SmallTensor} tensor
  */
-export function drawNumbers(parent, { shape, names, at, numbers, values }) {
-  const { row, col, facets } = layoutOf({ shape, names, axes: [], at: [] }), place = html("div", "nv-numbers", parent), shown = numbers ?? values;
+export function drawTensor(parent, { shape, names, at, numbers, values }) {
+  const { row, col, facets } = layoutOf({ names }), place = html("div", "nv-numbers", parent), shown = numbers ?? values;
   place.classList.toggle("nv-numbers-shape", !shown);
   place.ariaHidden = String(!shown); // the prompt has the shape
   const most = shown ? Infinity : shape.reduce((product, size) => product * size, 1) > MOST_CELLS ? FEW_ALONG : MOST_ALONG;
   /** @param {number | null} axis */
-  const along = (axis) => (axis === null ? [0] : indicesOf(shape[axis], most));
+  const along = (axis) => (axis === null ? [0] : indicesOf(shape[axis], most, at?.[axis]));
   const [bands, across] = facets.length > 1 ? [along(facets[0]), facets.slice(1)] : [[0], facets];
   for (const band of bands) {
     const line = html("div", "nv-numbers-band", place);
@@ -74,12 +73,16 @@ export function drawNumbers(parent, { shape, names, at, numbers, values }) {
 }
 
 /**
- * All indices along an axis, or the first, a gap and the last.
+ * All indices along an axis, or the first, the framed one and the last, with gaps between them.
  * @param {number} size
  * @param {number} most
+ * @param {number} [framed]
  * @returns {(number | null)[]}
  */
-const indicesOf = (size, most) => (size <= most ? [...Array(size).keys()] : [0, LEFT_OUT, size - 1]);
+function indicesOf(size, most, framed = 0) {
+  if (size <= most) return upTo(size);
+  return [0, framed, size - 1].flatMap((index, i, all) => (i === 0 ? [index] : index === all[i - 1] ? [] : index === all[i - 1] + 1 ? [index] : [LEFT_OUT, index]));
+}
 
 /**
  * One of each, in all ways, the last one changing first.
@@ -99,4 +102,15 @@ function combinations(choices) {
  */
 function addNumberHead(line, text, scope) {
   html("th", "", line, text).scope = scope;
+}
+
+/**
+ * Draws the tensors whose places a page has.
+ * @param {HTMLElement} root
+ */
+export function drawTensors(root) {
+  for (const place of findAll(root, ".nv-tensor")) {
+    place.replaceChildren();
+    drawTensor(place, JSON.parse(place.dataset.tensor ?? ""));
+  }
 }
