@@ -11,7 +11,7 @@ from normviz.figures.charts import Lines
 from normviz.layers.errors import NormvizError
 from normviz.lessons.parts.containers import Beside, Details, Tabs
 from normviz.lessons.parts.part import Caption, Chart, Code, Heading, Note, Panels, Part, Sentence, Text, flat
-from normviz.lessons.parts.prediction import Prediction
+from normviz.lessons.parts.questions.prediction import Prediction
 from normviz.lessons.parts.table import Column, Table
 from tests.export.structure import HOSTILE, Structure, same_structure
 

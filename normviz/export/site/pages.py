@@ -21,7 +21,7 @@ from normviz.lessons.page.questions_page import question_list, question_parts
 from normviz.lessons.page.report import report_address
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.markup import escape, line
-from normviz.lessons.parts.question_list import EXAMPLES
+from normviz.lessons.parts.questions.question_list import EXAMPLES
 from normviz.lessons.questions.question import Question, prose
 from normviz.lessons.questions.registry import QUESTIONS, READING_ORDER, current_key
 from normviz.scene.query import link

@@ -9,11 +9,11 @@ from normviz.layers.errors import NormvizError
 from normviz.layers.messages import _
 from normviz.lessons.page.alternatives import pasted_parts
 from normviz.lessons.page.figure_page_types import FIGURE_PAGES
-from normviz.lessons.parts.bare_tensor import BareTensor
 from normviz.lessons.parts.links import Link, Links
 from normviz.lessons.parts.part import Caption, Heading, Part, Text
-from normviz.lessons.parts.prediction import Prediction
-from normviz.lessons.parts.question_list import Entry, QuestionList
+from normviz.lessons.parts.questions.bare_tensor import BareTensor
+from normviz.lessons.parts.questions.prediction import Prediction
+from normviz.lessons.parts.questions.question_list import Entry, QuestionList
 from normviz.lessons.questions.question import Question, answer, facts_of, prose, reasons, search_text
 from normviz.lessons.questions.registry import (
     CORE,

@@ -10,12 +10,12 @@ from normviz.analysis.gradients.closed_form import closed_column
 from normviz.lessons.figure_pages.gradients import derivatives
 from normviz.lessons.page.pages import PAGES, page
 from normviz.lessons.page.questions_page import prediction, sources
-from normviz.lessons.parts.bare_tensor import BareTensor
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.links import Links
 from normviz.lessons.parts.markup import block
 from normviz.lessons.parts.part import Caption, Chart, Heading, Note, Panels, Part, Sentence, flat
-from normviz.lessons.parts.prediction import Prediction
+from normviz.lessons.parts.questions.bare_tensor import BareTensor
+from normviz.lessons.parts.questions.prediction import Prediction
 from normviz.lessons.parts.table import Table
 from normviz.lessons.questions.question import answer, prose
 from normviz.lessons.questions.registry import QUESTIONS, core_place

@@ -8,10 +8,10 @@ from html import unescape
 import pytest
 
 from normviz.layers.errors import NormvizError
-from normviz.lessons.parts.bare_tensor import BareTensor
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.part import Text
-from normviz.lessons.parts.prediction import Prediction
+from normviz.lessons.parts.questions.bare_tensor import BareTensor
+from normviz.lessons.parts.questions.prediction import Prediction
 from normviz.lessons.parts.text import text
 
 CHOICE = Prediction("How many?", {"one": "a single `mean`", "rows": "one for each row"}, "rows", (Text("Two."),))
