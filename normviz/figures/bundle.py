@@ -41,10 +41,15 @@ def bundle(entry: Path, language: str = ENGLISH) -> str:
     Raises BundleError for an import of a file or a name that does not exist, a circle, two modules that define one name, and
     a form of import or export that is not supported.
     """
+    text = _modules(entry)
+    return "\n".join((_themes(), _catalogue(text, language), text))
+
+
+@cache
+def _modules(entry: Path) -> str:
     modules = {path: path.read_text(encoding="utf-8") for path in _import_order(entry.resolve(), ())}
     _check(modules)
-    text = "\n".join(EXPORT.sub("", IMPORT.sub("", source)) for source in modules.values())
-    return "\n".join((_themes(), _catalogue(text, language), _strip(text)))
+    return _strip("\n".join(EXPORT.sub("", IMPORT.sub("", source)) for source in modules.values()))
 
 
 def classic(script: str) -> str:

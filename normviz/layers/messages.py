@@ -7,19 +7,67 @@ torch's own error messages are inserted as values and are not translated.
 from __future__ import annotations
 
 import gettext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, lru_cache, wraps
+from os import environ
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 
 ENGLISH = "en"
-LOCALE = Path(__file__).parents[1] / "locale"
+# The folder of the languages. NORMVIZ_LOCALE names another one: for translators, and for tests.
+LOCALE = Path(environ.get("NORMVIZ_LOCALE") or Path(__file__).parents[1] / "locale")
 language: ContextVar[str] = ContextVar("language", default=ENGLISH)
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def translations(name: str) -> gettext.NullTranslations:
+    """The catalogue of a language; without a catalogue, as for English, messages are unchanged."""
+    return _read_catalogue(LOCALE, name)
 
 
 @cache
-def translations(name: str) -> gettext.NullTranslations:
-    """The catalogue of a language; without a catalogue, as for English, messages are unchanged."""
-    return gettext.translation("normviz", LOCALE, [name], fallback=True)
+def _read_catalogue(folder: Path, name: str) -> gettext.NullTranslations:
+    return gettext.translation("normviz", folder, [name], fallback=True)
+
+
+@contextmanager
+def in_language(name: str) -> Iterator[None]:
+    """Messages are in this language within the block; "" changes nothing."""
+    token = language.set(name or language.get())
+    try:
+        yield
+    finally:
+        language.reset(token)
+
+
+def cache_by_language(maxsize: int | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """``lru_cache`` for a function whose result has texts: one result for each language.
+
+    >>> @cache_by_language()
+    ... def greeting():
+    ...     return f"Hello in {language.get()}"
+    >>> greeting()
+    'Hello in en'
+    >>> with in_language("xa"):
+    ...     greeting()
+    'Hello in xa'
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @lru_cache(maxsize)
+        def kept(_language: str, *args: P.args, **kwargs: P.kwargs) -> R:
+            return function(*args, **kwargs)
+
+        @wraps(function)
+        def found(*args: P.args, **kwargs: P.kwargs) -> R:
+            return kept(language.get(), *args, **kwargs)  # type: ignore[arg-type]
+
+        return found
+
+    return decorate
 
 
 def _(message: str, /, **values: object) -> str:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from normviz.layers.errors import NormvizError, echo, listed
+from normviz.layers.languages import parse_language
 from normviz.layers.messages import N_, _, ngettext
 from normviz.layers.substitutes.lookalike import LayerOnShape
 from normviz.layers.substitutes.pasted import layer_on_shape
@@ -96,6 +97,7 @@ class Display:
     tour     the name of a tour that the view belongs to
     stop     the number of the view in the tour, from 1; 0: the tour's beginning
     like     the layer and the shape that the view is a small look-alike of
+    lang     the language that the link names; "" for the reader's own. It does not count in a comparison: nothing else looks different.
     """
 
     hidden: tuple[str, ...] = ()
@@ -104,6 +106,7 @@ class Display:
     tour: str = ""
     stop: int = 0
     like: LayerOnShape | None = None
+    lang: str = field(default="", compare=False)
 
     def hides(self, name: str) -> bool:
         """Whether the control or part called ``name`` is hidden.
@@ -129,7 +132,7 @@ def read_display(query: Mapping[str, str]) -> tuple[Display, str | None]:
     """The display of a query, and the first error, if any.
 
     >>> read_display({"hide": "layer, data", "caption": "Look at row 2."})
-    (Display(hidden=('layer', 'data'), caption='Look at row 2.', present=False, tour='', stop=0, like=None), None)
+    (Display(hidden=('layer', 'data'), caption='Look at row 2.', present=False, tour='', stop=0, like=None, lang=''), None)
     """
     values, problem = read_settings(DISPLAY_SETTINGS, query)
     return Display(
@@ -209,4 +212,5 @@ DISPLAY_SETTINGS = (
         "like", None, layer_on_shape, lambda like: f"{compact(like[0])} on {commas(like[1])}",
         about=N_("the layer and the shape that the view is a small look-alike of"), example="LayerNorm([768]) on 32,128,768",
     ),
+    Setting("lang", "", parse_language, about=N_("the language; without it, that of the browser"), example="en"),
 )  # fmt: skip

@@ -12,7 +12,7 @@ import mimetypes
 import re
 from asyncio import to_thread
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from normviz.figures.bundle import bundle, plotly_js, plotly_version
+from normviz.layers.languages import languages
 from normviz.lessons.page.style import exercises_style, page_style, share_style
 
 GZIP = re.compile(r"\s*gzip\s*(;\s*q=(?!0(\.0*)?\s*$).*)?")  # q=0 means not accepted
@@ -32,13 +33,14 @@ const style = document.createElement("style");
 style.textContent = STYLE;
 document.head.append(style);
 """
-LOADER = """const path = "MODULE", load = (at) => import(new URL(at, document.baseURI));
-const found = load(path).catch((error) => { if (location.pathname.endsWith("/")) return load(`../${path}`); throw error; });
+# The component's script: it loads the file that the data names, which depends on the reader's language.
+LOADER = """const found = {}, get = (at) => import(new URL(at, document.baseURI));
+const load = (path) => get(path).catch((error) => { if (location.pathname.endsWith("/")) return get(`../${path}`); throw error; });
 export default ({ data: [data], ...rest }) => {
   let gone, clean;
-  found.then((module) => { gone || (clean = module.default({ ...rest, data })); }, (error) => {
+  (found[data.script] ??= load(data.script)).then((module) => { gone || (clean = module.default({ ...rest, data })); }, (error) => {
     console.error(error);
-    rest.parentElement.textContent = "This did not load. Reload the page to try again.";
+    rest.parentElement.textContent = data.failed;
   });
   return () => { gone = true; clean?.(); };
 };
@@ -72,10 +74,6 @@ class Asset:
     def _gzipped(self) -> bytes:
         return gzip.compress(self.content, LEVEL, mtime=0)
 
-    def loader(self) -> str:
-        """The component's script, which loads this file."""
-        return LOADER.replace("MODULE", self.path)
-
     async def respond(self, request: Request) -> Response:
         gzipped = accepts_gzip(request)
         headers = {"Cache-Control": FOREVER, "Vary": "Accept-Encoding"}
@@ -91,9 +89,20 @@ def with_style(script: str, css: str) -> bytes:
 
 
 SCRIPT = Path(__file__).parent / "browser" / "component.js"
-COMPONENT = Asset("normviz", with_style(bundle(SCRIPT), page_style() + share_style() + exercises_style()))
 PLOTLY = Asset("plotly", plotly_js(), f"{plotly_version()}.min")
-ASSETS = (COMPONENT, PLOTLY)
+
+
+@cache
+def component(language: str) -> Asset:
+    """The script of the page in a language."""
+    return Asset("normviz", with_style(bundle(SCRIPT, language), page_style() + share_style() + exercises_style()))
+
+
+def assets() -> dict[str, Asset]:
+    """The files by their path."""
+    return {asset.path: asset for asset in (PLOTLY, *map(component, languages()))}
+
+
 STREAMLIT = (Path(st.__file__).parent / "static" / "static").resolve()
 COMPRESSED = {".js", ".css", ".svg"}
 KEPT = 128  # of Streamlit's files in memory; a page needs about 80

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from normviz.layers.messages import _, language
 from normviz.lessons.figure_pages.explore import greeting
 from normviz.lessons.page.pages import Page, page_data
 from normviz.lessons.page.report import report_address
@@ -17,15 +18,16 @@ from normviz.lessons.parts.part import Part
 from normviz.scene import edits
 from normviz.scene.settings.page_settings import LAST_STEP
 from normviz.scene.visibility import Display
-from normviz.ui.assets import COMPONENT, PLOTLY
-from normviz.ui.redraw import redraw
+from normviz.ui.assets import LOADER, PLOTLY, component
+from normviz.ui.controls.redraw import redraw
+from normviz.ui.language import choices, language_data, localized
 from normviz.ui.state import FIGURE, change, change_settings
 
 KEY, TURN = "page", "normviz.turn"
 REPORT_TO = report_address()  # raises an error if the setting is invalid, so that the app does not start
 # Streamlit's own styles reach a component only outside a shadow root, and so does plotly.js.
 _mount = st.components.v2.component(
-    "normviz_page", html='<div class="nv-doc nv-app"></div>', js=COMPONENT.loader(), isolate_styles=False
+    "normviz_page", html='<div class="nv-doc nv-app"></div>', js=LOADER, isolate_styles=False
 )
 
 
@@ -40,6 +42,7 @@ def show_page(page: Page) -> None:
         data["open"] = app_link(page)
     if not st.context.is_embedded:
         data["share"] = share_data(page)
+        data["languages"] = choices()
         data["summary"] = None if page.view.display.hidden else summary(page.name, page.view)
         links = greeting(page.view) if page.name == "explore" and page.view.display == Display() else ()
         data["greeting"] = " ".join(link.html(body) for link in links)
@@ -65,7 +68,8 @@ def show_more(page: Page, parts: Sequence[Part]) -> None:
 
 def _show(data: dict[str, Any], key: str, **callbacks: Any) -> None:
     """In a list: Streamlit would search a dict for DataFrames, and import pandas for that."""
-    _mount(key=key, data=[data | {"plotly": PLOTLY.path}], **callbacks)
+    script = {"script": component(language.get()).path, "failed": _("This did not load. Reload the page to try again.")}
+    _mount(key=key, data=[data | script | {"plotly": PLOTLY.path, "language": language_data()}], **callbacks)
 
 
 def _select() -> None:
@@ -110,4 +114,7 @@ def _index(at: Any) -> tuple[int, ...] | None:
     return tuple(at) if isinstance(at, list | tuple) and all(type(i) is int for i in at) else None
 
 
-CALLBACKS = {"select": _select, "edit": _edit, "move": _move, "step": _step}
+CALLBACKS = {
+    name: localized(callback)
+    for name, callback in [("select", _select), ("edit", _edit), ("move", _move), ("step", _step)]
+}

@@ -18,6 +18,7 @@ import streamlit as st
 
 from normviz.layers.errors import NormvizError
 from normviz.layers.messages import _
+from normviz.ui.language import localized
 from normviz.ui.paths import ROOT
 
 LOGGER = logging.getLogger("normviz")
@@ -54,6 +55,7 @@ def log_refusal(problem: str | None) -> None:
     st.session_state[LOGGED] = problem
 
 
+@localized
 def on_script_error(error: Exception) -> bool:
     """Streamlit's ``on_script_error``: log one line, and show the reader a message without a traceback."""
     if isinstance(error, NormvizError):

@@ -8,11 +8,13 @@ from normviz.figures.brand import FAVICON, wordmark
 from normviz.layers.messages import _
 from normviz.lessons.page.pages import PAGES
 from normviz.scene.scene import Scene
+from normviz.ui.controls.redraw import begin_run
+from normviz.ui.language import localized
 from normviz.ui.paths import PAGE_SCRIPTS
-from normviz.ui.redraw import begin_run
 from normviz.ui.state import enter
 
 
+@localized
 def show() -> None:
     """Run the page of the address."""
     st.set_page_config(

@@ -17,8 +17,9 @@ from normviz.scene.view import View
 from normviz.scene.visibility import Display
 from normviz.ui.component import show_more, show_page
 from normviz.ui.controls.heading import draw_heading
+from normviz.ui.controls.redraw import MORE_PARTS, PARTS, forget_rows, remember_page, rows_of
 from normviz.ui.controls.rows import draw_controls
-from normviz.ui.redraw import MORE_PARTS, PARTS, forget_rows, remember_page, rows_of
+from normviz.ui.language import localized
 from normviz.ui.state import CONTROL, current, current_view, is_changed, latest
 
 
@@ -53,6 +54,7 @@ def show(name: str) -> None:
 
 
 @st.fragment(key=PARTS)
+@localized
 def _first(drawing: Drawing) -> None:
     """The page up to the figure, and Share. When an element is selected, only this runs."""
     by_control = is_changed(CONTROL)
@@ -65,6 +67,7 @@ def _first(drawing: Drawing) -> None:
 
 
 @st.fragment(key=MORE_PARTS)
+@localized
 def _rest(drawing: Drawing) -> None:
     """The parts below the figure, and the end of the page."""
     made = drawing.page or drawing.make(current_view())

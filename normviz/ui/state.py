@@ -97,7 +97,9 @@ def enter(page: str, untouched: Sequence[Scene] = ()) -> None:
         st.session_state[ADDRESS], st.session_state[ADDRESS_VIEW] = query, None
         view = current_view()
         if not query and view.scene not in untouched:
-            st.session_state[VIEW] = replace(view.without_problem(), display=Display(like=view.display.like))
+            st.session_state[VIEW] = replace(
+                view.without_problem(), display=Display(like=view.display.like, lang=view.display.lang)
+            )
             _mark_changed(ENTERED)
     st.session_state[PAGE] = page
 

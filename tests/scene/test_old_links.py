@@ -89,6 +89,7 @@ def test_every_name_has_an_example():
         "tour",
         "stop",
         "like",
+        "lang",
         "embed",
         "embed_options",
     }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from normviz.layers.layer import Layer
-from normviz.layers.messages import N_
+from normviz.layers.messages import ENGLISH, N_, language
 from normviz.lessons import practice_page
 from normviz.lessons.figure_pages.compare.page import layers_of
 from normviz.lessons.page import questions_page
@@ -108,7 +108,13 @@ def whole_query(name: str, view: View) -> dict[str, str]:
     }
     if name in WITHOUT_SCENE:
         scene = {SEED.name: SEED.format(view.scene.seed)} if name == "practice" else {}
-    return scene | own | view.shown_display.query()
+    return scene | own | view.shown_display.query() | _language(view)
+
+
+def _language(view: View) -> dict[str, str]:
+    """English is only written where the link names it: then it is meant for readers of other languages too."""
+    named = view.display.lang or language.get()
+    return {"lang": named} if view.display.lang or named != ENGLISH else {}
 
 
 def _has_tensor(name: str, view: View) -> bool:

@@ -32,7 +32,7 @@ def app_link(page: Page) -> dict[str, Any]:
 
 def _added(view: View) -> set[str]:
     """The settings of the display that Share adds to a link as the reader chooses."""
-    return {*view.display.query()} - {"like"}
+    return {*view.display.query()} - {"like", "lang"}
 
 
 def share_data(page: Page) -> dict[str, Any]:

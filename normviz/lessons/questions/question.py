@@ -162,14 +162,15 @@ def format_fact(value: Any) -> str:
     return format_number(value, 2 if abs(value) < TINY else 3) if isinstance(value, float) else str(value)
 
 
-_FACTS: dict[str, Facts] = {}
+_FACTS: dict[tuple[str, str], Facts] = {}  # by the language too: some facts are words
 
 
 def facts_of(question: Question) -> Facts:
-    """The question's facts, computed once per process."""
-    if question.key not in _FACTS:
-        _FACTS[question.key] = dict(question.facts())
-    return _FACTS[question.key]
+    """The question's facts, computed once for each language."""
+    place = question.key, language.get()
+    if place not in _FACTS:
+        _FACTS[place] = dict(question.facts())
+    return _FACTS[place]
 
 
 def matches(question: Question, words: str) -> bool:

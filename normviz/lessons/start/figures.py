@@ -14,7 +14,7 @@ from normviz.analysis.description import describe
 from normviz.analysis.number_format import format_number
 from normviz.figures.payload.linked import parameters_data, statistics_data
 from normviz.layers.layer import Layer
-from normviz.layers.messages import _
+from normviz.layers.messages import _, cache_by_language
 
 Data = dict[str, Any]
 Facts = Mapping[str, Any]
@@ -139,7 +139,7 @@ def _task(layer: str, x: torch.Tensor | Index, at: Index, shared: str = "mean") 
     return {"shape": list(e.shape), "names": list(e.axes), "axes": axes, "at": list(at)} | texts
 
 
-@cache
+@cache_by_language()
 def marks(layer: str) -> Data:
     """The table of the steps on BatchNorm and LayerNorm."""
     task = {"label": layer, "task": _task(layer, torch.tensor(TABLE), FRAMED)}
@@ -162,7 +162,7 @@ def marks_facts(layer: str) -> Facts:
     }
 
 
-@cache
+@cache_by_language()
 def gammas() -> Data:
     """The same table, for gamma."""
     task = {"label": "LayerNorm(3)", "task": _task("LayerNorm(3)", torch.tensor(TABLE), FRAMED, "gamma")}
@@ -175,7 +175,7 @@ def gammas_facts() -> Facts:
     return {"framed": TABLE[0][1], "gammas": gammas, "betas": betas, "parameters": gammas + betas}
 
 
-@cache
+@cache_by_language()
 def images() -> Data:
     """Layers to choose from, on images and on sequences."""
     asked: list[tuple[str, Index, Index]] = [

@@ -13,17 +13,22 @@ import { AppDialog, AppLink } from "../../lessons/browser/share/share.js";
 import { keepInAddress, openAddress, scrollToWanted } from "./addresses.js";
 import { endFirstPage, showFirstPage } from "./first_page.js";
 import { PageHead } from "./head.js";
+import { addLanguages, applyLanguage, rememberLinked, withLanguage } from "./language.js";
 import { improveMenu } from "./menu.js";
 import { enterGroupsAtTheChosenOption } from "./tab_order.js";
 
 /** @typedef {import("../../lessons/browser/share/share.js").ShareData} ShareData */
-/** @typedef {{ share?: ShareData, open?: any, summary?: string | null, greeting?: string, report?: string }} Sharing ``report``: where reports of errors go, or "" */
+/** @import { Language, Languages } from "./language.js" */
+/** @typedef {{ share?: ShareData, open?: any, summary?: string | null, greeting?: string, report?: string, language: Language, languages?: Languages }} Sharing ``report``: where reports of errors go, or "" */
 
 improveMenu(document);
 enterGroupsAtTheChosenOption(document);
 
-/** @type {WeakMap<HTMLElement, AppPage>} */
-const pages = new WeakMap();
+/**
+ * By the element. In another language, this script is another module: it replaces the page.
+ * @type {WeakMap<HTMLElement, { destroy(): void }>}
+ */
+const pages = (/** @type {any} */ (window).normvizPages ??= new WeakMap());
 
 /** @type {ShareData | undefined} The view that the app shows; the parts below the figure are a component without it. */
 let shown;
@@ -63,6 +68,8 @@ class AppPage {
    */
   set(data, mode) {
     this.data = data;
+    applyLanguage(data.language);
+    rememberLinked(data.language, data.page);
     this.root.dataset.mode = mode;
     applyColors(this.root, mode);
     const drawn = this.view.set(data, mode);
@@ -82,6 +89,7 @@ class AppPage {
   /** @returns {NonNullable<AppPage["share"]>} */
   addShare() {
     const corner = html("div", "nvs-root nvs-corner", this.head?.root ?? this.root);
+    addLanguages(corner, this.data.languages ?? [], this.data.language, this.data.page);
     return new ShareButton(corner, "nvs-button nvs-opener", (parent, data, onClose) => new AppDialog(parent, data, onClose));
   }
 
@@ -90,7 +98,7 @@ class AppPage {
    * @param {string} query
    */
   address(page, query) {
-    return appAddress(this.data.page) + pathOf(page) + query;
+    return appAddress(this.data.page) + pathOf(page) + queryOf(withLanguage(query));
   }
 
   /**
@@ -149,7 +157,9 @@ class AppPage {
  */
 export default function mount({ parentElement, data, setTriggerValue }) {
   if (!setTriggerValue) return showFirstPage(/** @type {HTMLElement} */ (parentElement), data, readMode(parentElement));
-  const root = find(parentElement, ".nv-doc"), page = pages.get(root) ?? new AppPage(root);
+  const root = find(parentElement, ".nv-doc"), before = pages.get(root);
+  if (before && !(before instanceof AppPage)) before.destroy();
+  const page = before instanceof AppPage ? before : new AppPage(root);
   pages.set(root, page);
   page.send = setTriggerValue;
   page.set(data, readMode(parentElement));

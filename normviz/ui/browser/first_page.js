@@ -5,6 +5,7 @@ import { applyColors } from "../../figures/browser/page/theme.js";
 import { sameIndex } from "../../figures/browser/tensor/sharing.js";
 import { PageView } from "../../lessons/browser/page.js";
 import { appAddress, pathOf, queryOf } from "../../lessons/browser/share/links.js";
+import { withLanguage } from "./language.js";
 
 const STATE = "data-test-script-state"; // of Streamlit's app: initial, running, notRunning
 
@@ -37,7 +38,7 @@ class FirstPage {
    * @param {string} query
    */
   address(page, query) {
-    return appAddress(this.data.page) + pathOf(page) + query;
+    return appAddress(this.data.page) + pathOf(page) + queryOf(withLanguage(query));
   }
 
   /** @param {string} guess */

@@ -13,8 +13,9 @@ from normviz.lessons.page.controls import MORE, InputRow, Spacing
 from normviz.lessons.page.pages import PAGES
 from normviz.scene.controls.control import Input
 from normviz.scene.controls.scene_controls import EPS, MODE
+from normviz.ui.controls.redraw import MORE_CONTROLS, forget_look, group_key, redraw, remember_look, rows_of
 from normviz.ui.controls.widgets import draw
-from normviz.ui.redraw import MORE_CONTROLS, forget_look, group_key, redraw, remember_look, rows_of
+from normviz.ui.language import localized
 from normviz.ui.state import current_view, reset
 
 
@@ -31,6 +32,7 @@ def draw_controls(page: str, rows: Sequence[InputRow]) -> None:
                 _draw_reset(page)
 
 
+@localized
 def _draw_group(page: str, key: str, row: int, place: int, given: list[Sequence[Input]]) -> None:
     """A group of controls.
 
@@ -49,18 +51,21 @@ def _side_by_side(key: str, gap: Spacing) -> AbstractContextManager[object]:
 
 
 @st.fragment
+@localized
 def _draw_reset(page: str) -> None:
     """In a fragment, because the browser is not told about the run of its callback then."""
     label = _("Back to the start")
     st.button(label, icon=":material/restart_alt:", key="reset", help=label, on_click=_reset, args=(page,))
 
 
+@localized
 def _reset(page: str) -> None:
     reset(PAGES[page])
     redraw()
 
 
 @st.fragment(key=MORE_CONTROLS)
+@localized
 def _more(page: str, row: int) -> None:
     """The popover of a row, with a column of controls for x and one for the layer.
 

@@ -10,8 +10,9 @@ import streamlit as st
 from normviz.lessons.page.pages import PAGES
 from normviz.scene.controls.control import Input
 from normviz.scene.settings.widgets import Choice, Number, Segments, Several, Slider, TextField, Toggle
+from normviz.ui.controls.redraw import redraw, script_name
+from normviz.ui.language import localized
 from normviz.ui.logs import PAGE
-from normviz.ui.redraw import redraw, script_name
 from normviz.ui.state import change_view, come_back, sync_labels, sync_widget, widget_value
 
 
@@ -20,6 +21,7 @@ def draw(shown: Input, only_changes: bool = False) -> None:
 
     page, script = st.session_state[PAGE], script_name()
 
+    @localized
     def apply() -> None:
         if script == script_name():
             come_back(page, PAGES[page or "explore"])

@@ -5,29 +5,28 @@ Our script draws it (``first_page.js``), and removes it when the app shows the s
 
 from __future__ import annotations
 
-from functools import lru_cache
 from urllib.parse import parse_qsl
 
 from normviz.figures.brand import wordmark
-from normviz.layers.messages import _
+from normviz.layers.messages import _, cache_by_language, language
 from normviz.lessons.page.pages import PAGES, page
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.markup import data, escape
 from normviz.scene.query import LONGEST_QUERY
 from normviz.scene.visibility import Display
-from normviz.ui.assets import COMPONENT
+from normviz.ui.assets import component
 from normviz.ui.component import data_of
 
 MOST = 150_000  # characters of data: more would hold up the scripts of the app
 KEPT = 32  # pages in memory
 # The script that draws it. A page that cannot be drawn stays as it is without it.
 DRAW = (
-    f'import("./{COMPONENT.path}").then(({{default:mount}})=>mount({{parentElement:document.getElementById("normviz-first"),'
+    'import("./{path}").then(({default:mount})=>mount({parentElement:document.getElementById("normviz-first"),'
     'data:JSON.parse(document.getElementById("normviz-data").textContent)})).catch(console.info)'
 )
 
 
-@lru_cache(KEPT)
+@cache_by_language(KEPT)
 def first_page(name: str, query: str, embedded: bool) -> str:
     """The HTML of a page and its query; "" if the page is too large."""
     if len(query) > LONGEST_QUERY:
@@ -46,7 +45,7 @@ def first_page(name: str, query: str, embedded: bool) -> str:
     )
     return (
         f'<div id="normviz-first" hidden>{head}<main>{heading}{loading}<div class="nv-doc nv-app"></div></main></div>\n'
-        f'<script type="application/json" id="normviz-data">{text}</script>\n<script>{DRAW}</script>\n'
+        f'<script type="application/json" id="normviz-data">{text}</script>\n<script>{DRAW.replace("{path}", component(language.get()).path)}</script>\n'
     )
 
 

@@ -1,8 +1,8 @@
 """The first HTML: Streamlit's index.html, changed to have the theme's colors before any script has run.
 
 Streamlit's own stays white until its scripts have loaded and the server has sent the theme. Ours contains the page as data, which our script
-draws at once. While the server still starts, it is one of six versions without data: three themes (light, dark, the reader's own), each alone
-and embedded.
+draws at once. While the server still starts, it is one of six versions without data for each language: three themes (light, dark, the
+reader's own), each alone and embedded.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ import json
 import re
 from base64 import b64encode
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from urllib.parse import parse_qsl
 
@@ -23,8 +24,10 @@ import streamlit as st
 from starlette.requests import Request
 from starlette.responses import Response
 
-from normviz.layers.messages import _
-from normviz.ui.assets import COMPONENT, accepts_gzip
+from normviz.layers.languages import html_attributes
+from normviz.layers.messages import _, cache_by_language, in_language, language
+from normviz.ui.assets import accepts_gzip, component
+from normviz.ui.language import COOKIE, language_of
 from normviz.ui.paths import PAGE_SCRIPTS
 from normviz.ui.server.preload import import_future, import_ready
 from normviz.ui.server.styles import styles
@@ -37,6 +40,7 @@ INDEX = Path(st.__file__).parent / "static" / "index.html"
 FONT = re.compile(r'\s*<link\s[^>]*\bas="font"[^>]*>')  # Streamlit's font, which the theme does not use
 STYLESHEET = re.compile(r'\s*(<link\s[^>]*rel="stylesheet"[^>]*>)')
 CHARSET = re.compile(r"<meta charset=[^>]*>", re.IGNORECASE)
+HTML = re.compile(r"<html[^>]*>")
 ROOT, BODY_ENDS = '<div id="root"></div>', "</body>"
 SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 # A theme chosen in Streamlit's menu takes precedence, as in Streamlit.
@@ -44,6 +48,7 @@ THEME_FROM_MENU = (
     "try{const t=JSON.parse(localStorage.getItem(`stActiveTheme-${location.pathname}-v2`));"
     "if(t==='Light'||t==='Dark')document.documentElement.dataset.theme=t.toLowerCase()}catch{}"
 )
+VARY = "Accept-Encoding, Accept-Language, Cookie"  # the language follows from the last two
 PATIENCE = 1.0  # s, until the HTML is sent without the page
 
 _worker = ThreadPoolExecutor(1, "first-page")
@@ -74,11 +79,12 @@ def _values(query: str, parameter: str) -> set[str]:
 
 async def index(request: Request) -> Response:
     """The response to every page of the app."""
-    page, gzipped = await _page_for(request), accepts_gzip(request)
+    with in_language(_language(request)):
+        page, gzipped = await _page_for(request), accepts_gzip(request)
     tag = f'"{page.tag}{"-gzip" if gzipped else ""}"'
     headers = {
         "Cache-Control": "no-cache",
-        "Vary": "Accept-Encoding",
+        "Vary": VARY,
         "ETag": tag,
         "Content-Security-Policy": page.policy,
     }
@@ -89,13 +95,19 @@ async def index(request: Request) -> Response:
     return Response(page.gzipped if gzipped else page.html, media_type="text/html", headers=headers)
 
 
+def _language(request: Request) -> str:
+    accepted = request.headers.get("accept-language", "")
+    return language_of(request.query_params.get("lang", ""), request.cookies.get(COOKIE, ""), accepted)
+
+
 async def _page_for(request: Request) -> IndexHtml:
     """With the page of the address, unless it is not ready in time."""
     query, name = request.url.query, request.url.path.rpartition("/")[2]
     plain = _page(theme_of(query), is_embedded(query))
     if not import_future().done():
         return plain
-    made = asyncio.get_running_loop().run_in_executor(_worker, _with_page, plain, name, query)
+    make = partial(copy_context().run, _with_page, plain, name, query)
+    made = asyncio.get_running_loop().run_in_executor(_worker, make)
     done, _late = await asyncio.wait({made}, timeout=PATIENCE)
     return made.result() if done else plain
 
@@ -139,12 +151,13 @@ def _with_page(plain: IndexHtml, name: str, query: str) -> IndexHtml:
     return IndexHtml(plain.html.replace(ROOT.encode(), f"{first}{ROOT}".encode(), 1)) if first else plain
 
 
-@cache
+@cache_by_language()
 def _page(theme: str | None, embedded: bool) -> IndexHtml:
     html = FONT.sub("", INDEX.read_text(encoding="utf-8")).replace("<title>Streamlit</title>", "<title>normviz</title>")
     # Nothing is painted before the style sheet, so it and our script, which draws the page, are fetched first.
-    module = f'<link rel="modulepreload" fetchpriority="high" href="./{COMPONENT.path}">'
+    module = f'<link rel="modulepreload" fetchpriority="high" href="./{component(language.get()).path}">'
     first = "\n".join([_head(theme), module, *STYLESHEET.findall(html)])
+    html = HTML.sub(f"<html {html_attributes()}>", html, count=1)
     html = CHARSET.sub(lambda found: found[0] + first, STYLESHEET.sub("", html), count=1)
     # Our styles come last, because the front end adds its own to the head.
     return IndexHtml(html.replace(BODY_ENDS, f"<style>\n{styles(embedded)}</style>\n{BODY_ENDS}", 1).encode())
@@ -189,17 +202,18 @@ def page_names() -> list[str]:
 
 async def no_page(request: Request) -> Response:
     """The response to a path that no page has: links to the pages. It contains no text from the address."""
-    page = _no_page(theme_of(request.url.query))
-    headers = {"Cache-Control": "no-cache", "Content-Security-Policy": page.policy}
+    with in_language(_language(request)):
+        page = _no_page(theme_of(request.url.query))
+    headers = {"Cache-Control": "no-cache", "Vary": VARY, "Content-Security-Policy": page.policy}
     return Response(page.html, status_code=404, headers=headers, media_type="text/html")
 
 
-@cache
+@cache_by_language()
 def _no_page(theme: str | None) -> IndexHtml:
     links = "".join(f'<li><a href="./{name}">{name.replace("_", " ").capitalize()}</a></li>' for name in page_names())
     title, rest = _("There is no such page"), _("The pages of normviz are:")
     return IndexHtml(
-        f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        f'<!DOCTYPE html><html {html_attributes()}><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
         f"<title>normviz</title>{_head(theme)}<style>body{{font:16px/1.6 system-ui,sans-serif;margin:15vh auto;max-width:30rem;padding:0 1rem}}"
         f"a{{color:inherit}}</style></head><body><h1>{title}</h1><p>{rest}</p><ul>{links}</ul></body></html>".encode()
     )

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from normviz.ui.assets import ASSETS
+from normviz.ui.assets import assets
 from normviz.ui.server.index import index, no_page, page_names
 from normviz.ui.server.preload import import_future, import_ready
 from normviz.ui.server.ready import ready
@@ -27,8 +27,8 @@ def routes() -> list[Route]:
     """The app's routes, at the root and below Streamlit's base path."""
     base = str(st.get_option("server.baseUrlPath") or "").strip("/")
     # With a base path, Streamlit has no page at the root.
-    below = [*SERVED, *pages(), (HOME, _home), ("{word:page}", no_page)]
-    at_the_root = [Route(f"/{path}", handler) for path, handler in (SERVED if base else below)]
+    below = [*served(), *pages(), (HOME, _home), ("{word:page}", no_page)]
+    at_the_root = [Route(f"/{path}", handler) for path, handler in (served() if base else below)]
     return at_the_root + [Route(f"/{base}/{path}", handler) for path, handler in below if base]
 
 
@@ -65,9 +65,7 @@ async def _export(request: Request) -> Response:
     return await handler(request)
 
 
-# Path below the base path, handler.
-SERVED: list[tuple[str, Handler]] = [
-    *((asset.path, asset.respond) for asset in ASSETS),
-    (EXPORT, _export),
-    ("readyz", ready),
-]
+def served() -> list[tuple[str, Handler]]:
+    """The path below the base path, and the handler, of everything besides pages."""
+    scripts = ((path, asset.respond) for path, asset in assets().items())
+    return [*scripts, (EXPORT, _export), ("readyz", ready)]

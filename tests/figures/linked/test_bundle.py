@@ -13,7 +13,7 @@ from normviz.export.document import script
 from normviz.export.site.shared import site_script
 from normviz.figures import bundle
 from normviz.figures.palette import THEMES, Theme
-from normviz.ui.assets import COMPONENT
+from normviz.ui.assets import component
 from tests.figures.linked.javascript import check_syntax
 
 ENTRY = 'import { one } from "./a.js";\nexport default function mount() {\n  return one;\n}\n'
@@ -88,7 +88,7 @@ BUNDLES = {
     "figures": bundle.module,
     "export": script,
     "export that answers": lambda: script(True),
-    "app": COMPONENT.content.decode,
+    "app": component("en").content.decode,
 }
 
 

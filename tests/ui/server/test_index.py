@@ -12,7 +12,7 @@ from streamlit import config
 
 from normviz.lessons.page.pages import PAGES
 from normviz.scene.grid import MOST_COLUMNS, MOST_ROWS
-from normviz.ui.assets import COMPONENT
+from normviz.ui.assets import component
 from normviz.ui.paths import ROOT
 from normviz.ui.server import index
 from normviz.ui.server.index import INDEX, page_names, theme_of
@@ -57,7 +57,7 @@ def test_every_page_is_the_page_of_streamlit_with_an_inline_style_first(app: Sta
         entry = re.findall(r'<script type="module"[^>]*>', own)
         assert re.findall(r'<script type="module"[^>]*>', html) == entry
         hints = re.findall(r'<link rel="modulepreload" fetchpriority="high" href="./(lib/.*?)">', html)
-        assert hints == [COMPONENT.path]
+        assert hints == [component("en").path]
         assert html.index("modulepreload") < html.index('<script type="module"')  # our script draws the page meanwhile
         assert html.count("<link") == own.count("<link") - 1 + len(hints)  # without a font that the theme does not use
         assert "<title>normviz</title>" in html

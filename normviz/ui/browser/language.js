@@ -1,0 +1,69 @@
+// The languages of the app: the list in the header, and what the document says about its language.
+
+import { html } from "../../figures/browser/page/dom.js";
+import { _ } from "../../figures/browser/page/messages.js";
+import { appAddress, queryOf } from "../../lessons/browser/share/links.js";
+
+/** @typedef {{ name: string, tag: string, direction: string }} Language ``name``: in a link; ``tag`` and ``direction``: of the document */
+/** @typedef {[string, string, string][]} Languages for each its name in a link, its name in the language itself, and its tag */
+
+const COOKIE = "normviz-language"; // read by the server
+
+/** @param {Language} shown */
+export function applyLanguage({ tag, direction }) {
+  const { documentElement: root } = document;
+  if (root.lang !== tag) root.lang = tag;
+  if (root.dir !== direction) root.dir = direction;
+}
+
+/**
+ * The next pages have this language too, until the browser is closed.
+ * @param {string} name
+ * @param {string} page that is shown
+ */
+function remember(name, page) {
+  document.cookie = `${COOKIE}=${name}; Path=${new URL(appAddress(page)).pathname}; SameSite=Lax`;
+}
+
+/**
+ * The language of a link holds for the next pages, but not that of a view in a frame.
+ * @param {Language} shown
+ * @param {string} page
+ */
+export function rememberLinked({ name }, page) {
+  if (window.parent === window && new URLSearchParams(location.search).has("lang")) remember(name, page);
+}
+
+/**
+ * The query of a link to another view: it keeps the language that the address names.
+ * @param {string} query
+ * @returns {[string, string][]}
+ */
+export function withLanguage(query) {
+  const named = [...new URLSearchParams(location.search)].filter(([name]) => name === "lang");
+  return [...[...new URLSearchParams(query)].filter(([name]) => !named.length || name !== "lang"), ...named];
+}
+
+/**
+ * A list of the languages. The page is loaded again in the chosen one, because all of its texts change.
+ * @param {HTMLElement} parent
+ * @param {Languages} known
+ * @param {Language} shown
+ * @param {string} page
+ */
+export function addLanguages(parent, known, shown, page) {
+  if (known.length < 2) return;
+  const list = html("select", "nvs-button nvs-language", parent);
+  list.setAttribute("aria-label", _("Language"));
+  for (const [name, text, tag] of known) {
+    const option = html("option", "", list, text);
+    option.value = name;
+    option.lang = tag;
+  }
+  list.value = shown.name;
+  list.addEventListener("change", () => {
+    remember(list.value, page);
+    const others = [...new URLSearchParams(location.search)].filter(([name]) => name !== "lang");
+    location.assign(location.pathname + queryOf([...others, ["lang", list.value]]));
+  });
+}

@@ -1,0 +1,40 @@
+"""A language for tests: every message in ⟦brackets⟧, and nothing else translated."""
+
+from __future__ import annotations
+
+import gettext
+from pathlib import Path
+
+import pytest
+
+from normviz.layers import messages
+from normviz.layers.messages import ENGLISH
+
+BRACKETS = "xb"  # its texts stay in caches: no other language of a test has this name
+
+
+class Bracketed(gettext.NullTranslations):
+    """A language that puts ⟦brackets⟧ around every message."""
+
+    def gettext(self, message: str) -> str:
+        return f"⟦{message}⟧"
+
+    def ngettext(self, one: str, many: str, n: int) -> str:
+        return f"⟦{one if n == 1 else many}⟧"
+
+
+def bracketed(folder: Path, name: str) -> gettext.NullTranslations:
+    return gettext.NullTranslations() if name == ENGLISH else Bracketed()
+
+
+@pytest.fixture
+def brackets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name of a language that puts ⟦brackets⟧ around every message, beside those that normviz has."""
+    for own in messages.LOCALE.iterdir():
+        (tmp_path / own.name).symlink_to(own)
+    catalogue = tmp_path / BRACKETS / "LC_MESSAGES" / "normviz.mo"
+    catalogue.parent.mkdir(parents=True)
+    catalogue.touch()
+    monkeypatch.setattr(messages, "LOCALE", tmp_path)
+    monkeypatch.setattr(messages, "_read_catalogue", bracketed)
+    return BRACKETS

@@ -1,0 +1,125 @@
+"""The language of a session: of the link, of the header, of the browser; no page mixes two."""
+
+import json
+import re
+
+import pytest
+from starlette.applications import Starlette
+
+from normviz.lessons.page.pages import PAGES
+from normviz.ui import language
+from normviz.ui.server import index
+from normviz.ui.server.preload import import_future
+from normviz.ui.server.routes import routes
+from tests.languages import brackets as brackets
+from tests.ui.asgi import ask
+from tests.ui.driver import query, send_event, set_control
+from tests.ui.pages import go_to_page, open_page
+from tests.ui.shown import elements, page_data, page_html, problems
+
+
+def shown(app):
+    """The language in which the page came."""
+    return page_data(app)["language"]["name"]
+
+
+@pytest.mark.parametrize(
+    ("named", "chosen", "accepted", "found"),
+    [
+        ("xb", "en", "en", "xb"),
+        ("", "xb", "en", "xb"),
+        ("", "", "fr,xb;q=0.8,en;q=0.5", "xb"),
+        ("", "", "en-US,en;q=0.9,xb;q=0.8", "en"),
+        ("", "", "xb;q=0,de", "en"),
+        ("", "", "xb;q=much", "en"),
+        ("tlh", "tlh", "xb-Latn-ZZ", "xb"),
+        ("", "", "", "en"),
+    ],
+)
+def test_the_link_comes_before_the_choice_and_the_choice_before_the_browser(brackets, named, chosen, accepted, found):
+    assert language.language_of(named, chosen, accepted) == found
+
+
+def test_a_link_names_the_language_of_the_session(brackets):
+    app = open_page("explore", "lang=xb")
+    assert shown(app) == "xb"
+    assert "⟦" in elements(app, "nv-sentence")[0].text
+    assert [name for name, *_ in page_data(app)["languages"]][:1] == ["en"]
+    assert shown(go_to_page(app, "compare")) == "xb"  # the list of pages sends no query
+    app.query_params["lang"] = "en"
+    assert shown(app.run()) == "en"
+    assert shown(open_page("explore")) == "en"
+
+
+def test_a_change_keeps_the_language_and_its_name_in_the_address(brackets):
+    app = open_page("explore", "lang=xb&shape=2,3&layer=LayerNorm(3)")
+    set_control(app, "family", "RMSNorm")
+    assert query(app)["lang"] == "xb"
+    assert "⟦" in elements(app, "nv-sentence")[0].text
+    set_control(app, "seed", 3)  # in the popover, which is a fragment
+    assert "⟦" in page_html(app)
+    assert query(go_to_page(app, "step_by_step"))["lang"] == "xb"
+
+
+def test_the_message_about_a_refused_change_has_the_language(brackets):
+    app = open_page("explore", "lang=xb&shape=4096,4096&layer=LayerNorm(4096)")
+    send_event(app, "edit", {"at": [0, 0], "value": 1, "turn": 1})
+    assert problems(app)[0].startswith("⟦")
+
+
+def test_an_unknown_language_is_a_message_with_what_was_meant():
+    app = open_page("explore", "lang=eng")
+    assert problems(app) == ["lang='eng' is unknown. Did you mean en?"]
+    assert shown(app) == "en"
+
+
+def test_share_names_the_language_of_the_reader(brackets):
+    assert ["lang", "xb"] in page_data(open_page("explore", "lang=xb"))["share"]["query"]
+    assert ["lang", "en"] in page_data(open_page("explore", "lang=en"))["share"]["query"]
+    assert "lang" not in dict(page_data(open_page("explore"))["share"]["query"])
+
+
+@pytest.fixture
+def app(monkeypatch, brackets):
+    import_future().result()
+    monkeypatch.setattr(index, "PATIENCE", 60)
+    return Starlette(routes=routes())
+
+
+def test_the_first_html_has_the_language_of_the_request(app):
+    asked = [
+        ask(app, "/?lang=xb"),
+        ask(app, "/", accept_language="xb"),
+        ask(app, "/", cookie=f"{language.COOKIE}=xb", accept_language="en"),
+    ]
+    for answer in asked:
+        html = answer.body.decode()
+        assert '<html lang="xb" dir="ltr">' in html
+        assert "⟦Explore⟧" in html
+        assert answer.headers["vary"] == "Accept-Encoding, Accept-Language, Cookie"
+    english = ask(app, "/").body.decode()
+    assert '<html lang="en" dir="ltr">' in english
+    assert "⟦" not in english
+
+
+def test_each_language_has_its_script(app):
+    scripts = [
+        re.findall(r"modulepreload.*?(lib/normviz-\w+.js)", ask(app, f"/?lang={name}").body.decode())
+        for name in ("en", "xb")
+    ]
+    (english,), (other,) = scripts
+    assert english != other
+    assert r'"Share": "\u27e6Share' not in ask(app, f"/{english}").body.decode()
+    assert r'"Share": "\u27e6Share' in ask(app, f"/{other}").body.decode()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_pages_of_one_process_do_not_mix_languages(brackets, name):
+    def data(lang):
+        app = open_page(name, f"lang={lang}")
+        return [json.loads(found.proto.json)[0] for found in app.get("bidi_component")], app.title[0].value
+
+    first, english, again = data("xb"), data("en"), data("xb")
+    assert "⟦" not in json.dumps(english, ensure_ascii=False)
+    assert again == first
+    assert "⟦" in first[1]
