@@ -27,7 +27,7 @@ ALIVE := $(shell $(BIN)/python -c 'import pip; print("yes")' 2>/dev/null)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick practice fuzz check format screenshots docker clean distclean
+.PHONY: help run test quick practice translations fuzz check format screenshots docker clean distclean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,6 +45,9 @@ test: $(DEV) ## run every test
 
 practice: $(DEV) ## ask torch again for the answer of every exercise
 	@$(BIN)/python -m tools.make_practice --check
+
+translations: $(DEV) ## update the translations from the code, and print what is left to do
+	@$(BIN)/python -m tools.translations
 
 fuzz: $(DEV) ## try 100,000 hostile inputs, and random clicks with new seeds, for MINUTES
 	@$(BIN)/python -m tools.browser
