@@ -58,4 +58,7 @@ def words_in(text: str) -> tuple[Word, ...]:
     >>> [word.name for word in words_in("The mean is over two axes.")]
     ['axis']
     """
-    return tuple(word for word in glossary() if _pattern(word).search(text))
+    lower = text.lower()  # most words do not occur, and a search for a string is faster than one for a pattern
+    return tuple(
+        word for word in glossary() if any(form.lower() in lower for form in word.forms) and _pattern(word).search(text)
+    )

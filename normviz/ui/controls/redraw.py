@@ -96,7 +96,7 @@ def redraw() -> None:
             remember_sent({one.key: one.value for one in inputs})
         else:
             changed.append(key)
-    st.rerun([*changed, PARTS, MORE_PARTS])
+    st.rerun([PARTS, *changed, MORE_PARTS])
 
 
 def _is_shown(drawn: Drawn) -> bool:

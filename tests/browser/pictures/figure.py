@@ -50,8 +50,9 @@ window.drawFigure = (data) => {{
   remove();
   document.body.innerHTML = "<div class='nv-root'></div>";
   document.documentElement.style.background = {grounds}[data.theme];
-  ({{ remove }} = mountComponent({{ parentElement: document.body, data }}));
-}};</script></html>""",
+  updateFigure(data);
+}};
+window.updateFigure = (data) => {{ ({{ remove }} = mountComponent({{ parentElement: document.body, data }})); }};</script></html>""",
         encoding="utf-8",
     )
     tab.goto((folder / "index.html").as_uri())
@@ -63,4 +64,5 @@ def draw(tab: Page, name: str, scheme: str = "light", **changes: Any) -> dict[st
     tab.mouse.move(1, 1)  # another test may have moved the pointer
     tab.evaluate("data => drawFigure(JSON.parse(data))", json.dumps(data | {"theme": scheme, "alone": True}))
     tab.wait_for_selector(".nv-view[data-state=ready]")
+    tab.wait_for_function("() => !window.Plotly || !document.querySelector('.nv-cells')")  # Plotly draws the cells last
     return data

@@ -1,13 +1,16 @@
 """The cells that the browser paints before plotly.js has loaded look like Plotly's heatmaps."""
 
 import io
+import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
+
+from tests.browser.pictures.figure import data_of
 
 pytestmark = pytest.mark.browser
 
@@ -45,3 +48,34 @@ def test_painted_cells_have_the_colors_and_places_of_plotly(
     assert painted.shape == plotted.shape
     different = np.abs(painted - plotted).max(axis=2) > 12
     assert different.mean() < 0.002, name
+
+
+COUNT = """() => { window.plotted = []; window.react = Plotly.react;
+  Plotly.react = (plot, ...rest) => { plotted.push(plot.closest(".nv-panel").className); return react(plot, ...rest); }; }"""
+UPDATE = "async data => { updateFigure(JSON.parse(data)); await new Promise(requestAnimationFrame); }"
+
+
+def test_plotly_draws_only_the_panels_that_have_changed(tab: Page, draw_figure: Callable[..., Any]) -> None:
+    data = draw_figure("view") | {"alone": True, "theme": "light"}
+    output = next(panel for panel in data["panels"] if panel["key"] == "output")
+    changed = [panel | {"z": output["z"]} if panel["key"] == "x" else panel for panel in data["panels"]]
+    tab.evaluate(COUNT)
+    try:
+        tab.evaluate(UPDATE, json.dumps(data | {"at": None}))
+        assert tab.locator(".nv-cells").count() == 0
+        tab.evaluate(UPDATE, json.dumps(data | {"panels": changed}))
+        tab.wait_for_function("() => !document.querySelector('.nv-cells')")
+        assert tab.evaluate("plotted") == ["nv-panel nv-panel-x"]
+    finally:
+        tab.evaluate("() => { Plotly.react = react; }")
+
+
+def test_new_cells_are_shown_before_plotly_has_drawn_them(tab: Page, draw_figure: Callable[..., Any]) -> None:
+    draw_figure("view")
+    tab.evaluate("() => { window.react = Plotly.react; Plotly.react = () => new Promise(() => {}); }")
+    try:
+        tab.evaluate("data => drawFigure(JSON.parse(data))", json.dumps(data_of("large") | {"alone": True, "at": None}))
+        expect(tab.locator(".nv-view[data-state=ready] .nv-cells").first).to_be_visible()
+        assert tab.locator(".nv-plot:has(.nv-cells) .plot-container:visible").count() == 0  # the values before
+    finally:
+        tab.evaluate("() => { Plotly.react = react; }")

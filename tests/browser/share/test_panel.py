@@ -203,7 +203,9 @@ def test_nothing_of_the_panel_is_cut_off_on_any_screen_in_either_theme(view, sha
         view.page.emulate_media(color_scheme=theme)
         for width, height in ((1280, 720), (390, 844), (320, 568)):
             view.page.set_viewport_size({"width": width, "height": height})
-            assert panel.dialog.evaluate(CUT_OFF) == [], (theme, width)
+            view.page.wait_for_function(
+                f"dialog => !({CUT_OFF})(dialog).length", arg=panel.dialog.element_handle()
+            )  # the preview follows
             text, background = panel.dialog.evaluate(COLORS)
             assert abs(sum(text) - sum(background)) > 500
         assert (sum(background) < 200) == (theme == "dark")

@@ -20,14 +20,14 @@ export function takeData(view, data) {
  * @param {FigureView} view
  * @param {GammaBetaChoice | null} choice
  */
-export async function showOutputOf(view, choice) {
+export function showOutputOf(view, choice) {
   view.choice = choice;
   takeData(view, view.given);
   const output = view.data.panels.find(({ key }) => key === "output");
   for (const panel of view.panels.values())
     if (output && panel.figure.key === "output") {
       panel.set(output, view.data);
-      await panel.draw(panel.body.clientWidth, view.heightOf(panel), view.colors);
+      panel.draw(panel.body.clientWidth, view.heightOf(panel), view.colors);
     }
   view.refresh();
 }

@@ -9,6 +9,7 @@ import { sameIndex } from "../tensor/sharing.js";
 import { MOTION_TIME, mayMove } from "./motion.js";
 
 const MOST_RECTANGLES = 300;
+const SOON = 80; // ms: measuring takes time, so the figure is painted before
 
 /** @typedef {[number, number, number, number]} Rectangle left, top, right, bottom */
 
@@ -68,21 +69,20 @@ export function followOutlines(view, data) {
   const captions = new Map((before?.panels ?? []).map(({ key, caption }) => [key, caption]));
   return () => {
     if (!alike || view.pointed) return;
-    for (const [key, panel] of view.panels) {
-      if (panel.outline && panel.figure.links) morphOutline(panel.outline, paths.get(key) ?? "");
-      if (!panel.figure.z) saySizeBefore(panel, captions.get(key));
-    }
+    for (const [key, panel] of view.panels) if (panel.outline && panel.figure.links) morphOutline(panel.outline, paths.get(key) ?? "");
+    const changed = [...view.panels.values()].filter(({ key, figure }) => !figure.z && captions.has(key) && captions.get(key) !== figure.caption);
+    setTimeout(() => view.narrow || saySizesBefore(changed.filter(({ key, figure }) => view.panels.get(key)?.figure === figure), captions), SOON);
   };
 }
 
 /**
- * The caption says what the motion shows, of which size the groups were, if it has room in its lines: the figure must not move down.
- * @param {Panel} panel
- * @param {string | undefined} before
+ * The captions say what the motion shows, of which size the groups were, if they have room in their lines: the figure must not move down.
+ * @param {Panel[]} panels
+ * @param {Map<string, string>} captions
  */
-function saySizeBefore(panel, before) {
-  if (!before || before === panel.figure.caption || panel.view.narrow) return;
-  const head = /** @type {HTMLElement} */ (panel.caption.parentElement), height = head.scrollHeight;
-  const said = html("span", "nv-before", panel.caption, _("before: {caption}", { caption: before }));
-  if (head.scrollHeight > height) said.remove();
+function saySizesBefore(panels, captions) {
+  const heads = panels.map(({ caption }) => /** @type {HTMLElement} */ (caption.parentElement)), heights = heads.map((head) => head.scrollHeight);
+  const said = panels.map(({ key, caption }) => html("span", "nv-before", caption, _("before: {caption}", { caption: captions.get(key) ?? "" })));
+  const tooLong = said.filter((_span, i) => heads[i].scrollHeight > heights[i]); // all are measured before any is removed
+  tooLong.forEach((span) => span.remove());
 }

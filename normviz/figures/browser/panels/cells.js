@@ -1,32 +1,70 @@
-// The cells of a panel: Plotly's heatmap, and until plotly.js has loaded the same on a canvas.
+// The cells of a panel: painted at once on a canvas, and then drawn by Plotly, which takes longer.
 
 /** @import { Panel } from "./panel.js" */
-/** @typedef {{ z: Float32Array[], x: number[], y: number[], low: number, high: number, gap: number }} Heatmap rows of values between edges, NaN between facets */
+/** @typedef {{ z: Float32Array[], x: number[], y: number[], low: number, high: number, gap: number, scale: ColorScale, width: number, height: number }} Heatmap rows of values between edges, NaN between facets */
 
 import { html } from "../page/dom.js";
 import { colorAt, shownAs } from "./color.js";
 
+const FRAME = 60; // ms: the canvases are on the screen before Plotly draws
+
+/** @type {WeakMap<HTMLElement, Heatmap>} What each plot shows or will show. */
+const heatmaps = new WeakMap();
+/** @type {Set<HTMLElement>} The plots that Plotly has still to draw. */
+const unplotted = new Set();
+
 /** @param {Panel} panel */
-export async function drawCells(panel) {
-  const { geometry, scale, plot } = panel, columns = geometry.raster(true), rows = geometry.raster(false), gap = geometry.cellW >= 6 && geometry.cellH >= 6 ? 1 : 0;
-  const { z, zmin: low, zmax: high } = shownAs(panel.range, panel.heatmap(columns.cells, rows.cells));
-  const heatmap = { z, x: columns.edges, y: rows.edges, low, high, gap };
-  if (window.Plotly) await plotCells(plot, heatmap, scale, geometry.width, geometry.height);
-  removeCanvas(plot);
-  if (!window.Plotly) paintCells(html("canvas", "nv-cells", plot), heatmap, scale);
+export function drawCells(panel) {
+  const { geometry, scale, plot } = panel, { width, height } = geometry, columns = geometry.raster(true), rows = geometry.raster(false);
+  const gap = geometry.cellW >= 6 && geometry.cellH >= 6 ? 1 : 0, { z, zmin: low, zmax: high } = shownAs(panel.range, panel.heatmap(columns.cells, rows.cells));
+  const heatmap = { z, x: columns.edges, y: rows.edges, low, high, gap, scale, width, height };
+  if (sameHeatmap(heatmaps.get(plot), heatmap) && (unplotted.has(plot) || isPlotted(plot))) return;
+  heatmaps.set(plot, heatmap);
+  paintCells(plot.querySelector("canvas") ?? html("canvas", "nv-cells", plot), heatmap);
+  if (!window.Plotly) return;
+  if (!unplotted.size) setTimeout(plotNext, FRAME);
+  unplotted.add(plot);
 }
 
 /** @param {HTMLElement} plot */
-export const removeCanvas = (plot) => plot.querySelectorAll(".nv-cells").forEach((canvas) => canvas.remove());
+export function removeCells(plot) {
+  heatmaps.delete(plot);
+  removeCanvas(plot);
+}
+
+/** @param {HTMLElement} plot */
+const removeCanvas = (plot) => plot.querySelectorAll(".nv-cells").forEach((canvas) => canvas.remove());
+
+/** @param {HTMLElement} plot */
+const isPlotted = (plot) => !plot.querySelector(".nv-cells");
+
+// Draws one plot, and lets the browser answer the reader before the next one.
+async function plotNext() {
+  const [plot] = unplotted, heatmap = plot && heatmaps.get(plot);
+  unplotted.delete(plot);
+  try {
+    if (heatmap && plot.isConnected) await plotCells(plot, heatmap);
+    if (heatmaps.get(plot) === heatmap) removeCanvas(plot);
+  } finally {
+    if (unplotted.size) setTimeout(plotNext);
+  }
+}
+
+/**
+ * @param {Heatmap | undefined} one
+ * @param {Heatmap} other
+ */
+function sameHeatmap(one, other) {
+  if (!one || one.z.length !== other.z.length || one.z.some((line, row) => line.length !== other.z[row].length)) return false;
+  const { z, ...rest } = one, { z: lines, ...others } = other;
+  return JSON.stringify(rest) === JSON.stringify(others) && z.every((line, row) => line.every((value, column) => Object.is(value, lines[row][column])));
+}
 
 /**
  * @param {HTMLElement} plot
  * @param {Heatmap} heatmap
- * @param {ColorScale} scale
- * @param {number} width
- * @param {number} height
  */
-async function plotCells(plot, { z, x, y, low, high, gap }, scale, width, height) {
+async function plotCells(plot, { z, x, y, low, high, gap, scale, width, height }) {
   const trace = {
     type: "heatmap", z, x, y, zmin: low, zmax: high, zauto: false, colorscale: scale, showscale: false, hoverinfo: "skip", xgap: gap, ygap: gap,
   };
@@ -44,9 +82,8 @@ async function plotCells(plot, { z, x, y, low, high, gap }, scale, width, height
  * Paints with Plotly's colors, at its places.
  * @param {HTMLCanvasElement} canvas
  * @param {Heatmap} heatmap
- * @param {ColorScale} scale
  */
-function paintCells(canvas, { z, x, y, low, high, gap }, scale) {
+function paintCells(canvas, { z, x, y, low, high, gap, scale }) {
   const sharp = window.devicePixelRatio || 1, context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   const [across, down] = [x, y].map((edges) => edges.map((edge) => Math.round(Math.round(edge) * sharp))); // neighbors meet without a seam
   [canvas.width, canvas.height] = [across, down].map((edges) => edges[edges.length - 1]);

@@ -64,7 +64,7 @@ export class Cube {
    * @param {number} height
    * @param {Colors} colors
    */
-  async draw(width, height, colors) {
+  draw(width, height, colors) {
     this.colors = colors;
     this.flat = this.size.s > 6 ? 0.5 : 0.9; // many positions: flatter bricks
     const across = (this.size.n + this.size.c) * COS30, down = (this.size.n + this.size.c) * SIN30 + this.size.s * this.flat;

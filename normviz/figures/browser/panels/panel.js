@@ -9,7 +9,7 @@ import { Geometry } from "../tensor/geometry.js";
 import { broadcastAt, groupOf, rankGroups, sameIndex } from "../tensor/sharing.js";
 import { sentPlace } from "../tensor/slices.js";
 import { pressKey } from "../views/keyboard.js";
-import { drawCells, removeCanvas } from "./cells.js";
+import { drawCells, removeCells } from "./cells.js";
 import { colorAt, colorScale, placeOnScale, rankScale } from "./color.js";
 import { dragSlices, showDraggable } from "./dragging.js";
 import { placeRect } from "./frame.js";
@@ -199,7 +199,7 @@ export class Panel {
    * @param {number} height
    * @param {Colors} colors
    */
-  async draw(width, height, colors) {
+  draw(width, height, colors) {
     const room = marginsOf(this, width);
     this.facetStrips = room.facetStrips;
     this.left = room.left;
@@ -216,8 +216,8 @@ export class Panel {
     this.scale = colorScale(colors, this.figure.scale, this.ranks.size);
     this.colors = colors;
     this.paint();
-    if (this.root.hidden) removeCanvas(this.plot); // its values are read although it is not drawn
-    else await drawCells(this);
+    if (this.root.hidden) removeCells(this.plot); // its values are read although it is not drawn
+    else drawCells(this);
   }
 
   paint() {

@@ -165,7 +165,7 @@ export class FigureView {
     this.root.classList.toggle("nv-wide", this.width >= WIDE);
     this.root.classList.toggle("nv-beside", this.beside);
     const panels = [...this.panels.values()], widths = panels.map((panel) => panel.body.clientWidth); // all are read before any is written
-    await Promise.all(panels.map((panel, i) => panel.draw(widths[i], this.heightOf(panel), this.colors)));
+    panels.forEach((panel, i) => panel.draw(widths[i], this.heightOf(panel), this.colors));
     this.refresh();
     this.root.dataset.width = String(this.width); // for which it is drawn
     this.root.dataset.state = "ready";
