@@ -45,7 +45,7 @@ def axes_in_words(layouts: Iterable[tuple[str, ...]]) -> str:
     for axes in layouts:
         nouns |= {axis: axis_nouns(axis, axes)[1] for axis in axes if axis not in nouns}
     named = [_("{axis}: {noun}", axis=axis.upper(), noun=noun) for axis, noun in nouns.items()]
-    return _("{axes}.", axes=", ".join(named))
+    return _("{axes}.", axes=_(", ").join(named))
 
 
 def sentence(e: Description) -> str:

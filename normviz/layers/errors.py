@@ -48,7 +48,7 @@ def listed(values: Iterable[object], last: str = "or") -> str:
     """
     *first, final = [str(value) for value in values]
     pattern = _("{values} or {final}") if last == "or" else _("{values} and {final}")
-    return pattern.format(values=", ".join(first), final=final) if first else final
+    return pattern.format(values=_(", ").join(first), final=final) if first else final
 
 
 def closest(word: str, names: Iterable[str]) -> str | None:

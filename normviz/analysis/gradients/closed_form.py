@@ -23,7 +23,7 @@ from torch import Tensor
 from normviz.analysis.forward import Values, as_tensor, broadcast, group_mean, largest_difference
 from normviz.analysis.gradients.derivatives import MOST_ELEMENTS, MOST_IN_MATRIX, column, in_float64, output
 from normviz.layers.errors import NormvizError
-from normviz.layers.messages import _
+from normviz.layers.messages import N_, _
 from normviz.layers.sharing import check_index
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def closed_jacobian(e: Description) -> Tensor:
 
     Raises NormvizError if there are no values, or too many.
     """
-    wide = in_float64(e, MOST_IN_MATRIX, "a full Jacobian")
+    wide = in_float64(e, MOST_IN_MATRIX, N_("a full Jacobian"))
     _same, factor, *terms = _terms(wide, torch.arange(prod(e.shape)))
     return factor * _sum(*terms)
 
@@ -270,7 +270,7 @@ def parameter_sum(e: Description, at: Sequence[int], dout: Any) -> ParameterSum:
 
 
 def _wide(e: Description, dout: Any, most: int = MOST_IN_BACKWARD) -> tuple[Description, Tensor]:
-    wide, dout = in_float64(e, most, "a backward pass"), as_tensor(dout).to("cpu", torch.float64)
+    wide, dout = in_float64(e, most, N_("a backward pass")), as_tensor(dout).to("cpu", torch.float64)
     if tuple(dout.shape) != e.shape:
         raise NormvizError(
             _(

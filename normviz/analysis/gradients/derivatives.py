@@ -18,7 +18,7 @@ from torch.func import functional_call
 
 from normviz.analysis.forward import Values, forward, largest_difference, running_statistics, used_eps
 from normviz.layers.errors import NormvizError, echo
-from normviz.layers.messages import _
+from normviz.layers.messages import N_, _
 from normviz.layers.sharing import check_index
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def jacobian(e: Description) -> Tensor:
     >>> jacobian(explain("LayerNorm(2, eps=0)", torch.tensor([[1.0, 3.0]]))).tolist()  # two elements: see vanishing.py
     [[0.0, 0.0], [0.0, 0.0]]
     """
-    e = in_float64(e, MOST_IN_MATRIX, "a full Jacobian")
+    e = in_float64(e, MOST_IN_MATRIX, N_("a full Jacobian"))
     x, y = _graph(e)
     outputs = torch.eye(y.numel(), dtype=y.dtype).reshape(-1, *y.shape)
     return torch.stack([torch.autograd.grad(y, x, one, retain_graph=True)[0].flatten() for one in outputs])
@@ -147,7 +147,7 @@ def _is_step(h: object) -> bool:
     return number and 0 < abs(h) <= LARGEST_STEP  # type: ignore[arg-type]
 
 
-def in_float64(e: Description, most: int = MOST_ELEMENTS, what: str = "a gradient") -> Description:
+def in_float64(e: Description, most: int = MOST_ELEMENTS, what: str = N_("a gradient")) -> Description:
     """The same description with x (a copy) and the layer's tensors in float64, and eps as a number.
 
     Raises NormvizError if only a shape was given, if x has more than ``most`` elements, and if running statistics are missing.
@@ -156,7 +156,7 @@ def in_float64(e: Description, most: int = MOST_ELEMENTS, what: str = "a gradien
         raise NormvizError(
             _(
                 "{what} is computed for up to {most:,} elements, and x has {elements:,}, shape {shape}; make x smaller.",
-                what=what,
+                what=_(what),
                 most=most,
                 elements=prod(e.shape),
                 shape=e.shape,
@@ -166,7 +166,7 @@ def in_float64(e: Description, most: int = MOST_ELEMENTS, what: str = "a gradien
         raise NormvizError(
             _(
                 "{what} needs values, and x was given as the shape {shape}. Give a tensor, such as torch.randn{shape}.",
-                what=what,
+                what=_(what),
                 shape=e.shape,
             )
         )

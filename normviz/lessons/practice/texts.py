@@ -31,9 +31,14 @@ PROMPTS: Mapping[tuple[str, str], str] = {
     ("value", "rms"): N_("x has shape {axes} = {shape}. What is the output of {layer} at {at}? gamma is 1, and eps can be left out. Two decimals are enough."),
     ("moves", "train"): N_("x has shape {axes} = {shape}. In train mode, which elements of the output of {layer} change if x{at} changes? Mark them."),
     ("moves", "eval"): N_("x has shape {axes} = {shape}. In eval mode, which elements of the output of {layer} change if x{at} changes? Mark them."),
-    ("mode", "uses"): N_("x has shape {axes} = {shape}. In {mode} mode, which mean and variance does {layer} use?"),
-    ("mode", "buffers"): N_("In {mode} mode, what does a forward pass of {layer} do to its running statistics?"),
 }  # fmt: skip
+
+BY_MODE: Mapping[tuple[str, bool], str] = {  # the variant, and whether the layer is in train mode
+    ("uses", True): N_("x has shape {axes} = {shape}. In train mode, which mean and variance does {layer} use?"),
+    ("uses", False): N_("x has shape {axes} = {shape}. In eval mode, which mean and variance does {layer} use?"),
+    ("buffers", True): N_("In train mode, what does a forward pass of {layer} do to its running statistics?"),
+    ("buffers", False): N_("In eval mode, what does a forward pass of {layer} do to its running statistics?"),
+}
 
 WITHOUT_MARKING: Mapping[str, str] = {
     "peers": N_("x has shape {axes} = {shape}. Which other elements share a mean with x{at} in {layer}?"),
@@ -56,14 +61,16 @@ OPTIONS: Mapping[str, str] = {
 def prompt(exercise: Row, marking: bool = True) -> str:
     """The question, in one or two sentences; ``marking``: whether elements can be marked, or an option is chosen."""
     case, key = exercise.case, (exercise.kind, exercise.variant)
-    message = None if marking else WITHOUT_MARKING.get(" ".join(key).strip())
+    if exercise.kind == "mode":
+        message = BY_MODE[exercise.variant, case.layer.training]
+    else:
+        message = (None if marking else WITHOUT_MARKING.get(" ".join(key).strip())) or PROMPTS[key]
     return _(
-        message or PROMPTS[key],
+        message,
         layer=case.text.removesuffix(".eval()"),
         axes=axes_text(case),
         shape=case.shape,
         at=list(exercise.at),
-        mode="train" if case.layer.training else "eval",
     )
 
 
@@ -130,16 +137,20 @@ def explanation(exercise: Row) -> str:
 def _statistics(exercise: Row) -> str:
     case, norm = exercise.case, exercise.case.norm
     found = sharing.counts(norm, case.shape)
-    one, many = N_("{n:,} mean, over {each}"), N_("{n:,} means, each over {each}")
-    if not norm.center:
-        one, many = N_("{n:,} mean square, over {each}"), N_("{n:,} mean squares, each over {each}")
+    number = found.statistics
     elements = ngettext("{n:,} element", "{n:,} elements", found.elements_per_statistic)
+    if norm.center:
+        means = ngettext("{n:,} mean, over {each}", "{n:,} means, each over {each}", number, each=elements)
+    else:
+        means = ngettext(
+            "{n:,} mean square, over {each}", "{n:,} mean squares, each over {each}", number, each=elements
+        )
     return _(
         "{layer} averages over {reduced}. Its pattern is {pattern}: {means}.",
         layer=case.text,
         reduced=_averaged(case),
         pattern=norm.stats,
-        means=ngettext(one, many, found.statistics, each=elements),
+        means=means,
     )
 
 

@@ -67,8 +67,10 @@ def _spreads(size: float, is_normalized: bool) -> list[float]:
 
 
 def depth_facts() -> Facts:
-    spreads = {format_number(spread, 3) for layers in depth()["normalized"] for spread in layers}
-    return {"spread": " to ".join(sorted(spreads)[:: max(1, len(spreads) - 1)])}
+    spreads = sorted({format_number(spread, 3) for layers in depth()["normalized"] for spread in layers})
+    if len(spreads) == 1:
+        return {"spread": spreads[0]}
+    return {"spread": _("{low} to {high}", low=spreads[0], high=spreads[-1])}
 
 
 def _moments(values: torch.Tensor) -> Data:

@@ -177,7 +177,7 @@ export class StepsView extends FigureView {
     html("h3", "", this.loops, _("As loops"));
     html("pre", "", this.loops, loops.code);
     const position = stats.axes.map(({ name }, i) => `${name} = ${place[i]}`).join(", ") || _("no loop variable: one group");
-    const ranges = loops.runs.map(({ name, size }) => _("{axis} runs from 0 to {last}", { axis: name, last: size - 1 })).join(", ") || _("one element");
+    const ranges = loops.runs.map(({ name, size }) => _("{axis} runs from 0 to {last}", { axis: name, last: size - 1 })).join(_(", ")) || _("one element");
     html("p", "nv-iteration", this.loops, _("This iteration: {position}; {ranges}.", { position, ranges }));
   }
 
