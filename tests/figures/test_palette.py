@@ -10,6 +10,7 @@ from tests.figures.colors import VISION, contrast, difference, lab, luminance, m
 
 READABLE = 4.5  # WCAG 2.2 AA, text
 VISIBLE = 3.0  # WCAG 2.2 AA, lines and marks
+SEEN = 1.5  # a texture; outlines carry its meaning too
 # CIEDE2000: a difference of 1 is just noticeable side by side; 6 is visible at a glance, also on a projector.
 APART = 6.0
 
@@ -38,22 +39,31 @@ def test_one_of_the_two_inks_is_readable_on_every_fill(name):
 
 
 @BOTH
-@pytest.mark.parametrize("text", ["faint", "muted"])
-def test_ids_are_readable_under_the_veil(name, text):
+def test_numbers_are_readable_on_the_veil_and_on_its_hatching(name):
     colors = theme(name)
-    assert min(contrast(rgb(getattr(colors, text)), over(colors.veil, fill)) for fill in fills(colors)) >= READABLE
+    grounds = [rgb(colors.hatch), *(over(colors.veil, fill) for fill in fills(colors))]
+    assert min(contrast(rgb(colors.faint), ground) for ground in grounds) >= READABLE
 
 
 @BOTH
-def test_the_frame_of_the_selected_element_stands_out_from_its_halo(name):
+def test_the_hatching_is_seen_on_every_veiled_color_so_that_none_looks_like_a_value(name):
     colors = theme(name)
-    assert contrast(rgb(colors.accent), rgb(colors.card)) >= VISIBLE
+    assert min(contrast(rgb(colors.hatch), over(colors.veil, fill)) for fill in fills(colors)) >= SEEN
 
 
 @BOTH
-def test_the_outline_of_the_peers_stands_out_from_what_is_veiled(name):
+@pytest.mark.parametrize("line", ["accent", "text"])
+def test_frame_cursor_and_outline_stand_out_from_the_halo_that_they_touch(name, line):
     colors = theme(name)
-    assert min(contrast(rgb(colors.text), over(colors.veil, fill)) for fill in fills(colors)) >= VISIBLE
+    assert contrast(rgb(getattr(colors, line)), rgb(colors.card)) >= VISIBLE
+
+
+@BOTH
+def test_an_outline_with_its_halo_stands_out_from_every_cell_and_from_the_veil(name):
+    colors = theme(name)
+    line, halo = rgb(colors.text), rgb(colors.card)
+    grounds = [ground for fill in fills(colors) for ground in (fill, over(colors.veil, fill))]
+    assert min(max(contrast(line, ground), contrast(halo, ground)) for ground in grounds) >= VISIBLE
 
 
 @BOTH

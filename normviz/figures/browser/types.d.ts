@@ -21,6 +21,7 @@ interface Colors {
   border: string;
   accent: string;
   veil: string;
+  hatch: string;
   group: string;
   none: string;
   ink: string[];

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.view import Index, View, peers
+from tests.browser.view import Index, View, number, peers
 
 pytestmark = pytest.mark.browser
 
@@ -97,10 +97,25 @@ def test_enter_selects_and_escape_clears(look_both):
 def test_the_element_at_the_cursor_is_announced(look):
     view = look("?shape=3,4&layer=LayerNorm(4)&at=1,1")
     announced = view.page.get_by_role("status").and_(view.find(".nv-hidden"))
+    x = view.scene.description.x
     view.panel("stats").focus()
-    for arrow in ("ArrowRight", "ArrowDown", "ArrowLeft"):
-        press(view, arrow)
-        assert announced.inner_text().split() == view.readout.text.split()
+    for key, index in (
+        ("ArrowRight", (1, 2)),
+        ("n", (1, 3)),
+        ("g", (2, 0)),
+        ("Shift+G", (1, 0)),
+        ("p", (2, 0)),
+        ("End", (2, 3)),
+    ):
+        assert press(view, key) == index
+        element, _, rest = announced.inner_text().partition(" = ")
+        value, _, shares = rest.partition("; ")
+        assert element == f"x[{index[0]}, {index[1]}]"
+        assert number(value) == pytest.approx(float(x[index]), rel=1e-3)
+        assert shares == f"shares its mean with 3 others: all of example {index[0]}"
+    view.panel("params").focus()
+    press(view, "ArrowLeft")
+    assert announced.inner_text().endswith("; shares its gamma with 2 others: all of feature 0")
     assert (
         announced.evaluate("e => getComputedStyle(e).display !== 'none' && getComputedStyle(e).visibility") == "visible"
     )
@@ -111,9 +126,12 @@ def test_every_panel_has_a_role_a_name_and_a_description(look):
     for key in ("stats", "params", "x", "normalized", "output"):
         panel, figure = view.panel(key), view.find(f".nv-panel-{key}")
         assert panel.get_attribute("role") == "application"
-        assert figure.locator(".nv-title").inner_text() in panel.get_attribute("aria-label")
-        described = view.find(f"#{panel.get_attribute('aria-describedby')}")
-        assert described.inner_text() == view.readout.text
+        assert panel.get_attribute("aria-label") == figure.locator(".nv-title").inner_text()
+        about, read_out = (
+            view.find(f"#{name}").inner_text() for name in panel.get_attribute("aria-describedby").split()
+        )
+        assert figure.locator(".nv-caption > span").inner_text() in about
+        assert read_out == view.readout.text
 
 
 def test_every_control_has_a_name(look):

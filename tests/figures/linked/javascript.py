@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import json
 import subprocess
+import tempfile
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -49,9 +50,11 @@ def check_syntax(script: str) -> None:
 @cache
 def _node(entry: Path) -> subprocess.Popen[str]:
     """One node per module for all tests of this process."""
-    script = bundle.bundle(entry).replace("export default ", "") + SERVE
-    node = subprocess.Popen(
-        [NODE, "--input-type=module", "--eval", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+    with tempfile.NamedTemporaryFile(
+        "w", suffix=".mjs", delete=False, encoding="utf-8"
+    ) as file:  # too long for an argument
+        file.write(bundle.bundle(entry).replace("export default ", "") + SERVE)
+    node = subprocess.Popen([NODE, file.name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    atexit.register(Path(file.name).unlink)
     atexit.register(node.kill)
     return node

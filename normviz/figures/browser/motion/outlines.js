@@ -42,8 +42,9 @@ export function outlineBetween(from, to, share) {
 /**
  * @param {SVGPathElement} outline which already has its new path
  * @param {string} before its path until now
+ * @param {SVGPathElement} [halo] around it
  */
-export function morphOutline(outline, before) {
+export function morphOutline(outline, before, halo) {
   const after = outline.getAttribute("d") ?? "", from = rectanglesOf(before), to = rectanglesOf(after);
   if (before === after || !from || !to || !mayMove()) return;
   const started = performance.now();
@@ -52,7 +53,7 @@ export function morphOutline(outline, before) {
     if (outline.getAttribute("d") !== drawn) return; // another element was selected
     const share = Math.min(1, (performance.now() - started) / MOTION_TIME), eased = share * share * (3 - 2 * share);
     drawn = share < 1 ? outlineBetween(from, to, eased) : after;
-    outline.setAttribute("d", drawn);
+    for (const shape of [outline, halo]) shape?.setAttribute("d", drawn);
     if (share < 1) requestAnimationFrame(step);
   };
   step();
@@ -69,7 +70,7 @@ export function followOutlines(view, data) {
   const captions = new Map((before?.panels ?? []).map(({ key, caption }) => [key, caption]));
   return () => {
     if (!alike || view.pointed) return;
-    for (const [key, panel] of view.panels) if (panel.outline && panel.figure.links) morphOutline(panel.outline, paths.get(key) ?? "");
+    for (const [key, panel] of view.panels) if (panel.outline && panel.figure.links) morphOutline(panel.outline, paths.get(key) ?? "", panel.outlineHalo);
     const changed = [...view.panels.values()].filter(({ key, figure }) => !figure.z && captions.has(key) && captions.get(key) !== figure.caption);
     setTimeout(() => view.narrow || saySizesBefore(changed.filter(({ key, figure }) => view.panels.get(key)?.figure === figure), captions), SOON);
   };

@@ -5,7 +5,7 @@
 import { html } from "../page/dom.js";
 import { _ } from "../page/messages.js";
 import { formatShort } from "../text/format.js";
-import { colorAt, formatHex } from "./color.js";
+import { GROUP_COLORS, colorAt, formatHex } from "./color.js";
 
 const BAR_STEPS = 21;
 
@@ -18,8 +18,9 @@ export function drawLegend(panel, numbered) {
   const { legend, figure } = panel;
   legend.replaceChildren();
   if (figure.scale === "values") drawColorBar(panel);
-  else if (numbered && (!figure.row || figure.key === `${figure.row}0`))
-    legend.textContent = figure.scale === "groups" ? _("number = group") : _("number = gamma");
+  else if (figure.row && figure.key !== `${figure.row}0`) return; // the first one of a row explains
+  else if (numbered) legend.textContent = figure.scale === "groups" ? _("number = group") : _("number = gamma");
+  else if (figure.scale === "groups" && panel.ranks.size > GROUP_COLORS) legend.textContent = _("the colors repeat after {n} groups", { n: GROUP_COLORS });
 }
 
 /** @param {Panel} panel */

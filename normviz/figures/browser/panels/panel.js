@@ -4,15 +4,16 @@
 
 import { html, svg, uniqueNumber } from "../page/dom.js";
 import { _ } from "../page/messages.js";
+import { pressKey } from "../speaking/keyboard.js";
 import { decodeFloats } from "../tensor/arrays.js";
 import { Geometry } from "../tensor/geometry.js";
 import { broadcastAt, groupOf, rankGroups, sameIndex } from "../tensor/sharing.js";
 import { sentPlace } from "../tensor/slices.js";
-import { pressKey } from "../views/keyboard.js";
 import { drawCells, removeCells } from "./cells.js";
 import { colorAt, colorScale, placeOnScale, rankScale } from "./color.js";
 import { dragSlices, showDraggable } from "./dragging.js";
 import { placeRect } from "./frame.js";
+import { addHatch } from "./hatch.js";
 import { NAME_HEIGHT, drawLabels, marginsOf } from "./labels.js";
 import { drawLegend } from "./legend.js";
 import { drawTexts } from "./texts.js";
@@ -36,6 +37,8 @@ export class Panel {
   ranks = new Map();
   /** @type {Map<number, string>} The outlines of groups. */
   outlines = new Map();
+  /** @type {Index[]} For each text in the cells, an element of its cell or its group. */
+  written = [];
   /** @type {HTMLInputElement | null} The field that edits a value. */
   field = null;
   /** @type {HTMLButtonElement | null} */
@@ -62,6 +65,8 @@ export class Panel {
     this.hint = html("div", "nv-hint", this.root);
     this.body = html("div", "nv-body", this.root);
     this.plot = html("div", "nv-plot", this.body);
+    this.about = html("div", "nv-hidden", this.root);
+    this.about.id = `${this.name}-about`;
     this.svg = svg("svg", { class: "nv-over", tabindex: "0", role: "application" }, this.body);
     this.listen();
   }
@@ -76,7 +81,7 @@ export class Panel {
     this.svg.addEventListener("pointerdown", (event) => dragSlices(this, event));
     this.svg.addEventListener("click", (event) => {
       const index = this.dragged ? null : at(event);
-      if (index) this.view.select(this.isSelectedAgain(index, event) ? null : index);
+      if (index) this.view.select(this.isSelectedAgain(index, event) ? null : index, this);
     });
     this.svg.addEventListener("dblclick", (event) => {
       const index = at(event);
@@ -118,8 +123,9 @@ export class Panel {
     if (figure.pattern) html("code", "", this.caption, figure.pattern);
     html("span", "", this.caption, figure.caption);
     const { title, pattern, caption } = figure;
-    this.svg.setAttribute("aria-label", _("{title} {pattern}. {caption}. Arrow keys move, Enter selects, Escape clears.", { title, pattern, caption }));
-    this.svg.setAttribute("aria-describedby", this.view.readoutId);
+    this.about.textContent = _("{what}. Arrow keys move, Enter selects, question mark lists all keys.", { what: [pattern, caption].filter(Boolean).join(": ") });
+    this.svg.setAttribute("aria-label", title);
+    this.svg.setAttribute("aria-describedby", `${this.about.id} ${this.view.readoutId}`);
     this.values = figure.z ? decodeFloats(figure.z) : null;
     this.ranks = rankGroups(this.tables() ?? []);
   }
@@ -233,14 +239,17 @@ export class Panel {
     this.inside = clip("-in");
     this.outside = clip("-out");
     this.veil = svg("path", { class: "nv-veil", "fill-rule": "evenodd" }, this.svg);
-    this.mutedTexts = svg("g", { class: "nv-text", "clip-path": `url(#${this.name}-out)`, fill: this.colors.faint }, this.svg);
-    this.strongTexts = svg("g", { class: "nv-text", "clip-path": `url(#${this.name}-in)` }, this.svg);
+    this.hatch = addHatch(this.svg, definitions, `${this.name}-hatch`);
+    this.mutedTexts = svg("g", { class: "nv-text nv-veiled", "aria-hidden": "true", "clip-path": `url(#${this.name}-out)` }, this.svg);
+    this.strongTexts = svg("g", { class: "nv-text", "aria-hidden": "true", "clip-path": `url(#${this.name}-in)` }, this.svg);
+    this.outlineHalo = svg("path", { class: "nv-outline-halo" }, this.svg);
     this.outline = svg("path", { class: "nv-outline" }, this.svg);
     this.halo = svg("rect", { class: "nv-halo" }, this.svg);
     this.frame = svg("rect", { class: "nv-frame" }, this.svg);
+    this.cursorHalo = svg("rect", { class: "nv-halo" }, this.svg);
     this.cursor = svg("rect", { class: "nv-cursor" }, this.svg);
     drawLegend(this, drawTexts(this, this.mutedTexts, this.strongTexts));
-    drawLabels(this, svg("g", { class: "nv-labels" }, this.svg));
+    drawLabels(this, svg("g", { class: "nv-labels", "aria-hidden": "true" }, this.svg));
     this.show(this.view.active, this.view.at);
   }
 
@@ -250,19 +259,23 @@ export class Panel {
    * @param {Index | null} selected
    */
   show(active, selected) {
-    const { geometry, veil, inside, outside, outline, halo, frame, cursor } = this;
-    if (!geometry || !veil || !inside || !outside || !outline || !halo || !frame || !cursor) return;
-    const path = this.outlineOf(active), all = geometry.border;
-    veil.setAttribute("d", path ? all + path : "");
+    const { geometry, veil, hatch, inside, outside, outlineHalo, outline, halo, frame, cursorHalo, cursor } = this;
+    if (!geometry || !veil || !hatch || !inside || !outside || !outlineHalo || !outline || !halo || !frame || !cursorHalo || !cursor) return;
+    const path = this.outlineOf(active), all = geometry.border, around = path ? all + path : "";
+    veil.setAttribute("d", around);
+    hatch.setAttribute("d", path ? geometry.facetRectangles + path : "");
     inside.setAttribute("d", path || all);
-    outside.setAttribute("d", path ? all + path : "M0,0Z");
-    outline.setAttribute("d", path);
-    const third = Math.min(geometry.cellW, geometry.cellH) / 3; // wider lines would hide the cells
-    outline.setAttribute("stroke-width", String(Math.min(1.5, third)));
+    outside.setAttribute("d", around || "M0,0Z");
+    for (const shape of [outlineHalo, outline]) shape.setAttribute("d", path);
+    const third = Math.min(geometry.cellW, geometry.cellH) / 3, line = Math.min(1.5, third); // wider lines would hide the cells
+    outline.setAttribute("stroke-width", String(line));
+    this.svg.style.setProperty("--nv-halo", `${line + Math.min(2, third)}px`);
     this.svg.style.setProperty("--nv-frame", `${Math.max(1, Math.min(3, third))}px`);
     placeRect(halo, selected, geometry, 2);
     placeRect(frame, selected, geometry, 0);
-    placeRect(cursor, sameIndex(active, selected) ? null : active, geometry, 0);
+    const other = sameIndex(active, selected) ? null : active;
+    placeRect(cursorHalo, other, geometry, 2);
+    placeRect(cursor, other, geometry, 0);
   }
 
   /** @param {Index | null} active */

@@ -1,13 +1,17 @@
-// The ids or values in the cells of a panel.
+// The ids or values in the cells of a panel. Where they do not fit into cells, the id of a group is written once in each of its rectangles.
 
 /** @import { Panel } from "./panel.js" */
 
 import { svg } from "../page/dom.js";
+import { rectanglesOf } from "../motion/outlines.js";
+import { groupOf } from "../tensor/sharing.js";
 import { sentPlace } from "../tensor/slices.js";
 import { formatShort } from "../text/format.js";
 import { readableInk } from "./color.js";
 
 const MOST_TEXTS = 1200; // in one panel
+const MOST_GROUPS = 200; // whose ids are written once
+const SMALLEST = 8.5; // px
 
 /**
  * Writes them where they fit: a strong copy for the peers, a muted one for all other elements.
@@ -17,18 +21,57 @@ const MOST_TEXTS = 1200; // in one panel
  * @returns {boolean} whether they fit
  */
 export function drawTexts(panel, muted, strong) {
-  const { geometry, figure, colors } = panel, { cellW, cellH } = geometry, { isId } = panel;
-  if (figure.scale === "none" || cellH < 13) return false;
-  const count = geometry.facets * geometry.rows * geometry.columns, digits = isId ? String(Math.max(...panel.ranks.keys())).length : 5;
-  const size = Math.min(isId ? 12 : 11, cellH * 0.62, (cellW - 3) / (digits * 0.6));
-  if (count > MOST_TEXTS || size < 8.5) return false;
-  panel.each((index) => {
-    const value = panel.valueAt(index), box = geometry.cellBox(index), fill = panel.colorOf(index);
-    if (Number.isNaN(value) && !sentPlace(panel.data, index)) return;
-    const place = { x: box.x + cellW / 2, y: box.y + cellH / 2, "font-size": size };
-    const text = isId ? String(value) : formatShort(value);
+  panel.written = [];
+  if (panel.figure.scale === "none") return false;
+  /** @type {Write} */
+  const write = (index, text, x, y, size) => {
+    const fill = panel.colorOf(index), place = { x, y, "font-size": size };
+    panel.written.push(index);
     svg("text", place, muted).textContent = text;
-    svg("text", { ...place, fill: fill ? readableInk(fill, colors.ink) : colors.text }, strong).textContent = text;
+    svg("text", { ...place, fill: fill ? readableInk(fill, panel.colors.ink) : panel.colors.text }, strong).textContent = text;
+  };
+  return writeCells(panel, write) || writeGroups(panel, write);
+}
+
+/** @typedef {(index: Index, text: string, x: number, y: number, size: number) => void} Write */
+
+/**
+ * @param {Panel} panel
+ * @param {Write} write
+ */
+function writeCells(panel, write) {
+  const { geometry, isId } = panel, { cellW, cellH } = geometry, count = geometry.facets * geometry.rows * geometry.columns;
+  const size = Math.min(isId ? 12 : 11, cellH * 0.62, (cellW - 3) / (digitsOf(panel) * 0.6));
+  if (cellH < 13 || count > MOST_TEXTS || size < SMALLEST) return false;
+  panel.each((index) => {
+    const value = panel.valueAt(index), box = geometry.cellBox(index);
+    if (Number.isNaN(value) && !sentPlace(panel.data, index)) return;
+    write(index, isId ? String(value) : formatShort(value), box.x + cellW / 2, box.y + cellH / 2, size);
   });
   return true;
 }
+
+/**
+ * @param {Panel} panel
+ * @param {Write} write
+ */
+function writeGroups(panel, write) {
+  const { geometry, ranks } = panel, tables = panel.tables();
+  if (!panel.isId || !tables || ranks.size > MOST_GROUPS) return false;
+  /** @type {Map<number, Index>} */
+  const members = new Map();
+  panel.each((index) => {
+    const group = groupOf(tables, index);
+    if (!members.has(group)) members.set(group, index);
+  });
+  const width = digitsOf(panel) * 0.6;
+  for (const [group, index] of members)
+    for (const [left, top, right, bottom] of rectanglesOf(geometry.outline(tables, index)) ?? []) {
+      const size = Math.min(12, (bottom - top) * 0.8, (right - left - 3) / width);
+      if (size >= SMALLEST && panel.written.length < MOST_TEXTS) write(index, String(group), (left + right) / 2, (top + bottom) / 2, size);
+    }
+  return panel.written.length > 0;
+}
+
+/** @param {Panel} panel */
+const digitsOf = ({ isId, ranks }) => (isId ? String(Math.max(...ranks.keys())).length : 5);

@@ -5,7 +5,7 @@
 import { SVG } from "../page/dom.js";
 import { plainText } from "../text/readout.js";
 import { linesOf } from "./lines.js";
-import { PICTURE_FONT, cellsAsSvg, escapeXml, paint, round2, roundedRect, shapeAsSvg, textsAsSvg } from "./shapes.js";
+import { PICTURE_FONT, cellsAsSvg, escapeXml, hatchAsSvg, paint, round2, roundedRect, shapeAsSvg, textsAsSvg } from "./shapes.js";
 
 const MARGIN = 16; // px
 const HEADING = 34;
@@ -165,6 +165,7 @@ export class PagePainter {
     const panel = [...this.panels.values()].find((one) => one.svg === svg), shapes = [];
     for (const child of svg.children)
       if (panel && child === panel.mutedTexts) shapes.push(textsAsSvg(panel, this.view.active));
+      else if (panel && child === panel.hatch) shapes.push(hatchAsSvg(panel, this.view.active));
       else if (!panel || child !== panel.strongTexts) shapes.push(shapeAsSvg(child));
     return this.group(svg, panel ? "over" : "strips", shapes.join(""), panel?.left, panel?.top);
   }

@@ -3,6 +3,7 @@
 /** @import { Panel } from "../panels/panel.js" */
 
 import { formatHex } from "../panels/color.js";
+import { hatchOver } from "../panels/hatch.js";
 import { groupOf } from "../tensor/sharing.js";
 
 export const PICTURE_FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"; // as wide everywhere; .nv-picture has the same
@@ -38,16 +39,26 @@ export function cellsAsSvg(panel) {
  */
 export function textsAsSvg(panel, active) {
   const tables = panel.tables(), open = active && tables ? groupOf(tables, active) : null;
-  const { strongTexts: strong, mutedTexts: muted } = panel;
-  /** @type {string[]} */
-  const texts = [];
-  if (strong?.children.length && muted)
-    panel.each((index) => {
-      const from = open === null || !tables || groupOf(tables, index) === open ? strong : muted, text = from.children[texts.length];
-      const size = Number(text.getAttribute("font-size")), y = Number(text.getAttribute("y")) + TEXT_MIDDLE * size;
-      texts.push(`<text x="${round2(text.getAttribute("x"))}" y="${round2(y)}" font-size="${round2(size)}" fill="${text.getAttribute("fill") ?? from.getAttribute("fill")}">${escapeXml(text.textContent)}</text>`);
-    });
+  const texts = [...(panel.strongTexts?.children ?? [])].map((text, number) => {
+    const isOpen = open === null || !tables || groupOf(tables, panel.written[number]) === open;
+    const size = Number(text.getAttribute("font-size")), y = Number(text.getAttribute("y")) + TEXT_MIDDLE * size, fill = isOpen ? text.getAttribute("fill") : panel.colors.faint;
+    return `<text x="${round2(text.getAttribute("x"))}" y="${round2(y)}" font-size="${round2(size)}" fill="${fill}">${escapeXml(text.textContent)}</text>`;
+  });
   return `<g class="nv-text" text-anchor="middle">${texts.join("")}</g>`;
+}
+
+/**
+ * The hatching of all elements but the peers, as lines.
+ * @param {Panel} panel
+ * @param {Index | null | undefined} active
+ */
+export function hatchAsSvg(panel, active) {
+  const { geometry, colors } = panel, tables = panel.tables(), open = active && tables ? groupOf(tables, active) : null;
+  if (open === null || !tables) return "";
+  /** @type {string[]} */
+  const lines = [];
+  geometry.each((index) => groupOf(tables, index) !== open && lines.push(hatchOver(geometry.cellBox(index))));
+  return `<path class="nv-hatch" d="${lines.join("")}" fill="none" stroke="${colors.hatch}" stroke-width="1"/>`;
 }
 
 /**

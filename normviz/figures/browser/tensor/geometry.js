@@ -227,6 +227,15 @@ export class Geometry {
     return path;
   }
 
+  /** All facets as a path, without the gaps between them. */
+  get facetRectangles() {
+    const { facetW: width, facetH: height } = this;
+    return Array.from({ length: this.facets }, (_, facet) => {
+      const [place, line] = this.placeOf(facet);
+      return `M${this.lefts[place]},${this.tops[line]}h${width}v${height}h${-width}z`;
+    }).join("");
+  }
+
   get border() {
     return `M-2,-2H${this.width + 2}V${this.height + 2}H-2Z`;
   }

@@ -23,10 +23,11 @@ export class ValuesView extends FigureView {
   /**
    * Numbers of one element stay without a server, which would compute those of another.
    * @param {Index | null} index
+   * @param {import("../panels/panel.js").Panel} [panel]
    */
-  select(index) {
+  select(index, panel) {
     const { at, ofElement, turn, name = "x" } = this.data;
-    if (!ofElement || turn !== undefined) return super.select(index);
+    if (!ofElement || turn !== undefined) return super.select(index, panel);
     this.cursor = this.pointed = null;
     this.follow();
     if (!at || !index || sameIndex(tensorIndex(this.data, index), at)) return;

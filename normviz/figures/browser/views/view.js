@@ -10,6 +10,8 @@ import { purgeLater } from "../page/plotly.js";
 import { applyColors } from "../page/theme.js";
 import { offerPictures } from "../picture/picture.js";
 import { updateSaveMenu } from "../picture/saving.js";
+import { speakElement } from "../speaking/spoken.js";
+import { addTools } from "../speaking/tools.js";
 import { decodeData } from "../tensor/arrays.js";
 import { placeOf, sameIndex, tensorIndex } from "../tensor/sharing.js";
 import { movedGrid } from "../tensor/slices.js";
@@ -73,6 +75,7 @@ export class FigureView {
     this.arithmetic = html("section", "nv-worked", this.root);
     this.table = new StatisticsTable(this.root);
     this.slices = new SlicesBar(this);
+    addTools(this);
     this.observer = watchWidth(this.root, () => this.resized());
     offerPictures(this);
   }
@@ -215,13 +218,16 @@ export class FigureView {
     writePhrases(this.line, this.readout(this.active));
   }
 
-  /** @param {Index | null} index */
-  select(index) {
+  /**
+   * @param {Index | null} index
+   * @param {Panel} [panel] that the reader uses
+   */
+  select(index, panel) {
     const known = !this.turns.waiting && sameIndex(index && tensorIndex(this.data, index), this.data.at);
     this.at = index;
     this.pointed = null;
     this.refresh();
-    this.announce(plainText(this.readout(index)));
+    this.announce(panel ? speakElement(panel, index) : plainText(this.readout(index)));
     if (!known) this.send("select", { at: index && tensorIndex(this.data, index), turn: this.turns.next() });
   }
 

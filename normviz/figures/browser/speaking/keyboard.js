@@ -1,0 +1,69 @@
+// What the keys do in a panel. They act only while it has the focus, so that they are no shortcuts of the page.
+
+/** @import { Panel } from "../panels/panel.js" */
+/** @import { FigureView } from "../views/view.js" */
+
+import { showKeys } from "./keys.js";
+import { nextGroup, nextPeer } from "./moves.js";
+import { speakElement } from "./spoken.js";
+import { showTable } from "./table.js";
+
+/** @type {Record<string, [number, number]>} */
+const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+/**
+ * @param {FigureView} view
+ * @param {KeyboardEvent} event
+ * @param {Panel} panel
+ */
+export function pressKey(view, event, panel) {
+  const { key } = event, chosen = view.cursor ?? view.at, from = chosen ?? view.data.grid.indices.map(() => 0);
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key in ARROWS || WAYS[key.toLowerCase()]) {
+    view.pointed = null;
+    view.cursor = chosen ? goal(panel, event, from) : from;
+    view.follow();
+    view.announce(speakElement(panel, view.cursor));
+  } else if ((key === "Enter" || key === " ") && chosen) {
+    view.cursor = null;
+    view.select(chosen, panel);
+  } else if (key === "Escape") {
+    view.cursor = null;
+    view.select(null, panel);
+  } else if (key === "?") showKeys(view.root, () => panel.svg.focus());
+  else if (key === "t" || key === "T") showTable(view, panel, () => panel.svg.focus());
+  else if (view.data.editable && (key === "F2" || /^[-0-9.]$/.test(key))) view.edit(from, key === "F2" ? undefined : key);
+  else return;
+  event.stopPropagation();
+  event.preventDefault();
+}
+
+/** @type {Record<string, (panel: Panel, from: Index, way: 1 | -1) => Index>} */
+const WAYS = {
+  n: (panel, from, way) => nextPeer(panel, "stats", from, way),
+  p: (panel, from, way) => nextPeer(panel, "params", from, way),
+  g: nextGroup,
+  home: (panel, from) => toTheEnd(panel, from, -1),
+  end: (panel, from) => toTheEnd(panel, from, 1),
+};
+
+/**
+ * @param {Panel} panel
+ * @param {KeyboardEvent} event
+ * @param {Index} from
+ */
+function goal(panel, { key, shiftKey }, from) {
+  return key in ARROWS ? panel.geometry.neighbor(from, ...ARROWS[key]) : WAYS[key.toLowerCase()](panel, from, shiftKey ? -1 : 1);
+}
+
+/**
+ * The first or the last element of a line, through all facets beside each other.
+ * @param {Panel} panel
+ * @param {Index} from
+ * @param {1 | -1} way
+ */
+function toTheEnd({ geometry }, from, way) {
+  let at = from, next = geometry.neighbor(at, way, 0);
+  while (next !== at) [at, next] = [next, geometry.neighbor(next, way, 0)];
+  return at;
+}

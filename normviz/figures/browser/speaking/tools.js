@@ -1,0 +1,18 @@
+// The table and the list of keys as buttons, for readers without a keyboard. They are seen when they have the focus.
+
+/** @import { FigureView } from "../views/view.js" */
+
+import { button, html } from "../page/dom.js";
+import { _ } from "../page/messages.js";
+import { showKeys } from "./keys.js";
+import { showTable } from "./table.js";
+
+/** @param {FigureView} view */
+export function addTools(view) {
+  const tools = html("div", "nv-tools", view.root);
+  const table = button("nv-button", tools, _("The figure as a table"), () => {
+    const panel = [...view.panels.values()].find(({ figure, root }) => figure.scale !== "cube" && !root.hidden);
+    if (panel) showTable(view, panel, () => table.focus());
+  });
+  const keys = button("nv-button", tools, _("Keys"), () => showKeys(view.root, () => keys.focus()));
+}
