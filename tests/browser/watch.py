@@ -1,14 +1,9 @@
 """Collects the errors and warnings of the browser and the app during a test."""
 
-import re
-
 from playwright.sync_api import ConsoleMessage, Error, Page, Request
 
 # A request that the browser cancels because the page is left; a refused request has another error.
 LEFT = "net::ERR_ABORTED"
-
-# When a page below the root is opened first, Streamlit requests these two paths and gets a 404.
-PROBE = re.compile(r"https?://[^/]+/.+/_stcore/(health|host-config)")
 
 
 class Watch:
@@ -23,7 +18,7 @@ class Watch:
 
     def _console(self, message: ConsoleMessage) -> None:
         url = message.location.get("url", "")
-        if message.type in ("error", "warning") and not (PROBE.fullmatch(url) and "404" in message.text):
+        if message.type in ("error", "warning"):
             self.complaints.append(f"console {message.type}: {message.text} ({url})")
 
     def _error(self, error: Error) -> None:

@@ -49,10 +49,16 @@ def first_page(name: str, query: str, embedded: bool) -> str:
     )
 
 
+def page_titles() -> dict[str, str]:
+    """The path and the title of each page, as HTML, in the order of the header."""
+    return {"" if name == "explore" else name: escape(kind.title) for name, kind in PAGES.items()}
+
+
 def _header(name: str) -> str:
     """The logo and the links of Streamlit's header."""
+    here = "" if name == "explore" else name
     links = (
-        f'<a href="./{"" if other == "explore" else other}"{" aria-current=page" if other == name else ""}>{escape(kind.title)}</a>'
-        for other, kind in PAGES.items()
+        f'<a href="./{path}"{" aria-current=page" if path == here else ""}>{title}</a>'
+        for path, title in page_titles().items()
     )
     return f'<header><img src="{wordmark()}" alt="normviz" height="24"><nav>{"".join(links)}</nav></header>'

@@ -49,6 +49,8 @@ THEME_FROM_MENU = (
     "if(t==='Light'||t==='Dark')document.documentElement.dataset.theme=t.toLowerCase()}catch{}"
 )
 VARY = "Accept-Encoding, Accept-Language, Cookie"  # the language follows from the last two
+# Below the root, the front end would otherwise look for the server at the address of the page first, and report two errors.
+BACKEND = 'window.__streamlit.BACKEND_BASE_URL=new URL(".",location.href).href'
 PATIENCE = 1.0  # s, until the HTML is sent without the page
 
 _worker = ThreadPoolExecutor(1, "first-page")
@@ -178,7 +180,7 @@ def _head(theme: str | None) -> str:
         )
         scheme, menu = "light dark", THEME_FROM_MENU
     # Without __streamlit, the front end would start with Streamlit's own theme and fetch its font.
-    script = f"window.__streamlit={themes};{menu}"
+    script = f"window.__streamlit={themes};{BACKEND};{menu}"
     return f'\n<meta name="color-scheme" content="{scheme}">\n<style>{style}</style>\n<script>{script}</script>'
 
 
@@ -202,6 +204,7 @@ def page_names() -> list[str]:
 
 async def no_page(request: Request) -> Response:
     """The response to a path that no page has: links to the pages. It contains no text from the address."""
+    await asyncio.wrap_future(import_future())
     with in_language(_language(request)):
         page = _no_page(theme_of(request.url.query))
     headers = {"Cache-Control": "no-cache", "Vary": VARY, "Content-Security-Policy": page.policy}
@@ -210,7 +213,8 @@ async def no_page(request: Request) -> Response:
 
 @cache_by_language()
 def _no_page(theme: str | None) -> IndexHtml:
-    links = "".join(f'<li><a href="./{name}">{name.replace("_", " ").capitalize()}</a></li>' for name in page_names())
+    titles = import_ready("normviz.ui.server.first_page").page_titles()
+    links = "".join(f'<li><a href="./{name}">{title}</a></li>' for name, title in titles.items())
     title, rest = _("There is no such page"), _("The pages of normviz are:")
     return IndexHtml(
         f'<!DOCTYPE html><html {html_attributes()}><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
