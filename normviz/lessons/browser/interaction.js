@@ -3,9 +3,10 @@
 import { copyFrom } from "../../figures/browser/page/clipboard.js";
 import { find, findAll, html } from "../../figures/browser/page/dom.js";
 import { commit, judge, refuse, resultOf } from "./questions/prediction.js";
-import { filterLinks } from "./questions/search.js";
+import { filterLinks, needsServer } from "./questions/search.js";
 
 const PYTHON = /(#.*)|("""[\s\S]*?"""|"[^"\n]*"|'[^'\n]*')|\b(as|def|else|for|from|if|import|in|lambda|not|return|None|True|False)\b|\b(\d[\d._]*(?:e[-+]?\d+)?)\b/g;
+const PAUSE = 400; // ms without typing, after which a text that only the server understands is sent
 const TOKENS = ["comment", "string", "word", "number"];
 
 /**
@@ -16,6 +17,7 @@ const TOKENS = ["comment", "string", "word", "number"];
  * @param {(text: string) => void} searched a reader has finished typing, or has pasted, this search
  */
 export function listen(root, follow, predicted, searched) {
+  let pause = 0;
   root.addEventListener("click", (event) => {
     const target = /** @type {Element} */ (event.target);
     const tab = /** @type {HTMLElement | null} */ (target.closest(".nv-heads > [role=tab]"));
@@ -41,8 +43,10 @@ export function listen(root, follow, predicted, searched) {
       const field = /** @type {HTMLInputElement} */ (event.target);
       if (!field.matches(".nv-search > input")) return;
       filterLinks(root);
-      const isPasted = event instanceof InputEvent && event.inputType === "insertFromPaste";
-      if (name === "change" || isPasted) searched(field.value.trim());
+      const text = field.value.trim(), isPasted = event instanceof InputEvent && event.inputType === "insertFromPaste";
+      clearTimeout(pause);
+      if (name === "change" || isPasted) searched(text);
+      else if (needsServer(text, root)) pause = window.setTimeout(() => searched(text), PAUSE);
     });
   for (const name of ["change", "toggle"])
     root.addEventListener(name, (event) => {

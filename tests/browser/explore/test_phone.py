@@ -69,10 +69,11 @@ def test_the_controls_are_one_line_until_they_are_asked_for(phone):
     expect(phone.find(".st-key-controls")).to_be_hidden()
 
 
-def test_an_error_in_a_link_unfolds_the_controls(phone, look):
+def test_an_error_in_a_link_unfolds_the_controls_and_the_long_page_keeps_its_contents(phone, look):
     view = look("?layer=GroupNorm(2,3)")
     expect(view.find(".nv-problem")).to_have_count(1)
     expect(view.find(".st-key-controls")).to_be_visible()
+    expect(view.find(".nv-contents")).to_be_visible()
     view.find(".nv-fold").click()
     expect(view.find(".st-key-controls")).to_be_hidden()
 

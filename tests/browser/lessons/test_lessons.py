@@ -335,11 +335,16 @@ def test_a_whole_error_message_in_the_search_leads_to_its_view_and_is_not_called
 ) -> None:
     lesson.go_to_questions()
     field = lesson.page.get_by_role("searchbox")
-    field.fill("running_mean should contain 64 elements not 128")
-    field.press("Enter")
+    field.press_sequentially("running_mean should contain 64 elements not 128")  # without Enter
     expect(lesson.find(".nv-found a").first).to_contain_text("BatchNorm2d(128) on (2, 64, 4, 4)")
     expect(lesson.find(".nv-search [role=status]")).to_have_text("")
     expect(lesson.find(".nv-none")).to_be_hidden()
+    expect(field).to_be_focused()
+    field.press("Backspace")
+    expect(lesson.find(".nv-found a").first).to_contain_text("BatchNorm2d(12) on (2, 64, 4, 4)")
+    field.fill("")
+    expect(lesson.find(".nv-found")).to_have_count(0)
+    expect(lesson.find(".nv-path").first).to_be_visible()
 
 
 def test_a_question_opens_at_its_top_and_back_returns_to_the_position_in_the_list(lesson: Lesson) -> None:

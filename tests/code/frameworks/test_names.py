@@ -79,6 +79,13 @@ def test_one_row(layer, key, cells):
     assert (row.torch, row.keras, row.flax) == cells
 
 
+@pytest.mark.parametrize("layer", ["LayerNorm(5)", "GroupNorm(2, 4)", "InstanceNorm2d(4)", "RMSNorm(5)"])
+def test_the_table_of_a_layer_without_running_statistics_says_so_in_one_row(layer):
+    rows = framework_names(describe(layer, (2, 4, 3, 5)))
+    assert [row.label for row in rows if "running" in row.label] == ["running mean and variance"]
+    assert "momentum" not in {row.key for row in rows}
+
+
 def test_a_norm_that_keeps_no_axis():
     rows = framework_names(describe(Norm("a b -> ", "b"), (4, 1)))
     assert [(row.torch, row.flax) for row in rows[:3]] == [

@@ -78,6 +78,17 @@ def test_a_control_of_gradients_changes_the_sentence_and_the_address(link, key, 
     assert sentence_text(app) != was
 
 
+def test_the_backward_pass_is_that_of_the_chosen_layer():
+    before = open_page("gradients", "show=backward&shape=2,3,4,4&layer=LayerNorm([3,4,4])")
+    was = figures(before)[0]["panels"]
+    app = set_control(before, "family", "BatchNorm")
+    check_page(app)
+    panels = figures(app)[0]["panels"]
+    assert [panel["title"] for panel in panels] == [panel["title"] for panel in was]
+    assert all(panel != other for panel, other in zip(panels[1:], was[1:], strict=True))  # the first is dout itself
+    assert figures(set_control(app, "training", False))[0]["panels"] != panels
+
+
 def test_a_click_moves_another_input():
     app = send_event(open_page("gradients", "layer=BatchNorm2d(3)"), "select", {"at": [0, 1, 2, 3]})
     check_page(app)

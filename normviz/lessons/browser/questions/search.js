@@ -44,6 +44,13 @@ export const countFound = (text, found) => (text.trim() ? ngettext("{n} found", 
 export const searchField = (root) => /** @type {HTMLInputElement | null} */ (root.querySelector(".nv-search > input"));
 
 /**
+ * Whether the text may be an error message of torch, which has several words and a number; or the page shows what such a message means.
+ * @param {string} text
+ * @param {HTMLElement} root
+ */
+export const needsServer = (text, root) => (/\d/.test(text) && text.split(/\s+/).length > 2) || root.querySelector(".nv-found") !== null;
+
+/**
  * Shows the links that the field of the page asks for.
  * @param {HTMLElement} root
  */
