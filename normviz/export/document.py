@@ -51,7 +51,7 @@ def document(
         "<!doctype html>\n"
         f'<html lang="{language.get()}" class="nv-html" data-theme="{check_theme(theme)}">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">\n'
-        f'<title>{escaped}</title>\n<link rel="icon" href="{FAVICON}">\n</head>\n<body>\n<h1 class="nv-name">{escaped}</h1>\n{body}\n</body>\n</html>\n'
+        f'<title>{escaped}</title>\n<link rel="icon" href="{FAVICON}">\n</head>\n<body>\n<main>\n<h1 class="nv-name">{escaped}</h1>\n{body}\n</main>\n</body>\n</html>\n'
     )
 
 

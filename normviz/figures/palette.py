@@ -59,7 +59,7 @@ THEMES: dict[str, Theme] = {
         muted="#526075",
         faint="#2b3341",
         border="#dfe3ea",
-        accent="#c8410b",
+        accent="#bd3c0a",
         veil="rgba(255,255,255,0.68)",
         hatch="#97a0ae",
         ink=("#040507", "#ffffff"),
@@ -102,7 +102,7 @@ def by_meaning(name: str, colors: Theme) -> str:
     """The color with a name such as "accent", "muted" or "few.0".
 
     >>> by_meaning("accent", theme("light"))
-    '#c8410b'
+    '#bd3c0a'
     """
     key, _dot, number = name.partition(".")
     found = getattr(colors, key)

@@ -34,7 +34,7 @@ def share_style() -> str:
 def page_style() -> str:
     """All rules apply only inside ``.nv-doc``. The id in their selector gives them precedence over the rules of a surrounding page."""
     modes = "".join(f"&[data-mode={name}]{{color-scheme:{name};{variables(name)}}}" for name in ("light", "dark"))
-    inner = read_css(BROWSER / "page.css") + style()
+    inner = read_css(BROWSER / "page.css") + style() + read_css(BROWSER / "preferences.css")
     return f":is(.nv-doc, #nv-doc){{{modes}{inner}}}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -13,6 +14,7 @@ from normviz.lessons.parts.part import Part
 from normviz.lessons.parts.text import align, plain
 
 Row = Mapping[str, object]
+FIRST_CELL = re.compile(r"<tr>(\s*)<td>(.+?)</td>")
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,10 @@ class Table(Part):
         return "\n".join(_line(cells) for cells in (heads, ["---"] * len(heads), *body))
 
     def html(self, body: Body) -> str:
-        return f'<div class="nv-table-box">{block(self.markdown)}</div>'
+        html = block(self.markdown).replace("<th></th>", "<td></td>")  # the corner of a table names nothing
+        if self.transposed:
+            html = FIRST_CELL.sub(r'<tr>\1<th scope="row">\2</th>', html)
+        return f'<div class="nv-table-box">{html}</div>'
 
     def plain_text(self) -> str:
         return align([list(map(plain, cells)) for cells in self.cells()]) if self.rows else ""

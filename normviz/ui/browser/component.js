@@ -15,6 +15,7 @@ import { endFirstPage, showFirstPage } from "./first_page.js";
 import { PageHead } from "./head.js";
 import { addLanguages, applyLanguage, rememberLinked, withLanguage } from "./language.js";
 import { improveMenu } from "./menu.js";
+import { endShortcutsOfStreamlit } from "./shortcuts.js";
 import { enterGroupsAtTheChosenOption } from "./tab_order.js";
 
 /** @typedef {import("../../lessons/browser/share/share.js").ShareData} ShareData */
@@ -23,6 +24,7 @@ import { enterGroupsAtTheChosenOption } from "./tab_order.js";
 
 improveMenu(document);
 enterGroupsAtTheChosenOption(document);
+endShortcutsOfStreamlit(document);
 
 /**
  * By the element. In another language, this script is another module: it replaces the page.

@@ -32,7 +32,7 @@ def test_the_sliders_change_the_output_the_read_out_and_the_arithmetic(look):
 
 def test_a_dot_is_an_element_and_the_title_names_the_selected_one(look):
     view = look(SMALL)
-    title = view.find(".nv-distribution h3")
+    title = view.find(".nv-distribution h2")
     expect(title).to_have_text("From x to the output: the 4 values in the group of x[0, 3]")
     dots = view.find(".nv-dot-shape")
     assert dots.count() == 16  # four values at four stages

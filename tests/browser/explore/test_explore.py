@@ -78,7 +78,7 @@ def test_a_click_selects_and_the_arithmetic_agrees_with_torch(look_both, query):
     view.leave()
     assert view.marked("stats") == view.marked("output") == index
     assert view.open_elements("x") == peers(view.scene, "x", index)
-    assert f"x[{', '.join(map(str, index))}]" in view.find(".nv-worked h3").inner_text()
+    assert f"x[{', '.join(map(str, index))}]" in view.find(".nv-worked h2").inner_text()
     assert_arithmetic(view.worked(), view.scene, index)
 
 

@@ -83,7 +83,7 @@ def test_enter_selects_and_escape_clears(look_both):
     view.page.keyboard.press("Enter")
     view.wait_for_view(at="0,0,2,0")
     assert view.marked("stats") == (0, 0, 2, 0)
-    assert "x[0, 0, 2, 0]" in view.find(".nv-worked h3").inner_text()
+    assert "x[0, 0, 2, 0]" in view.find(".nv-worked h2").inner_text()
     expect(view.panel("stats")).to_be_focused()  # the focus has not moved
     assert press(view, "ArrowRight") == (0, 0, 2, 1)
     view.page.keyboard.press("Escape")

@@ -43,7 +43,7 @@ export class Distribution {
     this.view = view;
     this.root = html("section", "nv-distribution");
     after.after(this.root);
-    this.title = html("h3", "", this.root);
+    this.title = html("h2", "nv-heading", this.root);
     this.svg = svg("svg", { class: "nv-strips", role: "img" }, this.root);
     this.fact = html("p", "nv-fact-line", this.root);
     this.note = html("p", "", this.root);

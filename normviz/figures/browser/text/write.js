@@ -48,11 +48,11 @@ export function writeArithmetic(section, source, at) {
   section.hidden = !source.data.values;
   if (section.hidden) return;
   if (!at || !sentPlace(source.data, at)) {
-    html("h3", "", section, _("Worked out by hand"));
+    html("h2", "nv-heading", section, _("Worked out by hand"));
     html("p", "", section, _("Select an element (click it, or press Enter on it) to see its arithmetic."));
     return;
   }
-  html("h3", "", section, _("Worked out for {element}", { element: formatElement("x", tensorIndex(source.data, at)) }));
+  html("h2", "nv-heading", section, _("Worked out for {element}", { element: formatElement("x", tensorIndex(source.data, at)) }));
   const lines = html("div", "nv-lines", section);
   for (const [quantity, expression, result] of arithmeticLines(source, at)) {
     html("span", "nv-what", lines, quantity);

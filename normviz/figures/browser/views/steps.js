@@ -163,7 +163,7 @@ export class StepsView extends FigureView {
       return;
     }
     const { key, title } = this.stepPanels[this.step], [expression, result] = stepArithmetic(this, key, this.at);
-    html("h3", "", this.arithmetic, _("{step} for {element}", { step: title, element: formatElement("x", tensorIndex(this.data, this.at)) }));
+    html("h2", "nv-heading", this.arithmetic, _("{step} for {element}", { step: title, element: formatElement("x", tensorIndex(this.data, this.at)) }));
     const line = html("div", "nv-lines nv-one", this.arithmetic);
     html("span", "nv-how", line, expression);
     html("span", "nv-result", line, `= ${result}`);
@@ -174,7 +174,7 @@ export class StepsView extends FigureView {
   writeLoops(at) {
     const { stats, loops } = this.data, place = indexAlong(stats.axes, this.data, at);
     if (!loops) return;
-    html("h3", "", this.loops, _("As loops"));
+    html("h2", "nv-heading", this.loops, _("As loops"));
     html("pre", "", this.loops, loops.code);
     const position = stats.axes.map(({ name }, i) => `${name} = ${place[i]}`).join(", ") || _("no loop variable: one group");
     const ranges = loops.runs.map(({ name, size }) => _("{axis} runs from 0 to {last}", { axis: name, last: size - 1 })).join(_(", ")) || _("one element");

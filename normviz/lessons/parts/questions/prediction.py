@@ -97,7 +97,7 @@ class Prediction(Part):
         label = escape(plain(self.prompt))
         if not self.options:
             hint = escape(_("a number"))
-            field = f'<input type="text" inputmode="decimal" maxlength="40" autocomplete="off" placeholder="{hint}" aria-label="{label}">'
+            field = f'<input type="text" inputmode="text" maxlength="40" autocomplete="off" placeholder="{hint}" aria-label="{label}">'
             return f'{field}<p class="nv-refusal" role="status"></p>'
         name = body.unique("guess")
         choices = "".join(
