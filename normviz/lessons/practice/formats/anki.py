@@ -38,7 +38,7 @@ def anki_package(items: Sequence[Item], title: str) -> bytes:
 def _fields(item: Item) -> list[str]:
     options = "".join(f"<li>{escape(option.text)}</li>" for option in item.options)
     link = f'<p><a href="{escape(item.link)}">{escape(_("Open the figure"))}</a></p>' if item.link else ""
-    question = f"<p>{escape(item.prompt)}</p>{_image(item, '') if item.picture else ''}"
+    question = f"<p>{escape(item.prompt)}</p>{_image(item, '')}"
     behind = f"<p>{escape(item.explanation)}</p>{_image(item, '-solution') if item.solution else ''}{link}"
     return [item.id, question, f"<ol>{options}</ol>" if options else "", escape(item.answer), behind]
 

@@ -11,22 +11,23 @@ from normviz.lessons.practice import texts
 from normviz.lessons.practice.case import place
 from normviz.lessons.practice.exercise import Exercise
 
-MOST_CELLS = 96
+MOST_CELLS = 96  # of more, each axis is drawn as its first index, a gap and its last
+MOST_ALONG = 3  # indices of an axis without a gap
 CELL, GAP, LABEL, EDGE = 30, 14, 18, 10
 LETTERS = 34  # the width of "n = 0, "
 LIGHT = THEMES["light"]
 COLORS = (*LIGHT.few, *LIGHT.more)
 Index = tuple[int, ...]
+Drawn = list[list[int | None]]
 
 
 def svg(exercise: Exercise, answered: bool = False) -> str:
-    """The picture of an exercise; ``answered``: with its answer marked. "" if x has too many elements, or no element matters."""
-    shape = exercise.case.shape
-    if prod(shape) > MOST_CELLS or exercise.kind == "mode":
-        return ""
+    """The picture of an exercise; ``answered``: with its answer marked."""
+    drawn = _drawn(exercise.case.shape)
+    shape = tuple(map(len, drawn))
     marked = set(exercise.elements(exercise.answer)) if answered and isinstance(exercise.answer, tuple) else set()
-    cells = "".join(_cell(exercise, index, index in marked) for index in product(*map(range, shape)))
-    names = "".join(_facet_label(exercise, facet) for facet in product(*map(range, shape[:-2])))
+    cells = "".join(_cell(exercise, drawn, spot, marked) for spot in product(*map(range, shape)))
+    names = "".join(_facet_label(exercise, drawn, spot) for spot in product(*map(range, shape[:-2])))
     right, bottom = _corner(shape, tuple(size - 1 for size in shape))
     right = max(right, right - (shape[-1] - 1) * CELL + len(shape[:-2]) * LETTERS - CELL)
     return (
@@ -34,6 +35,16 @@ def svg(exercise: Exercise, answered: bool = False) -> str:
         f'font-family="{escape(FONT)}" font-size="13"><title>{escape(spoken(exercise))}</title>'
         f'<rect width="100%" height="100%" fill="{LIGHT.background}"/>{names}{cells}{_frame(exercise)}</svg>'
     )
+
+
+def _drawn(shape: tuple[int, ...]) -> Drawn:
+    """The indices that are drawn along each axis; None is a gap.
+
+    >>> _drawn((2, 3)), _drawn((2, 100))
+    ([[0, 1], [0, 1, 2]], [[0, 1], [0, None, 99]])
+    """
+    is_whole = prod(shape) <= MOST_CELLS
+    return [list(range(size)) if is_whole or size <= MOST_ALONG else [0, None, size - 1] for size in shape]
 
 
 def spoken(exercise: Exercise) -> str:
@@ -57,19 +68,23 @@ def _corner(shape: tuple[int, ...], index: Index) -> tuple[int, int]:
     return left, top
 
 
-def _facet_label(exercise: Exercise, facet: Index) -> str:
-    if not facet:
+def _facet_label(exercise: Exercise, drawn: Drawn, spot: Index) -> str:
+    facet = [indices[i] for indices, i in zip(drawn, spot, strict=False)]
+    if not facet or None in facet:
         return ""
-    case = exercise.case
-    left, top = _corner(case.shape, (*facet, 0, 0))
-    words = ", ".join(f"{name} = {i}" for name, i in zip(case.axes, facet, strict=False))
+    left, top = _corner(tuple(map(len, drawn)), (*spot, 0, 0))
+    words = ", ".join(f"{name} = {i}" for name, i in zip(exercise.case.axes, facet, strict=False))
     return f'<text x="{left}" y="{top - 5}" font-size="11" fill="{LIGHT.muted}">{words}</text>'
 
 
-def _cell(exercise: Exercise, index: Index, marked: bool) -> str:
-    left, top = _corner(exercise.case.shape, index)
+def _cell(exercise: Exercise, drawn: Drawn, spot: Index, marked: set[Index]) -> str:
+    """A cell, or the sign of a gap."""
+    left, top = _corner(tuple(map(len, drawn)), spot)
+    index = tuple(i for indices, at in zip(drawn, spot, strict=True) if (i := indices[at]) is not None)
+    if len(index) < len(spot):
+        return _sign(left, top, [indices[at] is None for indices, at in zip(drawn, spot, strict=True)], spot)
     position = place(index, exercise.case.shape)
-    fill, words = COLORS[0] if marked else LIGHT.none, ""
+    fill, words = COLORS[0] if index in marked else LIGHT.none, ""
     if exercise.kind == "pattern":
         number = texts.group_numbers(exercise.case)[position]
         fill, words = COLORS[number % len(COLORS)], str(number)
@@ -81,6 +96,16 @@ def _cell(exercise: Exercise, index: Index, marked: bool) -> str:
         else ""
     )
     return f'<rect x="{left}" y="{top}" width="{CELL}" height="{CELL}" fill="{fill}" stroke="{LIGHT.background}" stroke-width="2"/>{text}'
+
+
+def _sign(left: int, top: int, gaps: list[bool], spot: Index) -> str:
+    """Three points in a row or a column of cells; one sign for a facet, and one for a row of facets."""
+    outer, row, column = gaps[:-2], *([False, *gaps][-2:])
+    below = len(outer) > 1 and outer[0]
+    if any(spot[1:] if below else spot[-2:]) if any(outer) else row and column:
+        return ""
+    sign = "⋮" if below or (row and not any(outer)) else "…"
+    return f'<text x="{left + CELL // 2}" y="{top + CELL // 2 + 5}" text-anchor="middle" fill="{LIGHT.muted}">{sign}</text>'
 
 
 def _frame(exercise: Exercise) -> str:

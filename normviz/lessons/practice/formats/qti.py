@@ -28,8 +28,7 @@ def qti_package(items: Sequence[Item], title: str) -> bytes:
 
 def _question(item: Item, folder: Path) -> str:
     lines = [f"1.  {_escaped(item.prompt)}"]
-    if item.picture:
-        lines.append(f"    {_picture(item.picture, item, folder / f'{item.id}.svg')}")
+    lines.append(f"    {_picture(item.picture, item, folder / f'{item.id}.svg')}")
     lines.append(f"... {_feedback(item)}")
     if item.solution:
         lines.append(f"    {_picture(item.solution, item, folder / f'{item.id}-solution.svg')}")

@@ -24,7 +24,7 @@ class Option:
 class Item:
     """One question of a quiz.
 
-    picture            SVG; "" if x is too large to draw
+    picture            SVG of x; of a large x, each axis without its middle
     solution           SVG with the answer marked; "" if the answer is not a set
     spoken             what the picture shows, as text
     options            of a choice; empty if the answer is a number
