@@ -72,7 +72,7 @@ def write_locale(folder: Path) -> Path:
     """Write the pseudo-languages into a folder that NORMVIZ_LOCALE names; return it."""
     messages = template()
     for name, letters in PSEUDO.items():
-        catalog = Catalog(domain="normviz", fuzzy=False)
+        catalog = Catalog(locale="en", domain="normviz", fuzzy=False)
         for message in messages:
             if message.id:
                 catalog.add(message.id, _strings(message, letters))

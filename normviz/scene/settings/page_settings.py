@@ -52,7 +52,7 @@ TRAIN_AND_EVAL = (
     _experiment(
         {
             "stream": N_("Over time"),
-            "modes": "train() and eval()",
+            "modes": N_("train() and eval()"),
             "batches": N_("Small batches"),
             "sequences": N_("Sequences"),
             "devices": N_("Several devices"),
