@@ -26,8 +26,9 @@ from normviz.export.output import Output, title_of
 from normviz.figures.payload.view import view_payload
 from normviz.figures.plotly_figure import panels_figure
 from normviz.layers.errors import NormvizError, NormvizWarning
+from normviz.layers.languages import parse_language
 from normviz.layers.layer import Layer
-from normviz.layers.messages import _
+from normviz.layers.messages import _, in_language
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import check_index
 from normviz.lessons.figure_pages import explore as exploring
@@ -209,11 +210,17 @@ def train_and_eval(
 
 
 def live(
-    page: AnyLayer, *given: Any, layout: str | None = None, at: Sequence[int] | None = None, **settings: Any
+    page: AnyLayer,
+    *given: Any,
+    layout: str | None = None,
+    at: Sequence[int] | None = None,
+    lang: str = "",
+    **settings: Any,
 ) -> Live:
     """A page with its controls, answered by torch in the kernel on your own x or module: ``nv.live("LayerNorm([3, 4, 4])", x)``.
 
     page      a layer; or a page and what its function takes: ``nv.live("steps", layer, x)``, ``nv.live("compare", [...], x)``
+    lang      the language, such as "zh"; default: NORMVIZ_LANG, or English
     settings  of the page: ``show="matrix"``
 
     It has the traits ``query``, ``layer``, ``shape`` and ``at``, which can be set and observed, and an ``explanation``.
@@ -233,8 +240,10 @@ def live(
     layer, x = (*(given or ["LayerNorm([3, 4, 4])"]), DEFAULT_SHAPE)[:2]
     if name == "compare" and given:
         layer, settings = layer[0], settings | {"layers": ";".join(_compared(layer, x, layout)[1])}
-    view = view_of(describe(layer, x, layout=layout), at, parse_page_settings(name, settings))
-    return Live(name, view, Explanation.of)
+    named = parse_language(lang) if lang else ""
+    with in_language(named):
+        view = view_of(describe(layer, x, layout=layout), at, parse_page_settings(name, settings), named)
+        return Live(name, view, Explanation.of)
 
 
 def numerics(*, seed: int = 0, **settings: Any) -> Output:

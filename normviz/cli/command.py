@@ -28,7 +28,8 @@ from normviz.export.site.pages import Entry
 from normviz.figures.bundle import plotly_js
 from normviz.figures.palette import THEMES
 from normviz.layers.errors import NormvizError, NormvizWarning, echo, listed
-from normviz.layers.messages import N_, _, ngettext
+from normviz.layers.languages import parse_language
+from normviz.layers.messages import N_, _, in_language, ngettext
 
 WRONG, INTERRUPTED = 2, 130
 ABOUT = N_("See which elements of a tensor share a mean and a variance, and which share a gamma and a beta.")
@@ -51,7 +52,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         with _stoppable(), warnings.catch_warnings():
             warnings.simplefilter("ignore", NormvizWarning)  # the page shows it too
             args = _parser().parse_args(_join_values(arguments))
-            code: int = args.run(args) or 0
+            with in_language(parse_language(args.lang) if getattr(args, "lang", None) else ""):
+                code: int = args.run(args) or 0
     except NormvizError as error:
         return _failed(str(error), WRONG)
     except UnicodeEncodeError:
@@ -120,6 +122,7 @@ def _parser() -> Parser:
     file = export.add_argument_group(_("the file"))
     file.add_argument("-o", "--out", metavar="FILE", required=True, help=_("such as page.html"))
     _theme(file, CHOICES, FOLLOW)
+    _language(file)
     file.add_argument(
         "--plotlyjs",
         metavar="inline|cdn|PATH",
@@ -139,6 +142,7 @@ def _parser() -> Parser:
     picture = image.add_argument_group(_("the picture"))
     picture.add_argument("-o", "--out", metavar="FILE", required=True, help=_("ends in .svg, .png or .pdf"))
     _theme(picture, THEMES, "light")
+    _language(picture)
     picture.add_argument("--width", metavar="PIXELS", type=int, help=_("the width of the file"))
     picture.add_argument(
         "--scale", metavar="2", type=float, default=2.0, help=_("pixels of a PNG for each pixel of the figure")
@@ -151,6 +155,7 @@ def _parser() -> Parser:
     site.add_argument("out", metavar="OUT", help=_("the directory"))
     site.add_argument("--zip", action="store_true", help=_("write OUT.zip too"))
     _theme(site, CHOICES, FOLLOW)
+    _language(site)
     site.add_argument(
         "--only",
         metavar="KEY",
@@ -161,13 +166,15 @@ def _parser() -> Parser:
     site.add_argument("--force", action="store_true", help=_("write even if the directory has other files"))
     site.set_defaults(run=_site)
 
-    practice.add_practice(
-        commands.add_parser(
-            "practice", help=_("a set of exercises: JSON, a page, Moodle, QTI, Anki"), allow_abbrev=False
-        )
+    exercises = commands.add_parser(
+        "practice", help=_("a set of exercises: JSON, a page, Moodle, QTI, Anki"), allow_abbrev=False
     )
+    practice.add_practice(exercises)
+    _language(exercises)
 
-    questions.add_questions(commands.add_parser("questions", help=_("the list of all questions"), allow_abbrev=False))
+    listed_questions = commands.add_parser("questions", help=_("the list of all questions"), allow_abbrev=False)
+    questions.add_questions(listed_questions)
+    _language(listed_questions)
 
     checking.add_check(
         commands.add_parser(
@@ -188,6 +195,10 @@ def _parser() -> Parser:
 def _theme(parser: argparse._ActionsContainer, themes: Iterable[str], default: str) -> None:
     help_text = _("default: {default}", default=default)
     parser.add_argument("--theme", choices=tuple(themes), default=default, help=help_text)
+
+
+def _language(parser: argparse._ActionsContainer) -> None:
+    parser.add_argument("--lang", metavar="LANG", help=_("the language, such as es; default: NORMVIZ_LANG, or English"))
 
 
 def _export(args: argparse.Namespace) -> None:

@@ -12,6 +12,7 @@ from normviz.figures.brand import FAVICON
 from normviz.figures.bundle import bundle, read_css
 from normviz.figures.palette import THEMES
 from normviz.layers.errors import NormvizError, echo, listed
+from normviz.layers.languages import html_attributes
 from normviz.layers.messages import _, language
 from normviz.lessons.page.style import controls_style, exercises_style, page_style, share_style, variables
 from normviz.lessons.parts.html import Body
@@ -49,7 +50,7 @@ def document(
     body = fragment(parts, theme=theme, plotly=plotly, caption=caption, link=link, whole=True, answers=answers)
     return (
         "<!doctype html>\n"
-        f'<html lang="{language.get()}" class="nv-html" data-theme="{check_theme(theme)}">\n<head>\n<meta charset="utf-8">\n'
+        f'<html {html_attributes()} class="nv-html" data-theme="{check_theme(theme)}">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">\n'
         f'<title>{escaped}</title>\n<link rel="icon" href="{FAVICON}">\n</head>\n<body>\n<main>\n<h1 class="nv-name">{escaped}</h1>\n{body}\n</main>\n</body>\n</html>\n'
     )

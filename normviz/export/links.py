@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from os import environ
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from normviz.analysis.description import Description, describe
 from normviz.export.output import APP, Choices, Output, title_of
 from normviz.layers.errors import LONGEST_ECHO, NormvizError, closest, echo, listed
-from normviz.layers.messages import _
+from normviz.layers.languages import parse_language
+from normviz.layers.messages import ENGLISH, _, in_language, language
 from normviz.lessons.figure_pages.compare import page as comparing
-from normviz.lessons.page.pages import PAGES, whole_query
+from normviz.lessons.page.pages import PAGES, language_query, whole_query
 from normviz.lessons.page.questions_page import list_parts, question_parts
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import find_question
@@ -63,6 +65,11 @@ def _is_foreign(address: SplitResult, query: Mapping[str, str]) -> bool:
 
 def output_of_query(page: str, query: Mapping[str, str]) -> Output:
     """The view of a page and a query. Raises NormvizError for an unknown page, and if the app would show an error."""
+    with in_language(parse_language(query["lang"]) if query.get("lang") else ""):
+        return _output_of_query(page, query)
+
+
+def _output_of_query(page: str, query: Mapping[str, str]) -> Output:
     if page == "questions":
         return questions(query.get("q", ""))
     if page not in PAGES:
@@ -75,6 +82,8 @@ def output_of_query(page: str, query: Mapping[str, str]) -> Output:
 
 def output_of_view(page: str, view: View, choices: Choices | None = None) -> Output:
     """The view of a page. ``choices``: what a reader of a file or of a notebook can choose."""
+    if language.get() != ENGLISH:  # the links of the file name its language
+        view = replace(view, display=replace(view.display, lang=language.get()))
     parts, title = tuple(PAGES[page].visible(view)), title_of(page, _about(page, view))
     return Output(parts, title, page, whole_query(page, view), view=view, choices=choices)
 
@@ -92,11 +101,10 @@ def _about(page: str, view: View) -> str:
 def questions(key: str = "") -> Output:
     """One question with its answer, such as "s0"; without a key, all of them."""
     if not key:
-        return Output(tuple(list_parts()), _("Questions · normviz"), "questions", {})
+        return Output(tuple(list_parts()), _("Questions · normviz"), "questions", language_query())
     question = find_question(key)
-    return Output(
-        tuple(question_parts(question)), f"{prose(question.key).title} · normviz", "questions", {"q": question.key}
-    )
+    title, query = f"{prose(question.key).title} · normviz", {"q": question.key} | language_query()
+    return Output(tuple(question_parts(question)), title, "questions", query)
 
 
 def layer_on_shape(e: Description) -> str:

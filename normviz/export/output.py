@@ -16,7 +16,7 @@ from normviz.export.playable.packing import answers_data
 from normviz.export.tours import stop_parts, tour_data
 from normviz.figures.plotly_figure import panels_figure
 from normviz.layers.errors import NormvizError, echo, listed
-from normviz.layers.messages import _
+from normviz.layers.messages import _, in_language, language
 from normviz.lessons.page.pages import PAGES
 from normviz.lessons.parts.part import Chart, Panels, Part, flat
 from normviz.lessons.parts.text import text
@@ -77,6 +77,7 @@ class Output:
     view      of a page of the app that the output shows; None if x is the caller's own
     choices   what a reader of the file can choose; None: a single view
     widget    the key of a notebook's widget that answers instead, while its kernel runs
+    lang      the language in which it was made
     """
 
     parts: tuple[Part, ...] = field(repr=False)
@@ -89,6 +90,7 @@ class Output:
     view: View | None = field(default=None, repr=False)
     choices: Choices | None = None
     widget: str = ""
+    lang: str = field(default_factory=language.get)
 
     def __post_init__(self) -> None:
         check_theme(self.theme)
@@ -132,6 +134,10 @@ class Output:
         theme, caption = theme or self.theme, self.caption if caption is None else caption
         where = plotlyjs or self.plotlyjs
         where = "inline" if where == ONCE else where
+        with in_language(self.lang):
+            return self._html(full, theme, where, caption)
+
+    def _html(self, full: bool, theme: str, where: str, caption: str) -> str:
         if full:
             return document(
                 self.parts,
@@ -174,6 +180,10 @@ class Output:
 
     def answers(self) -> dict[str, Any] | None:
         """The views that a reader of the file can choose; None if the file shows one view, or has no other."""
+        with in_language(self.lang):
+            return self._answers()
+
+    def _answers(self) -> dict[str, Any] | None:
         if self.choices and self.choices.tour:
             return tour_data(self.choices.tour)
         if self.choices is None or self._search is None or len(self._search.views) < 2:
@@ -190,7 +200,8 @@ class Output:
     def _search(self) -> Search | None:
         if self.choices is None or self.choices.tour or self.view is None or self.page not in GRIDS:
             return None
-        return search(self.page, self.view, self.choices.shapes, self.choices.layers, self.choices.few)
+        with in_language(self.lang):
+            return search(self.page, self.view, self.choices.shapes, self.choices.layers, self.choices.few)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return {"text/plain": str(self), "text/html": self._notebook_html()}
@@ -205,7 +216,8 @@ class Output:
         return self.to_html(full=False, plotlyjs="inline" if embeds_plotly(CellRun.now()) else "cdn")
 
     def __str__(self) -> str:
-        return text(self.parts)
+        with in_language(self.lang):
+            return text(self.parts)
 
 
 def tour_output(tour: Tour) -> Output:

@@ -105,6 +105,18 @@ def matching_language(tag: str) -> str | None:
     return first if first in known else None
 
 
+def with_language(link: str) -> str:
+    """The link, which opens in the reader's language also where the browser has another one. English is not written.
+
+    >>> with_language("/questions?q=s0")
+    '/questions?q=s0'
+    """
+    path, _question_mark, query = link.partition("?")
+    if language.get() == ENGLISH or any(pair.startswith("lang=") for pair in query.split("&")):
+        return link
+    return f"{path}?{query}{'&' if query else ''}lang={language.get()}"
+
+
 def html_attributes() -> str:
     """The attributes of ``<html>`` for the reader's language.
 

@@ -18,7 +18,16 @@ from typing import ParamSpec, TypeVar
 ENGLISH = "en"
 # The folder of the languages. NORMVIZ_LOCALE names another one: for translators, and for tests.
 LOCALE = Path(environ.get("NORMVIZ_LOCALE") or Path(__file__).parents[1] / "locale")
-language: ContextVar[str] = ContextVar("language", default=ENGLISH)
+
+
+def _own_language() -> str:
+    """The language of a process without a reader, such as a notebook: NORMVIZ_LANG, or English."""
+    name = environ.get("NORMVIZ_LANG", "").strip()
+    return name if name and (LOCALE / name).is_dir() else ENGLISH
+
+
+OWN_LANGUAGE = _own_language()
+language: ContextVar[str] = ContextVar("language", default=OWN_LANGUAGE)
 P = ParamSpec("P")
 R = TypeVar("R")
 

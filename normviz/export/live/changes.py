@@ -20,20 +20,20 @@ from normviz.scene.scene import LARGEST_VALUE, Scene, default_at, shortest
 from normviz.scene.settings.page_settings import LAST_STEP
 from normviz.scene.settings.scene_settings import DATA_SETTING, MOST_EDITABLE, PARAMS, SCENE_SETTINGS
 from normviz.scene.view import View
-from normviz.scene.visibility import DISPLAY_SETTINGS
+from normviz.scene.visibility import DISPLAY_SETTINGS, Display
 
 EMBEDDING = ("embed", "embed_options")  # in a link for an iframe
 
 
-def view_of(e: Description, at: Sequence[int] | None, settings: Mapping[str, Any]) -> View:
-    """The view of a reader's own layer and x. Raises NormvizError if a page cannot show it."""
+def view_of(e: Description, at: Sequence[int] | None, settings: Mapping[str, Any], lang: str = "") -> View:
+    """The view of a reader's own layer and x, in a language. Raises NormvizError if a page cannot show it."""
     layer = e.layer or e.norm
     own = Own(e.x, layer, e.values)
     selected = default_at(e.shape, e.axes) if at is None else tuple(at)
     reading = with_fields(Scene(e.shape, e.layout, layer), at=selected, own=own, **_chosen(own, {}))
     if reading.problem:
         raise NormvizError(reading.problem)
-    return View(reading.scene, settings)
+    return View(reading.scene, settings, display=Display(lang=lang))
 
 
 def with_query(page: str, view: View, query: str) -> View:
@@ -47,6 +47,7 @@ def with_query(page: str, view: View, query: str) -> View:
     if unknown := [name for name in asked if name not in (*known, *EMBEDDING)]:
         return replace(view, problem=_unknown(unknown[0], known))
     found, own = PAGES[page].view(asked), view.scene.own
+    found = replace(found, display=replace(found.display, lang=view.display.lang))  # the widget keeps its language
     if own is None:
         return found
     chosen, values = _chosen(own, asked), found.scene.values

@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import wraps
 from gzip import compress
 from math import prod
 from os import environ
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 from uuid import uuid4
 
 import anywidget
@@ -21,7 +22,7 @@ from normviz.export.links import output_of_view
 from normviz.export.live import changes
 from normviz.export.output import APP, Choices, Output
 from normviz.figures.bundle import bundle, plotly_js
-from normviz.layers.messages import language
+from normviz.layers.messages import in_language, language
 from normviz.lessons.page.control_data import rows_data
 from normviz.lessons.page.pages import PAGES, page, page_data
 from normviz.lessons.page.style import controls_style, page_style
@@ -32,8 +33,21 @@ from normviz.scene.view import View
 SCRIPT = Path(__file__).parents[1] / "browser" / "widget.js"
 MOST_KEPT = 1024  # elements of x; for a larger x, a notebook keeps a single view, because others would make it large
 
-
+P = ParamSpec("P")
+R = TypeVar("R")
 TRAITS = ("query", "layer", "shape", "at", "problem")
+
+
+def _in_its_language(method: Callable[P, R]) -> Callable[P, R]:
+    """The method of a widget, in the language of the widget."""
+
+    @wraps(method)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        widget: Any = args[0]
+        with in_language(widget._lang):
+            return method(*args, **kwargs)
+
+    return run
 
 
 class Live(anywidget.AnyWidget):
@@ -60,12 +74,14 @@ class Live(anywidget.AnyWidget):
     def __init__(self, page: str, view: View, explain: Callable[[Description], Any]) -> None:
         """``explain`` makes the public Explanation of a Description."""
         self._page, self._start, self._explain = page, view, explain
+        self._lang = view.display.lang or language.get()
         self._turn, self._last = 0, {"client": "", "number": 0}
         super().__init__(key=uuid4().hex)
         self._take(view)
         self.on_msg(self._receive)
 
     @default("_esm")
+    @_in_its_language
     def _default_esm(self) -> str:
         return bundle(SCRIPT, language.get())
 
@@ -79,6 +95,7 @@ class Live(anywidget.AnyWidget):
         return self._explain(self._view.scene.description)
 
     @validate("query", "layer", "shape", "at")
+    @_in_its_language
     def _set(self, proposal: Any) -> Any:
         """Change the view, and return the trait's value in it."""
         name, value = proposal["trait"].name, proposal["value"]
@@ -101,6 +118,7 @@ class Live(anywidget.AnyWidget):
             if old != new:
                 self.notify_change(Bunch(name=name, old=old, new=new, owner=self, type="change"))
 
+    @_in_its_language
     def _take(self, view: View) -> None:
         self._view = view
         query = link(PAGES[self._page].query(view)).removeprefix("?")
@@ -108,6 +126,7 @@ class Live(anywidget.AnyWidget):
         values = (query, str(view.scene.layer), view.scene.shape, view.scene.at, problem)
         self._trait_values.update(zip(TRAITS, values, strict=True))
 
+    @_in_its_language
     def _receive(self, widget: Any, event: Any, buffers: Any) -> None:
         """What a reader did in the browser, or its request for plotly.js."""
         if event.get("name") == "plotly":
@@ -119,6 +138,7 @@ class Live(anywidget.AnyWidget):
         view = self._start if event.get("name") == "reset" else changes.after_event(self._page, self._view, event)
         self._change(view)
 
+    @_in_its_language
     def _show(self) -> None:
         """Send the view to every copy of the page, with the number of the last event that it answers."""
         shown = page(self._page, self._view)
@@ -126,6 +146,7 @@ class Live(anywidget.AnyWidget):
         data = page_data(self._page, body, shown.parts)
         self.send({"data": data, "rows": rows_data(shown.rows), **self._last})
 
+    @_in_its_language
     def output(self) -> Output:
         """The current view as an Output, for a file: ``w.output().to_html()``."""
         choices = Choices(few=True) if prod(self._view.scene.shape) <= MOST_KEPT else None

@@ -12,6 +12,7 @@ from torch import nn
 
 from normviz.export.links import output_of_query
 from normviz.export.output import APP, Output
+from normviz.layers.languages import with_language
 from normviz.layers.messages import _
 from normviz.measuring.models.norms import Norms
 from normviz.measuring.models.norms import norms as norms_of
@@ -72,7 +73,7 @@ def _cells(row: NormRow, name: str) -> Iterator[str]:
     base = environ.get(APP, "").rstrip("/")
     title = escape(row.title)
     if base:
-        address = escape(f"{base}/{link(_query(row))}")
+        address = escape(with_language(f"{base}/{link(_query(row))}"))
         title = f'<a href="{address}" target="_blank" rel="noopener">{title}</a>'
     yield f'<td style="{CELL}">{escape(name)}</td><td style="{CELL}">{title}</td>'
     yield from (f'<td style="{CELL}">{escape(str(value))}</td>' for value in (row.shape, row.reduced))

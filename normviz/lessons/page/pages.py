@@ -108,13 +108,12 @@ def whole_query(name: str, view: View) -> dict[str, str]:
     }
     if name in WITHOUT_SCENE:
         scene = {SEED.name: SEED.format(view.scene.seed)} if name == "practice" else {}
-    return scene | own | view.shown_display.query() | _language(view)
+    return scene | own | language_query() | view.shown_display.query()
 
 
-def _language(view: View) -> dict[str, str]:
-    """English is only written where the link names it: then it is meant for readers of other languages too."""
-    named = view.display.lang or language.get()
-    return {"lang": named} if view.display.lang or named != ENGLISH else {}
+def language_query() -> dict[str, str]:
+    """The reader's language in a link. English is only written where the link names it, as for readers of other languages."""
+    return {} if language.get() == ENGLISH else {"lang": language.get()}
 
 
 def _has_tensor(name: str, view: View) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from normviz.layers.languages import with_language
 from normviz.layers.messages import _
 from normviz.lessons.glossary.glossary import Word, glossary, words_in
 from normviz.lessons.parts.markup import escape, line
@@ -84,7 +85,9 @@ class Body:
 
     def address(self, link: str) -> str | None:
         """Where a link of the app leads from this document; None: nowhere."""
-        return self.pages.get(link, None if self.app is None else f"{self.app}{link}")
+        if link in self.pages or self.app is None:
+            return self.pages.get(link)
+        return f"{self.app}{with_language(link) if self.app else link}"  # in the app, a session has a language
 
     def unique(self, prefix: str) -> str:
         """A name that is unique in this document."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from normviz.analysis.number_format import format_number
 from normviz.layers import sharing
 from normviz.layers.errors import listed
+from normviz.layers.languages import with_language
 from normviz.layers.messages import N_, _, ngettext
 from normviz.lessons.practice.case import Box, Case, group_box, members, place
 from normviz.lessons.practice.kinds import KINDS
@@ -270,7 +271,7 @@ def link(exercise: Row) -> str:
         query += f"&at={_commas(exercise.at)}"
     if exercise.values:
         query += f"&values={','.join(f'{value:g}' for value in exercise.values)}"
-    return f"/{kind.page}?{query}{kind.query}"
+    return with_language(f"/{kind.page}?{query}{kind.query}")
 
 
 def _commas(numbers: tuple[int, ...]) -> str:
