@@ -40,13 +40,12 @@ from normviz.lessons.figure_pages.train_and_eval import page as training
 from normviz.lessons.page.pages import PAGES, whole_query
 from normviz.lessons.parts.part import Part
 from normviz.lessons.parts.text import plain
-from normviz.lessons.subject import Subject
+from normviz.lessons.subject import Subject, scene_of
 from normviz.measuring.own_modules import describe_own
 from normviz.scene.grid import grid, start_with
-from normviz.scene.repair import repair
-from normviz.scene.scene import DEFAULT_SHAPE, MOST_VALUES, Scene, default_at
+from normviz.scene.scene import DEFAULT_SHAPE, MOST_VALUES, default_at
 from normviz.scene.settings.page_settings import PAGE_SETTINGS, parse_page_settings
-from normviz.scene.settings.scene_settings import MOST_EDITABLE, check_seed
+from normviz.scene.settings.scene_settings import check_seed
 from normviz.scene.settings.setting import write_settings
 from normviz.scene.view import View
 
@@ -266,7 +265,7 @@ def _output(
     page: str, subject: Subject, parts: Iterable[Part], settings: Mapping[str, Any], about: str | None = None
 ) -> Output:
     """The view of a page; its title says what it is ``about``, by default the layer and the shape."""
-    scene = _scene_of(subject)
+    scene = scene_of(subject)
     query = None
     if scene is not None:
         view = View(scene, {setting.name: setting.default for setting in PAGE_SETTINGS[page]} | dict(settings))
@@ -290,18 +289,3 @@ def _with_values(layer: AnyLayer, x: Any, layout: str | None, seed: int = 0) -> 
         return x
     e = describe(layer, x, layout=layout)
     return example("normal", e.shape, e.axes, seed) if prod(e.shape) <= MOST_VALUES else x
-
-
-def _scene_of(subject: Subject) -> Scene | None:
-    """The layer on the shape, with the values of a small x; None if no link can express it."""
-    e = subject.e
-    scene: dict[str, Any] = {"shape": e.shape, "layout": e.layout, "layer": e.layer or e.norm, "at": subject.at}
-    try:
-        if e.x is not None and prod(e.shape) <= MOST_EDITABLE:
-            values = tuple(map(float, e.x.flatten().tolist()))
-            if values != tuple(example("normal", e.shape, e.axes, 0).flatten().tolist()):
-                scene["values"] = values
-        reading = repair(**scene)
-    except NormvizError:
-        return None
-    return None if reading.problem else reading.scene

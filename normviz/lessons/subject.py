@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
+from typing import Any
 
 from normviz.analysis.description import Description
+from normviz.analysis.examples import example
+from normviz.layers.errors import NormvizError
 from normviz.scene.grid import Grid
+from normviz.scene.repair import repair
 from normviz.scene.scene import Scene
+from normviz.scene.settings.scene_settings import MOST_EDITABLE
 
 Index = tuple[int, ...]
 
@@ -33,3 +39,18 @@ class Subject:
 
 def subject_of(scene: Scene) -> Subject:
     return Subject(scene.description, scene.grid, scene.at, scene.seed, scene.editable, scene.computable)
+
+
+def scene_of(subject: Subject) -> Scene | None:
+    """The layer on the shape, with the values of a small x; None if no link can express it."""
+    e = subject.e
+    scene: dict[str, Any] = {"shape": e.shape, "layout": e.layout, "layer": e.layer or e.norm, "at": subject.at}
+    try:
+        if e.x is not None and prod(e.shape) <= MOST_EDITABLE:
+            values = tuple(map(float, e.x.flatten().tolist()))
+            if values != tuple(example("normal", e.shape, e.axes, 0).flatten().tolist()):
+                scene["values"] = values
+        reading = repair(**scene)
+    except NormvizError:
+        return None
+    return None if reading.problem else reading.scene
