@@ -47,7 +47,7 @@ def bundle(entry: Path, language: str = ENGLISH) -> str:
 
 @cache
 def _modules(entry: Path) -> str:
-    modules = {path: path.read_text(encoding="utf-8") for path in _import_order(entry.resolve(), ())}
+    modules = _sources(entry.resolve(), (), {})
     _check(modules)
     return _strip("\n".join(EXPORT.sub("", IMPORT.sub("", source)) for source in modules.values()))
 
@@ -93,18 +93,21 @@ def plotly_version() -> str:
     return version("plotly")
 
 
-def _import_order(path: Path, importers: tuple[Path, ...]) -> list[Path]:
-    """The module and everything that it imports, each module after the modules that it imports."""
+def _sources(path: Path, importers: tuple[Path, ...], found: dict[Path, str]) -> dict[Path, str]:
+    """Adds the module and everything that it imports to ``found``, each module after the modules that it imports; returns ``found``."""
     if path in importers:
         circle = " -> ".join(each.name for each in (*importers[importers.index(path) :], path))
         raise BundleError(f"the imports form a circle: {circle}.")
+    if path in found:
+        return found
     if not path.is_file():
         raise BundleError(f"{importers[-1].name if importers else 'the bundle'} imports {path}, which does not exist.")
-    found: list[Path] = []
-    for _names, source in _imports(path.read_text(encoding="utf-8")):
+    text = path.read_text(encoding="utf-8")
+    for _names, source in _imports(text):
         if source.startswith("."):
-            found += _import_order((path.parent / source).resolve(), (*importers, path))
-    return list(dict.fromkeys((*found, path)))
+            _sources((path.parent / source).resolve(), (*importers, path), found)
+    found[path] = text
+    return found
 
 
 def _imports(source: str) -> Iterator[tuple[list[str], str]]:
