@@ -210,7 +210,7 @@ def _export(args: argparse.Namespace) -> None:
         raise NormvizError(
             _("--app {address} is not a web address; begin it with https:// or http://.", address=echo(args.app))
         )
-    if args.shapes and (args.tour is not None or output.page in ("start", "numerics", "questions")):
+    if args.shapes and (args.tour is not None or output.page in ("start", "numerics", "models", "questions")):
         raise NormvizError(_("the exported page has no tensor to choose; leave --shapes out."))
     if not args.fixed and args.tour is None:
         output = replace(output, choices=views.choices(args))

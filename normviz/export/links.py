@@ -90,7 +90,7 @@ def output_of_view(page: str, view: View, choices: Choices | None = None) -> Out
 
 def _about(page: str, view: View) -> str:
     """What the title of a view says besides the page."""
-    if page in ("start", "numerics", "practice"):
+    if page in ("start", "numerics", "models", "practice"):
         return ""
     if page != "compare":
         return layer_on_shape(view.scene.shape_description)

@@ -13,6 +13,7 @@ from normviz.analysis.rounding.groups import DTYPES
 from normviz.layers.errors import NormvizError
 from normviz.lessons.questions.registry import QUESTIONS
 from normviz.scene.query import link, read_view
+from normviz.scene.settings.model_settings import REAL_MODELS
 from normviz.scene.settings.page_settings import PAGE_SETTINGS, experiments
 from normviz.scene.settings.scene_settings import SCENE_SETTINGS, commas
 from normviz.scene.view import View
@@ -109,6 +110,9 @@ WORDS = [
     "outlier",
     "signs",
     *DTYPES,
+    *REAL_MODELS,
+    "batch",
+    "nn.LayerNorm(768) on 2, 128, 768",
     *QUESTIONS,
     "none",
 ]

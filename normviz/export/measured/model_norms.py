@@ -49,7 +49,7 @@ class ModelNorms(Norms):
 
     def explore(self, index: int) -> Output:
         """The linked view of one row. Raises NormvizError if the app has none, such as for more than 12 axes."""
-        return output_of_query("explore", _query(self.rows[index]))
+        return output_of_query("explore", view_query(self.rows[index]))
 
     def _repr_html_(self) -> str:
         return _table(self)
@@ -73,14 +73,14 @@ def _cells(row: NormRow, name: str) -> Iterator[str]:
     base = environ.get(APP, "").rstrip("/")
     title = escape(row.title)
     if base:
-        address = escape(with_language(f"{base}/{link(_query(row))}"))
+        address = escape(with_language(f"{base}/{link(view_query(row))}"))
         title = f'<a href="{address}" target="_blank" rel="noopener">{title}</a>'
     yield f'<td style="{CELL}">{escape(name)}</td><td style="{CELL}">{title}</td>'
     yield from (f'<td style="{CELL}">{escape(str(value))}</td>' for value in (row.shape, row.reduced))
     yield from (f'<td style="{NUMBER}">{number:,}</td>' for number in (row.statistics, row.parameters, row.calls))
 
 
-def _query(row: NormRow) -> dict[str, str]:
+def view_query(row: NormRow) -> dict[str, str]:
     """The view Explore of a row, as the query of a link."""
     query = {"shape": ",".join(map(str, row.shape)), "layer": (row.layer or repr(row.norm)).replace(", ", ",")}
     layout = _layout(row)

@@ -31,6 +31,7 @@ GRIDS: Mapping[str, tuple[tuple[str, ...], ...]] = {
         ("show", "set_batch_size", "set_momentum", "set_count", "set_longest", "set_devices", "set_drift"),
     ),
     "gradients": (("show", *LAYER), ("show", "input")),
+    "models": (("model", "mark"),),
     "numerics": (("show", "dtype", "set_distance", "set_spread", "set_value", "set_scale", "set_eps"),),
 }
 Key = tuple[tuple[str, str], ...]

@@ -61,9 +61,13 @@ PLAYABLE = (
     PageEntry("compare", N_("Two to six layers on one tensor, element by element.")),
     PageEntry("step_by_step", N_("From x to the output, one step at a time, with the numbers of one element.")),
 )
+MODELS = PageEntry(
+    "models", N_("Fifteen models, from ResNet-50 to Llama: their normalizations in order, with shapes and counts.")
+)
+REAL = N_("In real models")
 PRACTICE = PageEntry("practice", N_("Exercises with a score. The same link gives everyone the same set."))
 UNDERSTOOD = N_("Find out what you have understood")
-TOPICS = {START.key: BEGIN, PRACTICE.key: UNDERSTOOD}  # of pages that are not under PLAY
+TOPICS = {START.key: BEGIN, MODELS.key: REAL, PRACTICE.key: UNDERSTOOD}  # of pages that are not under PLAY
 SHAPES = ((5, 7), (2, 3, 5))  # tensors besides the default one, where there are as many layers
 
 
@@ -72,7 +76,10 @@ def entries(only: Sequence[str] = ()) -> list[Entry]:
 
     Raises NormvizError for an unknown key.
     """
-    pages, only = {shown.key: shown for shown in (START, *PLAYABLE, PRACTICE)}, [current_key(key) for key in only]
+    pages, only = (
+        {shown.key: shown for shown in (START, *PLAYABLE, MODELS, PRACTICE)},
+        [current_key(key) for key in only],
+    )
     if unknown := [key for key in only if key not in QUESTIONS and key not in READY_SETS and key not in pages]:
         raise NormvizError(
             _(
@@ -162,7 +169,7 @@ def _addresses(among: Sequence[Entry]) -> dict[str, str]:
 
 def _playable(name: str, body: Body, questions: Mapping[str, str]) -> tuple[str, dict[str, Any] | None]:
     """A page of the app, with the answers to its controls."""
-    choices = Choices(() if name == "compare" else SHAPES, pages=questions)
+    choices = Choices(() if name in ("compare", MODELS.key) else SHAPES, pages=questions)
     output = replace(output_of_query(name, {}), choices=choices)
     return f"{body.page(output.parts)}\n{no_script()}\n{_app_link(name, {}, ' nv-app-link')}", output.answers()
 

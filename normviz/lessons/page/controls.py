@@ -151,6 +151,8 @@ def rows(page: str, view: View) -> Sequence[Row]:
         sets = Control("set", CONTROLS["set"], _ready_sets)
         layers = Control("layers", CONTROLS["layers"], _layers)
         return (Row("controls", ((TENSOR, SIZES), (sets,)), "xsmall", reset=True), Row("", ((layers,),)))
+    if page == "models":
+        return (Row("controls", (own,), "medium"),)
     if page == "gradients":
         return (Row("experiment", (own,)), *SCENE_ROWS)
     if page == "train_and_eval":

@@ -10,6 +10,7 @@ from normviz.layers.layer import Layer
 from normviz.layers.messages import ENGLISH, N_, language
 from normviz.lessons import practice_page
 from normviz.lessons.figure_pages.compare.page import layers_of
+from normviz.lessons.figure_pages.models import page as models_page
 from normviz.lessons.page import questions_page
 from normviz.lessons.page.alternatives import compared_lookalike_parts, layout_parts, lookalike_parts, problem_parts
 from normviz.lessons.page.controls import InputRow, input_rows
@@ -21,7 +22,7 @@ from normviz.lessons.parts.links import Links
 from normviz.lessons.parts.part import Note, Panels, Part, Problem, Text
 from normviz.lessons.parts.visible import hideable_names, visible_parts
 from normviz.lessons.questions.question import Question
-from normviz.lessons.questions.registry import questions_of_page
+from normviz.lessons.questions.registry import QUESTIONS, questions_of_page
 from normviz.lessons.start import lesson
 from normviz.scene.controls.scene_controls import TENSOR
 from normviz.scene.scene import PATTERN_FAMILY
@@ -32,7 +33,7 @@ from normviz.scene.view import View
 
 MOST_LINKS = 4
 ON_A_TENSOR = ("explore", "step_by_step", "gradients")  # pages that show one layer on one tensor
-WITHOUT_SCENE = ("start", "questions", "practice")  # pages whose views do not depend on a layer and a tensor
+WITHOUT_SCENE = ("start", "models", "questions", "practice")  # pages whose views do not depend on a layer and a tensor
 ANSWERABLE = N_("You should now be able to answer:")
 
 PAGES: dict[str, PageType] = {
@@ -43,6 +44,12 @@ PAGES: dict[str, PageType] = {
         lesson.view_parts,
     ),
     **FIGURE_PAGES,
+    "models": PageType(
+        N_("In real models"),
+        N_("The normalizations of well-known models, in the order in which they run."),
+        PAGE_SETTINGS["models"],
+        models_page.view_parts,
+    ),
     "questions": PageType(
         N_("Questions"),
         N_("Predict the answer, then see what torch computes."),
@@ -181,6 +188,8 @@ def _before_the_figure(parts: Iterable[Part], links: Iterator[Part]) -> Iterator
 
 def _answered(name: str, view: View) -> list[Question]:
     """Questions that the page answers; questions about the current view come first."""
+    if name == "models":
+        return [QUESTIONS[key] for key in models_page.ANSWERED]
     family = view.scene.layer.kind.family if isinstance(view.scene.layer, Layer) else PATTERN_FAMILY
     topic = f"show={view.settings['show']}" if "show" in view.settings else family
 

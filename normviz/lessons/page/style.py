@@ -9,13 +9,19 @@ from normviz.figures.bundle import read_css, style
 from normviz.figures.palette import THEMES
 
 BROWSER = Path(__file__).parents[1] / "browser"
+MODELS = Path(__file__).parents[1] / "figure_pages" / "models" / "models.css"
 EXERCISES = ("practice/marking.css", "practice/practice.css", "start/start.css")
 VARIABLES = ("background", "card", "text", "muted", "border", "accent", "veil")
 
 
 def variables(theme: str) -> str:
     """The colors of a theme as CSS variables."""
-    return ";".join(f"--nv-{key}:{getattr(THEMES[theme], key)}" for key in VARIABLES)
+    colors = THEMES[theme]
+    families = enumerate(
+        colors.more if theme == "light" else colors.few
+    )  # three times as bright or dark as the background
+    named = [f"--nv-{key}:{getattr(colors, key)}" for key in VARIABLES]
+    return ";".join([*named, *(f"--nv-family-{i}:{color}" for i, color in families)])
 
 
 @cache
@@ -34,7 +40,7 @@ def share_style() -> str:
 def page_style() -> str:
     """All rules apply only inside ``.nv-doc``. The id in their selector gives them precedence over the rules of a surrounding page."""
     modes = "".join(f"&[data-mode={name}]{{color-scheme:{name};{variables(name)}}}" for name in ("light", "dark"))
-    inner = read_css(BROWSER / "page.css") + style() + read_css(BROWSER / "preferences.css")
+    inner = read_css(BROWSER / "page.css") + read_css(MODELS) + style() + read_css(BROWSER / "preferences.css")
     return f":is(.nv-doc, #nv-doc){{{modes}{inner}}}"
 
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from normviz.layers.messages import _, ngettext
 from normviz.lessons.figure_pages.compare.page import layers_of
+from normviz.lessons.figure_pages.models.page import model_title
 from normviz.lessons.page.controls import SCENE_ROWS, rows
 from normviz.scene.view import View
 
 
 def summary(page: str, view: View) -> str:
-    """The layer and the tensor; "" on a page without them."""
+    """The layer and the tensor, or the model; "" on a page without them."""
     shape = view.scene.shape
     if page == "compare":
         return ngettext("{n} layers on {shape}", "{n} layers on {shape}", len(layers_of(view)[0]), shape=shape)
+    if page == "models":
+        return model_title(view.settings["model"])
     if SCENE_ROWS[0] in rows(page, view):
         return _("{layer} on {shape}", layer=view.scene.layer, shape=shape)
     return ""

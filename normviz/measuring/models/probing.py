@@ -156,15 +156,24 @@ def _shapes(call: Call) -> Iterator[Shape]:
     fixed = {size for tensor in _tensors(call.module) for size in tensor.shape if size > 1} | {
         value for value in vars(call.module).values() if isinstance(value, int) and value > 1
     }
-    small = tuple(size if size in fixed else min(size, 2 + i) if size > 1 else 2 for i, size in enumerate(call.shape))
-    last = tuple(
-        size if i == len(call.shape) - 1 else other
-        for i, (size, other) in enumerate(zip(call.shape, small, strict=True))
-    )
-    second = tuple(size if i == 1 else other for i, (size, other) in enumerate(zip(call.shape, small, strict=True)))
-    for shape in dict.fromkeys((small, last, second, call.shape)):
+    rank = len(call.shape)
+    named = {i for i, size in enumerate(call.shape) if size in fixed}
+    kept = (
+        named,
+        named | {rank - 1},
+        named | {1},
+        set(range(rank)),
+        {rank - 1},
+        {1},
+    )  # an axis may have such a size by chance
+    for shape in dict.fromkeys(_with_axes_kept(call.shape, axes) for axes in kept):
         if math.prod(shape) <= LARGEST:
             yield shape
+
+
+def _with_axes_kept(shape: Shape, axes: set[int]) -> Shape:
+    """Small and different sizes on the other axes."""
+    return tuple(size if i in axes else min(size, 2 + i) if size > 1 else 2 for i, size in enumerate(shape))
 
 
 def _tensors(module: nn.Module) -> Iterator[Tensor]:

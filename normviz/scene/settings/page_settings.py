@@ -21,6 +21,7 @@ from normviz.scene.settings.kinds import (
     texts,
     words,
 )
+from normviz.scene.settings.model_settings import MODELS
 from normviz.scene.settings.setting import Setting
 from normviz.scene.settings.widgets import Segments
 
@@ -133,6 +134,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Setting, ...]] = {
     "train_and_eval": TRAIN_AND_EVAL,
     "gradients": GRADIENTS,
     "numerics": NUMERICS,
+    "models": MODELS,
     "questions": QUESTIONS,
     "practice": PRACTICE,
 }

@@ -32,15 +32,15 @@ def site(tmp_path_factory) -> Path:
     return place
 
 
-PLAYABLE = {"explore.html", "compare.html", "step_by_step.html"}
+PLAYABLE = {"explore.html", "compare.html", "step_by_step.html", "models.html"}
 
 
-def test_explore_compare_and_step_by_step_have_the_answers_to_their_controls(site):
+def test_pages_with_controls_have_the_answers_to_their_controls(site):
     for name in PLAYABLE:
         (data,) = re.findall(r'class="nv-data">(.*?)</script>', read(site, name))
         answers = json.loads(data)["answers"]
         assert answers["page"] == name.removesuffix(".html")
-        assert len(answers["views"]) > 40
+        assert len(answers["views"]) > 30
         links = re.findall(r'nv-go\b[^>]*href=\\"([^"\\]*)', " ".join(map(json.dumps, answers["pool"])))
         assert links
         assert all((site / address).is_file() for address in links)  # questions; there is no app to link to
@@ -59,7 +59,7 @@ def pages(site) -> dict[str, Structure]:
     }
 
 
-def test_there_are_pages_for_every_question_and_set_three_with_controls_and_an_index(pages):
+def test_there_are_pages_for_every_question_and_set_some_with_controls_and_an_index(pages):
     listed = {f"question-{key}.html" for key in QUESTIONS} | {f"compare-{key}.html" for key in READY_SETS}
     assert set(pages) == listed | PLAYABLE | {"start.html", "practice.html", "index.html"}
 

@@ -220,3 +220,10 @@ def test_only_models_have_norms():
         nv.norms("LayerNorm(8)", torch.zeros(2, 8))
     with pytest.raises(nv.NormvizError, match="is lazy; call the model once before"):
         nv.norms(nn.Sequential(nn.LazyLinear(8)), torch.zeros(2, 8))
+
+
+def test_an_axis_that_has_the_size_of_gamma_by_chance_is_no_obstacle():
+    with torch.device("meta"):
+        model, x = zoo.Llama(128), torch.empty(2, 128, 16, 128)
+    found = nv.norms(model, x)
+    assert [(row.title, row.reduced) for row in found] == [("RMSNorm([128], eps=1e-06)", (3,))]

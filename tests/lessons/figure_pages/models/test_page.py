@@ -1,0 +1,109 @@
+"""In real models: the sentence, the strip, the table, and a reader's own layers."""
+
+import re
+from html import escape
+
+import pytest
+
+from normviz.lessons.figure_pages.models.recorded import recorded
+from normviz.lessons.figure_pages.models.strip import NormTable, Strip
+from normviz.lessons.page.pages import PAGES, page
+from normviz.lessons.parts.html import Body
+from normviz.lessons.parts.part import Problem, Sentence
+from normviz.scene.settings.model_settings import REAL_MODELS
+
+
+def page_of(query):
+    return page("models", PAGES["models"].view(query))
+
+
+def part(made, kind):
+    return next(one for one in made.parts if isinstance(one, kind))
+
+
+def sentence(query):
+    return part(page_of(query), Sentence).plain_text()
+
+
+def test_the_counts_of_a_model():
+    assert sentence("") == "53 BatchNorm layers: 53,120 parameters, 0.21 % of the model's 25,557,032."
+    assert sentence("model=sd_unet").startswith("61 GroupNorm layers, 48 LayerNorm layers: ")
+
+
+@pytest.mark.parametrize(
+    ("model", "begins"),
+    [
+        ("resnet50", "53 of 53 normalizations average over the batch: in training, "),
+        ("gpt2", "None of the 25 normalizations averages over the batch: "),
+        ("own", "1 of 2 normalizations averages over the batch: "),
+    ],
+)
+def test_which_average_over_the_batch(model, begins):
+    assert sentence(f"model={model}&mark=batch").startswith(begins)
+
+
+@pytest.mark.parametrize("key", REAL_MODELS)
+def test_the_strip_has_a_bar_for_each_normalization_that_opens_it_in_explore(key):
+    html = part(page_of(f"model={key}"), Strip).html(Body(app=""))
+    rows = recorded(key).rows
+    assert re.findall(r'title="([^"]*)"', html) == [escape(f"{row.name}: {row.kind.title}") for row in rows]
+    assert html.count('data-page="explore"') == html.count('<a class="nv-go nv-norm') == len(rows)
+    assert "nv-unmarked" not in html
+
+
+def test_what_does_not_average_over_the_batch_is_hollow():
+    html = part(page_of("model=own&mark=batch"), Strip).html(Body(app=""))
+    assert [("nv-unmarked" in bar) for bar in re.findall(r'<a class="([^"]*)"', html)] == [False, True]
+
+
+def test_without_an_app_the_bars_and_the_layers_are_no_links():
+    made = page_of("model=gpt2")
+    assert "<a " not in part(made, Strip).html(Body())
+    assert "<a " not in part(made, NormTable).html(Body())
+    assert "<code>LayerNorm([768])</code>" in part(made, NormTable).html(Body())
+
+
+def test_the_table_has_a_line_for_each_layer_on_a_shape():
+    made = page_of("model=gemma3")
+    html = part(made, NormTable).html(Body(app=""))
+    assert html.count("<tr>") == 1 + 3
+    assert "model.layers.0.self_attn.q_norm × 26" in html
+    assert "with 1 + gamma" in html
+    assert f"{105 * 1152:,}" in html
+    assert "RMSNorm([256], eps=1e-06)" in part(made, NormTable).plain_text()
+
+
+def test_screen_readers_hear_the_strip_as_one_sentence():
+    strip = part(page_of("model=wav2vec2"), Strip)
+    assert strip.description == (
+        "wav2vec 2.0 base: 27 normalizations. Number × positions of an example, in order: 1 × 3199, 26 × 49."
+    )
+    assert f'aria-label="{strip.description}"' in strip.html(Body())
+
+
+def test_own_layers_are_read_and_never_executed():
+    made = page_of("model=own&own=nn.LayerNorm(768) on 2, 128, 768; BatchNorm1d(4) on 8,4")
+    assert not made.has_problem
+    assert part(made, Sentence).plain_text() == "1 LayerNorm layer, 1 BatchNorm layer: 1,544 parameters."
+    code = page_of("model=own&own=__import__('os').abort() on 2,3")
+    assert isinstance(code.parts[0], Problem)
+    assert part(code, Sentence).plain_text().startswith("1 BatchNorm layer")  # those of the start
+
+
+@pytest.mark.parametrize(
+    ("own", "words"),
+    [
+        ("nn.LayerNorm(768)", "'nn.LayerNorm\\(768\\)' is not a layer on a shape; write it as in"),
+        ("nn.LayerNorm(5) on 2,3", "torch refuses: .*expected input with shape .*, 5.*must be the last sizes of x"),
+        (";", "must be 1 to 40 layers on shapes"),
+    ],
+)
+def test_what_is_no_layer_on_a_shape_is_refused(own, words):
+    problem = page_of({"model": "own", "own": own}).parts[0]
+    assert isinstance(problem, Problem)
+    assert re.search(words, problem.text), problem.text
+
+
+def test_its_own_layers_have_a_field_only_where_they_are_shown():
+    assert [[one.key for one in row.inputs] for row in page_of("").rows] == [["model", "mark"]]
+    assert [[one.key for one in row.inputs] for row in page_of("model=own").rows] == [["model", "mark", "set_own"]]
