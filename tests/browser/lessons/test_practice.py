@@ -59,7 +59,9 @@ def following(tab: Page) -> None:
 def test_a_set_is_answered_with_feedback_on_each_confusion_and_ends_with_a_summary(practice: Page, show: Show):
     tab, feedback = practice, practice.locator(".nv-exercise-feedback")
     confusion, wrong = NUMERIC.wrong[0]
+    begin = tab.get_by_role("link", name="New here, or coming from BatchNorm? Start here")
 
+    expect(begin).to_have_attribute("data-page", "start")
     check(tab)
     expect(feedback).to_have_text("Write a number.")
     tab.get_by_role("textbox").fill("many")
@@ -78,6 +80,7 @@ def test_a_set_is_answered_with_feedback_on_each_confusion_and_ends_with_a_summa
     )
 
     following(tab)
+    expect(begin).to_have_count(0)
     expect(tab.locator(".nv-exercise-prompt")).to_be_focused()
     show([])
     show([PRACTICE])  # as after a reload
@@ -114,6 +117,7 @@ def test_a_set_is_answered_with_feedback_on_each_confusion_and_ends_with_a_summa
     assert "Practice with normviz, seed 7\nhttps://example.org/practice?seed=7&count=3\n1 of 3 right" in copied
     assert all(f". {one.prompt}" in copied for one in (NUMERIC, CHOSEN, MARKED))
     steps = tab.locator(".nv-practice-confusions [data-page=start]")
+    expect(begin).to_be_visible()  # fewer than half are right
     expect(steps).to_have_count(sum(confusion in shown for shown in SHOWN_BY_STEP.values()))
     expect(tab.get_by_role("button", name="Go on with level")).to_have_count(0)
     tab.get_by_role("button", name="Do these again").click()

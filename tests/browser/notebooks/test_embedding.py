@@ -235,6 +235,11 @@ def test_scaled_slides_draw_when_shown_and_respond_to_the_pointer(host, converte
     expect(panel.locator(".nv-plot image")).to_be_visible()
     shrunk = panel.evaluate("panel => panel.getBoundingClientRect().width / panel.offsetWidth")
     assert shrunk < 0.9
+    bottoms = page.locator("section.present .nv-panel").evaluate_all(
+        "all => all.map(one => one.getBoundingClientRect().bottom).filter(Boolean)"
+    )
+    assert len(bottoms) == 3
+    assert max(bottoms) <= 500  # the slide has room for them
     assert reads(page, -1, nth=1).startswith(LAST)
     assert reads(page, 0, nth=1).startswith(FIRST)
     assert not [address for address in visitor.outside if "plot" in address]

@@ -7,9 +7,10 @@ import { keepAttempt, newAttempt, readAttempt } from "./set/attempt.js";
 import { PracticeBank } from "./set/bank.js";
 import { ExerciseView } from "./exercise/exercise.js";
 import { judgeAnswer } from "./exercise/judging.js";
+import { readStart } from "../start/memory.js";
 import { SetForm } from "./set/form.js";
 import { setOfAddress, writeSet } from "./set/link.js";
-import { drawSummary } from "./summary.js";
+import { addStartLink, drawSummary } from "./summary.js";
 import { timeText } from "./exercise/texts.js";
 
 /** @typedef {import("./exercise/exercise.js").PracticeResult} PracticeResult */
@@ -141,6 +142,7 @@ export class Practice {
     this.view = null;
     this.card.replaceChildren();
     this.updateHead();
+    if (this.isForNewcomers && at === 0) addStartLink(this.card, (link) => this.addressOf(link));
     if (at < exercises.length) {
       this.view = new ExerciseView(this.card, exercises[at], {
         draft: result ? result.value : draft, data: this.data, isLast: at === exercises.length - 1, addressOf: (link) => this.addressOf(link),
@@ -150,11 +152,16 @@ export class Practice {
     } else if (exercises.length)
       drawSummary(this.card, this.results, {
         set: this.data.set, data: this.data, seconds: this.time.hidden ? null : this.attempt.seconds, link: this.linkOf(this.data.set, !this.time.hidden), addressOf: (link) => this.addressOf(link),
-        onRestart: () => this.restart(), onNew: this.form && (() => this.form?.openNew()), onHarder: this.harder,
+        onRestart: () => this.restart(), onNew: this.form && (() => this.form?.openNew()), onHarder: this.harder, isForNewcomers: this.isForNewcomers,
       });
     else html("p", "nv-note-box", this.card, _("No exercise has these topics at this level. Choose others."));
     this.page.glossary.markAgain();
     if (focus) this.focus();
+  }
+
+  /** Whether a reader who has not been in Start here chose easy exercises, or none. */
+  get isForNewcomers() {
+    return this.data.controls && this.data.set.level < 2 && readStart() === null;
   }
 
   /** Opens the next level after a set of one level without a mistake; null: there is none. */

@@ -10,7 +10,7 @@ import { answerText, timeText, writeWithCode } from "./exercise/texts.js";
 /**
  * @typedef {{
  *   set: PracticeSet, data: PracticeData, seconds: number | null, link: string, addressOf: (link: string) => string | null,
- *   onRestart: () => void, onNew?: () => void, onHarder?: (() => void) | null,
+ *   onRestart: () => void, onNew?: () => void, onHarder?: (() => void) | null, isForNewcomers?: boolean,
  * }} SummaryOptions ``seconds``: null where the time is hidden; ``onHarder``: opens the next level
  */
 
@@ -38,6 +38,7 @@ export function drawSummary(parent, results, options) {
       addLink(item, _("Start here: {title}", { title }), `/start?step=${step}`, addressOf);
     }
   }
+  if (options.isForNewcomers && results.filter(({ isRight }) => isRight).length < results.length / 2) addStartLink(root, addressOf);
   html("h3", "", root, _("Your answers"));
   const list = html("ol", "nv-practice-answers", root);
   for (const { exercise, value, isRight } of results) {
@@ -54,6 +55,13 @@ export function drawSummary(parent, results, options) {
   const copy = button("nv-practice-quiet", actions, _("Copy the summary"), () => void copyFrom(copy, text));
   button("nv-practice-quiet", actions, _("Print"), () => window.print());
 }
+
+/**
+ * A link for a reader who does not know yet what is asked.
+ * @param {HTMLElement} parent
+ * @param {(link: string) => string | null} addressOf
+ */
+export const addStartLink = (parent, addressOf) => addLink(html("p", "nv-practice-new", parent), _("New here, or coming from BatchNorm? Start here"), "/start", addressOf);
 
 /**
  * @param {PracticeResult[]} results
