@@ -49,7 +49,8 @@ def _read_glossary(name: str) -> tuple[Word, ...]:
 
 @cache
 def _pattern(word: Word) -> re.Pattern[str]:
-    return re.compile(rf"\b({'|'.join(map(re.escape, word.forms))})\b", re.IGNORECASE)
+    """Words that stand beside Latin letters are parts of others. In Chinese, no space is between words."""
+    return re.compile(rf"(?<![A-Za-z0-9_])({'|'.join(map(re.escape, word.forms))})(?![A-Za-z0-9_])", re.IGNORECASE)
 
 
 def words_in(text: str) -> tuple[Word, ...]:

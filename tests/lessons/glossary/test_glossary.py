@@ -10,8 +10,10 @@ from normviz.layers import messages
 from normviz.layers.errors import NormvizError
 from normviz.lessons.glossary import glossary as module
 from normviz.lessons.glossary.glossary import Word, glossary, words_in
+from normviz.lessons.page.style import BROWSER
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.part import Text
+from tests.figures.linked.javascript import evaluate
 
 MOST_WORDS, LONGEST = 30, 170  # characters
 ABOUT = {word.name: word.about for word in glossary()}
@@ -31,6 +33,23 @@ def test_words_are_found_whole_in_any_form_and_the_data_of_a_page_has_those_of_i
     body.keyed([Text("a **peer**"), Text("`x`")])
     assert [term["forms"] for term in body.terms()] == [("peer", "peers")]
     assert len(body.terms(whole=True)) == len(ABOUT)
+
+
+FOUND = "[...args[0].matchAll(formsPattern(args[1]))].map(([word]) => word)"
+
+
+@pytest.mark.parametrize(
+    ("text", "forms", "found"),
+    [
+        ("the axes, an axis; taxis", ["axis", "axes"], ["axes", "axis"]),
+        ("eps = eps(1) x.eps eps", ["eps"], ["eps", "eps"]),
+        ("el eje único, ejército, el ejé", ["eje"], ["eje"]),
+        ("保留的轴和gamma的轴，gammas", ["轴", "保留的轴", "gamma"], ["保留的轴", "gamma", "轴"]),
+    ],
+)
+def test_words_are_whole_in_languages_with_and_without_spaces(text, forms, found):
+    assert evaluate(FOUND, text, forms, entry=BROWSER / "glossary" / "glossary.js") == found
+    assert bool(module._pattern(Word(tuple(forms), "")).search(text))
 
 
 def test_an_entry_without_its_paragraph_raises_an_error(tmp_path, monkeypatch):

@@ -6,6 +6,18 @@ const TERM_PLACES = [".nv-sentence", ".nv-text", ".nv-small", ".nv-note-box", ".
 const NO_TERMS = "a, button, code, pre, h1, h2:not(.nv-exercise-prompt), h3, label, summary, table, .nv-selected, [role=status]:not(.nv-exercise-feedback), .nv-search, .nv-path, .nv-figure";
 const TERM_GAP = 6; // px between a word and its explanation, and between the explanation and the edge of the window
 
+// Letters of scripts that separate words by spaces: a word ends where they end. Chinese has no spaces, so there a word may begin anywhere.
+const LETTER = "\\p{Script=Latin}\\p{Script=Greek}\\p{Script=Cyrillic}\\p{Script=Hebrew}\\p{Script=Arabic}\\p{M}\\p{N}_";
+
+/**
+ * Whole words, the longest first.
+ * @param {string[]} forms
+ */
+export function formsPattern(forms) {
+  const longest = [...forms].sort((one, other) => other.length - one.length);
+  return forms.length ? new RegExp(`(?<![${LETTER}.])(${longest.join("|")})(?![${LETTER}(=])`, "giu") : null;
+}
+
 export class Glossary {
   /** @type {Map<string, Term>} By each form, in lower case. */
   terms = new Map();
@@ -27,8 +39,7 @@ export class Glossary {
   /** @param {Term[]} terms of the page */
   set(terms) {
     this.terms = new Map(terms.flatMap((term) => term.forms.map((form) => [form.toLowerCase(), term])));
-    const forms = [...this.terms.keys()].sort((one, other) => other.length - one.length);
-    this.pattern = forms.length ? new RegExp(`(?<![\\w.])(${forms.join("|")})(?![\\w(=])`, "gi") : null;
+    this.pattern = formsPattern([...this.terms.keys()]);
   }
 
   /** Removes the buttons, so that the page is as its HTML was. Returns the word that had the focus. */
