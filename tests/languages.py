@@ -28,13 +28,14 @@ def bracketed(folder: Path, name: str) -> gettext.NullTranslations:
 
 
 @pytest.fixture
-def brackets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def brackets(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> str:
     """The name of a language that puts ⟦brackets⟧ around every message, beside those that normviz has."""
+    folder = tmp_path_factory.mktemp("locale")
     for own in messages.LOCALE.iterdir():
-        (tmp_path / own.name).symlink_to(own)
-    catalogue = tmp_path / BRACKETS / "LC_MESSAGES" / "normviz.mo"
+        (folder / own.name).symlink_to(own)
+    catalogue = folder / BRACKETS / "LC_MESSAGES" / "normviz.mo"
     catalogue.parent.mkdir(parents=True)
     catalogue.touch()
-    monkeypatch.setattr(messages, "LOCALE", tmp_path)
+    monkeypatch.setattr(messages, "LOCALE", folder)
     monkeypatch.setattr(messages, "_read_catalogue", bracketed)
     return BRACKETS

@@ -23,7 +23,7 @@ from normviz.cli import checking, norms, practice, questions, views
 from normviz.export.document import CHOICES, FOLLOW
 from normviz.export.files import check_writable, write
 from normviz.export.pictures.saving import save
-from normviz.export.site import build, pack
+from normviz.export.site import ALL, build, build_all, pack
 from normviz.export.site.pages import Entry
 from normviz.figures.bundle import plotly_js
 from normviz.figures.palette import THEMES
@@ -52,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         with _stoppable(), warnings.catch_warnings():
             warnings.simplefilter("ignore", NormvizWarning)  # the page shows it too
             args = _parser().parse_args(_join_values(arguments))
-            with in_language(parse_language(args.lang) if getattr(args, "lang", None) else ""):
+            with in_language(_language_of(args)):
                 code: int = args.run(args) or 0
     except NormvizError as error:
         return _failed(str(error), WRONG)
@@ -155,7 +155,7 @@ def _parser() -> Parser:
     site.add_argument("out", metavar="OUT", help=_("the directory"))
     site.add_argument("--zip", action="store_true", help=_("write OUT.zip too"))
     _theme(site, CHOICES, FOLLOW)
-    _language(site)
+    _language(site, _("the language, such as es; all: one folder for each; default: NORMVIZ_LANG, or English"))
     site.add_argument(
         "--only",
         metavar="KEY",
@@ -197,8 +197,15 @@ def _theme(parser: argparse._ActionsContainer, themes: Iterable[str], default: s
     parser.add_argument("--theme", choices=tuple(themes), default=default, help=help_text)
 
 
-def _language(parser: argparse._ActionsContainer) -> None:
-    parser.add_argument("--lang", metavar="LANG", help=_("the language, such as es; default: NORMVIZ_LANG, or English"))
+def _language(parser: argparse._ActionsContainer, help_text: str = "") -> None:
+    help_text = help_text or _("the language, such as es; default: NORMVIZ_LANG, or English")
+    parser.add_argument("--lang", metavar="LANG", help=help_text)
+
+
+def _language_of(args: argparse.Namespace) -> str:
+    """The language that the arguments name; "" if they name none, or all."""
+    named = getattr(args, "lang", None)
+    return parse_language(named) if named and not (named == ALL and args.run is _site) else ""
 
 
 def _export(args: argparse.Namespace) -> None:
@@ -239,7 +246,8 @@ def _site(args: argparse.Namespace) -> None:
         if Path(args.out).name in ("", "..", "."):
             raise NormvizError(_("--zip needs a directory with a name of its own, such as site."))
         check_writable(packed)
-    made = build(args.out, theme=args.theme, only=args.only, force=args.force, progress=_progress)
+    write_site = build_all if args.lang == ALL else build
+    made = write_site(args.out, theme=args.theme, only=args.only, force=args.force, progress=_progress)
     if args.zip:
         pack(args.out, made, packed)
         _print_size(packed)

@@ -14,6 +14,7 @@ from normviz.export.output import APP, Choices
 from normviz.export.site.shared import path_of, plotly_path
 from normviz.figures.brand import FAVICON, wordmark
 from normviz.layers.errors import NormvizError, listed
+from normviz.layers.languages import find_language, html_attributes, with_language
 from normviz.layers.messages import N_, _, language, ngettext
 from normviz.lessons.figure_pages.compare.ready_sets import READY_SETS, ReadySet
 from normviz.lessons.page.pages import PAGES
@@ -98,7 +99,7 @@ def _question_entry(question: Question) -> Entry:
     return Entry(f"question-{question.key}.html", prose(question.key).title, question.topic.title, question)
 
 
-def index_page(listed_entries: Sequence[Entry], theme: str) -> str:
+def index_page(listed_entries: Sequence[Entry], theme: str, beside: Sequence[str] = ()) -> str:
     """The list of all pages, with a search: pages and comparisons as cards, then the core path, then the questions by topic."""
     cards = [entry for entry in listed_entries if not isinstance(entry.shows, Question)]
     topics = dict.fromkeys(entry.topic for entry in cards)
@@ -114,7 +115,7 @@ def index_page(listed_entries: Sequence[Entry], theme: str) -> str:
     body = Body(pages=_question_pages(listed_entries))
     listed_questions = question_list(questions, has_field=False).html(body) if questions else ""
     html = f'<p class="ns-lead">{escape(_(LEAD))}</p>\n{search if questions else ""}\n{sections}\n{listed_questions}'
-    return page("normviz", html, body, theme, home=True)
+    return page("normviz", html, body, theme, home=True, switch=language_switch(beside, INDEX))
 
 
 def _topic(topic: str, found: Sequence[Entry]) -> str:
@@ -137,8 +138,8 @@ def _set_words(ready: ReadySet) -> str:
     return f"{ready.key} {ready.title} {' '.join(ready.layers)} {ready.text}".lower()
 
 
-def entry_page(entry: Entry, among: Sequence[Entry], theme: str) -> str:
-    """The page of one entry, between its neighbors."""
+def entry_page(entry: Entry, among: Sequence[Entry], theme: str, beside: Sequence[str] = ()) -> str:
+    """The page of one entry, between its neighbors. ``beside``: the languages of the sites in the folders beside this one."""
     body, answers = Body(), None
     if entry.shows is START:
         body = Body(pages=_addresses(among))
@@ -148,7 +149,8 @@ def entry_page(entry: Entry, among: Sequence[Entry], theme: str) -> str:
         made, answers = _playable(entry.shows.key, body, _question_pages(among))
     else:
         made = _question(entry.shows, body) if isinstance(entry.shows, Question) else _comparison(entry.shows, body)
-    return page(entry.title, f"{made}\n{_neighbors(entry, among)}", body, theme, topic=entry.topic, answers=answers)
+    html, switch = f"{made}\n{_neighbors(entry, among)}", language_switch(beside, entry.file)
+    return page(entry.title, html, body, theme, topic=entry.topic, answers=answers, switch=switch)
 
 
 def _question_pages(among: Sequence[Entry]) -> dict[str, str]:
@@ -200,7 +202,7 @@ def _app_link(name: str, query: str | dict[str, str], kind: str = "") -> str:
     if not base.startswith(("https://", "http://")):
         return ""
     search = f"?{query}" if isinstance(query, str) else link(query)
-    address = f"{base}/{'' if name == 'explore' else name}{search}"
+    address = with_language(f"{base}/{'' if name == 'explore' else name}{search}")
     label = _("Open in {page}", page=PAGES[name].title)
     return f'<p class="nv-small"><a class="ns-app{kind}" href="{escape(address)}">{escape(label)}</a></p>'
 
@@ -214,6 +216,7 @@ def page(
     home: bool = False,
     topic: str = "",
     answers: dict[str, Any] | None = None,
+    switch: str = "",
 ) -> str:
     """One page of the site."""
     about = escape(_(ABOUT))
@@ -228,14 +231,28 @@ def page(
     full_title = title if home else f"{_plain(title)} · normviz"
     report = f'<div class="ns-report" data-to="{escape(report_address())}"></div>'
     return (
-        f'<!doctype html>\n<html lang="{language.get()}" class="nv-html ns-html" data-theme="{escape(theme)}">\n<head>\n<meta charset="utf-8">\n'
+        f'<!doctype html>\n<html {html_attributes()} class="nv-html ns-html" data-theme="{escape(theme)}">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">\n'
         f'<meta name="description" content="{about}">\n<title>{escape(full_title)}</title>\n<link rel="icon" href="{FAVICON}">\n'
         f'<link rel="stylesheet" href="{path_of("css")}">\n<script defer src="{path_of("js")}"></script>\n</head>\n<body>\n'
-        f'<a class="ns-skip" href="#main">{escape(_("To the content"))}</a>\n<header class="ns-head"><a class="ns-brand" href="{INDEX}">{mark}</a>{back}</header>\n'
+        f'<a class="ns-skip" href="#main">{escape(_("To the content"))}</a>\n<header class="ns-head"><a class="ns-brand" href="{INDEX}">{mark}</a><div class="ns-tools">{switch}{back}</div></header>\n'
         f'<main id="main" class="nv-doc" data-theme="{escape(theme)}">\n{above}{head}\n{html}\n'
         f"{settings(body, theme, plotlyjs(plotly_path()), answers=answers)}\n{report}\n</main>\n</body>\n</html>\n"
     )
+
+
+def language_switch(beside: Sequence[str], file: str) -> str:
+    """The same page in the languages beside this one; "" if there is no other."""
+    if len(beside) < 2:
+        return ""
+    known = {name: find_language(name) for name in beside}
+    links = "".join(
+        f'<li><a href="../{name}/{escape(file)}" lang="{one.tag}" hreflang="{one.tag}" dir="{one.direction}"'
+        f"{' aria-current=true' if name == language.get() else ''}>{escape(one.name)}</a></li>"
+        for name, one in known.items()
+    )
+    now = escape(find_language(language.get()).name)
+    return f'<details class="ns-languages"><summary aria-label="{escape(_("Language"))}: {now}">{now}</summary><ul>{links}</ul></details>'
 
 
 def _plain(title: str) -> str:

@@ -24,7 +24,13 @@ Progress = Callable[[Sequence[Entry]], Iterable[Entry]]
 
 
 def build(
-    out: str | Path, *, theme: str = FOLLOW, only: Sequence[str] = (), force: bool = False, progress: Progress = iter
+    out: str | Path,
+    *,
+    theme: str = FOLLOW,
+    only: Sequence[str] = (),
+    force: bool = False,
+    progress: Progress = iter,
+    beside: Sequence[str] = (),
 ) -> list[str]:
     """Write the site to the directory ``out``; returns the paths of its files, relative to the pages.
 
@@ -35,6 +41,7 @@ def build(
     only      keys of the questions and ready-made sets; all of them by default
     force     write also into a directory that has other files
     progress  receives the pages and yields them one by one
+    beside    the languages of the sites in the folders beside this one, which its pages link to
 
     Raises NormvizError for an unknown theme or key, and if ``out`` cannot be written or has other files.
     """
@@ -42,15 +49,15 @@ def build(
     chosen = entries(only)
     with path_errors(out):
         place = Path(out).resolve()
-        before = _check_directory(place, force)
-        beside = Path(mkdtemp(dir=place.parent, prefix=f".{place.name[:40]}-"))
+        before = check_directory(place, force)
+        folder = Path(mkdtemp(dir=place.parent, prefix=f".{place.name[:40]}-"))
     try:
         with path_errors(out):
-            written = _write_pages(beside, chosen, theme, progress, _old_files(chosen, only))
-            beside.chmod(place.stat().st_mode if place.exists() else 0o755)
-            _move(beside, place, written, before)
+            written = _write_pages(folder, chosen, theme, progress, _old_files(chosen, only), beside)
+            folder.chmod(place.stat().st_mode if place.exists() else 0o755)
+            _move(folder, place, written, before)
     finally:
-        shutil.rmtree(beside, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
     return written
 
 
@@ -76,7 +83,12 @@ def _old_files(chosen: Sequence[Entry], only: Sequence[str]) -> dict[str, str]:
 
 
 def _write_pages(
-    folder: Path, chosen: Sequence[Entry], theme: str, progress: Progress, old: Mapping[str, str]
+    folder: Path,
+    chosen: Sequence[Entry],
+    theme: str,
+    progress: Progress,
+    old: Mapping[str, str],
+    beside: Sequence[str],
 ) -> list[str]:
     """Write the site into an empty folder; returns its files in the order of moving: no file refers to a later one."""
     contents = shared_files()
@@ -84,10 +96,10 @@ def _write_pages(
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
     for entry in progress(chosen):
-        (folder / entry.file).write_text(entry_page(entry, chosen, theme), encoding="utf-8", newline="\n")
+        (folder / entry.file).write_text(entry_page(entry, chosen, theme, beside), encoding="utf-8", newline="\n")
     for name, now in old.items():
         shutil.copyfile(folder / now, folder / name)
-    (folder / INDEX).write_text(index_page(chosen, theme), encoding="utf-8", newline="\n")
+    (folder / INDEX).write_text(index_page(chosen, theme, beside), encoding="utf-8", newline="\n")
     made = [*contents, *(entry.file for entry in chosen), *old, LIST, INDEX]
     (folder / LIST).write_text(json.dumps({"normviz": __version__, "files": made}, indent=1) + "\n", encoding="utf-8")
     return made
@@ -105,7 +117,7 @@ def _move(folder: Path, place: Path, written: Sequence[str], before: Sequence[st
         (place / name).unlink(missing_ok=True)
 
 
-def _check_directory(place: Path, force: bool) -> list[str]:
+def check_directory(place: Path, force: bool) -> list[str]:
     """The files of an earlier site there. Raises NormvizError if no site may be written."""
     if not place.parent.is_dir():
         raise NormvizError(

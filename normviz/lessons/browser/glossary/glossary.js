@@ -7,7 +7,7 @@ const NO_TERMS = "a, button, code, pre, h1, h2:not(.nv-exercise-prompt), h3, lab
 const TERM_GAP = 6; // px between a word and its explanation, and between the explanation and the edge of the window
 
 // Letters of scripts that separate words by spaces: a word ends where they end. Chinese has no spaces, so there a word may begin anywhere.
-const LETTER = "\\p{Script=Latin}\\p{Script=Greek}\\p{Script=Cyrillic}\\p{Script=Hebrew}\\p{Script=Arabic}\\p{M}\\p{N}_";
+const SPACED_LETTER = "\\p{Script=Latin}\\p{Script=Greek}\\p{Script=Cyrillic}\\p{Script=Hebrew}\\p{Script=Arabic}\\p{M}\\p{N}_";
 
 /**
  * Whole words, the longest first.
@@ -15,7 +15,7 @@ const LETTER = "\\p{Script=Latin}\\p{Script=Greek}\\p{Script=Cyrillic}\\p{Script
  */
 export function formsPattern(forms) {
   const longest = [...forms].sort((one, other) => other.length - one.length);
-  return forms.length ? new RegExp(`(?<![${LETTER}.])(${longest.join("|")})(?![${LETTER}(=])`, "giu") : null;
+  return forms.length ? new RegExp(`(?<![${SPACED_LETTER}.])(${longest.join("|")})(?![${SPACED_LETTER}(=])`, "giu") : null;
 }
 
 export class Glossary {

@@ -1,0 +1,57 @@
+"""A site in a language, and sites in all languages beside each other."""
+
+import json
+
+import pytest
+
+from normviz.cli import main
+from normviz.export.site import build_all
+from normviz.layers import languages as module
+from normviz.layers.errors import NormvizError
+from tests.export.structure import Structure
+from tests.languages import brackets as brackets
+
+
+@pytest.fixture
+def two(brackets, monkeypatch):
+    """English and a language in brackets, without the others."""
+    monkeypatch.setattr(module, "_names", lambda folder: ("en", brackets))
+
+
+def test_a_site_has_one_language(two, tmp_path, monkeypatch):
+    monkeypatch.setenv("NORMVIZ_URL", "https://example.org/lab")
+    assert main(["site", str(tmp_path / "site"), "--only", "s0", "--lang", "xb"]) == 0
+    page = (tmp_path / "site" / "question-s0.html").read_text()
+    assert '<html lang="xb" dir="ltr"' in page
+    assert "⟦Open in ⟦" in page
+    assert "&amp;lang=xb" in page
+    assert "ns-languages" not in page
+
+
+def test_all_languages_are_folders_whose_pages_link_to_each_other(two, tmp_path):
+    place = tmp_path / "site"
+    made = build_all(place, only=["s0"])
+    assert json.loads((place / "site.json").read_text())["files"] == made
+    assert all((place / file).is_file() for file in made)
+    for name, word in (("en", "All questions<"), ("xb", "⟦All questions⟧<")):
+        page = place / name / "question-s0.html"
+        assert f'<html lang="{name}" dir="ltr"' in page.read_text()
+        assert word in page.read_text()
+        links = [one for one in Structure(page.read_text()).addresses if one.startswith("../")]
+        assert links == ["../en/question-s0.html", "../xb/question-s0.html"]
+        assert all((page.parent / link).is_file() for link in links)
+    assert "⟦" not in (place / "en" / "index.html").read_text()
+    assert build_all(place, only=["s0"]) == made  # again
+
+
+def test_a_directory_with_other_files_is_refused(two, tmp_path):
+    (tmp_path / "notes.txt").touch()
+    with pytest.raises(NormvizError, match=r"has other files, such as 'notes\.txt'"):
+        build_all(tmp_path, only=["s0"])
+
+
+def test_the_command_knows_all_languages_only_for_a_site(two, tmp_path, capsys):
+    assert main(["site", str(tmp_path / "site"), "--only", "s0", "--lang", "all", "--zip"]) == 0
+    assert (tmp_path / "site.zip").is_file()
+    assert main(["questions", "--lang", "all"]) == 2
+    assert "lang='all' is unknown" in capsys.readouterr().err
