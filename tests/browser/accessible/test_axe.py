@@ -1,0 +1,86 @@
+"""axe-core finds nothing: every page of the app, Share, More, dialogs, the presenter's view, files and the site, in both themes."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from normviz.export.links import output_of_query
+from normviz.export.output import tour_output
+from normviz.export.site import build
+from normviz.lessons.page.pages import PAGES
+from normviz.lessons.tours.tour import tours
+from tests.browser.accessible.axe import check, violations
+from tests.browser.conftest import new_context
+from tests.browser.share.panel import EMBEDDED, Panel, show_boxes
+
+pytestmark = pytest.mark.browser
+
+QUERIES = {
+    "explore": "shape=2,3,2,2&at=0,0,0,0",
+    "questions": "q=s0",
+    "practice": "seed=7&count=2",
+    "start": "step=3",
+    "gradients": "at=0,0,0,0",
+}
+READY = ".nv-view[data-state=ready]:not(:has(.nv-cells)), .nv-start-step:not([hidden]), .nv-exercise, .nv-prediction"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_of_the_app(tab, name):
+    view, watch = tab
+    view.visit(f"{'' if name == 'explore' else name}?{QUERIES.get(name, 'hide=')}")
+    view.find(READY).first.wait_for()
+    view.wait_until_drawn()
+    if name == "questions":
+        view.find(".nv-answer > summary").click()
+    check(view.page)
+    watch.check()
+
+
+def test_more_and_share_and_the_dialogs_of_a_figure(look):
+    view = look("?shape=2,3&layer=LayerNorm(3)&at=0,0")
+    view.more()
+    assert violations(view.page) == []
+    view.less()
+    for key in ("t", "?"):
+        view.panel("x").press(key)
+        view.page.get_by_role("dialog").wait_for()
+        assert violations(view.page) == []
+        view.page.keyboard.press("Escape")
+    view.page.route(EMBEDDED, show_boxes)
+    panel = Panel(view)
+    check(view.page)
+    panel.dialog.get_by_role("button", name="Close").click()
+    view.page.unroute(EMBEDDED)
+
+
+def test_a_view_for_a_projector_and_an_embedded_one(look):
+    for query in ("?present=1&shape=2,3&layer=LayerNorm(3)", "?hide=code,text&shape=2,3&layer=LayerNorm(3)"):
+        check(look(query).page)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The index and a question of the site, an exported view, and a tour; without plotly.js, which axe does not need."""
+    folder = tmp_path_factory.mktemp("accessible")
+    build(folder, only=["s0"])
+    view = output_of_query("explore", {"shape": "2,3", "layer": "LayerNorm(3)", "at": "0,0"})
+    for name, output in (("view", view), ("tour", tour_output(tours()["normalized-shape"]))):
+        (folder / f"{name}.html").write_text(output.to_html(plotlyjs="none.js"), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def offline(browser: Browser) -> Iterator[Page]:
+    context = new_context(browser, offline=True)
+    yield context.new_page()
+    context.close()
+
+
+@pytest.mark.parametrize("name", ["index", "question-s0", "view", "tour"])
+def test_a_file(files, offline, name):
+    offline.goto((files / f"{name}.html").as_uri())
+    offline.locator(".nv-view[data-state=ready], .nv-links a, .nv-prediction").first.wait_for()
+    check(offline)
