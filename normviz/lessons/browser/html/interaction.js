@@ -1,9 +1,9 @@
 // Tabs, copy buttons, links, predictions and the colors of code, in the HTML of a page. One listener on the page serves all of them.
 
-import { copyFrom } from "../../figures/browser/page/clipboard.js";
-import { find, findAll, html } from "../../figures/browser/page/dom.js";
-import { commit, judge, refuse, resultOf } from "./questions/prediction.js";
-import { filterLinks, needsServer } from "./questions/search.js";
+import { copyFrom } from "../../../figures/browser/page/clipboard.js";
+import { find, findAll, html } from "../../../figures/browser/page/dom.js";
+import { commit, judge, refuse, resultOf } from "../questions/prediction.js";
+import { filterLinks, needsServer } from "../questions/search.js";
 
 const PYTHON = /(#.*)|("""[\s\S]*?"""|"[^"\n]*"|'[^'\n]*')|\b(as|def|else|for|from|if|import|in|lambda|not|return|None|True|False)\b|\b(\d[\d._]*(?:e[-+]?\d+)?)\b/g;
 const PAUSE = 400; // ms without typing, after which a text that only the server understands is sent
@@ -12,7 +12,7 @@ const TOKENS = ["comment", "string", "word", "number"];
 /**
  * @param {HTMLElement} root
  * @param {(link: HTMLElement) => boolean} follow opens a link; false: the browser opens it
- * @param {(guess: string, question: string, result: import("./questions/progress.js").Result | null) => void} predicted a reader has opened
+ * @param {(guess: string, question: string, result: import("../questions/progress.js").Result | null) => void} predicted a reader has opened
  *   the answer to this question after this guess, or after none, or has changed the guess while the answer was open: then ``result`` is null
  * @param {(text: string) => void} searched a reader has finished typing, or has pasted, this search
  */
