@@ -46,13 +46,13 @@ def running(
 
 
 @contextmanager
-def app_server(base: str = "", log: Path | None = None) -> Iterator[str]:
+def app_server(base: str = "", log: Path | None = None, env: Mapping[str, str] | None = None) -> Iterator[str]:
     """The address of `streamlit run app.py`, below the path ``base``; its output is appended to the file ``log``."""
     port = free_port()
     options = ["--server.baseUrlPath", base] if base else []
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.address", "localhost", *options]
     address = f"http://localhost:{port}" + (f"/{base}" if base else "")
-    with running([*command, "--server.port", str(port)], f"{address}/_stcore/health", log=log):
+    with running([*command, "--server.port", str(port)], f"{address}/_stcore/health", env=env, log=log):
         yield address
 
 
