@@ -29,7 +29,7 @@ from normviz.figures.bundle import plotly_js
 from normviz.figures.palette import THEMES
 from normviz.layers.errors import NormvizError, NormvizWarning, echo, listed
 from normviz.layers.languages import parse_language
-from normviz.layers.messages import N_, _, in_language, ngettext
+from normviz.layers.messages import N_, _, in_language, ngettext, without_marks
 
 WRONG, INTERRUPTED = 2, 130
 ABOUT = N_("See which elements of a tensor share a mean and a variance, and which share a gamma and a beta.")
@@ -83,7 +83,7 @@ def _failed(message: str, code: int) -> int:
 
 def _say(message: str) -> None:
     """Print one line on stderr."""
-    line = "".join(letter if letter.isprintable() else "\ufffd" for letter in " ".join(message.split()))
+    line = "".join(letter if letter.isprintable() else "\ufffd" for letter in " ".join(without_marks(message).split()))
     print(f"normviz: {line}", file=sys.stderr)
 
 

@@ -81,6 +81,7 @@ def fragment(
         css() + (controls_style() + share_style() if answered else "") + (exercises_style() if body.exercises else "")
     )
     marks = " data-answers" if answered else ""
+    marks += "" if whole else f" {html_attributes()}"  # the page around it may be in another language
     marks += "" if whole else ' data-lm-suppress-shortcuts="true"'  # JupyterLab must not take the keys of inputs
     return (
         f'<div class="nv-doc" data-theme="{check_theme(theme)}"{marks}>\n<style>{styles}</style>\n{html}\n{_foot(caption, link)}'

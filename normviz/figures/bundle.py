@@ -15,6 +15,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from normviz.figures.palette import THEMES, as_json
+from normviz.layers.languages import find_language
 from normviz.layers.messages import ENGLISH, translations
 
 BROWSER = Path(__file__).with_name("browser")
@@ -27,7 +28,7 @@ COMMENT = re.compile(r"/\*\*.*?\*/|(?:^|(?<=[;,{}()\[]))[ \t]*//[^\n]*$", re.MUL
 MESSAGE = re.compile(r'\b(?:_|N_|ngettext)\(\s*("(?:[^"\\]|\\.)*")(?:,\s*("(?:[^"\\]|\\.)*"))?')
 
 # Modules that Python generates, and the names that they export.
-VIRTUAL = {"normviz:themes": ("THEMES",), "normviz:messages": ("TRANSLATIONS", "pluralForm")}
+VIRTUAL = {"normviz:themes": ("THEMES",), "normviz:messages": ("TRANSLATIONS", "pluralForm", "LANGUAGE")}
 
 
 class BundleError(Exception):
@@ -162,7 +163,9 @@ def _catalogue(script: str, language: str) -> str:
         elif (text := catalogue.gettext(one)) != one:
             found[one] = text
     rule = f"Number({formula[2]})" if formula else "Number(n !== 1)"
-    return f"const TRANSLATIONS = {json.dumps(found)};\nconst pluralForm = (n) => {rule};"
+    tag, direction = (shown := find_language(language)).tag, shown.direction
+    named = f"const LANGUAGE = {json.dumps({'tag': tag, 'direction': direction})};"
+    return f"const TRANSLATIONS = {json.dumps(found)};\nconst pluralForm = (n) => {rule};\n{named}"
 
 
 def _plural_samples(forms: int, formula: str) -> list[int]:

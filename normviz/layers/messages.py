@@ -98,6 +98,26 @@ def ngettext(one: str, many: str, n: int, /, **values: object) -> str:
     return translations(language.get()).ngettext(one, many, n).format(n=n, **values)
 
 
+BEGIN, END = (
+    "\u2068",
+    "\u2069",
+)  # of text that stays English; invisible, they also keep it whole among text from right to left
+
+
+def english(text: str) -> str:
+    """Text that stays English in every language, such as torch's own words. HTML tells screen readers so.
+
+    >>> english("Expected more than 1 value")
+    'Expected more than 1 value'
+    """
+    return text if language.get() == ENGLISH else f"{BEGIN}{text}{END}"
+
+
+def without_marks(text: str) -> str:
+    """The text without the marks of ``english``."""
+    return text.replace(BEGIN, "").replace(END, "")
+
+
 def N_(message: str) -> str:  # noqa: N802 - the name in gettext
     """Mark a constant for translation; call ``_`` on it where it is displayed."""
     return message

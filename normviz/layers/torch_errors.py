@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from normviz.layers.axes import divisors
 from normviz.layers.catalogue import Kind
 from normviz.layers.errors import NormvizError, listed
-from normviz.layers.messages import _
+from normviz.layers.messages import _, english
 
 if TYPE_CHECKING:
     from normviz.layers.layer import Layer
@@ -43,7 +43,9 @@ def check(layer: Layer, shape: tuple[int, ...]) -> None:
 
 
 def _torch_error(words: str, meaning: str, **values: object) -> NormvizError:
-    return NormvizError(_('torch refuses: "{words}". {meaning}'), words=words, meaning=meaning.format(**values))
+    return NormvizError(
+        _('torch refuses: "{words}". {meaning}'), words=english(words), meaning=meaning.format(**values)
+    )
 
 
 def allowed_ranks(kinds: Iterable[Kind]) -> str:

@@ -45,6 +45,19 @@ def test_links_of_a_file_open_the_app_in_the_language_of_the_file(brackets):
     assert all((answers["pool"][query["$"]] if "$" in query else query)["lang"] == "xb" for query in queries)
 
 
+def test_a_fragment_says_its_language_because_the_page_around_it_may_have_another(brackets):
+    html = nv.open("/?shape=2,3&layer=LayerNorm(3)&lang=xb").to_html(full=False, plotlyjs="cdn")
+    assert html.startswith('<div class="nv-doc" data-theme="follow" lang="xb" dir="ltr"')
+    assert '<div class="nv-doc" data-theme="follow" lang="en" dir="ltr"' in nv.explore("LayerNorm(3)", (2, 3)).to_html(
+        full=False, plotlyjs="cdn"
+    )
+
+
+def test_torchs_words_are_plain_text_on_a_terminal(brackets, tmp_path, capsys):
+    assert main(["export", "LayerNorm(7)", "--shape", "2,3", "--lang", "xb", "-o", str(tmp_path / "page.html")]) == 2
+    assert '"Given normalized_shape=[7]' in capsys.readouterr().err
+
+
 def test_the_command_writes_a_file_in_a_language(brackets, tmp_path, capsys):
     assert (
         main(

@@ -79,6 +79,14 @@ def test_share_names_the_language_of_the_reader(brackets):
     assert "lang" not in dict(page_data(open_page("explore"))["share"]["query"])
 
 
+def test_what_stays_english_says_so(brackets):
+    html = page_html(open_page("explore", "lang=xb&shape=2,3&layer=LayerNorm(7)"))
+    assert '"<span lang="en" translate="no">Given normalized_shape=[7]' in html.replace("&quot;", '"')
+    html = page_html(open_page("questions", "lang=xb&q=q2"))
+    assert '<span lang="en" translate="no"><a href=' in html  # its sources
+    assert 'lang="en"' not in page_html(open_page("explore", "shape=2,3&layer=LayerNorm(7)"))
+
+
 @pytest.fixture
 def app(monkeypatch, brackets):
     import_future().result()

@@ -1,6 +1,7 @@
 // The script of a notebook's widget, for anywidget. Most front ends show the widget's HTML, which finds the model here; others its view.
 
 import { html } from "../../figures/browser/page/dom.js";
+import { declareLanguage } from "../../figures/browser/page/messages.js";
 import { PageView } from "../../lessons/browser/page.js";
 import { Live, offerModel, plotlyFromKernel } from "./live.js";
 import { wantedMode, watchTheme } from "./theme.js";
@@ -13,6 +14,7 @@ async function render({ model, el }) {
   const root = html("div", "nv-doc", el), page = new PageView(html("div", "nv-page", root), {});
   const readMode = () => (root.dataset.mode = wantedMode(root, "follow", false));
   root.dataset.mounted = "yes";
+  declareLanguage(root);
   readMode();
   const live = new Live(model, root, (data) => page.set(data, /** @type {Mode} */ (readMode())));
   page.host = live;

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from urllib.parse import parse_qsl
 
 from normviz.layers.errors import NormvizError
-from normviz.layers.messages import _
+from normviz.layers.messages import _, english
 from normviz.lessons.page.alternatives import pasted_parts
 from normviz.lessons.page.figure_page_types import FIGURE_PAGES
 from normviz.lessons.parts.links import Link, Links
@@ -89,7 +89,7 @@ def _tensor(question: Question) -> BareTensor:
 
 def sources(question: Question) -> str:
     """The sources of the question, with links."""
-    return _("Sources: {sources}", sources="; ".join(source.markdown for source in question.sources))
+    return _("Sources: {sources}", sources="; ".join(english(source.markdown) for source in question.sources))
 
 
 def list_parts(typed: str = "") -> Iterator[Part]:

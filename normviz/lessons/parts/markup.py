@@ -10,7 +10,9 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 
-__all__ = ["block", "data", "escape", "line", "plain_table"]
+from normviz.layers.messages import BEGIN, END
+
+__all__ = ["block", "data", "escape", "line", "plain_table", "with_english"]
 
 KEPT = 512  # texts: most of a page is the same after a change
 
@@ -27,13 +29,22 @@ def block(text: str) -> str:
     >>> block("**2** of `x` <script>")
     '<p><strong>2</strong> of <code>x</code> &lt;script&gt;</p>'
     """
-    return str(_markdown().render(text)).strip()
+    return with_english(str(_markdown().render(text)).strip())
 
 
 @lru_cache(KEPT)
 def line(text: str) -> str:
     """Markdown within a line."""
-    return str(_markdown().renderInline(text))
+    return with_english(str(_markdown().renderInline(text)))
+
+
+def with_english(html: str) -> str:
+    """HTML that says which of its words are English (``normviz.layers.messages.english``).
+
+    >>> with_english("torch: \u2068Expected\u2069")
+    'torch: <span lang="en" translate="no">Expected</span>'
+    """
+    return html.replace(BEGIN, '<span lang="en" translate="no">').replace(END, "</span>")
 
 
 def plain_table(lines: Iterable[Sequence[str]]) -> str:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
+from normviz.layers.messages import without_marks
+
 WIDEST = 100  # characters in a column
 
 
@@ -22,7 +24,7 @@ def text(parts: Iterable[HasText]) -> str:
     <BLANKLINE>
     of x
     """
-    return "\n\n".join(filter(None, (part.plain_text() for part in parts)))
+    return without_marks("\n\n".join(filter(None, (part.plain_text() for part in parts))))
 
 
 def plain(markdown: str) -> str:
@@ -31,6 +33,7 @@ def plain(markdown: str) -> str:
     >>> plain("**2** of `x`, see [torch](https://pytorch.org)")
     '2 of x, see torch'
     """
+    markdown = without_marks(markdown)
     return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", re.sub(r"\*\*|`", "", markdown)).replace("\\|", "|")
 
 

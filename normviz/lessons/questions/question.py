@@ -17,7 +17,7 @@ from typing import Any
 
 from normviz.analysis.number_format import format_number
 from normviz.layers.errors import NormvizError, listed
-from normviz.layers.messages import _, language
+from normviz.layers.messages import _, english, language
 from normviz.lessons.locale_files import read_text
 from normviz.lessons.practice.random import Random
 
@@ -141,12 +141,17 @@ def reasons(question: Question) -> dict[str, str]:
 def _filled(question: Question, name: str, text: str) -> str:
     facts = facts_of(question)
     try:
-        filled = text.format_map({fact: format_fact(value) for fact, value in facts.items()})
+        filled = text.format_map({fact: _shown_fact(fact, value) for fact, value in facts.items()})
     except KeyError as error:
         raise NormvizError(
             f"{question.key}: the {name} has the placeholder {error}, but the facts are {listed(facts, 'and')}."
         ) from None
     return CODE.sub(lambda code: code[0].replace("−", "-"), filled)
+
+
+def _shown_fact(name: str, value: Any) -> str:
+    """The fact as text; ``words`` are torch's own."""
+    return english(format_fact(value)) if name == "words" else format_fact(value)
 
 
 def format_fact(value: Any) -> str:

@@ -32,7 +32,7 @@ def test_a_bundle_has_each_module_once_and_after_what_it_imports(tmp_path):
         a="// why\nexport const one = 1; // one\n",
         b='import { one } from "./a.js";\n\n/** A comment\n * of two lines. */\nconsole.log(one);\n',
     )
-    assert bundle.bundle(entry).splitlines()[3:] == [
+    assert bundle.bundle(entry).splitlines()[4:] == [
         "const one = 1;",
         "console.log(one);",
         "export default function mount() {",
@@ -82,6 +82,7 @@ def test_translations_of_the_messages_are_bundled(tmp_path, monkeypatch):
     text = bundle.bundle(entry, "es")
     assert 'const TRANSLATIONS = {"Copy": "Copiar", "{n} group": ["{n} grupo", "{n} grupos"]};' in text
     assert "const pluralForm = (n) => Number((n != 1));" in text
+    assert 'const LANGUAGE = {"tag": "es", "direction": "ltr"};' in text
 
 
 BUNDLES = {

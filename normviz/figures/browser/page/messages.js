@@ -1,6 +1,6 @@
 // Every text that a reader sees passes through here, so that a translation needs no change of code.
 
-import { TRANSLATIONS, pluralForm } from "normviz:messages";
+import { LANGUAGE, TRANSLATIONS, pluralForm } from "normviz:messages";
 import { formatCount } from "../text/format.js";
 
 /**
@@ -10,6 +10,15 @@ import { formatCount } from "../text/format.js";
  */
 export function _(message, values = {}) {
   return fill(/** @type {string} */ (TRANSLATIONS[message] ?? message), values);
+}
+
+/**
+ * The element says which language its texts have, because the page around it may have another one.
+ * @param {HTMLElement} root
+ */
+export function declareLanguage(root) {
+  root.lang = LANGUAGE.tag;
+  root.dir = LANGUAGE.direction;
 }
 
 /**
