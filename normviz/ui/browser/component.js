@@ -71,7 +71,7 @@ class AppPage {
   set(data, mode) {
     this.data = data;
     applyLanguage(data.language);
-    rememberLinked(data.language, data.page);
+    if (data.languages) rememberLinked(data.language, data.page);
     this.root.dataset.mode = mode;
     applyColors(this.root, mode);
     const drawn = this.view.set(data, mode);

@@ -26,12 +26,12 @@ function remember(name, page) {
 }
 
 /**
- * The language of a link holds for the next pages, but not that of a view in a frame.
+ * The language of a link holds for the next pages too.
  * @param {Language} shown
  * @param {string} page
  */
 export function rememberLinked({ name }, page) {
-  if (window.parent === window && new URLSearchParams(location.search).has("lang")) remember(name, page);
+  if (new URLSearchParams(location.search).has("lang")) remember(name, page);
 }
 
 /**
