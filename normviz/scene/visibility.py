@@ -212,5 +212,5 @@ DISPLAY_SETTINGS = (
         "like", None, layer_on_shape, lambda like: f"{compact(like[0])} on {commas(like[1])}",
         about=N_("the layer and the shape that the view is a small look-alike of"), example="LayerNorm([768]) on 32,128,768",
     ),
-    Setting("lang", "", parse_language, about=N_("the language; without it, that of the browser"), example="en"),
+    Setting("lang", "", parse_language, about=N_("the language; without it, that of the browser"), example="es"),
 )  # fmt: skip

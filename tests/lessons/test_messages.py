@@ -1,16 +1,21 @@
 """Every text on a page passes through the messages, so that a translation needs no change of code."""
 
 import gettext
+import json
 import re
 
 import pytest
 
 from normviz.layers import messages
+from normviz.layers.messages import in_language
 from normviz.lessons.figure_pages.compare.ready_sets import READY_SETS
-from normviz.lessons.page.pages import PAGES
+from normviz.lessons.page.pages import PAGES, page_data
+from normviz.lessons.page.pages import page as page_of
 from normviz.lessons.parts.containers import Details
+from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.part import Caption, Chart, Note, Panels, Sentence, Text, flat
 from normviz.lessons.parts.table import Table
+from tests.languages import brackets as brackets
 
 QUERIES = {
     "explore": ["", "layer=BatchNorm2d(3).eval()", "layer=InstanceNorm2d(3)", "shape=4096,4096&layer=LayerNorm(4096)"],
@@ -89,6 +94,22 @@ def is_code(label):
 def axis_titles(layout):
     titles = [value.get("title", "") for name, value in layout.items() if "axis" in name]
     return [title["text"] if isinstance(title, dict) else title for title in titles]
+
+
+def written(name, query, lang):
+    """A page as the browser gets it, in a language."""
+    with in_language(lang):
+        return json.dumps(page_data(name, Body(), page_of(name, PAGES[name].view(query)).parts), ensure_ascii=False)
+
+
+@pytest.mark.parametrize(
+    ("page", "query"), [*CASES, ("start", ""), ("questions", "q=s0"), ("practice", "seed=3&count=30")]
+)
+def test_pages_of_one_process_do_not_mix_languages(brackets, page, query):
+    first, english, again = (written(page, query, lang) for lang in (brackets, "en", brackets))
+    assert "⟦" in first
+    assert "⟦" not in english
+    assert again == first
 
 
 @pytest.mark.parametrize(("page", "query"), CASES)

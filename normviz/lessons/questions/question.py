@@ -167,7 +167,7 @@ def format_fact(value: Any) -> str:
     return format_number(value, 2 if abs(value) < TINY else 3) if isinstance(value, float) else str(value)
 
 
-_FACTS: dict[tuple[str, str], Facts] = {}  # by the language too: some facts are words
+_FACTS: dict[tuple[str, str], Facts] = {}  # by the language too: a fact may be a message
 
 
 def facts_of(question: Question) -> Facts:
