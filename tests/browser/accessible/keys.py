@@ -11,7 +11,7 @@ FOCUSED = """() => {
     return (style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0) || style.boxShadow !== "none";
   };
   const around = [at, at.parentElement, label, at.closest("[data-testid=stNumberInputContainer], [data-baseweb]")].filter(Boolean);
-  return { name: (at.ariaLabel || label.innerText || at.textContent || "").trim(), kind: at.className?.baseVal ?? at.className ?? "", seen: at === document.body || around.some(shown) };
+  return { name: (at.ariaLabel || label.innerText || at.textContent || "").trim().slice(0, 80), kind: at.className?.baseVal ?? at.className ?? "", seen: at === document.body || around.some(shown) };
 }"""
 
 

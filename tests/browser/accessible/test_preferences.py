@@ -88,3 +88,15 @@ def test_a_tap_selects_and_the_next_tap_moves_and_main_controls_are_44_px(touch)
         assert touch.marked("stats") == index
     assert page.evaluate(TOO_SMALL, [".nv-page :is(button:not(.nv-term), summary, .nv-option), .nv-fold", 44]) == []
     assert page.evaluate(TOO_SMALL, [".nv-page :is(button, summary, input, select, a)", 24]) == []
+
+
+def test_nothing_moves_for_a_reader_who_prefers_reduced_motion(tab):
+    view, _watch = tab
+    view.visit("start?step=1")
+    view.find(".nv-start-step:not([hidden])").wait_for()
+    moving = """() => [...document.querySelectorAll(".nv-page *")].flatMap((part) => ["", "::before", "::after"].map((pseudo) => getComputedStyle(part, pseudo)))
+      .filter(({ transitionProperty: property, animationName: name }) => property !== "none" && property !== "all" || name !== "none").length"""
+    assert view.page.evaluate(moving) == 0
+    view.page.emulate_media(reduced_motion="no-preference")
+    assert view.page.evaluate(moving) > 0
+    view.page.emulate_media(reduced_motion="reduce")

@@ -26,6 +26,11 @@ def test_a_number_is_compared_by_its_value(guess, is_right):
     assert NUMBER.is_right(guess) is is_right
 
 
+def test_a_phone_offers_a_minus_sign_for_a_number():
+    """The keyboard for decimals of some phones has none."""
+    assert 'inputmode="text"' in NUMBER.html(Body())
+
+
 def test_commas_between_thousands_are_accepted():
     assert Prediction("How many?", {}, 1500, ()).is_right("1,500")
 

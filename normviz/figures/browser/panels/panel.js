@@ -263,7 +263,7 @@ export class Panel {
     if (!geometry || !veil || !hatch || !inside || !outside || !outlineHalo || !outline || !halo || !frame || !cursorHalo || !cursor) return;
     const path = this.outlineOf(active), all = geometry.border, around = path ? all + path : "";
     veil.setAttribute("d", around);
-    hatch.setAttribute("d", path ? geometry.facetRectangles + path : "");
+    hatch.setAttribute("d", path ? geometry.cellRectangles + path : "");
     inside.setAttribute("d", path || all);
     outside.setAttribute("d", around || "M0,0Z");
     for (const shape of [outlineHalo, outline]) shape.setAttribute("d", path);

@@ -32,8 +32,7 @@ export function showTable(view, panel, onClose) {
  * @param {Panel} panel
  */
 function panelName({ data }, { figure }) {
-  const about = data.layers && figure.row === "params" ? _("gamma") : data.layers ? _("mean") : "";
-  return about ? `${figure.title}: ${about}` : figure.title;
+  return data.layers && figure.row === "stats" ? _("{layer}: mean and variance", { layer: figure.title }) : figure.title;
 }
 
 /**

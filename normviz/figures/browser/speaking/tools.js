@@ -4,8 +4,15 @@
 
 import { button, html } from "../page/dom.js";
 import { _ } from "../page/messages.js";
+import { showChartTable } from "./chart_table.js";
 import { showKeys } from "./keys.js";
 import { showTable } from "./table.js";
+
+/** @param {import("../views/chart.js").ChartView} view */
+export function addChartTools(view) {
+  const table = button("nv-button", html("div", "nv-tools", view.root), _("The figure as a table"), () =>
+    showChartTable(view.root, view.data.figure, () => table.focus()));
+}
 
 /** @param {FigureView} view */
 export function addTools(view) {

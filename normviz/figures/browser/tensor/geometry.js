@@ -227,13 +227,10 @@ export class Geometry {
     return path;
   }
 
-  /** All facets as a path, without the gaps between them. */
-  get facetRectangles() {
-    const { facetW: width, facetH: height } = this;
-    return Array.from({ length: this.facets }, (_, facet) => {
-      const [place, line] = this.placeOf(facet);
-      return `M${this.lefts[place]},${this.tops[line]}h${width}v${height}h${-width}z`;
-    }).join("");
+  /** All cells as a path: facets, without the gaps between them and in them. */
+  get cellRectangles() {
+    const { indices } = this.grid;
+    return this.outline(indices.map((drawn) => drawn.map(() => 0)), indices.map(() => 0));
   }
 
   get border() {

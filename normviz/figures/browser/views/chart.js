@@ -6,6 +6,7 @@ import { applyColors } from "../page/theme.js";
 import { offerPictures } from "../picture/picture.js";
 import { updateSaveMenu } from "../picture/saving.js";
 import { PICTURE_FONT } from "../picture/shapes.js";
+import { addChartTools } from "../speaking/tools.js";
 
 export class ChartView {
   /** @type {ChartData} */
@@ -24,6 +25,7 @@ export class ChartView {
     this.root = html("div", "nv-view nv-chart", parent);
     this.line = html("div", "nv-hidden", this.root);
     this.plot = html("div", "nv-chart-plot", this.root);
+    addChartTools(this);
     this.observer = watchWidth(this.root, () => this.resized());
     offerPictures(this);
   }

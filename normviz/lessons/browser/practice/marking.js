@@ -3,6 +3,7 @@
 
 import { button, html } from "../../../figures/browser/page/dom.js";
 import { _ } from "../../../figures/browser/page/messages.js";
+import { showKeys } from "../../../figures/browser/speaking/keys.js";
 import { groupOf, sameIndex, tablesOf } from "../../../figures/browser/tensor/sharing.js";
 import { formatElement } from "../../../figures/browser/text/format.js";
 import { layoutOf, upTo } from "../questions/positions.js";
@@ -236,11 +237,15 @@ export class Marking {
     cell.root.setAttribute("aria-selected", String(marked));
   }
 
-  /** @param {KeyboardEvent} event */
+  /**
+   * Arrow keys move the focus; a question mark lists the keys.
+   * @param {KeyboardEvent} event
+   */
   moveFocus(event) {
-    const { target, key, ctrlKey, metaKey, altKey } = event;
+    const { target, key, ctrlKey, metaKey, altKey } = event, at = /** @type {HTMLElement} */ (target);
+    if (key === "?") showKeys(/** @type {HTMLElement} */ (this.root.closest(".nv-doc") ?? this.root.parentElement), () => at.focus());
     if (!key.startsWith("Arrow") || ctrlKey || metaKey || altKey) return;
-    nearest(/** @type {HTMLElement} */ (target), [...this.root.querySelectorAll("button")], key)?.focus();
+    nearest(at, [...this.root.querySelectorAll("button")], key)?.focus();
     event.preventDefault();
   }
 }
