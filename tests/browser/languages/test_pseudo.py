@@ -15,7 +15,14 @@ from tools.servers import app_server
 
 pytestmark = pytest.mark.browser
 
-VIEWS = [*PAGES, "questions?q=s0", "train_and_eval?show=modes", "explore?tour=normalized-shape&stop=2"]
+VIEWS = [
+    *PAGES,
+    "questions?q=s0",
+    "explore?layer=LayerNorm(9)",
+    "numerics?show=single",
+    "train_and_eval?show=modes",
+    "explore?tour=normalized-shape&stop=2",
+]
 CLEAN = Reading([], [], [])
 
 # What is laid out from the right, and what from the left: tensors and code are not mirrored.

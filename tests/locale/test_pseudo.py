@@ -1,0 +1,49 @@
+"""Pages in a language with accents, in English and in that language again, in one process: every text is in the language of its turn."""
+
+import json
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from normviz.layers import messages
+from normviz.layers.messages import in_language
+from normviz.lessons.page.pages import PAGES, page
+from normviz.lessons.parts.html import Body
+from tools.pseudo import write_locale
+
+VIEWS = [
+    *((name, "") for name in PAGES),
+    ("explore", "layer=LayerNorm(9)"),
+    ("explore", "lay=3"),
+    ("explore", "tour=normalized-shape&stop=2"),
+    ("train_and_eval", "show=modes&layer=BatchNorm2d(3)"),
+    ("gradients", "show=backward"),
+    ("numerics", "show=single"),
+    ("questions", "q=s0&guess=example"),
+    ("questions", "q=q17"),
+]
+ACCENTED = re.compile("[ƀƒĥķļɱɋŕţṽŵẋ]")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def pseudo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(messages, "LOCALE", write_locale(tmp_path_factory.mktemp("locale")))
+        yield
+
+
+def rendered(name: str, query: str, language: str) -> str:
+    """The HTML of the page, and the data of its figures."""
+    with in_language(language):
+        body = Body(app="")
+        parts = body.keyed(page(name, PAGES[name].view(query)).parts)
+        return json.dumps([parts, body.figures, body.terms()], ensure_ascii=False, default=str)
+
+
+@pytest.mark.parametrize(("name", "query"), VIEWS)
+def test_a_page_is_in_one_language_whatever_was_shown_before(name, query):
+    first, english, again = (rendered(name, query, language) for language in ("xa", "en", "xa"))
+    assert ACCENTED.search(first)
+    assert ACCENTED.findall(english) == []
+    assert first == again
