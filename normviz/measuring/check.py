@@ -35,7 +35,7 @@ class Check:
     layer        the text of the torch layer that computes the same, or None
     reduced      the numbers of the axes over which the statistics are taken: those along which elements reach each other
     differences  from the expected layer; without one, from any normalization that a Norm describes
-    sampled      whether only some of the inputs were moved, because x has more than 4,096 elements
+    sampled      whether only some of the inputs were moved, because x has more than 4,096 elements; or those of a smaller x
     """
 
     norm: Norm | None
@@ -73,6 +73,7 @@ def check(
     *,
     layout: str | None = None,
     params: Mapping[str, Any] | None = None,
+    whole: bool = False,  # never measure a smaller tensor instead of x
 ) -> Check:
     """Which normalization ``fn`` computes, measured from outside, and whether it is the one of ``like``.
 
@@ -85,7 +86,8 @@ def check(
     params  further arguments of fn by name; gamma and beta are found among them
 
     Nothing is changed: neither x, nor modules that fn uses, nor the random state of torch and NumPy.
-    Above 4,096 elements, only some elements of x are moved.
+    Above 4,096 elements, only some elements of x are moved; above 262,144, a smaller tensor is measured where fn and like take it; the text
+    says so.
 
     Raises NormvizError if fn raises, is random, or returns something else than a tensor of the shape of x, and if ``like``
     does not take an x of this shape.
@@ -105,7 +107,9 @@ def check(
     given, shape = tensor_and_shape(x)
     tensor = probes.generic(shape, torch.float32) if given is None else given
     expected = None if like is None else _expected(like, tensor, layout)
-    found = measure(fn, tensor, takes_arrays, params, lambda wider: expected is None or expected.takes(wider))
+    found = measure(
+        fn, tensor, takes_arrays, params, lambda other: expected is None or expected.takes(other), whole=whole
+    )
     if expected is not None and expected.shape != found.shape:
         expected = expected.on(found.shape)
     axes = _axis_names(expected, layout, len(shape))
@@ -120,7 +124,7 @@ def check(
         None if layer is None else str(layer),
         _reduced(found),
         differs,
-        found.reach.is_sampled,
+        found.reach.is_sampled or found.instead is not None,
         expected,
         found,
         text(found, expected, differs, axes),

@@ -15,6 +15,7 @@ from torch import Tensor
 from normviz.layers.errors import NormvizError
 from normviz.measuring.groups.partition import Index, number, single_elements
 from normviz.measuring.groups.reach import Reach, measure_reach
+from normviz.measuring.groups.smaller import is_alike, smaller_shape
 from normviz.measuring.inputs import probes
 from normviz.measuring.inputs.calling import Function, Values, isolated, one_thread
 from normviz.measuring.numbers.eps import Eps, measure_eps
@@ -43,6 +44,7 @@ class Measurement:
     offsets  of its offset: equal ones have the same number
     running  whether it uses stored statistics
     agrees   whether the formula gives the outputs for x, and for x with an outlier or a shift
+    instead  the shape of x, if x is so large that a smaller tensor was measured instead; else None
     """
 
     reach: Reach
@@ -56,6 +58,7 @@ class Measurement:
     offsets: Ids | None = None
     running: bool = False
     agrees: bool = True
+    instead: Index | None = None
 
     @property
     def shape(self) -> Index:
@@ -81,23 +84,35 @@ def measure(
     params: Mapping[str, Any] | None = None,
     allowed: Callable[[Index], bool] = bool,
     most_inputs: int = probes.MOST_INPUTS,
+    whole: bool = False,
 ) -> Measurement:
     """Measure ``fn`` on tensors of the dtype of x, of its shape or of another one that is allowed. Nothing is changed.
 
-    If x has more elements than ``most_inputs``, only some of them are moved.
+    If x has more elements than ``most_inputs``, only some of them are moved. For a large x, a smaller tensor is measured, unless ``whole``.
 
     Raises NormvizError if fn cannot be measured: it raises, is random, or returns no tensor like x.
     """
     with one_thread(x.numel() <= SMALL), isolated(fn, x, takes_arrays, params or {}) as function:
         shape = _shape(function, tuple(x.shape), allowed)
-        generic = _generic_parameters(function, shape)
-        reach = measure_reach(partial(function, values=generic), shape, function.dtype, most_inputs)
-        if reach.is_elementwise:
-            return _elementwise(function, reach)
-        ids = reach.ids()
-        if ids is None:
-            return Measurement(reach, None)
-        return _normalization(function, generic, reach, ids, x if shape == x.shape else None)
+        smaller = shape if whole else smaller_shape(function, shape, allowed)
+        if smaller != shape:
+            function.choose_dtype(probes.generic(smaller, x.dtype))
+            found = _measured(function, smaller, x, most_inputs)
+            function.choose_dtype(x)
+            if is_alike(function, shape, smaller, found.reach.axes()):
+                return replace(found, instead=shape)
+        return _measured(function, shape, x, most_inputs)
+
+
+def _measured(function: Function, shape: Index, x: Tensor, most_inputs: int) -> Measurement:
+    generic = _generic_parameters(function, shape)
+    reach = measure_reach(partial(function, values=generic), shape, function.dtype, most_inputs)
+    if reach.is_elementwise:
+        return _elementwise(function, reach)
+    ids = reach.ids()
+    if ids is None:
+        return Measurement(reach, None)
+    return _normalization(function, generic, reach, ids, x if shape == x.shape else None)
 
 
 def _generic_parameters(function: Function, shape: Index) -> Values:
@@ -133,7 +148,8 @@ def _normalization(function: Function, generic: Values, reach: Reach, ids: Ids, 
     own = formula_with({}) if generic else formula  # without parameters, both are the same
     if formula is None or own is None or formula.kind is None:
         return Measurement(reach, ids)
-    gamma, beta = measure_learned(formula_with, _parameters(function), dtype)
+    known = (generic, formula) if generic else None
+    gamma, beta = measure_learned(formula_with, _parameters(function), dtype, known)
     divisor = _divisor(gamma, own.factor, groups.elements, dtype)
     constant = constant_of(divisor, groups.elements)
     run = partial(function, values=generic)

@@ -35,7 +35,7 @@ def describe_own(module: nn.Module, x: Any, layout: str | None = None) -> Descri
 
 def _measured(module: nn.Module, x: Any, layout: str | None) -> Description | None:
     try:
-        found = check(module, x, layout=layout)
+        found = check(module, x, layout=layout, whole=True)
     except NormvizError:
         return None
     tensor, shape = tensor_and_shape(x)

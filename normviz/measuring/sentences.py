@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from normviz.layers.messages import _
 from normviz.measuring.differences import Difference
@@ -32,7 +33,16 @@ def text(
             ]
         else:
             sentences.append(_also(one.sentence) if number else one.sentence)
-    if found.reach.is_sampled:
+    if found.instead is not None:
+        sentences.append(
+            _(
+                "x has {elements:,} elements; a smaller one of shape {shape} was measured, and one input of {whole} reaches the same axes.",
+                elements=prod(found.instead),
+                shape=found.shape,
+                whole=found.instead,
+            )
+        )
+    elif found.reach.is_sampled:
         moved = len(found.reach.changed)
         sentences.append(
             _(

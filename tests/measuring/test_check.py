@@ -116,6 +116,45 @@ def test_the_eps_of_float64_is_not_that_of_float32():
     assert [one.what for one in wrong.differences] == ["eps"]
 
 
+LARGE = (4, 32, 48, 48)  # more than 2^18 elements
+
+
+def by_hand(x):
+    """Like BatchNorm on large images only."""
+    axes = (0, 2, 3) if x.shape[2] > 40 else (1, 2, 3)
+    return (x - x.mean(axes, keepdim=True)) / (x.var(axes, unbiased=False, keepdim=True) + 1e-5).sqrt()
+
+
+@pytest.mark.parametrize(
+    ("fn", "layer", "measured"),
+    [
+        (nn.BatchNorm2d(32), "BatchNorm2d(32)", (3, 32, 5, 6)),
+        (nn.GroupNorm(4, 32), "GroupNorm(4, 32)", (3, 32, 5, 6)),
+        (nn.LayerNorm([48, 48]), "LayerNorm([48, 48])", (3, 4, 48, 48)),
+        (
+            lambda x: nn.functional.group_norm(x, 2),
+            "GroupNorm(2, 32, affine=False)",
+            LARGE,
+        ),  # 6 channels would be other groups
+        (by_hand, "BatchNorm2d(32, affine=False, track_running_stats=False)", LARGE),
+    ],
+)
+def test_of_a_large_tensor_a_smaller_one_is_measured_if_the_function_does_the_same_there(fn, layer, measured):
+    found = nv.check(fn, LARGE, like=layer)
+    assert found.ok, found
+    assert found.measured.shape == measured
+    assert found.sampled
+    assert ("a smaller one of shape" in str(found)) == (measured != LARGE)
+
+
+def test_many_gammas_are_told_apart_by_their_place():
+    assert nv.check(nn.LayerNorm([32, 24, 24]), (4, 32, 24, 24), like="LayerNorm([32, 24, 24])")
+    swapped = nn.LayerNorm([24, 32, 24])
+    assert nv.check(
+        lambda x: swapped(x.transpose(1, 2)).transpose(1, 2), (4, 32, 24, 24), like="LayerNorm([32, 24, 24])"
+    )
+
+
 def test_a_sampled_check_says_so():
     found = nv.check(nn.BatchNorm2d(8), (4, 8, 12, 12), like="BatchNorm2d(8)")
     assert found.sampled

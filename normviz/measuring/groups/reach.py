@@ -95,14 +95,18 @@ class Reach:
 
 
 def measure_reach(
-    function: Callable[[Tensor], Tensor], shape: Index, dtype: torch.dtype, most: int = probes.MOST_INPUTS
+    function: Callable[[Tensor], Tensor],
+    shape: Index,
+    dtype: torch.dtype,
+    most: int = probes.MOST_INPUTS,
+    few: int = probes.SMALL_SAMPLE,
 ) -> Reach:
-    """Move one input at a time, up and down, and see which outputs change. Above ``most`` elements, only some inputs are moved."""
+    """Move one input at a time, up and down, and see which outputs change. Above ``most`` elements, only some inputs are moved; of a large x ``few``, the first and the last one."""
     x, distance = probes.generic(shape, dtype), probes.distance(shape, dtype)
     before = function(x)
     allowed = probes.tolerance(dtype, before) * before.abs().clamp(min=1)
     changed: dict[Index, Mask] = {}
-    for index in probes.indices(shape, most):
+    for index in probes.indices(shape, most, few):
         masks = []
         for move in (distance, -distance):
             moved = x.clone()

@@ -61,6 +61,10 @@ class Function:
         self.dtype = dtype
         self.values = [value.to(dtype) if value.is_floating_point() else value for value in self.originals]
 
+    def choose_dtype(self, x: Tensor) -> None:
+        """Compute in float64 if the function takes that and x is not large, else in the dtype of x."""
+        self.use(_dtype(self, x))
+
     def __call__(self, x: Tensor, values: Values | None = None) -> Tensor:
         """The output for x; ``values`` replace those of some tensors. x is not changed.
 
@@ -121,7 +125,7 @@ def isolated(fn: Callable[..., Any], x: Tensor, takes_arrays: bool, params: Mapp
     try:
         _check_not_random(function, x)
         function.add(function.leaves(x))
-        function.use(_dtype(function, x))
+        function.choose_dtype(x)
         yield function
     finally:
         function.restore()

@@ -21,12 +21,12 @@ def generic(shape: tuple[int, ...], dtype: torch.dtype, seed: int = 0) -> Tensor
     return (torch.randn(shape, generator=generator, dtype=torch.float64) + 0.5).to(dtype)
 
 
-def indices(shape: tuple[int, ...], most: int = MOST_INPUTS) -> Iterator[tuple[int, ...]]:
+def indices(shape: tuple[int, ...], most: int = MOST_INPUTS, few: int = SMALL_SAMPLE) -> Iterator[tuple[int, ...]]:
     """The inputs that are moved, in row-major order: all of them, or a sample with the first and the last one."""
     elements = prod(shape)
     chosen: Sequence[int] = range(elements)
     if elements > most:
-        generator, count = torch.Generator().manual_seed(SEED), SAMPLE if elements <= LARGE else SMALL_SAMPLE
+        generator, count = torch.Generator().manual_seed(SEED), SAMPLE if elements <= LARGE else few
         chosen = sorted({0, elements - 1, *torch.randint(elements, (count,), generator=generator).tolist()})
     for flat in chosen:
         yield tuple(map(int, np.unravel_index(flat, shape)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import permutations
 
 import numpy as np
 import torch
@@ -16,6 +17,7 @@ from normviz.measuring.numbers.formula import Formula
 Values = Mapping[int, Tensor]
 Measure = Callable[[Values], Formula | None]  # the formula of the function with other values of some tensors
 Ids = NDArray[np.int64]
+DISTINCT = 10_000  # so many numbers from 1 to 2 can be told apart; of more, only the order along axes of x is tried
 
 
 @dataclass(frozen=True)
@@ -33,18 +35,23 @@ class Learned:
 
 
 def measure_learned(
-    measure: Measure, tensors: Mapping[int, Tensor], dtype: torch.dtype
+    measure: Measure,
+    tensors: Mapping[int, Tensor],
+    dtype: torch.dtype,
+    known: tuple[Values, Formula] | None = None,
 ) -> tuple[Learned | None, Learned | None]:
-    """The parameters in the factors and in the offsets; None if there are none. ``tensors``: floating-point tensors that may be parameters."""
+    """The parameters in the factors and in the offsets; None if there are none.
+
+    tensors  floating-point tensors that may be parameters
+    known    generic values of all of them, and the formula with these
+    """
     if not tensors:
         return None, None
-    settings = [generic_values(tensors, seed) for seed in (1, 2)]
-    formulas = [measure(values) for values in settings]
+    settings = [known[0] if known else generic_values(tensors, seed=1), generic_values(tensors, seed=2)]
+    formulas = [known[1] if known else measure(settings[0]), measure(settings[1])]
     if formulas[0] is None or formulas[1] is None:
         return None, None
-    pairs = [
-        (settings[0][position].flatten().double(), settings[1][position].flatten().double()) for position in tensors
-    ]
+    pairs = [(settings[0][position].double(), settings[1][position].double()) for position in tensors]
     factors = formulas[0].factor, formulas[1].factor
     offsets = formulas[0].offset, formulas[1].offset
     return _factor(factors, pairs, dtype), _offset(offsets, pairs, dtype)
@@ -68,9 +75,9 @@ def _factor(factors: tuple[Tensor, Tensor], pairs: list[tuple[Tensor, Tensor]], 
         return None
     for first, second in pairs:
         for plus_one in (False, True):
-            ids = _nearest(quotient, (plus_one + first) / (plus_one + second), close)
+            ids = _position(quotient, (plus_one + first) / (plus_one + second), close)
             if ids is not None:
-                constant = float((factors[0] / (plus_one + first[ids])).median())
+                constant = float((factors[0] / (plus_one + first.flatten()[ids])).median())
                 return Learned(ids.numpy(), constant, plus_one)
     return Learned(equal_ids(factors[0], dtype))
 
@@ -80,14 +87,28 @@ def _offset(offsets: tuple[Tensor, Tensor], pairs: list[tuple[Tensor, Tensor]], 
     if torch.allclose(*offsets, rtol=close, atol=close):
         return None
     for first, _second in pairs:
-        ids = _nearest(offsets[0], first, close)
+        ids = _position(offsets[0], first, close)
         if ids is not None:
             return Learned(ids.numpy())
     return Learned(equal_ids(offsets[0], dtype))
 
 
+def _position(values: Tensor, table: Tensor, close: float) -> Tensor | None:
+    """For each value, the position in the flat table of the number that it is; None if some value is not in it."""
+    if table.numel() <= DISTINCT:
+        return _nearest(values, table.flatten(), close)
+    numbers, places = table.squeeze(), torch.arange(table.numel()).reshape(table.squeeze().shape)
+    for axes in permutations(range(values.ndim), numbers.ndim):
+        if numbers.shape == tuple(values.shape[i] for i in axes):
+            order = sorted(range(len(axes)), key=axes.__getitem__)
+            shape = [size if i in axes else 1 for i, size in enumerate(values.shape)]
+            expected, ids = (one.permute(order).reshape(shape) for one in (numbers, places))
+            if bool(((values - expected).abs() <= close * expected.abs()).all()):
+                return ids.expand(values.shape)
+    return None
+
+
 def _nearest(values: Tensor, table: Tensor, close: float) -> Tensor | None:
-    """For each value, the position of the number in the table that it is; None if some value is not in it."""
     order = table.argsort()
     ordered = table[order]
     right = torch.searchsorted(ordered, values.contiguous()).clamp(max=len(table) - 1)
