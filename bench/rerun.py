@@ -114,6 +114,15 @@ def slide(page: Page, turn: int) -> None:
     page.get_by_role("slider").press("ArrowRight" if turn % 2 else "ArrowLeft")
 
 
+def momentum(page: Page, turn: int) -> None:
+    """The next or the previous momentum; the afternoon page has a field."""
+    slider = page.locator(".st-key-set_momentum [role=slider]")
+    if slider.count():
+        slider.press("ArrowRight" if turn % 2 else "ArrowLeft")
+    else:
+        written("set_momentum", "0.2", "0.1")(page, turn)
+
+
 def predict(page: Page, turn: int) -> None:
     """Predict; in ours, open the answer."""
     page.locator(".nv-answer summary, [data-testid=stRadio] [role=radiogroup] label").first.click()
@@ -152,7 +161,7 @@ CASES = (
     _on("step_by_step", "step_by_step", LARGE, DEPTH),
     _on("gradients", "gradients", SMALL, DEPTH),
     _on("gradients", "gradients", (4, 4, 16, 16), DEPTH),
-    Case("train_and_eval", None, "/train_and_eval", "/?page=train_and_eval", written("set_momentum", "0.2", "0.1")),
+    Case("train_and_eval", None, "/train_and_eval", "/?page=train_and_eval", momentum),
     Case("numerics", None, "/numerics", "/?page=numerics", segment("dtype", "float64", "float32")),
     Case("questions", None, f"/questions?q={QUESTIONS[0]}", f"/?page=questions&q={QUESTIONS[0]}", predict, ask),
 )

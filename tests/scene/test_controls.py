@@ -9,7 +9,7 @@ from normviz.scene.controls.scene_controls import SCENE_CONTROLS
 from normviz.scene.query import read_view
 from normviz.scene.settings.page_settings import PAGE_SETTINGS
 from normviz.scene.settings.scene_settings import DATA_LABELS, PARAMETER_LABELS, SCENE_SETTINGS
-from normviz.scene.settings.widgets import Choice, Segments, Several, TextField
+from normviz.scene.settings.widgets import Choice, Segments, Several, Slider, TextField
 from normviz.scene.visibility import CONTROLS
 from tests.fuzz.measure import cost
 from tests.scenes import query_of
@@ -99,14 +99,28 @@ def test_a_setting_of_a_page_takes_what_its_link_takes():
     momentum = next(one for one in PAGE_SETTINGS["train_and_eval"] if one.name == "momentum")
     view = view_of("", "train_and_eval")
     (one,) = page_control(momentum).inputs(view)
-    assert (one.key, one.label, one.value) == ("set_momentum", "momentum (0 to 1, or none)", "0.1")
+    assert isinstance(one.widget, Slider)
+    assert (one.key, one.label, one.widget.labels[one.value]) == ("set_momentum", "momentum (0 to 1, or none)", "0.1")
+    assert one.changed(view, one.widget.high).settings["momentum"] is None
+
+
+def test_a_slider_over_a_few_values_has_the_value_of_its_view_too():
+    for name, link, around in (("momentum", "0.37", ("0.3", "0.5")), ("batch_size", "9", ("8", "16"))):
+        view = view_of(f"{name}={link}", "train_and_eval")
+        (one,) = page_control(next(each for each in PAGE_SETTINGS["train_and_eval"] if each.name == name)).inputs(view)
+        labels = one.widget.labels
+        assert labels[one.value - 1 : one.value + 2] == (around[0], link, around[1])
+        assert one.changed(view, one.value - 1).settings[name] == float(around[0])
+
+
+def test_a_typed_setting_of_a_page_takes_what_its_link_takes():
+    scale = next(one for one in PAGE_SETTINGS["numerics"] if one.name == "scale")
+    view = view_of("show=single", "numerics")
+    (one,) = page_control(scale).inputs(view)
     assert isinstance(one.widget, TextField)
-    assert one.changed(view, " none ").settings["momentum"] is None
-    refused = one.changed(view, "2")
-    assert (refused.settings, refused.problem) == (
-        view.settings,
-        "momentum='2' must be a number, or none, from 0 to 1.",
-    )
+    assert one.changed(view, " 1e3 ").settings["scale"] == 1000
+    refused = one.changed(view, "-1")
+    assert (refused.settings, refused.problem) == (view.settings, "scale='-1' must be a number from 0 to 10,000.")
 
 
 def test_both_texts_of_a_pattern_are_taken_together():

@@ -112,20 +112,20 @@ def test_a_control_that_changes_others_draws_them_too(websocket):
 
 def test_what_the_page_does_not_accept_stays_in_the_control_and_what_it_reads_is_written_as_it_writes_it(websocket):
     async def visit() -> tuple[Ran, Ran, Session]:
-        session = Session(websocket, "train_and_eval")
+        session = Session(websocket, "numerics", "show=single")
         await session.open()
-        (batch,) = (widget for name, widget in session.widgets.items() if name.startswith("batch size"))
-        refused = await session.change(batch, "many")
-        read = await session.change(batch, " 16 ")
+        (scale,) = (widget for name, widget in session.widgets.items() if name.startswith("standard deviation"))
+        refused = await session.change(scale, "many")
+        read = await session.change(scale, " 16 ")
         await session.close()
         return refused, read, session
 
     refused, read, session = run_async(visit())
     assert "text_input" not in refused.drawn
     assert "text_input" in read.drawn
-    (batch,) = (widget for name, widget in session.widgets.items() if name.startswith("batch size"))
-    assert batch.element.set_value
-    assert (batch.element.value, batch.element.default) == ("16", "16")
+    (scale,) = (widget for name, widget in session.widgets.items() if name.startswith("standard deviation"))
+    assert scale.element.set_value
+    assert (scale.element.value, scale.element.default) == ("16", "16")
 
 
 def test_a_change_at_an_address_that_the_server_does_not_know_runs_the_whole_page(websocket):

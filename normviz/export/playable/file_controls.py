@@ -100,7 +100,7 @@ class FileControls:
         return replace(view, settings=settings, scene=view.scene if has_tensor else self.start.scene)
 
     def _has(self, shown: Input) -> bool:
-        if isinstance(shown.widget, TextField):
+        if _is_typed(shown):
             return shown.key in STATED
         in_layer = shown.key in (*ARGUMENTS, *SWITCHES)
         return not shown.disabled and not (in_layer and self.given)
@@ -121,10 +121,17 @@ class FileControls:
             return self._layers(shown, view) if self.given else _without_patterns(shown)
         if isinstance(shown.widget, Several):
             return self._several(shown, view)
-        if isinstance(shown.widget, TextField):
-            options = dict.fromkeys([*STATED[shown.key], shown.value])
-            return replace(shown, label=self._label(shown), widget=Choice({text: text for text in options}))
+        if _is_typed(shown):
+            return self._of_few(shown)
         return replace(shown, label=self._label(shown)) if shown.key in STATED else shown
+
+    def _of_few(self, shown: Input) -> Input:
+        """The input of a number with the few values that the file offers, and its own."""
+        if isinstance(shown.widget, Slider):
+            labels, edit = list(shown.widget.labels), shown.edit
+            shown = replace(shown, value=labels[shown.value], edit=lambda view, text: edit(view, labels.index(text)))
+        options = dict.fromkeys([*STATED[shown.key], shown.value])
+        return replace(shown, label=self._label(shown), widget=Choice({text: text for text in options}))
 
     def _label(self, shown: Input) -> str:
         """The label of a setting without its limits, because a file offers only some values."""
@@ -200,6 +207,11 @@ def _valid(view: View) -> View:
     if view.problem:
         raise NormvizError(view.problem)
     return view
+
+
+def _is_typed(shown: Input) -> bool:
+    """Whether the value is a number with too many values for a file."""
+    return isinstance(shown.widget, TextField) or (isinstance(shown.widget, Slider) and shown.widget.typed)
 
 
 def _without_patterns(shown: Input) -> Input:

@@ -104,7 +104,7 @@ def scene_control(setting: Setting, edit: Callable[[Scene, Any], Reading] | None
 
 def page_control(setting: Setting) -> Control:
     """The control of a setting of a page."""
-    typed = isinstance(setting.widget, TextField)
+    typed = isinstance(setting.widget, TextField) or (isinstance(setting.widget, Slider) and setting.widget.typed)
 
     def edit(view: Changeable, value: Any) -> Any:
         try:
@@ -115,20 +115,31 @@ def page_control(setting: Setting) -> Control:
     def inputs(view: Changeable) -> list[Input]:
         if not setting.applies(view):
             return []
-        value = view.settings[setting.name]
+        value, widget = view.settings[setting.name], _translated(setting.widget)
+        change: Callable[[Any, Any], Any] = edit
+        if typed:
+            value = setting.format(value)
+        if typed and isinstance(widget, Slider):
+            widget = widget.including(value)
+            value, change = widget.labels.index(value), _by_label(widget.labels, edit)
         return [
             Input(
                 f"set_{setting.name}" if isinstance(setting.widget, TextField | Slider) else setting.name,
                 setting.input_label,
-                setting.format(value) if typed else value,
-                _translated(setting.widget),
-                edit,
+                value,
+                widget,
+                change,
                 setting.width,
                 _(setting.help) if setting.help else None,
             )
         ]
 
     return Control(setting.hidden_by, setting.label, inputs)
+
+
+def _by_label(labels: Sequence[str], edit: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """An edit by the number of a label."""
+    return lambda view, number: edit(view, labels[number])
 
 
 def _translated(widget: Widget | None) -> Widget:

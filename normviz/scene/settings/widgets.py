@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 
@@ -53,12 +54,30 @@ class Several:
 
 @dataclass(frozen=True)
 class Slider:
-    """A slider from ``low`` to ``high``; with ``labels``, one for each step."""
+    """A slider from ``low`` to ``high``; with ``labels``, one for each step.
+
+    typed  whether the labels are values as a link has them; a view with another value has that one too
+    """
 
     low: int
     high: int
     step: int = 1
     labels: Sequence[str] = ()
+    typed: bool = False
+
+    def including(self, text: str) -> Slider:
+        """With this value among its labels, in the order of numbers; "none" comes last.
+
+        >>> steps("0.1", "1", "none").including("0.5").labels
+        ('0.1', '0.5', '1', 'none')
+        """
+        labels = sorted({*self.labels, text}, key=lambda label: inf if label == "none" else float(label))
+        return steps(*labels)
+
+
+def steps(*labels: str) -> Slider:
+    """A slider over a few values of a number that has many."""
+    return Slider(0, len(labels) - 1, labels=labels, typed=True)
 
 
 @dataclass(frozen=True)

@@ -153,7 +153,7 @@ def test_a_step_shows_the_arithmetic_of_the_selected_element(lesson: Lesson) -> 
 def test_choosing_another_experiment_changes_the_figure(lesson: Lesson) -> None:
     lesson.go_to("train_and_eval", "?show=stream")
     expect(lesson.find(READY)).to_have_count(2)
-    lesson.write("momentum (0 to 1, or none)", "none")
+    lesson.page.get_by_role("slider", name="momentum (0 to 1, or none)").press("End")
     lesson.wait_for_address(momentum="none")
     expect(lesson.find(".nv-text").filter(has_text="every batch has the same weight")).to_have_count(1)
     lesson.segment("Experiment", "Small batches")

@@ -26,7 +26,7 @@ WRONG = [
     ("explore", "", "seed", -1, "seed='-1' must be a whole number from 0 to", 0),
     ("explore", "", "eps", "abc", "eps='abc' is not a number; write one such as 1e-5.", "1e-06"),
     ("explore", "", "paste", "CUDA out of memory", "'CUDA out of memory' is not an error message of a normalization layer", ""),
-    ("train_and_eval", "show=stream", "set_momentum", "two", "momentum='two' must be a number, or none", "0.1"),
+    ("numerics", "show=single", "set_scale", "two", "scale='two' must be a number from 0 to", "0.1"),
     ("numerics", "show=constant", "set_value", "1e9", "value='1e9' must be a number from", "2"),
 ]  # fmt: skip
 
