@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 # Words of torch, of formulas and of other frameworks; names of layers and numbers are no plain words for the pattern below.
 CODE = """
 affine axis beta bias cache center dbeta dgamma dout dx dxhat einops eps eval Flax gamma iframe Keras Markdown mean momentum
-NaN NCHW NCL NLC normalized num_groups NumPy out output PNG reduce RMSNorm running scale stats SVG torch train var weight
+NaN NCHW NCL NLC normalized num_groups NumPy out output PNG reduce RMSNorm running scale stats ResNet SVG timm torch train var weight
 Welford xhat
 """
 STREAMLITS_OWN = ["Skip to main content"]  # and the name of the menu of pages that have no room, which shows "…"

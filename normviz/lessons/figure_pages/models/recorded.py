@@ -13,6 +13,7 @@ from typing import Any
 
 from normviz.analysis.description import Description, describe
 from normviz.layers.layer import Layer
+from normviz.layers.messages import _
 from normviz.layers.substitutes.pasted import layer_on_shape
 
 FILE = Path(__file__).with_name("models.json")
@@ -44,7 +45,7 @@ class Kind:
     @property
     def title(self) -> str:
         """The layer with its shape: ``"LayerNorm([768]) on (2, 128, 768)"``."""
-        return f"{self.described.title} on {self.shape}"
+        return _("{layer} on {shape}", layer=self.described.title, shape=self.shape)
 
     @property
     def family(self) -> str:

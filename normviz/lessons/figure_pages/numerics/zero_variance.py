@@ -14,7 +14,7 @@ from normviz.analysis.rounding.degenerate import BETA, GAMMA, Degenerate, consta
 from normviz.layers.axes import parse_layout
 from normviz.layers.errors import listed
 from normviz.layers.layer import Layer
-from normviz.layers.messages import N_, _, ngettext
+from normviz.layers.messages import N_, _, english, ngettext
 from normviz.layers.norm import Norm
 from normviz.lessons.parts.table import Column, Row
 
@@ -113,7 +113,7 @@ def rows(found: Sequence[Degenerate]) -> tuple[Row, ...]:
         {
             "layer": one.layer,
             "shape": str(one.shape),
-            "output": _("torch refuses: “{refusal}”", refusal=one.refusal) if one.refusal else _values(one),
+            "output": _("torch refuses: “{refusal}”", refusal=english(one.refusal)) if one.refusal else _values(one),
             "outcome": "" if one.refusal else _(LABELS[outcome(one)]),
         }
         for one in found
