@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -12,7 +13,8 @@ from normviz.analysis.forward import Values
 from normviz.layers import sharing
 from normviz.layers.arguments import kind_of_module
 from normviz.layers.errors import NormvizError
-from normviz.measuring.check import check
+from normviz.layers.layer import Layer
+from normviz.measuring.check import Check, check
 from normviz.measuring.measurement import Measurement
 
 
@@ -39,11 +41,32 @@ def _measured(module: nn.Module, x: Any, layout: str | None) -> Description | No
     except NormvizError:
         return None
     tensor, shape = tensor_and_shape(x)
-    if found.norm is None or found.measured is None or found.norm.running or found.measured.shape != shape:
+    if found.norm is None or found.measured is None or found.measured.shape != shape:
         return None
+    if found.norm.running:
+        return _frozen(module, x, found)
     described = describe(found.norm, shape if tensor is None else tensor)
     values = None if tensor is None else _values(found.measured, described, tensor.dtype)
     return Description(described.norm, shape, described.axes, None, 0, tensor, values)
+
+
+def _frozen(module: nn.Module, x: Any, found: Check) -> Description | None:
+    """A module with stored statistics: the layer of torch in eval mode, with gamma and beta such that the output is the same."""
+    statistics = [dict(module.named_buffers()).get(name) for name in ("running_mean", "running_var")]
+    mean, var = (None if one is None else one.detach().clone() for one in statistics)
+    if found.layer is None or found.measured is None or found.measured.formula is None or mean is None or var is None:
+        return None
+    layer, (tensor, shape) = Layer.parse(found.layer), tensor_and_shape(x)
+    described = describe(layer, shape if tensor is None else tensor)
+    if tensor is None or not isinstance(layer, Layer):
+        return described
+    formula, deviation = found.measured.formula, (var + (described.norm.eps or 0)).sqrt()
+    factor, offset = (
+        one.movedim(1, 0).reshape(len(mean), -1)[:, 0].to(mean.dtype) for one in (formula.factor, formula.offset)
+    )
+    gamma = None if described.norm.params is None else factor * deviation
+    beta = offset + mean * factor if described.norm.bias else None
+    return replace(described, values=Values(gamma, beta, mean, var))
 
 
 def _values(found: Measurement, described: Description, dtype: torch.dtype) -> Values | None:

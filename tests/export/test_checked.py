@@ -24,6 +24,8 @@ def test_the_groups_of_the_function_are_beside_the_expected_ones():
         "The first element of x shares its statistics with 14 others in your function, and with 4 others under LayerNorm(5); "
         "they differ in 10 elements."
     )
+    assert output.parts[3].text.startswith("Dark lines mark the elements in which they differ")
+    assert output.parts[1].data["differs"] == ["stats0", "stats1"]
     assert str(found) in output.to_html(plotlyjs="cdn")
 
 
@@ -41,7 +43,9 @@ def test_another_variance_still_has_its_groups():
 
 
 def test_without_a_layer_only_the_function_is_shown():
-    assert panel_titles(nv.check(nn.LayerNorm(5), (3, 4, 5)).output()) == ["your function"]
+    output = nv.check(nn.LayerNorm(5), (3, 4, 5)).output()
+    assert panel_titles(output) == ["your function"]
+    assert "differs" not in output.parts[1].data
 
 
 def test_what_has_no_pattern_is_text_beside_the_expected_groups():

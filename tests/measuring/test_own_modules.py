@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 import normviz as nv
-from tests.measuring.models.zoo import Decoder, Gemma, Llama, OverChannels, Permuted, Pixel, Scale, Softmax
+from tests.measuring.models.zoo import Decoder, Frozen, Gemma, Llama, OverChannels, Permuted, Pixel, Scale, Softmax
 
 SHAPE = (2, 4, 3, 5)
 
@@ -33,6 +33,19 @@ def test_the_trace_gives_the_output_of_the_module(module, shape, stats, params):
     assert (e.norm.stats, e.norm.params) == (stats, params)
     assert torch.allclose(e.trace.output.float(), module(x), atol=1e-5)
     assert nv.explain(module, shape).norm == e.norm
+
+
+def test_a_module_with_stored_statistics_is_batch_norm_in_eval_mode():
+    module, x = Frozen(4), torch.randn(SHAPE, generator=torch.Generator().manual_seed(2))
+    for number, buffer in enumerate(module.buffers()):
+        buffer.copy_(torch.rand(4, generator=torch.Generator().manual_seed(number)) + 0.5)
+    e = nv.explain(module, x)
+    assert str(e.layer) == "BatchNorm2d(4).eval()"
+    assert torch.allclose(e.trace.output, module(x), atol=1e-5)
+    assert torch.allclose(e.values.gamma, module.weight, atol=1e-4)
+    assert torch.allclose(e.values.beta, module.bias, atol=1e-4)
+    assert torch.equal(e.values.running_mean, module.running_mean)
+    assert str(nv.explain(module, SHAPE).layer) == "BatchNorm2d(4).eval()"
 
 
 @pytest.mark.parametrize("model", [nn.Sequential(nn.Linear(8, 8), nn.LayerNorm(8)), Decoder()])

@@ -16,7 +16,7 @@ from normviz.layers.layer import Layer
 from normviz.layers.messages import _
 from normviz.layers.norm import Norm
 from normviz.lessons.figure_pages.compare.page import panels
-from normviz.lessons.parts.part import Caption, Part, Text
+from normviz.lessons.parts.part import Caption, Panels, Part, Text
 from normviz.measuring import check as measuring
 from normviz.measuring.expected import Expected, expect
 from normviz.measuring.found_norm import norm_of, with_usual_formula
@@ -34,9 +34,19 @@ class Check(measuring.Check):
         if shown:
             e, at = shown[0], (0,) * len(shown[0].shape)  # patterns that differ differ at the first element
             drawing = grid(e.shape, e.axes, start_with(at, e.shape, e.axes))
-            parts.append(panels(Comparison(tuple(shown)), drawing, at))
+            figure = panels(Comparison(tuple(shown)), drawing, at)
+            if len(shown) == 2 and isinstance(figure, Panels):
+                figure = replace(figure, data=figure.data | {"differs": ["stats0", "stats1"]})
+            parts.append(figure)
         if len(shown) == 2:
             parts.append(Caption(_peers_text(*shown)))
+            parts.append(
+                Caption(
+                    _(
+                        "Dark lines mark the elements in which they differ; point at another element to see those of its groups."
+                    )
+                )
+            )
         return Output(tuple(parts), _("What your function computes"), "compare", None).with_(**options)
 
     def _found(self) -> Expected | None:

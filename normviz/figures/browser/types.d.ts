@@ -165,6 +165,8 @@ interface ViewData extends FigureData {
   stats: Statistics;
   params: GammaAndBeta | null;
   sharings?: Record<string, Sharing | null>;
+  /** The sharings of a function and of the layer that it should be: where they differ, elements are marked. */
+  differs?: string[];
   panels: PanelData[];
   values: Record<string, PackedArray> & { eps: number } | null;
   moments?: Record<string, Moments<PackedArray>> | null;

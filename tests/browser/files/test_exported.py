@@ -5,11 +5,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import torch
 from playwright.sync_api import Browser, Page, Request, expect
 
 from normviz.api import compare, explore
 from normviz.cli import main
 from normviz.export.document import document, fragment
+from normviz.export.measured.checked import check
 from normviz.figures.bundle import plotly_js
 from tests.browser.conftest import new_context
 from tests.browser.watch import Watch
@@ -126,3 +128,20 @@ def test_a_theme_is_fixed_or_follows_the_browser(show):
     expect(page.locator(".nv-doc")).to_have_attribute("data-mode", "dark")
     page.emulate_media(color_scheme="light")
     expect(page.locator(".nv-doc")).to_have_attribute("data-mode", "light")
+
+
+# Are marks drawn, and do they leave out the selected element, which is in both groups?
+MARKED = """panels => panels.map(panel => {
+  const marks = panel.querySelector(".nv-differs"), frame = panel.querySelector(".nv-frame").getBBox();
+  const selected = new DOMPoint(frame.x + frame.width / 2, frame.y + frame.height / 2);
+  return [marks.getTotalLength() > 0, marks.isPointInFill(selected)];
+})"""
+
+
+def test_a_check_marks_the_elements_whose_groups_differ_from_the_expected_ones(show: Show) -> None:
+    def over_the_batch(x: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.batch_norm(x, None, None, training=True)
+
+    page = show(check(over_the_batch, (3, 4, 5), like="LayerNorm(5)").output().to_html(plotlyjs=BESIDE))
+    assert page.locator(".nv-row.nv-stats .nv-panel").evaluate_all(MARKED) == [[True, False]] * 2
+    assert page.locator(".nv-row.nv-params .nv-panel").evaluate_all(MARKED) == [[False, False]] * 2

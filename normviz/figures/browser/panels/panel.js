@@ -11,6 +11,7 @@ import { broadcastAt, groupOf, rankGroups, sameIndex } from "../tensor/sharing.j
 import { sentPlace } from "../tensor/slices.js";
 import { drawCells, removeCells } from "./cells.js";
 import { colorAt, colorScale, placeOnScale, rankScale } from "./color.js";
+import { addDiffering, differingPath } from "./differing.js";
 import { dragSlices, showDraggable } from "./dragging.js";
 import { placeRect } from "./frame.js";
 import { addHatch } from "./hatch.js";
@@ -244,6 +245,7 @@ export class Panel {
     this.strongTexts = svg("g", { class: "nv-text", "aria-hidden": "true", "clip-path": `url(#${this.name}-in)` }, this.svg);
     this.outlineHalo = svg("path", { class: "nv-outline-halo" }, this.svg);
     this.outline = svg("path", { class: "nv-outline" }, this.svg);
+    this.differs = addDiffering(this.svg, definitions, `${this.name}-differs`);
     this.halo = svg("rect", { class: "nv-halo" }, this.svg);
     this.frame = svg("rect", { class: "nv-frame" }, this.svg);
     this.cursorHalo = svg("rect", { class: "nv-halo" }, this.svg);
@@ -263,6 +265,7 @@ export class Panel {
     if (!geometry || !veil || !hatch || !inside || !outside || !outlineHalo || !outline || !halo || !frame || !cursorHalo || !cursor) return;
     const path = this.outlineOf(active), all = geometry.border, around = path ? all + path : "";
     veil.setAttribute("d", around);
+    this.differs?.setAttribute("d", differingPath(this, active));
     hatch.setAttribute("d", path ? geometry.cellRectangles + path : "");
     inside.setAttribute("d", path || all);
     outside.setAttribute("d", around || "M0,0Z");

@@ -1,0 +1,29 @@
+// In a check: the elements that share statistics with the active one in the function but not as expected, or the other way around.
+
+/** @import { Panel } from "./panel.js" */
+
+import { svg } from "../page/dom.js";
+
+const APART = 7; // px between the lines, which go down to the right: those over veiled elements go up
+
+/**
+ * The shape over these elements.
+ * @param {SVGElement} parent
+ * @param {SVGElement} definitions
+ * @param {string} id of the pattern
+ */
+export function addDiffering(parent, definitions, id) {
+  const pattern = svg("pattern", { id, width: APART, height: APART, patternUnits: "userSpaceOnUse", patternTransform: "rotate(-45)" }, definitions);
+  svg("path", { class: "nv-differs-line", d: `M${APART / 2},0v${APART}` }, pattern);
+  return svg("path", { class: "nv-differs", "fill-rule": "evenodd", fill: `url(#${id})` }, parent);
+}
+
+/**
+ * The outlines of both groups in one path: by the rule "evenodd", what is in both is outside.
+ * @param {Panel} panel
+ * @param {Index | null} active
+ */
+export function differingPath({ data, figure, geometry }, active) {
+  if (!active || figure.row !== "stats") return "";
+  return (data.differs ?? []).map((key) => geometry.outline(data.sharings?.[key]?.tables ?? [], active)).join("");
+}
