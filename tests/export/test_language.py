@@ -12,6 +12,7 @@ from normviz.export.output import Choices
 from normviz.layers.errors import NormvizError
 from normviz.layers.languages import with_language
 from normviz.layers.messages import in_language
+from normviz.lessons.tours.tour import find_tour
 from tests.languages import brackets as brackets
 
 VIEW = {"shape": "2,3", "layer": "LayerNorm(3)"}
@@ -100,3 +101,15 @@ def test_a_widget_keeps_its_language(brackets):
     assert "⟦" in json.dumps(sent, ensure_ascii=False)
     assert widget.output().lang == "xb"
     assert "⟦" not in nv.live("LayerNorm(3)", (2, 3)).output().to_html(plotlyjs="cdn")
+
+
+@pytest.mark.parametrize(("lang", "tag"), [("es", "es"), ("pt", "pt-BR"), ("zh", "zh-Hans")])
+def test_a_tour_is_a_file_in_a_language(lang, tag, tmp_path):
+    page = tmp_path / "tour.html"
+    assert main(["export", "--tour", "normalized-shape", "--plotlyjs", "cdn", "--lang", lang, "-o", str(page)]) == 0
+    with in_language(lang):
+        tour = find_tour("normalized-shape")
+    assert tour.title != find_tour("normalized-shape").title
+    assert f'<html lang="{tag}" dir="ltr"' in page.read_text()
+    assert tour.title in page.read_text()
+    assert all(json.dumps(stop.caption, ensure_ascii=False)[1:20] in page.read_text() for stop in tour.stops)
