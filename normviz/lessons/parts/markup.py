@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from html import escape
@@ -12,8 +13,10 @@ from markdown_it import MarkdownIt
 
 from normviz.layers.messages import BEGIN, END
 
-__all__ = ["block", "data", "escape", "line", "plain_table", "with_english"]
+__all__ = ["block", "data", "escape", "finished", "line", "plain_table"]
 
+# A space after a full-width sign, and one between two Chinese characters: where sentences and phrases are put together.
+GAP = re.compile(r"(?<=[、。，！？；：）」]) +|(?<=[一-鿿]) (?=[一-鿿])")
 KEPT = 512  # texts: most of a page is the same after a change
 
 
@@ -29,21 +32,22 @@ def block(text: str) -> str:
     >>> block("**2** of `x` <script>")
     '<p><strong>2</strong> of <code>x</code> &lt;script&gt;</p>'
     """
-    return with_english(str(_markdown().render(text)).strip())
+    return finished(str(_markdown().render(text)).strip())
 
 
 @lru_cache(KEPT)
 def line(text: str) -> str:
     """Markdown within a line."""
-    return with_english(str(_markdown().renderInline(text)))
+    return finished(str(_markdown().renderInline(text)))
 
 
-def with_english(html: str) -> str:
-    """HTML that says which of its words are English (``normviz.layers.messages.english``).
+def finished(html: str) -> str:
+    """HTML that says which of its words are English (``normviz.layers.messages.english``), without gaps in Chinese.
 
-    >>> with_english("torch: \u2068Expected\u2069")
-    'torch: <span lang="en" translate="no">Expected</span>'
+    >>> finished("torch: \u2068Expected\u2069"), finished("一。 二 三 x")
+    ('torch: <span lang="en" translate="no">Expected</span>', '一。二三 x')
     """
+    html = GAP.sub("", html)
     return html.replace(BEGIN, '<span lang="en" translate="no">').replace(END, "</span>")
 
 

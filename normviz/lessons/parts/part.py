@@ -16,7 +16,7 @@ from normviz.figures.payload.chart import chart_payload
 from normviz.layers.errors import NormvizError
 from normviz.layers.messages import _
 from normviz.lessons.parts.html import Body
-from normviz.lessons.parts.markup import block, escape, line, plain_table, with_english
+from normviz.lessons.parts.markup import block, escape, finished, line, plain_table
 from normviz.lessons.parts.text import align, plain
 from normviz.scene.visibility import PANELS
 
@@ -161,7 +161,7 @@ class Problem(_Literal):
     """An error message about the view. It cannot be hidden."""
 
     def html(self, body: Body) -> str:
-        return f'<p class="nv-note-box nv-problem" role="alert">{with_english(escape(self.text))}</p>'
+        return f'<p class="nv-note-box nv-problem" role="alert">{finished(escape(self.text))}</p>'
 
     def without_hidden(self, hides: Hides) -> tuple[Part, ...]:
         return (self,)

@@ -35,6 +35,8 @@ PROMPTS: Mapping[tuple[str, str], str] = {
 }  # fmt: skip
 
 BY_MODE: Mapping[tuple[str, bool], str] = {  # the variant, and whether the layer is in train mode
+    ("uses squares", True): N_("x has shape {axes} = {shape}. In train mode, which statistics does {layer} use?"),
+    ("uses squares", False): N_("x has shape {axes} = {shape}. In eval mode, which statistics does {layer} use?"),
     ("uses", True): N_("x has shape {axes} = {shape}. In train mode, which mean and variance does {layer} use?"),
     ("uses", False): N_("x has shape {axes} = {shape}. In eval mode, which mean and variance does {layer} use?"),
     ("buffers", True): N_("In train mode, what does a forward pass of {layer} do to its running statistics?"),
@@ -63,7 +65,8 @@ def prompt(exercise: Row, marking: bool = True) -> str:
     """The question, in one or two sentences; ``marking``: whether elements can be marked, or an option is chosen."""
     case, key = exercise.case, (exercise.kind, exercise.variant)
     if exercise.kind == "mode":
-        message = BY_MODE[exercise.variant, case.layer.training]
+        has_no_mean = exercise.variant == "uses" and not case.norm.center
+        message = BY_MODE["uses squares" if has_no_mean else exercise.variant, case.layer.training]
     else:
         message = (None if marking else WITHOUT_MARKING.get(" ".join(key).strip())) or PROMPTS[key]
     return _(

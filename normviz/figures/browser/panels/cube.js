@@ -218,6 +218,6 @@ export class Cube {
   caption(active) {
     if (!active) return _("no element is selected");
     const { count, size } = /** @type {Tabled<Statistics>} */ (this.data.sharings?.[this.figure.links]);
-    return [ngettext("one of {n} group", "one of {n} groups", count), ngettext("{n} element filled", "{n} elements filled", size)].join(_(", "));
+    return _("{first}, {second}", { first: ngettext("one of {n} group", "one of {n} groups", count), second: ngettext("{n} element filled", "{n} elements filled", size) });
   }
 }

@@ -54,7 +54,7 @@ export class CompareView extends FigureView {
    */
   describeLayer(number) {
     const sharings = this.data.sharings ?? {}, stats = /** @type {Tabled<Statistics>} */ (sharings[`stats${number}`]), params = sharings[`params${number}`];
-    return [...words(stats.center ? shareMean(stats.size - 1) : shareMeanSquare(stats.size - 1), countOf(stats)), _(", "),
+    return [...words(stats.center ? shareMean(stats.size - 1) : shareMeanSquare(stats.size - 1), countOf(stats)), _("{first}, {second}", { first: "", second: "" }),
       ...(params ? words(shareGamma(params.size - 1), countOf(params)) : [_("no gamma")])];
   }
 }

@@ -37,7 +37,7 @@ def model_title(key: str) -> str:
 
 def counts_sentence(model: RecordedModel) -> str:
     """How many normalizations of each family, and their share of the parameters."""
-    found = ", ".join(
+    found = _(", ").join(
         ngettext("**{n}** {family} layer", "**{n}** {family} layers", n, family=family)
         for family, n in model.families.items()
     )
