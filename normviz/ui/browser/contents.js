@@ -6,7 +6,7 @@ import { _ } from "../../figures/browser/page/messages.js";
 const LONG_PAGE = 3000, PHONE = 760, BELOW_READOUT = 8; // px
 /** @type {[string, (section: HTMLElement) => string][]} What is listed, and how it is called. */
 const SECTIONS = [
-  [".nv-page h2", (section) => section.textContent ?? ""],
+  [".nv-page h2:not(.nv-heading)", (section) => section.textContent ?? ""],
   [".nv-compare > .nv-stats", () => _("Who shares my mean and variance?")],
   [".nv-compare > .nv-params", () => _("Who shares my gamma and beta?")],
   [".nv-compare > .nv-cube", () => _("Cubes")],

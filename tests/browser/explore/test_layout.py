@@ -12,6 +12,7 @@ from normviz.figures.palette import THEMES
 from tests.browser.conftest import SCREEN
 from tests.browser.scripts import PAINTED
 from tests.browser.view import View, peers
+from tests.figures.colors import over
 
 pytestmark = pytest.mark.browser
 
@@ -161,12 +162,18 @@ def check_colors(view: View, theme: str) -> None:
     box = view.find(".nv-panel-stats .nv-plot").bounding_box()
     for index, (x, y) in view.spots("stats").items():
         if box["y"] < y < 715 and index != (0, 1, 1, 1):
-            painted = np.array(picture.getpixel((round(x - 12), round(y - 12))))
+            block = np.array(picture.crop((round(x - 14), round(y - 14), round(x - 5), round(y - 5)))).reshape(-1, 3)
             fill = np.array(rgb(colors.few[index[1]]))
+            veiled = 255 * np.array(over(colors.veil, tuple(fill / 255)))
+            found = {
+                name: (abs(block - color).max(axis=1) <= 3).mean()
+                for name, color in (("full", fill), ("veiled", veiled))
+            }
             if index[1] == 1:
-                assert abs(painted - fill).max() <= 2, (index, painted)
-            else:  # between its color and the background, and much closer to the background
-                assert abs(painted - background).max() < 0.4 * abs(fill - background).max(), (index, painted)
+                assert found["full"] == 1, (index, found)
+            else:  # the veil, with lines over it
+                assert 0.3 < found["veiled"] < 0.95, (index, found)
+                assert found["full"] == 0, (index, found)
     found = view.page.evaluate(
         """() => Object.fromEntries([".nv-title", ".nv-caption", ".nv-readout", ".nv-note", ".nv-worked .nv-what", ".nv-sentence"]
         .map(name => [name, getComputedStyle(document.querySelector(name)).color.match(/\\d+/g).slice(0, 3).map(Number)]))"""
