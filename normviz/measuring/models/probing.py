@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -18,7 +19,7 @@ from normviz.measuring.found_norm import norm_of, with_usual_formula
 from normviz.measuring.inputs import probes
 from normviz.measuring.measurement import Measurement, measure
 from normviz.measuring.models.axis_names import axis_names
-from normviz.measuring.models.recording import Call, Shape
+from normviz.measuring.models.recording import LIKE_X, OTHER, Call, Shape
 
 LARGEST = 2**16  # elements of an x on which a module is measured
 MOST_VALUES = 5 * LARGEST  # of gamma, beta and stored statistics
@@ -102,13 +103,30 @@ def _smaller(size: int) -> int:
 
 def _measured(call: Call, shape: Shape) -> tuple[Found | None, bool]:
     """What the module computes, and whether it could be measured. ``shape``: of the x in the model."""
-    for small in _shapes(call):
-        try:
-            found = measure(call.module, probes.generic(small, torch.float32), most_inputs=MOST_INPUTS)
-        except NormvizError:
-            continue
-        return _norm(found, call.module, shape), True
-    return None, False
+    measured = False
+    for function in _functions(call):
+        for small in _shapes(call):
+            try:
+                found = measure(function, probes.generic(small, torch.float32), most_inputs=MOST_INPUTS)
+            except NormvizError:
+                continue
+            norm, measured = _norm(found, call.module, shape), True
+            if norm is not None or function is call.module:
+                return norm, True
+            break
+    return None, measured
+
+
+def _functions(call: Call) -> Iterator[Callable[[Tensor], Any]]:
+    """The module as a function of its first input. What else it needs, such as a residual or a gate, is 0, then 1."""
+    yield call.module
+    if LIKE_X in call.others and OTHER not in call.others:
+        for value in (0.0, 1.0):
+            yield partial(_with_others, call.module, call.others, value)
+
+
+def _with_others(module: nn.Module, others: tuple[Any, ...], value: float, x: Tensor) -> Any:
+    return module(x, *(torch.full_like(x, value) if other is LIKE_X else other for other in others))
 
 
 def _norm(found: Measurement, module: nn.Module, shape: Shape) -> Found | None:

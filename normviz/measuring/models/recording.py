@@ -22,6 +22,7 @@ from normviz.measuring.inputs.module_state import State
 from normviz.measuring.models.functional import read_call
 
 Shape = tuple[int, ...]
+LIKE_X, OTHER = object(), object()
 
 
 @dataclass
@@ -34,6 +35,7 @@ class Call:
     parameters    of a function: the number of elements of its gamma and beta
     buffers       of a function: the number of elements of its stored statistics
     of_parameter  whether the function normalizes a parameter, as in weight standardization
+    others        of a module: its further arguments by position: LIKE_X for a tensor of the shape of its first input, OTHER for what is neither a number nor a text
     """
 
     name: str
@@ -48,6 +50,7 @@ class Call:
     parameters: int = 0
     buffers: int = 0
     of_parameter: bool = False
+    others: tuple[Any, ...] = ()
 
 
 @dataclass
@@ -88,7 +91,10 @@ class Recorder(TorchFunctionMode):
         call = None
         if tensors and tensors[0].is_floating_point():
             shape, dtype = tuple(tensors[0].shape), tensors[0].dtype
-            call = self._add(Call(self.names[id(module)], module, shape, dtype, torch_layer=layer_of(module)))
+            others = tuple(_kept(value, shape) for value in args[1:])
+            call = self._add(
+                Call(self.names[id(module)], module, shape, dtype, torch_layer=layer_of(module), others=others)
+            )
         self.open.append(call)
 
     def after(self, module: nn.Module, args: tuple[Any, ...], output: Any) -> None:
@@ -126,6 +132,13 @@ class Recorder(TorchFunctionMode):
                 )
             )  # fmt: skip
         return output
+
+
+def _kept(value: Any, shape: Shape) -> Any:
+    """An argument, without its tensors."""
+    if isinstance(value, Tensor):
+        return LIKE_X if tuple(value.shape) == shape and value.is_floating_point() else OTHER
+    return value if isinstance(value, int | float | str | None) else OTHER
 
 
 def _is_parameter(x: Tensor) -> bool:

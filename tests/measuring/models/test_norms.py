@@ -227,3 +227,35 @@ def test_an_axis_that_has_the_size_of_gamma_by_chance_is_no_obstacle():
         model, x = zoo.Llama(128), torch.empty(2, 128, 16, 128)
     found = nv.norms(model, x)
     assert [(row.title, row.reduced) for row in found] == [("RMSNorm([128], eps=1e-06)", (3,))]
+
+
+class Gated(nn.Module):
+    """RMSNorm times a gate, or of x and a residual: neither can be left out."""
+
+    def __init__(self, size, adds):
+        super().__init__()
+        self.weight, self.adds = nn.Parameter(torch.ones(size)), adds
+
+    def forward(self, x, other, scale):
+        x = x + other if self.adds else x
+        y = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6) * self.weight * scale
+        return y if self.adds else y * other
+
+
+class WithTwo(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gated, self.added = Gated(8, adds=False), Gated(8, adds=True)
+
+    def forward(self, x):
+        return self.added(self.gated(x, x.sigmoid(), 1.0), x, 1.0)
+
+
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_a_norm_with_another_argument_is_measured_with_zeros_and_ones_for_it(device):
+    with torch.device(device):
+        model, x = WithTwo(), torch.zeros(2, 5, 8)
+    found = nv.norms(model, x)
+    assert [(row.name, row.layer) for row in found] == [
+        (name, "RMSNorm([8], eps=1e-06)") for name in ("gated", "added")
+    ]
