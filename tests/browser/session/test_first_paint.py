@@ -159,7 +159,8 @@ def held_visit(new_tab: NewTab, server: str) -> Iterator[tuple[View, list[Route]
 MOUNT_REST = """async address => {
     const { default: mount } = await import(address), place = document.body.appendChild(document.createElement("div"));
     place.innerHTML = '<div class="nv-doc"></div>';
-    mount({ parentElement: place, data: { page: "explore", parts: [], figures: [], report: "" }, setTriggerValue() {} })();
+    const language = { name: "en", tag: "en", direction: "ltr" };
+    mount({ parentElement: place, data: { page: "explore", parts: [], figures: [], report: "", language }, setTriggerValue() {} })();
     place.remove();
 }"""
 
