@@ -149,6 +149,7 @@ PAGES: dict[str, list[Check]] = {
         for page in ("train_and_eval", "gradients", "numerics")
         for name in experiments(page)
     },
+    "models?model=sd_unet&mark=batch": [large_enough(".nv-links-questions a")],
     "questions?q=s0": [large_enough(".nv-option")],
     "questions?q=s0&guess=one": [],
     "questions": [
@@ -158,7 +159,7 @@ PAGES: dict[str, list[Check]] = {
     "practice?seed=7&level=1": [large_enough(".nv-practice button:not(.nv-set *, .nv-marking *)")],
 }
 WITH_CODE = ("?layer=LayerNorm([3,4,4])", "questions?q=s0&guess=one", "questions")
-WITHOUT_FIGURES = ("questions?q=s0", "questions", "practice?seed=7&level=1")
+WITHOUT_FIGURES = ("models?model=sd_unet&mark=batch", "questions?q=s0", "questions", "practice?seed=7&level=1")
 
 
 SCREENS = ((WIDE, "light"), (NARROW, "dark"))
@@ -207,6 +208,15 @@ def test_on_a_laptop_the_panels_of_a_row_are_aligned_and_each_text_is_below_its_
     assert len(texts) == 4
     for left, width, text in zip(lefts(panels), widths(panels), texts, strict=True):
         assert left <= text < left + width / 2
+
+
+def test_the_bars_of_a_model_are_on_the_first_screen_and_each_opens_its_layer(lesson: Lesson) -> None:
+    lesson.visit("models?model=convnext_t")
+    bars = lesson.find(".nv-model .nv-norm")
+    bars.nth(22).wait_for()
+    assert max(top + height for _, top, _, height in bars.evaluate_all(BOXES)) < WIDE["height"]
+    bars.nth(3).click()
+    lesson.wait_for_address(layer="LayerNorm([96],eps=1e-06)", shape="2,56,56,96", layout="NHWC", model=None)
 
 
 def test_a_question_links_to_the_next(lesson: Lesson) -> None:
