@@ -17,7 +17,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from normviz.layers.errors import NormvizError
-from normviz.layers.messages import _
+from normviz.layers.messages import _, without_marks
 from normviz.ui.language import localized
 from normviz.ui.paths import ROOT
 
@@ -51,7 +51,7 @@ def _is_wanted(record: logging.LogRecord) -> bool:
 def log_refusal(problem: str | None) -> None:
     """Log why a link or a change was refused: once, however often the script runs."""
     if problem and st.session_state.get(LOGGED) != problem:
-        LOGGER.info("refused: %s [%s]", _one_line(problem), view_link())
+        LOGGER.info("refused: %s [%s]", _one_line(without_marks(problem)), view_link())
     st.session_state[LOGGED] = problem
 
 

@@ -1,11 +1,16 @@
 """What a change runs again, read from the websocket messages: a click the figure, "More" itself, a control what it changes."""
 
+import asyncio
 import json
 
 import pytest
 
 from bench.protocol import Ran, Session, Widget, aggregator
 from bench.students import ELEMENT, PAGES, Log, Student, seat
+from normviz.analysis.sentences import sentence
+from normviz.layers.messages import in_language
+from normviz.lessons.parts.markup import line
+from normviz.scene.query import read
 from tests.ui.asgi import run_async
 from tests.ui.sessions import CONTROLS, click_element, figure
 
@@ -186,3 +191,30 @@ def test_the_load_test_finds_the_figure_that_it_clicks(websocket, page):
         return student.choices()
 
     assert ELEMENT in {widget.kind for widget in run_async(visit())}
+
+
+LAYER = {"en": "Layer", "es": "Capa", "zh": "层"}
+
+
+def test_sessions_at_the_same_time_have_each_its_language_in_every_run(websocket):
+    async def visit(lang: str) -> list[dict]:
+        session, seen = Session(websocket, "", f"lang={lang}"), []
+        await session.open()
+        for layer in ("BatchNorm2d", "RMSNorm"):
+            await session.change(session.widgets[LAYER[lang]], layer)
+            seen.append(figure(session).data)
+            await click_element(session, [0, 1, 2, 3])
+            seen.append(figure(session).data)
+        assert f"lang={lang}" in session.query
+        await session.close()
+        return seen
+
+    async def all_at_once() -> list[list[dict]]:
+        return await asyncio.gather(*map(visit, LAYER))
+
+    for lang, seen in zip(LAYER, run_async(all_at_once()), strict=True):
+        assert [data["language"]["name"] for data in seen] == [lang] * 4
+        for number, data in enumerate(seen):
+            scene = read({"layer": data["figures"][0]["layer"], "shape": "2,3,4,4"}).scene
+            with in_language(lang):
+                assert line(sentence(scene.shape_description)) in dict(data["parts"])["sentence1"], (lang, number)

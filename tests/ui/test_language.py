@@ -131,3 +131,16 @@ def test_pages_of_one_process_do_not_mix_languages(brackets, name):
     assert "⟦" not in json.dumps(english, ensure_ascii=False)
     assert again == first
     assert "⟦" in first[1]
+
+
+def test_an_exported_file_has_the_language_of_its_link(app):
+    page = "/export?page=explore&shape=2,3&layer=LayerNorm({})&fixed=true&plotlyjs=cdn"
+    html = ask(app, f"{page.format(3)}&lang=xb").body.decode()
+    assert '<html lang="xb" dir="ltr"' in html
+    assert "⟦" in html
+    english = ask(app, page.format(3), accept_language="xb").body.decode()  # a cache may keep it for other readers
+    assert '<html lang="en" dir="ltr"' in english
+    refused = ask(app, f"{page.format(7)}&lang=xb")
+    assert refused.status == 400
+    assert refused.body.decode().startswith("⟦")
+    assert b"lang='eng' is unknown" in ask(app, f"{page.format(3)}&lang=eng").body

@@ -20,7 +20,7 @@ from normviz.export.document import FOLLOW
 from normviz.export.links import LONGEST_LINK, output_of_query
 from normviz.export.output import APP, Choices, Output
 from normviz.layers.errors import NormvizError, echo, listed
-from normviz.layers.messages import _
+from normviz.layers.messages import _, without_marks
 
 PLOTLYJS = ("inline", "cdn")  # a link cannot name another script
 OPTIONS = ("page", "theme", "plotlyjs", "fixed")  # of the file; the other names are those of the view
@@ -60,7 +60,7 @@ SAFE = {"X-Content-Type-Options": "nosniff"}
 
 def _line(text: str, status: int, headers: dict[str, str] | None = None) -> Response:
     kept = {"Cache-Control": "no-store"} | SAFE | (headers or {})
-    return Response(" ".join(text.split()) + "\n", status, media_type="text/plain", headers=kept)
+    return Response(" ".join(without_marks(text).split()) + "\n", status, media_type="text/plain", headers=kept)
 
 
 def app_address(request: Request) -> str:
