@@ -176,15 +176,14 @@ def _parser() -> Parser:
     questions.add_questions(listed_questions)
     _language(listed_questions)
 
-    checking.add_check(
-        commands.add_parser(
-            "check", help=_("which normalization a function computes, and what differs"), allow_abbrev=False
-        )
-    )
+    about_check = _("which normalization a function computes, and what differs")
+    checked = commands.add_parser("check", help=about_check, allow_abbrev=False)
+    checking.add_check(checked)
+    _language(checked)
 
-    norms.add_norms(
-        commands.add_parser("norms", help=_("the normalizations of a model, as a table"), allow_abbrev=False)
-    )
+    table = commands.add_parser("norms", help=_("the normalizations of a model, as a table"), allow_abbrev=False)
+    norms.add_norms(table)
+    _language(table)
 
     plotly = commands.add_parser("plotlyjs", help=_("plotly.js as a file, for --plotlyjs PATH"), allow_abbrev=False)
     plotly.add_argument("out", metavar="FILE", help=_("such as plotly.min.js"))

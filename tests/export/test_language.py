@@ -85,6 +85,9 @@ def test_the_command_writes_a_file_in_a_language(brackets, tmp_path, capsys):
     assert exercise["link"].endswith("&lang=xb")
     assert main(["practice", "--lang", "eng"]) == 2
     assert "lang='eng' is unknown" in capsys.readouterr().err
+    function = "torch.nn.functional:normalize"
+    main(["check", function, "--shape", "3,4", "--lang", "xb"])
+    assert "⟦" in capsys.readouterr().out
     assert main(["questions"]) == 0
     assert "⟦" not in capsys.readouterr().out
 
