@@ -1,10 +1,11 @@
 // A page that a notebook's kernel answers: it draws what the kernel sends, and sends what the reader does.
 
+import { Turns } from "../../figures/browser/views/turns.js";
 import { ControlBar } from "../../lessons/browser/controls/control_bar.js";
 import { loadPlotly } from "../../figures/browser/page/plotly.js";
 
 /** @typedef {{ get(name: string): any, send(content: object): void, on(name: string, call: (...values: any[]) => void): void, off(name: string, call: (...values: any[]) => void): void }} Model of anywidget */
-/** @typedef {{ data?: PageData, rows: ControlRow[], client: string, number: number, plotly?: string }} Answer */
+/** @typedef {{ data?: PageData, rows: ControlRow[], turn: number, plotly?: string }} Answer */
 
 const EVENT = "normviz-model";
 
@@ -31,7 +32,7 @@ export function offerModel(model, signal) {
   model.on("comm_live_update", () => {
     tellOutputs(false); // the kernel restarts, or only its connection: then it still answers
     try {
-      model.send({ name: "look", client: "", number: 0 });
+      model.send({ name: "look", turn: 0 });
     } catch (error) {
       console.info(error);
     }
@@ -81,9 +82,7 @@ export function plotlyFromWidget(key) {
 
 /** @implements {PageHost} */
 export class Live {
-  client = crypto.randomUUID();
-  sent = 0;
-  answered = 0;
+  turns = new Turns();
 
   /**
    * @param {Model} model
@@ -109,18 +108,16 @@ export class Live {
    * @param {object} [value]
    */
   tell(name, value = {}) {
-    this.sent += 1;
-    this.model.send({ ...value, name, client: this.client, number: this.sent });
+    this.model.send({ ...value, name, turn: this.turns.next() });
   }
 
   /**
-   * Shows the kernel's answer. Until a newer change of this page is answered, older answers are ignored.
+   * Shows the kernel's answer. Until a newer change of this page is answered, older answers are ignored. Other copies get it too.
    * @param {Answer} answer
    */
-  take = ({ data, rows, client, number }) => {
-    if (!data) return;
-    if (client === this.client) this.answered = number;
-    if (this.answered < this.sent) return;
+  take = ({ data, rows, turn }) => {
+    if (!data || this.turns.wait(turn)) return;
+    this.turns.follow(turn);
     this.bar.set(rows);
     this.show(data);
   };

@@ -75,7 +75,7 @@ class Live(anywidget.AnyWidget):
         """``explain`` makes the public Explanation of a Description."""
         self._page, self._start, self._explain = page, view, explain
         self._lang = view.display.lang or language.get()
-        self._turn, self._last = 0, {"client": "", "number": 0}
+        self._turn = 0
         super().__init__(key=uuid4().hex)
         self._take(view)
         self.on_msg(self._receive)
@@ -132,7 +132,6 @@ class Live(anywidget.AnyWidget):
         if event.get("name") == "plotly":
             self.send({"plotly": event.get("client")}, [compress(plotly_js(), 6)])
             return
-        self._last = {name: event.get(name) for name in self._last}
         if isinstance(event.get("turn"), int):
             self._turn = max(self._turn, event["turn"])
         view = self._start if event.get("name") == "reset" else changes.after_event(self._page, self._view, event)
@@ -140,11 +139,11 @@ class Live(anywidget.AnyWidget):
 
     @_in_its_language
     def _show(self) -> None:
-        """Send the view to every copy of the page, with the number of the last event that it answers."""
+        """Send the view to every copy of the page, with the number of the newest event that it answers."""
         shown = page(self._page, self._view)
         body = Body(prefix=f"{self.key}-", app=environ.get(APP, "").rstrip("/") or None, turn=self._turn)
         data = page_data(self._page, body, shown.parts)
-        self.send({"data": data, "rows": rows_data(shown.rows), **self._last})
+        self.send({"data": data, "rows": rows_data(shown.rows), "turn": self._turn})
 
     @_in_its_language
     def output(self) -> Output:

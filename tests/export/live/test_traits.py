@@ -16,13 +16,13 @@ X = torch.arange(96.0).reshape(2, 3, 4, 4)
 class Reader:
     """A page of the widget in a browser: it sends events, and ``answers`` are what the widget sends."""
 
-    def __init__(self, widget, client="one"):
-        self.widget, self.client, self.number, self.answers = widget, client, 0, []
+    def __init__(self, widget):
+        self.widget, self.turn, self.answers = widget, 0, []
         widget.send = lambda content, buffers=None: self.answers.append(content)
 
     def tell(self, name, **event):
-        self.number += 1
-        message = {"name": name, "client": self.client, "number": self.number, **event}
+        self.turn += 1
+        message = {"name": name, "turn": self.turn, **event}
         self.widget._handle_custom_msg(message, [])
         return self.answers[-1]
 
@@ -181,10 +181,10 @@ def test_a_live_module_keeps_its_gamma():
 # The reader's page
 
 
-def test_every_change_is_answered_with_its_number(reader):
-    assert reader.answers[-1]["number"] == 1
+def test_every_change_is_answered_with_its_turn(reader):
+    assert reader.answers[-1]["turn"] == 1
     answer = reader.enter("family", "BatchNorm2d")
-    assert (answer["client"], answer["number"]) == ("one", 2)
+    assert answer["turn"] == 2
     assert "BatchNorm2d(3)" in sentence_of(answer)
     first, second = reader.enter("size_c", 6), reader.enter("size_n", 5)
     assert "(2, 6, 4, 4)" in sentence_of(first)

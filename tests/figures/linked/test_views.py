@@ -53,6 +53,17 @@ def test_a_newer_choice_is_kept_until_the_server_answers_it(events, step):
     assert evaluate(FOLLOW, events) == step
 
 
+COPIES = """(() => {
+  const turns = new Turns(0, () => 1e12), sent = turns.next(), waits = [turns.wait(sent - 1), turns.wait(sent)];
+  turns.follow(7); // another copy of the page has sent six more
+  return [...waits.map(Boolean), turns.next(), Boolean(turns.wait(7)), turns.wait(8)];
+})()"""
+
+
+def test_copies_of_a_page_number_their_choices_together():
+    assert evaluate(COPIES) == [True, False, 8, True, 0]
+
+
 ALONE = """(() => {
   const grid = { indices: [[0, 1, 2]] }, view = Object.assign(Object.create(FigureView.prototype), { at: null, turns: new Turns() });
   const shown = [];

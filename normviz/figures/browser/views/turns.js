@@ -25,6 +25,14 @@ export class Turns {
     return turn >= this.newest ? 0 : Math.max(0, this.sentAt + PATIENCE - this.now());
   }
 
+  /**
+   * Data of this turn has come: the next choice has a higher number, also if another copy of the page has sent the last one.
+   * @param {number} turn
+   */
+  follow(turn) {
+    this.newest = Math.max(this.newest, turn);
+  }
+
   /** The newest choice is answered, or no longer waited for. */
   settle() {
     this.sentAt = 0;
