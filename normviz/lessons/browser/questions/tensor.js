@@ -6,7 +6,7 @@ import { layoutOf, positionOf, upTo } from "./positions.js";
 
 const GOLDEN_ANGLE = 137.5; // degrees: neighboring groups get different hues
 const MOST_CELLS = 60; // in a shape whose axes are drawn up to MOST_ALONG indices; more cells: up to FEW_ALONG
-const MOST_ALONG = 10;
+const MOST_ALONG = 10; // also of values
 const FEW_ALONG = 3;
 const LEFT_OUT = null; // indices that are left out
 
@@ -18,7 +18,7 @@ export function drawTensor(parent, { shape, names, at, numbers, values }) {
   const { row, col, facets } = layoutOf({ names }), place = html("div", "nv-numbers", parent), shown = numbers ?? values;
   place.classList.toggle("nv-numbers-shape", !shown);
   place.ariaHidden = String(!shown); // the prompt has the shape
-  const most = shown ? Infinity : shape.reduce((product, size) => product * size, 1) > MOST_CELLS ? FEW_ALONG : MOST_ALONG;
+  const most = numbers ? Infinity : values ? MOST_ALONG : shape.reduce((product, size) => product * size, 1) > MOST_CELLS ? FEW_ALONG : MOST_ALONG;
   /** @param {number | null} axis */
   const along = (axis) => (axis === null ? [0] : indicesOf(shape[axis], most, at?.[axis]));
   const [bands, across] = facets.length > 1 ? [along(facets[0]), facets.slice(1)] : [[0], facets];
@@ -112,5 +112,7 @@ export function drawTensors(root) {
   for (const place of findAll(root, ".nv-tensor")) {
     place.replaceChildren();
     drawTensor(place, JSON.parse(place.dataset.tensor ?? ""));
+    const figure = /** @type {HTMLElement} */ (place.parentElement);
+    if (figure.scrollWidth > figure.clientWidth) figure.tabIndex = 0; // the arrow keys scroll it
   }
 }
