@@ -7,6 +7,7 @@ from typing import Any
 
 from normviz.layers.messages import N_, _
 from normviz.lessons.figure_pages.compare.page import layers_of
+from normviz.lessons.figure_pages.models.page import model_title
 from normviz.lessons.page.pages import PAGES, Page
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import QUESTIONS, current_key
@@ -102,6 +103,8 @@ def title(page: str, view: View) -> str:
     name = PAGES[page].title
     if page in EXPERIMENTS:
         name = f"{name}: {_(experiments(page)[view.settings['show']])}"
+    if page == "models":
+        name = f"{name}: {model_title(view.settings['model'])}"
     if page != "compare" and page not in FUNCTIONS:
         return name
     layer = ", ".join(layers_of(view)[0]) if page == "compare" else str(view.scene.layer)

@@ -5,9 +5,11 @@ from html import escape
 
 import pytest
 
+from normviz.export.links import output_of_query
 from normviz.lessons.figure_pages.models.recorded import recorded
 from normviz.lessons.figure_pages.models.strip import NormTable, Strip
 from normviz.lessons.page.pages import PAGES, page
+from normviz.lessons.page.share import title
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.part import Problem, Sentence
 from normviz.scene.settings.model_settings import REAL_MODELS
@@ -107,3 +109,30 @@ def test_what_is_no_layer_on_a_shape_is_refused(own, words):
 def test_its_own_layers_have_a_field_only_where_they_are_shown():
     assert [[one.key for one in row.inputs] for row in page_of("").rows] == [["model", "mark"]]
     assert [[one.key for one in row.inputs] for row in page_of("model=own").rows] == [["model", "mark", "set_own"]]
+
+
+def test_a_file_and_a_link_are_named_after_the_model():
+    output = output_of_query("models", {"model": "gpt2", "mark": "batch"})
+    assert (output.title, output.query) == ("GPT-2 · In real models · normviz", {"model": "gpt2", "mark": "batch"})
+    assert "None of the <strong>25</strong> normalizations" in output.to_html(plotlyjs="none.js")
+    assert title("models", PAGES["models"].view("model=gpt2")) == "In real models: GPT-2"
+
+
+@pytest.mark.parametrize(
+    ("own", "channels", "positions"),
+    [
+        ("LayerNorm(5) on 5", 5, ()),
+        ("BatchNorm1d(4) on 8,4", 4, ()),
+        ("RMSNorm(1) on 1", 1, ()),
+        ("LayerNorm([4,5]) on 2,3,4,5", 3, (4, 5)),
+        ("Norm('n (g k) h w -> n g','g k',sizes={'g':2}) on 2,6,4,4", 6, (4, 4)),
+        ("LayerNorm(2) on 1099511627776,2", 2, ()),
+    ],
+)
+def test_any_layer_on_any_shape_has_a_bar(own, channels, positions):
+    made = page_of({"model": "own", "own": own})
+    assert not made.has_problem, made.parts[0]
+    (row,) = part(made, Strip).model.rows
+    assert (row.kind.channels, row.kind.positions) == (channels, positions)
+    assert part(made, Strip).html(Body(app="")).count("nv-norm ") == 1
+    assert PAGES["explore"].view(row.kind.query).scene.shape == row.kind.shape
