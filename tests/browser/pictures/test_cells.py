@@ -52,6 +52,9 @@ def test_painted_cells_have_the_colors_and_places_of_plotly(
 
 COUNT = """() => { window.plotted = []; window.react = Plotly.react;
   Plotly.react = (plot, ...rest) => { plotted.push(plot.closest(".nv-panel").className); return react(plot, ...rest); }; }"""
+# Plotly draws nothing until it may go on: then the plots that wait are drawn, in this test and in those after it.
+WAIT = "() => { window.react = Plotly.react; window.waiting = []; Plotly.react = () => new Promise((done) => waiting.push(done)); }"
+GO_ON = "() => { Plotly.react = react; waiting.forEach((done) => done()); }"
 UPDATE = "async data => { updateFigure(JSON.parse(data)); await new Promise(requestAnimationFrame); }"
 
 
@@ -72,10 +75,10 @@ def test_plotly_draws_only_the_panels_that_have_changed(tab: Page, draw_figure: 
 
 def test_new_cells_are_shown_before_plotly_has_drawn_them(tab: Page, draw_figure: Callable[..., Any]) -> None:
     draw_figure("view")
-    tab.evaluate("() => { window.react = Plotly.react; Plotly.react = () => new Promise(() => {}); }")
+    tab.evaluate(WAIT)
     try:
         tab.evaluate("data => drawFigure(JSON.parse(data))", json.dumps(data_of("large") | {"alone": True, "at": None}))
         expect(tab.locator(".nv-view[data-state=ready] .nv-cells").first).to_be_visible()
         assert tab.locator(".nv-plot:has(.nv-cells) .plot-container:visible").count() == 0  # the values before
     finally:
-        tab.evaluate("() => { Plotly.react = react; }")
+        tab.evaluate(GO_ON)
