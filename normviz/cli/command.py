@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from normviz.__version__ import __version__
 from normviz.analysis.forward import use_one_thread
@@ -39,7 +39,19 @@ class Stopped(BaseException):
     """The process received SIGTERM."""
 
 
+class Help(argparse.HelpFormatter):
+    def add_usage(self, usage: Any, actions: Any, groups: Any, prefix: str | None = None) -> None:
+        super().add_usage(usage, actions, groups, _("usage: ") if prefix is None else prefix)
+
+
 class Parser(argparse.ArgumentParser):
+    """A parser whose own words are messages too, except in its errors."""
+
+    def __init__(self, prog: str, **options: Any) -> None:
+        super().__init__(prog, formatter_class=Help, add_help=False, **options)
+        self._positionals.title, self._optionals.title = _("positional arguments"), _("options")
+        self.add_argument("-h", "--help", action="help", help=_("show this help message and exit"))
+
     def error(self, message: str) -> NoReturn:
         raise NormvizError(_("{message}; {command} --help lists the arguments.", message=message, command=self.prog))
 

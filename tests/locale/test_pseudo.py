@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from normviz.cli import main
 from normviz.layers import messages
 from normviz.layers.messages import in_language
 from normviz.lessons.page.pages import PAGES, page
@@ -47,3 +48,11 @@ def test_a_page_is_in_one_language_whatever_was_shown_before(name, query):
     assert ACCENTED.search(first)
     assert ACCENTED.findall(english) == []
     assert first == again
+
+
+def test_the_help_of_the_command_is_translated(capsys):
+    with in_language("xa"), pytest.raises(SystemExit):
+        main(["site", "--help"])
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if re.match("(usage|options|positional)", line) or "show this" in line] == []
+    assert sum(bool(ACCENTED.search(line)) for line in lines) > 5

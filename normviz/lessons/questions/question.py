@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
+from unicodedata import combining, normalize
 
 from normviz.analysis.number_format import format_number
 from normviz.layers.errors import NormvizError, listed
@@ -181,13 +182,22 @@ def facts_of(question: Question) -> Facts:
 def matches(question: Question, words: str) -> bool:
     """Whether the question, its options or its answer contain all words of a search."""
     text = search_text(question)
-    return all(word in text for word in words.lower().split())
+    return all(word in text for word in without_accents(words.lower()).split())
 
 
 def search_text(question: Question) -> str:
-    """The words that a search looks through, in lower case: of the title, the prompt, the options and the answer, with torch's errors."""
+    """The words that a search looks through, in lower case and without accents: of the title, the prompt, the options and the answer, with torch's errors."""
     text = prose(question.key)
     quoted = str(facts_of(question)["words"]) if ERROR in text.answer else ""  # the other facts take long to compute
     parts = (text.title, text.claim, text.predict, *text.options.values(), PLACEHOLDER.sub("", text.answer), quoted)
     words = re.sub(r"[`*]", "", f"{question.key} {question.topic.title} {' '.join(parts)}").lower().split()
-    return " ".join(dict.fromkeys(words))
+    return without_accents(" ".join(dict.fromkeys(words)))
+
+
+def without_accents(text: str) -> str:
+    """The text as it is often typed in a search.
+
+    >>> without_accents("variância ou média")
+    'variancia ou media'
+    """
+    return "".join(letter for letter in normalize("NFD", text) if not combining(letter))

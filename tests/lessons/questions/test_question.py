@@ -215,3 +215,13 @@ def test_nearly_equal_means_up_to_rounding():
 def test_the_scene_of_a_query():
     scene = scene_of("shape=2,4&layer=LayerNorm(4)&values=5,5,5,5,1,2,3,8&at=0,2&step=5")
     assert (scene.shape, scene.at, scene.values[-1]) == ((2, 4), (0, 2), 8.0)
+
+
+def test_a_search_finds_words_with_and_without_accents(write, french):
+    write(PROSE.replace("How many means?", "Combien de variances mémorisées ?"), "fr")
+    question = made(means=2, gammas=4)
+    assert [matches(question, words) for words in ("Mémorisées", "memorisees variances", "memorise mean?")] == [
+        True,
+        True,
+        False,
+    ]

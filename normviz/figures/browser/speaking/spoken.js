@@ -79,7 +79,7 @@ export function groupInWords({ axes, grid }, sharing, index) {
     const alike = parts.length ? [...Array(grid.shape[axis]).keys()].filter((at) => key(at) === key(element[axis])) : [];
     return alike.length && alike.length < grid.shape[axis] ? [indicesInWords(name, alike)] : [];
   });
-  return places.length ? _("all of {place}", { place: places.join(", ") }) : _("all of {tensor}", { tensor: "x" });
+  return places.length ? _("all of {place}", { place: places.join(_(", ")) }) : _("all of {tensor}", { tensor: "x" });
 }
 
 /**

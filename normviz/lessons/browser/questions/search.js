@@ -11,14 +11,17 @@ import { ngettext } from "../../../figures/browser/page/messages.js";
  * @returns {number} of items that are shown
  */
 export function showMatching(text, items, topics) {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  for (const item of items) item.hidden = !words.every((word) => item.dataset.words?.includes(word));
+  const words = withoutAccents(text.toLowerCase()).split(/\s+/).filter(Boolean);
+  for (const item of items) item.hidden = !words.every((word) => withoutAccents(item.dataset.words ?? "").includes(word));
   for (const topic of topics) {
     topic.hidden = !topic.querySelector("[data-words]:not([hidden])");
     if (topic instanceof HTMLDetailsElement) openWith(topic, words.length > 0 && !topic.hidden);
   }
   return items.filter((item) => !item.hidden).length;
 }
+
+/** @param {string} text */
+const withoutAccents = (text) => text.normalize("NFD").replace(/\p{M}/gu, "");
 
 /**
  * Opens a topic for a search. It closes with the search, unless the reader had opened it.

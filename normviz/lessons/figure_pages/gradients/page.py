@@ -56,7 +56,9 @@ def _matrix(subject: Subject, at: Index) -> Iterator[Part]:
         _("the diagonal is off the color scale"),
         *([_("the first {drawn} of {count} are drawn", drawn=drawn, count=count)] if drawn < count else []),
     ]
-    values = PanelValues("jacobian", "d output i / d x j", "; ".join(captions), matrix.values, "", matrix.off_diagonal)
+    values = PanelValues(
+        "jacobian", _("d output i / d x j"), "; ".join(captions), matrix.values, "", matrix.off_diagonal
+    )
     yield matrix_part(matrix.e, drawing, values, "J")
     yield Text(derivatives.jacobian_reading())
     yield Caption(derivatives.jacobian_caption())
