@@ -105,7 +105,7 @@ def test_options_of_the_file(run, tmp_path):
     options = ("--theme", "dark", "--caption", "Week 3", "--title", "My page", "--plotlyjs", "lib/p.js")
     assert run("export", "LayerNorm(4)", "-o", "page.html", *options)[0] == 0
     html = (tmp_path / "page.html").read_text()
-    assert '<html lang="en" class="nv-html" data-theme="dark">' in html
+    assert '<html lang="en" dir="ltr" class="nv-html" data-theme="dark">' in html
     assert "<title>My page</title>" in html
     assert ">Week 3</p>" in html
     assert '"plotly":"lib/p.js"' in html
