@@ -43,7 +43,7 @@ def test_an_explanation_is_displayed_as_its_output():
 def test_only_the_first_output_carries_plotly_js():
     sizes = [len(html_of()) for _ in range(4)]
     assert sizes[0] > 1_500_000
-    assert all(size < 200_000 for size in sizes[1:])
+    assert all(size < 235_000 for size in sizes[1:])
 
 
 def carries_in_runs(monkeypatch, *runs):
