@@ -24,7 +24,7 @@ QUERIES = {
     "start": "step=3",
     "gradients": "at=0,0,0,0",
 }
-READY = ".nv-view[data-state=ready]:not(:has(.nv-cells)), .nv-start-step:not([hidden]), .nv-exercise, .nv-prediction"
+READY = ".nv-view[data-state=ready]:not(:has(.nv-cells)), .nv-model, .nv-start-step:not([hidden]), .nv-exercise, .nv-prediction"
 
 
 @pytest.mark.parametrize("name", PAGES)

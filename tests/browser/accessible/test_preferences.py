@@ -8,7 +8,7 @@ from tests.browser.view import View
 
 pytestmark = pytest.mark.browser
 
-PAGES = ["?shape=2,3,2,2", "compare?hide=", "step_by_step?hide=", "gradients?hide=", "train_and_eval?hide=", "numerics?hide=", "questions?q=s0", "start?step=3", "practice?seed=7"]  # fmt: skip
+PAGES = ["?shape=2,3,2,2", "compare?hide=", "step_by_step?hide=", "gradients?hide=", "train_and_eval?hide=", "numerics?hide=", "models?hide=", "questions?q=s0", "start?step=3", "practice?seed=7"]  # fmt: skip
 
 # The visible parts that reach beyond the window, outside of boxes that scroll.
 TOO_WIDE = """() => [...document.querySelectorAll(".nv-page *")].filter((part) => {

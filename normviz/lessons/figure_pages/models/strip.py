@@ -34,7 +34,7 @@ class Strip(Part):
     def html(self, body: Body) -> str:
         stages = "".join(self._stage(rows, body) for rows in self.model.stages)
         return (
-            f'{self._legend()}<div class="nv-model" role="img" tabindex="0" aria-label="{escape(self.description)}">'
+            f'{self._legend()}<div class="nv-model" role="group" tabindex="0" aria-label="{escape(self.description)}">'
             f'<div class="nv-runs" aria-hidden="true">{stages}</div></div>'
         )
 
