@@ -65,10 +65,9 @@ PLAYABLE = (
 MODELS = PageEntry(
     "models", N_("Fifteen models, from ResNet-50 to Llama: their normalizations in order, with shapes and counts.")
 )
-REAL = N_("In real models")
 PRACTICE = PageEntry("practice", N_("Exercises with a score. The same link gives everyone the same set."))
 UNDERSTOOD = N_("Find out what you have understood")
-TOPICS = {START.key: BEGIN, MODELS.key: REAL, PRACTICE.key: UNDERSTOOD}  # of pages that are not under PLAY
+TOPICS = {START.key: BEGIN, PRACTICE.key: UNDERSTOOD}  # of pages that are not under PLAY
 SHAPES = ((5, 7), (2, 3, 5))  # tensors besides the default one, where there are as many layers
 
 

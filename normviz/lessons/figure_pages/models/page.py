@@ -22,7 +22,7 @@ def view_parts(view: View) -> Iterator[Part]:
     yield Caption(
         _(
             "One bar for each normalization, in the order in which they run: up, its channels; down, the positions of an example, such as "
-            "pixels or tokens (on logarithmic scales, with their number below). A click opens the layer in Explore."
+            "pixels or tokens (on logarithmic scales, with their number below)."
         ),
         of=Strip.name,
     )

@@ -33,9 +33,11 @@ class Strip(Part):
 
     def html(self, body: Body) -> str:
         stages = "".join(self._stage(rows, body) for rows in self.model.stages)
+        says = escape(_("A click on a bar opens its layer in Explore."))
+        opens = f'<p class="nv-small">{says}</p>' if "<a " in stages else ""
         return (
             f'{self._legend()}<div class="nv-model" role="group" tabindex="0" aria-label="{escape(self.description)}">'
-            f'<div class="nv-runs" aria-hidden="true">{stages}</div></div>'
+            f'<div class="nv-runs" aria-hidden="true">{stages}</div></div>' + opens
         )
 
     @property

@@ -61,6 +61,8 @@ def test_what_does_not_average_over_the_batch_is_hollow():
 def test_without_an_app_the_bars_and_the_layers_are_no_links():
     made = page_of("model=gpt2")
     assert "<a " not in part(made, Strip).html(Body())
+    assert "A click on a bar" not in part(made, Strip).html(Body())
+    assert "A click on a bar opens its layer in Explore." in part(made, Strip).html(Body(app=""))
     assert "<a " not in part(made, NormTable).html(Body())
     assert "<code>LayerNorm([768])</code>" in part(made, NormTable).html(Body())
 
