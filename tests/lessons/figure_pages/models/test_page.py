@@ -138,3 +138,13 @@ def test_any_layer_on_any_shape_has_a_bar(own, channels, positions):
     assert (row.kind.channels, row.kind.positions) == (channels, positions)
     assert part(made, Strip).html(Body(app="")).count("nv-norm ") == 1
     assert PAGES["explore"].view(row.kind.query).scene.shape == row.kind.shape
+
+
+def test_what_is_typed_in_vain_stays_in_its_field_with_the_reason():
+    view = PAGES["models"].view("model=own")
+    field = page("models", view).rows[0].inputs[-1]
+    typed = field.changed(view, "nn.GroupNorm(3, 6) on 2,6,4,4; nn.LayerNorm(6) on 8,6")
+    assert [row.kind.family for row in part(page("models", typed), Strip).model.rows] == ["GroupNorm", "LayerNorm"]
+    refused = field.changed(view, "nn.GroupNorm(4, 6) on 2,6,4,4")
+    assert "C=6 channels cannot be split into 4 equal groups" in refused.problem
+    assert page("models", refused).rows[0].inputs[-1].value == "nn.GroupNorm(4, 6) on 2,6,4,4"
