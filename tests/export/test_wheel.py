@@ -64,10 +64,7 @@ def bin_folder(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_file_of_the_package_is_in_the_wheel(wheel):
     held = {name for name in zipfile.ZipFile(wheel).namelist() if name.startswith("normviz/")}
-    files = (
-        path for path in (ROOT / "normviz").rglob("*") if path.is_file() and path.suffix != ".po"
-    )  # it has the .mo
-    wanted = {path.relative_to(ROOT).as_posix() for path in files}
+    wanted = {path.relative_to(ROOT).as_posix() for path in (ROOT / "normviz").rglob("*") if path.is_file()}
     assert held == {name for name in wanted if "__pycache__" not in name and not name.endswith(".po")}
     assert {Path(name).suffix for name in held} >= {".py", ".js", ".css", ".md", ".mo", ".typed"}
 
