@@ -103,9 +103,14 @@ def app_tab(new_tab: NewTab, server: str) -> Iterator[tuple[View, Watch]]:
 
 @pytest.fixture(scope="module")
 def tab(app_tab: tuple[View, Watch]) -> tuple[View, Watch]:
-    """That tab for the tests of a file that change nothing on the server: in front, with the window of a laptop and the light theme."""
+    """That tab for the tests of a file that change nothing on the server: in front, with the window of a laptop and the light theme.
+
+    Its reader has not been there before: tests of other files may have opened Start here, or chosen a language.
+    """
     view, watch = app_tab
     view.page.bring_to_front()
+    view.page.evaluate("localStorage.clear()")
+    view.page.context.clear_cookies()
     view.page.set_viewport_size(SCREEN)
     view.page.emulate_media(color_scheme="light")
     if not view.socket:  # the last test failed while it loaded the page

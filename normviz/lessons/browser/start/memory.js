@@ -20,10 +20,10 @@ export function readStart() {
 
 /** @param {StartProgress} progress */
 export function writeStart(progress) {
-  inMemory = progress;
   try {
     localStorage.setItem(START_KEY, JSON.stringify(progress));
+    inMemory = null;
   } catch {
-    // only until the page is left
+    inMemory = progress; // only until the page is left
   }
 }
