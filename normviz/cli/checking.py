@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
     if isinstance(function, type):
         raise NormvizError(
             _(
-                "{name} is a class; name an object of it, such as norm = {name}(...) in the module.",
+                "{name} is a class; name an instance of it, such as norm = {name}(...) in the module.",
                 name=function.__name__,
             )
         )

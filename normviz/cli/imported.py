@@ -30,7 +30,7 @@ def imported(name: str) -> Callable[..., Any]:
     except Exception as error:
         raise NormvizError(
             _(
-                "{module} cannot be imported: {kind}: {error}. Call normviz in the folder of the module.",
+                "{module} cannot be imported: {kind}: {error}. Run normviz in the folder of the module.",
                 module=echo(module),
                 kind=type(error).__name__,
                 error=str(error),

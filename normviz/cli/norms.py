@@ -37,7 +37,7 @@ def add_norms(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--device", metavar="cpu", default=META, help=_("default: meta, where tensors have no values"))
     parser.add_argument("--train", action="store_true", help=_("in training mode; default: in eval mode"))
-    parser.add_argument("--all", action="store_true", help=_("one row for each normalization, also if rows are equal"))
+    parser.add_argument("--all", action="store_true", help=_("one row for each normalization, even if rows are equal"))
     parser.set_defaults(run=run)
 
 

@@ -1,6 +1,6 @@
 """The explained layer as code: the torch call, from scratch, NumPy, einops, nested loops, Keras, Flax.
 
-A flavor is a function from an Description to text in ``FLAVORS``. The code contains the sizes of the explained x.
+A flavor is a function from a Description to text in ``FLAVORS``. The code contains the sizes of the explained x.
 """
 
 from __future__ import annotations

@@ -132,7 +132,7 @@ def _not_normalization() -> Difference:
         "not_normalization",
         _("another function"),
         _("a normalization"),
-        _("It is no normalization: no partition of the elements into groups explains its output."),
+        _("It is not a normalization: no partition of the elements into groups explains its output."),
     )
 
 

@@ -15,7 +15,7 @@ from normviz.layers.norm import Norm
 from normviz.measuring.groups.partition import Axis, from_ids, same_partition
 from normviz.measuring.measurement import BIASED, Measurement, constant_of
 from normviz.measuring.numbers.eps import Eps
-from normviz.measuring.numbers.formula import Kind
+from normviz.measuring.numbers.formula import Quotient
 from normviz.measuring.numbers.parameters import Ids
 
 USUAL_EPS = 1e-5  # of stored statistics that are in no module: it cannot be seen
@@ -53,7 +53,7 @@ def with_usual_formula(found: Measurement) -> Measurement:
     """The same groups and parameters with the biased variance, and with the usual eps inside the root."""
     assert found.formula is not None
     kind = found.formula.kind
-    usual = None if kind is None else Kind(kind.center, kind.center)
+    usual = None if kind is None else Quotient(kind.center, kind.center)
     factor = found.formula.factor / constant_of(found.divisor, found.elements)
     formula = replace(found.formula, kind=usual, factor=factor)
     return replace(found, formula=formula, divisor=BIASED, eps=Eps(USUAL_EPS, "inside"), agrees=True)

@@ -33,7 +33,7 @@ def groups_text(found: Measurement, axes: Sequence[str]) -> str:
     """The axes that a function averages over, as far as they can be described."""
     groups = None if found.ids is None else from_ids(found.ids)
     if groups is None:
-        return _("elements that are no groups of whole axes")
+        return _("groups that are not made of whole axes")
     reduced = [_axis_text(name, axis) for name, axis in zip(axes, groups, strict=True) if axis.is_reduced]
     return listed(reduced, "and") if reduced else _("no axis")
 
@@ -42,7 +42,7 @@ def pattern_text(ids: Ids, names: Sequence[str]) -> str:
     """Which elements have a gamma in common: "for each index of C"."""
     axes = from_ids(ids)
     if axes is None:
-        return _("for elements that are not those of whole axes")
+        return _("for each of several groups that are not made of whole axes")
     pairs = zip(names, axes, strict=True)
     return each_text([name.upper() for name, axis in pairs if axis.kept != (False,) and axis.parts != (1,)])
 

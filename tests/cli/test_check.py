@@ -59,7 +59,7 @@ ERRORS = {
     "written_norms": "write module:function",
     "no_such_module:f": "ModuleNotFoundError: No module named 'no_such_module'",
     "written_norms:absent": "has no attribute 'absent'",
-    "written_norms:Inner": "Inner is a class; name an object of it",
+    "written_norms:Inner": "Inner is a class; name an instance of it",
     "written_norms:torch": "is not a function or a module",
 }
 

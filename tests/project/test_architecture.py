@@ -1,4 +1,4 @@
-"""Imports go one way, and folders and files are small. The contracts are in pyproject.toml; each is tested with an import that breaks it."""
+"""Imports go one way, folders and files are small, and names are unique. The contracts are in pyproject.toml; each is tested with an import that breaks it."""
 
 from __future__ import annotations
 
@@ -129,3 +129,14 @@ def test_folders_and_files_are_small():
     assert {folder: found for folder, found in entries.items() if len(found) > MOST_ENTRIES} == {}
     files = [path for path in PACKAGE.rglob("*") if path.suffix in (".py", ".js", ".css")]
     assert [f"{path.name}: {n}" for path in files if (n := len(path.read_text().splitlines())) > LONGEST_FILE] == []
+
+
+def test_each_name_of_a_class_has_one_meaning():
+    places: dict[str, list[str]] = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and node.name not in {
+                ast.unparse(base).rpartition(".")[2] for base in node.bases
+            }:
+                places.setdefault(node.name, []).append(path.relative_to(PACKAGE).as_posix())
+    assert {name: files for name, files in places.items() if len(files) > 1} == {}

@@ -36,7 +36,7 @@ Spacing = Literal["xsmall", "small", "medium"]
 
 @dataclass(frozen=True)
 class InputRow:
-    """The inputs of a row that a view shows: those that apply and are not hidden; otherwise like Row.
+    """The inputs of a row that a view shows: those that apply and are not hidden; otherwise like ControlRow.
 
     names  of the row's controls in ``hide=``, hidden ones too
     """
@@ -60,7 +60,7 @@ class InputRow:
 
 
 @dataclass(frozen=True)
-class Row:
+class ControlRow:
     """Controls side by side.
 
     key     identifies the row in the page's styles
@@ -142,7 +142,7 @@ def input_rows(page: str, view: View) -> list[InputRow]:
     return [row.of(view) for row in rows(page, view)]
 
 
-def rows(page: str, view: View) -> Sequence[Row]:
+def rows(page: str, view: View) -> Sequence[ControlRow]:
     """The rows of controls above a page."""
     own = [page_control(setting) for setting in PAGE_SETTINGS[page] if setting.widget is not None]
     if page in ("start", "questions", "practice"):
@@ -150,27 +150,30 @@ def rows(page: str, view: View) -> Sequence[Row]:
     if page == "compare":
         sets = Control("set", CONTROLS["set"], _ready_sets)
         layers = Control("layers", CONTROLS["layers"], _layers)
-        return (Row("controls", ((TENSOR, SIZES), (sets,)), "xsmall", reset=True), Row("", ((layers,),)))
+        return (ControlRow("controls", ((TENSOR, SIZES), (sets,)), "xsmall", reset=True), ControlRow("", ((layers,),)))
     if page == "models":
-        return (Row("controls", (own,), "medium"),)
+        return (ControlRow("controls", (own,), "medium"),)
     if page == "gradients":
-        return (Row("experiment", (own,)), *SCENE_ROWS)
+        return (ControlRow("experiment", (own,)), *SCENE_ROWS)
     if page == "train_and_eval":
         own = [_with_both_modes(own[0]), *own[1:]]
     if page == "train_and_eval" and view.settings["show"] == "modes":
-        return (Row("", (own[:1],)), *SCENE_ROWS)
+        return (ControlRow("", (own[:1],)), *SCENE_ROWS)
     if page in ("train_and_eval", "numerics"):
-        return (Row("", (own[:1],)), Row("controls", (own[1:],), "small" if page == "train_and_eval" else "medium"))
+        return (
+            ControlRow("", (own[:1],)),
+            ControlRow("controls", (own[1:],), "small" if page == "train_and_eval" else "medium"),
+        )
     return SCENE_ROWS
 
 
 SCENE_ROWS = (
-    Row(
+    ControlRow(
         "controls",
         ((TENSOR, SIZES), (LAYER, ARGUMENTS)),
         "xsmall",
         more=(MORE_ABOUT_X, (*MORE_ABOUT_LAYER, PASTE)),
         reset=True,
     ),
-    Row("pattern", ((PATTERN,),)),
+    ControlRow("pattern", ((PATTERN,),)),
 )

@@ -13,7 +13,7 @@ from normviz.lessons.parts.links import Link, Links
 from normviz.lessons.parts.part import Caption, Heading, Part, Text
 from normviz.lessons.parts.questions.bare_tensor import BareTensor
 from normviz.lessons.parts.questions.prediction import Prediction
-from normviz.lessons.parts.questions.question_list import Entry, QuestionList
+from normviz.lessons.parts.questions.question_list import QuestionEntry, QuestionList
 from normviz.lessons.questions.question import Question, answer, facts_of, prose, reasons, search_text
 from normviz.lessons.questions.registry import (
     CORE,
@@ -112,8 +112,8 @@ def question_list(
     )
 
 
-def _entry(question: Question) -> Entry:
-    return Entry(link_to(question), question.key, search_text(question))
+def _entry(question: Question) -> QuestionEntry:
+    return QuestionEntry(link_to(question), question.key, search_text(question))
 
 
 def link_to(question: Question) -> Link:

@@ -21,7 +21,7 @@ COUNTS, LEVELS = range(1, 101), range(1, 4)
 FILE = Path(__file__).with_name("bank.json")
 
 
-class Entry(NamedTuple):
+class IndexEntry(NamedTuple):
     """What a choice needs of an exercise."""
 
     kind: str
@@ -30,7 +30,7 @@ class Entry(NamedTuple):
     topic: str
 
     @classmethod
-    def of_row(cls, row: Sequence[Any]) -> Entry:
+    def of_row(cls, row: Sequence[Any]) -> IndexEntry:
         kind, _variant, level, layer = row[:4]
         return cls(kind, family_of(layer), level, KINDS[kind].topic)
 
@@ -48,9 +48,9 @@ def bank() -> list[Exercise]:
 
 
 @cache
-def index() -> list[Entry]:
+def index() -> list[IndexEntry]:
     """What a choice needs of each exercise, in the order of the bank."""
-    return [Entry.of_row(row) for row in rows()]
+    return [IndexEntry.of_row(row) for row in rows()]
 
 
 def choose(seed: int, count: int = 10, topics: Sequence[str] = (), level: int | None = None) -> list[Exercise]:

@@ -12,14 +12,14 @@ from normviz.lessons.practice import texts
 from normviz.lessons.practice.case import Case, place
 from normviz.lessons.practice.kinds import CHOICE, MARK
 from normviz.lessons.practice.random import Random
-from normviz.lessons.practice.row import Answer, Row
+from normviz.lessons.practice.row import Answer, BankRow
 
 TOLERANCE = 0.011  # of a number with two decimals
 MOST_OPTIONS = 4
 
 
 @dataclass(frozen=True)
-class Exercise(Row):
+class Exercise(BankRow):
     """A row with its texts."""
 
     @property

@@ -9,7 +9,7 @@ NUMBER, MARK, CHOICE = "number", "mark", "choice"
 
 
 @dataclass(frozen=True)
-class Kind:
+class ExerciseKind:
     """One kind of exercise.
 
     form   how it is answered: with a number, by marking elements, or by choosing an option
@@ -24,17 +24,17 @@ class Kind:
     query: str = ""
 
 
-KINDS: Mapping[str, Kind] = {
-    "means": Kind(NUMBER, "statistics"),
-    "gammas": Kind(NUMBER, "parameters", query="&params=index"),
-    "parameters": Kind(NUMBER, "parameters", query="&params=index"),
-    "elements_per_mean": Kind(NUMBER, "statistics"),
-    "peers": Kind(MARK, "statistics"),
-    "parameter_peers": Kind(MARK, "parameters", query="&params=index"),
-    "pattern": Kind(CHOICE, "statistics"),
-    "code": Kind(CHOICE, "code", "step_by_step"),
-    "value": Kind(NUMBER, "numbers", "step_by_step"),
-    "moves": Kind(MARK, "dependence", "gradients"),
-    "mode": Kind(CHOICE, "train_and_eval", "train_and_eval", "&show=modes"),
+KINDS: Mapping[str, ExerciseKind] = {
+    "means": ExerciseKind(NUMBER, "statistics"),
+    "gammas": ExerciseKind(NUMBER, "parameters", query="&params=index"),
+    "parameters": ExerciseKind(NUMBER, "parameters", query="&params=index"),
+    "elements_per_mean": ExerciseKind(NUMBER, "statistics"),
+    "peers": ExerciseKind(MARK, "statistics"),
+    "parameter_peers": ExerciseKind(MARK, "parameters", query="&params=index"),
+    "pattern": ExerciseKind(CHOICE, "statistics"),
+    "code": ExerciseKind(CHOICE, "code", "step_by_step"),
+    "value": ExerciseKind(NUMBER, "numbers", "step_by_step"),
+    "moves": ExerciseKind(MARK, "dependence", "gradients"),
+    "mode": ExerciseKind(CHOICE, "train_and_eval", "train_and_eval", "&show=modes"),
 }
 TOPICS = tuple(dict.fromkeys(kind.topic for kind in KINDS.values()))

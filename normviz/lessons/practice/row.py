@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from normviz.lessons.practice.case import Box, Case, members
-from normviz.lessons.practice.kinds import KINDS, Kind
+from normviz.lessons.practice.kinds import KINDS, ExerciseKind
 from normviz.lessons.practice.random import hash_text
 
 Answer = float | str | Box
 
 
 @dataclass(frozen=True)
-class Row:
+class BankRow:
     """One row of the bank.
 
     kind     a key of ``KINDS``
@@ -46,7 +46,7 @@ class Row:
         return f"{self.kind}-{hash_text(json.dumps(asked)):08x}"
 
     @property
-    def about(self) -> Kind:
+    def about(self) -> ExerciseKind:
         return KINDS[self.kind]
 
     @property

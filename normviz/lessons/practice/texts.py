@@ -11,7 +11,7 @@ from normviz.layers.languages import with_language
 from normviz.layers.messages import N_, _, ngettext
 from normviz.lessons.practice.case import Box, Case, group_box, members, place
 from normviz.lessons.practice.kinds import KINDS
-from normviz.lessons.practice.row import Row
+from normviz.lessons.practice.row import BankRow
 
 PROMPTS: Mapping[tuple[str, str], str] = {
     ("means", ""): N_("x has shape {axes} = {shape}. How many means does {layer} compute?"),
@@ -61,7 +61,7 @@ OPTIONS: Mapping[str, str] = {
 }
 
 
-def prompt(exercise: Row, marking: bool = True) -> str:
+def prompt(exercise: BankRow, marking: bool = True) -> str:
     """The question, in one or two sentences; ``marking``: whether elements can be marked, or an option is chosen."""
     case, key = exercise.case, (exercise.kind, exercise.variant)
     if exercise.kind == "mode":
@@ -98,7 +98,7 @@ def nested(values: tuple[float, ...] | list[int], shape: tuple[int, ...]) -> str
     return f"[{', '.join(rows)}]"
 
 
-def numbers(exercise: Row) -> str:
+def numbers(exercise: BankRow) -> str:
     """The numbers in the picture of the exercise, as nested lists: x, or the groups of a pattern; "" if it has none."""
     case = exercise.case
     return nested(group_numbers(case) if exercise.kind == "pattern" else exercise.values, case.shape)
@@ -110,11 +110,11 @@ def group_numbers(case: Case) -> list[int]:
     return found
 
 
-def option_text(exercise: Row, option: str) -> str:
+def option_text(exercise: BankRow, option: str) -> str:
     return _(OPTIONS[option]) if exercise.kind == "mode" else option
 
 
-def box_text(box: Box, exercise: Row) -> str:
+def box_text(box: Box, exercise: BankRow) -> str:
     """A set of elements in words: "the other elements with n = 0 and c = 2 or 3"."""
     case, itself = exercise.case, exercise.itself_counts
     found = exercise.elements(box)
@@ -133,12 +133,12 @@ def box_text(box: Box, exercise: Row) -> str:
     return _("the elements with {which}", which=which) if itself else _("the other elements with {which}", which=which)
 
 
-def explanation(exercise: Row) -> str:
+def explanation(exercise: BankRow) -> str:
     """Why the answer is right, in one or two sentences."""
     return _EXPLAIN[exercise.kind](exercise)
 
 
-def _statistics(exercise: Row) -> str:
+def _statistics(exercise: BankRow) -> str:
     case, norm = exercise.case, exercise.case.norm
     found = sharing.counts(norm, case.shape)
     number = found.statistics
@@ -164,7 +164,7 @@ def _averaged(case: Case) -> str:
     return listed(names, "and") if names else _("nothing")
 
 
-def _parameters(exercise: Row) -> str:
+def _parameters(exercise: BankRow) -> str:
     case, norm = exercise.case, exercise.case.norm
     counts = sharing.counts(norm, case.shape)
     if counts.gamma_shape is None:
@@ -180,13 +180,13 @@ def _parameters(exercise: Row) -> str:
     return _("In {layer}, {gamma}; {beta}.", layer=case.text, gamma=gamma, beta=beta)
 
 
-def _peers(exercise: Row) -> str:
+def _peers(exercise: BankRow) -> str:
     assert isinstance(exercise.answer, tuple)
     reason = _parameters(exercise) if exercise.kind == "parameter_peers" else _statistics(exercise)
     return _("{answer}. {reason}", answer=_capitalized(box_text(exercise.answer, exercise)), reason=reason)
 
 
-def _value(exercise: Row) -> str:
+def _value(exercise: BankRow) -> str:
     assert isinstance(exercise.answer, float)
     own, group = exercise.values[place(exercise.at, exercise.case.shape)], values_of_group(exercise)
     mean = sum(group) / len(group)
@@ -209,7 +209,7 @@ ARITHMETIC: Mapping[str, str] = {
 }  # fmt: skip
 
 
-def values_of_group(exercise: Row) -> list[float]:
+def values_of_group(exercise: BankRow) -> list[float]:
     """The values of x that share the statistics of the framed element."""
     case = exercise.case
     return [
@@ -217,7 +217,7 @@ def values_of_group(exercise: Row) -> list[float]:
     ]
 
 
-def _moves(exercise: Row) -> str:
+def _moves(exercise: BankRow) -> str:
     assert isinstance(exercise.answer, tuple)
     answer = _capitalized(box_text(exercise.answer, exercise))
     if exercise.case.layer.running:
@@ -237,7 +237,7 @@ def _capitalized(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _mode(exercise: Row) -> str:
+def _mode(exercise: BankRow) -> str:
     layer, name = exercise.case.layer, exercise.case.text.removesuffix(".eval()")
     if not layer.tracks:
         return _("{layer} has no running statistics: it computes the same in train and eval mode.", layer=name)
@@ -263,7 +263,7 @@ _EXPLAIN = {
 }
 
 
-def link(exercise: Row) -> str:
+def link(exercise: BankRow) -> str:
     """The view that settles the exercise."""
     case, kind = exercise.case, KINDS[exercise.kind]
     layer = case.text.removesuffix(".eval()") if exercise.kind == "mode" else case.text

@@ -12,7 +12,7 @@ from normviz.lessons.parts.links import Link
 from normviz.lessons.parts.markup import data, escape, line
 from normviz.lessons.parts.part import Part
 from normviz.lessons.parts.text import plain
-from normviz.lessons.start.steps import STEPS, Step
+from normviz.lessons.start.steps import STEPS, LessonStep
 from normviz.scene.view import View
 
 
@@ -25,7 +25,7 @@ class Lesson(Part):
     links  where to go on
     """
 
-    steps: tuple[Step, ...]
+    steps: tuple[LessonStep, ...]
     first: int = 0
     links: tuple[Link, ...] = ()
     name: ClassVar[str] = "panels"
@@ -45,7 +45,7 @@ class Lesson(Part):
         )
 
 
-def _html(step: Step) -> str:
+def _html(step: LessonStep) -> str:
     prose = step.prose
     hint = f'<p class="nv-start-hint" hidden>{line(prose.hint)}</p>' if prose.hint else ""
     return (

@@ -23,7 +23,7 @@ HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Prose:
+class StepProse:
     """The text of a step.
 
     title  its heading
@@ -41,7 +41,7 @@ class Prose:
 
 
 @dataclass(frozen=True)
-class Step:
+class LessonStep:
     """A step: its identifier, the data of its figure, and the placeholders of its prose."""
 
     key: str
@@ -49,30 +49,30 @@ class Step:
     facts: Callable[[], Facts] = dict
 
     @property
-    def prose(self) -> Prose:
+    def prose(self) -> StepProse:
         """The text in the reader's language, or in English if there is no translation."""
         return _prose(self, language.get())
 
 
 STEPS = (
-    Step("depth", figures.depth, figures.depth_facts),
-    Step("numbers", figures.numbers, figures.numbers_facts),
-    Step("batchnorm", lambda: figures.marks("BatchNorm1d(3)"), lambda: figures.marks_facts("BatchNorm1d(3)")),
-    Step("layernorm", lambda: figures.marks("LayerNorm(3)"), lambda: figures.marks_facts("LayerNorm(3)")),
-    Step("affine", figures.affine, figures.affine_facts),
-    Step("gammas", figures.gammas, figures.gammas_facts),
-    Step("images", figures.images),
+    LessonStep("depth", figures.depth, figures.depth_facts),
+    LessonStep("numbers", figures.numbers, figures.numbers_facts),
+    LessonStep("batchnorm", lambda: figures.marks("BatchNorm1d(3)"), lambda: figures.marks_facts("BatchNorm1d(3)")),
+    LessonStep("layernorm", lambda: figures.marks("LayerNorm(3)"), lambda: figures.marks_facts("LayerNorm(3)")),
+    LessonStep("affine", figures.affine, figures.affine_facts),
+    LessonStep("gammas", figures.gammas, figures.gammas_facts),
+    LessonStep("images", figures.images),
 )
 
 
 @cache
-def _prose(step: Step, name: str) -> Prose:
+def _prose(step: LessonStep, name: str) -> StepProse:
     path = f"start/{step.key}.md"
     filled = read_text(path).format_map({key: _format(value) for key, value in step.facts().items()})
     return read_prose(filled, f"{name}/{path}")
 
 
-def read_prose(text: str, name: str) -> Prose:
+def read_prose(text: str, name: str) -> StepProse:
     """The parts of a Markdown file. Raises NormvizError if one is missing.
 
     >>> read_prose("# Title\\n\\nText.\\n\\n## Do\\n\\nClick.\\n\\n## Done\\n\\nSeen.", "a.md").act
@@ -83,7 +83,7 @@ def read_prose(text: str, name: str) -> Prose:
     parts = {SECTIONS.get(heading, heading): _line(body) for heading, body in zip(rest[::2], rest[1::2], strict=True)}
     if not begin.startswith("# ") or not {"act", "done"} <= parts.keys() <= set(SECTIONS.values()):
         raise NormvizError(f"{name} must have a title (#), a text, '## Do', '## Done', and perhaps '## Hint'.")
-    return Prose(title.strip(), _line(first), **parts)
+    return StepProse(title.strip(), _line(first), **parts)
 
 
 def _line(text: str) -> str:

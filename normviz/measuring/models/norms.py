@@ -155,7 +155,7 @@ def _check_not_lazy(model: nn.Module) -> None:
     for name, tensor in (*model.named_parameters(), *model.named_buffers()):
         if is_lazy(tensor):
             raise NormvizError(
-                _("{name} of the model has no shape yet, because it is lazy; call the model once before.", name=name)
+                _("{name} of the model has no shape yet, because it is lazy; call the model once first.", name=name)
             )
 
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from normviz.measuring.inputs import probes
-from normviz.measuring.numbers.formula import Formula, Groups, Kind, Run
+from normviz.measuring.numbers.formula import Formula, Groups, Quotient, Run
 
 SMALLEST = {torch.float64: -22, torch.float32: -15}  # powers of ten: squares of smaller x may vanish
 SEEN = 0.05  # a part of the output that eps must take for a measurement, and leave
@@ -31,7 +31,7 @@ class Eps:
 
 
 def measure_eps(
-    run: Run, formula: Formula, kind: Kind, groups: Groups, constant: float, dtype: torch.dtype
+    run: Run, formula: Formula, kind: Quotient, groups: Groups, constant: float, dtype: torch.dtype
 ) -> Eps | None:
     """eps of the function; None if x has no influence, as in groups of one element.
 

@@ -50,7 +50,7 @@ class Groups:
 
 
 @dataclass(frozen=True)
-class Kind:
+class Quotient:
     """What the numerator and the denominator are.
 
     center  whether the mean is subtracted
@@ -71,7 +71,7 @@ class Kind:
         return torch.where(square > 0, numerator / square.sqrt(), 0.0)
 
 
-KINDS = [Kind(True, True), Kind(False, False), Kind(False, True), Kind(True, False)]
+QUOTIENTS = [Quotient(True, True), Quotient(False, False), Quotient(False, True), Quotient(True, False)]
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Formula:
     exact   whether it gives all outputs that were measured; if not, it gives most of them, as if some were clipped
     """
 
-    kind: Kind | None
+    kind: Quotient | None
     factor: Tensor
     offset: Tensor
     exact: bool = True
@@ -98,7 +98,7 @@ def measure_formula(run: Run, dtype: torch.dtype, groups: Groups) -> Formula | N
     offset = ((outputs + mirrored) / 2).median(0).values
     allowed = probes.agreement(dtype) * max(1.0, float(outputs.abs().nan_to_num().max()))
     best, most = None, MOST
-    for kind in KINDS:
+    for kind in QUOTIENTS:
         normalized = torch.stack([kind.normalized(x.double(), groups) for x in inputs])
         formula, share = _fit(kind, normalized, outputs, offset, allowed)
         if share > most:
@@ -118,7 +118,9 @@ def measure_affine(run: Run, shape: tuple[int, ...], dtype: torch.dtype) -> Form
     return formula if formula.exact else None
 
 
-def _fit(kind: Kind | None, inputs: Tensor, outputs: Tensor, offset: Tensor, allowed: float) -> tuple[Formula, float]:
+def _fit(
+    kind: Quotient | None, inputs: Tensor, outputs: Tensor, offset: Tensor, allowed: float
+) -> tuple[Formula, float]:
     """The factor of each element that gives most of the outputs, 1 where all inputs are 0, and the share of the outputs other than the offset that it gives.
 
     inputs, outputs  of all probes, along the first axis. A factor is the median over them, so a single probe does not decide it.

@@ -127,7 +127,7 @@ def test_reveal_shows_what_is_right_too_much_and_missing_and_ends_the_marking(ta
     cell(tab, 1, 0).click()
     assert tab.evaluate("marking.reveal()") == {"right": 1, "extra": 1, "missing": 1}
     names = [box.get_attribute("aria-label") for box in tab.get_by_role("gridcell").all()]
-    assert names == ["x[0, 0], right", "x[0, 1], framed", "x[0, 2], missing", "x[1, 0], too much", "x[1, 1]", "x[1, 2]"]
+    assert names == ["x[0, 0], right", "x[0, 1], framed", "x[0, 2], missing", "x[1, 0], extra", "x[1, 1]", "x[1, 2]"]
     cell(tab, 1, 1).click(force=True)
     assert marked(tab) == [[0, 0], [1, 0]]
 

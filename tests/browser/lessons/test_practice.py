@@ -100,7 +100,7 @@ def test_a_set_is_answered_with_feedback_on_each_confusion_and_ends_with_a_summa
     for index in (*elements[1:], other):
         cell(tab, index)
     check(tab)
-    expect(feedback).to_contain_text("1 too much")
+    expect(feedback).to_contain_text("1 too many")
     expect(feedback).to_contain_text("1 missing")
     expect(feedback).to_contain_text(f"The answer: {MARKED.explanation}")
     expect(tab.locator(".nv-marking-cell[data-result=missing]")).to_have_attribute(

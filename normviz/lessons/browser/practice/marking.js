@@ -60,13 +60,13 @@ export class Marking {
   }
 
   /**
-   * Shows which marks are right, which are too much and what is missing, and returns how many of each.
+   * Shows which marks are right, which are extra and what is missing, and returns how many of each.
    * @param {Index[]} [answer]
    */
   reveal(answer = this.answer) {
     const counts = { right: 0, extra: 0, missing: 0 };
     /** @type {Record<string, string>} */
-    const words = { right: _("right"), extra: _("too much"), missing: _("missing") };
+    const words = { right: _("right"), extra: _("extra"), missing: _("missing") };
     this.isRevealed = true;
     this.root.classList.add("nv-revealed");
     for (const { index, root, marked } of this.cells) {

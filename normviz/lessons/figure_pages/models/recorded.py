@@ -22,7 +22,7 @@ OTHER = "Norm"  # the family of other patterns
 
 
 @dataclass(frozen=True)
-class Kind:
+class LayerOnShape:
     """A layer on a shape, as often as it occurs in a model.
 
     layer       its text
@@ -84,11 +84,11 @@ class Kind:
 
 
 @dataclass(frozen=True)
-class Row:
+class RecordedNorm:
     """A normalization of a model: its name there, and the layer."""
 
     name: str
-    kind: Kind
+    kind: LayerOnShape
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class RecordedModel:
     input       the shape of the model's input
     """
 
-    rows: tuple[Row, ...]
+    rows: tuple[RecordedNorm, ...]
     parameters: int = 0
     library: str = ""
     constructor: str = ""
@@ -116,17 +116,17 @@ class RecordedModel:
         return Counter(row.kind.family for row in self.rows)
 
     @property
-    def kinds(self) -> dict[Kind, list[Row]]:
+    def kinds(self) -> dict[LayerOnShape, list[RecordedNorm]]:
         """The rows of each kind, in the order of the first of each."""
-        found: dict[Kind, list[Row]] = {}
+        found: dict[LayerOnShape, list[RecordedNorm]] = {}
         for row in self.rows:
             found.setdefault(row.kind, []).append(row)
         return found
 
     @property
-    def stages(self) -> list[list[Row]]:
+    def stages(self) -> list[list[RecordedNorm]]:
         """Runs of normalizations with the same number of positions."""
-        found: list[list[Row]] = []
+        found: list[list[RecordedNorm]] = []
         for row in self.rows:
             if found and prod(found[-1][0].kind.positions) == prod(row.kind.positions):
                 found[-1].append(row)
@@ -140,10 +140,10 @@ def recorded(key: str) -> RecordedModel:
     """The model of that name."""
     model = recorded_data()["models"][key]
     kinds = [
-        Kind(layer, tuple(shape), layout, parameters, bool(plus_one))
+        LayerOnShape(layer, tuple(shape), layout, parameters, bool(plus_one))
         for layer, shape, layout, parameters, plus_one in model["kinds"]
     ]
-    rows = tuple(Row(name, kinds[kind]) for name, kind in model["rows"])
+    rows = tuple(RecordedNorm(name, kinds[kind]) for name, kind in model["rows"])
     return RecordedModel(rows, model["parameters"], model["library"], model["constructor"], tuple(model["input"]))
 
 
@@ -158,8 +158,8 @@ def own_model(texts: Iterable[str]) -> RecordedModel:
     return RecordedModel(tuple(_own_row(str(number), text) for number, text in enumerate(texts, 1)))
 
 
-def _own_row(name: str, text: str) -> Row:
+def _own_row(name: str, text: str) -> RecordedNorm:
     layer, shape = layer_on_shape(text)
     e = describe(layer, shape)
     written = (str(layer) if isinstance(layer, Layer) else repr(layer)).replace(", ", ",")
-    return Row(name, Kind(written, shape, parameters=e.counts.parameters))
+    return RecordedNorm(name, LayerOnShape(written, shape, parameters=e.counts.parameters))

@@ -8,7 +8,7 @@ from math import log2, prod
 from typing import ClassVar
 
 from normviz.layers.messages import _, ngettext
-from normviz.lessons.figure_pages.models.recorded import FAMILIES, OTHER, Kind, RecordedModel, Row
+from normviz.lessons.figure_pages.models.recorded import FAMILIES, OTHER, LayerOnShape, RecordedModel, RecordedNorm
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.links import Link
 from normviz.lessons.parts.markup import escape
@@ -64,12 +64,12 @@ class Strip(Part):
             items.append(f'<li><span class="nv-family nv-unmarked"></span>{escape(_("not over the batch"))}</li>')
         return f'<ul class="nv-families">{"".join(items)}</ul>'
 
-    def _stage(self, rows: Sequence[Row], body: Body) -> str:
+    def _stage(self, rows: Sequence[RecordedNorm], body: Body) -> str:
         bars = "".join(self._bar(row, body) for row in rows)
         label = escape(positions_text(rows[0].kind))
         return f'<div class="nv-run" style="flex-grow:{len(rows)}"><div class="nv-norms">{bars}</div><span>{label}</span></div>'
 
-    def _bar(self, row: Row, body: Body) -> str:
+    def _bar(self, row: RecordedNorm, body: Body) -> str:
         kind = row.kind
         faded = " nv-unmarked" if self.only_batch and not kind.averages_over_the_batch else ""
         up, down = (
@@ -120,11 +120,11 @@ class NormTable(Part):
             _("Parameters"),
         ]
 
-    def _lines(self) -> Iterator[tuple[Kind, list[str]]]:
+    def _lines(self) -> Iterator[tuple[LayerOnShape, list[str]]]:
         for kind, rows in self.model.kinds.items():
             yield kind, _texts(kind, rows)
 
-    def _cells(self, kind: Kind, rows: Sequence[Row], body: Body) -> str:
+    def _cells(self, kind: LayerOnShape, rows: Sequence[RecordedNorm], body: Body) -> str:
         name, shape, pattern, batch, parameters = map(escape, _texts(kind, rows))
         title = (
             _("{layer} with 1 + gamma", layer=f"`{kind.described.title}`")
@@ -141,7 +141,7 @@ class NormTable(Part):
         )
 
 
-def _texts(kind: Kind, rows: Sequence[Row]) -> list[str]:
+def _texts(kind: LayerOnShape, rows: Sequence[RecordedNorm]) -> list[str]:
     """Name, shape, pattern, whether it averages over the batch, and the number of parameters of all rows."""
     name = f"{rows[0].name} × {len(rows)}" if len(rows) > 1 else rows[0].name
     batch = _("yes") if kind.averages_over_the_batch else _("no")
@@ -149,10 +149,10 @@ def _texts(kind: Kind, rows: Sequence[Row]) -> list[str]:
     return [name, str(kind.shape), pattern, batch, f"{len(rows) * kind.parameters:,}"]
 
 
-def positions_text(kind: Kind) -> str:
+def positions_text(kind: LayerOnShape) -> str:
     """``56 × 56``; of an x without positions, 1.
 
-    >>> positions_text(Kind("BatchNorm2d(64)", (2, 64, 56, 56)))
+    >>> positions_text(LayerOnShape("BatchNorm2d(64)", (2, 64, 56, 56)))
     '56 × 56'
     """
     return " × ".join(map(str, kind.positions)) or "1"

@@ -21,7 +21,7 @@ RESET = N_("Reset progress")
 
 
 @dataclass(frozen=True)
-class Entry:
+class QuestionEntry:
     """A link to a question.
 
     key    of the question: the browser shows beside it how the reader has answered
@@ -47,8 +47,8 @@ class QuestionList(Part):
     has_field  whether the reader can search
     """
 
-    path: tuple[Entry, ...]
-    topics: tuple[tuple[str, str, tuple[Entry, ...]], ...]
+    path: tuple[QuestionEntry, ...]
+    topics: tuple[tuple[str, str, tuple[QuestionEntry, ...]], ...]
     typed: str
     longest: int
     found: tuple[Part, ...] = ()
@@ -71,7 +71,7 @@ class QuestionList(Part):
             f'<div class="nv-topics">{topics}</div>{none}'
         )
 
-    def _finds(self, entry: Entry) -> bool:
+    def _finds(self, entry: QuestionEntry) -> bool:
         return all(word in entry.words for word in self.typed.lower().split())
 
     def _field(self, body: Body) -> str:
@@ -95,7 +95,7 @@ class QuestionList(Part):
             f'<button type="button" class="nv-reset" hidden>{escape(_(RESET))}</button></p></section>'
         )
 
-    def _topic(self, key: str, title: str, entries: tuple[Entry, ...], body: Body) -> str:
+    def _topic(self, key: str, title: str, entries: tuple[QuestionEntry, ...], body: Body) -> str:
         """``data-found`` marks a topic that a search has opened: it closes with the search."""
         finds = [self._finds(entry) for entry in entries]
         items = "".join(
@@ -119,12 +119,12 @@ class QuestionList(Part):
         return (replace(self, has_field=False),) if hides(self, self.name) else (self,)
 
 
-def _item(entry: Entry, body: Body, attributes: str = "") -> str:
+def _item(entry: QuestionEntry, body: Body, attributes: str = "") -> str:
     shown = entry.link.html(body) or line(entry.link.text)
     return f'<li data-question="{escape(entry.key)}"{attributes}><span class="nv-outcome"></span>{shown}</li>'
 
 
-def _plain_list(title: str, entries: Sequence[Entry]) -> str:
+def _plain_list(title: str, entries: Sequence[QuestionEntry]) -> str:
     return "\n".join([title, "", *(f"- {plain(entry.link.text)}" for entry in entries)])
 
 

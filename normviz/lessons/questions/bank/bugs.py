@@ -1,4 +1,4 @@
-"""Questions from bugs in well-known models and libraries: each was found, reported and mended in public."""
+"""Questions from bugs in well-known models and libraries: each was found, reported and fixed in public."""
 
 from __future__ import annotations
 

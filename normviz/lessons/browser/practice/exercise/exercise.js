@@ -87,7 +87,7 @@ export class ExerciseView {
   /** @param {{ right: number, extra: number, missing: number }} counts of marked elements */
   writeCounts({ right, extra, missing }) {
     const line = html("p", "nv-exercise-counts", this.feedback);
-    for (const [kind, text] of /** @type {const} */ ([["right", ngettext("{n} right", "{n} right", right)], ["extra", ngettext("{n} too much", "{n} too much", extra)], ["missing", ngettext("{n} missing", "{n} missing", missing)]]))
+    for (const [kind, text] of /** @type {const} */ ([["right", ngettext("{n} right", "{n} right", right)], ["extra", ngettext("{n} too many", "{n} too many", extra)], ["missing", ngettext("{n} missing", "{n} missing", missing)]]))
       if ({ right, extra, missing }[kind]) html("span", "", line, text).dataset.result = kind;
   }
 }
