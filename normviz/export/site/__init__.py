@@ -1,4 +1,4 @@
-"""The static site: Explore, Compare, Step by step, every question and every ready-made comparison as files, with an index."""
+"""The static site: pages with controls, every question, every ready-made comparison and Practice as files, with an index."""
 
 from normviz.export.site.languages import ALL, build_all
 from normviz.export.site.writing import build, pack
