@@ -21,6 +21,7 @@ AXIS_NOUNS = {  # singular and plural: "one per channel", "shared by all channel
     "k": (N_("member of a group"), N_("members of a group")),
 }
 DEPTH = (N_("slice"), N_("slices"))  # D beside H and W
+HEADS = (N_("head"), N_("heads"))  # H beside L
 
 
 def axis_nouns(axis: str, axes: tuple[str, ...]) -> tuple[str, str]:
@@ -31,7 +32,10 @@ def axis_nouns(axis: str, axes: tuple[str, ...]) -> tuple[str, str]:
     """
     if axis not in AXIS_NOUNS:
         return _("index of axis {axis}", axis=axis), _("indices of axis {axis}", axis=axis)
-    one, many = DEPTH if axis == "d" and "h" in axes else AXIS_NOUNS[axis]
+    if axis == "h" and "l" in axes:
+        one, many = HEADS
+    else:
+        one, many = DEPTH if axis == "d" and {"h", "w"} <= set(axes) else AXIS_NOUNS[axis]
     return _(one), _(many)
 
 

@@ -213,6 +213,8 @@ WORDS = [
     ("NLC", "l", "position"),
     ("ND", "d", "feature"),
     ("NCDHW", "d", "slice"),
+    ("NHLD", "h", "head"),
+    ("NHLD", "d", "feature"),
     ("NXC", "x", "index of axis x"),
 ]
 
