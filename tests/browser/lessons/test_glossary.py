@@ -29,6 +29,17 @@ def test_the_first_occurrence_of_a_word_is_a_button_but_not_in_code_links_and_he
     expect(words.first).to_have_js_property("parentElement.className", "nv-note-box")
 
 
+def test_a_word_stays_on_the_line_of_the_comma_after_it(show: Show) -> None:
+    ends = show(PARTS).locator(".nv-term-end")
+    expect(ends).to_have_text(["axes,", "Running means,"])
+    assert ends.first.evaluate("""end => Array.from({length: 30}, (_, i) => {
+      end.parentElement.style.width = `${40 + 5 * i}px`;
+      const sign = document.createRange();
+      sign.selectNodeContents(end.lastChild);
+      return sign.getBoundingClientRect().top < end.firstChild.getBoundingClientRect().bottom;
+    }).every(Boolean)""")
+
+
 def test_a_word_explains_itself_to_the_pointer_and_to_the_keyboard(show: Show) -> None:
     tab = show(PARTS)
     axes, eps, means = tab.locator(".nv-term").all()

@@ -72,7 +72,9 @@ def test_without_momentum_all_batches_have_the_same_weight():
 
 def test_the_buffers_and_the_step_from_which_the_running_mean_is_right():
     line = experiments.buffers_text(Stream(1024, 1.0, steps=5))
-    assert line.startswith("Besides gamma and beta, BatchNorm stores running_mean, running_var, num_batches_tracked.")
+    assert line.startswith(
+        "Besides gamma and beta, BatchNorm stores running_mean, running_var and num_batches_tracked."
+    )
     assert numbers_in(line) == ["0.25", "1"]
     assert experiments.buffers_text(Stream(1024, 0.0, steps=5)).endswith(
         "does not stay within **0.25** standard deviations of the true mean."

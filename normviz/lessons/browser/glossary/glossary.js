@@ -8,6 +8,7 @@ const TERM_GAP = 6; // px between a word and its explanation, and between the ex
 
 // Letters of scripts that separate words by spaces: a word ends where they end. Chinese has no spaces, so there a word may begin anywhere.
 const SPACED_LETTER = "\\p{Script=Latin}\\p{Script=Greek}\\p{Script=Cyrillic}\\p{Script=Hebrew}\\p{Script=Arabic}\\p{M}\\p{N}_";
+const SIGN = /^[^\s\p{L}\p{N}]+/u; // punctuation
 
 /**
  * Whole words, the longest first.
@@ -16,6 +17,17 @@ const SPACED_LETTER = "\\p{Script=Latin}\\p{Script=Greek}\\p{Script=Cyrillic}\\p
 export function formsPattern(forms) {
   const longest = [...forms].sort((one, other) => other.length - one.length);
   return forms.length ? new RegExp(`(?<![${SPACED_LETTER}.])(${longest.join("|")})(?![${SPACED_LETTER}(=])`, "giu") : null;
+}
+
+/**
+ * A line may break beside a button, but not between a word and its comma.
+ * @param {HTMLElement} word
+ * @param {string} sign
+ */
+function withSign(word, sign) {
+  const end = html("span", "nv-term-end");
+  end.append(word, sign);
+  return end;
 }
 
 export class Glossary {
@@ -46,8 +58,8 @@ export class Glossary {
   unmark() {
     const focused = document.activeElement?.closest(".nv-term")?.textContent ?? "";
     for (const word of findAll(this.root, ".nv-term")) {
-      const { parentNode } = word;
-      word.replaceWith(word.textContent ?? "");
+      const whole = word.closest(".nv-term-end") ?? word, { parentNode } = whole;
+      whole.replaceWith(whole.textContent ?? "");
       parentNode?.normalize();
     }
     return focused;
@@ -85,8 +97,10 @@ export class Glossary {
       const term = this.terms.get(found[0].toLowerCase());
       if (!term || seen.has(term)) continue;
       seen.add(term);
-      parts.push(whole.slice(end, found.index), this.word(found[0], term));
-      end = found.index + found[0].length;
+      const word = this.word(found[0], term), start = found.index + found[0].length;
+      const sign = whole.slice(start).match(SIGN)?.[0] ?? "";
+      parts.push(whole.slice(end, found.index), sign ? withSign(word, sign) : word);
+      end = start + sign.length;
     }
     if (parts.length) text.replaceWith(...parts, whole.slice(end));
   }

@@ -12,6 +12,7 @@ from normviz.analysis.running.sampling import PerStep, Spread
 from normviz.analysis.running.shards import Sharded, even_sizes, shard
 from normviz.analysis.running.stream import Run, Stream, settle
 from normviz.analysis.running.torch_module import buffers, torch_refusal
+from normviz.layers.errors import listed
 from normviz.layers.messages import N_, _, ngettext
 from normviz.lessons.parts.table import Column, Row
 
@@ -78,7 +79,7 @@ def _forgetting(steps: float) -> str:
 
 def buffers_text(stream: Stream) -> str:
     """What BatchNorm stores, and when the running mean is close to the true one."""
-    names = ", ".join(buffer.name for buffer in buffers("BatchNorm1d(1)"))
+    names = listed([buffer.name for buffer in buffers("BatchNorm1d(1)")], "and")
     settled = settle(stream)
     stored = _("Besides gamma and beta, BatchNorm stores {names}.", names=names)
     if settled.mean_steps is None:
