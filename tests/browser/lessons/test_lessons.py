@@ -15,7 +15,7 @@ from normviz.lessons.figure_pages.compare.fit_layers import fit_layers
 from normviz.lessons.page.pages import PAGES
 from normviz.lessons.questions.question import answer, facts_of, prose
 from normviz.lessons.questions.registry import QUESTIONS, search
-from tests.browser.lessons.lesson import READY, Lesson
+from tests.browser.lessons.lesson import NARROW, READY, Lesson
 from tests.browser.view import Index
 
 pytestmark = pytest.mark.browser
@@ -83,6 +83,19 @@ def test_pointing_at_an_element_shows_its_peers_under_every_layer_at_once(lesson
     after = [filled_faces(lesson, number) for number in range(4)]
     assert all(one != other for one, other in zip(before, after, strict=True))
     assert len({tuple(faces) for faces in after}) == 3  # GroupNorm(3, 3) has InstanceNorm's groups
+
+
+# Do the filled faces of every cube lie within it?
+FILLED_WITHIN = """() => [...document.querySelectorAll(".nv-cube-svg")].every((cube) => {
+  const { left, right, top, bottom } = cube.getBoundingClientRect(), faces = [...cube.querySelectorAll(".nv-fill")].map((face) => face.getBoundingClientRect());
+  return faces.length && faces.every((face) => face.left >= left && face.right <= right && face.top >= top && face.bottom <= bottom);
+})"""
+
+
+def test_the_group_is_drawn_within_its_cube_when_the_window_gets_narrow(lesson: Lesson) -> None:
+    lesson.go_to("compare", "?shape=3,4,5,2&layers=BatchNorm2d(4);LayerNorm([4,5,2])&at=2,3,0,1")
+    lesson.resize(NARROW)
+    lesson.page.wait_for_function(FILLED_WITHIN)
 
 
 def test_a_click_on_one_panel_selects_in_all_and_changes_the_sentence(lesson: Lesson) -> None:

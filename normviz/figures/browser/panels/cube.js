@@ -20,7 +20,7 @@ export class Cube {
   figure;
   /** @type {DecodedData} */
   data;
-  /** @type {Map<string, string>} The filled bricks by group and selected element. */
+  /** @type {Map<string, string>} The filled bricks by group and selected element, at the size that is drawn. */
   cache = new Map();
   /** @type {Corner} The lengths of the axes, and those that are drawn. */
   whole;
@@ -70,6 +70,7 @@ export class Cube {
     const across = (this.size.n + this.size.c) * COS30, down = (this.size.n + this.size.c) * SIN30 + this.size.s * this.flat;
     this.unit = Math.max(4, Math.min((width - 90) / across, (height - 30) / down, 34));
     this.origin = [(width - across * this.unit) / 2 + this.size.n * COS30 * this.unit + 10, 6];
+    this.cache.clear();
     const tall = down * this.unit + 30;
     this.svg.setAttribute("width", String(width));
     this.svg.setAttribute("height", String(tall));
