@@ -35,6 +35,7 @@ def show() -> None:
         ],
         position="hidden" if embedded else "top",
     )
+    st.set_page_config(page_title=f"{page.title} · normviz")
     begin_run()
     enter(page.url_path, _opening_scenes())
     page.run()

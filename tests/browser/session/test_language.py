@@ -27,10 +27,12 @@ def test_the_list_in_the_header_changes_every_text_and_the_next_pages_keep_the_l
     html, title = page.locator("html"), page.get_by_role("heading", level=1)
     expect(html).to_have_attribute("lang", "es")
     expect(title).to_contain_text("Explorar")
+    expect(page).to_have_title("Explorar · normviz")
     expect(page.locator("#root .nv-sentence")).to_contain_text("LayerNorm([3])")
     assert page.url.endswith("?shape=2,3&layer=LayerNorm(3)&lang=es")
     page.get_by_test_id("stTopNavLink").filter(has_text="Comparar").first.click()
     expect(title).to_contain_text("Comparar")
+    expect(page).to_have_title("Comparar · normviz")
     page.goto(f"{server}/numerics")  # a new session
     expect(page.get_by_label("Idioma", exact=True)).to_have_value("es")
     expect(html).to_have_attribute("lang", "es")
@@ -38,3 +40,16 @@ def test_the_list_in_the_header_changes_every_text_and_the_next_pages_keep_the_l
     expect(html).to_have_attribute("lang", "en")
     expect(page.locator("#root .nv-doc").first).to_be_visible()
     assert [cookie["value"] for cookie in page.context.cookies() if cookie["name"] == COOKIE] == ["es"]
+
+
+def test_the_invitation_to_start_here_does_not_cover_the_controls(page: Page, server: str) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    for language in ("es", "pt"):
+        page.goto(f"{server}/?lang={language}")
+        greeting = page.locator(".nv-greeting").first
+        for text in (greeting.inner_text(), f"{greeting.inner_text()} {'?' * 20}"):  # the second has two lines
+            greeting.locator("a").evaluate("(link, text) => { link.textContent = text }", text)
+            box, label = greeting.bounding_box(), page.locator(".st-key-controls label").first.bounding_box()
+            assert box
+            assert label
+            assert box["y"] + box["height"] <= label["y"] + 2
