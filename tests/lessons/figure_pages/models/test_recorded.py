@@ -86,8 +86,9 @@ def test_a_layer_norm_of_permuted_images_is_a_layer_norm():
     assert kinds[0].described.layer is None
 
 
-def test_own_layers_are_read_with_their_parameters():
-    (row,) = own_model(["nn.LayerNorm(768) on 2, 128, 768"]).rows
+@pytest.mark.parametrize("text", ["nn.LayerNorm(768) on 2, 128, 768", "`nn.LayerNorm(768)` on `2, 128, 768`"])
+def test_own_layers_are_read_with_their_parameters(text):
+    (row,) = own_model([text]).rows
     assert row.kind == LayerOnShape("LayerNorm([768])", (2, 128, 768), parameters=1536)
 
 
