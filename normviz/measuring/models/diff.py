@@ -38,19 +38,20 @@ def _pairs(one: Sequence[NormRow], other: Sequence[NormRow]) -> Iterator[tuple[N
 
 def _between(first: NormRow, second: NormRow) -> Iterator[str]:
     name = first.name if first.name == second.name else f"{first.name} / {second.name}"
+    shapes = (_gamma_shape(first), _gamma_shape(second))
     facts = {
         "eps": (first.norm.eps, second.norm.eps),
         _("the averaged axes"): (first.reduced, second.reduced),
         _("the pattern of the statistics"): (first.norm.stats, second.norm.stats)
         if first.reduced == second.reduced
         else ("", ""),
-        _("the pattern of gamma"): (first.norm.params, second.norm.params),
+        _("the pattern of gamma"): (first.norm.params, second.norm.params) if shapes[0] == shapes[1] else ("", ""),
         _("whether the mean is subtracted"): (first.norm.center, second.norm.center),
         _("whether there is a beta"): (first.norm.bias, second.norm.bias),
         _("whether stored statistics are used"): (first.norm.running, second.norm.running),
         _("the factor"): tuple("1 + gamma" if row.plus_one else "gamma" for row in (first, second)),
         "momentum": (_momentum(first), _momentum(second)),
-        _("the shape of gamma"): tuple(_gamma_shape(row) for row in (first, second)),
+        _("the shape of gamma"): shapes,
     }
     for fact, (ours, theirs) in facts.items():
         if ours != theirs:
