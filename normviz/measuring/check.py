@@ -19,7 +19,7 @@ from normviz.layers.messages import _
 from normviz.layers.norm import Norm
 from normviz.measuring.differences import Difference, differences, without_like
 from normviz.measuring.expected import Expected, expect, usual_layer
-from normviz.measuring.found_norm import norm_of
+from normviz.measuring.found_norm import norm_of, with_usual_formula
 from normviz.measuring.inputs import probes
 from normviz.measuring.measurement import Measurement, measure
 from normviz.measuring.sentences import text
@@ -113,12 +113,13 @@ def check(
     if expected is not None and expected.shape != found.shape:
         expected = expected.on(found.shape)
     axes = _axis_names(expected, layout, len(shape))
+    if expected is None and layout is None and found.formula is not None:
+        alike = norm_of(with_usual_formula(found), axes)
+        axes = axes if alike is None else usual_names(found, alike, axes)[0]
     norm = norm_of(found, axes)
-    if norm is not None and expected is None and layout is None:
-        axes, norm = usual_names(found, norm, axes)
     differs = tuple(without_like(found, norm) if expected is None else differences(found, expected, tensor.dtype))
-    named = [None if expected is None else expected.layer, _known(fn) if isinstance(fn, nn.Module) else None]
-    layer = None if norm is None else usual_layer(norm, found.shape, [one for one in named if one is not None])
+    known = [None if expected is None else expected.layer, _known(fn) if isinstance(fn, nn.Module) else None]
+    layer = None if norm is None else usual_layer(norm, found.shape, [one for one in known if one is not None])
     return Check(
         norm,
         None if layer is None else str(layer),

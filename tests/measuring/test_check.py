@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 import normviz as nv
 from tests.measuring.implementations import RIGHT, SEQUENCES, WRONG, OnePlus, layer_norm
@@ -92,6 +92,12 @@ TEXTS = [
 @pytest.mark.parametrize(("fn", "shape", "like", "words"), TEXTS, ids=lambda value: str(value)[:20])
 def test_the_text_is_plain_and_exact(fn, shape, like, words):
     assert words in str(nv.check(fn, shape, like))
+
+
+@pytest.mark.parametrize("unbiased", [False, True])
+def test_without_like_the_axes_have_the_names_of_the_layer_that_averages_over_them(unbiased):
+    found = nv.check(lambda x: layer_norm(x, unbiased=unbiased), SEQUENCES)
+    assert str(found).startswith("Your function averages over C (like LayerNorm).")
 
 
 def test_the_layer_is_one_that_computes_the_same():
@@ -264,6 +270,18 @@ def test_modules_that_a_function_finds_elsewhere_are_not_changed(how):
         "method": Listed(module).__call__,
     }
     assert nv.check(functions[how], SEQUENCES, like="BatchNorm1d(4)")
+    assert (int(module.num_batches_tracked), float(module.running_mean.abs().sum())) == (0, 0)
+
+
+def scripted_layer_norm(x: Tensor) -> Tensor:
+    return (x - x.mean(-1, keepdim=True)) / (x.var(-1, unbiased=False, keepdim=True) + 1e-5).sqrt()
+
+
+@pytest.mark.filterwarnings("ignore:.*jit.script:DeprecationWarning")
+def test_scripted_functions_and_modules_are_measured_and_not_changed():
+    assert nv.check(torch.jit.script(scripted_layer_norm), SEQUENCES, like="LayerNorm(5)")
+    module = torch.jit.script(nn.BatchNorm1d(4))
+    assert nv.check(module, SEQUENCES).layer == "BatchNorm1d(4)"
     assert (int(module.num_batches_tracked), float(module.running_mean.abs().sum())) == (0, 0)
 
 

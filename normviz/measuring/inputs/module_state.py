@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from torch import Tensor, nn
+from torch import Tensor, jit, nn
 
 DICTIONARIES = ("_parameters", "_buffers", "_modules")
 LIBRARIES = (
@@ -71,9 +71,10 @@ def _referred(value: Any) -> Iterable[Any]:
 
 
 def called_object(fn: Any) -> Any:
-    """The object with attributes that is called, or whose method is; None for functions and modules."""
+    """The object with attributes that is called, or whose method is; None for functions, also scripted ones, and modules."""
     owner = getattr(fn, "__self__", None) if inspect.isroutine(fn) else fn
-    has_attributes = hasattr(owner, "__dict__") and not isinstance(owner, nn.Module | functools.partial | type)
+    known = nn.Module | functools.partial | type | jit.ScriptFunction
+    has_attributes = hasattr(owner, "__dict__") and not isinstance(owner, known)
     return owner if has_attributes and not inspect.isroutine(owner) and not inspect.ismodule(owner) else None
 
 
@@ -82,8 +83,11 @@ class State:
 
     def __init__(self, owner: Any) -> None:
         self.owner = owner
-        self.attributes = dict(vars(owner))
-        module = owner if isinstance(owner, nn.Module) else nn.Module()
+        self.scripted = isinstance(
+            owner, jit.ScriptModule
+        )  # its attributes are in C++; a call changes only its tensors
+        self.attributes = {} if self.scripted else dict(vars(owner))
+        module = owner if isinstance(owner, nn.Module) and not self.scripted else nn.Module()
         self.registered = {name: dict(vars(module)[name]) for name in DICTIONARIES if module is owner}
         self.plain = [
             (value, value.detach().clone()) for value in self.attributes.values() if isinstance(value, Tensor)
@@ -91,7 +95,7 @@ class State:
         self.gradients = [(tensor, tensor.grad) for tensor in module.parameters(recurse=False)]
 
     def restore(self) -> None:
-        attributes = vars(self.owner)
+        attributes = {} if self.scripted else vars(self.owner)
         _set(attributes, self.attributes)
         for name, registered in self.registered.items():
             _set(attributes[name], registered)
