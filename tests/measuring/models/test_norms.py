@@ -218,7 +218,7 @@ def test_traced_modules_are_passed_over():
 def test_only_models_have_norms():
     with pytest.raises(nv.NormvizError, match=r"str is not a model; give a torch\.nn\.Module and its inputs"):
         nv.norms("LayerNorm(8)", torch.zeros(2, 8))
-    with pytest.raises(nv.NormvizError, match="is lazy; call the model once before"):
+    with pytest.raises(nv.NormvizError, match="is lazy; call the model once first"):
         nv.norms(nn.Sequential(nn.LazyLinear(8)), torch.zeros(2, 8))
 
 
