@@ -96,7 +96,7 @@ def test_choices_change_the_embedded_view_and_neither_the_link_nor_the_server(vi
         assert pairs(panel.text("Only its address")).get("hide") == hide
         expect(chosen).to_have_attribute("aria-pressed", "true")
 
-    panel.dialog.get_by_text("One by one").click()
+    panel.dialog.get_by_text("Choose the parts").click()
     panel.dialog.get_by_role("checkbox", name="Layer", exact=True).uncheck()
     panel.dialog.get_by_role("checkbox", name="Code").uncheck()
     panel.dialog.get_by_label("Caption under the figure").fill(f"Look  here. {HOSTILE}")
@@ -197,7 +197,7 @@ COLORS = """dialog => { const style = getComputedStyle(dialog), parts = (color) 
 
 def test_nothing_of_the_panel_is_cut_off_on_any_screen_in_either_theme(view, share):
     panel = share()
-    panel.dialog.get_by_text("One by one").click()
+    panel.dialog.get_by_text("Choose the parts").click()
     panel.measured()
     for theme in ("dark", "light"):
         view.page.emulate_media(color_scheme=theme)

@@ -25,7 +25,7 @@ export class EmbedOptions {
     this.hidden = new Set(data.hidden.length ? data.hidden : data.presets[0].hidden);
     this.presets = this.addPresets(html("div", "nvs-presets", parent), data.presets);
     const single = html("details", "nvs-single", parent);
-    html("summary", "", single, _("One by one"));
+    html("summary", "", single, _("Choose the parts"));
     this.boxes = data.groups.filter(({ names }) => names.length).flatMap((group) => this.addGroup(single, group));
     this.addCaption(html("div", "nvs-field", parent));
     const pair = html("div", "nvs-pair", parent);

@@ -10,7 +10,7 @@ from normviz.analysis.running.stream import Run
 from normviz.figures.charts import Lines, axis, bars, chart, dots, line
 from normviz.layers.messages import _
 
-MARGIN = {"l": 56, "r": 16, "t": 56, "b": 44}  # room for a legend of two lines, so that charts beside each other align
+MARGIN = {"l": 56, "r": 16, "t": 68, "b": 44}  # room for a legend of two lines, so that charts beside each other align
 TICKS = [digit * 10.0**power for power in range(-4, 5) for digit in (1, 2, 5)]
 
 
@@ -22,7 +22,7 @@ def mean_over_time(history: Run) -> Lines:
         line("running_mean", step, history.running_mean, "accent", width=3),
         line(_("true mean"), step, history.true_mean, "muted", dash="dash"),
     ]
-    return chart(traces, _("step"), _("mean"), height=290, margin=MARGIN)
+    return chart(traces, _("step"), _("mean"), height=302, margin=MARGIN)
 
 
 def variance_over_time(history: Run) -> Lines:
@@ -38,7 +38,7 @@ def variance_over_time(history: Run) -> Lines:
         dots(_("batch, / m"), step, history.batch_var, "few.2", visible="legendonly"),
         line(_("in Keras"), step, history.running_var_biased, "few.2", width=3, visible="legendonly"),
     ]
-    return chart(traces, _("step"), _("variance"), height=290, margin=MARGIN)
+    return chart(traces, _("step"), _("variance"), height=302, margin=MARGIN)
 
 
 def spread_by_size(found: Spread, chosen: int) -> Lines:
@@ -66,7 +66,7 @@ def over_devices(found: Sharded, statistic: str) -> Lines:
         line(_("with SyncBatchNorm"), names, [_combined(found, statistic)] * len(names), "accent", width=3),
         line(_("whole batch"), names, [float(whole[0])] * len(names), "muted", dash="dash"),
     ]
-    return chart(traces, axis(_("device"), type="category"), title, height=290, margin=MARGIN, hovermode="closest")
+    return chart(traces, axis(_("device"), type="category"), title, height=302, margin=MARGIN, hovermode="closest")
 
 
 def _combined(found: Sharded, statistic: str) -> float:
