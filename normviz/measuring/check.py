@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,6 +21,7 @@ from normviz.measuring.differences import Difference, differences, without_like
 from normviz.measuring.expected import Expected, expect, usual_layer
 from normviz.measuring.found_norm import norm_of, with_usual_formula
 from normviz.measuring.inputs import probes
+from normviz.measuring.inputs.calling import is_number_array
 from normviz.measuring.measurement import Measurement, measure
 from normviz.measuring.sentences import text
 
@@ -117,7 +118,11 @@ def check(
         alike = norm_of(with_usual_formula(found), axes)
         axes = axes if alike is None else usual_names(found, alike, axes)[0]
     norm = norm_of(found, axes)
-    differs = tuple(without_like(found, norm) if expected is None else differences(found, expected, tensor.dtype))
+    differs = tuple(
+        without_like(found, norm)
+        if expected is None
+        else [*differences(found, expected, tensor.dtype), *_unused(found, expected, params or {})]
+    )
     known = [None if expected is None else expected.layer, _known(fn) if isinstance(fn, nn.Module) else None]
     layer = None if norm is None else usual_layer(norm, found.shape, [one for one in known if one is not None])
     return Check(
@@ -142,6 +147,17 @@ def _expected(like: str | Layer | Norm | nn.Module, x: Tensor, layout: str | Non
         raise NormvizError(_("like={like} is not one normalization. {text}", like=echo(name), text=str(found)))
     gamma = found.measured.gamma
     return replace(expect(found.norm, shape, layout), given=name, plus_one=gamma is not None and gamma.plus_one)
+
+
+def _unused(found: Measurement, expected: Expected, params: Mapping[str, Any]) -> Iterator[Difference]:
+    """gamma and beta that fn is given and that have no part in its output."""
+    if found.formula is None or expected.norm.params is None:
+        return
+    learned = {"gamma": (found.gamma, "1"), "beta": (found.beta, "0")}
+    for name, (used, constant) in learned.items():
+        wanted = name == "gamma" or expected.norm.bias
+        if wanted and used is None and is_number_array(params.get(name)):
+            yield Difference(name, constant, name, _("It does not use {name}.", name=name))
 
 
 def _known(module: nn.Module) -> Layer | None:

@@ -273,6 +273,21 @@ def test_modules_that_a_function_finds_elsewhere_are_not_changed(how):
     assert (int(module.num_batches_tracked), float(module.running_mean.abs().sum())) == (0, 0)
 
 
+def numpy_rows(x, gamma, beta, forgotten=""):
+    normalized = (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + 1e-5)
+    return normalized * (1 if "gamma" in forgotten else gamma) + (0 if "beta" in forgotten else beta)
+
+
+@pytest.mark.parametrize("forgotten", ["", "gamma", "beta", "gamma beta"])
+def test_a_gamma_or_beta_in_params_that_is_not_used_is_a_difference(forgotten):
+    table, params = np.random.default_rng(0).normal(size=(4, 6)), {"gamma": np.ones(6), "beta": np.zeros(6)}
+    found = nv.check(
+        lambda x, **given: numpy_rows(x, **given, forgotten=forgotten), table, like="LayerNorm(6)", params=params
+    )
+    assert [one.what for one in found.differences] == forgotten.split()
+    assert all(f"t does not use {name}." in str(found) for name in forgotten.split())
+
+
 def scripted_layer_norm(x: Tensor) -> Tensor:
     return (x - x.mean(-1, keepdim=True)) / (x.var(-1, unbiased=False, keepdim=True) + 1e-5).sqrt()
 

@@ -150,6 +150,15 @@ def _own_copy(fn: Any) -> Any:
     return fn if called_object(fn) is None else copy.deepcopy(fn)
 
 
+def is_number_array(value: Any) -> bool:
+    """Whether it is a tensor or an array of floating-point numbers."""
+    return (
+        value.is_floating_point()
+        if isinstance(value, Tensor)
+        else isinstance(value, np.ndarray) and value.dtype.kind == "f"
+    )
+
+
 def _own_tensor(value: Any) -> Any:
     """A number array as a tensor of its own; anything else as it is."""
     if isinstance(value, np.ndarray) and value.dtype.kind == "f":
