@@ -288,6 +288,11 @@ def test_a_gamma_or_beta_in_params_that_is_not_used_is_a_difference(forgotten):
     assert all(f"t does not use {name}." in str(found) for name in forgotten.split())
 
 
+def test_groups_of_one_have_no_use_for_gamma():
+    params = {"gamma": np.ones(1), "beta": np.zeros(1)}
+    assert nv.check(numpy_rows, np.random.default_rng(0).normal(size=(3, 1)), like="LayerNorm(1)", params=params)
+
+
 def scripted_layer_norm(x: Tensor) -> Tensor:
     return (x - x.mean(-1, keepdim=True)) / (x.var(-1, unbiased=False, keepdim=True) + 1e-5).sqrt()
 
