@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from normviz.layers.messages import _
 from normviz.lessons.parts.html import Body
-from normviz.lessons.parts.markup import block
+from normviz.lessons.parts.markup import block, escape
 from normviz.lessons.parts.part import Part
 from normviz.lessons.parts.text import align, plain
 
@@ -71,7 +71,8 @@ class Table(Part):
         html = block(self.markdown).replace("<th></th>", "<td></td>")  # the corner of a table names nothing
         if self.transposed:
             html = FIRST_CELL.sub(r'<tr>\1<th scope="row">\2</th>', html)
-        return f'<div class="nv-table-box">{html}</div>'
+        # The arrow keys scroll it where it is wider than the page.
+        return f'<div class="nv-table-box" tabindex="0" role="group" aria-label="{escape(_("Table"))}">{html}</div>'
 
     def plain_text(self) -> str:
         return align([list(map(plain, cells)) for cells in self.cells()]) if self.rows else ""

@@ -219,5 +219,5 @@ def _no_page(theme: str | None) -> IndexHtml:
     return IndexHtml(
         f'<!DOCTYPE html><html {html_attributes()}><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
         f"<title>normviz</title>{_head(theme)}<style>body{{font:16px/1.6 system-ui,sans-serif;margin:15vh auto;max-width:30rem;padding:0 1rem}}"
-        f"a{{color:inherit}}</style></head><body><h1>{title}</h1><p>{rest}</p><ul>{links}</ul></body></html>".encode()
+        f"a{{color:inherit}}</style></head><body><main><h1>{title}</h1><p>{rest}</p><ul>{links}</ul></main></body></html>".encode()
     )

@@ -39,6 +39,16 @@ def test_a_page_of_the_app(tab, name):
     watch.check()
 
 
+def test_a_narrow_page_whose_tables_scroll(tab):
+    view, _watch = tab
+    view.page.set_viewport_size({"width": 390, "height": 844})
+    view.visit("compare?hide=")
+    view.find(READY).first.wait_for()
+    view.wait_until_drawn()
+    assert violations(view.page) == []
+    view.page.set_viewport_size({"width": 1280, "height": 720})
+
+
 def test_more_and_share_and_the_dialogs_of_a_figure(look):
     view = look("?shape=2,3&layer=LayerNorm(3)&at=0,0")
     view.more()

@@ -129,6 +129,7 @@ def test_a_path_of_no_page_gets_links_to_the_pages(app: Starlette, path: str) ->
     html = answer.body.decode()
     assert answer.status == 404
     assert "There is no such page" in html
+    assert "<main>" in html
     links = dict(re.findall(r'<a href="./(.*?)">(.*?)</a>', html))
     assert {path or "explore": title for path, title in links.items()} == {
         name: kind.title for name, kind in PAGES.items()
