@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sys
 import threading
@@ -66,10 +67,14 @@ def main(argv: Sequence[str] | None = None) -> int:
             args = _parser().parse_args(_join_values(arguments))
             with in_language(_language_of(args)):
                 code: int = args.run(args) or 0
+            sys.stdout.flush()
     except NormvizError as error:
         return _failed(str(error), WRONG)
     except UnicodeEncodeError:
         return _failed(_("an argument is not text; write it in UTF-8."), WRONG)
+    except BrokenPipeError:  # the program that reads the output, such as head, has ended
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python writes the rest when it exits
+        return 0
     except OSError as error:
         return _failed(
             _(

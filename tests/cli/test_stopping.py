@@ -1,4 +1,4 @@
-"""An interrupted command prints one line and leaves no unfinished file."""
+"""An interrupted command prints one line and leaves no unfinished file; one whose reader has gone says nothing."""
 
 import os
 import signal
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from normviz.cli import main
 from normviz.export.site import writing
 
 ROOT = Path(__file__).parents[2]
@@ -62,3 +63,12 @@ def test_ctrl_c_during_the_import_of_torch_is_one_line(tmp_path, how):
 def test_the_handler_of_ctrl_c_is_restored(run):
     assert run("--version")[0] == 0
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(monkeypatch, capsys):
+    reading, writing_end = os.pipe()
+    os.close(reading)  # as head does after its lines
+    with os.fdopen(writing_end, "w") as output:
+        monkeypatch.setattr(sys, "stdout", output)
+        assert main(["questions", "--json"]) == 0
+    assert capsys.readouterr().err == ""
