@@ -8,6 +8,7 @@ import { loadPlotly } from "../../figures/browser/page/plotly.js";
 /** @typedef {{ data?: PageData, rows: ControlRow[], turn: number, plotly?: string }} Answer */
 
 const EVENT = "normviz-model";
+const TRIES = 5, FIRST_WAIT = 2000; // ms; each wait is twice as long as the one before
 
 /** The models of the widgets in this page, by their keys. */
 const modelsOf = () => (window.normvizModels ??= new Map());
@@ -31,12 +32,30 @@ export function offerModel(model, signal) {
   model.on("msg:custom", () => tellOutputs(true));
   model.on("comm_live_update", () => {
     tellOutputs(false); // the kernel restarts, or only its connection: then it still answers
-    try {
-      model.send({ name: "look", turn: 0 });
-    } catch (error) {
-      console.info(error);
-    }
+    sendUntilAnswered(model, () => model.send({ name: "look", turn: 0 }));
   });
+}
+
+/**
+ * Repeats a message until the kernel sends one: while JupyterLab connects to a kernel, it may drop what it should send.
+ * @param {Model} model
+ * @param {() => void} send
+ */
+function sendUntilAnswered(model, send, tries = TRIES, wait = FIRST_WAIT) {
+  const stop = () => {
+    clearTimeout(timer);
+    model.off("msg:custom", stop);
+  };
+  const timer = setTimeout(() => {
+    stop();
+    if (tries > 1) sendUntilAnswered(model, send, tries - 1, 2 * wait);
+  }, wait);
+  model.on("msg:custom", stop);
+  try {
+    send();
+  } catch (error) {
+    console.info(error);
+  }
 }
 
 /**
@@ -83,6 +102,7 @@ export function plotlyFromWidget(key) {
 /** @implements {PageHost} */
 export class Live {
   turns = new Turns();
+  removed = false;
 
   /**
    * @param {Model} model
@@ -94,7 +114,8 @@ export class Live {
     this.show = show;
     this.bar = new ControlBar(root, (key, value) => this.tell("input", { key, value }), () => this.tell("reset"));
     model.on("msg:custom", this.take);
-    this.tell("look");
+    const turn = this.turns.next();
+    sendUntilAnswered(model, () => this.removed || model.send({ name: "look", turn }));
   }
 
   /**
@@ -123,6 +144,7 @@ export class Live {
   };
 
   remove() {
+    this.removed = true;
     this.model.off("msg:custom", this.take);
     this.bar.destroy();
   }

@@ -89,6 +89,17 @@ def kernel(notebook: Kernel, file_tab: tuple[View, Watch]) -> Iterator[Kernel]:
     file_tab[1].check()
 
 
+def test_a_message_that_is_lost_while_the_kernel_connects_is_sent_again(kernel):
+    kernel.widget.layer = "InstanceNorm2d(3)"
+    kernel.answers.clear()
+    kernel.page.evaluate("connect(); sent.splice(0)")  # what was sent is lost
+    expect(kernel.sentence).to_contain_text("LayerNorm([3, 4, 4])")
+    kernel.page.wait_for_function("() => sent.length")
+    kernel.receive()
+    kernel.answer()
+    expect(kernel.sentence).to_contain_text("InstanceNorm2d(3)")
+
+
 def test_the_kernel_answers_while_it_runs(kernel):
     kernel.choose_layer("GroupNorm")
     expect(kernel.sentence).to_contain_text("GroupNorm(3, 3) on (2, 3, 4, 4)")
