@@ -82,3 +82,23 @@ def test_new_cells_are_shown_before_plotly_has_drawn_them(tab: Page, draw_figure
         assert tab.locator(".nv-plot:has(.nv-cells) .plot-container:visible").count() == 0  # the values before
     finally:
         tab.evaluate(GO_ON)
+
+
+APART = """async data => { const later = [], { setTimeout } = window, root = document.body.firstElementChild;
+  window.setTimeout = (call) => later.push(call);
+  try {
+    updateFigure(JSON.parse(data));
+    root.remove();
+    for (const call of later) await call();
+  } finally { window.setTimeout = setTimeout; }
+  document.body.append(root); }"""
+
+
+def test_cells_stay_painted_in_a_view_that_leaves_the_page_before_plotly_draws(
+    tab: Page, draw_figure: Callable[..., Any]
+) -> None:
+    data = draw_figure("view") | {"alone": True, "theme": "light"}
+    output = next(panel for panel in data["panels"] if panel["key"] == "output")
+    changed = [panel | {"z": output["z"]} if panel["key"] == "x" else panel for panel in data["panels"]]
+    tab.evaluate(APART, json.dumps(data | {"panels": changed}))
+    expect(tab.locator(".nv-panel-x .nv-cells")).to_be_visible()

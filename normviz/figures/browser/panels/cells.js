@@ -43,7 +43,8 @@ async function plotNext() {
   const [plot] = unplotted, heatmap = plot && heatmaps.get(plot);
   unplotted.delete(plot);
   try {
-    if (heatmap && plot.isConnected) await plotCells(plot, heatmap);
+    if (!heatmap || !plot.isConnected) return; // the canvas stays
+    await plotCells(plot, heatmap);
     if (heatmaps.get(plot) === heatmap) removeCanvas(plot);
   } finally {
     if (unplotted.size) setTimeout(plotNext);
