@@ -98,10 +98,8 @@ def ngettext(one: str, many: str, n: int, /, **values: object) -> str:
     return translations(language.get()).ngettext(one, many, n).format(n=n, **values)
 
 
-BEGIN, END = (
-    "\u2068",
-    "\u2069",
-)  # of text that stays English; invisible, they also keep it whole among text from right to left
+# Around text that stays English. They are invisible, and keep it whole among text that runs from right to left.
+BEGIN, END = "\u2068", "\u2069"
 
 
 def english(text: str) -> str:

@@ -101,7 +101,10 @@ def measure_reach(
     most: int = probes.MOST_INPUTS,
     few: int = probes.SMALL_SAMPLE,
 ) -> Reach:
-    """Move one input at a time, up and down, and see which outputs change. Above ``most`` elements, only some inputs are moved; of a large x ``few``, the first and the last one."""
+    """Move one input at a time, up and down, and see which outputs change.
+
+    Above ``most`` elements, only some inputs are moved: the first one, the last one and a sample; of a large x, a sample of ``few``.
+    """
     x, distance = probes.generic(shape, dtype), probes.distance(shape, dtype)
     before = function(x)
     allowed = probes.tolerance(dtype, before) * before.abs().clamp(min=1)

@@ -83,9 +83,8 @@ class State:
 
     def __init__(self, owner: Any) -> None:
         self.owner = owner
-        self.scripted = isinstance(
-            owner, jit.ScriptModule
-        )  # its attributes are in C++; a call changes only its tensors
+        # The attributes of a scripted module are in C++; a call changes only its tensors.
+        self.scripted = isinstance(owner, jit.ScriptModule)
         self.attributes = {} if self.scripted else dict(vars(owner))
         module = owner if isinstance(owner, nn.Module) and not self.scripted else nn.Module()
         self.registered = {name: dict(vars(module)[name]) for name in DICTIONARIES if module is owner}

@@ -2,7 +2,7 @@
 
 /** @import { Panel } from "./panel.js" */
 
-import { svg } from "../page/dom.js";
+import { addHatch } from "./hatch.js";
 
 const APART = 7; // px between the lines, which go down to the right: those over veiled elements go up
 
@@ -13,9 +13,7 @@ const APART = 7; // px between the lines, which go down to the right: those over
  * @param {string} id of the pattern
  */
 export function addDiffering(parent, definitions, id) {
-  const pattern = svg("pattern", { id, width: APART, height: APART, patternUnits: "userSpaceOnUse", patternTransform: "rotate(-45)" }, definitions);
-  svg("path", { class: "nv-differs-line", d: `M${APART / 2},0v${APART}` }, pattern);
-  return svg("path", { class: "nv-differs", "fill-rule": "evenodd", fill: `url(#${id})` }, parent);
+  return addHatch(parent, definitions, id, "nv-differs", APART, -45);
 }
 
 /**

@@ -1,19 +1,22 @@
-// Hatching on veiled elements: a pale color alone could be read as a value near zero, or as another group.
+// Hatching. On veiled elements: a pale color alone could be read as a value near zero, or as another group.
 
 import { svg } from "../page/dom.js";
 
 const DISTANCE = 6; // px between its lines, which go up to the right
 
 /**
- * The shape that is hatched; its path is set with that of the veil.
+ * A shape that is hatched; its path is set later.
  * @param {SVGElement} parent
  * @param {SVGElement} definitions
  * @param {string} id of the pattern
+ * @param {string} name of its class; that of its lines ends in "-line"
+ * @param {number} apart px between the lines
+ * @param {number} angle of the lines, from the vertical
  */
-export function addHatch(parent, definitions, id) {
-  const pattern = svg("pattern", { id, width: DISTANCE, height: DISTANCE, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, definitions);
-  svg("path", { class: "nv-hatch-line", d: `M${DISTANCE / 2},0v${DISTANCE}` }, pattern);
-  return svg("path", { class: "nv-hatch", "fill-rule": "evenodd", fill: `url(#${id})` }, parent);
+export function addHatch(parent, definitions, id, name = "nv-hatch", apart = DISTANCE, angle = 45) {
+  const pattern = svg("pattern", { id, width: apart, height: apart, patternUnits: "userSpaceOnUse", patternTransform: `rotate(${angle})` }, definitions);
+  svg("path", { class: `${name}-line`, d: `M${apart / 2},0v${apart}` }, pattern);
+  return svg("path", { class: name, "fill-rule": "evenodd", fill: `url(#${id})` }, parent);
 }
 
 /**

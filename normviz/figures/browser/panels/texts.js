@@ -4,7 +4,7 @@
 
 import { svg } from "../page/dom.js";
 import { rectanglesOf } from "../motion/outlines.js";
-import { groupOf } from "../tensor/sharing.js";
+import { firstOfGroups } from "../tensor/sharing.js";
 import { sentPlace } from "../tensor/slices.js";
 import { formatShort } from "../text/format.js";
 import { readableInk } from "./color.js";
@@ -58,14 +58,8 @@ function writeCells(panel, write) {
 function writeGroups(panel, write) {
   const { geometry, ranks } = panel, tables = panel.tables();
   if (!panel.isId || !tables || ranks.size > MOST_GROUPS) return false;
-  /** @type {Map<number, Index>} */
-  const members = new Map();
-  panel.each((index) => {
-    const group = groupOf(tables, index);
-    if (!members.has(group)) members.set(group, index);
-  });
   const width = digitsOf(panel) * 0.6;
-  for (const [group, index] of members)
+  for (const [group, index] of firstOfGroups(tables, panel))
     for (const [left, top, right, bottom] of rectanglesOf(geometry.outline(tables, index)) ?? []) {
       const size = Math.min(12, (bottom - top) * 0.8, (right - left - 3) / width);
       if (size >= SMALLEST && panel.written.length < MOST_TEXTS) write(index, String(group), (left + right) / 2, (top + bottom) / 2, size);

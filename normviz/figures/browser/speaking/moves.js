@@ -2,7 +2,7 @@
 
 /** @import { Panel } from "../panels/panel.js" */
 
-import { groupOf, sameIndex } from "../tensor/sharing.js";
+import { firstOfGroups, groupOf, sameIndex } from "../tensor/sharing.js";
 
 /**
  * Who shares a mean ("stats") or a gamma ("params") under the layer of a panel; null for a layer without gamma.
@@ -47,12 +47,6 @@ export function nextPeer(panel, kind, from, way) {
 export function nextGroup(panel, from, way) {
   const { tables } = sharingOf(panel, kindOf(panel)) ?? {};
   if (!tables) return from;
-  /** @type {Map<number, Index>} */
-  const firsts = new Map();
-  panel.each((index) => {
-    const group = groupOf(tables, index);
-    if (!firsts.has(group)) firsts.set(group, index);
-  });
-  const groups = [...firsts.keys()].sort((a, b) => a - b), at = groups.indexOf(groupOf(tables, from));
+  const firsts = firstOfGroups(tables, panel), groups = [...firsts.keys()].sort((a, b) => a - b), at = groups.indexOf(groupOf(tables, from));
   return /** @type {Index} */ (firsts.get(groups[(at + way + groups.length) % groups.length]));
 }

@@ -13,6 +13,8 @@ export class Geometry {
   across = 1;
   lines = 1;
   down = 1;
+  /** @type {string | undefined} The path of all cells, once it has been asked for. */
+  cells;
 
   /**
    * @param {GridData} grid
@@ -230,7 +232,7 @@ export class Geometry {
   /** All cells as a path: facets, without the gaps between them and in them. */
   get cellRectangles() {
     const { indices } = this.grid;
-    return this.outline(indices.map((drawn) => drawn.map(() => 0)), indices.map(() => 0));
+    return (this.cells ??= this.outline(indices.map((drawn) => drawn.map(() => 0)), indices.map(() => 0)));
   }
 
   get border() {

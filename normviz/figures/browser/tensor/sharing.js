@@ -30,6 +30,21 @@ export function groupOf(tables, index) {
 }
 
 /**
+ * The first drawn element of each group, by its id.
+ * @param {number[][]} tables
+ * @param {{ each(visit: (index: Index) => void): void }} geometry of what is drawn
+ */
+export function firstOfGroups(tables, geometry) {
+  /** @type {Map<number, Index>} */
+  const firsts = new Map();
+  geometry.each((index) => {
+    const group = groupOf(tables, index);
+    if (!firsts.has(group)) firsts.set(group, index);
+  });
+  return firsts;
+}
+
+/**
  * The drawn groups in the order of their ids: each has a color of its own, however many are left out.
  * @param {number[][]} tables
  * @returns {Map<number, number>} rank by id
