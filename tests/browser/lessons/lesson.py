@@ -62,6 +62,7 @@ class Lesson(View):
         self.page.set_viewport_size(screen)
         self.page.evaluate(NEXT)
         self.page.wait_for_function(FITS, arg=screen["width"])
+        self.wait_until_drawn()
 
     def wait_for_address(self, **query: str | None) -> None:
         """Wait until the address has these values (None: the name is absent), and the run that wrote them has ended."""

@@ -175,6 +175,7 @@ def test_a_page_fits_each_screen_and_can_be_read_and_tapped(lesson_in_any_window
         lesson.resize(screen)
         lesson.page.wait_for_function(STRAIGHT)
         lesson.page.wait_for_function(HAS_COLOR, arg=theme(scheme).text)
+        lesson.wait_until_drawn()
         assert (lesson.find(READY).locator("visible=true").count() > 0) == (address not in WITHOUT_FIGURES)
         assert lesson.find(".nv-problem").count() == 0
         assert_no_chart_text_overlaps(lesson)
