@@ -31,6 +31,7 @@ from normviz.figures.palette import THEMES
 from normviz.layers.errors import NormvizError, NormvizWarning, echo, listed
 from normviz.layers.languages import parse_language
 from normviz.layers.messages import N_, _, in_language, ngettext, without_marks
+from normviz.lessons.page.pages import WITHOUT_TENSOR
 
 WRONG, INTERRUPTED = 2, 130
 ABOUT = N_("See which elements of a tensor share a mean and a variance, and which share a gamma and a beta.")
@@ -233,7 +234,7 @@ def _export(args: argparse.Namespace) -> None:
         raise NormvizError(
             _("--app {address} is not a web address; begin it with https:// or http://.", address=echo(args.app))
         )
-    if args.shapes and (args.tour is not None or output.page in ("start", "numerics", "models", "questions")):
+    if args.shapes and (args.tour is not None or output.page in WITHOUT_TENSOR):
         raise NormvizError(_("the exported page has no tensor to choose; leave --shapes out."))
     if not args.fixed and args.tour is None:
         output = replace(output, choices=views.choices(args))

@@ -14,7 +14,7 @@ from normviz.layers.languages import parse_language
 from normviz.layers.messages import ENGLISH, _, in_language, language
 from normviz.lessons.figure_pages.compare import page as comparing
 from normviz.lessons.figure_pages.models.page import model_title
-from normviz.lessons.page.pages import PAGES, language_query, whole_query
+from normviz.lessons.page.pages import PAGES, WITHOUT_TENSOR, language_query, whole_query
 from normviz.lessons.page.questions_page import list_parts, question_parts
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import find_question
@@ -91,10 +91,10 @@ def output_of_view(page: str, view: View, choices: Choices | None = None) -> Out
 
 def _about(page: str, view: View) -> str:
     """What the title of a view says besides the page."""
-    if page in ("start", "numerics", "practice"):
-        return ""
     if page == "models":
         return model_title(view.settings["model"])
+    if page in WITHOUT_TENSOR:
+        return ""
     if page != "compare":
         return layer_on_shape(view.scene.shape_description)
     layers, scene = comparing.layers_of(view)[0], view.scene

@@ -167,6 +167,7 @@ WRONG = {
     "export LayerNorm(4) --app nope -o page.html": "--app 'nope' is not a web address; begin it with https://",
     "export --tour normalized-shape --shapes 5,7 -o page.html": "has no tensor to choose; leave --shapes out",
     "export --lesson numerics --shapes 5,7 -o page.html": "has no tensor to choose; leave --shapes out",
+    "export --link /practice?seed=1&count=2 --shapes 2,3 -o page.html": "has no tensor to choose; leave --shapes out",
     "export LayerNorm(4) --shapes 5,x -o page.html": "shape='5,x' is not a list of numbers",
     "export LayerNorm(4) --shapes 1,1,1,1,1,1,1,1,1,1,1,1,1 -o page.html": "a view shows at most 12 axes",
     "export LayerNorm(4) --app javascript:alert(1) -o page.html": "is not a web address; begin it with https://",

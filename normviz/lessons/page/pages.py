@@ -34,6 +34,7 @@ from normviz.scene.view import View
 MOST_LINKS = 4
 ON_A_TENSOR = ("explore", "step_by_step", "gradients")  # pages that show one layer on one tensor
 WITHOUT_SCENE = ("start", "models", "questions", "practice")  # pages whose views do not depend on a layer and a tensor
+WITHOUT_TENSOR = (*WITHOUT_SCENE, "numerics")  # pages without a tensor to choose
 ANSWERABLE = N_("You should now be able to answer:")
 
 PAGES: dict[str, PageType] = {
