@@ -53,13 +53,13 @@ def check_writable(path: str | Path) -> Path:
         place = Path(os.path.realpath(path))
         if place.is_dir():
             raise NormvizError(_("{path} is a directory; name a file in it.", path=short_path(path)))
-        _folder(place.parent)
+        check_folder(place.parent)
         if place.exists() and not os.access(place, os.W_OK):
             raise PermissionError(13, os.strerror(13))
     return place
 
 
-def _folder(folder: Path) -> None:
+def check_folder(folder: Path) -> None:
     """Raise NormvizError unless files can be created in the folder."""
     if not folder.exists():
         raise NormvizError(

@@ -11,7 +11,7 @@ from tempfile import mkdtemp
 
 from normviz.__version__ import __version__
 from normviz.export.document import FOLLOW, check_theme
-from normviz.export.files import path_errors, short_path, whole_file
+from normviz.export.files import check_folder, path_errors, short_path, whole_file
 from normviz.export.site.pages import INDEX, Entry, entries, entry_page, index_page
 from normviz.export.site.shared import shared_files
 from normviz.layers.errors import NormvizError
@@ -119,14 +119,8 @@ def _move(folder: Path, place: Path, written: Sequence[str], before: Sequence[st
 
 def check_directory(place: Path, force: bool) -> list[str]:
     """The files of an earlier site there. Raises NormvizError if no site may be written."""
-    if not place.parent.is_dir():
-        raise NormvizError(
-            _(
-                "there is no directory {folder}; create it first, or write to another place.",
-                folder=short_path(place.parent),
-            )
-        )
     if not place.exists():
+        check_folder(place.parent)
         return []
     if not place.is_dir():
         raise NormvizError(_("{path} is a file; name a directory.", path=short_path(place)))
