@@ -12,7 +12,7 @@ import { ReportButton } from "../../lessons/browser/share/report.js";
 import { AppDialog, AppLink } from "../../lessons/browser/share/share.js";
 import { keepInAddress, openAddress, scrollToWanted } from "./addresses.js";
 import { endFirstPage, showFirstPage } from "./first_page.js";
-import { PageHead } from "./head.js";
+import { PageHead, markApp } from "./head.js";
 import { addLanguages, applyLanguage, rememberLinked, withLanguage } from "./language.js";
 import { improveMenu } from "./menu.js";
 import { endShortcutsOfStreamlit } from "./shortcuts.js";
@@ -76,6 +76,7 @@ class AppPage {
     applyColors(this.root, mode);
     const drawn = this.view.set(data, mode);
     if (data.summary !== undefined) (this.head ??= new PageHead(this)).set(data, mode);
+    if (data.present !== undefined) this.markApp(data);
     scrollToWanted();
     drawn.then(scrollToWanted);
     if (data.open) (this.open ??= new AppLink(this.root)).set(data.open);
@@ -86,6 +87,13 @@ class AppPage {
     if (data.report !== undefined) this.report ??= new ReportButton(this.root, data.report, reported);
     else this.report = this.report?.remove() ?? null;
     if (data.open && window.parent !== window) this.sent ??= sendHeight(find(document, "[data-testid=stMainBlockContainer]"));
+  }
+
+  /** @param {PageData & Sharing} data */
+  markApp({ present, share, languages = [] }) {
+    markApp("presents", Boolean(present));
+    markApp("shares", Boolean(share));
+    markApp("translates", Boolean(share) && languages.length > 1);
   }
 
   /** @returns {NonNullable<AppPage["share"]>} */

@@ -10,6 +10,13 @@ import { Contents } from "./contents.js";
 const MAIN = '[data-testid="stMainBlockContainer"]';
 const ABOVE_CONTROLS = '[data-testid="stLayoutWrapper"]:has(> :is(.st-key-heading, .st-key-hidden_heading))';
 
+/**
+ * Names a state of the page for the style of Streamlit's elements. ``:has()`` would be evaluated again at every change of the page.
+ * @param {"greets" | "presents" | "shares" | "translates" | "unfolded"} state
+ * @param {boolean} is
+ */
+export const markApp = (state, is) => document.documentElement.classList.toggle(`nv-app-${state}`, is);
+
 export class PageHead {
   /** @type {Contents | undefined} */
   contents;
@@ -21,7 +28,7 @@ export class PageHead {
     this.root.dataset.mounted = "yes";
     this.greeting = html("p", "nv-greeting", this.root);
     this.greeting.addEventListener("click", (event) => this.follow(event));
-    this.fold = new Fold(this.root);
+    this.fold = new Fold(this.root, (isOpen) => markApp("unfolded", isOpen));
   }
 
   /**
@@ -43,6 +50,7 @@ export class PageHead {
     this.fold.root.hidden = summary === null;
     // An error is about a control.
     if (summary === null || parts.some(([key]) => key.startsWith("problem"))) this.fold.show(true);
+    markApp("greets", Boolean(this.greeting.childNodes.length));
   }
 
   /** @param {MouseEvent} event */

@@ -79,7 +79,10 @@ def test_new_cells_are_shown_before_plotly_has_drawn_them(tab: Page, draw_figure
     try:
         tab.evaluate("data => drawFigure(JSON.parse(data))", json.dumps(data_of("large") | {"alone": True, "at": None}))
         expect(tab.locator(".nv-view[data-state=ready] .nv-cells").first).to_be_visible()
-        assert tab.locator(".nv-plot:has(.nv-cells) .plot-container:visible").count() == 0  # the values before
+        covered = tab.locator(".nv-plot:has(.nv-cells) .plot-container").evaluate_all(
+            "all => all.map(plot => getComputedStyle(plot).opacity)"
+        )
+        assert set(covered) <= {"0"}  # the values before
     finally:
         tab.evaluate(GO_ON)
 

@@ -94,6 +94,7 @@ export class Distribution {
     this.svg.toggleAttribute("hidden", !at);
     this.note.textContent = at && this.group ? notesOf(data, this.group, this.known(step).mean) : _("Select an element to see the values of its group.");
     this.title.textContent = this.group && at ? titleOf(this.group, formatElement("x", tensorIndex(data, at))) : _("From x to the output");
+    this.fact.hidden = !step;
     this.fact.textContent = step && this.group ? factOf(data, this.group, step) : "";
     if (this.group && at) this.drawStages(this.group, at, width, step);
   }

@@ -20,6 +20,7 @@ export function drawCells(panel) {
   const heatmap = { z, x: columns.edges, y: rows.edges, low, high, gap, scale, width, height };
   if (sameHeatmap(heatmaps.get(plot), heatmap) && (unplotted.has(plot) || isPlotted(plot))) return;
   heatmaps.set(plot, heatmap);
+  plot.classList.add("nv-painted");
   paintCells(plot.querySelector("canvas") ?? html("canvas", "nv-cells", plot), heatmap);
   if (!window.Plotly) return;
   if (!unplotted.size) setTimeout(plotNext, FRAME);
@@ -33,7 +34,10 @@ export function removeCells(plot) {
 }
 
 /** @param {HTMLElement} plot */
-const removeCanvas = (plot) => plot.querySelectorAll(".nv-cells").forEach((canvas) => canvas.remove());
+function removeCanvas(plot) {
+  plot.querySelector(".nv-cells")?.remove();
+  plot.classList.remove("nv-painted");
+}
 
 /** @param {HTMLElement} plot */
 const isPlotted = (plot) => !plot.querySelector(".nv-cells");
