@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -86,6 +87,25 @@ def test_imports_by_name_make_no_cycle_and_a_cycle_would_be_found():
     assert circle(graph, ROOT) == []
     graph.add_import(importer="normviz.export.output", imported="normviz")
     assert {"normviz", "normviz.export.output"} <= set(circle(graph, ROOT))
+
+
+def imported_folders(package: Path) -> dict[Path, set[Path]]:
+    """The other folders from which the scripts of each folder import. Imports of types, in comments, do not count."""
+    folders: dict[Path, set[Path]] = {}
+    for path in package.rglob("*.js"):
+        sources = re.findall(r'^import .*?"(\..*?)";', path.read_text(encoding="utf-8"), re.MULTILINE)
+        folders.setdefault(path.parent, set()).update((path.parent / source).resolve().parent for source in sources)
+    return {folder: found - {folder} for folder, found in folders.items()}
+
+
+def test_folders_of_scripts_import_in_one_direction(tmp_path):
+    TopologicalSorter(imported_folders(PACKAGE)).prepare()
+    for importer, imported in (("a/one", "b/two"), ("b/three", "a/four")):
+        path = tmp_path / f"{importer}.js"
+        path.parent.mkdir()
+        path.write_text(f'import {{ x }} from "../{imported}.js";\n', encoding="utf-8")
+    with pytest.raises(CycleError):
+        TopologicalSorter(imported_folders(tmp_path)).prepare()
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from normviz.figures.palette import THEMES
 
 BROWSER = Path(__file__).parents[1] / "browser"
 MODELS = Path(__file__).parents[1] / "figure_pages" / "models" / "models.css"
-EXERCISES = ("practice/marking.css", "practice/practice.css", "start/start.css")
+EXERCISES = ("questions/marking.css", "practice/practice.css", "start/start.css")
 VARIABLES = ("background", "card", "text", "muted", "border", "accent", "veil")
 
 

@@ -4,7 +4,7 @@ import { findAll, html } from "../../figures/browser/page/dom.js";
 import { _ } from "../../figures/browser/page/messages.js";
 import { applyColors } from "../../figures/browser/page/theme.js";
 import { Fold } from "../../lessons/browser/controls/fold.js";
-import { readStart } from "../../lessons/browser/start/memory.js";
+import { readStart } from "../../lessons/browser/html/memory.js";
 import { Contents } from "./contents.js";
 
 const MAIN = '[data-testid="stMainBlockContainer"]';

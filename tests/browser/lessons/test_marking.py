@@ -29,7 +29,7 @@ MAKE = """task => {
 def marking_tab(new_tab: NewTab) -> Iterator[tuple[Page, Watch]]:
     tab = new_tab()
     watch = Watch(tab)
-    script = bundle.bundle(BROWSER / "practice" / "marking.js").replace("export ", "")
+    script = bundle.bundle(BROWSER / "questions" / "marking.js").replace("export ", "")
     tab.set_content(
         f"<!doctype html><style>{page_style()}{exercises_style()}</style><div class='nv-doc' data-mode='light'></div><script type='module'>{script}\nwindow.Marking = Marking;</script>"
     )

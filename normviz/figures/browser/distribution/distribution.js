@@ -3,13 +3,13 @@
 /** @import { FigureView } from "../views/view.js" */
 /** @import { Group, Stage } from "./stages.js" */
 
-import { html, svg } from "../page/dom.js";
-import { _, ngettext } from "../page/messages.js";
 import { mayMove, moveFrom, moveThere } from "../motion/motion.js";
-import { groupColor } from "../panels/color.js";
+import { groupColor } from "../page/color.js";
+import { html, svg } from "../page/dom.js";
+import { formatElement, formatShort } from "../page/format.js";
+import { _, ngettext } from "../page/messages.js";
 import { groupOf, rankGroups, sameIndex, tensorIndex } from "../tensor/sharing.js";
 import { sentPlace } from "../tensor/slices.js";
-import { formatElement, formatShort } from "../text/format.js";
 import { showOutputOf } from "./gamma_beta.js";
 import { countsOf, rangeOf, stackDots, ticksIn } from "./scale.js";
 import { GammaAndBetaSliders } from "./sliders.js";

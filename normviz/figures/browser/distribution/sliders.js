@@ -1,8 +1,8 @@
 // Sliders that give every element the same gamma and the same beta.
 
 import { button, html } from "../page/dom.js";
+import { formatNumber } from "../page/format.js";
 import { _ } from "../page/messages.js";
-import { formatNumber } from "../text/format.js";
 
 const LIMITS = { gamma: [-3, 3], beta: [-3, 3] }, STEP = 0.1;
 

@@ -1,8 +1,8 @@
 // The values of one group at each stage of the forward pass, with their mean and spread, and what happens to them in words.
 
+import { formatCount, formatNumber } from "../page/format.js";
 import { _, ngettext } from "../page/messages.js";
 import { broadcastAt, drawnPeers } from "../tensor/sharing.js";
-import { formatCount, formatNumber } from "../text/format.js";
 
 /**
  * @typedef {object} Stage

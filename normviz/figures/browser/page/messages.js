@@ -1,7 +1,7 @@
 // Every text that a reader sees passes through here, so that a translation needs no change of code.
 
 import { LANGUAGE, TRANSLATIONS, pluralForm } from "normviz:messages";
-import { formatCount } from "../text/format.js";
+import { formatCount } from "./format.js";
 
 /**
  * The message in the reader's language, its ``{placeholders}`` filled by ``values``.

@@ -1,7 +1,7 @@
 // Light or dark, and the colors of each.
 
 import { THEMES } from "normviz:themes";
-import { luminance, parseHex } from "../panels/color.js";
+import { luminance, parseHex } from "./color.js";
 
 /**
  * The theme that is asked for, else that of the page's background.

@@ -3,8 +3,8 @@
 /** @import { Panel } from "./panel.js" */
 /** @typedef {{ z: Float32Array[], x: number[], y: number[], low: number, high: number, gap: number, scale: ColorScale, width: number, height: number }} Heatmap rows of values between edges, NaN between facets */
 
+import { colorAt, shownAs } from "../page/color.js";
 import { html } from "../page/dom.js";
-import { colorAt, shownAs } from "./color.js";
 
 const FRAME = 60; // ms: the canvases are on the screen before Plotly draws
 

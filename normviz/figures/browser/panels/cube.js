@@ -2,10 +2,10 @@
 
 /** @import { FigureView } from "../views/view.js" */
 
+import { groupColor } from "../page/color.js";
 import { html, svg } from "../page/dom.js";
 import { _, ngettext } from "../page/messages.js";
 import { groupOf, rankGroups } from "../tensor/sharing.js";
-import { groupColor } from "./color.js";
 
 /** @typedef {{ n: number, c: number, s: number }} Corner along N, C and the positions */
 

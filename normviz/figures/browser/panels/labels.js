@@ -3,9 +3,9 @@
 /** @import { Panel } from "./panel.js" */
 
 import { svg } from "../page/dom.js";
+import { formatShort } from "../page/format.js";
 import { _ } from "../page/messages.js";
 import { cutAxes, facetAxes, gapsBefore, listSlices, sentPlace } from "../tensor/slices.js";
-import { formatShort } from "../text/format.js";
 
 /** @typedef {(x: number, y: number, text: string, attributes?: Record<string, string | number>) => void} Write */
 

@@ -2,10 +2,10 @@
 
 /** @import { Panel } from "./panel.js" */
 
+import { GROUP_COLORS, colorAt, formatHex } from "../page/color.js";
 import { html } from "../page/dom.js";
+import { formatShort } from "../page/format.js";
 import { _ } from "../page/messages.js";
-import { formatShort } from "../text/format.js";
-import { GROUP_COLORS, colorAt, formatHex } from "./color.js";
 
 const BAR_STEPS = 21;
 

@@ -2,6 +2,7 @@
 
 /** @import { FigureView } from "../views/view.js" */
 
+import { colorAt, colorScale, placeOnScale, rankScale } from "../page/color.js";
 import { html, svg, uniqueNumber } from "../page/dom.js";
 import { _ } from "../page/messages.js";
 import { pressKey } from "../speaking/keyboard.js";
@@ -10,7 +11,6 @@ import { Geometry } from "../tensor/geometry.js";
 import { broadcastAt, groupOf, rankGroups, sameIndex } from "../tensor/sharing.js";
 import { sentPlace } from "../tensor/slices.js";
 import { drawCells, removeCells } from "./cells.js";
-import { colorAt, colorScale, placeOnScale, rankScale } from "./color.js";
 import { addDiffering, differingPath } from "./differing.js";
 import { dragSlices, showDraggable } from "./dragging.js";
 import { placeRect } from "./frame.js";

@@ -2,12 +2,12 @@
 
 /** @import { Panel } from "./panel.js" */
 
-import { svg } from "../page/dom.js";
 import { rectanglesOf } from "../motion/outlines.js";
+import { readableInk } from "../page/color.js";
+import { svg } from "../page/dom.js";
+import { formatShort } from "../page/format.js";
 import { firstOfGroups } from "../tensor/sharing.js";
 import { sentPlace } from "../tensor/slices.js";
-import { formatShort } from "../text/format.js";
-import { readableInk } from "./color.js";
 
 const MOST_TEXTS = 1200; // in one panel
 const MOST_GROUPS = 200; // whose ids are written once

@@ -2,7 +2,7 @@
 
 /** @import { Panel } from "../panels/panel.js" */
 
-import { formatHex } from "../panels/color.js";
+import { formatHex } from "../page/color.js";
 import { hatchOver } from "../panels/hatch.js";
 import { groupOf } from "../tensor/sharing.js";
 

@@ -1,8 +1,8 @@
 // The points of a chart as a table: a row for each x, a column for each series.
 
 import { html } from "../page/dom.js";
+import { formatNumber } from "../page/format.js";
 import { _ } from "../page/messages.js";
-import { formatNumber } from "../text/format.js";
 import { openModal } from "./modal.js";
 
 const ARRAYS = /** @type {const} */ ({ f8: [8, "getFloat64"], i1: [1, "getInt8"], i2: [2, "getInt16"], i4: [4, "getInt32"] });

@@ -2,10 +2,10 @@
 
 /** @import { Panel } from "../panels/panel.js" */
 
+import { formatCount, formatElement, formatNumber } from "../page/format.js";
 import { _, ngettext } from "../page/messages.js";
 import { tensorIndex } from "../tensor/sharing.js";
 import { listSlices } from "../tensor/slices.js";
-import { formatCount, formatElement, formatNumber } from "../text/format.js";
 import { kindOf, sharingOf } from "./moves.js";
 
 /** @typedef {{ element: string, group: string }} Said */

@@ -4,10 +4,10 @@
 /** @import { FigureView } from "../views/view.js" */
 
 import { html } from "../page/dom.js";
+import { formatElement, formatNumber } from "../page/format.js";
 import { _ } from "../page/messages.js";
 import { groupOf, sameIndex, tensorIndex } from "../tensor/sharing.js";
 import { sentPlace } from "../tensor/slices.js";
-import { formatElement, formatNumber } from "../text/format.js";
 import { openModal } from "./modal.js";
 import { kindOf } from "./moves.js";
 

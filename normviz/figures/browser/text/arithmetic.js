@@ -1,8 +1,8 @@
 // The arithmetic of one element, written out.
 
+import { formatCount, formatElement, formatNumber, parenthesize } from "../page/format.js";
 import { _ } from "../page/messages.js";
 import { broadcastAt, groupValues, indexAlong, tensorIndex } from "../tensor/sharing.js";
-import { formatCount, formatElement, formatNumber, parenthesize } from "./format.js";
 
 const MOST_TERMS = 5;
 const MINUS_SIGN = "\u2212";

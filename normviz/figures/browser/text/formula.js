@@ -1,8 +1,8 @@
 // The whole formula: in symbols, and with the numbers of one element, as far as the steps have computed them.
 
 import { html } from "../page/dom.js";
+import { formatNumber, parenthesize } from "../page/format.js";
 import { broadcastAt } from "../tensor/sharing.js";
-import { formatNumber, parenthesize } from "./format.js";
 
 /** The steps that compute a number. @type {Record<string, string>} */
 const MADE_BY = { eps: "normalized", gamma: "output", beta: "output" };

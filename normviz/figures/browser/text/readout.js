@@ -1,9 +1,9 @@
 // The read-out line: what an element shares, and with how many others.
 
+import { formatCount, formatElement, formatNumber } from "../page/format.js";
 import { _, ngettext, words } from "../page/messages.js";
 import { broadcastAt, indexAlong, tensorIndex } from "../tensor/sharing.js";
 import { sentPlace } from "../tensor/slices.js";
-import { formatCount, formatElement, formatNumber } from "./format.js";
 
 /** @type {Record<string, Record<string, (others: number) => string>>} */
 const STATISTICS = {

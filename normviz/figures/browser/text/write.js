@@ -1,11 +1,11 @@
 // Writes the texts of a view into its elements.
 
 import { html } from "../page/dom.js";
+import { formatElement } from "../page/format.js";
 import { _ } from "../page/messages.js";
 import { tensorIndex } from "../tensor/sharing.js";
 import { sentPlace } from "../tensor/slices.js";
 import { arithmeticLines } from "./arithmetic.js";
-import { formatElement } from "./format.js";
 
 /**
  * @param {HTMLElement} parent

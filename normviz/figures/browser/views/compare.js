@@ -1,11 +1,11 @@
 // Several layers on one tensor: one column per layer. The element pointed at shows its peers under every layer at once.
 
+import { html } from "../page/dom.js";
+import { formatCount, formatElement } from "../page/format.js";
+import { _, ngettext, words } from "../page/messages.js";
 import { Cube } from "../panels/cube.js";
 import { Panel } from "../panels/panel.js";
-import { html } from "../page/dom.js";
-import { _, ngettext, words } from "../page/messages.js";
 import { tensorIndex } from "../tensor/sharing.js";
-import { formatCount, formatElement } from "../text/format.js";
 import { FigureView } from "./view.js";
 
 const ROWS = ["cube", "stats", "params"];

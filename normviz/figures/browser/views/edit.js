@@ -4,9 +4,9 @@
 /** @import { Panel } from "../panels/panel.js" */
 
 import { button, html } from "../page/dom.js";
+import { formatElement } from "../page/format.js";
 import { _ } from "../page/messages.js";
 import { tensorIndex } from "../tensor/sharing.js";
-import { formatElement } from "../text/format.js";
 
 const LARGEST = 1e12; // as normviz.analysis.checks.LARGEST_VALUE
 const DRAG_START = 5, DRAG_RANGE = 200; // px: before a press becomes a drag; for the whole range of colors

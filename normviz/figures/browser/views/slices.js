@@ -4,10 +4,10 @@
 
 import { takeData } from "../distribution/gamma_beta.js";
 import { html } from "../page/dom.js";
+import { formatCount } from "../page/format.js";
 import { _ } from "../page/messages.js";
 import { decodeData } from "../tensor/arrays.js";
 import { cutAxes, listSlices, movedGrid } from "../tensor/slices.js";
-import { formatCount } from "../text/format.js";
 
 export class SlicesBar {
   /** @type {Map<number, { text: HTMLElement, slider: HTMLInputElement }>} */

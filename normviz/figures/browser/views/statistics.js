@@ -1,9 +1,9 @@
 // The table of all means and variances, filled when it is opened.
 
 import { html } from "../page/dom.js";
+import { formatCount, formatNumber } from "../page/format.js";
 import { _, ngettext } from "../page/messages.js";
 import { listStatistics } from "../tensor/sharing.js";
-import { formatCount, formatNumber } from "../text/format.js";
 
 export class StatisticsTable {
   /** @param {HTMLElement} parent */

@@ -1,14 +1,14 @@
 // The forward pass one step at a time: the values before it, the values that it makes, and its arithmetic for one element.
 
 import { drawDistribution } from "../distribution/distribution.js";
-import { Panel } from "../panels/panel.js";
 import { button, html } from "../page/dom.js";
+import { formatElement } from "../page/format.js";
 import { _ } from "../page/messages.js";
+import { Panel } from "../panels/panel.js";
 import { decodeFloats } from "../tensor/arrays.js";
 import { indexAlong, tensorIndex } from "../tensor/sharing.js";
 import { sentPlace } from "../tensor/slices.js";
 import { stepArithmetic } from "../text/arithmetic.js";
-import { formatElement } from "../text/format.js";
 import { withNumbers, writeFormula } from "../text/formula.js";
 import { FigureView } from "./view.js";
 

@@ -3,15 +3,15 @@
 import { find, findAll, html } from "../../../figures/browser/page/dom.js";
 import { _, ngettext } from "../../../figures/browser/page/messages.js";
 import { EXTRAS } from "../extras.js";
-import { keepAttempt, newAttempt, readAttempt } from "./set/attempt.js";
-import { PracticeBank } from "./set/bank.js";
+import { readStart } from "../html/memory.js";
 import { ExerciseView } from "./exercise/exercise.js";
 import { judgeAnswer } from "./exercise/judging.js";
-import { readStart } from "../start/memory.js";
+import { timeText } from "./exercise/texts.js";
+import { keepAttempt, newAttempt, readAttempt } from "./set/attempt.js";
+import { PracticeBank } from "./set/bank.js";
 import { SetForm } from "./set/form.js";
 import { setOfAddress, writeSet } from "./set/link.js";
 import { addStartLink, drawSummary } from "./summary.js";
-import { timeText } from "./exercise/texts.js";
 
 /** @typedef {import("./exercise/exercise.js").PracticeResult} PracticeResult */
 

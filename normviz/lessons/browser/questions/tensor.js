@@ -1,7 +1,7 @@
 // A small tensor as tables, one for each facet: the values of x, the groups of a pattern in colors, or nothing but the shape of x.
 
 import { findAll, html } from "../../../figures/browser/page/dom.js";
-import { formatNumber } from "../../../figures/browser/text/format.js";
+import { formatNumber } from "../../../figures/browser/page/format.js";
 import { layoutOf, positionOf, upTo } from "./positions.js";
 
 const GOLDEN_ANGLE = 137.5; // degrees: neighboring groups get different hues

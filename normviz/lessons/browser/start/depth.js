@@ -1,8 +1,8 @@
 // The standard deviation of what each layer of a network computes: without normalization it grows or shrinks from layer to layer.
 
 import { html } from "../../../figures/browser/page/dom.js";
+import { formatNumber } from "../../../figures/browser/page/format.js";
 import { _ } from "../../../figures/browser/page/messages.js";
-import { formatNumber } from "../../../figures/browser/text/format.js";
 import { StartSlider } from "./slider.js";
 
 const DECADES = 3; // on both sides of 1

@@ -3,10 +3,10 @@
 import { button, find, findAll, html } from "../../../figures/browser/page/dom.js";
 import { _ } from "../../../figures/browser/page/messages.js";
 import { EXTRAS } from "../extras.js";
+import { readStart, writeStart } from "../html/memory.js";
 import { DepthChart } from "./depth.js";
 import { NumberLine } from "./line.js";
 import { MarksFigure } from "./marks.js";
-import { readStart, writeStart } from "./memory.js";
 
 /** @type {Record<string, new (parent: HTMLElement, data: any, judge: (isDone: boolean) => void, hint: string) => StartFigure>} */
 const START_FIGURES = { depth: DepthChart, numbers: NumberLine, affine: NumberLine, marks: MarksFigure };

@@ -1,10 +1,10 @@
 // Marking who shares a mean with the framed element, for one layer or for several to choose from.
 
+import { THEMES } from "normviz:themes";
 import { button, findAll, html } from "../../../figures/browser/page/dom.js";
 import { _, ngettext } from "../../../figures/browser/page/messages.js";
 import { groupOf, rankGroups, sameIndex, tablesOf } from "../../../figures/browser/tensor/sharing.js";
-import { Marking } from "../practice/marking.js";
-import { THEMES } from "normviz:themes";
+import { Marking } from "../questions/marking.js";
 
 /** @typedef {{ label: string, task: MarkingTask, hint?: string, colors?: string }} MarksTask ``colors``: what the elements of a color share */
 /** @typedef {{ kind: "marks", tasks: MarksTask[] }} MarksData */

@@ -1,7 +1,7 @@
 // A slider with its name and its value.
 
 import { html } from "../../../figures/browser/page/dom.js";
-import { formatNumber } from "../../../figures/browser/text/format.js";
+import { formatNumber } from "../../../figures/browser/page/format.js";
 
 /** @typedef {{ low: number, high: number, step: number, first: number }} SliderRange */
 

@@ -2,9 +2,9 @@
 
 import { findAll, html } from "../../../../figures/browser/page/dom.js";
 import { _ } from "../../../../figures/browser/page/messages.js";
-import { readNumber } from "../../questions/prediction.js";
-import { Marking } from "../marking.js";
+import { Marking } from "../../questions/marking.js";
 import { indexOf, positionOf } from "../../questions/positions.js";
+import { readNumber } from "../../questions/prediction.js";
 
 const WITH_CODE = ["code", "pattern"]; // kinds whose options are calls, patterns or layers
 

@@ -1,8 +1,8 @@
 // Texts of exercises: prompts with the layer as code, answers and times as words.
 
 import { html } from "../../../../figures/browser/page/dom.js";
+import { formatElement, formatNumber } from "../../../../figures/browser/page/format.js";
 import { _, ngettext } from "../../../../figures/browser/page/messages.js";
-import { formatElement, formatNumber } from "../../../../figures/browser/text/format.js";
 import { indexOf } from "../../questions/positions.js";
 
 const MOST_NAMED = 6; // marked elements that a summary names

@@ -1,6 +1,6 @@
 // All exercises, which a file carries because no server chooses among them.
 
-import { choosePlaces } from "../choose.js";
+import { choosePlaces } from "./choose.js";
 
 /** @typedef {{ index: [string, string, number, string][], exercises: PracticeExercise[] }} UnpackedBank */
 

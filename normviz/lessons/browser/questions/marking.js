@@ -2,12 +2,12 @@
 // facets of a band by their header. Arrow keys move between the buttons, Space and Enter press them.
 
 import { button, html } from "../../../figures/browser/page/dom.js";
+import { formatElement } from "../../../figures/browser/page/format.js";
 import { _ } from "../../../figures/browser/page/messages.js";
 import { showKeys } from "../../../figures/browser/speaking/keys.js";
 import { groupOf, sameIndex, tablesOf } from "../../../figures/browser/tensor/sharing.js";
-import { formatElement } from "../../../figures/browser/text/format.js";
-import { layoutOf, upTo } from "../questions/positions.js";
 import { nearest } from "./nearest.js";
+import { layoutOf, upTo } from "./positions.js";
 
 /** @typedef {{ index: Index, root: HTMLElement, marked: boolean }} MarkedCell */
 
