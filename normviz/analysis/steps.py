@@ -220,7 +220,7 @@ def _regrouping(e: Description) -> str:
         return _("Each group splits: only some of its elements share {shared}.", shared=_learned(e))
     if parameters < statistics:
         return _("Groups merge: the elements of several groups share {shared}.", shared=_learned(e))
-    return _("Now the groups are different: elements that share {shared}.", shared=_learned(e))
+    return _("The groups change: each now has the elements that share {shared}.", shared=_learned(e))
 
 
 def _learned(e: Description) -> str:
@@ -228,7 +228,7 @@ def _learned(e: Description) -> str:
 
 
 def _without_effect(e: Description) -> str:
-    """That a new layer's gamma and beta change nothing, or nothing."""
+    """Says that gamma and beta change nothing, if they are 1 and 0; else empty."""
     held = e.layer_values()
     if held.gamma is None or not bool((held.gamma == 1).all()):
         return ""

@@ -123,13 +123,14 @@ def _page_settings(args: Namespace) -> dict[str, str]:
     given = dict(text.partition("=")[::2] for text in args.set)
     for name in given:
         if name not in known:
-            names = listed(known) if known else _("none")
+            if not known:
+                raise NormvizError(_("{page} has no settings of its own; leave out --set.", page=args.lesson))
             raise NormvizError(
                 _(
                     "{name} is not a setting of {page}; its settings are {names}.",
                     name=echo(name),
                     page=args.lesson,
-                    names=names,
+                    names=listed(known),
                 )
             )
     return given

@@ -187,7 +187,7 @@ def _fits(
     extent: tuple[int, ...],
     most: tuple[int, int],
 ) -> bool:
-    """Whether the drawing has at most so many columns and rows of cells and gaps."""
+    """Whether the drawing has at most ``most`` columns and rows of cells and gaps."""
     if prod(extent) > prod(most):
         return False
     found = _facet_layout(facets, row, col, extent)

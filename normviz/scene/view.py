@@ -46,7 +46,7 @@ class View:
     display     the hidden controls and parts, and the caption
     substitute  whether the scene has another layer or another x than requested
     remedies    what torch accepts instead of the requested layer
-    refused     what the reader has entered in vain
+    refused     the reader's invalid entries
     """
 
     scene: Scene

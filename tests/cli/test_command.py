@@ -156,6 +156,7 @@ WRONG = {
     "export --lesson unheard -o page.html": "--lesson 'unheard' is unknown; choose start, explore,",
     "export LayerNorm(4) --set show=modes -o page.html": "--set changes settings of a page; name it with --lesson start, explore,",
     "export --lesson gradients --set momentum=1 -o page.html": "'momentum' is not a setting of gradients; its settings are show or input",
+    "export --lesson explore --set momentum=1 -o page.html": "explore has no settings of its own; leave out --set.",
     "export --lesson gradients --set show=none -o page.html": "show='none' is unknown; choose column, matrix",
     "export --lesson gradient -o page.html": "--lesson 'gradient' is unknown. Did you mean gradients?",
     "export --lesson s0 LayerNorm(4) -o page.html": "--lesson s0 determines what is shown; leave layer out",

@@ -15,7 +15,7 @@ from normviz.scene.view import View
 
 MOST_VIEWS = 200
 MOST_ELEMENTS = 400_000  # of all views of a grid after the first
-FEW = 3  # so many of all offered layers can be compared, and more of the first six
+FEW = 3  # layers: any of those offered can be compared up to this number, and more of the first six
 
 Layers = tuple[str, ...]
 

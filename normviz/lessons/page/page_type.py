@@ -49,7 +49,7 @@ class PageType:
         return _(self.about)
 
     def view(self, query: Mapping[str, str] | str) -> View:
-        """The view that a query asks for; the view with which the page opens, if the query says at most what is hidden."""
+        """The view that a query asks for; the view with which the page opens, if the query names no setting."""
         given = dict(parse_qsl(query)) if isinstance(query, str) else dict(query)
         return read_view(given if self._names_something(given) else {**self.start, **given}, self.settings)
 

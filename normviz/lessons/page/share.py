@@ -18,7 +18,7 @@ from normviz.scene.visibility import BESIDE_THE_FIGURE, CONTROLS, FIGURE, PANELS
 
 GROUPS = ((N_("Controls"), CONTROLS), (N_("Page"), PARTS), (N_("Figure"), PANELS))
 EXPERIMENTS = ("train_and_eval", "gradients", "numerics")
-GUESS = "guess"  # the answer of whoever shares; only added to a link on request
+GUESS = "guess"  # the sharer's answer; only added to a link on request
 # Hidden in an embedded view by default.
 HIDDEN_IN_SHORT = BESIDE_THE_FIGURE | {"x", "normalized", "output", "table", "code", "details", "questions"}
 TWO_PANELS = {"panels", "stats", "params", "readout", "notes"}

@@ -61,7 +61,7 @@ class Input:
         return changed
 
     def showing(self, refused: Iterable[Any]) -> Input:
-        """The input with what the reader has entered in vain, if anything."""
+        """The input with an invalid entry of the reader, if there is one."""
         for one in refused:
             if self.key in one.keys:
                 value, widget = one.values[one.keys.index(self.key)], self.widget

@@ -153,10 +153,17 @@ def parse_page_settings(page: str, given: Mapping[str, Any]) -> dict[str, Any]:
     values = {name: setting.default for name, setting in known.items()}
     for name, value in given.items():
         if name not in known:
-            names = listed(known) if known else _("none")
-            message = _(
-                "{name}={value} is not a setting here; choose {names}.", name=name, value=echo(value), names=names
+            if not known:
+                raise NormvizError(
+                    _("{name}={value} is not a setting here; leave it out.", name=name, value=echo(value))
+                )
+            raise NormvizError(
+                _(
+                    "{name}={value} is not a setting here; choose {names}.",
+                    name=name,
+                    value=echo(value),
+                    names=listed(known),
+                )
             )
-            raise NormvizError(message)
         values[name] = known[name].parse("none" if value is None else str(value))
     return values

@@ -1,4 +1,4 @@
-"""What a reader enters in vain stays in its input, with its message, until it is corrected."""
+"""An invalid entry stays in its input, with its message, until it is corrected."""
 
 import pytest
 

@@ -28,7 +28,7 @@ export class ReportButton {
     this.text.value = reportText(view);
     if (this.to) open(reportTo(this.to, view), this.to.startsWith("mailto:") ? "_self" : "_blank", "noopener");
     else if (await copyFrom(this.button, this.text))
-      this.note.textContent = _("Copied. Paste it into a message to whoever runs this page, and add what is wrong.");
+      this.note.textContent = _("Copied. Paste it into a message to the people who run this page, and add what is wrong.");
   }
 
   remove() {

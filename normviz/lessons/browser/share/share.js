@@ -10,7 +10,7 @@ import { FULL_WIDTH, Preview } from "./preview.js";
 /** @import { Group, Heights, SharedView } from "./links.js" */
 /** @import { Preset } from "./options.js" */
 /**
- * exercise: a question with its prediction; guess: the answer of whoever shares, or ""
+ * exercise: a question with its prediction; guess: the sharer's answer, or ""
  * @typedef {SharedView & { groups: Group[], presets: Preset[], hidden: string[], caption: string, hint: string, exercise: boolean, guess: string }} ShareData
  */
 
@@ -25,7 +25,7 @@ export class AppDialog extends ShareDialog {
   file;
   /** @type {HTMLElement} */
   note;
-  /** Whether the link carries the answer of whoever shares. */
+  /** Whether the link carries the sharer's answer. */
   withGuess = false;
   /** @type {Heights | null | undefined} Measured; null: not yet; undefined: not possible. */
   heights = null;

@@ -13,7 +13,7 @@ from normviz.lessons.practice.kinds import MARK, NUMBER
 
 @dataclass(frozen=True)
 class Option:
-    """An option of a choice, and what the reader is told who chooses it."""
+    """An option of a choice, and the feedback for it."""
 
     text: str
     feedback: str
