@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
+from normviz.analysis.checks import MOST_ELEMENTS
 from normviz.analysis.comparing.comparison import Comparison
 from normviz.analysis.comparing.comparison import compare as compared
 from normviz.analysis.description import Description, describe
@@ -43,7 +44,7 @@ from normviz.lessons.parts.text import plain
 from normviz.lessons.subject import Subject, scene_of
 from normviz.measuring.own_modules import describe_own
 from normviz.scene.grid import grid, start_with
-from normviz.scene.scene import DEFAULT_SHAPE, MOST_VALUES, default_at
+from normviz.scene.scene import DEFAULT_SHAPE, default_at
 from normviz.scene.settings.page_settings import PAGE_SETTINGS, parse_page_settings
 from normviz.scene.settings.scene_settings import check_seed
 from normviz.scene.settings.setting import write_settings
@@ -288,4 +289,4 @@ def _with_values(layer: AnyLayer, x: Any, layout: str | None, seed: int = 0) -> 
     if not isinstance(x, tuple | list):
         return x
     e = describe(layer, x, layout=layout)
-    return example("normal", e.shape, e.axes, seed) if prod(e.shape) <= MOST_VALUES else x
+    return example("normal", e.shape, e.axes, seed) if prod(e.shape) <= MOST_ELEMENTS else x

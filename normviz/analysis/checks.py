@@ -19,8 +19,8 @@ Array = NDArray[np.float64]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 SEEDS = range(2**31)
-MOST_ELEMENTS = 2**20
-LARGEST_VALUE = 1e12
+MOST_ELEMENTS = 2**20  # that are computed with
+LARGEST_VALUE = 1e12  # float32 can square it
 
 
 def read_integer(name: str, value: Any, allowed: range) -> int:

@@ -10,6 +10,7 @@ from functools import cache
 from gzip import compress
 from typing import Any, ClassVar
 
+from normviz.analysis.checks import SEEDS
 from normviz.layers.messages import _, language
 from normviz.lessons.glossary.glossary import glossary
 from normviz.lessons.parts.html import Body
@@ -23,7 +24,6 @@ from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import QUESTIONS
 from normviz.lessons.start.steps import STEPS
 from normviz.scene.settings.page_settings import ALL_LEVELS
-from normviz.scene.settings.scene_settings import LARGEST_SEED
 from normviz.scene.view import View
 
 # The confusions that a step of Start here clears up.
@@ -84,7 +84,7 @@ class Practice(Part):
             "topics": [[key, titles[key]] for key in TOPICS],
             "levels": LEVELS[-1],
             "most": COUNTS[-1],
-            "largest": LARGEST_SEED - 1,
+            "largest": SEEDS[-1],
             "timed": self.timed,
             "controls": self.controls,
             "app": body.app,

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from normviz.analysis.checks import LARGEST_VALUE, MOST_ELEMENTS
 from normviz.analysis.description import Description, describe_shape
 from normviz.analysis.examples import DATA, PARAMETERS
 from normviz.layers.axes import layout_text, parse_layout
@@ -30,8 +31,6 @@ from normviz.scene.settings.setting import write_settings
 
 DEFAULT_SHAPE, DEFAULT_FAMILY = (2, 3, 4, 4), "LayerNorm"
 PATTERN_FAMILY = "Norm"  # the family of a layer that is a pattern
-MOST_VALUES = 2**20  # elements that the app computes with
-LARGEST_VALUE = 1e12  # float32 can square it
 MOST_RANK = 12
 
 
@@ -130,7 +129,7 @@ class Scene:
     @property
     def computable(self) -> bool:
         """Whether x is small enough to compute with."""
-        return prod(self.shape) <= MOST_VALUES
+        return prod(self.shape) <= MOST_ELEMENTS
 
     @cached_property
     def shape_description(self) -> Description:

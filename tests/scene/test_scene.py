@@ -8,6 +8,7 @@ import torch
 from hypothesis import given, reject
 from hypothesis import strategies as st
 
+from normviz.analysis.checks import SEEDS
 from normviz.analysis.examples import DATA, PARAMETERS, example
 from normviz.api import explain
 from normviz.layers.axes import layout_text
@@ -16,7 +17,6 @@ from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.scene.query import link, read
 from normviz.scene.scene import Scene, default_at
-from normviz.scene.settings.scene_settings import LARGEST_SEED
 from tests.strategies import layers_that_fit, norms
 
 
@@ -169,7 +169,7 @@ def scenes(draw):
     """Any view: every field, every layer of the catalogue, and patterns beyond it."""
     layer, shape = draw(layers_that_fit() | norms() | norms(running=True))
     layout = layout_text(layer.axes) if isinstance(layer, Norm) else draw(layouts(len(shape)))
-    fields = {"data": draw(st.sampled_from(list(DATA))), "seed": draw(st.integers(0, LARGEST_SEED - 1))}
+    fields = {"data": draw(st.sampled_from(list(DATA))), "seed": draw(st.integers(0, SEEDS[-1]))}
     fields["params"] = draw(st.sampled_from(PARAMETERS))
     try:
         scene = Scene(shape, layout, layer, **fields)

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from normviz.analysis.checks import SEEDS
 from normviz.layers.catalogue import FAMILIES
 from normviz.scene import edits
 from normviz.scene.controls.scene_controls import LAYOUTS
 from normviz.scene.query import read
 from normviz.scene.repair import with_fields
 from normviz.scene.scene import Scene
-from normviz.scene.settings.scene_settings import LARGEST_SEED
 from tests.scenes import done, scene
 
 
@@ -99,7 +99,7 @@ STEPS = st.one_of(
     st.builds(lambda at, value: ("with_value", at, value), st.lists(st.integers(-1, 4), max_size=4).map(tuple), st.floats()),
     st.builds(lambda name, value: ("with_arguments", {name: value}), FLAGS, st.booleans()),
     st.builds(lambda groups: ("with_arguments", {"num_groups": groups}), st.integers(-1, 4)),
-    st.builds(lambda seed: ("with_fields", {"seed": seed}), st.integers(0, LARGEST_SEED - 1)),
+    st.builds(lambda seed: ("with_fields", {"seed": seed}), st.integers(0, SEEDS[-1])),
 )  # fmt: skip
 
 

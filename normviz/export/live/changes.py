@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from normviz.analysis.checks import LARGEST_VALUE
 from normviz.analysis.description import Description, describe
 from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.messages import _
@@ -16,7 +17,7 @@ from normviz.lessons.page.pages import PAGES
 from normviz.scene import edits
 from normviz.scene.own import OWN, Own
 from normviz.scene.repair import Reading, with_fields
-from normviz.scene.scene import LARGEST_VALUE, Scene, default_at, shortest
+from normviz.scene.scene import Scene, default_at, shortest
 from normviz.scene.settings.page_settings import LAST_STEP
 from normviz.scene.settings.scene_settings import DATA_SETTING, MOST_EDITABLE, PARAMS, SCENE_SETTINGS
 from normviz.scene.view import View

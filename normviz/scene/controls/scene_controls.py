@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from normviz.analysis.checks import MOST_ELEMENTS
 from normviz.analysis.sentences import axes_in_words
 from normviz.layers.axes import parse_layout
 from normviz.layers.catalogue import FAMILIES, KINDS
@@ -16,7 +17,7 @@ from normviz.scene import edits
 from normviz.scene.controls.control import Changeable, Control, Input, on_axis, on_scene, scene_control
 from normviz.scene.own import OWN
 from normviz.scene.repair import Reading, with_fields
-from normviz.scene.scene import MOST_VALUES, PATTERN_FAMILY, Scene
+from normviz.scene.scene import PATTERN_FAMILY, Scene
 from normviz.scene.settings.scene_settings import (
     DATA_LABELS,
     DATA_SETTING,
@@ -77,7 +78,7 @@ def layout_axes(layout: str) -> str:
 def _first_layouts(view: Changeable) -> list[Input]:
     layout = view.scene.layout
     options = Segments({each: layout_axes(each) for each in _including(FIRST_LAYOUTS, layout)})
-    limit = _("Values are computed up to {most:,} elements; counts and patterns hold for any size.", most=MOST_VALUES)
+    limit = _("Values are computed up to {most:,} elements; counts and patterns hold for any size.", most=MOST_ELEMENTS)
     help_text = f"{axes_in_words(map(_axes, options.options))} {limit}"
     return [Input("layout", _("Tensor"), layout, options, on_scene(edits.with_layout), help=help_text)]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from normviz.analysis.checks import SEEDS
 from normviz.analysis.examples import DATA, PARAMETERS
 from normviz.layers.arguments import LARGEST_SIZE
 from normviz.layers.axes import MAX_RANK, layout_text, parse_layout
@@ -18,7 +19,6 @@ from normviz.scene.settings.setting import Setting
 from normviz.scene.settings.widgets import Choice, Number
 
 MOST_EDITABLE = 128  # elements whose values a link can hold
-LARGEST_SEED = 2**31
 LONGEST_LIST = 16 * MOST_EDITABLE  # characters: "-1.23456789e-10,"
 LARGEST_INTEGER = 2**53 - 1  # the largest integer that JavaScript represents exactly
 
@@ -89,9 +89,9 @@ def _parse_at(text: str) -> tuple[int, ...] | None:
 
 def check_seed(seed: Any, given: Any) -> int:
     """The seed. Raises NormvizError, with the value as ``given``, unless it is a whole number from 0 to 2^31 - 1."""
-    if not isinstance(seed, int) or not 0 <= seed < LARGEST_SEED:
+    if not isinstance(seed, int) or seed not in SEEDS:
         raise NormvizError(
-            _("seed={value} must be a whole number from 0 to {most}.", value=echo(given), most=LARGEST_SEED - 1)
+            _("seed={value} must be a whole number from 0 to {most}.", value=echo(given), most=SEEDS[-1])
         )
     return seed
 
