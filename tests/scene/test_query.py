@@ -39,7 +39,7 @@ UNREADABLE = [
     ("layer", ["Norm('n -> c')"], "'-> c' names 'c', which is not an axis of x; its axes are n."),
     ("data", ["", "Normal", "noise", "normal\x00", "<script>"], "data='{}' is unknown; choose normal, counting, scales or images."),
     ("params", ["", "ones", "INIT"], "params='{}' is unknown; choose init, index or random."),
-    ("seed", ["", "abc", "1.5", "1,2", "1 2", "nan", "-1", "2147483648", "9" * 40], "seed='{}' must be a whole number from 0 to 2147483647."),
+    ("seed", ["", "abc", "1.5", "1,2", "1 2", "nan", "-1", "2147483648", "9" * 40], "seed='{}' must be a whole number from 0 to 2,147,483,647."),
     ("values", ["", "a", "1,,2", "1;2", "0x1", "1e", "one"], f"values='{{}}' {NO_NUMBERS}values=1,2,3.5."),
     ("at", ["", "x", "0,0,0,0.5", "0 1 0 1", "[0,1,0,1]", "None!"], f"at='{{}}' {NO_NUMBERS}at=1,2,0,3."),
     ("from", ["", "x", "0,0,0,0.5", "[0,0,0,0]"], f"from='{{}}' {NO_NUMBERS}from=0,8,0,0."),

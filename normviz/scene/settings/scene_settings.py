@@ -91,7 +91,13 @@ def check_seed(seed: Any, given: Any) -> int:
     """The seed. Raises NormvizError, with the value as ``given``, unless it is a whole number from 0 to 2^31 - 1."""
     if not isinstance(seed, int) or seed not in SEEDS:
         raise NormvizError(
-            _("seed={value} must be a whole number from 0 to {most}.", value=echo(given), most=SEEDS[-1])
+            _(
+                "{name}={value} must be a whole number from {low:,} to {high:,}.",
+                name="seed",
+                value=echo(given),
+                low=SEEDS[0],
+                high=SEEDS[-1],
+            )
         )
     return seed
 
