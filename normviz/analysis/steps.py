@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from normviz.analysis.description import Description
 from normviz.analysis.moments import moments
 from normviz.analysis.number_format import format_number
-from normviz.layers.messages import _
+from normviz.layers.messages import _, join_sentences
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -199,7 +199,7 @@ def _output(e: Description) -> tuple[Step, ...]:
     title, formula = (
         (_("scaled and shifted"), "normalized · gamma + beta") if e.norm.bias else (_("scaled"), "normalized · gamma")
     )
-    why = " ".join(filter(None, (_regrouping(e), _without_effect(e))))
+    why = join_sentences((_regrouping(e), _without_effect(e)))
     return (Step("output", title, formula, e.trace.output, why, links="params"),)
 
 

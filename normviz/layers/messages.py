@@ -7,7 +7,7 @@ torch's own error messages are inserted as values and are not translated.
 from __future__ import annotations
 
 import gettext
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache, lru_cache, wraps
@@ -96,6 +96,15 @@ def ngettext(one: str, many: str, n: int, /, **values: object) -> str:
     '1 group of 48'
     """
     return translations(language.get()).ngettext(one, many, n).format(n=n, **values)
+
+
+def join_sentences(sentences: Iterable[str]) -> str:
+    """Sentences as one text; a language such as Chinese puts no space between them. Empty ones are left out.
+
+    >>> join_sentences(["Move x.", "", "No output moves."])
+    'Move x. No output moves.'
+    """
+    return _("{first} {second}", first="", second="").join(filter(None, sentences))
 
 
 # Around text that stays English. They are invisible, and keep it whole among text that runs from right to left.

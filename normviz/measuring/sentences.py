@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from normviz.layers.messages import _
+from normviz.layers.messages import _, join_sentences
 from normviz.measuring.differences import Difference
 from normviz.measuring.expected import Expected, layer_of_channels
 from normviz.measuring.found_norm import norm_of, with_usual_formula
@@ -51,7 +51,7 @@ def text(
                 moved=moved,
             )
         )
-    return " ".join(sentences)
+    return join_sentences(sentences)
 
 
 def _same(expected: Expected) -> str:

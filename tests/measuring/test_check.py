@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 import normviz as nv
+from normviz.layers.messages import in_language
 from tests.measuring.implementations import RIGHT, SEQUENCES, WRONG, OnePlus, layer_norm
 
 
@@ -79,6 +80,13 @@ def test_the_text_says_over_which_axes_both_average():
     with pytest.raises(nv.NormvizError, match=re.escape(str(found))):
         found.require()
     nv.check(nn.LayerNorm(5), SEQUENCES, like="LayerNorm(5)").require()
+
+
+def test_no_space_is_between_chinese_sentences():
+    with in_language("zh"):
+        text = str(nv.check(lambda x: layer_norm(x, (0, 1), unbiased=True), SEQUENCES, like="LayerNorm(5)"))
+    assert text.count("。") == 3
+    assert "。 " not in text
 
 
 TEXTS = [

@@ -17,7 +17,7 @@ from normviz.analysis.gradients.vanishing import vanishing_entries, vanishing_in
 from normviz.analysis.number_format import format_difference, format_number
 from normviz.figures.payload.panels import PanelValues
 from normviz.layers.errors import NormvizError
-from normviz.layers.messages import _, ngettext
+from normviz.layers.messages import _, join_sentences, ngettext
 from normviz.layers.norm import Norm
 from normviz.lessons.subject import Index
 
@@ -67,7 +67,7 @@ def column_sentence(e: Description, at: Index, form: ClosedForm) -> str:
         count=count,
         group=group,
     )
-    return " ".join([moving, *_zeros_outside(form), *_zeros_inside(e, form, group)])
+    return join_sentences([moving, *_zeros_outside(form), *_zeros_inside(e, form, group)])
 
 
 def _zeros_outside(form: ClosedForm) -> Iterator[str]:

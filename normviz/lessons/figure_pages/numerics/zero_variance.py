@@ -14,7 +14,7 @@ from normviz.analysis.rounding.degenerate import BETA, GAMMA, Degenerate, consta
 from normviz.layers.axes import parse_layout
 from normviz.layers.errors import listed
 from normviz.layers.layer import Layer
-from normviz.layers.messages import N_, _, english, ngettext
+from normviz.layers.messages import N_, _, english, join_sentences, ngettext
 from normviz.layers.norm import Norm
 from normviz.lessons.parts.table import Column, Row
 
@@ -104,7 +104,7 @@ def _counts(found: Sequence[Degenerate]) -> str:
         )
     if signs:
         sentences.append(_("RMSNorm, which subtracts no mean, gives **{values}**.", values=_values(signs[0])))
-    return " ".join(sentences)
+    return join_sentences(sentences)
 
 
 def rows(found: Sequence[Degenerate]) -> tuple[Row, ...]:
