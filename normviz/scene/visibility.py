@@ -14,7 +14,7 @@ from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.languages import parse_language
 from normviz.layers.messages import N_, _, ngettext
 from normviz.layers.substitutes.lookalike import LayerOnShape
-from normviz.layers.substitutes.pasted import layer_on_shape
+from normviz.layers.substitutes.pasted import parse_layer_on_shape
 from normviz.scene.controls.paste import PASTE
 from normviz.scene.controls.scene_controls import SCENE_CONTROLS
 from normviz.scene.settings.kinds import integer, text
@@ -209,7 +209,7 @@ DISPLAY_SETTINGS = (
     text("tour", 60, about=N_("the name of a tour"), example="normalized-shape"),
     integer("stop", 0, MOST_STOPS, 0, widget=None, about=N_("which view of the tour is shown"), example="2"),
     Setting(
-        "like", None, layer_on_shape, lambda like: f"{compact(like[0])} on {commas(like[1])}",
+        "like", None, parse_layer_on_shape, lambda like: f"{compact(like[0])} on {commas(like[1])}",
         about=N_("the layer and the shape that the view is a small look-alike of"), example="LayerNorm([768]) on 32,128,768",
     ),
     Setting("lang", "", parse_language, about=N_("the language; without it, that of the browser"), example="es"),

@@ -124,10 +124,10 @@ def _eps(rule: str, eps: str) -> Refused:
     return Layer.make("BatchNorm2d", C, float(eps), training=rule != "non-negative"), _example(4)
 
 
-def layer_on_shape(text: str) -> tuple[Layer | Norm, tuple[int, ...]]:
+def parse_layer_on_shape(text: str) -> tuple[Layer | Norm, tuple[int, ...]]:
     """ "LayerNorm(96) on (8, 96, 56, 56)" as a layer and a shape. Raises NormvizError if the text is not of this form.
 
-    >>> layer_on_shape("LayerNorm(96) on 8,56,56,96")[1]
+    >>> parse_layer_on_shape("LayerNorm(96) on 8,56,56,96")[1]
     (8, 56, 56, 96)
     """
     found = re.fullmatch(TYPED, text.replace("`", "").strip())  # as in Markdown
@@ -140,7 +140,7 @@ def layer_on_shape(text: str) -> tuple[Layer | Norm, tuple[int, ...]]:
 
 
 def _typed(layer: str, shape: str) -> Refused:
-    found, sizes = layer_on_shape(f"{layer} on {shape}")
+    found, sizes = parse_layer_on_shape(f"{layer} on {shape}")
     if isinstance(found, Norm):
         raise NormvizError("a pattern is not a layer of torch.")
     return found, sizes

@@ -17,7 +17,7 @@ from normviz.scene.view import View
 from normviz.scene.visibility import BESIDE_THE_FIGURE, CONTROLS, FIGURE, PANELS, PARTS
 
 GROUPS = ((N_("Controls"), CONTROLS), (N_("Page"), PARTS), (N_("Figure"), PANELS))
-EXPERIMENTS = ("train_and_eval", "gradients", "numerics")
+PAGES_WITH_EXPERIMENTS = ("train_and_eval", "gradients", "numerics")
 GUESS = "guess"  # the sharer's answer; only added to a link on request
 # Hidden in an embedded view by default.
 HIDDEN_IN_SHORT = BESIDE_THE_FIGURE | {"x", "normalized", "output", "table", "code", "details", "questions"}
@@ -101,7 +101,7 @@ def title(page: str, view: View) -> str:
         asked = current_key(view.settings["q"])
         return prose(asked).title if asked in QUESTIONS else _("Questions on normalization layers")
     name = PAGES[page].title
-    if page in EXPERIMENTS:
+    if page in PAGES_WITH_EXPERIMENTS:
         name = f"{name}: {_(experiments(page)[view.settings['show']])}"
     if page == "models":
         name = f"{name}: {model_title(view.settings['model'])}"

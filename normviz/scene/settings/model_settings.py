@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from normviz.analysis.description import describe
 from normviz.layers.errors import NormvizError, echo
 from normviz.layers.messages import N_, _
-from normviz.layers.substitutes.pasted import layer_on_shape
+from normviz.layers.substitutes.pasted import parse_layer_on_shape
 from normviz.scene.settings.kinds import choice
 from normviz.scene.settings.setting import Setting
 from normviz.scene.settings.widgets import TextField
@@ -47,7 +47,7 @@ def _parse_layers(text: str) -> tuple[str, ...]:
             )
         )
     for one in found:
-        describe(*layer_on_shape(one))
+        describe(*parse_layer_on_shape(one))
     return found
 
 

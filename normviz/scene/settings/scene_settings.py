@@ -19,7 +19,7 @@ from normviz.scene.settings.setting import Setting
 from normviz.scene.settings.widgets import Choice, Number
 
 MOST_EDITABLE = 128  # elements whose values a link can hold
-LONGEST_LIST = 16 * MOST_EDITABLE  # characters: "-1.23456789e-10,"
+LONGEST_NUMBERS = 16 * MOST_EDITABLE  # characters: "-1.23456789e-10,"
 LARGEST_INTEGER = 2**53 - 1  # the largest integer that JavaScript represents exactly
 
 DATA_LABELS = {
@@ -52,7 +52,7 @@ def _format_values(values: tuple[float, ...]) -> str:
 def _parse_numbers(name: str, text: str, most: int, convert: Callable[[str], Any], example: str) -> tuple[Any, ...]:
     words = text.replace("(", "").replace(")", "").strip(" ,").split(",")
     try:
-        if len(text) > LONGEST_LIST or len(words) > most:
+        if len(text) > LONGEST_NUMBERS or len(words) > most:
             raise ValueError
         return tuple(convert(word) for word in words)
     except (ValueError, OverflowError):

@@ -1,7 +1,7 @@
 import pytest
 
 from normviz.layers.errors import NormvizError
-from normviz.layers.substitutes.pasted import layer_on_shape, refused_layer
+from normviz.layers.substitutes.pasted import parse_layer_on_shape, refused_layer
 from normviz.layers.torch_errors import check
 from tests.layers.test_torch_errors import REFUSALS, quoted
 
@@ -65,4 +65,4 @@ def test_another_text_is_no_message_of_a_layer(text):
 @pytest.mark.parametrize("text", ["", "LayerNorm(4)", "on 2,3", "LayerNorm(4) on ", "LayerNorm(4) on 0,4"])
 def test_a_layer_on_a_shape_names_both(text):
     with pytest.raises(NormvizError, match="is not a layer on a shape; write it as in"):
-        layer_on_shape(text)
+        parse_layer_on_shape(text)

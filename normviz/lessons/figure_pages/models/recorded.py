@@ -14,7 +14,7 @@ from typing import Any
 from normviz.analysis.description import Description, describe
 from normviz.layers.layer import Layer
 from normviz.layers.messages import _
-from normviz.layers.substitutes.pasted import layer_on_shape
+from normviz.layers.substitutes.pasted import parse_layer_on_shape
 
 FILE = Path(__file__).with_name("models.json")
 FAMILIES = ("BatchNorm", "LayerNorm", "InstanceNorm", "GroupNorm", "RMSNorm")
@@ -22,7 +22,7 @@ OTHER = "Norm"  # the family of other patterns
 
 
 @dataclass(frozen=True)
-class LayerOnShape:
+class RecordedLayer:
     """A layer on a shape, as often as it occurs in a model.
 
     layer       its text
@@ -88,7 +88,7 @@ class RecordedNorm:
     """A normalization of a model: its name there, and the layer."""
 
     name: str
-    kind: LayerOnShape
+    kind: RecordedLayer
 
 
 @dataclass(frozen=True)
@@ -116,9 +116,9 @@ class RecordedModel:
         return Counter(row.kind.family for row in self.rows)
 
     @property
-    def kinds(self) -> dict[LayerOnShape, list[RecordedNorm]]:
+    def kinds(self) -> dict[RecordedLayer, list[RecordedNorm]]:
         """The rows of each kind, in the order of the first of each."""
-        found: dict[LayerOnShape, list[RecordedNorm]] = {}
+        found: dict[RecordedLayer, list[RecordedNorm]] = {}
         for row in self.rows:
             found.setdefault(row.kind, []).append(row)
         return found
@@ -140,7 +140,7 @@ def recorded(key: str) -> RecordedModel:
     """The model of that name."""
     model = recorded_data()["models"][key]
     kinds = [
-        LayerOnShape(layer, tuple(shape), layout, parameters, bool(plus_one))
+        RecordedLayer(layer, tuple(shape), layout, parameters, bool(plus_one))
         for layer, shape, layout, parameters, plus_one in model["kinds"]
     ]
     rows = tuple(RecordedNorm(name, kinds[kind]) for name, kind in model["rows"])
@@ -159,7 +159,7 @@ def own_model(texts: Iterable[str]) -> RecordedModel:
 
 
 def _own_row(name: str, text: str) -> RecordedNorm:
-    layer, shape = layer_on_shape(text)
+    layer, shape = parse_layer_on_shape(text)
     e = describe(layer, shape)
     written = (str(layer) if isinstance(layer, Layer) else repr(layer)).replace(", ", ",")
-    return RecordedNorm(name, LayerOnShape(written, shape, parameters=e.counts.parameters))
+    return RecordedNorm(name, RecordedLayer(written, shape, parameters=e.counts.parameters))

@@ -8,7 +8,7 @@ from math import log2, prod
 from typing import ClassVar
 
 from normviz.layers.messages import _, ngettext
-from normviz.lessons.figure_pages.models.recorded import FAMILIES, OTHER, LayerOnShape, RecordedModel, RecordedNorm
+from normviz.lessons.figure_pages.models.recorded import FAMILIES, OTHER, RecordedLayer, RecordedModel, RecordedNorm
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.links import Link
 from normviz.lessons.parts.markup import escape
@@ -120,11 +120,11 @@ class NormTable(Part):
             _("Parameters"),
         ]
 
-    def _lines(self) -> Iterator[tuple[LayerOnShape, list[str]]]:
+    def _lines(self) -> Iterator[tuple[RecordedLayer, list[str]]]:
         for kind, rows in self.model.kinds.items():
             yield kind, _texts(kind, rows)
 
-    def _cells(self, kind: LayerOnShape, rows: Sequence[RecordedNorm], body: Body) -> str:
+    def _cells(self, kind: RecordedLayer, rows: Sequence[RecordedNorm], body: Body) -> str:
         name, shape, pattern, batch, parameters = map(escape, _texts(kind, rows))
         title = (
             _("{layer} with 1 + gamma", layer=f"`{kind.described.title}`")
@@ -141,7 +141,7 @@ class NormTable(Part):
         )
 
 
-def _texts(kind: LayerOnShape, rows: Sequence[RecordedNorm]) -> list[str]:
+def _texts(kind: RecordedLayer, rows: Sequence[RecordedNorm]) -> list[str]:
     """Name, shape, pattern, whether it averages over the batch, and the number of parameters of all rows."""
     name = f"{rows[0].name} × {len(rows)}" if len(rows) > 1 else rows[0].name
     batch = _("yes") if kind.averages_over_the_batch else _("no")
@@ -149,10 +149,10 @@ def _texts(kind: LayerOnShape, rows: Sequence[RecordedNorm]) -> list[str]:
     return [name, str(kind.shape), pattern, batch, f"{len(rows) * kind.parameters:,}"]
 
 
-def positions_text(kind: LayerOnShape) -> str:
+def positions_text(kind: RecordedLayer) -> str:
     """``56 × 56``; of an x without positions, 1.
 
-    >>> positions_text(LayerOnShape("BatchNorm2d(64)", (2, 64, 56, 56)))
+    >>> positions_text(RecordedLayer("BatchNorm2d(64)", (2, 64, 56, 56)))
     '56 × 56'
     """
     return " × ".join(map(str, kind.positions)) or "1"

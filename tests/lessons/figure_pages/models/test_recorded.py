@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from normviz.lessons.figure_pages.models.recorded import LayerOnShape, own_model, recorded, recorded_data
+from normviz.lessons.figure_pages.models.recorded import RecordedLayer, own_model, recorded, recorded_data
 from normviz.lessons.page.pages import PAGES
 from normviz.scene.settings.model_settings import REAL_MODELS
 from tools.record_models import MODELS, declare_operators, record
@@ -89,7 +89,7 @@ def test_a_layer_norm_of_permuted_images_is_a_layer_norm():
 @pytest.mark.parametrize("text", ["nn.LayerNorm(768) on 2, 128, 768", "`nn.LayerNorm(768)` on `2, 128, 768`"])
 def test_own_layers_are_read_with_their_parameters(text):
     (row,) = own_model([text]).rows
-    assert row.kind == LayerOnShape("LayerNorm([768])", (2, 128, 768), parameters=1536)
+    assert row.kind == RecordedLayer("LayerNorm([768])", (2, 128, 768), parameters=1536)
 
 
 @pytest.mark.parametrize("key", REAL_MODELS)
