@@ -71,10 +71,10 @@ class Session:
         begin = time.perf_counter()
         await self.connection.send(message.SerializeToString())
         while True:
-            answer = ForwardMsg.FromString(await asyncio.wait_for(self.connection.recv(decode=False), 60))
-            if answer.delta.new_element.WhichOneof("type") == "exception":
-                raise RuntimeError(f"{page}?{query} shows {answer.delta.new_element.exception.message}")
-            if answer.WhichOneof("type") == "script_finished":
+            received = ForwardMsg.FromString(await asyncio.wait_for(self.connection.recv(decode=False), 60))
+            if received.delta.new_element.WhichOneof("type") == "exception":
+                raise RuntimeError(f"{page}?{query} shows {received.delta.new_element.exception.message}")
+            if received.WhichOneof("type") == "script_finished":
                 return 1000 * (time.perf_counter() - begin)
 
 

@@ -70,8 +70,8 @@ def _images(shape: tuple[int, ...], axes: tuple[str, ...], seed: int) -> Tensor:
     def along(axis: int | None, span: float = 1.0) -> Tensor:
         if axis is None:
             return torch.zeros([1] * len(shape))
-        steps = torch.arange(shape[axis], dtype=torch.float32) * (span / max(shape[axis] - 1, 1) if span else 1)
-        return steps.reshape([-1 if i == axis else 1 for i in range(len(shape))])
+        ramp = torch.arange(shape[axis], dtype=torch.float32) * (span / max(shape[axis] - 1, 1) if span else 1)
+        return ramp.reshape([-1 if i == axis else 1 for i in range(len(shape))])
 
     y, x = along(rows), along(columns)
     number, tint = along(examples, 0), along(channel if channel not in spatial else None)

@@ -33,7 +33,7 @@ def document(
     plotly: str = "inline",
     caption: str = "",
     link: str = "",
-    answers: dict[str, Any] | None = None,
+    views: dict[str, Any] | None = None,
 ) -> str:
     """One HTML file.
 
@@ -42,12 +42,12 @@ def document(
     plotly   where plotly.js is: "inline", "cdn", or its address as the page sees it
     caption  a line below the figures
     link     the address of the same view in an app, or ""
-    answers  the views that the reader can choose (``answers_data``); without them, the file shows one view
+    views    the views that the reader can choose (``views_data``); without them, the file shows one view
 
     Raises NormvizError for an unknown theme, a text that is too long, or an invalid address.
     """
     escaped = escape(check_text("title", title))
-    body = fragment(parts, theme=theme, plotly=plotly, caption=caption, link=link, whole=True, answers=answers)
+    body = fragment(parts, theme=theme, plotly=plotly, caption=caption, link=link, whole=True, views=views)
     return (
         "<!doctype html>\n"
         f'<html {html_attributes()} class="nv-html" data-theme="{check_theme(theme)}">\n<head>\n<meta charset="utf-8">\n'
@@ -64,7 +64,7 @@ def fragment(
     caption: str = "",
     link: str = "",
     whole: bool = False,
-    answers: dict[str, Any] | None = None,
+    views: dict[str, Any] | None = None,
     widget: str = "",
 ) -> str:
     """A fragment of another page, such as a notebook; it follows that page's background.
@@ -74,19 +74,19 @@ def fragment(
     """
     source, body = plotlyjs(plotly), Body(tables=True, carries=True)
     html = body.page(parts)
-    answered = bool(answers or widget)
-    is_needed = source.embedded and (body.figures or answered or not whole)  # other outputs of a notebook use it too
+    playable = bool(views or widget)
+    is_needed = source.embedded and (body.figures or playable or not whole)  # other outputs of a notebook use it too
     embedded = f'<script type="text/plain" class="nv-carried">{source.embedded}</script>\n' if is_needed else ""
     styles = (
-        css() + (controls_style() + share_style() if answered else "") + (exercises_style() if body.exercises else "")
+        css() + (controls_style() + share_style() if playable else "") + (exercises_style() if body.exercises else "")
     )
-    marks = " data-answers" if answered else ""
+    marks = " data-answers" if playable else ""
     marks += "" if whole else f" {html_attributes()}"  # the page around it may be in another language
     marks += "" if whole else ' data-lm-suppress-shortcuts="true"'  # JupyterLab must not take the keys of inputs
     return (
         f'<div class="nv-doc" data-theme="{check_theme(theme)}"{marks}>\n<style>{styles}</style>\n{html}\n{_foot(caption, link)}'
-        f"{no_script()}\n{settings(body, theme, source, whole, answers, widget)}\n{embedded}"
-        f'<script type="module">{script(answered, body.exercises)}</script>\n</div>'
+        f"{no_script()}\n{settings(body, theme, source, whole, views, widget)}\n{embedded}"
+        f'<script type="module">{script(playable, body.exercises)}</script>\n</div>'
     )
 
 
@@ -95,7 +95,7 @@ def settings(
     theme: str,
     source: PlotlyJs,
     whole: bool = True,
-    answers: dict[str, Any] | None = None,
+    views: dict[str, Any] | None = None,
     widget: str = "",
 ) -> str:
     """The data that the page's script reads: the figures or all views, and where plotly.js is."""
@@ -104,11 +104,11 @@ def settings(
         "plotly": source.address,
         "integrity": source.integrity,
         "whole": whole,
-        "figures": [] if answers else body.figures,
-        "terms": body.terms(whole=bool(answers or widget)),
+        "figures": [] if views else body.figures,
+        "terms": body.terms(whole=bool(views or widget)),
     }
-    if answers:
-        values["answers"] = answers
+    if views:
+        values["answers"] = views
     if widget:
         values["widget"] = widget
     return f'<script type="application/json" class="nv-data">{data(values)}</script>'
@@ -158,7 +158,7 @@ def css() -> str:
     return f"{first}{read_css(BROWSER / 'whole.css')}{page_style()}"
 
 
-def script(answered: bool = False, exercises: bool = False) -> str:
-    """The script of an exported page; ``answered``: True if a file or a kernel answers its controls; ``exercises``: as in Body."""
-    entry = "exercises.js" if exercises else "playable.js" if answered else "fixed.js"
+def script(playable: bool = False, exercises: bool = False) -> str:
+    """The script of an exported page; ``playable``: True if a file or a kernel answers its controls; ``exercises``: as in Body."""
+    entry = "exercises.js" if exercises else "playable.js" if playable else "fixed.js"
     return bundle(BROWSER / entry, language.get())

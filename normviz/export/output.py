@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from normviz.export.document import FOLLOW, check_text, check_theme, document, fragment
 from normviz.export.embedding.notebook import CellRun, embeds_plotly
 from normviz.export.embedding.plotlyjs import plotlyjs
-from normviz.export.playable.answers import GRIDS, Search, search
-from normviz.export.playable.packing import answers_data
+from normviz.export.playable.packing import views_data
+from normviz.export.playable.views import GRIDS, Search, search
 from normviz.export.tours import stop_parts, tour_data
 from normviz.figures.plotly_figure import panels_figure
 from normviz.layers.errors import NormvizError, echo, listed
@@ -146,7 +146,7 @@ class Output:
                 plotly=where,
                 caption=caption,
                 link=self._address(),
-                answers=self.answers(),
+                views=self.answers(),
             )
         return fragment(
             self.parts,
@@ -154,7 +154,7 @@ class Output:
             plotly=where,
             caption=caption,
             link=self._address(),
-            answers=self.answers(),
+            views=self.answers(),
             widget=self.widget,
         )
 
@@ -181,15 +181,15 @@ class Output:
     def answers(self) -> dict[str, Any] | None:
         """The views that a reader of the file can choose; None if the file shows one view, or has no other."""
         with in_language(self.lang):
-            return self._answers()
+            return self._views_data()
 
-    def _answers(self) -> dict[str, Any] | None:
+    def _views_data(self) -> dict[str, Any] | None:
         if self.choices and self.choices.tour:
             return tour_data(self.choices.tour)
         if self.choices is None or self._search is None or len(self._search.views) < 2:
             return None
         app = (self.choices.app or environ.get(APP, "")).rstrip("/")
-        return answers_data(self.page, self._search.answers(), app, self.choices.pages)
+        return views_data(self.page, self._search.playable_views(), app, self.choices.pages)
 
     @property
     def left_out(self) -> list[str]:

@@ -51,7 +51,7 @@ def stop_parts(tour: Tour, number: int) -> list[Part]:
 
 
 def tour_data(tour: Tour) -> dict[str, Any]:
-    """The views of a tour as JSON for the browser, like ``answers_data``."""
+    """The views of a tour as JSON for the browser, like ``views_data``."""
     pool, views = Pool(), []
     for number in range(1, len(tour.stops) + 1):
         body = Body(app="")

@@ -109,9 +109,9 @@ def is_equivalent(layer: Layer, norm: Norm, shape: tuple[int, ...]) -> bool:
         other = layer.norm(norm.axes)
     except NormvizError:
         return False
-    facts = [(one.center, one.eps, one.bias, one.running, counts(one, shape).gamma_shape) for one in (norm, other)]
+    fields = [(one.center, one.eps, one.bias, one.running, counts(one, shape).gamma_shape) for one in (norm, other)]
     return (
-        facts[0] == facts[1]
+        fields[0] == fields[1]
         and _stat_parts(norm, shape) == _stat_parts(other, shape)
         and _gamma_parts(norm, shape) == _gamma_parts(other, shape)
     )

@@ -93,9 +93,9 @@ def _check_rank(layer: Layer, shape: tuple[int, ...]) -> None:
 def _check_trailing(name: str, wanted: tuple[int, ...], shape: tuple[int, ...]) -> None:
     if shape[-len(wanted) :] == wanted:
         return
-    gap = "" if name == "RMSNorm" else ", "  # torch's message for RMSNorm has no comma
+    separator = "" if name == "RMSNorm" else ", "  # torch's message for RMSNorm has no comma
     words = (
-        f"Given normalized_shape={list(wanted)}, expected input with shape [*{gap}{_commas(wanted)}], "
+        f"Given normalized_shape={list(wanted)}, expected input with shape [*{separator}{_commas(wanted)}], "
         f"but got input of size[{_commas(shape)}]"
     )
     if name == "RMSNorm" and len(shape) < len(wanted):

@@ -22,7 +22,7 @@ from normviz.lessons.practice.exercise import Exercise
 from normviz.lessons.practice.kinds import CHOICE, TOPICS
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import QUESTIONS
-from normviz.lessons.start.steps import STEPS
+from normviz.lessons.start.lesson_steps import LESSON_STEPS
 from normviz.scene.settings.page_settings import ALL_LEVELS
 from normviz.scene.view import View
 
@@ -133,7 +133,9 @@ def _confusion(key: str) -> dict[str, Any]:
 def _step(key: str) -> list[Any] | None:
     """The number and the title of the step of Start here that shows what is true, if there is one."""
     found = (
-        [number, step.prose.title] for number, step in enumerate(STEPS, 1) if key in SHOWN_BY_STEP.get(step.key, ())
+        [number, step.prose.title]
+        for number, step in enumerate(LESSON_STEPS, 1)
+        if key in SHOWN_BY_STEP.get(step.key, ())
     )
     return next(found, None)
 

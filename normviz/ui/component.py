@@ -34,7 +34,7 @@ _mount = st.components.v2.component(
 def show_page(page: Page) -> None:
     """The parts of the page, Share, the summary of the controls and the greeting; in an embedded view, or one with hidden parts, a link to the full app.
 
-    The figures return the number of the last event that the server received (``turn``), so that they can ignore an answer to an older one.
+    The figures return the number of the last event that the server received (``turn``), so that they can ignore a response to an older one.
     """
     body = Body(app="", turn=st.session_state.get(TURN, 0))
     data = data_of(page, body)

@@ -31,21 +31,21 @@ from tests.strategies import IN_TORCH, forward, layers_that_fit, module_with_ran
 
 
 def tolerance(e, x, output, kept_in_half=False):
-    steps = e.trace
+    trace = e.trace
     half = torch.finfo(x.dtype)
     u = torch.finfo(COMPUTES_IN[x.dtype]).eps / 2
     m = 1 if e.norm.running else e.counts.elements_per_statistic
     g = 0 if e.norm.running else min(m, 16 + log2(m))
     gamma = e.layer_values().gamma
     scale = broadcast(e.norm, e.shape, gamma.double()).abs() if gamma is not None else torch.ones((), dtype=DOUBLE)
-    spread = (steps.var.double() + steps.eps).sqrt()
-    ratio = torch.maximum(_largest_of_the_group(e, x), steps.mean.double().abs()) / spread
-    z, y = steps.normalized.double().abs(), output.double().abs()
+    spread = (trace.var.double() + trace.eps).sqrt()
+    ratio = torch.maximum(_largest_of_the_group(e, x), trace.mean.double().abs()) / spread
+    z, y = trace.normalized.double().abs(), output.double().abs()
     allowed = 2 * u * (g + 5) * (scale * (1 + z) * ratio + y)
     if COMPUTES_IN[x.dtype] != x.dtype:
         allowed = allowed + half.eps * y + half.tiny * half.eps
     if kept_in_half:
-        mean = half.eps / 2 * steps.mean.double().abs() + half.tiny * half.eps
+        mean = half.eps / 2 * trace.mean.double().abs() + half.tiny * half.eps
         allowed = allowed + 2 * scale * (mean / spread + half.eps / 2 * z)
     return allowed
 
@@ -58,11 +58,11 @@ def _largest_of_the_group(e, x):
 
 def assert_agrees(module, x):
     e, expected = describe(module, x), forward(module, x)
-    steps = e.trace
-    assert steps.output.dtype == expected.dtype == x.dtype
-    assert steps.mean.dtype == steps.var.dtype == steps.normalized.dtype == COMPUTES_IN[x.dtype]
-    gap = (steps.output.double() - expected.double()).abs()
-    assert (gap <= tolerance(e, x, expected, kept_in_half(e, module, x))).all(), (gap.max(), e)
+    trace = e.trace
+    assert trace.output.dtype == expected.dtype == x.dtype
+    assert trace.mean.dtype == trace.var.dtype == trace.normalized.dtype == COMPUTES_IN[x.dtype]
+    difference = (trace.output.double() - expected.double()).abs()
+    assert (difference <= tolerance(e, x, expected, kept_in_half(e, module, x))).all(), (difference.max(), e)
 
 
 def kept_in_half(e, module, x):

@@ -5,9 +5,9 @@ from normviz.code import cs231n_check
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_functions_agree_with_torch(seed):
-    gaps = cs231n_check.largest_differences(seed)
-    assert list(gaps) == ["out", "dx", "dgamma", "dbeta"]
-    assert all(0 <= gap < 1e-12 for gap in gaps.values())
+    differences = cs231n_check.largest_differences(seed)
+    assert list(differences) == ["out", "dx", "dgamma", "dbeta"]
+    assert all(0 <= difference < 1e-12 for difference in differences.values())
 
 
 def test_the_source_has_both_functions_and_their_arithmetic():

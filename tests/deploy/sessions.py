@@ -78,12 +78,12 @@ class Session:
         text: str | None = None
         while True:
             async with asyncio.timeout(30):  # asyncio.wait_for in Python 3.11 may lose a cancellation
-                answer = ForwardMsg.FromString(await self.socket.recv())
-            kind = answer.WhichOneof("type")
+                received = ForwardMsg.FromString(await self.socket.recv())
+            kind = received.WhichOneof("type")
             if kind == "script_finished":
                 break
-            if kind == "delta" and answer.delta.WhichOneof("type") == "new_element":
-                element = answer.delta.new_element
+            if kind == "delta" and received.delta.WhichOneof("type") == "new_element":
+                element = received.delta.new_element
                 if element.WhichOneof("type") == "bidi_component":
                     parts = dict(json.loads(element.bidi_component.json)[0]["parts"])
                     text = unescape(TAG.sub("", parts["sentence1"])) if "sentence1" in parts else text

@@ -82,9 +82,9 @@ def test_with_a_base_path_everything_works_and_a_missing_replica_is_skipped(ngin
     with Stack("lab", missing=1) as stack:
         assert stack.url.endswith("/lab")
         for path in PATHS * 3:
-            answer = get(f"{stack.url}/{path}")
-            assert answer.status == 200
-            assert answer.headers["content-security-policy"].endswith("frame-ancestors * file:")
+            response = get(f"{stack.url}/{path}")
+            assert response.status == 200
+            assert response.headers["content-security-policy"].endswith("frame-ancestors * file:")
         _check_files(stack.url)
         with Sessions(stack.url, queries(5)) as sessions:
             sessions.wait_for_views(PATIENCE / 1000)

@@ -12,19 +12,19 @@ PAUSE = 0.1  # seconds: the requests must not load the servers
 
 
 @dataclass(frozen=True)
-class Answer:
+class Response:
     status: int
     headers: dict[str, str]
     body: bytes
 
 
-def get(url: str, **headers: str) -> Answer:
-    """The answer of one request, decompressed. Raises OSError if there is no answer or its status is an error."""
+def get(url: str, **headers: str) -> Response:
+    """The response of one request, decompressed. Raises OSError if there is no response or its status is an error."""
     request = urllib.request.Request(url, headers={name.replace("_", "-"): value for name, value in headers.items()})
-    with WITHOUT_PROXY.open(request, timeout=20) as answer:
-        body = answer.read()
-        found = {name.lower(): value for name, value in answer.headers.items()}
-    return Answer(answer.status, found, gzip.decompress(body) if found.get("content-encoding") == "gzip" else body)
+    with WITHOUT_PROXY.open(request, timeout=20) as response:
+        body = response.read()
+        found = {name.lower(): value for name, value in response.headers.items()}
+    return Response(response.status, found, gzip.decompress(body) if found.get("content-encoding") == "gzip" else body)
 
 
 class Visits:

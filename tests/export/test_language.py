@@ -38,12 +38,12 @@ def test_links_of_a_file_open_the_app_in_the_language_of_the_file(brackets):
         output = output_of_query("explore", VIEW)
         assert with_language("/compare") == "/compare?lang=xb"
     output = output.with_(choices=Choices(app="https://example.org/lab", few=True))
-    answers = output.answers()
-    links = re.findall(r"https://example.org/lab/questions\?[^\\]*", json.dumps(answers["pool"]))
+    packed = output.answers()
+    links = re.findall(r"https://example.org/lab/questions\?[^\\]*", json.dumps(packed["pool"]))
     assert links
     assert all(link.endswith("&amp;lang=xb") for link in links)
-    queries = [view["query"] for view in answers["views"]]
-    assert all((answers["pool"][query["$"]] if "$" in query else query)["lang"] == "xb" for query in queries)
+    queries = [view["query"] for view in packed["views"]]
+    assert all((packed["pool"][query["$"]] if "$" in query else query)["lang"] == "xb" for query in queries)
 
 
 def test_a_fragment_says_its_language_because_the_page_around_it_may_have_another(brackets):

@@ -9,8 +9,8 @@ import pytest
 
 from normviz.export.links import output_of_query
 from normviz.export.output import Choices
-from normviz.export.playable.answers import search
-from normviz.export.playable.packing import VERSION, Pool, answers_data
+from normviz.export.playable.packing import VERSION, Pool, views_data
+from normviz.export.playable.views import search
 from normviz.lessons.page.pages import PAGES
 
 GROWTH = 120_000  # bytes, compressed, by which a file that answers may be larger than one with a single view
@@ -27,12 +27,12 @@ def unpacked(value, pool):
 
 @cache
 def found(name, **choices):
-    return search(name, PAGES[name].view(""), **choices).answers()
+    return search(name, PAGES[name].view(""), **choices).playable_views()
 
 
 @cache
 def data_of(name="explore", app="", **choices):
-    return answers_data(name, found(name, **choices), app)
+    return views_data(name, found(name, **choices), app)
 
 
 @cache

@@ -67,22 +67,22 @@ def _result_or_error(make: Callable[[], Any]) -> Any:
 class Cost:
     """The result of a function, and the number of function calls that it made."""
 
-    answer: Any
+    result: Any
     calls: int
 
 
 def cost(make: Callable[[], Any]) -> Cost:
     """Run the function and count its calls, including C functions; the count does not depend on the machine."""
     profile = Profile()
-    answer = profile.runcall(make)
-    return Cost(answer, sum(entry.callcount for entry in profile.getstats()))
+    result = profile.runcall(make)
+    return Cost(result, sum(entry.callcount for entry in profile.getstats()))
 
 
 def _measure_calls(what: object, make: Callable[[], Any]) -> Any:
     found = cost(lambda: _result_or_error(make))
     SEEN.calls = max(SEEN.calls, found.calls)
     assert found.calls <= MOST_CALLS, f"{found.calls:,} calls, more than {MOST_CALLS:,}: {what!r:.2000}"
-    return found.answer
+    return found.result
 
 
 def _measure_time_and_memory(what: object, make: Callable[[], Any]) -> Any:

@@ -219,7 +219,7 @@ LARGE = [
 @pytest.mark.parametrize(("norm", "shape", "text"), LARGE)
 def test_the_torch_layer_of_a_huge_norm_is_found_in_few_calls(norm, shape, text):
     found = cost(lambda: torch_layer(norm, shape))
-    assert (None if found.answer is None else str(found.answer)) == text
+    assert (None if found.result is None else str(found.result)) == text
     assert found.calls < 20_000
 
 

@@ -1,4 +1,4 @@
-"""A layer has two patterns and some facts, and agrees with its text and its torch module."""
+"""A layer has two patterns and some properties, and agrees with its text and its torch module."""
 
 import re
 import warnings
@@ -70,7 +70,7 @@ FACTS = [
 
 
 @pytest.mark.parametrize(("text", "center", "bias", "eps", "running", "buffers"), FACTS)
-def test_a_layer_has_the_facts_of_its_arguments(text, center, bias, eps, running, buffers):
+def test_a_layer_has_the_properties_of_its_arguments(text, center, bias, eps, running, buffers):
     layer = Layer.parse(text)
     norm = layer.norm(("n", "c", "l") if "Instance" in text else ("n", "c"))
     assert (norm.center, norm.bias, norm.eps, norm.running) == (center, bias, eps, running)

@@ -94,7 +94,7 @@ def test_names_and_sizes_fit_the_shape(drawn):
     assert tuple(sizes[name] for name in norm.axes) == shape
 
 
-def test_norms_with_the_same_facts_are_equal():
+def test_norms_with_the_same_fields_are_equal():
     assert Norm("n c->n", "c") == Norm(" n c -> n", " c ")
     assert Norm("n (g k) -> g", sizes={"g": 2}) == Norm("n (g k) -> g", sizes=(("g", 2),))
     assert Norm("n c -> n", "c") != Norm("n c -> n", "c", bias=False)

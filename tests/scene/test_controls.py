@@ -85,8 +85,8 @@ def test_every_control_has_a_label_in_the_list_of_what_can_be_hidden():
 def test_a_value_that_is_not_legal_changes_nothing_and_costs_little(key, value):
     view = view_of("shape=641,1,1,1&layer=LayerNorm([1,1,1])")
     found = cost(lambda: inputs_of(view)[key].changed(view, value))
-    assert f"{key}='{value}'" in found.answer.problem
-    assert found.answer.scene == view.scene
+    assert f"{key}='{value}'" in found.result.problem
+    assert found.result.scene == view.scene
     assert found.calls < 1500
 
 

@@ -18,14 +18,14 @@ def run_async(work: Coroutine[Any, Any, T]) -> T:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Response:
     status: int
     headers: dict[str, str]
     body: bytes
 
 
-def ask(app: Any, path: str, method: str = "GET", **headers: str) -> Answer:
-    """The answer to one request; ``path`` may have a query; ``accept_encoding="gzip"`` sends that header."""
+def ask(app: Any, path: str, method: str = "GET", **headers: str) -> Response:
+    """The response to one request; ``path`` may have a query; ``accept_encoding="gzip"`` sends that header."""
     path, _, query = path.partition("?")
     sent: list[Any] = []
 
@@ -33,7 +33,7 @@ def ask(app: Any, path: str, method: str = "GET", **headers: str) -> Answer:
 
     async def receive() -> dict[str, Any]:
         if request_sent.is_set():
-            await asyncio.Event().wait()  # the client stays connected until the answer is complete
+            await asyncio.Event().wait()  # the client stays connected until the response is complete
         request_sent.set()
         return {"type": "http.request", "body": b"", "more_body": False}
 
@@ -57,4 +57,4 @@ def ask(app: Any, path: str, method: str = "GET", **headers: str) -> Answer:
     run_async(app(scope, receive, send))
     start = sent[0]
     found = {name.decode().lower(): value.decode() for name, value in start["headers"]}
-    return Answer(start["status"], found, b"".join(message.get("body", b"") for message in sent[1:]))
+    return Response(start["status"], found, b"".join(message.get("body", b"") for message in sent[1:]))

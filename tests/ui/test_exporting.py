@@ -13,7 +13,7 @@ from normviz.ui.server.routes import routes
 from normviz.ui.share import export
 from normviz.ui.share.export import file_name
 from tests.export.structure import HOSTILE, same_structure
-from tests.ui.asgi import Answer, ask, run_async
+from tests.ui.asgi import Response, ask, run_async
 
 LAYERS = "layers=BatchNorm2d(3);LayerNorm([3,4,4])"
 
@@ -23,20 +23,20 @@ def app():
     return Starlette(routes=routes())
 
 
-def test_the_answer_is_the_file_that_the_library_makes(app):
-    answer = ask(
+def test_the_response_is_the_file_that_the_library_makes(app):
+    response = ask(
         app, f"/export?page=compare&shape=2,3,4,4&{LAYERS}&plotlyjs=cdn&theme=dark&caption=Week%203&fixed=true"
     )
     query = {"shape": "2,3,4,4", "layers": "BatchNorm2d(3);LayerNorm([3,4,4])", "caption": "Week 3"}
     fixed = output_of_query("compare", query).to_html(theme="dark", plotlyjs="cdn")
     assert fixed.count("Week 3") == 1
-    assert (answer.status, answer.body.decode()) == (200, fixed)
-    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert (response.status, response.body.decode()) == (200, fixed)
+    assert response.headers["content-type"] == "text/html; charset=utf-8"
     assert (
-        answer.headers["content-disposition"]
+        response.headers["content-disposition"]
         == 'attachment; filename="normviz-compare-batchnorm2d-3-layernorm-3-4-4.html"'
     )
-    assert answer.headers["cache-control"] == "public, max-age=3600"
+    assert response.headers["cache-control"] == "public, max-age=3600"
 
 
 ADDRESSES = [
@@ -62,15 +62,15 @@ def test_normviz_url_says_where_the_app_is(app, monkeypatch):
 
 
 def test_without_a_query_the_file_is_explore_that_answers_with_plotly_js_inline(app):
-    answer = ask(app, "/export")
-    assert answer.status == 200
-    assert answer.body.decode() == output_of_query("explore", {}).with_(choices=Choices()).to_html(plotlyjs="inline")
-    assert b'class="nv-carried"' in answer.body
-    assert "explore-layernorm-3-4-4" in answer.headers["content-disposition"]
+    response = ask(app, "/export")
+    assert response.status == 200
+    assert response.body.decode() == output_of_query("explore", {}).with_(choices=Choices()).to_html(plotlyjs="inline")
+    assert b'class="nv-carried"' in response.body
+    assert "explore-layernorm-3-4-4" in response.headers["content-disposition"]
 
 
 def test_two_equal_requests_give_the_same_bytes(app):
-    """Any replica can answer, because the file has nothing of the server in it."""
+    """Any replica can make it, because the file has nothing of the server in it."""
     one, other = (ask(app, "/export?plotlyjs=cdn&fixed=true&page=gradients").body for _ in range(2))
     assert one == other
 
@@ -105,10 +105,10 @@ WRONG = {
 
 @pytest.mark.parametrize("query", WRONG)
 def test_an_invalid_request_is_answered_with_one_line_of_text(app, query):
-    answer = ask(app, f"/export?plotlyjs=cdn&{query}" if "plotlyjs" not in query else f"/export?{query}")
-    assert WRONG[query] in answer.body.decode()
-    assert_one_line(answer)
-    assert answer.headers["cache-control"] == "no-store"
+    response = ask(app, f"/export?plotlyjs=cdn&{query}" if "plotlyjs" not in query else f"/export?{query}")
+    assert WRONG[query] in response.body.decode()
+    assert_one_line(response)
+    assert response.headers["cache-control"] == "no-store"
 
 
 def test_a_refused_request_computes_no_answers(app, monkeypatch):
@@ -117,12 +117,12 @@ def test_a_refused_request_computes_no_answers(app, monkeypatch):
         assert_one_line(ask(app, f"/export?{query}"))
 
 
-def assert_one_line(answer: Answer) -> None:
-    assert answer.status == 400
-    assert answer.headers["content-type"] == "text/plain; charset=utf-8"
-    assert answer.headers["x-content-type-options"] == "nosniff"
-    assert answer.body.endswith(b"\n")
-    assert len(answer.body.decode().splitlines()) == 1
+def assert_one_line(response: Response) -> None:
+    assert response.status == 400
+    assert response.headers["content-type"] == "text/plain; charset=utf-8"
+    assert response.headers["x-content-type-options"] == "nosniff"
+    assert response.body.endswith(b"\n")
+    assert len(response.body.decode().splitlines()) == 1
 
 
 REFUSED = [
@@ -155,23 +155,23 @@ def test_hostile_fields_stay_text(app, plain_files, text):
     """Files that answer are checked with the first text; they have the same parts."""
     fields = "&".join(f"{name}={quote(text)}" for name in ACCEPTED)
     for kind, plain in list(zip(("", "fixed=true&"), plain_files, strict=True))[text != HOSTILE[0] :]:
-        answer = ask(app, f"/export?{kind}plotlyjs=cdn&{fields}")
-        assert answer.status == 200
-        same_structure(answer.body.decode(), plain)
-        assert_plain_headers(answer)
-        assert re.fullmatch(r'attachment; filename="[a-z0-9-]+\.html"', answer.headers["content-disposition"])
+        response = ask(app, f"/export?{kind}plotlyjs=cdn&{fields}")
+        assert response.status == 200
+        same_structure(response.body.decode(), plain)
+        assert_plain_headers(response)
+        assert re.fullmatch(r'attachment; filename="[a-z0-9-]+\.html"', response.headers["content-disposition"])
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_refused_field_is_answered_with_one_line_of_text(app, name):
     for text in HOSTILE:
-        answer = ask(app, f"/export?{'' if name == 'plotlyjs' else 'plotlyjs=cdn&'}{name}={quote(text)}")
-        assert_one_line(answer)
-        assert_plain_headers(answer)
+        response = ask(app, f"/export?{'' if name == 'plotlyjs' else 'plotlyjs=cdn&'}{name}={quote(text)}")
+        assert_one_line(response)
+        assert_plain_headers(response)
 
 
-def assert_plain_headers(answer: Answer) -> None:
-    for header, value in answer.headers.items():
+def assert_plain_headers(response: Response) -> None:
+    for header, value in response.headers.items():
         assert re.fullmatch(r"[ -~]*", value), header
 
 
@@ -185,8 +185,8 @@ def test_a_file_name_is_short_and_plain(query):
 
 def test_requests_beyond_the_queue_are_refused(app, monkeypatch):
     monkeypatch.setattr(export, "_requests", export.MAX_REQUESTS)
-    answer = ask(app, "/export?plotlyjs=cdn")
-    assert (answer.status, answer.headers["retry-after"]) == (503, "5")
+    response = ask(app, "/export?plotlyjs=cdn")
+    assert (response.status, response.headers["retry-after"]) == (503, "5")
     monkeypatch.setattr(export, "_requests", 0)
     assert ask(app, "/export?plotlyjs=cdn&theme=blue").status == 400
     assert export._requests == 0  # a refused request has left the queue
@@ -219,10 +219,10 @@ def test_only_a_few_are_computed_at_once(monkeypatch):
 
         query_params: dict[str, str] = {}  # noqa: RUF012
 
-    async def answer_all() -> list[int]:
+    async def export_all() -> list[int]:
         return [
-            answer.status_code for answer in await asyncio.gather(*(export.export(FakeRequest()) for _ in range(8)))
+            response.status_code for response in await asyncio.gather(*(export.export(FakeRequest()) for _ in range(8)))
         ]  # type: ignore[arg-type]
 
-    assert run_async(answer_all()) == [200] * 8
+    assert run_async(export_all()) == [200] * 8
     assert most == export.AT_ONCE

@@ -100,11 +100,11 @@ def test_the_first_html_has_the_language_of_the_request(app):
         ask(app, "/", accept_language="xb"),
         ask(app, "/", cookie=f"{language.COOKIE}=xb", accept_language="en"),
     ]
-    for answer in asked:
-        html = answer.body.decode()
+    for response in asked:
+        html = response.body.decode()
         assert '<html lang="xb" dir="ltr">' in html
         assert "⟦Explore⟧" in html
-        assert answer.headers["vary"] == "Accept-Encoding, Accept-Language, Cookie"
+        assert response.headers["vary"] == "Accept-Encoding, Accept-Language, Cookie"
     english = ask(app, "/").body.decode()
     assert '<html lang="en" dir="ltr">' in english
     assert "⟦" not in english

@@ -169,7 +169,7 @@ def test_the_shortest_hide_is_written(names: str, hide: str) -> None:
 
 
 HEIGHTS = [
-    # measured heights by width; the steps: a height, and the width below which it is used (None: at all larger widths)
+    # measured heights by width; the breakpoints: a height, and the width below which it is used (None: at all larger widths)
     ([[320, 900]], [[None, 900]]),
     ([[320, 500], [700, 500]], [[None, 500]]),
     ([[320, 549], [700, 500]], [[None, 549]]),  # at most a tenth higher
@@ -179,12 +179,14 @@ HEIGHTS = [
 ]
 
 
-@pytest.mark.parametrize(("heights", "steps"), HEIGHTS)
-def test_few_heights_suffice_at_every_width(heights: list[list[int]], steps: list[list[int | None]]) -> None:
-    assert run("stepsOf(args[0])", heights) == steps
+@pytest.mark.parametrize(("heights", "breakpoints"), HEIGHTS)
+def test_few_heights_suffice_at_every_width(heights: list[list[int]], breakpoints: list[list[int | None]]) -> None:
+    assert run("breakpointsOf(args[0])", heights) == breakpoints
     style = tag(run("iframe('/', '', null, args[0])", heights))["style"]
     found = re.findall(r"min\((\d+)px, \((\d+)px - 100cqw\) \* 9999\)", style)
-    assert [[int(below), int(height)] for height, below in found][::-1] == (steps[:-1] if len(steps) > 1 else [])
+    assert [[int(below), int(height)] for height, below in found][::-1] == (
+        breakpoints[:-1] if len(breakpoints) > 1 else []
+    )
     assert tag(run("iframe('/', '', '320', args[0])", heights)) | {"src": "", "title": ""} == {
         "src": "", "title": "", "width": "320", "height": str(max(height for _, height in heights)),
         "loading": "lazy", "allow": "clipboard-write", "style": "border: 0",

@@ -165,7 +165,7 @@ def _measure(norm: Norm, shape: tuple[int, ...], axes: tuple[str, ...], layer: L
     for trial in range(TRIALS):
         generator = torch.Generator().manual_seed(trial)
         x, values = _random_values(norm, shape, generator)
-        steps = trace(norm, x, values)
+        forward = trace(norm, x, values)
         run: Map = partial(_output, norm, values) if layer is None else module_function(layer, x, values)
         old = run(x)
         for change in changes:
@@ -174,7 +174,7 @@ def _measure(norm: Norm, shape: tuple[int, ...], axes: tuple[str, ...], layer: L
             changed = change.apply(x, generator)
             difference = largest_difference(change.before(old), change.after(run(changed)))
             largest = float(torch.stack([x, changed]).abs().max())
-            measured[change.key].append((difference, _tolerance(steps, m, largest, values, change.scales)))
+            measured[change.key].append((difference, _tolerance(forward, m, largest, values, change.scales)))
     return tuple(Invariance(key, _holds(found), *map(max, zip(*found, strict=True))) for key, found in measured.items())
 
 
@@ -258,7 +258,7 @@ def _random_values(norm: Norm, shape: tuple[int, ...], generator: Generator) -> 
     return SPACING * (1 + order.reshape(shape)), values
 
 
-def _tolerance(steps: Trace, m: int, M: float, values: Values, scales: bool) -> float:
+def _tolerance(forward: Trace, m: int, M: float, values: Values, scales: bool) -> float:
     """The largest change of an output that rounding, and for scaling also eps, can explain.
 
     m   the number of elements in a group
@@ -272,14 +272,14 @@ def _tolerance(steps: Trace, m: int, M: float, values: Values, scales: bool) -> 
 
     gamma multiplies both. v is the smallest variance of x: a change to which the layer is invariant makes no variance smaller.
     """
-    unit, gamma = torch.finfo(steps.output.dtype).eps, 1.0 if values.gamma is None else float(values.gamma.max())
-    spread = float(steps.var.min()) + steps.eps
+    unit, gamma = torch.finfo(forward.output.dtype).eps, 1.0 if values.gamma is None else float(values.gamma.max())
+    spread = float(forward.var.min()) + forward.eps
     if spread <= 0:  # one value and no eps, or a negative eps: NaN on both sides
         return 0.0
-    by_eps = min(SCALE_FACTOR**2 * abs(steps.eps) / (2 * spread), LARGEST_EPS_EFFECT) if scales else 0.0
+    by_eps = min(SCALE_FACTOR**2 * abs(forward.eps) / (2 * spread), LARGEST_EPS_EFFECT) if scales else 0.0
     by_rounding = m**0.5 * (m + 4) * unit * M / spread**0.5
-    moved = by_eps * float(steps.normalized.abs().max()) + by_rounding
-    return gamma * moved + 4 * unit * float(steps.output.abs().max())
+    moved = by_eps * float(forward.normalized.abs().max()) + by_rounding
+    return gamma * moved + 4 * unit * float(forward.output.abs().max())
 
 
 @lru_cache(maxsize=MOST_KEPT)

@@ -109,12 +109,12 @@ def closed_jacobian(e: Description) -> Tensor:
 
 def _terms(e: Description, inputs: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor | None]:
     """Whether output and input are in the same group, the factor (elements, 1), and the three terms (elements, inputs), for flat ``inputs``."""
-    steps, norm, m = e.trace, e.norm, e.counts.elements_per_statistic
+    trace, norm, m = e.trace, e.norm, e.counts.elements_per_statistic
     ids = torch.tensor(e.stat_ids).flatten()
     same = ids[:, None] == ids[inputs]
     itself = (torch.arange(len(ids))[:, None] == inputs).double()
-    factor = (_gamma(e) / torch.sqrt(steps.var + steps.eps)).expand(e.shape).reshape(-1, 1)
-    xhat = steps.normalized.flatten()
+    factor = (_gamma(e) / torch.sqrt(trace.var + trace.eps)).expand(e.shape).reshape(-1, 1)
+    xhat = trace.normalized.flatten()
     through_mean = -same.double() / m if norm.center and not norm.running else None
     through_var = None if norm.running else torch.where(same, -xhat[:, None] * xhat[inputs] / m, 0.0)
     return same, factor, itself, through_mean, through_var

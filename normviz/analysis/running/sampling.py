@@ -133,7 +133,7 @@ class Sequences:
 
 
 @dataclass(frozen=True, eq=False)
-class PerStep:
+class PerTimeStep:
     """The statistics of every time step; T is the length of the longest sequence.
 
     lengths         of the sequences, (count,)
@@ -156,14 +156,14 @@ class PerStep:
 
 @lru_cache(maxsize=64)
 @torch.no_grad()
-def per_step(sequences: Sequences) -> PerStep:
+def per_time_step(sequences: Sequences) -> PerTimeStep:
     """One BatchNorm for each time step of a recurrent net: its number of examples, and the error of its mean.
 
     The mean of step t is that of ``torch.nn.BatchNorm1d(1)`` on the sequences that have a step t.
     Source: Ba, Kiros & Hinton 2016, sec. 1 and 3.1.
 
-    >>> steps = per_step(Sequences(count=4, longest=3, seed=1))
-    >>> steps.lengths.tolist(), steps.left.tolist(), steps.refused.tolist()
+    >>> time_steps = per_time_step(Sequences(count=4, longest=3, seed=1))
+    >>> time_steps.lengths.tolist(), time_steps.left.tolist(), time_steps.refused.tolist()
     ([2, 3, 1, 3], [4, 3, 2], [False, False, False])
     """
     lengths, draws = sequences.lengths(), sequences.values()
@@ -172,7 +172,7 @@ def per_step(sequences: Sequences) -> PerStep:
     module = nn.BatchNorm1d(1, affine=False, dtype=torch.float64)
     refusals = [attempt(module, draws[0, alive[:, t], t, None])[1] for t in range(len(left))]
     mean = (draws * alive).sum(dim=1) / left
-    return PerStep(
+    return PerTimeStep(
         lengths=read_only(lengths.numpy()),
         left=read_only(left.numpy()),
         mean=frozen_array(mean[0]),

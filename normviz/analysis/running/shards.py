@@ -25,7 +25,7 @@ from normviz.analysis.checks import (
     read_number,
     read_only,
 )
-from normviz.analysis.running.gaps import Gap, output_rounding_error, rounding_errors
+from normviz.analysis.running.rounding_difference import RoundingDifference, output_rounding_error, rounding_errors
 from normviz.analysis.running.torch_module import attempt
 from normviz.layers.errors import NormvizError, echo
 from normviz.layers.layer import Layer
@@ -124,12 +124,13 @@ class Sharded:
     shard_mean, shard_var   of each device alone, (K, C)
     mean, var               of the shards combined, weighted by their counts, (C,)
     whole_mean, whole_var   of torch's BatchNorm on the whole batch, (C,)
-    mean_gap, var_gap       difference between combined and whole
+    mean_difference         difference between mean and whole_mean
+    var_difference          difference between var and whole_var
     naive_difference        largest difference between the plain average of shard_var and whole_var
     shard_output            torch's BatchNorm on each shard alone; NaN if torch refuses it
     sync_output             each shard with the combined statistics, as in SyncBatchNorm
     whole_output            torch's BatchNorm on the whole batch
-    output_gap              difference between sync_output and whole_output
+    output_difference       difference between sync_output and whole_output
     shard_difference        largest difference between shard_output and whole_output; NaN if torch refuses every shard
     """
 
@@ -141,13 +142,13 @@ class Sharded:
     var: Array
     whole_mean: Array
     whole_var: Array
-    mean_gap: Gap
-    var_gap: Gap
+    mean_difference: RoundingDifference
+    var_difference: RoundingDifference
     naive_difference: float
     shard_output: Array
     sync_output: Array
     whole_output: Array
-    output_gap: Gap
+    output_difference: RoundingDifference
     shard_difference: float
 
 
@@ -168,7 +169,7 @@ def shard(x: Any, sizes: Sequence[int], eps: float = 1e-5) -> Sharded:
     ...     parts.shard_var.tolist(),
     ...     parts.mean.tolist(),
     ...     parts.var.tolist(),
-    ...     parts.var_gap.agrees,
+    ...     parts.var_difference.agrees,
     ... )
     ([[1.0], [5.0]], [[1.0], [1.0]], [3.0], [5.0], True)
     >>> parts.shard_output.round(2).ravel().tolist(), parts.sync_output.round(2).ravel().tolist()
@@ -194,13 +195,13 @@ def shard(x: Any, sizes: Sequence[int], eps: float = 1e-5) -> Sharded:
         var=var,
         whole_mean=whole_mean,
         whole_var=whole_var,
-        mean_gap=Gap.between(mean, whole_mean, errors[0]),
-        var_gap=Gap.between(var, whole_var, errors[1]),
+        mean_difference=RoundingDifference.between(mean, whole_mean, errors[0]),
+        var_difference=RoundingDifference.between(var, whole_var, errors[1]),
         naive_difference=float(np.abs(shard_var.mean(axis=0) - whole_var).max()),
         shard_output=frozen_array(alone.reshape(x.shape)),
         sync_output=frozen_array(sync.reshape(x.shape)),
         whole_output=frozen_array(whole.reshape(x.shape)),
-        output_gap=Gap.between(sync.numpy(), whole.numpy(), output_error),
+        output_difference=RoundingDifference.between(sync.numpy(), whole.numpy(), output_error),
         shard_difference=float(differences.max()) if len(differences) else nan,
     )
 

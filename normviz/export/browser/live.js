@@ -5,7 +5,7 @@ import { ControlBar } from "../../lessons/browser/controls/control_bar.js";
 import { loadPlotly } from "../../figures/browser/page/plotly.js";
 
 /** @typedef {{ get(name: string): any, send(content: object): void, on(name: string, call: (...values: any[]) => void): void, off(name: string, call: (...values: any[]) => void): void }} Model of anywidget */
-/** @typedef {{ data?: PageData, rows: ControlRow[], turn: number, plotly?: string }} Answer */
+/** @typedef {{ data?: PageData, rows: ControlRow[], turn: number, plotly?: string }} Reply */
 
 const EVENT = "normviz-model";
 const TRIES = 5, FIRST_WAIT = 2000; // ms; each wait is twice as long as the one before
@@ -20,10 +20,10 @@ const modelsOf = () => (window.normvizModels ??= new Map());
  */
 export function offerModel(model, signal) {
   const key = model.get("key");
-  /** @param {boolean} answers */
-  const tellOutputs = (answers) => {
-    if (answers === modelsOf().has(key)) return;
-    if (answers) modelsOf().set(key, model);
+  /** @param {boolean} isRunning */
+  const tellOutputs = (isRunning) => {
+    if (isRunning === modelsOf().has(key)) return;
+    if (isRunning) modelsOf().set(key, model);
     else modelsOf().delete(key);
     window.dispatchEvent(new CustomEvent(EVENT, { detail: key }));
   };
@@ -32,7 +32,7 @@ export function offerModel(model, signal) {
   model.on("msg:custom", () => tellOutputs(true));
   model.on("comm_live_update", () => {
     tellOutputs(false); // the kernel restarts, or only its connection: then it still answers
-    sendUntilAnswered(model, () => model.send({ name: "look", turn: 0 }));
+    sendUntilReply(model, () => model.send({ name: "look", turn: 0 }));
   });
 }
 
@@ -41,14 +41,14 @@ export function offerModel(model, signal) {
  * @param {Model} model
  * @param {() => void} send
  */
-function sendUntilAnswered(model, send, tries = TRIES, wait = FIRST_WAIT) {
+function sendUntilReply(model, send, tries = TRIES, wait = FIRST_WAIT) {
   const stop = () => {
     clearTimeout(timer);
     model.off("msg:custom", stop);
   };
   const timer = setTimeout(() => {
     stop();
-    if (tries > 1) sendUntilAnswered(model, send, tries - 1, 2 * wait);
+    if (tries > 1) sendUntilReply(model, send, tries - 1, 2 * wait);
   }, wait);
   model.on("msg:custom", stop);
   try {
@@ -76,11 +76,11 @@ export async function plotlyFromKernel(model) {
   if (window.Plotly) return;
   const client = crypto.randomUUID(), packed = await new Promise((resolve) => {
     /**
-     * @param {Answer} answer
+     * @param {Reply} reply
      * @param {DataView[]} buffers
      */
-    const take = (answer, buffers) => {
-      if (answer.plotly !== client) return;
+    const take = (reply, buffers) => {
+      if (reply.plotly !== client) return;
       model.off("msg:custom", take);
       resolve(buffers[0]);
     };
@@ -115,7 +115,7 @@ export class Live {
     this.bar = new ControlBar(root, (key, value) => this.tell("input", { key, value }), () => this.tell("reset"));
     model.on("msg:custom", this.take);
     const turn = this.turns.next();
-    sendUntilAnswered(model, () => this.removed || model.send({ name: "look", turn }));
+    sendUntilReply(model, () => this.removed || model.send({ name: "look", turn }));
   }
 
   /**
@@ -133,8 +133,8 @@ export class Live {
   }
 
   /**
-   * Shows the kernel's answer. Until a newer change of this page is answered, older answers are ignored. Other copies get it too.
-   * @param {Answer} answer
+   * Shows the kernel's reply. Until there is one to the newest change of this page, older replies are ignored. Other copies get it too.
+   * @param {Reply} reply
    */
   take = ({ data, rows, turn }) => {
     if (!data || this.turns.wait(turn)) return;

@@ -7,10 +7,10 @@ import { drawSvg } from "../../figures/browser/picture/picture.js";
 import { PageView } from "../../lessons/browser/page.js";
 import { wantedMode, watchTheme } from "./theme.js";
 
-/** @typedef {{ theme: Mode | "follow", plotly: string, integrity: string, whole: boolean, figures: FigureData[], terms?: Term[], answers?: import("./answers.js").PackedAnswers, widget?: string }} Settings */
+/** @typedef {{ theme: Mode | "follow", plotly: string, integrity: string, whole: boolean, figures: FigureData[], terms?: Term[], answers?: import("./views.js").PackedViews, widget?: string }} Settings */
 /** @typedef {import("./playing.js").Player} Player */
 /** @typedef {import("./live.js").Live} Live */
-/** @typedef {Pick<typeof import("./playing.js"), "Player"> & Pick<typeof import("./live.js"), "Live" | "plotlyFromWidget" | "watchModel">} Answering what answers the controls */
+/** @typedef {Pick<typeof import("./playing.js"), "Player"> & Pick<typeof import("./live.js"), "Live" | "plotlyFromWidget" | "watchModel">} Playable what only pages with controls need */
 
 /**
  * plotly.js as an output on the page carries it, compressed; it is unpacked once per page.
@@ -33,9 +33,9 @@ async function unpack(text) {
  * Loads plotly.js: the page's own, else a carried one, else from its address. If that fails, waits for an output that carries it.
  * @param {HTMLElement} root
  * @param {Settings} settings
- * @param {Answering} [answering]
+ * @param {Playable} [playable]
  */
-async function needPlotly(root, settings, answering) {
+async function needPlotly(root, settings, playable) {
   if (window.Plotly) return;
   const carried = await carriedPlotly(root);
   try {
@@ -48,7 +48,7 @@ async function needPlotly(root, settings, answering) {
       ? _("The chart could not be drawn: {reason}.", { reason })
       : _("The chart could not be drawn: {reason}. The first normviz output of a notebook carries it: run that cell again.", { reason });
     const later = [carriedLater(root).then((address) => loadPlotly(address, ""))];
-    await Promise.race(settings.widget && answering ? [...later, answering.plotlyFromWidget(settings.widget)] : later);
+    await Promise.race(settings.widget && playable ? [...later, playable.plotlyFromWidget(settings.widget)] : later);
     note?.remove();
   }
 }
@@ -84,9 +84,9 @@ function partsOf(root) {
 /**
  * Draws the figures of an exported page, or of a part of another page: at once, and again with plotly.js as soon as it has loaded.
  * @param {HTMLElement} root
- * @param {Answering} [answering]
+ * @param {Playable} [playable]
  */
-async function mountPage(root, answering) {
+async function mountPage(root, playable) {
   root.dataset.mounted = "yes";
   const settings = /** @type {Settings} */ (JSON.parse(find(root, ":scope > .nv-data").textContent ?? ""));
   if (settings.whole) document.documentElement.classList.toggle("nv-framed", window.parent !== window);
@@ -99,8 +99,8 @@ async function mountPage(root, answering) {
   applyMode();
   watchTheme();
   const place = /** @type {HTMLElement | null} */ (root.querySelector(":scope > .nv-page")) ?? html("div", "nv-page", root);
-  if (settings.answers && answering && settings.answers.version !== answering.Player.VERSION) {
-    const versions = { theirs: settings.answers.version, ours: answering.Player.VERSION };
+  if (settings.answers && playable && settings.answers.version !== playable.Player.VERSION) {
+    const versions = { theirs: settings.answers.version, ours: playable.Player.VERSION };
     place.replaceChildren(html("p", "nv-note-box", null, _("This page was made by another version of normviz: its data has version {theirs}, and its script reads version {ours}. Export it again.", versions)));
     return new PageView(place, {});
   }
@@ -108,8 +108,8 @@ async function mountPage(root, answering) {
   let page;
   /** @type {Player | undefined} */
   let player;
-  if (settings.answers && answering) {
-    player = new answering.Player(root, settings.answers, settings.whole, (view) => {
+  if (settings.answers && playable) {
+    player = new playable.Player(root, settings.answers, settings.whole, (view) => {
       const data = { ...view, terms: settings.terms };
       return page.data ? page.set(data, modeOf(root)) : page.setText(data);
     });
@@ -120,7 +120,7 @@ async function mountPage(root, answering) {
     page.setText({ page: "", parts: partsOf(root), figures: settings.figures, terms: settings.terms });
   }
   page.draw(modeOf(root));
-  if (settings.widget && answering) answerFromKernel(settings.widget, root, page, answering, player);
+  if (settings.widget && playable) connectKernel(settings.widget, root, page, playable, player);
   const look = () => {
     const mode = root.isConnected && applyMode();
     if (mode) page.draw(mode);
@@ -128,7 +128,7 @@ async function mountPage(root, answering) {
   root.addEventListener("nv-theme", look);
   new ResizeObserver(look).observe(root); // the theme may change while the output is off the page
   if (!window.Plotly && page.data.figures.length) {
-    await needPlotly(root, settings, answering);
+    await needPlotly(root, settings, playable);
     applyMode();
     await page.draw(modeOf(root));
   }
@@ -136,19 +136,19 @@ async function mountPage(root, answering) {
 }
 
 /**
- * Lets the kernel of the notebook answer while it runs; before and after, the answers in the output are used.
+ * Lets the kernel of the notebook make the views while it runs; before and after, those in the output are used.
  * @param {string} key of the widget
  * @param {HTMLElement} root
  * @param {PageView} page
- * @param {Answering} answering
+ * @param {Playable} playable
  * @param {Player} [player]
  */
-function answerFromKernel(key, root, page, answering, player) {
+function connectKernel(key, root, page, playable, player) {
   /** @type {Live | undefined} */
   let live;
-  answering.watchModel(key, (model) => {
+  playable.watchModel(key, (model) => {
     live?.remove();
-    live = model && new answering.Live(model, root, (data) => page.set(data, modeOf(root)));
+    live = model && new playable.Live(model, root, (data) => page.set(data, modeOf(root)));
     page.host = live ?? player ?? {};
     if (live) player?.leave();
     else player?.resume();
@@ -174,10 +174,10 @@ async function picturesOf(mounted) {
 
 /**
  * Mounts every page of the document, or those with a single view if nothing answers.
- * @param {Answering} [answering]
+ * @param {Playable} [playable]
  */
-export function mountPages(answering) {
-  const pages = findAll(document, `.nv-doc:not([data-mounted])${answering ? "" : ":not([data-answers])"}`);
-  const mounted = pages.map((root) => mountPage(root, answering));
+export function mountPages(playable) {
+  const pages = findAll(document, `.nv-doc:not([data-mounted])${playable ? "" : ":not([data-answers])"}`);
+  const mounted = pages.map((root) => mountPage(root, playable));
   window.normviz ??= { pictures: () => picturesOf(mounted) };
 }

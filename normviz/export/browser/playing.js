@@ -6,9 +6,9 @@ import { ControlBar } from "../../lessons/browser/controls/control_bar.js";
 import { ShareButton } from "../../lessons/browser/share/dialog.js";
 import { FileDialog } from "../../lessons/browser/share/file_dialog.js";
 import { pathOf, queryOf } from "../../lessons/browser/share/links.js";
-import { optionOf, unpackViews, viewNumber } from "./answers.js";
+import { optionOf, unpackViews, viewNumber } from "./views.js";
 
-/** @import { PackedAnswers } from "./answers.js" */
+/** @import { PackedViews } from "./views.js" */
 
 /** @implements {PageHost} */
 export class Player {
@@ -26,17 +26,17 @@ export class Player {
   /**
    * Adds the controls, and shows the view of the address.
    * @param {HTMLElement} root
-   * @param {PackedAnswers} answers
+   * @param {PackedViews} packed
    * @param {boolean} whole whether the page is a file of its own
    * @param {(data: PageData) => void} show
    */
-  constructor(root, answers, whole, show) {
+  constructor(root, packed, whole, show) {
     this.root = root;
-    this.answers = answers;
-    this.views = unpackViews(answers);
+    this.packed = packed;
+    this.views = unpackViews(packed);
     this.show = show;
     this.ownsAddress = whole && /^(file|https?|blob):$/.test(location.protocol); // not in a frame with srcdoc
-    this.notice = html("p", "nv-note-box nv-no-answer");
+    this.notice = html("p", "nv-note-box nv-no-view");
     this.notice.setAttribute("role", "status");
     this.bar = new ControlBar(root, (key, value) => this.choose(key, value), () => this.open(0));
     this.bar.root.after(this.notice);
@@ -47,14 +47,14 @@ export class Player {
 
   /** @returns {ShareButton<import("../../lessons/browser/share/file_dialog.js").FileShare> | undefined} */
   addShare() {
-    if (this.answers.present || (!this.ownsAddress && !this.answers.app)) return undefined;
+    if (this.packed.present || (!this.ownsAddress && !this.packed.app)) return undefined;
     const place = html("div", "nvs-root", this.bar.tools);
     return new ShareButton(place, "nv-control-button", (parent, data, onClose) => new FileDialog(parent, data, onClose));
   }
 
   // The address of the view, which Share shows.
   updateShare() {
-    const { ownsAddress, answers: { page } } = this, title = this.view.title ?? document.title;
+    const { ownsAddress, packed: { page } } = this, title = this.view.title ?? document.title;
     this.share?.set({ page, title, isFile: ownsAddress, link: ownsAddress ? new URL(this.hash, location.href).href : this.appAddress() });
   }
 
@@ -64,9 +64,9 @@ export class Player {
 
   readAddress() {
     const asked = new URLSearchParams(this.ownsAddress ? location.hash.slice(1).replaceAll("+", "%2B") : "");
-    const { number, found } = viewNumber(this.answers, this.views, asked), at = asked.get("at"), step = asked.get("step");
+    const { number, found } = viewNumber(this.packed, this.views, asked), at = asked.get("at"), step = asked.get("step");
     this.number = number;
-    this.presenting = asked.get("present") === "true" && !this.answers.present;
+    this.presenting = asked.get("present") === "true" && !this.packed.present;
     this.at = at === "none" ? null : at && /^\d+(,\d+)*$/.test(at) ? at.split(",").map(Number) : undefined;
     this.step = step && /^\d$/.test(step) ? Number(step) : undefined;
     const other = this.at && this.view.figures.some((figure) => this.isOfAnother(figure, this.at));
@@ -79,9 +79,9 @@ export class Player {
   writeNotice(query) {
     this.notice.hidden = false;
     this.notice.textContent = _("This file has no answer for {query}.", { query: decodeURIComponent(query.slice(1)) });
-    if (!this.answers.app) return;
+    if (!this.packed.app) return;
     const link = html("a", "", null, _("Open it in the app"));
-    link.href = `${this.answers.app}/${pathOf(this.answers.page)}${query}`;
+    link.href = `${this.packed.app}/${pathOf(this.packed.page)}${query}`;
     this.notice.append(" ", link);
   }
 
@@ -141,12 +141,12 @@ export class Player {
   }
 
   update() {
-    const { rows, figures, title } = this.view, { presenting, answers } = this;
+    const { rows, figures, title } = this.view, { presenting, packed } = this;
     this.notice.hidden = true;
     this.bar.set(rows, title);
     this.bar.root.hidden = presenting;
     const parts = presenting ? this.view.parts.filter((_part, number) => this.view.presented?.includes(number)) : this.view.parts;
-    this.show({ page: answers.page, present: answers.present || presenting, parts, figures: figures.map((figure) => this.live(figure)) });
+    this.show({ page: packed.page, present: packed.present || presenting, parts, figures: figures.map((figure) => this.live(figure)) });
     this.selected();
   }
 
@@ -159,7 +159,7 @@ export class Player {
     if (this.at && "at" in figure && !(this.at.length === shape.length && this.at.every((at, axis) => at < shape[axis]))) this.at = undefined;
     if (this.at !== undefined && "at" in figure) live.at = this.at;
     if (this.step !== undefined && "step" in figure) live.step = this.step;
-    if (this.presenting) live.hidden = [...(figure.hidden ?? []), ...(this.answers.unpresented ?? [])];
+    if (this.presenting) live.hidden = [...(figure.hidden ?? []), ...(this.packed.unpresented ?? [])];
     return live;
   }
 
@@ -213,7 +213,7 @@ export class Player {
   };
 
   appAddress() {
-    return `${this.answers.app}/${pathOf(this.answers.page)}${queryOf([...Object.entries(this.view.query), ...this.figurePairs])}`;
+    return `${this.packed.app}/${pathOf(this.packed.page)}${queryOf([...Object.entries(this.view.query), ...this.figurePairs])}`;
   }
 
   /** The fragment of the view: the settings that differ among the file's views. A layout that follows from the layer is left out. */

@@ -125,14 +125,14 @@ async def _show(tab: Tab, html: str, width: int, height: int) -> None:
 
 
 async def _evaluate(tab: Tab, expression: str) -> Any:
-    answer = await _send(tab, "Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
-    if "exceptionDetails" in answer:
-        raise RuntimeError(answer["result"].get("description", answer["exceptionDetails"]["text"]))
-    return answer["result"].get("value")
+    response = await _send(tab, "Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
+    if "exceptionDetails" in response:
+        raise RuntimeError(response["result"].get("description", response["exceptionDetails"]["text"]))
+    return response["result"].get("value")
 
 
 async def _send(tab: Tab, command: str, **options: Any) -> Any:
-    answer = await tab.send_command(command, options)
-    if "error" in answer:
-        raise RuntimeError(answer["error"]["message"])
-    return answer["result"]
+    response = await tab.send_command(command, options)
+    if "error" in response:
+        raise RuntimeError(response["error"]["message"])
+    return response["result"]

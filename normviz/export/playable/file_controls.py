@@ -1,4 +1,4 @@
-"""The controls of a file: those of the app, with the options that the file can answer."""
+"""The controls of a file: those of the app, with the options that lead to a view of the file."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from normviz.export.playable.answers import Answer, Key
+from normviz.export.playable.views import Key, PlayableView
 from normviz.lessons.page.control_data import input_data
 from normviz.lessons.page.controls import InputRow
 from normviz.lessons.page.pages import PAGES
@@ -26,8 +26,8 @@ PRESENTED = Display(present=True)
 SELECTED = ("at", "step")  # what a reader changes in the figure
 
 
-def answers_data(
-    name: str, found: Mapping[Key, Answer], app: str, pages: Mapping[str, str] | None = None
+def views_data(
+    name: str, found: Mapping[Key, PlayableView], app: str, pages: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
     """The views as the browser reads them. ``pages``: the addresses of pages beside the file, by their link in the app.
 
@@ -81,7 +81,7 @@ def _state(name: str, view: View) -> dict[str, str]:
     return state
 
 
-def _row(row: InputRow, one: Answer, numbers: Mapping[Key, int]) -> dict[str, Any]:
+def _row(row: InputRow, one: PlayableView, numbers: Mapping[Key, int]) -> dict[str, Any]:
     def inputs(found: Any) -> list[dict[str, Any]]:
         return [_input(shown, one.ways[shown.key], numbers) for shown in found]
 
@@ -89,7 +89,7 @@ def _row(row: InputRow, one: Answer, numbers: Mapping[Key, int]) -> dict[str, An
 
 
 def _input(shown: Input, options: Mapping[Any, Key], numbers: Mapping[Key, int]) -> dict[str, Any]:
-    """The input with the values that have an answer, and the numbers of the views that they lead to."""
+    """The input with the values that lead to a view, and the numbers of the views that they lead to."""
     data = input_data(shown) | {"to": [numbers[key] for key in options.values()]}
     if isinstance(shown.widget, Choice | Segments):
         labels = [shown.widget.options[value] for value in options]

@@ -37,7 +37,7 @@ LEAD = N_(
 
 @dataclass(frozen=True)
 class PageEntry:
-    """A page of the app, whose controls the site answers."""
+    """A page of the app, whose views the site has."""
 
     key: str
     about: str
@@ -139,17 +139,17 @@ def _set_words(ready: ReadySet) -> str:
 
 def entry_page(entry: Entry, among: Sequence[Entry], theme: str, beside: Sequence[str] = ()) -> str:
     """The page of one entry, between its neighbors. ``beside``: the languages of the sites in the folders beside this one."""
-    body, answers = Body(), None
+    body, views = Body(), None
     if entry.shows is START:
         body = Body(pages=_addresses(among))
         made = body.page(output_of_query(START.key, {}).parts)
     elif isinstance(entry.shows, PageEntry):
         body = Body(pages=_addresses(among) | _question_pages(among), carries=True)
-        made, answers = _playable(entry.shows.key, body, _question_pages(among))
+        made, views = _playable(entry.shows.key, body, _question_pages(among))
     else:
         made = _question(entry.shows, body) if isinstance(entry.shows, Question) else _comparison(entry.shows, body)
     html, switch = f"{made}\n{_neighbors(entry, among)}", language_switch(beside, entry.file)
-    return page(entry.title, html, body, theme, topic=entry.topic, answers=answers, switch=switch)
+    return page(entry.title, html, body, theme, topic=entry.topic, views=views, switch=switch)
 
 
 def _question_pages(among: Sequence[Entry]) -> dict[str, str]:
@@ -169,7 +169,7 @@ def _addresses(among: Sequence[Entry]) -> dict[str, str]:
 
 
 def _playable(name: str, body: Body, questions: Mapping[str, str]) -> tuple[str, dict[str, Any] | None]:
-    """A page of the app, with the answers to its controls."""
+    """A page of the app, with the views that its controls lead to."""
     choices = Choices(() if name in ("compare", MODELS.key) else SHAPES, pages=questions)
     output = replace(output_of_query(name, {}), choices=choices)
     return f"{body.page(output.parts)}\n{no_script()}\n{_app_link(name, {}, ' nv-app-link')}", output.answers()
@@ -214,7 +214,7 @@ def page(
     *,
     home: bool = False,
     topic: str = "",
-    answers: dict[str, Any] | None = None,
+    views: dict[str, Any] | None = None,
     switch: str = "",
 ) -> str:
     """One page of the site."""
@@ -236,7 +236,7 @@ def page(
         f'<link rel="stylesheet" href="{path_of("css")}">\n<script defer src="{path_of("js")}"></script>\n</head>\n<body>\n'
         f'<a class="ns-skip" href="#main">{escape(_("To the content"))}</a>\n<header class="ns-head"><a class="ns-brand" href="{INDEX}">{mark}</a><div class="ns-tools">{switch}{back}</div></header>\n'
         f'<main id="main" class="nv-doc" data-theme="{escape(theme)}">\n{above}{head}\n{html}\n'
-        f"{settings(body, theme, plotlyjs(plotly_path()), answers=answers)}\n{report}\n</main>\n</body>\n</html>\n"
+        f"{settings(body, theme, plotlyjs(plotly_path()), views=views)}\n{report}\n</main>\n</body>\n</html>\n"
     )
 
 

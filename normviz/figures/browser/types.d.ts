@@ -134,7 +134,7 @@ interface StepData extends PanelData {
   z: PackedArray;
 }
 
-interface Fact {
+interface Count {
   label: string;
   value: string;
   note: string;
@@ -170,7 +170,7 @@ interface ViewData extends FigureData {
   panels: PanelData[];
   values: Record<string, PackedArray> & { eps: number } | null;
   moments?: Record<string, Moments<PackedArray>> | null;
-  facts?: Fact[];
+  facts?: Count[];
   at: Index | null;
   turn?: number;
   editable: boolean;

@@ -72,7 +72,7 @@ def _names(e: Description) -> Table:
 def course_pair() -> tuple[Part, ...]:
     """The course's forward and backward functions, and their difference from torch."""
     differences = ", ".join(
-        f"{name} {format_difference(gap)}" for name, gap in cs231n_check.largest_differences().items()
+        f"{name} {format_difference(difference)}" for name, difference in cs231n_check.largest_differences().items()
     )
     text = _(
         "For x of shape (N, D): one mean and one variance for each row, one gamma and one beta for each column. "

@@ -214,7 +214,7 @@ class Panels(Part):
             [panel["title"], panel.get("pattern", ""), panel.get("caption", "")]
             for panel in self.data.get("panels", ())
         ]
-        return panels, [[fact["label"], fact["value"], fact["note"]] for fact in self.data.get("facts", ())]
+        return panels, [[count["label"], count["value"], count["note"]] for count in self.data.get("facts", ())]
 
     def without_hidden(self, hides: Hides) -> tuple[Part, ...]:
         if hides(self, self.hidden_by):

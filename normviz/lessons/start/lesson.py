@@ -12,7 +12,7 @@ from normviz.lessons.parts.links import Link
 from normviz.lessons.parts.markup import data, escape, line
 from normviz.lessons.parts.part import Part
 from normviz.lessons.parts.text import plain
-from normviz.lessons.start.steps import STEPS, LessonStep
+from normviz.lessons.start.lesson_steps import LESSON_STEPS, LessonStep
 from normviz.scene.view import View
 
 
@@ -63,4 +63,4 @@ def view_parts(view: View) -> Iterator[Part]:
         Link(_("Answer questions"), "questions"),
         Link(_("Explore every layer"), "explore"),
     )
-    yield Lesson(STEPS, view.settings["step"], links)
+    yield Lesson(LESSON_STEPS, view.settings["step"], links)

@@ -39,7 +39,7 @@ def _pairs(one: Sequence[NormRow], other: Sequence[NormRow]) -> Iterator[tuple[N
 def _between(first: NormRow, second: NormRow) -> Iterator[str]:
     name = first.name if first.name == second.name else f"{first.name} / {second.name}"
     shapes = (_gamma_shape(first), _gamma_shape(second))
-    facts = {
+    pairs = {
         "eps": (first.norm.eps, second.norm.eps),
         _("the averaged axes"): (first.reduced, second.reduced),
         _("the pattern of the statistics"): (first.norm.stats, second.norm.stats)
@@ -53,7 +53,7 @@ def _between(first: NormRow, second: NormRow) -> Iterator[str]:
         "momentum": (_momentum(first), _momentum(second)),
         _("the shape of gamma"): shapes,
     }
-    for fact, (ours, theirs) in facts.items():
+    for fact, (ours, theirs) in pairs.items():
         if ours != theirs:
             yield _("{name}: {fact} differs: {ours} and {theirs}.", name=name, fact=fact, ours=ours, theirs=theirs)
 

@@ -123,7 +123,7 @@ def equal_ids(values: Tensor, dtype: torch.dtype) -> Ids:
     """The same number for values that are equal up to rounding."""
     close = 10 * probes.agreement(dtype)
     flat, order = values.flatten().sort()
-    steps = torch.cat([torch.zeros(1), (flat.diff() > close * max(float(flat.abs().max()), 1e-30)).double()]).cumsum(0)
+    ranks = torch.cat([torch.zeros(1), (flat.diff() > close * max(float(flat.abs().max()), 1e-30)).double()]).cumsum(0)
     ids = torch.empty(len(flat), dtype=torch.int64)
-    ids[order] = steps.long()
+    ids[order] = ranks.long()
     return ids.reshape(values.shape).numpy()

@@ -23,7 +23,7 @@ from normviz.scene.settings.kinds import (
 )
 from normviz.scene.settings.model_settings import MODELS
 from normviz.scene.settings.setting import Setting
-from normviz.scene.settings.widgets import Segments, steps
+from normviz.scene.settings.widgets import Segments, slider
 
 LAST_STEP = 6  # no layer has more than seven steps
 START_STEPS = 7  # of Start here
@@ -60,13 +60,13 @@ TRAIN_AND_EVAL = (
         },
         N_("stream, modes, batches, sequences or devices"), "devices",
     ),
-    integer("batch_size", 2, BATCH_SIZES[-1], 8, widget=steps("2", "4", "8", "16", "32", "64", "128", "256", "512", "1024"), label=N_("batch size"), about=N_("the examples in a batch"), example="16", applies=_in("stream", "batches")),
-    number_or_none("momentum", 0, 1, 0.1, widget=steps("0", "0.001", "0.01", "0.05", "0.1", "0.2", "0.3", "0.5", "0.7", "0.9", "1", "none"), label=N_("momentum"), about=N_("the momentum of the running statistics; none for a cumulative average"), example="none", applies=_in("stream")),
-    number("drift", -LARGEST_DRIFT, LARGEST_DRIFT, 0.0, widget=steps("-10", "-1", "-0.5", "-0.1", "-0.05", "0", "0.05", "0.1", "0.5", "1", "10"), label=N_("mean drifts by"), about=N_("how far the mean moves in each step"), example="0.5", applies=_in("stream")),
-    integer("steps", STEPS[0], STEPS[-1], 60, widget=steps("1", "5", "10", "20", "40", "60", "100", "200", "500"), label=N_("steps"), about=N_("the number of batches"), example="100", applies=_in("stream")),
-    integer("count", 2, 256, 32, widget=steps("2", "4", "8", "16", "32", "64", "128", "256"), label=N_("sequences"), about=N_("the number of sequences"), example="64", applies=_in("sequences")),
-    integer("longest", 1, 100, 30, widget=steps("1", "2", "5", "10", "20", "30", "60", "100"), label=N_("longest"), about=N_("the length of the longest sequence"), example="50", applies=_in("sequences")),
-    integer("devices", 2, MOST_DEVICES, 4, widget=steps("2", "3", "4", "5", "6", "7", "8"), label=N_("devices"), about=N_("the number of devices"), example="8", applies=_in("devices")),
+    integer("batch_size", 2, BATCH_SIZES[-1], 8, widget=slider("2", "4", "8", "16", "32", "64", "128", "256", "512", "1024"), label=N_("batch size"), about=N_("the examples in a batch"), example="16", applies=_in("stream", "batches")),
+    number_or_none("momentum", 0, 1, 0.1, widget=slider("0", "0.001", "0.01", "0.05", "0.1", "0.2", "0.3", "0.5", "0.7", "0.9", "1", "none"), label=N_("momentum"), about=N_("the momentum of the running statistics; none for a cumulative average"), example="none", applies=_in("stream")),
+    number("drift", -LARGEST_DRIFT, LARGEST_DRIFT, 0.0, widget=slider("-10", "-1", "-0.5", "-0.1", "-0.05", "0", "0.05", "0.1", "0.5", "1", "10"), label=N_("mean drifts by"), about=N_("how far the mean moves in each step"), example="0.5", applies=_in("stream")),
+    integer("steps", STEPS[0], STEPS[-1], 60, widget=slider("1", "5", "10", "20", "40", "60", "100", "200", "500"), label=N_("steps"), about=N_("the number of batches"), example="100", applies=_in("stream")),
+    integer("count", 2, 256, 32, widget=slider("2", "4", "8", "16", "32", "64", "128", "256"), label=N_("sequences"), about=N_("the number of sequences"), example="64", applies=_in("sequences")),
+    integer("longest", 1, 100, 30, widget=slider("1", "2", "5", "10", "20", "30", "60", "100"), label=N_("longest"), about=N_("the length of the longest sequence"), example="50", applies=_in("sequences")),
+    integer("devices", 2, MOST_DEVICES, 4, widget=slider("2", "3", "4", "5", "6", "7", "8"), label=N_("devices"), about=N_("the number of devices"), example="8", applies=_in("devices")),
 )  # fmt: skip
 GRADIENTS = (
     _experiment(

@@ -68,14 +68,14 @@ class Slider:
     def including(self, text: str) -> Slider:
         """With this value among its labels, in the order of numbers; "none" comes last.
 
-        >>> steps("0.1", "1", "none").including("0.5").labels
+        >>> slider("0.1", "1", "none").including("0.5").labels
         ('0.1', '0.5', '1', 'none')
         """
         labels = sorted({*self.labels, text}, key=lambda label: inf if label == "none" else float(label))
-        return steps(*labels)
+        return slider(*labels)
 
 
-def steps(*labels: str) -> Slider:
+def slider(*labels: str) -> Slider:
     """A slider over a few values of a number that has many."""
     return Slider(0, len(labels) - 1, labels=labels, typed=True)
 

@@ -94,9 +94,9 @@ def _slider(shown: Input, options: dict[str, Any]) -> None:
     widget = shown.widget
     assert isinstance(widget, Slider)
     if widget.labels:
-        steps = range(widget.low, widget.high + 1, widget.step)
-        labels = dict(zip(steps, widget.labels, strict=True))
-        st.select_slider(shown.label, steps, shown.value, format_func=labels.__getitem__, **options)
+        places = range(widget.low, widget.high + 1, widget.step)
+        labels = dict(zip(places, widget.labels, strict=True))
+        st.select_slider(shown.label, places, shown.value, format_func=labels.__getitem__, **options)
     else:
         st.slider(shown.label, widget.low, widget.high, shown.value, widget.step, **options)
 

@@ -121,9 +121,9 @@ def test_momentum_zero_changes_only_the_counter():
 
 def test_a_longer_warm_up_brings_eval_nearer_to_train():
     x = 5 + 3 * random_tensor((64, 3), 0)
-    gaps = [train_and_eval("BatchNorm1d(3)", x, warmup=count).largest_difference for count in (0, 5, 20, 100)]
-    assert gaps == sorted(gaps, reverse=True)
-    assert gaps[-1] < 0.3 < 4 < gaps[0]
+    differences = [train_and_eval("BatchNorm1d(3)", x, warmup=count).largest_difference for count in (0, 5, 20, 100)]
+    assert differences == sorted(differences, reverse=True)
+    assert differences[-1] < 0.3 < 4 < differences[0]
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, DOUBLE], ids=str)

@@ -7,22 +7,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from normviz.analysis.running.sampling import Sequences, per_step
+from normviz.analysis.running.sampling import Sequences, per_time_step
 from normviz.layers.errors import NormvizError
 
 
 def test_the_sequences_left_at_each_step_by_hand():
     sequences = Sequences(count=4, longest=3, seed=1)
     assert sequences.lengths().tolist() == [2, 3, 1, 3]
-    steps = per_step(sequences)
-    assert steps.left.tolist() == [4, 3, 2]
+    time_steps = per_time_step(sequences)
+    assert time_steps.left.tolist() == [4, 3, 2]
     x = sequences.values()[0]
-    assert steps.mean.tolist() == [
+    assert time_steps.mean.tolist() == [
         x[:, 0].mean().item(),
         pytest.approx((x[0, 1] + x[1, 1] + x[3, 1]).item() / 3),
         pytest.approx((x[1, 2] + x[3, 2]).item() / 2),
     ]
-    assert steps.standard_error.tolist() == [1, pytest.approx(2 / 3**0.5), pytest.approx(2**0.5)]  # sigma is 2
+    assert time_steps.standard_error.tolist() == [1, pytest.approx(2 / 3**0.5), pytest.approx(2**0.5)]  # sigma is 2
 
 
 drawn = st.builds(Sequences, st.integers(2, 20), st.integers(1, 15), st.integers(0, 2**31 - 1))
@@ -31,53 +31,55 @@ drawn = st.builds(Sequences, st.integers(2, 20), st.integers(1, 15), st.integers
 @settings(max_examples=40)
 @given(drawn)
 def test_every_step_has_the_mean_of_a_batch_norm_on_the_sequences_left(sequences):
-    steps, x = per_step(sequences), sequences.values()[0]
-    assert steps.left[0] == sequences.count
-    assert (np.diff(steps.left) <= 0).all()
-    assert len(steps.left) == steps.lengths.max() <= sequences.longest
-    assert steps.left.sum() == steps.lengths.sum()
-    for t in range(len(steps.left)):
+    time_steps, x = per_time_step(sequences), sequences.values()[0]
+    assert time_steps.left[0] == sequences.count
+    assert (np.diff(time_steps.left) <= 0).all()
+    assert len(time_steps.left) == time_steps.lengths.max() <= sequences.longest
+    assert time_steps.left.sum() == time_steps.lengths.sum()
+    for t in range(len(time_steps.left)):
         module = nn.BatchNorm1d(1, momentum=1.0, dtype=torch.float64)
-        alive = torch.stack([row[t] for row, length in zip(x, steps.lengths, strict=True) if length > t])[:, None]
-        assert len(alive) == steps.left[t]
-        if steps.refused[t]:
-            with pytest.raises(ValueError, match=re.escape(steps.refusal)):
+        alive = torch.stack([row[t] for row, length in zip(x, time_steps.lengths, strict=True) if length > t])[:, None]
+        assert len(alive) == time_steps.left[t]
+        if time_steps.refused[t]:
+            with pytest.raises(ValueError, match=re.escape(time_steps.refusal)):
                 module(alive)
-            assert steps.mean[t] == alive.item()
+            assert time_steps.mean[t] == alive.item()
         else:
             module(alive)
-            assert steps.mean[t] == pytest.approx(module.running_mean.item(), abs=1e-12)
-    assert (steps.refused == (steps.left == 1)).all()
+            assert time_steps.mean[t] == pytest.approx(module.running_mean.item(), abs=1e-12)
+    assert (time_steps.refused == (time_steps.left == 1)).all()
 
 
 def test_torch_refuses_a_step_with_one_sequence():
-    steps = next(s for s in map(per_step, (Sequences(3, 20, seed) for seed in range(20))) if s.refused.any())
-    assert steps.refusal == "Expected more than 1 value per channel when training, got input size torch.Size([1, 1])"
-    assert steps.refused[-1]
-    assert per_step(Sequences(count=256, longest=1)).refusal == ""
+    time_steps = next(s for s in map(per_time_step, (Sequences(3, 20, seed) for seed in range(20))) if s.refused.any())
+    assert (
+        time_steps.refusal == "Expected more than 1 value per channel when training, got input size torch.Size([1, 1])"
+    )
+    assert time_steps.refused[-1]
+    assert per_time_step(Sequences(count=256, longest=1)).refusal == ""
 
 
 def test_the_error_over_draws_is_measured_from_the_true_mean():
     sequences = Sequences(count=2, longest=1)
     means = sequences.values().numpy().mean(axis=1)
-    assert per_step(sequences).rms_error == pytest.approx(((means - 3) ** 2).mean(axis=0) ** 0.5, rel=1e-12)
+    assert per_time_step(sequences).rms_error == pytest.approx(((means - 3) ** 2).mean(axis=0) ** 0.5, rel=1e-12)
 
 
 def test_the_error_over_many_draws_follows_the_standard_error():
-    steps = per_step(Sequences(count=256, longest=100))
-    assert steps.rms_error == pytest.approx(steps.standard_error, rel=0.3)
-    assert (steps.rms_error / steps.standard_error).mean() == pytest.approx(1, rel=0.02)
-    assert steps.rms_error[-1] > 5 * steps.rms_error[0]
+    time_steps = per_time_step(Sequences(count=256, longest=100))
+    assert time_steps.rms_error == pytest.approx(time_steps.standard_error, rel=0.3)
+    assert (time_steps.rms_error / time_steps.standard_error).mean() == pytest.approx(1, rel=0.02)
+    assert time_steps.rms_error[-1] > 5 * time_steps.rms_error[0]
 
 
 @pytest.mark.parametrize(
     "sequences", [Sequences(2, 1), Sequences(2, 100), Sequences(256, 1, 2**31 - 1), Sequences(256, 100)]
 )
 def test_every_limit_can_be_run(sequences):
-    steps = per_step(sequences)
-    assert np.isfinite(steps.rms_error).all()
-    assert not steps.left.flags.writeable
-    assert steps.mean.tolist() == per_step(sequences).mean.tolist()
+    time_steps = per_time_step(sequences)
+    assert np.isfinite(time_steps.rms_error).all()
+    assert not time_steps.left.flags.writeable
+    assert time_steps.mean.tolist() == per_time_step(sequences).mean.tolist()
 
 
 WRONG = [
@@ -96,7 +98,7 @@ def test_invalid_arguments(given, words):
 
 
 def test_cached_results_are_read_only():
-    found = per_step(Sequences())
-    assert per_step(Sequences()) is found
+    found = per_time_step(Sequences())
+    assert per_time_step(Sequences()) is found
     with pytest.raises(ValueError, match="read-only"):
         found.left[0] = 0

@@ -46,15 +46,15 @@ def test_a_newcomer_is_offered_start_here_until_it_has_been_opened(look):
     expect(view.find(offer)).to_have_count(0)
 
 
-def test_a_panel_shows_its_question_and_pattern_and_the_facts_are_counts(look):
+def test_a_panel_shows_its_question_and_pattern_and_the_counts(look):
     view = look("?layer=GroupNorm(3,3)")
     e = view.scene.description
     assert e.norm.stats.replace("->", "→") in view.find(".nv-panel-stats .nv-caption").inner_text()
-    assert [text.split("\n")[0] for text in view.find(".nv-fact dd").all_inner_texts()][:2] == [
+    assert [text.split("\n")[0] for text in view.find(".nv-count dd").all_inner_texts()][:2] == [
         f"{e.counts.statistics:,}",
         f"{e.counts.elements_per_statistic:,}",
     ]
-    assert f"= {e.counts.parameters}" in view.find(".nv-fact dd").nth(2).inner_text()
+    assert f"= {e.counts.parameters}" in view.find(".nv-count dd").nth(2).inner_text()
 
 
 CLICKED = [
@@ -244,7 +244,7 @@ def test_the_sentence_is_the_largest_text(look):
     view = look("?")
     size = "element => parseFloat(getComputedStyle(element).fontSize)"
     largest = view.find(".nv-sentence").evaluate(size)
-    others = view.find(".nv-title, .nv-readout, .nv-fact dd, .st-key-controls label").evaluate_all(
+    others = view.find(".nv-title, .nv-readout, .nv-count dd, .st-key-controls label").evaluate_all(
         f"all => all.map({size})"
     )
     assert largest > max(others)

@@ -58,13 +58,13 @@ def test_derivatives_stay_those_of_their_element_and_another_element_leads_to_th
     assert "x[1, 2]" in sentence
     press(page, "autograd", "ArrowLeft", "Enter")
     expect(page.locator(".nv-readout")).to_have_text("The numbers are those of x[1, 2].")
-    expect(page.locator(".nv-no-answer")).to_contain_text("This file has no answer for shape=2,3")
+    expect(page.locator(".nv-no-view")).to_contain_text("This file has no answer for shape=2,3")
     link = page.get_by_role("link", name="Open it in the app")
     expect(link).to_have_attribute("href", re.compile(r"^https://example.org/lab/gradients\?.*at=1,1$"))
     expect(page.locator(".nv-sentence")).to_have_text(sentence)
     assert "at=" not in page.evaluate("location.hash")
     show("gradients", "at=0,0")
-    expect(page.locator(".nv-no-answer")).to_contain_text("at=0,0")
+    expect(page.locator(".nv-no-view")).to_contain_text("at=0,0")
     expect(page.locator(".nv-sentence")).to_have_text(sentence)
 
 

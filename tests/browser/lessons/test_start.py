@@ -8,14 +8,14 @@ from playwright.sync_api import Locator, Page, expect
 
 import normviz as nv
 from normviz.lessons.parts.text import plain
-from normviz.lessons.start.steps import STEPS
+from normviz.lessons.start.lesson_steps import LESSON_STEPS
 from tests.browser.conftest import NewTab
 from tests.browser.lessons.lesson import NARROW, WIDE
 from tests.browser.watch import Watch
 
 pytestmark = pytest.mark.browser
 
-TITLES = [step.prose.title for step in STEPS]
+TITLES = [step.prose.title for step in LESSON_STEPS]
 # The figure and what leads on are on the first screen.
 ON_SCREEN = """() => [...document.querySelectorAll(".nv-start-figure, .nv-start-foot")].filter((part) => part.checkVisibility())
   .every((part) => part.getBoundingClientRect().bottom <= innerHeight)"""
@@ -82,7 +82,7 @@ def test_every_step_opens_the_next_one_when_the_reader_has_done_it(tab):
     expect(tab.locator(".nv-start-status:visible")).to_contain_text("1 is wrong. A mean of BatchNorm")
     cell(tab, 0, 0).click()
     cell(tab, 1, 1).click()
-    expect(tab.locator(".nv-start-done:visible")).to_have_text(plain(STEPS[2].prose.done))
+    expect(tab.locator(".nv-start-done:visible")).to_have_text(plain(LESSON_STEPS[2].prose.done))
     button(tab, "Next").click()
 
     cell(tab, 0, 0).click()
@@ -101,9 +101,9 @@ def test_every_step_opens_the_next_one_when_the_reader_has_done_it(tab):
 
     button(tab, "LayerNorm").click()
     button(tab, "all with n = 0").click()
-    expect(tab.locator(".nv-start-done:visible")).to_have_text(plain(STEPS[6].prose.done))
+    expect(tab.locator(".nv-start-done:visible")).to_have_text(plain(LESSON_STEPS[6].prose.done))
     expect(button(tab, "Next")).to_be_hidden()
-    assert tab.locator(".nv-start-was-done").count() == len(STEPS)
+    assert tab.locator(".nv-start-was-done").count() == len(LESSON_STEPS)
 
 
 @pytest.mark.parametrize(("screen", "theme"), [(WIDE, "light"), (NARROW, "dark")], ids=["wide", "phone"])

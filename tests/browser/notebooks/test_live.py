@@ -15,12 +15,12 @@ from tests.browser.watch import Watch
 
 pytestmark = pytest.mark.browser
 
-# A model of anywidget. Its messages wait in ``sent``; ``deliver`` passes on an answer of the kernel.
+# A model of anywidget. Its messages wait in ``sent``; ``deliver`` passes on a reply of the kernel.
 MODEL = """key => {
   const calls = new Set(), tell = () => dispatchEvent(new CustomEvent("normviz-model", { detail: key }));
   const model = { get: () => key, send: (event) => sent.push(event), on: (_, call) => calls.add(call), off: (_, call) => calls.delete(call) };
   window.sent = [];
-  window.deliver = (answer) => [...calls].forEach((call) => call(answer, []));
+  window.deliver = (reply) => [...calls].forEach((call) => call(reply, []));
   window.connect = () => { (window.normvizModels ??= new Map()).set(key, model); tell(); };
   window.disconnect = () => { window.normvizModels?.delete(key); tell(); };
 }"""
@@ -32,13 +32,13 @@ class Kernel:
     def __init__(self, page: Page, layer: str) -> None:
         self.page = page
         self.widget = nv.live(layer, torch.arange(96.0).reshape(2, 3, 4, 4))
-        self.answers: list[Any] = []
-        self.widget.send = lambda answer, buffers=None: self.answers.append(json.loads(json.dumps(answer)))
+        self.replies: list[Any] = []
+        self.widget.send = lambda reply, buffers=None: self.replies.append(json.loads(json.dumps(reply)))
 
     def connect(self) -> None:
         self.page.evaluate("connect()")
         self.receive()
-        self.answer()
+        self.reply()
 
     def disconnect(self) -> None:
         self.page.evaluate("disconnect()")
@@ -48,9 +48,9 @@ class Kernel:
         for event in self.page.evaluate("sent.splice(0)"):
             self.widget._handle_custom_msg(event, [])
 
-    def answer(self) -> None:
-        """Deliver the widget's oldest answer."""
-        self.page.evaluate("answer => deliver(answer)", self.answers.pop(0))
+    def reply(self) -> None:
+        """Deliver the widget's oldest reply."""
+        self.page.evaluate("reply => deliver(reply)", self.replies.pop(0))
 
     def set(self, label: str, value: int) -> None:
         field = self.page.get_by_label(label, exact=True)
@@ -84,19 +84,19 @@ def kernel(notebook: Kernel, file_tab: tuple[View, Watch]) -> Iterator[Kernel]:
     notebook.disconnect()
     notebook.page.evaluate("sent.splice(0)")
     notebook.widget.query = ""
-    notebook.answers.clear()
+    notebook.replies.clear()
     yield notebook
     file_tab[1].check()
 
 
 def test_a_message_that_is_lost_while_the_kernel_connects_is_sent_again(kernel):
     kernel.widget.layer = "InstanceNorm2d(3)"
-    kernel.answers.clear()
+    kernel.replies.clear()
     kernel.page.evaluate("connect(); sent.splice(0)")  # what was sent is lost
     expect(kernel.sentence).to_contain_text("LayerNorm([3, 4, 4])")
     kernel.page.wait_for_function("() => sent.length")
     kernel.receive()
-    kernel.answer()
+    kernel.reply()
     expect(kernel.sentence).to_contain_text("InstanceNorm2d(3)")
 
 
@@ -108,7 +108,7 @@ def test_the_kernel_answers_while_it_runs(kernel):
     kernel.set("C", 6)
     kernel.receive()
     assert kernel.widget.shape == (2, 6, 4, 4)
-    kernel.answer()
+    kernel.reply()
     expect(kernel.sentence).to_contain_text("LayerNorm([6, 4, 4]) on (2, 6, 4, 4)")
     kernel.disconnect()
     expect(kernel.sentence).to_contain_text("GroupNorm(3, 3) on (2, 3, 4, 4)")
@@ -117,42 +117,42 @@ def test_the_kernel_answers_while_it_runs(kernel):
     assert kernel.page.evaluate("sent") == []
 
 
-def test_an_answer_does_not_undo_what_is_being_typed(kernel):
+def test_a_reply_does_not_undo_what_is_being_typed(kernel):
     kernel.connect()
     kernel.set("N", 5)
     kernel.receive()
     field = kernel.page.get_by_label("C", exact=True)
     field.fill("6")
-    kernel.answer()
+    kernel.reply()
     expect(kernel.sentence).to_contain_text("on (5, 3, 4, 4)")
     expect(field).to_have_value("6")
     field.press("Enter")
     kernel.receive()
-    kernel.answer()
+    kernel.reply()
     expect(kernel.sentence).to_contain_text("LayerNorm([6, 4, 4]) on (5, 6, 4, 4)")
 
 
-def test_an_older_answer_does_not_undo_a_newer_change(kernel):
+def test_an_older_reply_does_not_undo_a_newer_change(kernel):
     kernel.connect()
     kernel.set("N", 5)
     kernel.receive()
-    kernel.set("C", 6)  # while the first answer is on its way
-    kernel.answer()
+    kernel.set("C", 6)  # while the first reply is on its way
+    kernel.reply()
     expect(kernel.page.get_by_label("C", exact=True)).to_have_value("6")
     expect(kernel.sentence).to_contain_text("on (2, 3, 4, 4)")
     kernel.receive()
-    kernel.answer()
+    kernel.reply()
     expect(kernel.sentence).to_contain_text("LayerNorm([6, 4, 4]) on (5, 6, 4, 4)")
 
 
 def test_the_page_shows_a_change_from_python_and_a_refused_value(kernel):
     kernel.connect()
     kernel.widget.layer = "BatchNorm2d(3)"
-    kernel.answer()
+    kernel.reply()
     expect(kernel.page.get_by_label("Layer", exact=True).locator("option:checked")).to_have_text("BatchNorm2d")
     kernel.set("C", 0)
     kernel.receive()
-    kernel.answer()
+    kernel.reply()
     expect(kernel.page.get_by_role("alert")).to_contain_text("C=0 must be a whole number from 1 to")
     expect(kernel.page.get_by_label("C", exact=True)).to_have_value("0")
     expect(kernel.page.get_by_label("C", exact=True)).to_be_focused()

@@ -64,7 +64,7 @@ def test_a_file_opens_with_the_view_of_its_fragment_and_with_its_first_view_if_t
     for fragment, sentence in (("layer=BatchNorm2d(3)&at=1,2,0,3", "BatchNorm2d(3)"), ("main", "LayerNorm([3, 4, 4])")):
         page = show("explore", fragment)
         expect_sentence(page, f"{sentence} on (2, 3, 4, 4)")
-        expect(page.locator(".nv-no-answer")).to_be_hidden()
+        expect(page.locator(".nv-no-view")).to_be_hidden()
 
 
 def test_a_link_can_name_a_view_in_other_words_too(show):
@@ -72,7 +72,7 @@ def test_a_link_can_name_a_view_in_other_words_too(show):
     for fragment, sentence in OTHER_WORDS.items():
         set_fragment(page, fragment)
         expect_sentence(page, f"{sentence} on (2, 3, 4, 4)")
-        expect(page.locator(".nv-no-answer")).to_be_hidden()
+        expect(page.locator(".nv-no-view")).to_be_hidden()
 
 
 def test_a_view_that_the_file_does_not_have_is_stated_and_links_to_the_app_if_there_is_one(show):
@@ -80,11 +80,11 @@ def test_a_view_that_the_file_does_not_have_is_stated_and_links_to_the_app_if_th
     page = show("explore", unknown[0])
     for fragment in unknown:
         set_fragment(page, fragment)
-        expect(page.locator(".nv-no-answer")).to_contain_text("This file has no answer for ")
-        expect(page.locator(".nv-no-answer *")).to_have_count(0)
+        expect(page.locator(".nv-no-view")).to_contain_text("This file has no answer for ")
+        expect(page.locator(".nv-no-view *")).to_have_count(0)
         expect_sentence(page, "LayerNorm([3, 4, 4]) on (2, 3, 4, 4)")
         choose(page, "Layer", "RMSNorm")
-        expect(page.locator(".nv-no-answer")).to_be_hidden()
+        expect(page.locator(".nv-no-view")).to_be_hidden()
     page = show("shapes", unknown[0])
     for fragment in unknown:
         set_fragment(page, fragment)

@@ -43,7 +43,7 @@ def test_hidden_parts_stay_hidden_after_changes_reload_and_back(view):
     view.page.reload()
     view.wait_for_scene()
     expect(view.page.get_by_role("combobox", name="Layer")).to_have_count(0)
-    expect(view.find(".nv-facts")).to_be_hidden()
+    expect(view.find(".nv-counts")).to_be_hidden()
     expect(view.find(".nv-worked")).to_be_visible()
     view.page.go_back()
     view.wait_for_view(layer=None, hide="layer,facts,code")
@@ -53,7 +53,7 @@ def test_a_hidden_panel_is_shown_again(view):
     view.visit("?hide=stats,output")  # wait_for_scene() expects all panels, and a hidden panel is not drawn
     view.page.locator(READY).wait_for()
     expect(view.find(".nv-panel-stats")).to_be_hidden()
-    expect(view.find(".nv-facts")).to_be_visible()
+    expect(view.find(".nv-counts")).to_be_visible()
     view.go("?")
     expect(view.find(".nv-panel-stats")).to_be_visible()
     expect(view.page.get_by_role("combobox", name="Layer")).to_be_visible()

@@ -1,4 +1,4 @@
-"""What a notebook file keeps of the widget: HTML with precomputed answers, and without scripts the sentence and a table."""
+"""What a notebook file keeps of the widget: HTML with precomputed views, and without scripts the sentence and a table."""
 
 import re
 import sys

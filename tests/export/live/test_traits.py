@@ -14,26 +14,26 @@ X = torch.arange(96.0).reshape(2, 3, 4, 4)
 
 
 class Reader:
-    """A page of the widget in a browser: it sends events, and ``answers`` are what the widget sends."""
+    """A page of the widget in a browser: it sends events, and ``replies`` are what the widget sends."""
 
     def __init__(self, widget):
-        self.widget, self.turn, self.answers = widget, 0, []
-        widget.send = lambda content, buffers=None: self.answers.append(content)
+        self.widget, self.turn, self.replies = widget, 0, []
+        widget.send = lambda content, buffers=None: self.replies.append(content)
 
     def tell(self, name, **event):
         self.turn += 1
         message = {"name": name, "turn": self.turn, **event}
         self.widget._handle_custom_msg(message, [])
-        return self.answers[-1]
+        return self.replies[-1]
 
     def enter(self, key, option):
         """Choose an option by its label, or enter a number or several texts."""
-        shown = next(one for row in self.answers[-1]["rows"] for one in row["inputs"] if one["key"] == key)
+        shown = next(one for row in self.replies[-1]["rows"] for one in row["inputs"] if one["key"] == key)
         return self.tell("input", key=key, value=shown["options"].index(option) if isinstance(option, str) else option)
 
 
-def sentence_of(answer):
-    return next(html for key, html in answer["data"]["parts"] if key.startswith("sentence"))
+def sentence_of(reply):
+    return next(html for key, html in reply["data"]["parts"] if key.startswith("sentence"))
 
 
 def without_values(query):
@@ -76,7 +76,7 @@ SET = [
 def test_a_trait_that_is_set_changes_the_page(widget, reader, name, value, query):
     setattr(widget, name, value)
     assert (without_values(widget.query), widget.problem) == (query, "")
-    assert len(reader.answers) == 2
+    assert len(reader.replies) == 2
     again = nv.live("LayerNorm([3, 4, 4])", X)
     again.query = query
     assert [getattr(again, trait) for trait in ("layer", "shape", "at")] == [
@@ -126,7 +126,7 @@ def test_a_refused_value_changes_only_the_message(widget, reader, name, value, w
     assert (widget.query, widget.layer, widget.shape, widget.at) == before
     with pytest.raises(AssertionError, match=words):
         raise AssertionError(widget.problem)
-    key, html = reader.answers[-1]["data"]["parts"][0]
+    key, html = reader.replies[-1]["data"]["parts"][0]
     assert key == "problem1"
     assert 'role="alert"' in html
     widget.at = (0, 0, 0, 0)
@@ -182,19 +182,19 @@ def test_a_live_module_keeps_its_gamma():
 
 
 def test_every_change_is_answered_with_its_turn(reader):
-    assert reader.answers[-1]["turn"] == 1
-    answer = reader.enter("family", "BatchNorm2d")
-    assert answer["turn"] == 2
-    assert "BatchNorm2d(3)" in sentence_of(answer)
+    assert reader.replies[-1]["turn"] == 1
+    reply = reader.enter("family", "BatchNorm2d")
+    assert reply["turn"] == 2
+    assert "BatchNorm2d(3)" in sentence_of(reply)
     first, second = reader.enter("size_c", 6), reader.enter("size_n", 5)
     assert "(2, 6, 4, 4)" in sentence_of(first)
     assert "(5, 6, 4, 4)" in sentence_of(second)
 
 
 def test_a_click_selects_an_element_and_the_figure_gets_its_turn_back(widget, reader):
-    answer = reader.tell("select", at=[0, 1, 2, 3], turn=7)
+    reply = reader.tell("select", at=[0, 1, 2, 3], turn=7)
     assert widget.at == (0, 1, 2, 3)
-    figure = answer["data"]["figures"][0]
+    figure = reply["data"]["figures"][0]
     assert (figure["at"], figure["turn"], figure.get("alone")) == ([0, 1, 2, 3], 7, None)
     assert reader.tell("select", at=None, turn=8)["data"]["figures"][0]["at"] is None
 

@@ -35,13 +35,13 @@ def site(tmp_path_factory) -> Path:
 PLAYABLE = {"explore.html", "compare.html", "step_by_step.html", "models.html"}
 
 
-def test_pages_with_controls_have_the_answers_to_their_controls(site):
+def test_pages_with_controls_have_the_views_of_their_controls(site):
     for name in PLAYABLE:
         (data,) = re.findall(r'class="nv-data">(.*?)</script>', read(site, name))
-        answers = json.loads(data)["answers"]
-        assert answers["page"] == name.removesuffix(".html")
-        assert len(answers["views"]) > 30
-        links = re.findall(r'nv-go\b[^>]*href=\\"([^"\\]*)', " ".join(map(json.dumps, answers["pool"])))
+        packed = json.loads(data)["answers"]
+        assert packed["page"] == name.removesuffix(".html")
+        assert len(packed["views"]) > 30
+        links = re.findall(r'nv-go\b[^>]*href=\\"([^"\\]*)', " ".join(map(json.dumps, packed["pool"])))
         assert links
         assert all((site / address).is_file() for address in links)  # questions; there is no app to link to
 

@@ -20,9 +20,9 @@ SERVE = """
 import { createInterface } from "node:readline";
 for await (const line of createInterface({ input: process.stdin })) {
   const { expression, args } = JSON.parse(line);
-  let answer;
-  try { answer = { value: await eval(`(${expression})`) }; } catch (error) { answer = { error: String(error.stack) }; }
-  process.stdout.write(JSON.stringify(answer, (key, value) => Number.isNaN(value) ? "gap" : value) + "\\n");
+  let result;
+  try { result = { value: await eval(`(${expression})`) }; } catch (error) { result = { error: String(error.stack) }; }
+  process.stdout.write(JSON.stringify(result, (key, value) => Number.isNaN(value) ? "gap" : value) + "\\n");
 }
 """
 
@@ -34,9 +34,9 @@ def evaluate(expression: str, *arguments: Any, entry: Path = FIGURES) -> Any:
     assert node.stdout
     node.stdin.write(json.dumps({"expression": expression, "args": arguments}) + "\n")
     node.stdin.flush()
-    answer = json.loads(node.stdout.readline())
-    assert "error" not in answer, answer["error"]
-    return answer.get("value")
+    result = json.loads(node.stdout.readline())
+    assert "error" not in result, result["error"]
+    return result.get("value")
 
 
 def check_syntax(script: str) -> None:

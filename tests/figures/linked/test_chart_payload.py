@@ -6,7 +6,7 @@ from base64 import b64decode
 import numpy as np
 import pytest
 
-from normviz.analysis.running.sampling import Sequences, SmallBatches, per_step, spread
+from normviz.analysis.running.sampling import Sequences, SmallBatches, per_time_step, spread
 from normviz.analysis.running.stream import Stream, run
 from normviz.figures.charts import bars, chart, dots, line
 from normviz.figures.palette import THEMES, as_json, by_meaning
@@ -24,7 +24,7 @@ CHARTS = {
     "mean": lambda: figures.mean_over_time(run(Stream(steps=5))),
     "variance": lambda: figures.variance_over_time(run(Stream(steps=5))),
     "spread": lambda: figures.spread_by_size(spread(SmallBatches([2, 8])), 8),
-    "left": lambda: figures.left_along_sequences(per_step(Sequences(4, 3))),
+    "left": lambda: figures.left_along_sequences(per_time_step(Sequences(4, 3))),
 }
 
 

@@ -88,7 +88,7 @@ def test_of_a_group_that_is_not_drawn_whole_the_note_counts_the_dots():
     assert f"Dots: {drawn:,} of the 4,000 values of the group" in evaluate(script, data)
 
 
-FACTS = [
+MOTIONS = [
     ("LayerNorm(2)", "mean", "2 values flow into one mean, 3, and each of them uses it."),
     ("BatchNorm1d(2, affine=False).eval()", "mean", "No value of this group flows into its running mean: it was stored in training."),
     ("LayerNorm(2)", "centered", "All values move by the same distance. Their spread does not change."),
@@ -99,10 +99,10 @@ FACTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("layer", "step", "fact"), FACTS)
-def test_a_motion_shows_the_fact_that_its_caption_states(layer, step, fact):
-    script = f"(() => {{ {SOURCE} const source = sourceOf(decodeData(args[0])); return factOf(source.data, groupStages(source, [0, 0]), args[1]); }})()"
-    assert evaluate(script, view(layer), step) == fact
+@pytest.mark.parametrize(("layer", "step", "text"), MOTIONS)
+def test_a_motion_shows_what_its_text_states(layer, step, text):
+    script = f"(() => {{ {SOURCE} const source = sourceOf(decodeData(args[0])); return motionText(source.data, groupStages(source, [0, 0]), args[1]); }})()"
+    assert evaluate(script, view(layer), step) == text
 
 
 # gamma and beta as the reader moves them

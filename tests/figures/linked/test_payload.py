@@ -95,20 +95,20 @@ FACTS = [
 
 @pytest.mark.parametrize(("layer", "values", "made"), FACTS)
 def test_the_counts_and_their_notes(layer, values, made):
-    facts = sent(explain(layer, (2, 3, 4, 4)))["facts"]
+    counted = sent(explain(layer, (2, 3, 4, 4)))["facts"]
     pair = "mean squares" if layer == "RMSNorm(4)" else "(mean, variance) pairs"
-    assert [fact["label"] for fact in facts] == [pair, "elements in each group", "parameters", "buffers"]
-    assert [fact["value"] for fact in facts] == values
-    assert facts[2]["note"] == made
+    assert [one["label"] for one in counted] == [pair, "elements in each group", "parameters", "buffers"]
+    assert [one["value"] for one in counted] == values
+    assert counted[2]["note"] == made
     tracked = values[3] != "0"
-    assert facts[3]["note"] == (
+    assert counted[3]["note"] == (
         "running_mean, running_var, num_batches_tracked" if tracked else "no running statistics"
     )
 
 
 def test_counts_are_of_the_whole_tensor_although_only_a_window_is_drawn():
     _, data = of_scene(shape="100000,100000,100000", layer="LayerNorm([100000,100000])")
-    assert [fact["value"].split(" = ")[-1] for fact in data["facts"]] == [
+    assert [one["value"].split(" = ")[-1] for one in data["facts"]] == [
         "100,000",
         "10,000,000,000",
         "20,000,000,000",

@@ -1,4 +1,4 @@
-"""The slices of a large tensor that the reader moves, without an answer of torch."""
+"""The slices of a large tensor that the reader moves, without new values from torch."""
 
 import json
 
@@ -36,10 +36,10 @@ LAYERS = ["BatchNorm2d(64)", "LayerNorm([64, 4, 4])", "GroupNorm(16, 64)", "Inst
 @pytest.mark.parametrize("layer", LAYERS)
 def test_the_groups_of_other_slices_follow_without_python(layer):
     e, start = describe(layer, (2, 64, 4, 4)), (0, 41, 0, 0)
-    first, answer = (view_payload(e, grid(e.shape, e.axes, at)) for at in ((), start))
+    first, second = (view_payload(e, grid(e.shape, e.axes, at)) for at in ((), start))
     groups = "(({ stats, params }) => [stats.tables, params.tables])"
     moved = evaluate(f"{groups}(decodeData(args[0], movedGrid(args[0].grid, args[1])))", first, start)
-    assert moved == evaluate(f"{groups}(decodeData(args[0]))", answer)
+    assert moved == evaluate(f"{groups}(decodeData(args[0]))", second)
 
 
 MOVED = DESCRIBE.replace("decodeData(args[0])", "decodeData(args[0], movedGrid(args[0].grid, [0, 8, 0, 0]))")

@@ -11,7 +11,7 @@ EVENTS = [
     ([(1, 0), "on"], 2),
     ([(1, 0), "on", (2, 1)], 2),
     ([(1, 0), "on", (1, 0)], 2),  # data that the server made before it received the choice
-    ([(1, 0), "on", "on", (2, 1)], 3),  # the answer to the first of two quick choices
+    ([(1, 0), "on", "on", (2, 1)], 3),  # the response to the first of two quick choices
     ([(1, 0), "on", "on", (2, 1), (3, 2)], 3),
     ([(1, 0), "on", "on", (3, 2)], 3),
     ([(1, 0), "on", (2, 1), (1, 1)], 1),  # Back in the browser
@@ -19,7 +19,7 @@ EVENTS = [
     ([(4, 0), (0, 0)], 0),  # another address
     ([(1, 0), "back", (0, 1), (1, 1), "back", (0, 2)], 0),
     ([(1, 0), "on", 2999, (1, 0)], 2),
-    ([(1, 0), "on", 3001, (1, 0)], 1),  # without an answer in time, the server's data is used again
+    ([(1, 0), "on", 3001, (1, 0)], 1),  # without a response in time, the server's data is used again
     ([(1, 0), "on", (1, 0), 3001], 1),  # also data that came earlier
     ([(6, 5), "back", (6, 5), (5, 6)], 5),  # a view that replaces another one continues its numbers
 ]
@@ -49,7 +49,7 @@ FOLLOW = """(async () => {
 
 
 @pytest.mark.parametrize(("events", "step"), EVENTS)
-def test_a_newer_choice_is_kept_until_the_server_answers_it(events, step):
+def test_a_newer_choice_is_kept_until_the_server_responds_to_it(events, step):
     assert evaluate(FOLLOW, events) == step
 
 

@@ -216,7 +216,7 @@ def test_the_backward_pass_of_every_layer_agrees_with_autograd(layer, shape):
         *(["dgamma"] if e.norm.params is not None else []),
         *(["dbeta"] if e.norm.bias else []),
     ]
-    assert all(gap < 1e-9 for gap in found.differences.values())
+    assert all(difference < 1e-9 for difference in found.differences.values())
     text = list(from_dout.backward_texts(e, found))[-1]
     assert all(f"{name} **" in text for name in found.differences)
 

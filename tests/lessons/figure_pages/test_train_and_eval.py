@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from normviz.analysis.running.momentum import lower_forgets_sooner
-from normviz.analysis.running.sampling import Sequences, SmallBatches, per_step, spread
+from normviz.analysis.running.sampling import Sequences, SmallBatches, per_time_step, spread
 from normviz.analysis.running.shards import even_sizes, shard
 from normviz.analysis.running.stream import Run, Stream, follow, run
 from normviz.layers.errors import NormvizError
@@ -110,18 +110,23 @@ LAYERS_WITH_BUFFERS = [
 def test_a_layer_with_buffers_differs_between_the_modes(link):
     on = scene(link)
     found = modes.both_modes(on.description, on.seed)
-    train, evaluated, gap = modes.outputs(found)
-    assert [panel.key for panel in (train, evaluated, gap)] == ["train", "eval", "gap"]
+    train, evaluated, difference = modes.outputs(found)
+    assert [panel.key for panel in (train, evaluated, difference)] == ["train", "eval", "gap"]
     assert evaluated.caption == "with running statistics"
-    torch.testing.assert_close(gap.values, train.values - evaluated.values)
+    torch.testing.assert_close(difference.values, train.values - evaluated.values)
     module = on.layer.with_(training=True).module()
     torch.testing.assert_close(train.values.float(), module(on.description.x).detach())
     said = numbers_in(modes.sentence(found))
     changed = sum(
         not torch.equal(old, new) for old, new in buffers_around(on.layer.with_(training=True), on.description.x)
     )
-    differing = int((gap.values != 0).sum())
-    assert said == [str(differing), str(gap.values.numel()), f"{float(gap.values.abs().max()):.3g}", str(changed)]
+    differing = int((difference.values != 0).sum())
+    assert said == [
+        str(differing),
+        str(difference.values.numel()),
+        f"{float(difference.values.abs().max()):.3g}",
+        str(changed),
+    ]
 
 
 def buffers_around(layer, x):
@@ -251,13 +256,13 @@ SEQUENCES = [
 
 @pytest.mark.parametrize(("count", "longest", "seed", "left", "said"), SEQUENCES)
 def test_the_sentence_of_a_few_sequences(count, longest, seed, left, said):
-    found = per_step(Sequences(count, longest, seed))
+    found = per_time_step(Sequences(count, longest, seed))
     assert found.left.tolist() == left
     assert experiments.sequences_sentence(found) == said
 
 
 def test_steps_with_one_sequence_are_refused_by_torch():
-    found = per_step(Sequences(2, 100))
+    found = per_time_step(Sequences(2, 100))
     number = int((found.left == 1).sum())
     assert number > 1
     assert experiments.sequences_sentence(found).endswith(

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 import plotly.io
 import pytest
 
-from normviz.analysis.running.sampling import Sequences, SmallBatches, per_step, spread
+from normviz.analysis.running.sampling import Sequences, SmallBatches, per_time_step, spread
 from normviz.analysis.running.stream import Stream, run
 from normviz.figures.charts import bars, chart, dots, line
 from normviz.figures.palette import theme
@@ -16,7 +16,7 @@ from normviz.lessons.figure_pages.train_and_eval import charts, experiments
 STREAM = run(Stream(batch_size=4, steps=6, drift=0.5))
 SIZES = spread(SmallBatches([4, 16, 64]))
 SHARDS = experiments.devices(2)
-STEPS = per_step(Sequences(count=4, longest=3, seed=1))
+TIME_STEPS = per_time_step(Sequences(count=4, longest=3, seed=1))
 
 # name of the trace; where its numbers come from; its color
 SHOWN = {
@@ -68,12 +68,12 @@ SHOWN = {
         ],
     ),
     "left": (
-        charts.left_along_sequences(STEPS),
+        charts.left_along_sequences(TIME_STEPS),
         [0, 1, 2],
         [
             ("sequences left", [4, 3, 2], "few.0"),
             ("sigma / √left", 2 / np.sqrt([4, 3, 2]), "muted"),
-            ("error of the mean, over many draws", STEPS.rms_error, "accent"),
+            ("error of the mean, over many draws", TIME_STEPS.rms_error, "accent"),
         ],
     ),
 }
@@ -141,4 +141,4 @@ def test_a_charts_layout_is_plotlys():
 def test_one_step_is_enough():
     figure = charts.mean_over_time(run(Stream(steps=1))).figure()
     assert [len(trace.y) for trace in figure.data] == [1, 1, 1]
-    assert len(charts.left_along_sequences(per_step(Sequences(2, 1))).data) == 3
+    assert len(charts.left_along_sequences(per_time_step(Sequences(2, 1))).data) == 3

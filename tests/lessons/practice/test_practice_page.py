@@ -15,7 +15,7 @@ from normviz.lessons.practice.bank import COUNTS, LEVELS, bank, choose, index
 from normviz.lessons.practice.confusions import CONFUSIONS
 from normviz.lessons.practice.kinds import TOPICS
 from normviz.lessons.practice_page import SHOWN_BY_STEP, Practice
-from normviz.lessons.start.steps import STEPS
+from normviz.lessons.start.lesson_steps import LESSON_STEPS
 from normviz.scene.settings.page_settings import MOST_EXERCISES, PRACTICE_TOPICS
 from tests.figures.linked.javascript import evaluate
 
@@ -62,7 +62,7 @@ def test_each_wrong_answer_that_is_sent_has_its_confusion_with_a_question_to_rea
 
 
 def test_a_confusion_that_a_step_of_start_here_clears_up_names_the_step():
-    steps = [step.key for step in STEPS]
+    steps = [step.key for step in LESSON_STEPS]
     known = {confusion for named in SHOWN_BY_STEP.values() for confusion in named}
     assert sum(map(len, SHOWN_BY_STEP.values())) == len(known)
     assert known < CONFUSIONS.keys()

@@ -15,7 +15,7 @@ from normviz.lessons.page.share import share_data
 from normviz.lessons.parts.html import Body
 from normviz.lessons.start.figures import affine, depth, gammas, images, marks, numbers
 from normviz.lessons.start.lesson import Lesson
-from normviz.lessons.start.steps import STEPS, read_prose
+from normviz.lessons.start.lesson_steps import LESSON_STEPS, read_prose
 from normviz.scene.settings.page_settings import START_STEPS
 from tests.export.structure import Structure
 
@@ -29,12 +29,13 @@ def lesson(query: str = "") -> Lesson:
 def test_the_numbers_of_four_are_those_that_anyone_can_check():
     data = numbers()
     assert (data["values"], data["mean"], data["std"]) == ([2, 5, 6, 9], 5.5, 2.5)
-    assert "the mean, 5.5." in STEPS[1].prose.done
+    assert "the mean, 5.5." in LESSON_STEPS[1].prose.done
     assert (
-        "(3.5² + 0.5² + 0.5² + 3.5²) / 4 = 6.25; divide by its root, the standard deviation 2.5." in STEPS[1].prose.done
+        "(3.5² + 0.5² + 0.5² + 3.5²) / 4 = 6.25; divide by its root, the standard deviation 2.5."
+        in LESSON_STEPS[1].prose.done
     )
     assert (3.5**2 + 0.5**2) / 2 == 6.25 == 2.5**2
-    assert "eps = 1e−5" in STEPS[1].prose.done
+    assert "eps = 1e−5" in LESSON_STEPS[1].prose.done
 
 
 def test_sliders_reach_the_goal_and_begin_elsewhere():
@@ -66,7 +67,7 @@ def test_without_normalization_the_spread_grows_or_shrinks_and_with_it_stays():
         assert abs(log10(plain[-1])) > abs(log10(plain[0])) or size == 1
         assert (plain[-1] > 10) == (size >= 1.4)
         assert (plain[-1] < 0.2) == (size <= 0.8)
-    assert "back to 1," in STEPS[0].prose.done
+    assert "back to 1," in LESSON_STEPS[0].prose.done
 
 
 MODULES = [
@@ -98,13 +99,13 @@ def test_what_is_to_be_marked_is_what_torchs_output_depends_on(module, asked):
 
 
 def test_the_sums_of_the_table_are_its_own():
-    assert "(4 + 8) / 2 = 6." in STEPS[2].prose.done
-    assert "(1 + 4 + 10) / 3 = 5." in STEPS[3].prose.done
+    assert "(4 + 8) / 2 = 6." in LESSON_STEPS[2].prose.done
+    assert "(1 + 4 + 10) / 3 = 5." in LESSON_STEPS[3].prose.done
     x, (task,) = torch.tensor([[1.0, 4, 10], [3, 8, 13]]), marks("LayerNorm(3)")["tasks"]
     assert task["task"]["texts"] == ["1", "4", "10", "3", "8", "13"]
     assert (x.mean(dim=0)[1], x.mean(dim=1)[0]) == (6, 5)
-    assert "gives the 3 means" in STEPS[2].prose.done
-    assert "gives the 2 means" in STEPS[3].prose.done
+    assert "gives the 3 means" in LESSON_STEPS[2].prose.done
+    assert "gives the 2 means" in LESSON_STEPS[3].prose.done
 
 
 def test_the_gammas_of_layernorm_and_of_batchnorm_belong_to_columns():
@@ -116,7 +117,7 @@ def test_the_gammas_of_layernorm_and_of_batchnorm_belong_to_columns():
         moved = (layer(x) != before).nonzero().tolist()
         assert moved == [[n, d] for n in range(2) for d in range(3) if all((n, d)[axis] == at[axis] for axis in same)]
         assert (layer.weight.numel(), sum(one.numel() for one in layer.parameters())) == (3, 6)
-    assert "3 gammas and 3 betas, 6 parameters," in STEPS[5].prose.done
+    assert "3 gammas and 3 betas, 6 parameters," in LESSON_STEPS[5].prose.done
 
 
 def test_batchnorm_updates_running_statistics_in_train_mode_and_leaves_them_in_eval_mode():
@@ -127,10 +128,10 @@ def test_batchnorm_updates_running_statistics_in_train_mode_and_leaves_them_in_e
     output = layer.eval()(x)
     assert torch.equal(layer.running_mean, after)
     assert torch.allclose(output[:1], layer(x[:1]))
-    assert "BatchNorm updates running statistics; in eval mode it uses them as they are." in STEPS[2].prose.done
+    assert "BatchNorm updates running statistics; in eval mode it uses them as they are." in LESSON_STEPS[2].prose.done
     assert [
         step.prose.text.count(name)
-        for step, name in zip(STEPS[2:4], ("`BatchNorm1d(3)`", "`LayerNorm(3)`"), strict=True)
+        for step, name in zip(LESSON_STEPS[2:4], ("`BatchNorm1d(3)`", "`LayerNorm(3)`"), strict=True)
     ] == [1, 1]
 
 
@@ -158,10 +159,10 @@ def test_the_page_has_every_step_with_its_figure_as_strict_json():
         "marks",
         "marks",
     ]
-    for step in STEPS:
+    for step in LESSON_STEPS:
         assert step.prose.title in structure.text
         assert "{" not in f"{step.prose}".replace("Prose(", "")
-    assert len(STEPS) == START_STEPS
+    assert len(LESSON_STEPS) == START_STEPS
     assert json.loads(json.dumps(page_data("start", Body(app=""), [lesson()])))["parts"]
 
 
@@ -183,7 +184,7 @@ def test_only_its_files_have_the_script_of_the_steps():
 
 
 def test_each_step_is_short():
-    for step in STEPS:
+    for step in LESSON_STEPS:
         for text in (step.prose.text, step.prose.act, step.prose.done):
             assert len(text.split()) <= 50
             assert text.count(". ") <= 2

@@ -26,12 +26,12 @@ def a_file(kind: str) -> str:
 @pytest.mark.parametrize(("kind", "media_type"), [("js", "text/javascript"), ("css", "text/css")])
 def test_a_script_is_compressed_and_cached_for_ever(app: CompressedFiles, kind: str, media_type: str) -> None:
     path = a_file(kind)
-    answer = ask(app, f"/{path}", accept_encoding="gzip, br")
-    assert gzip.decompress(answer.body) == (FOLDER.parent / path).read_bytes()
-    assert answer.headers["content-encoding"] == "gzip"
-    assert answer.headers["content-type"].startswith(media_type)
-    assert "immutable" in answer.headers["cache-control"]
-    assert answer.headers["vary"] == "Accept-Encoding"
+    response = ask(app, f"/{path}", accept_encoding="gzip, br")
+    assert gzip.decompress(response.body) == (FOLDER.parent / path).read_bytes()
+    assert response.headers["content-encoding"] == "gzip"
+    assert response.headers["content-type"].startswith(media_type)
+    assert "immutable" in response.headers["cache-control"]
+    assert response.headers["vary"] == "Accept-Encoding"
 
 
 def test_below_a_base_path_too(app: CompressedFiles) -> None:
@@ -50,5 +50,5 @@ def test_streamlit_sends_it_to_a_client_without_gzip(app: CompressedFiles) -> No
     [a_file("woff2"), "static/js/none.js", "static/js", "static/", "static/../index.html", "static/js/../../../../__init__.py", "static//etc/hosts.js", "compare", ""],
 )  # fmt: skip
 def test_streamlit_sends_everything_else(app: CompressedFiles, path: str) -> None:
-    answer = ask(app, f"/{path}", accept_encoding="gzip")
-    assert (answer.status, answer.body) == (200, b"Streamlit")
+    response = ask(app, f"/{path}", accept_encoding="gzip")
+    assert (response.status, response.body) == (200, b"Streamlit")

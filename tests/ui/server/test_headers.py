@@ -15,10 +15,10 @@ from tests.ui.asgi import ask, run_async
 
 
 def app_with_headers(response: Response | None = None, ancestors: str = "'self'") -> Headers:
-    async def answer(request: object) -> Response:
+    async def respond(request: object) -> Response:
         return response or Response("x")
 
-    return Headers(Starlette(routes=[Route("/", answer)]), ancestors)
+    return Headers(Starlette(routes=[Route("/", respond)]), ancestors)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_an_invalid_list_of_sources_is_refused(setting: str) -> None:
         frame_ancestors({"NORMVIZ_FRAME_ANCESTORS": setting})
 
 
-def test_every_answer_has_the_security_headers() -> None:
+def test_every_response_has_the_security_headers() -> None:
     headers = ask(app_with_headers(), "/").headers
     assert headers["content-security-policy"] == "frame-ancestors 'self'"
     assert headers["x-content-type-options"] == "nosniff"
@@ -92,7 +92,7 @@ def test_a_websocket_is_passed_through_unchanged() -> None:
 
 
 @pytest.mark.parametrize("path", ["/", "/compare", f"/{PLOTLY.path}", "/_stcore/health", "/favicon.png", "/not/a/page"])
-def test_the_application_sends_the_headers_with_every_answer(path: str) -> None:
+def test_the_application_sends_the_headers_with_every_response(path: str) -> None:
     from app import app
 
     headers = ask(app, path).headers
@@ -106,7 +106,7 @@ def test_the_app_has_its_own_routes_and_the_headers_middleware() -> None:
 
 
 def test_the_app_does_not_start_with_an_invalid_setting() -> None:
-    answer = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-c", "import app"],
         cwd=ROOT,
         env={"NORMVIZ_FRAME_ANCESTORS": "'self'; script-src *", "PATH": "", "PYTHONPATH": str(ROOT)},
@@ -114,5 +114,5 @@ def test_the_app_does_not_start_with_an_invalid_setting() -> None:
         text=True,
         timeout=120,
     )
-    assert answer.returncode != 0
-    assert "NormvizError: NORMVIZ_FRAME_ANCESTORS" in answer.stderr.splitlines()[-1]
+    assert done.returncode != 0
+    assert "NormvizError: NORMVIZ_FRAME_ANCESTORS" in done.stderr.splitlines()[-1]

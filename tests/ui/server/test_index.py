@@ -119,15 +119,15 @@ def test_the_pages_are_those_of_the_application() -> None:
 
 @pytest.mark.parametrize(("path", "to"), [("/explore", "./"), ("/explore?shape=2,3&at=0,1", "./?shape=2,3&at=0,1")])
 def test_explore_has_the_address_of_the_app(app: Starlette, path: str, to: str) -> None:
-    answer = ask(app, path)
-    assert (answer.status, answer.headers["location"]) == (307, to)
+    response = ask(app, path)
+    assert (response.status, response.headers["location"]) == (307, to)
 
 
 @pytest.mark.parametrize("path", ["/foo", "/Compare", "/step-by-step?embed_options=dark_theme", "/static"])
 def test_a_path_of_no_page_gets_links_to_the_pages(app: Starlette, path: str) -> None:
-    answer = ask(app, path)
-    html = answer.body.decode()
-    assert answer.status == 404
+    response = ask(app, path)
+    html = response.body.decode()
+    assert response.status == 404
     assert "There is no such page" in html
     assert "<main>" in html
     links = dict(re.findall(r'<a href="./(.*?)">(.*?)</a>', html))
@@ -136,7 +136,7 @@ def test_a_path_of_no_page_gets_links_to_the_pages(app: Starlette, path: str) ->
     }
     assert links["start"] == "Start here"
     assert "foo" not in html
-    assert answer.headers["content-security-policy"].startswith("default-src 'self'")
+    assert response.headers["content-security-policy"].startswith("default-src 'self'")
 
 
 @pytest.mark.parametrize("path", ["/_stcore/health", "/favicon.png", "/media/x"])
@@ -191,13 +191,13 @@ def test_no_text_of_the_address_becomes_html_of_the_page(app: Starlette) -> None
 
 
 def test_the_policy_allows_exactly_the_inline_scripts_of_the_page(app: Starlette) -> None:
-    answer = ask(app, "/")
-    policy = answer.headers["content-security-policy"]
+    response = ask(app, "/")
+    policy = response.headers["content-security-policy"]
     script_sources = re.search(r"script-src ([^;]*)", policy)
     assert script_sources is not None
     assert "unsafe" not in script_sources[1]
     assert "*" not in policy
-    assert len(re.findall("'sha256-", script_sources[1])) == answer.body.count(b"<script>")
+    assert len(re.findall("'sha256-", script_sources[1])) == response.body.count(b"<script>")
 
 
 def test_it_is_compressed_if_the_client_accepts_gzip(app: Starlette) -> None:

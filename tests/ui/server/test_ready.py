@@ -27,9 +27,9 @@ def app(monkeypatch: pytest.MonkeyPatch) -> Starlette:
 
 
 def test_a_process_that_computes_the_known_layer_is_ready(app: Starlette) -> None:
-    answer = ask(app, "/readyz")
-    assert (answer.status, answer.body) == (200, b"ready\n")
-    assert answer.headers["cache-control"] == "no-store"
+    response = ask(app, "/readyz")
+    assert (response.status, response.body) == (200, b"ready\n")
+    assert response.headers["cache-control"] == "no-store"
 
 
 def test_a_process_that_is_still_importing_is_not_ready_and_answers_at_once(
@@ -37,8 +37,8 @@ def test_a_process_that_is_still_importing_is_not_ready_and_answers_at_once(
 ) -> None:
     loading: Future[None] = Future()
     monkeypatch.setattr(module, "import_future", lambda: loading)
-    answer = ask(app, "/readyz")
-    assert (answer.status, answer.body) == (503, b"not ready: torch is being imported\n")
+    response = ask(app, "/readyz")
+    assert (response.status, response.body) == (503, b"not ready: torch is being imported\n")
     loading.set_result(None)
     assert ask(app, "/readyz").status == 200
 
@@ -47,16 +47,16 @@ def test_a_process_whose_import_failed_is_not_ready(app: Starlette, monkeypatch:
     loading: Future[None] = Future()
     loading.set_exception(ImportError("no such torch"))
     monkeypatch.setattr(module, "import_future", lambda: loading)
-    answer = ask(app, "/readyz")
-    assert (answer.status, answer.body) == (503, b"not ready: ImportError: no such torch\n")
+    response = ask(app, "/readyz")
+    assert (response.status, response.body) == (503, b"not ready: ImportError: no such torch\n")
 
 
 def test_a_process_with_a_wrong_result_is_not_ready(app: Starlette, monkeypatch: pytest.MonkeyPatch) -> None:
     right = torch.nn.functional.layer_norm
     monkeypatch.setattr(torch.nn.functional, "layer_norm", lambda *arguments: right(*arguments) * 1.01)
-    answer = ask(app, "/readyz")
-    assert answer.status == 503
-    assert b"torch's LayerNorm(4) differs from its pattern by" in answer.body
+    response = ask(app, "/readyz")
+    assert response.status == 503
+    assert b"torch's LayerNorm(4) differs from its pattern by" in response.body
     monkeypatch.undo()
     assert wrong_result() is None
 
@@ -64,9 +64,9 @@ def test_a_process_with_a_wrong_result_is_not_ready(app: Starlette, monkeypatch:
 def test_a_process_is_not_ready_while_torch_raises_an_error(app: Starlette, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as broken:
         broken.setattr(torch.nn.functional, "layer_norm", lambda *arguments: 1 / 0)
-        answer = ask(app, "/readyz")
-        assert (answer.status, answer.body) == (503, b"not ready: ZeroDivisionError: division by zero\n")
-        assert b"Traceback" not in answer.body
+        response = ask(app, "/readyz")
+        assert (response.status, response.body) == (503, b"not ready: ZeroDivisionError: division by zero\n")
+        assert b"Traceback" not in response.body
     monkeypatch.setattr(module, "_this_process", Readiness(fresh=0))
     assert ask(app, "/readyz").status == 200
 
@@ -94,17 +94,17 @@ def test_a_result_is_reused_until_it_is_stale() -> None:
 
 
 def test_a_process_whose_computation_hangs_is_not_ready_and_starts_no_second_one() -> None:
-    answer, started = threading.Event(), []
+    released, started = threading.Event(), []
 
     def hang() -> None:
         started.append(time.monotonic())
-        answer.wait(30)
+        released.wait(30)
 
     async def visits() -> None:
         readiness = Readiness(hang, patience=0.01)
         for _ in range(3):
             assert await readiness.reason() == "torch has not answered for 0.01 s"
-        answer.set()
+        released.set()
         while await readiness.reason():
             await asyncio.sleep(0.01)
 

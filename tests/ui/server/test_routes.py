@@ -27,9 +27,9 @@ def app_below_lab():
 
 
 def test_plotly_js_is_the_file_of_the_installed_package(app):
-    answer = ask(app, f"/{PLOTLY.path}")
-    assert (answer.status, answer.body) == (200, plotly_js())
-    assert answer.headers["content-type"].startswith("text/javascript")
+    response = ask(app, f"/{PLOTLY.path}")
+    assert (response.status, response.body) == (200, plotly_js())
+    assert response.headers["content-type"].startswith("text/javascript")
 
 
 def test_its_name_has_the_version_so_that_it_can_be_cached_forever(app):
@@ -40,18 +40,18 @@ def test_its_name_has_the_version_so_that_it_can_be_cached_forever(app):
 
 @pytest.mark.parametrize("accepted", ["gzip", "gzip, deflate, br, zstd", "br;q=1, gzip;q=0.5"])
 def test_it_is_compressed_if_the_client_accepts_gzip(app, accepted):
-    answer = ask(app, f"/{PLOTLY.path}", accept_encoding=accepted)
-    assert answer.headers["content-encoding"] == "gzip"
-    assert gzip.decompress(answer.body) == plotly_js()
-    assert len(answer.body) < len(plotly_js()) / 2
-    assert int(answer.headers["content-length"]) == len(answer.body)
+    response = ask(app, f"/{PLOTLY.path}", accept_encoding=accepted)
+    assert response.headers["content-encoding"] == "gzip"
+    assert gzip.decompress(response.body) == plotly_js()
+    assert len(response.body) < len(plotly_js()) / 2
+    assert int(response.headers["content-length"]) == len(response.body)
 
 
 @pytest.mark.parametrize("accepted", ["identity", "br", "", "gzip;q=0", "identity, gzip; q=0.0", "x-gzipped"])
 def test_it_is_uncompressed_for_all_other_clients(app, accepted):
-    answer = ask(app, f"/{PLOTLY.path}", accept_encoding=accepted)
-    assert "content-encoding" not in answer.headers
-    assert answer.body == plotly_js()
+    response = ask(app, f"/{PLOTLY.path}", accept_encoding=accepted)
+    assert "content-encoding" not in response.headers
+    assert response.body == plotly_js()
 
 
 @pytest.mark.parametrize("accepted", ["gzip", "identity"])
@@ -85,11 +85,11 @@ def test_the_application_is_the_shell_with_these_routes():
 
 
 def test_the_module_of_the_page_has_its_style_and_can_be_cached_forever(app):
-    answer = ask(app, f"/{component('en').path}", accept_encoding="gzip")
-    text = gzip.decompress(answer.body).decode()
+    response = ask(app, f"/{component('en').path}", accept_encoding="gzip")
+    text = gzip.decompress(response.body).decode()
     assert text.startswith(bundle(SCRIPT))
     assert {".nv-view", ".nv-sentence", ".nvs-button"} <= set(re.findall(r"\.nvs?-[\w-]+", text[len(bundle(SCRIPT)) :]))
-    assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert response.headers["cache-control"] == "public, max-age=31536000, immutable"
 
 
 def test_the_loader_of_the_scripts_is_short():

@@ -13,7 +13,7 @@ import { sentPlace } from "../tensor/slices.js";
 import { showOutputOf } from "./gamma_beta.js";
 import { countsOf, rangeOf, stackDots, ticksIn } from "./scale.js";
 import { GammaAndBetaSliders } from "./sliders.js";
-import { factOf, groupStages, notesOf } from "./stages.js";
+import { groupStages, motionText, notesOf } from "./stages.js";
 
 const RADIUS = 3.5, STRIP = 38, GAP = 14, AXIS = 20, LINE = 17; // px
 const MOST_DOTS = 400; // of more values, a histogram
@@ -45,7 +45,7 @@ export class Distribution {
     after.after(this.root);
     this.title = html("h2", "nv-heading", this.root);
     this.svg = svg("svg", { class: "nv-strips", role: "img" }, this.root);
-    this.fact = html("p", "nv-fact-line", this.root);
+    this.motionText = html("p", "nv-motion-text", this.root);
     this.note = html("p", "", this.root);
     this.sliders = new GammaAndBetaSliders(this.root, (choice) => showOutputOf(view, choice));
     this.listen();
@@ -94,8 +94,8 @@ export class Distribution {
     this.svg.toggleAttribute("hidden", !at);
     this.note.textContent = at && this.group ? notesOf(data, this.group, this.known(step).mean) : _("Select an element to see the values of its group.");
     this.title.textContent = this.group && at ? titleOf(this.group, formatElement("x", tensorIndex(data, at))) : _("From x to the output");
-    this.fact.hidden = !step;
-    this.fact.textContent = step && this.group ? factOf(data, this.group, step) : "";
+    this.motionText.hidden = !step;
+    this.motionText.textContent = step && this.group ? motionText(data, this.group, step) : "";
     if (this.group && at) this.drawStages(this.group, at, width, step);
   }
 

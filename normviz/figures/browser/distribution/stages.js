@@ -122,7 +122,7 @@ export function notesOf({ stats }, { peers, complete, size }, marked = true) {
  * @param {Group} group
  * @param {string} step
  */
-export function factOf({ stats, params }, group, step) {
+export function motionText({ stats, params }, group, step) {
   const { size, stages } = group, x = stages[0], [low, high] = x.spread;
   if (step === "x") return ngettext("{n} value in a group of its own.", "{n} values in one group, before anything is computed.", size);
   if (step === "mean" && !stats.running)

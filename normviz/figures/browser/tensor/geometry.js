@@ -52,7 +52,7 @@ export class Geometry {
     this.facetH = last(this.ys) + this.cellH;
     this.lefts = leftOutX.map((gaps, place) => place * (this.facetW + gapX) + gaps * ELLIPSIS); // of the facets
     this.tops = leftOutY.map((gaps, line) => line * (this.facetH + gapY) + gaps * ELLIPSIS);
-    this.apart = { columns: stepsUp(skipX), rows: stepsUp(skipY), places: stepsUp(leftOutX), lines: stepsUp(leftOutY) }; // where slices are left out before
+    this.apart = { columns: increasesOf(skipX), rows: increasesOf(skipY), places: increasesOf(leftOutX), lines: increasesOf(leftOutY) }; // where slices are left out before
     this.width = last(this.lefts) + this.facetW;
     this.height = last(this.tops) + this.facetH;
   }
@@ -244,7 +244,7 @@ export class Geometry {
  * The positions at which counts grow.
  * @param {number[]} counts
  */
-const stepsUp = (counts) => counts.flatMap((count, at) => (at && count > counts[at - 1] ? [at] : []));
+const increasesOf = (counts) => counts.flatMap((count, at) => (at && count > counts[at - 1] ? [at] : []));
 
 /** @param {number[]} numbers */
 const last = (numbers) => numbers[numbers.length - 1];

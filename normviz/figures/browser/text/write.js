@@ -25,14 +25,14 @@ export function writePhrases(parent, phrases) {
 
 /**
  * @param {HTMLElement} list
- * @param {Fact[]} facts
+ * @param {Count[]} counts
  */
-export function writeFacts(list, facts) {
+export function writeCounts(list, counts) {
   list.replaceChildren();
-  for (const { label, value, note } of facts) {
-    const fact = html("div", "nv-fact", list);
-    html("dt", "", fact, label);
-    const number = html("dd", "", fact, value);
+  for (const { label, value, note } of counts) {
+    const count = html("div", "nv-count", list);
+    html("dt", "", count, label);
+    const number = html("dd", "", count, value);
     if (note) html("span", "nv-note", number, note);
   }
 }

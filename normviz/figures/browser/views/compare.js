@@ -18,7 +18,7 @@ export class CompareView extends FigureView {
     const { layers = [], panels } = this.data;
     this.rows ??= Object.fromEntries(ROWS.map((row) => [row, html("div", `nv-row nv-layers nv-${row}`, this.sharingRow)]));
     this.sharingRow.className = "nv-compare";
-    this.facts.hidden = this.valuesRow.hidden = this.arithmetic.hidden = true;
+    this.counts.hidden = this.valuesRow.hidden = this.arithmetic.hidden = true;
     for (const panel of this.panels.values()) panel.root.remove();
     this.panels.clear();
     for (const figure of panels) {

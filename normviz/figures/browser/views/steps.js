@@ -41,7 +41,7 @@ export class StepsView extends FigureView {
 
   arrange() {
     this.takeStep();
-    this.facts.hidden = this.valuesRow.hidden = true;
+    this.counts.hidden = this.valuesRow.hidden = true;
     if (!this.bar) this.addStepper();
     this.bar.replaceChildren(...this.stepPanels.map(({ title }, number) => button("nv-chip", null, title, () => this.go(number))));
     for (const key of ["before", "after"]) if (!this.panels.has(key)) this.panels.set(key, new Panel(this.sharingRow, this, key));
@@ -52,7 +52,7 @@ export class StepsView extends FigureView {
     return /** @type {StepData[]} */ (this.data.panels);
   }
 
-  // Takes the server's step, unless a newer choice waits for its answer. While playing, or without a server, it takes only a changed step.
+  // Takes the server's step, unless a newer choice waits for its response. While playing, or without a server, it takes only a changed step.
   takeStep() {
     const { step = 0, panels, turn } = this.data;
     if (this.timer || turn === undefined ? step !== this.serverStep : this.upToDate) this.step = step;

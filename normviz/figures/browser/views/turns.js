@@ -18,7 +18,7 @@ export class Turns {
   }
 
   /**
-   * For how many milliseconds data of this turn must wait for an answer to a newer choice.
+   * For how many milliseconds data of this turn must wait for the response to a newer choice.
    * @param {number} turn
    */
   wait(turn) {
@@ -33,7 +33,7 @@ export class Turns {
     this.newest = Math.max(this.newest, turn);
   }
 
-  /** The newest choice is answered, or no longer waited for. */
+  /** The response to the newest choice has come, or is no longer waited for. */
   settle() {
     this.sentAt = 0;
   }

@@ -16,7 +16,7 @@ import { decodeData } from "../tensor/arrays.js";
 import { placeOf, sameIndex, tensorIndex } from "../tensor/sharing.js";
 import { movedGrid } from "../tensor/slices.js";
 import { describeElement, plainText } from "../text/readout.js";
-import { writeArithmetic, writeFacts, writePhrases } from "../text/write.js";
+import { writeArithmetic, writeCounts, writePhrases } from "../text/write.js";
 import { editValue, updateEditButton } from "./edit.js";
 import { hideParts } from "./hiding.js";
 import { SlicesBar } from "./slices.js";
@@ -38,7 +38,7 @@ export class FigureView {
   distribution;
   /** @type {ViewData} As the server sent it. */
   received;
-  /** @type {number[] | null} The first drawn slice of each axis, if the reader moved them and no answer has come. */
+  /** @type {number[] | null} The first drawn slice of each axis, if the reader moved them and no response has come. */
   start = null;
   /** @type {Mode} */
   mode = "light";
@@ -70,8 +70,8 @@ export class FigureView {
     this.line.id = this.readoutId;
     this.liveRegion = html("div", "nv-hidden", this.root);
     this.liveRegion.setAttribute("role", "status");
-    this.facts = html("dl", "nv-facts", this.root);
-    this.valuesRow = html("div", "nv-row nv-steps", this.root);
+    this.counts = html("dl", "nv-counts", this.root);
+    this.valuesRow = html("div", "nv-row nv-values", this.root);
     this.arithmetic = html("section", "nv-worked", this.root);
     this.table = new StatisticsTable(this.root);
     this.slices = new SlicesBar(this);
@@ -109,7 +109,7 @@ export class FigureView {
   }
 
   /**
-   * Takes the server's selection, unless a newer choice waits for its answer. Without a server, the reader's selection stays.
+   * Takes the server's selection, unless a newer choice waits for its response. Without a server, the reader's selection stays.
    * @param {ViewData} data
    * @param {Mode} mode
    */
@@ -149,7 +149,7 @@ export class FigureView {
     }
     this.valuesRow.hidden = !this.data.values;
     updateEditButton(this);
-    writeFacts(this.facts, this.data.facts ?? []);
+    writeCounts(this.counts, this.data.facts ?? []);
   }
 
   get narrow() {

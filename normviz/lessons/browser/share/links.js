@@ -74,12 +74,12 @@ const escapeAttribute = (text) => text.replaceAll("&", "&amp;").replaceAll("<", 
  * @param {boolean} [grows] whether a script keeps the frame as high as its content, on a page that allows scripts
  */
 export function iframe(url, title, width, heights, grows = false) {
-  const script = grows ? `\n${SCRIPT}` : "", steps = width ? [] : stepsOf(heights), tallest = Math.max(...heights.map(([, height]) => height));
+  const script = grows ? `\n${SCRIPT}` : "", breakpoints = width ? [] : breakpointsOf(heights), tallest = Math.max(...heights.map(([, height]) => height));
   /** @param {string} style */
   const frame = (style) =>
     `<iframe src="${escapeAttribute(url)}" title="${escapeAttribute(title)}" width="${width ?? "100%"}" height="${tallest}" loading="lazy" allow="clipboard-write" style="border: 0${style}"></iframe>`;
-  if (steps.length < 2) return frame("") + script;
-  const [lowest, ...higher] = [...steps].reverse();
+  if (breakpoints.length < 2) return frame("") + script;
+  const [lowest, ...higher] = [...breakpoints].reverse();
   const height = higher.map(([below, high]) => `min(${high}px, (${below}px - 100cqw) * 9999)`);
   return `<div style="container-type: inline-size">${frame(`; height: max(${lowest[1]}px, ${height.join(", ")})`)}</div>${script}`;
 }
@@ -88,16 +88,16 @@ export function iframe(url, title, width, heights, grows = false) {
  * The fewest heights that suffice at every width: each with the width below which it is used, the last for all larger widths.
  * @param {Heights} heights
  */
-export function stepsOf(heights) {
+export function breakpointsOf(heights) {
   /** @type {Heights} */
-  const steps = [];
-  let first = 0; // the height at the step's largest width; the step is at most a tenth higher
+  const breakpoints = [];
+  let first = 0; // the height at an interval's largest width; the interval's own is at most a tenth higher
   for (const [i, [, height]] of [...heights.entries()].reverse()) {
     const below = heights[i + 1]?.[0] ?? Infinity;
-    if (height > 1.1 * first) steps.unshift([below, (first = height)]);
-    else steps[0][1] = Math.max(steps[0][1], height);
+    if (height > 1.1 * first) breakpoints.unshift([below, (first = height)]);
+    else breakpoints[0][1] = Math.max(breakpoints[0][1], height);
   }
-  return steps;
+  return breakpoints;
 }
 
 /**

@@ -3,7 +3,7 @@
 import { html } from "../../../figures/browser/page/dom.js";
 import { _ } from "../../../figures/browser/page/messages.js";
 import { ShareDialog } from "./dialog.js";
-import { appAddress, embedUrl, exportUrl, hideText, iframe, markdown, notebook, stepsOf, viewUrl } from "./links.js";
+import { appAddress, breakpointsOf, embedUrl, exportUrl, hideText, iframe, markdown, notebook, viewUrl } from "./links.js";
 import { EmbedOptions, addTick } from "./options.js";
 import { FULL_WIDTH, Preview } from "./preview.js";
 
@@ -130,22 +130,22 @@ export class AppDialog extends ShareDialog {
   setHeights(heights) {
     this.heights = heights;
     this.fields.iframe.copy.disabled = heights === null;
-    this.note.textContent = heights === null ? _("Measuring the height …") : heights ? describeHeights(stepsOf(heights), this.data.exercise) : "";
+    this.note.textContent = heights === null ? _("Measuring the height …") : heights ? describeHeights(breakpointsOf(heights), this.data.exercise) : "";
     this.write();
   }
 }
 
 /**
- * @param {Heights} steps
+ * @param {Heights} breakpoints
  * @param {boolean} isExercise
  */
-function describeHeights(steps, isExercise) {
-  const [[, narrow]] = steps, [, wide] = steps[steps.length - 1];
+function describeHeights(breakpoints, isExercise) {
+  const [[, narrow]] = breakpoints, [, wide] = breakpoints[breakpoints.length - 1];
   if (isExercise)
-    return steps.length < 2
+    return breakpoints.length < 2
       ? _("The frame grows with the answer. Without scripts, it has room for it: {height} px.", { height: narrow })
       : _("The frame grows with the answer. Without scripts, it has room for it: {narrow} px in a narrow column, {wide} px in a wide one.", { narrow, wide });
-  return steps.length < 2
+  return breakpoints.length < 2
     ? _("{height} px high: nothing in it scrolls.", { height: narrow })
     : _("{narrow} px high in a narrow column, {wide} px high in a wide one: nothing in it scrolls.", { narrow, wide });
 }

@@ -114,5 +114,5 @@ def backward_texts(e: Description, found: BackwardPass) -> Iterator[str]:
         "`dx = {bracket} / σ`, with `{dxhat}` and `σ = {sigma}`.", bracket=bracket, dxhat=dxhat, sigma=sigma_text(e)
     )
     yield f"{formula} {_('The means are over statistics groups.')}" if mean or along_xhat else formula
-    named = [f"{name} **{format_difference(gap)}**" for name, gap in found.differences.items()]
+    named = [f"{name} **{format_difference(difference)}**" for name, difference in found.differences.items()]
     yield _("Largest differences from autograd: {differences}.", differences=", ".join(named))

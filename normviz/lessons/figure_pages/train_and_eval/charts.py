@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from normviz.analysis.running.sampling import PerStep, Spread
+from normviz.analysis.running.sampling import PerTimeStep, Spread
 from normviz.analysis.running.shards import Sharded
 from normviz.analysis.running.stream import Run
 from normviz.figures.charts import Lines, axis, bars, chart, dots, line
@@ -73,7 +73,7 @@ def _combined(found: Sharded, statistic: str) -> float:
     return float((found.mean if statistic == "mean" else found.var)[0])
 
 
-def left_along_sequences(found: PerStep) -> Lines:
+def left_along_sequences(found: PerTimeStep) -> Lines:
     """The number of sequences at each time step, and the error of the mean of that step."""
     step = np.arange(len(found.left))
     traces = [

@@ -8,7 +8,7 @@ from math import inf
 from normviz.analysis.examples import example
 from normviz.analysis.number_format import format_difference, format_fixed
 from normviz.analysis.running.momentum import half_life, to_keras, two_forms
-from normviz.analysis.running.sampling import PerStep, Spread
+from normviz.analysis.running.sampling import PerTimeStep, Spread
 from normviz.analysis.running.shards import Sharded, even_sizes, shard
 from normviz.analysis.running.stream import Run, Stream, settle
 from normviz.analysis.running.torch_module import buffers, torch_refusal
@@ -117,7 +117,7 @@ def refusal_text() -> str:
     )
 
 
-def sequences_sentence(found: PerStep) -> str:
+def sequences_sentence(found: PerTimeStep) -> str:
     """How many sequences remain at the last step."""
     count, last = int(found.left[0]), len(found.left) - 1
     if not last:
@@ -152,7 +152,7 @@ def devices_sentence(found: Sharded) -> str:
         "statistics of the whole batch: largest difference **{difference}**.",
         devices=len(found.sizes),
         means=len({tuple(mean) for mean in found.shard_mean.tolist()}),
-        difference=format_difference(max(found.mean_gap.largest, found.var_gap.largest)),
+        difference=format_difference(max(found.mean_difference.largest, found.var_difference.largest)),
     )
 
 
@@ -178,7 +178,7 @@ def devices_texts(found: Sharded) -> Iterator[str]:
     yield _(
         "Without synchronization, outputs differ from those of the whole batch by up to **{without:.3g}**; with it, by **{with_sync}**.",
         without=found.shard_difference,
-        with_sync=format_difference(found.output_gap.largest),
+        with_sync=format_difference(found.output_difference.largest),
     )
     ignored = _("the differences between the devices' means")
     if len(set(found.sizes)) > 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from normviz.analysis.running.sampling import DEFAULT_SIZES, Sequences, SmallBatches, per_step, spread
+from normviz.analysis.running.sampling import DEFAULT_SIZES, Sequences, SmallBatches, per_time_step, spread
 from normviz.analysis.running.stream import Stream, run
 from normviz.layers.errors import NormvizError
 from normviz.layers.messages import _
@@ -66,7 +66,7 @@ def _batches(subject: Subject, settings: Settings) -> Iterator[Part]:
 
 
 def _sequences(subject: Subject, settings: Settings) -> Iterator[Part]:
-    found = per_step(Sequences(settings["count"], settings["longest"], subject.seed))
+    found = per_time_step(Sequences(settings["count"], settings["longest"], subject.seed))
     yield Sentence(experiments.sequences_sentence(found))
     alt = _("Remaining sequences and error of the mean, by time step.")
     yield Chart("left_chart", charts.left_along_sequences(found), alt)

@@ -220,12 +220,12 @@ def woken_by_train() -> Facts:
         model(x)
         return sum(bool((one != other).any()) for one, other in zip(before, layer.buffers(), strict=True))
 
-    gap = largest_difference(model.train()(x), frozen)
+    difference = largest_difference(model.train()(x), frozen)
     changed = changed_buffers()
     layer.eval()
     return {
         "changed": changed,
-        "gap": gap,
+        "gap": difference,
         "still": changed_buffers(),
         "right": changed,
     }

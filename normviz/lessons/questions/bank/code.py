@@ -83,14 +83,18 @@ def dim_0() -> Facts:
 def dim_last() -> Facts:
     x, by_hand = normal(*TOKENS).double(), "DimNorm(5, dim=-1)"
     counts = describe(by_hand, TOKENS).counts
-    gap = largest_difference(output(by_hand, x), output("LayerNorm(5)", x))
+    difference = largest_difference(output(by_hand, x), output("LayerNorm(5)", x))
     equal_eps = largest_difference(output(by_hand, x), output("LayerNorm(5, eps=1e-12)", x))
     return {
-        "gap": gap,
+        "gap": difference,
         "equal": equal_eps,
         "means": counts.statistics,
         "features": counts.elements_per_statistic,
-        "right": only(same=gap < 1e-3, mean=gap >= 1e-3 and equal_eps >= 1e-3, variance=gap >= 1e-3 > equal_eps),
+        "right": only(
+            same=difference < 1e-3,
+            mean=difference >= 1e-3 and equal_eps >= 1e-3,
+            variance=difference >= 1e-3 > equal_eps,
+        ),
     }
 
 
@@ -135,12 +139,12 @@ def zeros_test() -> Facts:
     zeros = scene_of(ZEROS).description.x
     assert zeros is not None
     noticed = sum(largest_difference(output(text, zeros), output(right, zeros)) > 0 for text in WRONG)
-    gaps = [largest_difference(output(text, x), output(right, x)) for text in WRONG]
+    differences = [largest_difference(output(text, x), output(right, x)) for text in WRONG]
     return {
         "noticed": noticed,
         "wrong": len(WRONG),
-        "caught": sum(gap > 1e-3 for gap in gaps),
-        "least": min(gaps),
+        "caught": sum(difference > 1e-3 for difference in differences),
+        "least": min(differences),
         "right": noticed,
     }
 
@@ -149,13 +153,13 @@ def zeros_test() -> Facts:
 def normalized_shape_types() -> Facts:
     texts = ("LayerNorm(4)", "LayerNorm([4])", "LayerNorm((4,))")
     x = normal(3, 4)
-    gap = max(largest_difference(output(text, x), output(texts[0], x)) for text in texts)
+    difference = max(largest_difference(output(text, x), output(texts[0], x)) for text in texts)
     arguments = {"int": 4, "list": [4], "tuple": (4,), "Size": type(x.shape)((4,))}
     module = type(module_of(texts[0]))
     accepted = [kind for kind, argument in arguments.items() if module(argument).normalized_shape == (4,)]
     return {
         "kinds": len(arguments),
-        "gap": gap,
+        "gap": difference,
         "right": only(
             every=accepted == list(arguments), size=accepted == ["Size"], numbers=accepted == ["int", "list"]
         ),

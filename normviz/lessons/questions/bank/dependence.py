@@ -58,11 +58,11 @@ def group_norm_positions() -> Facts:
     x, at = normal(1, 4, 5), (0, 0, 4)
     group, step = (perturb(describe(text, x), at, h=1.0) for text in ("GroupNorm(2, 4)", "ChannelsFirstLayerNorm(4)"))
     early = (group.after - group.before)[0, 0, 0].abs()
-    channels, steps = int(group.changed.any(dim=2).sum()), int(group.changed.any(dim=1).sum())
+    channels, time_steps = int(group.changed.any(dim=2).sum()), int(group.changed.any(dim=1).sum())
     return {
         "moved": int(group.changed.sum()),
         "channels": channels,
-        "steps": steps,
+        "steps": time_steps,
         "early": float(early),
         "alone": int(step.changed.sum()),
         "right": int(group.changed.sum()),

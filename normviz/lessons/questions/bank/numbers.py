@@ -135,7 +135,7 @@ def normalize_by_hand(x: Tensor, correction: int) -> Tensor:
 def torch_var() -> Facts:
     x, many = from_values((0.0, 0.0, 6.0, 6.0), (1, 4)), normal(1, 1024)
     layer, hand = output("LayerNorm(4)", x), normalize_by_hand(x, 1)
-    gap = float(hand.abs().max() - layer.abs().max())
+    difference = float(hand.abs().max() - layer.abs().max())
     return {
         "default": float(x.var()),
         "biased": float(x.var(correction=0)),
@@ -143,7 +143,7 @@ def torch_var() -> Facts:
         "layer": float(layer.max()),
         "many": many.numel(),
         "many_gap": largest_difference(normalize_by_hand(many, 1), output("LayerNorm(1024)", many)),
-        "right": "same" if abs(gap) < ROUNDING else "larger" if gap > 0 else "smaller",
+        "right": "same" if abs(difference) < ROUNDING else "larger" if difference > 0 else "smaller",
     }
 
 
@@ -209,13 +209,13 @@ def rms_norm() -> Facts:
     x = from_values((9.0, 10.0, 11.0), (1, 3))
     rms, layer = output("RMSNorm(3)", x), output("LayerNorm(3)", x)
     centered = x - x.mean()
-    gap = largest_difference(output("RMSNorm(3, eps=1e-05)", centered), output("LayerNorm(3)", centered))
+    difference = largest_difference(output("RMSNorm(3, eps=1e-05)", centered), output("LayerNorm(3)", centered))
     parameters = [describe(name, (1, 3)).counts.parameters for name in ("RMSNorm(3)", "LayerNorm(3)")]
     options = {"centred": layer, "ones": x / x, "same": x}
     return {
         "rms": format_elements(rms),
         "layer": format_elements(layer),
-        "gap": gap,
+        "gap": difference,
         "parameters": parameters[0],
         "layer_parameters": parameters[1],
         "eps": no_eps("float32").computing_eps,
@@ -258,13 +258,13 @@ def backward_sums() -> Facts:
     gradients = layernorm_backward(dout.numpy(), cache)
     autograd = autograd_backward(describe(module, x), dout)
     wanted = (autograd.dx, autograd.dgamma, autograd.dbeta)
-    gap = max(
+    difference = max(
         largest_difference(x.new_tensor(one), other)
         for one, other in zip(gradients, wanted, strict=True)
         if other is not None
     )
     return {
         "summed": summed,
-        "gap": gap,
+        "gap": difference,
         "right": summed,
     }

@@ -106,11 +106,11 @@ def gamma_as_in_batch_norm() -> Facts:
     layer, batch = (scene_of(f"shape=4,6&layer={text}&params=random").description for text in (LAYER, BATCH))
     assert layer.param_ids is not None
     assert batch.param_ids is not None
-    gap = largest_difference(layer.trace.output, batch.trace.output)
+    difference = largest_difference(layer.trace.output, batch.trace.output)
     return {
         "shape": layer.counts.gamma_shape,
-        "gap": gap,
-        "right": which(shape=bool((layer.param_ids == batch.param_ids).all()), output=gap < 1e-3),
+        "gap": difference,
+        "right": which(shape=bool((layer.param_ids == batch.param_ids).all()), output=difference < 1e-3),
     }
 
 

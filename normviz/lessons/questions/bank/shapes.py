@@ -87,15 +87,15 @@ def channels_not_last() -> Facts:
         "reshape": output("LayerNorm(256)", x.reshape(2, 4, 4, 256)).reshape(x.shape),
         "all": output("LayerNorm([256, 4, 4])", x),
     }
-    gaps = {key: largest_difference(y, wanted) for key, y in ways.items()}
+    differences = {key: largest_difference(y, wanted) for key, y in ways.items()}
     channel = example("counting", (256,), ("c",)).reshape(1, -1, 1, 1).expand(x.shape)  # its channel at each element
     return {
         "words": torch_refusal("LayerNorm(256)", x),
         "mixed": len(channel.reshape(2, 4, 4, 256)[0, 0, 0].unique()),
         "channels": len(channel.movedim(1, -1)[0, 0, 0].unique()),
-        "reshape": gaps["reshape"],
-        "all": gaps["all"],
-        "right": min(gaps, key=lambda key: gaps[key]),
+        "reshape": differences["reshape"],
+        "all": differences["all"],
+        "right": min(differences, key=lambda key: differences[key]),
     }
 
 
@@ -109,11 +109,11 @@ def channels_not_last() -> Facts:
 def sequence_layout() -> Facts:
     """x is (N, L, C), but the layer takes (N, C, L)."""
     x = normal(2, 4, 6)
-    steps, features = describe("BatchNorm1d(4)", x), describe("BatchNorm1d(6)", x.transpose(1, 2))
+    time_steps, features = describe("BatchNorm1d(4)", x), describe("BatchNorm1d(6)", x.transpose(1, 2))
     words = torch_refusal("BatchNorm1d(6)", x)
     return {
         "words": words,
-        "steps": steps.counts.statistics,
+        "steps": time_steps.counts.statistics,
         "axis": KINDS["BatchNorm1d"].channel_axis,
         "features": features.counts.statistics,
         "elements": features.counts.elements_per_statistic,

@@ -11,7 +11,7 @@ from normviz.analysis.examples import example
 from normviz.analysis.forward import largest_difference
 from normviz.analysis.running.accumulation import accumulation_difference
 from normviz.analysis.running.modes import one_example
-from normviz.analysis.running.sampling import Sequences, SmallBatches, per_step, spread
+from normviz.analysis.running.sampling import Sequences, SmallBatches, per_time_step, spread
 from normviz.analysis.running.shards import even_sizes, shard
 from normviz.analysis.running.stream import TRUE_VAR
 from normviz.analysis.running.torch_module import torch_refusal
@@ -139,14 +139,14 @@ def language_models() -> Facts:
     "s2b", "train_and_eval", "show=sequences", ANNOTATED, LAYER_NORM_PAPER, x="shape=32,30&layout=NL"
 )
 def time_steps() -> Facts:
-    steps = per_step(Sequences())
-    first, last = int(steps.left[0]), int(steps.left[-1])
+    found = per_time_step(Sequences())
+    first, last = int(found.left[0]), int(found.left[-1])
     return {
         "first": first,
         "last": last,
-        "length": len(steps.left),
-        "first_error": float(steps.rms_error[0]),
-        "last_error": float(steps.rms_error[-1]),
+        "length": len(found.left),
+        "first_error": float(found.rms_error[0]),
+        "last_error": float(found.rms_error[-1]),
         "right": only(all=last == first, half=first / 4 < last < first, few=last <= first / 4),
     }
 
@@ -171,7 +171,7 @@ def gpus() -> Facts:
         "devices": len(sizes),
         "values": int(parts.counts[0]),
         "apart": parts.shard_difference,
-        "sync": parts.output_gap.largest,
+        "sync": parts.output_difference.largest,
         "naive": parts.naive_difference,
         "accumulated": accumulation_difference("BatchNorm1d(2)", x, sizes),
         "right": int(parts.counts[0]),

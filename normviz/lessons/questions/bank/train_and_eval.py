@@ -60,18 +60,18 @@ def eval_changes_outputs() -> Facts:
 
 @TRAIN_AND_EVAL.question("s3k", "train_and_eval", "show=modes&shape=6,3&layer=BatchNorm1d(3)&at=2,1", ARTICLE)
 def running_mean_used() -> Facts:
-    x, gaps = normal(6, 3), {}
+    x, differences = normal(6, 3), {}
     for mode in (True, False):
         fresh, overwritten = (module_of("BatchNorm1d(3)").train(mode) for _ in range(2))
         overwritten.get_buffer("running_mean").fill_(5)
-        gaps[mode] = largest_difference(fresh(x).detach(), overwritten(x).detach())
+        differences[mode] = largest_difference(fresh(x).detach(), overwritten(x).detach())
     found = modes.both_modes(scene_of("shape=6,3&layer=BatchNorm1d(3)").description, 0)
     return {
-        "train_gap": gaps[True],
-        "eval_gap": gaps[False],
+        "train_gap": differences[True],
+        "eval_gap": differences[False],
         "changed": found.buffers_changed,
         "kept": len(found.changed_by_eval),
-        "right": which(train=gaps[True] > 0, eval=gaps[False] > 0),
+        "right": which(train=differences[True] > 0, eval=differences[False] > 0),
     }
 
 

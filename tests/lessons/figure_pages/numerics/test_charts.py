@@ -126,17 +126,17 @@ def test_sizes_are_drawn_at_their_variance(dtype, exponent):
 @TYPES
 @pytest.mark.parametrize("value", [-65504.0, 0.0, 1e-30, 1234.567, 65504.0])
 def test_every_layer_has_a_mark_on_a_constant_x(dtype, value):
-    check_gaps(zero_variance.constant(value, dtype))
+    check_differences(zero_variance.constant(value, dtype))
 
 
 @TYPES
 @pytest.mark.parametrize("scale", [0.0, 1e-8, 1000.0, 10000.0])
 def test_every_layer_has_a_mark_on_groups_of_one(dtype, scale):
-    figure = check_gaps(zero_variance.single(scale, dtype))
+    figure = check_differences(zero_variance.single(scale, dtype))
     assert "refused" in figure.layout.xaxis.ticktext
 
 
-def check_gaps(found):
+def check_differences(found):
     figure = figures.differences_from_beta(found).figure()
     drawn_inside(figure)
     places = {name: x for trace in figure.data for name, x in zip(trace.y, trace.x, strict=True)}

@@ -83,7 +83,7 @@ def q13() -> Statements:
         "with correction=0 both agree": nearly_equal(normalize_by_hand(x, 0), layer),
         "by hand the output is the root of (m - 1) / m times the layer's": f["hand"] / f["layer"]
         == pytest.approx((3 / 4) ** 0.5, abs=ROUNDING),
-        "the gap is smaller with more elements": 0 < f["many_gap"] < largest_difference(normalize_by_hand(x, 1), layer),
+        "more elements, a smaller difference": 0 < f["many_gap"] < largest_difference(normalize_by_hand(x, 1), layer),
     }
 
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from normviz.analysis.examples import example
-from normviz.analysis.running.sampling import Sequences, per_step
+from normviz.analysis.running.sampling import Sequences, per_time_step
 from normviz.analysis.running.shards import even_sizes, shard
 from normviz.analysis.running.stream import TRUE_VAR
 from normviz.lessons.questions.bank.small_batches import CORRELATION, TWO_IMAGES, WORDS
@@ -87,14 +87,14 @@ def s3j() -> Statements:
 
 
 def s2b() -> Statements:
-    steps, x = per_step(Sequences()), normal(2, 5, 4)
+    time_steps, x = per_time_step(Sequences()), normal(2, 5, 4)
     return {
-        "fewer and fewer sequences are left": (steps.left[1:] <= steps.left[:-1]).all()
-        and steps.left[-1] < steps.left[0],
-        "about half are left near the middle": (abs(steps.left[10:20] / steps.left[0] - 0.5) < 0.1).any(),
-        "the means get noisier": steps.rms_error[-1] > 2 * steps.rms_error[0],
-        "the error is one over the root of their number": steps.rms_error[-1]
-        == pytest.approx(steps.standard_error[-1], rel=0.3),
+        "fewer and fewer sequences are left": (time_steps.left[1:] <= time_steps.left[:-1]).all()
+        and time_steps.left[-1] < time_steps.left[0],
+        "about half are left near the middle": (abs(time_steps.left[10:20] / time_steps.left[0] - 0.5) < 0.1).any(),
+        "the means get noisier": time_steps.rms_error[-1] > 2 * time_steps.rms_error[0],
+        "the error is one over the root of their number": time_steps.rms_error[-1]
+        == pytest.approx(time_steps.standard_error[-1], rel=0.3),
         "torch refuses a single sequence": refuses("BatchNorm1d(4)", normal(1, 4)),
         "LayerNorm gives a step the same in a shorter sequence": nearly_equal(
             output("LayerNorm(4)", x)[:, :2], output("LayerNorm(4)", x[:, :2])
@@ -107,8 +107,9 @@ def q27() -> Statements:
     x = normal(8, 6)
     return {
         "each device's outputs differ from the whole batch's": f["apart"] > 0.1,
-        "means and variances combined by their counts agree": parts.mean_gap.agrees and parts.var_gap.agrees,
-        "their outputs agree": parts.output_gap.agrees,
+        "means and variances combined by their counts agree": parts.mean_difference.agrees
+        and parts.var_difference.agrees,
+        "their outputs agree": parts.output_difference.agrees,
         "averaging the variances is not enough": parts.naive_difference > 0.01,
         "accumulated micro-batches are normalized separately": f["accumulated"] > 0.1,
         "all devices have as many examples": len(set(parts.counts.tolist())) == 1,

@@ -54,7 +54,7 @@ class LessonStep:
         return _prose(self, language.get())
 
 
-STEPS = (
+LESSON_STEPS = (
     LessonStep("depth", figures.depth, figures.depth_facts),
     LessonStep("numbers", figures.numbers, figures.numbers_facts),
     LessonStep("batchnorm", lambda: figures.marks("BatchNorm1d(3)"), lambda: figures.marks_facts("BatchNorm1d(3)")),

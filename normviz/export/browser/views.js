@@ -2,21 +2,21 @@
 
 import { sumOf } from "../../lessons/browser/controls/control_bar.js";
 
-/** @typedef {ControlInput & { to: number[] }} AnsweredInput ``to``: the number of the view for each value */
-/** @typedef {Omit<ControlRow, "inputs" | "more"> & { inputs: AnsweredInput[], more: AnsweredInput[][] }} AnsweredRow */
+/** @typedef {ControlInput & { to: number[] }} PlayableInput ``to``: the number of the view for each value */
+/** @typedef {Omit<ControlRow, "inputs" | "more"> & { inputs: PlayableInput[], more: PlayableInput[][] }} PlayableRow */
 /** @typedef {Record<string, string>} Settings By name; ``state``: those that differ among the views; ``query``: those of a link of the app. */
-/** @typedef {{ title?: string, query: Settings, state: Settings, rows: AnsweredRow[], parts: [string, string][], presented?: number[], figures: FigureData[] }} AnsweredView */
-/** @typedef {{ version: number, page: string, app: string, present?: boolean, unpresented?: string[], common: Settings, pool: unknown[], views: unknown[] }} PackedAnswers */
+/** @typedef {{ title?: string, query: Settings, state: Settings, rows: PlayableRow[], parts: [string, string][], presented?: number[], figures: FigureData[] }} PlayableView */
+/** @typedef {{ version: number, page: string, app: string, present?: boolean, unpresented?: string[], common: Settings, pool: unknown[], views: unknown[] }} PackedViews */
 
 /**
  * The views with the long values that they share with others.
- * @param {PackedAnswers} answers
+ * @param {PackedViews} packed
  */
 export function unpackViews({ pool, views }) {
   /** @type {unknown[]} What a value refers to is before it. */
   const whole = [];
   for (const value of pool) whole.push(unpacked(value, whole));
-  return /** @type {AnsweredView[]} */ (views.map((view) => unpacked(view, whole)));
+  return /** @type {PlayableView[]} */ (views.map((view) => unpacked(view, whole)));
 }
 
 /**
@@ -33,14 +33,14 @@ function unpacked(value, whole) {
 
 /**
  * The first view that has every requested setting, or else the first of those that have most of them. Unknown names are ignored.
- * @param {PackedAnswers} answers
- * @param {AnsweredView[]} views
+ * @param {PackedViews} packed
+ * @param {PlayableView[]} views
  * @param {URLSearchParams} asked
  */
-export function viewNumber(answers, views, asked) {
-  const known = new Set([answers.common, ...views.map(({ state }) => state)].flatMap(Object.keys));
+export function viewNumber(packed, views, asked) {
+  const known = new Set([packed.common, ...views.map(({ state }) => state)].flatMap(Object.keys));
   const pairs = [...asked].filter(([name]) => known.has(name));
-  const counts = views.map(({ state }) => pairs.filter(([name, text]) => sameSetting(state[name] ?? answers.common[name] ?? "", text)).length);
+  const counts = views.map(({ state }) => pairs.filter(([name, text]) => sameSetting(state[name] ?? packed.common[name] ?? "", text)).length);
   const most = Math.max(...counts);
   return { number: counts.indexOf(most), found: most === pairs.length };
 }
@@ -62,7 +62,7 @@ function sameSetting(one, other) {
 
 /**
  * The place of an entered value among the values of an input.
- * @param {AnsweredInput} input
+ * @param {PlayableInput} input
  * @param {unknown} value
  */
 export function optionOf(input, value) {

@@ -21,7 +21,7 @@ from normviz.lessons.page.pages import PAGES, Page, page
 from normviz.scene.controls.control import Input
 from normviz.scene.view import View
 
-# The controls whose options a file answers, by page. If a grid has too many views, those after it are left out.
+# The controls whose options a file has, by page. If a grid has too many views, those after it are left out.
 GRIDS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "explore": (LAYER, (*LAYER, *SWITCHES)),
     "step_by_step": (LAYER, (*LAYER, *SWITCHES)),
@@ -38,10 +38,10 @@ Key = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
-class Answer:
+class PlayableView:
     """A view of a file.
 
-    rows  its inputs, as a file has them, with the values that have an answer
+    rows  its inputs, as a file has them, with the values that lead to a view
     ways  input key -> value -> key of the next view
     """
 
@@ -61,8 +61,8 @@ class Search:
     views: Mapping[Key, View]
     left_out: frozenset[str]
 
-    def answers(self) -> dict[Key, Answer]:
-        return {key: _answer(self.file, view, self.views) for key, view in self.views.items()}
+    def playable_views(self) -> dict[Key, PlayableView]:
+        return {key: _playable_view(self.file, view, self.views) for key, view in self.views.items()}
 
     def labels_left_out(self) -> list[str]:
         """The labels of the inputs that the views would have, but whose options are left out."""
@@ -83,7 +83,7 @@ def search(
     """
     file = FileControls(name, start, shapes, layers)
     found: dict[Key, View] = {}
-    answered: set[str] = set()
+    followed: set[str] = set()
     left_out: set[str] = set()
     for keys in GRIDS[name][: 1 if few else None]:
         more = found | _reachable(file, {*keys, *(TENSOR if shapes else ())})
@@ -92,7 +92,7 @@ def search(
             left_out.update(keys)
             continue
         found = more
-        answered.update(keys)
+        followed.update(keys)
     if len(found) > MOST_VIEWS:
         raise NormvizError(
             _(
@@ -100,7 +100,7 @@ def search(
                 n=len(found),
             )
         )
-    return Search(file, found, frozenset(left_out - answered))
+    return Search(file, found, frozenset(left_out - followed))
 
 
 def key_of(name: str, view: View) -> Key:
@@ -133,17 +133,17 @@ def _options(file: FileControls, view: View, shown: Input) -> Iterator[tuple[Any
             yield value, following
 
 
-def _answer(file: FileControls, view: View, found: Mapping[Key, View]) -> Answer:
+def _playable_view(file: FileControls, view: View, found: Mapping[Key, View]) -> PlayableView:
     rows = file.rows(view)
     ways = {}
     for shown in (one for row in rows for one in row.all_inputs):
         options = {value: key_of(file.page, following) for value, following in _options(file, view, shown)}
         ways[shown.key] = {value: key for value, key in options.items() if key in found}
-    return Answer(page(file.page, view), [_answered(row, ways) for row in rows], ways)
+    return PlayableView(page(file.page, view), [_playable_row(row, ways) for row in rows], ways)
 
 
-def _answered(row: InputRow, ways: Mapping[str, Mapping[Any, Key]]) -> InputRow:
-    """The inputs that have an answer to more than one value, and those for the sizes."""
+def _playable_row(row: InputRow, ways: Mapping[str, Mapping[Any, Key]]) -> InputRow:
+    """The inputs that lead to more than one view, and those for the sizes."""
 
     def kept(inputs: Iterable[Input]) -> list[Input]:
         return [one for one in inputs if len(ways[one.key]) > 1 or one.key in TENSOR[1:]]

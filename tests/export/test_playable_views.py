@@ -1,12 +1,12 @@
-"""The views that a file answers: every layer that takes the tensor, other tensors, and the stated settings of the other pages."""
+"""The views that a file has: every layer that takes the tensor, other tensors, and the stated settings of the other pages."""
 
 from collections import Counter
 from functools import cache
 
 import pytest
 
-from normviz.export.playable.answers import GRIDS, search
 from normviz.export.playable.layer_sets import MOST_VIEWS
+from normviz.export.playable.views import GRIDS, search
 from normviz.layers.errors import NormvizError
 from normviz.lessons.figure_pages.compare.page import layers_of
 from normviz.lessons.figure_pages.compare.ready_sets import READY_SETS
@@ -15,7 +15,7 @@ from normviz.lessons.page.pages import PAGES
 
 @cache
 def found(name="explore", query="", **choices):
-    return search(name, PAGES[name].view(query), **choices).answers()
+    return search(name, PAGES[name].view(query), **choices).playable_views()
 
 
 def layers(views):

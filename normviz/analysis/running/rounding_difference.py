@@ -18,7 +18,7 @@ EXTRA_ROUNDINGS = 5  # in addition to those of the sum
 
 
 @dataclass(frozen=True)
-class Gap:
+class RoundingDifference:
     """The difference between two computations of the same numbers, and whether rounding explains it.
 
     largest    the largest difference
@@ -31,7 +31,7 @@ class Gap:
     agrees: bool
 
     @classmethod
-    def between(cls, one: Array, other: Array, tolerance: Array) -> Gap:
+    def between(cls, one: Array, other: Array, tolerance: Array) -> RoundingDifference:
         """The difference between two arrays; ``tolerance`` broadcasts to them."""
         difference = np.abs(one - other)
         return cls(float(difference.max()), float(tolerance.max()), bool((difference <= tolerance).all()))
