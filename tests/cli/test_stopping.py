@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,14 @@ ENDS = {
     "Ctrl-C": (lambda: signal.raise_signal(signal.SIGINT), 130, "normviz: interrupted; no file is half-written.\n"),
     "kill": (lambda: signal.raise_signal(signal.SIGTERM), 143, "normviz: stopped; no file is half-written.\n"),
 }
+
+
+@pytest.fixture(autouse=True)
+def _ctrl_c_interrupts() -> Iterator[None]:
+    """A background job of a shell, and what it starts, ignores Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.parametrize("how", ENDS)
