@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from normviz.analysis.forward import used_eps
-from normviz.layers.messages import _
+from normviz.layers.messages import N_, _
 from normviz.layers.norm import Norm
 from normviz.measuring.expected import Expected
 from normviz.measuring.found_norm import has_factors, has_offsets
@@ -231,19 +231,12 @@ def _parameters(found: Measurement, expected: Expected) -> Iterator[Difference]:
         own = learned.ids if learned is not None else found.factors if not gamma else found.offsets
         assert own is not None
         words, wanted = pattern_text(own, expected.axes), each_text([name.upper() for name in expected.norm.gamma_axes])
-        name = "beta" if gamma else "gamma"
-        yield Difference(
-            "parameters",
-            words,
-            wanted,
-            _(
-                "It has one {name} {own}; {layer} has one {wanted}.",
-                name=name,
-                own=words,
-                wanted=wanted,
-                layer=expected.title,
-            ),
+        message = (
+            N_("It has one beta {own}; {layer} has one {wanted}.")
+            if gamma
+            else N_("It has one gamma {own}; {layer} has one {wanted}.")
         )
+        yield Difference("parameters", words, wanted, _(message, own=words, wanted=wanted, layer=expected.title))
 
 
 def _gamma_fits(found: Measurement, ids: Ids | None) -> bool:

@@ -62,20 +62,25 @@ def _same(expected: Expected) -> str:
 
 
 def _groups(found: Measurement, axes: Sequence[str]) -> str:
+    layer = _similar_layer(found, axes)
+    if found.running and layer:
+        return _("Your function uses stored statistics (like {layer}).", layer=layer)
     if found.running:
-        return _("Your function uses stored statistics{like}.", like=_like(found, axes))
+        return _("Your function uses stored statistics.")
     if found.ids is None:
         return _("In your function, the elements do not form groups that share their statistics.")
-    return _("Your function averages over {axes}{like}.", axes=groups_text(found, axes), like=_like(found, axes))
+    if layer:
+        return _("Your function averages over {axes} (like {layer}).", axes=groups_text(found, axes), layer=layer)
+    return _("Your function averages over {axes}.", axes=groups_text(found, axes))
 
 
-def _like(found: Measurement, axes: Sequence[str]) -> str:
-    """The torch layer with the same groups and parameters, whatever its eps and variance are."""
+def _similar_layer(found: Measurement, axes: Sequence[str]) -> str:
+    """The name of the torch layer with the same groups and parameters, whatever its eps and variance are; empty if there is none."""
     if found.formula is None:
         return ""
     norm = norm_of(with_usual_formula(found), axes)
     layer = None if norm is None else layer_of_channels(norm, axes, found.shape)
-    return "" if layer is None else _(" (like {layer})", layer=layer.name)
+    return "" if layer is None else layer.name
 
 
 def _also(sentence: str) -> str:

@@ -27,9 +27,9 @@ for await (const line of createInterface({ input: process.stdin })) {
 """
 
 
-def evaluate(expression: str, *arguments: Any, entry: Path = FIGURES) -> Any:
-    """The value of an expression in the scope of the module ``entry``, with ``arguments`` in ``args``; NaN becomes "gap"."""
-    node = _node(entry)
+def evaluate(expression: str, *arguments: Any, entry: Path = FIGURES, language: str = "en") -> Any:
+    """The value of an expression in the scope of the module ``entry`` in a language, with ``arguments`` in ``args``; NaN becomes "gap"."""
+    node = _node(entry, language)
     assert node.stdin
     assert node.stdout
     node.stdin.write(json.dumps({"expression": expression, "args": arguments}) + "\n")
@@ -48,12 +48,12 @@ def check_syntax(script: str) -> None:
 
 
 @cache
-def _node(entry: Path) -> subprocess.Popen[str]:
-    """One node per module for all tests of this process."""
+def _node(entry: Path, language: str) -> subprocess.Popen[str]:
+    """One node per module and language for all tests of this process."""
     with tempfile.NamedTemporaryFile(
         "w", suffix=".mjs", delete=False, encoding="utf-8"
     ) as file:  # too long for an argument
-        file.write(bundle.bundle(entry).replace("export default ", "") + SERVE)
+        file.write(bundle.bundle(entry, language).replace("export default ", "") + SERVE)
     node = subprocess.Popen([NODE, file.name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     atexit.register(Path(file.name).unlink)
     atexit.register(node.kill)

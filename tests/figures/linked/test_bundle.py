@@ -14,7 +14,7 @@ from normviz.export.site.shared import site_script
 from normviz.figures import bundle
 from normviz.figures.palette import THEMES, Theme
 from normviz.ui.assets import component
-from tests.figures.linked.javascript import check_syntax
+from tests.figures.linked.javascript import check_syntax, evaluate
 
 ENTRY = 'import { one } from "./a.js";\nexport default function mount() {\n  return one;\n}\n'
 
@@ -83,6 +83,11 @@ def test_translations_of_the_messages_are_bundled(tmp_path, monkeypatch):
     assert 'const TRANSLATIONS = {"Copy": "Copiar", "{n} group": ["{n} grupo", "{n} grupos"]};' in text
     assert "const pluralForm = (n) => Number((n != 1));" in text
     assert 'const LANGUAGE = {"tag": "es", "direction": "ltr"};' in text
+
+
+@pytest.mark.parametrize(("language", "joined"), [("en", "A. B."), ("zh", "A.B.")])
+def test_a_language_says_what_is_between_sentences(language, joined):
+    assert evaluate("joinSentences(args[0])", ["A.", "B."], language=language) == joined
 
 
 BUNDLES = {

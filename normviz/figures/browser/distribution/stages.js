@@ -1,7 +1,7 @@
 // The values of one group at each stage of the forward pass, with their mean and spread, and what happens to them in words.
 
 import { formatCount, formatNumber } from "../page/format.js";
-import { _, ngettext } from "../page/messages.js";
+import { _, joinSentences, ngettext } from "../page/messages.js";
 import { broadcastAt, drawnPeers } from "../tensor/sharing.js";
 
 /**
@@ -113,7 +113,7 @@ export function notesOf({ stats }, { peers, complete, size }, marked = true) {
       { drawn: formatCount(peers.length), size: formatCount(size) }));
   if (stats.running)
     notes.push(_("The running mean and variance were not computed from this group: its mean need not become 0, nor its variance 1."));
-  return notes.join(" ");
+  return joinSentences(notes);
 }
 
 /**

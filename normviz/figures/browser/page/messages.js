@@ -34,6 +34,12 @@ export function ngettext(one, many, n, values = {}) {
 }
 
 /**
+ * Sentences as one text; a language such as Chinese puts no space between them.
+ * @param {string[]} sentences
+ */
+export const joinSentences = (sentences) => sentences.join(_("{first} {second}", { first: "", second: "" }));
+
+/**
  * Placeholders without a value stay, for ``words``.
  * @param {string} message
  * @param {Values} values

@@ -2,7 +2,7 @@
 
 import { THEMES } from "normviz:themes";
 import { button, findAll, html } from "../../../figures/browser/page/dom.js";
-import { _, ngettext } from "../../../figures/browser/page/messages.js";
+import { _, joinSentences, ngettext } from "../../../figures/browser/page/messages.js";
 import { groupOf, rankGroups, sameIndex, tablesOf } from "../../../figures/browser/tensor/sharing.js";
 import { Marking } from "../questions/marking.js";
 
@@ -56,7 +56,7 @@ export class MarksFigure {
   changed() {
     const { marked, answer } = this.marking, isIn = (/** @type {Index} */ index) => answer.some((other) => sameIndex(index, other));
     const right = marked.filter(isIn).length, missing = answer.length - right, { hint = this.hint } = this.data.tasks[this.chosen];
-    if (right < marked.length) this.status.textContent = `${ngettext("{n} is wrong.", "{n} are wrong.", marked.length - right)} ${hint}`;
+    if (right < marked.length) this.status.textContent = joinSentences([ngettext("{n} is wrong.", "{n} are wrong.", marked.length - right), hint]);
     else if (missing) this.status.textContent = right ? ngettext("{n} is missing.", "{n} are missing.", missing) : "";
     else this.finish();
   }
