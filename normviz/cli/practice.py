@@ -12,11 +12,14 @@ from normviz.export.links import output_of_query
 from normviz.export.output import APP, Choices
 from normviz.layers.errors import NormvizError
 from normviz.layers.messages import N_, _
-from normviz.lessons.practice.bank import check_topics, choose
+from normviz.lessons.practice.bank import choose
 from normviz.lessons.practice.exercise import Exercise
 from normviz.lessons.practice.formats.quiz import item
-from normviz.lessons.practice.kinds import TOPICS
+from normviz.scene.settings.page_settings import ALL_LEVELS, PRACTICE
+from normviz.scene.settings.scene_settings import SEED
+from normviz.scene.settings.setting import Setting
 
+SETTINGS = (SEED, *PRACTICE)
 FORMATS: Mapping[str, str] = {
     "json": N_("one object for each exercise"),
     "html": N_("the page Practice as one file"),
@@ -29,14 +32,8 @@ FORMATS: Mapping[str, str] = {
 def add_practice(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     chosen = parser.add_argument_group(_("the exercises; the same arguments give the same set"))
-    chosen.add_argument("--seed", metavar="7", type=int, default=0, help=_("chooses the set; default: 0"))
-    chosen.add_argument("--count", metavar="10", type=int, default=10, help=_("the number of exercises; default: 10"))
-    chosen.add_argument(
-        "--topics", metavar="TOPIC,TOPIC", default="", help=_("some of {topics}", topics=",".join(TOPICS))
-    )
-    chosen.add_argument(
-        "--level", metavar="1", type=int, help=_("1: tables; 2: sequences and images; 3: groups and odd shapes")
-    )
+    for setting in SETTINGS:
+        chosen.add_argument(f"--{setting.name}", metavar=setting.example, help=_about(setting))
     file = parser.add_argument_group(_("the file"))
     file.add_argument("--format", choices=tuple(FORMATS), default="json", help=_("default: json"))
     file.add_argument("-o", "--out", metavar="FILE", help=_("without it, JSON is printed"))
@@ -44,11 +41,19 @@ def add_practice(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run)
 
 
+def _about(setting: Setting) -> str:
+    default = setting.format(setting.default)
+    return _("{about}; default: {default}", about=_(setting.about), default=default) if default else _(setting.about)
+
+
 def run(args: argparse.Namespace) -> None:
     """Write the set."""
     app = (args.app or environ.get(APP, "")).rstrip("/")
-    topics = check_topics([topic.strip() for topic in args.topics.split(",") if topic.strip()])
-    exercises = choose(args.seed, args.count, topics, args.level)
+    given = {setting.name: text for setting in SETTINGS if (text := getattr(args, setting.name)) is not None}
+    seed, count, topics, level = (
+        setting.parse(given[setting.name]) if setting.name in given else setting.default for setting in SETTINGS
+    )
+    exercises = choose(seed, count, topics, None if level == ALL_LEVELS else int(level))
     if args.out is None:
         if args.format != "json":
             raise NormvizError(_("--format {format} writes a file; name it with -o FILE.", format=args.format))
@@ -58,21 +63,15 @@ def run(args: argparse.Namespace) -> None:
     if args.format == "json":
         write(args.out, _json(exercises, app) + "\n")
     elif args.format == "html":
-        page = output_of_query("practice", _query(args, topics))
+        page = output_of_query("practice", given)
         write(args.out, page.with_(choices=Choices(app=app)).to_html())
     else:
-        write(args.out, _package(args.format, exercises, _title(args), app))
+        write(args.out, _package(args.format, exercises, _title(seed, level), app))
 
 
 def _json(exercises: list[Exercise], app: str) -> str:
     objects = [exercise.json() for exercise in exercises]
     return json.dumps([each | {"link": app + each["link"]} for each in objects], indent=2, ensure_ascii=False)
-
-
-def _query(args: argparse.Namespace, topics: tuple[str, ...]) -> dict[str, str]:
-    """The query of the page Practice with this set."""
-    given = {"seed": args.seed, "count": args.count, "topics": ",".join(topics), "level": args.level}
-    return {name: str(value) for name, value in given.items() if value not in ("", None)}
 
 
 def _package(name: str, exercises: list[Exercise], title: str, app: str) -> bytes:
@@ -98,8 +97,8 @@ def _writers() -> Mapping[str, Callable[..., bytes]]:
     return {"anki": anki_package, "moodle": moodle_xml, "qti": qti_package}
 
 
-def _title(args: argparse.Namespace) -> str:
+def _title(seed: int, level: str) -> str:
     """The name of the quiz."""
-    if args.level is None:
-        return _("normviz practice, seed {seed}", seed=args.seed)
-    return _("normviz practice, seed {seed}, level {level}", seed=args.seed, level=args.level)
+    if level == ALL_LEVELS:
+        return _("normviz practice, seed {seed}", seed=seed)
+    return _("normviz practice, seed {seed}, level {level}", seed=seed, level=level)

@@ -16,14 +16,14 @@ from normviz.lessons.glossary.glossary import glossary
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.markup import escape
 from normviz.lessons.parts.part import Hides, Part
-from normviz.lessons.practice.bank import COUNTS, LEVELS, bank, choose, index
+from normviz.lessons.practice.bank import bank, choose, index
 from normviz.lessons.practice.confusions import CONFUSIONS
 from normviz.lessons.practice.exercise import Exercise
 from normviz.lessons.practice.kinds import CHOICE, TOPICS
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import QUESTIONS
 from normviz.lessons.start.lesson_steps import LESSON_STEPS
-from normviz.scene.settings.page_settings import ALL_LEVELS
+from normviz.scene.settings.page_settings import ALL_LEVELS, LEVELS, MOST_EXERCISES
 from normviz.scene.view import View
 
 # The confusions that a step of Start here clears up.
@@ -83,7 +83,7 @@ class Practice(Part):
             "confusions": _confusions(everything),
             "topics": [[key, titles[key]] for key in TOPICS],
             "levels": LEVELS[-1],
-            "most": COUNTS[-1],
+            "most": MOST_EXERCISES,
             "largest": SEEDS[-1],
             "timed": self.timed,
             "controls": self.controls,

@@ -42,10 +42,10 @@ def test_a_set_as_a_page_is_the_page_of_its_link(run, tmp_path):
 
 @pytest.mark.parametrize(("arguments", "words"), [
     ("--format qti", "--format qti writes a file; name it with -o FILE."),
-    ("--topics axes", "topics='axes' is not a topic of practice; choose statistics, parameters"),
-    ("--level 9", "level=9 must be a whole number from 1 to 3"),
-    ("--count 0", "count=0 must be a whole number from 1 to 100"),
-    ("--seed x", "argument --seed: invalid int value: 'x'"),
+    ("--topics axes", "topics='axes' is unknown; choose statistics, parameters"),
+    ("--level 9", "level='9' is unknown; choose all, 1, 2 or 3."),
+    ("--count 0", "count='0' must be a whole number from 1 to 100"),
+    ("--seed x", "seed='x' must be a whole number from 0 to 2,147,483,647."),
 ])  # fmt: skip
 def test_invalid_arguments(run, arguments, words):
     code, out, err = run("practice", *arguments.split())

@@ -15,9 +15,10 @@ from normviz.lessons.practice.case import family_of
 from normviz.lessons.practice.exercise import Exercise
 from normviz.lessons.practice.kinds import KINDS, TOPICS
 from normviz.lessons.practice.random import Random
+from normviz.scene.settings.page_settings import LEVELS, MOST_EXERCISES
 
 VERSION = 1  # a seed chooses the same exercises from the same version
-COUNTS, LEVELS = range(1, 101), range(1, 4)
+COUNTS = range(1, MOST_EXERCISES + 1)
 FILE = Path(__file__).with_name("bank.json")
 
 

@@ -106,12 +106,12 @@ NUMERICS = (
     number("scale", 0, LARGEST_SCALE, 1000, width=300, label=N_("standard deviation of x"), about=N_("the standard deviation of x"), example="100", applies=_in("single")),
     number("eps", SMALLEST_EPS, 1, 1e-5, width=300, label="eps", about=N_("the eps that is compared inside and outside the square root"), example="0.001", applies=_in("placement")),
 )  # fmt: skip
-MOST_EXERCISES, ALL_LEVELS = 100, "all"
+MOST_EXERCISES, LEVELS, ALL_LEVELS = 100, range(1, 4), "all"
 PRACTICE_TOPICS = ("statistics", "parameters", "code", "numbers", "dependence", "train_and_eval")
 PRACTICE = (
     integer("count", 1, MOST_EXERCISES, 10, widget=None, about=N_("the number of exercises; seed chooses them"), example="5"),
     words("topics", PRACTICE_TOPICS, about=N_("their topics, separated by commas; without it, all"), example="statistics,parameters"),
-    Setting("level", ALL_LEVELS, parse_choice("level", (ALL_LEVELS, "1", "2", "3")), about=N_("how hard they are: 1, 2, 3 or all"), example="1"),
+    Setting("level", ALL_LEVELS, parse_choice("level", (ALL_LEVELS, *map(str, LEVELS))), about=N_("how hard they are: 1, 2, 3 or all"), example="1"),
 )  # fmt: skip
 SEARCH = text(
     "search",

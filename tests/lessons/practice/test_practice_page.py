@@ -11,12 +11,12 @@ import pytest
 from normviz.lessons.page.pages import PAGES, Page, page
 from normviz.lessons.page.style import BROWSER
 from normviz.lessons.parts.html import Body
-from normviz.lessons.practice.bank import COUNTS, LEVELS, bank, choose, index
+from normviz.lessons.practice.bank import bank, choose, index
 from normviz.lessons.practice.confusions import CONFUSIONS
 from normviz.lessons.practice.kinds import TOPICS
 from normviz.lessons.practice_page import SHOWN_BY_STEP, Practice
 from normviz.lessons.start.lesson_steps import LESSON_STEPS
-from normviz.scene.settings.page_settings import MOST_EXERCISES, PRACTICE_TOPICS
+from normviz.scene.settings.page_settings import LEVELS, PRACTICE_TOPICS
 from tests.figures.linked.javascript import evaluate
 
 LINK = "seed=7&count=4&topics=statistics,parameters&level=1"
@@ -83,7 +83,7 @@ def test_a_link_can_hide_the_time_and_the_choice_of_exercises(query, timed, cont
 
 
 def test_every_topic_has_exercises_of_every_level_so_that_no_link_is_empty():
-    assert (TOPICS, COUNTS[-1]) == (PRACTICE_TOPICS, MOST_EXERCISES)
+    assert TOPICS == PRACTICE_TOPICS
     assert {(one.topic, one.level) for one in index()} == {(topic, level) for topic in TOPICS for level in LEVELS}
 
 
