@@ -1,8 +1,8 @@
 """Every page has one heading of the first level: its title, and in one line what it shows."""
 
 from normviz.lessons.page.pages import PAGES
-from tests.ui.driver import open_explore
-from tests.ui.pages import go_to_page
+from tests.ui.support.driver import open_explore
+from tests.ui.support.pages import go_to_page
 
 
 def test_every_page_has_one_title_that_says_what_it_shows():

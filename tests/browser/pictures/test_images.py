@@ -16,7 +16,7 @@ from normviz.figures.palette import theme
 from normviz.layers.errors import NormvizError
 from normviz.lessons.parts.part import Chart, Panels, Part, flat
 from tests.needs import browser_path
-from tests.ui.asgi import run_async
+from tests.ui.support.asgi import run_async
 
 pytestmark = pytest.mark.browser
 

@@ -5,7 +5,7 @@ import pytest
 from normviz.analysis.description import describe
 from normviz.layers.layer import Layer
 from normviz.scene.controls.scene_controls import LAYOUTS
-from tests.ui.driver import (
+from tests.ui.support.driver import (
     check,
     expected,
     figure_data,
@@ -17,7 +17,7 @@ from tests.ui.driver import (
     set_control,
     shown_counts,
 )
-from tests.ui.shown import elements, problems, text
+from tests.ui.support.shown import elements, problems, text
 
 CONTROLS = [
     # address, control, its new value, the resulting layer, shape and layout

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from tests.ui.driver import (
+from tests.ui.support.driver import (
     check,
     expected,
     figure_data,
@@ -15,7 +15,7 @@ from tests.ui.driver import (
     sentence_text,
     set_control,
 )
-from tests.ui.shown import problems
+from tests.ui.support.shown import problems
 
 
 @pytest.mark.parametrize("at", [[0, 0, 0, 0], [1, 0, 3, 2], None])

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.ui.driver import check, expected, open_explore, query, scene, sentence_text, set_control
-from tests.ui.shown import elements, figures, notes, problems, tabs
+from tests.ui.support.driver import check, expected, open_explore, query, scene, sentence_text, set_control
+from tests.ui.support.shown import elements, figures, notes, problems, tabs
 
 HOSTILE = [
     "shape=", "shape=0,3", "shape=-1,2", "shape=2,3,x", "shape=1e3,2", f"shape={10**30},2", f"shape={'2,' * 5000}2",

@@ -5,7 +5,7 @@ import pytest
 from normviz.scene.controls.scene_controls import FAMILY_LABELS
 from normviz.scene.settings.scene_settings import DATA_LABELS, PARAMETER_LABELS
 from normviz.ui.controls.rows import MORE
-from tests.ui.driver import open_explore, open_more, set_control
+from tests.ui.support.driver import open_explore, open_more, set_control
 
 CHOICES = [
     ("", "layout", ["N, D", "N, L, C", "N, C, H, W"]),

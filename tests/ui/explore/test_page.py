@@ -7,7 +7,7 @@ from normviz.analysis.number_format import format_difference
 from normviz.code.generate import FLAVORS, code
 from normviz.layers.errors import NormvizError
 from normviz.lessons.parts.code_tabs import LABELS
-from tests.ui.driver import (
+from tests.ui.support.driver import (
     check,
     expected,
     figure_data,
@@ -18,7 +18,7 @@ from tests.ui.driver import (
     set_control,
     shown_counts,
 )
-from tests.ui.shown import captions, notes, problems, tabs
+from tests.ui.support.shown import captions, notes, problems, tabs
 
 
 def test_without_a_query_explore_shows_a_layer_norm():

@@ -3,8 +3,8 @@
 import pytest
 
 from normviz import explain
-from tests.ui.driver import check, open_explore, query, sentence_text, set_control, shown_counts
-from tests.ui.shown import problems
+from tests.ui.support.driver import check, open_explore, query, sentence_text, set_control, shown_counts
+from tests.ui.support.shown import problems
 
 
 def test_a_custom_pattern_can_be_typed():

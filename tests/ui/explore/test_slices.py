@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.ui.driver import check, figure_data, open_explore, query, scene, send_event, sentence_text
+from tests.ui.support.driver import check, figure_data, open_explore, query, scene, send_event, sentence_text
 
 
 def test_the_reader_moves_the_slices_and_the_counts_are_of_the_whole_tensor():

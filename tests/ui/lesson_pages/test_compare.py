@@ -6,10 +6,10 @@ import pytest
 
 from normviz.analysis.comparing.comparison import compare, sentence
 from normviz.lessons.figure_pages.compare.ready_sets import READY_SETS
-from tests.ui.driver import open_explore, query, scene, send_event, sentence_text, set_control
-from tests.ui.lessons import compared_layers
-from tests.ui.pages import check_page, go_to_page, open_page
-from tests.ui.shown import elements, figures, problems, table, texts
+from tests.ui.support.driver import open_explore, query, scene, send_event, sentence_text, set_control
+from tests.ui.support.lessons import compared_layers
+from tests.ui.support.pages import check_page, go_to_page, open_page
+from tests.ui.support.shown import elements, figures, problems, table, texts
 
 
 def test_compare_lists_the_elements_that_share_a_mean_under_each_layer():

@@ -3,9 +3,9 @@
 import pytest
 
 from normviz.scene.settings.page_settings import experiments
-from tests.ui.driver import query, send_event, sentence_text, set_control
-from tests.ui.pages import check_no_errors, check_page, open_page
-from tests.ui.shown import elements, figures, notes, problems
+from tests.ui.support.driver import query, send_event, sentence_text, set_control
+from tests.ui.support.pages import check_no_errors, check_page, open_page
+from tests.ui.support.shown import elements, figures, notes, problems
 
 GRADIENTS = [
     "", "layer=RMSNorm(4)", "layer=BatchNorm2d(3)", "layer=BatchNorm2d(3).eval()", "layer=Norm('n c h w ->','')", "shape=1", "shape=1,1",

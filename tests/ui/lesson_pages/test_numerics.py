@@ -6,10 +6,10 @@ import pytest
 
 from normviz.analysis.rounding.groups import DTYPES
 from normviz.lessons.page.pages import PAGES
-from tests.ui.driver import query, sentence_text
-from tests.ui.lessons import question_links
-from tests.ui.pages import check_page, open_page
-from tests.ui.shown import elements, figures, problems, texts
+from tests.ui.support.driver import query, sentence_text
+from tests.ui.support.lessons import question_links
+from tests.ui.support.pages import check_page, open_page
+from tests.ui.support.shown import elements, figures, problems, texts
 
 
 def chart(app):

@@ -7,10 +7,10 @@ import pytest
 from normviz.lessons.page.pages import MOST_LINKS
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import QUESTIONS, questions_of_page
-from tests.ui.driver import open_explore, query, scene, send_event, sentence_text, set_control
-from tests.ui.lessons import LESSONS, compared_layers, question_links
-from tests.ui.pages import check_page, go_to_page, open_page
-from tests.ui.shown import figures, markdown, problems
+from tests.ui.support.driver import open_explore, query, scene, send_event, sentence_text, set_control
+from tests.ui.support.lessons import LESSONS, compared_layers, question_links
+from tests.ui.support.pages import check_page, go_to_page, open_page
+from tests.ui.support.shown import figures, markdown, problems
 
 
 @pytest.mark.parametrize("name", LESSONS)

@@ -6,10 +6,10 @@ from normviz.lessons.page.pages import PAGES, page
 from normviz.lessons.parts.html import Body
 from normviz.lessons.questions.question import facts_of, prose
 from normviz.lessons.questions.registry import CORE, QUESTIONS, READING_ORDER, by_topic, search
-from tests.ui.driver import query
-from tests.ui.lessons import CHOICE, NUMBER
-from tests.ui.pages import check_no_errors, check_page, follow, open_page
-from tests.ui.shown import elements, figures, markdown, page_data, page_html, problems, text
+from tests.ui.support.driver import query
+from tests.ui.support.lessons import CHOICE, NUMBER
+from tests.ui.support.pages import check_no_errors, check_page, follow, open_page
+from tests.ui.support.shown import elements, figures, markdown, page_data, page_html, problems, text
 
 
 def links(app):

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.ui.driver import query, send_event, sentence_text, set_control
-from tests.ui.pages import check_no_errors, check_page, open_page
-from tests.ui.shown import figures, notes, tabs
+from tests.ui.support.driver import query, send_event, sentence_text, set_control
+from tests.ui.support.pages import check_no_errors, check_page, open_page
+from tests.ui.support.shown import figures, notes, tabs
 
 
 @pytest.mark.parametrize("step", range(7))

@@ -5,9 +5,9 @@ import re
 import pytest
 
 from normviz.scene.settings.page_settings import experiments
-from tests.ui.driver import query, sentence_text, set_control
-from tests.ui.pages import check_no_errors, check_page, open_page
-from tests.ui.shown import elements, figures, notes, problems, texts
+from tests.ui.support.driver import query, sentence_text, set_control
+from tests.ui.support.pages import check_no_errors, check_page, open_page
+from tests.ui.support.shown import elements, figures, notes, problems, texts
 
 EXTREMES = [
     "steps=1", "steps=500&batch_size=1024", "steps=500&batch_size=2", "momentum=0", "momentum=1", "momentum=none", "momentum=1e-12",

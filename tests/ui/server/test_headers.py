@@ -11,7 +11,7 @@ from normviz.ui.assets import PLOTLY, CompressedFiles
 from normviz.ui.paths import ROOT
 from normviz.ui.server.headers import Headers, frame_ancestors, middleware
 from normviz.ui.server.routes import routes
-from tests.ui.asgi import ask, run_async
+from tests.ui.support.asgi import ask, run_async
 
 
 def app_with_headers(response: Response | None = None, ancestors: str = "'self'") -> Headers:

@@ -19,7 +19,7 @@ from normviz.ui.server.index import INDEX, page_names, theme_of
 from normviz.ui.server.preload import import_future
 from normviz.ui.server.routes import pages, routes
 from normviz.ui.server.styles import styles
-from tests.ui.asgi import ask
+from tests.ui.support.asgi import ask
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from normviz.ui.server import ready as module
 from normviz.ui.server.preload import import_future
 from normviz.ui.server.ready import Readiness, ready, wrong_result
 from normviz.ui.server.routes import routes
-from tests.ui.asgi import ask, run_async
+from tests.ui.support.asgi import ask, run_async
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ from normviz.figures.bundle import bundle, plotly_js, plotly_version
 from normviz.ui.assets import LOADER, PLOTLY, SCRIPT, assets, component
 from normviz.ui.paths import ROOT
 from normviz.ui.server.routes import SHELL, routes
-from tests.ui.asgi import ask
+from tests.ui.support.asgi import ask
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from normviz.analysis.sentences import sentence
 from normviz.layers.messages import in_language
 from normviz.lessons.parts.markup import line
 from normviz.scene.query import read
-from tests.ui.asgi import run_async
-from tests.ui.sessions import CONTROLS, click_element, figure
+from tests.ui.support.asgi import run_async
+from tests.ui.support.sessions import CONTROLS, click_element, figure
 
 
 @pytest.mark.parametrize(

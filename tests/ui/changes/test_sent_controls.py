@@ -8,8 +8,8 @@ from bench.protocol import Ran, Session, Widget
 from bench.students import ELEMENT
 from normviz.lessons.page.pages import PAGES
 from normviz.scene.query import read
-from tests.ui.asgi import run_async
-from tests.ui.sessions import click_element, figure
+from tests.ui.support.asgi import run_async
+from tests.ui.support.sessions import click_element, figure
 
 
 class TestMore:

@@ -14,9 +14,9 @@ from normviz.lessons.page.style import BROWSER
 from normviz.scene.query import link
 from normviz.scene.visibility import read_display
 from tests.figures.linked.javascript import evaluate
-from tests.ui.pages import open_page
-from tests.ui.shown import page_data
-from tests.ui.snippets import HOSTILE, pairs, read_markdown, tag
+from tests.ui.support.pages import open_page
+from tests.ui.support.shown import page_data
+from tests.ui.support.snippets import HOSTILE, pairs, read_markdown, tag
 
 APP = "https://example.org/lab/"
 PATTERN = "Norm('n (g k) h w -> n g','c',sizes={'g':3})"

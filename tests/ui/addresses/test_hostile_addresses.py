@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.ui.driver import query, set_control
-from tests.ui.lessons import CHOICE, NUMBER, compared_layers
-from tests.ui.pages import check_page, open_page
-from tests.ui.shown import figures, notes, problems
+from tests.ui.support.driver import query, set_control
+from tests.ui.support.lessons import CHOICE, NUMBER, compared_layers
+from tests.ui.support.pages import check_page, open_page
+from tests.ui.support.shown import figures, notes, problems
 
 HOSTILE = {
     "compare": [

@@ -2,7 +2,7 @@
 
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import QUESTIONS
-from tests.ui.shown import elements, figures
+from tests.ui.support.shown import elements, figures
 
 LESSONS = ("compare", "step_by_step", "train_and_eval", "gradients", "questions")
 

@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 from normviz.ui.logs import PAGE
 from normviz.ui.paths import ROOT
 from normviz.ui.server.routes import SHELL
-from tests.ui.driver import _components, query
-from tests.ui.shown import figures, page_html, problems
+from tests.ui.support.driver import _components, query
+from tests.ui.support.shown import figures, page_html, problems
 
 
 def open_page(name: str, link: str | dict[str, str] = "") -> AppTest:

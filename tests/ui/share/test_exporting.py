@@ -13,7 +13,7 @@ from normviz.ui.server.routes import routes
 from normviz.ui.share import export
 from normviz.ui.share.export import file_name
 from tests.export.structure import HOSTILE, same_structure
-from tests.ui.asgi import Response, ask, run_async
+from tests.ui.support.asgi import Response, ask, run_async
 
 LAYERS = "layers=BatchNorm2d(3);LayerNorm([3,4,4])"
 

@@ -16,7 +16,7 @@ from normviz.scene.query import read
 from normviz.scene.scene import Scene
 from normviz.ui.controls.rows import MORE
 from normviz.ui.server.routes import SHELL
-from tests.ui.shown import elements, figures, html_of_view, markdown, problems
+from tests.ui.support.shown import elements, figures, html_of_view, markdown, problems
 
 
 @cache

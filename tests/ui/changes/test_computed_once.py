@@ -15,8 +15,8 @@ from normviz.layers.axes import _parse_layout
 from normviz.layers.layer import Layer
 from normviz.scene.grid import _grid
 from normviz.scene.scene import Scene
-from tests.ui.driver import open_explore, send_event, set_control
-from tests.ui.pages import open_page
+from tests.ui.support.driver import open_explore, send_event, set_control
+from tests.ui.support.pages import open_page
 
 FUNCTIONS = {"Scene": Scene.__post_init__, "grid": _grid, "parse_layout": _parse_layout, "describe": describe}
 CODES = {

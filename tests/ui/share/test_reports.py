@@ -7,9 +7,9 @@ from normviz.lessons.page.pages import PAGES
 from normviz.lessons.page.report import report_address
 from normviz.lessons.page.style import BROWSER
 from tests.figures.linked.javascript import evaluate
-from tests.ui.pages import open_page
-from tests.ui.shown import components
-from tests.ui.snippets import pairs
+from tests.ui.support.pages import open_page
+from tests.ui.support.shown import components
+from tests.ui.support.snippets import pairs
 
 REPORT = BROWSER / "share" / "report.js"
 TO = "https://example.org/new?title={title}&body={text}"

@@ -4,9 +4,9 @@ import pytest
 
 from normviz.lessons.page.pages import PAGES
 from normviz.scene.settings.page_settings import PAGE_SETTINGS, experiments
-from tests.ui.driver import open_more, query
-from tests.ui.pages import check_page, go_to_page, open_page
-from tests.ui.shown import problems
+from tests.ui.support.driver import open_more, query
+from tests.ui.support.pages import check_page, go_to_page, open_page
+from tests.ui.support.shown import problems
 
 WITH_EXPERIMENTS = ("train_and_eval", "numerics")  # each with other fields
 VIEWS = [
