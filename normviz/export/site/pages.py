@@ -15,18 +15,18 @@ from normviz.export.site.shared import path_of, plotly_path
 from normviz.figures.brand import FAVICON, wordmark
 from normviz.layers.errors import NormvizError, listed
 from normviz.layers.languages import find_language, html_attributes, with_language
-from normviz.layers.messages import N_, _, language, ngettext
+from normviz.layers.messages import N_, _, language
 from normviz.lessons.figure_pages.compare.ready_sets import READY_SETS, ReadySet
 from normviz.lessons.page.pages import PAGES
 from normviz.lessons.page.questions_page import question_list, question_parts
 from normviz.lessons.page.report import report_address
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.markup import escape, line
-from normviz.lessons.parts.questions.question_list import EXAMPLES
+from normviz.lessons.parts.questions.question_list import search_field
 from normviz.lessons.questions.question import Question, prose
 from normviz.lessons.questions.registry import QUESTIONS, READING_ORDER, current_key
 from normviz.scene.query import link
-from normviz.scene.settings.page_settings import START_STEPS
+from normviz.scene.settings.page_settings import LONGEST_SEARCH, START_STEPS
 
 INDEX = "index.html"
 ABOUT = N_("See which elements of a tensor share a mean and a variance, and which share a gamma and a beta.")
@@ -103,13 +103,7 @@ def index_page(listed_entries: Sequence[Entry], theme: str, beside: Sequence[str
     cards = [entry for entry in listed_entries if not isinstance(entry.shows, Question)]
     topics = dict.fromkeys(entry.topic for entry in cards)
     questions = [entry.shows.key for entry in listed_entries if isinstance(entry.shows, Question)]
-    label = ngettext("Search {n} question", "Search {n} questions", len(questions))
-    search = (
-        f'<div class="ns-search" hidden><label for="search">{escape(label)}</label>'
-        '<input id="search" type="search" maxlength="80" autocomplete="off" placeholder="'
-        f'{escape(_(EXAMPLES))}">'
-        f'<p class="nv-small" role="status"></p></div>'
-    )
+    search = f'<div class="ns-search" hidden>{search_field("search", len(questions), LONGEST_SEARCH)}</div>'
     sections = "\n".join(_topic(topic, [entry for entry in cards if entry.topic == topic]) for topic in topics)
     body = Body(pages=_question_pages(listed_entries))
     listed_questions = question_list(questions, has_field=False).html(body) if questions else ""

@@ -18,6 +18,7 @@ from normviz.layers.errors import NormvizError
 from normviz.lessons.figure_pages.compare.ready_sets import READY_SETS
 from normviz.lessons.questions.question import answer, facts_of, prose, search_text
 from normviz.lessons.questions.registry import CORE, MERGED, QUESTIONS
+from normviz.scene.settings.page_settings import LONGEST_SEARCH
 from tests.export.structure import Structure
 
 PAGE = 320_000  # bytes of the largest page: a figure of 32 x 32 facets
@@ -136,6 +137,7 @@ def test_the_answer_of_a_question_opens_without_scripts(site):
     assert re.search(r"<details class=\"nv-answer\"><summary><span>Show the answer</span>", html)
     assert "The figures need JavaScript." in html
     assert re.search(r'<div class="ns-search" hidden>', read(site))  # the search needs scripts
+    assert f'maxlength="{LONGEST_SEARCH}"' in read(site)  # as in the app: an error message of torch fits
 
 
 def test_pages_link_to_the_next_in_the_order_of_the_index(site):

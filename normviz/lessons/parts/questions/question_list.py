@@ -20,6 +20,15 @@ ABOUT_THE_PATH = N_("Each question needs only what came before it.")
 RESET = N_("Reset progress")
 
 
+def search_field(name: str, count: int, longest: int) -> str:
+    """A field that searches ``count`` questions, and a line for what it has found."""
+    label = ngettext("Search {n} question", "Search {n} questions", count)
+    return (
+        f'<label for="{name}">{escape(label)}</label><input id="{name}" type="search" maxlength="{longest}" '
+        f'autocomplete="off" placeholder="{escape(_(EXAMPLES))}"><p class="nv-small" role="status"></p>'
+    )
+
+
 @dataclass(frozen=True)
 class QuestionEntry:
     """A link to a question.
@@ -75,14 +84,8 @@ class QuestionList(Part):
         return all(word in entry.words for word in self.typed.lower().split())
 
     def _field(self, body: Body) -> str:
-        name = body.unique("search")
         count = sum(len(entries) for *_names, entries in self.topics)
-        label = ngettext("Search {n} question", "Search {n} questions", count)
-        return (
-            f'<div class="nv-search"><label for="{name}">{escape(label)}</label><input id="{name}" type="search" '
-            f'maxlength="{self.longest}" autocomplete="off" placeholder="{escape(_(EXAMPLES))}">'
-            '<p class="nv-small" role="status"></p></div>'
-        )
+        return f'<div class="nv-search">{search_field(body.unique("search"), count, self.longest)}</div>'
 
     def _path(self, body: Body) -> str:
         if not self.path:
