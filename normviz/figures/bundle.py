@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
+from os.path import normpath
 from pathlib import Path
 
 from normviz.figures.palette import THEMES, as_json
@@ -106,9 +107,14 @@ def _sources(path: Path, importers: tuple[Path, ...], found: dict[Path, str]) ->
     text = path.read_text(encoding="utf-8")
     for _names, source in _imports(text):
         if source.startswith("."):
-            _sources((path.parent / source).resolve(), (*importers, path), found)
+            _sources(_imported(path, source), (*importers, path), found)
     found[path] = text
     return found
+
+
+def _imported(path: Path, source: str) -> Path:
+    """The file that the module imports. Much faster than ``Path.resolve``, which asks the system about each folder."""
+    return Path(normpath(path.parent / source))
 
 
 def _imports(source: str) -> Iterator[tuple[list[str], str]]:
@@ -119,6 +125,7 @@ def _imports(source: str) -> Iterator[tuple[list[str], str]]:
 
 def _check(modules: dict[Path, str]) -> None:
     entry, owners = list(modules)[-1], {name: Path(origin) for origin, names in VIRTUAL.items() for name in names}
+    exported = {path: EXPORTED.findall(source) for path, source in modules.items()}
     for path, source in modules.items():
         rest = EXPORT.sub("", IMPORT.sub("", DEFAULT.sub("", source) if path == entry else source))
         if found := re.search(r"^(import|export)\b.*", rest, re.MULTILINE):
@@ -128,13 +135,9 @@ def _check(modules: dict[Path, str]) -> None:
                 raise BundleError(f"{path.name} and {owners[name].name} both define {name}; rename one.")
             owners[name] = path
         for names, origin in _imports(source):
-            known = (
-                EXPORTED.findall(modules[(path.parent / origin).resolve()])
-                if origin.startswith(".")
-                else VIRTUAL.get(origin)
-            )
+            known = exported[_imported(path, origin)] if origin.startswith(".") else VIRTUAL.get(origin, ())
             for name in names:
-                if name not in (known or ()):
+                if name not in known:
                     raise BundleError(f"{path.name} imports {name} from {origin}, which does not export it.")
 
 
