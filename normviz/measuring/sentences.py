@@ -25,14 +25,12 @@ def text(
         sentences = [_groups(found, axes)]
     elif not differs:
         sentences = [_same(expected)]
-    for number, one in enumerate(differs):
-        if one.what == "statistics" and expected is not None:
-            sentences += [
-                _groups(found, axes),
-                _("{layer} averages over {axes}.", layer=expected.title, axes=one.expected),
-            ]
+    for one in differs:
+        if one.what == "statistics" and expected is not None:  # then the function: the next sentence begins with "It"
+            over = _("{layer} averages over {axes}.", layer=expected.title, axes=one.expected)
+            sentences += [over, _groups(found, axes)]
         else:
-            sentences.append(_also(one.sentence) if number else one.sentence)
+            sentences.append(one.sentence)
     if found.instead is not None:
         sentences.append(
             _(
@@ -81,7 +79,3 @@ def _similar_layer(found: Measurement, axes: Sequence[str]) -> str:
     norm = norm_of(with_usual_formula(found), axes)
     layer = None if norm is None else layer_of_channels(norm, axes, found.shape)
     return "" if layer is None else layer.name
-
-
-def _also(sentence: str) -> str:
-    return _("Also, {sentence}", sentence=sentence[0].lower() + sentence[1:])

@@ -32,7 +32,7 @@ def written(tmp_path, monkeypatch):
 CODES = [
     ("right", "LayerNorm(5)", 0, "Your function does what LayerNorm(5) does: it averages over C.\n"),
     ("Inner.norm", "LayerNorm(5)", 0, "Your function does what LayerNorm(5) does: it averages over C.\n"),
-    ("wrong", "LayerNorm(5)", 1, "Your function averages over N and C. LayerNorm(5) averages over C.\n"),
+    ("wrong", "LayerNorm(5)", 1, "LayerNorm(5) averages over C. Your function averages over N and C.\n"),
 ]
 
 

@@ -73,8 +73,8 @@ def test_reduced_names_the_axes_along_which_elements_reach_each_other(layer, red
 def test_the_text_says_over_which_axes_both_average():
     found = nv.check(lambda x: layer_norm(x, (0, 1), unbiased=True), SEQUENCES, like="LayerNorm(5)")
     assert str(found) == (
-        "Your function averages over N and L (like BatchNorm1d). LayerNorm(5) averages over C. "
-        "Also, it divides the sum of squares by m - 1, not m, the size of a group."
+        "LayerNorm(5) averages over C. Your function averages over N and L (like BatchNorm1d). "
+        "It divides the sum of squares by m - 1, not m, the size of a group."
     )
     assert repr(found) == str(found)
     with pytest.raises(nv.NormvizError, match=re.escape(str(found))):
@@ -90,8 +90,8 @@ def test_no_space_is_between_chinese_sentences():
 
 
 TEXTS = [
-    (nn.GroupNorm(1, 6), (2, 6, 3, 5), "BatchNorm2d(6)", "Your function averages over C, H and W (like GroupNorm). BatchNorm2d(6) averages over N, H and W."),
-    (nn.BatchNorm1d(4), SEQUENCES, "LayerNorm(5)", "Your function averages over N and C. LayerNorm(5) averages over C. Also, it has one gamma for each index of L; LayerNorm(5) has one for each index of C."),
+    (nn.GroupNorm(1, 6), (2, 6, 3, 5), "BatchNorm2d(6)", "BatchNorm2d(6) averages over N, H and W. Your function averages over C, H and W (like GroupNorm)."),
+    (nn.BatchNorm1d(4), SEQUENCES, "LayerNorm(5)", "LayerNorm(5) averages over C. Your function averages over N and C. It has one gamma for each index of L; LayerNorm(5) has one for each index of C."),
     (nn.BatchNorm1d(4).eval(), SEQUENCES, "BatchNorm1d(4).eval()", "Your function does what BatchNorm1d(4).eval() does: it uses stored statistics."),
     (OnePlus(5), SEQUENCES, "RMSNorm(5, eps=1e-6)", "It multiplies by 1 + gamma, not by gamma."),
 ]  # fmt: skip
