@@ -106,7 +106,22 @@ def test_a_click_on_one_panel_selects_in_all_and_changes_the_sentence(lesson: Le
         "x[0, 2] shares its mean with 2 others under BatchNorm1d(4) and 3 others under"
     )
     lesson.leave()
+    lesson.wait_until_drawn()
     assert {lesson.marked(key) for key in ("stats0", "params0", "stats1", "params1")} == {(0, 2)}
+
+
+def test_a_selection_by_keyboard_keeps_the_panels_and_the_focus(lesson: Lesson) -> None:
+    lesson.go_to("compare", "?shape=3,4&layers=BatchNorm1d(4);LayerNorm(4)&at=0,0")
+    panel = lesson.find(".nv-panel-stats1 .nv-over")
+    panel.focus()
+    for key in ("ArrowRight", "Enter"):
+        lesson.page.keyboard.press(key)
+    lesson.wait_for_address(at="0,1")
+    expect(lesson.sentence).to_contain_text("x[0, 1]")
+    expect(panel).to_be_focused()
+    lesson.go_to("compare", "?shape=3,4&layers=LayerNorm(4);BatchNorm1d(4);RMSNorm(4)&at=0,1")
+    assert lesson.find(".nv-params .nv-panel").count() == 3
+    expect(lesson.find(".nv-panel-stats1 .nv-title")).to_contain_text("BatchNorm1d")
 
 
 # Step by step

@@ -19,11 +19,13 @@ export class CompareView extends FigureView {
     this.rows ??= Object.fromEntries(ROWS.map((row) => [row, html("div", `nv-row nv-layers nv-${row}`, this.sharingRow)]));
     this.sharingRow.className = "nv-compare";
     this.counts.hidden = this.valuesRow.hidden = this.arithmetic.hidden = true;
-    for (const panel of this.panels.values()) panel.root.remove();
-    this.panels.clear();
+    if (String([...this.panels.keys()]) !== String(panels.map(({ key }) => key))) { // their order is that of the layers
+      for (const panel of this.panels.values()) panel.root.remove();
+      this.panels.clear();
+    }
     for (const figure of panels) {
       const Kind = /** @type {typeof Panel} */ (figure.scale === "cube" ? Cube : Panel);
-      const panel = new Kind(this.rows[figure.row ?? ""], this, figure.key);
+      const panel = this.panels.get(figure.key) ?? new Kind(this.rows[figure.row ?? ""], this, figure.key);
       this.panels.set(figure.key, panel);
       panel.set(figure, this.data);
     }
