@@ -95,7 +95,7 @@ def check(
 
     >>> import torch
     >>> print(check(torch.nn.BatchNorm1d(4), (4, 4), like="LayerNorm(4)"))
-    Your function averages over N (like BatchNorm1d). LayerNorm(4) averages over D.
+    LayerNorm(4) averages over D. Your function averages over N (like BatchNorm1d).
     >>> found = check(torch.nn.GroupNorm(2, 4), (3, 4, 5))
     >>> found.layer, found.reduced
     ('GroupNorm(2, 4)', (1, 2))
