@@ -25,7 +25,7 @@ PICTURES = """(async () => {
 })()"""
 ALONE = "<!doctype html><style>body { margin: 0 } svg { display: block }</style>"
 INCH = 96  # pixels
-TO_START = 60  # seconds
+TO_START, TO_CLOSE = 60, 10  # seconds
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,16 @@ async def _draw(
             pictures = [Picture(**each) for each in await _evaluate(tab, PICTURES)]
             return [await ENCODED[kind](tab, picture.scaled(scale_of(picture))) for picture in pictures]
     finally:
-        await chromium.close()
+        await _close(chromium)
+
+
+async def _close(chromium: Browser) -> None:
+    """Close the browser. It may end before it has answered, so the answer is not awaited for long."""
+    try:
+        async with asyncio.timeout(TO_CLOSE):
+            await chromium.close()
+    except TimeoutError:
+        chromium.subprocess.kill()
 
 
 async def _svg(tab: Tab, picture: Picture) -> bytes:

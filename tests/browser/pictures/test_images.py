@@ -1,12 +1,15 @@
 """Picture files from Python: an exported page in a real browser draws them, so they show what the page shows."""
 
+import asyncio
 import re
+import signal
 import struct
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import numpy as np
 import pytest
+from choreographer import Browser
 from PIL import Image
 
 import normviz as nv
@@ -104,6 +107,20 @@ def test_a_picture_has_the_titles_and_captions_of_its_panels(pictures, name):
 def test_views_are_as_wide_as_the_page_and_charts_are_narrower(pictures):
     widths = {name: svg_size(pictures[name])[0] for name in VIEWS}
     assert widths == dict.fromkeys(["explore", "compare", "steps", "gradients"], 1164) | {"mean": 792, "variance": 792}
+
+
+def test_a_browser_that_does_not_answer_that_it_closes_is_ended(tmp_path, monkeypatch):
+    closing: list[Browser] = []
+
+    async def never(browser: Browser) -> None:
+        closing.append(browser)
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(Browser, "close", never)
+    monkeypatch.setattr(chromium, "TO_CLOSE", 0)
+    (path,) = save(figures(VIEWS["steps"][0]), tmp_path / "steps.svg")
+    assert path.read_text(encoding="utf-8").startswith("<svg")
+    assert [browser.subprocess.wait(60) for browser in closing] == [-signal.SIGKILL]
 
 
 def test_a_png_has_the_requested_width_and_theme(pictures, tmp_path):
