@@ -111,7 +111,7 @@ PRACTICE_TOPICS = ("statistics", "parameters", "code", "numbers", "dependence", 
 PRACTICE = (
     integer("count", 1, MOST_EXERCISES, 10, widget=None, about=N_("the number of exercises; seed chooses them"), example="5"),
     words("topics", PRACTICE_TOPICS, about=N_("their topics, separated by commas; without it, all"), example="statistics,parameters"),
-    Setting("level", ALL_LEVELS, parse_choice("level", (ALL_LEVELS, *map(str, LEVELS))), about=N_("how hard they are: 1, 2, 3 or all"), example="1"),
+    Setting("level", ALL_LEVELS, parse_choice("level", (ALL_LEVELS, *map(str, LEVELS))), about=N_("how hard they are; 1: tables; 2: sequences and images; 3: groups and odd shapes; or all"), example="1"),
 )  # fmt: skip
 SEARCH = text(
     "search",
