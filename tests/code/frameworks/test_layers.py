@@ -20,10 +20,9 @@ from normviz.code.frameworks import FLAX_LAYERS
 from normviz.code.generate import code
 from normviz.layers.catalogue import KINDS
 from normviz.layers.layer import Layer
-from normviz.layers.norm import Norm
 from normviz.lessons.questions.bank.dependence import REAL, padded_sequences
 from normviz.lessons.questions.bank.frameworks import keras_updates
-from normviz.lessons.questions.facts import keras_default
+from tests.code.frameworks.layer_table import LAYERS
 from tests.code.frameworks.run_programs import assert_agrees, call, run, with_random_values
 from tests.lessons.questions.statements.measure import facts
 from tests.strategies import layers_that_fit, norms
@@ -56,78 +55,6 @@ def imported():
 def test_the_programs_run_as_pasted_with_keras_on_jax(packages):
     assert packages["keras"].backend.backend() == "jax"
     assert imported() == {"flax", "jax", "keras"}
-
-
-# jax compiles each operation for each shape, so the rows have few shapes.
-# layer, shape of x, Keras layer, Flax layer; "" if the framework has none
-LAYERS = [
-    ("LayerNorm(5)", (5,), "LayerNormalization", "LayerNorm"),
-    ("LayerNorm(5)", (6, 5), "LayerNormalization", "LayerNorm"),
-    ("LayerNorm(5, eps=0.001, bias=False)", (2, 3, 5), "LayerNormalization", "LayerNorm"),
-    ("LayerNorm(5, elementwise_affine=False)", (2, 3, 5), "LayerNormalization", "LayerNorm"),
-    ("LayerNorm([3, 5])", (2, 4, 3, 5), "LayerNormalization", "LayerNorm"),
-    ("LayerNorm([4, 3, 5], bias=False)", (2, 4, 3, 5), "LayerNormalization", "LayerNorm"),
-    ("RMSNorm(5)", (2, 3, 5), "RMSNormalization", "RMSNorm"),
-    ("RMSNorm([3, 5], eps=0.001)", (2, 4, 3, 5), "RMSNormalization", "RMSNorm"),
-    ("RMSNorm(5, elementwise_affine=False)", (2, 3, 5), "", "RMSNorm"),
-    ("LayerNorm(5, eps=-0.5)", (6, 5), "LayerNormalization", "LayerNorm"),
-    ("RMSNorm(5, eps=-0.5)", (6, 5), "RMSNormalization", "RMSNorm"),
-    ("GroupNorm(2, 4, eps=-0.5)", (2, 4, 3, 5), "GroupNormalization", "GroupNorm"),
-    ("InstanceNorm1d(3, eps=-0.5)", (2, 3, 5), "LayerNormalization", "InstanceNorm"),
-    (Norm("n h w c -> c", "c", eps=-0.5), (2, 4, 3, 5), "BatchNormalization", "BatchNorm"),
-    ("BatchNorm1d(5)", (6, 5), "BatchNormalization", "BatchNorm"),
-    ("BatchNorm1d(3, momentum=0.3)", (2, 3, 5), "BatchNormalization", "BatchNorm"),
-    ("BatchNorm1d(3, momentum=None)", (2, 3, 5), "BatchNormalization", "BatchNorm"),
-    ("BatchNorm2d(4)", (2, 4, 3, 5), "BatchNormalization", "BatchNorm"),
-    ("BatchNorm2d(4, bias=False)", (2, 4, 3, 5), "BatchNormalization", "BatchNorm"),
-    ("BatchNorm2d(4, affine=False)", (2, 4, 3, 5), "BatchNormalization", "BatchNorm"),
-    ("BatchNorm2d(4).eval()", (2, 4, 3, 5), "BatchNormalization", "BatchNorm"),
-    ("BatchNorm2d(4, affine=False).eval()", (2, 4, 3, 5), "BatchNormalization", "BatchNorm"),
-    ("BatchNorm2d(4, track_running_stats=False).eval()", (2, 4, 3, 5), "BatchNormalization", "BatchNorm"),
-    ("BatchNorm3d(3, eps=0.001)", (2, 3, 2, 4, 5), "BatchNormalization", "BatchNorm"),
-    ("SyncBatchNorm(4)", (2, 4, 3, 5), "BatchNormalization", "BatchNorm"),
-    ("InstanceNorm1d(3)", (2, 3, 5), "LayerNormalization", "InstanceNorm"),
-    ("InstanceNorm1d(6)", (6, 5), "LayerNormalization", "LayerNorm"),
-    ("InstanceNorm1d(6, affine=True)", (6, 5), "", "LayerNorm"),
-    ("InstanceNorm2d(4, affine=True)", (2, 4, 3, 5), "GroupNormalization", "InstanceNorm"),
-    ("InstanceNorm2d(4, affine=True, bias=False)", (2, 4, 3, 5), "GroupNormalization", "InstanceNorm"),
-    ("InstanceNorm2d(4, track_running_stats=True)", (2, 4, 3, 5), "LayerNormalization", "InstanceNorm"),
-    ("InstanceNorm2d(4, track_running_stats=True).eval()", (2, 4, 3, 5), "BatchNormalization", "BatchNorm"),
-    ("InstanceNorm1d(6, affine=True, track_running_stats=True).eval()", (6, 5), "BatchNormalization", "BatchNorm"),
-    ("InstanceNorm3d(3, affine=True)", (2, 3, 2, 4, 5), "GroupNormalization", "InstanceNorm"),
-    ("GroupNorm(2, 4)", (2, 4, 3, 5), "GroupNormalization", "GroupNorm"),
-    ("GroupNorm(2, 4)", (2, 4), "GroupNormalization", "GroupNorm"),
-    ("GroupNorm(1, 4)", (2, 4, 3, 5), "GroupNormalization", "GroupNorm"),
-    ("GroupNorm(4, 4, bias=False)", (2, 4, 3, 5), "GroupNormalization", "GroupNorm"),
-    ("GroupNorm(2, 4, affine=False)", (2, 4, 3, 5), "GroupNormalization", "GroupNorm"),
-    ("ChannelsFirstLayerNorm(4)", (2, 4, 3, 5), "LayerNormalization", "LayerNorm"),
-    ("DimNorm(5)", (2, 4, 3, 5), "LayerNormalization", "LayerNorm"),
-    ("DimNorm(5, dim=0)", (2, 4, 3, 5), "", "LayerNorm"),
-    ("DimNorm(5, dim=0)", (6, 5), "BatchNormalization", "BatchNorm"),
-    # channels last
-    (Norm("n h w c -> c", "c"), (2, 4, 3, 5), "BatchNormalization", "BatchNorm"),
-    (Norm("n h w c -> n c", "c"), (2, 4, 3, 5), "GroupNormalization", "InstanceNorm"),
-    (Norm("n h w c -> n c"), (2, 4, 3, 5), "LayerNormalization", "InstanceNorm"),
-    (Norm("n h w (g k) -> n g", "c", sizes={"g": 2}), (2, 4, 5, 6), "GroupNormalization", "GroupNorm"),
-    (Norm("n h w c -> n h w", "c", bias=False), (2, 4, 3, 5), "LayerNormalization", "LayerNorm"),
-    # other patterns
-    (Norm("n c h w -> n", "c"), (2, 4, 3, 5), "GroupNormalization", "LayerNorm"),
-    (Norm("n c h w -> n", "c h"), (2, 4, 3, 5), "", "LayerNorm"),
-    (Norm("n c h w -> n h w", "c", center=False, bias=False), (2, 3, 4, 3), "", "RMSNorm"),
-    (Norm("n d -> n", "d", center=False), (6, 5), "", ""),
-    (Norm("n c h w ->", ""), (2, 4, 3, 5), "", "LayerNorm"),
-    (Norm("n c h w -> n c h w", "c"), (2, 4, 3, 5), "", "LayerNorm"),
-    (Norm("n c h w -> n", "w h c"), (2, 4, 3, 5), "", ""),
-    (Norm("n (k g) h w -> n g", "c", sizes={"g": 2}), (2, 4, 3, 5), "", ""),
-    (Norm("(n m) c -> m c", "c", sizes={"m": 2}), (6, 5), "", ""),
-    (Norm("n (g h k) w -> n g h", "c", sizes={"g": 2, "h": 3}), (2, 12, 5), "GroupNormalization", "GroupNorm"),
-    (Norm("n l c -> l c", "c"), (2, 3, 5), "", "LayerNorm"),
-    (Norm("n l c -> l c", "l c", running=True), (2, 3, 5), "", ""),
-    (Norm("n l c -> l c", running=True), (2, 3, 5), "", ""),
-    (Norm("n c -> n", "n"), (6, 5), "", "LayerNorm"),
-    (Norm("n c -> n", "n", running=True), (6, 5), "BatchNormalization", "BatchNorm"),
-    (Norm("n c -> c", "c", center=False, running=True, bias=False), (6, 5), "", ""),
-]
 
 
 @pytest.mark.parametrize(("layer", "shape", "keras", "flax"), LAYERS)
@@ -287,11 +214,6 @@ def test_momentum_is_the_weight_of_the_old_value(keras):
     layer.build(X.shape)
     layer(X, training=True)
     np.testing.assert_allclose(array(layer.moving_mean), f["torch"] * X.mean(axis=0), rtol=1e-4)
-
-
-def test_the_defaults_are_those_of_keras(keras):
-    layer = keras.layers.BatchNormalization()
-    assert (layer.momentum, layer.epsilon) == (keras_default("momentum"), keras_default("epsilon"))
 
 
 @pytest.mark.parametrize("masked", [True, False])
