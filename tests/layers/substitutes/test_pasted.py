@@ -3,7 +3,7 @@ import pytest
 from normviz.layers.errors import NormvizError
 from normviz.layers.substitutes.pasted import parse_layer_on_shape, refused_layer
 from normviz.layers.torch_errors import check
-from tests.layers.test_torch_errors import REFUSALS, quoted
+from tests.layers.errors.refusals import REFUSALS, quoted
 
 PASTED = [
     # a message of torch, the layer, the shape of x; what the message does not say is an example
