@@ -10,7 +10,8 @@ from torch import nn
 
 import normviz as nv
 from tests.measuring.models import zoo
-from tests.measuring.models.zoo import CASES, Decoder, Frozen, Functions, Gemma, Llama, Standardized, Twice, tokens
+from tests.measuring.models.cases import CASES
+from tests.measuring.models.zoo import Decoder, Frozen, Functions, Gemma, Llama, Standardized, Twice, tokens
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
