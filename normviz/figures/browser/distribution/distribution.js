@@ -1,6 +1,6 @@
 // The values of the selected element's group, from x to the output: normalization slides them to 0 and makes their spread 1.
 
-/** @import { FigureView } from "../views/view.js" */
+/** @import { GammaBetaView } from "./gamma_beta.js" */
 /** @import { Group, Stage } from "./stages.js" */
 
 import { mayMove, moveFrom, moveThere } from "../motion/motion.js";
@@ -23,6 +23,7 @@ const NARROW_STRIP = 700; // px; below, title, rule and numbers have a line each
 /** The stage that a step of the forward pass belongs to, if it is not one itself. @type {Record<string, string[]>} */
 const STAGE_OF = { mean: ["x"], squared: ["centered", "x"], var: ["centered", "x"] };
 
+/** @typedef {GammaBetaView & { width: number, distribution?: Distribution }} DistributionView */
 /** @typedef {{ stage: Stage, top: number, dots: ({ x: number, y: number } | null)[] }} Row ``top``: of its strip */
 
 export class Distribution {
@@ -36,7 +37,7 @@ export class Distribution {
   dots = new Map();
 
   /**
-   * @param {FigureView} view
+   * @param {DistributionView} view
    * @param {HTMLElement} after which it is put
    */
   constructor(view, after) {
@@ -229,7 +230,7 @@ export class Distribution {
 
 /**
  * Draws the distribution of a view whose data has moments.
- * @param {FigureView} view
+ * @param {DistributionView} view
  * @param {HTMLElement} after which it is put
  * @param {string} [step]
  */

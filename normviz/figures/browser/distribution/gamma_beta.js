@@ -1,12 +1,13 @@
 // One gamma and one beta for all elements, applied to the normalized values that torch computed.
 
-/** @import { FigureView } from "../views/view.js" */
+/** @import { DrawnPanel, PanelHost } from "../tensor/drawn_panel.d.ts" */
+/** @typedef {PanelHost & { given: DecodedData, choice: GammaBetaChoice | null, colors: Colors, heightOf(panel: DrawnPanel): number, refresh(): void }} GammaBetaView */
 
 import { decodeFloats } from "../tensor/arrays.js";
 
 /**
  * Takes new data. The choice of gamma and beta stays while the layer does.
- * @param {FigureView} view
+ * @param {GammaBetaView} view
  * @param {DecodedData} data
  */
 export function takeData(view, data) {
@@ -17,7 +18,7 @@ export function takeData(view, data) {
 
 /**
  * Shows the output with this gamma and beta everywhere, or with the layer's own.
- * @param {FigureView} view
+ * @param {GammaBetaView} view
  * @param {GammaBetaChoice | null} choice
  */
 export function showOutputOf(view, choice) {

@@ -1,7 +1,6 @@
 // The outline of a group grows into the outline that it has under another layer.
 
-/** @import { FigureView } from "../views/view.js" */
-/** @import { Panel } from "../panels/panel.js" */
+/** @import { DrawnPanel, PanelHost } from "../tensor/drawn_panel.d.ts" */
 
 import { html } from "../page/dom.js";
 import { _ } from "../page/messages.js";
@@ -61,7 +60,7 @@ export function morphOutline(outline, before, halo) {
 
 /**
  * Remembers the outlines of a view that is about to show ``data``; the returned function lets them grow into the new ones.
- * @param {FigureView} view before it takes the data
+ * @param {PanelHost & { narrow: boolean }} view before it takes the data
  * @param {ViewData} data
  */
 export function followOutlines(view, data) {
@@ -78,7 +77,7 @@ export function followOutlines(view, data) {
 
 /**
  * The captions say what the motion shows, of which size the groups were, if they have room in their lines: the figure must not move down.
- * @param {Panel[]} panels
+ * @param {DrawnPanel[]} panels
  * @param {Map<string, string>} captions
  */
 function saySizesBefore(panels, captions) {

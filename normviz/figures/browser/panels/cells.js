@@ -1,6 +1,6 @@
 // The cells of a panel: painted at once on a canvas, and then drawn by Plotly, which takes longer.
 
-/** @import { Panel } from "./panel.js" */
+/** @import { DrawnPanel } from "../tensor/drawn_panel.d.ts" */
 /** @typedef {{ z: Float32Array[], x: number[], y: number[], low: number, high: number, gap: number, scale: ColorScale, width: number, height: number }} Heatmap rows of values between edges, NaN between facets */
 
 import { colorAt, shownAs } from "../page/color.js";
@@ -13,7 +13,7 @@ const heatmaps = new WeakMap();
 /** @type {Set<HTMLElement>} The plots that Plotly has still to draw. */
 const unplotted = new Set();
 
-/** @param {Panel} panel */
+/** @param {DrawnPanel} panel */
 export function drawCells(panel) {
   const { geometry, scale, plot } = panel, { width, height } = geometry, columns = geometry.raster(true), rows = geometry.raster(false);
   const gap = geometry.cellW >= 6 && geometry.cellH >= 6 ? 1 : 0, { z, zmin: low, zmax: high } = shownAs(panel.range, panel.heatmap(columns.cells, rows.cells));

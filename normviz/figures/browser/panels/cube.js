@@ -1,7 +1,5 @@
 // The picture of the Group Normalization paper: N, C and all positions (H·W) as a box with one group filled, in isometric projection.
 
-/** @import { FigureView } from "../views/view.js" */
-
 import { groupColor } from "../page/color.js";
 import { html, svg } from "../page/dom.js";
 import { _, ngettext } from "../page/messages.js";
@@ -34,7 +32,7 @@ export class Cube {
 
   /**
    * @param {HTMLElement} parent
-   * @param {FigureView} view
+   * @param {{ active: Index | null }} view
    * @param {string} key
    */
   constructor(parent, view, key) {

@@ -1,6 +1,6 @@
 // In a check: the elements that share statistics with the active one in the function but not as expected, or the other way around.
 
-/** @import { Panel } from "./panel.js" */
+/** @import { DrawnPanel } from "../tensor/drawn_panel.d.ts" */
 
 import { addHatch } from "./hatch.js";
 
@@ -18,7 +18,7 @@ export function addDiffering(parent, definitions, id) {
 
 /**
  * The outlines of both groups in one path: by the rule "evenodd", what is in both is outside.
- * @param {Panel} panel
+ * @param {DrawnPanel} panel
  * @param {Index | null} active
  */
 export function differingPath({ data, figure, geometry }, active) {

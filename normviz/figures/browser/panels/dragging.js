@@ -1,12 +1,12 @@
 // Dragging the labels of an axis that is not drawn whole moves its slices.
 
-/** @import { Panel } from "./panel.js" */
+/** @import { DrawnPanel } from "../tensor/drawn_panel.d.ts" */
 
 import { cutAxes, facetAxes } from "../tensor/slices.js";
 
 /**
  * The axis whose labels are at a point, if some of its slices are left out; null elsewhere.
- * @param {Panel} panel
+ * @param {DrawnPanel} panel
  * @param {number} x
  * @param {number} y
  */
@@ -19,7 +19,7 @@ function axisAt({ geometry, data: { grid } }, x, y) {
 
 /**
  * The pointer's shape: labels that can be dragged show it.
- * @param {Panel} panel
+ * @param {DrawnPanel} panel
  * @param {PointerEvent} event
  */
 export function showDraggable(panel, event) {
@@ -29,7 +29,7 @@ export function showDraggable(panel, event) {
 
 /**
  * Follows the pointer until it is released.
- * @param {Panel} panel
+ * @param {DrawnPanel} panel
  * @param {PointerEvent} event
  */
 export function dragSlices(panel, event) {

@@ -1,6 +1,6 @@
 // Names of axes and facets around a panel, and the strips of means and variances along it.
 
-/** @import { Panel } from "./panel.js" */
+/** @import { DrawnPanel } from "../tensor/drawn_panel.d.ts" */
 
 import { svg } from "../page/dom.js";
 import { formatShort } from "../page/format.js";
@@ -19,7 +19,7 @@ const nameOf = (statistic) => (statistic === "mean" ? _("mean") : _("var"));
 
 /**
  * The room for labels: facet names above, row names at the left, strips at the right and below.
- * @param {Panel} panel
+ * @param {DrawnPanel} panel
  * @param {number} width
  */
 export function marginsOf({ data, figure }, width) {
@@ -33,7 +33,7 @@ export function marginsOf({ data, figure }, width) {
 }
 
 /**
- * @param {Panel} panel
+ * @param {DrawnPanel} panel
  * @param {SVGElement} group
  */
 export function drawLabels(panel, group) {
@@ -58,7 +58,7 @@ export function drawLabels(panel, group) {
 
 /**
  * "d = 0", "d = 1", ... along one axis, as many as fit, and an ellipsis where slices are left out.
- * @param {Panel} panel
+ * @param {DrawnPanel} panel
  * @param {Write} write
  * @param {number} axis
  * @param {boolean} across
@@ -83,7 +83,7 @@ function drawAxis(panel, write, axis, across) {
 
 /**
  * The names of the axes inside each facet, with the drawn slices of a cut axis.
- * @param {Panel} panel
+ * @param {DrawnPanel} panel
  * @param {Write} write
  */
 function drawInnerAxes(panel, write) {
@@ -102,7 +102,7 @@ function drawInnerAxes(panel, write) {
 
 /**
  * An ellipsis where slices are left out, between facets and inside them.
- * @param {Panel} panel
+ * @param {DrawnPanel} panel
  * @param {Write} write
  */
 function drawEllipses({ geometry }, write) {
@@ -121,7 +121,7 @@ function drawEllipses({ geometry }, write) {
 }
 
 /**
- * @param {Panel} panel
+ * @param {DrawnPanel} panel
  * @param {Write} write
  */
 function drawFacetNames(panel, write) {
@@ -150,7 +150,7 @@ function drawFacetNames(panel, write) {
 
 /**
  * The mean and the variance below each facet, where they fit.
- * @param {Panel} panel
+ * @param {DrawnPanel} panel
  * @param {Write} write
  * @param {Strip} strip
  */
@@ -168,7 +168,7 @@ function drawFacetStrips(panel, write, strip) {
 
 /**
  * The number beside a row or below a column; undefined if it was not sent.
- * @param {Panel} panel
+ * @param {DrawnPanel} panel
  * @param {(number | null)[]} numbers
  * @param {number} at
  * @param {number | null} axis
@@ -179,7 +179,7 @@ function stripAt({ data }, numbers, at, axis) {
 }
 
 /**
- * @param {Panel} panel
+ * @param {DrawnPanel} panel
  * @param {Write} write
  * @param {SVGElement} group
  * @param {Strip} strip
@@ -198,7 +198,7 @@ function drawRowStrips(panel, write, group, strip) {
 }
 
 /**
- * @param {Panel} panel
+ * @param {DrawnPanel} panel
  * @param {Write} write
  * @param {SVGElement} group
  * @param {Strip} strip

@@ -1,6 +1,6 @@
 // What the numbers and the colors in the cells of a panel mean, below its title.
 
-/** @import { Panel } from "./panel.js" */
+/** @import { DrawnPanel } from "../tensor/drawn_panel.d.ts" */
 
 import { GROUP_COLORS, colorAt, formatHex } from "../page/color.js";
 import { html } from "../page/dom.js";
@@ -11,7 +11,7 @@ const BAR_STEPS = 21;
 
 /**
  * Ids are explained where they are written, once in a row of panels; values have a color bar from the lowest to the highest.
- * @param {Panel} panel
+ * @param {DrawnPanel} panel
  * @param {boolean} numbered whether the cells have numbers
  */
 export function drawLegend(panel, numbered) {
@@ -23,7 +23,7 @@ export function drawLegend(panel, numbered) {
   else if (figure.scale === "groups" && panel.ranks.size > GROUP_COLORS) legend.textContent = _("the colors repeat after {n} groups", { n: GROUP_COLORS });
 }
 
-/** @param {Panel} panel */
+/** @param {DrawnPanel} panel */
 function drawColorBar({ legend, figure, scale }) {
   html("span", "", legend, formatShort(figure.low));
   const bar = html("span", "nv-bar", legend);

@@ -1,6 +1,6 @@
 // One heatmap: its cells, and an SVG over them that veils all but the peers and frames the selected element.
 
-/** @import { FigureView } from "../views/view.js" */
+/** @import { DrawnPanel, PanelHost } from "../tensor/drawn_panel.d.ts" */
 
 import { colorAt, colorScale, placeOnScale, rankScale } from "../page/color.js";
 import { html, svg, uniqueNumber } from "../page/dom.js";
@@ -19,6 +19,7 @@ import { NAME_HEIGHT, drawLabels, marginsOf } from "./labels.js";
 import { drawLegend } from "./legend.js";
 import { drawTexts } from "./texts.js";
 
+/** @implements {DrawnPanel} */
 export class Panel {
   /** @type {PanelData} */
   figure;
@@ -51,7 +52,7 @@ export class Panel {
 
   /**
    * @param {HTMLElement} parent
-   * @param {FigureView} view
+   * @param {PanelHost} view
    * @param {string} key
    */
   constructor(parent, view, key) {

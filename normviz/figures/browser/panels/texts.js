@@ -1,6 +1,6 @@
 // The ids or values in the cells of a panel. Where they do not fit into cells, the id of a group is written once in each of its rectangles.
 
-/** @import { Panel } from "./panel.js" */
+/** @import { DrawnPanel } from "../tensor/drawn_panel.d.ts" */
 
 import { rectanglesOf } from "../motion/outlines.js";
 import { readableInk } from "../page/color.js";
@@ -15,7 +15,7 @@ const SMALLEST = 8.5; // px
 
 /**
  * Writes them where they fit: a strong copy for the peers, a muted one for all other elements.
- * @param {Panel} panel
+ * @param {DrawnPanel} panel
  * @param {SVGElement} muted
  * @param {SVGElement} strong
  * @returns {boolean} whether they fit
@@ -36,7 +36,7 @@ export function drawTexts(panel, muted, strong) {
 /** @typedef {(index: Index, text: string, x: number, y: number, size: number) => void} Write */
 
 /**
- * @param {Panel} panel
+ * @param {DrawnPanel} panel
  * @param {Write} write
  */
 function writeCells(panel, write) {
@@ -52,7 +52,7 @@ function writeCells(panel, write) {
 }
 
 /**
- * @param {Panel} panel
+ * @param {DrawnPanel} panel
  * @param {Write} write
  */
 function writeGroups(panel, write) {
@@ -67,5 +67,5 @@ function writeGroups(panel, write) {
   return panel.written.length > 0;
 }
 
-/** @param {Panel} panel */
+/** @param {DrawnPanel} panel */
 const digitsOf = ({ isId, ranks }) => (isId ? String(Math.max(...ranks.keys())).length : 5);

@@ -1,6 +1,6 @@
 // Reads a figure off the page: boxes, lines of text, cells and shapes, in the order in which the browser paints them.
 
-/** @import { Panel } from "../panels/panel.js" */
+/** @import { DrawnPanel } from "../tensor/drawn_panel.d.ts" */
 
 import { SVG } from "../page/dom.js";
 import { plainText } from "../text/readout.js";
@@ -29,7 +29,7 @@ export class PagePainter {
   constructor(view, plot) {
     this.view = view;
     this.plot = plot;
-    /** @type {Map<Element, Panel>} */
+    /** @type {Map<Element, DrawnPanel>} */
     this.panels = new Map([...(view.panels?.values() ?? [])].map((panel) => [panel.plot ?? panel.svg, panel]));
     this.canvas = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
   }

@@ -1,6 +1,6 @@
 // SVG of the shapes in a figure, with the style sheet's colors written into it.
 
-/** @import { Panel } from "../panels/panel.js" */
+/** @import { DrawnPanel } from "../tensor/drawn_panel.d.ts" */
 
 import { formatHex } from "../page/color.js";
 import { hatchOver } from "../panels/hatch.js";
@@ -11,7 +11,7 @@ const TEXT_MIDDLE = 0.3465; // of Arial's size: from the middle of a line down t
 
 /**
  * The cells, one path per color.
- * @param {Panel} panel
+ * @param {DrawnPanel} panel
  */
 export function cellsAsSvg(panel) {
   const { geometry } = panel, gap = geometry.cellW >= 6 && geometry.cellH >= 6 ? 1 : 0;
@@ -34,7 +34,7 @@ export function cellsAsSvg(panel) {
 
 /**
  * The texts in the cells: strong for the peers, muted for all other elements.
- * @param {Panel} panel
+ * @param {DrawnPanel} panel
  * @param {Index | null | undefined} active
  */
 export function textsAsSvg(panel, active) {
@@ -49,7 +49,7 @@ export function textsAsSvg(panel, active) {
 
 /**
  * The hatching of all elements but the peers, as lines.
- * @param {Panel} panel
+ * @param {DrawnPanel} panel
  * @param {Index | null | undefined} active
  */
 export function hatchAsSvg(panel, active) {

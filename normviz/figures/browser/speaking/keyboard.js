@@ -1,7 +1,6 @@
 // What the keys do in a panel. They act only while it has the focus, so that they are no shortcuts of the page.
 
-/** @import { Panel } from "../panels/panel.js" */
-/** @import { FigureView } from "../views/view.js" */
+/** @import { DrawnPanel, PanelHost } from "../tensor/drawn_panel.d.ts" */
 
 import { showKeys } from "./keys.js";
 import { nextGroup, nextPeer } from "./moves.js";
@@ -12,9 +11,9 @@ import { showTable } from "./table.js";
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 /**
- * @param {FigureView} view
+ * @param {PanelHost} view
  * @param {KeyboardEvent} event
- * @param {Panel} panel
+ * @param {DrawnPanel} panel
  */
 export function pressKey(view, event, panel) {
   const { key } = event, chosen = view.cursor ?? view.at, from = chosen ?? view.data.grid.indices.map(() => 0);
@@ -38,7 +37,7 @@ export function pressKey(view, event, panel) {
   event.preventDefault();
 }
 
-/** @type {Record<string, (panel: Panel, from: Index, way: 1 | -1) => Index>} */
+/** @type {Record<string, (panel: DrawnPanel, from: Index, way: 1 | -1) => Index>} */
 const WAYS = {
   n: (panel, from, way) => nextPeer(panel, "stats", from, way),
   p: (panel, from, way) => nextPeer(panel, "params", from, way),
@@ -48,7 +47,7 @@ const WAYS = {
 };
 
 /**
- * @param {Panel} panel
+ * @param {DrawnPanel} panel
  * @param {KeyboardEvent} event
  * @param {Index} from
  */
@@ -58,7 +57,7 @@ function goal(panel, { key, shiftKey }, from) {
 
 /**
  * The first or the last element of a line, through all facets beside each other.
- * @param {Panel} panel
+ * @param {DrawnPanel} panel
  * @param {Index} from
  * @param {1 | -1} way
  */

@@ -1,12 +1,12 @@
 // The next element that shares with an element, and the next group, among those that are drawn.
 
-/** @import { Panel } from "../panels/panel.js" */
+/** @import { DrawnPanel } from "../tensor/drawn_panel.d.ts" */
 
 import { firstOfGroups, groupOf, sameIndex } from "../tensor/sharing.js";
 
 /**
  * Who shares a mean ("stats") or a gamma ("params") under the layer of a panel; null for a layer without gamma.
- * @param {Panel} panel
+ * @param {DrawnPanel} panel
  * @param {"stats" | "params"} kind
  * @returns {Tabled<Sharing> | null}
  */
@@ -17,14 +17,14 @@ export function sharingOf({ data, figure }, kind) {
 
 /**
  * The kind of sharing that a panel shows.
- * @param {Panel} panel
+ * @param {DrawnPanel} panel
  * @returns {"stats" | "params"}
  */
 export const kindOf = ({ figure }) => (figure.links.startsWith("params") ? "params" : "stats");
 
 /**
  * In the order in which the elements are drawn; after the last one, the first one.
- * @param {Panel} panel
+ * @param {DrawnPanel} panel
  * @param {"stats" | "params"} kind
  * @param {Index} from
  * @param {1 | -1} way
@@ -40,7 +40,7 @@ export function nextPeer(panel, kind, from, way) {
 
 /**
  * The first element of the next group that the panel shows.
- * @param {Panel} panel
+ * @param {DrawnPanel} panel
  * @param {Index} from
  * @param {1 | -1} way
  */

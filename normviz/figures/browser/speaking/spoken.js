@@ -1,6 +1,6 @@
 // What a panel shows of one element, in one sentence for a screen reader.
 
-/** @import { Panel } from "../panels/panel.js" */
+/** @import { DrawnPanel } from "../tensor/drawn_panel.d.ts" */
 
 import { formatCount, formatElement, formatNumber } from "../page/format.js";
 import { _, ngettext } from "../page/messages.js";
@@ -39,7 +39,7 @@ const NOUNS = {
 
 /**
  * "x[1, 2, 0, 3] = 0.73; shares its mean with 47 others: all of example 1"
- * @param {Panel} panel
+ * @param {DrawnPanel} panel
  * @param {Index | null} index
  */
 export function speakElement(panel, index) {
@@ -52,7 +52,7 @@ export function speakElement(panel, index) {
 
 /**
  * The element and the number that the panel shows for it; in a panel of groups, the value of x.
- * @param {Panel} panel
+ * @param {DrawnPanel} panel
  * @param {Index} index
  */
 function elementAndValue(panel, index) {

@@ -1,7 +1,6 @@
 // The numbers of a panel as tables, one for each facet, with the indices as heads.
 
-/** @import { Panel } from "../panels/panel.js" */
-/** @import { FigureView } from "../views/view.js" */
+/** @import { DrawnPanel, PanelHost } from "../tensor/drawn_panel.d.ts" */
 
 import { html } from "../page/dom.js";
 import { formatElement, formatNumber } from "../page/format.js";
@@ -12,8 +11,8 @@ import { openModal } from "./modal.js";
 import { kindOf } from "./moves.js";
 
 /**
- * @param {FigureView} view
- * @param {Panel} panel the first one that is shown; the reader can choose another
+ * @param {PanelHost} view
+ * @param {DrawnPanel} panel the first one that is shown; the reader can choose another
  * @param {() => void} onClose
  */
 export function showTable(view, panel, onClose) {
@@ -28,8 +27,8 @@ export function showTable(view, panel, onClose) {
 }
 
 /**
- * @param {FigureView} view
- * @param {Panel} panel
+ * @param {PanelHost} view
+ * @param {DrawnPanel} panel
  */
 function panelName({ data }, { figure }) {
   return data.layers && figure.row === "stats" ? _("{layer}: mean and variance", { layer: figure.title }) : figure.title;
@@ -37,7 +36,7 @@ function panelName({ data }, { figure }) {
 
 /**
  * @param {HTMLElement} place
- * @param {Panel} panel
+ * @param {DrawnPanel} panel
  */
 function writeTables(place, panel) {
   const { data, geometry, figure, view } = panel, { grid, axes } = data, active = view.at, tables = panel.tables();
@@ -65,7 +64,7 @@ function writeTables(place, panel) {
 }
 
 /**
- * @param {Panel} panel
+ * @param {DrawnPanel} panel
  * @param {string} element
  */
 function peerNote(panel, element) {
@@ -77,7 +76,7 @@ function peerNote(panel, element) {
 
 /**
  * The number in a cell: a value, or that of the group.
- * @param {Panel} panel
+ * @param {DrawnPanel} panel
  * @param {Index} index
  */
 function textOf(panel, index) {

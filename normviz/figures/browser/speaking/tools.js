@@ -1,6 +1,6 @@
 // The table and the list of keys as buttons, for readers without a keyboard. They are seen when they have the focus.
 
-/** @import { FigureView } from "../views/view.js" */
+/** @import { PanelHost } from "../tensor/drawn_panel.d.ts" */
 
 import { button, html } from "../page/dom.js";
 import { _ } from "../page/messages.js";
@@ -8,13 +8,13 @@ import { showChartTable } from "./chart_table.js";
 import { showKeys } from "./keys.js";
 import { showTable } from "./table.js";
 
-/** @param {import("../views/chart.js").ChartView} view */
+/** @param {{ root: HTMLElement, data: ChartData }} view */
 export function addChartTools(view) {
   const table = button("nv-button", html("div", "nv-tools", view.root), _("The figure as a table"), () =>
     showChartTable(view.root, view.data.figure, () => table.focus()));
 }
 
-/** @param {FigureView} view */
+/** @param {PanelHost} view */
 export function addTools(view) {
   const tools = html("div", "nv-tools", view.root);
   const table = button("nv-button", tools, _("The figure as a table"), () => {

@@ -1,7 +1,7 @@
 // Changes single values of x: a number field over the cell, or the pointer, which drags the value up or down.
 
-/** @import { FigureView } from "./view.js" */
-/** @import { Panel } from "../panels/panel.js" */
+/** @import { DrawnPanel, PanelHost } from "../tensor/drawn_panel.d.ts" */
+/** @typedef {PanelHost & { line: HTMLElement, sendEdit(index: Index, value: number): void }} EditableView */
 
 import { button, html } from "../page/dom.js";
 import { formatElement } from "../page/format.js";
@@ -13,7 +13,7 @@ const DRAG_START = 5, DRAG_RANGE = 200; // px: before a press becomes a drag; fo
 
 /**
  * Shows the button "Edit a value" where x can be changed.
- * @param {FigureView} view
+ * @param {EditableView} view
  */
 export function updateEditButton(view) {
   const panel = view.panels.get("x"), { editable, fixed, grid } = view.data;
@@ -28,7 +28,7 @@ export function updateEditButton(view) {
 
 /**
  * Opens the field over an element; ``start``: what it holds instead of the element's value.
- * @param {FigureView} view
+ * @param {EditableView} view
  * @param {Index} index
  * @param {string} [start]
  */
@@ -72,8 +72,8 @@ export function editValue(view, index, start) {
 
 /**
  * Lets a mouse or a pen drag the value of a cell; a finger scrolls the page instead.
- * @param {FigureView} view
- * @param {Panel} panel
+ * @param {EditableView} view
+ * @param {DrawnPanel} panel
  */
 function offerDragging(view, panel) {
   /** @type {{ index: Index, y: number, value: number, edit?: ReturnType<typeof editValue> } | null} */
@@ -115,7 +115,7 @@ export function draggedValue(value, pixels, most) {
 
 /**
  * A file holds what torch computed when it was made. It leads to the app, if it knows one.
- * @param {FigureView} view
+ * @param {EditableView} view
  */
 function sayWhyFixed(view) {
   const address = document.querySelector(".nv-app-link")?.getAttribute("href");
@@ -127,7 +127,7 @@ function sayWhyFixed(view) {
 }
 
 /**
- * @param {Panel} panel
+ * @param {DrawnPanel} panel
  * @param {Index} index
  */
 function addField(panel, index) {

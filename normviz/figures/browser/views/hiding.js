@@ -1,10 +1,10 @@
 // What a link leaves out of a figure.
 
-/** @import { FigureView } from "./view.js" */
+/** @import { PanelHost } from "../tensor/drawn_panel.d.ts" */
 
 /**
  * Hides parts and panels. A row is as wide as its visible panels.
- * @param {FigureView} view
+ * @param {PanelHost & { sharingRow: HTMLElement, valuesRow: HTMLElement }} view
  * @param {string[]} names
  */
 export function hideParts(view, names) {

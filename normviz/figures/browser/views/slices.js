@@ -1,6 +1,8 @@
 // Which slices of a large tensor are drawn: a slider for each axis that is not drawn whole.
 
-/** @import { FigureView } from "./view.js" */
+/** @import { GammaBetaView } from "../distribution/gamma_beta.js" */
+/** @import { Turns } from "./turns.js" */
+/** @typedef {GammaBetaView & { received: ViewData, start: number[] | null, turns: Turns, send(name: string, value: object): void, draw(): Promise<void> }} SlicedView */
 
 import { takeData } from "../distribution/gamma_beta.js";
 import { html } from "../page/dom.js";
@@ -13,7 +15,7 @@ export class SlicesBar {
   /** @type {Map<number, { text: HTMLElement, slider: HTMLInputElement }>} */
   axes = new Map();
 
-  /** @param {FigureView} view */
+  /** @param {SlicedView} view */
   constructor(view) {
     this.view = view;
     this.root = html("div", "nv-slices");

@@ -1,5 +1,7 @@
 // One view: panels, the read-out line, the arithmetic, and the one element that all of them follow.
 
+/** @import { PanelHost } from "../tensor/drawn_panel.d.ts" */
+
 import { drawDistribution } from "../distribution/distribution.js";
 import { takeData } from "../distribution/gamma_beta.js";
 import { followOutlines } from "../motion/outlines.js";
@@ -26,7 +28,7 @@ import { Turns } from "./turns.js";
 const NARROW = 720, WIDE = 860; // px of the view
 const PRESENTED = 390; // px beside the panels on a projector: the caption, the sentence, the heads and the read-out
 
-/** @implements {ValueSource} */
+/** @implements {PanelHost} */
 export class FigureView {
   /** @type {DecodedData} */
   data;
