@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -89,21 +90,75 @@ def test_imports_by_name_make_no_cycle_and_a_cycle_would_be_found():
     assert {"normviz", "normviz.export.output"} <= set(circle(graph, ROOT))
 
 
+# also @import and import("./a.js").A in comments, which are types
+SCRIPT_IMPORT = re.compile(r"""\b(?:from|import)\b[\s(]*["'](\.{1,2}/[^"']+)["']""")
+
+
+def imported_scripts(package: Path) -> dict[Path, set[Path]]:
+    """The scripts and declaration files (*.d.ts) from which each of them imports values or types."""
+    paths = [path for pattern in ("*.js", "*.d.ts") for path in package.resolve().rglob(pattern)]
+    sources = {path: SCRIPT_IMPORT.findall(path.read_text(encoding="utf-8")) for path in paths}
+    return {path: {(path.parent / source).resolve() for source in found} for path, found in sources.items()}
+
+
 def imported_folders(package: Path) -> dict[Path, set[Path]]:
-    """The other folders from which the scripts of each folder import. Imports of types, in comments, do not count."""
+    """The other folders from which the scripts of each folder import."""
     folders: dict[Path, set[Path]] = {}
-    for path in package.rglob("*.js"):
-        sources = re.findall(r'^import .*?"(\..*?)";', path.read_text(encoding="utf-8"), re.MULTILINE)
-        folders.setdefault(path.parent, set()).update((path.parent / source).resolve().parent for source in sources)
-    return {folder: found - {folder} for folder, found in folders.items()}
+    for path, imported in imported_scripts(package).items():
+        folders.setdefault(path.parent, set()).update(one.parent for one in imported if one.parent != path.parent)
+    return folders
 
 
-def test_folders_of_scripts_import_in_one_direction(tmp_path):
-    TopologicalSorter(imported_folders(PACKAGE)).prepare()
-    for importer, imported in (("a/one", "b/two"), ("b/three", "a/four")):
+def imported_siblings(package: Path) -> dict[Path, set[Path]]:
+    """What each script or folder imports from beside it, in the same folder. A folder imports what any script in it does, at any depth."""
+    siblings: dict[Path, set[Path]] = {}
+    for path, imported in imported_scripts(package).items():
+        for one in imported - {path}:
+            level = len(Path(os.path.commonpath([path, one])).parts) + 1
+            siblings.setdefault(Path(*path.parts[:level]), set()).add(Path(*one.parts[:level]))
+    return siblings
+
+
+SCRIPT_GRAPHS = [imported_scripts, imported_folders, imported_siblings]
+
+
+@pytest.mark.parametrize("graph", SCRIPT_GRAPHS)
+def test_scripts_import_in_one_direction(graph):
+    assert all(path.exists() for imported in graph(PACKAGE).values() for path in imported)
+    TopologicalSorter(graph(PACKAGE)).prepare()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'import { x } from "../{}.js";',
+        'import "../{}.js";',
+        'const x = import("../{}.js");',
+        '/** @import { T } from "../{}.js" */',
+        "/**\n * @import {\n *   T,\n * } from '../{}.js'\n */",
+        '/** @param {import("../{}.js").T} x */',
+        '/** @typedef {Pick<typeof import("../{}.js"), "x">} T */',
+    ],
+)
+@pytest.mark.parametrize("graph", SCRIPT_GRAPHS)
+def test_a_circle_of_scripts_is_found_also_if_only_types_are_imported(tmp_path, graph, line):
+    for importer, imported in (("a/one", "b/two"), ("b/two", "a/one")):
         path = tmp_path / f"{importer}.js"
         path.parent.mkdir()
-        path.write_text(f'import {{ x }} from "../{imported}.js";\n', encoding="utf-8")
+        path.write_text(line.replace("{}", imported), encoding="utf-8")
+    with pytest.raises(CycleError):
+        TopologicalSorter(graph(tmp_path)).prepare()
+
+
+def test_circles_of_folders_are_found_although_their_scripts_have_none(tmp_path):
+    for importer, imported in (("a/one", "../b/two"), ("b/three", "../a/deep/four")):
+        (tmp_path / importer).parent.mkdir()
+        (tmp_path / f"{importer}.js").write_text(f'/** @import {{ T }} from "{imported}.js" */', encoding="utf-8")
+    TopologicalSorter(imported_folders(tmp_path)).prepare()
+    with pytest.raises(CycleError):
+        TopologicalSorter(imported_siblings(tmp_path)).prepare()
+    (tmp_path / "b" / "three.js").write_text('/** @import { T } from "../a/four.js" */', encoding="utf-8")
+    TopologicalSorter(imported_scripts(tmp_path)).prepare()
     with pytest.raises(CycleError):
         TopologicalSorter(imported_folders(tmp_path)).prepare()
 
