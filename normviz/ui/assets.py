@@ -11,6 +11,7 @@ import json
 import mimetypes
 import re
 from asyncio import to_thread
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from hashlib import sha256
@@ -18,7 +19,7 @@ from pathlib import Path
 
 import streamlit as st
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from normviz.figures.bundle import bundle, plotly_js, plotly_version
@@ -98,9 +99,17 @@ def component(language: str) -> Asset:
     return Asset("normviz", with_style(bundle(SCRIPT, language), page_style() + share_style() + exercises_style()))
 
 
-def assets() -> dict[str, Asset]:
-    """The files by their path."""
-    return {asset.path: asset for asset in (PLOTLY, *map(component, languages()))}
+def assets() -> Iterator[Asset]:
+    """The files, the most wanted first; a script is made when it is wanted."""
+    yield PLOTLY
+    yield from map(component, languages())
+
+
+async def respond(request: Request) -> Response:
+    """The file of the path; 404 if there is none."""
+    path = f"lib/{request.path_params['name']}"
+    asset = next((one for one in assets() if one.path == path), None)
+    return await asset.respond(request) if asset else PlainTextResponse("Not Found", status_code=404)
 
 
 STREAMLIT = (Path(st.__file__).parent / "static" / "static").resolve()

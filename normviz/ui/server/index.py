@@ -16,7 +16,7 @@ from base64 import b64encode
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from urllib.parse import parse_qsl
 
@@ -39,6 +39,9 @@ FONTS = {"bodyFont": "font", "headingFont": "font", "codeFont": "codeFont"}  # n
 INDEX = Path(st.__file__).parent / "static" / "index.html"
 FONT = re.compile(r'\s*<link\s[^>]*\bas="font"[^>]*>')  # Streamlit's font, which the theme does not use
 STYLESHEET = re.compile(r'\s*(<link\s[^>]*rel="stylesheet"[^>]*>)')
+# Streamlit's front end fetches the script of a widget when it draws the first one, and then what that script imports.
+WIDGETS = ("BidiComponent", "Button", "ButtonGroup", "NumberInput", "Selectbox")
+IMPORT = re.compile(r'(?:from|import)"\./([\w.-]+\.js)"')
 CHARSET = re.compile(r"<meta charset=[^>]*>", re.IGNORECASE)
 HTML = re.compile(r"<html[^>]*>")
 ROOT, BODY_ENDS = '<div id="root"></div>', "</body>"
@@ -162,7 +165,25 @@ def _page(theme: str | None, embedded: bool) -> IndexHtml:
     html = HTML.sub(f"<html {html_attributes()}>", html, count=1)
     html = CHARSET.sub(lambda found: found[0] + first, STYLESHEET.sub("", html), count=1)
     # Our styles come last, because the front end adds its own to the head.
-    return IndexHtml(html.replace(BODY_ENDS, f"<style>\n{styles(embedded)}</style>\n{BODY_ENDS}", 1).encode())
+    last = f"{_widget_scripts()}\n<style>\n{styles(embedded)}</style>\n"
+    return IndexHtml(html.replace(BODY_ENDS, last + BODY_ENDS, 1).encode())
+
+
+@cache
+def _widget_scripts() -> str:
+    """Links to the scripts of our widgets and to what they import, without those that Streamlit's own HTML links to.
+
+    The browser fetches them while the server starts and the front end connects.
+    """
+    folder, linked, found = INDEX.parent / "static" / "js", INDEX.read_text(encoding="utf-8"), list[Path]()
+    wanted = [script for widget in WIDGETS for script in folder.glob(f"{widget}.*.js")]
+    while wanted:
+        script = wanted.pop()
+        if script.name not in linked and script not in found:
+            found.append(script)
+            wanted += [folder / name for name in IMPORT.findall(script.read_text(encoding="utf-8"))]
+    link = '<link rel="modulepreload" crossorigin fetchpriority="low" href="./static/js/{}">'
+    return "\n".join(link.format(script.name) for script in found)
 
 
 def _head(theme: str | None) -> str:

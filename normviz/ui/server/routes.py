@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from normviz.ui.assets import assets
+from normviz.ui import assets
 from normviz.ui.server.index import index, no_page, page_names
 from normviz.ui.server.preload import import_future, import_ready
 from normviz.ui.server.ready import ready
@@ -67,5 +67,4 @@ async def _export(request: Request) -> Response:
 
 def served() -> list[tuple[str, Handler]]:
     """The path below the base path, and the handler, of everything besides pages."""
-    scripts = ((path, asset.respond) for path, asset in assets().items())
-    return [*scripts, (EXPORT, _export), ("readyz", ready)]
+    return [("lib/{name}", assets.respond), (EXPORT, _export), ("readyz", ready)]

@@ -200,3 +200,12 @@ def test_the_figure_loads_plotly_js_again_if_it_failed_to_load(new_tab: NewTab, 
     view.open()
     assert view.page.locator("script[src*='/lib/plotly-']").count() == 2
     view.page.close()
+
+
+def test_the_first_html_links_to_every_script_of_streamlit_that_explore_needs(view: View) -> None:
+    view.open()
+    fetched: list[str] = view.page.evaluate("performance.getEntriesByType('resource').map(({ name }) => name)")
+    scripts = {address.rpartition("/")[2] for address in fetched if "/static/js/" in address}
+    html = view.page.request.get(view.page.url).text()
+    assert scripts
+    assert {script for script in scripts if script not in html} == set()

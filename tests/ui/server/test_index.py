@@ -15,7 +15,7 @@ from normviz.scene.grid import MOST_COLUMNS, MOST_ROWS
 from normviz.ui.assets import component
 from normviz.ui.paths import ROOT
 from normviz.ui.server import index
-from normviz.ui.server.index import INDEX, page_names, theme_of
+from normviz.ui.server.index import INDEX, WIDGETS, page_names, theme_of
 from normviz.ui.server.preload import import_future
 from normviz.ui.server.routes import pages, routes
 from normviz.ui.server.styles import styles
@@ -59,8 +59,22 @@ def test_every_page_is_the_page_of_streamlit_with_an_inline_style_first(app: Sta
         hints = re.findall(r'<link rel="modulepreload" fetchpriority="high" href="./(lib/.*?)">', html)
         assert hints == [component("en").path]
         assert html.index("modulepreload") < html.index('<script type="module"')  # our script draws the page meanwhile
-        assert html.count("<link") == own.count("<link") - 1 + len(hints)  # without a font that the theme does not use
+        later = re.findall(r'<link rel="modulepreload" crossorigin fetchpriority="low" href="./(static/js/.*?)">', html)
+        assert html.count("<link") == own.count("<link") - 1 + len(hints) + len(
+            later
+        )  # without a font that the theme does not use
         assert "<title>normviz</title>" in html
+
+
+def test_the_first_html_links_to_the_scripts_of_the_widgets_and_to_what_they_import(app: Starlette) -> None:
+    html = ask(app, "/").body.decode()
+    links = re.findall(r'<link rel="modulepreload"[^>]* href="./(static/.*?)">', html)
+    assert len(set(links)) == len(links)
+    for widget in WIDGETS:
+        assert [link for link in links if link.startswith(f"static/js/{widget}.")], widget
+    for link in links:
+        script = (INDEX.parent / link).read_text()
+        assert all(name in html for name in re.findall(r'(?:from|import) ?"./([^"]+)"', script)), link
 
 
 def page_in(html: bytes) -> dict[str, Any]:

@@ -70,7 +70,7 @@ def test_with_a_base_path_both_addresses_answer(app_below_lab, path):
 
 
 def test_without_a_base_path_there_is_one_address(app):
-    assert [route.path for route in routes()].count(f"/{PLOTLY.path}") == 1
+    assert [route.path for route in routes() if "lib" in route.path] == ["/lib/{name}"]
     assert ask(app, f"/lab/{PLOTLY.path}").status == 404
 
 
@@ -96,6 +96,6 @@ def test_the_loader_of_the_scripts_is_short():
     assert len(LOADER) < 1500
 
 
-@pytest.mark.parametrize("asset", assets().values(), ids=lambda asset: asset.path)
+@pytest.mark.parametrize("asset", list(assets()), ids=lambda asset: asset.path)
 def test_scripts_have_an_address_below_a_base_path_too(app_below_lab, asset):
     assert ask(app_below_lab, f"/lab/{asset.path}").body == ask(app_below_lab, f"/{asset.path}").body == asset.content
