@@ -36,6 +36,7 @@ from bench.students import Log, Student
 KINDS = ("bare", "normviz", "afternoon")
 MB = 2**20
 GOOD = 300  # ms: a change feels immediate enough to a class
+FIRST = 20  # sessions, with which the search for the capacity begins
 
 
 @dataclass
@@ -149,7 +150,7 @@ def capacity(kind: str, limit: float, most: int, think: float, ramp: float, seco
         print(f"{kind} with {sessions} sessions: p95 {seen[sessions]} ms", file=sys.stderr, flush=True)
         return seen[sessions] <= limit
 
-    low, high = 0, 1
+    low, high = 0, min(FIRST, most)
     while high <= most and keeps(high):
         low, high = high, high * 3
     while high - low > max(1, low / 5):

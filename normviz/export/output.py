@@ -18,6 +18,7 @@ from normviz.figures.plotly_figure import panels_figure
 from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.messages import _, in_language, language
 from normviz.lessons.page.pages import PAGES
+from normviz.lessons.parts.links import page_path
 from normviz.lessons.parts.part import Chart, Panels, Part, flat
 from normviz.lessons.parts.text import text
 from normviz.lessons.tours.tour import Tour
@@ -171,8 +172,7 @@ class Output:
             raise NormvizError(
                 _("no link can express this view of {title}; share it as a file, with to_html().", title=self.title)
             )
-        path = "" if self.page == "explore" else self.page
-        return f"{(base or environ.get(APP, '')).rstrip('/')}/{path}{link(self.query)}"
+        return f"{(base or environ.get(APP, '')).rstrip('/')}/{page_path(self.page)}{link(self.query)}"
 
     def _address(self) -> str:
         base = self.choices.app if self.choices and self.choices.app else environ.get(APP, "")

@@ -7,6 +7,7 @@ import streamlit as st
 from normviz.figures.brand import FAVICON, wordmark
 from normviz.layers.messages import _
 from normviz.lessons.page.pages import PAGES
+from normviz.lessons.parts.links import HOME
 from normviz.scene.scene import Scene
 from normviz.ui.controls.redraw import begin_run
 from normviz.ui.language import localized
@@ -29,10 +30,7 @@ def show() -> None:
     if not embedded:
         st.logo(wordmark(), size="medium")
     page = st.navigation(
-        [
-            st.Page(PAGE_SCRIPTS / f"{name}.py", title=page.title, default=name == "explore")
-            for name, page in PAGES.items()
-        ],
+        [st.Page(PAGE_SCRIPTS / f"{name}.py", title=page.title, default=name == HOME) for name, page in PAGES.items()],
         position="hidden" if embedded else "top",
     )
     st.set_page_config(page_title=f"{page.title} · normviz")

@@ -21,6 +21,7 @@ from normviz.lessons.page.pages import PAGES
 from normviz.lessons.page.questions_page import question_list, question_parts
 from normviz.lessons.page.report import report_address
 from normviz.lessons.parts.html import Body
+from normviz.lessons.parts.links import page_path
 from normviz.lessons.parts.markup import escape, line
 from normviz.lessons.parts.questions.question_list import search_field
 from normviz.lessons.questions.question import Question, prose
@@ -195,7 +196,7 @@ def _app_link(name: str, query: str | dict[str, str], kind: str = "") -> str:
     if not base.startswith(("https://", "http://")):
         return ""
     search = f"?{query}" if isinstance(query, str) else link(query)
-    address = with_language(f"{base}/{'' if name == 'explore' else name}{search}")
+    address = with_language(f"{base}/{page_path(name)}{search}")
     label = _("Open in {page}", page=PAGES[name].title)
     return f'<p class="nv-small"><a class="ns-app{kind}" href="{escape(address)}">{escape(label)}</a></p>'
 

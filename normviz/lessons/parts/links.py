@@ -10,7 +10,17 @@ from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.markup import escape, line
 from normviz.lessons.parts.part import Hides, Part
 
+HOME = "explore"  # the page at the address of the app
 ALWAYS_SHOWN = ("list", "choices")
+
+
+def page_path(page: str) -> str:
+    """The path of a page below the address of the app.
+
+    >>> page_path("compare"), page_path("explore")
+    ('compare', '')
+    """
+    return "" if page == HOME else page
 
 
 @dataclass(frozen=True)
@@ -24,7 +34,7 @@ class Link:
     def html(self, body: Body, kind: str = "") -> str:
         """A link to where the view is for this document; "" if it is nowhere. The app replaces the address by its own."""
         search = f"?{self.query}" if self.query else ""
-        address = body.address(f"/{'' if self.page == 'explore' else self.page}{search}")
+        address = body.address(f"/{page_path(self.page)}{search}")
         if address is None:
             return ""
         return (

@@ -11,6 +11,7 @@ from normviz.figures.brand import wordmark
 from normviz.layers.messages import _, cache_by_language, language
 from normviz.lessons.page.pages import PAGES, page
 from normviz.lessons.parts.html import Body
+from normviz.lessons.parts.links import page_path
 from normviz.lessons.parts.markup import data, escape
 from normviz.scene.query import LONGEST_QUERY
 from normviz.scene.visibility import Display
@@ -51,12 +52,12 @@ def first_page(name: str, query: str, embedded: bool) -> str:
 
 def page_titles() -> dict[str, str]:
     """The path and the title of each page, as HTML, in the order of the header."""
-    return {"" if name == "explore" else name: escape(kind.title) for name, kind in PAGES.items()}
+    return {page_path(name): escape(kind.title) for name, kind in PAGES.items()}
 
 
 def _header(name: str) -> str:
     """The logo and the links of Streamlit's header."""
-    here = "" if name == "explore" else name
+    here = page_path(name)
     links = (
         f'<a href="./{path}"{" aria-current=page" if path == here else ""}>{title}</a>'
         for path, title in page_titles().items()
