@@ -28,6 +28,26 @@ def test_a_reader_chooses_every_layer_and_its_arguments_and_the_selected_element
     expect_fragment(page, "#layer=DimNorm(4,dim=0)&at=0,0,0,0")
 
 
+def test_a_change_writes_the_new_groups_into_the_texts_that_are_there(show):
+    page = show("explore")
+    texts = ".nv-panel-stats .nv-text text"
+    page.evaluate("texts => document.querySelectorAll(texts).forEach(text => text.kept = true)", texts)
+    segment(page, re.compile("normalized_shape"), "H, W")
+    expect_sentence(page, "LayerNorm([4, 4])")
+    seen = page.evaluate(
+        "texts => [...document.querySelectorAll(texts)].map(text => [text.kept, text.textContent])", texts
+    )
+    planes = [[True, str(plane)] for plane in range(6) for _ in range(16)]
+    assert sorted(seen) == sorted(2 * planes)  # each in a muted and in a strong text
+
+
+def test_another_tensor_leaves_no_texts_of_the_one_before(show):
+    page = show("shapes")
+    segment(page, "Tensor", "N, D")
+    expect_sentence(page, "LayerNorm([7]) on (5, 7)")
+    expect(page.locator(".nv-panel-stats .nv-text text")).to_have_count(2 * 35)
+
+
 def test_more_has_the_switches_of_a_layer_and_stays_open(show):
     page = show("explore")
     choose(page, "Layer", "BatchNorm2d")

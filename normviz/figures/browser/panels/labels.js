@@ -2,7 +2,6 @@
 
 /** @import { DrawnPanel } from "../tensor/drawn_panel.d.ts" */
 
-import { svg } from "../page/dom.js";
 import { formatShort } from "../page/format.js";
 import { _ } from "../page/messages.js";
 import { cutAxes, facetAxes, gapsBefore, listSlices, sentPlace } from "../tensor/slices.js";
@@ -32,15 +31,12 @@ export function marginsOf({ data, figure }, width) {
   return { left, right, top: NAME_HEIGHT, bottom: below + (facetStrips ? 30 : 0), gapY, facetStrips };
 }
 
-/**
- * @param {DrawnPanel} panel
- * @param {SVGElement} group
- */
-export function drawLabels(panel, group) {
-  const { grid } = panel.data;
+/** @param {DrawnPanel} panel */
+export function drawLabels(panel) {
+  const { labels, data: { grid } } = panel;
   /** @type {Write} */
   const write = (x, y, text, attributes = {}) => {
-    svg("text", { x, y, ...attributes }, group).textContent = text;
+    labels.add("text", { x, y, ...attributes }, text);
   };
   if (!grid.facets.length) {
     drawAxis(panel, write, grid.col, true);
@@ -52,8 +48,9 @@ export function drawLabels(panel, group) {
   }
   const strips = panel.figure.strips;
   if (strips.facet) drawFacetStrips(panel, write, strips.facet);
-  if (strips.row) drawRowStrips(panel, write, group, strips.row);
-  if (strips.col) drawColumnStrips(panel, write, group, strips.col);
+  if (strips.row) drawRowStrips(panel, write, strips.row);
+  if (strips.col) drawColumnStrips(panel, write, strips.col);
+  labels.end();
 }
 
 /**
@@ -181,10 +178,9 @@ function stripAt({ data }, numbers, at, axis) {
 /**
  * @param {DrawnPanel} panel
  * @param {Write} write
- * @param {SVGElement} group
  * @param {Strip} strip
  */
-function drawRowStrips(panel, write, group, strip) {
+function drawRowStrips(panel, write, strip) {
   const { geometry, data } = panel, x = geometry.width + 8;
   STATISTIC_NAMES.forEach((kind, column) => {
     write(x + column * 42 + 20, -8, nameOf(kind), { "text-anchor": "middle" });
@@ -194,16 +190,15 @@ function drawRowStrips(panel, write, group, strip) {
       write(x + column * 42 + 20, top + geometry.cellH / 2, formatShort(value), { "text-anchor": "middle", "dominant-baseline": "central", class: "nv-strip" });
     });
   });
-  svg("path", { d: `M${x - 2},0V${geometry.height}`, class: "nv-rule" }, group);
+  panel.labels.add("path", { d: `M${x - 2},0V${geometry.height}`, class: "nv-rule" });
 }
 
 /**
  * @param {DrawnPanel} panel
  * @param {Write} write
- * @param {SVGElement} group
  * @param {Strip} strip
  */
-function drawColumnStrips(panel, write, group, strip) {
+function drawColumnStrips(panel, write, strip) {
   const { geometry, data } = panel, y = geometry.height + 8;
   const longest = Math.max(...[...strip.mean, ...strip.var].map((value) => formatShort(value).length));
   const every = Math.max(1, Math.ceil((longest * 5.6 + 3) / geometry.cellW));
@@ -215,5 +210,5 @@ function drawColumnStrips(panel, write, group, strip) {
       write(left + geometry.cellW / 2, y + row * 15 + 8, formatShort(value), { "text-anchor": "middle", "dominant-baseline": "central", class: "nv-strip" });
     });
   });
-  svg("path", { d: `M0,${y - 2}H${geometry.width}`, class: "nv-rule" }, group);
+  panel.labels.add("path", { d: `M0,${y - 2}H${geometry.width}`, class: "nv-rule" });
 }

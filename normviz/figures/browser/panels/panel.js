@@ -5,6 +5,7 @@
 import { colorAt, colorScale, placeOnScale, rankScale } from "../page/color.js";
 import { html, svg, uniqueNumber } from "../page/dom.js";
 import { _ } from "../page/messages.js";
+import { SvgList } from "../page/svg_list.js";
 import { pressKey } from "../speaking/keyboard.js";
 import { decodeFloats } from "../tensor/arrays.js";
 import { Geometry } from "../tensor/geometry.js";
@@ -70,6 +71,23 @@ export class Panel {
     this.about = html("div", "nv-hidden", this.root);
     this.about.id = `${this.name}-about`;
     this.svg = svg("svg", { class: "nv-over", tabindex: "0", role: "application" }, this.body);
+    const definitions = svg("defs", {}, this.svg);
+    /** @param {string} suffix */
+    const clip = (suffix) => svg("path", { "clip-rule": "evenodd" }, svg("clipPath", { id: this.name + suffix }, definitions));
+    this.inside = clip("-in");
+    this.outside = clip("-out");
+    this.veil = svg("path", { class: "nv-veil", "fill-rule": "evenodd" }, this.svg);
+    this.hatch = addHatch(this.svg, definitions, `${this.name}-hatch`);
+    this.mutedTexts = new SvgList(svg("g", { class: "nv-text nv-veiled", "aria-hidden": "true", "clip-path": `url(#${this.name}-out)` }, this.svg));
+    this.strongTexts = new SvgList(svg("g", { class: "nv-text", "aria-hidden": "true", "clip-path": `url(#${this.name}-in)` }, this.svg));
+    this.outlineHalo = svg("path", { class: "nv-outline-halo" }, this.svg);
+    this.outline = svg("path", { class: "nv-outline" }, this.svg);
+    this.differs = addDiffering(this.svg, definitions, `${this.name}-differs`);
+    this.halo = svg("rect", { class: "nv-halo" }, this.svg);
+    this.frame = svg("rect", { class: "nv-frame" }, this.svg);
+    this.cursorHalo = svg("rect", { class: "nv-halo" }, this.svg);
+    this.cursor = svg("rect", { class: "nv-cursor" }, this.svg);
+    this.labels = new SvgList(svg("g", { class: "nv-labels", "aria-hidden": "true" }, this.svg));
     this.listen();
   }
 
@@ -230,29 +248,11 @@ export class Panel {
 
   paint() {
     const { width, height } = /** @type {{ width: number, height: number }} */ (this.total);
-    this.svg.replaceChildren();
     this.outlines.clear();
-    this.svg.setAttribute("width", String(width));
-    this.svg.setAttribute("height", String(height));
-    this.svg.setAttribute("viewBox", `${-this.left} ${-this.top} ${width} ${height}`);
-    const definitions = svg("defs", {}, this.svg);
-    /** @param {string} suffix */
-    const clip = (suffix) => svg("path", { "clip-rule": "evenodd" }, svg("clipPath", { id: this.name + suffix }, definitions));
-    this.inside = clip("-in");
-    this.outside = clip("-out");
-    this.veil = svg("path", { class: "nv-veil", "fill-rule": "evenodd" }, this.svg);
-    this.hatch = addHatch(this.svg, definitions, `${this.name}-hatch`);
-    this.mutedTexts = svg("g", { class: "nv-text nv-veiled", "aria-hidden": "true", "clip-path": `url(#${this.name}-out)` }, this.svg);
-    this.strongTexts = svg("g", { class: "nv-text", "aria-hidden": "true", "clip-path": `url(#${this.name}-in)` }, this.svg);
-    this.outlineHalo = svg("path", { class: "nv-outline-halo" }, this.svg);
-    this.outline = svg("path", { class: "nv-outline" }, this.svg);
-    this.differs = addDiffering(this.svg, definitions, `${this.name}-differs`);
-    this.halo = svg("rect", { class: "nv-halo" }, this.svg);
-    this.frame = svg("rect", { class: "nv-frame" }, this.svg);
-    this.cursorHalo = svg("rect", { class: "nv-halo" }, this.svg);
-    this.cursor = svg("rect", { class: "nv-cursor" }, this.svg);
-    drawLegend(this, drawTexts(this, this.mutedTexts, this.strongTexts));
-    drawLabels(this, svg("g", { class: "nv-labels", "aria-hidden": "true" }, this.svg));
+    for (const [name, value] of Object.entries({ width, height, viewBox: `${-this.left} ${-this.top} ${width} ${height}` }))
+      if (this.svg.getAttribute(name) !== String(value)) this.svg.setAttribute(name, String(value)); // setting it lays out all texts again
+    drawLegend(this, drawTexts(this));
+    drawLabels(this);
     this.show(this.view.active, this.view.at);
   }
 
@@ -263,10 +263,10 @@ export class Panel {
    */
   show(active, selected) {
     const { geometry, veil, hatch, inside, outside, outlineHalo, outline, halo, frame, cursorHalo, cursor } = this;
-    if (!geometry || !veil || !hatch || !inside || !outside || !outlineHalo || !outline || !halo || !frame || !cursorHalo || !cursor) return;
+    if (!geometry) return;
     const path = this.outlineOf(active), all = geometry.border, around = path ? all + path : "";
     veil.setAttribute("d", around);
-    this.differs?.setAttribute("d", differingPath(this, active));
+    this.differs.setAttribute("d", differingPath(this, active));
     hatch.setAttribute("d", path ? geometry.cellRectangles + path : "");
     inside.setAttribute("d", path || all);
     outside.setAttribute("d", around || "M0,0Z");

@@ -4,7 +4,6 @@
 
 import { rectanglesOf } from "../motion/outlines.js";
 import { readableInk } from "../page/color.js";
-import { svg } from "../page/dom.js";
 import { formatShort } from "../page/format.js";
 import { firstOfGroups } from "../tensor/sharing.js";
 import { sentPlace } from "../tensor/slices.js";
@@ -16,21 +15,21 @@ const SMALLEST = 8.5; // px
 /**
  * Writes them where they fit: a strong copy for the peers, a muted one for all other elements.
  * @param {DrawnPanel} panel
- * @param {SVGElement} muted
- * @param {SVGElement} strong
  * @returns {boolean} whether they fit
  */
-export function drawTexts(panel, muted, strong) {
+export function drawTexts(panel) {
+  const { mutedTexts: muted, strongTexts: strong } = panel;
   panel.written = [];
-  if (panel.figure.scale === "none") return false;
   /** @type {Write} */
   const write = (index, text, x, y, size) => {
     const fill = panel.colorOf(index), place = { x, y, "font-size": size };
     panel.written.push(index);
-    svg("text", place, muted).textContent = text;
-    svg("text", { ...place, fill: fill ? readableInk(fill, panel.colors.ink) : panel.colors.text }, strong).textContent = text;
+    muted.add("text", place, text);
+    strong.add("text", { ...place, fill: fill ? readableInk(fill, panel.colors.ink) : panel.colors.text }, text);
   };
-  return writeCells(panel, write) || writeGroups(panel, write);
+  const fit = panel.figure.scale !== "none" && (writeCells(panel, write) || writeGroups(panel, write));
+  for (const texts of [muted, strong]) texts.end();
+  return fit;
 }
 
 /** @typedef {(index: Index, text: string, x: number, y: number, size: number) => void} Write */

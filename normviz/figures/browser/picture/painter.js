@@ -164,9 +164,9 @@ export class PagePainter {
   overlay(svg) {
     const panel = [...this.panels.values()].find((one) => one.svg === svg), shapes = [];
     for (const child of svg.children)
-      if (panel && child === panel.mutedTexts) shapes.push(textsAsSvg(panel, this.view.active));
+      if (panel && child === panel.mutedTexts?.parent) shapes.push(textsAsSvg(panel, this.view.active));
       else if (panel && child === panel.hatch) shapes.push(hatchAsSvg(panel, this.view.active));
-      else if (!panel || child !== panel.strongTexts) shapes.push(shapeAsSvg(child));
+      else if (!panel || child !== panel.strongTexts?.parent) shapes.push(shapeAsSvg(child));
     return this.group(svg, panel ? "over" : "strips", shapes.join(""), panel?.left, panel?.top);
   }
 }

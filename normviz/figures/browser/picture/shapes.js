@@ -39,7 +39,7 @@ export function cellsAsSvg(panel) {
  */
 export function textsAsSvg(panel, active) {
   const tables = panel.tables(), open = active && tables ? groupOf(tables, active) : null;
-  const texts = [...(panel.strongTexts?.children ?? [])].map((text, number) => {
+  const texts = [...panel.strongTexts.parent.children].map((text, number) => {
     const isOpen = open === null || !tables || groupOf(tables, panel.written[number]) === open;
     const size = Number(text.getAttribute("font-size")), y = Number(text.getAttribute("y")) + TEXT_MIDDLE * size, fill = isOpen ? text.getAttribute("fill") : panel.colors.faint;
     return `<text x="${round2(text.getAttribute("x"))}" y="${round2(y)}" font-size="${round2(size)}" fill="${fill}">${escapeXml(text.textContent)}</text>`;

@@ -1,5 +1,6 @@
 // The interface of a panel, which draws a tensor, and that of the view around it: the modules that both import know them by these. Read by the type checker alone.
 
+import type { SvgList } from "../page/svg_list.js";
 import type { Geometry } from "./geometry.js";
 
 /** What other modules use of a panel that has been drawn. */
@@ -29,9 +30,11 @@ export interface DrawnPanel {
   body: HTMLElement;
   plot: HTMLElement;
   svg: SVGSVGElement;
-  hatch?: SVGElement;
-  mutedTexts?: SVGElement;
-  strongTexts?: SVGElement;
+  hatch: SVGElement;
+  mutedTexts: SvgList;
+  strongTexts: SvgList;
+  labels: SvgList;
+  /** Undefined in a cube, which stands in a row of panels. */
   outline?: SVGPathElement;
   outlineHalo?: SVGPathElement;
   /** It shows the ids of groups, no values. */
