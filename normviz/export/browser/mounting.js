@@ -92,8 +92,8 @@ async function mountPage(root, playable) {
   if (settings.whole) document.documentElement.classList.toggle("nv-framed", window.parent !== window);
   const applyMode = () => {
     const mode = wantedMode(root, settings.theme, settings.whole), changed = root.dataset.mode !== mode;
-    root.dataset.mode = mode;
-    if (settings.whole) document.documentElement.dataset.mode = mode;
+    for (const element of settings.whole ? [root, document.documentElement] : [root])
+      if (element.dataset.mode !== mode) element.dataset.mode = mode; // setting it calls for another look, even if its value stays
     return changed && mode;
   };
   applyMode();

@@ -47,6 +47,20 @@ def test_back_reload_and_a_copied_link_restore_the_view_from_the_fragment(show):
     page.locator(READY).wait_for()
 
 
+FRAMES_OF_OTHERS = """frames => new Promise((done) => {
+  const request = window.requestAnimationFrame;
+  let asked = 0;
+  window.requestAnimationFrame = (step) => { asked++; return request(step); };
+  const next = () => { frames-- ? request(next) : (window.requestAnimationFrame = request, done(asked)); };
+  next();
+})"""
+
+
+def test_a_file_at_rest_asks_for_no_frames(show):
+    page = show("explore")
+    assert any(page.evaluate(FRAMES_OF_OTHERS, 20) == 0 for _ in range(10))  # after what it still draws
+
+
 OTHER_WORDS = {
     "layer=BatchNorm2d(3)&at=1,2,0,3": "BatchNorm2d(3)",
     "layer=LayerNorm((4, 4))&v=1": "LayerNorm([4, 4])",
