@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from normviz.__version__ import __version__
 from normviz.export.embedding.plotlyjs import PlotlyJs, plotlyjs
 from normviz.figures.brand import FAVICON
 from normviz.figures.bundle import bundle, read_css
@@ -22,6 +23,7 @@ from normviz.lessons.parts.part import Part
 FOLLOW = "follow"
 CHOICES = (FOLLOW, *THEMES)
 LONGEST_TEXT = 300  # characters of a title or a caption
+VERSION = 1  # of the data that a page's script reads; the views of a playable page have a version of their own
 BROWSER = Path(__file__).with_name("browser")
 
 
@@ -98,8 +100,10 @@ def settings(
     views: dict[str, Any] | None = None,
     widget: str = "",
 ) -> str:
-    """The data that the page's script reads: the figures or all views, and where plotly.js is."""
+    """The data that the page's script reads: its version, the figures or all views, and where plotly.js is."""
     values = {
+        "version": VERSION,
+        "normviz": __version__,
         "theme": check_theme(theme),
         "plotly": source.address,
         "integrity": source.integrity,

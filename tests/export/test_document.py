@@ -6,7 +6,7 @@ import re
 import pytest
 
 import normviz as nv
-from normviz.export.document import document, fragment
+from normviz.export.document import VERSION, document, fragment
 from normviz.layers.errors import NormvizError
 from normviz.lessons.parts.containers import Tabs
 from normviz.lessons.parts.part import Caption, Code, Heading, Note, Sentence, Text
@@ -72,6 +72,7 @@ def test_the_data_of_the_figures_is_json_that_cannot_end_its_script():
     (data,) = re.findall(r'<script type="application/json" class="nv-data">(.*?)</script>', html, re.DOTALL)
     assert "<" not in data
     assert json.loads(data)["figures"][0]["panels"]
+    assert (json.loads(data)["version"], json.loads(data)["normviz"]) == (VERSION, nv.__version__)
 
 
 def test_without_scripts_and_styles_a_line_says_what_to_do():

@@ -7,7 +7,7 @@ import { drawSvg } from "../../figures/browser/picture/picture.js";
 import { PageView } from "../../lessons/browser/page.js";
 import { wantedMode, watchTheme } from "./theme.js";
 
-/** @typedef {{ theme: Mode | "follow", plotly: string, integrity: string, whole: boolean, figures: FigureData[], terms?: Term[], answers?: import("./views.js").PackedViews, widget?: string }} Settings */
+/** @typedef {{ version?: number, normviz?: string, theme: Mode | "follow", plotly: string, integrity: string, whole: boolean, figures: FigureData[], terms?: Term[], answers?: import("./views.js").PackedViews, widget?: string }} Settings */
 /** @typedef {import("./playing.js").Player} Player */
 /** @typedef {import("./live.js").Live} Live */
 /** @typedef {Pick<typeof import("./playing.js"), "Player"> & Pick<typeof import("./live.js"), "Live" | "plotlyFromWidget" | "watchModel">} Playable what only pages with controls need */

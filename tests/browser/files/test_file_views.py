@@ -1,5 +1,6 @@
 """What a file does with a selected element, a projector, other sets of layers, and data of another version: opened from disk, without a network."""
 
+import gzip
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -114,3 +115,13 @@ def test_data_of_another_version_gives_a_message_instead_of_a_figure(show, folde
         "This page was made by another version of normviz: its data has version 1, and its script reads version 2. Export it again."
     )
     expect(page.locator(".nv-controls")).to_have_count(0)
+
+
+def test_the_script_of_today_reads_the_oldest_data_of_its_version(show, folder):
+    html = (folder / "explore.html").read_text(encoding="utf-8")
+    old = gzip.decompress((OLD / "playable-v2.html.gz").read_bytes()).decode()
+    data = re.findall(r'class="nv-data">(.*?)</script>', old)
+    (folder / "v2.html").write_text(with_data(html, *data), encoding="utf-8")
+    page = show("v2")
+    page.get_by_label("Layer", exact=True).select_option("BatchNorm1d(3)")
+    expect(page.locator(".nv-sentence")).to_contain_text("BatchNorm1d(3) on (2, 3): 3 means")

@@ -1,5 +1,6 @@
 """How a file opens: with the view of its address, in a frame, from an older version; and its links to the app."""
 
+import gzip
 import re
 from html import escape
 from pathlib import Path
@@ -12,6 +13,7 @@ from normviz.figures.bundle import plotly_js
 from tests.browser.playing.conftest import Make
 from tests.browser.playing.files import (
     LAYER,
+    PLOTLY,
     READY,
     choose,
     expect_fragment,
@@ -160,4 +162,16 @@ def test_a_file_of_version_1_still_opens(tab, tmp_path):
     tab.page.locator(READY).wait_for()
     expect_sentence(tab.page, "LayerNorm([3]) on (2, 3): 2 means")
     assert Readout(tab.page.locator(".nv-readout").inner_text()).index == (0, 1)
+    tab.check()
+
+
+def test_a_file_with_answers_of_version_2_still_opens_and_answers(tab, tmp_path):
+    (tmp_path / PLOTLY).write_bytes(plotly_js())
+    (tmp_path / "old.html").write_bytes(gzip.decompress((OLD / "playable-v2.html.gz").read_bytes()))
+    tab.page.goto((tmp_path / "old.html").as_uri())
+    tab.page.locator(READY).wait_for()
+    expect_sentence(tab.page, "LayerNorm([3]) on (2, 3): 2 means")
+    choose(tab.page, "Layer", "BatchNorm1d(3)")
+    expect_sentence(tab.page, "BatchNorm1d(3) on (2, 3): 3 means")
+    expect_fragment(tab.page, "#layer=BatchNorm1d(3)")
     tab.check()
