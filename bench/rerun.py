@@ -1,4 +1,5 @@
-"""The time from a change of a control to the painted figure, in a real browser, for every page.
+"""The time from a change of a control to the painted figure, in a real browser,
+for every page except In real models, Start here and Practice.
 
     python -m bench.rerun                 the table, and one line of JSON
     python -m bench.rerun --rounds 30     change each control 30 times (default 15)
