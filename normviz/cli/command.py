@@ -236,8 +236,8 @@ def _export(args: argparse.Namespace) -> None:
         )
     if args.shapes and (args.tour is not None or output.page in WITHOUT_TENSOR):
         raise NormvizError(_("the exported page has no tensor to choose; leave --shapes out."))
-    if not args.fixed and args.tour is None:
-        output = replace(output, choices=views.choices(args))
+    if not args.fixed:
+        output = replace(output, choices=views.choices(args, output))
     output = output if args.title is None else replace(output, title=args.title)
     write(args.out, output.to_html())
     _print_size(args.out)

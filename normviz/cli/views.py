@@ -59,7 +59,7 @@ def output(args: Namespace, fixed: bool = True) -> Output:
     if args.set and args.lesson not in PAGES:
         raise NormvizError(_("--set changes settings of a page; name it with --lesson {pages}.", pages=listed(PAGES)))
     if args.tour is not None:
-        _alone(args, scene, "tour", ("layer", "layers", "lesson", "link", "hide"))
+        _alone(args, scene, "tour", ("layer", "layers", "lesson", "link", "hide", "fixed"))
         return tour_output(tour_of(args.tour))
     if args.link is not None:
         _alone(args, scene, "link", ("layer", "layers", "lesson"))
@@ -78,11 +78,11 @@ def output(args: Namespace, fixed: bool = True) -> Output:
     return _view("explore", scene | {"layer": layer}, args.hide)
 
 
-def choices(args: Namespace) -> Choices:
-    """What the reader of the file can choose. The layers of a comparison are those that it compares."""
+def choices(args: Namespace, shown: Output) -> Choices:
+    """What the reader of the file that begins with ``shown`` can choose. The layers of a comparison are those that it compares."""
     shapes = tuple(SCENE_SETTINGS["shape"].parse(text) for text in args.shapes.split(";") if text.strip())
     layers = () if args.lesson == "compare" else tuple(args.layers or ())
-    return Choices(shapes, layers, args.app)
+    return Choices(shapes, layers, args.app, tour=shown.choices.tour if shown.choices else None)
 
 
 def _lesson(args: Namespace, scene: dict[str, str], fixed: bool) -> Output:
@@ -159,7 +159,7 @@ def _view(page: str, query: dict[str, str], hide: str | None) -> Output:
 
 def _alone(args: Namespace, scene: dict[str, str], name: str, others: tuple[str, ...]) -> None:
     """Raise NormvizError if an argument is given that ``--name`` already determines."""
-    given = [other for other in others if getattr(args, other)] + list(scene)
+    given = [other for other in others if getattr(args, other, None)] + list(scene)
     if given:
         other = given[0] if given[0] == "layer" else f"--{given[0]}"
         raise NormvizError(_("--{name} determines what is shown; leave {other} out.", name=name, other=other))

@@ -184,11 +184,13 @@ class Output:
             return self._views_data()
 
     def _views_data(self) -> dict[str, Any] | None:
-        if self.choices and self.choices.tour:
-            return tour_data(self.choices.tour)
-        if self.choices is None or self._search is None or len(self._search.views) < 2:
+        if self.choices is None:
             return None
         app = (self.choices.app or environ.get(APP, "")).rstrip("/")
+        if self.choices.tour:
+            return tour_data(self.choices.tour, app)
+        if self._search is None or len(self._search.views) < 2:
+            return None
         return views_data(self.page, self._search.playable_views(), app, self.choices.pages)
 
     @property

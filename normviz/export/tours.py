@@ -10,7 +10,7 @@ from normviz.export.playable.packing import VERSION, Pool
 from normviz.layers.errors import NormvizError
 from normviz.layers.messages import _
 from normviz.lessons.page.pages import PAGES, page
-from normviz.lessons.page.touring import tour_bar
+from normviz.lessons.page.touring import stop_link, tour_bar
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.part import Chart, Panels, Part, flat
 from normviz.lessons.parts.table import Table
@@ -50,11 +50,13 @@ def stop_parts(tour: Tour, number: int) -> list[Part]:
     return [tour_bar(tour, number), *parts]
 
 
-def tour_data(tour: Tour) -> dict[str, Any]:
-    """The views of a tour as JSON for the browser, like ``views_data``."""
+def tour_data(tour: Tour, app: str = "") -> dict[str, Any]:
+    """The views of a tour as JSON for the browser, like ``views_data``. ``app``: the address of the app, for links to other views, or ""."""
     pool, views = Pool(), []
-    for number in range(1, len(tour.stops) + 1):
-        body = Body(app="")
+    numbers = range(1, len(tour.stops) + 1)
+    stops = {stop_link(tour, number, "").address: f"#stop={number}" for number in numbers}
+    for number in numbers:
+        body = Body(app=app or None, pages=stops)
         parts = body.keyed(stop_parts(tour, number))
         view = {"query": {"stop": str(number)}, "state": {"stop": str(number)}, "rows": []}
         views.append(view | {"parts": pool.pack(parts), "figures": pool.pack(body.figures)})

@@ -78,6 +78,12 @@ def test_options_say_what_a_reader_can_choose(run, tmp_path, arguments):
     assert '"answers":{' in html
 
 
+def test_a_tour_leads_to_the_app_for_views_that_are_not_in_it(run, tmp_path):
+    (tmp_path / "mine.yaml").write_text("title: T\nstops: [{link: '/?shape=2,4,4,4&layer=LayerNorm(4)'}]")
+    assert run("export", "--tour", "mine.yaml", "--app", "https://example.org/lab", "-o", "page.html", *CDN)[0] == 0
+    assert "https://example.org/lab/?shape=2,4,4,4" in (tmp_path / "page.html").read_text()
+
+
 def test_layers_narrow_the_pages_with_a_control_for_the_layer(run, tmp_path):
     layers = ("--layers", "LayerNorm([3,4,4])", "BatchNorm2d(3)")
     assert run("export", "--lesson", "step_by_step", *layers, "-o", "page.html", *CDN)[0] == 0

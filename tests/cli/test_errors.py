@@ -50,6 +50,7 @@ WRONG = {
     "export --fixed LayerNorm(4) --app https://example.org -o page.html": "leave --shapes and --app out",
     "export LayerNorm(4) --app nope -o page.html": "--app 'nope' is not a web address; begin it with https://",
     "export --tour normalized-shape --shapes 5,7 -o page.html": "has no tensor to choose; leave --shapes out",
+    "export --tour normalized-shape --fixed -o page.html": "--tour determines what is shown; leave --fixed out",
     "export --lesson numerics --shapes 5,7 -o page.html": "has no tensor to choose; leave --shapes out",
     "export --link /practice?seed=1&count=2 --shapes 2,3 -o page.html": "has no tensor to choose; leave --shapes out",
     "export LayerNorm(4) --shapes 5,x -o page.html": "shape='5,x' is not a list of numbers",

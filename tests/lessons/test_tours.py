@@ -1,5 +1,6 @@
 """Tours: every shipped tour opens without an error, its captions are true, and a wrong file gets a clear message."""
 
+import json
 import re
 from pathlib import Path
 
@@ -120,6 +121,17 @@ def test_a_custom_tour_is_a_file_of_links_with_captions(tmp_path):
     html = tour_output(tour).to_html(plotlyjs="cdn")
     assert "<title>Mine · normviz</title>" in html
     assert re.search(r'class="nv-tour-caption"[^>]*>Two lines\.', html)
+
+
+@pytest.mark.parametrize("app", ["", "https://example.org/lab"])
+def test_a_view_that_is_no_stop_is_a_link_to_the_app_and_without_an_app_it_is_not_offered(app):
+    tour = read_tour("title: T\nstops: [{link: '/?shape=2,4,4,4&layer=LayerNorm(4)'}, {link: /compare}]", "mine")
+    data = tour_data(tour, app)
+    addresses = re.findall(r'href=\\?"([^"\\]*)', json.dumps(data))
+    assert {"#stop=1", "#stop=2"} <= set(addresses)
+    others = [address for address in addresses if not address.startswith("#stop=")]
+    assert bool(others) == bool(app)
+    assert all(address.startswith(f"{app}/") for address in others)
 
 
 WRONG = [

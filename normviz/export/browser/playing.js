@@ -110,16 +110,6 @@ export class Player {
     return true;
   }
 
-  /**
-   * The address of a stop of a tour, for a link that is opened in a new tab.
-   * @param {string} page
-   * @param {string} query
-   */
-  address(page, query) {
-    const stop = new URLSearchParams(query).get("stop");
-    return stop && this.views.some(({ state }) => state.stop === stop) ? `#stop=${stop}` : "";
-  }
-
   // The kernel answers instead.
   leave() {
     this.bar.root.remove();

@@ -31,14 +31,26 @@ class Link:
     page: str
     query: str = ""
 
+    @property
+    def address(self) -> str:
+        """The address below that of the app.
+
+        >>> Link("", "compare", "shape=2,3").address
+        '/compare?shape=2,3'
+        """
+        return f"/{page_path(self.page)}{self._search}"
+
+    @property
+    def _search(self) -> str:
+        return f"?{self.query}" if self.query else ""
+
     def html(self, body: Body, kind: str = "") -> str:
         """A link to where the view is for this document; "" if it is nowhere. The app replaces the address by its own."""
-        search = f"?{self.query}" if self.query else ""
-        address = body.address(f"/{page_path(self.page)}{search}")
+        address = body.address(self.address)
         if address is None:
             return ""
         return (
-            f'<a class="nv-go{kind}" data-page="{escape(self.page)}" data-query="{escape(search)}" '
+            f'<a class="nv-go{kind}" data-page="{escape(self.page)}" data-query="{escape(self._search)}" '
             f'href="{escape(address)}">{line(self.text)}</a>'
         )
 
