@@ -79,10 +79,10 @@ def output(args: Namespace, fixed: bool = True) -> Output:
 
 
 def choices(args: Namespace, shown: Output) -> Choices:
-    """What the reader of the file that begins with ``shown`` can choose. The layers of a comparison are those that it compares."""
+    """What the reader of the file that begins with ``shown`` can choose."""
     shapes = tuple(SCENE_SETTINGS["shape"].parse(text) for text in args.shapes.split(";") if text.strip())
-    layers = () if args.lesson == "compare" else tuple(args.layers or ())
-    return Choices(shapes, layers, args.app, tour=shown.choices.tour if shown.choices else None)
+    tour = shown.choices.tour if shown.choices else None
+    return Choices(shapes, tuple(args.layers or ()), args.app, tour=tour)
 
 
 def _lesson(args: Namespace, scene: dict[str, str], fixed: bool) -> Output:

@@ -90,6 +90,14 @@ def test_layers_narrow_the_pages_with_a_control_for_the_layer(run, tmp_path):
     assert (tmp_path / "page.html").read_text().count('"state":{"layer":') == 2
 
 
+def test_layers_narrow_the_layers_that_can_be_compared(run, tmp_path):
+    layers = ("--layers", "BatchNorm1d(4)", "LayerNorm(4)", "RMSNorm(4)")
+    assert run("export", "--lesson", "compare", *layers, "--shape", "2,4", "-o", "page.html", *CDN)[0] == 0
+    view = nv.open(f"/compare?shape=2,4&layer=BatchNorm1d(4)&layers={';'.join(layers[1:])}")
+    choices = nv.Choices(layers=layers[1:])
+    assert (tmp_path / "page.html").read_text() == view.with_(choices=choices).to_html(plotlyjs="cdn")
+
+
 def test_several_layers_in_a_fixed_file_are_tabs_each_with_its_figures_and_its_code(run, tmp_path):
     layers = ("BatchNorm2d(3)", "LayerNorm([4,4])", "GroupNorm(3,3)")
     code, _, err = run("export", "--fixed", "--layers", *layers, "-o", "set.html", *CDN)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from functools import cache
+from itertools import combinations
 
 import pytest
 
@@ -164,6 +165,22 @@ def test_from_a_ready_made_set_layers_can_be_removed(comparisons):
     four = READY_SETS["four"]
     sets = layer_sets(comparisons, shape=four.shape, layout=four.layout)
     assert four.layers[:2] in sets
+
+
+def test_layers_narrow_compare_and_are_fitted_to_each_tensor():
+    texts = ("BatchNorm2d(3)", "LayerNorm([4, 4])", "GroupNorm(3, 3)")
+    query = f"shape=2,3,4,4&layers={';'.join(texts[:2])}"
+    views = found("compare", query, shapes=((2, 6, 8, 8), (5, 7)), layers=texts)
+    first = next(iter(views.values()))
+    assert "set" not in first.ways
+    assert set(first.ways["size_c"]) == {3, 6}
+    sets = sorted(map(sorted, layer_sets(views, shape=(2, 3, 4, 4))))
+    assert sets == sorted(map(sorted, [*combinations(texts, 2), texts]))
+    assert len(views) == 3 * len(sets)
+    fitted = {layer for chosen in layer_sets(views, shape=(2, 6, 8, 8)) for layer in chosen}
+    assert fitted == {"BatchNorm2d(6)", "LayerNorm([8, 8])", "GroupNorm(3, 6)"}
+    for one in views.values():
+        assert set(one.ways["layers"].values()) <= set(views)
 
 
 def test_step_by_step_has_the_layers_of_explore():

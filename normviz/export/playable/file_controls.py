@@ -58,13 +58,14 @@ class FileControls:
         self.shapes = tuple(dict.fromkeys((start.scene.shape, *shapes)))
         # For each of the layers, the view on each tensor that the layer can be fitted to.
         self.given: list[Mapping[Shape, View]] = []
-        for layer in dict.fromkeys([start.scene.layer, *map(Layer.parse, layers)]) if layers else ():
+        compares = page == "compare"
+        for layer in dict.fromkeys([start.scene.layer, *map(Layer.parse, layers)]) if layers and not compares else ():
             first = _valid(start.with_scene(with_fields(start.scene, layer=layer)))
             fitted = {shape: self._on_shape(first, shape) for shape in self.shapes}
             self.given.append({shape: view for shape, view in fitted.items() if not view.problem})
         self.sets: LayerSets | None = None
         self.starts = [_valid(self._moved(start, shape)) for shape in self.shapes]
-        self.sets = LayerSets(self.starts) if page == "compare" else None
+        self.sets = LayerSets(self.starts, layers) if compares else None
 
     def rows(self, view: View) -> list[InputRow]:
         """The rows of inputs of a view."""
@@ -102,6 +103,8 @@ class FileControls:
     def _has(self, shown: Input) -> bool:
         if _is_typed(shown):
             return shown.key in STATED
+        if shown.key == "set":
+            return self.sets is None or self.sets.has_ready_sets
         in_layer = shown.key in (*ARGUMENTS, *SWITCHES)
         return not shown.disabled and not (in_layer and self.given)
 

@@ -8,7 +8,7 @@ from math import prod
 
 from normviz.analysis.comparing.comparison import FEWEST, MOST, suggestions
 from normviz.layers.layer import Layer
-from normviz.lessons.figure_pages.compare.fit_layers import default_layers
+from normviz.lessons.figure_pages.compare.fit_layers import default_layers, fitting
 from normviz.lessons.figure_pages.compare.page import layers_of
 from normviz.lessons.figure_pages.compare.ready_sets import READY_SETS
 from normviz.scene.view import View
@@ -25,17 +25,25 @@ class LayerSets:
 
     On a tensor of ``starts``: two or three of the layers that take it, as many layers as the size of a file allows, and up to six of the
     first six. On the tensor of a ready-made set: its layers, or some of them.
+
+    given  only these layers and those that are compared first, fitted to each tensor, and no ready-made sets
     """
 
-    def __init__(self, starts: Sequence[View]) -> None:
+    def __init__(self, starts: Sequence[View], given: Sequence[str] = ()) -> None:
+        self.has_ready_sets = not given
         self._sets: dict[tuple[tuple[int, ...], str], dict[Layers, None]] = {}
+        self._first: dict[tuple[tuple[int, ...], str], Layers] = {}  # what is compared if the file does not offer a set
         tensors = {(view.scene.shape, view.scene.layout): view for view in starts}
-        for ready in READY_SETS.values():
+        for ready in READY_SETS.values() if self.has_ready_sets else ():
             if (ready.shape, ready.layout) not in tensors:
                 self._sets.setdefault((ready.shape, ready.layout), {}).update(dict.fromkeys(_choices(ready.layers)))
         views = (MOST_VIEWS - sum(map(len, self._sets.values()))) // len(tensors)
         for tensor, view in tensors.items():
             own = layers_of(view)[0]
+            if given:
+                self._first[tensor] = own
+                self._sets[tensor] = dict.fromkeys(_choices(tuple(dict.fromkeys([*own, *fitting(given, view.scene)]))))
+                continue
             layers = tuple(dict.fromkeys([*own, *_one_of_each_family([*own, *suggestions(*tensor)])]))
             most = min(views, MOST_ELEMENTS // len(tensors) // prod(view.scene.shape))
             count = next((n for n in range(len(layers), len(own), -1) if len(_choices(layers[:n])) <= most), len(own))
@@ -55,9 +63,10 @@ class LayerSets:
         return [chosen for chosen in self._of(view) if len(now.symmetric_difference(chosen)) < 2]
 
     def settled(self, view: View) -> View:
-        """The view with those of its layers that the file offers, in order; with the default ones if it does not offer the set."""
+        """The view with those of its layers that the file offers, in order; with others if it does not offer the set."""
         now = set(layers_of(view)[0]).intersection(self.layers(view))
-        found = next((chosen for chosen in self._of(view) if set(chosen) == now), ())
+        first = self._first.get((view.scene.shape, view.scene.layout), ())
+        found = next((chosen for chosen in self._of(view) if set(chosen) == now), first)
         return view.with_settings(layers=() if found == default_layers(view.scene) else found)
 
     def _of(self, view: View) -> dict[Layers, None]:

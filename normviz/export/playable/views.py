@@ -112,7 +112,7 @@ def key_of(name: str, view: View) -> Key:
 def _reachable(file: FileControls, keys: set[str]) -> dict[Key, View]:
     """The views that the controls ``keys`` lead to. The search ends when it has more than MOST_VIEWS."""
     found: dict[Key, View] = {}
-    waiting = deque(file.starts)
+    waiting = deque([file.starts[0], *map(file.settled, file.starts[1:])])
     while waiting and len(found) <= MOST_VIEWS:
         view = waiting.popleft()
         key = key_of(file.page, view)

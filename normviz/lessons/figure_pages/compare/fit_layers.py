@@ -23,15 +23,24 @@ def fit_layers(texts: Sequence[str], scene: Scene) -> tuple[tuple[str, ...], str
     A layer of the catalogue whose sizes no longer fit is refitted without a message. A pattern for other axes, or a text that is not a
     layer, is omitted with a message. If fewer than two layers remain, the default layers are added.
     """
-    kept: list[str] = []
-    problem = None
-    for text in texts[:MOST]:
+    kept, problem = _fit_each(texts[:MOST], scene)
+    kept += default_layers(scene) if len(set(kept)) < FEWEST else ()
+    return tuple(dict.fromkeys(kept))[:MOST], problem
+
+
+def fitting(texts: Sequence[str], scene: Scene) -> list[str]:
+    """The texts of those layers that can be fitted to the scene's tensor."""
+    return _fit_each(texts, scene)[0]
+
+
+def _fit_each(texts: Sequence[str], scene: Scene) -> tuple[list[str], str | None]:
+    kept, problem = [], None
+    for text in texts:
         try:
             kept.append(_fit(Layer.parse(text), scene.shape, scene.layout))
         except NormvizError as error:
             problem = problem or str(error)
-    kept += default_layers(scene) if len(set(kept)) < FEWEST else ()
-    return tuple(dict.fromkeys(kept))[:MOST], problem
+    return kept, problem
 
 
 def default_layers(scene: Scene) -> tuple[str, ...]:
