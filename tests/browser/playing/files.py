@@ -16,6 +16,15 @@ FILES = {
     "train": ("--lesson", "train_and_eval"),
     "gradients": ("--lesson", "gradients", "--layers", "LayerNorm(4)", "--shape", "2,4"),
     "numerics": ("--lesson", "numerics"),
+    "large": (
+        "--layers",
+        "BatchNorm2d(64)",
+        "GroupNorm(4,64)",
+        "--shape",
+        "2,64,4,4",
+        "--app",
+        "https://example.org/lab",
+    ),
     "fixed": (*LAYER, "--fixed"),
 }
 Place = Page | FrameLocator

@@ -7,23 +7,24 @@ import { button, html } from "../page/dom.js";
 import { formatElement } from "../page/format.js";
 import { _ } from "../page/messages.js";
 import { tensorIndex } from "../tensor/sharing.js";
+import { appOfFile, writeMissing } from "./file.js";
 
 const LARGEST = 1e12; // as normviz.analysis.checks.LARGEST_VALUE
 const DRAG_START = 5, DRAG_RANGE = 200; // px: before a press becomes a drag; for the whole range of colors
 
 /**
- * Shows the button "Edit a value" where x can be changed.
+ * Shows the button "Edit a value" where x can be changed, or a file leads to the app for it.
  * @param {EditableView} view
  */
 export function updateEditButton(view) {
-  const panel = view.panels.get("x"), { editable, fixed, grid } = view.data;
+  const panel = view.panels.get("x"), { editable, fixed, grid } = view.data, offered = editable || (fixed && Boolean(appOfFile()));
   if (!panel) return;
-  if (!panel.editButton && (editable || fixed)) {
+  if (!panel.editButton && offered) {
     offerDragging(view, panel);
     panel.editButton = button("nv-edit", panel.root, _("Edit a value"), () => view.edit(view.at ?? grid.indices.map(() => 0)));
     panel.editButton.title = _("Or double-click a cell of x, drag its value up or down, or type a number on it");
   }
-  if (panel.editButton) panel.editButton.hidden = !editable && !fixed;
+  if (panel.editButton) panel.editButton.hidden = !offered;
 }
 
 /**
@@ -113,17 +114,9 @@ export function draggedValue(value, pixels, most) {
   return String(Number((value + (pixels * 2 * most) / DRAG_RANGE).toFixed(digits)));
 }
 
-/**
- * A file holds what torch computed when it was made. It leads to the app, if it knows one.
- * @param {EditableView} view
- */
+/** @param {EditableView} view */
 function sayWhyFixed(view) {
-  const address = document.querySelector(".nv-app-link")?.getAttribute("href");
-  view.line.textContent = _("This file holds the results for its own x; other values of x need torch.");
-  if (!address) return;
-  const link = html("a", "", null, _("Edit them in the app"));
-  link.href = address;
-  view.line.append(" ", link);
+  writeMissing(view.line, _("This file holds the results for its own x; other values of x need torch."), _("Edit them in the app"));
 }
 
 /**

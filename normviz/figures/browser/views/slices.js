@@ -10,6 +10,7 @@ import { formatCount } from "../page/format.js";
 import { _ } from "../page/messages.js";
 import { decodeData } from "../tensor/arrays.js";
 import { cutAxes, listSlices, movedGrid } from "../tensor/slices.js";
+import { writeMissing } from "./file.js";
 
 export class SlicesBar {
   /** @type {Map<number, { text: HTMLElement, slider: HTMLInputElement }>} */
@@ -43,7 +44,8 @@ export class SlicesBar {
       slider.setAttribute("aria-valuetext", listed);
     }
     const missing = data.panels.some(({ z }) => z) && grid.indices.some((drawn, axis) => drawn.some((index) => !sent.indices[axis].includes(index)));
-    this.note.textContent = missing && data.turn === undefined ? _("This file has no values of the slices that are blank.") : "";
+    const text = missing && data.turn === undefined ? _("This file has no values of the slices that are blank.") : "";
+    writeMissing(this.note, text, _("Open it in the app"));
   }
 
   /** @param {number} axis */
