@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from normviz.layers.axes import divisors
 from normviz.layers.catalogue import Kind
 from normviz.layers.errors import NormvizError, listed
-from normviz.layers.messages import _, english
+from normviz.layers.messages import _, english, join_sentences, ngettext
 
 if TYPE_CHECKING:
     from normviz.layers.layer import Layer
@@ -111,7 +111,7 @@ def _check_trailing(name: str, wanted: tuple[int, ...], shape: tuple[int, ...]) 
                 "Axis {axis} has size {size}: to normalize over it, move it to the end (x.movedim({axis}, -1)) or use "
                 "ChannelsFirstLayerNorm."
             )
-        meaning += " " + move.format(axis=axis, size=shape[axis])
+        meaning = join_sentences([meaning, move.format(axis=axis, size=shape[axis])])
     raise _torch_error(words, meaning)
 
 
@@ -123,10 +123,13 @@ def _check_groups_divide(channels: int, groups: int) -> None:
         numbers = [*numbers[: MOST_LISTED - 3], "…", *numbers[-2:]]
     raise _torch_error(
         f"num_channels ({channels}) must be divisible by num_groups ({groups})",
-        _("C={channels} channels cannot be split into {groups} equal groups; num_groups must be {numbers}."),
-        channels=channels,
-        groups=groups,
-        numbers=listed(numbers),
+        ngettext(
+            "C={n} channel cannot be split into {groups} equal groups; num_groups must be {numbers}.",
+            "C={n} channels cannot be split into {groups} equal groups; num_groups must be {numbers}.",
+            channels,
+            groups=groups,
+            numbers=listed(numbers),
+        ),
     )
 
 
@@ -165,7 +168,7 @@ def _check_groups(given: Mapping[str, Any], shape: tuple[int, ...]) -> None:
         write = _("If axis 1 holds the channels, write num_channels={found}.", found=found)
     else:
         write = _("Write num_channels={found}.", found=found)
-    raise _torch_error(words, " ".join(filter(None, (size, move, write))))
+    raise _torch_error(words, join_sentences([size, move, write]))
 
 
 def _check_gamma(layer: Layer, shape: tuple[int, ...]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from urllib.parse import quote
 
 from normviz.layers.errors import closest, echo
-from normviz.layers.messages import _
+from normviz.layers.messages import _, ngettext
 from normviz.scene.repair import Reading, repair
 from normviz.scene.scene import FIELD_NAMES
 from normviz.scene.settings.page_settings import PAGE_SETTINGS
@@ -78,9 +78,10 @@ def _too_long(query: Mapping[str, str]) -> str | None:
     size = sum(len(name) + len(value) for name, value in query.items())
     if size <= LONGEST_QUERY and len(query) <= MOST_NAMES:
         return None
-    return _(
-        "this link has {names:,} settings and {size:,} characters; give at most {most_names} settings and {most:,} characters.",
-        names=len(query), size=size, most_names=MOST_NAMES, most=LONGEST_QUERY,
+    return ngettext(
+        "this link has {n:,} setting and {size:,} characters; give at most {most_names} settings and {most:,} characters.",
+        "this link has {n:,} settings and {size:,} characters; give at most {most_names} settings and {most:,} characters.",
+        len(query), size=size, most_names=MOST_NAMES, most=LONGEST_QUERY,
     )  # fmt: skip
 
 

@@ -21,7 +21,7 @@ from normviz.layers.axes import layout_text, parse_layout
 from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.fit import default_layer
 from normviz.layers.layer import Layer
-from normviz.layers.messages import _
+from normviz.layers.messages import _, ngettext
 from normviz.layers.norm import Norm
 from normviz.scene.cache import described
 from normviz.scene.grid import Grid, grid
@@ -92,9 +92,10 @@ class Scene:
             return
         if len(self.values) != prod(self.shape) or not self.editable:
             raise NormvizError(
-                _(
-                    "values has {given} numbers and x has {size} elements; give one number for each element, for an x of at most {most}.",
-                    given=len(self.values),
+                ngettext(
+                    "values has {n} number, and the size of x is {size}; give one number for each element, for an x of at most {most}.",
+                    "values has {n} numbers, and the size of x is {size}; give one number for each element, for an x of at most {most}.",
+                    len(self.values),
                     size=prod(self.shape),
                     most=MOST_EDITABLE,
                 )

@@ -21,12 +21,19 @@ def test_the_groups_of_the_function_are_beside_the_expected_ones():
     own, expected = (output.parts[1].data["sharings"][key]["axes"] for key in ("stats0", "stats1"))
     assert ([one["axis"] for one in own], [one["axis"] for one in expected]) == ([1], [0, 1])
     assert output.parts[2].text == (
-        "The first element of x shares its statistics with 14 others in your function, and with 4 others under LayerNorm(5); "
-        "they differ in 10 elements."
+        "In your function, the first element of x shares its statistics with 14 others. "
+        "Under LayerNorm(5), it shares them with 4 others. The groups differ in 10 elements."
     )
     assert output.parts[3].text.startswith("Dark lines mark the elements in which they differ")
     assert output.parts[1].data["differs"] == ["stats0", "stats1"]
     assert str(found) in output.to_html(plotlyjs="cdn")
+
+
+def test_one_other_element_is_singular():
+    assert nv.check(over_the_batch, (2, 2), like="LayerNorm(2)").output().parts[2].text == (
+        "In your function, the first element of x shares its statistics with 1 other. "
+        "Under LayerNorm(2), it shares them with 1 other. The groups differ in 2 elements."
+    )
 
 
 def test_a_notebook_shows_text_and_figure():

@@ -112,6 +112,23 @@ def test_pages_of_one_process_do_not_mix_languages(brackets, page, query):
     assert again == first
 
 
+# After a full-width sign, or between two Chinese characters.
+SPACE_IN_CHINESE = re.compile(r".{,20}(?:(?<=[、。，！？；：）」]) +|(?<=[一-鿿]) (?=[一-鿿])).{,20}")
+
+
+@pytest.mark.parametrize(
+    ("page", "query"),
+    [
+        *CASES,
+        *(("questions", f"q={key}") for key in ("s0", "q10")),
+        ("explore", "layer=LayerNorm(4)&layout=NHWC"),
+        ("compare", "shape=2,3&layout=ND&layers=RMSNorm(3);BatchNorm1d(3).eval()&at=0,1"),
+    ],
+)
+def test_chinese_sentences_have_no_space_between_them(page, query):
+    assert SPACE_IN_CHINESE.findall(written(page, query, "zh")) == []
+
+
 @pytest.mark.parametrize(("page", "query"), CASES)
 def test_every_text_of_a_page_is_a_message(marked, page, query):
     shown = [text for part in flat(PAGES[page].parts(PAGES[page].view(query))) for text in texts(part)]

@@ -71,7 +71,7 @@ MISFITS = [
     ({"at": f"{10**30},0,0,0"}, "is not an element", {"at": None}),
     ({"from": "0,1,0,0"}, "from=(0, 1, 0, 0) does not name the first slice that is drawn", {"from": None}),
     ({"from": "1"}, "from=(1,) does not name the first slice that is drawn", {"from": None}),
-    ({"values": "1,2"}, "values has 2 numbers and x has 32 elements; give one number for each element", {"values": None}),
+    ({"values": "1,2"}, "values has 2 numbers, and the size of x is 32; give one number for each element", {"values": None}),
     ({"values": "nan" + ",1" * 31}, "values has a number that is not from -1e+12 to 1e+12", {"values": None}),
     ({"values": "-inf" + ",1" * 31}, "values has a number that is not from -1e+12", {"values": None}),
     ({"values": "1e13" + ",1" * 31}, "values has a number that is not from -1e+12 to 1e+12", {"values": None}),

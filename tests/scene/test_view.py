@@ -26,3 +26,9 @@ def test_a_query_is_read_up_to_a_limit(padding):
     view = read_view(asked | padding, SETTINGS)
     assert view == replace(read_view({}, SETTINGS), problem=view.problem)
     assert "give at most 64 settings and 8,192 characters." in view.problem
+
+
+def test_one_setting_that_is_too_long_is_singular():
+    assert str(read_view({"shape": "2" * LONGEST_QUERY}).problem).startswith(
+        "this link has 1 setting and 8,197 characters;"
+    )

@@ -23,7 +23,7 @@ from normviz.analysis.forward import broadcast
 from normviz.analysis.gradients.closed_form import ClosedForm
 from normviz.analysis.gradients.derivatives import MOST_ELEMENTS
 from normviz.layers.errors import NormvizError, echo, listed
-from normviz.layers.messages import N_, _
+from normviz.layers.messages import N_, _, ngettext
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import counts, ids, stat_tables
 
@@ -119,7 +119,11 @@ def vanishing_input(norm: Norm, shape: tuple[int, ...], name: str = "outlier") -
     m = counts(norm, shape).elements_per_statistic
     if name == "signs" and m % 2:
         raise NormvizError(
-            _('"signs" needs groups of an even size, and these have {m} elements. Choose "outlier".', m=m)
+            ngettext(
+                '"signs" needs groups of an even size, and these have {n} element. Choose "outlier".',
+                '"signs" needs groups of an even size, and these have {n} elements. Choose "outlier".',
+                m,
+            )
         )
     if name == "signs" and not norm.center:
         raise NormvizError(_('"signs" needs a layer that subtracts the mean. Choose "outlier".'))

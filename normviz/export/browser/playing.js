@@ -1,7 +1,7 @@
 // A file in which a reader chooses among the views that it has. The fragment of the address holds the view: #layer=BatchNorm2d(3)&at=1,2,0,3.
 
 import { findAll, html } from "../../figures/browser/page/dom.js";
-import { _ } from "../../figures/browser/page/messages.js";
+import { _, betweenSentences } from "../../figures/browser/page/messages.js";
 import { ControlBar } from "../../lessons/browser/controls/control_bar.js";
 import { ShareButton } from "../../lessons/browser/share/dialog.js";
 import { FileDialog } from "../../lessons/browser/share/file_dialog.js";
@@ -82,7 +82,7 @@ export class Player {
     if (!this.packed.app) return;
     const link = html("a", "", null, _("Open it in the app"));
     link.href = `${this.packed.app}/${pathOf(this.packed.page)}${query}`;
-    this.notice.append(" ", link);
+    this.notice.append(betweenSentences(), link);
   }
 
   /**

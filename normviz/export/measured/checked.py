@@ -13,7 +13,7 @@ from normviz.analysis.description import Description
 from normviz.export.output import Output
 from normviz.layers.axes import layout_text
 from normviz.layers.layer import Layer
-from normviz.layers.messages import _
+from normviz.layers.messages import _, join_sentences, ngettext
 from normviz.layers.norm import Norm
 from normviz.lessons.figure_pages.compare.page import panels
 from normviz.lessons.parts.part import Caption, Panels, Part, Text
@@ -70,13 +70,25 @@ class Check(measuring.Check):
 def _peers_text(own: Description, expected: Description) -> str:
     """How many elements share their statistics with the first one, and how many of them should not or are missing."""
     masks = [e.stat_ids == e.stat_ids.flat[0] for e in (own, expected)]
-    return _(
-        "The first element of x shares its statistics with {own} others in your function, and with {wanted} others under {layer}; "
-        "they differ in {different} elements.",
-        own=int(masks[0].sum()) - 1,
-        wanted=int(masks[1].sum()) - 1,
-        layer=expected.title,
-        different=int((masks[0] != masks[1]).sum()),
+    return join_sentences(
+        [
+            ngettext(
+                "In your function, the first element of x shares its statistics with {n:,} other.",
+                "In your function, the first element of x shares its statistics with {n:,} others.",
+                int(masks[0].sum()) - 1,
+            ),
+            ngettext(
+                "Under {layer}, it shares them with {n:,} other.",
+                "Under {layer}, it shares them with {n:,} others.",
+                int(masks[1].sum()) - 1,
+                layer=expected.title,
+            ),
+            ngettext(
+                "The groups differ in {n:,} element.",
+                "The groups differ in {n:,} elements.",
+                int((masks[0] != masks[1]).sum()),
+            ),
+        ]
     )
 
 

@@ -8,7 +8,7 @@ from math import prod
 
 from normviz.analysis.description import describe_shape
 from normviz.layers.layer import Layer
-from normviz.layers.messages import N_, _
+from normviz.layers.messages import N_, _, join_sentences
 from normviz.layers.substitutes.lookalike import LayerOnShape, lookalike
 from normviz.layers.substitutes.pasted import refused_layer
 from normviz.layers.substitutes.remedies import Remedy, is_probably_channels_last, meant_for_channels
@@ -30,7 +30,7 @@ def problem_parts(name: str, view: View, settings: tuple[Setting, ...], problem:
     """Every error message about the view, what is shown instead, and the remedies as links."""
     for message in dict.fromkeys(filter(None, [problem, *(one.message for one in view.refused)])):
         instead = view.substitute and message == view.problem and name != "compare"
-        yield Problem(f"{message} {_shown_instead(view.scene)}" if instead else message)
+        yield Problem(join_sentences([message, _shown_instead(view.scene) if instead else ""]))
     if view.remedies:
         yield Links(tuple(_remedy_link(remedy, name, view, settings) for remedy in view.remedies), REMEDIES, "choices")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from html import escape
@@ -15,8 +14,6 @@ from normviz.layers.messages import BEGIN, END
 
 __all__ = ["block", "data", "escape", "finished", "line", "plain_table"]
 
-# A space after a full-width sign, and one between two Chinese characters: where sentences and phrases are put together.
-GAP = re.compile(r"(?<=[、。，！？；：）」]) +|(?<=[一-鿿]) (?=[一-鿿])")
 KEPT = 512  # texts: most of a page is the same after a change
 
 
@@ -42,12 +39,11 @@ def line(text: str) -> str:
 
 
 def finished(html: str) -> str:
-    """HTML that says which of its words are English (``normviz.layers.messages.english``), without gaps in Chinese.
+    """HTML that says which of its words are English (``normviz.layers.messages.english``).
 
-    >>> finished("torch: \u2068Expected\u2069"), finished("一。 二 三 x")
-    ('torch: <span lang="en" translate="no">Expected</span>', '一。二三 x')
+    >>> finished("torch: \u2068Expected\u2069")
+    'torch: <span lang="en" translate="no">Expected</span>'
     """
-    html = GAP.sub("", html)
     return html.replace(BEGIN, '<span lang="en" translate="no">').replace(END, "</span>")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from normviz.layers.messages import N_, _
+from normviz.layers.messages import N_, _, join_sentences
 from normviz.layers.norm import Norm
 from normviz.lessons.practice.case import Case
 
@@ -275,4 +275,4 @@ CONFUSIONS: Mapping[str, Confusion] = {
 def feedback(key: str) -> str:
     """What a wrong answer is, and what is true: "That is BatchNorm's group. BatchNorm averages over ..."."""
     confusion = CONFUSIONS[key]
-    return f"{_('That is {name}.', name=_(confusion.name))} {_(confusion.sentence)}"
+    return join_sentences([_("That is {name}.", name=_(confusion.name)), _(confusion.sentence)])

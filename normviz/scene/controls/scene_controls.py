@@ -12,7 +12,7 @@ from normviz.layers.catalogue import FAMILIES, KINDS
 from normviz.layers.errors import NormvizError
 from normviz.layers.fit import divisors, kind_for
 from normviz.layers.layer import Layer
-from normviz.layers.messages import N_, _
+from normviz.layers.messages import N_, _, join_sentences
 from normviz.scene import edits
 from normviz.scene.controls.control import Changeable, Control, Input, on_axis, on_scene, scene_control
 from normviz.scene.own import OWN
@@ -79,7 +79,7 @@ def _first_layouts(view: Changeable) -> list[Input]:
     layout = view.scene.layout
     options = Segments({each: layout_axes(each) for each in _including(FIRST_LAYOUTS, layout)})
     limit = _("Values are computed up to {most:,} elements; counts and patterns hold for any size.", most=MOST_ELEMENTS)
-    help_text = f"{axes_in_words(map(_axes, options.options))} {limit}"
+    help_text = join_sentences([axes_in_words(map(_axes, options.options)), limit])
     return [Input("layout", _("Tensor"), layout, options, on_scene(edits.with_layout), help=help_text)]
 
 

@@ -145,6 +145,8 @@ def test_invalid_examples():
         NormvizError, match=r'"signs" needs groups of an even size, and these have 3 elements\. Choose "outlier"'
     ):
         vanishing_input(Norm("n d -> n"), (2, 3), "signs")
+    with pytest.raises(NormvizError, match=r'these have 1 element\. Choose "outlier"'):
+        vanishing_input(Norm("n d -> n"), (2, 1), "signs")
     with pytest.raises(NormvizError, match='"signs" needs a layer that subtracts the mean'):
         vanishing_input(Norm("n d -> n", center=False), (2, 4), "signs")
     with pytest.raises(NormvizError, match="'spikes' is not an example of zero entries; choose outlier or signs"):

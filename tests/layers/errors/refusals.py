@@ -52,6 +52,12 @@ REFUSALS = [
         "C=6 channels cannot be split into 4 equal groups; num_groups must be 1, 2, 3 or 6.",
     ),
     (
+        "GroupNorm(2, 1)",
+        (2, 1, 3),
+        "num_channels (1) must be divisible by num_groups (2)",
+        "C=1 channel cannot be split into 2 equal groups; num_groups must be 1.",
+    ),
+    (
         "GroupNorm(3, 10000)",
         (2, 10000, 3),
         "num_channels (10000) must be divisible by num_groups (3)",

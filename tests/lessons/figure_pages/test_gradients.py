@@ -58,7 +58,7 @@ SENTENCES = [
     ("LayerNorm(2)", [[1.0, 5.0], [2.0, 3.0]], (0, 1), "Move x[0, 1] and **2** of **4** outputs move, all in its statistics group of **2**. The **2** derivatives outside are exactly 0. Inside the group, **2** of **2** are nearly 0: they would vanish without eps and rounding."),
     ("LayerNorm(2, eps=12)", [[1.0, 5.0], [2.0, 3.0]], (0, 1), "Move x[0, 1] and **2** of **4** outputs move, all in its statistics group of **2**. The **2** derivatives outside are exactly 0."),
     ("BatchNorm1d(2, eps=12)", [[1.0, 5.0], [2.0, 3.0]], (1, 0), "Move x[1, 0] and **2** of **4** outputs move, all in its statistics group of **2**. The **2** derivatives outside are exactly 0."),
-    ("RMSNorm(3, eps=1)", [[0.0, 2.0, 1.0]], (0, 0), "Move x[0, 0] and **1** of **3** outputs move, all in its statistics group of **3**. Inside the group, **2** of **3** are 0 too."),
+    ("RMSNorm(3, eps=1)", [[0.0, 2.0, 1.0]], (0, 0), "Move x[0, 0] and **1** of **3** outputs moves, in its statistics group of **3**. Inside the group, **2** of **3** are 0 too."),
     ("LayerNorm(1)", [[1.0], [5.0]], (0, 0), "Move x[0, 0] and none of the **2** outputs moves."),
     ("LayerNorm(1, eps=0)", [[1.0], [5.0]], (0, 0), "**2** of **2** derivatives are NaN."),
     ("BatchNorm1d(1)", [[1.0], [5.0], [3.0]], (0, 0), "Move x[0, 0] and **3** of **3** outputs move, all in its statistics group of **3**."),

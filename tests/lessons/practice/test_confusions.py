@@ -2,8 +2,9 @@
 
 import pytest
 
+from normviz.layers.messages import in_language
 from normviz.lessons.practice.bank import bank
-from normviz.lessons.practice.confusions import CONFUSIONS
+from normviz.lessons.practice.confusions import CONFUSIONS, feedback
 from normviz.lessons.practice.texts import explanation
 
 OFFERED = {}
@@ -43,6 +44,13 @@ def test_the_sentence_is_true_of_every_layer_for_which_it_is_shown(key):
     words, holds = TRUE_OF_THE_LAYER[key]
     assert words in CONFUSIONS[key].sentence
     assert [(case.text, case.shape) for case in OFFERED[key] if not holds(case)] == []
+
+
+def test_chinese_feedback_has_no_space_between_its_sentences():
+    with in_language("zh"):
+        text = feedback("per_example_runs")
+    assert text.count("。") >= 2
+    assert "。 " not in text
 
 
 def test_a_group_of_one_element_gives_beta_if_there_is_one():

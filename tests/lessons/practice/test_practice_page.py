@@ -120,6 +120,25 @@ def test_as_text_a_set_is_a_numbered_list_with_its_options():
         assert all(f"- {one.text_of(value)}" in text for _confusion, value in one.choices)
 
 
+@pytest.mark.parametrize(
+    ("language", "times"),
+    [("en", ["That.", "That (2 times)."]), ("es", ["That.", "That (2 veces)."]), ("zh", ["That。", "That（2 次）。"])],
+)
+def test_the_summary_counts_confusions_in_the_plural_forms_of_the_language(language, times):
+    counted = "args[0].map((count) => timesText({ name: 'that' }, count))"
+    assert evaluate(counted, [1, 2], entry=BROWSER / "practice/summary.js", language=language) == times
+
+
+@pytest.mark.parametrize(("language", "line"), [("en", "- That. Read: T"), ("zh", "- That。阅读：T")])
+def test_the_copied_summary_joins_sentences_as_the_language_does(language, line):
+    exercise = {"prompt": "P", "answer": "4", "form": "number"}
+    data = {"confusions": {"that": {"name": "that", "title": "T"}}}
+    result = {"exercise": exercise, "value": "3", "isRight": False, "confusion": "that"}
+    read = "summaryText([args[0]], { set: { seed: 7 }, data: args[1], link: '', seconds: null })"
+    text = evaluate(read, result, data, entry=BROWSER / "practice/summary.js", language=language)
+    assert text.splitlines()[-1] == line
+
+
 def test_an_attempt_is_kept_where_nothing_can_be_stored_and_another_set_begins_anew():
     attempt = {"key": "a,b", "at": 1, "seconds": 9, "draft": "4", "answers": ["3"]}  # node has no sessionStorage
     read = "(keepAttempt(args[0]), [readAttempt('a,b', 2), readAttempt('b,c', 2)])"

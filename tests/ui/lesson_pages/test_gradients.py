@@ -36,7 +36,7 @@ def test_the_sentence_counts_the_outputs_that_one_input_moves():
     ] + keys[3:]
     in_eval = open_page("gradients", "layer=BatchNorm2d(3).eval()")
     assert [panel["key"] for panel in figures(in_eval)[0]["panels"]] == keys[:2]
-    assert "and 1 of 96 outputs move" in sentence_text(in_eval)
+    assert "and 1 of 96 outputs moves, in its" in sentence_text(in_eval)
 
 
 def test_in_eval_mode_the_jacobian_of_batch_norm_is_diagonal():

@@ -33,11 +33,14 @@ export function ngettext(one, many, n, values = {}) {
   return fill(forms[one in TRANSLATIONS ? pluralForm(n) : Number(n !== 1)], { n: formatCount(n), ...values });
 }
 
+/** What is between two sentences: a space, or in a language such as Chinese nothing. */
+export const betweenSentences = () => _("{first} {second}", { first: "", second: "" });
+
 /**
- * Sentences as one text; a language such as Chinese puts no space between them.
+ * Sentences as one text.
  * @param {string[]} sentences
  */
-export const joinSentences = (sentences) => sentences.join(_("{first} {second}", { first: "", second: "" }));
+export const joinSentences = (sentences) => sentences.join(betweenSentences());
 
 /**
  * Placeholders without a value stay, for ``words``.

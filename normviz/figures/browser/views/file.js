@@ -1,6 +1,7 @@
 // A file holds what torch computed when it was made. For the rest it leads to the app, if it knows one.
 
 import { html } from "../page/dom.js";
+import { betweenSentences } from "../page/messages.js";
 
 /** The address of the view in the app; nothing if the file knows no app. */
 export const appOfFile = () => document.querySelector(".nv-app-link")?.getAttribute("href");
@@ -16,5 +17,5 @@ export function writeMissing(place, text, label) {
   if (!address) return;
   const link = html("a", "nv-app-link", null, label); // its address follows the view, too
   link.href = address;
-  place.append(" ", link);
+  place.append(betweenSentences(), link);
 }

@@ -2,7 +2,7 @@
 
 import { copyFrom } from "../../../figures/browser/page/clipboard.js";
 import { button, html } from "../../../figures/browser/page/dom.js";
-import { _ } from "../../../figures/browser/page/messages.js";
+import { _, betweenSentences, joinSentences, ngettext } from "../../../figures/browser/page/messages.js";
 import { addLink } from "./exercise/exercise.js";
 import { answerText, timeText, writeWithCode } from "./exercise/texts.js";
 
@@ -30,7 +30,7 @@ export function drawSummary(parent, results, options) {
     for (const { confusion, count } of found) {
       const item = html("li", "", list);
       html("strong", "", item, timesText(confusion, count));
-      item.append(` ${confusion.sentence} `);
+      item.append(betweenSentences(), confusion.sentence, betweenSentences());
       addLink(item, _("Read: {title}", { title: confusion.title }), `/questions?q=${confusion.question}`, addressOf);
       if (!confusion.step) continue;
       const [step, title] = confusion.step;
@@ -90,7 +90,7 @@ function confusionsOf(results, { confusions }) {
  */
 function timesText({ name }, count) {
   const named = name.charAt(0).toUpperCase() + name.slice(1);
-  return count === 1 ? _("{name}.", { name: named }) : _("{name} ({n} times).", { name: named, n: count });
+  return count === 1 ? _("{name}.", { name: named }) : ngettext("{name} ({n} time).", "{name} ({n} times).", count, { name: named });
 }
 
 /**
@@ -109,6 +109,6 @@ function summaryText(results, options) {
   for (const [number, { exercise, value, isRight }] of results.entries())
     lines.push(`${number + 1}. ${exercise.prompt}`, `   ${isRight ? _("✓ {answer}", { answer: answerText(value, exercise) }) : wrongText(exercise, value)}`);
   const found = confusionsOf(results, data);
-  if (found.length) lines.push("", _("What came up"), ...found.map(({ confusion, count }) => `- ${timesText(confusion, count)} ${_("Read: {title}", { title: confusion.title })}`));
+  if (found.length) lines.push("", _("What came up"), ...found.map(({ confusion, count }) => `- ${joinSentences([timesText(confusion, count), _("Read: {title}", { title: confusion.title })])}`));
   return lines.join("\n");
 }

@@ -1,6 +1,7 @@
 // A prediction: the choices or a field for a number, and the verdict that appears with the answer.
 
 import { find, findAll, html } from "../../../figures/browser/page/dom.js";
+import { betweenSentences } from "../../../figures/browser/page/messages.js";
 
 /** @param {HTMLElement} box */
 const answerOf = (box) => /** @type {HTMLDetailsElement} */ (find(box, ":scope > .nv-answer"));
@@ -34,7 +35,7 @@ export function judge(box) {
   const { correct = "", predicted = "", wrong = "" } = box.dataset;
   verdict.dataset.result = guess.isRight ? "right" : "wrong";
   html("strong", "", verdict, guess.isRight ? correct : predicted.replace("{guess}", () => guess.text));
-  if (!guess.isRight) verdict.append(` ${wrong}`);
+  if (!guess.isRight) verdict.append(betweenSentences(), wrong);
   return guess.value;
 }
 

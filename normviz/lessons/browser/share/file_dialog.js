@@ -1,7 +1,7 @@
 // Share in a file: what works without a server.
 
 import { html } from "../../../figures/browser/page/dom.js";
-import { _ } from "../../../figures/browser/page/messages.js";
+import { _, betweenSentences } from "../../../figures/browser/page/messages.js";
 import { ShareDialog } from "./dialog.js";
 import { iframe, markdown } from "./links.js";
 
@@ -23,7 +23,7 @@ export class FileDialog extends ShareDialog {
       const fromDisk = location.protocol === "file:", source = fromDisk ? link.slice(link.split("#")[0].lastIndexOf("/") + 1) : link;
       this.addText(place, "iframe", "iframe", iframe(source, title, null, [[innerWidth, height]]));
       const note = html("p", "nvs-note", place, _("{height} px high, as this page is now.", { height }));
-      if (fromDisk) note.append(" ", _("Put this file into the folder of the page that embeds it."));
+      if (fromDisk) note.append(betweenSentences(), _("Put this file into the folder of the page that embeds it."));
     }
     this.addFiles(place);
     this.show();

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from normviz.analysis.comparing.comparison import COLUMNS, Comparison, compare, sentence
 from normviz.analysis.description import Description
 from normviz.figures.payload.compare import compare_payload
-from normviz.layers.messages import N_, _
+from normviz.layers.messages import N_, _, join_sentences
 from normviz.lessons.figure_pages.compare.fit_layers import default_layers, fit_layers
 from normviz.lessons.figure_pages.compare.ready_sets import READY_SETS, ReadySet
 from normviz.lessons.parts.code_tabs import framework_tabs
@@ -51,7 +51,7 @@ def parts(comparison: Comparison, drawing: Grid, at: Index | None, ready: ReadyS
     if at is not None:
         yield Sentence(sentence(comparison, at), ", ".join(map(str, at)))
     if ready:
-        yield Text(f"{ready.text} {ready.loops_text}".strip())
+        yield Text(join_sentences([ready.text, ready.loops_text]))
     for note in dict.fromkeys(note for e in comparison.descriptions for note in e.notes):
         yield Caption(note)
     yield panels(comparison, drawing, at)

@@ -60,10 +60,11 @@ def column_sentence(e: Description, at: Index, form: ClosedForm) -> str:
         return _(
             "Move x[{index}] and none of the **{count:,}** outputs moves.", index=", ".join(map(str, at)), count=count
         )
-    moving = _(
-        "Move x[{index}] and **{moving}** of **{count:,}** outputs move, all in its statistics group of **{group}**.",
+    moving = ngettext(
+        "Move x[{index}] and **{n}** of **{count:,}** outputs moves, in its statistics group of **{group}**.",
+        "Move x[{index}] and **{n}** of **{count:,}** outputs move, all in its statistics group of **{group}**.",
+        int((form.autograd != 0).sum()),
         index=", ".join(map(str, at)),
-        moving=int((form.autograd != 0).sum()),
         count=count,
         group=group,
     )
@@ -192,18 +193,19 @@ def matrix(e: Description) -> Matrix:
 def matrix_sentence(found: Matrix) -> str:
     """How many entries are 0, and whether only the diagonal is not."""
     values = found.values
-    zeros = _(
-        "**{zeros:,}** of **{count:,}** derivatives are exactly 0.",
-        zeros=int((values == 0).sum()),
-        count=values.numel(),
-    )
+    sentences = [
+        ngettext(
+            "**{n:,}** of **{count:,}** derivatives is exactly 0.",
+            "**{n:,}** of **{count:,}** derivatives are exactly 0.",
+            int((values == 0).sum()),
+            count=values.numel(),
+        )
+    ]
     if bool((values.diagonal().diag() == values).all()):
-        zeros = f"{zeros} {_('Only the diagonal is left: no output depends on another input.')}"
-    difference = _(
-        "Largest difference of the closed form from autograd: **{difference}**.",
-        difference=format_difference(found.difference),
-    )
-    return f"{zeros} {difference}"
+        sentences.append(_("Only the diagonal is left: no output depends on another input."))
+    difference = format_difference(found.difference)
+    sentences.append(_("Largest difference of the closed form from autograd: **{difference}**.", difference=difference))
+    return join_sentences(sentences)
 
 
 def jacobian_caption() -> str:

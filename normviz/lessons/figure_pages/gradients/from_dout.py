@@ -19,7 +19,7 @@ from normviz.analysis.gradients.closed_form import (
 )
 from normviz.analysis.number_format import format_difference, format_number
 from normviz.figures.payload.panels import PanelValues
-from normviz.layers.messages import _, ngettext
+from normviz.layers.messages import _, join_sentences, ngettext
 from normviz.lessons.figure_pages.gradients.derivatives import sigma_text
 from normviz.lessons.subject import Index
 
@@ -43,13 +43,13 @@ def parameter_panels(e: Description, at: Index, seed: int) -> tuple[ParameterSum
 
 def parameter_sentence(found: ParameterSum) -> str:
     """How many elements are summed, and the sums."""
-    summed = ngettext(
-        "**{n:,}** element uses this gamma, and its term is the gradient:",
-        "**{n:,}** elements use this gamma, and their terms are summed:",
-        int(found.elements.sum()),
-    )
     beta = "" if found.dbeta is None else f", dbeta = **{format_number(found.dbeta)}**"
-    return f"{summed} dgamma = **{format_number(found.dgamma)}**{beta}."
+    return ngettext(
+        "**{n:,}** element uses this gamma, and its term is the gradient: {sums}.",
+        "**{n:,}** elements use this gamma, and their terms are summed: {sums}.",
+        int(found.elements.sum()),
+        sums=f"dgamma = **{format_number(found.dgamma)}**{beta}",
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +113,7 @@ def backward_texts(e: Description, found: BackwardPass) -> Iterator[str]:
     formula = _(
         "`dx = {bracket} / σ`, with `{dxhat}` and `σ = {sigma}`.", bracket=bracket, dxhat=dxhat, sigma=sigma_text(e)
     )
-    yield f"{formula} {_('The means are over statistics groups.')}" if mean or along_xhat else formula
+    means = _("The means are over statistics groups.") if mean or along_xhat else ""
+    yield join_sentences([formula, means])
     named = [f"{name} **{format_difference(difference)}**" for name, difference in found.differences.items()]
     yield _("Largest differences from autograd: {differences}.", differences=", ".join(named))

@@ -10,7 +10,7 @@ from normviz.analysis.number_format import format_number
 from normviz.analysis.rounding.eps import EpsOutcome, EpsPlacement, eps_placement, eps_table, no_eps
 from normviz.analysis.rounding.groups import TORCH_LAYERS
 from normviz.layers.errors import listed
-from normviz.layers.messages import N_, _
+from normviz.layers.messages import N_, _, join_sentences
 from normviz.lessons.figure_pages.numerics.numbers import SIZE, as_code
 from normviz.lessons.parts.table import Column, Row
 from normviz.scene.settings.kinds import power
@@ -55,7 +55,7 @@ def eps_sentence(found: Sequence[EpsOutcome], exponent: int) -> str:
         last=format_number(last.exact, 3),
         last_eps=as_code(last.eps),
     )
-    return f"{sizes} {_by_hand(found)}"
+    return join_sentences([sizes, _by_hand(found)])
 
 
 def _by_hand(found: Sequence[EpsOutcome]) -> str:
@@ -139,7 +139,7 @@ def eps_texts(found: Sequence[EpsOutcome], exponent: int, seed: int = 0) -> Iter
         eps=format_number(none.own_eps, 3),
         size=format_number(none.with_own, 3),
     )
-    yield f"{default} {own}"
+    yield join_sentences([default, own])
 
 
 def placements(eps: float) -> tuple[EpsPlacement, ...]:

@@ -72,7 +72,8 @@ def short_names(found: Sequence[Degenerate]) -> list[str]:
 def constant_sentence(found: Sequence[Degenerate]) -> str:
     """How many layers give beta, and what the others give."""
     value = format_number(float(found[0].x.flatten()[0]), 7)
-    return f"{_('Every element of x is **{value}**, which is also its mean.', value=value)} {_counts(found)}"
+    mean = _("Every element of x is **{value}**, which is also its mean.", value=value)
+    return join_sentences([mean, _counts(found)])
 
 
 def single_sentence(found: Sequence[Degenerate]) -> str:
@@ -83,7 +84,7 @@ def single_sentence(found: Sequence[Degenerate]) -> str:
         cases=len(found),
         refused=sum(outcome(one) == REFUSED for one in found),
     )
-    return f"{mean} {refused} {_counts(found)}"
+    return join_sentences([mean, refused, _counts(found)])
 
 
 def _counts(found: Sequence[Degenerate]) -> str:

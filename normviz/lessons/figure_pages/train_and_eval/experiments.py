@@ -13,7 +13,7 @@ from normviz.analysis.running.shards import Sharded, even_sizes, shard
 from normviz.analysis.running.stream import Run, Stream, settle
 from normviz.analysis.running.torch_module import buffers, torch_refusal
 from normviz.layers.errors import listed
-from normviz.layers.messages import N_, _, ngettext
+from normviz.layers.messages import N_, _, join_sentences, ngettext
 from normviz.lessons.parts.table import Column, Row
 
 EXAMPLES, CHANNELS = 26, 2  # of the batch that the devices share; no number of devices above 2 divides 26
@@ -71,9 +71,7 @@ def _forgetting(steps: float) -> str:
         return _("New batches have no weight: the buffers keep their first values.")
     if not steps:
         return _("Only the last batch has a weight.")
-    if steps == 1:
-        return _("The weight of an old batch halves in **1** step.")
-    return _("The weight of an old batch halves in **{steps:.3g}** steps.", steps=steps)
+    return _("Steps in which the weight of an old batch halves: **{steps:.3g}**.", steps=steps)
 
 
 def buffers_text(stream: Stream) -> str:
@@ -92,7 +90,7 @@ def buffers_text(stream: Stream) -> str:
             tolerance=settled.tolerance,
             step=settled.mean_steps,
         )
-    return f"{stored} {when}"
+    return join_sentences([stored, when])
 
 
 def spread_sentence(found: Spread, chosen: int) -> str:
@@ -136,7 +134,7 @@ def sequences_sentence(found: PerTimeStep) -> str:
         "At **{n}** steps only one sequence remains, and torch refuses it in training.",
         int(found.refused.sum()),
     )
-    return f"{sentence} {refused}"
+    return join_sentences([sentence, refused])
 
 
 def devices(count: int, seed: int = 0) -> Sharded:

@@ -14,7 +14,7 @@ from normviz.figures.payload.panels import PanelValues
 from normviz.layers.axes import example_axis
 from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
-from normviz.layers.messages import N_, _, ngettext
+from normviz.layers.messages import N_, _, join_sentences, ngettext
 from normviz.layers.norm import Norm
 from normviz.lessons.parts.table import Column, Row
 
@@ -78,7 +78,7 @@ def sentence(found: TrainAndEval) -> str:
         "One forward pass in train() changes **{n}** buffers, without any optimizer.",
         found.buffers_changed,
     )
-    return f"{outputs} {changed}"
+    return join_sentences([outputs, changed])
 
 
 def outputs(found: TrainAndEval) -> Iterator[PanelValues]:

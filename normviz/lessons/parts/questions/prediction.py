@@ -8,7 +8,7 @@ from math import isfinite
 from typing import ClassVar
 
 from normviz.layers.errors import NormvizError, echo, listed
-from normviz.layers.messages import N_, _
+from normviz.layers.messages import N_, _, join_sentences
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.markup import block, escape, line
 from normviz.lessons.parts.part import Hides, Part, without_hidden
@@ -71,7 +71,7 @@ class Prediction(Part):
         """Whether the guess is right, as Markdown. Raises NormvizError as ``is_right`` does."""
         if self.is_right(guess):
             return f"**{_(RIGHT)}**"
-        return f"**{_(PREDICTED, guess=self.options.get(guess, guess))}** {_(WRONG)}"
+        return join_sentences([f"**{_(PREDICTED, guess=self.options.get(guess, guess))}**", _(WRONG)])
 
     def html(self, body: Body) -> str:
         """The page's script compares the guess with ``data-right``; without scripts, the answer can still be opened."""

@@ -1,7 +1,7 @@
 // One exercise: the prompt, the field, the button Check, and the feedback.
 
 import { button, html, uniqueNumber } from "../../../../figures/browser/page/dom.js";
-import { _, ngettext } from "../../../../figures/browser/page/messages.js";
+import { _, betweenSentences, ngettext } from "../../../../figures/browser/page/messages.js";
 import { makeField } from "./fields.js";
 import { drawTensor } from "../../questions/tensor.js";
 import { answerText, writeWithCode } from "./texts.js";
@@ -67,13 +67,13 @@ export class ExerciseView {
     feedback.dataset.result = isRight ? "right" : value === null ? "shown" : "wrong";
     const verdict = html("p", "nv-exercise-verdict", feedback);
     if (value !== null) html("strong", "", verdict, isRight ? _("Right.") : _("Not right."));
-    if (known) verdict.append(` ${_("That is {name}.", { name: known.name })}`);
-    if (!isRight && exercise.form === "number") verdict.append(` ${_("The answer is {answer}.", { answer: answerText(exercise.answer, exercise) })}`);
+    if (known) verdict.append(betweenSentences(), _("That is {name}.", { name: known.name }));
+    if (!isRight && exercise.form === "number") verdict.append(betweenSentences(), _("The answer is {answer}.", { answer: answerText(exercise.answer, exercise) }));
     if (counts && value !== null && !isRight) this.writeCounts(counts);
     if (known) html("p", "", feedback, known.sentence);
     const reason = html("p", "", feedback);
     if (!isRight && exercise.form === "mark") html("strong", "", reason, _("The answer:"));
-    reason.append(` ${exercise.explanation}`); // of marks, it begins with the answer
+    reason.append(betweenSentences(), exercise.explanation); // of marks, it begins with the answer
     const links = html("p", "nv-exercise-links", feedback);
     addLink(links, _("See it in a figure"), exercise.link, addressOf);
     if (known) addLink(links, _("Read: {title}", { title: known.title }), `/questions?q=${known.question}`, addressOf);
