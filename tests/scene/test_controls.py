@@ -3,7 +3,8 @@
 import pytest
 
 from normviz.layers.messages import language
-from normviz.lessons.page.controls import rows
+from normviz.lessons.page.control_data import rows_data
+from normviz.lessons.page.controls import input_rows, rows
 from normviz.scene.controls.control import page_control
 from normviz.scene.controls.scene_controls import SCENE_CONTROLS
 from normviz.scene.query import read_view
@@ -138,3 +139,12 @@ def test_labels_follow_the_language_of_the_reader():
         )  # there is no such translation, so the label is English
     finally:
         language.reset(token)
+
+
+@pytest.mark.parametrize(
+    ("link", "has_note"), [("", True), ("layer=BatchNorm2d(3)", False), (LAYERS[4], False), ("hide=more", False)]
+)
+def test_more_says_why_a_layer_has_no_mode(link, has_note):
+    (row,) = [row for row in input_rows("explore", view_of(link)) if row.key == "controls"]
+    assert bool(row.note) == has_note
+    assert [one["note"] for one in rows_data([row])] == [row.note]

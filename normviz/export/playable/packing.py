@@ -85,7 +85,8 @@ def _row(row: InputRow, one: PlayableView, numbers: Mapping[Key, int]) -> dict[s
     def inputs(found: Any) -> list[dict[str, Any]]:
         return [_input(shown, one.ways[shown.key], numbers) for shown in found]
 
-    return {"key": row.key, "inputs": inputs(row.inputs), "more": list(map(inputs, row.more)), "reset": row.reset}
+    data = {"key": row.key, "inputs": inputs(row.inputs), "more": list(map(inputs, row.more)), "reset": row.reset}
+    return data | {"note": row.note} if row.more and row.note else data
 
 
 def _input(shown: Input, options: Mapping[Any, Key], numbers: Mapping[Key, int]) -> dict[str, Any]:

@@ -66,6 +66,8 @@ interface ControlRow {
   key: string;
   inputs: ControlInput[];
   more: ControlInput[][];
+  /** A line below the last column of ``more``. */
+  note?: string;
   reset: boolean;
 }
 

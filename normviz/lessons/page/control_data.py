@@ -18,6 +18,7 @@ def rows_data(rows: Sequence[InputRow]) -> list[dict[str, Any]]:
             "key": row.key,
             "inputs": list(map(input_data, row.inputs)),
             "more": [list(map(input_data, column)) for column in row.more],
+            "note": row.note,
             "reset": row.reset,
         }
         for row in rows

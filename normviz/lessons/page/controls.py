@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from normviz.analysis.comparing.comparison import MOST, suggestions
+from normviz.layers.layer import Layer
 from normviz.layers.messages import _
 from normviz.lessons.figure_pages.compare.fit_layers import fit_layers
 from normviz.lessons.figure_pages.compare.page import layers_of, ready_set
@@ -16,7 +17,9 @@ from normviz.scene.controls.control import Control, Input, page_control
 from normviz.scene.controls.paste import PASTE
 from normviz.scene.controls.scene_controls import (
     ARGUMENTS,
+    EPS,
     LAYER,
+    MODE,
     MORE_ABOUT_LAYER,
     MORE_ABOUT_X,
     PATTERN,
@@ -38,6 +41,7 @@ Spacing = Literal["xsmall", "small", "medium"]
 class InputRow:
     """The inputs of a row that a view shows: those that apply and are not hidden; otherwise like ControlRow.
 
+    note   a line below the last column behind the button More, or ""
     names  of the row's controls in ``hide=``, hidden ones too
     """
 
@@ -45,6 +49,7 @@ class InputRow:
     gap: Spacing
     groups: Sequence[Sequence[Input]]
     more: Sequence[Sequence[Input]]
+    note: str
     reset: bool
     names: frozenset[str]
 
@@ -67,6 +72,7 @@ class ControlRow:
     groups  controls that mostly change together: the app draws a group again if one of them changes
     gap     the space between the controls
     more    columns of controls behind the button More
+    note    a function from a view to the line below the last of these columns
     reset   whether the row ends with the button "Back to the start"
     """
 
@@ -74,6 +80,7 @@ class ControlRow:
     groups: Sequence[Sequence[Control]]
     gap: Spacing = "small"
     more: Sequence[Sequence[Control]] = ()
+    note: Callable[[View], str] = lambda _view: ""
     reset: bool = False
 
     def of(self, view: View) -> InputRow:
@@ -92,7 +99,8 @@ class ControlRow:
         own, more = ([inputs(each) for each in place] for place in (self.groups, self.more))
         names |= {MORE} if any(more) else set()
         shown = more if any(more) and not hides(MORE) else []
-        return InputRow(self.key, self.gap, own, shown, self.reset and not hides("reset"), frozenset(names))
+        note = self.note(view) if shown else ""
+        return InputRow(self.key, self.gap, own, shown, note, self.reset and not hides("reset"), frozenset(names))
 
 
 def _ready_sets(view: View) -> list[Input]:
@@ -137,6 +145,12 @@ def _with_both_modes(control: Control) -> Control:
     return replace(control, inputs=lambda view: [replace(one, edit=edit(one)) for one in control.inputs(view)])
 
 
+def _why_no_mode(view: View) -> str:
+    if view.display.hides(EPS.name) or not isinstance(view.scene.layer, Layer) or MODE.inputs(view):
+        return ""
+    return _("train() and eval() do the same for this layer.")
+
+
 def input_rows(page: str, view: View) -> list[InputRow]:
     """The rows of inputs above a view of a page."""
     return [row.of(view) for row in rows(page, view)]
@@ -173,6 +187,7 @@ SCENE_ROWS = (
         ((TENSOR, SIZES), (LAYER, ARGUMENTS)),
         "xsmall",
         more=(MORE_ABOUT_X, (*MORE_ABOUT_LAYER, PASTE)),
+        note=_why_no_mode,
         reset=True,
     ),
     ControlRow("pattern", ((PATTERN,),)),

@@ -7,12 +7,10 @@ from contextlib import AbstractContextManager, nullcontext
 
 import streamlit as st
 
-from normviz.layers.layer import Layer
 from normviz.layers.messages import _
 from normviz.lessons.page.controls import MORE, InputRow, Spacing
 from normviz.lessons.page.pages import PAGES
 from normviz.scene.controls.control import Input
-from normviz.scene.controls.scene_controls import EPS, MODE
 from normviz.ui.controls.redraw import MORE_CONTROLS, forget_look, group_key, redraw, remember_look, rows_of
 from normviz.ui.controls.widgets import draw
 from normviz.ui.language import localized
@@ -77,14 +75,13 @@ def _more(page: str, row: int) -> None:
         st.container(key="more_body"),
     ):
         if popover.open:
-            view = current_view()
-            columns = rows_of(page, view)[row].more
+            shown_row = rows_of(page, current_view())[row]
+            columns = shown_row.more
             forget_look(MORE_CONTROLS)
             for place, inputs in zip(st.columns(len(columns), gap="medium"), columns, strict=True):
                 with place:
                     for shown in inputs:
                         draw(shown, only_changes=True)  # a control that disappears may report its value once more
-                    keys = {shown.key for shown in inputs}
-                    if EPS.name in keys and isinstance(view.scene.layer, Layer) and not MODE.inputs(view):
-                        st.caption(_("train() and eval() do the same for this layer."))
+                    if shown_row.note and inputs is columns[-1]:
+                        st.caption(shown_row.note)
             remember_look(MORE_CONTROLS, [shown for inputs in columns for shown in inputs])

@@ -63,6 +63,32 @@ def test_more_has_the_switches_of_a_layer_and_stays_open(show):
     expect_sentence(page, "LayerNorm([3, 4, 4])")
 
 
+def test_more_says_why_a_layer_has_no_mode(show):
+    page = show("explore")
+    page.get_by_text("More", exact=True).click()
+    note = page.get_by_text("train() and eval() do the same for this layer.")
+    expect(note).to_be_visible()
+    choose(page, "Layer", "BatchNorm2d")
+    expect(note).to_have_count(0)
+
+
+def test_the_help_of_a_control_describes_it_and_opens_with_the_keyboard_and_a_click(show):
+    page = show("shapes")
+    text = page.locator(".nv-control-help > p")
+    group = page.get_by_role("radiogroup", name="Tensor")
+    expect(group).to_have_accessible_description(re.compile("N: examples.*counts and patterns hold for any size"))
+    button = page.get_by_label("Help: Tensor")
+    button.press("Enter")
+    expect(text).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(text).to_be_hidden()
+    expect(button).to_be_focused()
+    button.click()
+    expect(text).to_be_visible()
+    page.locator(".nv-sentence").click()
+    expect(text).to_be_hidden()
+
+
 def test_sizes_and_the_layout_lead_to_the_tensors_of_the_file(show):
     page = show("shapes")
     size = page.get_by_label("C", exact=True)

@@ -60,3 +60,9 @@ def test_the_controls_under_more_are_created_when_it_opens_and_show_the_current_
     app.session_state[MORE] = False
     assert keys(app.run()) == closed
     assert open_more(app.get_by_key("reset").click().run()).selectbox(key="data").value == "normal"
+
+
+def test_more_says_why_a_layer_has_no_mode():
+    note = "train() and eval() do the same for this layer."
+    assert note in [caption.value for caption in open_more(open_explore()).caption]
+    assert note not in [caption.value for caption in open_more(open_explore("layer=BatchNorm2d(3)")).caption]

@@ -3,6 +3,7 @@
 import { find, findAll, html, uniqueNumber } from "../../../figures/browser/page/dom.js";
 import { _ } from "../../../figures/browser/page/messages.js";
 import { Fold } from "./fold.js";
+import { addHelp } from "./help.js";
 import { synchronize } from "./synchronize.js";
 
 /** @typedef {(key: string, value: unknown) => void} OnInput ``value``: the number of an option, or what was entered */
@@ -30,7 +31,7 @@ export class ControlBar {
     this.tools = html("div", "nv-control-tools"); // at the end of the first row
     this.page = parent.ownerDocument;
     this.closeOutside = /** @param {Event} event */ (event) => {
-      if (this.more && !event.composedPath().includes(this.more)) this.more.open = false;
+      for (const details of this.opened) if (!event.composedPath().includes(details)) details.open = false;
     };
     this.page.addEventListener("pointerdown", this.closeOutside);
     this.root.addEventListener("change", (event) => this.changed(/** @type {HTMLInputElement} */ (event.target)));
@@ -48,20 +49,24 @@ export class ControlBar {
     parent.insertBefore(this.root, parent.querySelector(":scope > .nv-page"));
   }
 
-  /** The open menu "More". */
-  get more() {
-    return /** @type {HTMLDetailsElement | null} */ (this.root.querySelector("details[open]"));
+  /** The menu "More" and the helps that are open. */
+  get opened() {
+    return /** @type {HTMLDetailsElement[]} */ (findAll(this.root, "details[open]"));
   }
 
   get fields() {
     return /** @type {HTMLInputElement[]} */ (findAll(this.root, "input"));
   }
 
-  closeMore() {
-    const more = this.more;
-    if (!more) return;
-    more.open = false;
-    find(more, "summary").focus();
+  /**
+   * Closes the last of what is open: a help before the menu that contains it.
+   * @param {Node} focused
+   */
+  closeLast(focused) {
+    const last = this.opened.at(-1);
+    if (!last) return;
+    last.open = false;
+    if (last.contains(focused)) find(last, "summary").focus();
   }
 
   /**
@@ -100,6 +105,7 @@ export class ControlBar {
       for (const column of row.more) {
         const box = html("div", "nv-control-column", menu);
         for (const input of column) this.addInput(box, input);
+        if (row.note && column === row.more.at(-1)) html("p", "nv-small nv-control-note", box, row.note);
       }
     }
     if (!row.reset) return;
@@ -115,13 +121,14 @@ export class ControlBar {
    */
   addInput(parent, input) {
     const box = html("div", `nv-control nv-control-${input.kind}`, parent), name = `${this.name}-${input.key}`;
-    const label = html(input.kind === "segments" ? "span" : "label", "nv-control-label", box, input.label);
+    const head = input.help ? html("div", "nv-control-head", box) : box;
+    const label = html(input.kind === "segments" ? "span" : "label", "nv-control-label", head, input.label);
     label.id = `${name}-label`;
     box.dataset.key = input.key;
     if (label instanceof HTMLLabelElement) label.htmlFor = name;
-    if (input.help) label.title = input.help;
     this.shown.set(input.key, input);
     DRAW[input.kind](box, input, name);
+    if (input.help) addHelp(head, find(box, ".nv-control-field, .nv-segments"), input.label, input.help, `${name}-help`);
   }
 
   /** @param {Element} element */
@@ -169,7 +176,7 @@ export class ControlBar {
 
   /** @param {KeyboardEvent} event */
   pressed(event) {
-    if (event.key === "Escape") this.closeMore();
+    if (event.key === "Escape") this.closeLast(/** @type {Node} */ (event.target));
     if (event.key === "Enter" && event.target instanceof HTMLInputElement) this.changed(event.target);
   }
 
