@@ -95,9 +95,12 @@ interface Moments<Packed> {
   var: Packed;
 }
 
+/** JSON has no infinity and no NaN, which is null. */
+type SentNumber = number | "Infinity" | "-Infinity" | null;
+
 interface Strip {
-  mean: (number | null)[];
-  var: (number | null)[];
+  mean: SentNumber[];
+  var: SentNumber[];
 }
 
 interface Box {

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from dataclasses import dataclass
-from math import prod
+from math import isfinite, isnan, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 Panel = dict[str, Any]
-Strips = dict[str, dict[str, list[float | None]]]  # None where a number is not finite
+SentNumber = float | str | None  # JSON has no "Infinity" or "-Infinity"; None is NaN
+Strips = dict[str, dict[str, list[SentNumber]]]
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ def _strips(array: NDArray[np.float64], drawing: Grid) -> Strips:
     return rows if drawing.row is None else rows | {"col": _moments(array, (drawing.row,), drawing)}
 
 
-def _moments(array: NDArray[np.float64], over: tuple[int, ...], drawing: Grid) -> dict[str, list[float | None]]:
+def _moments(array: NDArray[np.float64], over: tuple[int, ...], drawing: Grid) -> dict[str, list[SentNumber]]:
     kept = (
         range(size) if axis in over else drawn
         for axis, (size, drawn) in enumerate(zip(drawing.shape, drawing.indices, strict=True))
@@ -139,7 +140,10 @@ def _moments(array: NDArray[np.float64], over: tuple[int, ...], drawing: Grid) -
     part = array[np.ix_(*kept)]
     with np.errstate(invalid="ignore"):  # infinity minus infinity
         moments = {"mean": part.mean(axis=over), "var": part.var(axis=over)}
-    return {
-        name: [number if np.isfinite(number) else None for number in numbers.ravel().tolist()]
-        for name, numbers in moments.items()
-    }
+    return {name: [_sent(number) for number in numbers.ravel().tolist()] for name, numbers in moments.items()}
+
+
+def _sent(number: float) -> SentNumber:
+    if isnan(number):
+        return None
+    return number if isfinite(number) else "Infinity" if number > 0 else "-Infinity"

@@ -115,6 +115,14 @@ SCALED = f"""(() => {{ {SOURCE}
 }})()"""
 
 
+def test_gamma_turns_the_sign_of_an_infinite_mean():
+    strips = {"row": {"mean": ["Infinity", "-Infinity", None, 1], "var": [None, None, None, 4]}}
+    row = "((found) => [...found.mean, ...found.var].map(formatShort))(scaleStrips(args[0], -2, 1).row)"
+    assert evaluate(f"(() => {{ {SOURCE} return {row}; }})()", strips) == [
+        "−inf", "inf", "nan", "−1", "nan", "nan", "nan", "16",
+    ]  # fmt: skip
+
+
 def test_one_gamma_and_one_beta_change_the_output_and_its_numbers():
     found = evaluate(SCALED, view("LayerNorm(2, eps=12)"))  # normalized: -0.5 0.5 and 0 0
     assert found["values"] == [0, 2, 1, 1]

@@ -11,6 +11,7 @@ from normviz.analysis.description import describe
 from normviz.figures.payload.panels import sharing_panels, value_panels
 from normviz.figures.payload.view import view_payload
 from normviz.figures.plotly_figure import cell_values
+from normviz.layers.errors import NormvizWarning
 from normviz.layers.norm import Norm
 from normviz.scene.grid import grid
 from normviz.scene.query import read
@@ -96,11 +97,21 @@ def test_zero_is_the_middle_of_the_colors_of_values():
     assert panels["output"]["low"] == -panels["output"]["high"]
 
 
-def test_values_that_are_not_finite_are_drawn_and_have_no_mean_or_variance():
+def test_an_infinite_mean_keeps_its_sign():
+    x = torch.tensor([[0.0, 4.0], [0.0, 10.0]])
+    with pytest.warns(NormvizWarning, match="negative"):
+        panels = by_hand("LayerNorm(2, eps=-4)", x)
+    assert panels["output"]["strips"]["col"] == {
+        "mean": ["-Infinity", "Infinity"],  # var + eps is 0 in the first row
+        "var": [None, None],
+    }
+
+
+def test_values_that_are_not_finite_are_drawn_and_so_are_their_means():
     x = torch.tensor([[1.0, float("nan")], [2.0, float("inf")]])
     panel = by_hand("LayerNorm(2)", x)["x"]
     assert (panel["low"], panel["high"]) == (-2, 2)
-    assert panel["strips"]["row"] == {"mean": [None, None], "var": [None, None]}
+    assert panel["strips"]["row"] == {"mean": [None, "Infinity"], "var": [None, None]}
     assert panel["strips"]["col"] == {"mean": [1.5, None], "var": [0.25, None]}
     np.testing.assert_array_equal(unpacked(panel["z"]), x.numpy())
 

@@ -74,15 +74,15 @@ function scaleMoments({ mean, var: variance }, gamma, beta) {
 }
 
 /**
- * The means and variances beside a panel; null where a number is not finite.
+ * The means and variances beside a panel; null is NaN.
  * @param {PanelData["strips"]} strips
  * @param {number} gamma
  * @param {number} beta
  */
 function scaleStrips(strips, gamma, beta) {
   const scaled = Object.entries(strips).map(([place, { mean, var: variance }]) => [place, {
-    mean: mean.map((value) => (value === null ? null : gamma * value + beta)),
-    var: variance.map((value) => (value === null ? null : gamma * gamma * value)),
+    mean: mean.map((value) => (value === null ? null : gamma * Number(value) + beta)),
+    var: variance.map((value) => (value === null ? null : gamma * gamma * Number(value))),
   }]);
   return Object.fromEntries(scaled);
 }

@@ -29,11 +29,11 @@ const settled = (value, digits) => (Math.abs(value) < 1e5 ? Number(value.toPreci
 
 /**
  * A number for a cell or a strip, in as few characters as possible.
- * @param {number | null} value
+ * @param {SentNumber} sent
  */
-export function formatShort(value) {
-  if (value === null) return "nan";
-  const size = Math.abs(value);
+export function formatShort(sent) {
+  if (sent === null) return "nan";
+  const value = Number(sent), size = Math.abs(value);
   if (!Number.isFinite(value)) return formatNumber(value);
   if (size >= 1e5) return value.toExponential(0).replace("e+", "e").replace("-", MINUS);
   const text = settled(value, 6).toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 2);

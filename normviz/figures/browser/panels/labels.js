@@ -166,7 +166,7 @@ function drawFacetStrips(panel, write, strip) {
 /**
  * The number beside a row or below a column; undefined if it was not sent.
  * @param {DrawnPanel} panel
- * @param {(number | null)[]} numbers
+ * @param {SentNumber[]} numbers
  * @param {number} at
  * @param {number | null} axis
  */
