@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from normviz import explain
+from normviz.analysis.checks import LARGEST_VALUE
 from normviz.analysis.description import describe
 from normviz.figures.payload.steps import steps_payload
 from normviz.figures.payload.view import view_payload
@@ -196,6 +197,10 @@ def test_an_outline_in_motion_has_the_rectangles_of_both_ends():
 )  # fmt: skip
 def test_a_dragged_value_has_as_many_digits_as_it_needs(value, pixels, most, text):
     assert evaluate("draggedValue(...args)", value, pixels, most) == text
+
+
+def test_a_field_takes_the_values_that_a_link_takes():
+    assert evaluate("[LARGEST_VALUE, formatNumber(LARGEST_VALUE)]") == [LARGEST_VALUE, "1e12"]
 
 
 MORPH = """(() => {

@@ -4,12 +4,12 @@
 /** @typedef {PanelHost & { line: HTMLElement, sendEdit(index: Index, value: number): void }} EditableView */
 
 import { button, html } from "../page/dom.js";
-import { formatElement } from "../page/format.js";
+import { formatElement, formatNumber } from "../page/format.js";
 import { _ } from "../page/messages.js";
 import { tensorIndex } from "../tensor/sharing.js";
 import { appOfFile, writeMissing } from "./file.js";
 
-const LARGEST = 1e12; // as normviz.analysis.checks.LARGEST_VALUE
+const LARGEST_VALUE = 1e12; // as normviz.analysis.checks.LARGEST_VALUE
 const DRAG_START = 5, DRAG_RANGE = 200; // px: before a press becomes a drag; for the whole range of colors
 
 /**
@@ -52,12 +52,12 @@ export function editValue(view, index, start) {
   const commit = (focusPanel) => {
     if (panel.field !== field) return; // closed: a field that is removed loses the focus, too
     const value = Number(field.value.replace("\u2212", "-").replace(",", "."));
-    if (field.value.trim() !== "" && Math.abs(value) <= LARGEST) {
+    if (field.value.trim() !== "" && Math.abs(value) <= LARGEST_VALUE) {
       close(focusPanel);
       view.sendEdit(index, value);
     } else if (focusPanel) {
       field.setAttribute("aria-invalid", "true");
-      field.title = _("Write a number, such as 0.5, up to 1e12");
+      field.title = _("Write a number, such as 0.5, up to {most}", { most: formatNumber(LARGEST_VALUE) });
     } else close(false);
   };
   field.addEventListener("keydown", (event) => {
