@@ -20,6 +20,7 @@ def test_the_sliders_change_the_output_the_read_out_and_the_arithmetic(look):
     assert "times gamma = 2, plus beta = −1; mean −1 · variance 3.99997" in view.find(".nv-strips").get_attribute(
         "aria-label"
     )
+    view.page.wait_for_function("() => !document.querySelector('.nv-panel-output .nv-cells')")  # Plotly draws later
     drawn = view.page.evaluate(
         "() => document.querySelector('.nv-panel-output .nv-plot').data[0].z.map((line) => [...line])"
     )

@@ -209,3 +209,21 @@ def test_the_first_html_links_to_every_script_of_streamlit_that_explore_needs(vi
     html = view.page.request.get(view.page.url).text()
     assert scripts
     assert {script for script in scripts if script not in html} == set()
+
+
+def test_the_table_of_a_chart_waits_for_plotly_js_without_an_error(new_tab: NewTab, server: str) -> None:
+    held: list[Route] = []
+    view = View(new_tab(), server)
+    watch = Watch(view.page)
+    view.page.route("**/lib/plotly-*", lambda route: held.append(route))
+    view.page.goto(f"{server}/train_and_eval", wait_until="commit")
+    tool = view.page.locator(".nv-chart").get_by_role("button", name="The figure as a table").first
+    tool.wait_for(state="attached")
+    tool.dispatch_event("click")
+    watch.check()
+    release(view, held)
+    view.page.locator(".nv-chart[data-state=ready]").first.wait_for()
+    tool.dispatch_event("click")
+    expect(view.page.get_by_role("table").first).to_be_visible()
+    watch.check()
+    view.page.close()

@@ -23,9 +23,8 @@ RESTLESS = """() => {
   next();
 }"""
 FRAMES = """() => {
-  const panel = document.querySelector(".nv-panel-stats .nv-over");
   window.nvDrawn = 0;
-  new MutationObserver(() => window.nvDrawn++).observe(panel, { childList: true });
+  new MutationObserver(() => window.nvDrawn++).observe(document.querySelector(".nv-view"), { attributeFilter: ["data-width"] });
 }"""
 
 

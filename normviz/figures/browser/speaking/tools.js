@@ -8,10 +8,11 @@ import { showChartTable } from "./chart_table.js";
 import { showKeys } from "./keys.js";
 import { showTable } from "./table.js";
 
-/** @param {{ root: HTMLElement, data: ChartData }} view */
+/** @param {{ root: HTMLElement, data?: ChartData }} view which has no data until plotly.js has loaded */
 export function addChartTools(view) {
-  const table = button("nv-button", html("div", "nv-tools", view.root), _("The figure as a table"), () =>
-    showChartTable(view.root, view.data.figure, () => table.focus()));
+  const table = button("nv-button", html("div", "nv-tools", view.root), _("The figure as a table"), () => {
+    if (view.data) showChartTable(view.root, view.data.figure, () => table.focus());
+  });
 }
 
 /** @param {PanelHost} view */
