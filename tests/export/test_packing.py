@@ -51,6 +51,16 @@ def test_a_long_value_is_stored_once():
     assert unpacked({"$": 2}, pool.values) == value
 
 
+def test_the_drawn_slices_do_not_identify_a_view_because_a_reader_moves_them():
+    start = PAGES["explore"].view("shape=2,64,4,4&layer=BatchNorm2d(64)&from=0,8,0,0")
+    views = search("explore", start, layers=("BatchNorm2d(64)", "GroupNorm(4, 64)")).playable_views()
+    data = views_data("explore", views, "")
+    assert "from" not in data["common"]
+    for view in unpacked(data["views"], data["pool"]):
+        assert "from" not in view["state"]
+        assert view["query"]["from"] == "0,8,0,0"
+
+
 def test_equal_arrays_of_a_file_are_stored_once():
     data = data_of(shapes=((2, 6, 4, 4),))
     texts = [json.dumps(value) for value in data["pool"]]

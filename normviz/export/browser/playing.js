@@ -2,6 +2,8 @@
 
 import { findAll, html } from "../../figures/browser/page/dom.js";
 import { _, betweenSentences } from "../../figures/browser/page/messages.js";
+import { placeOf } from "../../figures/browser/tensor/sharing.js";
+import { movedGrid } from "../../figures/browser/tensor/slices.js";
 import { ControlBar } from "../../lessons/browser/controls/control_bar.js";
 import { ShareButton } from "../../lessons/browser/share/dialog.js";
 import { FileDialog } from "../../lessons/browser/share/file_dialog.js";
@@ -9,6 +11,12 @@ import { pathOf, queryOf } from "../../lessons/browser/share/links.js";
 import { optionOf, unpackViews, viewNumber } from "./views.js";
 
 /** @import { PackedViews } from "./views.js" */
+
+/** @param {FigureData & { name?: string }} figure */
+const showsX = ({ grid, name = "x" }) => Boolean(grid) && name === "x"; // not a Jacobian
+
+/** @param {string | null} text such as "0,8,0,0" */
+const readNumbers = (text) => (text && /^\d+(,\d+)*$/.test(text) ? text.split(",").map(Number) : undefined);
 
 /** @implements {PageHost} */
 export class Player {
@@ -22,6 +30,10 @@ export class Player {
   at;
   /** @type {number | undefined} The step that the reader has chosen. */
   step;
+  /** @type {number[] | undefined} The first drawn slices of a large tensor, if the reader has moved them. */
+  start;
+  /** @type {FigureData[]} that are shown */
+  figures = [];
 
   /**
    * Adds the controls, and shows the view of the address.
@@ -64,15 +76,19 @@ export class Player {
 
   readAddress() {
     const asked = new URLSearchParams(this.ownsAddress ? location.hash.slice(1).replaceAll("+", "%2B") : "");
-    const { number, found } = viewNumber(this.packed, this.views, asked), at = asked.get("at"), step = asked.get("step");
+    const { number, found } = viewNumber(this.packed, this.views, asked), at = asked.get("at"), step = asked.get("step"), from = asked.get("from");
     this.number = number;
     this.presenting = asked.get("present") === "true" && !this.packed.present;
-    this.at = at === "none" ? null : at && /^\d+(,\d+)*$/.test(at) ? at.split(",").map(Number) : undefined;
+    this.at = at === "none" ? null : readNumbers(at);
+    this.start = readNumbers(from);
+    this.settleStart();
+    if (this.start && this.at === undefined && this.grid) this.keepPlace(this.grid);
     this.step = step && /^\d$/.test(step) ? Number(step) : undefined;
     const other = this.at && this.view.figures.some((figure) => this.isOfAnother(figure, this.at));
     if (other) this.at = undefined;
     this.update();
-    if (!found || other) this.writeNotice(queryOf([...asked]));
+    const isLost = from && !this.start && from !== String(this.grid?.indices.map(([first]) => first));
+    if (!found || other || isLost) this.writeNotice(queryOf([...asked]));
   }
 
   /** @param {string} query that the file has no view for */
@@ -125,7 +141,7 @@ export class Player {
   /** @param {number} number of a view, which is shown as it was made */
   open(number) {
     this.number = number;
-    this.at = this.step = undefined;
+    this.at = this.step = this.start = undefined;
     this.update();
     this.writeAddress(true);
   }
@@ -136,8 +152,42 @@ export class Player {
     this.bar.set(rows, title);
     this.bar.root.hidden = presenting;
     const parts = presenting ? this.view.parts.filter((_part, number) => this.view.presented?.includes(number)) : this.view.parts;
-    this.show({ page: packed.page, present: packed.present || presenting, parts, figures: figures.map((figure) => this.live(figure)) });
+    this.settleStart();
+    this.figures = figures.map((figure) => this.live(figure));
+    this.show({ page: packed.page, present: packed.present || presenting, parts, figures: this.figures });
     this.selected();
+  }
+
+  /** How x is drawn, if it is. */
+  get grid() {
+    return this.view.figures.find(showsX)?.grid;
+  }
+
+  // The slices that the reader has moved are kept where the view has them, and forgotten if they are its own.
+  settleStart() {
+    const { grid, start } = this, own = grid?.indices.map(([first]) => first);
+    const moved = start && grid && start.length === own?.length ? movedGrid(grid, start).indices.map(([first]) => first) : undefined;
+    this.start = String(moved) === String(own) ? undefined : moved;
+  }
+
+  /** The slices of x that are drawn. */
+  get drawn() {
+    return this.grid && this.start ? movedGrid(this.grid, this.start) : this.grid;
+  }
+
+  /**
+   * The selected element keeps its place in the drawing when the slices move, as in the app.
+   * @param {GridData} before
+   */
+  keepPlace(before) {
+    const { drawn, selectedAt } = this, place = selectedAt && placeOf({ grid: before }, selectedAt);
+    const at = place && drawn ? place.map((here, axis) => drawn.indices[axis][here]) : null;
+    if (at && !this.view.figures.some((figure) => this.isOfAnother(figure, at))) this.at = at;
+  }
+
+  /** The selected element. */
+  get selectedAt() {
+    return this.at === undefined ? this.view.figures.map((figure) => /** @type {{ at?: Index | null }} */ (figure).at).find(Boolean) : this.at;
   }
 
   /**
@@ -149,6 +199,7 @@ export class Player {
     if (this.at && "at" in figure && !(this.at.length === shape.length && this.at.every((at, axis) => at < shape[axis]))) this.at = undefined;
     if (this.at !== undefined && "at" in figure) live.at = this.at;
     if (this.step !== undefined && "step" in figure) live.step = this.step;
+    if (showsX(figure)) live.start = this.start ?? null;
     if (this.presenting) live.hidden = [...(figure.hidden ?? []), ...(this.packed.unpresented ?? [])];
     return live;
   }
@@ -164,7 +215,7 @@ export class Player {
 
   // Writes the selected element in sentences, and the view in links to the app.
   selected() {
-    const at = this.at === undefined ? this.view.figures.map((figure) => /** @type {{ at?: Index | null }} */ (figure).at).find(Boolean) : this.at;
+    const at = this.selectedAt;
     for (const place of findAll(this.root, ".nv-selected")) {
       if (at) place.textContent = at.join(", ");
       /** @type {HTMLElement} */ (place.closest(".nv-sentence")).hidden = !at;
@@ -183,15 +234,28 @@ export class Player {
       return this.writeNotice(queryOf([...Object.entries(this.view.query), ["at", value.at.join()]]));
     if (name === "select") this.at = value.at;
     if (name === "step") this.step = value.step;
+    if (name === "move") this.moveTo(value.start);
+    this.view.figures.forEach((figure, number) => Object.assign(this.figures[number], this.live(figure))); // it may be drawn again
     this.selected();
     this.writeAddress(false);
   };
 
-  /** @returns {[string, string][]} */
-  get figurePairs() {
-    /** @type {[string, string][]} */
-    const at = this.at === undefined ? [] : [["at", this.at === null ? "none" : this.at.join()]];
-    return this.step === undefined ? at : [...at, ["step", String(this.step)]];
+  /** @param {number[]} start */
+  moveTo(start) {
+    const before = this.drawn;
+    this.start = start;
+    this.settleStart();
+    if (before) this.keepPlace(before);
+  }
+
+  /** The settings that the reader has changed in a figure. */
+  get chosen() {
+    /** @type {Record<string, string>} */
+    const chosen = {};
+    if (this.start) chosen.from = this.start.join();
+    if (this.at !== undefined) chosen.at = this.at === null ? "none" : this.at.join();
+    if (this.step !== undefined) chosen.step = String(this.step);
+    return chosen;
   }
 
   /** @param {KeyboardEvent} event */
@@ -203,14 +267,14 @@ export class Player {
   };
 
   appAddress() {
-    return `${this.packed.app}/${pathOf(this.packed.page)}${queryOf([...Object.entries(this.view.query), ...this.figurePairs])}`;
+    return `${this.packed.app}/${pathOf(this.packed.page)}${queryOf(Object.entries({ ...this.view.query, ...this.chosen }))}`;
   }
 
   /** The fragment of the view: the settings that differ among the file's views. A layout that follows from the layer is left out. */
   get hash() {
     const { state, query } = this.view, pairs = Object.entries(state).filter(([name]) => name !== "layout" || name in query);
     if (this.presenting) pairs.push(["present", "true"]);
-    return `#${queryOf([...pairs, ...this.figurePairs]).slice(1)}`;
+    return `#${queryOf([...pairs, ...Object.entries(this.chosen)]).slice(1)}`;
   }
 
   /**

@@ -69,14 +69,14 @@ def views_data(
 
 
 def _state(name: str, view: View) -> dict[str, str]:
-    """The settings of the view as text, defaults too, without those that it does not use."""
+    """The settings of the view as text, defaults too, without those that it does not use and those that a reader changes in the figure."""
     fields = {each: getattr(view.scene, FIELD_NAMES.get(each, each)) for each in SCENE_SETTINGS}
     values: dict[str, Any] = {**fields, **view.settings}
     state = {}
     for setting in (*SCENE_SETTINGS.values(), *PAGES[name].settings):
         value = values[setting.name]
         has_value = value not in (None, ()) or setting.or_none
-        if has_value and setting.name not in SELECTED and setting.applies(view):
+        if has_value and setting.name not in (*SELECTED, "from") and setting.applies(view):
             state[setting.name] = setting.format(value)
     return state
 

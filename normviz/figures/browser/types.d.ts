@@ -160,6 +160,8 @@ interface FigureData {
   layer?: string;
   layers?: { name: string }[];
   grid?: GridData;
+  /** In a file: the first slices that the reader has chosen; null: those of the grid. */
+  start?: number[] | null;
 }
 
 interface ViewData extends FigureData {

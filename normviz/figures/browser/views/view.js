@@ -96,7 +96,7 @@ export class FigureView {
     this.turns ??= new Turns(data.turn);
     this.takeSelection(data, mode);
     this.received = data;
-    takeData(this, decodeData(data, this.start ? movedGrid(data.grid, this.start) : data.grid));
+    takeData(this, decodeData(data, this.gridOf(data)));
     this.mode = mode;
     for (const name of /** @type {const} */ (["at", "pointed", "cursor"])) if (!this.inWindow(this[name])) this[name] = null;
     this.colors = applyColors(this.root, mode);
@@ -116,16 +116,26 @@ export class FigureView {
    * @param {Mode} mode
    */
   takeSelection(data, mode) {
-    const { data: before, turns } = this, at = data.at && placeOf(data, data.at);
+    const { data: before, turns } = this, restarted = data.start !== undefined && String(data.start) !== String(this.start);
     const wait = data.turn === undefined ? 0 : turns.wait(data.turn), sameAxes = before && String(before.grid.shape) === String(data.grid.shape);
     const moved = !sameAxes || (!(this.start && wait) && JSON.stringify(before.sent) !== JSON.stringify(data.grid));
     if (moved || (this.start && data.turn !== undefined && !wait)) this.start = null;
+    if (data.start !== undefined) this.start = data.start;
+    const at = data.at && placeOf({ grid: this.gridOf(data) }, data.at);
     clearTimeout(this.later);
-    this.upToDate = moved || (data.turn === undefined ? !sameIndex(data.at, before.at) : !wait);
+    this.upToDate = moved || (data.turn === undefined ? restarted || !sameIndex(data.at, before.at) : !wait);
     if (this.upToDate) {
       this.at = at;
       turns.settle();
     } else if (wait) this.later = setTimeout(() => this.set(data, mode), wait);
+  }
+
+  /**
+   * The slices that are drawn.
+   * @param {ViewData} data
+   */
+  gridOf(data) {
+    return this.start ? movedGrid(data.grid, this.start) : data.grid;
   }
 
   /** @param {Index | null} index */
