@@ -12,11 +12,11 @@ pytestmark = pytest.mark.browser
 # Sphinx
 
 
-def test_views_in_a_book_follow_its_theme(host, workshop):
+def test_views_in_a_book_follow_its_theme_and_a_page_with_controls_answers(host, workshop):
     workshop.run("A book")
     visitor = host(color_scheme="dark")
     page = visitor.open((workshop.folder / "build" / "book" / "index.html").as_uri())
-    visitor.ready(2)
+    visitor.ready(3)
     assert page.locator(".nv-carried").count() == 1
     assert mode(page) == "dark"
     assert reads(page, 0).startswith(FIRST)
@@ -24,6 +24,9 @@ def test_views_in_a_book_follow_its_theme(host, workshop):
     while page.evaluate("document.body.dataset.theme") != "light":
         toggle.click()
     wait_for_mode(page, "light")
+    live = page.locator(".nv-doc[data-answers]")
+    live.get_by_label("Layer", exact=True).select_option(label="BatchNorm2d")
+    sentence(live, "BatchNorm2d(3) on (2, 3, 4, 4)")
     assert visitor.outside == []
 
 
