@@ -32,6 +32,7 @@ from urllib.parse import parse_qsl
 from playwright.sync_api import Browser, Page
 
 from bench.common import TAB, chromium, ratio, report, server, spread
+from bench.students import QUESTIONS
 from normviz.api import output_of_query
 from normviz.export.output import Choices
 
@@ -42,7 +43,6 @@ FIGURES = {
     "afternoon": "[data-testid=stPlotlyChart]",
     "bare": "[data-testid=stText]",
 }
-QUESTIONS = ("s0", "s0d", "s2", "s0e", "s2k")
 
 # Records the time of an event, of the frame that shows the figure last drawn by our module, and of the one that shows its last change.
 WATCH = """figure => {

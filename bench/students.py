@@ -26,7 +26,7 @@ PAGES: dict[str, tuple[int, tuple[str, ...]]] = {
     "numerics": (5, ("dtype of x", "distance")),
     "questions": (5, ("",)),
 }
-QUESTIONS = ("s0", "s0d", "s2", "s0e", "s2k")
+QUESTIONS = ("s0", "s0d", "s2", "s0e", "s2a")
 
 
 @dataclass

@@ -10,7 +10,8 @@ from streamlit.proto.Slider_pb2 import Slider
 
 from bench.protocol import Widget
 from bench.soak import fitted
-from bench.students import PAGES, seat
+from bench.students import PAGES, QUESTIONS, seat
+from normviz.lessons.questions.question import prose
 
 
 def test_a_hundred_students_are_distributed_over_the_pages_as_stated() -> None:
@@ -18,6 +19,10 @@ def test_a_hundred_students_are_distributed_over_the_pages_as_stated() -> None:
     seats = Counter(seat("normviz", number)[0] for number in range(100))
     assert seats == {page: share for page, (share, _) in PAGES.items()}
     assert Counter(seat("afternoon", number)[0] for number in range(300)) == {page: 3 * n for page, n in seats.items()}
+
+
+def test_the_questions_of_the_students_exist() -> None:
+    assert all(prose(question).options for question in QUESTIONS)
 
 
 def test_a_page_is_a_path_in_normviz_and_a_query_in_the_afternoon_app() -> None:
