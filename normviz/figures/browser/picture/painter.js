@@ -163,7 +163,7 @@ export class PagePainter {
    */
   overlay(svg) {
     const panel = [...this.panels.values()].find((one) => one.svg === svg), shapes = [];
-    for (const child of svg.children)
+    for (const child of svg.children) // a cube has no texts of cells
       if (panel && child === panel.mutedTexts?.parent) shapes.push(textsAsSvg(panel, this.view.active));
       else if (panel && child === panel.hatch) shapes.push(hatchAsSvg(panel, this.view.active));
       else if (!panel || child !== panel.strongTexts?.parent) shapes.push(shapeAsSvg(child));

@@ -1,4 +1,4 @@
-// The interface of a panel, which draws a tensor, and that of the view around it: the modules that both import know them by these. Read by the type checker alone.
+// The types of a panel, which draws a tensor, and of the view around it, for the modules that both of them import. Only the type checker reads this file.
 
 import type { SvgList } from "../page/svg_list.js";
 import type { Geometry } from "./geometry.js";
