@@ -70,7 +70,7 @@ def _first(drawing: Drawing) -> None:
 @localized
 def _rest(drawing: Drawing) -> None:
     """The parts below the figure, and the end of the page."""
-    made = drawing.page or drawing.make(current_view())
+    made = drawing.page or drawing.make(current_view(PAGES[drawing.name]))
     drawing.page = None
     forget_rows()
     parts = made.parts[len(_first_parts(made)) :]

@@ -1,7 +1,8 @@
 """The view of a session: read from the URL, changed by callbacks, written back to the URL.
 
 If a callback has run, the session's view takes precedence; otherwise the URL does. Thus two quick changes over a slow connection both
-take effect, and Back and edited addresses work. All pages share one scene; each page has settings of its own.
+take effect, and Back and edited addresses work. All pages share one scene; each page has settings of its own. The view is stored together with
+the page of its settings: a run can end at any access to the session's state, and two values could be of two pages then.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from normviz.scene.view import View
 from normviz.scene.visibility import Display
 from normviz.ui.logs import PAGE, log_refusal
 
-VIEW, CHANGED = "normviz.view", "normviz.changed"
+VIEW, CHANGED = "normviz.view", "normviz.changed"  # VIEW: the page of the settings, or None, and the view
 # What changed the view: a control redraws the page, the figure only itself; ENTERED: a page that keeps the scene of the previous page.
 CONTROL, FIGURE, ENTERED = "control", "figure", "entered"
 SENT, MOST_SENT = "normviz.controls", 200  # the last value sent to each widget
@@ -33,7 +34,8 @@ def current(page: PageType) -> View:
     if is_changed():
         return _write_changes(page)
     st.session_state[ADDRESS] = st.query_params.to_dict()
-    view = st.session_state[VIEW] = st.session_state[ADDRESS_VIEW] = page.view(st.session_state[ADDRESS])
+    view = st.session_state[ADDRESS_VIEW] = page.view(st.session_state[ADDRESS])
+    st.session_state[VIEW] = page, view
     log_refusal(view.problem)
     return view
 
@@ -41,9 +43,9 @@ def current(page: PageType) -> View:
 def latest(page: PageType) -> View:
     """The view for a fragment. In a run of the page, it is that of ``current``; in a run of only the fragment, the one that a callback made.
 
-    It never reads the URL.
+    It never reads the scene from the URL.
     """
-    return _write_changes(page) if is_changed() else current_view()
+    return _write_changes(page) if is_changed() else current_view(page)
 
 
 def is_changed(by: str | None = None) -> bool:
@@ -52,24 +54,23 @@ def is_changed(by: str | None = None) -> bool:
     return changed is not None and by in (None, changed)
 
 
-def current_view() -> View:
-    """The session's view. A change is not written to the URL here; the page does that."""
-    view: View = st.session_state[VIEW]
-    return view
+def current_view(page: PageType) -> View:
+    """The session's view with the settings of this page. A change is not written to the URL here; the page does that."""
+    view: View
+    settings_of, view = st.session_state[VIEW]
+    if settings_of is page:
+        return view
+    return replace(view, settings=read_settings(page.settings, st.query_params.to_dict())[0])
 
 
 def _write_changes(page: PageType) -> View:
     """The view that a callback made, with the settings of this page; writes it to the URL."""
-    view = current_view()
-    known = {one.name: view.settings[one.name] for one in page.settings if one.name in view.settings}
-    if len(known) < len(page.settings):  # the page has just been entered
-        known = read_settings(page.settings, st.query_params.to_dict())[0] | known
-    view = replace(view, settings=known)
+    view = current_view(page)
     # Compare with the last address written: the browser's own address may be older.
     if view != st.session_state.get(ADDRESS_VIEW):
         _write(page.query(view))
         st.session_state[ADDRESS_VIEW] = view.without_problem()
-    st.session_state[VIEW] = view
+    st.session_state[VIEW] = page, view
     del st.session_state[CHANGED]  # after the write, because another change may end the run there
     log_refusal(view.problem)
     return view
@@ -93,13 +94,12 @@ def enter(page: str, untouched: Sequence[Scene] = ()) -> None:
     if (before != page or query) and st.session_state.get(CHANGED) == ENTERED:
         del st.session_state[CHANGED]  # the reader left that page, or went to another address, before it was drawn
     if before not in (None, page) and VIEW in st.session_state:
-        st.session_state[VIEW] = replace(current_view(), settings={})
+        view = st.session_state[VIEW][1]
+        st.session_state[VIEW] = None, view
         st.session_state[ADDRESS], st.session_state[ADDRESS_VIEW] = query, None
-        view = current_view()
         if not query and view.scene not in untouched:
-            st.session_state[VIEW] = replace(
-                view.without_problem(), display=Display(like=view.display.like, lang=view.display.lang)
-            )
+            display = Display(like=view.display.like, lang=view.display.lang)
+            st.session_state[VIEW] = None, replace(view.without_problem(), display=display)
             _mark_changed(ENTERED)
     st.session_state[PAGE] = page
 
@@ -113,7 +113,8 @@ def come_back(name: str, page: PageType) -> None:
         return
     query = st.query_params.to_dict()
     st.session_state.pop(CHANGED, None)
-    st.session_state[VIEW] = st.session_state[ADDRESS_VIEW] = page.view(query)
+    st.session_state[ADDRESS_VIEW] = page.view(query)
+    st.session_state[VIEW] = page, st.session_state[ADDRESS_VIEW]
     st.session_state[ADDRESS] = query
     st.session_state[PAGE] = name  # last, as in ``enter``
 
@@ -122,13 +123,23 @@ def _mark_changed(by: str) -> None:
     st.session_state[CHANGED] = by if st.session_state.get(CHANGED, by) == by else CONTROL
 
 
-def change_view(edit: Callable[..., View], *arguments: Any, by: str = CONTROL, only_changes: bool = False) -> None:
-    """Call in a callback: the view becomes ``edit(view, ...)``. With ``only_changes``, an edit without effect is ignored."""
-    view = current_view()
+def change_view(
+    edit: Callable[..., View],
+    *arguments: Any,
+    page: PageType | None = None,
+    by: str = CONTROL,
+    only_changes: bool = False,
+) -> None:
+    """Call in a callback: the view becomes ``edit(view, ...)``.
+
+    page          of the control whose callback this is: the session may be on its way to another page, which has other settings
+    only_changes  ignore an edit without effect
+    """
+    settings_of, view = (page, current_view(page)) if page else st.session_state[VIEW]
     edited = edit(view, *arguments)
     if only_changes and not edited.problem and edited.without_problem() == view.without_problem() and not view.refused:
         return
-    st.session_state[VIEW] = edited
+    st.session_state[VIEW] = settings_of, edited
     _mark_changed(by)
 
 
@@ -144,7 +155,7 @@ def change_settings(problem: str | None = None, by: str = CONTROL, **values: Any
 
 def reset(page: PageType) -> None:
     """Call in a callback: the view becomes the one with which the page opens; what is hidden stays hidden."""
-    change_view(lambda view: replace(page.view({}), display=replace(view.display, like=None)))
+    change_view(lambda view: replace(page.view({}), display=replace(view.display, like=None)), page=page)
 
 
 def sync_widget(key: str, value: Any) -> str:

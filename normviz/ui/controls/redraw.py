@@ -12,6 +12,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from normviz.lessons.page.controls import MORE, InputRow, input_rows
+from normviz.lessons.page.pages import PAGES
 from normviz.scene.controls.control import Input
 from normviz.scene.view import View
 from normviz.ui.state import ADDRESS, current_view, is_changed, remember_sent
@@ -87,7 +88,7 @@ def redraw() -> None:
     drawn: Drawn | None = st.session_state.get(DRAWN)
     if drawn is None or not _is_shown(drawn):
         st.rerun()
-    rows = rows_of(drawn.page, current_view())
+    rows = rows_of(drawn.page, current_view(PAGES[drawn.page]))
     if drawn.frame != _frame(rows):
         st.rerun()
     changed = []

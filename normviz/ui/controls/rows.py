@@ -36,7 +36,7 @@ def _draw_group(page: str, key: str, row: int, place: int, given: list[Sequence[
 
     given  the inputs that the run of the page has made. The list is emptied, to save memory; a run of the fragment alone makes them again.
     """
-    inputs = given.pop() if given else rows_of(page, current_view())[row].groups[place]
+    inputs = given.pop() if given else rows_of(page, current_view(PAGES[page]))[row].groups[place]
     forget_look(key)
     for shown in inputs:
         draw(shown)
@@ -75,7 +75,7 @@ def _more(page: str, row: int) -> None:
         st.container(key="more_body"),
     ):
         if popover.open:
-            shown_row = rows_of(page, current_view())[row]
+            shown_row = rows_of(page, current_view(PAGES[page]))[row]
             columns = shown_row.more
             forget_look(MORE_CONTROLS)
             for place, inputs in zip(st.columns(len(columns), gap="medium"), columns, strict=True):

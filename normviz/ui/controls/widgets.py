@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from normviz.lessons.page.pages import PAGES
+from normviz.lessons.parts.links import HOME
 from normviz.scene.controls.control import Input
 from normviz.scene.settings.widgets import Choice, Number, Segments, Several, Slider, TextField, Toggle
 from normviz.ui.controls.redraw import redraw, script_name
@@ -19,15 +20,16 @@ from normviz.ui.state import change_view, come_back, sync_labels, sync_widget, w
 def draw(shown: Input, only_changes: bool = False) -> None:
     """Draw the input. ``only_changes``: ignore a callback that leaves the view as it is."""
 
-    page, script = st.session_state[PAGE], script_name()
+    name, script = st.session_state[PAGE], script_name()
+    page = PAGES[name or HOME]
 
     @localized
     def apply() -> None:
         if script == script_name():
-            come_back(page, PAGES[page or "explore"])
+            come_back(name, page)
         keys = shown.together
         value = tuple(map(widget_value, keys)) if keys else widget_value(shown.key)
-        change_view(shown.changed, value, only_changes=only_changes)
+        change_view(shown.changed, value, page=page, only_changes=only_changes)
         redraw()
 
     if isinstance(shown.widget, Choice) and shown.widget.dynamic_labels:

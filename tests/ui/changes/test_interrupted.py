@@ -108,3 +108,13 @@ def test_a_change_on_the_way_to_a_page_with_other_experiments_shows_that_page(na
     app = set_control(app, "show", app.get_by_key("show").options[-1])
     check_page(app)
     assert app.session_state[PAGE] == to
+
+
+@pytest.mark.parametrize("at", ["current", "page"])
+@pytest.mark.parametrize(("name", "to"), list(permutations(["train_and_eval", "gradients", "numerics"], 2)))
+def test_a_change_after_the_first_run_of_a_page_with_other_experiments_ended_early_shows_that_page(name, to, at):
+    """The browser has not received that page yet: the reader still changes the controls of the page before it."""
+    app = address_of(leave(open_page(name), to, at), to, {})
+    app = set_control(app, "show", app.get_by_key("show").options[-1])
+    check_page(app)
+    assert app.session_state[PAGE] == to
