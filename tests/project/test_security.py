@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
 SETTINGS = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
 LIMITS = re.findall(r"^\| .+ \| (\d+) \| `([\w.]+)` \|$", TEXT, re.MULTILINE)
-CONNECTIONS = re.findall(r"^\| `(\w+)\.(\w+)` \| (\w+) \| .+ \|$", TEXT, re.MULTILINE)
+CONNECTIONS = re.findall(r"^\| `(\w+)\.(\w+)` \| (\w+|\[\]) \| .+ \|$", TEXT, re.MULTILINE)
 
 
 @pytest.mark.parametrize(("limit", "name"), LIMITS)
@@ -28,4 +28,4 @@ def test_connection_settings_are_those_of_the_document(part, option, value):
 
 def test_all_rows_of_the_tables_are_read():
     assert len(LIMITS) == 34
-    assert len(CONNECTIONS) == 4
+    assert len(CONNECTIONS) == 5

@@ -1,6 +1,6 @@
 // A page as a Streamlit component. Streamlit calls it at every change, and calls what it returned when the page goes.
 
-import { find, html } from "../../figures/browser/page/dom.js";
+import { find, html, nextFrame } from "../../figures/browser/page/dom.js";
 import { applyColors, readMode } from "../../figures/browser/page/theme.js";
 import { PageView } from "../../lessons/browser/page.js";
 import "../../lessons/browser/practice/practice.js";
@@ -54,6 +54,8 @@ class AppPage {
   report = null;
   /** @type {ResizeObserver | null} */
   sent = null;
+  /** @type {PageData | null} The data that is shown after the next frame. */
+  waiting = null;
 
   /** @param {HTMLElement} root */
   constructor(root) {
@@ -87,6 +89,17 @@ class AppPage {
     if (data.report !== undefined) this.report ??= new ReportButton(this.root, data.report, reported);
     else this.report = this.report?.remove() ?? null;
     if (data.open && window.parent !== window) this.sent ??= sendHeight(find(document, "[data-testid=stMainBlockContainer]"));
+  }
+
+  /**
+   * Shows the parts below the figure: after a change, in the frame after that of the figure.
+   * @param {PageData & Sharing} data
+   * @param {Mode} mode
+   */
+  async setBelow(data, mode) {
+    this.waiting = data;
+    if (this.data && this.root.dataset.mode === mode) await nextFrame();
+    if (this.waiting === data) this.set(data, mode);
   }
 
   /** @param {PageData & Sharing} data */
@@ -150,6 +163,7 @@ class AppPage {
   }
 
   destroy() {
+    this.waiting = null;
     window.removeEventListener("popstate", this.followHistory);
     this.open?.remove();
     this.share?.remove();
@@ -172,8 +186,12 @@ export default function mount({ parentElement, data, setTriggerValue }) {
   const page = before instanceof AppPage ? before : new AppPage(root);
   pages.set(root, page);
   page.send = setTriggerValue;
-  page.set(data, readMode(parentElement));
-  if (data.present !== undefined) endFirstPage(page.view); // the parts below the figure may come before it
+  const mode = readMode(parentElement);
+  if (data.present === undefined) page.setBelow(data, mode); // may come before the figure
+  else {
+    page.set(data, mode);
+    endFirstPage(page.view);
+  }
   return () => {
     page.destroy();
     pages.delete(root);

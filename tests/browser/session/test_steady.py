@@ -129,6 +129,26 @@ def test_no_painted_frame_is_blank(look):
     assert frames
 
 
+# Counts frames, and records in which one the figure changes for the first time, and in which one the parts below it.
+FRAMES = """() => {
+  const seen = (window.nvFrames = { frame: 0 });
+  const record = (key, target, options) => new MutationObserver(() => (seen[key] ??= seen.frame)).observe(target, options);
+  record("figure", document.querySelector(".nv-view"), { attributeFilter: ["data-drawn"] });
+  record("below", [...document.querySelectorAll(".nv-doc")].at(-1), { childList: true, subtree: true, characterData: true });
+  const count = () => (seen.frame++, requestAnimationFrame(count));
+  requestAnimationFrame(count);
+}"""
+
+
+def test_the_figure_does_not_wait_for_the_parts_below_it(look):
+    view = look("?")
+    view.page.evaluate(FRAMES)
+    view.write("C", "4")
+    view.wait_for_view(shape="2,4,4,4")
+    seen = view.page.wait_for_function("nvFrames.below !== undefined && nvFrames").json_value()
+    assert seen["figure"] < seen["below"]
+
+
 class HeldMessages:
     """Between server and page: ``with hold:`` holds back the messages of a run, and then delivers them one by one, each painted."""
 

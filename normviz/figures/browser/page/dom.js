@@ -18,6 +18,14 @@ export function visibleWidth(element) {
 }
 
 /**
+ * Resolves when the next frame has been painted; at once in a hidden tab, which paints none.
+ * @returns {Promise<void>}
+ */
+export function nextFrame() {
+  return new Promise((done) => (document.hidden ? done() : requestAnimationFrame(() => setTimeout(done))));
+}
+
+/**
  * Calls ``changed`` when the width of an element may have changed, also because the answer that contains it is opened.
  * @param {HTMLElement} element
  * @param {() => void} changed
