@@ -2,7 +2,7 @@
 
 If a callback has run, the session's view takes precedence; otherwise the URL does. Thus two quick changes over a slow connection both
 take effect, and Back and edited addresses work. All pages share one scene; each page has settings of its own. The view is stored together with
-the page of its settings: a run can end at any access to the session's state, and two values could be of two pages then.
+the page of its settings: a run can end at any access to the session's state. Stored apart, one could belong to the page before.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ MARKED = f"""([key, what]) => {{
 }}"""
 
 # Has the app's run ended, and are all visible figures drawn, with plotly.js? A file has no run.
-SETTLED = """() => !document.querySelector("#normviz-first, .nv-cells") && (location.protocol === "file:" || document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "notRunning")
+SETTLED = """() => !document.querySelector("#normviz-first, .nv-cells, [data-waiting]") && (location.protocol === "file:" || document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "notRunning")
   && [...document.querySelectorAll(".nv-view")].every((view) => !view.checkVisibility() || view.dataset.state === "ready")"""
 
 # Does the read-out name this element?
@@ -49,7 +49,7 @@ NAMES = "element => document.querySelector('.nv-readout').innerText.includes(ele
 # Go to another address of the app without loading the app again, as Back does.
 NAVIGATE = "address => { history.pushState({}, '', address); dispatchEvent(new PopStateEvent('popstate')); }"
 
-# Wait for two frames, after which the received data is drawn.
+# Wait for two frames, after which the received data is drawn, except the parts below a figure.
 PAINTED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 # Does the address have these values? null: the name must be absent.

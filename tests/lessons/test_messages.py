@@ -15,6 +15,7 @@ from normviz.lessons.parts.containers import Details
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.part import Caption, Chart, Note, Panels, Sentence, Text, flat
 from normviz.lessons.parts.table import Table
+from normviz.lessons.practice.bank import choose
 from tests.languages import brackets as brackets
 
 QUERIES = {
@@ -127,6 +128,15 @@ SPACE_IN_CHINESE = re.compile(r".{,20}(?:(?<=[、。，！？；：）」]) +|(?
 )
 def test_chinese_sentences_have_no_space_between_them(page, query):
     assert SPACE_IN_CHINESE.findall(written(page, query, "zh")) == []
+
+
+def test_chinese_prompts_of_exercises_have_no_space_between_sentences():
+    exercises = choose(7, 100)
+    with in_language("zh"):
+        prompts = [exercise.whole_prompt for exercise in exercises]
+    assert any(prompt.startswith("x = ") for prompt in prompts)
+    assert not [prompt for prompt in prompts if ". " in prompt]
+    assert [found for prompt in prompts for found in SPACE_IN_CHINESE.findall(prompt)] == []
 
 
 @pytest.mark.parametrize(("page", "query"), CASES)

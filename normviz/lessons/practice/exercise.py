@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from normviz.analysis.number_format import format_number
+from normviz.layers.messages import _, join_sentences
 from normviz.lessons.practice import texts
 from normviz.lessons.practice.case import Case, place
 from normviz.lessons.practice.kinds import CHOICE, MARK
@@ -36,8 +37,8 @@ class Exercise(BankRow):
         """The prompt with the numbers that the browser draws: those of x, or of a pattern."""
         numbers = texts.numbers(self)
         if self.values:
-            return f"x = {numbers}. {self.prompt}"
-        return f"{self.prompt} {numbers}".rstrip()
+            return join_sentences([_("x = {numbers}.", numbers=numbers), self.prompt])
+        return join_sentences([self.prompt, numbers])
 
     @property
     def explanation(self) -> str:

@@ -54,7 +54,7 @@ class AppPage {
   report = null;
   /** @type {ResizeObserver | null} */
   sent = null;
-  /** @type {PageData | null} The data that is shown after the next frame. */
+  /** @type {object | null} Identifies what is shown after the next frame. */
   waiting = null;
 
   /** @param {HTMLElement} root */
@@ -97,9 +97,13 @@ class AppPage {
    * @param {Mode} mode
    */
   async setBelow(data, mode) {
-    this.waiting = data;
+    const next = (this.waiting = {});
+    this.root.dataset.waiting = "yes";
     if (this.data && this.root.dataset.mode === mode) await nextFrame();
-    if (this.waiting === data) this.set(data, mode);
+    if (this.waiting !== next) return;
+    this.waiting = null;
+    delete this.root.dataset.waiting;
+    this.set(data, mode);
   }
 
   /** @param {PageData & Sharing} data */
@@ -187,10 +191,10 @@ export default function mount({ parentElement, data, setTriggerValue }) {
   pages.set(root, page);
   page.send = setTriggerValue;
   const mode = readMode(parentElement);
-  if (data.present === undefined) page.setBelow(data, mode); // may come before the figure
+  if (data.present === undefined) page.setBelow(data, mode);
   else {
     page.set(data, mode);
-    endFirstPage(page.view);
+    endFirstPage(page.view); // and not with the parts below the figure, which may arrive first
   }
   return () => {
     page.destroy();

@@ -1,4 +1,7 @@
-"""Which sites can open a connection to the server, and how much they can send."""
+"""Which sites can open a connection to the server or control the app that they embed, and how much they can send."""
+
+import json
+from urllib.request import urlopen
 
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
@@ -27,6 +30,11 @@ def test_a_page_of_another_site_cannot_connect(server, origin):
 def test_a_page_of_the_app_can_connect(server):
     with open_connection(server, server) as connection:
         assert connection.subprotocol == "streamlit"
+
+
+def test_no_page_around_the_app_can_control_it(server):
+    with urlopen(f"{server}/_stcore/host-config") as answer:
+        assert json.load(answer)["allowedOrigins"] == []
 
 
 @pytest.mark.parametrize(("message", "code"), [(b"\0" * 1_100_000, 1009), (b"\xff" * 100, 1002)])

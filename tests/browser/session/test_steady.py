@@ -129,24 +129,8 @@ def test_no_painted_frame_is_blank(look):
     assert frames
 
 
-# Counts frames, and records in which one the figure changes for the first time, and in which one the parts below it.
-FRAMES = """() => {
-  const seen = (window.nvFrames = { frame: 0 });
-  const record = (key, target, options) => new MutationObserver(() => (seen[key] ??= seen.frame)).observe(target, options);
-  record("figure", document.querySelector(".nv-view"), { attributeFilter: ["data-drawn"] });
-  record("below", [...document.querySelectorAll(".nv-doc")].at(-1), { childList: true, subtree: true, characterData: true });
-  const count = () => (seen.frame++, requestAnimationFrame(count));
-  requestAnimationFrame(count);
-}"""
-
-
-def test_the_figure_does_not_wait_for_the_parts_below_it(look):
-    view = look("?")
-    view.page.evaluate(FRAMES)
-    view.write("C", "4")
-    view.wait_for_view(shape="2,4,4,4")
-    seen = view.page.wait_for_function("nvFrames.below !== undefined && nvFrames").json_value()
-    assert seen["figure"] < seen["below"]
+def type_of(message: str | bytes) -> str | None:
+    return ForwardMsg.FromString(message).WhichOneof("type") if isinstance(message, bytes) else None
 
 
 class HeldMessages:
@@ -168,10 +152,17 @@ class HeldMessages:
             self._page.evaluate(PAINTED)
             self._held.pop(0)
 
+    def deliver_together(self) -> None:
+        """Wait for the end of a run, and deliver all of it before the next frame."""
+        while not any(type_of(message) == "script_finished" for _, message in self._held):
+            self._page.evaluate(PAINTED)
+        for socket, message in self._held:
+            socket.send(message)
+        self._held.clear()
+
     def _connect(self, socket: WebSocketRoute) -> None:
         def receive(message: str | bytes) -> None:
-            drawn = isinstance(message, bytes) and ForwardMsg.FromString(message).WhichOneof("type") == "delta"
-            if self._held or (self._holding and drawn):
+            if self._held or (self._holding and type_of(message) == "delta"):
                 self._held.append((socket, message))
             else:
                 socket.send(message)
@@ -206,4 +197,28 @@ def test_an_answer_that_arrives_late_and_in_pieces_is_shown_only_when_complete(h
             assert view.page.evaluate(UNFADED)
         view.wait_for_view(**query)
     scroll(view, 0)
+    watch.check()
+
+
+# Counts frames, and records in which one the figure changes for the first time, and in which one the parts below it.
+FRAMES = """() => {
+  const seen = (window.nvFrames = { frame: 0 });
+  const record = (key, target, options) => new MutationObserver(() => (seen[key] ??= seen.frame)).observe(target, options);
+  record("figure", document.querySelector(".nv-view"), { attributeFilter: ["data-drawn"] });
+  record("below", [...document.querySelectorAll(".nv-doc")].at(-1), { childList: true, subtree: true, characterData: true });
+  const count = () => (seen.frame++, requestAnimationFrame(count));
+  requestAnimationFrame(count);
+}"""
+
+
+def test_the_figure_does_not_wait_for_the_parts_below_it(held_tab):
+    view, hold, watch = held_tab
+    view.go("?")
+    view.page.evaluate(FRAMES)
+    with hold:
+        view.write("C", "4")
+        hold.deliver_together()
+    view.wait_for_view(shape="2,4,4,4")
+    seen = view.page.evaluate("nvFrames")
+    assert seen["figure"] < seen["below"]
     watch.check()
