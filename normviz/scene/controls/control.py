@@ -103,10 +103,15 @@ def scene_control(setting: Setting, edit: Callable[[Scene, Any], Reading] | None
 
 
 def page_control(setting: Setting) -> Control:
-    """The control of a setting of a page."""
+    """The control of a setting of a page. An option that it does not have changes nothing: controls of two pages may have the same key."""
+    options = None
+    if isinstance(setting.widget, Segments) or (isinstance(setting.widget, Choice) and not setting.widget.accept_new):
+        options = setting.widget.options
     typed = isinstance(setting.widget, TextField) or (isinstance(setting.widget, Slider) and setting.widget.typed)
 
     def edit(view: Changeable, value: Any) -> Any:
+        if options is not None and value not in options:
+            return view.with_settings()
         try:
             return view.with_settings(**{setting.name: setting.parse(value.strip()) if typed else value})
         except NormvizError as error:

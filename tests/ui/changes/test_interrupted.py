@@ -110,6 +110,17 @@ def test_a_change_on_the_way_to_a_page_with_other_experiments_shows_that_page(na
     assert app.session_state[PAGE] == to
 
 
+@pytest.mark.parametrize("key", ["show", "size_n"])
+@pytest.mark.parametrize("to", ["train_and_eval", "numerics"])
+def test_back_and_a_change_after_the_controls_of_a_page_with_other_experiments_were_drawn_show_the_first_page(to, key):
+    """The controls that choose an experiment have the same key on all pages, so the session has the value of the page in between."""
+    app = address_of(leave(open_page("gradients"), to, "_first"), "gradients", {})
+    app = set_control(app, key, 3 if key == "size_n" else app.get_by_key(key).options[-1])
+    check_page(app)
+    assert app.session_state[PAGE] == "gradients"
+    assert key == "show" or scene(app).shape == (3, 3, 4, 4)
+
+
 @pytest.mark.parametrize("at", ["current", "page"])
 @pytest.mark.parametrize(("name", "to"), list(permutations(["train_and_eval", "gradients", "numerics"], 2)))
 def test_a_change_after_the_first_run_of_a_page_with_other_experiments_ended_early_shows_that_page(name, to, at):
