@@ -129,6 +129,9 @@ def test_no_painted_frame_is_blank(look):
     assert frames
 
 
+MOST_FRAMES = 5000  # until the end of a run
+
+
 def type_of(message: str | bytes) -> str | None:
     return ForwardMsg.FromString(message).WhichOneof("type") if isinstance(message, bytes) else None
 
@@ -154,8 +157,12 @@ class HeldMessages:
 
     def deliver_together(self) -> None:
         """Wait for the end of a run, and deliver all of it before the next frame."""
-        while not any(type_of(message) == "script_finished" for _, message in self._held):
+        for _ in range(MOST_FRAMES):
+            if any(type_of(message) == "script_finished" for _, message in self._held):
+                break
             self._page.evaluate(PAINTED)
+        else:
+            pytest.fail("the run has no end")
         for socket, message in self._held:
             socket.send(message)
         self._held.clear()
