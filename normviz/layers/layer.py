@@ -21,7 +21,7 @@ from normviz.layers.arguments import READERS, kind_of_module, module_arguments
 from normviz.layers.axes import MAX_TEXT
 from normviz.layers.catalogue import KINDS, REQUIRED, Argument, Kind
 from normviz.layers.errors import NormvizError, closest, echo, listed
-from normviz.layers.messages import _
+from normviz.layers.messages import _, ngettext
 from normviz.layers.norm import Norm
 
 
@@ -145,11 +145,14 @@ def _bind(kind: Kind, positional: tuple[Any, ...], named: Mapping[str, Any]) -> 
     if len(positional) > len(slots):
         names = listed(slots, "and")
         raise NormvizError(
-            _("{layer} takes at most {most} positional arguments and got {given}; it takes {names}."),
-            layer=kind.name,
-            most=len(slots),
-            given=len(positional),
-            names=names,
+            ngettext(
+                "{layer} takes at most {n} positional argument and got {given}; it takes {names}.",
+                "{layer} takes at most {n} positional arguments and got {given}; it takes {names}.",
+                len(slots),
+                layer=kind.name,
+                given=len(positional),
+                names=names,
+            )
         )
     values = dict(zip(slots, positional, strict=False))
     known = [argument.name for argument in kind.arguments]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from normviz.layers.errors import listed
-from normviz.layers.messages import _
+from normviz.layers.messages import _, ngettext
 from normviz.layers.norm import Norm
 from normviz.measuring.groups.partition import Axis, from_ids
 from normviz.measuring.measurement import Measurement
@@ -65,7 +65,12 @@ def _axis_text(name: str, axis: Axis) -> str:
     if not any(kept for size, kept in zip(axis.parts, axis.kept, strict=True) if size > 1):
         return name.upper()
     if axis.kept == (True, False):
-        return _("groups of {size} neighbors along {axis}", size=axis.parts[1], axis=name.upper())
+        return ngettext(
+            "groups of {n} neighbor along {axis}",
+            "groups of {n} neighbors along {axis}",
+            axis.parts[1],
+            axis=name.upper(),
+        )
     if axis.kept == (False, True):
         return _("indices of {axis} that are {step} apart", step=axis.parts[1], axis=name.upper())
     return _("parts of {axis}", axis=name.upper())

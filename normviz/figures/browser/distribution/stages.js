@@ -109,8 +109,9 @@ export function notesOf({ stats }, { peers, complete, size }, marked = true) {
     : _("Tick: the mean. Bar: one root mean square to each side of 0.");
   const notes = marked ? [legend] : [];
   if (!complete)
-    notes.push(_("Dots: {drawn} of the {size} values of the group, those that are drawn above; the numbers are those of the whole group.",
-      { drawn: formatCount(peers.length), size: formatCount(size) }));
+    notes.push(ngettext("Dots: {drawn} of the {n} value of the group, those that are drawn above; the numbers are those of the whole group.",
+      "Dots: {drawn} of the {n} values of the group, those that are drawn above; the numbers are those of the whole group.",
+      size, { drawn: formatCount(peers.length) }));
   if (stats.running)
     notes.push(_("The running mean and variance were not computed from this group: its mean need not become 0, nor its variance 1."));
   return joinSentences(notes);

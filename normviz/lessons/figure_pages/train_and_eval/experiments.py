@@ -119,11 +119,17 @@ def sequences_sentence(found: PerTimeStep) -> str:
     """How many sequences remain at the last step."""
     count, last = int(found.left[0]), len(found.left) - 1
     if not last:
-        return _("All **{count}** sequences end after one step: none is shorter than another.", count=count)
-    sentence = _(
-        "At step 0 all **{count}** sequences have a value, at step **{last}** only **{left}**: statistics for every time step "
+        return ngettext(
+            "**{n}** sequence ends after one step.",
+            "All **{n}** sequences end after one step: none is shorter than another.",
+            count,
+        )
+    sentence = ngettext(
+        "At step 0 **{n}** sequence has a value, at step **{last}** only **{left}**: statistics for every time step "
         "get noisier as sequences end.",
-        count=count,
+        "At step 0 all **{n}** sequences have a value, at step **{last}** only **{left}**: statistics for every time step "
+        "get noisier as sequences end.",
+        count,
         last=last,
         left=found.left[-1],
     )
