@@ -16,7 +16,7 @@ from playwright.sync_api import ConsoleMessage, Error, Page
 
 from normviz.lessons.questions.question import facts_of
 from normviz.lessons.questions.registry import QUESTIONS
-from tests.browser.scripts import MIDDLES, REVEAL, SETTLED
+from tests.browser.scripts import MIDDLES, REVEAL, SCROLLER, SETTLED
 from tests.browser.watch import Watch
 
 SCREENS = ({"width": 1280, "height": 720}, {"width": 390, "height": 844}, {"width": 820, "height": 500})
@@ -71,6 +71,12 @@ WATCH_ERRORS = """new MutationObserver(() => document.querySelectorAll("[data-te
 })).observe(document, { childList: true, subtree: true });"""
 # Back and Forward within the app, and not to the empty page before it.
 STEP = """way => { const step = navigation[way](); step.committed.catch(() => {}); step.finished.catch(() => {}); }"""
+# Chromium does not always answer Playwright's `insert_text` and `wheel` if the page is left at the same time: the test would wait without end.
+INSERT = "text => document.execCommand('insertText', false, text)"
+WHEEL = f"""by => {{
+  const part = [...document.querySelectorAll(":hover")].at(-1) ?? document.body;
+  if (part.dispatchEvent(new WheelEvent("wheel", {{ deltaY: by, bubbles: true, cancelable: true }}))) ({SCROLLER})(part).scrollBy({{ top: by, behavior: "instant" }});
+}}"""
 AFTER_FRAMES = """frames => new Promise((done) => {
   const next = () => (frames-- ? requestAnimationFrame(next) : done());
   next();
@@ -230,13 +236,13 @@ class Monkey:
         _, x, y, name = self._random_place("text")
         text, end = self.random.choice(TEXTS), self.random.choice(["Enter", "Enter", "Tab", "Escape"])
         self.page.mouse.click(x, y, click_count=3)
-        self.page.keyboard.insert_text(text)
+        self.page.evaluate(INSERT, text)
         self.page.keyboard.press(end)
         return f"write {text[:40]!r} in {name!r} ({x:.0f}, {y:.0f}), {end}"
 
     def _wheel(self) -> str:
         by = self.random.choice([-3000, -400, 300, 900, 3000])
-        self.page.mouse.wheel(0, by)
+        self.page.evaluate(WHEEL, by)
         return f"wheel {by}"
 
     def _back(self) -> str:

@@ -14,15 +14,18 @@ MIDDLES = f"""key => {{
   return [columns.map((j) => box.left + middle(x, j)), rows.map((i) => box.top + middle(y, i))];
 }}"""
 
-# Scroll a point of a panel to where the pointer can reach it.
-REVEAL = """([key, x, y]) => {
-  if (y > 60 && y < innerHeight - 10 && document.elementFromPoint(x, y)?.closest(`.nv-panel-${key}`)) return false; // the read-out may cover it
-  let parent = document.querySelector(`.nv-panel-${key}`);
-  while (parent && !(parent.scrollHeight > parent.clientHeight && /auto|scroll/.test(getComputedStyle(parent).overflowY)))
-    parent = parent.parentElement;
-  (parent ?? document.scrollingElement).scrollBy({top: y - innerHeight / 2, behavior: "instant"});
-  return true;
+# What scrolls when the wheel turns over a part of the page.
+SCROLLER = """part => {
+  while (part && !(part.scrollHeight > part.clientHeight && /auto|scroll/.test(getComputedStyle(part).overflowY))) part = part.parentElement;
+  return part ?? document.scrollingElement;
 }"""
+
+# Scroll a point of a panel to where the pointer can reach it.
+REVEAL = f"""([key, x, y]) => {{
+  if (y > 60 && y < innerHeight - 10 && document.elementFromPoint(x, y)?.closest(`.nv-panel-${{key}}`)) return false; // the read-out may cover it
+  ({SCROLLER})(document.querySelector(`.nv-panel-${{key}}`)).scrollBy({{top: y - innerHeight / 2, behavior: "instant"}});
+  return true;
+}}"""
 
 # The centers, and for every cell: is it not covered by the veil? Read at once, because a panel may be redrawn at any time.
 OPEN = f"""key => {{

@@ -4,9 +4,9 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page
 
-from tests.browser.conftest import NewTab
+from tests.browser.conftest import new_context
 from tests.browser.monkey import HOVERED, Monkey
 
 pytestmark = pytest.mark.browser
@@ -17,19 +17,15 @@ EVERY = 8
 
 
 @pytest.fixture
-def page(new_tab: NewTab, server: str) -> Iterator[Page]:
-    """A new tab without stored settings, so that the same seed gives the same actions after any other test; it leaves none either."""
-    page = new_tab()
-    forget_settings(page, server)
-    yield page
-    forget_settings(page, server)
-    page.close()
+def page(browser: Browser) -> Iterator[Page]:
+    """The tab of a new visitor, so that the same seed gives the same actions after any other test.
 
-
-def forget_settings(page: Page, server: str) -> None:
-    """Without opening a page, which Back would lead to."""
-    session = page.context.new_cdp_session(page)
-    session.send("Storage.clearDataForOrigin", {"origin": server, "storageTypes": "local_storage"})
+    At the end the whole context is closed: Chromium does not always close a single tab that is just being left, and the test would wait
+    without end.
+    """
+    context = new_context(browser, permissions=["clipboard-read", "clipboard-write"])
+    yield context.new_page()
+    context.close()
 
 
 @pytest.mark.parametrize("name", HOVERED)
