@@ -71,7 +71,7 @@ WATCH_ERRORS = """new MutationObserver(() => document.querySelectorAll("[data-te
 })).observe(document, { childList: true, subtree: true });"""
 # Back and Forward within the app, and not to the empty page before it.
 STEP = """way => { const step = navigation[way](); step.committed.catch(() => {}); step.finished.catch(() => {}); }"""
-# Chromium does not always answer Playwright's `insert_text` and `wheel` if the page is left at the same time: the test would wait without end.
+# Chromium sometimes never answers `insert_text` or `wheel` while the page navigates away, and the test would hang.
 INSERT = "text => document.execCommand('insertText', false, text)"
 WHEEL = f"""by => {{
   const part = [...document.querySelectorAll(":hover")].at(-1) ?? document.body;

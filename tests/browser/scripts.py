@@ -14,7 +14,7 @@ MIDDLES = f"""key => {{
   return [columns.map((j) => box.left + middle(x, j)), rows.map((i) => box.top + middle(y, i))];
 }}"""
 
-# What scrolls when the wheel turns over a part of the page.
+# The element that the mouse wheel scrolls over ``part``.
 SCROLLER = """part => {
   while (part && !(part.scrollHeight > part.clientHeight && /auto|scroll/.test(getComputedStyle(part).overflowY))) part = part.parentElement;
   return part ?? document.scrollingElement;

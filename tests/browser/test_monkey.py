@@ -20,8 +20,7 @@ EVERY = 8
 def page(browser: Browser) -> Iterator[Page]:
     """The tab of a new visitor, so that the same seed gives the same actions after any other test.
 
-    At the end the whole context is closed: Chromium does not always close a single tab that is just being left, and the test would wait
-    without end.
+    At the end the whole context is closed: Chromium sometimes never closes a single tab that is navigating away, and the test would hang.
     """
     context = new_context(browser, permissions=["clipboard-read", "clipboard-write"])
     yield context.new_page()
