@@ -67,7 +67,7 @@ __all__ = [
     "step_by_step",
     "steps",
     "train_and_eval",
-]  # and open, which would hide Python's own
+]  # open is not listed: a star import would hide Python's own
 
 PAGES = ("compare", "explore", "gradients", "numerics", "open", "questions", "step_by_step", "steps", "train_and_eval")
 HOME = dict.fromkeys(PAGES, "normviz.api") | {

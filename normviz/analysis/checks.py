@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 SEEDS = range(2**31)
-MOST_ELEMENTS = 2**20  # that are computed with
+MOST_ELEMENTS = 2**20  # elements of the largest tensor that is computed
 LARGEST_VALUE = 1e12  # float32 can square it
 
 

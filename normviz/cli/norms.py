@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> None:
     if not args.input:
         raise NormvizError(_("give the shape of each input of the model, such as --input 1,3,224,224."))
     with _device(args.device), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the model's own code
+        warnings.simplefilter("ignore")  # warnings of the model's own code
         inputs = [_input(text, args.device) for text in args.input]
         found = norms(_model(args.model).train(args.train), *inputs)
     print(found if args.all else found.grouped())

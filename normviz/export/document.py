@@ -23,7 +23,7 @@ from normviz.lessons.parts.part import Part
 FOLLOW = "follow"
 CHOICES = (FOLLOW, *THEMES)
 LONGEST_TEXT = 300  # characters of a title or a caption
-VERSION = 1  # of the data that a page's script reads; the views of a playable page have a version of their own
+VERSION = 1  # version of the data that a page's script reads; the views of a playable page have a version of their own
 BROWSER = Path(__file__).with_name("browser")
 
 

@@ -34,7 +34,7 @@ KNOWN = {
     "es": Language("Español", "es"),
     "pt": Language("Português do Brasil", "pt-BR"),
 }
-RIGHT_TO_LEFT = ("ar", "fa", "he", "ur", "xr")  # xr: of tests
+RIGHT_TO_LEFT = ("ar", "fa", "he", "ur", "xr")  # xr: a language of the tests
 
 
 def languages() -> dict[str, Language]:

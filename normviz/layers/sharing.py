@@ -22,7 +22,7 @@ from normviz.layers.norm import Norm
 
 Ids = NDArray[np.int64]
 LIMIT = 2**26
-MOST_IDS = 2**53  # exact in JavaScript too
+MOST_IDS = 2**53  # larger ids are not exact in JavaScript
 
 
 @dataclass(frozen=True)

@@ -195,7 +195,8 @@ def _eps(found: Measurement, norm: Norm, dtype: torch.dtype) -> Iterator[Differe
         return
     own, wanted = found.eps.value, used_eps(norm, torch.empty(0, dtype=dtype))
     usual = [wanted, *_machine_eps(norm, dtype)]
-    values = [own, own**2] if found.eps.place == "maximum" else [own]  # of the standard deviation, or of the variance
+    # A maximum may use eps of the standard deviation or of the variance.
+    values = [own, own**2] if found.eps.place == "maximum" else [own]
     if not any(isclose(value, one, rel_tol=EPS_TOLERANCE) for value in values for one in usual):
         yield Difference(
             "eps", f"{own:g}", f"{wanted:g}", _("Its eps is {own:g}, not {wanted:g}.", own=own, wanted=wanted)

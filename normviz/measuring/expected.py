@@ -70,7 +70,8 @@ def usual_layer(norm: Norm, shape: tuple[int, ...], preferred: Sequence[Layer] =
     'InstanceNorm2d(3)'
     """
     rank = len(shape)
-    images = [default_layer("InstanceNorm", shape, norm.axes)] if rank in (4, 5) else []  # and not LayerNorm([h, w])
+    # Preferred to LayerNorm([h, w]).
+    images = [default_layer("InstanceNorm", shape, norm.axes)] if rank in (4, 5) else []
     same = (layer for layer in (*preferred, *images) if is_equivalent(layer, norm, shape))
     return next(same, None) or torch_layer(norm, shape)
 

@@ -18,7 +18,7 @@ from normviz.measuring.numbers.eps import Eps
 from normviz.measuring.numbers.formula import Quotient
 from normviz.measuring.numbers.parameters import Ids
 
-USUAL_EPS = 1e-5  # of stored statistics that are in no module: it cannot be seen
+USUAL_EPS = 1e-5  # assumed where eps cannot be measured, as with stored statistics that no module has
 
 
 def norm_of(found: Measurement, names: Sequence[str]) -> Norm | None:

@@ -23,7 +23,7 @@ from normviz.measuring.numbers.formula import Formula, Groups, Run, measure_affi
 from normviz.measuring.numbers.parameters import Ids, Learned, equal_ids, generic_values, measure_learned
 
 BIASED, UNBIASED, SUM = "m", "m - 1", "1"  # what the sum of squares is divided by
-LEARNED = ("weight", "bias", "gamma", "beta")  # also as buffers, in a frozen layer
+LEARNED = ("weight", "bias", "gamma", "beta")  # names of parameters; in a frozen layer, of buffers
 OUTLIER, SHIFT = 50.0, 100.0
 MOST_PARAMETERS = 2**20
 SMALL = 2**16  # elements: synchronizing threads takes longer than the computation
@@ -156,7 +156,7 @@ def _normalization(function: Function, generic: Values, reach: Reach, ids: Ids, 
     eps = measure_eps(run, formula, formula.kind, groups, constant, dtype)
     agrees = _agreement(run, dtype, formula, groups, constant, eps)
     if eps is not None and not eps.place and not agrees(probes.generic(reach.shape, dtype, seed=7)):
-        return Measurement(reach, ids)  # such as tanh, which is a normalization for large x only
+        return Measurement(reach, ids)  # a function such as tanh resembles a normalization for large x only
     return Measurement(
         reach,
         ids,
@@ -172,7 +172,7 @@ def _normalization(function: Function, generic: Values, reach: Reach, ids: Ids, 
 
 
 def _divisor(gamma: Learned | None, factor: Tensor, elements: int, dtype: torch.dtype) -> str:
-    """By what the sum of squares is divided: the factor without gamma tells, if it is one that follows from the group's size."""
+    """The divisor of the sum of squares, inferred from the factor without gamma."""
     constant = float(factor.median()) if gamma is None else gamma.constant
     close = probes.agreement(dtype)
     if elements < 2 or (gamma is None and not bool(((factor / constant - 1).abs() < close).all())):
@@ -202,7 +202,7 @@ def _others(shape: Index, dtype: torch.dtype, x: Tensor | None) -> list[Tensor]:
 def _agreement(
     run: Run, dtype: torch.dtype, formula: Formula, groups: Groups, constant: float, eps: Eps | None
 ) -> Callable[[Tensor], bool]:
-    """Whether the formula gives the output for an input, where both are numbers."""
+    """Whether the formula reproduces the output for an input, wherever the formula is finite."""
     kind = formula.kind
     assert kind is not None
 

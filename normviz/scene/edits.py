@@ -24,7 +24,7 @@ from normviz.scene.settings.scene_settings import MOST_EDITABLE
 
 NO_PARAMETERS = ("none", "-")
 SIZES = {"n": 2, "c": 3, "h": 4, "w": 4, "l": 4, "d": 2}
-SIZES_OF_ROWS = {"n": 4, "d": 6}  # of (N, D): with two rows, each number that BatchNorm gives is 1 or -1
+SIZES_OF_ROWS = {"n": 4, "d": 6}  # sizes of (N, D): with only two rows, BatchNorm returns nothing but 1 and -1
 
 
 def with_layout(scene: Scene, layout: str) -> Reading:

@@ -22,7 +22,7 @@ Value = TypeVar("Value", bound=np.generic)
 MOST_COLUMNS, MOST_ROWS = 40, 32
 # The same for a schematic, in which a few slices of each long axis are drawn: there is room for numbers in the cells.
 SCHEMATIC_COLUMNS, SCHEMATIC_ROWS = 19, 17
-MOST_SLICES = 6  # of an axis that is not drawn whole
+MOST_SLICES = 6  # drawn slices of an axis that is not drawn whole
 MOST_OF_A_MATRIX = 128  # rows or columns, in ``pixels``
 
 
@@ -173,7 +173,7 @@ def _facet_layout(facets: tuple[int, ...], row: int | None, col: int, extent: tu
     rows, columns = 1 if row is None else extent[row], extent[col]
     most = max(1, (MOST_COLUMNS + 1) // (columns + 1))
     if facets and count == extent[facets[0]]:
-        wide = round(sqrt(1.6 * count * (rows + 1) / columns))  # wider than high
+        wide = round(sqrt(1.6 * count * (rows + 1) / columns))  # the grid is wider than high
         return FacetLayout(count, count, max(1, min(count, most, wide)))
     together = count // extent[facets[0]] if facets else 1
     return FacetLayout(count, together, ceil(together / ceil(together / most)))

@@ -18,8 +18,8 @@ from normviz.scene.visibility import DISPLAY_SETTINGS, VERSION_SETTING, read_dis
 
 LONGEST_QUERY = 8192  # characters, names and values together
 MOST_NAMES = 64
-EMBEDDING = ("embed", "embed_options")  # Streamlit's
-CAMPAIGN = ("utm_", "fbclid", "gclid", "mc_")  # what others append to links
+EMBEDDING = ("embed", "embed_options")  # Streamlit's own parameters
+CAMPAIGN = ("utm_", "fbclid", "gclid", "mc_")  # parameters that other sites append to links
 SETTING_NAMES = tuple(
     dict.fromkeys(
         setting.name

@@ -22,7 +22,7 @@ ALWAYS_WRITTEN = (
     "seed",
     "params",
     "at",
-)  # the others are only written where they are no defaults
+)  # other settings are written only if they are not the default
 
 
 @dataclass(frozen=True)

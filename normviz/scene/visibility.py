@@ -97,7 +97,7 @@ class Display:
     tour     the name of a tour that the view belongs to
     stop     the number of the view in the tour, from 1; 0: the tour's beginning
     like     the layer and the shape that the view is a small look-alike of
-    lang     the language that the link names; "" for the reader's own. It does not count in a comparison: nothing else looks different.
+    lang     the language that the link names; "" for the reader's own. Ignored by ``==``.
     """
 
     hidden: tuple[str, ...] = ()

@@ -27,7 +27,7 @@ from normviz.layers.languages import languages
 from normviz.lessons.page.style import exercises_style, page_style, share_style
 
 GZIP = re.compile(r"\s*gzip\s*(;\s*q=(?!0(\.0*)?\s*$).*)?")  # q=0 means not accepted
-LEVEL = 6  # of gzip: the first visitor waits for it, and level 9 saves only 0.2 % more
+LEVEL = 6  # compression level: the first visitor waits for gzip, and level 9 saves only 0.2 % more
 FOREVER = "public, max-age=31536000, immutable"
 ADD_STYLE = """
 const style = document.createElement("style");
@@ -114,7 +114,7 @@ async def respond(request: Request) -> Response:
 
 STREAMLIT = (Path(st.__file__).parent / "static" / "static").resolve()
 COMPRESSED = {".js", ".css", ".svg"}
-KEPT = 128  # of Streamlit's files in memory; a page needs about 80
+KEPT = 128  # Streamlit's files in memory; a page needs about 80
 
 
 class CompressedFiles:

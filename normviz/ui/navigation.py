@@ -26,7 +26,7 @@ def show() -> None:
             "About": _("**normviz** shows which elements of a tensor share a mean, a variance, a gamma and a beta.")
         },
     )
-    embedded = st.context.is_embedded  # in a slide or a course page
+    embedded = st.context.is_embedded  # the app is in a slide or in a course page
     if not embedded:
         st.logo(wordmark(), size="medium")
     page = st.navigation(

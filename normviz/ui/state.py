@@ -2,7 +2,8 @@
 
 If a callback has run, the session's view takes precedence; otherwise the URL does. Thus two quick changes over a slow connection both
 take effect, and Back and edited addresses work. All pages share one scene; each page has settings of its own. The view is stored together with
-the page of its settings: a run can end at any access to the session's state. Stored apart, one could belong to the page before.
+the page of its settings, because a run can end at any access to the session's state. If they were stored separately, one could still belong to
+the previous page.
 """
 
 from __future__ import annotations
@@ -107,7 +108,7 @@ def enter(page: str, untouched: Sequence[Scene] = ()) -> None:
 def come_back(name: str, page: PageType) -> None:
     """Call in a callback at the address of this page: the reader may have left it and come back, before the page in between was drawn.
 
-    Then the view is that of the address, which the reader sees, and not that of the page in between.
+    The view is then read from the address again.
     """
     if st.session_state.get(PAGE) in (None, name):
         return
@@ -116,7 +117,7 @@ def come_back(name: str, page: PageType) -> None:
     st.session_state[ADDRESS_VIEW] = page.view(query)
     st.session_state[VIEW] = page, st.session_state[ADDRESS_VIEW]
     st.session_state[ADDRESS] = query
-    st.session_state[PAGE] = name  # last, as in ``enter``
+    st.session_state[PAGE] = name  # set last, as in ``enter``
 
 
 def _mark_changed(by: str) -> None:

@@ -27,14 +27,14 @@ from normviz.layers.norm import Norm
 from normviz.layers.sharing import counts
 from normviz.layers.torch_errors import check
 
-LONGEST = 3  # of two values, only the order matters; three already behave like more
+LONGEST = 3  # largest size of an axis: two values only have an order; three already behave like more
 MOST_ELEMENTS = 2**13  # rank 12 and one split axis, all cut to 2
 TRIALS = 8
 MOST_KEPT = 2**11  # measurements of about 3 kB
 SCALE_FACTOR = 4.0
-NOISE_RATIO = 30.0  # of added numbers to x: large enough to change signs
-SPACING = 1000.0  # between two values of x, so that eps is small compared with every variance
-CLEAR = 1000  # times the tolerance: a smaller difference may be the effect of eps alone
+NOISE_RATIO = 30.0  # added numbers relative to x: large enough to change signs
+SPACING = 1000.0  # distance of neighboring values of x: eps is small compared with every variance
+CLEAR = 1000  # a difference below this multiple of the tolerance may be the effect of eps alone
 LARGEST_EPS_EFFECT = 1e-3  # the largest change of a normalized value that is attributed to eps
 
 Axes = tuple[int, ...]

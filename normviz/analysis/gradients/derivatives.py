@@ -24,8 +24,8 @@ from normviz.layers.sharing import check_index
 if TYPE_CHECKING:
     from normviz.analysis.description import Description
 
-MOST_ELEMENTS = 4096  # of x, for a column, a row or a perturbation
-MOST_IN_MATRIX = 256  # of x, for a full Jacobian
+MOST_ELEMENTS = 4096  # elements of x for a column, a row or a perturbation
+MOST_IN_MATRIX = 256  # elements of x for a full Jacobian
 LARGEST_STEP = 1e6
 
 

@@ -214,7 +214,7 @@ def _draw(layer: Layer, x: Tensor, shape: tuple[int, ...], warmup: int, seed: in
     """Normal batches of ``shape`` with the mean and standard deviation of each channel of x."""
     batches = read_integer("warmup", warmup, WARM_UPS)
     generator = torch.Generator().manual_seed(read_integer("seed", seed, SEEDS))
-    if not layer.tracks:  # they would change nothing
+    if not layer.tracks:  # a warm-up would change nothing
         return
     _check_work(batches, prod(shape))
     others = [axis for axis in range(x.ndim) if axis != layer.kind.channel(x.ndim)]

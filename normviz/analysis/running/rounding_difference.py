@@ -14,7 +14,7 @@ from torch import Tensor
 from normviz.analysis.checks import Array
 
 EPS = float(np.finfo(np.float64).eps)
-EXTRA_ROUNDINGS = 5  # in addition to those of the sum
+EXTRA_ROUNDINGS = 5  # roundings besides those of the sum
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,8 @@ def combine(counts: NDArray[np.int64], means: Array, variances: Array) -> tuple[
 
     Source: Chan, Golub & LeVeque 1979, for K parts at once; ``torch.nn.SyncBatchNorm``.
 
-    >>> mean, var = combine(np.array([2, 1]), np.array([[1.0], [4.0]]), np.array([[1.0], [0.0]]))  # of (0, 2) and (4,)
+    >>> # The shards are (0, 2) and (4,):
+    >>> mean, var = combine(np.array([2, 1]), np.array([[1.0], [4.0]]), np.array([[1.0], [0.0]]))
     >>> mean.tolist(), var.round(4).tolist()
     ([2.0], [2.6667])
     """

@@ -13,7 +13,7 @@ import { optionOf, unpackViews, viewNumber } from "./views.js";
 /** @import { PackedViews } from "./views.js" */
 
 /** @param {FigureData & { name?: string }} figure */
-const showsX = ({ grid, name = "x" }) => Boolean(grid) && name === "x"; // not a Jacobian
+const showsX = ({ grid, name = "x" }) => Boolean(grid) && name === "x"; // a Jacobian has another name
 
 /** @param {string | null} text such as "0,8,0,0" */
 const readNumbers = (text) => (text && /^\d+(,\d+)*$/.test(text) ? text.split(",").map(Number) : undefined);

@@ -23,7 +23,7 @@ from normviz.scene.settings.scene_settings import DATA_SETTING, MOST_EDITABLE, P
 from normviz.scene.view import View
 from normviz.scene.visibility import DISPLAY_SETTINGS, Display
 
-EMBEDDING = ("embed", "embed_options")  # in a link for an iframe
+EMBEDDING = ("embed", "embed_options")  # parameters of a link for an iframe
 
 
 def view_of(e: Description, at: Sequence[int] | None, settings: Mapping[str, Any], lang: str = "") -> View:

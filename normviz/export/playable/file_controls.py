@@ -184,7 +184,7 @@ class FileControls:
         """The view on another of the file's tensors."""
         if shape == view.scene.shape:
             return view
-        if self.sets:  # the layer of the scene does not show
+        if self.sets:  # the page shows sets of layers, not the layer of the scene
             return self._on_shape(self.start, shape).with_settings(layers=layers_of(view)[0])
         for fitted in self.given:
             now = fitted.get(view.scene.shape)

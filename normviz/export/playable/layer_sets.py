@@ -14,8 +14,8 @@ from normviz.lessons.figure_pages.compare.ready_sets import READY_SETS
 from normviz.scene.view import View
 
 MOST_VIEWS = 200
-MOST_ELEMENTS = 400_000  # of all views of a grid after the first
-FEW = 3  # layers: any of those offered can be compared up to this number, and more of the first six
+MOST_ELEMENTS = 400_000  # elements in all views together; each tensor has an equal share
+FEW = 3  # up to this many layers, any combination is offered; larger ones only of the first six
 
 Layers = tuple[str, ...]
 
@@ -74,7 +74,7 @@ class LayerSets:
 
 
 def _choices(layers: Sequence[str]) -> list[Layers]:
-    """Two or three of the layers, and up to six of the first six."""
+    """Any two or three of the layers; larger combinations only of the first six."""
     sizes = range(FEWEST, MOST + 1)
     return [chosen for size in sizes for chosen in combinations(layers if size <= FEW else layers[:MOST], size)]
 

@@ -23,7 +23,7 @@ from normviz.scene.visibility import NOT_PRESENTED, Display
 VERSION = 2
 LONG = 40  # characters of a value that is stored once
 PRESENTED = Display(present=True)
-SELECTED = ("at", "step")  # what a reader changes in the figure
+SELECTED = ("at", "step")  # settings that a reader changes in the figure
 
 
 def views_data(

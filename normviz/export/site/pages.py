@@ -68,8 +68,8 @@ MODELS = PageEntry(
 )
 PRACTICE = PageEntry("practice", N_("Exercises with a score. The same link gives everyone the same set."))
 UNDERSTOOD = N_("Find out what you have understood")
-TOPICS = {START.key: BEGIN, PRACTICE.key: UNDERSTOOD}  # of pages that are not under PLAY
-SHAPES = ((5, 7), (2, 3, 5))  # tensors besides the default one, where there are as many layers
+TOPICS = {START.key: BEGIN, PRACTICE.key: UNDERSTOOD}  # topics of the pages that are not under PLAY
+SHAPES = ((5, 7), (2, 3, 5))  # tensors besides the default one, on pages of a single layer
 
 
 def entries(only: Sequence[str] = ()) -> list[Entry]:

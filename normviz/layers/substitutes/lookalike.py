@@ -10,9 +10,9 @@ from normviz.layers.fit import refit
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 
-SMALL = {"n": 2, "b": 2, "c": 4, "l": 4, "d": 4}  # sizes of axes
-OTHER, PART = 3, 2  # of another axis, of a part of a split axis
-MOST_AXES = 5  # beyond, every axis has two indices
+SMALL = {"n": 2, "b": 2, "c": 4, "l": 4, "d": 4}  # size of the axis with this name
+OTHER, PART = 3, 2  # size of any other axis; size of a part of a split axis
+MOST_AXES = 5  # with more axes, every axis has size 2
 
 LayerOnShape = tuple[Layer | Norm, tuple[int, ...]]
 
@@ -38,7 +38,7 @@ def _size(axis: str, axes: tuple[str, ...]) -> int:
 
 
 def _groups(groups: int, channels: int, small: int) -> int:
-    """One group stays one, groups of one channel stay so, and otherwise two are left."""
+    """A single group stays one; groups of one channel keep one channel each, as does an odd number of channels; otherwise two groups."""
     if groups == channels or small % PART:
         return small if groups > 1 else 1
     return min(groups, PART)

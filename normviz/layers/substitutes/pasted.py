@@ -130,7 +130,7 @@ def parse_layer_on_shape(text: str) -> tuple[Layer | Norm, tuple[int, ...]]:
     >>> parse_layer_on_shape("LayerNorm(96) on 8,56,56,96")[1]
     (8, 56, 56, 96)
     """
-    found = re.fullmatch(TYPED, text.replace("`", "").strip())  # as in Markdown
+    found = re.fullmatch(TYPED, text.replace("`", "").strip())  # Markdown puts code in backticks
     sizes = _sizes(found[2]) if found else ()
     if not found or not _is_shape(sizes):
         raise NormvizError(

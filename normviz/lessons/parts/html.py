@@ -87,7 +87,8 @@ class Body:
         """Where a link of the app leads from this document; None: nowhere."""
         if link in self.pages or self.app is None:
             return self.pages.get(link)
-        return f"{self.app}{with_language(link) if self.app else link}"  # in the app, a session has a language
+        # An address of the app names the language; within the app, the session has it.
+        return f"{self.app}{with_language(link) if self.app else link}"
 
     def unique(self, prefix: str) -> str:
         """A name that is unique in this document."""

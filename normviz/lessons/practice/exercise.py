@@ -15,7 +15,7 @@ from normviz.lessons.practice.kinds import CHOICE, MARK
 from normviz.lessons.practice.random import Random
 from normviz.lessons.practice.row import Answer, BankRow
 
-TOLERANCE = 0.011  # of a number with two decimals
+TOLERANCE = 0.011  # error of a number with two decimals that counts as correct
 MOST_OPTIONS = 4
 
 

@@ -51,7 +51,7 @@ class BankRow:
 
     @property
     def itself_counts(self) -> bool:
-        """Whether a set may contain the framed element: what moves may, what shares with it does not."""
+        """Whether a set may contain the framed element: True for "which outputs move", False for "which elements share"."""
         return self.kind == "moves"
 
     def elements(self, box: Answer) -> list[tuple[int, ...]]:

@@ -26,7 +26,7 @@ Facts = Mapping[str, Any]
 TINY = 1e-3  # smaller facts are mostly rounding
 CODE = re.compile(r"`[^`]*`")
 ERROR, PLACEHOLDER = "{words}", re.compile(r"\{\w+\}")  # torch's message in an answer, and any fact
-OPTION = re.compile(r"^- \[(\w+)\] (.+)((?:\n  .+)*)$", re.MULTILINE)  # with its reason in indented lines
+OPTION = re.compile(r"^- \[(\w+)\] (.+)((?:\n  .+)*)$", re.MULTILINE)  # an option, and its reason in indented lines
 PROSE = re.compile(r"# (.+?)\n+> (.+?)\n+## Predict\n+(.+?)\n+## Answer\n+(.+?)\n*", re.DOTALL)
 
 
@@ -168,7 +168,7 @@ def format_fact(value: Any) -> str:
     return format_number(value, 2 if abs(value) < TINY else 3) if isinstance(value, float) else str(value)
 
 
-_FACTS: dict[tuple[str, str], Facts] = {}  # by the language too: a fact may be a message
+_FACTS: dict[tuple[str, str], Facts] = {}  # the keys include the language: a fact may be a message
 
 
 def facts_of(question: Question) -> Facts:

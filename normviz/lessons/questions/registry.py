@@ -46,7 +46,7 @@ MERGED = {
     "s3o": "q11",
     "s3p": "q12",
     "s3q": "q4",
-}  # keys in old links, and the questions that say now what theirs said
+}  # old keys, and the questions they were merged into
 
 
 # The core path, in an order in which each question needs only what came before: rows and columns, gamma and beta, images, sequences,

@@ -33,7 +33,7 @@ SIZES = (
     1.6,
     1.8,
     2,
-)  # of the weights, as multiples of those that keep the spread
+)  # sizes of the weights, as multiples of the size that keeps the spread
 FIRST_SIZE = 1.6
 FOUR = (2.0, 5.0, 6.0, 9.0)
 TABLE, FRAMED = ((1.0, 4.0, 10.0), (3.0, 8.0, 13.0)), (0, 1)
@@ -199,7 +199,7 @@ def _label(layer: str, shape: tuple[int, ...]) -> str:
 
 
 def _rule(layer: str, shape: tuple[int, ...]) -> str:
-    """Which axes one mean is for, and over which it averages."""
+    """The axes that are kept and the axes that are averaged."""
     e = describe(Layer.parse(layer), shape)
     kept, reduced = (", ".join(names).upper() for names in (e.norm.pattern.right, e.norm.pattern.reduced))
     return _(

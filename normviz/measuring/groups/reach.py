@@ -71,7 +71,7 @@ class Reach:
         return axes if all(np.array_equal(group(axes, index), mask) for index, mask in self._groups()) else None
 
     def _groups(self) -> list[tuple[Index, Mask]]:
-        """The mask of each moved input with the input itself, whose own output may not change: that of a group of one."""
+        """The mask of each moved input, with the input itself; in a group of one element, its own output does not change."""
         groups = []
         for index, mask in self.changed.items():
             mask = mask.copy()

@@ -17,8 +17,8 @@ LIBRARIES = (
     "einops",
     "functools",
     "types",
-)  # whose classes and functions refer to nothing of the caller
-DEEPEST, MOST_OBJECTS = 6, 2000  # of the search
+)  # libraries whose classes and functions refer to no object of the caller
+DEEPEST, MOST_OBJECTS = 6, 2000  # limits of the search
 
 
 def found_in(fn: Callable[..., Any]) -> tuple[list[nn.Module], list[Tensor]]:
@@ -71,7 +71,7 @@ def _referred(value: Any) -> Iterable[Any]:
 
 
 def called_object(fn: Any) -> Any:
-    """The object with attributes that is called, or whose method is; None for functions, also scripted ones, and modules."""
+    """The callable object, or the object of a bound method; None for functions (also scripted), classes and modules."""
     owner = getattr(fn, "__self__", None) if inspect.isroutine(fn) else fn
     known = nn.Module | functools.partial | type | jit.ScriptFunction
     has_attributes = hasattr(owner, "__dict__") and not isinstance(owner, known)

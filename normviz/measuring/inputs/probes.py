@@ -11,7 +11,7 @@ from torch import Tensor
 
 SEED = 20
 MOST_INPUTS = 4096  # elements of x that are moved one by one; above, a sample of them
-SAMPLE, SMALL_SAMPLE = 24, 8  # the smaller one above LARGE elements
+SAMPLE, SMALL_SAMPLE = 24, 8  # elements in a sample; the smaller number if x has more than LARGE elements
 LARGE = 2**18
 
 
@@ -33,7 +33,7 @@ def indices(shape: tuple[int, ...], most: int = MOST_INPUTS, few: int = SMALL_SA
 
 
 def distance(shape: tuple[int, ...], dtype: torch.dtype) -> float:
-    """By how much one input is moved: enough to dominate the variance of all elements, with a square that ``dtype`` has."""
+    """By how much one input is moved: enough to dominate the variance of all elements; its square does not overflow ``dtype``."""
     return min(3 * sqrt(prod(shape)) + 5, sqrt(torch.finfo(dtype).max) / 8)
 
 

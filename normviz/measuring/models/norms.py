@@ -190,7 +190,8 @@ def _row(call: Call, layer: Layer | Norm, model_trains: bool, plus_one: bool = F
     norm = described.norm
     parameters, buffers = call.parameters, call.buffers
     if not call.function:
-        parameters = sum(tensor.numel() for tensor in call.module.parameters())  # also those of parametrizations
+        # Includes the parameters of parametrizations.
+        parameters = sum(tensor.numel() for tensor in call.module.parameters())
         buffers = sum(tensor.numel() for tensor in call.module.buffers())
     same = layer if isinstance(layer, Layer) else _same_layer(norm, call)
     return NormRow(

@@ -22,7 +22,7 @@ from normviz.measuring.models.axis_names import axis_names
 from normviz.measuring.models.recording import LIKE_X, OTHER, Call, Shape
 
 LARGEST = 2**16  # elements of an x on which a module is measured
-MOST_VALUES = 5 * LARGEST  # of gamma, beta and stored statistics
+MOST_VALUES = 5 * LARGEST  # values of gamma, beta and stored statistics together
 WITHOUT_EFFECT = (nn.Identity, nn.Dropout)
 MOST_CHANNELS = 128
 MOST_INPUTS = 512  # elements of x that are moved one by one; above, a sample of them
@@ -37,7 +37,7 @@ class Found:
 
 
 class Prober:
-    """Measures modules; the answer for a module is that for equal ones."""
+    """Measures modules; equal modules are measured once."""
 
     def __init__(self) -> None:
         self.known: dict[Any, Found | None] = {}
@@ -144,7 +144,7 @@ def _norm(found: Measurement, module: nn.Module, shape: Shape) -> Found | None:
 def _copy(module: nn.Module, smaller: Mapping[int, int]) -> nn.Module:
     """A copy on the CPU, whose tensors have other values if the module is on the meta device or if sizes are replaced."""
     twin = copy.deepcopy(module)
-    twin._forward_hooks.clear()  # those of others must not see the probes
+    twin._forward_hooks.clear()  # hooks of other code must not see the probes
     twin._forward_pre_hooks.clear()
     if not smaller and not any(tensor.is_meta for tensor in _tensors(module)):
         return twin.float().cpu()

@@ -152,7 +152,7 @@ def layer_of(module: nn.Module) -> Layer | None:
         layer = Layer.of(module)
     except NormvizError:
         return None
-    return layer if layer.tracks else layer.with_(training=True)  # the mode of others changes nothing
+    return layer if layer.tracks else layer.with_(training=True)  # other layers compute the same in both modes
 
 
 def record(model: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Recording:

@@ -1,4 +1,4 @@
-"""eps, and where it stands: measured on small x, of which it makes the output smaller."""
+"""Measures eps and its place, from how much it shrinks the output for small x."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from normviz.measuring.inputs import probes
 from normviz.measuring.numbers.formula import Formula, Groups, Quotient, Run
 
 SMALLEST = {torch.float64: -22, torch.float32: -15}  # powers of ten: squares of smaller x may vanish
-SEEN = 0.05  # a part of the output that eps must take for a measurement, and leave
-ELEMENTS = 500  # whose outputs are looked at
-SPREAD = 0.02  # of the estimates, relative: a wrong formula gives another eps for each group
+SEEN = 0.05  # eps must remove at least this share of the output, and leave at least as much
+ELEMENTS = 500  # at most this many outputs are examined
+SPREAD = 0.02  # largest relative spread of the estimates: a wrong formula gives another eps for each group
 
 
 @dataclass(frozen=True)

@@ -26,9 +26,9 @@ from normviz.scene.settings.setting import Setting
 from normviz.scene.settings.widgets import Segments, slider
 
 LAST_STEP = 6  # no layer has more than seven steps
-START_STEPS = 7  # of Start here
+START_STEPS = 7  # steps of Start here
 MOST_DEVICES = 8
-LARGEST_CONSTANT, LARGEST_SCALE = 65_504, 10_000  # so that float16 holds every x
+LARGEST_CONSTANT, LARGEST_SCALE = 65_504, 10_000  # float16 can represent every such x
 SMALLEST_EPS = 1e-12
 LONGEST_GUESS, LONGEST_SEARCH = 40, 400  # characters; a search may be an error message of torch
 

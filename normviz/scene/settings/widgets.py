@@ -56,7 +56,7 @@ class Several:
 class Slider:
     """A slider from ``low`` to ``high``; with ``labels``, one for each step.
 
-    typed  whether the labels are values as a link has them; a view with another value has that one too
+    typed  whether each label is the text of a value; a value without a label gets one
     """
 
     low: int

@@ -194,7 +194,7 @@ export default function mount({ parentElement, data, setTriggerValue }) {
   if (data.present === undefined) page.setBelow(data, mode);
   else {
     page.set(data, mode);
-    endFirstPage(page.view); // and not with the parts below the figure, which may arrive first
+    endFirstPage(page.view); // the parts below the figure may arrive before it and must not end the first page
   }
   return () => {
     page.destroy();

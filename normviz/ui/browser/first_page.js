@@ -7,7 +7,7 @@ import { PageView } from "../../lessons/browser/page.js";
 import { appAddress, pathOf, queryOf } from "../../lessons/browser/share/links.js";
 import { withLanguage } from "./language.js";
 
-const STATE = "data-test-script-state"; // of Streamlit's app: initial, running, notRunning
+const STATE = "data-test-script-state"; // an attribute of Streamlit's app: initial, running, notRunning
 
 /** @type {FirstPage | null} */
 let firstPage = null;

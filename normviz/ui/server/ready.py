@@ -16,7 +16,7 @@ KNOWN = (1, 2, 3, 4), (0, 0, 10, 10)
 # Means 2.5 and 5, variances 1.25 and 25.
 EXPECTED = tuple(x / 5**0.5 for x in (-3, -1, 1, 3)), (-1, -1, 1, 1)
 CLOSE = 1e-4  # eps is 1e-5, the smaller variance 1.25
-FRESH = 5.0  # s, for which a result is reused
+FRESH = 5.0  # s during which a result is reused
 PATIENCE = 2.0  # s, until the computation counts as failed
 
 

@@ -23,7 +23,7 @@ from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.messages import _, without_marks
 
 PLOTLYJS = ("inline", "cdn")  # a link cannot name another script
-OPTIONS = ("page", "theme", "plotlyjs", "fixed")  # of the file; the other names are those of the view
+OPTIONS = ("page", "theme", "plotlyjs", "fixed")  # options of the file; all other names belong to the view
 AT_ONCE, MAX_REQUESTS = 2, 32
 ONE_HOUR = "public, max-age=3600"  # a new version of the app may write another file
 MAX_NAME = 80

@@ -16,8 +16,8 @@ import { GammaAndBetaSliders } from "./sliders.js";
 import { groupStages, motionText, notesOf } from "./stages.js";
 
 const RADIUS = 3.5, STRIP = 38, GAP = 14, AXIS = 20, LINE = 17; // px
-const MOST_DOTS = 400; // of more values, a histogram
-const RULE = 86; // px from the title of a stage to its rule
+const MOST_DOTS = 400; // more values are drawn as a histogram
+const RULE = 86; // px: distance from the title of a stage to its rule
 const NARROW_STRIP = 700; // px; below, title, rule and numbers have a line each
 
 /** The stage that a step of the forward pass belongs to, if it is not one itself. @type {Record<string, string[]>} */

@@ -76,7 +76,7 @@ export function followOutlines(view, data) {
 }
 
 /**
- * The captions say what the motion shows, of which size the groups were, if they have room in their lines: the figure must not move down.
+ * The captions give the earlier group sizes if there is room; the figure must not move down.
  * @param {DrawnPanel[]} panels
  * @param {Map<string, string>} captions
  */

@@ -1,6 +1,6 @@
 // The color of a cell, and a text color that is readable on it.
 
-export const GROUP_COLORS = 16; // as in normviz.figures.palette
+export const GROUP_COLORS = 16; // the same as in normviz.figures.palette
 
 /**
  * Plotly's color scale, as normviz.figures.palette.stops makes it.

@@ -96,7 +96,7 @@ function paintCells(canvas, { z, x, y, low, high, gap, scale }) {
   /** @type {Map<number, string>} */
   const colors = new Map();
   z.forEach((line, row) => line.forEach((value, column) => {
-    if (Number.isNaN(value)) return; // between facets
+    if (Number.isNaN(value)) return; // a gap between facets
     const known = colors.get(value) ?? `rgb(${colorAt(scale, (value - low) / (high - low)).map(Math.round).join(" ")})`;
     colors.set(value, known);
     context.fillStyle = known;

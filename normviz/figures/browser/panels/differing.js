@@ -4,7 +4,7 @@
 
 import { addHatch } from "./hatch.js";
 
-const APART = 7; // px between the lines, which go down to the right: those over veiled elements go up
+const APART = 7; // px: distance of the lines, which go down to the right; those over veiled elements go up
 
 /**
  * The shape over these elements.

@@ -2,7 +2,7 @@
 
 import { svg } from "../page/dom.js";
 
-const DISTANCE = 6; // px between its lines, which go up to the right
+const DISTANCE = 6; // px: distance of its lines, which go up to the right
 
 /**
  * A shape that is hatched; its path is set later.

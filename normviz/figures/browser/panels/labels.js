@@ -89,7 +89,7 @@ function drawInnerAxes(panel, write) {
   /** @type {(axis: number, arrow: string) => string} */
   const name = (axis, arrow) => (cut.includes(axis) ? `${axes[axis]} = ${listSlices(grid.indices[axis])} ${arrow}` : `${axes[axis]} ${arrow}`);
   const right = name(grid.col, "\u2192"), down = grid.row === null ? "" : name(grid.row, "\u2193");
-  const beside = !cut.includes(grid.row ?? -1) && (facetAxes(grid).band === null || geometry.facetH > 46); // above the name of the first row of facets
+  const beside = !cut.includes(grid.row ?? -1) && (facetAxes(grid).band === null || geometry.facetH > 46); // the label stands above the name of the first row of facets
   const below = beside || !down ? right : `${right}   ${down}`;
   write(0, bottom, below, { "text-anchor": "start", class: "nv-axis" });
   if (beside && down) write(-8, 8, down, { "text-anchor": "end", class: "nv-axis" });
@@ -114,7 +114,7 @@ function drawEllipses({ geometry }, write) {
     for (const row of apart.rows) mark(left + xs[0] + cellW / 2, top + before(ys, cellH, row), "⋮");
   }
   for (const top of tops) for (const place of apart.places) mark(before(lefts, facetW, place), top + facetH / 2, "⋯");
-  for (const line of apart.lines) write(-14, before(tops, facetH, line), "⋮", { "text-anchor": "end", "dominant-baseline": "central" }); // below its names
+  for (const line of apart.lines) write(-14, before(tops, facetH, line), "⋮", { "text-anchor": "end", "dominant-baseline": "central" }); // the dots stand below the names at the left
 }
 
 /**

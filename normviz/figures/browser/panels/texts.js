@@ -8,8 +8,8 @@ import { formatShort } from "../page/format.js";
 import { firstOfGroups } from "../tensor/sharing.js";
 import { sentPlace } from "../tensor/slices.js";
 
-const MOST_TEXTS = 1200; // in one panel
-const MOST_GROUPS = 200; // whose ids are written once
+const MOST_TEXTS = 1200; // texts in one panel
+const MOST_GROUPS = 200; // the id of a group is written across its cells if there are at most so many groups
 const SMALLEST = 8.5; // px
 
 /**

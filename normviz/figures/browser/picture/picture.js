@@ -3,8 +3,8 @@
 import { _ } from "../page/messages.js";
 import { PagePainter } from "./painter.js";
 
-const PIXEL_RATIO = 2; // of a PNG
-const MOST_PIXELS = 16e6; // that the canvas of every browser takes
+const PIXEL_RATIO = 2; // pixels of a PNG per CSS pixel
+const MOST_PIXELS = 16e6; // the canvas of every browser takes so many
 
 /**
  * Lets other scripts of the page save the figure.

@@ -6,8 +6,8 @@ import { formatHex } from "../page/color.js";
 import { hatchOver } from "../panels/hatch.js";
 import { groupOf } from "../tensor/sharing.js";
 
-export const PICTURE_FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"; // as wide everywhere; .nv-picture has the same
-const TEXT_MIDDLE = 0.3465; // of Arial's size: from the middle of a line down to its baseline
+export const PICTURE_FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"; // their letters have the same widths; .nv-picture uses the same fonts
+const TEXT_MIDDLE = 0.3465; // distance from the middle of a line down to its baseline, as a part of Arial's size
 
 /**
  * The cells, one path per color.

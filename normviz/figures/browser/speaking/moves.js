@@ -11,7 +11,7 @@ import { firstOfGroups, groupOf, sameIndex } from "../tensor/sharing.js";
  * @returns {Tabled<Sharing> | null}
  */
 export function sharingOf({ data, figure }, kind) {
-  const number = figure.links.replace(/^\D+/, ""); // of the layer, where several are compared
+  const number = figure.links.replace(/^\D+/, ""); // number of the layer, if several are compared
   return data.sharings ? (data.sharings[kind + number] ?? null) : data[kind];
 }
 

@@ -3,10 +3,11 @@
 import { positionsOf } from "./sharing.js";
 import { cutAxes, facetAxes, gapsBefore } from "./slices.js";
 
-const ELLIPSIS = 14; // px where slices are left out
-const BETWEEN_CUT = 24; // px between facets in which slices are left out
-const FACET = 40, COLUMN = 12, ONE_OF_TWO = 8; // px: facets wrap before they, their columns, or the columns of a facet with one or two are narrower
-const LEAST = 7, LEAST_CUT = 13, MANY = 64; // px: the smallest cell, that of a schematic, and for how many rows it may be smaller
+const ELLIPSIS = 14; // px: the gap where slices are left out
+const BETWEEN_CUT = 24; // px: the gap between facets in which slices are left out
+const FACET = 40, COLUMN = 12, ONE_OF_TWO = 8; // px: minimum width of a facet, of a column, and of a column in a facet with at most two columns
+const LEAST = 7, LEAST_CUT = 13; // px: minimum height of a cell, without and with slices left out
+const MANY = 64; // with more rows, a cell may be 1 px high
 
 export class Geometry {
   /** The facets in a line, the lines of a band, and the lines of all bands. */

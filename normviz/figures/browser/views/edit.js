@@ -9,8 +9,8 @@ import { _ } from "../page/messages.js";
 import { tensorIndex } from "../tensor/sharing.js";
 import { appOfFile, writeMissing } from "./file.js";
 
-const LARGEST_VALUE = 1e12; // as normviz.analysis.checks.LARGEST_VALUE
-const DRAG_START = 5, DRAG_RANGE = 200; // px: before a press becomes a drag; for the whole range of colors
+const LARGEST_VALUE = 1e12; // equals normviz.analysis.checks.LARGEST_VALUE
+const DRAG_START = 5, DRAG_RANGE = 200; // px: the distance after which a press is a drag, and that of the whole range of colors
 
 /**
  * Shows the button "Edit a value" where x can be changed, or a file leads to the app for it.

@@ -25,8 +25,8 @@ import { SlicesBar } from "./slices.js";
 import { StatisticsTable } from "./statistics.js";
 import { Turns } from "./turns.js";
 
-const NARROW = 720, WIDE = 860; // px of the view
-const PRESENTED = 390; // px beside the panels on a projector: the caption, the sentence, the heads and the read-out
+const NARROW = 720, WIDE = 860; // px: widths of the view
+const PRESENTED = 390; // px: height of all but the panels on a projector: the caption, the sentence, the heads and the read-out
 
 /** @implements {PanelHost} */
 export class FigureView {

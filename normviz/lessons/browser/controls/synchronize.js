@@ -7,7 +7,7 @@
  * @param {HTMLInputElement} [typed] a field that keeps what a reader is typing
  */
 export function synchronize(element, wanted, typed) {
-  const value = wanted instanceof HTMLSelectElement ? wanted.value : ""; // before its options are moved
+  const value = wanted instanceof HTMLSelectElement ? wanted.value : ""; // read before its options are moved
   copyAttributes(element, wanted);
   const nodes = [...wanted.childNodes], known = new Map([...element.children].map((child) => [keyOf(child), child]));
   nodes.forEach((node, place) => {

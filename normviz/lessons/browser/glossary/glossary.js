@@ -4,7 +4,7 @@ import { button, findAll, html } from "../../../figures/browser/page/dom.js";
 
 const TERM_PLACES = [".nv-sentence", ".nv-text", ".nv-small", ".nv-note-box", ".nv-reason", ".nv-predict > p", ".nv-start-text", ".nv-start-done", ".nv-exercise-prompt", ".nv-exercise-feedback > p"].map((place) => `.nv-part ${place}`).join();
 const NO_TERMS = "a, button, code, pre, h1, h2:not(.nv-exercise-prompt), h3, label, summary, table, .nv-selected, [role=status]:not(.nv-exercise-feedback), .nv-search, .nv-path, .nv-figure";
-const TERM_GAP = 6; // px between a word and its explanation, and between the explanation and the edge of the window
+const TERM_GAP = 6; // px: the gap between a word and its explanation, and that between the explanation and the edge of the window
 
 // Letters of scripts that separate words by spaces: a word ends where they end. Chinese has no spaces, so there a word may begin anywhere.
 const SPACED_LETTER = "\\p{Script=Latin}\\p{Script=Greek}\\p{Script=Cyrillic}\\p{Script=Hebrew}\\p{Script=Arabic}\\p{M}\\p{N}_";

@@ -6,14 +6,15 @@ import { commit, judge, refuse, resultOf } from "../questions/prediction.js";
 import { filterLinks, needsServer } from "../questions/search.js";
 
 const PYTHON = /(#.*)|("""[\s\S]*?"""|"[^"\n]*"|'[^'\n]*')|\b(as|def|else|for|from|if|import|in|lambda|not|return|None|True|False)\b|\b(\d[\d._]*(?:e[-+]?\d+)?)\b/g;
-const PAUSE = 400; // ms without typing, after which a text that only the server understands is sent
+const PAUSE = 400; // ms: a text that only the server understands is sent after so long without typing
 const TOKENS = ["comment", "string", "word", "number"];
 
 /**
  * @param {HTMLElement} root
  * @param {(link: HTMLElement) => boolean} follow opens a link; false: the browser opens it
- * @param {(guess: string, question: string, result: import("../questions/progress.js").Result | null) => void} predicted a reader has opened
- *   the answer to this question after this guess, or after none, or has changed the guess while the answer was open: then ``result`` is null
+ * @param {(guess: string, question: string, result: import("../questions/progress.js").Result | null) => void} predicted Called when a reader
+ *   opens the answer to a question, with or without a guess, or changes the guess while the answer is open. ``result`` says how the answer was
+ *   opened; it is null after a change of the guess.
  * @param {(text: string) => void} searched a reader has finished typing, or has pasted, this search
  */
 export function listen(root, follow, predicted, searched) {
@@ -36,7 +37,7 @@ export function listen(root, follow, predicted, searched) {
   });
   root.addEventListener("input", (event) => {
     const box = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest(".nv-prediction"));
-    if (box) refuse(box, ""); // it is being corrected
+    if (box) refuse(box, ""); // the reader is correcting the guess
   });
   for (const name of ["input", "change"])
     root.addEventListener(name, (event) => {

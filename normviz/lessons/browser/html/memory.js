@@ -24,6 +24,6 @@ export function writeStart(progress) {
     localStorage.setItem(START_KEY, JSON.stringify(progress));
     inMemory = null;
   } catch {
-    inMemory = progress; // only until the page is left
+    inMemory = progress; // kept only until the page is left
   }
 }

@@ -5,8 +5,8 @@ import { formatNumber } from "../../../figures/browser/page/format.js";
 import { layoutOf, positionOf, upTo } from "./positions.js";
 
 const GOLDEN_ANGLE = 137.5; // degrees: neighboring groups get different hues
-const MOST_CELLS = 60; // in a shape whose axes are drawn up to MOST_ALONG indices; more cells: up to FEW_ALONG
-const MOST_ALONG = 10; // also of values
+const MOST_CELLS = 60; // a shape with at most so many cells is drawn up to MOST_ALONG indices per axis, a larger one up to FEW_ALONG
+const MOST_ALONG = 10; // indices per axis; the same for tensors with values
 const FEW_ALONG = 3;
 const LEFT_OUT = null; // indices that are left out
 

@@ -8,10 +8,10 @@ import { _ } from "../../../figures/browser/page/messages.js";
 export const FULL_WIDTH = 700; // px: a page's text column, shown where the width is "full"
 const WIDTHS_MEASURED = [320, 360, 400, 440, 480, 481, 520, 560, 600, 640, 680, 720, 760, 800, 860, 920, 1000, 1100, 1200, 1280]; // px
 const MEASURING_HEIGHT = 8000; // px: no scroll bar takes room
-const FONT_SLACK = 8; // px, for fonts that are a little wider elsewhere
+const FONT_SLACK = 8; // px: room for fonts that are a little wider elsewhere
 const LINE_SLACK = 24; // px: one more line, at a width between two measured ones
 const FIRST = { pause: 200, looks: 4 }; // ms between measurements, and the number of equal heights that shows that the page is complete
-const NEXT = { pause: 60, looks: 1 }; // after another width
+const NEXT = { pause: 60, looks: 1 }; // the same for each further width
 const LOADING_PATIENCE = 20_000; // ms
 
 export class Preview {

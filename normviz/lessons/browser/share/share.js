@@ -15,8 +15,8 @@ import { FULL_WIDTH, Preview } from "./preview.js";
  */
 
 /** @type {Heights} */
-const DEFAULT_HEIGHTS = [[FULL_WIDTH, 720]]; // px, where none can be measured
-const TYPING_PAUSE = 350; // ms after a key, before the preview is loaded again
+const DEFAULT_HEIGHTS = [[FULL_WIDTH, 720]]; // px: used where none can be measured
+const TYPING_PAUSE = 350; // ms: the preview is loaded again after so long without a key
 
 export class AppDialog extends ShareDialog {
   /** @type {EmbedOptions} */

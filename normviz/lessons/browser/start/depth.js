@@ -5,7 +5,7 @@ import { formatNumber } from "../../../figures/browser/page/format.js";
 import { _ } from "../../../figures/browser/page/messages.js";
 import { StartSlider } from "./slider.js";
 
-const DECADES = 3; // on both sides of 1
+const DECADES = 3; // powers of ten on either side of 1
 const DIGITS_SHOWN = 2;
 
 /** @typedef {{ kind: "depth", sizes: number[], first: number, plain: number[][], normalized: number[][] }} DepthData ``plain``: by size and layer */

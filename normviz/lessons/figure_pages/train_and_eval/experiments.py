@@ -16,7 +16,7 @@ from normviz.layers.errors import listed
 from normviz.layers.messages import N_, _, join_sentences, ngettext
 from normviz.lessons.parts.table import Column, Row
 
-EXAMPLES, CHANNELS = 26, 2  # of the batch that the devices share; no number of devices above 2 divides 26
+EXAMPLES, CHANNELS = 26, 2  # sizes of the batch that the devices share; no number of devices above 2 divides 26
 DEVICES_COLUMNS = (
     Column("device", N_("device")),
     Column("examples", N_("examples")),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 MOST_WARMED = 2**17  # elements in all batches of a warm-up, so that a page appears at once
-MOST_COMPARED = 2**17  # elements of an x on which other layers are compared
+MOST_COMPARED = 2**17  # elements of x; on a larger x, other layers are not compared
 COLUMNS = (
     Column("layer", N_("layer"), code=True),
     Column("difference", N_("largest difference")),

@@ -11,7 +11,7 @@ from normviz.lessons.practice import texts
 from normviz.lessons.practice.case import place
 from normviz.lessons.practice.exercise import Exercise
 
-MOST_CELLS = 96  # of more, each axis is drawn as its first index, a gap and its last
+MOST_CELLS = 96  # with more cells, each axis is drawn as its first index, a gap and its last
 MOST_ALONG = 3  # indices of an axis without a gap
 CELL, GAP, LABEL, EDGE = 30, 14, 18, 10
 LETTERS = 34  # the width of "n = 0, "

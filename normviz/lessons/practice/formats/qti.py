@@ -14,7 +14,7 @@ from text2qti.quiz import Quiz
 from normviz.layers.messages import _
 from normviz.lessons.practice.formats.quiz import Item
 
-SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!$>])")  # has a meaning in Markdown
+SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!$>])")  # characters with a meaning in Markdown
 
 
 def qti_package(items: Sequence[Item], title: str) -> bytes:

@@ -164,7 +164,7 @@ def squared_mean() -> Facts:
 
 
 DISTANCE, DRAWS = 1e6, 16
-FLAX_EPS = 1e-6  # of flax.linen.LayerNorm and GroupNorm; BatchNorm's is 1e-5
+FLAX_EPS = 1e-6  # default of flax.linen.LayerNorm and GroupNorm; BatchNorm's is 1e-5
 
 
 @NUMBERS.question(

@@ -31,7 +31,7 @@ from normviz.lessons.questions.topics import SMALL_BATCHES
 
 SMALL, LARGE = 4, 64  # batch sizes
 TWO_IMAGES = (2, 3, 16, 16)
-CORRELATION = 0.5  # of two pixels of one image
+CORRELATION = 0.5  # correlation of two pixels of one image
 TWO_PER_GPU = {
     "batch_error": 34.7,
     "group_error": 24.1,

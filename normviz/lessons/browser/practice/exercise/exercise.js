@@ -73,7 +73,7 @@ export class ExerciseView {
     if (known) html("p", "", feedback, known.sentence);
     const reason = html("p", "", feedback);
     if (!isRight && exercise.form === "mark") html("strong", "", reason, _("The answer:"));
-    reason.append(betweenSentences(), exercise.explanation); // of marks, it begins with the answer
+    reason.append(betweenSentences(), exercise.explanation); // the explanation of marks begins with the answer
     const links = html("p", "nv-exercise-links", feedback);
     addLink(links, _("See it in a figure"), exercise.link, addressOf);
     if (known) addLink(links, _("Read: {title}", { title: known.title }), `/questions?q=${known.question}`, addressOf);
