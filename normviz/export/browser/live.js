@@ -4,7 +4,7 @@ import { Turns } from "../../figures/browser/views/turns.js";
 import { ControlBar } from "../../lessons/browser/controls/control_bar.js";
 import { loadPlotly } from "../../figures/browser/page/plotly.js";
 
-/** @typedef {{ get(name: string): any, send(content: object): void, on(name: string, call: (...values: any[]) => void): void, off(name: string, call: (...values: any[]) => void): void }} Model of anywidget */
+/** @typedef {{ get(name: string): any, send(content: object, callbacks?: object): void, on(name: string, call: (...values: any[]) => void): void, off(name: string, call: (...values: any[]) => void): void }} Model of anywidget */
 /** @typedef {{ data?: PageData, rows: ControlRow[], turn: number, plotly?: string }} Reply */
 
 const EVENT = "normviz-model";
@@ -14,7 +14,7 @@ const TRIES = 5, FIRST_WAIT = 2000; // ms; each wait is twice as long as the one
 const modelsOf = () => (window.normvizModels ??= new Map());
 
 /**
- * Makes the model known to the HTML outputs of the page, while its kernel answers.
+ * Makes the model known to the HTML outputs of the page, while its kernel answers. A new model of the same widget replaces the old one.
  * @param {Model} model
  * @param {AbortSignal | undefined} signal
  */
@@ -22,7 +22,7 @@ export function offerModel(model, signal) {
   const key = model.get("key");
   /** @param {boolean} isRunning */
   const tellOutputs = (isRunning) => {
-    if (isRunning === modelsOf().has(key)) return;
+    if (isRunning === (modelsOf().get(key) === model)) return;
     if (isRunning) modelsOf().set(key, model);
     else modelsOf().delete(key);
     window.dispatchEvent(new CustomEvent(EVENT, { detail: key }));
@@ -32,30 +32,40 @@ export function offerModel(model, signal) {
   model.on("msg:custom", () => tellOutputs(true));
   model.on("comm_live_update", () => {
     tellOutputs(false); // the kernel restarts, or only its connection: then it still answers
-    sendUntilReply(model, () => model.send({ name: "look", turn: 0 }));
+    lookUntilReply(model, 0);
   });
 }
 
 /**
- * Repeats a message until the kernel sends one: while JupyterLab connects to a kernel, it may drop what it should send.
+ * Asks the kernel for the page until its reply comes: while JupyterLab connects to a kernel, it may drop what it should send.
+ *
+ * anywidget passes on no reply if it did not load the model within two seconds, as in a busy browser. Then the kernel has handled the
+ * message and there is no reply: the kernel is asked for another model.
  * @param {Model} model
- * @param {() => void} send
+ * @param {number} turn
+ * @param {() => boolean} [needless] whether nobody waits for the reply any more
  */
-function sendUntilReply(model, send, tries = TRIES, wait = FIRST_WAIT) {
+function lookUntilReply(model, turn, needless = () => false) {
+  let handled = false, tries = TRIES, wait = FIRST_WAIT, timer = 0;
+  const callbacks = {
+    iopub: { status: /** @param {{ content: { execution_state: string } }} message */ ({ content }) => (handled ||= content.execution_state === "idle") },
+  };
   const stop = () => {
     clearTimeout(timer);
     model.off("msg:custom", stop);
   };
-  const timer = setTimeout(() => {
-    stop();
-    if (tries > 1) sendUntilReply(model, send, tries - 1, 2 * wait);
-  }, wait);
+  const look = () => {
+    if (needless() || !tries) return stop();
+    timer = setTimeout(look, wait);
+    [tries, wait] = [tries - 1, 2 * wait];
+    try {
+      model.send({ name: handled ? "reopen" : "look", turn }, callbacks);
+    } catch (error) {
+      console.info(error);
+    }
+  };
   model.on("msg:custom", stop);
-  try {
-    send();
-  } catch (error) {
-    console.info(error);
-  }
+  look();
 }
 
 /**
@@ -99,10 +109,15 @@ export function plotlyFromWidget(key) {
   return new Promise((resolve) => watchModel(key, (model) => model && plotlyFromKernel(model).then(resolve)));
 }
 
-/** @implements {PageHost} */
+/**
+ * Shows nothing until the kernel's first reply.
+ * @implements {PageHost}
+ */
 export class Live {
   turns = new Turns();
   removed = false;
+  /** @type {ControlBar | undefined} */
+  bar;
 
   /**
    * @param {Model} model
@@ -111,11 +126,10 @@ export class Live {
    */
   constructor(model, root, show) {
     this.model = model;
+    this.root = root;
     this.show = show;
-    this.bar = new ControlBar(root, (key, value) => this.tell("input", { key, value }), () => this.tell("reset"));
     model.on("msg:custom", this.take);
-    const turn = this.turns.next();
-    sendUntilReply(model, () => this.removed || model.send({ name: "look", turn }));
+    lookUntilReply(model, this.turns.next(), () => this.removed);
   }
 
   /**
@@ -139,6 +153,7 @@ export class Live {
   take = ({ data, rows, turn }) => {
     if (!data || this.turns.wait(turn)) return;
     this.turns.follow(turn);
+    this.bar ??= new ControlBar(this.root, (key, value) => this.tell("input", { key, value }), () => this.tell("reset"));
     this.bar.set(rows);
     this.show(data);
   };
@@ -146,6 +161,6 @@ export class Live {
   remove() {
     this.removed = true;
     this.model.off("msg:custom", this.take);
-    this.bar.destroy();
+    this.bar?.destroy();
   }
 }

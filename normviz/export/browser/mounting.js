@@ -136,7 +136,7 @@ async function mountPage(root, playable) {
 }
 
 /**
- * Lets the kernel of the notebook make the views while it runs; before and after, those in the output are used.
+ * Lets the kernel of the notebook make the views from its first reply on, while it runs; before and after, those in the output are used.
  * @param {string} key of the widget
  * @param {HTMLElement} root
  * @param {PageView} page
@@ -146,12 +146,20 @@ async function mountPage(root, playable) {
 function connectKernel(key, root, page, playable, player) {
   /** @type {Live | undefined} */
   let live;
+  /** @param {boolean} kernel */
+  const answer = (kernel) => {
+    page.host = (kernel ? live : player) ?? {};
+    root.toggleAttribute("data-kernel", kernel);
+    if (kernel) player?.leave();
+    else player?.resume();
+  };
   playable.watchModel(key, (model) => {
     live?.remove();
-    live = model && new playable.Live(model, root, (data) => page.set(data, modeOf(root)));
-    page.host = live ?? player ?? {};
-    if (live) player?.leave();
-    else player?.resume();
+    if (page.host === live) answer(false);
+    live = model && new playable.Live(model, root, (data) => {
+      if (page.host !== live) answer(true);
+      page.set(data, modeOf(root));
+    });
   });
 }
 

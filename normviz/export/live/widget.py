@@ -62,6 +62,7 @@ class Live(anywidget.AnyWidget):
     The other traits can be set and observed. What torch refuses changes only ``problem``, which the page shows.
     """
 
+    comm: Any
     key = Unicode().tag(sync=True)  # identifies the widget in the page, where its HTML waits for it
     _esm = Unicode().tag(sync=True)
     _css = Unicode().tag(sync=True)
@@ -132,10 +133,19 @@ class Live(anywidget.AnyWidget):
         if event.get("name") == "plotly":
             self.send({"plotly": event.get("client")}, [compress(plotly_js(), 6)])
             return
+        if event.get("name") == "reopen" and _page_has_models():
+            self._reopen()
+            return
         if isinstance(event.get("turn"), int):
             self._turn = max(self._turn, event["turn"])
         view = self._start if event.get("name") == "reset" else changes.after_event(self._page, self._view, event)
         self._change(view)
+
+    def _reopen(self) -> None:
+        """Give the page another model, after anywidget has given up the old one. In other front ends, the output would lose its view."""
+        self.comm.close()
+        self.comm = None
+        self.open()
 
     @_in_its_language
     def _show(self) -> None:

@@ -15,10 +15,13 @@ from tests.browser.watch import Watch
 
 pytestmark = pytest.mark.browser
 
-# A model of anywidget. Its messages wait in ``sent``; ``deliver`` passes on a reply of the kernel.
+# A model of anywidget. Its messages wait in ``sent``; ``deliver`` passes on a reply of the kernel, and ``handled`` says that it handled a message.
 MODEL = """key => {
   const calls = new Set(), tell = () => dispatchEvent(new CustomEvent("normviz-model", { detail: key }));
-  const model = { get: () => key, send: (event) => sent.push(event), on: (_, call) => calls.add(call), off: (_, call) => calls.delete(call) };
+  const model = { get: () => key, send: (event, callbacks) => {
+    sent.push(event);
+    window.handled = () => callbacks.iopub.status({ content: { execution_state: "idle" } });
+  }, on: (_, call) => calls.add(call), off: (_, call) => calls.delete(call) };
   window.sent = [];
   window.deliver = (reply) => [...calls].forEach((call) => call(reply, []));
   window.connect = () => { (window.normvizModels ??= new Map()).set(key, model); tell(); };
@@ -98,6 +101,14 @@ def test_a_message_that_is_lost_while_the_kernel_connects_is_sent_again(kernel):
     kernel.receive()
     kernel.reply()
     expect(kernel.sentence).to_contain_text("InstanceNorm2d(3)")
+
+
+def test_a_model_whose_replies_do_not_arrive_is_made_again_and_until_then_the_output_answers_by_itself(kernel):
+    kernel.page.evaluate("connect(); sent.splice(0); handled()")
+    kernel.choose_layer("GroupNorm")
+    expect(kernel.sentence).to_contain_text("GroupNorm(3, 3) on (2, 3, 4, 4)")
+    kernel.page.wait_for_function("() => sent.length")
+    assert kernel.page.evaluate("sent.map(({ name }) => name)") == ["reopen"]
 
 
 def test_the_kernel_answers_while_it_runs(kernel):

@@ -292,3 +292,18 @@ def test_without_anywidget_one_line_says_what_to_install(monkeypatch):
     monkeypatch.delitem(sys.modules, "normviz.export.live.widget", raising=False)
     with pytest.raises(NormvizError, match=r'nv.live needs anywidget, .* pip install "normviz\[notebook\]"'):
         nv.live("LayerNorm(4)", X)
+
+
+@pytest.mark.parametrize(("front_end", "another"), [("JupyterLab", True), ("another", False)])
+def test_a_page_that_receives_no_reply_gets_another_model_where_its_output_needs_no_view(
+    monkeypatch, front_end, another
+):
+    monkeypatch.delenv("JPY_PARENT_PID", raising=False)
+    widget = nv.live("LayerNorm([3, 4, 4])", X)
+    if front_end == "JupyterLab":
+        monkeypatch.setenv("JPY_PARENT_PID", "1")
+    first, name = widget.comm, widget.model_id
+    widget._handle_custom_msg({"name": "reopen", "turn": 1}, [])
+    assert (widget.comm is not first) == first._closed == another
+    assert widget.model_id == name
+    assert str(widget.layer) == "LayerNorm([3, 4, 4])"
