@@ -92,10 +92,11 @@ def read_tensor(x: Any, function: str) -> Tensor:
     tensor = as_tensor(x).cpu()
     if not 1 <= tensor.numel() <= MOST_ELEMENTS:
         raise NormvizError(
-            _(
-                "{function} takes an x of 1 to {most:,} elements, and this x has {elements:,}.",
+            ngettext(
+                "{function} takes an x of 1 to {n:,} element, and this x has {elements:,}.",
+                "{function} takes an x of 1 to {n:,} elements, and this x has {elements:,}.",
+                MOST_ELEMENTS,
                 function=function,
-                most=MOST_ELEMENTS,
                 elements=tensor.numel(),
             )
         )

@@ -17,7 +17,7 @@ from normviz.layers.axes import MAX_RANK, layout_text, parse_layout
 from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.fit import torch_layer
 from normviz.layers.layer import Layer
-from normviz.layers.messages import _
+from normviz.layers.messages import _, ngettext
 from normviz.layers.norm import Norm
 from normviz.layers.substitutes.remedies import is_probably_channels_last, meant_for_channels
 from normviz.layers.torch_errors import check
@@ -189,10 +189,11 @@ def check_sizes(sizes: Sequence[int]) -> None:
     """Raise NormvizError unless there are 1 to 64 sizes, each from 1 to 2^40."""
     if len(sizes) > MAX_RANK or not all(1 <= size <= LARGEST_SIZE for size in sizes):
         raise NormvizError(
-            _(
-                "the shape {shape} must have 1 to {rank} sizes, each from 1 to {largest:,}.",
+            ngettext(
+                "the shape {shape} must have 1 to {n} size, each from 1 to {largest:,}.",
+                "the shape {shape} must have 1 to {n} sizes, each from 1 to {largest:,}.",
+                MAX_RANK,
                 shape=echo(sizes),
-                rank=MAX_RANK,
                 largest=LARGEST_SIZE,
             )
         )

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from normviz.layers.errors import NormvizError, echo
-from normviz.layers.messages import _
+from normviz.layers.messages import _, ngettext
 
 Array = NDArray[np.float64]
 MOST_ELEMENTS = 2**18
@@ -156,8 +156,14 @@ def _backward(dout: ArrayLike, cache: Cache) -> tuple[Array, Array, Array]:
 def _arrays(x: ArrayLike, gamma: ArrayLike, beta: ArrayLike) -> tuple[Array, Array, Array]:
     x = _numbers("x", x)
     if x.ndim != 2 or not 1 <= x.size <= MOST_ELEMENTS:
-        message = _("x has shape {shape}; give (N, D), N rows of D columns, 1 to {most:,} elements.")
-        raise NormvizError(message, shape=x.shape, most=MOST_ELEMENTS)
+        raise NormvizError(
+            ngettext(
+                "x has shape {shape}; give (N, D), N rows of D columns, 1 to {n:,} element.",
+                "x has shape {shape}; give (N, D), N rows of D columns, 1 to {n:,} elements.",
+                MOST_ELEMENTS,
+                shape=x.shape,
+            )
+        )
     rows, columns = x.shape
     return x, _per_column("gamma", gamma, columns, rows), _per_column("beta", beta, columns, rows)
 

@@ -14,7 +14,7 @@ from normviz.figures.bundle import bundle, read_css
 from normviz.figures.palette import THEMES
 from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.languages import html_attributes
-from normviz.layers.messages import _, language
+from normviz.layers.messages import _, language, ngettext
 from normviz.lessons.page.style import controls_style, exercises_style, page_style, share_style, variables
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.markup import data, escape
@@ -138,7 +138,13 @@ def check_text(name: str, text: str) -> str:
     """The text. Raises NormvizError if it is too long."""
     if len(text) > LONGEST_TEXT:
         raise NormvizError(
-            _("{name}={text} is too long; use at most {n} characters.", name=name, text=echo(text), n=LONGEST_TEXT)
+            ngettext(
+                "{name}={text} is too long; use at most {n} character.",
+                "{name}={text} is too long; use at most {n} characters.",
+                LONGEST_TEXT,
+                name=name,
+                text=echo(text),
+            )
         )
     return text
 

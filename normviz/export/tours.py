@@ -8,7 +8,7 @@ from typing import Any
 from normviz.export.files import short_path
 from normviz.export.playable.packing import VERSION, Pool
 from normviz.layers.errors import NormvizError
-from normviz.layers.messages import _
+from normviz.layers.messages import _, ngettext
 from normviz.lessons.page.pages import PAGES, page
 from normviz.lessons.page.touring import stop_link, tour_bar
 from normviz.lessons.parts.html import Body
@@ -31,7 +31,13 @@ def tour_of(name: str) -> Tour:
         ) from None
     if len(content) > LARGEST:
         raise NormvizError(
-            _("{file} has {size:,} bytes; a tour has at most {most:,}.", file=name, size=len(content), most=LARGEST)
+            ngettext(
+                "{file} has {n:,} byte; a tour has at most {most:,}.",
+                "{file} has {n:,} bytes; a tour has at most {most:,}.",
+                len(content),
+                file=name,
+                most=LARGEST,
+            )
         )
     return read_tour(content.decode("utf-8", "replace"), Path(name).stem)
 

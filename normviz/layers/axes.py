@@ -15,7 +15,7 @@ from itertools import chain
 from math import isqrt, prod
 
 from normviz.layers.errors import NormvizError, echo, listed
-from normviz.layers.messages import _
+from normviz.layers.messages import _, ngettext
 
 NAME = re.compile(r"[a-z][a-z0-9]*\Z")
 TOKEN = re.compile(r"[a-z][a-z0-9]*|[()]|\S")
@@ -162,10 +162,13 @@ def parse_names(text: str) -> tuple[str, ...]:
     """Read ``"c h w"``. Raises NormvizError if a word is not an axis name."""
     if len(text) > MAX_TEXT:
         raise NormvizError(
-            _("{text} has {length:,} characters; write at most {most}, as in 'c h w'."),
-            text=echo(text),
-            length=len(text),
-            most=MAX_TEXT,
+            ngettext(
+                "{text} has {n:,} character; write at most {most}, as in 'c h w'.",
+                "{text} has {n:,} characters; write at most {most}, as in 'c h w'.",
+                len(text),
+                text=echo(text),
+                most=MAX_TEXT,
+            )
         )
     names = tuple(text.split())
     for name in names:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from normviz.layers.errors import NormvizError, echo
-from normviz.layers.messages import _
+from normviz.layers.messages import _, ngettext
 from normviz.layers.norm import Norm
 
 Ids = NDArray[np.int64]
@@ -125,9 +125,12 @@ def check_groups(groups: int) -> None:
     """Raise NormvizError if the ids of so many groups are not exact in JavaScript."""
     if groups > MOST_IDS:
         raise NormvizError(
-            _("{groups:,} groups are too many to number (at most {most:,}); counts and patterns work for any shape."),
-            groups=groups,
-            most=MOST_IDS,
+            ngettext(
+                "{n:,} group is too many to number (at most {most:,}); counts and patterns work for any shape.",
+                "{n:,} groups are too many to number (at most {most:,}); counts and patterns work for any shape.",
+                groups,
+                most=MOST_IDS,
+            )
         )
 
 
@@ -135,11 +138,12 @@ def check_limit(shape: Sequence[int]) -> None:
     """Raise NormvizError if an array of ``shape`` would have more than 2^26 elements."""
     if prod(shape) > LIMIT:
         raise NormvizError(
-            _(
-                "this needs an array of {elements:,} elements, more than {most:,}; counts and patterns work for any shape."
-            ),
-            elements=prod(shape),
-            most=LIMIT,
+            ngettext(
+                "this needs an array of {n:,} element, more than {most:,}; counts and patterns work for any shape.",
+                "this needs an array of {n:,} elements, more than {most:,}; counts and patterns work for any shape.",
+                prod(shape),
+                most=LIMIT,
+            )
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from normviz.layers.messages import _, join_sentences
+from normviz.layers.messages import _, join_sentences, ngettext
 from normviz.measuring.differences import Difference
 from normviz.measuring.expected import Expected, layer_of_channels
 from normviz.measuring.found_norm import norm_of, with_usual_formula
@@ -33,9 +33,10 @@ def text(
             sentences.append(one.sentence)
     if found.instead is not None:
         sentences.append(
-            _(
-                "x has {elements:,} elements; a smaller one of shape {shape} was measured, and one input of {whole} reaches the same axes.",
-                elements=prod(found.instead),
+            ngettext(
+                "x has {n:,} element; a smaller one of shape {shape} was measured, and one input of {whole} reaches the same axes.",
+                "x has {n:,} elements; a smaller one of shape {shape} was measured, and one input of {whole} reaches the same axes.",
+                prod(found.instead),
                 shape=found.shape,
                 whole=found.instead,
             )
@@ -43,9 +44,10 @@ def text(
     elif found.reach.is_sampled:
         moved = len(found.reach.changed)
         sentences.append(
-            _(
-                "x has {elements:,} elements; only {moved} of them were changed to see which outputs depend on them.",
-                elements=found.reach.elements,
+            ngettext(
+                "x has {n:,} element; only {moved} of them were changed to see which outputs depend on them.",
+                "x has {n:,} elements; only {moved} of them were changed to see which outputs depend on them.",
+                found.reach.elements,
                 moved=moved,
             )
         )

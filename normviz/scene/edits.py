@@ -14,7 +14,7 @@ from normviz.layers.axes import MAX_TEXT, Pattern, layout_text, parse_layout
 from normviz.layers.errors import NormvizError, echo
 from normviz.layers.fit import default_layer, refit
 from normviz.layers.layer import Layer
-from normviz.layers.messages import _
+from normviz.layers.messages import _, ngettext
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import check_index
 from normviz.scene.grid import grid
@@ -92,10 +92,13 @@ def with_pattern_text(scene: Scene, text: str, params: str) -> Reading:
     params  the axes of gamma, or "none"
     """
     if len(text) > MAX_TEXT:
-        message = _(
-            "{text} has {given:,} characters; write at most {most}, as in 'n (g k) h w -> n g; g=2'.",
-            text=echo(text), given=len(text), most=MAX_TEXT,
-        )  # fmt: skip
+        message = ngettext(
+"{text} has {n:,} character; write at most {most}, as in 'n (g k) h w -> n g; g=2'.",
+"{text} has {n:,} characters; write at most {most}, as in 'n (g k) h w -> n g; g=2'.",
+len(text),
+text=echo(text),
+most=MAX_TEXT,
+)  # fmt: skip
         return Reading(scene, message)
     stats, _semicolon, given = text.partition(";")
     try:
@@ -138,7 +141,11 @@ def with_pattern(scene: Scene, stats: str, params: str | None, sizes: Mapping[st
 def with_value(scene: Scene, index: tuple[int, ...], value: float) -> Reading:
     """Change the value of one element of x, and select it."""
     if not scene.editable:
-        message = _("only tensors of up to {most} elements can be edited; make the tensor smaller.", most=MOST_EDITABLE)
+        message = ngettext(
+            "only tensors of up to {n} element can be edited; make the tensor smaller.",
+            "only tensors of up to {n} elements can be edited; make the tensor smaller.",
+            MOST_EDITABLE,
+        )
         return Reading(scene, message)
     x = scene.description.x
     assert x is not None  # an editable tensor is small enough to compute with

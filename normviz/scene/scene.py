@@ -63,9 +63,10 @@ class Scene:
     def __post_init__(self) -> None:
         if len(self.shape) > MOST_RANK:
             raise NormvizError(
-                _(
-                    "a view shows at most {most} axes, and this x has {rank}; give fewer.",
-                    most=MOST_RANK,
+                ngettext(
+                    "a view shows at most {n} axis, and this x has {rank}; give fewer.",
+                    "a view shows at most {n} axes, and this x has {rank}; give fewer.",
+                    MOST_RANK,
                     rank=len(self.shape),
                 )
             )

@@ -186,7 +186,12 @@ def _parse_caption(text: str) -> str:
     line = _one_line(text)
     if len(line) > MOST_CAPTION:
         raise NormvizError(
-            _("caption={value} is too long; use at most {most} characters.", value=echo(text), most=MOST_CAPTION)
+            ngettext(
+                "caption={value} is too long; use at most {n} character.",
+                "caption={value} is too long; use at most {n} characters.",
+                MOST_CAPTION,
+                value=echo(text),
+            )
         )
     return line
 

@@ -101,21 +101,30 @@ def compare(layers: Sequence[str | Layer | Norm], shape: Any, layout: str) -> Co
 
 
 def _number_problem(layers: Sequence[object]) -> str:
-    limits = {"fewest": FEWEST, "most": MOST, "number": len(layers)}
+    limits = {"fewest": FEWEST, "number": len(layers)}
     if isinstance(layers, str):
-        text = echo(layers)
-        return _(
-            "a comparison takes {fewest} to {most} layers and got {text}; give a list of them.", text=text, **limits
+        return ngettext(
+            "a comparison takes {fewest} to {n} layer and got {text}; give a list of them.",
+            "a comparison takes {fewest} to {n} layers and got {text}; give a list of them.",
+            MOST,
+            text=echo(layers),
+            **limits,
         )
     if len(layers) < FEWEST:
-        missing = FEWEST - len(layers)
-        return _(
-            "a comparison takes {fewest} to {most} layers and got {number}; add {missing}.", missing=missing, **limits
+        return ngettext(
+            "a comparison takes {fewest} to {n} layer and got {number}; add {missing}.",
+            "a comparison takes {fewest} to {n} layers and got {number}; add {missing}.",
+            MOST,
+            missing=FEWEST - len(layers),
+            **limits,
         )
     if len(layers) > MOST:
-        extra = len(layers) - MOST
-        return _(
-            "a comparison takes {fewest} to {most} layers and got {number}; remove {extra}.", extra=extra, **limits
+        return ngettext(
+            "a comparison takes {fewest} to {n} layer and got {number}; remove {extra}.",
+            "a comparison takes {fewest} to {n} layers and got {number}; remove {extra}.",
+            MOST,
+            extra=len(layers) - MOST,
+            **limits,
         )
     return ""
 

@@ -22,7 +22,7 @@ from normviz.layers.axes import example_axis
 from normviz.layers.errors import NormvizError
 from normviz.layers.fit import refit
 from normviz.layers.layer import Layer
-from normviz.layers.messages import _
+from normviz.layers.messages import ngettext
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import counts
 from normviz.layers.torch_errors import check
@@ -115,11 +115,11 @@ def reduced_copy(e: Description) -> tuple[Norm, tuple[int, ...]]:
             norm = replace(e.norm, sizes={name: small[name] for name in e.norm.split_sizes})
             return norm, tuple(prod(small[name] for name in axis) for axis in norm.pattern.left)
     raise NormvizError(
-        _(
-            "invariances are measured on up to {most:,} elements, and {axes} axes of size 2 have {elements:,}; give fewer "
-            "axes, or sizes of 1.",
+        ngettext(
+            "invariances are measured on up to {most:,} elements, and {n} axis of size 2 has {elements:,}; give fewer axes, or sizes of 1.",
+            "invariances are measured on up to {most:,} elements, and {n} axes of size 2 have {elements:,}; give fewer axes, or sizes of 1.",
+            len(e.shape),
             most=MOST_ELEMENTS,
-            axes=len(e.shape),
             elements=prod(small.values()),
         )
     )

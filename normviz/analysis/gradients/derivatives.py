@@ -18,7 +18,7 @@ from torch.func import functional_call
 
 from normviz.analysis.forward import Values, forward, largest_difference, running_statistics, used_eps
 from normviz.layers.errors import NormvizError, echo
-from normviz.layers.messages import N_, _
+from normviz.layers.messages import N_, _, ngettext
 from normviz.layers.sharing import check_index
 
 if TYPE_CHECKING:
@@ -154,10 +154,11 @@ def in_float64(e: Description, most: int = MOST_ELEMENTS, what: str = N_("a grad
     """
     if prod(e.shape) > most:
         raise NormvizError(
-            _(
-                "{what} is computed for up to {most:,} elements, and x has {elements:,}, shape {shape}; make x smaller.",
+            ngettext(
+                "{what} is computed for up to {n:,} element, and x has {elements:,}, shape {shape}; make x smaller.",
+                "{what} is computed for up to {n:,} elements, and x has {elements:,}, shape {shape}; make x smaller.",
+                most,
                 what=_(what),
-                most=most,
                 elements=prod(e.shape),
                 shape=e.shape,
             )

@@ -109,9 +109,10 @@ def vanishing_input(norm: Norm, shape: tuple[int, ...], name: str = "outlier") -
         )
     if prod(shape) > MOST_ELEMENTS:
         raise NormvizError(
-            _(
-                "an example has up to {most:,} elements, and {shape} has {elements:,}; make the shape smaller.",
-                most=MOST_ELEMENTS,
+            ngettext(
+                "an example has up to {n:,} element, and {shape} has {elements:,}; make the shape smaller.",
+                "an example has up to {n:,} elements, and {shape} has {elements:,}; make the shape smaller.",
+                MOST_ELEMENTS,
                 shape=shape,
                 elements=prod(shape),
             )

@@ -19,7 +19,7 @@ from normviz.analysis.running.torch_module import attempt, torch_layer_of
 from normviz.layers.axes import example_axis, parse_layout
 from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
-from normviz.layers.messages import _
+from normviz.layers.messages import _, ngettext
 from normviz.layers.norm import Norm
 from normviz.layers.torch_errors import check
 
@@ -226,10 +226,10 @@ def _draw(layer: Layer, x: Tensor, shape: tuple[int, ...], warmup: int, seed: in
 def _check_work(batches: int, elements: int) -> None:
     if batches > most_warm_up(elements):
         raise NormvizError(
-            _(
-                "warmup={batches} batches of {elements:,} elements have more than {most:,} elements in all; "
-                "give at most {remedy}.",
-                batches=batches,
+            ngettext(
+                "warmup={n} batch of {elements:,} elements has more than {most:,} elements in all; give at most {remedy}.",
+                "warmup={n} batches of {elements:,} elements have more than {most:,} elements in all; give at most {remedy}.",
+                batches,
                 elements=elements,
                 most=MOST_WARM_UP_ELEMENTS,
                 remedy=most_warm_up(elements),

@@ -16,7 +16,7 @@ from normviz.analysis.running.stream import BATCH_SIZES, TRUE_MEAN, TRUE_VAR
 from normviz.analysis.running.torch_module import attempt
 from normviz.layers.errors import NormvizError, echo
 from normviz.layers.layer import Layer
-from normviz.layers.messages import _
+from normviz.layers.messages import ngettext
 from normviz.layers.torch_errors import check
 
 DRAWS = range(10, 501)
@@ -43,10 +43,11 @@ class SmallBatches:
         given = self.batch_sizes if isinstance(self.batch_sizes, list | tuple | range) else ()
         if not 1 <= len(given) <= MOST_SIZES:
             raise NormvizError(
-                _(
-                    "batch_sizes={sizes} must be 1 to {most} sizes, as in [2, 8, 32].",
+                ngettext(
+                    "batch_sizes={sizes} must be 1 to {n} size, as in [2, 8, 32].",
+                    "batch_sizes={sizes} must be 1 to {n} sizes, as in [2, 8, 32].",
+                    MOST_SIZES,
                     sizes=echo(self.batch_sizes),
-                    most=MOST_SIZES,
                 )
             )
         sizes = tuple(read_integer("batch_size", size, BATCH_SIZES) for size in given)

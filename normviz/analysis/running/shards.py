@@ -85,10 +85,11 @@ def read_sizes(sizes: Any, x: Tensor) -> tuple[int, ...]:
     """``sizes`` as a tuple. Raises NormvizError unless they are integers that add up to the number of examples of x."""
     if not isinstance(sizes, list | tuple) or not 1 <= len(sizes) <= len(DEVICES):
         raise NormvizError(
-            _(
-                "sizes={sizes} must be the numbers of examples in 1 to {most} shards, as in [3, 3, 2].",
+            ngettext(
+                "sizes={sizes} must be the numbers of examples in 1 to {n} shard, as in [3, 3, 2].",
+                "sizes={sizes} must be the numbers of examples in 1 to {n} shards, as in [3, 3, 2].",
+                len(DEVICES),
                 sizes=echo(sizes),
-                most=len(DEVICES),
             )
         )
     if x.ndim < 2:

@@ -14,7 +14,7 @@ from normviz.export.document import document
 from normviz.export.files import check_writable, short_path, whole_file
 from normviz.figures.palette import theme as checked_theme
 from normviz.layers.errors import NormvizError, echo, listed
-from normviz.layers.messages import N_, _
+from normviz.layers.messages import N_, _, ngettext
 from normviz.lessons.parts.part import Chart, Panels, Part, flat
 
 FORMATS = ("png", "svg", "pdf")
@@ -65,7 +65,14 @@ def save(
 
 def _check_size(scale: float, width: int | None) -> None:
     if width is not None and not 1 <= width <= WIDEST:
-        raise NormvizError(_("width={width} must be from 1 to {most:,} pixels.", width=echo(width), most=WIDEST))
+        raise NormvizError(
+            ngettext(
+                "width={width} must be from 1 to {n:,} pixel.",
+                "width={width} must be from 1 to {n:,} pixels.",
+                WIDEST,
+                width=echo(width),
+            )
+        )
     if not (isfinite(scale) and 0 < scale <= LARGEST_SCALE):
         raise NormvizError(
             _("scale={scale} must be above 0 and at most {most:g}.", scale=echo(scale), most=LARGEST_SCALE)

@@ -15,7 +15,7 @@ from typing import Any
 from normviz.export.playable.file_controls import LAYER, SWITCHES, TENSOR, FileControls, Shape
 from normviz.export.playable.layer_sets import MOST_ELEMENTS, MOST_VIEWS
 from normviz.layers.errors import NormvizError
-from normviz.layers.messages import _
+from normviz.layers.messages import ngettext
 from normviz.lessons.page.controls import InputRow
 from normviz.lessons.page.pages import PAGES, Page, page
 from normviz.scene.controls.control import Input
@@ -95,9 +95,10 @@ def search(
         followed.update(keys)
     if len(found) > MOST_VIEWS:
         raise NormvizError(
-            _(
+            ngettext(
+                "a file with {n:,} view is too large; give fewer shapes, or name the layers with --layers.",
                 "a file with {n:,} views is too large; give fewer shapes, or name the layers with --layers.",
-                n=len(found),
+                len(found),
             )
         )
     return Search(file, found, frozenset(left_out - followed))

@@ -14,7 +14,7 @@ from normviz.analysis.description import describe
 from normviz.analysis.number_format import format_number
 from normviz.figures.payload.linked import parameters_data, statistics_data
 from normviz.layers.layer import Layer
-from normviz.layers.messages import _, cache_by_language
+from normviz.layers.messages import _, cache_by_language, join_sentences, ngettext
 
 Data = dict[str, Any]
 Facts = Mapping[str, Any]
@@ -202,10 +202,14 @@ def _rule(layer: str, shape: tuple[int, ...]) -> str:
     """The axes that are kept and the axes that are averaged."""
     e = describe(Layer.parse(layer), shape)
     kept, reduced = (", ".join(names).upper() for names in (e.norm.pattern.right, e.norm.pattern.reduced))
-    return _(
-        "One mean for each {kept}, over {reduced}: {means} means of {elements} elements.",
+    means = ngettext(
+        "One mean for each {kept}, over {reduced}: {n} mean.",
+        "One mean for each {kept}, over {reduced}: {n} means.",
+        e.counts.statistics,
         kept=kept,
         reduced=reduced,
-        means=e.counts.statistics,
-        elements=e.counts.elements_per_statistic,
     )
+    elements = ngettext(
+        "Each is the mean of {n} element.", "Each is the mean of {n} elements.", e.counts.elements_per_statistic
+    )
+    return join_sentences([means, elements])

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import yaml
 
 from normviz.layers.errors import NormvizError, echo, listed
-from normviz.layers.messages import _, language
+from normviz.layers.messages import _, language, ngettext
 from normviz.lessons.locale_files import OWN, read_text
 from normviz.scene.settings.page_settings import PAGE_SETTINGS
 from normviz.scene.visibility import MOST_CAPTION, MOST_STOPS
@@ -53,10 +53,11 @@ def read_tour(text: str, name: str) -> Tour:
     title, stops = (given.get("title"), given.get("stops")) if isinstance(given, dict) else (None, None)
     if not isinstance(title, str) or not isinstance(stops, list) or not 1 <= len(stops) <= MOST_STOPS:
         raise NormvizError(
-            _(
-                "the tour {name} must have a title and 1 to {most} stops: {form}.",
+            ngettext(
+                "the tour {name} must have a title and 1 to {n} stop: {form}.",
+                "the tour {name} must have a title and 1 to {n} stops: {form}.",
+                MOST_STOPS,
                 name=echo(name),
-                most=MOST_STOPS,
                 form=FORM,
             )
         )
@@ -67,10 +68,11 @@ def _read_stop(given: Any, number: int) -> Stop:
     link, caption = (given.get("link"), given.get("caption", "")) if isinstance(given, dict) else (None, "")
     if not isinstance(link, str) or not isinstance(caption, str) or len(caption) > MOST_CAPTION:
         raise NormvizError(
-            _(
-                "stop {number} must have a link and a caption of up to {most} characters: {form}.",
+            ngettext(
+                "stop {number} must have a link and a caption of up to {n} character: {form}.",
+                "stop {number} must have a link and a caption of up to {n} characters: {form}.",
+                MOST_CAPTION,
                 number=number,
-                most=MOST_CAPTION,
                 form=FORM,
             )
         )

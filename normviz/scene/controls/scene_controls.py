@@ -12,7 +12,7 @@ from normviz.layers.catalogue import FAMILIES, KINDS
 from normviz.layers.errors import NormvizError
 from normviz.layers.fit import divisors, kind_for
 from normviz.layers.layer import Layer
-from normviz.layers.messages import N_, _, join_sentences
+from normviz.layers.messages import N_, _, join_sentences, ngettext
 from normviz.scene import edits
 from normviz.scene.controls.control import Changeable, Control, Input, on_axis, on_scene, scene_control
 from normviz.scene.own import OWN
@@ -78,7 +78,11 @@ def layout_axes(layout: str) -> str:
 def _first_layouts(view: Changeable) -> list[Input]:
     layout = view.scene.layout
     options = Segments({each: layout_axes(each) for each in _including(FIRST_LAYOUTS, layout)})
-    limit = _("Values are computed up to {most:,} elements; counts and patterns hold for any size.", most=MOST_ELEMENTS)
+    limit = ngettext(
+        "Values are computed up to {n:,} element; counts and patterns hold for any size.",
+        "Values are computed up to {n:,} elements; counts and patterns hold for any size.",
+        MOST_ELEMENTS,
+    )
     help_text = join_sentences([axes_in_words(map(_axes, options.options)), limit])
     return [Input("layout", _("Tensor"), layout, options, on_scene(edits.with_layout), help=help_text)]
 

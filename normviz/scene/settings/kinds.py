@@ -7,7 +7,7 @@ from math import isclose, isfinite, log10
 from typing import Any
 
 from normviz.layers.errors import NormvizError, echo, listed
-from normviz.layers.messages import N_, _
+from normviz.layers.messages import N_, _, ngettext
 from normviz.scene.settings.setting import Setting
 from normviz.scene.settings.widgets import Choice, Segments, Slider, TextField
 
@@ -161,11 +161,12 @@ def text(name: str, most: int, **rest: Any) -> Setting:
     def parse(given: str) -> str:
         if len(given) > most:
             raise NormvizError(
-                _(
-                    "{name}={value} is too long; use at most {most} characters.",
+                ngettext(
+                    "{name}={value} is too long; use at most {n} character.",
+                    "{name}={value} is too long; use at most {n} characters.",
+                    most,
                     name=name,
                     value=echo(given),
-                    most=most,
                 )
             )
         return given
@@ -203,11 +204,12 @@ def texts(name: str, default: tuple[str, ...], most: int, **rest: Any) -> Settin
         parts = tuple(part.strip() for part in given.split(";") if part.strip())
         if len(given) > LONGEST_LIST or not 1 <= len(parts) <= most:
             raise NormvizError(
-                _(
-                    "{name}={value} must be 1 to {most} texts, separated by semicolons.",
+                ngettext(
+                    "{name}={value} must be 1 to {n} text, separated by semicolons.",
+                    "{name}={value} must be 1 to {n} texts, separated by semicolons.",
+                    most,
                     name=name,
                     value=echo(given),
-                    most=most,
                 )
             )
         return parts

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from normviz.analysis.description import describe
 from normviz.layers.errors import NormvizError, echo
-from normviz.layers.messages import N_, _
+from normviz.layers.messages import N_, ngettext
 from normviz.layers.substitutes.pasted import parse_layer_on_shape
 from normviz.scene.settings.kinds import choice
 from normviz.scene.settings.setting import Setting
@@ -39,10 +39,11 @@ def _parse_layers(text: str) -> tuple[str, ...]:
     found = tuple(part.strip() for part in text.split(";") if part.strip())
     if len(text) > LONGEST or not 1 <= len(found) <= MOST_LAYERS:
         raise NormvizError(
-            _(
-                "own={text} must be 1 to {most} layers on shapes, separated by semicolons, such as {example}.",
+            ngettext(
+                "own={text} must be 1 to {n} layer on a shape, separated by semicolons, such as {example}.",
+                "own={text} must be 1 to {n} layers on shapes, separated by semicolons, such as {example}.",
+                MOST_LAYERS,
                 text=echo(text),
-                most=MOST_LAYERS,
                 example="; ".join(EXAMPLE),
             )
         )

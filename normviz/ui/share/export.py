@@ -20,7 +20,7 @@ from normviz.export.document import FOLLOW
 from normviz.export.links import LONGEST_LINK, output_of_query
 from normviz.export.output import APP, Choices, Output
 from normviz.layers.errors import NormvizError, echo, listed
-from normviz.layers.messages import _, without_marks
+from normviz.layers.messages import _, ngettext, without_marks
 
 PLOTLYJS = ("inline", "cdn")  # a link cannot name another script
 OPTIONS = ("page", "theme", "plotlyjs", "fixed")  # options of the file; all other names belong to the view
@@ -42,7 +42,13 @@ async def export(request: Request) -> Response:
     _requests += 1
     try:
         if len(request.url.query) > LONGEST_LINK:
-            raise NormvizError(_("the query is too long; use at most {n} characters.", n=LONGEST_LINK))
+            raise NormvizError(
+                ngettext(
+                    "the query is too long; use at most {n} character.",
+                    "the query is too long; use at most {n} characters.",
+                    LONGEST_LINK,
+                )
+            )
         loop = asyncio.get_running_loop()
         name, html = await loop.run_in_executor(
             _workers, copy_context().run, _export_file, dict(request.query_params), app_address(request)

@@ -60,6 +60,7 @@ SENTENCES = [
     ("BatchNorm1d(2, eps=12)", [[1.0, 5.0], [2.0, 3.0]], (1, 0), "Move x[1, 0] and **2** of **4** outputs move, all in its statistics group of **2**. The **2** derivatives outside are exactly 0."),
     ("RMSNorm(3, eps=1)", [[0.0, 2.0, 1.0]], (0, 0), "Move x[0, 0] and **1** of **3** outputs moves, in its statistics group of **3**. Inside the group, **2** of **3** are 0 too."),
     ("LayerNorm(1)", [[1.0], [5.0]], (0, 0), "Move x[0, 0] and none of the **2** outputs moves."),
+    ("LayerNorm(1)", [[3.0]], (0, 0), "Move x[0, 0] and the only output does not move."),
     ("LayerNorm(1, eps=0)", [[1.0], [5.0]], (0, 0), "**2** of **2** derivatives are NaN."),
     ("BatchNorm1d(1)", [[1.0], [5.0], [3.0]], (0, 0), "Move x[0, 0] and **3** of **3** outputs move, all in its statistics group of **3**."),
 ]  # fmt: skip

@@ -95,7 +95,7 @@ def test_what_is_to_be_marked_is_what_torchs_output_depends_on(module, asked):
     moved = [tuple(index) for index in x.grad.nonzero().tolist()]
     assert [index for index in np.ndindex(*shape) if group(index) == group(at)] == moved
     if "hint" in asked:
-        assert f"{x.numel() // len(moved)} means of {len(moved)} elements" in asked["hint"]
+        assert f": {x.numel() // len(moved)} means. Each is the mean of {len(moved)} elements." in asked["hint"]
 
 
 def test_the_sums_of_the_table_are_its_own():

@@ -5,7 +5,7 @@
 import { GROUP_COLORS, colorAt, formatHex } from "../page/color.js";
 import { html } from "../page/dom.js";
 import { formatShort } from "../page/format.js";
-import { _ } from "../page/messages.js";
+import { _, ngettext } from "../page/messages.js";
 
 const BAR_STEPS = 21;
 
@@ -20,7 +20,7 @@ export function drawLegend(panel, numbered) {
   if (figure.scale === "values") drawColorBar(panel);
   else if (figure.row && figure.key !== `${figure.row}0`) return; // the first one of a row explains
   else if (numbered) legend.textContent = figure.scale === "groups" ? _("number = group") : _("number = gamma");
-  else if (figure.scale === "groups" && panel.ranks.size > GROUP_COLORS) legend.textContent = _("the colors repeat after {n} groups", { n: GROUP_COLORS });
+  else if (figure.scale === "groups" && panel.ranks.size > GROUP_COLORS) legend.textContent = ngettext("the colors repeat after {n} group", "the colors repeat after {n} groups", GROUP_COLORS);
 }
 
 /** @param {DrawnPanel} panel */

@@ -12,7 +12,7 @@ from normviz.analysis.examples import example, parameters
 from normviz.analysis.forward import Values, largest_difference, run_module
 from normviz.analysis.number_format import format_difference
 from normviz.layers.errors import NormvizError
-from normviz.layers.messages import N_, _
+from normviz.layers.messages import N_, _, ngettext
 
 LOOPS = "Norm('n l c -> l c', 'l c')"  # for i in range(seq_len): for j in range(hidden): Norm(x[:, i, j])
 MOST_VALUES = 2**18
@@ -91,10 +91,11 @@ def loops_difference(shape: tuple[int, int, int], seed: int = 0) -> float:
     """
     if len(shape) != 3 or prod(shape) > MOST_VALUES:
         raise NormvizError(
-            _(
-                "shape={shape} must have the three sizes N, L and C and at most {limit:,} elements, as in (2, 3, 4).",
+            ngettext(
+                "shape={shape} must have the three sizes N, L and C and at most {n:,} element, as in (2, 3, 4).",
+                "shape={shape} must have the three sizes N, L and C and at most {n:,} elements, as in (2, 3, 4).",
+                MOST_VALUES,
                 shape=shape,
-                limit=MOST_VALUES,
             )
         )
     x = example("normal", shape, ("n", "l", "c"), seed).double()

@@ -34,7 +34,11 @@ def on_input(e: Description, name: str) -> Description:
     """
     if e.x is None or e.x.numel() > MOST_ELEMENTS:
         raise NormvizError(
-            _("derivatives are shown for up to {most:,} elements; make the tensor smaller.", most=MOST_ELEMENTS)
+            ngettext(
+                "derivatives are shown for up to {n:,} element; make the tensor smaller.",
+                "derivatives are shown for up to {n:,} elements; make the tensor smaller.",
+                MOST_ELEMENTS,
+            )
         )
     if name == "x":
         return e
@@ -57,8 +61,11 @@ def column_sentence(e: Description, at: Index, form: ClosedForm) -> str:
             count=count,
         )
     if not form.autograd.any():
-        return _(
-            "Move x[{index}] and none of the **{count:,}** outputs moves.", index=", ".join(map(str, at)), count=count
+        return ngettext(
+            "Move x[{index}] and the only output does not move.",
+            "Move x[{index}] and none of the **{n:,}** outputs moves.",
+            count,
+            index=", ".join(map(str, at)),
         )
     moving = ngettext(
         "Move x[{index}] and **{n}** of **{count:,}** outputs moves, in its statistics group of **{group}**.",
@@ -151,12 +158,16 @@ def _typeset(condition: str) -> str:
 
 
 def symbols(e: Description) -> str:
-    return _(
+    meanings = _(
         "autograd: torch's own differentiation. δᵢⱼ: 1 if i = j, else 0. x̂: the normalized value. σ: {sigma}. m: the number "
-        "of elements in the group. For tensors of up to {most:,} elements.",
+        "of elements in the group.",
         sigma=sigma_text(e),
-        most=MOST_ELEMENTS,
     )
+    return join_sentences([meanings, _up_to(MOST_ELEMENTS)])
+
+
+def _up_to(elements: int) -> str:
+    return ngettext("For tensors of up to {n:,} element.", "For tensors of up to {n:,} elements.", elements)
 
 
 def sigma_text(e: Description) -> str:
@@ -209,10 +220,8 @@ def matrix_sentence(found: Matrix) -> str:
 
 
 def jacobian_caption() -> str:
-    return _(
-        "The Jacobian: the derivatives of all outputs with respect to all inputs. For tensors of up to {most} elements.",
-        most=MOST_IN_MATRIX,
-    )
+    what = _("The Jacobian: the derivatives of all outputs with respect to all inputs.")
+    return join_sentences([what, _up_to(MOST_IN_MATRIX)])
 
 
 def jacobian_reading() -> str:

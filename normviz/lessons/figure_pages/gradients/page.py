@@ -8,7 +8,7 @@ from typing import Any
 
 from normviz.figures.payload.panels import PanelValues
 from normviz.layers.errors import NormvizError
-from normviz.layers.messages import _
+from normviz.layers.messages import _, ngettext
 from normviz.lessons.figure_pages.gradients import derivatives, from_dout
 from normviz.lessons.figure_pages.value_panels import matrix_part, value_part
 from normviz.lessons.parts.code_tabs import course_pair
@@ -54,7 +54,18 @@ def _matrix(subject: Subject, at: Index) -> Iterator[Part]:
     drawn = drawing.extent[0]
     captions = [
         _("the diagonal is off the color scale"),
-        *([_("the first {drawn} of {count} are drawn", drawn=drawn, count=count)] if drawn < count else []),
+        *(
+            [
+                ngettext(
+                    "the first of {count} is drawn",
+                    "the first {n} of {count} are drawn",
+                    drawn,
+                    count=count,
+                )
+            ]
+            if drawn < count
+            else []
+        ),
     ]
     values = PanelValues(
         "jacobian", _("d output i / d x j"), "; ".join(captions), matrix.values, "", matrix.off_diagonal

@@ -45,10 +45,11 @@ def counts_sentence(model: RecordedModel) -> str:
         return ngettext(
             "{layers}: **{n:,}** parameter.", "{layers}: **{n:,}** parameters.", model.norm_parameters, layers=found
         )
-    return _(
-        "{layers}: **{parameters:,}** parameters, **{share} %** of the model's {all:,}.",
+    return ngettext(
+        "{layers}: **{n:,}** parameter, **{share} %** of the model's {all:,}.",
+        "{layers}: **{n:,}** parameters, **{share} %** of the model's {all:,}.",
+        model.norm_parameters,
         layers=found,
-        parameters=model.norm_parameters,
         share=f"{float(f'{100 * model.norm_parameters / model.parameters:.2g}'):g}",
         all=model.parameters,
     )

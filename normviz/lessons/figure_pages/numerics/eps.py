@@ -10,7 +10,7 @@ from normviz.analysis.number_format import format_number
 from normviz.analysis.rounding.eps import EpsOutcome, EpsPlacement, eps_placement, eps_table, no_eps
 from normviz.analysis.rounding.groups import TORCH_LAYERS
 from normviz.layers.errors import listed
-from normviz.layers.messages import N_, _, join_sentences
+from normviz.layers.messages import N_, _, join_sentences, ngettext
 from normviz.lessons.figure_pages.numerics.numbers import SIZE, as_code
 from normviz.lessons.parts.table import Column, Row
 from normviz.scene.settings.kinds import power
@@ -104,11 +104,12 @@ def eps_rows(found: Sequence[EpsOutcome]) -> tuple[Row, ...]:
 def eps_texts(found: Sequence[EpsOutcome], exponent: int, seed: int = 0) -> Iterator[str]:
     """Size and spread, the dtype of torch's computation, and RMSNorm's eps=None."""
     dtype = found[0].dtype
-    yield _(
-        "Groups of **{size}** numbers around 0. *Spread* is their standard deviation; its square is the variance. *Size* is the root mean "
-        "square of the output: √(var / (var + eps)), which is 1 if eps is far below the variance.",
-        size=SIZE,
+    groups = ngettext("Groups of **{n}** number around 0.", "Groups of **{n}** numbers around 0.", SIZE)
+    words = _(
+        "*Spread* is their standard deviation; its square is the variance. *Size* is the root mean square of the output: √(var / (var + eps)), "
+        "which is 1 if eps is far below the variance."
     )
+    yield join_sentences([groups, words])
     yield _(
         "*By hand*: every step is computed in x's dtype. torch's own layers compute the statistics of half precision in float32."
     )

@@ -10,7 +10,7 @@ from normviz.analysis.number_format import format_number
 from normviz.analysis.rounding.eps import no_eps
 from normviz.analysis.rounding.groups import CHANNELS_LAST, DISTANCES, LAYERS
 from normviz.analysis.rounding.variance import METHOD_LABELS, METHODS, Estimate, sweep
-from normviz.layers.messages import N_, _
+from normviz.layers.messages import N_, _, join_sentences, ngettext
 from normviz.lessons.figure_pages.numerics.numbers import SIZE
 from normviz.lessons.parts.table import Column, Row
 from normviz.scene.settings.kinds import power
@@ -51,11 +51,12 @@ def sentence(found: Sequence[Estimate], exponent: int) -> str:
             dtype=one.dtype,
         )
     if one.exact == 0:
-        return _(
-            "At **{distance}**, `{dtype}` rounds all **{size}** numbers to the same value: no layer can compute their spread.",
+        return ngettext(
+            "At **{distance}**, `{dtype}` rounds **{n}** number to the same value: no layer can compute their spread.",
+            "At **{distance}**, `{dtype}` rounds all **{n}** numbers to the same value: no layer can compute their spread.",
+            SIZE,
             distance=distance,
             dtype=one.dtype,
-            size=SIZE,
         )
     return _(
         "At a distance of **{distance}** in `{dtype}`, {formula} gives a variance of **{var}**; the exact one is **{exact}**.",
@@ -72,18 +73,20 @@ def failures(found: Sequence[Estimate]) -> str:
     finite = [one for one in found if one.method == ONE_PASS and isfinite(one.exact)]
     counts = {
         "formula": FORMULA,
-        "distances": len(finite),
         "negative": sum(one.negative for one in finite),
         "nan": sum(one.is_nan for one in finite),
     }
     if len(finite) == len(DISTANCES):
-        return _(
-            "Of all **{distances}** distances, {formula} is negative at **{negative}**, and its output is NaN at **{nan}**.",
+        return ngettext(
+            "Of **{n}** distance, {formula} is negative at **{negative}**, and its output is NaN at **{nan}**.",
+            "Of all **{n}** distances, {formula} is negative at **{negative}**, and its output is NaN at **{nan}**.",
+            len(finite),
             **counts,
         )
-    return _(
-        "Of the **{distances}** distances that `{dtype}` can represent, {formula} is negative at **{negative}**, and its output is NaN "
-        "at **{nan}**.",
+    return ngettext(
+        "Of the **{n}** distance that `{dtype}` can represent, {formula} is negative at **{negative}**, and its output is NaN at **{nan}**.",
+        "Of the **{n}** distances that `{dtype}` can represent, {formula} is negative at **{negative}**, and its output is NaN at **{nan}**.",
+        len(finite),
         dtype=found[0].dtype,
         **counts,
     )
@@ -114,12 +117,16 @@ def _is_unknown(one: Estimate) -> bool:
 
 def descriptions(found: Sequence[Estimate], exponent: int) -> Iterator[str]:
     """What is compared, and why and how often one pass fails."""
-    yield _(
-        "Each method gets the same **{size}** numbers: noise with standard deviation 1 around that distance. The *relative error* is "
-        "|variance − exact| / exact; the exact variance is computed in fractions of integers. *NaN*, “not a number”, is the square root "
-        "of a negative number, or ∞ − ∞.",
-        size=SIZE,
+    same = ngettext(
+        "Each method gets the same **{n}** number: noise with standard deviation 1 around that distance.",
+        "Each method gets the same **{n}** numbers: noise with standard deviation 1 around that distance.",
+        SIZE,
     )
+    words = _(
+        "The *relative error* is |variance − exact| / exact; the exact variance is computed in fractions of integers. *NaN*, “not a number”, "
+        "is the square root of a negative number, or ∞ − ∞."
+    )
+    yield join_sentences([same, words])
     if why := _why(at_distance(found, exponent)[ONE_PASS], exponent):
         yield why
     yield _(

@@ -79,9 +79,10 @@ def constant_sentence(found: Sequence[Degenerate]) -> str:
 def single_sentence(found: Sequence[Degenerate]) -> str:
     """How many layers refuse, and what the others give."""
     mean = _("The only element of a group is its own mean.")
-    refused = _(
-        "torch refuses **{refused}** of **{cases}** cases.",
-        cases=len(found),
+    refused = ngettext(
+        "torch refuses **{refused}** of **{n}** case.",
+        "torch refuses **{refused}** of **{n}** cases.",
+        len(found),
         refused=sum(outcome(one) == REFUSED for one in found),
     )
     return join_sentences([mean, refused, _counts(found)])

@@ -96,10 +96,14 @@ def buffers_text(stream: Stream) -> str:
 def spread_sentence(found: Spread, chosen: int) -> str:
     """How far the means of batches of the chosen size and of the largest batches, or else of the smallest, are from the true mean."""
     other = -1 if chosen < found.batch_size[-1] else 0
-    return _(
-        "The means of batches of **{size}** independent values have a standard deviation of **{spread:.2f}**, those of batches of "
-        "**{other}** one of **{other_spread:.2f}**: the smaller the batch, the noisier the mean that BatchNorm subtracts.",
-        size=chosen,
+    return ngettext(
+        "The means of batches of **{n}** independent value have a standard deviation of **{spread:.2f}**, those "
+        "of batches of **{other}** one of **{other_spread:.2f}**: the smaller the batch, the noisier the mean "
+        "that BatchNorm subtracts.",
+        "The means of batches of **{n}** independent values have a standard deviation of **{spread:.2f}**, those "
+        "of batches of **{other}** one of **{other_spread:.2f}**: the smaller the batch, the noisier the mean "
+        "that BatchNorm subtracts.",
+        chosen,
         spread=float(found.mean_spread[found.batch_size == chosen][0]),
         other=found.batch_size[other],
         other_spread=found.mean_spread[other],
@@ -151,12 +155,17 @@ def devices(count: int, seed: int = 0) -> Sharded:
 
 def devices_sentence(found: Sharded) -> str:
     """The devices' statistics differ; combined by their counts they equal those of the whole batch."""
-    return _(
-        "**{devices}** devices, **{means}** different means. Combined by their counts, as SyncBatchNorm does, they equal the "
-        "statistics of the whole batch: largest difference **{difference}**.",
-        devices=len(found.sizes),
-        means=len({tuple(mean) for mean in found.shard_mean.tolist()}),
-        difference=format_difference(max(found.mean_difference.largest, found.var_difference.largest)),
+    means = len({tuple(mean) for mean in found.shard_mean.tolist()})
+    return join_sentences(
+        [
+            ngettext("**{n}** device has a part of the batch.", "**{n}** devices share the batch.", len(found.sizes)),
+            ngettext("They have **{n}** mean.", "They have **{n}** different means.", means),
+            _(
+                "Combined by their counts, as SyncBatchNorm does, the statistics equal those of the whole batch: largest difference "
+                "**{difference}**.",
+                difference=format_difference(max(found.mean_difference.largest, found.var_difference.largest)),
+            ),
+        ]
     )
 
 

@@ -66,11 +66,12 @@ def sentence(found: TrainAndEval) -> str:
             "`{layer}` gives the same output in train() and eval(): it stores nothing between batches.",
             layer=found.layer,
         )
-    outputs = _(
-        "`{layer}` differs in **{differing:,}** of **{count:,}** elements, by up to **{largest:.3g}**.",
+    outputs = ngettext(
+        "`{layer}` differs in **{differing:,}** of **{n:,}** element, by up to **{largest:.3g}**.",
+        "`{layer}` differs in **{differing:,}** of **{n:,}** elements, by up to **{largest:.3g}**.",
+        found.differs.size,
         layer=found.layer,
         differing=differing,
-        count=found.differs.size,
         largest=found.largest_difference,
     )
     changed = ngettext(
@@ -125,9 +126,10 @@ def rows(e: Description, seed: int) -> tuple[Row, ...]:
     """
     if _x(e).numel() > MOST_COMPARED:
         raise NormvizError(
-            _(
-                "other layers are compared on an x of up to {most:,} elements, and this one has {elements:,}; make it smaller.",
-                most=MOST_COMPARED,
+            ngettext(
+                "other layers are compared on an x of up to {n:,} element, and this one has {elements:,}; make it smaller.",
+                "other layers are compared on an x of up to {n:,} elements, and this one has {elements:,}; make it smaller.",
+                MOST_COMPARED,
                 elements=_x(e).numel(),
             )
         )
