@@ -6,6 +6,7 @@ functions of the framework.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
@@ -148,19 +149,24 @@ def framework_names(e: Description) -> tuple[NameRow, ...]:
     """
     a = AxisNumbers.of(e)
     columns = [_torch_names(a), *(_framework_layer_names(a, framework) for framework in FRAMEWORKS.values())]
-    rows = [NameRow(key, *(names.get(key, _("no layer")) for names in columns)) for key in LABELS]
-    stores = any(names.get("running", _("none")) != _("none") for names in columns)
+    rows = [NameRow(key, *(_shown(names, key) for names in columns)) for key in LABELS]
+    stores = any(names.get("running") for names in columns)
     return tuple(row for row in rows if stores or row.key not in ONLY_IF_RUNNING)
 
 
-def _torch_names(a: AxisNumbers) -> dict[str, str]:
+def _shown(names: Mapping[str, str | None], key: str) -> str:
+    return (names[key] or _("none")) if names else _("no layer")
+
+
+def _torch_names(a: AxisNumbers) -> dict[str, str | None]:
+    """The names by key, None for what the layer does not have; empty without a layer."""
     layer = a.e.torch_layer
     if layer is None:
         return {}
-    given, counts, none = layer.given, a.e.counts, _("none")
+    given, counts = layer.given, a.e.counts
     default = {argument.name: argument.default for argument in layer.kind.arguments}
     normalized = _("all but {axes}", axes=listed(a.kept, "and")) if a.kept else _("all")
-    parameter_axes = _("axis {axis}", axis=listed(a.gamma, "and")) if a.gamma else none
+    parameter_axes = _("axis {axis}", axis=listed(a.gamma, "and")) if a.gamma else None
     if "num_groups" in given:
         normalized = _("all but 0, and axis 1 in num_groups={groups}", groups=given["num_groups"])
     if "normalized_shape" in given:
@@ -172,22 +178,22 @@ def _torch_names(a: AxisNumbers) -> dict[str, str]:
     return {
         "layer": f"nn.{layer.name}",
         "normalized_axes": normalized,
-        "parameter_axes": none if a.gamma is None else parameter_axes,
+        "parameter_axes": None if a.gamma is None else parameter_axes,
         "parameters": _names_and_shapes(("weight", "bias"), (counts.gamma_shape, counts.beta_shape)),
         "switches": ", ".join(name for name in ("elementwise_affine", "affine", "bias") if name in given),
         "eps": _("eps={eps} (default {default})", eps=given["eps"], default=default["eps"]),
-        "momentum": momentum.format(momentum=given["momentum"], default=default["momentum"]) if layer.tracks else none,
-        "running": "running_mean, running_var" if layer.tracks else none,
-        "running_variance": _("unbiased") if layer.tracks else none,
+        "momentum": momentum.format(momentum=given["momentum"], default=default["momentum"]) if layer.tracks else None,
+        "running": "running_mean, running_var" if layer.tracks else None,
+        "running_variance": _("unbiased") if layer.tracks else None,
         "count": count.format(all=counts.parameters, buffers=layer.buffers()),
     }
 
 
-def _framework_layer_names(a: AxisNumbers, framework: Framework) -> dict[str, str]:
+def _framework_layer_names(a: AxisNumbers, framework: Framework) -> dict[str, str | None]:
     layer = framework.layer(a)
     if layer is None:
         return {}
-    arguments, none = layer.arguments(a), _("none")
+    arguments = layer.arguments(a)
     shape = a.sizes(a.gamma or ())
     shape = (prod(shape),) if framework.flat_gamma else shape
     shapes = (None if a.gamma is None else shape, shape if a.e.norm.bias else None)
@@ -198,15 +204,15 @@ def _framework_layer_names(a: AxisNumbers, framework: Framework) -> dict[str, st
     return {
         "layer": layer.name,
         "normalized_axes": _(layer.normalized_axes).format(**arguments),
-        "parameter_axes": none if a.gamma is None else _(layer.parameter_axes).format(**arguments),
+        "parameter_axes": None if a.gamma is None else _(layer.parameter_axes).format(**arguments),
         "parameters": _names_and_shapes(tuple(layer.parameters), shapes),
-        "switches": ", ".join(filter(None, layer.parameters.values())) or none,
+        "switches": ", ".join(filter(None, layer.parameters.values())) or None,
         "eps": _("epsilon={eps} (default {default})", eps=arguments["epsilon"], default=layer.defaults["epsilon"]),
         "momentum": momentum.format(momentum=arguments.get("momentum"), default=layer.defaults.get("momentum"))
         if layer.running
-        else none,
-        "running": ", ".join(layer.running) or none,
-        "running_variance": _("biased") if layer.running else none,
+        else None,
+        "running": ", ".join(layer.running) or None,
+        "running_variance": _("biased") if layer.running else None,
         "count": _(framework.counts[bool(running)]).format(all=learned + running, learned=learned, running=running),
     }
 

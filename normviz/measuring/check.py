@@ -59,7 +59,7 @@ class Check:
     def require(self) -> None:
         """Raise NormvizError with the text of the differences, if there are any."""
         if not self.ok:
-            raise NormvizError(str(self).replace("{", "{{").replace("}", "}}"))
+            raise NormvizError(str(self))
 
     def __str__(self) -> str:
         return self.text

@@ -82,6 +82,14 @@ def test_the_text_says_over_which_axes_both_average():
     nv.check(nn.LayerNorm(5), SEQUENCES, like="LayerNorm(5)").require()
 
 
+def test_the_error_of_a_failed_requirement_has_the_text_with_its_braces():
+    found = nv.check(nn.LayerNorm(5), SEQUENCES, like=nv.Norm("n l (g k) -> n l g", "c", sizes={"g": 5}))
+    assert "{" in str(found)
+    with pytest.raises(nv.NormvizError) as raised:
+        found.require()
+    assert str(raised.value) == str(found)
+
+
 def test_no_space_is_between_chinese_sentences():
     with in_language("zh"):
         text = str(nv.check(lambda x: layer_norm(x, (0, 1), unbiased=True), SEQUENCES, like="LayerNorm(5)"))

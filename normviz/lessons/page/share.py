@@ -22,6 +22,14 @@ GUESS = "guess"  # the sharer's answer; only added to a link on request
 # Hidden in an embedded view by default.
 HIDDEN_IN_SHORT = BESIDE_THE_FIGURE | {"x", "normalized", "output", "table", "code", "details", "questions"}
 TWO_PANELS = {"panels", "stats", "params", "readout", "notes"}
+PRESETS = {
+    "short": N_("In short"),
+    "two": N_("Two panels"),
+    "figure": N_("Figure alone"),
+    "no_controls": N_("Without controls"),
+    "exercise": N_("Exercise"),
+    "all": N_("Everything"),
+}
 FUNCTIONS = {"explore": "explain", "step_by_step": "steps", "gradients": "gradients"}  # pages of one layer on one x
 
 
@@ -52,7 +60,7 @@ def share_data(page: Page) -> dict[str, Any]:
             }
             for group, labels in GROUPS
         ],
-        "presets": [{"label": label, "hidden": sorted(hidden)} for label, hidden in presets(page).items()],
+        "presets": [{"label": _(PRESETS[key]), "hidden": sorted(hidden)} for key, hidden in presets(page).items()],
         "exercise": _is_question(page),
         "hidden": [name for name in sorted(there) if view.display.hides(name)],
         "caption": view.display.caption,
@@ -61,19 +69,19 @@ def share_data(page: Page) -> dict[str, Any]:
 
 
 def presets(page: Page) -> dict[str, Collection[str]]:
-    """What each ready-made choice for an embedded view hides; the first one is the default."""
+    """What each of the ``PRESETS`` that the page has hides; the first one is the default."""
     there = page.hideable
     short = {name for name in HIDDEN_IN_SHORT & there if name != "table" or _has_figure(there)}
     if _is_question(page):
-        return {_("Exercise"): short, _("Everything"): ()}
-    two = {_("Two panels"): there - TWO_PANELS} if page.name == "explore" else {}
+        return {"exercise": short, "all": ()}
+    two = {"two": there - TWO_PANELS} if page.name == "explore" else {}
     alone = {name for name in there if not _is_figure(name, there)}
     return {
-        _("In short"): short,
+        "short": short,
         **two,
-        _("Figure alone"): alone,
-        _("Without controls"): there & CONTROLS.keys(),
-        _("Everything"): (),
+        "figure": alone,
+        "no_controls": there & CONTROLS.keys(),
+        "all": (),
     }
 
 

@@ -39,23 +39,44 @@ def _pairs(one: Sequence[NormRow], other: Sequence[NormRow]) -> Iterator[tuple[N
 def _between(first: NormRow, second: NormRow) -> Iterator[str]:
     name = first.name if first.name == second.name else f"{first.name} / {second.name}"
     shapes = (_gamma_shape(first), _gamma_shape(second))
-    pairs = {
-        "eps": (first.norm.eps, second.norm.eps),
-        _("the averaged axes"): (first.reduced, second.reduced),
-        _("the pattern of the statistics"): (first.norm.stats, second.norm.stats)
-        if first.reduced == second.reduced
-        else ("", ""),
-        _("the pattern of gamma"): (first.norm.params, second.norm.params) if shapes[0] == shapes[1] else ("", ""),
-        _("whether the mean is subtracted"): (first.norm.center, second.norm.center),
-        _("whether there is a beta"): (first.norm.bias, second.norm.bias),
-        _("whether stored statistics are used"): (first.norm.running, second.norm.running),
-        _("the factor"): tuple("1 + gamma" if row.plus_one else "gamma" for row in (first, second)),
-        "momentum": (_momentum(first), _momentum(second)),
-        _("the shape of gamma"): shapes,
-    }
-    for fact, (ours, theirs) in pairs.items():
-        if ours != theirs:
-            yield _("{name}: {fact} differs: {ours} and {theirs}.", name=name, fact=fact, ours=ours, theirs=theirs)
+    averaged, stats, params = (
+        (first.reduced, second.reduced),
+        (first.norm.stats, second.norm.stats),
+        (first.norm.params, second.norm.params),
+    )
+    same_axes, same_shape = averaged[0] == averaged[1], shapes[0] == shapes[1]
+    factors = ["1 + gamma" if row.plus_one else "gamma" for row in (first, second)]
+    values: list[tuple[str, Sequence[object]]] = [
+        (_("{name}: eps differs: {ours} and {theirs}."), (first.norm.eps, second.norm.eps)),
+        (_("{name}: the averaged axes differ: {ours} and {theirs}."), averaged),
+        (_("{name}: the patterns of the statistics differ: {ours} and {theirs}."), stats if same_axes else ()),
+        (_("{name}: the patterns of gamma differ: {ours} and {theirs}."), params if same_shape else ()),
+        (_("{name}: the factors differ: {ours} and {theirs}."), factors),
+        (_("{name}: momentum differs: {ours} and {theirs}."), (_momentum(first), _momentum(second))),
+        (_("{name}: the shapes of gamma differ: {ours} and {theirs}."), shapes),
+    ]
+    for message, found in values:
+        if len(set(found)) > 1:
+            yield message.format(name=name, ours=found[0], theirs=found[1])
+    one, other = first.norm, second.norm
+    if one.center != other.center:
+        only = (
+            _("{name}: only the first subtracts the mean.")
+            if one.center
+            else _("{name}: only the second subtracts the mean.")
+        )
+        yield only.format(name=name)
+    if one.bias != other.bias:
+        yield (
+            _("{name}: only the first has a beta.") if one.bias else _("{name}: only the second has a beta.")
+        ).format(name=name)
+    if one.running != other.running:
+        only = (
+            _("{name}: only the first uses stored statistics.")
+            if one.running
+            else _("{name}: only the second uses stored statistics.")
+        )
+        yield only.format(name=name)
 
 
 def _momentum(row: NormRow) -> object:

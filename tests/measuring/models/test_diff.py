@@ -18,6 +18,9 @@ CASES = [
     ([nn.BatchNorm2d(8)], [nn.BatchNorm2d(8)], ()),
     ([nn.BatchNorm2d(8)], [nn.BatchNorm2d(8, eps=1e-3)], ("0: eps differs: 1e-05 and 0.001.",)),
     ([nn.BatchNorm2d(8)], [nn.BatchNorm2d(8, momentum=0.01)], ("0: momentum differs: 0.1 and 0.01.",)),
+    ([nn.BatchNorm2d(8).eval()], [nn.BatchNorm2d(8)], ("0: only the first uses stored statistics.",)),
+    ([nn.LayerNorm(4)], [nn.LayerNorm(4, bias=False)], ("0: only the first has a beta.",)),
+    ([nn.RMSNorm(4, eps=1e-5)], [nn.LayerNorm(4, bias=False)], ("0: only the second subtracts the mean.",)),
     ([nn.BatchNorm2d(8)], [], ("0 (BatchNorm2d(8)) is missing in the second model.",)),
     ([], [nn.BatchNorm2d(8)], ("0 (BatchNorm2d(8)) is only in the second model.",)),
 ]
@@ -30,18 +33,18 @@ def test_one_sentence_for_each_difference(one, other, sentences):
 
 def test_one_plus_gamma_differs_from_gamma():
     found = nv.norms(Decoder(Llama), tokens()).diff(nv.norms(Decoder(Gemma), tokens()))
-    assert found[0] == "input_norm: the factor differs: gamma and 1 + gamma."
+    assert found[0] == "input_norm: the factors differ: gamma and 1 + gamma."
     assert len(found) == 4
 
 
 def test_a_norm_per_head_differs_from_one_over_the_whole_projection():
     found = nv.norms(Decoder(), tokens()).diff(nv.norms(Decoder(per_head=False), tokens()))
-    assert "attention.q_norm: the averaged axes differs: (3,) and (2,)." in found
-    assert "attention.k_norm: the shape of gamma differs: (3,) and (6,)." in found
-    assert not any("the pattern of gamma" in sentence for sentence in found)
+    assert "attention.q_norm: the averaged axes differ: (3,) and (2,)." in found
+    assert "attention.k_norm: the shapes of gamma differ: (3,) and (6,)." in found
+    assert not any("the patterns of gamma" in sentence for sentence in found)
     assert not any(sentence.startswith(("input_norm", "norm")) for sentence in found)
 
 
 def test_other_axes_differ():
     found = nv.norms(images(OverChannels(8)), X).diff(nv.norms(images(nn.GroupNorm(1, 8, eps=1e-6)), X))
-    assert found == ("1: the averaged axes differs: (1,) and (1, 2, 3).",)
+    assert found == ("1: the averaged axes differ: (1,) and (1, 2, 3).",)

@@ -161,10 +161,10 @@ def output_sizes(curves: Mapping[str, Sequence[EpsPlacement]], found: Sequence[E
         )
         for (eps, points), (color, dash) in zip(curves.items(), CURVES, strict=True)
     ]
-    measured = {_("by hand"): ([one.by_hand for one in found], "accent", "x-thin-open", 9)}
+    measured = [(_("by hand"), [one.by_hand for one in found], "accent", "x-thin-open", 9)]
     for name, symbol in (("LayerNorm", "circle-open"), ("BatchNorm1d", "square-open")):
-        measured[name] = ([one.by_torch[name] for one in found], "text", symbol, 13)
-    for name, (sizes, color, symbol, size) in measured.items():
+        measured.append((name, [one.by_torch[name] for one in found], "text", symbol, 13))
+    for name, sizes, color, symbol, size in measured:
         places = [max(each, ZERO_SIZE) if isfinite(each) else BROKEN_SIZE for each in sizes]
         marker = {"symbol": symbol, "line": {"width": 2}}
         hover = {"text": [format_number(each, 3) for each in sizes], "hovertemplate": "%{text}"}
