@@ -1,6 +1,5 @@
 """Every text on a page passes through the messages, so that a translation needs no change of code."""
 
-import gettext
 import json
 import re
 
@@ -16,6 +15,7 @@ from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.part import Caption, Chart, Note, Panels, Sentence, Text, flat
 from normviz.lessons.parts.table import Table
 from normviz.lessons.practice.bank import choose
+from tests.languages import Bracketed
 from tests.languages import brackets as brackets
 
 QUERIES = {
@@ -44,19 +44,9 @@ LAYER = re.compile(r"[A-Z]\w*Norm\w*(\(.*\))?(\.eval\(\))?")
 CODE_LABELS = {"", "eps", "dx", "dgamma", "dbeta", "< 0", "torch", "Keras", "Flax"}
 
 
-class Marked(gettext.NullTranslations):
-    """A language that puts ⟦brackets⟧ around every message."""
-
-    def gettext(self, message):
-        return f"⟦{message}⟧"
-
-    def ngettext(self, one, many, n):
-        return f"⟦{one if n == 1 else many}⟧"
-
-
 @pytest.fixture
 def marked(monkeypatch):
-    monkeypatch.setattr(messages, "translations", lambda name: Marked())
+    monkeypatch.setattr(messages, "translations", lambda name: Bracketed())
 
 
 def texts(part):

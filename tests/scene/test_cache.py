@@ -11,12 +11,9 @@ from normviz.lessons.page.pages import PAGES
 from normviz.lessons.parts.part import flat
 from normviz.scene import cache
 from normviz.scene.query import read
+from tests.scenes import scene
 
 LARGE = [f"shape=2,{channels},40,40" for channels in range(3, 3 + cache.MOST_LARGE + 1)]
-
-
-def scene(query: str):
-    return read(dict(part.split("=", 1) for part in query.split("&") if part)).scene
 
 
 def test_scenes_that_differ_in_the_selected_element_share_an_explanation():

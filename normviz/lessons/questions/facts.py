@@ -57,11 +57,6 @@ def scene_of(query: str) -> Scene:
     return read(dict(parse_qsl(query))).scene
 
 
-def nearly_equal(one: Tensor, other: Tensor) -> bool:
-    """Whether two tensors are equal up to rounding."""
-    return largest_difference(one, other) <= ROUNDING
-
-
 def module_of(layer: str, dtype: object = None) -> nn.Module:
     """A fresh module of torch.nn, from the layer's text."""
     parsed = Layer.parse(layer)

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from normviz.analysis.comparing.comparison import FEWEST, MOST, compare
 from normviz.lessons.figure_pages.compare.fit_layers import _fit, default_layers, fit_layers
-from normviz.scene.query import read
+from tests.scenes import scene
 
 USUAL = [
     # the link, the layers that Compare opens with
@@ -19,12 +19,6 @@ USUAL = [
     ("shape=6&layer=DimNorm(6)", ["DimNorm(6)", "LayerNorm([6])"]),
     ("shape=1", ["LayerNorm([1])", "RMSNorm([1])"]),
 ]  # fmt: skip
-
-
-def scene(link):
-    reading = read(dict(part.split("=", 1) for part in filter(None, link.split("&"))))
-    assert reading.problem is None
-    return reading.scene
 
 
 @pytest.mark.parametrize(("link", "layers"), USUAL)

@@ -8,7 +8,7 @@ from normviz.layers import messages
 from normviz.layers.errors import NormvizError
 from normviz.layers.messages import language
 from normviz.lessons.questions import question as module
-from normviz.lessons.questions.facts import nearly_equal, normal, only, scene_of, which
+from normviz.lessons.questions.facts import normal, only, scene_of, which
 from normviz.lessons.questions.question import (
     Prose,
     Question,
@@ -22,6 +22,7 @@ from normviz.lessons.questions.question import (
 )
 from normviz.lessons.questions.registry import QUESTIONS, find_question, questions_of_page
 from normviz.lessons.questions.topics import SHAPES
+from tests.lessons.questions.statements.measure import nearly_equal
 
 PROSE = """# How many means?
 

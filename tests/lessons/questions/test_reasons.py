@@ -7,10 +7,10 @@ import re
 import pytest
 
 from normviz.analysis.description import describe
-from normviz.lessons.questions.facts import count_gammas, nearly_equal, normal, output
+from normviz.lessons.questions.facts import count_gammas, normal, output
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import QUESTIONS
-from tests.lessons.questions.statements.measure import unit_variance, zero_mean
+from tests.lessons.questions.statements.measure import nearly_equal, unit_variance, zero_mean
 
 IMAGES = (2, 3, 4, 4)
 NAMES_A_LAYER = re.compile(

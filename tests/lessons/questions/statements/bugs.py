@@ -23,8 +23,8 @@ from normviz.lessons.questions.bank.bugs import (
     group_norm_error,
     weighted,
 )
-from normviz.lessons.questions.facts import ROUNDING, module_of, nearly_equal, normal, output
-from tests.lessons.questions.statements.measure import Statements, facts
+from normviz.lessons.questions.facts import ROUNDING, module_of, normal, output
+from tests.lessons.questions.statements.measure import Statements, facts, nearly_equal
 
 
 def q28() -> Statements:

@@ -11,8 +11,8 @@ from normviz.analysis.description import describe
 from normviz.layers.layer import Layer
 from normviz.lessons.figure_pages.compare.ready_sets import LOOPS, READY_SETS
 from normviz.lessons.questions.bank.code import PER_FEATURE, WRONG
-from normviz.lessons.questions.facts import module_of, nearly_equal, normal, output
-from tests.lessons.questions.statements.measure import Statements
+from normviz.lessons.questions.facts import module_of, normal, output
+from tests.lessons.questions.statements.measure import Statements, nearly_equal
 
 
 def s3c() -> Statements:

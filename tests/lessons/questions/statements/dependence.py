@@ -7,8 +7,8 @@ from normviz.analysis.description import describe
 from normviz.analysis.gradients.closed_form import autograd_backward, upstream
 from normviz.analysis.gradients.derivatives import perturb
 from normviz.lessons.questions.bank.dependence import REAL, padded_sequences
-from normviz.lessons.questions.facts import ROUNDING, module_of, nearly_equal, normal, output, output_change
-from tests.lessons.questions.statements.measure import Statements, facts
+from normviz.lessons.questions.facts import ROUNDING, module_of, normal, output, output_change
+from tests.lessons.questions.statements.measure import Statements, facts, nearly_equal
 
 
 def s3i() -> Statements:

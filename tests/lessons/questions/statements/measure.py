@@ -1,11 +1,13 @@
-"""Shared by the statements: the facts that the answer prints, errors of torch, and mean and variance of an output."""
+"""Shared by the statements: the facts that the answer prints, errors of torch, equality up to rounding, and moments of an output."""
 
 from __future__ import annotations
 
 from torch import Tensor
 
 from normviz.analysis.description import Description
+from normviz.analysis.forward import largest_difference
 from normviz.analysis.running.torch_module import torch_refusal
+from normviz.lessons.questions.facts import ROUNDING
 from normviz.lessons.questions.question import Facts, facts_of
 from normviz.lessons.questions.registry import QUESTIONS
 
@@ -19,6 +21,11 @@ def facts(key: str) -> Facts:
 def refuses(layer: str, x: Tensor) -> bool:
     """Whether torch raises an error for the layer on x."""
     return torch_refusal(layer, x) != ""
+
+
+def nearly_equal(one: Tensor, other: Tensor) -> bool:
+    """Whether two tensors are equal up to rounding."""
+    return largest_difference(one, other) <= ROUNDING
 
 
 def zero_mean(y: Tensor, axes: int | tuple[int, ...]) -> bool:

@@ -28,8 +28,8 @@ from normviz.lessons.questions.bank.numbers import (
     normalize_by_hand,
     skewness,
 )
-from normviz.lessons.questions.facts import ROUNDING, keras_default, module_of, nearly_equal, normal, output, scene_of
-from tests.lessons.questions.statements.measure import Statements, facts, refuses, zero_mean
+from normviz.lessons.questions.facts import ROUNDING, keras_default, module_of, normal, output, scene_of
+from tests.lessons.questions.statements.measure import Statements, facts, nearly_equal, refuses, zero_mean
 
 
 def s2g() -> Statements:

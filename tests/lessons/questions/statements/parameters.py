@@ -9,8 +9,8 @@ from normviz.analysis.description import describe
 from normviz.analysis.running.torch_module import buffers
 from normviz.code.cs231n import layernorm_forward
 from normviz.layers.errors import NormvizError
-from normviz.lessons.questions.facts import count_gammas, module_of, nearly_equal, normal, output, scene_of
-from tests.lessons.questions.statements.measure import Statements, all_pairs_differ, facts, refuses
+from normviz.lessons.questions.facts import count_gammas, module_of, normal, output, scene_of
+from tests.lessons.questions.statements.measure import Statements, all_pairs_differ, facts, nearly_equal, refuses
 
 IMAGE, SHAPE = "LayerNorm([3, 4, 4])", (2, 3, 4, 4)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from normviz.analysis.description import describe
-from normviz.lessons.questions.facts import count_gammas, module_of, nearly_equal, normal, output
-from tests.lessons.questions.statements.measure import Statements, facts, refuses, zero_mean
+from normviz.lessons.questions.facts import count_gammas, module_of, normal, output
+from tests.lessons.questions.statements.measure import Statements, facts, nearly_equal, refuses, zero_mean
 
 
 def s2() -> Statements:

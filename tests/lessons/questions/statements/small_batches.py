@@ -12,8 +12,8 @@ from normviz.analysis.running.sampling import Sequences, per_time_step
 from normviz.analysis.running.shards import even_sizes, shard
 from normviz.analysis.running.stream import TRUE_VAR
 from normviz.lessons.questions.bank.small_batches import CORRELATION, TWO_IMAGES, WORDS
-from normviz.lessons.questions.facts import nearly_equal, normal, output, output_change
-from tests.lessons.questions.statements.measure import Statements, facts, refuses
+from normviz.lessons.questions.facts import normal, output, output_change
+from tests.lessons.questions.statements.measure import Statements, facts, nearly_equal, refuses
 
 
 def s2c() -> Statements:

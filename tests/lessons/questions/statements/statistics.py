@@ -6,8 +6,15 @@ import numpy as np
 
 from normviz.analysis.description import describe
 from normviz.code.cs231n import layernorm_forward
-from normviz.lessons.questions.facts import nearly_equal, normal, output, output_change, scene_of
-from tests.lessons.questions.statements.measure import Statements, facts, refuses, unit_variance, zero_mean
+from normviz.lessons.questions.facts import normal, output, output_change, scene_of
+from tests.lessons.questions.statements.measure import (
+    Statements,
+    facts,
+    nearly_equal,
+    refuses,
+    unit_variance,
+    zero_mean,
+)
 
 IMAGE = "LayerNorm([3, 4, 4])"
 
