@@ -15,11 +15,10 @@ from normviz.layers.messages import N_, _
 from normviz.lessons.practice.bank import choose
 from normviz.lessons.practice.exercise import Exercise
 from normviz.lessons.practice.formats.quiz import item
-from normviz.scene.settings.page_settings import ALL_LEVELS, PRACTICE
-from normviz.scene.settings.scene_settings import SEED
+from normviz.lessons.practice_page import SETTINGS
+from normviz.scene.settings.page_settings import ALL_LEVELS
 from normviz.scene.settings.setting import Setting
 
-SETTINGS = (SEED, *PRACTICE)
 FORMATS: Mapping[str, str] = {
     "json": N_("one object for each exercise"),
     "html": N_("the page Practice as one file"),

@@ -19,12 +19,17 @@ from normviz.lessons.parts.part import Hides, Part
 from normviz.lessons.practice.bank import bank, choose, index
 from normviz.lessons.practice.confusions import CONFUSIONS
 from normviz.lessons.practice.exercise import Exercise
-from normviz.lessons.practice.kinds import CHOICE, TOPICS
+from normviz.lessons.practice.kinds import CHOICE
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import QUESTIONS
 from normviz.lessons.start.lesson_steps import LESSON_STEPS
-from normviz.scene.settings.page_settings import ALL_LEVELS, LEVELS, MOST_EXERCISES
+from normviz.scene.settings.page_settings import ALL_LEVELS, PRACTICE
+from normviz.scene.settings.scene_settings import SEED
+from normviz.scene.settings.setting import Setting
+from normviz.scene.settings.widgets import Number, Segments, Several
 from normviz.scene.view import View
+
+SETTINGS = (SEED, *PRACTICE)  # of a set
 
 # The confusions that a step of Start here clears up.
 SHOWN_BY_STEP = {
@@ -48,6 +53,11 @@ class ExerciseSet:
     count: int
     topics: tuple[str, ...]
     level: int | None
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """Of the settings, in their order."""
+        return self.seed, self.count, self.topics, self.level or ALL_LEVELS
 
     def exercises(self) -> list[Exercise]:
         return choose(self.seed, self.count, self.topics, self.level)
@@ -75,16 +85,12 @@ class Practice(Part):
         if body.carries:  # the reader may choose other exercises
             body.words |= {word.name: word for word in glossary()}
         exercises = self.chosen.exercises()
-        titles = {question.topic.key: question.topic.title for question in QUESTIONS.values()}
         everything = bank() if body.carries else exercises
         values = {
-            "set": {"seed": self.chosen.seed, "count": self.chosen.count, "topics": self.chosen.topics, "level": self.chosen.level or 0},
+            "set": {one.name: one.format(value) for one, value in zip(SETTINGS, self.chosen.values, strict=True)},
+            "settings": {one.name: {"label": _(one.label), **_entries(one)} for one in SETTINGS},
             "exercises": [one.data() for one in exercises],
             "confusions": _confusions(everything),
-            "topics": [[key, titles[key]] for key in TOPICS],
-            "levels": LEVELS[-1],
-            "most": MOST_EXERCISES,
-            "largest": SEEDS[-1],
             "timed": self.timed,
             "controls": self.controls,
             "app": body.app,
@@ -116,6 +122,19 @@ def view_parts(view: View) -> Iterator[Part]:
     settings = view.settings
     level = None if settings["level"] == ALL_LEVELS else int(settings["level"])
     yield Practice(ExerciseSet(view.scene.seed, settings["count"], settings["topics"], level))
+
+
+def _entries(setting: Setting) -> dict[str, Any]:
+    """What a reader can enter for a setting: a number, some topics, or one of the options."""
+    if setting is SEED:  # its own control takes any number, for the error message
+        return {"low": SEEDS[0], "high": SEEDS[-1]}
+    if isinstance(setting.widget, Number):
+        return {"low": setting.widget.low, "high": setting.widget.high}
+    if isinstance(setting.widget, Several):
+        titles = {question.topic.key: question.topic.title for question in QUESTIONS.values()}
+        return {"several": True, "options": [[key, titles[key]] for key in setting.widget.options]}
+    assert isinstance(setting.widget, Segments)
+    return {"options": [[key, _(label)] for key, label in setting.widget.options.items()]}
 
 
 def _confusions(exercises: Iterable[Exercise]) -> dict[str, dict[str, Any]]:

@@ -139,28 +139,26 @@ interface PracticeConfusion {
   step: [number, string] | null;
 }
 
-/** What chooses the exercises of a set. */
-interface PracticeSet {
-  seed: number;
-  count: number;
-  /** Empty: all of them. */
-  topics: string[];
-  /** 0: all of them. */
-  level: number;
+/** What chooses the exercises of a set: the value of each setting, as a link has it. */
+type PracticeSet = Record<string, string>;
+
+/** A setting of a set: a whole number, one of the options, or several of them; each option with its text. */
+interface PracticeSetting {
+  label: string;
+  low?: number;
+  high?: number;
+  several?: boolean;
+  options?: [string, string][];
 }
 
 /** The data of the page of practice. */
 interface PracticeData {
+  /** The set of the page, and its settings by name. */
   set: PracticeSet;
+  settings: Record<string, PracticeSetting>;
   /** Of the set. */
   exercises: PracticeExercise[];
   confusions: Record<string, PracticeConfusion>;
-  /** The key and the title of each topic. */
-  topics: [string, string][];
-  levels: number;
-  /** The most exercises of a set, and the largest seed. */
-  most: number;
-  largest: number;
   timed: boolean;
   /** Whether the reader may change the set. */
   controls: boolean;

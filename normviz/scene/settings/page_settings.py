@@ -15,7 +15,6 @@ from normviz.scene.settings.kinds import (
     integer,
     number,
     number_or_none,
-    parse_choice,
     power_of_ten,
     text,
     texts,
@@ -23,7 +22,7 @@ from normviz.scene.settings.kinds import (
 )
 from normviz.scene.settings.model_settings import MODELS
 from normviz.scene.settings.setting import Setting
-from normviz.scene.settings.widgets import Segments, slider
+from normviz.scene.settings.widgets import Number, Segments, Several, slider
 
 LAST_STEP = 6  # no layer has more than seven steps
 START_STEPS = 7  # steps of Start here
@@ -109,9 +108,12 @@ NUMERICS = (
 MOST_EXERCISES, LEVELS, ALL_LEVELS = 100, range(1, 4), "all"
 PRACTICE_TOPICS = ("statistics", "parameters", "code", "numbers", "dependence", "train_and_eval")
 PRACTICE = (
-    integer("count", 1, MOST_EXERCISES, 10, widget=None, about=N_("the number of exercises; seed chooses them"), example="5"),
-    words("topics", PRACTICE_TOPICS, about=N_("their topics, separated by commas; without it, all"), example="statistics,parameters"),
-    Setting("level", ALL_LEVELS, parse_choice("level", (ALL_LEVELS, *map(str, LEVELS))), about=N_("how hard they are; 1: tables; 2: sequences and images; 3: groups and odd shapes; or all"), example="1"),
+    integer("count", 1, MOST_EXERCISES, 10, widget=Number(1, MOST_EXERCISES), label=N_("Exercises"), about=N_("the number of exercises; seed chooses them"), example="5", hide="exercises"),
+    words("topics", PRACTICE_TOPICS, widget=Several(PRACTICE_TOPICS, len(PRACTICE_TOPICS)), label=N_("Topics, all if you choose none"), about=N_("their topics, separated by commas; without it, all"), example="statistics,parameters", hide="exercises"),
+    choice(
+        "level", {ALL_LEVELS: N_("all"), **{str(level): str(level) for level in LEVELS}}, label=N_("Level"),
+        about=N_("how hard they are; 1: tables; 2: sequences and images; 3: groups and odd shapes; or all"), example="1", hide="exercises",
+    ),
 )  # fmt: skip
 SEARCH = text(
     "search",

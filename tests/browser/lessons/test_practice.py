@@ -114,7 +114,9 @@ def test_a_set_is_answered_with_feedback_on_each_confusion_and_ends_with_a_summa
     expect(tab.locator(".nv-practice-confusions li")).to_have_count(1)
     expect(tab.locator(".nv-practice-answers li[data-result=wrong]")).to_have_count(2)
     copied = tab.locator(".nv-practice-copied").input_value()
-    assert "Practice with normviz, seed 7\nhttps://example.org/practice?seed=7&count=3\n1 of 3 right" in copied
+    assert (
+        "Practice with normviz, seed 7\nhttps://example.org/practice?seed=7&count=3&level=all\n1 of 3 right" in copied
+    )
     assert all(f". {one.prompt}" in copied for one in (NUMERIC, CHOSEN, MARKED))
     steps = tab.locator(".nv-practice-confusions [data-page=start]")
     expect(begin).to_be_visible()  # fewer than half are right
@@ -268,4 +270,37 @@ def test_the_same_link_gives_the_same_set_in_the_app_and_in_a_file(
     tab.go_back()
     following(tab)  # the first exercise is still answered
     assert prompts_of(tab, 4) == [one.id for one in chosen[1:]]
+    tab.close()
+
+
+def test_the_address_of_a_file_changes_what_it_names_and_without_a_set_the_file_shows_its_own(
+    lesson: Lesson, tmp_path: Path
+):
+    path, own = tmp_path / "practice.html", {"seed": "3", "count": "4", "topics": "statistics,code", "level": "1"}
+    path.write_text(output_of_query("practice", own).to_html(plotlyjs="none.js"), encoding="utf-8")
+    tab = lesson.page.context.new_page()
+
+    def expect_set(chosen: ExerciseSet) -> None:
+        expect(tab.locator(f"[data-exercise='{chosen.exercises()[0].id}']")).to_be_visible()
+        expect(tab.locator(".nv-practice-place")).to_have_text(f"1 of {chosen.count}")
+
+    tab.goto(path.as_uri())
+    expect_set(ExerciseSet(3, 4, ("statistics", "code"), 1))
+    tab.goto(f"{path.as_uri()}#seed=8")
+    expect_set(ExerciseSet(8, 4, ("statistics", "code"), 1))
+    tab.goto(f"{path.as_uri()}#seed=8&topics=&level=all")
+    expect_set(ExerciseSet(8, 4, (), None))
+    tab.get_by_role("button", name="Choose exercises").click()
+    tab.get_by_label("Exercises", exact=True).fill("2")
+    link = tab.get_by_label("Link to this set").input_value()
+    tab.get_by_role("button", name="Start").click()
+    expect_set(ExerciseSet(8, 2, (), None))
+    tab.go_back()
+    expect_set(ExerciseSet(8, 4, (), None))
+    tab.goto(f"{path.as_uri()}#seed=9")
+    expect_set(ExerciseSet(9, 4, ("statistics", "code"), 1))
+    tab.goto(f"{path.as_uri()}#hide=time")
+    expect_set(ExerciseSet(3, 4, ("statistics", "code"), 1))
+    tab.goto(link)
+    expect_set(ExerciseSet(8, 2, (), None))
     tab.close()

@@ -14,7 +14,7 @@ from normviz.lessons.parts.html import Body
 from normviz.lessons.practice.bank import bank, choose, index
 from normviz.lessons.practice.confusions import CONFUSIONS
 from normviz.lessons.practice.kinds import TOPICS
-from normviz.lessons.practice_page import SHOWN_BY_STEP, Practice
+from normviz.lessons.practice_page import SETTINGS, SHOWN_BY_STEP, Practice
 from normviz.lessons.start.lesson_steps import LESSON_STEPS
 from normviz.scene.settings.page_settings import LEVELS, PRACTICE_TOPICS
 from tests.figures.linked.javascript import evaluate
@@ -40,7 +40,7 @@ def data_of(query: str, body: Body | None = None) -> dict[str, Any]:
 
 def test_the_link_of_a_set_chooses_its_exercises():
     data = data_of(LINK)
-    assert data["set"] == {"seed": 7, "count": 4, "topics": ["statistics", "parameters"], "level": 1}
+    assert data["set"] == {"seed": "7", "count": "4", "topics": "statistics,parameters", "level": "1"}
     chosen = choose(7, 4, ("statistics", "parameters"), 1)
     assert [one["id"] for one in data["exercises"]] == [one.id for one in chosen]
     assert page_of(LINK).whole_query == dict(pair.split("=") for pair in LINK.split("&"))
@@ -48,10 +48,58 @@ def test_the_link_of_a_set_chooses_its_exercises():
 
 def test_without_a_link_there_are_ten_exercises_of_all_topics_and_levels():
     data = data_of("")
-    assert data["set"] == {"seed": 0, "count": 10, "topics": [], "level": 0}
+    assert data["set"] == {"seed": "0", "count": "10", "topics": "", "level": "all"}
     assert len(data["exercises"]) == 10
-    assert [key for key, _title in data["topics"]] == list(TOPICS)
     assert page_of("").whole_query == {"seed": "0", "count": "10", "level": "all"}
+
+
+def test_the_browser_reads_the_limits_and_options_of_the_settings_from_their_declarations():
+    settings = data_of("")["settings"]
+    assert list(settings) == [setting.name for setting in SETTINGS]
+    assert settings["seed"] == {"label": "Seed", "low": 0, "high": 2**31 - 1}
+    assert settings["count"] == {"label": "Exercises", "low": 1, "high": 100}
+    assert [key for key, _title in settings["topics"]["options"]] == list(TOPICS)
+    assert settings["level"]["options"] == [["all", "all"], ["1", "1"], ["2", "2"], ["3", "3"]]
+    for name, setting in settings.items():
+        values = (
+            [key for key, _title in setting["options"]] if "options" in setting else [setting["low"], setting["high"]]
+        )
+        assert not any(page_of(f"{name}={value}").has_problem for value in values)
+
+
+OWN = "seed=3&count=20&topics=statistics,code&level=1"
+
+
+@pytest.mark.parametrize(
+    ("address", "changed"),
+    [
+        ("", {}),
+        ("#seed=8", {"seed": "8"}),
+        ("?seed=8&count=5", {"seed": "8", "count": "5"}),
+        ("#topics=&level=all", {"topics": "", "level": "all"}),
+        ("#topics=Code,+numbers,axes", {"topics": "code,numbers"}),
+        (f"#topics={','.join(TOPICS)}", {"topics": ""}),
+        ("#seed=99999999999&count=0", {"seed": "2147483647", "count": "1"}),
+        ("#seed=x&count=&level=4", {}),
+        ("#hide=time", {}),
+    ],
+)
+def test_the_address_of_a_file_changes_the_values_that_it_names(address, changed):
+    asked = "(globalThis.location = { hash: '', search: '', ...args[1] }, setOfAddress(args[0]))"
+    place = {"hash" if address.startswith("#") else "search": address}
+    data = data_of(OWN)
+    found = evaluate(asked, data, place, entry=BROWSER / "practice/set/link.js")
+    assert found == {"set": data["set"] | changed, "timed": "hide" not in address}
+
+
+@pytest.mark.parametrize("own", ["", OWN])
+@pytest.mark.parametrize("query", ["", LINK, "topics=code", "count=20&level=2"])
+def test_the_link_of_a_set_is_read_back_as_the_same_set_in_the_app_and_in_a_file(own, query):
+    data, wanted = data_of(own), data_of(query)["set"]
+    link = evaluate("writeSet(args[0], true, args[1])", wanted, data["set"], entry=BROWSER / "practice/set/link.js")
+    assert data_of(link[1:])["set"] == wanted
+    read = "(globalThis.location = { hash: args[1], search: '' }, setOfAddress(args[0]).set)"
+    assert evaluate(read, data, f"#{link[1:]}", entry=BROWSER / "practice/set/link.js") == wanted
 
 
 def test_each_wrong_answer_that_is_sent_has_its_confusion_with_a_question_to_read():

@@ -21,6 +21,8 @@ import { addStartLink, drawSummary } from "./summary.js";
 const practices = new WeakMap();
 
 export class Practice {
+  /** @type {PracticeSet} the set that is shown */
+  set;
   /** @type {PracticeExercise[]} */
   exercises;
   /** @type {PracticeAttempt} */
@@ -48,16 +50,15 @@ export class Practice {
     this.timer = setInterval(() => this.tick(), 1000);
     this.begin(this.data.set, this.data.exercises);
     if (!this.bank) return;
-    this.readAddress();
+    if (location.hash || location.search) this.readAddress();
     window.addEventListener("popstate", () => this.root.isConnected && this.readAddress());
   }
 
   // A file or the static site: the address may ask for another set.
   async readAddress() {
-    const asked = setOfAddress(this.data);
-    if (!asked || !this.bank) return;
-    this.time.hidden = !asked.timed;
-    this.begin(asked.set, await this.bank.choose(asked.set));
+    const { set, timed } = setOfAddress(this.data);
+    this.time.hidden = !timed;
+    if (this.bank) this.begin(set, await this.bank.choose(set));
   }
 
   /**
@@ -65,7 +66,7 @@ export class Practice {
    * @param {PracticeExercise[]} exercises
    */
   begin(set, exercises) {
-    this.data.set = set;
+    this.set = set;
     this.exercises = exercises;
     this.form?.set(set, !this.time.hidden);
     this.attempt = readAttempt(exercises.map(({ id }) => id).join(), exercises.length);
@@ -85,7 +86,7 @@ export class Practice {
    * @param {boolean} timed
    */
   async open(set, timed) {
-    const query = writeSet(set, timed);
+    const query = writeSet(set, timed, this.data.set);
     if (!this.bank) {
       if (!this.page.host.go?.("practice", query)) location.href = this.addressOf(`/practice${query}`) ?? query;
       return;
@@ -111,7 +112,7 @@ export class Practice {
    * @param {boolean} timed
    */
   linkOf(set, timed) {
-    const query = writeSet(set, timed), app = this.addressOf(`/practice${query}`);
+    const query = writeSet(set, timed, this.data.set), app = this.addressOf(`/practice${query}`);
     return app ? new URL(app, location.href).href : new URL(`#${query.slice(1)}`, location.href).href;
   }
 
@@ -151,7 +152,7 @@ export class Practice {
       if (result) this.view.reveal(result, focus);
     } else if (exercises.length)
       drawSummary(this.card, this.results, {
-        set: this.data.set, data: this.data, seconds: this.time.hidden ? null : this.attempt.seconds, link: this.linkOf(this.data.set, !this.time.hidden), addressOf: (link) => this.addressOf(link),
+        set: this.set, data: this.data, seconds: this.time.hidden ? null : this.attempt.seconds, link: this.linkOf(this.set, !this.time.hidden), addressOf: (link) => this.addressOf(link),
         onRestart: () => this.restart(), onNew: this.form && (() => this.form?.openNew()), onHarder: this.harder, isForNewcomers: this.isForNewcomers,
       });
     else html("p", "nv-note-box", this.card, _("No exercise has these topics at this level. Choose others."));
@@ -161,13 +162,14 @@ export class Practice {
 
   /** Whether a reader who has not been in Start here chose easy exercises, or none. */
   get isForNewcomers() {
-    return this.data.controls && this.data.set.level < 2 && readStart() === null;
+    return this.data.controls && (Number(this.set.level) || 0) < 2 && readStart() === null;
   }
 
   /** Opens the next level after a set of one level without a mistake; null: there is none. */
   get harder() {
-    const { set, levels } = this.data, isPerfect = this.results.every(({ isRight }) => isRight);
-    return this.form && isPerfect && set.level && set.level < levels ? () => void this.open({ ...set, level: set.level + 1 }, !this.time.hidden) : null;
+    const level = String(Number(this.set.level) + 1), isPerfect = this.results.every(({ isRight }) => isRight);
+    const exists = this.data.settings.level.options?.some(([value]) => value === level);
+    return this.form && isPerfect && exists ? () => void this.open({ ...this.set, level }, !this.time.hidden) : null;
   }
 
   // Where a reader reads on: at the prompt, or at the title of the summary.

@@ -49,7 +49,7 @@ export function drawSummary(parent, results, options) {
   }
   const actions = html("div", "nv-exercise-actions", root), text = html("textarea", "nv-practice-copied", root);
   Object.assign(text, { readOnly: true, tabIndex: -1, ariaHidden: "true", value: summaryText(results, options) });
-  if (onHarder) button("nv-practice-main", actions, _("Go on with level {level}", { level: set.level + 1 }), onHarder);
+  if (onHarder) button("nv-practice-main", actions, _("Go on with level {level}", { level: Number(set.level) + 1 }), onHarder);
   if (onNew) button(onHarder ? "nv-practice-quiet" : "nv-practice-main", actions, _("New exercises"), onNew);
   button("nv-practice-quiet", actions, _("Do these again"), onRestart);
   const copy = button("nv-practice-quiet", actions, _("Copy the summary"), () => void copyFrom(copy, text));

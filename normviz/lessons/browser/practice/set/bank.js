@@ -29,8 +29,9 @@ export class PracticeBank {
   }
 
   /** @param {PracticeSet} set */
-  async choose(set) {
+  async choose({ seed, count, topics, level }) {
     const { index, exercises } = await (this.unpacked ??= this.unpack());
-    return choosePlaces(index, set).map((place) => exercises[place]);
+    const wanted = { seed: Number(seed), count: Number(count), topics: topics ? topics.split(",") : [], level: Number(level) || null };
+    return choosePlaces(index, wanted).map((place) => exercises[place]);
   }
 }

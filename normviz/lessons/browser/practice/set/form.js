@@ -3,6 +3,7 @@
 import { copyFrom } from "../../../../figures/browser/page/clipboard.js";
 import { button, findAll, html, uniqueNumber } from "../../../../figures/browser/page/dom.js";
 import { _ } from "../../../../figures/browser/page/messages.js";
+import { nearestText } from "./link.js";
 
 const NEW_SEEDS = 10_000; // few digits: a teacher may say the seed aloud
 
@@ -23,11 +24,11 @@ export class SetForm {
     this.opener.setAttribute("aria-controls", this.root.id);
     this.opener.ariaExpanded = "false";
     head.after(this.root);
-    this.topics = this.addChoices(_("Topics, all if you choose none"), "checkbox", data.topics);
-    this.levels = this.addChoices(_("Level"), "radio", [["0", _("all")], ...Array.from({ length: data.levels }, (_one, n) => /** @type {[string, string]} */ ([String(n + 1), String(n + 1)]))]);
-    const numbers = html("div", "nv-set-numbers", this.root);
-    this.count = this.addNumber(numbers, _("Exercises"), 1, data.most);
-    this.seed = this.addNumber(numbers, _("Seed"), 0, data.largest);
+    const numbers = html("div", "nv-set-numbers");
+    for (const [name, setting] of Object.entries(data.settings))
+      if (setting.options) this.addChoices(name, setting, setting.options);
+      else this.addNumber(numbers, name, setting);
+    this.root.append(numbers);
     this.timed = this.addSwitch(numbers, _("Show the time"));
     const actions = html("div", "nv-set-actions", this.root);
     button("nv-practice-main", actions, _("Start"), () => {}).type = "submit";
@@ -49,31 +50,28 @@ export class SetForm {
   }
 
   /**
-   * @param {string} title
-   * @param {"checkbox" | "radio"} type
+   * @param {string} name
+   * @param {PracticeSetting} setting
    * @param {[string, string][]} options
    */
-  addChoices(title, type, options) {
-    const group = html("fieldset", "nv-set-choices", this.root), name = `nv-set-${uniqueNumber()}`;
-    html("legend", "", group, title);
+  addChoices(name, setting, options) {
+    const group = html("fieldset", "nv-set-choices", this.root);
+    html("legend", "", group, setting.label);
     for (const [value, text] of options) {
       const label = html("label", "nv-set-choice", group), input = html("input", "", label);
-      Object.assign(input, { type, name, value });
+      Object.assign(input, { type: setting.several ? "checkbox" : "radio", name, value });
       html("span", "", label, text);
     }
-    return group;
   }
 
   /**
    * @param {HTMLElement} parent
-   * @param {string} text
-   * @param {number} low
-   * @param {number} high
+   * @param {string} name
+   * @param {PracticeSetting} setting
    */
-  addNumber(parent, text, low, high) {
-    const label = html("label", "nv-set-number", parent, text), input = html("input", "", label);
-    Object.assign(input, { type: "number", inputMode: "numeric", min: String(low), max: String(high), step: "1" });
-    return input;
+  addNumber(parent, name, { label, low, high }) {
+    const input = html("input", "", html("label", "nv-set-number", parent, label));
+    Object.assign(input, { type: "number", inputMode: "numeric", name, min: String(low), max: String(high), step: "1" });
   }
 
   /**
@@ -102,36 +100,24 @@ export class SetForm {
    * @param {PracticeSet} set that is shown
    * @param {boolean} timed
    */
-  set({ seed, count, topics, level }, timed) {
-    for (const input of inputsOf(this.topics)) input.checked = topics.includes(input.value);
-    for (const input of inputsOf(this.levels)) input.checked = input.value === String(level);
-    [this.seed.value, this.count.value, this.timed.checked] = [String(seed), String(count), timed];
+  set(set, timed) {
+    for (const input of /** @type {HTMLInputElement[]} */ (findAll(this.root, "input[name]")))
+      if (input.type === "number") input.value = set[input.name];
+      else input.checked = set[input.name].split(",").includes(input.value);
+    this.timed.checked = timed;
     this.updateLink();
   }
 
   /** @returns {PracticeSet} */
   get chosen() {
-    const { most, largest } = this.data, chosen = inputsOf(this.topics).filter(({ checked }) => checked).map(({ value }) => value);
-    return {
-      seed: wholeNumber(this.seed, 0, largest), count: wholeNumber(this.count, 1, most),
-      topics: chosen.length === this.data.topics.length ? [] : chosen, level: Number(inputsOf(this.levels).find(({ checked }) => checked)?.value ?? 0),
-    };
+    const { set, settings } = this.data, entered = new FormData(this.root);
+    return Object.fromEntries(Object.entries(settings).map(([name, setting]) => [name, nearestText(setting, entered.getAll(name).join()) ?? set[name]]));
   }
 
   // Other exercises with the same settings.
   openNew() {
-    const { seed } = this.chosen, other = Math.floor(Math.random() * NEW_SEEDS);
+    const { chosen } = this, other = Math.floor(Math.random() * NEW_SEEDS);
     this.toggle(false);
-    this.onOpen({ ...this.chosen, seed: other === seed ? other + 1 : other }, this.timed.checked);
+    this.onOpen({ ...chosen, seed: String(other === Number(chosen.seed) ? other + 1 : other) }, this.timed.checked);
   }
 }
-
-/** @param {HTMLElement} group */
-const inputsOf = (group) => /** @type {HTMLInputElement[]} */ (findAll(group, "input"));
-
-/**
- * @param {HTMLInputElement} input
- * @param {number} low
- * @param {number} high
- */
-const wholeNumber = (input, low, high) => Math.min(high, Math.max(low, Math.round(Number(input.value)) || 0));
