@@ -46,7 +46,7 @@ from normviz.measuring.own_modules import describe_own
 from normviz.scene.grid import grid, start_with
 from normviz.scene.scene import DEFAULT_SHAPE, default_at
 from normviz.scene.settings.page_settings import PAGE_SETTINGS, parse_page_settings
-from normviz.scene.settings.scene_settings import check_seed
+from normviz.scene.settings.scene_settings import SEED, check_seed
 from normviz.scene.settings.setting import write_settings
 from normviz.scene.view import View
 
@@ -249,7 +249,7 @@ def live(
 def numerics(*, seed: int = 0, **settings: Any) -> Output:
     """What rounding does; ``settings`` are the page's: ``show="eps"``, ``dtype="float16"``."""
     parsed = parse_page_settings("numerics", settings)
-    query = write_settings(PAGE_SETTINGS["numerics"], parsed) | ({"seed": str(seed)} if seed else {})
+    query = write_settings((*PAGE_SETTINGS["numerics"], SEED), parsed | {SEED.name: seed})
     whole = whole_query("numerics", PAGES["numerics"].view(query))
     return Output(tuple(rounding.parts(parsed, seed)), title_of("numerics"), "numerics", whole)
 
@@ -270,7 +270,7 @@ def _output(
     query = None
     if scene is not None:
         view = View(scene, {setting.name: setting.default for setting in PAGE_SETTINGS[page]} | dict(settings))
-        query = whole_query(page, view) | ({"seed": str(subject.seed)} if subject.seed else {})
+        query = whole_query(page, view) | write_settings((SEED,), {SEED.name: subject.seed})
     return Output(tuple(parts), title_of(page, about or layer_on_shape(subject.e)), page, query)
 
 
