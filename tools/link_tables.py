@@ -29,7 +29,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def tables() -> list[str]:
     """The tables, in the order of the document."""
     of_pages = [
-        (f"`{one.name}`", TITLES[page], one.about, _example(one))
+        (f"`{one.name}`", TITLES[page], one.description, _example(one))
         for page, settings in PAGE_SETTINGS.items()
         for one in settings
     ]
@@ -45,7 +45,7 @@ def tables() -> list[str]:
 
 
 def _row(setting: Setting) -> tuple[str, str, str]:
-    return f"`{setting.name}`", setting.about, _example(setting)
+    return f"`{setting.name}`", setting.description, _example(setting)
 
 
 def _example(setting: Setting) -> str:

@@ -42,7 +42,9 @@ def add_practice(parser: argparse.ArgumentParser) -> None:
 
 def _about(setting: Setting) -> str:
     default = setting.format(setting.default)
-    return _("{about}; default: {default}", about=_(setting.about), default=default) if default else _(setting.about)
+    return (
+        _("{about}; default: {default}", about=setting.description, default=default) if default else setting.description
+    )
 
 
 def run(args: argparse.Namespace) -> None:

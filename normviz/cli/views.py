@@ -47,7 +47,7 @@ def add_view(parser: ArgumentParser) -> None:
     )
     tensor = parser.add_argument_group(_("the tensor and the layer's numbers, as in a link of the app"))
     for name, setting in OPTIONS.items():
-        tensor.add_argument(f"--{name}", metavar=setting.example, help=_(setting.about))
+        tensor.add_argument(f"--{name}", metavar=setting.example, help=setting.description)
 
 
 def output(args: Namespace, fixed: bool = True) -> Output:

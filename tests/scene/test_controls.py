@@ -70,7 +70,7 @@ def test_every_option_of_every_list_gives_a_view_that_reads_back_from_its_link(p
 def test_each_setting_that_a_link_holds_is_declared_once_with_a_description_and_an_example():
     everywhere = [*SCENE_SETTINGS.values(), *(one for settings in PAGE_SETTINGS.values() for one in settings)]
     for setting in everywhere:
-        assert setting.about
+        assert setting.description
         assert setting.parse(setting.example) != setting.default
         assert setting.hidden_by in CONTROLS or not setting.label
 

@@ -32,8 +32,8 @@ SMALLEST_EPS = 1e-12
 LONGEST_GUESS, LONGEST_SEARCH = 40, 400  # characters; a search may be an error message of torch
 
 
-def _experiment(options: Mapping[str, str], about: str, example: str) -> Setting:
-    return choice("show", options, label=N_("Experiment"), about=about, example=example, hide="experiment")
+def _experiment(options: Mapping[str, str], example: str) -> Setting:
+    return choice("show", options, label=N_("Experiment"), example=example, hide="experiment")
 
 
 def _in(*experiments: str) -> Callable[[Any], bool]:
@@ -57,7 +57,7 @@ TRAIN_AND_EVAL = (
             "sequences": N_("Sequences"),
             "devices": N_("Several devices"),
         },
-        N_("stream, modes, batches, sequences or devices"), "devices",
+        "devices",
     ),
     integer("batch_size", 2, BATCH_SIZES[-1], 8, widget=slider("2", "4", "8", "16", "32", "64", "128", "256", "512", "1024"), label=N_("batch size"), about=N_("the examples in a batch"), example="16", applies=_in("stream", "batches")),
     number_or_none("momentum", 0, 1, 0.1, widget=slider("0", "0.001", "0.01", "0.05", "0.1", "0.2", "0.3", "0.5", "0.7", "0.9", "1", "none"), label=N_("momentum"), about=N_("the momentum of the running statistics; none for a cumulative average"), example="none", applies=_in("stream")),
@@ -75,7 +75,7 @@ GRADIENTS = (
             "parameters": N_("gamma and beta"),
             "backward": N_("Backward pass"),
         },
-        N_("column, matrix, parameters or backward"), "matrix",
+        "matrix",
     ),
     choice(
         "input",
@@ -93,11 +93,10 @@ NUMERICS = (
             "single": N_("Groups of one"),
             "placement": N_("eps inside or outside"),
         },
-        N_("variance, eps, constant, single or placement"), "eps",
+        "eps",
     ),
     choice(
-        "dtype", {name: name for name in DTYPES}, "float32", label=N_("dtype of x"),
-        about=N_("float16, bfloat16, float32 or float64"), example="float16", applies=_in("variance", "eps", "constant", "single"),
+        "dtype", {name: name for name in DTYPES}, "float32", label=N_("dtype of x"), example="float16", applies=_in("variance", "eps", "constant", "single"),
     ),
     power_of_ten("distance", 0, len(DISTANCES) - 1, 6, label=N_("distance from zero"), about=N_("how far x is from zero, a power of ten"), example="1e5", applies=_in("variance")),
     power_of_ten("spread", -12, 3, -4, label=N_("spread"), about=N_("the standard deviation of x, a power of ten"), example="1e-3", applies=_in("eps")),

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from normviz.layers.errors import NormvizError
+from normviz.layers.errors import NormvizError, listed
 from normviz.layers.messages import N_, _
-from normviz.scene.settings.widgets import Widget
+from normviz.scene.settings.widgets import Choice, Segments, Widget
 
 LIMITS = N_("{label} ({low} to {high})")
 LIMITS_OR_NONE = N_("{label} ({low} to {high}, or none)")
@@ -32,7 +32,8 @@ class Setting:
     parse, format   from text to value, and back; ``parse`` raises NormvizError
     repair          from a text that ``parse`` refuses to the nearest valid value; without it, the default is used
     label           of its control, as a message
-    about, example  a description, as a message, and an example value: for the documentation and the command line
+    about, example  a description, as a message, and an example value: for the documentation and the command line; without ``about``, the
+                    options are the description
     widget          the widget of its control; None if it has no control of its own
     width, help     of the control: in pixels, and as a message
     limits          the smallest and the largest value, as shown in the label; ``or_none``: the value may also be none
@@ -68,6 +69,13 @@ class Setting:
             return _(self.label)
         pattern = LIMITS_OR_NONE if self.or_none else LIMITS
         return _(pattern, label=_(self.label), low=self.limits[0], high=self.limits[1])
+
+    @property
+    def description(self) -> str:
+        """What a link sets with it."""
+        if not self.about and isinstance(self.widget, Choice | Segments):
+            return listed(self.widget.options)
+        return _(self.about)
 
     def nearest(self, text: str) -> Any:
         """The nearest valid value to a text that ``parse`` refuses."""
