@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from normviz.__version__ import __version__
-from normviz.export.embedding.plotlyjs import PlotlyJs, plotlyjs
+from normviz.export.plotly_source.plotlyjs import PlotlyJs, plotlyjs
 from normviz.figures.brand import FAVICON
 from normviz.figures.bundle import bundle, read_css
 from normviz.figures.palette import THEMES

@@ -9,10 +9,10 @@ from os import environ
 from typing import TYPE_CHECKING, Any
 
 from normviz.export.document import FOLLOW, check_text, check_theme, document, fragment
-from normviz.export.embedding.notebook import CellRun, embeds_plotly
-from normviz.export.embedding.plotlyjs import plotlyjs
 from normviz.export.playable.packing import views_data
 from normviz.export.playable.views import GRIDS, Search, search
+from normviz.export.plotly_source.notebook import CellRun, embeds_plotly
+from normviz.export.plotly_source.plotlyjs import plotlyjs
 from normviz.export.tours import stop_parts, tour_data
 from normviz.figures.plotly_figure import panels_figure
 from normviz.layers.errors import NormvizError, echo, listed

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import normviz as nv
-from normviz.export.embedding import notebook
+from normviz.export.plotly_source import notebook
 from normviz.layers.errors import NormvizError
 
 CARRIED = 'class="nv-carried"'

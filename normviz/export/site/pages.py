@@ -8,9 +8,9 @@ from os import environ
 from typing import Any
 
 from normviz.export.document import no_script, settings
-from normviz.export.embedding.plotlyjs import plotlyjs
 from normviz.export.links import output_of_query
 from normviz.export.output import APP, Choices
+from normviz.export.plotly_source.plotlyjs import plotlyjs
 from normviz.export.site.shared import path_of, plotly_path
 from normviz.figures.brand import FAVICON, wordmark
 from normviz.layers.errors import NormvizError, listed

@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from normviz.export.document import css
-from normviz.export.embedding.plotlyjs import hashed_name
+from normviz.export.plotly_source.plotlyjs import hashed_name
 from normviz.figures.bundle import bundle, classic, plotly_js, read_css
 from normviz.layers.messages import language
 from normviz.lessons.page.style import controls_style, exercises_style, share_style

@@ -61,7 +61,7 @@ register_url_convertor("page", _Word())
 async def _export(request: Request) -> Response:
     """Responds as soon as everything is imported."""
     await asyncio.wrap_future(import_future())
-    handler: Handler = import_ready("normviz.ui.share.export").export
+    handler: Handler = import_ready("normviz.ui.export").export
     return await handler(request)
 
 

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 import normviz as nv
-from normviz.export.embedding import notebook
+from normviz.export.plotly_source import notebook
 from tests.browser.conftest import PATIENCE
 from tools.hosts import Host, mode, wait_for_mode
 

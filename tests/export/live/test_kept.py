@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import normviz as nv
-from normviz.export.embedding import notebook
+from normviz.export.plotly_source import notebook
 from tests.export.structure import Structure
 
 VIEW, HTML = "application/vnd.jupyter.widget-view+json", "text/html"

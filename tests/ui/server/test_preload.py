@@ -54,7 +54,7 @@ def test_the_server_listens_before_torch_is_imported(visit: dict[str, list[str]]
 
 
 def test_everything_that_the_first_page_needs_is_imported_in_the_background(visit: dict[str, list[str]]) -> None:
-    assert {"torch", "normviz.lessons.page.pages", "normviz.ui.page", "normviz.ui.share.export"} <= set(visit["loaded"])
+    assert {"torch", "normviz.lessons.page.pages", "normviz.ui.page", "normviz.ui.export"} <= set(visit["loaded"])
     late = set(visit["explored"]) - set(visit["requested"])
     assert {name for name in late if name.startswith(("torch.", "plotly.", "normviz."))} == set()
 

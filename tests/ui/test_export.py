@@ -9,9 +9,9 @@ from starlette.applications import Starlette
 
 from normviz.export.links import output_of_query
 from normviz.export.output import Choices, Output
+from normviz.ui import export
+from normviz.ui.export import file_name
 from normviz.ui.server.routes import routes
-from normviz.ui.share import export
-from normviz.ui.share.export import file_name
 from tests.export.structure import HOSTILE, same_structure
 from tests.ui.support.asgi import Response, ask, run_async
 

@@ -1,1 +1,0 @@
-"""How an output has plotly.js."""

@@ -1,0 +1,1 @@
+"""Where an output takes plotly.js from."""
