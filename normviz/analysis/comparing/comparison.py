@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from normviz.analysis.comparing.invariance import depends_on_batch, invariances, reduced_copy, train_equals_eval
+from normviz.analysis.comparing.invariance import depends_on_batch, invariances, train_equals_eval
+from normviz.analysis.comparing.small_copy import reduced_copy
 from normviz.analysis.description import Description, describe, describe_shape
 from normviz.layers.axes import parse_layout
 from normviz.layers.catalogue import FAMILIES

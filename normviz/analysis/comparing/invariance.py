@@ -1,34 +1,30 @@
 """Which changes of x leave the output of a layer the same, by measurement.
 
 Each change is applied to random float64 tensors, and the outputs before and after are compared; torch's own layer is used if
-torch has it. The tensors and the layer are small copies: every named size, including the parts of a split axis, is at most
-``LONGEST``, which does not change how elements share statistics.
+torch has it. The tensors and the layer are small copies, as ``reduced_copy`` makes them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from math import prod
 
 import torch
 from torch import Generator, Tensor
 
+from normviz.analysis.comparing.small_copy import reduced_copy, reduced_layer
 from normviz.analysis.description import Description
 from normviz.analysis.forward import Trace, Values, largest_difference, module_function, trace
 from normviz.layers.axes import example_axis
 from normviz.layers.errors import NormvizError
-from normviz.layers.fit import refit
 from normviz.layers.layer import Layer
-from normviz.layers.messages import ngettext
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import counts
 from normviz.layers.torch_errors import check
 
-LONGEST = 3  # largest size of an axis: two values only have an order; three already behave like more
-MOST_ELEMENTS = 2**13  # rank 12 and one split axis, all cut to 2
 TRIALS = 8
 MOST_KEPT = 2**11  # measurements of about 3 kB
 SCALE_FACTOR = 4.0
@@ -63,14 +59,14 @@ def invariances(e: Description) -> tuple[Invariance, ...]:
     Axis n is the axis of examples, c (or d, if there is no c) the axis of channels, the others are positions. A change that
     needs an axis that x does not have is omitted. The batch has at least two examples, so that they can affect each other.
 
-    Raises NormvizError if x has more than ``MOST_ELEMENTS`` elements with every size reduced to 2.
+    Raises NormvizError if x has more than ``small_copy.MOST_ELEMENTS`` elements with every size reduced to 2.
 
     >>> from normviz import explain
     >>> [i.key for i in invariances(explain("LayerNorm(3)", (2, 3))) if i.holds]
     ['add', 'add_example', 'scale', 'scale_example', 'shuffle', 'others']
     """
     norm, shape = reduced_copy(e)
-    return _measure(norm, shape, e.axes, _torch_layer(e, norm, shape))
+    return _measure(norm, shape, e.axes, reduced_layer(e, norm, shape))
 
 
 def depends_on_batch(e: Description) -> bool | None:
@@ -94,44 +90,8 @@ def train_equals_eval(e: Description) -> bool:
     (False, True)
     """
     norm, shape = reduced_copy(e)
-    layer = _torch_layer(e, norm, shape)
+    layer = reduced_layer(e, norm, shape)
     return layer is None or _train_equals_eval(layer, shape)
-
-
-def reduced_copy(e: Description) -> tuple[Norm, tuple[int, ...]]:
-    """A copy of the Norm and the shape with each named size at most ``LONGEST``, less if there are many axes.
-
-    >>> from normviz import explain
-    >>> reduced_copy(explain("GroupNorm(32, 256)", (8, 256, 14, 14)))
-    (Norm('n (g k) h w -> n g', 'c', sizes={'g': 3}), (3, 9, 3, 3))
-    """
-    sizes, batch = e.norm.axis_sizes(e.shape), example_axis(e.axes)
-    for longest in range(LONGEST, 1, -1):
-        small = {name: min(sizes[name], longest) for name in e.norm.pattern.names}
-        # Only if the pattern does not split the axis of examples:
-        if batch is not None and len(e.norm.pattern.left[batch]) == 1:
-            small[e.axes[batch]] = max(small[e.axes[batch]], 2)
-        if prod(small.values()) <= MOST_ELEMENTS:
-            norm = replace(e.norm, sizes={name: small[name] for name in e.norm.split_sizes})
-            return norm, tuple(prod(small[name] for name in axis) for axis in norm.pattern.left)
-    raise NormvizError(
-        ngettext(
-            "invariances are measured on up to {most:,} elements, and {n} axis of size 2 has {elements:,}; give fewer axes, or sizes of 1.",
-            "invariances are measured on up to {most:,} elements, and {n} axes of size 2 have {elements:,}; give fewer axes, or sizes of 1.",
-            len(e.shape),
-            most=MOST_ELEMENTS,
-            elements=prod(small.values()),
-        )
-    )
-
-
-def _torch_layer(e: Description, norm: Norm, shape: tuple[int, ...]) -> Layer | None:
-    """The torch layer of the description with the sizes of the small copy."""
-    if e.layer is None or e.layer.kind.module is None:
-        return None
-    split = tuple(norm.split_sizes.values())  # only GroupNorm splits an axis
-    layer = refit(e.layer.with_(num_groups=split[0]) if split else e.layer, shape, e.axes)
-    return layer if layer.norm(e.axes) == norm else None
 
 
 @dataclass(frozen=True)

@@ -259,13 +259,6 @@ interface PictureSource {
   saveMenu?: HTMLElement;
 }
 
-/** What Streamlit calls a component's script with. */
-interface ComponentArguments {
-  parentElement: HTMLElement | ShadowRoot;
-  data: any;
-  setTriggerValue?: (name: string, value: object) => void;
-}
-
 interface FigureElement extends HTMLElement {
   nvImage?: (kind: string) => Promise<Blob>;
   nvImageName?: (kind: string) => string;
@@ -275,28 +268,4 @@ interface PictureSvg {
   text: string;
   width: number;
   height: number;
-}
-
-interface Window {
-  Plotly?: any;
-  normviz?: { pictures: () => Promise<{ svg: string; width: number; height: number }[]> };
-  normvizPlotly?: Promise<unknown>;
-  normvizCarried?: Promise<string>;
-  normvizNumber?: number;
-  normvizWatch?: boolean;
-  /** The models of a notebook's widgets, by key. */
-  normvizModels?: Map<string, any>;
-}
-
-declare module "normviz:themes" {
-  export const THEMES: Record<Mode, Colors>;
-}
-
-declare module "normviz:messages" {
-  /** English text -> its translation, or its translated plural forms. */
-  export const TRANSLATIONS: Record<string, string | string[]>;
-  /** Which plural form a number takes. */
-  export function pluralForm(n: number): number;
-  /** The language of the texts, for the attributes of an element. */
-  export const LANGUAGE: { tag: string, direction: string };
 }

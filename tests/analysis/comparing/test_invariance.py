@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from normviz import explain
 from normviz.analysis.comparing import invariance
 from normviz.analysis.comparing.comparison import LABELS
-from normviz.analysis.comparing.invariance import invariances, reduced_copy
+from normviz.analysis.comparing.invariance import invariances
+from normviz.analysis.comparing.small_copy import reduced_copy, reduced_layer
 from normviz.analysis.description import describe
 from normviz.layers.axes import example_axis
 from normviz.layers.catalogue import KINDS
@@ -265,7 +266,7 @@ def test_torchs_layer_for_the_small_copy_is_the_same_layer(drawn):
     except NormvizError:
         assume(False)
     norm, small = reduced_copy(e)
-    found = invariance._torch_layer(e, norm, small)
+    found = reduced_layer(e, norm, small)
     assert found is not None
     assert (found.name, found.training, found.norm(e.axes)) == (drawn[0].name, drawn[0].training, norm)
 

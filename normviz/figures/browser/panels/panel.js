@@ -6,18 +6,17 @@ import { colorAt, colorScale, placeOnScale, rankScale } from "../page/color.js";
 import { html, svg, uniqueNumber } from "../page/dom.js";
 import { _ } from "../page/messages.js";
 import { SvgList } from "../page/svg_list.js";
-import { pressKey } from "../speaking/keyboard.js";
 import { decodeFloats } from "../tensor/arrays.js";
 import { Geometry } from "../tensor/geometry.js";
 import { broadcastAt, groupOf, rankGroups, sameIndex } from "../tensor/sharing.js";
 import { sentPlace } from "../tensor/slices.js";
 import { drawCells, removeCells } from "./cells.js";
 import { addDiffering, differingPath } from "./differing.js";
-import { dragSlices, showDraggable } from "./dragging.js";
 import { placeRect } from "./frame.js";
 import { addHatch } from "./hatch.js";
 import { NAME_HEIGHT, drawLabels, marginsOf } from "./labels.js";
 import { drawLegend } from "./legend.js";
+import { listenToPanel } from "./listening.js";
 import { drawTexts } from "./texts.js";
 
 /** @implements {DrawnPanel} */
@@ -88,36 +87,7 @@ export class Panel {
     this.cursorHalo = svg("rect", { class: "nv-halo" }, this.svg);
     this.cursor = svg("rect", { class: "nv-cursor" }, this.svg);
     this.labels = new SvgList(svg("g", { class: "nv-labels", "aria-hidden": "true" }, this.svg));
-    this.listen();
-  }
-
-  listen() {
-    const at = (/** @type {MouseEvent} */ event) => this.geometry?.elementAt(...this.pointOf(event)) ?? null;
-    this.svg.addEventListener("pointermove", (event) => {
-      showDraggable(this, event);
-      this.view.hover(at(event));
-    });
-    this.svg.addEventListener("pointerleave", () => this.view.hover(null));
-    this.svg.addEventListener("pointerdown", (event) => dragSlices(this, event));
-    this.svg.addEventListener("click", (event) => {
-      const index = this.dragged ? null : at(event);
-      if (index) this.view.select(this.isSelectedAgain(index, event) ? null : index, this);
-    });
-    this.svg.addEventListener("dblclick", (event) => {
-      const index = at(event);
-      if (index && this.key === "x") this.view.edit(index);
-    });
-    this.svg.addEventListener("keydown", (event) => pressKey(this.view, event, this));
-    this.svg.addEventListener("blur", () => this.view.blur());
-  }
-
-  /**
-   * A second click on the selected element clears the selection; the second one of a double click, which edits a value, does not.
-   * @param {Index} index
-   * @param {MouseEvent} event
-   */
-  isSelectedAgain(index, event) {
-    return event.detail < 2 && sameIndex(index, this.view.at);
+    listenToPanel(this);
   }
 
   /**
