@@ -108,7 +108,7 @@ def _input(e: Description) -> Step:
     else:
         shared = _("a mean and a variance") if e.norm.center else _("a mean square")
     why = _(
-        "The input; the color of a cell shows its value. Select an element: those that share {shared} with it stay clear.",
+        "The input; the color of a cell shows its value. Select an element: those that share {shared} with it are not hatched.",
         shared=shared,
     )
     return Step("x", "x", _("the input"), e.x, why)

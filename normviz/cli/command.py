@@ -151,7 +151,9 @@ def _parser() -> Parser:
     file.add_argument("--title", help=_("the title of the page"))
     choices = export.add_argument_group(_("what a reader can choose: every layer that takes the tensor"))
     choices.add_argument("--shapes", default="", metavar='"2,3,4,4; 5,7"', help=_("other tensors"))
-    choices.add_argument("--app", default="", metavar="URL", help=_("the app, for what the file cannot answer"))
+    choices.add_argument(
+        "--app", default="", metavar="URL", help=_("address of an app to link to for what the file cannot answer")
+    )
     choices.add_argument("--fixed", action="store_true", help=_("a single view, or one tab for each of --layers"))
     export.set_defaults(run=_export)
 

@@ -33,7 +33,7 @@ def add_norms(parser: argparse.ArgumentParser) -> None:
         metavar="1,3,224,224",
         action="append",
         default=[],
-        help=_("the shape of an input; of several, one --input for each; 1,16:int64 has whole numbers"),
+        help=_("the shape of an input; repeat --input for each input; 1,16:int64 is an integer tensor"),
     )
     parser.add_argument("--device", metavar="cpu", default=META, help=_("default: meta, where tensors have no values"))
     parser.add_argument("--train", action="store_true", help=_("in training mode; default: in eval mode"))
@@ -70,7 +70,7 @@ def _input(text: str, device: str) -> Tensor:
     shape, _colon, dtype = text.partition(":")
     if dtype and dtype not in DTYPES:
         raise NormvizError(
-            _("--input {text}: the dtype is one of {dtypes}.", text=echo(text), dtypes=", ".join(DTYPES))
+            _("--input {text}: the dtype must be one of {dtypes}.", text=echo(text), dtypes=", ".join(DTYPES))
         )
     sizes = SCENE_SETTINGS["shape"].parse(shape)
     return torch.zeros(sizes, dtype=getattr(torch, dtype or "float32"), device=device)

@@ -36,7 +36,9 @@ def add_practice(parser: argparse.ArgumentParser) -> None:
     file = parser.add_argument_group(_("the file"))
     file.add_argument("--format", choices=tuple(FORMATS), default="json", help=_("default: json"))
     file.add_argument("-o", "--out", metavar="FILE", help=_("without it, JSON is printed"))
-    file.add_argument("--app", default="", metavar="URL", help=_("the app that links open; default: NORMVIZ_URL"))
+    file.add_argument(
+        "--app", default="", metavar="URL", help=_("address of the app that the links lead to; default: NORMVIZ_URL")
+    )
     parser.set_defaults(run=run)
 
 

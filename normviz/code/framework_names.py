@@ -113,7 +113,7 @@ LABELS = {
     "normalized_axes": N_("normalized axes"),
     "parameter_axes": N_("axes of gamma and beta"),
     "parameters": N_("gamma and beta"),
-    "switches": N_("arguments that remove them if False"),
+    "switches": N_("arguments that switch gamma and beta off"),
     "eps": "eps",
     "momentum": "momentum",
     "running": N_("running mean and variance"),

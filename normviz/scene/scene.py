@@ -102,7 +102,7 @@ class Scene:
                 )
             )
         if not all(abs(number) <= LARGEST_VALUE for number in self.values):
-            raise NormvizError(_("values has a number that is not from -{most:g} to {most:g}.", most=LARGEST_VALUE))
+            raise NormvizError(_("values contains a number outside -{most:g} to {most:g}.", most=LARGEST_VALUE))
         object.__setattr__(self, "values", tuple(map(shortest, self.values)))
 
     def _check_start(self) -> None:

@@ -60,7 +60,7 @@ def test_a_forward_pass_that_fails_prints_the_rows_until_there(run):
     ("lab_models:needs --input 2,8", "name a function without arguments that makes the model"),
     ("lab_models:none --input 2,8", "gives int, not a torch.nn.Module"),
     ("lab_models:images --input 2,x", "shape"),
-    ("lab_models:images --input 2,8:int", "the dtype is one of float32,"),
+    ("lab_models:images --input 2,8:int", "the dtype must be one of float32,"),
     ("lab_models:images --input 2,8 --device moon", "--device 'moon' is not available here; use meta or cpu."),
 ])  # fmt: skip
 def test_invalid_arguments(run, arguments, words):

@@ -121,7 +121,7 @@ def test_a_scene_that_is_not_valid_is_refused(fields, words):
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -1.1e12, 1e39, 10**400])
 def test_values_are_numbers_that_float32_can_square(value):
-    with pytest.raises(NormvizError, match=re.escape("values has a number that is not from -1e+12 to 1e+12")):
+    with pytest.raises(NormvizError, match=re.escape("values contains a number outside -1e+12 to 1e+12")):
         Scene((1, 2), "ND", Layer.make("LayerNorm", 2), values=(1.0, value))
 
 

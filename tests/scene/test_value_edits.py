@@ -42,7 +42,7 @@ def test_128_elements_can_be_edited_and_129_cannot():
 def test_a_value_that_is_too_large_changes_nothing(value):
     before = done(edits.with_value(scene("shape=2,2"), (0, 0), 5))
     reading = edits.with_value(before, (0, 1), value)
-    assert reading.problem == "values has a number that is not from -1e+12 to 1e+12."
+    assert reading.problem == "values contains a number outside -1e+12 to 1e+12."
     assert reading.scene == before
 
 

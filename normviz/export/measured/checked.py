@@ -43,7 +43,7 @@ class Check(measuring.Check):
             parts.append(
                 Caption(
                     _(
-                        "Dark lines mark the elements in which they differ; point at another element to see those of its groups."
+                        "Dark lines mark the elements in which the two groups differ. Point at another element to compare its groups."
                     )
                 )
             )

@@ -8,7 +8,7 @@ from normviz.analysis.number_format import format_number
 from normviz.layers import sharing
 from normviz.layers.errors import listed
 from normviz.layers.languages import with_language
-from normviz.layers.messages import N_, _, ngettext
+from normviz.layers.messages import N_, _, join_sentences, ngettext
 from normviz.lessons.practice.case import Box, Case, group_box, members, place
 from normviz.lessons.practice.kinds import KINDS
 from normviz.lessons.practice.row import BankRow
@@ -170,14 +170,24 @@ def _parameters(exercise: BankRow) -> str:
     if counts.gamma_shape is None:
         return _("{layer} has neither gamma nor beta.", layer=case.text)
     if len(counts.gamma_shape) > 1:
-        gamma = _("gamma has the axes {axes} and the shape {shape}", axes=norm.params, shape=counts.gamma_shape)
+        gamma = _(
+            "In {layer}, gamma has the axes {axes} and the shape {shape}.",
+            layer=case.text,
+            axes=norm.params,
+            shape=counts.gamma_shape,
+        )
     else:
-        gamma = ngettext("gamma has {n:,} number, along {axes}", "gamma has {n:,} numbers, along {axes}", counts.gamma_shape[0], axes=norm.params)  # fmt: skip
+        gamma = ngettext(
+            "In {layer}, gamma has {n:,} number, along {axes}.",
+            "In {layer}, gamma has {n:,} numbers, along {axes}.",
+            counts.gamma_shape[0],
+            layer=case.text,
+            axes=norm.params,
+        )
     if not norm.bias:
-        beta = _("there is no beta")
-    else:
-        beta = ngettext("with beta, {n:,} parameter", "with beta, {n:,} parameters", counts.parameters)
-    return _("In {layer}, {gamma}; {beta}.", layer=case.text, gamma=gamma, beta=beta)
+        return join_sentences([gamma, _("There is no beta.")])
+    both = ngettext("With beta, that is {n:,} parameter.", "With beta, that is {n:,} parameters.", counts.parameters)
+    return join_sentences([gamma, both])
 
 
 def _peers(exercise: BankRow) -> str:

@@ -24,9 +24,9 @@ def notes_of(described: Description, call: Call, model_trains: bool) -> Iterator
         yield _("It normalizes a parameter of the model, not what flows through it.")
     if not norm.running and norm.center and described.counts.elements_per_statistic == 1:
         if norm.params is not None and norm.bias:
-            yield _("Each mean is that of one value, so the output is beta whatever x is.")
+            yield _("Each mean is over a single value, so the output is always beta.")
         else:
-            yield _("Each mean is that of one value, so the output is 0 whatever x is.")
+            yield _("Each mean is over a single value, so the output is always 0.")
     if layer is None:
         return
     if _rows_of_images(layer, call.shape):

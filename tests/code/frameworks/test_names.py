@@ -29,7 +29,7 @@ layer | nn.BatchNorm2d | keras.layers.BatchNormalization | nnx.BatchNorm
 normalized axes | all but 1 | all but axis=1 | all but axis=1
 axes of gamma and beta | axis 1 | axis=1 | axis=1
 gamma and beta | weight (3,), bias (3,) | gamma (3,), beta (3,) | scale (3,), bias (3,)
-arguments that remove them if False | affine, bias | scale, center | use_scale, use_bias
+arguments that switch gamma and beta off | affine, bias | scale, center | use_scale, use_bias
 eps | eps=1e-05 (default 1e-05) | epsilon=1e-05 (default 0.001) | epsilon=1e-05 (default 1e-05)
 momentum | momentum=0.1 of the new value (default 0.1) | momentum=0.9 of the old value (default 0.99) | momentum=0.9 of the old value (default 0.99)
 running mean and variance | running_mean, running_var | moving_mean, moving_variance | mean, var
@@ -41,7 +41,7 @@ layer | nn.LayerNorm | keras.layers.LayerNormalization | nnx.LayerNorm
 normalized axes | normalized_shape=[3, 4, 5] | axis=[1, 2, 3] | reduction_axes=(1, 2, 3)
 axes of gamma and beta | normalized_shape=[3, 4, 5] | axis=[1, 2, 3] | feature_axes=(1, 2, 3)
 gamma and beta | weight (3, 4, 5), bias (3, 4, 5) | gamma (3, 4, 5), beta (3, 4, 5) | scale (60,), bias (60,)
-arguments that remove them if False | elementwise_affine, bias | scale, center | use_scale, use_bias
+arguments that switch gamma and beta off | elementwise_affine, bias | scale, center | use_scale, use_bias
 eps | eps=1e-05 (default 1e-05) | epsilon=1e-05 (default 0.001) | epsilon=1e-05 (default 1e-06)
 running mean and variance | none | none | none
 number of parameters | 120 | 120 | 120 in Param

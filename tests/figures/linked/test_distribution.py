@@ -86,17 +86,22 @@ def test_of_a_group_that_is_not_drawn_whole_the_note_counts_the_dots():
     data = view("LayerNorm(4000)", x)
     script = f"(() => {{ {SOURCE} const source = sourceOf(decodeData(args[0])); return notesOf(source.data, groupStages(source, [0, 0])); }})()"
     drawn = len(data["grid"]["indices"][1])
-    assert f"Dots: {drawn:,} of the 4,000 values of the group" in evaluate(script, data)
+    assert (
+        f"Dots: the {drawn:,} of 4,000 values that are drawn above. The numbers are for the whole group."
+        in evaluate(script, data)
+    )
 
 
 MOTIONS = [
-    ("LayerNorm(2)", "mean", "2 values flow into one mean, 3, and each of them uses it."),
+    ("LayerNorm(2)", "mean", "The group has 2 values; they share the mean 3."),
     ("BatchNorm1d(2, affine=False).eval()", "mean", "No value of this group flows into its running mean: it was stored in training."),
     ("LayerNorm(2)", "centered", "All values move by the same distance. Their spread does not change."),
     ("RMSNorm(2)", "squared", ""),
     ("LayerNorm(2)", "x", "2 values in one group, before anything is computed."),
     ("LayerNorm(2)", "var", "The bar is √var = 2 long on each side of the mean."),
-    ("RMSNorm(2)", "output", "Each value takes the gamma that it shares in the panel below."),
+    ("RMSNorm(2)", "output", "Each value is multiplied by its gamma; the panel below shows which elements share it."),
+    ("LayerNorm(2)", "output", "Each value is multiplied by its gamma and its beta is added; the panel below shows which elements share them."),
+    (Norm("n c -> n c", "c"), "mean", "The group has 1 value; its mean is that value."),
 ]  # fmt: skip
 
 

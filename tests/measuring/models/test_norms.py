@@ -155,7 +155,7 @@ NOTES = [
     (nn.Sequential(nn.LayerNorm(6)), (2, 3, 6, 6), "It normalizes each row of an image alone: 6 is the size of H and of W."),
     (nn.Sequential(nn.LayerNorm(6)), (2, 6, 4, 6), "LayerNorm([6]) normalizes over the last axis of x, here W, and C has the same size"),
     (nn.GroupNorm(4, 4), (2, 4, 3), "Each group has one channel"),
-    (nn.Sequential(nn.LayerNorm(1)), (2, 4, 1), "Each mean is that of one value"),
+    (nn.Sequential(nn.LayerNorm(1)), (2, 4, 1), "Each mean is over a single value"),
     (bn_in_training(), (2, 3, 4, 4), 'its output depends on the batch; call model.get_submodule("0").eval().'),
     (Standardized(3, 4, 2), (2, 3, 4, 4), "It normalizes a parameter of the model"),
 ]  # fmt: skip

@@ -109,9 +109,7 @@ export function notesOf({ stats }, { peers, complete, size }, marked = true) {
     : _("Tick: the mean. Bar: one root mean square to each side of 0.");
   const notes = marked ? [legend] : [];
   if (!complete)
-    notes.push(ngettext("Dots: {drawn} of the {n} value of the group, those that are drawn above; the numbers are those of the whole group.",
-      "Dots: {drawn} of the {n} values of the group, those that are drawn above; the numbers are those of the whole group.",
-      size, { drawn: formatCount(peers.length) }));
+    notes.push(ngettext("Dots: the {drawn} of {n} value that are drawn above.", "Dots: the {drawn} of {n} values that are drawn above.", size, { drawn: formatCount(peers.length) }), _("The numbers are for the whole group."));
   if (stats.running)
     notes.push(_("The running mean and variance were not computed from this group: its mean need not become 0, nor its variance 1."));
   return joinSentences(notes);
@@ -127,11 +125,14 @@ export function motionText({ stats, params }, group, step) {
   const { size, stages } = group, x = stages[0], [low, high] = x.spread;
   if (step === "x") return ngettext("{n} value in a group of its own.", "{n} values in one group, before anything is computed.", size);
   if (step === "mean" && !stats.running)
-    return ngettext("{n} value makes one mean, and uses it.", "{n} values flow into one mean, {mean}, and each of them uses it.", size, { mean: formatNumber(x.mean) });
+    return ngettext("The group has {n} value; its mean is that value.", "The group has {n} values; they share the mean {mean}.", size, { mean: formatNumber(x.mean) });
   if (step === "mean") return _("No value of this group flows into its running mean: it was stored in training.");
   if (step === "centered") return _("All values move by the same distance. Their spread does not change.");
   if (step === "var" && stats.center && !stats.running) return _("The bar is √var = {root} long on each side of the mean.", { root: formatNumber((high - low) / 2) });
   if (step === "normalized") return _("All values are divided by the same number. Zero stays where it is.");
-  if (step === "output" && params) return params.bias ? _("Each value takes the gamma and the beta that it shares in the panel below.") : _("Each value takes the gamma that it shares in the panel below.");
+  if (step === "output" && params)
+    return params.bias
+      ? _("Each value is multiplied by its gamma and its beta is added; the panel below shows which elements share them.")
+      : _("Each value is multiplied by its gamma; the panel below shows which elements share it.");
   return "";
 }

@@ -21,8 +21,8 @@ def view_parts(view: View) -> Iterator[Part]:
     yield Strip(model, model_title(key), only_batch)
     yield Caption(
         _(
-            "One bar for each normalization, in the order in which they run: up, its channels; down, the positions of an example, such as "
-            "pixels or tokens (on logarithmic scales, with their number below)."
+            "One bar for each normalization, in the order in which they run. The upper part shows its channels, the lower part the positions of "
+            "an example, such as pixels or tokens; both scales are logarithmic, and the number of positions is written below."
         ),
         of=Strip.name,
     )

@@ -71,7 +71,13 @@ def _forgetting(steps: float) -> str:
         return _("New batches have no weight: the buffers keep their first values.")
     if not steps:
         return _("Only the last batch has a weight.")
-    return _("Steps in which the weight of an old batch halves: **{steps:.3g}**.", steps=steps)
+    shown = float(f"{steps:.3g}")
+    return ngettext(
+        "The weight of an old batch halves every **{steps:g}** step.",
+        "The weight of an old batch halves every **{steps:g}** steps.",
+        int(shown) if shown.is_integer() else 2,  # gettext has no form for a fraction
+        steps=shown,
+    )
 
 
 def buffers_text(stream: Stream) -> str:

@@ -42,9 +42,9 @@ def test_the_sentence_of_three_batches():
 
 MOMENTA = [
     # torch's momentum, Keras's momentum, how fast the weight of an old batch decreases
-    (0.1, "0.9", "Steps in which the weight of an old batch halves: **6.58**."),
-    (0.5, "0.5", "Steps in which the weight of an old batch halves: **1**."),
-    (0.01, "0.99", "Steps in which the weight of an old batch halves: **69**."),
+    (0.1, "0.9", "The weight of an old batch halves every **6.58** steps."),
+    (0.5, "0.5", "The weight of an old batch halves every **1** step."),
+    (0.01, "0.99", "The weight of an old batch halves every **69** steps."),
     (1.0, "0", "Only the last batch has a weight."),
     (0.0, "1", "New batches have no weight: the buffers keep their first values."),
 ]

@@ -143,7 +143,7 @@ class MarkField {
 
   get needed() {
     this.isWarned = true;
-    return _("Nothing is marked. If that is your answer, check once more.");
+    return _("Nothing is marked. If that is your answer, press Check again.");
   }
 
   /** @param {PracticeAnswer} answer */
