@@ -29,7 +29,7 @@ from normviz.scene.settings.setting import Setting
 from normviz.scene.settings.widgets import Number, Segments, Several
 from normviz.scene.view import View
 
-SETTINGS = (SEED, *PRACTICE)  # of a set
+SETTINGS = (SEED, *PRACTICE)  # the settings of a set of exercises
 
 # The confusions that a step of Start here clears up.
 SHOWN_BY_STEP = {

@@ -72,7 +72,7 @@ def _write_changes(page: PageType) -> View:
         _write(page.query(view))
         st.session_state[ADDRESS_VIEW] = view.without_problem()
     st.session_state[VIEW] = page, view
-    del st.session_state[CHANGED]  # after the write, because another change may end the run there
+    del st.session_state[CHANGED]  # deleted after the write, because another change may end the run there
     log_refusal(view.problem)
     return view
 

@@ -85,7 +85,8 @@ TORCH_LAYERS: dict[str, TorchLayer] = {
     "GroupNorm": TorchLayer(lambda n, eps: nn.GroupNorm(1, 1, eps=eps, affine=False), lambda n: (1, 1, n)),
     "InstanceNorm1d": TorchLayer(lambda n, eps: nn.InstanceNorm1d(1, eps=eps), lambda n: (1, 1, n)),
 }
-CHANNELS_LAST = "GroupNorm, channels_last"  # on the CPU, torch's only layer with the mean of x^2 minus the squared mean
+# On the CPU, torch's only layer that computes the mean of x^2 minus the squared mean.
+CHANNELS_LAST = "GroupNorm, channels_last"
 LAYERS = TORCH_LAYERS | {
     CHANNELS_LAST: TorchLayer(
         lambda n, eps: nn.GroupNorm(1, n, eps=eps, affine=False), lambda n: (1, n, 1, 1), lambda n: (n, 1, n, n)

@@ -47,7 +47,7 @@ export class Player {
     this.packed = packed;
     this.views = unpackViews(packed);
     this.show = show;
-    this.ownsAddress = whole && /^(file|https?|blob):$/.test(location.protocol); // not in a frame with srcdoc
+    this.ownsAddress = whole && /^(file|https?|blob):$/.test(location.protocol); // a frame with srcdoc has no address of its own
     this.notice = html("p", "nv-note-box nv-no-view");
     this.notice.setAttribute("role", "status");
     this.bar = new ControlBar(root, (key, value) => this.choose(key, value), () => this.open(0));
@@ -235,7 +235,7 @@ export class Player {
     if (name === "select") this.at = value.at;
     if (name === "step") this.step = value.step;
     if (name === "move") this.moveTo(value.start);
-    this.view.figures.forEach((figure, number) => Object.assign(this.figures[number], this.live(figure))); // it may be drawn again
+    this.view.figures.forEach((figure, number) => Object.assign(this.figures[number], this.live(figure))); // the figure may be drawn again
     this.selected();
     this.writeAddress(false);
   };

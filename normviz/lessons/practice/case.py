@@ -15,7 +15,7 @@ from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 
-Box = tuple[tuple[int, ...], ...]  # for each axis the positions of a set of elements; empty: no element
+Box = tuple[tuple[int, ...], ...]  # positions of a set of elements, axis by axis; empty: no element
 
 
 @dataclass(frozen=True)

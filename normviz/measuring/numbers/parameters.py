@@ -17,7 +17,8 @@ from normviz.measuring.numbers.formula import Formula
 Values = Mapping[int, Tensor]
 Measure = Callable[[Values], Formula | None]  # the formula of the function with other values of some tensors
 Ids = NDArray[np.int64]
-DISTINCT = 10_000  # so many numbers from 1 to 2 can be told apart; of more, only the order along axes of x is tried
+# Numbers from 1 to 2 that can be told apart; with more values, only the order along axes of x is tried.
+DISTINCT = 10_000
 
 
 @dataclass(frozen=True)

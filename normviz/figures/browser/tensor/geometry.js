@@ -33,7 +33,7 @@ export class Geometry {
     this.rows = skipY.length;
     this.facets = grid.facets.reduce((product, axis) => product * this.extent[axis], 1);
     const { band } = facetAxes(grid);
-    this.together = band === null ? this.facets : this.facets / this.extent[band]; // in a band
+    this.together = band === null ? this.facets : this.facets / this.extent[band]; // facets in a band
     this.wrap(width);
     const apartX = last(skipX) ? BETWEEN_CUT : this.across * this.columns > width / 6 ? 2 : 10, apartY = last(skipY) ? BETWEEN_CUT : 10;
     const gapX = this.across > 1 ? Math.min(apartX, (0.25 * width) / (this.across - 1)) : 0;
@@ -47,13 +47,13 @@ export class Geometry {
     if (room.square) this.cellW = this.cellH = Math.min(fullX, fullY, room.most);
     if (this.cellW >= 8) this.cellW = Math.floor(this.cellW);
     if (this.cellH >= 8) this.cellH = Math.floor(this.cellH);
-    this.xs = skipX.map((gaps, column) => column * this.cellW + gaps * ELLIPSIS); // of the columns of a facet
+    this.xs = skipX.map((gaps, column) => column * this.cellW + gaps * ELLIPSIS); // left edges of the columns of a facet
     this.ys = skipY.map((gaps, row) => row * this.cellH + gaps * ELLIPSIS);
     this.facetW = last(this.xs) + this.cellW;
     this.facetH = last(this.ys) + this.cellH;
-    this.lefts = leftOutX.map((gaps, place) => place * (this.facetW + gapX) + gaps * ELLIPSIS); // of the facets
+    this.lefts = leftOutX.map((gaps, place) => place * (this.facetW + gapX) + gaps * ELLIPSIS); // left edges of the facets
     this.tops = leftOutY.map((gaps, line) => line * (this.facetH + gapY) + gaps * ELLIPSIS);
-    this.apart = { columns: increasesOf(skipX), rows: increasesOf(skipY), places: increasesOf(leftOutX), lines: increasesOf(leftOutY) }; // where slices are left out before
+    this.apart = { columns: increasesOf(skipX), rows: increasesOf(skipY), places: increasesOf(leftOutX), lines: increasesOf(leftOutY) }; // places before which slices are left out
     this.width = last(this.lefts) + this.facetW;
     this.height = last(this.tops) + this.facetH;
   }
@@ -65,7 +65,7 @@ export class Geometry {
   wrap(width) {
     const narrowest = this.columns > 2 ? Math.min(FACET, COLUMN * this.columns) : ONE_OF_TWO * this.columns;
     const fitting = Math.max(1, Math.floor((width + 10) / (narrowest + 10)));
-    this.lines = Math.ceil(this.together / Math.min(this.grid.across, fitting)); // of a band
+    this.lines = Math.ceil(this.together / Math.min(this.grid.across, fitting)); // lines of a band
     this.across = Math.ceil(this.together / this.lines);
     this.down = (this.facets / this.together) * this.lines;
   }

@@ -36,7 +36,7 @@ export class ChartView {
    */
   async set(data, mode) {
     const wanted = JSON.stringify([data.figure, mode]), same = wanted === this.drawn;
-    this.drawn = null; // until it is drawn
+    this.drawn = null; // set again when the chart is drawn
     this.data = data;
     this.mode = mode;
     this.colors = applyColors(this.root, mode);

@@ -27,7 +27,7 @@ export class SlicesBar {
 
   // Follows the data; a slider keeps the focus while it is dragged.
   set() {
-    const { data } = this.view, { grid, sent, axes } = data, cut = (data.name ?? "x") === "x" ? cutAxes(grid) : []; // not of a Jacobian
+    const { data } = this.view, { grid, sent, axes } = data, cut = (data.name ?? "x") === "x" ? cutAxes(grid) : []; // slices of a Jacobian cannot be moved
     this.root.hidden = !cut.length;
     for (const [axis, { slider }] of this.axes)
       if (!cut.includes(axis)) {

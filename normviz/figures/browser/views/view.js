@@ -175,14 +175,14 @@ export class FigureView {
       this.root.dataset.state = "hidden";
       return;
     }
-    this.beside = this.narrow && window.innerWidth >= 900; // in a column beside text
+    this.beside = this.narrow && window.innerWidth >= 900; // the view is in a column beside text
     this.root.classList.toggle("nv-narrow", this.narrow);
     this.root.classList.toggle("nv-wide", this.width >= WIDE);
     this.root.classList.toggle("nv-beside", this.beside);
     const panels = [...this.panels.values()], widths = panels.map((panel) => panel.body.clientWidth); // all are read before any is written
     panels.forEach((panel, i) => panel.draw(widths[i], this.heightOf(panel), this.colors));
     this.refresh();
-    this.root.dataset.width = String(this.width); // for which it is drawn
+    this.root.dataset.width = String(this.width); // the width at which the view is drawn
     this.root.dataset.state = "ready";
   }
 

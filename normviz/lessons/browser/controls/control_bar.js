@@ -28,7 +28,7 @@ export class ControlBar {
     this.root.setAttribute("aria-label", _("Controls"));
     this.fold = window.parent === window ? new Fold(this.root) : null; // a frame is as high as the unfolded controls
     this.rows = html("div", "nv-control-rows", this.root);
-    this.tools = html("div", "nv-control-tools"); // at the end of the first row
+    this.tools = html("div", "nv-control-tools"); // placed at the end of the first row
     this.page = parent.ownerDocument;
     this.closeOutside = /** @param {Event} event */ (event) => {
       for (const details of this.opened) if (!event.composedPath().includes(details)) details.open = false;

@@ -38,7 +38,7 @@ export class AppDialog extends ShareDialog {
   constructor(parent, data, onClose) {
     super(parent, data.page, onClose);
     this.data = data;
-    this.own = { hide: hideText(data.groups, new Set(data.hidden)), caption: data.caption }; // of the view itself
+    this.own = { hide: hideText(data.groups, new Set(data.hidden)), caption: data.caption }; // settings of the view itself
     this.addTexts(html("div", "nvs-left", this.body));
     const right = html("div", "nvs-right", this.body);
     this.addEmbedding(right);
@@ -100,7 +100,7 @@ export class AppDialog extends ShareDialog {
   }
 
   optionsChanged() {
-    this.setHeights(null); // those of the previous choice
+    this.setHeights(null); // the heights of the previous choice are gone
     clearTimeout(this.later);
     this.later = setTimeout(() => this.updatePreview(), TYPING_PAUSE);
   }

@@ -35,7 +35,7 @@ class StartLesson {
     this.next = button("nv-start-go", this.foot, _("Next"), () => this.show(this.at + 1, true));
     const links = root.querySelector(".nv-start-links");
     if (links) this.steps.at(-1)?.append(links);
-    this.said = html("p", "nv-hidden", root); // for screen readers
+    this.said = html("p", "nv-hidden", root); // read by screen readers only
     this.said.role = "status";
     this.resume();
   }

@@ -18,7 +18,7 @@ from normviz.scene.grid import Grid
 from normviz.scene.scene import Scene
 from normviz.scene.view import View
 
-HEADING = Column("", N_("**the output stays the same when you**"))  # above the columns of comparison.LABELS
+HEADING = Column("", N_("**the output stays the same when you**"))  # heading above the columns of comparison.LABELS
 CODE = {"layer", "stats", "params", "gamma_shape", "beta_shape"}
 
 

@@ -88,7 +88,8 @@ def channels_not_last() -> Facts:
         "all": output("LayerNorm([256, 4, 4])", x),
     }
     differences = {key: largest_difference(y, wanted) for key, y in ways.items()}
-    channel = example("counting", (256,), ("c",)).reshape(1, -1, 1, 1).expand(x.shape)  # its channel at each element
+    # Each element has the number of its channel.
+    channel = example("counting", (256,), ("c",)).reshape(1, -1, 1, 1).expand(x.shape)
     return {
         "words": torch_refusal("LayerNorm(256)", x),
         "mixed": len(channel.reshape(2, 4, 4, 256)[0, 0, 0].unique()),
