@@ -77,14 +77,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python writes the rest when it exits
         return 0
     except OSError as error:
-        return _failed(
-            _(
-                "{file}: {reason}; make room, or write to another place.",
-                file=error.filename or _("the output"),
-                reason=error.strerror or error,
-            ),
-            WRONG,
-        )
+        file, reason = error.filename or _("the output"), error.strerror or error
+        return _failed(_("{file}: {reason}; make room, or write to another place.", file=file, reason=reason), WRONG)
     except MemoryError:
         return _failed(_("there is not enough memory for this; give a smaller shape."), WRONG)
     except KeyboardInterrupt:
