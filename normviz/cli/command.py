@@ -16,11 +16,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
-from typing import Any, NoReturn
 
 from normviz.__version__ import __version__
 from normviz.analysis.forward import use_one_thread
 from normviz.cli import checking, norms, practice, questions, views
+from normviz.cli.parser import Parser, add_language, add_theme
 from normviz.export.document import CHOICES, FOLLOW
 from normviz.export.files import check_writable, write
 from normviz.export.pictures.saving import save
@@ -39,23 +39,6 @@ ABOUT = N_("See which elements of a tensor share a mean and a variance, and whic
 
 class Stopped(BaseException):
     """The process received SIGTERM."""
-
-
-class Help(argparse.HelpFormatter):
-    def add_usage(self, usage: Any, actions: Any, groups: Any, prefix: str | None = None) -> None:
-        super().add_usage(usage, actions, groups, _("usage: ") if prefix is None else prefix)
-
-
-class Parser(argparse.ArgumentParser):
-    """A parser whose own words are messages too, except in its errors."""
-
-    def __init__(self, prog: str, **options: Any) -> None:
-        super().__init__(prog, formatter_class=Help, add_help=False, **options)
-        self._positionals.title, self._optionals.title = _("positional arguments"), _("options")
-        self.add_argument("-h", "--help", action="help", help=_("show this help message and exit"))
-
-    def error(self, message: str) -> NoReturn:
-        raise NormvizError(_("{message}; {command} --help lists the arguments.", message=message, command=self.prog))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -133,8 +116,8 @@ def _parser() -> Parser:
     views.add_view(export)
     file = export.add_argument_group(_("the file"))
     file.add_argument("-o", "--out", metavar="FILE", required=True, help=_("such as page.html"))
-    _theme(file, CHOICES, FOLLOW)
-    _language(file)
+    add_theme(file, CHOICES, FOLLOW)
+    add_language(file)
     file.add_argument(
         "--plotlyjs",
         metavar="inline|cdn|PATH",
@@ -155,8 +138,8 @@ def _parser() -> Parser:
     views.add_view(image)
     picture = image.add_argument_group(_("the picture"))
     picture.add_argument("-o", "--out", metavar="FILE", required=True, help=_("ends in .svg, .png or .pdf"))
-    _theme(picture, THEMES, "light")
-    _language(picture)
+    add_theme(picture, THEMES, "light")
+    add_language(picture)
     picture.add_argument("--width", metavar="PIXELS", type=int, help=_("the width of the file"))
     picture.add_argument(
         "--scale", metavar="2", type=float, default=2.0, help=_("pixels of a PNG for each pixel of the figure")
@@ -168,8 +151,8 @@ def _parser() -> Parser:
     )
     site.add_argument("out", metavar="OUT", help=_("the directory"))
     site.add_argument("--zip", action="store_true", help=_("write OUT.zip too"))
-    _theme(site, CHOICES, FOLLOW)
-    _language(site, _("the language, such as es; all: one folder for each; default: NORMVIZ_LANG, or English"))
+    add_theme(site, CHOICES, FOLLOW)
+    add_language(site, _("the language, such as es; all: one folder for each; default: NORMVIZ_LANG, or English"))
     site.add_argument(
         "--only",
         metavar="KEY",
@@ -184,35 +167,25 @@ def _parser() -> Parser:
         "practice", help=_("a set of exercises: JSON, a page, Moodle, QTI, Anki"), allow_abbrev=False
     )
     practice.add_practice(exercises)
-    _language(exercises)
+    add_language(exercises)
 
     listed_questions = commands.add_parser("questions", help=_("the list of all questions"), allow_abbrev=False)
     questions.add_questions(listed_questions)
-    _language(listed_questions)
+    add_language(listed_questions)
 
     about_check = _("which normalization a function computes, and what differs")
     checked = commands.add_parser("check", help=about_check, allow_abbrev=False)
     checking.add_check(checked)
-    _language(checked)
+    add_language(checked)
 
     table = commands.add_parser("norms", help=_("the normalizations of a model, as a table"), allow_abbrev=False)
     norms.add_norms(table)
-    _language(table)
+    add_language(table)
 
     plotly = commands.add_parser("plotlyjs", help=_("plotly.js as a file, for --plotlyjs PATH"), allow_abbrev=False)
     plotly.add_argument("out", metavar="FILE", help=_("such as plotly.min.js"))
     plotly.set_defaults(run=_plotlyjs)
     return parser
-
-
-def _theme(parser: argparse._ActionsContainer, themes: Iterable[str], default: str) -> None:
-    help_text = _("default: {default}", default=default)
-    parser.add_argument("--theme", choices=tuple(themes), default=default, help=help_text)
-
-
-def _language(parser: argparse._ActionsContainer, help_text: str = "") -> None:
-    help_text = help_text or _("the language, such as es; default: NORMVIZ_LANG, or English")
-    parser.add_argument("--lang", metavar="LANG", help=help_text)
 
 
 def _language_of(args: argparse.Namespace) -> str:
