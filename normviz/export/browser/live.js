@@ -29,7 +29,7 @@ export function offerModel(model, signal) {
   };
   tellOutputs(true);
   signal?.addEventListener("abort", () => tellOutputs(false));
-  model.on("msg:custom", () => tellOutputs(true));
+  model.on("msg:custom", () => modelsOf().has(key) || tellOutputs(true));
   model.on("comm_live_update", () => {
     tellOutputs(false); // the kernel restarts, or only its connection: then it still answers
     lookUntilReply(model, 0);

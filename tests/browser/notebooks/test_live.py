@@ -10,6 +10,8 @@ import torch
 from playwright.sync_api import Locator, Page, expect
 
 import normviz as nv
+from normviz.export.live.widget import SCRIPT
+from normviz.figures.bundle import bundle
 from tests.browser.view import View
 from tests.browser.watch import Watch
 
@@ -26,6 +28,19 @@ MODEL = """key => {
   window.deliver = (reply) => [...calls].forEach((call) => call(reply, []));
   window.connect = () => { (window.normvizModels ??= new Map()).set(key, model); tell(); };
   window.disconnect = () => { window.normvizModels?.delete(key); tell(); };
+}"""
+
+
+# Two models of one widget, as for a notebook and a console of the same kernel in one window; ``tell`` passes a reply on to both.
+TWO_MODELS = """async script => {
+  const { default: widget } = await import(URL.createObjectURL(new Blob([script], { type: "text/javascript" })));
+  const models = [0, 1].map(() => ({ calls: [], get: () => "twice", send() {}, on(name, call) { name === "msg:custom" && this.calls.push(call); } }));
+  for (const model of models) widget().initialize({ model });
+  const second = normvizModels.get("twice") === models[1];
+  let changes = 0;
+  addEventListener("normviz-model", () => changes++);
+  for (const model of [...models, ...models]) for (const call of model.calls) call({ turn: 0 }, []);
+  return [second, changes];
 }"""
 
 
@@ -109,6 +124,10 @@ def test_a_model_whose_replies_do_not_arrive_is_made_again_and_until_then_the_ou
     expect(kernel.sentence).to_contain_text("GroupNorm(3, 3) on (2, 3, 4, 4)")
     kernel.page.wait_for_function("() => sent.length")
     assert kernel.page.evaluate("sent.map(({ name }) => name)") == ["reopen"]
+
+
+def test_the_newer_of_two_models_of_a_widget_stays(kernel):
+    assert kernel.page.evaluate(TWO_MODELS, bundle(SCRIPT, "en")) == [True, 0]
 
 
 def test_the_kernel_answers_while_it_runs(kernel):
