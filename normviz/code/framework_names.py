@@ -217,6 +217,6 @@ def _framework_layer_names(a: AxisNumbers, framework: Framework) -> dict[str, st
     }
 
 
-def _names_and_shapes(names: tuple[str, ...], shapes: tuple[tuple[int, ...] | None, ...]) -> str:
+def _names_and_shapes(names: tuple[str, ...], shapes: tuple[tuple[int, ...] | None, ...]) -> str | None:
     texts = [f"{name} {shape}" for name, shape in zip(names, shapes, strict=False) if shape is not None]
-    return ", ".join(texts) or _("none")
+    return ", ".join(texts) or None

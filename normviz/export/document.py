@@ -14,11 +14,12 @@ from normviz.figures.bundle import bundle, read_css
 from normviz.figures.palette import THEMES
 from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.languages import html_attributes
-from normviz.layers.messages import _, language, ngettext
+from normviz.layers.messages import _, language
 from normviz.lessons.page.style import controls_style, exercises_style, page_style, share_style, variables
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.markup import data, escape
 from normviz.lessons.parts.part import Part
+from normviz.scene.settings.kinds import check_length
 
 FOLLOW = "follow"
 CHOICES = (FOLLOW, *THEMES)
@@ -136,17 +137,7 @@ def no_script() -> str:
 
 def check_text(name: str, text: str) -> str:
     """The text. Raises NormvizError if it is too long."""
-    if len(text) > LONGEST_TEXT:
-        raise NormvizError(
-            ngettext(
-                "{name}={text} is too long; use at most {n} character.",
-                "{name}={text} is too long; use at most {n} characters.",
-                LONGEST_TEXT,
-                name=name,
-                text=echo(text),
-            )
-        )
-    return text
+    return check_length(name, text, LONGEST_TEXT)
 
 
 def check_theme(name: str) -> str:

@@ -93,12 +93,12 @@ def with_pattern_text(scene: Scene, text: str, params: str) -> Reading:
     """
     if len(text) > MAX_TEXT:
         message = ngettext(
-"{text} has {n:,} character; write at most {most}, as in 'n (g k) h w -> n g; g=2'.",
-"{text} has {n:,} characters; write at most {most}, as in 'n (g k) h w -> n g; g=2'.",
-len(text),
-text=echo(text),
-most=MAX_TEXT,
-)  # fmt: skip
+            "{text} has {n:,} character; write at most {most}, as in 'n (g k) h w -> n g; g=2'.",
+            "{text} has {n:,} characters; write at most {most}, as in 'n (g k) h w -> n g; g=2'.",
+            len(text),
+            text=echo(text),
+            most=MAX_TEXT,
+        )
         return Reading(scene, message)
     stats, _semicolon, given = text.partition(";")
     try:

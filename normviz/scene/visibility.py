@@ -17,7 +17,7 @@ from normviz.layers.substitutes.lookalike import LayerOnShape
 from normviz.layers.substitutes.pasted import parse_layer_on_shape
 from normviz.scene.controls.paste import PASTE
 from normviz.scene.controls.scene_controls import SCENE_CONTROLS
-from normviz.scene.settings.kinds import integer, text
+from normviz.scene.settings.kinds import check_length, integer, text
 from normviz.scene.settings.page_settings import PAGE_SETTINGS
 from normviz.scene.settings.scene_settings import commas, compact
 from normviz.scene.settings.setting import Setting, read_settings, write_settings
@@ -183,17 +183,7 @@ def _one_line(text: str) -> str:
 
 
 def _parse_caption(text: str) -> str:
-    line = _one_line(text)
-    if len(line) > MOST_CAPTION:
-        raise NormvizError(
-            ngettext(
-                "caption={value} is too long; use at most {n} character.",
-                "caption={value} is too long; use at most {n} characters.",
-                MOST_CAPTION,
-                value=echo(text),
-            )
-        )
-    return line
+    return check_length("caption", _one_line(text), MOST_CAPTION)
 
 
 VERSION_SETTING = Setting("v", VERSION, _parse_version, about=N_("the version of the link; without it, 1"), example="1")

@@ -38,45 +38,47 @@ def _pairs(one: Sequence[NormRow], other: Sequence[NormRow]) -> Iterator[tuple[N
 
 def _between(first: NormRow, second: NormRow) -> Iterator[str]:
     name = first.name if first.name == second.name else f"{first.name} / {second.name}"
-    shapes = (_gamma_shape(first), _gamma_shape(second))
-    averaged, stats, params = (
-        (first.reduced, second.reduced),
-        (first.norm.stats, second.norm.stats),
-        (first.norm.params, second.norm.params),
-    )
-    same_axes, same_shape = averaged[0] == averaged[1], shapes[0] == shapes[1]
-    factors = ["1 + gamma" if row.plus_one else "gamma" for row in (first, second)]
-    values: list[tuple[str, Sequence[object]]] = [
-        (_("{name}: eps differs: {ours} and {theirs}."), (first.norm.eps, second.norm.eps)),
-        (_("{name}: the averaged axes differ: {ours} and {theirs}."), averaged),
-        (_("{name}: the patterns of the statistics differ: {ours} and {theirs}."), stats if same_axes else ()),
-        (_("{name}: the patterns of gamma differ: {ours} and {theirs}."), params if same_shape else ()),
-        (_("{name}: the factors differ: {ours} and {theirs}."), factors),
-        (_("{name}: momentum differs: {ours} and {theirs}."), (_momentum(first), _momentum(second))),
-        (_("{name}: the shapes of gamma differ: {ours} and {theirs}."), shapes),
-    ]
-    for message, found in values:
-        if len(set(found)) > 1:
-            yield message.format(name=name, ours=found[0], theirs=found[1])
     one, other = first.norm, second.norm
-    if one.center != other.center:
-        only = (
-            _("{name}: only the first subtracts the mean.")
-            if one.center
-            else _("{name}: only the second subtracts the mean.")
+    shapes, factors = (_gamma_shape(first), _gamma_shape(second)), (_factor(first), _factor(second))
+    values = [
+        (one.eps, other.eps, _("{name}: eps differs: {ours} and {theirs}.")),
+        (first.reduced, second.reduced, _("{name}: the averaged axes differ: {ours} and {theirs}.")),
+        (*factors, _("{name}: the factors differ: {ours} and {theirs}.")),
+        (_momentum(first), _momentum(second), _("{name}: momentum differs: {ours} and {theirs}.")),
+        (*shapes, _("{name}: the shapes of gamma differ: {ours} and {theirs}.")),
+    ]
+    if first.reduced == second.reduced:
+        values.append(
+            (one.stats, other.stats, _("{name}: the patterns of the statistics differ: {ours} and {theirs}."))
         )
-        yield only.format(name=name)
-    if one.bias != other.bias:
-        yield (
-            _("{name}: only the first has a beta.") if one.bias else _("{name}: only the second has a beta.")
-        ).format(name=name)
-    if one.running != other.running:
-        only = (
-            _("{name}: only the first uses stored statistics.")
-            if one.running
-            else _("{name}: only the second uses stored statistics.")
-        )
-        yield only.format(name=name)
+    if shapes[0] == shapes[1]:
+        values.append((one.params, other.params, _("{name}: the patterns of gamma differ: {ours} and {theirs}.")))
+    for ours, theirs, message in values:
+        if ours != theirs:
+            yield message.format(name=name, ours=ours, theirs=theirs)
+
+    only_first_or_second = [
+        (
+            one.center,
+            other.center,
+            _("{name}: only the first subtracts the mean."),
+            _("{name}: only the second subtracts the mean."),
+        ),
+        (one.bias, other.bias, _("{name}: only the first has a beta."), _("{name}: only the second has a beta.")),
+        (
+            one.running,
+            other.running,
+            _("{name}: only the first uses stored statistics."),
+            _("{name}: only the second uses stored statistics."),
+        ),
+    ]
+    for ours, theirs, only_first, only_second in only_first_or_second:
+        if ours != theirs:
+            yield (only_first if ours else only_second).format(name=name)
+
+
+def _factor(row: NormRow) -> str:
+    return "1 + gamma" if row.plus_one else "gamma"
 
 
 def _momentum(row: NormRow) -> object:

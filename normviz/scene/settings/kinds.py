@@ -155,21 +155,26 @@ def _with_commas(number: float) -> str:
     return f"{int(number):,}" if number == int(number) else f"{number:,}"
 
 
+def check_length(name: str, given: str, most: int) -> str:
+    """The text. Raises NormvizError if it has more than ``most`` characters."""
+    if len(given) > most:
+        raise NormvizError(
+            ngettext(
+                "{name}={value} is too long; use at most {n} character.",
+                "{name}={value} is too long; use at most {n} characters.",
+                most,
+                name=name,
+                value=echo(given),
+            )
+        )
+    return given
+
+
 def text(name: str, most: int, **rest: Any) -> Setting:
     """A text of up to ``most`` characters; by default empty."""
 
     def parse(given: str) -> str:
-        if len(given) > most:
-            raise NormvizError(
-                ngettext(
-                    "{name}={value} is too long; use at most {n} character.",
-                    "{name}={value} is too long; use at most {n} characters.",
-                    most,
-                    name=name,
-                    value=echo(given),
-                )
-            )
-        return given
+        return check_length(name, given, most)
 
     return Setting(name, "", parse, repair=lambda given: given[:most], **rest)
 
