@@ -101,14 +101,19 @@ class Page:
     @property
     def whole_query(self) -> dict[str, str]:
         """The query that reads back as this view also after the app's defaults have changed."""
-        return whole_query(self.name, self.view)
+        return _whole_query(self.name, self.view, TENSOR.name in self.hideable)
 
 
 def whole_query(name: str, view: View) -> dict[str, str]:
     """The query of a view, defaults too, for a link that is kept: ``?shape=2,3,4,4&layer=LayerNorm([3,4,4])&...``."""
+    return _whole_query(name, view, any(TENSOR.name in row.names for row in input_rows(name, view)))
+
+
+def _whole_query(name: str, view: View, has_tensor: bool) -> dict[str, str]:
+    """``whole_query``; ``has_tensor``: whether the reader chooses the tensor."""
     if name == "compare":
         view = view.with_settings(view.problem, layers=[text.replace(", ", ",") for text in layers_of(view)[0]])
-    scene = view.whole_scene_query() if _has_tensor(name, view) else view.scene.query()
+    scene = view.whole_scene_query() if has_tensor else view.scene.query()
     own = {
         setting.name: setting.format(view.settings[setting.name])
         for setting in PAGES[name].settings
@@ -122,11 +127,6 @@ def whole_query(name: str, view: View) -> dict[str, str]:
 def language_query() -> dict[str, str]:
     """The reader's language in a link. English is only written where the link names it, as for readers of other languages."""
     return {} if language.get() == ENGLISH else {"lang": language.get()}
-
-
-def _has_tensor(name: str, view: View) -> bool:
-    """Whether the reader of this view chooses its tensor."""
-    return any(TENSOR.name in row.names for row in input_rows(name, view))
 
 
 def page(name: str, view: View, rows: Sequence[InputRow] | None = None) -> Page:

@@ -1,11 +1,20 @@
 """A page as a value: the same view gives the same page, without Streamlit."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from normviz.lessons.figure_pages.explore import greeting
-from normviz.lessons.page.pages import PAGES, Page, page, page_data, parts_up_to_the_figure, up_to_the_figure
+from normviz.lessons.page.pages import (
+    PAGES,
+    Page,
+    page,
+    page_data,
+    parts_up_to_the_figure,
+    up_to_the_figure,
+    whole_query,
+)
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.links import Links
 from normviz.lessons.parts.part import Code, Legend, Panels, Part, Problem, Sentence
@@ -49,6 +58,13 @@ def test_the_same_view_gives_the_same_page(name, query):
 def test_the_query_of_a_page_reads_back_as_its_view(name, query):
     made = page_of(name, query)
     assert PAGES[name].view(made.query) == made.view
+
+
+@pytest.mark.parametrize(("name", "query"), [*QUERIES, ("explore", "hide=tensor"), ("train_and_eval", "hide=all")])
+def test_a_page_without_rows_knows_its_whole_query(name, query):
+    """After a click on a figure, the app makes a page without rows."""
+    made = page_of(name, query)
+    assert replace(made, rows=()).whole_query == made.whole_query == whole_query(name, made.view)
 
 
 @pytest.mark.parametrize(("name", "query"), QUERIES)

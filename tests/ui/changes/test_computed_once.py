@@ -12,13 +12,21 @@ import pytest
 
 from normviz.analysis.description import describe
 from normviz.layers.axes import _parse_layout
-from normviz.layers.layer import Layer
+from normviz.layers.layer import Layer, _parse
+from normviz.lessons.page.controls import input_rows
 from normviz.scene.grid import _grid
 from normviz.scene.scene import Scene
 from tests.ui.support.driver import open_explore, send_event, set_control
 from tests.ui.support.pages import open_page
 
-FUNCTIONS = {"Scene": Scene.__post_init__, "grid": _grid, "parse_layout": _parse_layout, "describe": describe}
+FUNCTIONS = {
+    "Scene": Scene.__post_init__,
+    "grid": _grid,
+    "parse_layout": _parse_layout,
+    "parse_layer": _parse,
+    "describe": describe,
+    "input_rows": input_rows,
+}
 CODES = {
     unwrap(function).__code__: name for name, function in FUNCTIONS.items()
 }  # the function below its cache, if any
@@ -68,14 +76,20 @@ def test_a_size_change_makes_one_scene():
 )
 def test_a_size_change_computes_nothing_twice(name, link):
     app = open_page(name, link)
-    assert_computed_once(count_calls(lambda: set_control(app, "size_h", 17)), "Scene", "grid", "describe")
+    calls = count_calls(lambda: set_control(app, "size_h", 17))
+    assert_computed_once(calls, "Scene", "grid", "describe", "input_rows")
+
+
+def test_a_change_of_numerics_computes_nothing_twice():
+    app = open_page("numerics", "show=eps&seed=11&dtype=float16")
+    assert_computed_once(count_calls(lambda: set_control(app, "set_spread", -5)), "input_rows")
 
 
 def test_a_click_makes_one_scene_and_describes_nothing():
     app = open_explore("shape=2,11,3,7&layer=BatchNorm2d(11)")
     calls = count_calls(lambda: send_event(app, "select", {"at": [0, 1, 2, 3]}))
     assert_computed_once(calls, "Scene")
-    assert {name for name, _ in calls} <= {"Scene", "grid"}
+    assert {name for name, _ in calls} <= {"Scene", "grid", "input_rows"}
 
 
 def test_the_counter_finds_a_value_that_is_computed_twice():
