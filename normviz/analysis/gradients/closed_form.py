@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -70,11 +71,12 @@ class ClosedForm:
         return largest_difference(self.total, self.autograd)
 
 
-def closed_column(e: Description, at: Sequence[int]) -> ClosedForm:
+def closed_column(e: Description, at: Sequence[int], autograd: Tensor | None = None) -> ClosedForm:
     """d y_i / d x[at] for all i, term by term: gamma_i / sigma * (delta_ij - 1/m - xhat_i xhat_j / m).
 
-    e   a description with values, of at most 4,096 elements.
-    at  the index of the input.
+    e         a description with values, of at most 4,096 elements.
+    at        the index of the input.
+    autograd  ``column(e, at)``, if it has been computed.
 
     Raises NormvizError if there are no values, or too many, or no such element.
     Source: Ioffe & Szegedy 2015, section 3, the chain rule through mean and variance.
@@ -93,7 +95,7 @@ def closed_column(e: Description, at: Sequence[int]) -> ClosedForm:
     sigma = float(torch.sqrt(wide.trace.var + wide.trace.eps).expand(e.shape)[at])
     return ClosedForm(
         at, e.counts.elements_per_statistic, sigma, group.reshape(e.shape), factor, itself, through_mean, through_var,
-        factor * _sum(itself, through_mean, through_var), column(e, at),
+        factor * _sum(itself, through_mean, through_var), column(e, at) if autograd is None else autograd,
     )  # fmt: skip
 
 
@@ -140,27 +142,35 @@ class Gradients:
 
 @dataclass(frozen=True, eq=False)
 class BackwardTerms:
-    """The terms of ``dx = (dxhat - mean - along_xhat) / sigma``, float64 and of x's shape.
+    """The terms of ``dx = (dxhat - mean - along_xhat) / sigma``, float64 and of x's shape, and the other gradients.
 
     dxhat       dout * gamma
     mean        the mean of dxhat in each statistics group; None without a mean of x
     along_xhat  xhat * mean(dxhat * xhat); None with running statistics
     sigma       sqrt(var + eps)
+    dgamma      of gamma's shape, or None
+    dbeta       of beta's shape, or None
     """
 
     dxhat: Tensor
     mean: Tensor | None
     along_xhat: Tensor | None
     sigma: Tensor
+    dgamma: Tensor | None
+    dbeta: Tensor | None
 
-    @property
+    @cached_property
     def dx(self) -> Tensor:
         subtracted = [term for term in (self.mean, self.along_xhat) if term is not None]
         return (self.dxhat - sum(subtracted, torch.zeros((), dtype=torch.float64))) / self.sigma
 
+    @property
+    def gradients(self) -> Gradients:
+        return Gradients(self.dx, self.dgamma, self.dbeta)
+
 
 def backward_terms(e: Description, dout: Any) -> BackwardTerms:
-    """The terms of dx in the closed form of ``backward``. Raises NormvizError like it.
+    """The closed form of ``backward``, with the terms of dx. Raises NormvizError like it.
 
     >>> from normviz import explain
     >>> e = explain("LayerNorm(4, eps=0)", torch.tensor([[1.0, 1.0, 3.0, 3.0]]))
@@ -171,7 +181,10 @@ def backward_terms(e: Description, dout: Any) -> BackwardTerms:
     norm, xhat, dxhat = wide.norm, wide.trace.normalized, dout * _gamma(wide)
     mean = group_mean(norm, dxhat).expand(e.shape) if norm.center and not norm.running else None
     along_xhat = None if norm.running else xhat * group_mean(norm, dxhat * xhat)
-    return BackwardTerms(dxhat, mean, along_xhat, torch.sqrt(wide.trace.var + wide.trace.eps).expand(e.shape))
+    sigma = torch.sqrt(wide.trace.var + wide.trace.eps).expand(e.shape)
+    dgamma = None if norm.params is None else _parameter_sum(wide, dout * xhat)
+    dbeta = _parameter_sum(wide, dout) if norm.bias else None
+    return BackwardTerms(dxhat, mean, along_xhat, sigma, dgamma, dbeta)
 
 
 def backward(e: Description, dout: Any) -> Gradients:
@@ -196,13 +209,7 @@ def backward(e: Description, dout: Any) -> Gradients:
     >>> found.dx.tolist(), found.dgamma.tolist()
     ([[0.5, -0.5, 0.0, 0.0]], [-1.0, 0.0, 0.0, 0.0])
     """
-    wide, dout = _wide(e, dout)
-    norm = wide.norm
-    return Gradients(
-        dx=backward_terms(e, dout).dx,
-        dgamma=None if norm.params is None else _parameter_sum(wide, dout * wide.trace.normalized),
-        dbeta=_parameter_sum(wide, dout) if norm.bias else None,
-    )
+    return backward_terms(e, dout).gradients
 
 
 @torch.enable_grad()  # a caller may be under no_grad

@@ -48,7 +48,6 @@ def jacobian(e: Description) -> Tensor:
     return torch.stack([torch.autograd.grad(y, x, one, retain_graph=True)[0].flatten() for one in outputs])
 
 
-@torch.enable_grad()  # a caller may be under no_grad
 def column(e: Description, at: Sequence[int]) -> Tensor:
     """The derivative of every output with respect to x[at]: d y_i / d x[at] for all i.
 
@@ -58,11 +57,15 @@ def column(e: Description, at: Sequence[int]) -> Tensor:
     Returns float64, x's shape. Two backward passes: v J is linear in v, and its derivative with respect to v is J's column.
     Raises NormvizError if there are no values, or too many, or no such element.
     """
-    e, at = in_float64(e), check_index(at, e.shape)
+    return _output_and_column(in_float64(e), check_index(at, e.shape))[1]
+
+
+@torch.enable_grad()  # a caller may be under no_grad
+def _output_and_column(e: Description, at: tuple[int, ...]) -> tuple[Tensor, Tensor]:
     x, y = _graph(e)
     weights = torch.zeros_like(y, requires_grad=True)
     (by_weights,) = torch.autograd.grad(y, x, weights, create_graph=True)
-    return torch.autograd.grad(by_weights[at], weights)[0]
+    return y.detach(), torch.autograd.grad(by_weights[at], weights)[0]
 
 
 @torch.enable_grad()  # a caller may be under no_grad
@@ -137,9 +140,10 @@ def perturb(e: Description, at: Sequence[int], h: float = 1e-6) -> Perturbation:
         raise NormvizError(
             _("h={h:g} does not change x[at]={value:g} in float64; give a larger step.", h=h, value=float(e.x[at]))
         )
+    before, exact = _output_and_column(e, at)
     with torch.no_grad():
-        before, after = output(e, e.x), output(e, changed)
-    return Perturbation(at, step, before, after, (after - before) / step, column(e, at))
+        after = output(e, changed)
+    return Perturbation(at, step, before, after, (after - before) / step, exact)
 
 
 def _is_step(h: object) -> bool:

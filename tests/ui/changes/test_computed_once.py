@@ -9,8 +9,10 @@ from types import FrameType
 from typing import Any
 
 import pytest
+from torch import Tensor, nn
 
 from normviz.analysis.description import describe
+from normviz.analysis.forward import trace
 from normviz.layers.axes import _parse_layout
 from normviz.layers.layer import Layer, _parse
 from normviz.lessons.page.controls import input_rows
@@ -19,16 +21,20 @@ from normviz.scene.scene import Scene
 from tests.ui.support.driver import open_explore, send_event, set_control
 from tests.ui.support.pages import open_page
 
-FUNCTIONS = {
-    "Scene": Scene.__post_init__,
-    "grid": _grid,
-    "parse_layout": _parse_layout,
-    "parse_layer": _parse,
-    "describe": describe,
-    "input_rows": input_rows,
+FUNCTIONS: dict[str, list[Callable[..., Any]]] = {
+    "Scene": [Scene.__post_init__],
+    "grid": [_grid],
+    "parse_layout": [_parse_layout],
+    "parse_layer": [_parse],
+    "describe": [describe],
+    "input_rows": [input_rows],
+    "forward": [
+        trace,
+        *(kind.forward for kind in (nn.BatchNorm2d, nn.InstanceNorm2d, nn.LayerNorm, nn.GroupNorm, nn.RMSNorm)),
+    ],
 }
 CODES = {
-    unwrap(function).__code__: name for name, function in FUNCTIONS.items()
+    unwrap(function).__code__: name for name, functions in FUNCTIONS.items() for function in functions
 }  # the function below its cache, if any
 
 
@@ -41,7 +47,7 @@ def count_calls(action: Callable[[], Any]) -> Counter[tuple[str, str]]:
         if name is not None:
             code = frame.f_code
             arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-            calls[name, repr([frame.f_locals[argument] for argument in arguments])] += 1
+            calls[name, str([written(frame.f_locals[argument]) for argument in arguments])] += 1
 
     threading.setprofile(count)
     sys.setprofile(count)
@@ -51,6 +57,16 @@ def count_calls(action: Callable[[], Any]) -> Counter[tuple[str, str]]:
         sys.setprofile(None)
         threading.setprofile(None)
     return calls
+
+
+def written(value: Any) -> str:
+    """The ``repr``, with all numbers of a tensor, and with the mode and the buffers of a module."""
+    if isinstance(value, Tensor):
+        return str(value.tolist())
+    if isinstance(value, nn.Module):
+        buffers = {name: written(buffer) for name, buffer in value.named_buffers()}
+        return f"{value} training={value.training} {buffers}"
+    return repr(value)
 
 
 def assert_computed_once(calls: Counter[tuple[str, str]], *names: str) -> None:
@@ -71,6 +87,7 @@ def test_a_size_change_makes_one_scene():
     [
         ("step_by_step", "shape=2,11,3,5&layer=GroupNorm(1,11)"),
         ("gradients", "shape=2,11,3,6&layer=InstanceNorm2d(11)"),
+        ("gradients", "show=backward&shape=2,11,3,9&layer=BatchNorm2d(11)"),
         ("compare", "shape=2,11,3,8"),
     ],
 )
@@ -82,7 +99,8 @@ def test_a_size_change_computes_nothing_twice(name, link):
 
 def test_a_change_of_numerics_computes_nothing_twice():
     app = open_page("numerics", "show=eps&seed=11&dtype=float16")
-    assert_computed_once(count_calls(lambda: set_control(app, "set_spread", -5)), "input_rows")
+    calls = count_calls(lambda: set_control(app, "set_spread", -5))
+    assert_computed_once(calls, "input_rows", "forward")
 
 
 def test_a_click_makes_one_scene_and_describes_nothing():

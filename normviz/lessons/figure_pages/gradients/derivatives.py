@@ -47,7 +47,8 @@ def on_input(e: Description, name: str) -> Description:
 
 def column(e: Description, at: Index) -> tuple[ClosedForm, Perturbation]:
     """The derivatives of all outputs by x[at] in closed form, and their approximation from actually moving x[at]."""
-    return closed_column(e, at), perturb(e, at)
+    moved = perturb(e, at)
+    return closed_column(e, at, moved.exact), moved
 
 
 def column_sentence(e: Description, at: Index, form: ClosedForm) -> str:

@@ -11,7 +11,6 @@ from normviz.analysis.gradients.closed_form import (
     BackwardTerms,
     ParameterSum,
     autograd_backward,
-    backward,
     backward_terms,
     gradient_differences,
     parameter_sum,
@@ -66,8 +65,8 @@ class BackwardPass:
 
 def backward_pass(e: Description, seed: int) -> BackwardPass:
     dout = upstream(e.shape, seed)
-    differences = gradient_differences(backward(e, dout), autograd_backward(e, dout))
-    return BackwardPass(dout, backward_terms(e, dout), differences)
+    terms = backward_terms(e, dout)
+    return BackwardPass(dout, terms, gradient_differences(terms.gradients, autograd_backward(e, dout)))
 
 
 def backward_panels(found: BackwardPass) -> Iterator[PanelValues]:
