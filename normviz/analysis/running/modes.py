@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from math import prod
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
 
-from normviz.analysis.checks import SEEDS, Array, frozen_array, read_integer, read_only, read_tensor
+from normviz.analysis.checks import Array, frozen_array, read_integer, read_only, read_tensor
 from normviz.analysis.forward import largest_difference
-from normviz.analysis.running.torch_module import attempt, torch_layer_of
-from normviz.layers.axes import example_axis, parse_layout
-from normviz.layers.errors import NormvizError
+from normviz.analysis.running.torch_module import torch_layer_of
+from normviz.analysis.running.trained import Trained, WarmUp, warm_up
+from normviz.layers.axes import example_axis
 from normviz.layers.layer import Layer
-from normviz.layers.messages import _, ngettext
 from normviz.layers.norm import Norm
 from normviz.layers.torch_errors import check
-
-WARM_UPS = range(101)
-MOST_WARM_UP_ELEMENTS = 2**21
-
-WarmUp = int | Sequence[Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +30,7 @@ class TrainAndEval:
     changed_by_train       the buffers that one forward pass in train mode changes, without any optimizer (InstanceNorm
                            never counts its batches, and with momentum=None it does not change its buffers)
     changed_by_eval        the buffers that one forward pass in eval mode changes
+    trained                the module after its warm-up
     """
 
     layer: Layer
@@ -51,6 +42,7 @@ class TrainAndEval:
     largest_difference: float
     changed_by_train: tuple[str, ...]
     changed_by_eval: tuple[str, ...]
+    trained: Trained = field(repr=False)
 
     @property
     def buffers_changed(self) -> int:
@@ -81,21 +73,22 @@ def train_and_eval(
     """
     found, x = torch_layer_of(layer).with_(training=True), read_tensor(x, "train_and_eval")
     check(found, tuple(x.shape))
-    axes = parse_layout(layout or found.kind.layout(x.ndim), x.ndim)
-    module = _warm_up(found, x, axes, warmup, seed)
-    in_eval, changed_by_eval = _run(module.eval(), x)
-    in_train, changed_by_train = _run(module.train(), x)
+    trained = warm_up(found, x, warmup, seed, layout)
+    in_train, in_eval = trained.train.output, trained.eval.output
+    assert in_train is not None  # check has accepted x
+    assert in_eval is not None
     same = (in_train == in_eval) | (in_train.isnan() & in_eval.isnan())
     return TrainAndEval(
         layer=found,
-        train_norm=found.norm(axes),
-        eval_norm=found.with_(training=False).norm(axes),
+        train_norm=found.norm(trained.axes),
+        eval_norm=found.with_(training=False).norm(trained.axes),
         train=frozen_array(in_train),
         eval=frozen_array(in_eval),
         differs=read_only(~same.numpy()),
         largest_difference=largest_difference(in_train, in_eval),
-        changed_by_train=changed_by_train,
-        changed_by_eval=changed_by_eval,
+        changed_by_train=trained.train.changed,
+        changed_by_eval=trained.eval.changed,
+        trained=trained,
     )
 
 
@@ -141,107 +134,25 @@ def one_example(
     (False, 0.0)
     """
     found, x = torch_layer_of(layer).with_(training=True), read_tensor(x, "one_example")
-    axes = parse_layout(layout or found.kind.layout(x.ndim), x.ndim)
-    alone, index, axis = x, 0, example_axis(axes)
+    return example_alone(warm_up(found, x, warmup, seed, layout), example)
+
+
+def example_alone(trained: Trained, example: int = 0) -> OneExample:
+    """``one_example`` for a module after its warm-up."""
+    x, index, axis = trained.x, 0, example_axis(trained.axes)
+    alone = x
     if axis is not None:
         index = read_integer("example", example, range(x.shape[axis]))
         alone = x.narrow(axis, index, 1)
-    module = _warm_up(found, x, axes, warmup, seed)
 
     def outcome(training: bool) -> Outcome:
-        output, refusal = attempt(module.train(training), alone)
-        within = attempt(module, x)[0]
-        if output is None:
-            return Outcome(None, refusal, None)
+        whole = trained.train if training else trained.eval
+        one = whole if alone.shape == x.shape else trained.run(alone, training)
+        if one.output is None:
+            return Outcome(None, one.refusal, None)
+        within = whole.output
         if within is not None and axis is not None:
             within = within.narrow(axis, index, 1)
-        return Outcome(frozen_array(output), "", None if within is None else largest_difference(output, within))
+        return Outcome(frozen_array(one.output), "", None if within is None else largest_difference(one.output, within))
 
-    return OneExample(found, frozen_array(alone), outcome(True), outcome(False))
-
-
-def _run(module: nn.Module, x: Tensor) -> tuple[Tensor, tuple[str, ...]]:
-    """The output of one forward pass, and the names of the buffers that it changed."""
-    before = {name: value.clone() for name, value in module.named_buffers()}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        output: Tensor = module(x)
-    after = dict(module.named_buffers())
-    return output, tuple(name for name, value in before.items() if not torch.equal(value, after[name]))
-
-
-def _warm_up(layer: Layer, x: Tensor, axes: tuple[str, ...], warmup: WarmUp, seed: int) -> nn.Module:
-    """The module after its warm-up. Raises NormvizError unless it takes x, or would take x with a second example."""
-    shape, channel = tuple(x.shape), layer.kind.channel(x.ndim)
-    two = tuple(max(2, size) if i == example_axis(axes) and i != channel else size for i, size in enumerate(shape))
-    _check_one_of(layer, shape, two)
-    module = layer.module(x.dtype)
-    batches = _read_batches(layer, x, warmup) if isinstance(warmup, Iterable) else _draw(layer, x, two, warmup, seed)
-    for batch in batches:
-        module(batch)
-    return module
-
-
-def _check_one_of(layer: Layer, shape: tuple[int, ...], other: tuple[int, ...]) -> None:
-    """Raise NormvizError for ``shape`` unless the layer takes an x of one of the two shapes."""
-    try:
-        check(layer, shape)
-    except NormvizError as error:
-        try:
-            check(layer, other)
-        except NormvizError:
-            raise error from None
-
-
-def _read_batches(layer: Layer, x: Tensor, batches: Iterable[Any]) -> list[Tensor]:
-    found = [read_tensor(batch, "warmup") for batch in batches]
-    read_integer("warmup", len(found), WARM_UPS)
-    _check_work(len(found), max((batch.numel() for batch in found), default=1))
-    for batch in found:
-        check(layer, tuple(batch.shape))
-        if batch.dtype != x.dtype:
-            raise NormvizError(
-                _(
-                    "x is {dtype} and a batch of warmup is {other}; convert one to the dtype of the other.",
-                    dtype=x.dtype,
-                    other=batch.dtype,
-                )
-            )
-    return found
-
-
-def _draw(layer: Layer, x: Tensor, shape: tuple[int, ...], warmup: int, seed: int) -> Iterator[Tensor]:
-    """Normal batches of ``shape`` with the mean and standard deviation of each channel of x."""
-    batches = read_integer("warmup", warmup, WARM_UPS)
-    generator = torch.Generator().manual_seed(read_integer("seed", seed, SEEDS))
-    if not layer.tracks:  # a warm-up would change nothing
-        return
-    _check_work(batches, prod(shape))
-    others = [axis for axis in range(x.ndim) if axis != layer.kind.channel(x.ndim)]
-    std, mean = torch.std_mean(x.double(), dim=others, correction=0, keepdim=True)
-    for _batch in range(batches):
-        yield (mean + std * torch.randn(shape, generator=generator, dtype=torch.float64)).to(x.dtype)
-
-
-def _check_work(batches: int, elements: int) -> None:
-    if batches > most_warm_up(elements):
-        raise NormvizError(
-            ngettext(
-                "warmup={n} batch of {elements:,} elements has more than {most:,} elements in all; give at most {remedy}.",
-                "warmup={n} batches of {elements:,} elements have more than {most:,} elements in all; give at most {remedy}.",
-                batches,
-                elements=elements,
-                most=MOST_WARM_UP_ELEMENTS,
-                remedy=most_warm_up(elements),
-            )
-        )
-
-
-def most_warm_up(elements: int) -> int:
-    """The largest number of warm-up batches of so many elements.
-
-    >>> most_warm_up(96), most_warm_up(2**20)
-    (100, 2)
-    """
-    elements = read_integer("elements", elements, range(1, MOST_WARM_UP_ELEMENTS + 1))
-    return min(WARM_UPS[-1], MOST_WARM_UP_ELEMENTS // elements)
+    return OneExample(trained.layer, frozen_array(alone), outcome(True), outcome(False))

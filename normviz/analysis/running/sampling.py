@@ -171,7 +171,7 @@ def per_time_step(sequences: Sequences) -> PerTimeStep:
     alive = torch.arange(draws.shape[2]) < lengths[:, None]
     left = alive.sum(dim=0)
     module = nn.BatchNorm1d(1, affine=False, dtype=torch.float64)
-    refusals = [attempt(module, draws[0, alive[:, t], t, None])[1] for t in range(len(left))]
+    refusals = [attempt(module, draws[0, alive[:, t], t, None]).refusal for t in range(len(left))]
     mean = (draws * alive).sum(dim=1) / left
     return PerTimeStep(
         lengths=read_only(lengths.numpy()),

@@ -244,5 +244,5 @@ def _normalize_with(part: Tensor, mean: Array, var: Array, eps: float) -> Tensor
 
 
 def _normalize_alone(part: Tensor, eps: float) -> Tensor:
-    output = attempt(_batch_norm(part, eps), part)[0]
+    output = attempt(_batch_norm(part, eps), part).output
     return torch.full_like(part, nan) if output is None else output

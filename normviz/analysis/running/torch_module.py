@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from copy import deepcopy
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -40,14 +39,34 @@ def torch_layer_of(layer: str | Layer) -> Layer:
     return found
 
 
-def attempt(module: nn.Module, x: Tensor) -> tuple[Tensor | None, str]:
-    """The module's output and "", or None and torch's error message. The module is not changed."""
+@dataclass(frozen=True, eq=False)
+class Pass:
+    """One forward pass.
+
+    output   None if torch refuses x
+    refusal  torch's own error message; "" if it runs
+    changed  the buffers that it changes
+    """
+
+    output: Tensor | None
+    refusal: str
+    changed: tuple[str, ...] = ()
+
+
+def attempt(module: nn.Module, x: Tensor) -> Pass:
+    """A forward pass. Afterwards, the buffers of the module are as before."""
+    before = {name: value.clone() for name, value in module.named_buffers()}
     try:
         with warnings.catch_warnings():  # torch warns about an unused num_features
             warnings.simplefilter("ignore")
-            return deepcopy(module)(x), ""  # BatchNorm counts a batch even if it refuses it
+            output = module(x)
+        changed = [name for name, value in module.named_buffers() if not torch.equal(value, before[name])]
+        return Pass(output, "", tuple(changed))
     except (ValueError, RuntimeError) as error:
-        return None, str(error)
+        return Pass(None, str(error))
+    finally:
+        for name, value in module.named_buffers():  # BatchNorm counts a batch even if it refuses it
+            value.copy_(before[name])
 
 
 @torch.no_grad()
@@ -59,7 +78,7 @@ def torch_refusal(layer: str | Layer, x: Any) -> str:
     """
     found, x = torch_layer_of(layer), read_tensor(x, "torch_refusal")
     try:
-        return attempt(found.module(x.dtype), x)[1]
+        return attempt(found.module(x.dtype), x).refusal
     except ValueError as error:  # GroupNorm checks its arguments in the constructor
         return str(error)
 

@@ -97,6 +97,22 @@ def test_a_size_change_computes_nothing_twice(name, link):
     assert_computed_once(calls, "Scene", "grid", "describe", "input_rows")
 
 
+@pytest.mark.parametrize(
+    "link",
+    [
+        "shape=4,11,3,5&layer=BatchNorm2d(11)",
+        "shape=4,11,3,6&layer=BatchNorm2d(11,track_running_stats=False)",
+        "shape=4,11,3,7&layer=InstanceNorm2d(11,track_running_stats=True)",
+        "shape=4,11,3,8&layer=GroupNorm(11,11)",
+        "shape=1,11,3,9&layer=BatchNorm2d(11)",
+    ],
+)
+def test_train_and_eval_trains_each_layer_once(link):
+    app = open_page("train_and_eval", f"show=modes&{link}")
+    calls = count_calls(lambda: set_control(app, "size_h", 17))
+    assert_computed_once(calls, "Scene", "grid", "describe", "input_rows", "forward")
+
+
 def test_a_change_of_numerics_computes_nothing_twice():
     app = open_page("numerics", "show=eps&seed=11&dtype=float16")
     calls = count_calls(lambda: set_control(app, "set_spread", -5))

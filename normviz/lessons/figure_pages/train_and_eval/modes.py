@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from normviz.analysis.comparing.comparison import one_of_each_family
 from normviz.analysis.description import Description
 from normviz.analysis.examples import from_array
-from normviz.analysis.running.modes import TrainAndEval, most_warm_up, one_example, train_and_eval
+from normviz.analysis.running.modes import TrainAndEval, example_alone, train_and_eval
 from normviz.analysis.running.torch_module import buffers
+from normviz.analysis.running.trained import most_warm_up
 from normviz.figures.payload.panels import PanelValues
 from normviz.layers.axes import example_axis
 from normviz.layers.errors import NormvizError
@@ -101,11 +102,11 @@ def _used(norm: Norm) -> str:
     return _("with this batch's statistics")
 
 
-def one_example_texts(e: Description, seed: int) -> Iterator[str]:
+def one_example_texts(found: TrainAndEval) -> Iterator[str]:
     """The first example alone, as in inference."""
-    if example_axis(e.axes) is None:
+    if example_axis(found.trained.axes) is None:
         return
-    alone = one_example(_layer(e), _x(e), warmup=_warm_up(e), seed=seed, layout=e.layout)
+    alone = example_alone(found.trained)
     for mode, outcome in (("train()", alone.train), ("eval()", alone.eval)):
         if outcome.refusal:
             yield _(
@@ -119,8 +120,10 @@ def one_example_texts(e: Description, seed: int) -> Iterator[str]:
             )
 
 
-def rows(e: Description, seed: int) -> tuple[Row, ...]:
+def rows(e: Description, seed: int, known: TrainAndEval) -> tuple[Row, ...]:
     """The largest difference between the modes for each family of layers, and for BatchNorm without running statistics.
+
+    known  the result for one layer, which may be among them
 
     Raises NormvizError above 2^17 elements.
     """
@@ -135,12 +138,12 @@ def rows(e: Description, seed: int) -> tuple[Row, ...]:
         )
     layers = [layer for layer in one_of_each_family(e.shape, e.layout).values() if layer.kind.module]
     untracked = [layer.with_(track_running_stats=False) for layer in layers if layer.tracks]
-    return tuple(row for layer in (*layers, *untracked) for row in _row(layer, e, seed))
+    return tuple(row for layer in (*layers, *untracked) for row in _row(layer, e, seed, known))
 
 
-def _row(layer: Layer, e: Description, seed: int) -> Iterator[Row]:
+def _row(layer: Layer, e: Description, seed: int, known: TrainAndEval) -> Iterator[Row]:
     try:
-        found = train_and_eval(layer, _x(e), _warm_up(e), seed, e.layout)
+        found = known if layer == known.layer else train_and_eval(layer, _x(e), _warm_up(e), seed, e.layout)
     except NormvizError:  # torch refuses this x
         return
     yield {

@@ -51,9 +51,9 @@ def _modes(subject: Subject, settings: Settings) -> Iterator[Part]:
         return
     yield Sentence(modes.sentence(found))
     yield value_part(subject, modes.outputs(found))
-    yield from texts(modes.one_example_texts(subject.e, subject.seed))
+    yield from texts(modes.one_example_texts(found))
     yield Text(_("**The same comparison for other layers**"), of="table")
-    yield part_or_note(lambda: Table(modes.COLUMNS, modes.rows(subject.e, subject.seed), "layer"))
+    yield part_or_note(lambda: Table(modes.COLUMNS, modes.rows(subject.e, subject.seed, found), "layer"))
 
 
 def _batches(subject: Subject, settings: Settings) -> Iterator[Part]:

@@ -87,24 +87,28 @@ def test_equal_outputs_on_one_x_do_not_mean_that_a_layer_stores_nothing():
 
 
 def test_the_output_of_one_example_alone():
-    refused, runs = modes.one_example_texts(scene("shape=4,3&layer=BatchNorm1d(3)").description, 0)
+    refused, runs = one_example_texts("shape=4,3&layer=BatchNorm1d(3)")
     module = nn.BatchNorm1d(3)
     with pytest.raises(ValueError, match="more than 1 value per channel") as words:
         module(torch.zeros(1, 3))
     assert refused == f"The first example alone, in train(): torch refuses. `{words.value}`"
     assert (*numbers_in(runs),) == ("0",)
-    for line in modes.one_example_texts(scene("shape=4,3&layer=LayerNorm(3)").description, 0):
+    for line in one_example_texts("shape=4,3&layer=LayerNorm(3)"):
         assert numbers_in(line) == ["0"]
-    training, evaluating = modes.one_example_texts(scene("layer=BatchNorm2d(3)").description, 0)
+    training, evaluating = one_example_texts("layer=BatchNorm2d(3)")
     assert number(numbers_in(training)[0]) > 0.01
     assert numbers_in(evaluating) == ["0"]
-    assert list(modes.one_example_texts(scene("shape=6").description, 0)) == []
+    assert one_example_texts("shape=6") == []
+
+
+def one_example_texts(link):
+    return list(modes.one_example_texts(modes.both_modes(scene(link).description, 0)))
 
 
 def test_the_modes_of_other_layers():
-    rows = {
-        row["layer"]: {key: row[key] for key in row if key != "layer"} for row in modes.rows(scene().description, 0)
-    }
+    e = scene().description
+    found = modes.rows(e, 0, modes.both_modes(e, 0))
+    rows = {row["layer"]: {key: row[key] for key in row if key != "layer"} for row in found}
     same = {"difference": "0", "buffers": 0, "running": False}
     batch = rows.pop("BatchNorm2d(3)")
     assert rows == dict.fromkeys(
