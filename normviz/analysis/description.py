@@ -54,7 +54,7 @@ def describe(layer: nn.Module | str | Norm | Layer, x: Any, *, layout: str | Non
 
 
 @lru_cache(maxsize=1024)
-def describe_shape(layer: Layer | Norm, shape: tuple[int, ...], layout: str) -> Description:
+def describe_shape(layer: Layer | Norm, shape: tuple[int, ...], layout: str | None) -> Description:
     """``describe`` for a shape, computed once for the same arguments."""
     return describe(layer, shape, layout=layout)
 

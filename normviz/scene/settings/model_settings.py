@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from normviz.analysis.description import describe
+from normviz.analysis.description import describe_shape
 from normviz.layers.errors import NormvizError, echo
 from normviz.layers.messages import N_, ngettext
 from normviz.layers.substitutes.pasted import parse_layer_on_shape
@@ -48,7 +48,7 @@ def _parse_layers(text: str) -> tuple[str, ...]:
             )
         )
     for one in found:
-        describe(*parse_layer_on_shape(one))
+        describe_shape(*parse_layer_on_shape(one), None)
     return found
 
 

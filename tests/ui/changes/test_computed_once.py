@@ -119,6 +119,12 @@ def test_a_change_of_numerics_computes_nothing_twice():
     assert_computed_once(calls, "input_rows", "forward")
 
 
+def test_own_layers_are_described_once():
+    app = open_page("models", "model=own&own=nn.BatchNorm2d(11) on 2,11,3,5")
+    layers = "nn.BatchNorm2d(13) on 2,13,3,5; nn.LayerNorm(17) on 2,3,17"
+    assert_computed_once(count_calls(lambda: set_control(app, "set_own", layers)), "describe", "input_rows")
+
+
 def test_a_click_makes_one_scene_and_describes_nothing():
     app = open_explore("shape=2,11,3,7&layer=BatchNorm2d(11)")
     calls = count_calls(lambda: send_event(app, "select", {"at": [0, 1, 2, 3]}))

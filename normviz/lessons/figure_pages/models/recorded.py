@@ -11,7 +11,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from normviz.analysis.description import Description, describe
+from normviz.analysis.description import Description, describe_shape
 from normviz.layers.layer import Layer
 from normviz.layers.messages import _
 from normviz.layers.substitutes.pasted import parse_layer_on_shape
@@ -40,7 +40,7 @@ class RecordedLayer:
 
     @cached_property
     def described(self) -> Description:
-        return describe(Layer.parse(self.layer), self.shape, layout=self.layout or None)
+        return describe_shape(Layer.parse(self.layer), self.shape, self.layout or None)
 
     @property
     def title(self) -> str:
@@ -160,6 +160,6 @@ def own_model(texts: Iterable[str]) -> RecordedModel:
 
 def _own_row(name: str, text: str) -> RecordedNorm:
     layer, shape = parse_layer_on_shape(text)
-    e = describe(layer, shape)
+    e = describe_shape(layer, shape, None)
     written = (str(layer) if isinstance(layer, Layer) else repr(layer)).replace(", ", ",")
     return RecordedNorm(name, RecordedLayer(written, shape, parameters=e.counts.parameters))
