@@ -62,6 +62,7 @@ def column(e: Description, at: Sequence[int]) -> Tensor:
 
 @torch.enable_grad()  # a caller may be under no_grad
 def _output_and_column(e: Description, at: tuple[int, ...]) -> tuple[Tensor, Tensor]:
+    """The output and its ``column``. ``e`` is in float64, and ``at`` is one of its indices."""
     x, y = _graph(e)
     weights = torch.zeros_like(y, requires_grad=True)
     (by_weights,) = torch.autograd.grad(y, x, weights, create_graph=True)

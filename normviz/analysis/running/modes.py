@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from normviz.analysis.checks import Array, frozen_array, read_integer, read_only, read_tensor
 from normviz.analysis.forward import largest_difference
 from normviz.analysis.running.torch_module import torch_layer_of
-from normviz.analysis.running.trained import Trained, WarmUp, warm_up
+from normviz.analysis.running.warm_up import WarmedUp, WarmUp, warm_up
 from normviz.layers.axes import example_axis
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
@@ -30,7 +30,7 @@ class TrainAndEval:
     changed_by_train       the buffers that one forward pass in train mode changes, without any optimizer (InstanceNorm
                            never counts its batches, and with momentum=None it does not change its buffers)
     changed_by_eval        the buffers that one forward pass in eval mode changes
-    trained                the module after its warm-up
+    warmed_up              the module after its warm-up
     """
 
     layer: Layer
@@ -42,7 +42,7 @@ class TrainAndEval:
     largest_difference: float
     changed_by_train: tuple[str, ...]
     changed_by_eval: tuple[str, ...]
-    trained: Trained = field(repr=False)
+    warmed_up: WarmedUp = field(repr=False)
 
     @property
     def buffers_changed(self) -> int:
@@ -73,22 +73,22 @@ def train_and_eval(
     """
     found, x = torch_layer_of(layer).with_(training=True), read_tensor(x, "train_and_eval")
     check(found, tuple(x.shape))
-    trained = warm_up(found, x, warmup, seed, layout)
-    in_train, in_eval = trained.train.output, trained.eval.output
-    assert in_train is not None  # check has accepted x
-    assert in_eval is not None
+    warmed_up = warm_up(found, x, warmup, seed, layout)
+    in_train, in_eval = warmed_up.train.output, warmed_up.eval.output
+    assert in_train is not None, warmed_up.train.refusal  # check has accepted x
+    assert in_eval is not None, warmed_up.eval.refusal  # eval mode takes whatever train mode takes
     same = (in_train == in_eval) | (in_train.isnan() & in_eval.isnan())
     return TrainAndEval(
         layer=found,
-        train_norm=found.norm(trained.axes),
-        eval_norm=found.with_(training=False).norm(trained.axes),
+        train_norm=found.norm(warmed_up.axes),
+        eval_norm=found.with_(training=False).norm(warmed_up.axes),
         train=frozen_array(in_train),
         eval=frozen_array(in_eval),
         differs=read_only(~same.numpy()),
         largest_difference=largest_difference(in_train, in_eval),
-        changed_by_train=trained.train.changed,
-        changed_by_eval=trained.eval.changed,
-        trained=trained,
+        changed_by_train=warmed_up.train.changed,
+        changed_by_eval=warmed_up.eval.changed,
+        warmed_up=warmed_up,
     )
 
 
@@ -120,7 +120,7 @@ class OneExample:
 def one_example(
     layer: str | Layer, x: Any, example: int = 0, warmup: WarmUp = 20, seed: int = 0, layout: str | None = None
 ) -> OneExample:
-    """Pass one example of x alone through the trained module, in both modes; compare with its output within x.
+    """Pass one example of x alone through the module after its warm-up, in both modes; compare with its output within x.
 
     example  its index on the axis N; an x without that axis is one example
 
@@ -137,17 +137,17 @@ def one_example(
     return example_alone(warm_up(found, x, warmup, seed, layout), example)
 
 
-def example_alone(trained: Trained, example: int = 0) -> OneExample:
+def example_alone(warmed_up: WarmedUp, example: int = 0) -> OneExample:
     """``one_example`` for a module after its warm-up."""
-    x, index, axis = trained.x, 0, example_axis(trained.axes)
+    x, index, axis = warmed_up.x, 0, example_axis(warmed_up.axes)
     alone = x
     if axis is not None:
         index = read_integer("example", example, range(x.shape[axis]))
         alone = x.narrow(axis, index, 1)
 
     def outcome(training: bool) -> Outcome:
-        whole = trained.train if training else trained.eval
-        one = whole if alone.shape == x.shape else trained.run(alone, training)
+        whole = warmed_up.train if training else warmed_up.eval
+        one = whole if alone.shape == x.shape else warmed_up.run(alone, training)
         if one.output is None:
             return Outcome(None, one.refusal, None)
         within = whole.output
@@ -155,4 +155,4 @@ def example_alone(trained: Trained, example: int = 0) -> OneExample:
             within = within.narrow(axis, index, 1)
         return Outcome(frozen_array(one.output), "", None if within is None else largest_difference(one.output, within))
 
-    return OneExample(trained.layer, frozen_array(alone), outcome(True), outcome(False))
+    return OneExample(warmed_up.layer, frozen_array(alone), outcome(True), outcome(False))

@@ -45,7 +45,7 @@ class Pass:
 
     output   None if torch refuses x
     refusal  torch's own error message; "" if it runs
-    changed  the buffers that it changes
+    changed  the names of the buffers that it changes; () if torch refuses x
     """
 
     output: Tensor | None

@@ -10,7 +10,7 @@ from torch import nn
 from normviz import Layer, Norm
 from normviz.analysis.running.modes import one_example, train_and_eval
 from normviz.analysis.running.torch_module import torch_refusal
-from normviz.analysis.running.trained import most_warm_up
+from normviz.analysis.running.warm_up import most_warm_up
 from normviz.layers.errors import NormvizError
 from normviz.layers.torch_errors import check
 from tests.strategies import IN_TORCH, layers_that_fit, random_tensor

@@ -1,9 +1,11 @@
 import re
 
 import pytest
+import torch
 from torch import nn
 
 from normviz.analysis.running.modes import one_example, train_and_eval
+from normviz.analysis.running.torch_module import attempt
 from tests.strategies import random_tensor
 
 
@@ -68,8 +70,15 @@ def test_the_example_is_taken_from_axis_n_at_any_position():
     assert one_example("LayerNorm(3)", x, example=3, layout="LNC").x.tolist() == x[:, 3:4].tolist()
 
 
-def test_a_refused_forward_does_not_count_as_a_batch():
-    x = random_tensor((4, 3), 0)
-    layer = "BatchNorm1d(3, momentum=None)"
-    refused_first = one_example(layer, x, warmup=[x]).eval.output
-    assert refused_first == pytest.approx(train_and_eval(layer, x, warmup=[x]).eval[:1], abs=1e-12)
+@pytest.mark.parametrize(
+    ("examples", "changed"), [(1, ()), (4, ("running_mean", "running_var", "num_batches_tracked"))]
+)
+def test_a_forward_pass_leaves_the_buffers_as_they_are(examples, changed):
+    module = nn.BatchNorm1d(3, dtype=torch.float64)
+    before = {name: value.clone() for name, value in module.named_buffers()}
+    with torch.no_grad():
+        passed = attempt(module, random_tensor((examples, 3), 0))
+    assert (passed.refusal == "", passed.changed) == (examples > 1, changed)
+    assert before.keys() == dict(module.named_buffers()).keys()
+    for name, value in module.named_buffers():
+        assert torch.equal(value, before[name]), name

@@ -12,7 +12,7 @@ import pytest
 from torch import Tensor, nn
 
 from normviz.analysis.description import describe
-from normviz.analysis.forward import trace
+from normviz.analysis.forward import forward
 from normviz.layers.axes import _parse_layout
 from normviz.layers.layer import Layer, _parse
 from normviz.lessons.page.controls import input_rows
@@ -29,7 +29,7 @@ FUNCTIONS: dict[str, list[Callable[..., Any]]] = {
     "describe": [describe],
     "input_rows": [input_rows],
     "forward": [
-        trace,
+        forward,
         *(kind.forward for kind in (nn.BatchNorm2d, nn.InstanceNorm2d, nn.LayerNorm, nn.GroupNorm, nn.RMSNorm)),
     ],
 }
@@ -60,9 +60,9 @@ def count_calls(action: Callable[[], Any]) -> Counter[tuple[str, str]]:
 
 
 def written(value: Any) -> str:
-    """The ``repr``, with all numbers of a tensor, and with the mode and the buffers of a module."""
+    """The ``repr``; of a tensor all numbers, its dtype and requires_grad, and of a module its mode and buffers."""
     if isinstance(value, Tensor):
-        return str(value.tolist())
+        return f"{value.tolist()} {value.dtype} requires_grad={value.requires_grad}"
     if isinstance(value, nn.Module):
         buffers = {name: written(buffer) for name, buffer in value.named_buffers()}
         return f"{value} training={value.training} {buffers}"
@@ -83,18 +83,19 @@ def test_a_size_change_makes_one_scene():
 
 
 @pytest.mark.parametrize(
-    ("name", "link"),
+    ("name", "link", "also"),
     [
-        ("step_by_step", "shape=2,11,3,5&layer=GroupNorm(1,11)"),
-        ("gradients", "shape=2,11,3,6&layer=InstanceNorm2d(11)"),
-        ("gradients", "show=backward&shape=2,11,3,9&layer=BatchNorm2d(11)"),
-        ("compare", "shape=2,11,3,8"),
+        ("step_by_step", "shape=2,11,3,5&layer=GroupNorm(1,11)", ["forward"]),
+        ("gradients", "shape=2,11,3,6&layer=InstanceNorm2d(11)", ["forward"]),
+        ("gradients", "shape=2,11,3,7&layer=ChannelsFirstLayerNorm(11)", ["forward"]),
+        ("gradients", "show=backward&shape=2,11,3,9&layer=BatchNorm2d(11)", ["forward"]),
+        ("compare", "shape=2,11,3,8", []),
     ],
 )
-def test_a_size_change_computes_nothing_twice(name, link):
+def test_a_size_change_computes_nothing_twice(name, link, also):
     app = open_page(name, link)
     calls = count_calls(lambda: set_control(app, "size_h", 17))
-    assert_computed_once(calls, "Scene", "grid", "describe", "input_rows")
+    assert_computed_once(calls, "Scene", "grid", "describe", "input_rows", *also)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +108,7 @@ def test_a_size_change_computes_nothing_twice(name, link):
         "shape=1,11,3,9&layer=BatchNorm2d(11)",
     ],
 )
-def test_train_and_eval_trains_each_layer_once(link):
+def test_train_and_eval_warms_up_each_layer_once(link):
     app = open_page("train_and_eval", f"show=modes&{link}")
     calls = count_calls(lambda: set_control(app, "size_h", 17))
     assert_computed_once(calls, "Scene", "grid", "describe", "input_rows", "forward")

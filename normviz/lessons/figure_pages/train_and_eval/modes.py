@@ -10,7 +10,7 @@ from normviz.analysis.description import Description
 from normviz.analysis.examples import from_array
 from normviz.analysis.running.modes import TrainAndEval, example_alone, train_and_eval
 from normviz.analysis.running.torch_module import buffers
-from normviz.analysis.running.trained import most_warm_up
+from normviz.analysis.running.warm_up import most_warm_up
 from normviz.figures.payload.panels import PanelValues
 from normviz.layers.axes import example_axis
 from normviz.layers.errors import NormvizError
@@ -104,9 +104,9 @@ def _used(norm: Norm) -> str:
 
 def one_example_texts(found: TrainAndEval) -> Iterator[str]:
     """The first example alone, as in inference."""
-    if example_axis(found.trained.axes) is None:
+    if example_axis(found.warmed_up.axes) is None:
         return
-    alone = example_alone(found.trained)
+    alone = example_alone(found.warmed_up)
     for mode, outcome in (("train()", alone.train), ("eval()", alone.eval)):
         if outcome.refusal:
             yield _(
@@ -123,7 +123,7 @@ def one_example_texts(found: TrainAndEval) -> Iterator[str]:
 def rows(e: Description, seed: int, known: TrainAndEval) -> tuple[Row, ...]:
     """The largest difference between the modes for each family of layers, and for BatchNorm without running statistics.
 
-    known  the result for one layer, which may be among them
+    known  ``both_modes(e, seed)``: if its layer is among them, it is not computed again
 
     Raises NormvizError above 2^17 elements.
     """

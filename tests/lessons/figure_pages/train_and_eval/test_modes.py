@@ -125,6 +125,17 @@ def test_the_modes_of_other_layers():
     assert batch == {"buffers": 7, "running": True}
 
 
+@pytest.mark.parametrize(
+    "layer",
+    ["BatchNorm2d(3)", "BatchNorm2d(3).eval()", "BatchNorm2d(3,eps=0.5)", "BatchNorm2d(3,track_running_stats=False)"],
+)
+def test_the_rows_of_other_layers_do_not_depend_on_the_shown_one(layer):
+    e = scene(f"layer={layer}").description
+    default = scene().description
+    torch.testing.assert_close(e.x, default.x)
+    assert modes.rows(e, 0, modes.both_modes(e, 0)) == modes.rows(default, 0, modes.both_modes(default, 0))
+
+
 NO_MODES = [
     ("layer=Norm('n c h w -> c')", "a pattern has neither train() nor eval(); choose a layer of torch.nn."),
     ("layer=DimNorm(4)&layout=NCHW", "torch.nn has no DimNorm"),

@@ -26,13 +26,13 @@ WarmUp = int | Sequence[Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Trained:
+class WarmedUp:
     """The module of a layer after its warm-up, and x.
 
     layer   in train mode
-    x       that the layer takes, or would take with a second example
+    x       a tensor that the layer takes, or would take with a second example
     axes    one name for each axis of x
-    module  a forward pass does not change its buffers
+    module  in either mode; ``run`` sets the mode and leaves the buffers as they are
     """
 
     layer: Layer
@@ -52,12 +52,15 @@ class Trained:
 
     @torch.no_grad()
     def run(self, x: Tensor, training: bool) -> Pass:
-        """The forward pass of another x."""
+        """The forward pass of another tensor in one of the modes."""
         return attempt(self.module.train(training), x)
 
 
-def warm_up(layer: Layer, x: Tensor, warmup: WarmUp, seed: int, layout: str | None) -> Trained:
-    """The module of the layer after its warm-up. The arguments are those of ``train_and_eval``, read.
+@torch.no_grad()
+def warm_up(layer: Layer, x: Tensor, warmup: WarmUp, seed: int, layout: str | None) -> WarmedUp:
+    """The module of the layer after its warm-up.
+
+    The arguments are those of ``train_and_eval``: the layer in train mode, and x as a tensor.
 
     Raises NormvizError unless the layer takes x, or would take x with a second example.
     """
@@ -69,7 +72,7 @@ def warm_up(layer: Layer, x: Tensor, warmup: WarmUp, seed: int, layout: str | No
     batches = _read_batches(layer, x, warmup) if isinstance(warmup, Iterable) else _draw(layer, x, two, warmup, seed)
     for batch in batches:
         module(batch)
-    return Trained(layer, x, axes, module)
+    return WarmedUp(layer, x, axes, module)
 
 
 def _check_one_of(layer: Layer, shape: tuple[int, ...], other: tuple[int, ...]) -> None:
