@@ -29,7 +29,7 @@ class FirstPage {
     place.hidden = false;
     this.view = new PageView(html("div", "nv-page", root), this);
     this.view.set(data, mode);
-    this.observer = new MutationObserver(() => this.endAfterRun());
+    this.observer = new MutationObserver(() => this.endAtMessage());
     this.observer.observe(document.body, { subtree: true, childList: true, attributeFilter: [STATE] });
   }
 
@@ -61,10 +61,11 @@ class FirstPage {
     history.replaceState(history.state, "", location.pathname + queryOf(value ? [...others, [name, value]] : others));
   }
 
-  // The app may show something else than a page: a message. A page still loads if it has an empty place.
-  endAfterRun() {
-    const ended = document.querySelector(`[${STATE}=notRunning]`), loads = document.querySelector("#root :is(.nv-doc, [data-testid=stSkeleton])");
-    if (ended && !loads) endFirstPage();
+  // Instead of a page, the app may show a message: a run that has ended, a message, and no place for a page. After the end of a run, a busy
+  // browser may still have drawn nothing.
+  endAtMessage() {
+    const ended = document.querySelector(`[${STATE}=notRunning]`), message = document.querySelector("#root :is([data-testid=stAlert], [data-testid=stException])");
+    if (ended && message && !document.querySelector("#root :is(.nv-doc, [data-testid=stSkeleton])")) endFirstPage();
   }
 
   /**

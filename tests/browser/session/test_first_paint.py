@@ -194,6 +194,31 @@ def test_while_the_app_loads_the_page_of_the_first_html_can_be_read_and_answers(
     expect(page.get_by_role("button", name="Menu", exact=True)).to_be_visible()
 
 
+# Streamlit's app after a run, without elements.
+END_RUN = """async () => {
+    document.getElementById("root").innerHTML = '<div data-testid="stApp" data-test-script-state="notRunning"></div>';
+    await new Promise(requestAnimationFrame);
+}"""
+
+
+@pytest.mark.parametrize("message", ["stAlert", "stException"])
+def test_the_page_of_the_first_html_stays_until_the_app_shows_something(
+    held_visit: tuple[View, list[Route]], message: str
+) -> None:
+    """A busy browser may draw the elements of a run long after its end."""
+    view, _ = held_visit
+    first = view.page.locator("#normviz-first")
+    view.page.goto(f"{view.server}/{VISITED}", wait_until="commit")
+    expect(first.locator(".nv-sentence")).to_contain_text("BatchNorm2d(3)")
+    view.page.evaluate(END_RUN)
+    assert first.count() == 1
+    view.page.evaluate(
+        "message => document.querySelector('#root > div').innerHTML = `<p data-testid=${message}></p>`", message
+    )
+    expect(first).to_have_count(0)
+    view.page.evaluate("document.getElementById('root').replaceChildren()")  # Watch would find the message
+
+
 def test_the_figure_loads_plotly_js_again_if_it_failed_to_load(new_tab: NewTab, server: str) -> None:
     view = View(new_tab(), server)
     view.page.route("**/lib/plotly-*", lambda route: route.abort(), times=1)
