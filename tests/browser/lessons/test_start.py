@@ -10,12 +10,11 @@ import normviz as nv
 from normviz.lessons.parts.text import plain
 from normviz.lessons.start.lesson_steps import LESSON_STEPS
 from tests.browser.conftest import NewTab, new_context
-from tests.browser.lessons.lesson import NARROW, WIDE
+from tests.browser.lessons.lesson import NARROW, VISITORS, WIDE
 from tests.browser.watch import Watch
 
 pytestmark = pytest.mark.browser
 
-VISITORS = 5
 TITLES = [step.prose.title for step in LESSON_STEPS]
 # The figure and what leads on are on the first screen.
 ON_SCREEN = """() => [...document.querySelectorAll(".nv-start-figure, .nv-start-foot")].filter((part) => part.checkVisibility())
@@ -123,7 +122,6 @@ def test_show_me_leads_through_every_step_and_each_begins_on_one_screen(tab, scr
 
 
 def test_the_browser_remembers_the_step_and_the_reader_can_start_again(browser: Browser, file: Path) -> None:
-    # On a busy machine, Chromium loses 2 to 4 % of what any page stores right before it is loaded again: then another visitor comes.
     for _ in range(VISITORS):
         tab = new_context(browser).new_page()
         tab.goto(file.as_uri())
