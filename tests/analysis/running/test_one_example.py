@@ -70,6 +70,14 @@ def test_the_example_is_taken_from_axis_n_at_any_position():
     assert one_example("LayerNorm(3)", x, example=3, layout="LNC").x.tolist() == x[:, 3:4].tolist()
 
 
+def test_a_refused_forward_does_not_count_as_a_batch():
+    x, module = random_tensor((4, 3), 0).double(), nn.BatchNorm1d(3, momentum=None, dtype=torch.float64)
+    batch = 2 * x + 1
+    module(batch)
+    refused_first = one_example("BatchNorm1d(3, momentum=None)", x, warmup=[batch]).eval.output
+    assert refused_first == pytest.approx(module.eval()(x[:1]).detach().numpy(), abs=1e-12)
+
+
 @pytest.mark.parametrize(
     ("examples", "changed"), [(1, ()), (4, ("running_mean", "running_var", "num_batches_tracked"))]
 )
