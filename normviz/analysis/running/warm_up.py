@@ -60,7 +60,7 @@ class WarmedUp:
 def warm_up(layer: Layer, x: Tensor, warmup: WarmUp, seed: int, layout: str | None) -> WarmedUp:
     """The module of the layer after its warm-up.
 
-    The arguments are those of ``train_and_eval``: the layer in train mode, and x as a tensor.
+    The arguments are those of ``train_and_eval``, with the layer in train mode and x as a tensor.
 
     Raises NormvizError unless the layer takes x, or would take x with a second example.
     """

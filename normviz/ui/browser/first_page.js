@@ -61,8 +61,8 @@ class FirstPage {
     history.replaceState(history.state, "", location.pathname + queryOf(value ? [...others, [name, value]] : others));
   }
 
-  // Instead of a page, the app may show a message: a run that has ended, a message, and no place for a page. After the end of a run, a busy
-  // browser may still have drawn nothing.
+  // The app may show a message instead of a page: the run has ended, and there is a message but no place for a page. The end of the run is not
+  // enough, because a busy browser may draw the elements later.
   endAtMessage() {
     const ended = document.querySelector(`[${STATE}=notRunning]`), message = document.querySelector("#root :is([data-testid=stAlert], [data-testid=stException])");
     if (ended && message && !document.querySelector("#root :is(.nv-doc, [data-testid=stSkeleton])")) endFirstPage();
