@@ -1,0 +1,37 @@
+"""Streamlit calls the page's script at every change. It calls what the script returned when the page is removed, but also when new data came in
+before a call had returned.
+"""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.view import View
+
+pytestmark = pytest.mark.browser
+
+PAGE = "document.querySelector('#root .nv-doc:has(> .nv-page)')"
+
+# Call the script again with what the page shows, and then what it returned.
+MOUNT_AND_END = f"""async () => {{
+  const root = {PAGE}, {{ data, send }} = window.normvizPages.get(root);
+  const {{ default: mount }} = await import(new URL(data.script, document.baseURI));
+  mount({{ parentElement: root.parentElement, data, setTriggerValue: send }})();
+}}"""
+
+
+def test_a_call_that_newer_data_replaced_does_not_end_the_page(view: View) -> None:
+    view.open("?shape=3,4&layer=LayerNorm(4)&at=0,1")
+    view.page.get_by_role("button", name="Edit a value").click()
+    field = view.find(".nv-field")
+    field.fill("12.")
+    view.page.evaluate(MOUNT_AND_END)
+    expect(field).to_be_focused()
+    expect(field).to_have_value("12.")
+
+
+def test_another_page_ends_the_page(view: View) -> None:
+    view.open("?shape=3,4&layer=LayerNorm(4)&at=0,1")
+    view.page.evaluate(f"window.before = {PAGE}")
+    view.visit("compare?shape=3,4&layer=LayerNorm(4)")
+    view.page.wait_for_function("() => !window.normvizPages.has(window.before)")
+    expect(view.find(".nv-above")).to_have_count(1)  # what is drawn outside the page's element
