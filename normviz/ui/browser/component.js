@@ -1,5 +1,5 @@
-// A page as a Streamlit component. Streamlit calls it at every change. It calls what it returned when the page is removed, and also when new data
-// came in before the call had returned.
+// A page as a Streamlit component. Streamlit calls it at every change. It calls the returned function when it removes the page, and also right after
+// a call whose data had already been replaced.
 
 import { find, html, nextFrame } from "../../figures/browser/page/dom.js";
 import { applyColors, readMode } from "../../figures/browser/page/theme.js";
@@ -198,7 +198,7 @@ export default function mount({ parentElement, data, setTriggerValue }) {
     endFirstPage(page.view); // the parts below the figure may arrive before it and must not end the first page
   }
   return () => {
-    if (root.isConnected) return; // the page stays: the next call shows the new data
+    if (root.isConnected) return; // the page stays: only the data of this call were replaced
     page.destroy();
     pages.delete(root);
   };

@@ -1,5 +1,5 @@
-"""Streamlit calls the page's script at every change. It calls what the script returned when the page is removed, but also when new data came in
-before a call had returned.
+"""Streamlit calls the page's script at every change. It calls the returned function when it removes the page, and also right after a call whose
+data had already been replaced.
 """
 
 import pytest
@@ -11,7 +11,7 @@ pytestmark = pytest.mark.browser
 
 PAGE = "document.querySelector('#root .nv-doc:has(> .nv-page)')"
 
-# Call the script again with what the page shows, and then what it returned.
+# Call the script again with what the page shows, and then the returned function.
 MOUNT_AND_END = f"""async () => {{
   const root = {PAGE}, {{ data, send }} = window.normvizPages.get(root);
   const {{ default: mount }} = await import(new URL(data.script, document.baseURI));
@@ -19,7 +19,7 @@ MOUNT_AND_END = f"""async () => {{
 }}"""
 
 
-def test_a_call_that_newer_data_replaced_does_not_end_the_page(view: View) -> None:
+def test_the_end_of_a_replaced_call_does_not_end_the_page(view: View) -> None:
     view.open("?shape=3,4&layer=LayerNorm(4)&at=0,1")
     view.page.get_by_role("button", name="Edit a value").click()
     field = view.find(".nv-field")
@@ -31,7 +31,7 @@ def test_a_call_that_newer_data_replaced_does_not_end_the_page(view: View) -> No
 
 def test_another_page_ends_the_page(view: View) -> None:
     view.open("?shape=3,4&layer=LayerNorm(4)&at=0,1")
-    view.page.evaluate(f"window.before = {PAGE}")
+    assert view.page.evaluate(f"window.normvizPages.has(window.before = {PAGE})")
     view.visit("compare?shape=3,4&layer=LayerNorm(4)")
-    view.page.wait_for_function("() => !window.normvizPages.has(window.before)")
+    view.page.wait_for_function("() => window.before && !window.normvizPages.has(window.before)")
     expect(view.find(".nv-above")).to_have_count(1)  # what is drawn outside the page's element
