@@ -36,7 +36,8 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def start_tab(new_tab: NewTab) -> Iterator[tuple[Page, Watch]]:
     tab = new_tab()
-    tab.add_init_script("localStorage.clear()")  # not before a page is loaded again: Chromium may lose that on a busy machine
+    # Not right before a page is loaded again: a busy Chromium may lose that.
+    tab.add_init_script("localStorage.clear()")
     yield tab, Watch(tab)
     tab.close()
 
