@@ -36,7 +36,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def start_tab(new_tab: NewTab) -> Iterator[tuple[Page, Watch]]:
     tab = new_tab()
-    # Not right before a page is loaded again: a busy Chromium may lose that.
+    # When each page begins: Chromium sometimes loses a change of the storage that is made right before a page is loaded again.
     tab.add_init_script("localStorage.clear()")
     yield tab, Watch(tab)
     tab.close()
