@@ -24,6 +24,13 @@ PATIENCE = 1000 * int(os.environ.get("BROWSER_PATIENCE", "120"))  # ms, for each
 Visit = Callable[..., View]
 NewTab = Callable[..., Page]
 
+# Forget the reader's settings when the first page of a tab begins; some frames have no storage.
+FORGET_SETTINGS = """
+try {
+  if (!sessionStorage.getItem("has begun")) localStorage.clear();
+  sessionStorage.setItem("has begun", "yes");
+} catch {}"""
+
 expect.set_options(timeout=PATIENCE)
 
 
@@ -32,6 +39,13 @@ def new_context(browser: Browser, **options: Any) -> BrowserContext:
     context = browser.new_context(**DEFAULTS | options)
     context.set_default_timeout(PATIENCE)
     return context
+
+
+def open_tab(context: BrowserContext) -> Page:
+    """A new tab, whose reader has no settings, whatever the tests before it have done."""
+    page = context.new_page()
+    page.add_init_script(FORGET_SETTINGS)
+    return page
 
 
 @pytest.fixture(scope="session")
@@ -53,13 +67,13 @@ def profile(playwright: Playwright, tmp_path_factory: pytest.TempPathFactory) ->
 def new_tab(profile: BrowserContext) -> NewTab:
     """Opens a tab of a returning visitor: ``new_tab(viewport={...}, color_scheme="dark")``."""
 
-    def open_tab(viewport: Any = SCREEN, color_scheme: Any = "light") -> Page:
-        page = profile.new_page()
+    def open_cached(viewport: Any = SCREEN, color_scheme: Any = "light") -> Page:
+        page = open_tab(profile)
         page.set_viewport_size(viewport)
         page.emulate_media(color_scheme=color_scheme)
         return page
 
-    return open_tab
+    return open_cached
 
 
 @pytest.fixture

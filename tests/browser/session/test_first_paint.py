@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 from PIL import Image
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
-from tests.browser.conftest import NewTab, new_context
+from tests.browser.conftest import NewTab, new_context, open_tab
 from tests.browser.explore.test_layout import PHONE
 from tests.browser.readout import Readout
 from tests.browser.view import View
@@ -36,40 +36,41 @@ RECORD = """() => {
 
 
 @pytest.fixture(scope="module")
-def blank_tab(browser: Browser) -> Iterator[Page]:
-    """A tab in which no script loads, so that a page stays as it is first painted."""
+def context_without_scripts(browser: Browser) -> Iterator[BrowserContext]:
+    """A browser in which no script loads, so that a page stays as it is first painted."""
     context = new_context(browser)
-    page = context.new_page()
-    page.route("**/*.js", lambda route: route.abort())
-    yield page
+    context.route("**/*.js", lambda route: route.abort())
+    yield context
     context.close()
 
 
 @pytest.fixture(params=["light", "dark"])
-def tab_without_scripts(request: pytest.FixtureRequest, blank_tab: Page) -> Iterator[tuple[Page, str]]:
-    """The same for a reader who prefers light or dark colors."""
-    blank_tab.emulate_media(color_scheme=request.param)
-    yield blank_tab, request.param
-    blank_tab.evaluate("localStorage.clear()")
+def tab_without_scripts(
+    request: pytest.FixtureRequest, context_without_scripts: BrowserContext
+) -> Iterator[tuple[Page, str]]:
+    """A tab of it, for a reader who prefers light or dark colors."""
+    page = open_tab(context_without_scripts)
+    page.emulate_media(color_scheme=request.param)
+    yield page, request.param
+    page.close()
 
 
 @pytest.fixture(scope="module")
-def recorded_tab(browser: Browser, server: str) -> Iterator[tuple[View, Watch]]:
-    """A tab that records its background colors; in the first test, of a first-time visitor."""
+def visitor(browser: Browser) -> Iterator[BrowserContext]:
+    """The browser of a first-time visitor in the first test; later its cache has the app's files."""
     context = new_context(browser)
-    watch = Watch(context.new_page())
-    watch.page.add_init_script(f"({RECORD})()")
-    yield View(watch.page, server), watch
+    yield context
     context.close()
 
 
 @pytest.fixture
-def view(recorded_tab: tuple[View, Watch]) -> Iterator[View]:
-    """The app in that tab, without settings of the visitor."""
-    view, watch = recorded_tab
-    yield view
+def view(visitor: BrowserContext, server: str) -> Iterator[View]:
+    """The app in a tab that records its background colors."""
+    watch = Watch(open_tab(visitor))
+    watch.page.add_init_script(f"({RECORD})()")
+    yield View(watch.page, server)
     watch.check()
-    view.page.evaluate("localStorage.clear()")
+    watch.page.close()
 
 
 def recorded_colors(page: Page) -> list[str]:
@@ -105,10 +106,9 @@ def test_before_any_script_the_background_follows_the_theme_chosen_in_the_menu(
     tab_without_scripts: tuple[Page, str], server: str
 ) -> None:
     page, preferred = tab_without_scripts
-    page.goto(server, wait_until="domcontentloaded")
     other = {"light": "Dark", "dark": "Light"}[preferred]
-    page.evaluate("chosen => localStorage.setItem('stActiveTheme-/-v2', JSON.stringify(chosen))", other)
-    page.reload(wait_until="domcontentloaded")
+    page.add_init_script(f"localStorage.setItem('stActiveTheme-/-v2', '\"{other}\"')")
+    page.goto(server, wait_until="domcontentloaded")
     assert background_color(page) == {"Light": LIGHT, "Dark": DARK}[other]
 
 
