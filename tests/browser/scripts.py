@@ -42,8 +42,8 @@ MARKED = f"""([key, what]) => {{
   return [...({MIDDLES})(key), shown ? [box.left + box.width / 2, box.top + box.height / 2] : null];
 }}"""
 
-# Has the app's run ended, and are all visible figures drawn, with plotly.js? A file has no run.
-SETTLED = """() => !document.querySelector("#normviz-first, .nv-cells, [data-waiting]") && (location.protocol === "file:" || document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "notRunning")
+# Has the app's run ended, have the scripts of Streamlit's controls loaded, and are all visible figures drawn, with plotly.js? A file has no run.
+SETTLED = """() => !document.querySelector("#normviz-first, .nv-cells, [data-waiting], [data-testid=stSkeleton]") && (location.protocol === "file:" || document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "notRunning")
   && [...document.querySelectorAll(".nv-view")].every((view) => !view.checkVisibility() || view.dataset.state === "ready")"""
 
 # Does the read-out name this element?

@@ -1,10 +1,13 @@
-"""Tests read a page at one moment, so that redraws in the meantime do not matter."""
+"""Tests wait until a page is complete, and read it at one moment, so that redraws in the meantime do not matter."""
 
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 import pytest
+from playwright.sync_api import Route, expect
 
+from tests.browser.scripts import SETTLED
+from tests.browser.share.panel import READY
 from tests.browser.view import View, peers
 
 pytestmark = pytest.mark.browser
@@ -60,3 +63,19 @@ def test_the_open_elements_are_read_correctly_during_redraws(changing_view: View
     wanted = peers(changing_view.scene, "stats", AT)
     found = read_during_redraws(changing_view, lambda: changing_view.open_elements("stats"))
     assert found == [wanted] * len(found)
+
+
+def test_a_page_is_not_complete_while_streamlit_loads_the_script_of_a_control(view: View) -> None:
+    """Until then a placeholder of another height is shown; in a test of a frame, four sliders were 112 px too low."""
+    page, held = view.page, list[Route]()
+    page.route("**/static/js/Slider.*", lambda route: held.append(route))
+    page.goto(f"{view.server}/train_and_eval")
+    placeholders = page.get_by_test_id("stSkeleton")
+    expect(placeholders).to_have_count(4)
+    page.locator(READY).first.wait_for()
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+    assert not page.evaluate(SETTLED)
+    for route in held:
+        route.continue_()
+    view.wait_until_drawn()
+    expect(placeholders).to_have_count(0)

@@ -141,7 +141,7 @@ def test_a_frame_with_less_height_scrolls(framed, narrow):
 
 STILL = """width => { const views = [...document.querySelectorAll(".nv-view")];
   return innerWidth === width && document.querySelector("[data-testid=stApp]").dataset.testScriptState === "notRunning"
-    && !document.querySelector("#normviz-first, .nv-cells") && views.every(({ clientWidth, dataset }) => dataset.state === "ready" && Number(dataset.width ?? clientWidth) === clientWidth); }"""
+    && !document.querySelector("#normviz-first, .nv-cells, [data-testid=stSkeleton]") && views.every(({ clientWidth, dataset }) => dataset.state === "ready" && Number(dataset.width ?? clientWidth) === clientWidth); }"""
 COLUMNS = (320, 345, 470, 500, 630, 700, 727, 730, 790, 867, 870, 960, 1150, 1280)
 COMPARE = ("compare?layers=BatchNorm2d(3);GroupNorm(1,3);LayerNorm([3,4,4])", "In short")
 FULL_WIDTH = [
