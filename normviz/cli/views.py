@@ -79,7 +79,7 @@ def output(args: Namespace, fixed: bool = True) -> Output:
 
 
 def choices(args: Namespace, shown: Output) -> Choices:
-    """What the reader of the file that begins with ``shown`` can choose."""
+    """What a reader can choose in the file. ``shown`` is its first view."""
     shapes = tuple(SCENE_SETTINGS["shape"].parse(text) for text in args.shapes.split(";") if text.strip())
     tour = shown.choices.tour if shown.choices else None
     return Choices(shapes, tuple(args.layers or ()), args.app, tour=tour)

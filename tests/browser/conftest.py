@@ -1,4 +1,4 @@
-"""The app in a real browser. Each test process has one server and one Chromium; an error in a tab fails its test."""
+"""The app in a real browser. Each test process has one server, and a browser of a returning visitor and one of new visitors; an error in a tab fails its test."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -24,8 +24,8 @@ PATIENCE = 1000 * int(os.environ.get("BROWSER_PATIENCE", "120"))  # ms, for each
 Visit = Callable[..., View]
 NewTab = Callable[..., Page]
 
-# Forget the reader's settings when the first page of a tab begins; some frames have no storage.
-FORGET_SETTINGS = """
+# Empty the local storage when the first page of a tab begins; some frames have none.
+EMPTY_STORAGE = """
 try {
   if (!sessionStorage.getItem("has begun")) localStorage.clear();
   sessionStorage.setItem("has begun", "yes");
@@ -42,9 +42,9 @@ def new_context(browser: Browser, **options: Any) -> BrowserContext:
 
 
 def open_tab(context: BrowserContext) -> Page:
-    """A new tab, whose reader has no settings, whatever the tests before it have done."""
+    """A new tab, whose pages find an empty local storage, whatever the tests before it have stored."""
     page = context.new_page()
-    page.add_init_script(FORGET_SETTINGS)
+    page.add_init_script(EMPTY_STORAGE)
     return page
 
 
@@ -117,7 +117,7 @@ def app_tab(new_tab: NewTab, server: str) -> Iterator[tuple[View, Watch]]:
 
 @pytest.fixture(scope="module")
 def tab(app_tab: tuple[View, Watch]) -> tuple[View, Watch]:
-    """That tab for the tests of a file that change nothing on the server: in front, with the window of a laptop and the light theme.
+    """That tab for tests that change nothing on the server: in front, in the size of a laptop's window and in the light theme.
 
     Its reader has not been there before: tests of other files may have opened Start here, or chosen a language.
     """

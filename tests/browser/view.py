@@ -129,7 +129,7 @@ class View:
             raise AssertionError(f"the address should have {query}; it is {self.query}") from error
 
     def wait_until_drawn(self) -> None:
-        """Wait until the app's run has ended, and all its figures are drawn."""
+        """Wait until the app's run has ended, and its controls and all its figures are drawn."""
         self.page.wait_for_function(SETTLED)
 
     def focus_start(self) -> None:

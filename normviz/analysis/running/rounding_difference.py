@@ -38,7 +38,7 @@ class RoundingDifference:
 
 
 def rounding_errors(batch: Tensor, var: Array, shards: int) -> tuple[Array, Array]:
-    """Bounds of the differences between two means and two variances of each channel of a batch (N, C, ...), (C,) each.
+    """Bounds of the differences between two computations of the mean, and of the variance, of each channel of a batch (N, C, ...); (C,) each.
 
     Twice the error of one computation, because the errors of two can have opposite signs.
     """

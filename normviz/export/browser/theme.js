@@ -1,4 +1,4 @@
-// Light or dark: what the export asks for, or what is behind it.
+// The theme, light or dark: the one that the export sets, or that of its background.
 
 import { findAll } from "../../figures/browser/page/dom.js";
 

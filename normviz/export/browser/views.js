@@ -9,11 +9,11 @@ import { sumOf } from "../../lessons/browser/controls/control_bar.js";
 /** @typedef {{ version: number, page: string, app: string, present?: boolean, unpresented?: string[], common: Settings, pool: unknown[], views: unknown[] }} PackedViews */
 
 /**
- * The views with the long values that they share with others.
+ * The views, with references replaced by the long values that several views share.
  * @param {PackedViews} packed
  */
 export function unpackViews({ pool, views }) {
-  /** @type {unknown[]} What a value refers to is before it. */
+  /** @type {unknown[]} A value refers only to earlier values. */
   const whole = [];
   for (const value of pool) whole.push(unpacked(value, whole));
   return /** @type {PlayableView[]} */ (views.map((view) => unpacked(view, whole)));

@@ -66,16 +66,18 @@ def test_the_open_elements_are_read_correctly_during_redraws(changing_view: View
 
 
 def test_a_page_is_not_complete_while_streamlit_loads_the_script_of_a_control(view: View) -> None:
-    """Until then a placeholder of another height is shown; in a test of a frame, four sliders were 112 px too low."""
+    """Until then, it shows a placeholder of another height. In a test of a frame, four of them made the page 112 px too short."""
     page, held = view.page, list[Route]()
     page.route("**/static/js/Slider.*", lambda route: held.append(route))
     page.goto(f"{view.server}/train_and_eval")
     placeholders = page.get_by_test_id("stSkeleton")
     expect(placeholders).to_have_count(4)
     page.locator(READY).first.wait_for()
+    page.wait_for_function("() => !document.querySelector('[data-waiting], .nv-view:not([data-state=ready])')")
     page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
     assert not page.evaluate(SETTLED)
     for route in held:
         route.continue_()
+    page.unroute_all()
     view.wait_until_drawn()
     expect(placeholders).to_have_count(0)
