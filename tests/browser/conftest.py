@@ -1,4 +1,7 @@
-"""The app in a real browser. Each test process has one server, and a browser of a returning visitor and one of new visitors; an error in a tab fails its test."""
+"""The app in a real browser. An error in a tab fails its test.
+
+Each test process has one server, one browser of a returning visitor and one of new visitors.
+"""
 
 import os
 from collections.abc import Callable, Iterator
@@ -117,7 +120,7 @@ def app_tab(new_tab: NewTab, server: str) -> Iterator[tuple[View, Watch]]:
 
 @pytest.fixture(scope="module")
 def tab(app_tab: tuple[View, Watch]) -> tuple[View, Watch]:
-    """That tab for tests that change nothing on the server: in front, in the size of a laptop's window and in the light theme.
+    """That tab for tests that change nothing on the server: in front, with the window size of a laptop and the light theme.
 
     Its reader has not been there before: tests of other files may have opened Start here, or chosen a language.
     """

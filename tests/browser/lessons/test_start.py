@@ -1,6 +1,5 @@
 """Start here as a file: a newcomer does every step, with the mouse and with the keyboard, and comes back."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,9 +8,8 @@ from playwright.sync_api import Browser, Locator, Page, expect
 import normviz as nv
 from normviz.lessons.parts.text import plain
 from normviz.lessons.start.lesson_steps import LESSON_STEPS
-from tests.browser.conftest import NewTab, new_context
+from tests.browser.conftest import new_context
 from tests.browser.lessons.lesson import NARROW, VISITORS, WIDE
-from tests.browser.watch import Watch
 
 pytestmark = pytest.mark.browser
 
@@ -33,24 +31,12 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(scope="module")
-def start_tab(new_tab: NewTab) -> Iterator[tuple[Page, Watch]]:
-    tab = new_tab()
-    # When each page begins: Chromium sometimes loses a change of the storage that is made right before a page is loaded again.
-    tab.add_init_script("localStorage.clear()")
-    yield tab, Watch(tab)
-    tab.close()
-
-
 @pytest.fixture
-def tab(start_tab: tuple[Page, Watch], file: Path) -> Iterator[Page]:
+def tab(page: Page, file: Path) -> Page:
     """The file in the tab of a newcomer."""
-    tab, watch = start_tab
-    tab.bring_to_front()
-    tab.set_viewport_size(WIDE)
-    tab.goto(file.as_uri())
-    yield tab
-    watch.check()
+    page.set_viewport_size(WIDE)
+    page.goto(file.as_uri())
+    return page
 
 
 def title(tab: Page) -> Locator:

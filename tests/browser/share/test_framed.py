@@ -11,6 +11,7 @@ from normviz.lessons.page.pages import PAGES, whole_query
 from normviz.scene.query import link
 from tests.browser.conftest import NewTab
 from tests.browser.explore.test_layout import MISPLACED
+from tests.browser.scripts import SETTLED
 from tests.browser.share.frame import PAGE, FramePage, block_cookies_of_frames, site
 from tests.browser.share.panel import READY, Panel, boxes_in_preview
 from tests.browser.view import View
@@ -139,9 +140,9 @@ def test_a_frame_with_less_height_scrolls(framed, narrow):
     assert max(hidden for hidden, _ in frame.evaluate(SCROLLED)) > 30
 
 
-STILL = """width => { const views = [...document.querySelectorAll(".nv-view")];
-  return innerWidth === width && document.querySelector("[data-testid=stApp]").dataset.testScriptState === "notRunning"
-    && !document.querySelector("#normviz-first, .nv-cells, [data-testid=stSkeleton]") && views.every(({ clientWidth, dataset }) => dataset.state === "ready" && Number(dataset.width ?? clientWidth) === clientWidth); }"""
+# Is the page complete, and are its figures drawn for this width?
+STILL = f"""width => innerWidth === width && ({SETTLED})() && [...document.querySelectorAll(".nv-view")]
+  .every(({{ clientWidth, dataset }}) => dataset.state === "ready" && Number(dataset.width ?? clientWidth) === clientWidth)"""
 COLUMNS = (320, 345, 470, 500, 630, 700, 727, 730, 790, 867, 870, 960, 1150, 1280)
 COMPARE = ("compare?layers=BatchNorm2d(3);GroupNorm(1,3);LayerNorm([3,4,4])", "In short")
 FULL_WIDTH = [
