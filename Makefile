@@ -15,7 +15,7 @@ SEED ?=
 DOCKER ?= docker
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 
-QUICK := $(addprefix tests/,layers analysis code scene figures lessons test_api.py project/test_architecture.py::test_folders_and_files_are_small) --ignore=tests/code/frameworks
+QUICK := $(addprefix tests/,texts layers analysis code scene figures lessons test_api.py) --ignore=tests/code/frameworks
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet

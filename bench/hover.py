@@ -38,9 +38,9 @@ from bench.hover_pages import COMMON, LINKED, PLACES, SUBPLOTS, WATCH
 from normviz.api import output_of_query
 from normviz.figures import bundle
 from normviz.figures.palette import stops, theme
-from normviz.figures.payload.view import view_payload
-from normviz.scene.query import read
+from normviz.figures.payload import view_payload
 from normviz.scene.scene import Scene
+from normviz.scene.view import read
 
 SHAPES = ((2, 3, 4, 4), (4, 4, 16, 16), (4, 4, 32, 32), (8, 8, 16, 16))
 LAYERS = {

@@ -33,13 +33,12 @@ if TYPE_CHECKING:
     from normviz.export.measured.checked import Check, check
     from normviz.export.measured.model_norms import norms
     from normviz.export.output import Choices, Output
-    from normviz.layers.errors import NormvizError, NormvizWarning
     from normviz.layers.layer import Layer
     from normviz.layers.norm import Norm
     from normviz.layers.sharing import Counts
     from normviz.measuring.differences import Difference
-    from normviz.measuring.models.norms import Norms
-    from normviz.measuring.models.row import NormRow
+    from normviz.measuring.models.norms import NormRow, Norms
+    from normviz.texts.errors import NormvizError, NormvizWarning
 
 __all__ = [
     "Check",
@@ -78,10 +77,10 @@ HOME = dict.fromkeys(PAGES, "normviz.api") | {
     "Explanation": "normviz.api",
     "Layer": "normviz.layers.layer",
     "Norm": "normviz.layers.norm",
-    "NormRow": "normviz.measuring.models.row",
+    "NormRow": "normviz.measuring.models.norms",
     "Norms": "normviz.measuring.models.norms",
-    "NormvizError": "normviz.layers.errors",
-    "NormvizWarning": "normviz.layers.errors",
+    "NormvizError": "normviz.texts.errors",
+    "NormvizWarning": "normviz.texts.errors",
     "Output": "normviz.export.output",
     "Trace": "normviz.analysis.forward",
     "check": "normviz.export.measured.checked",

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from torch import nn
 
 from normviz.analysis.checks import MOST_ELEMENTS
-from normviz.analysis.comparing.comparison import Comparison
-from normviz.analysis.comparing.comparison import compare as compared
+from normviz.analysis.comparison import Comparison
+from normviz.analysis.comparison import compare as compared
 from normviz.analysis.description import Description, describe
 from normviz.analysis.examples import example
 from normviz.analysis.sentences import sentence
@@ -24,31 +24,31 @@ from normviz.export.links import layer_on_shape, output_of_query, page_and_query
 from normviz.export.links import questions as questions
 from normviz.export.live.changes import view_of
 from normviz.export.output import Output, title_of
-from normviz.figures.payload.view import view_payload
+from normviz.figures.payload import view_payload
 from normviz.figures.plotly_figure import panels_figure
-from normviz.layers.errors import NormvizError, NormvizWarning
-from normviz.layers.languages import parse_language
 from normviz.layers.layer import Layer
-from normviz.layers.messages import _, in_language
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import check_index
-from normviz.lessons.figure_pages import explore as exploring
-from normviz.lessons.figure_pages import step_by_step as stepping
-from normviz.lessons.figure_pages.compare import page as comparing
-from normviz.lessons.figure_pages.gradients import page as differentiating
-from normviz.lessons.figure_pages.numerics import page as rounding
-from normviz.lessons.figure_pages.train_and_eval import page as training
-from normviz.lessons.page.pages import PAGES, whole_query
+from normviz.lessons import compare as comparing
+from normviz.lessons import explore as exploring
+from normviz.lessons import gradients as differentiating
+from normviz.lessons import numerics as rounding
+from normviz.lessons import step_by_step as stepping
+from normviz.lessons import train_and_eval as training
+from normviz.lessons.pages import PAGES, whole_query
+from normviz.lessons.parts.markup import plain
 from normviz.lessons.parts.part import Part
-from normviz.lessons.parts.text import plain
 from normviz.lessons.subject import Subject, scene_of
 from normviz.measuring.own_modules import describe_own
 from normviz.scene.grid import grid, start_with
+from normviz.scene.page_settings import PAGE_SETTINGS, parse_page_settings
 from normviz.scene.scene import DEFAULT_SHAPE, default_at
-from normviz.scene.settings.page_settings import PAGE_SETTINGS, parse_page_settings
-from normviz.scene.settings.scene_settings import SEED, check_seed
-from normviz.scene.settings.setting import write_settings
+from normviz.scene.scene_settings import SEED, check_seed
+from normviz.scene.setting import write_settings
 from normviz.scene.view import View
+from normviz.texts.errors import NormvizError, NormvizWarning
+from normviz.texts.languages import parse_language
+from normviz.texts.messages import _, in_language
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -3,7 +3,7 @@
 import torch
 
 from normviz.analysis.description import describe
-from normviz.layers.errors import NormvizError
+from normviz.texts.errors import NormvizError
 
 HALF, BF16, FLOAT, DOUBLE = torch.float16, torch.bfloat16, torch.float32, torch.float64
 

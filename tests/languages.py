@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from normviz.layers import messages
-from normviz.layers.messages import ENGLISH
+from normviz.texts import messages
+from normviz.texts.messages import ENGLISH
 
 BRACKETS = "xb"  # its texts stay in caches: no other language of a test has this name
 

@@ -1,7 +1,7 @@
 """Scenes from links, and the scenes that edits return."""
 
 from normviz.layers.layer import Layer
-from normviz.scene.query import read
+from normviz.scene.view import read
 
 
 def query_of(link):

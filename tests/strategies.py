@@ -16,9 +16,9 @@ from torch import Tensor, nn
 from normviz import Explanation, NormvizWarning, explain
 from normviz.analysis.description import describe
 from normviz.layers.catalogue import KINDS, Argument, Kind
-from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
+from normviz.texts.errors import NormvizError
 
 Shape = tuple[int, ...]
 Draw = Callable[..., Any]

@@ -6,10 +6,10 @@ import torch
 from torch import nn
 
 import normviz as nv
-from normviz.layers.errors import NormvizError
+from normviz.lessons.parts.containers import Table
 from normviz.lessons.parts.part import Chart, Code, Note, Panels, Sentence, flat
-from normviz.lessons.parts.table import Table
-from normviz.scene.settings.page_settings import parse_page_settings
+from normviz.scene.page_settings import parse_page_settings
+from normviz.texts.errors import NormvizError
 
 SMALL = torch.tensor([[1.0, 2, 3, 4], [5, 6, 7, 9]])
 PATTERN = nv.Norm(stats="n c h w -> n h w", params="c")

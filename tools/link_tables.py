@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from normviz.lessons.page.pages import PAGES
-from normviz.scene.settings.page_settings import PAGE_SETTINGS
-from normviz.scene.settings.scene_settings import SCENE_SETTINGS
-from normviz.scene.settings.setting import Setting
+from normviz.lessons.pages import PAGES
+from normviz.scene.page_settings import PAGE_SETTINGS
+from normviz.scene.scene_settings import SCENE_SETTINGS
+from normviz.scene.setting import Setting
 from normviz.scene.visibility import ALL, ALL_CONTROLS, CONTROLS, DISPLAY_SETTINGS, PANELS, PARTS
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "links.md"

@@ -19,9 +19,8 @@ import torch
 from torch import Tensor, nn
 
 from normviz.export.measured.model_norms import view_query
-from normviz.lessons.figure_pages.models.recorded import FILE
-from normviz.measuring.models.norms import Norms, norms
-from normviz.measuring.models.row import NormRow
+from normviz.lessons.models import FILE
+from normviz.measuring.models.norms import NormRow, Norms, norms
 
 BATCH, TOKENS, IMAGE, SAMPLES = 2, 128, 224, 16_000
 Made = tuple[nn.Module, dict[str, Tensor]]

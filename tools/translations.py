@@ -25,7 +25,7 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
 from normviz.figures.bundle import MESSAGE
-from normviz.lessons.locale_files import STAMP
+from normviz.texts.languages import STAMP
 
 PACKAGE = Path(__file__).resolve().parents[1] / "normviz"
 LOCALE, ENGLISH = PACKAGE / "locale", PACKAGE / "locale" / "en"

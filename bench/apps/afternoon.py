@@ -14,16 +14,15 @@ from normviz.analysis.running.stream import Stream, run
 from normviz.analysis.sentences import sentence
 from normviz.analysis.steps import steps
 from normviz.code.generate import code
-from normviz.lessons.figure_pages.gradients import derivatives
-from normviz.lessons.figure_pages.numerics import charts as numerics
-from normviz.lessons.figure_pages.numerics import variance
-from normviz.lessons.figure_pages.train_and_eval import charts as running
-from normviz.lessons.figure_pages.train_and_eval import experiments
-from normviz.lessons.page.questions_page import prediction
+from normviz.lessons import gradients as differentiating
+from normviz.lessons import numerics as numerics
+from normviz.lessons import numerics_texts
+from normviz.lessons import train_and_eval as running
 from normviz.lessons.questions.question import answer, prose
 from normviz.lessons.questions.registry import find_question
-from normviz.scene.query import read
+from normviz.lessons.questions_page import prediction
 from normviz.scene.scene import Scene, default_at
+from normviz.scene.view import read
 
 LAYERS = ("LayerNorm", "RMSNorm", "BatchNorm2d", "InstanceNorm2d", "GroupNorm")
 
@@ -105,7 +104,7 @@ def train_and_eval() -> None:
     momentum = float(st.text_input("momentum", "0.1", key="set_momentum"))
     stream = Stream(batch, momentum, 0.0, 60, 0)
     found = run(stream)
-    st.subheader(experiments.stream_sentence(stream, found))
+    st.subheader(running.stream_sentence(stream, found))
     left, right = st.columns(2)
     left.plotly_chart(running.mean_over_time(found).figure(), key="mean")
     right.plotly_chart(running.variance_over_time(found).figure(), key="variance")
@@ -115,9 +114,9 @@ def gradients() -> None:
     scene = chosen()
     e = scene.description
     at = default_at(scene.shape, scene.axes)
-    form, _ = derivatives.column(e, at)
-    st.subheader(derivatives.column_sentence(e, at, form))
-    panels = list(derivatives.column_panels(form))
+    form, _ = differentiating.column(e, at)
+    st.subheader(differentiating.column_sentence(e, at, form))
+    panels = list(differentiating.column_panels(form))
     for place, panel in enumerate(panels):
         if place % 2 == 0:
             columns = st.columns(2)
@@ -128,10 +127,10 @@ def rounding() -> None:
     dtype = st.segmented_control(
         "dtype of x", ["float32", "float64", "float16", "bfloat16"], default="float32", required=True, key="dtype"
     )
-    found = variance.estimates(dtype, 0)
-    st.subheader(variance.sentence(found, 6))
+    found = numerics_texts.estimates(dtype, 0)
+    st.subheader(numerics_texts.variance_sentence(found, 6))
     st.plotly_chart(numerics.variance_errors(found, 6).figure(), key="errors")
-    st.table(list(variance.rows(found, 6)))
+    st.table(list(numerics_texts.variance_rows(found, 6)))
 
 
 def questions() -> None:

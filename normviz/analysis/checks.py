@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from normviz.analysis.forward import as_tensor
-from normviz.layers.errors import NormvizError, echo
-from normviz.layers.messages import _, ngettext
+from normviz.texts.errors import NormvizError, echo
+from normviz.texts.messages import _, ngettext
 
 Array = NDArray[np.float64]
 Scalar = TypeVar("Scalar", bound=np.generic)

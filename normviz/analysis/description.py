@@ -14,13 +14,13 @@ from normviz.analysis.forward import Trace, Values, as_tensor, check_types, larg
 from normviz.layers import sharing
 from normviz.layers.arguments import LARGEST_SIZE
 from normviz.layers.axes import MAX_RANK, layout_text, parse_layout
-from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.fit import torch_layer
 from normviz.layers.layer import Layer
-from normviz.layers.messages import _, ngettext
 from normviz.layers.norm import Norm
-from normviz.layers.substitutes.remedies import is_probably_channels_last, meant_for_channels
+from normviz.layers.substitutes import is_probably_channels_last, meant_for_channels
 from normviz.layers.torch_errors import check
+from normviz.texts.errors import NormvizError, echo, listed
+from normviz.texts.messages import _, ngettext
 
 
 def describe(layer: nn.Module | str | Norm | Layer, x: Any, *, layout: str | None = None) -> Description:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from normviz.layers.axes import example_axis
-from normviz.layers.errors import NormvizError, echo, listed
-from normviz.layers.messages import _
+from normviz.texts.errors import NormvizError, echo, listed
+from normviz.texts.messages import _
 
 
 def example(name: str, shape: tuple[int, ...], axes: tuple[str, ...], seed: int = 0) -> Tensor:

@@ -17,11 +17,11 @@ import torch
 from einops import reduce
 from torch import Tensor, nn
 
-from normviz.layers.errors import NormvizError, echo
 from normviz.layers.layer import Layer
-from normviz.layers.messages import _
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import Counts, check_limit
+from normviz.texts.errors import NormvizError, echo
+from normviz.texts.messages import _
 
 COMPUTES_IN = {
     torch.float16: torch.float32,

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from math import prod
 
 from normviz.analysis.description import Description
-from normviz.layers.errors import listed
-from normviz.layers.messages import N_, _, ngettext
+from normviz.texts.errors import listed
+from normviz.texts.messages import N_, _, ngettext
 
 AXIS_NOUNS = {  # singular and plural: "one per channel", "shared by all channels"
     "n": (N_("example"), N_("examples")),

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from normviz.analysis.description import Description
 from normviz.analysis.moments import moments
-from normviz.analysis.number_format import format_number
-from normviz.layers.messages import _, join_sentences
+from normviz.texts.messages import _, join_sentences
+from normviz.texts.numbers import format_number
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -7,10 +7,10 @@ import argparse
 import torch
 
 from normviz.cli.imported import imported
-from normviz.layers.errors import NormvizError
-from normviz.layers.messages import _
 from normviz.measuring.check import check
-from normviz.scene.settings.scene_settings import SCENE_SETTINGS
+from normviz.scene.scene_settings import SCENE_SETTINGS
+from normviz.texts.errors import NormvizError
+from normviz.texts.messages import _
 
 DIFFERS = 1
 

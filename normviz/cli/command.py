@@ -23,15 +23,15 @@ from normviz.cli import checking, norms, practice, questions, views
 from normviz.cli.parser import Parser, add_language, add_theme
 from normviz.export.document import CHOICES, FOLLOW
 from normviz.export.files import check_writable, write
-from normviz.export.pictures.saving import save
+from normviz.export.pictures import save
 from normviz.export.site import ALL, build, build_all, pack
 from normviz.export.site.pages import Entry
 from normviz.figures.bundle import plotly_js
 from normviz.figures.palette import THEMES
-from normviz.layers.errors import NormvizError, NormvizWarning, echo, listed
-from normviz.layers.languages import parse_language
-from normviz.layers.messages import N_, _, in_language, ngettext, without_marks
-from normviz.lessons.page.pages import WITHOUT_TENSOR
+from normviz.lessons.pages import WITHOUT_TENSOR
+from normviz.texts.errors import NormvizError, NormvizWarning, echo, listed
+from normviz.texts.languages import parse_language
+from normviz.texts.messages import N_, _, in_language, ngettext, without_marks
 
 WRONG, INTERRUPTED = 2, 130
 ABOUT = N_("See which elements of a tensor share a mean and a variance, and which share a gamma and a beta.")

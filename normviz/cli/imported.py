@@ -8,8 +8,8 @@ from functools import reduce
 from importlib import import_module
 from typing import Any
 
-from normviz.layers.errors import NormvizError, echo
-from normviz.layers.messages import _
+from normviz.texts.errors import NormvizError, echo
+from normviz.texts.messages import _
 
 
 def imported(name: str) -> Callable[..., Any]:

@@ -12,10 +12,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from normviz.layers.errors import NormvizError, echo
-from normviz.layers.messages import _
 from normviz.measuring.models.norms import norms
-from normviz.scene.settings.scene_settings import SCENE_SETTINGS
+from normviz.scene.scene_settings import SCENE_SETTINGS
+from normviz.texts.errors import NormvizError, echo
+from normviz.texts.messages import _
 
 DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "int32", "bool")
 META = "meta"

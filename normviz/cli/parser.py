@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
-from normviz.layers.errors import NormvizError
-from normviz.layers.messages import _
+from normviz.texts.errors import NormvizError
+from normviz.texts.messages import _
 
 
 class Help(argparse.HelpFormatter):

@@ -10,14 +10,14 @@ from os import environ
 from normviz.export.files import check_writable, write
 from normviz.export.links import output_of_query
 from normviz.export.output import APP, Choices
-from normviz.layers.errors import NormvizError
-from normviz.layers.messages import N_, _
 from normviz.lessons.practice.bank import choose
 from normviz.lessons.practice.exercise import Exercise
 from normviz.lessons.practice.formats.quiz import item
 from normviz.lessons.practice_page import SETTINGS
-from normviz.scene.settings.page_settings import ALL_LEVELS
-from normviz.scene.settings.setting import Setting
+from normviz.scene.page_settings import ALL_LEVELS
+from normviz.scene.setting import Setting
+from normviz.texts.errors import NormvizError
+from normviz.texts.messages import N_, _
 
 FORMATS: Mapping[str, str] = {
     "json": N_("one object for each exercise"),

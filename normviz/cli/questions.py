@@ -6,10 +6,10 @@ import argparse
 import json
 from typing import Any
 
-from normviz.layers.messages import _
-from normviz.lessons.parts.text import plain
+from normviz.lessons.parts.markup import plain
 from normviz.lessons.questions.question import Question, facts_of, prose
 from normviz.lessons.questions.registry import QUESTIONS, READING_ORDER, core_place
+from normviz.texts.messages import _
 
 
 def add_questions(parser: argparse.ArgumentParser) -> None:

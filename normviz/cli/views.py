@@ -8,16 +8,15 @@ from dataclasses import replace
 from normviz.export.links import output_of_query, page_and_query
 from normviz.export.output import Choices, Output, tour_output
 from normviz.export.tours import tour_of
-from normviz.layers.errors import NormvizError, closest, echo, listed
-from normviz.layers.messages import _
-from normviz.lessons.figure_pages.compare.ready_sets import READY_SETS
-from normviz.lessons.page.figure_page_types import FIGURE_PAGES
-from normviz.lessons.parts.containers import Tabs
+from normviz.lessons.compare import READY_SETS
+from normviz.lessons.figure_page_types import FIGURE_PAGES
+from normviz.lessons.parts.containers import Table, Tabs
 from normviz.lessons.parts.part import Chart, Note, Panels, flat
-from normviz.lessons.parts.table import Table
 from normviz.lessons.questions.registry import QUESTIONS, current_key
-from normviz.scene.settings.page_settings import PAGE_SETTINGS
-from normviz.scene.settings.scene_settings import SCENE_SETTINGS
+from normviz.scene.page_settings import PAGE_SETTINGS
+from normviz.scene.scene_settings import SCENE_SETTINGS
+from normviz.texts.errors import NormvizError, closest, echo, listed
+from normviz.texts.messages import _
 
 # Each setting of a scene is an option; the layer is an argument without a name.
 FIGURES = (Panels, Chart, Table)

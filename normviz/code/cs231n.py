@@ -6,14 +6,22 @@ beta are (D,) in both, so the two differ only in the axis of the means. All arra
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, MutableMapping
+from dataclasses import replace
+from functools import cache, lru_cache
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from normviz.layers.errors import NormvizError, echo
-from normviz.layers.messages import _, ngettext
+from normviz.analysis.closed_form import autograd_backward, upstream
+from normviz.analysis.description import describe
+from normviz.analysis.examples import example, from_array, parameters
+from normviz.analysis.forward import Values, largest_difference, run_module
+from normviz.texts.errors import NormvizError, echo
+from normviz.texts.messages import _, ngettext
 
 Array = NDArray[np.float64]
 MOST_ELEMENTS = 2**18
@@ -192,3 +200,37 @@ def _from_0_to_1(param: Mapping[str, Any], dictionary: str, name: str, default: 
         message = _('{dictionary}["{name}"]={value} must be a number from 0 to 1, such as {default}.')
         raise NormvizError(message, dictionary=dictionary, name=name, value=echo(value), default=default)
     return float(value)
+
+
+# The source of the CS231n functions, and how closely they agree with torch.
+
+
+SHAPE = (4, 6)
+PAIRS = {
+    "layernorm": (layernorm_forward, layernorm_backward),
+    "batchnorm": (batchnorm_forward, batchnorm_backward),
+}
+
+
+@cache
+def source(name: str = "layernorm") -> str:
+    """The source of the forward and backward functions of "layernorm" or "batchnorm", with the two helpers that compute."""
+    forward, backward = PAIRS[name]
+    return "\n\n".join(inspect.getsource(part) for part in (forward, _normalize, backward, _backward))
+
+
+@lru_cache(maxsize=16)
+def largest_differences(seed: int = 0) -> Mapping[str, float]:
+    """Largest differences from torch's LayerNorm, forward and backward, on a (4, 6) example in float64."""
+    x = example("normal", SHAPE, ("n", "d"), seed).double()
+    gamma, beta = (number.double() for number in parameters("random", SHAPE[1:], seed))
+    dout = upstream(SHAPE, seed)
+    out, cache = layernorm_forward(x.numpy(), gamma.numpy(), beta.numpy(), {"eps": 1e-5})
+    dx, dgamma, dbeta = layernorm_backward(dout.numpy(), cache)
+    e = replace(describe(f"LayerNorm({SHAPE[1]})", x), values=Values(gamma, beta))
+    assert e.layer is not None
+    expected = vars(autograd_backward(e, dout)) | {"out": run_module(e.layer, x, e.layer_values())}
+    found = {"out": out, "dx": dx, "dgamma": dgamma, "dbeta": dbeta}
+    return MappingProxyType(
+        {name: largest_difference(from_array(value), expected[name]) for name, value in found.items()}
+    )

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
-from normviz.code.axis_numbers import AxisNumbers
-from normviz.code.frameworks import FLAX_LAYERS, KERAS_LAYERS, Framework, FrameworkLayer
+from normviz.code.frameworks import FLAX_LAYERS, KERAS_LAYERS, AxisNumbers, Framework, FrameworkLayer
 from normviz.code.from_scratch import FLOAT32_EPS, MAX_STATEMENT, comment, from_scratch
-from normviz.layers.errors import listed
-from normviz.layers.messages import N_, _
+from normviz.texts.errors import listed
+from normviz.texts.messages import N_, _
 
 if TYPE_CHECKING:
     from normviz.analysis.description import Description

@@ -21,8 +21,8 @@ from normviz.code.from_scratch import (
     normalize_lines,
     program,
 )
-from normviz.layers.errors import NormvizError, echo, listed
-from normviz.layers.messages import _
+from normviz.texts.errors import NormvizError, echo, listed
+from normviz.texts.messages import _
 
 if TYPE_CHECKING:
     from normviz.analysis.description import Description

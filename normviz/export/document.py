@@ -8,18 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from normviz.__version__ import __version__
-from normviz.export.plotly_source.plotlyjs import PlotlyJs, plotlyjs
+from normviz.export.plotlyjs import PlotlyJs, plotlyjs
 from normviz.figures.brand import FAVICON
 from normviz.figures.bundle import bundle, read_css
 from normviz.figures.palette import THEMES
-from normviz.layers.errors import NormvizError, echo, listed
-from normviz.layers.languages import html_attributes
-from normviz.layers.messages import _, language
-from normviz.lessons.page.style import controls_style, exercises_style, page_style, share_style, variables
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.markup import data, escape
 from normviz.lessons.parts.part import Part
-from normviz.scene.settings.kinds import check_length
+from normviz.lessons.style import controls_style, exercises_style, page_style, share_style, variables
+from normviz.scene.setting import check_length
+from normviz.texts.errors import NormvizError, echo, listed
+from normviz.texts.languages import html_attributes
+from normviz.texts.messages import _, language
 
 FOLLOW = "follow"
 CHOICES = (FOLLOW, *THEMES)

@@ -9,8 +9,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkstemp
 
-from normviz.layers.errors import NormvizError
-from normviz.layers.messages import _
+from normviz.texts.errors import NormvizError
+from normviz.texts.messages import _
 
 
 @contextmanager

@@ -9,17 +9,16 @@ from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from normviz.analysis.description import Description, describe
 from normviz.export.output import APP, Choices, Output, title_of
-from normviz.layers.errors import LONGEST_ECHO, NormvizError, closest, echo, listed
-from normviz.layers.languages import parse_language
-from normviz.layers.messages import ENGLISH, _, in_language, language
-from normviz.lessons.figure_pages.compare import page as comparing
-from normviz.lessons.figure_pages.models.page import model_title
-from normviz.lessons.page.pages import PAGES, WITHOUT_TENSOR, language_query, whole_query
-from normviz.lessons.page.questions_page import list_parts, question_parts
+from normviz.lessons import compare as comparing
+from normviz.lessons.models import model_title
+from normviz.lessons.pages import PAGES, WITHOUT_TENSOR, language_query, whole_query
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import find_question
-from normviz.scene.query import SETTING_NAMES
-from normviz.scene.view import View
+from normviz.lessons.questions_page import list_parts, question_parts
+from normviz.scene.view import SETTING_NAMES, View
+from normviz.texts.errors import LONGEST_ECHO, NormvizError, closest, echo, listed
+from normviz.texts.languages import parse_language
+from normviz.texts.messages import ENGLISH, _, in_language, language
 
 LONGEST_LINK = 4000
 PAGE_NAMES = tuple(PAGES)

@@ -9,21 +9,18 @@ from os import environ
 from typing import TYPE_CHECKING, Any
 
 from normviz.export.document import FOLLOW, check_text, check_theme, document, fragment
-from normviz.export.playable.packing import views_data
-from normviz.export.playable.views import GRIDS, Search, search
-from normviz.export.plotly_source.notebook import CellRun, embeds_plotly
-from normviz.export.plotly_source.plotlyjs import plotlyjs
+from normviz.export.playable import GRIDS, Search, search, views_data
+from normviz.export.plotlyjs import CellRun, embeds_plotly, plotlyjs
 from normviz.export.tours import stop_parts, tour_data
 from normviz.figures.plotly_figure import panels_figure
-from normviz.layers.errors import NormvizError, echo, listed
-from normviz.layers.messages import _, in_language, language
-from normviz.lessons.page.pages import PAGES
+from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.links import page_path
+from normviz.lessons.parts.markup import text
 from normviz.lessons.parts.part import Chart, Panels, Part, flat
-from normviz.lessons.parts.text import text
-from normviz.lessons.tours.tour import Tour
-from normviz.scene.query import link
-from normviz.scene.view import View
+from normviz.lessons.tours import Tour
+from normviz.scene.view import View, link
+from normviz.texts.errors import NormvizError, echo, listed
+from normviz.texts.messages import _, in_language, language
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -6,15 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from normviz.export.files import short_path
-from normviz.export.playable.packing import VERSION, Pool
-from normviz.layers.errors import NormvizError
-from normviz.layers.messages import _, ngettext
-from normviz.lessons.page.pages import PAGES, page
-from normviz.lessons.page.touring import stop_link, tour_bar
+from normviz.export.playable import VERSION, Pool
+from normviz.lessons.pages import PAGES, page
+from normviz.lessons.parts.containers import Table
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.part import Chart, Panels, Part, flat
-from normviz.lessons.parts.table import Table
-from normviz.lessons.tours.tour import Tour, find_tour, read_tour, tours
+from normviz.lessons.tours import Tour, find_tour, read_tour, stop_link, tour_bar, tours
+from normviz.texts.errors import NormvizError
+from normviz.texts.messages import _, ngettext
 
 LARGEST = 100_000  # bytes of a tour's file
 

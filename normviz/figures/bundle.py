@@ -16,8 +16,8 @@ from os.path import normpath
 from pathlib import Path
 
 from normviz.figures.palette import THEMES, as_json
-from normviz.layers.languages import find_language
-from normviz.layers.messages import ENGLISH, translations
+from normviz.texts.languages import find_language
+from normviz.texts.messages import ENGLISH, translations
 
 BROWSER = Path(__file__).with_name("browser")
 IMPORT = re.compile(r'^import (?:\{ (?P<names>[\w$, ]+) \} from )?"(?P<source>[^"]+)";\n', re.MULTILINE)

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from normviz.layers.errors import NormvizError, echo, listed
-from normviz.layers.messages import _
+from normviz.texts.errors import NormvizError, echo, listed
+from normviz.texts.messages import _
 
 FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"  # the same widths on every system
 Stops = list[tuple[float, str]]

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
 from normviz.figures.palette import FONT, GROUP_COLORS, Theme, stops, theme
-from normviz.layers.errors import NormvizError
-from normviz.layers.messages import _
 from normviz.scene.grid import Grid
+from normviz.texts.errors import NormvizError
+from normviz.texts.messages import _
 
 PER_ROW = 3
 LARGEST_CELL, LARGEST_PANEL, NARROWEST = (66, 44), (400, 300), 320  # pixels

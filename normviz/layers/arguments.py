@@ -11,8 +11,8 @@ from torch import nn
 
 from normviz.layers.axes import MAX_RANK
 from normviz.layers.catalogue import KINDS, Kind
-from normviz.layers.errors import NormvizError, echo, listed
-from normviz.layers.messages import _
+from normviz.texts.errors import NormvizError, echo, listed
+from normviz.texts.messages import _
 
 LARGEST_SIZE = 2**40
 

@@ -14,8 +14,8 @@ from functools import cached_property, lru_cache
 from itertools import chain
 from math import isqrt, prod
 
-from normviz.layers.errors import NormvizError, echo, listed
-from normviz.layers.messages import _, ngettext
+from normviz.texts.errors import NormvizError, echo, listed
+from normviz.texts.messages import _, ngettext
 
 NAME = re.compile(r"[a-z][a-z0-9]*\Z")
 TOKEN = re.compile(r"[a-z][a-z0-9]*|[()]|\S")

@@ -11,8 +11,8 @@ from typing import Any
 
 from torch import nn
 
-from normviz.layers.errors import NormvizError
-from normviz.layers.messages import _
+from normviz.texts.errors import NormvizError
+from normviz.texts.messages import _
 
 Arguments = Mapping[str, Any]
 REQUIRED = object()

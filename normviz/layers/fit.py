@@ -8,12 +8,12 @@ from typing import Any
 
 from normviz.layers.axes import divisors, layout_text
 from normviz.layers.catalogue import FAMILIES, Kind
-from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.layer import Layer
-from normviz.layers.messages import _
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import counts
 from normviz.layers.torch_errors import allowed_ranks, check
+from normviz.texts.errors import NormvizError, echo, listed
+from normviz.texts.messages import _
 
 
 def refit(layer: Layer, shape: tuple[int, ...], axes: tuple[str, ...]) -> Layer:

@@ -9,8 +9,8 @@ from itertools import chain, count
 
 from normviz.layers.arguments import read_eps_or_none, read_flag, read_size
 from normviz.layers.axes import Pattern, check_names, parse_names
-from normviz.layers.errors import NormvizError, echo
-from normviz.layers.messages import _
+from normviz.texts.errors import NormvizError, echo
+from normviz.texts.messages import _
 
 
 @dataclass(frozen=True)

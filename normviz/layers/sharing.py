@@ -16,9 +16,9 @@ from operator import index as as_int
 import numpy as np
 from numpy.typing import NDArray
 
-from normviz.layers.errors import NormvizError, echo
-from normviz.layers.messages import _, ngettext
 from normviz.layers.norm import Norm
+from normviz.texts.errors import NormvizError, echo
+from normviz.texts.messages import _, ngettext
 
 Ids = NDArray[np.int64]
 LIMIT = 2**26

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from normviz.layers.axes import divisors
 from normviz.layers.catalogue import Kind
-from normviz.layers.errors import NormvizError, listed
-from normviz.layers.messages import _, english, join_sentences, ngettext
+from normviz.texts.errors import NormvizError, listed
+from normviz.texts.messages import _, english, join_sentences, ngettext
 
 if TYPE_CHECKING:
     from normviz.layers.layer import Layer

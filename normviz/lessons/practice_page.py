@@ -11,23 +11,22 @@ from gzip import compress
 from typing import Any, ClassVar
 
 from normviz.analysis.checks import SEEDS
-from normviz.layers.messages import _, language
-from normviz.lessons.glossary.glossary import glossary
+from normviz.lessons.glossary import glossary
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.markup import escape
 from normviz.lessons.parts.part import Hides, Part
 from normviz.lessons.practice.bank import bank, choose, index
+from normviz.lessons.practice.case import CHOICE
 from normviz.lessons.practice.confusions import CONFUSIONS
 from normviz.lessons.practice.exercise import Exercise
-from normviz.lessons.practice.kinds import CHOICE
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import QUESTIONS
-from normviz.lessons.start.lesson_steps import LESSON_STEPS
-from normviz.scene.settings.page_settings import ALL_LEVELS, PRACTICE
-from normviz.scene.settings.scene_settings import SEED
-from normviz.scene.settings.setting import Setting
-from normviz.scene.settings.widgets import Number, Segments, Several
+from normviz.lessons.start import LESSON_STEPS
+from normviz.scene.page_settings import ALL_LEVELS, PRACTICE
+from normviz.scene.scene_settings import SEED
+from normviz.scene.setting import Number, Segments, Setting, Several
 from normviz.scene.view import View
+from normviz.texts.messages import _, language
 
 SETTINGS = (SEED, *PRACTICE)  # the settings of a set of exercises
 

@@ -1,9 +1,10 @@
-"""Does a function compute the normalization that it should? ``check`` measures it and compares."""
+"""What a function computes and how it differs, in sentences."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -12,18 +13,100 @@ from torch import Tensor, nn
 
 from normviz.analysis.description import Description, tensor_and_shape
 from normviz.layers.axes import parse_layout
-from normviz.layers.errors import NormvizError, echo
 from normviz.layers.fit import torch_layer
 from normviz.layers.layer import Layer
-from normviz.layers.messages import _
 from normviz.layers.norm import Norm
-from normviz.measuring.differences import Difference, differences, without_like
-from normviz.measuring.expected import Expected, expect, usual_layer
+from normviz.measuring import probe
+from normviz.measuring.differences import (
+    Difference,
+    Expected,
+    axes_text,
+    differences,
+    expect,
+    groups_text,
+    layer_of_channels,
+    usual_layer,
+    without_like,
+)
 from normviz.measuring.found_norm import norm_of, with_usual_formula
-from normviz.measuring.inputs import probes
-from normviz.measuring.inputs.calling import is_number_array
 from normviz.measuring.measurement import Measurement, measure
-from normviz.measuring.sentences import text
+from normviz.measuring.probe import is_number_array
+from normviz.texts.errors import NormvizError, echo
+from normviz.texts.messages import _, join_sentences, ngettext
+
+
+def text(
+    found: Measurement,
+    expected: Expected | None,
+    differs: Sequence[Difference],
+    axes: Sequence[str],
+) -> str:
+    """What the function does, then each difference."""
+    sentences = []
+    if expected is None:
+        sentences = [_groups(found, axes)]
+    elif not differs:
+        sentences = [_same(expected)]
+    for one in differs:
+        if one.what == "statistics" and expected is not None:  # then the function: the next sentence begins with "It"
+            over = _("{layer} averages over {axes}.", layer=expected.title, axes=one.expected)
+            sentences += [over, _groups(found, axes)]
+        else:
+            sentences.append(one.sentence)
+    if found.instead is not None:
+        sentences.append(
+            ngettext(
+                "x has {n:,} element; a smaller one of shape {shape} was measured, and one input of {whole} reaches the same axes.",
+                "x has {n:,} elements; a smaller one of shape {shape} was measured, and one input of {whole} reaches the same axes.",
+                prod(found.instead),
+                shape=found.shape,
+                whole=found.instead,
+            )
+        )
+    elif found.reach.is_sampled:
+        moved = len(found.reach.changed)
+        sentences.append(
+            ngettext(
+                "x has {n:,} element; only {moved} of them were changed to see which outputs depend on them.",
+                "x has {n:,} elements; only {moved} of them were changed to see which outputs depend on them.",
+                found.reach.elements,
+                moved=moved,
+            )
+        )
+    return join_sentences(sentences)
+
+
+def _same(expected: Expected) -> str:
+    if expected.norm.running:
+        return _("Your function does what {layer} does: it uses stored statistics.", layer=expected.title)
+    over = axes_text(expected.norm, expected.axes, expected.shape)
+    return _("Your function does what {layer} does: it averages over {axes}.", layer=expected.title, axes=over)
+
+
+def _groups(found: Measurement, axes: Sequence[str]) -> str:
+    layer = _similar_layer(found, axes)
+    if found.running and layer:
+        return _("Your function uses stored statistics (like {layer}).", layer=layer)
+    if found.running:
+        return _("Your function uses stored statistics.")
+    if found.ids is None:
+        return _("In your function, the elements do not form groups that share their statistics.")
+    if layer:
+        return _("Your function averages over {axes} (like {layer}).", axes=groups_text(found, axes), layer=layer)
+    return _("Your function averages over {axes}.", axes=groups_text(found, axes))
+
+
+def _similar_layer(found: Measurement, axes: Sequence[str]) -> str:
+    """The name of the torch layer with the same groups and parameters, whatever its eps and variance are; empty if there is none."""
+    if found.formula is None:
+        return ""
+    norm = norm_of(with_usual_formula(found), axes)
+    layer = None if norm is None else layer_of_channels(norm, axes, found.shape)
+    return "" if layer is None else layer.name
+
+
+# Does a function compute the normalization that it should? ``check`` measures it and compares.
+
 
 LAYOUTS = {1: "D", 2: "ND", 3: "NCL", 4: "NCHW", 5: "NCDHW"}
 
@@ -106,7 +189,7 @@ def check(
     """
     takes_arrays = isinstance(x, np.ndarray)
     given, shape = tensor_and_shape(x)
-    tensor = probes.generic(shape, torch.float32) if given is None else given
+    tensor = probe.generic(shape, torch.float32) if given is None else given
     expected = None if like is None else _expected(like, tensor, layout)
     found = measure(
         fn, tensor, takes_arrays, params, lambda other: expected is None or expected.takes(other), whole=whole

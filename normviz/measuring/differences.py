@@ -1,23 +1,186 @@
-"""What differs between a measured function and the layer that it should be."""
+"""The layer that a function should be: ``like`` on the axes of x."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from math import isclose
 
 import numpy as np
 import torch
+from torch import nn
 
+from normviz.analysis.description import Description, describe
 from normviz.analysis.forward import used_eps
-from normviz.layers.messages import N_, _
+from normviz.layers.axes import layout_text, parse_layout
+from normviz.layers.fit import default_layer, is_equivalent, torch_layer
+from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
-from normviz.measuring.expected import Expected
+from normviz.measuring.formula import Ids
 from normviz.measuring.found_norm import has_factors, has_offsets
-from normviz.measuring.groups.partition import from_ids, refines, same_partition
+from normviz.measuring.groups import Axis, from_ids, refines, same_partition
 from normviz.measuring.measurement import BIASED, SUM, Measurement
-from normviz.measuring.numbers.parameters import Ids
-from normviz.measuring.words import axes_text, each_text, groups_text, pattern_text
+from normviz.texts.errors import NormvizError, listed
+from normviz.texts.messages import N_, _, ngettext
+
+
+@dataclass(frozen=True, eq=False)
+class Expected(Description):
+    """What ``like`` does to one x.
+
+    given     the words of the caller, if like is a text
+    plus_one  whether it multiplies by 1 + gamma
+    """
+
+    given: str = ""
+    plus_one: bool = False
+
+    @property
+    def title(self) -> str:
+        return self.given or super().title
+
+    def on(self, shape: tuple[int, ...]) -> Expected:
+        """The same on an x of another shape."""
+        other = expect(self.layer or self.norm, shape, self.layout)
+        return replace(other, given=self.given, plus_one=self.plus_one)
+
+    def takes(self, shape: tuple[int, ...]) -> bool:
+        """Whether the layer takes an x of this shape too."""
+        try:
+            return bool(self.on(shape))
+        except NormvizError:
+            return False
+
+
+def expect(like: str | Layer | Norm | nn.Module, shape: tuple[int, ...], layout: str | None) -> Expected:
+    """``like`` on an x of this shape. A layer of channels uses the axis C of the layout, wherever it is.
+
+    >>> expect("BatchNorm1d(5)", (3, 4, 5), "NLC").norm.stats
+    'n l c -> c'
+    """
+    spec = Layer.of(like) if isinstance(like, nn.Module) else like
+    spec = Layer.parse(spec) if isinstance(spec, str) else spec
+    axes = None if layout is None else parse_layout(layout, len(shape))
+    order = None if axes is None or not isinstance(spec, Layer) else _channels_where_torch_expects_them(spec, axes)
+    if axes is None or order is None:
+        found = describe(spec, shape, layout=layout)
+    else:
+        moved = describe(spec, tuple(shape[i] for i in order), layout=layout_text([axes[i] for i in order]))
+        back = [order.index(i) for i in range(len(order))]
+        found = replace(moved, norm=permuted(moved.norm, back), shape=shape, axes=axes)
+    values = {field.name: getattr(found, field.name) for field in fields(found)}
+    return Expected(**values, given=like.strip() if isinstance(like, str) else "")
+
+
+def usual_layer(norm: Norm, shape: tuple[int, ...], preferred: Sequence[Layer] = ()) -> Layer | None:
+    """The torch layer that computes the same as ``norm``: one of the preferred, or that which people use for it; None if torch has none.
+
+    >>> str(usual_layer(Norm("n c h w -> n c"), (2, 3, 4, 4)))
+    'InstanceNorm2d(3)'
+    """
+    rank = len(shape)
+    # Preferred to LayerNorm([h, w]).
+    images = [default_layer("InstanceNorm", shape, norm.axes)] if rank in (4, 5) else []
+    same = (layer for layer in (*preferred, *images) if is_equivalent(layer, norm, shape))
+    return next(same, None) or torch_layer(norm, shape)
+
+
+def layer_of_channels(norm: Norm, names: Sequence[str], shape: tuple[int, ...]) -> Layer | None:
+    """The torch layer that computes the same as ``norm``, a layer of channels after C was moved to axis 1; None if torch has none."""
+    layer = usual_layer(norm, shape)
+    if "c" not in names[2:] or (layer is not None and layer.kind.channel(len(shape)) is None):
+        return layer
+    channel = list(names).index("c")
+    order = [0, channel, *(i for i in range(1, len(names)) if i != channel)]
+    return usual_layer(permuted(norm, order), tuple(shape[i] for i in order))
+
+
+def permuted(norm: Norm, order: Sequence[int]) -> Norm:
+    """The Norm for x.permute(order)."""
+    left = [norm.pattern.left[i] for i in order]
+    text = " ".join(parts[0] if len(parts) == 1 else f"({' '.join(parts)})" for parts in left)
+    return replace(norm, stats=f"{text} -> {' '.join(norm.pattern.right)}")
+
+
+def _channels_where_torch_expects_them(layer: Layer, axes: tuple[str, ...]) -> list[int] | None:
+    """The order of the axes with C where the layer has its channels; None if it is there, or if there is no such axis."""
+    channel = layer.kind.channel(len(axes))
+    if channel is None or "c" not in axes or axes[channel] == "c":
+        return None
+    order = [i for i, name in enumerate(axes) if name != "c"]
+    order.insert(channel % len(axes), axes.index("c"))
+    return order
+
+
+# The axes over which something is averaged, in words.
+
+
+def axes_text(norm: Norm, axes: Sequence[str], shape: tuple[int, ...]) -> str:
+    """The axes that a Norm averages over: ``"N and L"``.
+
+    >>> axes_text(Norm("n l c -> c", "c"), ("n", "l", "c"), (3, 4, 5))
+    'N and L'
+    """
+    sizes = norm.axis_sizes(shape)
+    reduced = [
+        _axis_text(
+            name, Axis(tuple(sizes[part] for part in parts), tuple(part in norm.pattern.right for part in parts))
+        )
+        for name, parts in zip(axes, norm.pattern.left, strict=True)
+        if any(part in norm.pattern.reduced for part in parts)
+    ]
+    return listed(reduced, "and") if reduced else _("no axis")
+
+
+def groups_text(found: Measurement, axes: Sequence[str]) -> str:
+    """The axes that a function averages over, as far as they can be described."""
+    groups = None if found.ids is None else from_ids(found.ids)
+    if groups is None:
+        return _("groups that are not made of whole axes")
+    reduced = [_axis_text(name, axis) for name, axis in zip(axes, groups, strict=True) if axis.is_reduced]
+    return listed(reduced, "and") if reduced else _("no axis")
+
+
+def pattern_text(ids: Ids, names: Sequence[str]) -> str:
+    """Which elements have a gamma in common: "for each index of C"."""
+    axes = from_ids(ids)
+    if axes is None:
+        return _("for each of several groups that are not made of whole axes")
+    pairs = zip(names, axes, strict=True)
+    return each_text([name.upper() for name, axis in pairs if axis.kept != (False,) and axis.parts != (1,)])
+
+
+def each_text(names: Sequence[str]) -> str:
+    """What there is one gamma for, along these axes.
+
+    >>> each_text(["C", "H"])
+    'for each position in (C, H)'
+    """
+    if not names:
+        return _("for all elements")
+    if len(names) == 1:
+        return _("for each index of {axis}", axis=names[0])
+    return _("for each position in ({axes})", axes=", ".join(names))
+
+
+def _axis_text(name: str, axis: Axis) -> str:
+    """A whole axis, or what is averaged of it: "groups of 2 neighbors along C", "indices of C that are 3 apart"."""
+    if not any(kept for size, kept in zip(axis.parts, axis.kept, strict=True) if size > 1):
+        return name.upper()
+    if axis.kept == (True, False):
+        return ngettext(
+            "groups of {n} neighbor along {axis}",
+            "groups of {n} neighbors along {axis}",
+            axis.parts[1],
+            axis=name.upper(),
+        )
+    if axis.kept == (False, True):
+        return _("indices of {axis} that are {step} apart", step=axis.parts[1], axis=name.upper())
+    return _("parts of {axis}", axis=name.upper())
+
+
+# What differs between a measured function and the layer that it should be.
+
 
 EPS_TOLERANCE = 0.01
 

@@ -10,13 +10,11 @@ import numpy as np
 import torch
 
 from normviz.layers import sharing
-from normviz.layers.errors import NormvizError
 from normviz.layers.norm import Norm
-from normviz.measuring.groups.partition import Axis, from_ids, same_partition
+from normviz.measuring.formula import Eps, Ids, Quotient
+from normviz.measuring.groups import Axis, from_ids, same_partition
 from normviz.measuring.measurement import BIASED, Measurement, constant_of
-from normviz.measuring.numbers.eps import Eps
-from normviz.measuring.numbers.formula import Quotient
-from normviz.measuring.numbers.parameters import Ids
+from normviz.texts.errors import NormvizError
 
 USUAL_EPS = 1e-5  # assumed where eps cannot be measured, as with stored statistics that no module has
 

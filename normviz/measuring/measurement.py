@@ -12,15 +12,24 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from normviz.layers.errors import NormvizError
-from normviz.measuring.groups.partition import Index, number, single_elements
-from normviz.measuring.groups.reach import Reach, measure_reach
-from normviz.measuring.groups.smaller import is_alike, smaller_shape
-from normviz.measuring.inputs import probes
-from normviz.measuring.inputs.calling import Function, Values, isolated, one_thread
-from normviz.measuring.numbers.eps import Eps, measure_eps
-from normviz.measuring.numbers.formula import Formula, Groups, Run, measure_affine, measure_formula
-from normviz.measuring.numbers.parameters import Ids, Learned, equal_ids, generic_values, measure_learned
+from normviz.measuring import probe
+from normviz.measuring.formula import (
+    Eps,
+    Formula,
+    Groups,
+    Ids,
+    Learned,
+    Run,
+    equal_ids,
+    generic_values,
+    measure_affine,
+    measure_eps,
+    measure_formula,
+    measure_learned,
+)
+from normviz.measuring.groups import Index, Reach, is_alike, measure_reach, number, single_elements, smaller_shape
+from normviz.measuring.probe import Function, Values, isolated, one_thread
+from normviz.texts.errors import NormvizError
 
 BIASED, UNBIASED, SUM = "m", "m - 1", "1"  # what the sum of squares is divided by
 LEARNED = ("weight", "bias", "gamma", "beta")  # names of parameters; in a frozen layer, of buffers
@@ -83,7 +92,7 @@ def measure(
     takes_arrays: bool = False,
     params: Mapping[str, Any] | None = None,
     allowed: Callable[[Index], bool] = bool,
-    most_inputs: int = probes.MOST_INPUTS,
+    most_inputs: int = probe.MOST_INPUTS,
     whole: bool = False,
 ) -> Measurement:
     """Measure ``fn`` on tensors of the dtype of x, of its shape or of another one that is allowed. Nothing is changed.
@@ -96,7 +105,7 @@ def measure(
         shape = _shape(function, tuple(x.shape), allowed)
         smaller = shape if whole else smaller_shape(function, shape, allowed)
         if smaller != shape:
-            function.choose_dtype(probes.generic(smaller, x.dtype))
+            function.choose_dtype(probe.generic(smaller, x.dtype))
             found = _measured(function, smaller, x, most_inputs)
             function.choose_dtype(x)
             if is_alike(function, shape, smaller, found.reach.axes()):
@@ -119,7 +128,7 @@ def _generic_parameters(function: Function, shape: Index) -> Values:
     """Other values of the parameters: a gamma of 0, with which some layers begin, would hide what they compute."""
     values = generic_values(_parameters(function), seed=3)
     try:
-        function(probes.generic(shape, function.dtype), values)
+        function(probe.generic(shape, function.dtype), values)
     except NormvizError:
         return {}
     return values
@@ -132,7 +141,7 @@ def _shape(function: Function, shape: Index, allowed: Callable[[Index], bool]) -
         return shape
     try:
         if wider != shape:
-            function(probes.generic(wider, function.dtype))
+            function(probe.generic(wider, function.dtype))
     except NormvizError:
         return shape
     return wider
@@ -155,7 +164,7 @@ def _normalization(function: Function, generic: Values, reach: Reach, ids: Ids, 
     run = partial(function, values=generic)
     eps = measure_eps(run, formula, formula.kind, groups, constant, dtype)
     agrees = _agreement(run, dtype, formula, groups, constant, eps)
-    if eps is not None and not eps.place and not agrees(probes.generic(reach.shape, dtype, seed=7)):
+    if eps is not None and not eps.place and not agrees(probe.generic(reach.shape, dtype, seed=7)):
         return Measurement(reach, ids)  # a function such as tanh resembles a normalization for large x only
     return Measurement(
         reach,
@@ -174,7 +183,7 @@ def _normalization(function: Function, generic: Values, reach: Reach, ids: Ids, 
 def _divisor(gamma: Learned | None, factor: Tensor, elements: int, dtype: torch.dtype) -> str:
     """The divisor of the sum of squares, inferred from the factor without gamma."""
     constant = float(factor.median()) if gamma is None else gamma.constant
-    close = probes.agreement(dtype)
+    close = probe.agreement(dtype)
     if elements < 2 or (gamma is None and not bool(((factor / constant - 1).abs() < close).all())):
         return BIASED
     for divisor in (UNBIASED, SUM):
@@ -193,7 +202,7 @@ def constant_of(divisor: str, elements: int) -> float:
 
 def _others(shape: Index, dtype: torch.dtype, x: Tensor | None) -> list[Tensor]:
     """Inputs on which a function may do something else: with a shift, with an outlier, and x."""
-    usual = probes.generic(shape, dtype, seed=7)
+    usual = probe.generic(shape, dtype, seed=7)
     outlier = usual.clone()
     outlier.view(-1)[0] = OUTLIER
     return [usual, usual + SHIFT, outlier, *([] if x is None else [x.detach().to(dtype)])]
@@ -216,7 +225,7 @@ def _agreement(
         expected = normalized * formula.factor / constant + formula.offset
         size = max(1.0, float(expected.abs().nan_to_num().max()))
         known = expected.isfinite()
-        return bool(((run(given).double() - expected).abs()[known] <= 10 * probes.agreement(dtype) * size).all())
+        return bool(((run(given).double() - expected).abs()[known] <= 10 * probe.agreement(dtype) * size).all())
 
     return agrees
 
@@ -247,7 +256,7 @@ def _elementwise(function: Function, reach: Reach) -> Measurement:
         return measure_affine(partial(function, values=values), shape, dtype)
 
     gamma, beta = measure_learned(affine_with, _parameters(function), dtype)
-    other = affine_with({i: probes.generic(tuple(function.values[i].shape), dtype).abs() + 1 for i in stored})
+    other = affine_with({i: probe.generic(tuple(function.values[i].shape), dtype).abs() + 1 for i in stored})
     ids = (
         equal_ids(other.factor / affine.factor, dtype)
         if stored and other is not None

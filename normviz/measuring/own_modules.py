@@ -12,10 +12,10 @@ from normviz.analysis.description import Description, describe, tensor_and_shape
 from normviz.analysis.forward import Values
 from normviz.layers import sharing
 from normviz.layers.arguments import kind_of_module
-from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
 from normviz.measuring.check import Check, check
 from normviz.measuring.measurement import Measurement
+from normviz.texts.errors import NormvizError
 
 
 def describe_own(module: nn.Module, x: Any, layout: str | None = None) -> Description | None:

@@ -11,16 +11,16 @@ from typing import Any
 
 from normviz.layers.arguments import LARGEST_SIZE
 from normviz.layers.axes import MAX_TEXT, Pattern, layout_text, parse_layout
-from normviz.layers.errors import NormvizError, echo
 from normviz.layers.fit import default_layer, refit
 from normviz.layers.layer import Layer
-from normviz.layers.messages import _, ngettext
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import check_index
 from normviz.scene.grid import grid
 from normviz.scene.repair import Reading, repair, scene_fields, with_fields
 from normviz.scene.scene import DEFAULT_FAMILY, PATTERN_FAMILY, Scene
-from normviz.scene.settings.scene_settings import MOST_EDITABLE
+from normviz.scene.scene_settings import MOST_EDITABLE
+from normviz.texts.errors import NormvizError, echo
+from normviz.texts.messages import _, ngettext
 
 NO_PARAMETERS = ("none", "-")
 SIZES = {"n": 2, "c": 3, "h": 4, "w": 4, "l": 4, "d": 2}

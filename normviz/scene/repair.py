@@ -7,14 +7,14 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from normviz.layers.axes import LETTER, layout_text, parse_layout
-from normviz.layers.errors import NormvizError, echo
 from normviz.layers.fit import default_layer, kind_for, refit
 from normviz.layers.layer import Layer
-from normviz.layers.messages import _
 from normviz.layers.norm import Norm
-from normviz.layers.substitutes.remedies import Remedy, remedies
+from normviz.layers.substitutes import Remedy, remedies
 from normviz.scene.grid import grid, start_with
 from normviz.scene.scene import DEFAULT_FAMILY, DEFAULT_SHAPE, Scene, default_at
+from normviz.texts.errors import NormvizError, echo
+from normviz.texts.messages import _
 
 Fields = Mapping[str, Any]
 

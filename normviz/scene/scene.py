@@ -1,33 +1,123 @@
-"""Scene: a tensor, a layer on it, and what is selected. It is written as a query that a teacher can also write by hand.
-
-``?shape=2,3,4,4&layer=LayerNorm([3,4,4])&data=normal&seed=0&at=1,2,0,3``
-
-``normviz.scene.query`` reads queries.
-"""
+"""What a reader of a notebook brings to a view: an x, and a module with its own gamma, beta and running statistics."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from math import prod
 from typing import Any
 
 import numpy as np
+from torch import Tensor
 
 from normviz.analysis.checks import LARGEST_VALUE, MOST_ELEMENTS
 from normviz.analysis.description import Description, describe_shape
-from normviz.analysis.examples import DATA, PARAMETERS
+from normviz.analysis.examples import DATA, PARAMETERS, example, from_values, initial_running_statistics, parameters
+from normviz.analysis.forward import Values
 from normviz.layers.axes import layout_text, parse_layout
-from normviz.layers.errors import NormvizError, echo, listed
 from normviz.layers.fit import default_layer
 from normviz.layers.layer import Layer
-from normviz.layers.messages import _, ngettext
 from normviz.layers.norm import Norm
-from normviz.scene.cache import described
 from normviz.scene.grid import Grid, grid
-from normviz.scene.own import OWN, Own
-from normviz.scene.settings.scene_settings import DATA_SETTING, MOST_EDITABLE, PARAMS, SCENE_SETTINGS, SEED, commas
-from normviz.scene.settings.setting import write_settings
+from normviz.scene.scene_settings import DATA_SETTING, MOST_EDITABLE, PARAMS, SCENE_SETTINGS, SEED, commas
+from normviz.scene.setting import write_settings
+from normviz.texts.errors import NormvizError, echo, listed
+from normviz.texts.messages import _, ngettext
+
+OWN = "own"  # the name of the reader's own x among the example data, and of the module's own values among those of gamma and beta
+
+
+@dataclass(frozen=True, eq=False)
+class Own:
+    """A reader's own tensors. No link holds them, so they are compared by identity.
+
+    x       the tensor; None if only a shape was given
+    layer   of the module
+    values  its gamma, beta and running statistics; None if the layer was given as text
+    """
+
+    x: Tensor | None = None
+    layer: Layer | Norm | None = None
+    values: Values | None = None
+
+    def has_x(self, shape: tuple[int, ...]) -> bool:
+        """Whether x has this shape."""
+        return self.x is not None and tuple(self.x.shape) == shape
+
+    def has_values(self, layer: Layer | Norm) -> bool:
+        """Whether the module's tensors are those of ``layer``, which may differ from the module in eps and in its mode."""
+        own = self.layer
+        if self.values is None or not isinstance(own, Layer) or not isinstance(layer, Layer) or own.name != layer.name:
+            return False
+        return layer.with_(eps=own.given["eps"], training=own.training) == own
+
+    def from_values(self, values: tuple[float, ...], shape: tuple[int, ...]) -> Tensor:
+        """An x with these values, of the reader's own dtype and on the same device."""
+        x = from_values(values, shape)
+        return x if self.x is None else x.to(self.x)
+
+    def numbers(self, most: int, largest: float) -> tuple[float, ...] | None:
+        """The values of x, row-major; None if there are more than ``most``, or one that is not from -largest to largest."""
+        if self.x is None or prod(self.x.shape) > most or not bool((self.x.abs() <= largest).all()):
+            return None
+        return tuple(map(float, self.x.flatten().tolist()))
+
+
+# The Descriptions of scenes, computed once for all pages, sessions and exports that show the same scene.
+# The cache is bounded in number and in bytes. Its values are shared: a page reads them and never writes into them. A view stores only
+# its Scene, so the cache alone keeps tensors in memory.
+
+
+SMALL = 4096  # elements; with every step of the forward pass about 100 kB
+MOST_SMALL, MOST_LARGE = 256, 2
+
+
+def described(
+    on_shape: Description, data: str, seed: int, values: tuple[float, ...] | None, params: str, own: Own | None = None
+) -> Description:
+    """The layer on example values, on x's own ``values``, or on what a reader of a notebook brings.
+
+    on_shape  the layer on the shape of x, without values
+    """
+    return (_small if prod(on_shape.shape) <= SMALL else _large)(on_shape, data, seed, values, params, own)
+
+
+def _described(
+    on_shape: Description, data: str, seed: int, values: tuple[float, ...] | None, params: str, own: Own | None
+) -> Description:
+    own = own or Own()
+    if values is not None:
+        x = own.from_values(values, on_shape.shape)
+    elif data == OWN and own.x is not None:
+        x = own.x
+    else:
+        x = example(data, on_shape.shape, on_shape.axes, seed)
+    if params == OWN and own.values is not None:
+        return replace(on_shape, x=x, values=own.values)
+    return replace(on_shape, x=x, values=_layer_values(on_shape, params, seed, x))
+
+
+def _layer_values(on_shape: Description, params: str, seed: int, x: Tensor) -> Values:
+    """The layer's values, of the dtype of x: gamma and beta as chosen, running statistics as in a new layer."""
+    norm, values, gamma_shape = on_shape.norm, replace(on_shape, x=x).layer_values(), on_shape.counts.gamma_shape
+    if gamma_shape is not None:
+        gamma, beta = (value.to(x) for value in parameters(params, gamma_shape, seed))
+        values = replace(values, gamma=gamma, beta=beta if norm.bias else None)
+    if norm.running and values.running_mean is None:
+        kept = [norm.axis_sizes(on_shape.shape)[name] for name in norm.pattern.right]
+        mean, var = (value.to(x) for value in initial_running_statistics(kept))
+        values = replace(values, running_mean=mean, running_var=var)
+    return values
+
+
+_small = lru_cache(maxsize=MOST_SMALL)(_described)
+_large = lru_cache(maxsize=MOST_LARGE)(_described)
+
+
+# Scene: a tensor, a layer on it, and what is selected. It is written as a query that a teacher can also write by hand.
+# ``?shape=2,3,4,4&layer=LayerNorm([3,4,4])&data=normal&seed=0&at=1,2,0,3``
+# ``normviz.scene.view`` reads queries.
+
 
 DEFAULT_SHAPE, DEFAULT_FAMILY = (2, 3, 4, 4), "LayerNorm"
 PATTERN_FAMILY = "Norm"  # the family of a layer that is a pattern

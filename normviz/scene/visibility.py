@@ -10,17 +10,15 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from normviz.layers.errors import NormvizError, echo, listed
-from normviz.layers.languages import parse_language
-from normviz.layers.messages import N_, _, ngettext
-from normviz.layers.substitutes.lookalike import LayerOnShape
-from normviz.layers.substitutes.pasted import parse_layer_on_shape
-from normviz.scene.controls.paste import PASTE
-from normviz.scene.controls.scene_controls import SCENE_CONTROLS
-from normviz.scene.settings.kinds import check_length, integer, text
-from normviz.scene.settings.page_settings import PAGE_SETTINGS
-from normviz.scene.settings.scene_settings import commas, compact
-from normviz.scene.settings.setting import Setting, read_settings, write_settings
+from normviz.layers.pasted import parse_layer_on_shape
+from normviz.layers.substitutes import LayerOnShape
+from normviz.scene.controls import PASTE, SCENE_CONTROLS
+from normviz.scene.page_settings import PAGE_SETTINGS
+from normviz.scene.scene_settings import commas, compact
+from normviz.scene.setting import Setting, check_length, integer, read_settings, text, write_settings
+from normviz.texts.errors import NormvizError, echo, listed
+from normviz.texts.languages import parse_language
+from normviz.texts.messages import N_, _, ngettext
 
 VERSION = "1"
 MOST_CAPTION = 300

@@ -23,8 +23,8 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from normviz.figures.bundle import bundle, plotly_js, plotly_version
-from normviz.layers.languages import languages
-from normviz.lessons.page.style import exercises_style, page_style, share_style
+from normviz.lessons.style import exercises_style, page_style, share_style
+from normviz.texts.languages import languages
 
 GZIP = re.compile(r"\s*gzip\s*(;\s*q=(?!0(\.0*)?\s*$).*)?")  # q=0 means not accepted
 LEVEL = 6  # compression level: the first visitor waits for gzip, and level 9 saves only 0.2 % more

@@ -7,17 +7,16 @@ from typing import Any
 
 import streamlit as st
 
-from normviz.layers.messages import _, language
-from normviz.lessons.figure_pages.explore import greeting
-from normviz.lessons.page.pages import Page, page_data
-from normviz.lessons.page.report import report_address
-from normviz.lessons.page.share import app_link, share_data
-from normviz.lessons.page.summary import summary
+from normviz.lessons.explore import greeting
+from normviz.lessons.pages import Page, page_data
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.part import Part
+from normviz.lessons.share import app_link, report_address, share_data
+from normviz.lessons.summary import summary
 from normviz.scene import edits
-from normviz.scene.settings.page_settings import LAST_STEP
+from normviz.scene.page_settings import LAST_STEP
 from normviz.scene.visibility import Display
+from normviz.texts.messages import _, language
 from normviz.ui.assets import LOADER, PLOTLY, component
 from normviz.ui.controls.redraw import redraw
 from normviz.ui.language import choices, language_data, localized

@@ -19,8 +19,8 @@ from starlette.responses import Response
 from normviz.export.document import FOLLOW
 from normviz.export.links import LONGEST_LINK, output_of_query
 from normviz.export.output import APP, Choices, Output
-from normviz.layers.errors import NormvizError, echo, listed
-from normviz.layers.messages import _, ngettext, without_marks
+from normviz.texts.errors import NormvizError, echo, listed
+from normviz.texts.messages import _, ngettext, without_marks
 
 PLOTLYJS = ("inline", "cdn")  # a link cannot name another script
 OPTIONS = ("page", "theme", "plotlyjs", "fixed")  # options of the file; all other names belong to the view

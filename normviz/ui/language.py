@@ -11,8 +11,8 @@ from typing import Any, ParamSpec, TypeVar
 
 import streamlit as st
 
-from normviz.layers.languages import accepted_language, find_language, languages, matching_language
-from normviz.layers.messages import in_language, language
+from normviz.texts.languages import accepted_language, find_language, languages, matching_language
+from normviz.texts.messages import in_language, language
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -16,8 +16,8 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from normviz.layers.errors import NormvizError
-from normviz.layers.messages import _, without_marks
+from normviz.texts.errors import NormvizError
+from normviz.texts.messages import _, without_marks
 from normviz.ui.language import localized
 from normviz.ui.paths import ROOT
 
@@ -76,8 +76,8 @@ def on_script_error(error: Exception) -> bool:
 
 def view_link() -> str:
     """The page and the query of the view, without parameters that are not normviz's."""
-    from normviz.scene.settings.page_settings import PAGE_SETTINGS
-    from normviz.scene.settings.scene_settings import SCENE_SETTINGS
+    from normviz.scene.page_settings import PAGE_SETTINGS
+    from normviz.scene.scene_settings import SCENE_SETTINGS
     from normviz.scene.visibility import DISPLAY_SETTINGS
 
     settings = [*DISPLAY_SETTINGS, *chain.from_iterable(PAGE_SETTINGS.values())]

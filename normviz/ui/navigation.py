@@ -5,10 +5,10 @@ from functools import cache
 import streamlit as st
 
 from normviz.figures.brand import FAVICON, wordmark
-from normviz.layers.messages import _
-from normviz.lessons.page.pages import PAGES
+from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.links import HOME
 from normviz.scene.scene import Scene
+from normviz.texts.messages import _
 from normviz.ui.controls.redraw import begin_run
 from normviz.ui.language import localized
 from normviz.ui.paths import PAGE_SCRIPTS

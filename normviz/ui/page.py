@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from normviz.lessons.page.pages import PAGES, Page, page, parts_up_to_the_figure, up_to_the_figure
+from normviz.lessons.pages import PAGES, Page, page, parts_up_to_the_figure, up_to_the_figure
 from normviz.lessons.parts.part import Part
 from normviz.scene.view import View
 from normviz.scene.visibility import Display

@@ -14,10 +14,10 @@ from typing import Any
 
 import streamlit as st
 
-from normviz.lessons.page.page_type import PageType
+from normviz.lessons.page_type import PageType
 from normviz.scene.repair import Reading
 from normviz.scene.scene import Scene
-from normviz.scene.settings.setting import read_settings
+from normviz.scene.setting import read_settings
 from normviz.scene.view import View
 from normviz.scene.visibility import Display
 from normviz.ui.logs import PAGE, log_refusal

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from normviz.analysis.examples import DATA, PARAMETERS, example, parameters
 from normviz.layers.axes import parse_layout
-from normviz.layers.errors import NormvizError
+from normviz.texts.errors import NormvizError
 from tests.strategies import shapes
 
 NCHW = ("n", "c", "h", "w")

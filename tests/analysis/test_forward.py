@@ -12,9 +12,9 @@ from torch import nn
 from normviz import explain
 from normviz.analysis.description import describe
 from normviz.analysis.forward import Values, broadcast, largest_difference, run_module, trace
-from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
+from normviz.texts.errors import NormvizError
 from tests.computing import DOUBLE, runs
 from tests.strategies import IN_TORCH, forward, layers_that_fit, module_with_random_numbers, norms, random_tensor
 

@@ -10,8 +10,8 @@ from torch import nn
 from normviz import explain
 from normviz.analysis.description import describe
 from normviz.analysis.forward import as_tensor
-from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
+from normviz.texts.errors import NormvizError
 from tests.computing import BF16, DOUBLE, FLOAT, HALF
 from tests.strategies import forward, random_tensor
 

@@ -1,10 +1,10 @@
 import pytest
 from hypothesis import assume, given
 
-from normviz.analysis.comparing.invariance import depends_on_batch, train_equals_eval
 from normviz.analysis.description import describe
-from normviz.layers.errors import NormvizError
+from normviz.analysis.invariance import depends_on_batch, train_equals_eval
 from normviz.layers.norm import Norm
+from normviz.texts.errors import NormvizError
 from tests.strategies import layers_that_fit
 
 MODES = [

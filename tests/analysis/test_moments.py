@@ -9,7 +9,7 @@ from hypothesis import given, reject
 from normviz import explain
 from normviz.analysis.forward import Values, group_mean
 from normviz.analysis.moments import moments
-from normviz.layers.errors import NormvizError
+from normviz.texts.errors import NormvizError
 from tests.strategies import explained, layers_that_fit, norms
 
 TWO = torch.tensor([[1.0, 5.0]])

@@ -13,8 +13,8 @@ from normviz.analysis.sentences import (
     statistics_caption,
     statistics_title,
 )
-from normviz.layers.errors import NormvizError
 from normviz.layers.norm import Norm
+from normviz.texts.errors import NormvizError
 from tests.strategies import layers_that_fit, norms
 
 X = (2, 3, 4, 4)

@@ -9,8 +9,8 @@ from hypothesis import given, reject
 from normviz import explain
 from normviz.analysis.forward import Values, run_module
 from normviz.analysis.steps import steps, whole_formula
-from normviz.layers.errors import NormvizError
 from normviz.layers.norm import Norm
+from normviz.texts.errors import NormvizError
 from tests.analysis.gradients.cases import CATALOGUE, numbered
 from tests.strategies import explained, layers_that_fit, norms
 

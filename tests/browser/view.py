@@ -1,6 +1,6 @@
 """The Explore page for tests: the shown positions of elements, veil and texts, and the expected ones.
 
-The expected values follow from the address: ``normviz.scene.query`` reads a Scene from it, and the Scene has a Description.
+The expected values follow from the address: ``normviz.scene.view`` reads a Scene from it, and the Scene has a Description.
 The position of an element follows from the data of the Plotly figure and from ``Grid.flatten``, not from the geometry of the module.
 """
 
@@ -20,8 +20,8 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from normviz.analysis.sentences import sentence
 from normviz.figures.palette import GROUP_COLORS
 from normviz.scene.grid import Grid
-from normviz.scene.query import read
 from normviz.scene.scene import Scene
+from normviz.scene.view import read
 from tests.browser.readout import Index, Readout, number
 from tests.browser.scripts import ADDRESS_HAS, MARKED, MIDDLES, NAMES, NAVIGATE, OPEN, PAINTED, REVEAL, SETTLED, SHOWN
 

@@ -53,7 +53,7 @@ def test_arguments_describe_the_same_view_as_a_link(run, tmp_path, arguments):
 
 
 def test_export_says_which_controls_would_make_the_file_too_large(run, monkeypatch):
-    monkeypatch.setattr("normviz.export.playable.views.MOST_VIEWS", 20)
+    monkeypatch.setattr("normviz.export.playable.MOST_VIEWS", 20)
     code, _out, err = run("export", "LayerNorm(3)", "--shape", "2,3", "-o", "page.html", *CDN)
     assert code == 0
     assert re.fullmatch(

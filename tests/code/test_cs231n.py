@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from normviz import NormvizError, explain
-from normviz.analysis.gradients.closed_form import backward
+from normviz.analysis.closed_form import backward
 from normviz.code.cs231n import (
     MOST_ELEMENTS,
     batchnorm_backward,

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from normviz import explain
 from normviz.analysis.description import describe
 from normviz.code.generate import FLAVORS, code
-from normviz.layers.errors import NormvizError, listed
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
+from normviz.texts.errors import NormvizError, listed
 from tests.code.frameworks.run_programs import with_random_values
 from tests.strategies import explained_or_reject, layers_that_fit, norms
 

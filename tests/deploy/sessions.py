@@ -16,7 +16,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from normviz.analysis.sentences import sentence
-from normviz.scene.query import read
+from normviz.scene.view import read
 
 TAG = re.compile(r"<[^>]+>")
 AGAIN = 0.3  # seconds between two attempts to connect

@@ -19,7 +19,7 @@ from tools.servers import ROOT, wait_until_healthy
 PROMISED = 5.0  # seconds; or the time of a start on a busy machine
 SCRIPT = """
 import streamlit as st
-from normviz.layers.errors import NormvizError
+from normviz.texts.errors import NormvizError
 if st.query_params.get("shape") == "6":
     raise NormvizError("six is refused")
 1 / 0

@@ -7,10 +7,9 @@ import pytest
 
 import normviz as nv
 from normviz.export.document import VERSION, document, fragment
-from normviz.layers.errors import NormvizError
-from normviz.lessons.parts.containers import Tabs
+from normviz.lessons.parts.containers import Column, Table, Tabs
 from normviz.lessons.parts.part import Caption, Code, Heading, Note, Sentence, Text
-from normviz.lessons.parts.table import Column, Table
+from normviz.texts.errors import NormvizError
 
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(1)>\"'</style></script>[a](javascript:alert(1))"
 

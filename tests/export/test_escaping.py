@@ -8,11 +8,10 @@ import pytest
 from normviz.api import explore
 from normviz.export.document import document, fragment
 from normviz.figures.charts import Lines
-from normviz.layers.errors import NormvizError
-from normviz.lessons.parts.containers import Beside, Details, Tabs
+from normviz.lessons.parts.containers import Beside, Column, Details, Table, Tabs
 from normviz.lessons.parts.part import Caption, Chart, Code, Heading, Note, Panels, Part, Sentence, Text, flat
-from normviz.lessons.parts.questions.prediction import Prediction
-from normviz.lessons.parts.table import Column, Table
+from normviz.lessons.parts.questions import Prediction
+from normviz.texts.errors import NormvizError
 from tests.export.structure import HOSTILE, Structure, same_structure
 
 PLAIN = "word"

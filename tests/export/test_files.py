@@ -7,7 +7,7 @@ import stat
 import pytest
 
 from normviz.export.files import check_writable, whole_file, write
-from normviz.layers.errors import NormvizError
+from normviz.texts.errors import NormvizError
 
 
 def test_writing_leaves_only_the_written_file(tmp_path):

@@ -9,10 +9,10 @@ import normviz as nv
 from normviz.cli import main
 from normviz.export.links import output_of_query
 from normviz.export.output import Choices
-from normviz.layers.errors import NormvizError
-from normviz.layers.languages import with_language
-from normviz.layers.messages import in_language
-from normviz.lessons.tours.tour import find_tour
+from normviz.lessons.tours import find_tour
+from normviz.texts.errors import NormvizError
+from normviz.texts.languages import with_language
+from normviz.texts.messages import in_language
 from tests.languages import brackets as brackets
 
 VIEW = {"shape": "2,3", "layer": "LayerNorm(3)"}

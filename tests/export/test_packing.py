@@ -9,9 +9,8 @@ import pytest
 
 from normviz.export.links import output_of_query
 from normviz.export.output import Choices
-from normviz.export.playable.packing import VERSION, Pool, views_data
-from normviz.export.playable.views import search
-from normviz.lessons.page.pages import PAGES
+from normviz.export.playable import VERSION, Pool, search, views_data
+from normviz.lessons.pages import PAGES
 
 GROWTH = 120_000  # bytes, compressed, by which a file that answers may be larger than one with a single view
 

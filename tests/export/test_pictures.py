@@ -8,12 +8,12 @@ import sys
 import pytest
 
 import normviz as nv
-from normviz.export.pictures import chromium
-from normviz.export.pictures import saving as pictures
-from normviz.export.pictures.chromium import Picture
-from normviz.export.pictures.saving import NO_BROWSER, save
-from normviz.layers.errors import NormvizError
+from normviz.export import chromium
+from normviz.export import pictures as pictures
+from normviz.export.chromium import Picture
+from normviz.export.pictures import NO_BROWSER, save
 from normviz.lessons.parts.part import Chart, Panels, Text, flat
+from normviz.texts.errors import NormvizError
 
 TWO_CHARTS = nv.open("/train_and_eval?show=stream").parts
 ONE_VIEW = nv.open("/?shape=2,3").parts
@@ -165,7 +165,7 @@ def test_a_browser_that_does_not_start_gives_one_line_that_says_what_to_install(
 
 def test_without_choreographer_one_line_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "choreographer", None)  # importing it raises ImportError
-    monkeypatch.delitem(sys.modules, "normviz.export.pictures.chromium", raising=False)
+    monkeypatch.delitem(sys.modules, "normviz.export.chromium", raising=False)
     save_without = runpy.run_path(pictures.__file__)["save"]
     with pytest.raises(NormvizError, match=re.escape("Pictures need choreographer: pip install 'normviz[images]'.")):
         save_without(ONE_VIEW, tmp_path / "a.png")

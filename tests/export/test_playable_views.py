@@ -6,12 +6,11 @@ from itertools import combinations
 
 import pytest
 
-from normviz.export.playable.layer_sets import MOST_VIEWS
-from normviz.export.playable.views import GRIDS, search
-from normviz.layers.errors import NormvizError
-from normviz.lessons.figure_pages.compare.page import layers_of
-from normviz.lessons.figure_pages.compare.ready_sets import READY_SETS
-from normviz.lessons.page.pages import PAGES
+from normviz.export.playable import GRIDS, search
+from normviz.export.playable_controls import MOST_VIEWS
+from normviz.lessons.compare import READY_SETS, layers_of
+from normviz.lessons.pages import PAGES
+from normviz.texts.errors import NormvizError
 
 
 @cache

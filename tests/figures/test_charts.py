@@ -4,7 +4,7 @@ import pytest
 
 from normviz.figures.charts import bars, chart, dots, line
 from normviz.figures.palette import theme
-from normviz.layers.errors import NormvizError
+from normviz.texts.errors import NormvizError
 
 
 def chart_of_every_kind():

@@ -5,7 +5,7 @@ from itertools import combinations, pairwise
 import pytest
 
 from normviz.figures.palette import GROUP_COLORS, THEMES, as_json, stops, theme
-from normviz.layers.errors import NormvizError
+from normviz.texts.errors import NormvizError
 from tests.figures.colors import VISION, contrast, difference, lab, luminance, mixed, over, rgb
 
 READABLE = 4.5  # WCAG 2.2 AA, text

@@ -11,12 +11,12 @@ import torch
 import normviz as nv
 from normviz import explain
 from normviz.figures.palette import GROUP_COLORS, theme
-from normviz.figures.payload.view import view_payload
+from normviz.figures.payload import view_payload
 from normviz.figures.plotly_figure import drawing_of, group_ids, panels_figure
-from normviz.layers.errors import NormvizError
-from normviz.lessons.page.pages import PAGES
+from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.part import Panels, flat
 from normviz.scene.grid import grid
+from normviz.texts.errors import NormvizError
 
 BOTH = pytest.mark.parametrize("name", ["light", "dark"])
 VIEWS = [

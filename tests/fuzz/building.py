@@ -7,19 +7,17 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from normviz.analysis.sentences import sentence
-from normviz.figures.payload.chart import chart_payload
-from normviz.figures.payload.view import view_payload
-from normviz.layers.errors import NormvizError
-from normviz.lessons.page.pages import PAGES
-from normviz.lessons.page.questions_page import prediction, question_parts
+from normviz.figures.payload import chart_payload, view_payload
+from normviz.lessons.pages import PAGES
+from normviz.lessons.parts.containers import Table
 from normviz.lessons.parts.part import Chart, Panels, flat
-from normviz.lessons.parts.table import Table
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import find_question, search
-from normviz.scene.query import read_view
+from normviz.lessons.questions_page import prediction, question_parts
+from normviz.scene.page_settings import PAGE_SETTINGS as SETTINGS
 from normviz.scene.scene import Scene
-from normviz.scene.settings.page_settings import PAGE_SETTINGS as SETTINGS
-from normviz.scene.view import View
+from normviz.scene.view import View, read_view
+from normviz.texts.errors import NormvizError
 
 
 def build(page: str, query: Mapping[str, str]) -> int:

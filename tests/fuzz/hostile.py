@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from normviz.analysis.examples import DATA, PARAMETERS
 from normviz.layers.catalogue import FAMILIES, KINDS
 from normviz.lessons.questions.registry import QUESTIONS
-from normviz.scene.settings.scene_settings import SCENE_SETTINGS
-from normviz.scene.settings.setting import Setting
+from normviz.scene.scene_settings import SCENE_SETTINGS
+from normviz.scene.setting import Setting
 from tests.fuzz.building import SETTINGS
 
 Draw = Callable[..., Any]

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from normviz.layers.errors import NormvizError
+from normviz.texts.errors import NormvizError
 
 REPORT = os.environ.get("FUZZ_REPORT", "")  # the folder of the report of a long run; empty in the short run
 SCALE = float(os.environ.get("FUZZ_SCALE", "1"))

@@ -5,13 +5,12 @@ import gc
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from normviz.layers.errors import NormvizError
-from normviz.lessons.figure_pages.compare.ready_sets import READY_SETS
+from normviz.lessons.compare import READY_SETS
 from normviz.scene import edits
-from normviz.scene.controls.scene_controls import SCENE_CONTROLS
-from normviz.scene.query import read
+from normviz.scene.controls import SCENE_CONTROLS
 from normviz.scene.repair import Reading
-from normviz.scene.view import View
+from normviz.scene.view import View, read
+from normviz.texts.errors import NormvizError
 from tests.fuzz import hostile
 from tests.fuzz.measure import examples, outcome
 

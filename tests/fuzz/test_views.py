@@ -8,13 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from normviz.analysis.examples import DATA, PARAMETERS
-from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
-from normviz.scene.query import link, read, read_view
 from normviz.scene.scene import Scene
-from normviz.scene.settings.scene_settings import SCENE_SETTINGS
-from normviz.scene.settings.setting import read_settings
-from normviz.scene.view import View
+from normviz.scene.scene_settings import SCENE_SETTINGS
+from normviz.scene.setting import read_settings
+from normviz.scene.view import View, link, read, read_view
+from normviz.texts.errors import NormvizError
 from tests.fuzz import hostile
 from tests.fuzz.building import SETTINGS, build, build_view
 from tests.fuzz.measure import examples, outcome

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from normviz.layers.axes import Pattern, check_names, layout_text, parse_layout, parse_names
-from normviz.layers.errors import NormvizError, echo, listed
+from normviz.texts.errors import NormvizError, echo, listed
 from tests.strategies import norms
 
 PATTERNS = [

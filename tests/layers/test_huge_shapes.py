@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from normviz import explain
-from normviz.layers.errors import NormvizError
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import LIMIT, MOST_IDS, check_limit
+from normviz.texts.errors import NormvizError
 
 HUGE = [
     ("LayerNorm([100000, 100000])", 10**5, 10**10, 2 * 10**10),

@@ -11,8 +11,8 @@ from torch import nn
 
 from normviz.layers.axes import parse_layout
 from normviz.layers.catalogue import KINDS
-from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
+from normviz.texts.errors import NormvizError
 from tests.strategies import IN_TORCH, layers_that_fit, norms
 
 NCHW, NLC, ND = ("n", "c", "h", "w"), ("n", "l", "c"), ("n", "d")

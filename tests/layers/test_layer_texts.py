@@ -10,9 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from normviz.layers.catalogue import KINDS
-from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
+from normviz.texts.errors import NormvizError
 
 NAMES = [*KINDS, "Norm"]
 ILLEGAL = [

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from normviz.layers.errors import NormvizError
 from normviz.layers.norm import Norm
+from normviz.texts.errors import NormvizError
 from tests.strategies import norms
 
 AXES = [

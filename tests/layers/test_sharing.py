@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from normviz import explain
 from normviz.analysis.description import describe
-from normviz.layers.errors import NormvizError
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import counts, ids, param_tables, peers, stat_tables
+from normviz.texts.errors import NormvizError
 from tests.strategies import IN_TORCH, describe_or_reject, layers_that_fit, norms, random_tensor
 
 BY_HAND = [

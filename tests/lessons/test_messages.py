@@ -5,16 +5,15 @@ import re
 
 import pytest
 
-from normviz.layers import messages
-from normviz.layers.messages import in_language
-from normviz.lessons.figure_pages.compare.ready_sets import READY_SETS
-from normviz.lessons.page.pages import PAGES, page_data
-from normviz.lessons.page.pages import page as page_of
-from normviz.lessons.parts.containers import Details
+from normviz.lessons.compare import READY_SETS
+from normviz.lessons.pages import PAGES, page_data
+from normviz.lessons.pages import page as page_of
+from normviz.lessons.parts.containers import Details, Table
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.part import Caption, Chart, Note, Panels, Sentence, Text, flat
-from normviz.lessons.parts.table import Table
 from normviz.lessons.practice.bank import choose
+from normviz.texts import messages
+from normviz.texts.messages import in_language
 from tests.languages import Bracketed
 from tests.languages import brackets as brackets
 

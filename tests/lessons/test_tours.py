@@ -9,12 +9,11 @@ import pytest
 from normviz.analysis.description import describe
 from normviz.export.output import tour_output
 from normviz.export.tours import stop_parts, tour_data, tour_of
-from normviz.layers.errors import NormvizError
-from normviz.lessons.page.pages import PAGES, page
-from normviz.lessons.page.touring import stop_link, tour_bar
+from normviz.lessons.pages import PAGES, page
+from normviz.lessons.parts.links import TourBar
 from normviz.lessons.parts.part import Panels, Problem
-from normviz.lessons.parts.tour_bar import TourBar
-from normviz.lessons.tours.tour import Tour, read_tour, tours
+from normviz.lessons.tours import Tour, read_tour, stop_link, tour_bar, tours
+from normviz.texts.errors import NormvizError
 
 STOPS = [(name, number) for name, tour in tours().items() for number in range(1, len(tour.stops) + 1)]
 

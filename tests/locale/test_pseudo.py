@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 from normviz.cli import main
-from normviz.layers import messages
-from normviz.layers.messages import in_language
-from normviz.lessons.page.pages import PAGES, page
+from normviz.lessons.pages import PAGES, page
 from normviz.lessons.parts.html import Body
+from normviz.texts import messages
+from normviz.texts.messages import in_language
 from tools.pseudo import write_locale
 
 VIEWS = [

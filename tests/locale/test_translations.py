@@ -12,8 +12,7 @@ import pytest
 import yaml
 from babel.messages.catalog import Catalog, Message
 
-from normviz.layers.languages import KNOWN
-from normviz.lessons.locale_files import STAMP
+from normviz.texts.languages import KNOWN, STAMP
 from tools.translations import (
     ENGLISH,
     LOCALE,

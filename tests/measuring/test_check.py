@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 import normviz as nv
-from normviz.layers.messages import in_language
+from normviz.texts.messages import in_language
 from tests.measuring.implementations import RIGHT, SEQUENCES, WRONG, OnePlus, layer_norm
 
 

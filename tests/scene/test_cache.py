@@ -7,13 +7,13 @@ from dataclasses import fields, replace
 import pytest
 import torch
 
-from normviz.lessons.page.pages import PAGES
+from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.part import flat
-from normviz.scene import cache
-from normviz.scene.query import read
+from normviz.scene import scene as scenes
+from normviz.scene.view import read
 from tests.scenes import scene
 
-LARGE = [f"shape=2,{channels},40,40" for channels in range(3, 3 + cache.MOST_LARGE + 1)]
+LARGE = [f"shape=2,{channels},40,40" for channels in range(3, 3 + scenes.MOST_LARGE + 1)]
 
 
 def test_scenes_that_differ_in_the_selected_element_share_an_explanation():
@@ -47,7 +47,7 @@ def test_only_the_last_large_tensors_stay_in_memory_while_views_of_all_are_open(
     scenes = [scene(query) for query in LARGE]
     held = [weakref.ref(one.description.trace.output) for one in scenes]
     gc.collect()
-    assert [tensor() is None for tensor in held] == [True] + [False] * cache.MOST_LARGE
+    assert [tensor() is None for tensor in held] == [True] + [False] * scenes.MOST_LARGE
     assert scenes[0].description.trace.output.shape == scenes[0].shape
 
 
@@ -56,8 +56,8 @@ def test_all_small_explanations_together_take_at_most_64_mb():
     e = scene("shape=4,4,16,16").description
     kept = [e.x, *(getattr(e.trace, field.name) for field in fields(e.trace))]
     size = sum(tensor.nbytes for tensor in kept if isinstance(tensor, torch.Tensor)) + e.stat_ids.nbytes
-    assert e.x.numel() == cache.SMALL
-    assert size * cache.MOST_SMALL < 64 * 2**20
+    assert e.x.numel() == scenes.SMALL
+    assert size * scenes.MOST_SMALL < 64 * 2**20
 
 
 def tensors(e):

@@ -2,16 +2,15 @@
 
 import pytest
 
-from normviz.layers.messages import language
-from normviz.lessons.page.control_data import rows_data
-from normviz.lessons.page.controls import input_rows, rows
-from normviz.scene.controls.control import page_control
-from normviz.scene.controls.scene_controls import SCENE_CONTROLS
-from normviz.scene.query import read_view
-from normviz.scene.settings.page_settings import PAGE_SETTINGS
-from normviz.scene.settings.scene_settings import DATA_LABELS, PARAMETER_LABELS, SCENE_SETTINGS
-from normviz.scene.settings.widgets import Choice, Segments, Several, Slider, TextField
+from normviz.lessons.rows import input_rows, rows, rows_data
+from normviz.scene.control import page_control
+from normviz.scene.controls import SCENE_CONTROLS
+from normviz.scene.page_settings import PAGE_SETTINGS
+from normviz.scene.scene_settings import DATA_LABELS, PARAMETER_LABELS, SCENE_SETTINGS
+from normviz.scene.setting import Choice, Segments, Several, Slider, TextField
+from normviz.scene.view import read_view
 from normviz.scene.visibility import CONTROLS
+from normviz.texts.messages import language
 from tests.fuzz.measure import cost
 from tests.scenes import query_of
 

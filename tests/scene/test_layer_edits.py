@@ -6,7 +6,7 @@ import pytest
 
 from normviz.layers.norm import Norm
 from normviz.scene import edits
-from normviz.scene.query import read
+from normviz.scene.view import read
 from tests.scenes import done, scene, summary
 
 ONE_VALUE = [

@@ -10,14 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from normviz.analysis.rounding.groups import DTYPES
-from normviz.layers.errors import NormvizError
 from normviz.lessons.questions.registry import QUESTIONS
-from normviz.scene.query import link, read_view
-from normviz.scene.settings.model_settings import REAL_MODELS
-from normviz.scene.settings.page_settings import PAGE_SETTINGS, experiments
-from normviz.scene.settings.scene_settings import SCENE_SETTINGS, commas
-from normviz.scene.view import View
+from normviz.scene.page_settings import PAGE_SETTINGS, REAL_MODELS, experiments
+from normviz.scene.scene_settings import SCENE_SETTINGS, commas
+from normviz.scene.view import View, link, read_view
 from normviz.scene.visibility import NAMES
+from normviz.texts.errors import NormvizError
 from tests.scene.test_scene import scenes
 from tests.scene.test_visibility import frames
 from tools.link_tables import TITLES, updated

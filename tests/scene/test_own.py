@@ -9,11 +9,10 @@ from torch import nn
 from normviz.analysis.forward import Values
 from normviz.layers.layer import Layer
 from normviz.scene import edits
-from normviz.scene.controls.scene_controls import MORE_ABOUT_X
-from normviz.scene.own import OWN, Own
-from normviz.scene.query import read
+from normviz.scene.controls import MORE_ABOUT_X
 from normviz.scene.repair import with_fields
-from normviz.scene.view import View
+from normviz.scene.scene import OWN, Own
+from normviz.scene.view import View, read
 
 X = torch.arange(144.0, dtype=torch.float64).reshape(2, 3, 4, 6)
 

@@ -5,10 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from normviz.analysis.sentences import sentence
-from normviz.scene.query import read, read_view
 from normviz.scene.repair import repair
 from normviz.scene.scene import Scene
-from normviz.scene.settings.scene_settings import SCENE_SETTINGS
+from normviz.scene.scene_settings import SCENE_SETTINGS
+from normviz.scene.view import read, read_view
 
 GOOD = {
     "shape": "2,4,2,2",

@@ -12,11 +12,11 @@ from normviz.analysis.checks import SEEDS
 from normviz.analysis.examples import DATA, PARAMETERS, example
 from normviz.api import explain
 from normviz.layers.axes import layout_text
-from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
-from normviz.scene.query import link, read
 from normviz.scene.scene import Scene, default_at
+from normviz.scene.view import link, read
+from normviz.texts.errors import NormvizError
 from tests.strategies import layers_that_fit, norms
 
 

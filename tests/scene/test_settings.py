@@ -5,9 +5,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from normviz.layers.errors import NormvizError
-from normviz.scene.settings.kinds import LONGEST_LIST, choice, integer, number, number_or_none, text, texts
-from normviz.scene.settings.setting import read_settings, write_settings
+from normviz.scene.setting import (
+    LONGEST_LIST,
+    choice,
+    integer,
+    number,
+    number_or_none,
+    read_settings,
+    text,
+    texts,
+    write_settings,
+)
+from normviz.texts.errors import NormvizError
 
 KIND = choice("show", {"stream": "Over time", "modes": "train() and eval()"})
 STEPS = integer("steps", 1, 500, 60)

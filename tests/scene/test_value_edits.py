@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from normviz.analysis.checks import SEEDS
 from normviz.layers.catalogue import FAMILIES
 from normviz.scene import edits
-from normviz.scene.controls.scene_controls import LAYOUTS
-from normviz.scene.query import read
+from normviz.scene.controls import LAYOUTS
 from normviz.scene.repair import with_fields
 from normviz.scene.scene import Scene
+from normviz.scene.view import read
 from tests.scenes import done, scene
 
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from normviz.lessons.page.pages import PAGES
-from normviz.scene.query import LONGEST_QUERY, MOST_NAMES, read_view
+from normviz.lessons.pages import PAGES
+from normviz.scene.view import LONGEST_QUERY, MOST_NAMES, read_view
 
 SETTINGS = PAGES["step_by_step"].settings
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from normviz.scene.query import link, read_view
+from normviz.scene.view import link, read_view
 from normviz.scene.visibility import CONTROLS, MOST_CAPTION, NAMES, PANELS, PARTS, Display, read_display
 
 BY_HAND = [

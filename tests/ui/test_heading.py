@@ -1,6 +1,6 @@
 """Every page has one heading of the first level: its title, and in one line what it shows."""
 
-from normviz.lessons.page.pages import PAGES
+from normviz.lessons.pages import PAGES
 from tests.ui.support.driver import open_explore
 from tests.ui.support.pages import go_to_page
 

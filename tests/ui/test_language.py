@@ -6,7 +6,7 @@ import re
 import pytest
 from starlette.applications import Starlette
 
-from normviz.lessons.page.pages import PAGES
+from normviz.lessons.pages import PAGES
 from normviz.ui import language
 from normviz.ui.server import index
 from normviz.ui.server.preload import import_future

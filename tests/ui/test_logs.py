@@ -91,7 +91,7 @@ def test_an_unexpected_error_writes_one_line_with_its_location_and_shows_a_messa
 
 
 def raise_normviz_error() -> None:
-    from normviz.layers.errors import NormvizError
+    from normviz.texts.errors import NormvizError
     from normviz.ui.logs import on_script_error
 
     assert on_script_error(NormvizError("C=6 cannot be split; use *3*."))

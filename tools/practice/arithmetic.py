@@ -8,10 +8,9 @@ from math import prod, sqrt
 import torch
 from torch import Tensor
 
-from normviz.lessons.practice.case import Case, group_box, members
+from normviz.lessons.practice.case import Answer, Case, group_box, members
 from normviz.lessons.practice.exercise import TOLERANCE, Exercise
 from normviz.lessons.practice.random import Random
-from normviz.lessons.practice.row import Answer
 from tools.practice import measured
 from tools.practice.rows import exercise, mistaken_statistics, places
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import torch
 
 from normviz.analysis.description import describe
-from normviz.lessons.practice.case import place
+from normviz.lessons.practice.case import Answer, place
 from normviz.lessons.practice.exercise import Exercise
-from normviz.lessons.practice.row import Answer
 from normviz.lessons.practice.texts import group_numbers
 from tools.practice import measured
 from tools.practice.choices import call

@@ -10,11 +10,10 @@ from math import prod
 from normviz.layers.fit import torch_layer
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import counts
-from normviz.lessons.practice.case import Case, gamma_box, gamma_norm, group_box
+from normviz.lessons.practice.case import Answer, Case, gamma_box, gamma_norm, group_box
 from normviz.lessons.practice.confusions import GAMMAS, STATISTICS
 from normviz.lessons.practice.exercise import Exercise
 from normviz.lessons.practice.random import Random
-from normviz.lessons.practice.row import Answer
 from tools.practice import measured
 
 Wrong = Iterable[tuple[str, Answer | None]]

@@ -14,10 +14,10 @@ from normviz.analysis.checks import SEEDS, read_integer, read_number
 from normviz.analysis.forward import Values, run_module, trace
 from normviz.analysis.rounding.groups import read_dtype
 from normviz.layers.axes import parse_layout
-from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
-from normviz.layers.messages import _
 from normviz.layers.sharing import counts
+from normviz.texts.errors import NormvizError
+from normviz.texts.messages import _
 
 GAMMA, BETA = 2.0, 0.5
 LARGEST_VALUE = 1e30

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from normviz.analysis.checks import SEEDS, read_integer, read_number
-from normviz.layers.errors import NormvizError, echo, listed
-from normviz.layers.messages import _
+from normviz.texts.errors import NormvizError, echo, listed
+from normviz.texts.messages import _
 
 DTYPES = {
     "float16": torch.float16,

@@ -25,7 +25,7 @@ from normviz.analysis.rounding.groups import (
     root_mean_square,
     torch_output,
 )
-from normviz.layers.messages import N_
+from normviz.texts.messages import N_
 
 MOST_DISTANCES = 16
 

@@ -19,8 +19,8 @@ import numpy as np
 
 from normviz.analysis.checks import LARGEST_VALUE, Array, frozen_array, read_integer, read_number, read_numbers
 from normviz.layers.arguments import READERS
-from normviz.layers.errors import NormvizError, echo, listed
-from normviz.layers.messages import _
+from normviz.texts.errors import NormvizError, echo, listed
+from normviz.texts.messages import _
 
 WEIGHTED_VALUE: Mapping[str, str] = {"torch": "new", "keras": "old", "flax": "old"}  # what momentum multiplies
 DTYPES = ("float64", "float32")

@@ -14,10 +14,10 @@ from torch import Tensor, nn
 from normviz.analysis.checks import SEEDS, Array, frozen_array, read_integer, read_only
 from normviz.analysis.running.stream import BATCH_SIZES, TRUE_MEAN, TRUE_VAR
 from normviz.analysis.running.torch_module import attempt
-from normviz.layers.errors import NormvizError, echo
 from normviz.layers.layer import Layer
-from normviz.layers.messages import ngettext
 from normviz.layers.torch_errors import check
+from normviz.texts.errors import NormvizError, echo
+from normviz.texts.messages import ngettext
 
 DRAWS = range(10, 501)
 MOST_SIZES = 12

@@ -1,6 +1,7 @@
-"""BatchNorm on several devices: each has a shard of the batch, and SyncBatchNorm combines their statistics.
+"""Differences between two computations of the same numbers, and bounds of their rounding errors.
 
-torch's SyncBatchNorm does not run on the CPU, so this combination is compared with BatchNorm on the whole batch.
+To first order, the rounding error of a mean of n numbers up to M is at most n u M, with u half of float64's eps. That of the
+variance, whose deviations have the size of std, is at most n u (3 M std + var), plus the square of the mean's error.
 """
 
 from __future__ import annotations
@@ -25,12 +26,63 @@ from normviz.analysis.checks import (
     read_number,
     read_only,
 )
-from normviz.analysis.running.rounding_difference import RoundingDifference, output_rounding_error, rounding_errors
-from normviz.analysis.running.torch_module import attempt
-from normviz.layers.errors import NormvizError, echo
+from normviz.analysis.forward import largest_difference
+from normviz.analysis.running.torch_module import attempt, torch_layer_of
 from normviz.layers.layer import Layer
-from normviz.layers.messages import _, ngettext
 from normviz.layers.torch_errors import check
+from normviz.texts.errors import NormvizError, echo
+from normviz.texts.messages import _, ngettext
+
+EPS64 = float(np.finfo(np.float64).eps)
+EXTRA_ROUNDINGS = 5  # roundings besides those of the sum
+
+
+@dataclass(frozen=True)
+class RoundingDifference:
+    """The difference between two computations of the same numbers, and whether rounding explains it.
+
+    largest    the largest difference
+    tolerance  the largest difference that rounding in float64 can explain
+    agrees     whether every difference is within the tolerance of its element
+    """
+
+    largest: float
+    tolerance: float
+    agrees: bool
+
+    @classmethod
+    def between(cls, one: Array, other: Array, tolerance: Array) -> RoundingDifference:
+        """The difference between two arrays; ``tolerance`` broadcasts to them."""
+        difference = np.abs(one - other)
+        return cls(float(difference.max()), float(tolerance.max()), bool((difference <= tolerance).all()))
+
+
+def rounding_errors(batch: Tensor, var: Array, shards: int) -> tuple[Array, Array]:
+    """Bounds of the differences between two computations of the mean, and of the variance, of each channel of a batch (N, C, ...); (C,) each.
+
+    Twice the error of one computation, because the errors of two can have opposite signs.
+    """
+    values = batch.transpose(0, 1).flatten(1)
+    unit = 2 * (values.shape[1] + shards + EXTRA_ROUNDINGS) * EPS64 / 2
+    largest = values.abs().amax(dim=1).numpy()
+    mean = unit * largest
+    return mean, unit * (3 * largest * np.sqrt(var) + var) + mean**2
+
+
+def output_rounding_error(output: Array, mean: Array, std: Array, errors: tuple[Array, Array]) -> Array:
+    """A bound of the difference between two outputs (x - mean) / std, from the errors of mean and variance.
+
+    The mean's error is divided by std; half the relative error of the variance multiplies the output.
+    """
+    along_channels = (1, -1) + (1,) * (output.ndim - 2)
+    from_mean = (errors[0] / std + 8 * EPS64 * (np.abs(mean) / std)).reshape(along_channels)
+    from_std = (errors[1] / std**2 / 2 + 16 * EPS64).reshape(along_channels)
+    return from_mean + (np.abs(output) + 1) * from_std
+
+
+# BatchNorm on several devices: each has a shard of the batch, and SyncBatchNorm combines their statistics.
+# torch's SyncBatchNorm does not run on the CPU, so this combination is compared with BatchNorm on the whole batch.
+
 
 DEVICES = range(1, 65)
 EXAMPLES = range(1, MOST_ELEMENTS + 1)
@@ -246,3 +298,31 @@ def _normalize_with(part: Tensor, mean: Array, var: Array, eps: float) -> Tensor
 def _normalize_alone(part: Tensor, eps: float) -> Tensor:
     output = attempt(_batch_norm(part, eps), part).output
     return torch.full_like(part, nan) if output is None else output
+
+
+# Gradient accumulation does not enlarge the batch: each micro-batch is normalized on its own.
+
+
+@torch.no_grad()
+def accumulation_difference(layer: str | Layer, x: Any, sizes: Sequence[int]) -> float:
+    """The largest difference between the outputs of a whole batch and of its micro-batches, in train mode.
+
+    layer  a layer of torch.nn, as text or as a ``Layer``
+    x      (N, ...), at most 2^20 elements; computed in float64
+    sizes  (K,): examples in each micro-batch, in order; they add up to N
+
+    Raises NormvizError for other inputs, with torch's error message if the layer refuses the batch or a micro-batch.
+
+    >>> x = torch.tensor([[0.0], [2.0], [4.0], [6.0]])
+    >>> (
+    ...     round(accumulation_difference("BatchNorm1d(1)", x, (2, 2)), 2),
+    ...     accumulation_difference("LayerNorm(1)", x, (2, 2)),
+    ... )
+    (1.45, 0.0)
+    """
+    found, batch = torch_layer_of(layer).with_(training=True), read_float64(x, "accumulation_difference")
+    sizes = read_sizes(sizes, batch)
+    for examples in (len(batch), *sizes):
+        check(found, (examples, *batch.shape[1:]))
+    module = found.module(torch.float64)
+    return largest_difference(module(batch), torch.cat([module(part) for part in batch.split(sizes)]))

@@ -16,10 +16,10 @@ from torch import Tensor, nn
 
 from normviz.analysis.checks import SEEDS, Array, frozen_array, read_integer, read_number, read_numbers
 from normviz.analysis.running.momentum import moving_average, read_momentum
-from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
-from normviz.layers.messages import _
 from normviz.layers.torch_errors import check
+from normviz.texts.errors import NormvizError
+from normviz.texts.messages import _
 
 BATCH_SIZES = range(1, 1025)  # torch refuses 1; a page that offers it shows torch's error
 STEPS = range(1, 501)

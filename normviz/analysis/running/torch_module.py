@@ -11,9 +11,9 @@ import torch
 from torch import Tensor, nn
 
 from normviz.analysis.checks import MOST_ELEMENTS, read_tensor
-from normviz.layers.errors import NormvizError, echo
 from normviz.layers.layer import Layer
-from normviz.layers.messages import _
+from normviz.texts.errors import NormvizError, echo
+from normviz.texts.messages import _
 
 
 def torch_layer_of(layer: str | Layer) -> Layer:

@@ -9,19 +9,17 @@ from urllib.parse import parse_qsl, urlsplit
 
 from normviz.analysis.checks import LARGEST_VALUE
 from normviz.analysis.description import Description, describe
-from normviz.layers.errors import NormvizError, echo, listed
-from normviz.layers.messages import _
-from normviz.lessons.page.control_data import after_input
-from normviz.lessons.page.controls import input_rows
-from normviz.lessons.page.pages import PAGES
+from normviz.lessons.pages import PAGES
+from normviz.lessons.rows import after_input, input_rows
 from normviz.scene import edits
-from normviz.scene.own import OWN, Own
+from normviz.scene.page_settings import LAST_STEP
 from normviz.scene.repair import Reading, with_fields
-from normviz.scene.scene import Scene, default_at, shortest
-from normviz.scene.settings.page_settings import LAST_STEP
-from normviz.scene.settings.scene_settings import DATA_SETTING, MOST_EDITABLE, PARAMS, SCENE_SETTINGS
+from normviz.scene.scene import OWN, Own, Scene, default_at, shortest
+from normviz.scene.scene_settings import DATA_SETTING, MOST_EDITABLE, PARAMS, SCENE_SETTINGS
 from normviz.scene.view import View
 from normviz.scene.visibility import DISPLAY_SETTINGS, Display
+from normviz.texts.errors import NormvizError, echo, listed
+from normviz.texts.messages import _
 
 EMBEDDING = ("embed", "embed_options")  # parameters of a link for an iframe
 

@@ -22,13 +22,12 @@ from normviz.export.links import output_of_view
 from normviz.export.live import changes
 from normviz.export.output import APP, Choices, Output
 from normviz.figures.bundle import bundle, plotly_js
-from normviz.layers.messages import in_language, language
-from normviz.lessons.page.control_data import rows_data
-from normviz.lessons.page.pages import PAGES, page, page_data
-from normviz.lessons.page.style import controls_style, page_style
+from normviz.lessons.pages import PAGES, page, page_data
 from normviz.lessons.parts.html import Body
-from normviz.scene.query import link
-from normviz.scene.view import View
+from normviz.lessons.rows import rows_data
+from normviz.lessons.style import controls_style, page_style
+from normviz.scene.view import View, link
+from normviz.texts.messages import in_language, language
 
 SCRIPT = Path(__file__).parents[1] / "browser" / "widget.js"
 MOST_KEPT = 1024  # elements of x; for a larger x, a notebook keeps a single view, because others would make it large

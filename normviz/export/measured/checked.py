@@ -8,19 +8,19 @@ from typing import Any
 
 from torch import nn
 
-from normviz.analysis.comparing.comparison import Comparison
+from normviz.analysis.comparison import Comparison
 from normviz.analysis.description import Description
 from normviz.export.output import Output
 from normviz.layers.axes import layout_text
 from normviz.layers.layer import Layer
-from normviz.layers.messages import _, join_sentences, ngettext
 from normviz.layers.norm import Norm
-from normviz.lessons.figure_pages.compare.page import panels
+from normviz.lessons.compare import panels
 from normviz.lessons.parts.part import Caption, Panels, Part, Text
 from normviz.measuring import check as measuring
-from normviz.measuring.expected import Expected, expect
+from normviz.measuring.differences import Expected, expect
 from normviz.measuring.found_norm import norm_of, with_usual_formula
 from normviz.scene.grid import grid, start_with
+from normviz.texts.messages import _, join_sentences, ngettext
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -12,12 +12,11 @@ from torch import nn
 
 from normviz.export.links import output_of_query
 from normviz.export.output import APP, Output
-from normviz.layers.languages import with_language
-from normviz.layers.messages import _
-from normviz.measuring.models.norms import Norms
+from normviz.measuring.models.norms import NormRow, Norms
 from normviz.measuring.models.norms import norms as norms_of
-from normviz.measuring.models.row import NormRow
-from normviz.scene.query import link
+from normviz.scene.view import link
+from normviz.texts.languages import with_language
+from normviz.texts.messages import _
 
 CELL = "padding:2px 12px 2px 0;text-align:left;vertical-align:top"
 NUMBER = "padding:2px 12px 2px 0;text-align:right;vertical-align:top"

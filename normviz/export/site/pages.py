@@ -1,33 +1,71 @@
-"""The pages of the site as HTML: the index, a question, a comparison."""
+"""Files that all pages of a site share: plotly.js, one script and one style sheet. Their names contain a hash of the content."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from hashlib import sha256
 from os import environ
+from pathlib import Path
 from typing import Any
 
-from normviz.export.document import no_script, settings
+from normviz.export.document import css, no_script, settings
 from normviz.export.links import output_of_query
 from normviz.export.output import APP, Choices
-from normviz.export.plotly_source.plotlyjs import plotlyjs
-from normviz.export.site.shared import path_of, plotly_path
+from normviz.export.plotlyjs import hashed_name, plotlyjs
 from normviz.figures.brand import FAVICON, wordmark
-from normviz.layers.errors import NormvizError, listed
-from normviz.layers.languages import find_language, html_attributes, with_language
-from normviz.layers.messages import N_, _, language
-from normviz.lessons.figure_pages.compare.ready_sets import READY_SETS, ReadySet
-from normviz.lessons.page.pages import PAGES
-from normviz.lessons.page.questions_page import question_list, question_parts
-from normviz.lessons.page.report import report_address
+from normviz.figures.bundle import bundle, classic, plotly_js, read_css
+from normviz.lessons.compare import READY_SETS, ReadySet
+from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.links import page_path
 from normviz.lessons.parts.markup import escape, line
-from normviz.lessons.parts.questions.question_list import search_field
+from normviz.lessons.parts.questions import search_field
 from normviz.lessons.questions.question import Question, prose
 from normviz.lessons.questions.registry import QUESTIONS, READING_ORDER, current_key
-from normviz.scene.query import link
-from normviz.scene.settings.page_settings import LONGEST_SEARCH, START_STEPS
+from normviz.lessons.questions_page import question_list, question_parts
+from normviz.lessons.share import report_address
+from normviz.lessons.style import controls_style, exercises_style, share_style
+from normviz.scene.page_settings import LONGEST_SEARCH, START_STEPS
+from normviz.scene.view import link
+from normviz.texts.errors import NormvizError, listed
+from normviz.texts.languages import find_language, html_attributes, with_language
+from normviz.texts.messages import N_, _, language
+
+FOLDER = "lib"
+SITE = Path(__file__).with_name("site.js")
+
+
+def site_script() -> str:
+    """The script of exported pages and the search, as a classic script."""
+    return classic(bundle(SITE, language.get()))
+
+
+@cache
+def site_style() -> str:
+    """The style of exported pages, and above it the site's own."""
+    return f"{css()}{controls_style()}{share_style()}{exercises_style()}\n:is(.ns-html, #ns-html){{{read_css(SITE.with_suffix('.css'))}}}\n"
+
+
+def shared_files() -> dict[str, bytes]:
+    """The path of each, as the pages see it, and its content."""
+    texts = {"js": site_script().encode(), "css": site_style().encode()}
+    named = {f"{FOLDER}/normviz-{sha256(text).hexdigest()[:12]}.{kind}": text for kind, text in texts.items()}
+    return {plotly_path(): plotly_js()} | named
+
+
+def plotly_path() -> str:
+    return f"{FOLDER}/{hashed_name()}"
+
+
+def path_of(kind: str) -> str:
+    """The path of the shared "js" or "css"."""
+    return next(path for path in shared_files() if path.endswith(f".{kind}") and path != plotly_path())
+
+
+# The pages of the site as HTML: the index, a question, a comparison.
+
 
 INDEX = "index.html"
 ABOUT = N_("See which elements of a tensor share a mean and a variance, and which share a gamma and a beta.")

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from normviz.analysis.description import Description
-from normviz.analysis.number_format import format_difference
-from normviz.code import cs231n_check
+from normviz.code import cs231n
 from normviz.code.framework_names import framework_names
 from normviz.code.generate import FLAVORS, code
-from normviz.layers.messages import N_, _
-from normviz.lessons.parts.containers import Tabs
+from normviz.lessons.parts.containers import Column, Table, Tabs
 from normviz.lessons.parts.part import Caption, Code, Part, Text, part_or_note
-from normviz.lessons.parts.table import Column, Table
+from normviz.texts.messages import N_, _
+from normviz.texts.numbers import format_difference
 
 LABELS = {
     "torch": "torch.nn",
@@ -72,14 +71,12 @@ def _names(e: Description) -> Table:
 def course_pair() -> tuple[Part, ...]:
     """The course's forward and backward functions, and their difference from torch."""
     differences = ", ".join(
-        f"{name} {format_difference(difference)}" for name, difference in cs231n_check.largest_differences().items()
+        f"{name} {format_difference(difference)}" for name, difference in cs231n.largest_differences().items()
     )
     text = _(
         "For x of shape (N, D): one mean and one variance for each row, one gamma and one beta for each column. "
         "Largest differences from torch: {differences}.",
         differences=differences,
     )
-    pairs = tuple(
-        (f"{name}_forward, {name}_backward", (Code(cs231n_check.source(name)),)) for name in cs231n_check.PAIRS
-    )
+    pairs = tuple((f"{name}_forward, {name}_backward", (Code(cs231n.source(name)),)) for name in cs231n.PAIRS)
     return Text(text), Tabs(pairs)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from normviz.lessons.parts.html import Body
-from normviz.lessons.parts.markup import escape, line
-from normviz.lessons.parts.part import Code, Hides, Part, without_hidden
-from normviz.lessons.parts.text import plain, text
+from normviz.lessons.parts.markup import align, block, escape, line, plain, text
+from normviz.lessons.parts.part import Chart, Code, Hides, Legend, Panels, Part, flat, without_hidden
+from normviz.scene.visibility import Display
+from normviz.texts.messages import _
 
 
 @dataclass(frozen=True)
@@ -98,3 +101,115 @@ class Beside(Part):
     def without_hidden(self, hides: Hides) -> tuple[Part, ...]:
         left, right = without_hidden(self.left, hides), without_hidden(self.right, hides)
         return (replace(self, left=left, right=right),) if left and right else (*left, *right)
+
+
+# A table: columns by key, and rows of values.
+
+
+Row = Mapping[str, object]
+FIRST_CELL = re.compile(r"<tr>(\s*)<td>(.+?)</td>")
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: the key of its values in a row, its label (marked with ``N_``), and whether the values are code."""
+
+    key: str
+    label: str
+    code: bool = False
+
+    @property
+    def head(self) -> str:
+        return _(self.label).replace("|", "\\|") if self.label else ""
+
+    def cell(self, row: Row) -> str:
+        """The row's value as Markdown; empty if the row has none."""
+        value = row.get(self.key, "")
+        if value is None or isinstance(value, bool):
+            return {True: _("yes"), False: _("no"), None: "–"}[value]
+        if isinstance(value, int):
+            return f"{value:,}"
+        text = str(value).replace("|", "\\|")
+        return f"`{text}`" if self.code and text else text
+
+
+@dataclass(frozen=True)
+class Table(Part):
+    """One line for each row. A ``transposed`` table has one column for each row; the values of its first column are the heads.
+
+    ``key`` names the table on the page.
+    """
+
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    key: str = "rows"
+    transposed: bool = False
+    name: ClassVar[str] = "table"
+
+    def cells(self) -> list[list[str]]:
+        """The cells as Markdown, the heads first."""
+        lines = [[column.head, *map(column.cell, self.rows)] for column in self.columns]
+        if self.transposed:
+            return [["", *lines[0][1:]], *lines[1:]]
+        return [list(cells) for cells in zip(*lines, strict=True)]
+
+    @property
+    def markdown(self) -> str:
+        if not self.rows:
+            return ""
+        heads, *body = self.cells()
+        return "\n".join(_line(cells) for cells in (heads, ["---"] * len(heads), *body))
+
+    def html(self, body: Body) -> str:
+        html = block(self.markdown).replace("<th></th>", "<td></td>")  # the corner of a table names nothing
+        if self.transposed:
+            html = FIRST_CELL.sub(r'<tr>\1<th scope="row">\2</th>', html)
+        # The arrow keys scroll it where it is wider than the page.
+        return f'<div class="nv-table-box" tabindex="0" role="group" aria-label="{escape(_("Table"))}">{html}</div>'
+
+    def plain_text(self) -> str:
+        return align([list(map(plain, cells)) for cells in self.cells()]) if self.rows else ""
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+# The parts of a page that its link does not hide, and the caption that the link adds.
+
+
+Figure = Panels | Chart
+
+
+def visible_parts(parts: Iterable[Part], display: Display) -> list[Part]:
+    """The parts that are not hidden, with the caption below the last figure.
+
+    ``hide=all`` does not hide the tables of a page that has no other figure.
+    """
+    given = list(parts)
+    tables_stay = only_tables(given)
+
+    def hides(part: Part, name: str) -> bool:
+        return name in display.hidden if tables_stay and isinstance(part, Table) else display.hides(name)
+
+    visible = list(without_hidden(given, hides))
+    if display.caption:
+        visible.insert(_below_the_figure(visible), Legend(display.caption))
+    return visible
+
+
+def hideable_names(parts: Iterable[Part]) -> set[str]:
+    """The names of everything in the parts that can be hidden."""
+    return {name for part in parts for name in part.names} - {""}
+
+
+def only_tables(parts: Sequence[Part]) -> bool:
+    return not any(isinstance(part, Figure) for part in flat(parts))
+
+
+def _below_the_figure(parts: Sequence[Part]) -> int:
+    for kind in (Figure, Table):
+        places = [place for place, part in enumerate(parts) if any(isinstance(inner, kind) for inner in flat([part]))]
+        if places:
+            return places[-1] + 1
+    return len(parts)

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from normviz.layers.languages import with_language
-from normviz.layers.messages import _
-from normviz.lessons.glossary.glossary import Word, glossary, words_in
+from normviz.lessons.glossary import Word, glossary, words_in
 from normviz.lessons.parts.markup import escape, line
+from normviz.texts.languages import with_language
+from normviz.texts.messages import _
 
 
 class HasHtml(Protocol):

@@ -1,16 +1,59 @@
-"""Texts as HTML. Tags in a text are escaped, and an address that runs code does not become a link."""
+"""Plain text of parts, for terminals and for notebooks without a browser."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from html import escape
-from typing import Any
+from typing import Any, Protocol
 
 from markdown_it import MarkdownIt
 
-from normviz.layers.messages import BEGIN, END
+from normviz.texts.messages import BEGIN, END, without_marks
+
+WIDEST = 100  # characters in a column
+
+
+class HasText(Protocol):
+    def plain_text(self) -> str: ...
+
+
+def text(parts: Iterable[HasText]) -> str:
+    """The parts as paragraphs. A figure is represented by the titles and captions of its panels.
+
+    >>> from normviz.lessons.parts.part import Sentence, Text
+    >>> print(text([Sentence("**2** means"), Text("of `x`")]))
+    2 means
+    <BLANKLINE>
+    of x
+    """
+    return without_marks("\n\n".join(filter(None, (part.plain_text() for part in parts))))
+
+
+def plain(markdown: str) -> str:
+    """The Markdown as plain text.
+
+    >>> plain("**2** of `x`, see [torch](https://pytorch.org)")
+    '2 of x, see torch'
+    """
+    markdown = without_marks(markdown)
+    return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", re.sub(r"\*\*|`", "", markdown)).replace("\\|", "|")
+
+
+def align(lines: Sequence[Sequence[str]]) -> str:
+    """The cells of each line in columns of equal width."""
+    if not lines:
+        return ""
+    widths = [min(WIDEST, max(map(len, column))) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
+    )
+
+
+# Texts as HTML. Tags in a text are escaped, and an address that runs code does not become a link.
+
 
 __all__ = ["block", "data", "escape", "finished", "line", "plain_table"]
 
@@ -39,7 +82,7 @@ def line(text: str) -> str:
 
 
 def finished(html: str) -> str:
-    """HTML that says which of its words are English (``normviz.layers.messages.english``).
+    """HTML that says which of its words are English (``normviz.texts.messages.english``).
 
     >>> finished("torch: \u2068Expected\u2069")
     'torch: <span lang="en" translate="no">Expected</span>'

@@ -12,13 +12,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from normviz.figures.payload.chart import chart_payload
-from normviz.layers.errors import NormvizError
-from normviz.layers.messages import _
+from normviz.figures.payload import chart_payload
 from normviz.lessons.parts.html import Body
-from normviz.lessons.parts.markup import block, escape, finished, line, plain_table
-from normviz.lessons.parts.text import align, plain
+from normviz.lessons.parts.markup import align, block, escape, finished, line, plain, plain_table
 from normviz.scene.visibility import PANELS
+from normviz.texts.errors import NormvizError
+from normviz.texts.messages import _
 
 if TYPE_CHECKING:
     from normviz.figures.charts import Lines

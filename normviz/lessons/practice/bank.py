@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from normviz.analysis.checks import SEEDS, read_integer
-from normviz.layers.errors import NormvizError, echo, listed
-from normviz.layers.messages import _
-from normviz.lessons.practice.case import family_of
+from normviz.lessons.practice.case import EXERCISE_KINDS, TOPICS, family_of
 from normviz.lessons.practice.exercise import Exercise
-from normviz.lessons.practice.kinds import KINDS, TOPICS
 from normviz.lessons.practice.random import Random
-from normviz.scene.settings.page_settings import LEVELS, MOST_EXERCISES
+from normviz.scene.page_settings import LEVELS, MOST_EXERCISES
+from normviz.texts.errors import NormvizError, echo, listed
+from normviz.texts.messages import _
 
 VERSION = 1  # a seed chooses the same exercises from the same version
 COUNTS = range(1, MOST_EXERCISES + 1)
@@ -33,7 +32,7 @@ class IndexEntry(NamedTuple):
     @classmethod
     def of_row(cls, row: Sequence[Any]) -> IndexEntry:
         kind, _variant, level, layer = row[:4]
-        return cls(kind, family_of(layer), level, KINDS[kind].topic)
+        return cls(kind, family_of(layer), level, EXERCISE_KINDS[kind].topic)
 
 
 @cache

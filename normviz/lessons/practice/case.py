@@ -1,8 +1,9 @@
-"""What an exercise is about: a layer on an x of some shape, and which elements share what."""
+"""The kinds of exercises: their topic, how they are answered, and the view that settles them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -11,9 +12,48 @@ from math import prod
 from normviz.layers import sharing
 from normviz.layers.axes import example_axis, parse_layout
 from normviz.layers.catalogue import KINDS
-from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
+from normviz.lessons.practice.random import hash_text
+from normviz.texts.errors import NormvizError
+
+NUMBER, MARK, CHOICE = "number", "mark", "choice"
+
+
+@dataclass(frozen=True)
+class ExerciseKind:
+    """One kind of exercise.
+
+    form   how it is answered: with a number, by marking elements, or by choosing an option
+    topic  the key of the topic of questions to which it belongs
+    page   the page that settles it
+    query  what its query has besides the layer and the element
+    """
+
+    form: str
+    topic: str
+    page: str = "explore"
+    query: str = ""
+
+
+EXERCISE_KINDS: Mapping[str, ExerciseKind] = {
+    "means": ExerciseKind(NUMBER, "statistics"),
+    "gammas": ExerciseKind(NUMBER, "parameters", query="&params=index"),
+    "parameters": ExerciseKind(NUMBER, "parameters", query="&params=index"),
+    "elements_per_mean": ExerciseKind(NUMBER, "statistics"),
+    "peers": ExerciseKind(MARK, "statistics"),
+    "parameter_peers": ExerciseKind(MARK, "parameters", query="&params=index"),
+    "pattern": ExerciseKind(CHOICE, "statistics"),
+    "code": ExerciseKind(CHOICE, "code", "step_by_step"),
+    "value": ExerciseKind(NUMBER, "numbers", "step_by_step"),
+    "moves": ExerciseKind(MARK, "dependence", "gradients"),
+    "mode": ExerciseKind(CHOICE, "train_and_eval", "train_and_eval", "&show=modes"),
+}
+TOPICS = tuple(dict.fromkeys(kind.topic for kind in EXERCISE_KINDS.values()))
+
+
+# What an exercise is about: a layer on an x of some shape, and which elements share what.
+
 
 Box = tuple[tuple[int, ...], ...]  # positions of a set of elements, axis by axis; empty: no element
 
@@ -110,3 +150,56 @@ def place(index: Sequence[int], shape: Sequence[int]) -> int:
     5
     """
     return sum(i * prod(shape[axis + 1 :]) for axis, i in enumerate(index))
+
+
+# One row of the bank: a question, torch's answer, and the wrong answers of documented confusions.
+
+
+Answer = float | str | Box
+
+
+@dataclass(frozen=True)
+class BankRow:
+    """One row of the bank.
+
+    kind     a key of ``KINDS``
+    variant  what is asked for within the kind: "einops", "variance", "buffers"; or ""
+    level    1 (2 x 3 tables) to 3 (GroupNorm on images, every depth of normalized_shape)
+    case     the layer on a shape
+    at       the index of the framed element; empty if there is none
+    values   x in row-major order, for arithmetic by hand; empty if no number of x matters
+    answer   torch's answer: a number, an option, or a set of elements as positions along each axis
+    wrong    the wrong answers, each with the id of its confusion
+    """
+
+    kind: str
+    variant: str
+    level: int
+    case: Case
+    at: tuple[int, ...]
+    values: tuple[float, ...]
+    answer: Answer
+    wrong: tuple[tuple[str, Answer], ...]
+
+    @cached_property
+    def id(self) -> str:
+        """The same for the same exercise, in whatever version of the bank."""
+        case = self.case
+        asked: list[object] = [self.kind, self.variant, case.text, case.layout, case.shape, self.at, self.values]
+        if self.kind == "pattern":  # several layers make the same pattern
+            asked.append(self.answer)
+        return f"{self.kind}-{hash_text(json.dumps(asked)):08x}"
+
+    @property
+    def about(self) -> ExerciseKind:
+        return EXERCISE_KINDS[self.kind]
+
+    @property
+    def itself_counts(self) -> bool:
+        """Whether a set may contain the framed element: True for "which outputs move", False for "which elements share"."""
+        return self.kind == "moves"
+
+    def elements(self, box: Answer) -> list[tuple[int, ...]]:
+        """The sorted indices of an answer that is a set."""
+        assert isinstance(box, tuple)
+        return members(box, None if self.itself_counts else self.at)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from normviz.layers.messages import N_, _, join_sentences
 from normviz.layers.norm import Norm
 from normviz.lessons.practice.case import Case
+from normviz.texts.messages import N_, _, join_sentences
 
 Axes = Sequence[str]
 

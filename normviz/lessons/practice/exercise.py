@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from normviz.analysis.number_format import format_number
-from normviz.layers.messages import _, join_sentences
 from normviz.lessons.practice import texts
-from normviz.lessons.practice.case import Case, place
-from normviz.lessons.practice.kinds import CHOICE, MARK
+from normviz.lessons.practice.case import CHOICE, MARK, Answer, BankRow, Case, place
 from normviz.lessons.practice.random import Random
-from normviz.lessons.practice.row import Answer, BankRow
+from normviz.texts.messages import _, join_sentences
+from normviz.texts.numbers import format_number
 
 TOLERANCE = 0.011  # error of a number with two decimals that counts as correct
 MOST_OPTIONS = 4

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from normviz.analysis.number_format import format_number
 from normviz.layers import sharing
-from normviz.layers.errors import listed
-from normviz.layers.languages import with_language
-from normviz.layers.messages import N_, _, join_sentences, ngettext
-from normviz.lessons.practice.case import Box, Case, group_box, members, place
-from normviz.lessons.practice.kinds import KINDS
-from normviz.lessons.practice.row import BankRow
+from normviz.lessons.practice.case import EXERCISE_KINDS, BankRow, Box, Case, group_box, members, place
+from normviz.texts.errors import listed
+from normviz.texts.languages import with_language
+from normviz.texts.messages import N_, _, join_sentences, ngettext
+from normviz.texts.numbers import format_number
 
 PROMPTS: Mapping[tuple[str, str], str] = {
     ("means", ""): N_("x has shape {axes} = {shape}. How many means does {layer} compute?"),
@@ -275,7 +273,7 @@ _EXPLAIN = {
 
 def link(exercise: BankRow) -> str:
     """The view that settles the exercise."""
-    case, kind = exercise.case, KINDS[exercise.kind]
+    case, kind = exercise.case, EXERCISE_KINDS[exercise.kind]
     layer = case.text.removesuffix(".eval()") if exercise.kind == "mode" else case.text
     query = f"shape={_commas(case.shape)}&layer={layer.replace(' ', '')}"
     if case.layout != case.layer.kind.layout(len(case.shape)):

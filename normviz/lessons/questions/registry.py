@@ -2,37 +2,23 @@
 
 from __future__ import annotations
 
-from normviz.layers.errors import NormvizError, echo
-from normviz.layers.messages import _
-from normviz.lessons.questions.bank import (
+from normviz.lessons.questions.question import TOPICS, Question, Topic, matches
+from normviz.lessons.questions.topics import (
     bugs,
-    code,
     dependence,
     frameworks,
     numbers,
     parameters,
     running_statistics,
     shapes,
-    small_batches,
     statistics,
-    train_and_eval,
 )
-from normviz.lessons.questions.question import Question, Topic, matches
+from normviz.texts.errors import NormvizError, echo
+from normviz.texts.messages import _
 
-BANK = (
-    statistics,
-    parameters,
-    dependence,
-    shapes,
-    train_and_eval,
-    running_statistics,
-    small_batches,
-    numbers,
-    code,
-    frameworks,
-    bugs,
-)
-QUESTIONS = {value.key: value for module in BANK for value in vars(module).values() if isinstance(value, Question)}
+BANK = (statistics, parameters, dependence, shapes, running_statistics, numbers, frameworks, bugs)
+_declared = [value for module in BANK for value in vars(module).values() if isinstance(value, Question)]
+QUESTIONS = {question.key: question for question in sorted(_declared, key=lambda one: TOPICS.index(one.topic))}
 
 MERGED = {
     "s1h": "q22",

@@ -1,26 +1,253 @@
-"""Every normalization of a model: ``norms`` runs it once and lists what ran."""
+"""One normalization of a model."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
 from typing import Any, overload
 
 from torch import nn
 from torch.nn.parameter import is_lazy
 
 from normviz.analysis.description import Description, describe
-from normviz.layers.errors import NormvizError
 from normviz.layers.fit import torch_layer
 from normviz.layers.layer import Layer
-from normviz.layers.messages import _, ngettext
 from normviz.layers.norm import Norm
-from normviz.layers.substitutes.remedies import is_probably_channels_last
-from normviz.measuring.models.diff import differences
-from normviz.measuring.models.notes import failure_text, notes_of
+from normviz.layers.substitutes import is_probably_channels_last
+from normviz.layers.torch_errors import check
 from normviz.measuring.models.probing import Prober
-from normviz.measuring.models.recording import Call, Recording, Shape, layer_of, record
-from normviz.measuring.models.row import NormRow
+from normviz.measuring.models.recording import Call, Failure, Recording, Shape, layer_of, record
+from normviz.texts.errors import NormvizError
+from normviz.texts.messages import _, ngettext
+
+
+@dataclass(frozen=True)
+class NormRow:
+    """A normalization that ran.
+
+    name        of the module, as in ``model.named_modules()``; of the calling module for a function
+    layer       the text of the torch layer that computes the same, or None
+    shape       of its first input
+    reduced     the numbers of the axes over which its statistics are taken; in eval mode, were taken
+    norm        the same as a Norm
+    statistics  the number of means and variances
+    parameters  the number of elements of its parameters
+    buffers     the number of elements of its buffers
+    calls       how often it ran
+    notes       what is legal and seldom intended
+    function    the function that was called, such as "F.layer_norm"; empty for a module
+    kind        the name of the module's class
+    plus_one    whether it multiplies by 1 + gamma
+    """
+
+    name: str
+    layer: str | None
+    shape: Shape
+    reduced: tuple[int, ...]
+    norm: Norm
+    statistics: int
+    parameters: int
+    buffers: int
+    calls: int
+    notes: tuple[str, ...] = ()
+    function: str = ""
+    kind: str = ""
+    plus_one: bool = False
+
+    @property
+    def title(self) -> str:
+        """The layer, or the Norm if torch has no such layer."""
+        title = self.layer or repr(self.norm)
+        return _("{layer} with 1 + gamma", layer=title) if self.plus_one else title
+
+
+# What differs between the norms of a model and those of its port.
+
+
+def differences(one: Sequence[NormRow], other: Sequence[NormRow]) -> Iterator[str]:
+    """One sentence for each difference. Rows of the same name belong together; without common names, those in the same order."""
+    for first, second in _pairs(one, other):
+        if first is None and second is not None:
+            yield _("{name} ({layer}) is only in the second model.", name=second.name, layer=second.title)
+        elif second is None and first is not None:
+            yield _("{name} ({layer}) is missing in the second model.", name=first.name, layer=first.title)
+        elif first is not None and second is not None:
+            yield from _between(first, second)
+
+
+def _pairs(one: Sequence[NormRow], other: Sequence[NormRow]) -> Iterator[tuple[NormRow | None, NormRow | None]]:
+    names = {(row.name, row.function) for row in one} & {(row.name, row.function) for row in other}
+    key = (lambda row: (row.name, row.function)) if names else (lambda row: (row.norm.center, row.shape[-1]))
+    matcher = SequenceMatcher(None, list(map(key, one)), list(map(key, other)), autojunk=False)
+    for _kind, i, j, k, m in matcher.get_opcodes():
+        count = max(j - i, m - k)
+        pair = _kind == "equal" or (not names and j - i == m - k)
+        if pair:
+            yield from zip(one[i:j], other[k:m], strict=True)
+        elif count:
+            yield from ((row, None) for row in one[i:j])
+            yield from ((None, row) for row in other[k:m])
+
+
+def _between(first: NormRow, second: NormRow) -> Iterator[str]:
+    name = first.name if first.name == second.name else f"{first.name} / {second.name}"
+    one, other = first.norm, second.norm
+    shapes, factors = (_gamma_shape(first), _gamma_shape(second)), (_factor(first), _factor(second))
+    values = [
+        (one.eps, other.eps, _("{name}: eps differs: {ours} and {theirs}.")),
+        (first.reduced, second.reduced, _("{name}: the averaged axes differ: {ours} and {theirs}.")),
+        (*factors, _("{name}: the factors differ: {ours} and {theirs}.")),
+        (_momentum(first), _momentum(second), _("{name}: momentum differs: {ours} and {theirs}.")),
+        (*shapes, _("{name}: the shapes of gamma differ: {ours} and {theirs}.")),
+    ]
+    if first.reduced == second.reduced:
+        values.append(
+            (one.stats, other.stats, _("{name}: the patterns of the statistics differ: {ours} and {theirs}."))
+        )
+    if shapes[0] == shapes[1]:
+        values.append((one.params, other.params, _("{name}: the patterns of gamma differ: {ours} and {theirs}.")))
+    for ours, theirs, message in values:
+        if ours != theirs:
+            yield message.format(name=name, ours=ours, theirs=theirs)
+
+    only_first_or_second = [
+        (
+            one.center,
+            other.center,
+            _("{name}: only the first subtracts the mean."),
+            _("{name}: only the second subtracts the mean."),
+        ),
+        (one.bias, other.bias, _("{name}: only the first has a beta."), _("{name}: only the second has a beta.")),
+        (
+            one.running,
+            other.running,
+            _("{name}: only the first uses stored statistics."),
+            _("{name}: only the second uses stored statistics."),
+        ),
+    ]
+    for ours, theirs, only_first, only_second in only_first_or_second:
+        if ours != theirs:
+            yield (only_first if ours else only_second).format(name=name)
+
+
+def _factor(row: NormRow) -> str:
+    return "1 + gamma" if row.plus_one else "gamma"
+
+
+def _momentum(row: NormRow) -> object:
+    try:
+        layer = Layer.parse(row.layer or "")
+    except NormvizError:
+        return None
+    return layer.given.get("momentum") if isinstance(layer, Layer) else None
+
+
+def _gamma_shape(row: NormRow) -> tuple[int, ...] | None:
+    sizes = row.norm.axis_sizes(row.shape)
+    return None if row.norm.params is None else tuple(sizes[name] for name in row.norm.gamma_axes)
+
+
+# What is legal in a model and seldom intended, and what to do when its forward pass fails.
+
+
+def notes_of(described: Description, call: Call, model_trains: bool) -> Iterator[str]:
+    """Notes about one normalization; those of ``explain`` come first."""
+    yield from described.notes
+    layer, norm = described.layer, described.norm
+    if call.function == "F.normalize":
+        yield _("It divides by the root of the sum of squares, not of their mean.")
+    if call.of_parameter:
+        yield _("It normalizes a parameter of the model, not what flows through it.")
+    if not norm.running and norm.center and described.counts.elements_per_statistic == 1:
+        if norm.params is not None and norm.bias:
+            yield _("Each mean is over a single value, so the output is always beta.")
+        else:
+            yield _("Each mean is over a single value, so the output is always 0.")
+    if layer is None:
+        return
+    if _rows_of_images(layer, call.shape):
+        yield _(
+            "It normalizes each row of an image alone: {size} is the size of H and of W. To normalize over C, move it last; over the image, "
+            "use LayerNorm({image}).",
+            size=call.shape[-1],
+            image=list(call.shape[1:]),
+        )
+    groups = layer.given.get("num_groups")
+    if groups is not None and groups == layer.given["num_channels"] > 1:
+        yield _("Each group has one channel, so this is an InstanceNorm; fewer groups are usual.")
+    if (
+        layer.kind.family in ("BatchNorm", "SyncBatchNorm")
+        and not call.function
+        and not norm.running
+        and not model_trains
+    ):
+        yield _(
+            "It is in training mode inside a model in eval mode: its output depends on the batch; call {module}.eval().",
+            module=f'model.get_submodule("{call.name}")' if call.name else "model",
+        )
+
+
+def _rows_of_images(layer: Layer, shape: Shape) -> bool:
+    """Whether a LayerNorm of one size is that of the width of square images (N, C, H, W)."""
+    return (
+        len(shape) == 4
+        and layer.given.get("normalized_shape") == shape[-1:]
+        and shape[1] != shape[2] == shape[3]
+        and shape[2] > 1
+    )
+
+
+def failure_text(failure: Failure) -> str:
+    """Which module failed, with which shapes, and what to do."""
+    shapes = ", ".join(map(str, failure.shapes)) or _("no tensor")
+    name, kind = failure.name or _("the model itself"), type(failure.module).__name__
+    return _(
+        "The forward pass failed in {name} ({kind}) on an input of shape {shapes}: {explained}",
+        name=name,
+        kind=kind,
+        shapes=shapes,
+        explained=_explained(failure),
+    )
+
+
+def _explained(failure: Failure) -> str:
+    """For a normalization, torch's words and what they mean; otherwise the error and where to look."""
+    layer = layer_of(failure.module)
+    try:
+        if layer is not None and failure.shapes:
+            check(layer, failure.shapes[0])
+    except NormvizError as error:
+        return str(error)
+    words = (" ".join(str(failure.error).split()) or type(failure.error).__name__).rstrip(".")
+    expected = _expected(failure.module)
+    if expected is not None and failure.shapes:
+        axis, size = expected
+        rank = len(failure.shapes[0])
+        if not -rank <= axis < rank or failure.shapes[0][axis] != size:
+            return _(
+                "{words}. Expected size {size} in axis {axis} of its input, got shape {shape}. Change {kind}, or what comes before it.",
+                words=words,
+                size=size,
+                axis=axis,
+                shape=failure.shapes[0],
+                kind=type(failure.module).__name__,
+            )
+    return _(
+        "{words}. Compare this shape with what {kind} takes; the rows show the shapes up to here.",
+        words=words,
+        kind=type(failure.module).__name__,
+    )
+
+
+def _expected(module: nn.Module) -> tuple[int, int] | None:
+    """The axis and its size that a layer of torch.nn takes."""
+    if isinstance(module, nn.Linear):
+        return -1, module.in_features
+    return (1, module.in_channels) if isinstance(module, nn.Conv1d | nn.Conv2d | nn.Conv3d) else None
+
+
+# Every normalization of a model: ``norms`` runs it once and lists what ran.
 
 
 @dataclass(frozen=True, repr=False)

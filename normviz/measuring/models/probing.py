@@ -12,14 +12,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from normviz.layers.errors import NormvizError
 from normviz.layers.norm import Norm
+from normviz.measuring import probe
 from normviz.measuring.check import usual_names
 from normviz.measuring.found_norm import norm_of, with_usual_formula
-from normviz.measuring.inputs import probes
 from normviz.measuring.measurement import Measurement, measure
-from normviz.measuring.models.axis_names import axis_names
-from normviz.measuring.models.recording import LIKE_X, OTHER, Call, Shape
+from normviz.measuring.models.recording import LIKE_X, OTHER, Call, Shape, axis_names
+from normviz.texts.errors import NormvizError
 
 LARGEST = 2**16  # elements of an x on which a module is measured
 MOST_VALUES = 5 * LARGEST  # values of gamma, beta and stored statistics together
@@ -107,7 +106,7 @@ def _measured(call: Call, shape: Shape) -> tuple[Found | None, bool]:
     for function in _functions(call):
         for small in _shapes(call):
             try:
-                found = measure(function, probes.generic(small, torch.float32), most_inputs=MOST_INPUTS)
+                found = measure(function, probe.generic(small, torch.float32), most_inputs=MOST_INPUTS)
             except NormvizError:
                 continue
             norm, measured = _norm(found, call.module, shape), True

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from normviz.lessons.page.pages import PAGES
+from normviz.lessons.pages import PAGES
 from normviz.scene.view import View
 from normviz.scene.visibility import Display
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from normviz.lessons.page.controls import MORE, InputRow, input_rows
-from normviz.lessons.page.pages import PAGES
-from normviz.scene.controls.control import Input
+from normviz.lessons.pages import PAGES
+from normviz.lessons.rows import MORE, InputRow, input_rows
+from normviz.scene.control import Input
 from normviz.scene.view import View
 from normviz.ui.state import ADDRESS, current_view, is_changed, remember_sent
 

@@ -7,10 +7,10 @@ from contextlib import AbstractContextManager, nullcontext
 
 import streamlit as st
 
-from normviz.layers.messages import _
-from normviz.lessons.page.controls import MORE, InputRow, Spacing
-from normviz.lessons.page.pages import PAGES
-from normviz.scene.controls.control import Input
+from normviz.lessons.pages import PAGES
+from normviz.lessons.rows import MORE, InputRow, Spacing
+from normviz.scene.control import Input
+from normviz.texts.messages import _
 from normviz.ui.controls.redraw import MORE_CONTROLS, forget_look, group_key, redraw, remember_look, rows_of
 from normviz.ui.controls.widgets import draw
 from normviz.ui.language import localized

@@ -7,10 +7,10 @@ from typing import Any
 
 import streamlit as st
 
-from normviz.lessons.page.pages import PAGES
+from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.links import HOME
-from normviz.scene.controls.control import Input
-from normviz.scene.settings.widgets import Choice, Number, Segments, Several, Slider, TextField, Toggle
+from normviz.scene.control import Input
+from normviz.scene.setting import Choice, Number, Segments, Several, Slider, TextField, Toggle
 from normviz.ui.controls.redraw import redraw, script_name
 from normviz.ui.language import localized
 from normviz.ui.logs import PAGE

@@ -8,13 +8,13 @@ from __future__ import annotations
 from urllib.parse import parse_qsl
 
 from normviz.figures.brand import wordmark
-from normviz.layers.messages import _, cache_by_language, language
-from normviz.lessons.page.pages import PAGES, page
+from normviz.lessons.pages import PAGES, page
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.links import page_path
 from normviz.lessons.parts.markup import data, escape
-from normviz.scene.query import LONGEST_QUERY
+from normviz.scene.view import LONGEST_QUERY
 from normviz.scene.visibility import Display
+from normviz.texts.messages import _, cache_by_language, language
 from normviz.ui.assets import component
 from normviz.ui.component import data_of
 

@@ -15,8 +15,8 @@ from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from normviz.layers.errors import NormvizError, echo
-from normviz.layers.messages import _
+from normviz.texts.errors import NormvizError, echo
+from normviz.texts.messages import _
 from normviz.ui.assets import CompressedFiles
 
 SETTING = "NORMVIZ_FRAME_ANCESTORS"

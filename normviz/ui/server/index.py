@@ -24,8 +24,8 @@ import streamlit as st
 from starlette.requests import Request
 from starlette.responses import Response
 
-from normviz.layers.languages import html_attributes
-from normviz.layers.messages import _, cache_by_language, in_language, language
+from normviz.texts.languages import html_attributes
+from normviz.texts.messages import _, cache_by_language, in_language, language
 from normviz.ui.assets import accepts_gzip, component
 from normviz.ui.language import COOKIE, language_of
 from normviz.ui.paths import PAGE_SCRIPTS

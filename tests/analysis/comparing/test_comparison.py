@@ -3,13 +3,13 @@ import re
 import pytest
 from hypothesis import assume, example, given
 
-from normviz.analysis.comparing.comparison import compare, sentence, suggestions
-from normviz.analysis.comparing.invariance import invariances
+from normviz.analysis.comparison import compare, sentence, suggestions
 from normviz.analysis.description import describe
+from normviz.analysis.invariance import invariances
 from normviz.layers.catalogue import KINDS
-from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
+from normviz.texts.errors import NormvizError
 from tests.strategies import layers_that_fit, random_tensor, shapes
 
 BY_HAND = """

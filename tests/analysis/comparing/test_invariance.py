@@ -6,17 +6,16 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from normviz import explain
-from normviz.analysis.comparing import invariance
-from normviz.analysis.comparing.comparison import LABELS
-from normviz.analysis.comparing.invariance import invariances
-from normviz.analysis.comparing.small_copy import reduced_copy, reduced_layer
+from normviz.analysis import invariance
+from normviz.analysis.comparison import LABELS
 from normviz.analysis.description import describe
+from normviz.analysis.invariance import invariances, reduced_copy, reduced_layer
 from normviz.layers.axes import example_axis
 from normviz.layers.catalogue import KINDS
-from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import counts
+from normviz.texts.errors import NormvizError
 from tests.strategies import layers_that_fit, norms, random_tensor
 
 MARKS = {

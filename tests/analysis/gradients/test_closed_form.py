@@ -5,7 +5,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from normviz import Norm, NormvizError, explain
-from normviz.analysis.gradients.closed_form import (
+from normviz.analysis.closed_form import (
     MOST_IN_BACKWARD,
     autograd_backward,
     backward,
@@ -15,7 +15,7 @@ from normviz.analysis.gradients.closed_form import (
     parameter_sum,
     upstream,
 )
-from normviz.analysis.gradients.derivatives import MOST_ELEMENTS, jacobian
+from normviz.analysis.derivatives import MOST_ELEMENTS, jacobian
 from tests.analysis.gradients.cases import CATALOGUE, fits, numbered, parameter_tolerance, tolerance
 from tests.strategies import layers_that_fit, norms, random_tensor
 

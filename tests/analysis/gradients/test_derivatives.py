@@ -8,8 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from normviz import Norm, NormvizError, explain
-from normviz.analysis.description import describe
-from normviz.analysis.gradients.derivatives import (
+from normviz.analysis.derivatives import (
     LARGEST_STEP,
     MOST_ELEMENTS,
     MOST_IN_MATRIX,
@@ -20,6 +19,7 @@ from normviz.analysis.gradients.derivatives import (
     perturb,
     row,
 )
+from normviz.analysis.description import describe
 from tests.analysis.gradients.cases import CATALOGUE, fits, numbered, tolerance
 from tests.strategies import forward, layers_that_fit, module_with_random_numbers, norms, random_tensor
 

@@ -6,10 +6,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from normviz import Norm, NormvizError, explain
+from normviz.analysis.closed_form import closed_column, closed_jacobian, conditions, vanishing_entries, vanishing_input
+from normviz.analysis.derivatives import column, jacobian
 from normviz.analysis.forward import broadcast
-from normviz.analysis.gradients.closed_form import closed_column, closed_jacobian
-from normviz.analysis.gradients.derivatives import column, jacobian
-from normviz.analysis.gradients.vanishing import conditions, vanishing_entries, vanishing_input
 from tests.analysis.gradients.cases import numbered
 from tests.strategies import norms, random_tensor
 

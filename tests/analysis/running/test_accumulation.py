@@ -5,9 +5,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from normviz.analysis.running.accumulation import accumulation_difference
-from normviz.analysis.running.shards import shard
-from normviz.layers.errors import NormvizError
+from normviz.analysis.running.shards import accumulation_difference, shard
+from normviz.texts.errors import NormvizError
 from tests.strategies import random_tensor
 
 

@@ -8,11 +8,10 @@ from hypothesis import strategies as st
 from torch import nn
 
 from normviz import Layer, Norm
-from normviz.analysis.running.modes import one_example, train_and_eval
+from normviz.analysis.running.modes import most_warm_up, one_example, train_and_eval
 from normviz.analysis.running.torch_module import torch_refusal
-from normviz.analysis.running.warm_up import most_warm_up
-from normviz.layers.errors import NormvizError
 from normviz.layers.torch_errors import check
+from normviz.texts.errors import NormvizError
 from tests.strategies import IN_TORCH, layers_that_fit, random_tensor
 
 DOUBLE = torch.float64

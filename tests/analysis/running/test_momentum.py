@@ -19,7 +19,7 @@ from normviz.analysis.running.momentum import (
     weights,
 )
 from normviz.analysis.running.stream import Stream, run
-from normviz.layers.errors import NormvizError
+from normviz.texts.errors import NormvizError
 
 momenta = st.floats(0, 1)
 series = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from normviz.analysis.running.sampling import Sequences, per_time_step
-from normviz.layers.errors import NormvizError
+from normviz.texts.errors import NormvizError
 
 
 def test_the_sequences_left_at_each_step_by_hand():

@@ -6,7 +6,7 @@ import pytest
 from normviz import Layer
 from normviz.analysis.running.stream import Stream, run, settle, settled
 from normviz.analysis.running.torch_module import Buffer, buffers
-from normviz.layers.errors import NormvizError
+from normviz.texts.errors import NormvizError
 from tests.strategies import IN_TORCH
 
 SETTLED = [

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from normviz.analysis.running.shards import combine, even_sizes, shard
-from normviz.layers.errors import NormvizError
+from normviz.texts.errors import NormvizError
 from tests.strategies import random_tensor
 
 COLUMN = [[0.0], [2.0], [4.0], [6.0]]

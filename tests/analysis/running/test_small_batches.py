@@ -6,7 +6,7 @@ import torch
 
 from normviz.analysis.running.sampling import SmallBatches, spread
 from normviz.analysis.running.torch_module import torch_refusal
-from normviz.layers.errors import NormvizError
+from normviz.texts.errors import NormvizError
 
 
 def test_the_expected_spread_by_hand():

@@ -9,7 +9,7 @@ from torch import nn
 
 from normviz.analysis.running.stream import START_MEAN, START_VAR, TRUE_MEAN, TRUE_VAR, Stream, follow, run
 from normviz.analysis.running.torch_module import torch_refusal
-from normviz.layers.errors import NormvizError
+from normviz.texts.errors import NormvizError
 
 # Three batches of two values. Their means are 2, 6, 2; their biased variances 4, 4, 1; unbiased, twice that.
 BATCHES = [[0, 4], [4, 8], [1, 3]]

@@ -9,8 +9,8 @@ from playwright.sync_api import Browser, Page
 from normviz.export.links import output_of_query
 from normviz.export.output import tour_output
 from normviz.export.site import build
-from normviz.lessons.page.pages import PAGES
-from normviz.lessons.tours.tour import tours
+from normviz.lessons.pages import PAGES
+from normviz.lessons.tours import tours
 from tests.browser.accessible.axe import check, violations
 from tests.browser.conftest import new_context
 from tests.browser.share.panel import EMBEDDED, Panel, show_boxes

@@ -5,7 +5,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from normviz.scene.scene import Scene
-from normviz.scene.settings.scene_settings import MOST_EDITABLE
+from normviz.scene.scene_settings import MOST_EDITABLE
 from tests.browser.explore.test_explore import assert_arithmetic
 from tests.browser.view import Index, View
 

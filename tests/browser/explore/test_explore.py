@@ -7,12 +7,12 @@ import pytest
 from playwright.sync_api import expect
 
 from normviz.analysis.forward import run_module
-from normviz.analysis.number_format import format_difference
 from normviz.analysis.sentences import sentence
 from normviz.code.generate import code
-from normviz.scene.controls.scene_controls import FAMILY_LABELS
+from normviz.scene.controls import FAMILY_LABELS
 from normviz.scene.scene import DEFAULT_SHAPE, PATTERN_FAMILY, Scene
-from normviz.scene.settings.scene_settings import DATA_LABELS, PARAMETER_LABELS
+from normviz.scene.scene_settings import DATA_LABELS, PARAMETER_LABELS
+from normviz.texts.numbers import format_difference
 from tests.browser.view import number, peers
 
 pytestmark = pytest.mark.browser

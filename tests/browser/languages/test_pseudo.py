@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from normviz.lessons.page.pages import PAGES, WITHOUT_SCENE
+from normviz.lessons.pages import PAGES, WITHOUT_SCENE
 from tests.browser.conftest import NewTab
 from tests.browser.languages.reading import Reading, read_page
 from tests.browser.lessons.lesson import NARROW, STRAIGHT, WIDE, Lesson

@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, expect
 from normviz.figures.palette import theme
 from normviz.lessons.questions.question import facts_of, prose
 from normviz.lessons.questions.registry import CORE, QUESTIONS
-from normviz.scene.settings.page_settings import experiments
+from normviz.scene.page_settings import experiments
 from tests.browser.lessons.lesson import FITS, NARROW, READY, STRAIGHT, WIDE, Lesson
 
 pytestmark = pytest.mark.browser

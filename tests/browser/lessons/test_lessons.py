@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from normviz.analysis.comparing.comparison import compare
+from normviz.analysis.comparison import compare
 from normviz.analysis.description import Description
 from normviz.analysis.steps import steps
 from normviz.figures.palette import theme
-from normviz.lessons.figure_pages.compare.fit_layers import fit_layers
+from normviz.lessons.compare import fit_layers
 from tests.browser.lessons.lesson import NARROW, READY, Lesson
 from tests.browser.view import Index
 

@@ -8,10 +8,10 @@ from playwright.sync_api import Page, expect
 
 from normviz.analysis.description import describe
 from normviz.figures import bundle
-from normviz.figures.payload.linked import statistics_data
+from normviz.figures.panels import statistics_data
 from normviz.layers.layer import Layer
 from normviz.layers.sharing import peers, stat_tables
-from normviz.lessons.page.style import BROWSER, exercises_style, page_style
+from normviz.lessons.style import BROWSER, exercises_style, page_style
 from tests.browser.conftest import NewTab
 from tests.browser.watch import Watch
 

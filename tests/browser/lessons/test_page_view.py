@@ -4,13 +4,12 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from normviz.figures.palette import THEMES
-from normviz.lessons.page.pages import PAGES, page, page_data
-from normviz.lessons.page.style import page_style
-from normviz.lessons.parts.containers import Details, Tabs
+from normviz.lessons.pages import PAGES, page, page_data
+from normviz.lessons.parts.containers import Column, Details, Table, Tabs
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.links import Link, Links
 from normviz.lessons.parts.part import Chart, Code, Note, Panels, Part, Sentence, Text, flat
-from normviz.lessons.parts.table import Column, Table
+from normviz.lessons.style import page_style
 from tests.browser.lessons.conftest import Show
 
 pytestmark = pytest.mark.browser

@@ -7,9 +7,9 @@ from playwright.sync_api import Page, expect
 
 from normviz.export.links import output_of_query
 from normviz.lessons.practice.bank import bank
+from normviz.lessons.practice.case import CHOICE, MARK, NUMBER
 from normviz.lessons.practice.confusions import CONFUSIONS
 from normviz.lessons.practice.exercise import Exercise
-from normviz.lessons.practice.kinds import CHOICE, MARK, NUMBER
 from normviz.lessons.practice_page import SHOWN_BY_STEP, ExerciseSet, Practice
 from tests.browser.lessons.conftest import Show
 from tests.browser.lessons.lesson import NARROW, VISITORS, WIDE, Lesson

@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl
 import pytest
 from playwright.sync_api import expect
 
-from normviz.lessons.page.pages import PAGES
+from normviz.lessons.pages import PAGES
 from normviz.lessons.questions.question import answer, facts_of, prose
 from normviz.lessons.questions.registry import QUESTIONS, search
 from tests.browser.lessons.lesson import READY, Lesson

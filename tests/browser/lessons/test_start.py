@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 import normviz as nv
-from normviz.lessons.parts.text import plain
-from normviz.lessons.start.lesson_steps import LESSON_STEPS
+from normviz.lessons.parts.markup import plain
+from normviz.lessons.start import LESSON_STEPS
 from tests.browser.conftest import new_context
 from tests.browser.lessons.lesson import NARROW, VISITORS, WIDE
 

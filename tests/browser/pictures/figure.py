@@ -9,8 +9,8 @@ from playwright.sync_api import Page
 
 from normviz.figures import bundle
 from normviz.figures.palette import THEMES, theme
-from normviz.figures.payload.chart import chart_payload
-from normviz.lessons.page.pages import PAGES
+from normviz.figures.payload import chart_payload
+from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.part import Chart, Panels, flat
 
 VIEWS = {

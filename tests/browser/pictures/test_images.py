@@ -13,11 +13,11 @@ from choreographer import Browser
 from PIL import Image
 
 import normviz as nv
-from normviz.export.pictures import chromium
-from normviz.export.pictures.saving import save
+from normviz.export import chromium
+from normviz.export.pictures import save
 from normviz.figures.palette import theme
-from normviz.layers.errors import NormvizError
 from normviz.lessons.parts.part import Chart, Panels, Part, flat
+from normviz.texts.errors import NormvizError
 from tests.needs import browser_path
 from tests.ui.support.asgi import run_async
 

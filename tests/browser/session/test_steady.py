@@ -12,7 +12,7 @@ from PIL import Image
 from playwright.sync_api import Page, WebSocketRoute
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from normviz.scene.controls.scene_controls import FAMILY_LABELS
+from normviz.scene.controls import FAMILY_LABELS
 from normviz.scene.scene import PATTERN_FAMILY
 from tests.browser.scripts import PAINTED
 from tests.browser.view import View

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Frame, Page, expect
 
-from normviz.lessons.page.pages import PAGES, whole_query
-from normviz.scene.query import link
+from normviz.lessons.pages import PAGES, whole_query
+from normviz.scene.view import link
 from tests.browser.conftest import NewTab
 from tests.browser.explore.test_layout import MISPLACED
 from tests.browser.scripts import SETTLED

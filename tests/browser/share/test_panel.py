@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import expect
 
-from normviz.lessons.page.pages import PAGES, whole_query
-from normviz.scene.query import link
+from normviz.lessons.pages import PAGES, whole_query
+from normviz.scene.view import link
 from normviz.scene.visibility import read_display
 from tests.browser.conftest import SCREEN
 from tests.browser.share.panel import EMBEDDED, HEARD, READY, Panel, boxes_in_preview, show_boxes

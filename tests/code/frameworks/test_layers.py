@@ -14,14 +14,13 @@ from hypothesis import given, settings
 
 from normviz.analysis.description import describe
 from normviz.analysis.examples import example
-from normviz.code.axis_numbers import AxisNumbers
 from normviz.code.framework_names import FRAMEWORKS, framework_names
-from normviz.code.frameworks import FLAX_LAYERS
+from normviz.code.frameworks import FLAX_LAYERS, AxisNumbers
 from normviz.code.generate import code
 from normviz.layers.catalogue import KINDS
 from normviz.layers.layer import Layer
-from normviz.lessons.questions.bank.dependence import REAL, padded_sequences
-from normviz.lessons.questions.bank.frameworks import keras_updates
+from normviz.lessons.questions.topics.dependence import REAL, padded_sequences
+from normviz.lessons.questions.topics.frameworks import keras_updates
 from tests.code.frameworks.layer_table import LAYERS
 from tests.code.frameworks.run_programs import assert_agrees, call, run, with_random_values
 from tests.lessons.questions.statements.measure import facts

@@ -11,8 +11,8 @@ from normviz import explain
 from normviz.analysis.description import describe
 from normviz.code.framework_names import LABELS, ONLY_IF_RUNNING, framework_names
 from normviz.layers.catalogue import KINDS
-from normviz.layers.errors import NormvizError
 from normviz.layers.norm import Norm
+from normviz.texts.errors import NormvizError
 from tests.strategies import layers_that_fit
 
 

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 import normviz as nv
-from normviz.layers.errors import NormvizError
+from normviz.texts.errors import NormvizError
 
 X = torch.arange(96.0).reshape(2, 3, 4, 4)
 

@@ -14,11 +14,11 @@ import pytest
 from normviz.export.site import build, pack
 from normviz.export.site.pages import entries
 from normviz.figures.bundle import plotly_js
-from normviz.layers.errors import NormvizError
-from normviz.lessons.figure_pages.compare.ready_sets import READY_SETS
+from normviz.lessons.compare import READY_SETS
 from normviz.lessons.questions.question import answer, facts_of, prose, search_text
 from normviz.lessons.questions.registry import CORE, MERGED, QUESTIONS
-from normviz.scene.settings.page_settings import LONGEST_SEARCH
+from normviz.scene.page_settings import LONGEST_SEARCH
+from normviz.texts.errors import NormvizError
 from tests.export.structure import Structure
 
 PAGE = 320_000  # bytes of the largest page: a figure of 32 x 32 facets

@@ -6,8 +6,8 @@ import pytest
 
 from normviz.cli import main
 from normviz.export.site import build_all
-from normviz.layers import languages as module
-from normviz.layers.errors import NormvizError
+from normviz.texts import languages as module
+from normviz.texts.errors import NormvizError
 from tests.export.structure import Structure
 from tests.languages import brackets as brackets
 

@@ -10,7 +10,7 @@ import plotly
 import pytest
 
 from normviz.export.document import script
-from normviz.export.site.shared import site_script
+from normviz.export.site.pages import site_script
 from normviz.figures import bundle
 from normviz.figures.palette import THEMES, Theme
 from normviz.ui.assets import component

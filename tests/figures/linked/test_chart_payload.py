@@ -10,8 +10,8 @@ from normviz.analysis.running.sampling import Sequences, SmallBatches, per_time_
 from normviz.analysis.running.stream import Stream, run
 from normviz.figures.charts import bars, chart, dots, line
 from normviz.figures.palette import THEMES, as_json, by_meaning
-from normviz.figures.payload.chart import chart_payload
-from normviz.lessons.figure_pages.train_and_eval import charts as figures
+from normviz.figures.payload import chart_payload
+from normviz.lessons import train_and_eval as figures
 from tests.figures.linked.javascript import evaluate
 
 

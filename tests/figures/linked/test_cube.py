@@ -3,8 +3,7 @@
 import pytest
 
 from normviz.analysis.description import describe
-from normviz.figures.payload.compare import compare_payload
-from normviz.figures.payload.cube import MOST_DRAWN
+from normviz.figures.payload import MOST_DRAWN, compare_payload
 from normviz.layers.norm import Norm
 from normviz.scene.grid import grid
 from tests.figures.linked.javascript import evaluate

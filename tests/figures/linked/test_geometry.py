@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from normviz.analysis.description import describe
-from normviz.figures.payload.view import view_payload
+from normviz.figures.payload import view_payload
 from normviz.figures.plotly_figure import cell_values
 from normviz.layers.norm import Norm
 from normviz.scene.grid import grid

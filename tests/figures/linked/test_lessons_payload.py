@@ -9,20 +9,17 @@ import torch
 from hypothesis import given, reject
 
 from normviz import explain
-from normviz.analysis.comparing.comparison import compare
+from normviz.analysis.comparison import compare
 from normviz.analysis.description import describe
 from normviz.analysis.steps import steps
 from normviz.figures.charts import chart, line
-from normviz.figures.payload.chart import chart_payload
-from normviz.figures.payload.compare import compare_payload
-from normviz.figures.payload.panels import PanelValues
-from normviz.figures.payload.steps import steps_payload
-from normviz.figures.payload.values import values_payload
+from normviz.figures.panels import PanelValues, values_payload
+from normviz.figures.payload import chart_payload, compare_payload, steps_payload
 from normviz.figures.plotly_figure import drawing_of, group_ids
-from normviz.layers.errors import NormvizError
 from normviz.layers.norm import Norm
 from normviz.scene.grid import grid
-from normviz.scene.query import read
+from normviz.scene.view import read
+from normviz.texts.errors import NormvizError
 from tests.figures.linked.javascript import evaluate
 from tests.figures.linked.test_payload import unpacked
 from tests.strategies import explained, layers_that_fit, norms

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from normviz import explain
 from normviz.analysis.description import describe
-from normviz.figures.payload.panels import sharing_panels, value_panels
-from normviz.figures.payload.view import view_payload
+from normviz.figures.panels import sharing_panels, value_panels
+from normviz.figures.payload import view_payload
 from normviz.figures.plotly_figure import cell_values
-from normviz.layers.errors import NormvizWarning
 from normviz.layers.norm import Norm
 from normviz.scene.grid import grid
-from normviz.scene.query import read
+from normviz.scene.view import read
+from normviz.texts.errors import NormvizWarning
 from tests.figures.linked.test_payload import unpacked
 from tests.strategies import norms, random_tensor
 

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from normviz import explain
 from normviz.analysis.description import describe
 from normviz.figures.palette import GROUP_COLORS, THEMES, as_json, stops
-from normviz.figures.payload.view import view_payload
+from normviz.figures.payload import view_payload
 from normviz.figures.plotly_figure import drawing_of, group_ids
-from normviz.layers.errors import NormvizError
 from normviz.layers.norm import Norm
 from normviz.scene.grid import MOST_COLUMNS, MOST_ROWS, grid
-from normviz.scene.query import read
+from normviz.scene.view import read
+from normviz.texts.errors import NormvizError
 from tests.figures.linked.javascript import evaluate
 from tests.strategies import explained, layers_that_fit, norms
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from normviz.analysis.description import describe
-from normviz.figures.payload.view import view_payload
+from normviz.figures.payload import view_payload
 from normviz.layers.axes import parse_layout
 from normviz.scene.grid import grid
 from tests.figures.linked.javascript import evaluate

@@ -5,9 +5,7 @@ import pytest
 
 from normviz import explain
 from normviz.figures.charts import chart, dots, line
-from normviz.figures.payload.chart import chart_payload
-from normviz.figures.payload.compare import compare_payload
-from normviz.figures.payload.view import view_payload
+from normviz.figures.payload import chart_payload, compare_payload, view_payload
 from normviz.scene.grid import grid
 from tests.figures.linked.javascript import evaluate
 

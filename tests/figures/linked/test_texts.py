@@ -6,8 +6,7 @@ import torch
 
 from normviz import explain
 from normviz.analysis.description import describe
-from normviz.figures.payload.compare import compare_payload
-from normviz.figures.payload.view import view_payload
+from normviz.figures.payload import compare_payload, view_payload
 from normviz.layers.norm import Norm
 from normviz.scene.grid import grid
 from tests.figures.linked.javascript import evaluate

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from normviz import explain
-from normviz.layers.errors import NormvizError
+from normviz.texts.errors import NormvizError
 
 OWN_RULES = [
     (

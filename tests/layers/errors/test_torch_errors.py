@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 
 from normviz import explain
-from normviz.layers.errors import NormvizError
 from normviz.layers.layer import Layer
 from normviz.layers.torch_errors import check
+from normviz.texts.errors import NormvizError
 from tests.layers.errors.refusals import REFUSALS, quoted, torch_error
 from tests.strategies import IN_TORCH, layers_that_may_not_fit
 

@@ -1,8 +1,8 @@
 import pytest
 
-from normviz.layers.errors import NormvizError
-from normviz.layers.substitutes.pasted import parse_layer_on_shape, refused_layer
+from normviz.layers.pasted import parse_layer_on_shape, refused_layer
 from normviz.layers.torch_errors import check
+from normviz.texts.errors import NormvizError
 from tests.layers.errors.refusals import REFUSALS, quoted
 
 PASTED = [

@@ -3,7 +3,7 @@ from hypothesis import given, settings
 
 from normviz.layers.axes import parse_layout
 from normviz.layers.layer import Layer
-from normviz.layers.substitutes.remedies import is_probably_channels_last, remedies
+from normviz.layers.substitutes import is_probably_channels_last, remedies
 from tests.layers.errors.refusals import REFUSALS, torch_error
 from tests.strategies import IN_TORCH, layers_that_may_not_fit
 

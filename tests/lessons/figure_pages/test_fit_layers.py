@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from normviz.analysis.comparing.comparison import FEWEST, MOST, compare
-from normviz.lessons.figure_pages.compare.fit_layers import _fit, default_layers, fit_layers
+from normviz.analysis.comparison import FEWEST, MOST, compare
+from normviz.lessons.compare import _fit, default_layers, fit_layers
 from tests.scenes import scene
 
 USUAL = [

@@ -9,10 +9,10 @@ import pytest
 import torch
 
 from normviz import explain
-from normviz.analysis.gradients.closed_form import autograd_backward, parameter_sum, upstream
-from normviz.analysis.number_format import format_difference, format_number
-from normviz.layers.errors import NormvizError
-from normviz.lessons.figure_pages.gradients import derivatives, from_dout
+from normviz.analysis.closed_form import autograd_backward, parameter_sum, upstream
+from normviz.lessons import gradients
+from normviz.texts.errors import NormvizError
+from normviz.texts.numbers import format_difference, format_number
 from tests.analysis.gradients.cases import CATALOGUE, numbered
 from tests.browser.readout import number
 from tests.scenes import scene
@@ -37,8 +37,8 @@ BY_HAND = [
 @pytest.mark.parametrize(("layer", "terms", "formula"), BY_HAND)
 def test_the_column_of_one_of_two_elements(layer, terms, formula):
     e = explain(layer, TWO)
-    form, moved = derivatives.column(e, (0, 0))
-    panels = {panel.key: panel for panel in derivatives.column_panels(form)}
+    form, moved = gradients.column(e, (0, 0))
+    panels = {panel.key: panel for panel in gradients.column_panels(form)}
     assert list(panels) == list(terms)
     assert "var" not in terms or panels["var"].title == (
         "through the variance" if "mean" in terms else "through the mean of x²"
@@ -47,7 +47,7 @@ def test_the_column_of_one_of_two_elements(layer, terms, formula):
         assert panels[key].values.tolist() == [pytest.approx(wanted, abs=1e-12)], key
         assert panels[key].links == "stats"
     assert panels["autograd"].most == (pytest.approx(abs(terms["autograd"][1])) if terms["autograd"][1] else None)
-    lines = list(derivatives.column_texts(e, form, moved))
+    lines = list(gradients.column_texts(e, form, moved))
     assert lines[0].startswith(formula)
     closed, nudged = (number(text) for text in re.findall(r"\*\*(\S+)\*\*", lines[0])[2:])
     assert closed < 1e-12
@@ -69,7 +69,7 @@ SENTENCES = [
 @pytest.mark.parametrize(("layer", "x", "at", "said"), SENTENCES)
 def test_the_sentence_counts_the_outputs_that_move(layer, x, at, said):
     e = explain(layer, torch.tensor(x))
-    assert derivatives.column_sentence(e, at, derivatives.column(e, at)[0]) == said
+    assert gradients.column_sentence(e, at, gradients.column(e, at)[0]) == said
 
 
 WHEN = [
@@ -82,23 +82,23 @@ WHEN = [
 @pytest.mark.parametrize(("layer", "said"), WHEN)
 def test_the_condition_under_which_a_derivative_vanishes(layer, said):
     e = explain(layer, TWO)
-    form, moved = derivatives.column(e, (0, 0))
-    assert list(derivatives.column_texts(e, form, moved))[1:] == [said]
+    form, moved = gradients.column(e, (0, 0))
+    assert list(gradients.column_texts(e, form, moved))[1:] == [said]
 
 
 @pytest.mark.parametrize(("layer", "shape"), CATALOGUE)
 def test_for_every_layer_the_terms_add_up_to_autograd_s_derivatives(layer, shape):
     e = numbered(layer, shape)
     at = tuple(size - 1 for size in shape)
-    form, _ = derivatives.column(e, at)
-    panels = {panel.key: panel.values for panel in derivatives.column_panels(form)}
+    form, _ = gradients.column(e, at)
+    panels = {panel.key: panel.values for panel in gradients.column_panels(form)}
     total = panels.pop("autograd")
     torch.testing.assert_close(form.factor * sum(panels.values()), total)
     inside = torch.tensor(e.stat_ids == e.stat_ids[at])
     assert not total[~inside].any()
     assert ("mean" in panels) == (e.norm.center and not e.norm.running)
     assert ("var" in panels) == (not e.norm.running)
-    sentence = derivatives.column_sentence(e, at, form)
+    sentence = gradients.column_sentence(e, at, form)
     moving = int((total != 0).sum())
     said = (
         f"**{moving}** of **{total.numel()}** outputs move"
@@ -112,32 +112,32 @@ def test_for_every_layer_the_terms_add_up_to_autograd_s_derivatives(layer, shape
 
 
 def test_the_matrix_of_two_elements():
-    found = derivatives.matrix(explain("LayerNorm(2, eps=12)", TWO))
+    found = gradients.whole_matrix(explain("LayerNorm(2, eps=12)", TWO))
     assert found.values.tolist() == [pytest.approx(row) for row in ([3 / 32, -3 / 32], [-3 / 32, 3 / 32])]
     assert (found.e.shape, found.e.axes) == ((2, 2), ("i", "j"))
     assert found.off_diagonal == pytest.approx(3 / 32)
-    assert derivatives.matrix_sentence(found) == (
+    assert gradients.matrix_sentence(found) == (
         f"**0** of **4** derivatives are exactly 0. Largest difference of the closed form from autograd: **{format_difference(found.difference)}**."
     )
     assert found.difference < 1e-12
 
 
 def test_in_eval_mode_only_the_diagonal_is_left():
-    found = derivatives.matrix(explain("BatchNorm1d(2, eps=3).eval()", TWO))
+    found = gradients.whole_matrix(explain("BatchNorm1d(2, eps=3).eval()", TWO))
     assert found.values.tolist() == [[0.5, 0], [0, 0.5]]
     assert found.off_diagonal is None
-    assert derivatives.matrix_sentence(found).startswith(
+    assert gradients.matrix_sentence(found).startswith(
         "**2** of **4** derivatives are exactly 0. Only the diagonal is left: no output depends on another input. Largest"
     )
 
 
 def test_derivatives_that_are_nan_do_not_set_the_colors():
     e = explain("LayerNorm(3, eps=0)", torch.tensor([[1.0, 1.0, 1.0], [1.0, 2.0, 4.0]]))
-    found = derivatives.matrix(e)
+    found = gradients.whole_matrix(e)
     assert found.values.isnan().any()
     assert found.off_diagonal == float(found.values[3:, 3:].fill_diagonal_(0).abs().max())
-    constant = derivatives.column(e, (0, 0))[0]
-    assert next(derivatives.column_panels(constant)).most is None
+    constant = gradients.column(e, (0, 0))[0]
+    assert next(gradients.column_panels(constant)).most is None
 
 
 # gamma and beta
@@ -145,7 +145,7 @@ def test_derivatives_that_are_nan_do_not_set_the_colors():
 
 def test_the_terms_that_are_summed_into_the_gamma_of_an_element():
     e = explain("LayerNorm(2, eps=12)", torch.tensor([[1.0, 5.0], [5.0, 1.0], [3.0, 3.0]]))
-    found, panels = from_dout.parameter_panels(e, (1, 0), seed=3)
+    found, panels = gradients.parameter_panels(e, (1, 0), seed=3)
     dout = upstream((3, 2), 3)
     assert [panel.key for panel in panels] == ["dout", "for_gamma", "for_beta"]
     assert torch.equal(panels[0].values, dout)
@@ -153,23 +153,23 @@ def test_the_terms_that_are_summed_into_the_gamma_of_an_element():
     assert panels[1].values.sum() == pytest.approx(float(gamma), abs=1e-12)
     assert panels[2].values.sum() == pytest.approx(float(dout[:, 0].sum()), abs=1e-12)
     assert not panels[1].values[:, 1].any()
-    assert from_dout.parameter_sentence(found) == (
+    assert gradients.parameter_sentence(found) == (
         f"**3** elements use this gamma, and their terms are summed: dgamma = **{format_number(float(gamma))}**, dbeta = **{format_number(float(dout[:, 0].sum()))}**."
     )
 
 
 def test_without_beta_there_is_no_dbeta():
     e = explain("RMSNorm(2)", TWO)
-    found, panels = from_dout.parameter_panels(e, (0, 0), seed=0)
+    found, panels = gradients.parameter_panels(e, (0, 0), seed=0)
     assert [panel.key for panel in panels] == ["dout", "for_gamma"]
-    assert "dbeta" not in from_dout.parameter_sentence(found)
+    assert "dbeta" not in gradients.parameter_sentence(found)
 
 
 @pytest.mark.parametrize(("layer", "shape"), [case for case in CATALOGUE if numbered(*case).norm.params is not None])
 def test_the_sums_equal_autograd_s_gradients(layer, shape):
     e = numbered(layer, shape)
     at = (0,) * len(shape)
-    found, _ = from_dout.parameter_panels(e, at, seed=1)
+    found, _ = gradients.parameter_panels(e, at, seed=1)
     theirs = autograd_backward(e, upstream(shape, 1))
     torch.testing.assert_close(torch.tensor(found.dgamma).double(), theirs.dgamma.flatten()[int(e.param_ids[at])])
     assert int(found.elements.sum()) == len(e.parameter_peers(at)) + 1
@@ -192,25 +192,25 @@ TERMS = [
 
 @pytest.mark.parametrize(("layer", "terms", "said", "formula"), TERMS)
 def test_the_backward_pass_of_two_elements_follows_the_layer(layer, terms, said, formula, monkeypatch):
-    monkeypatch.setattr(from_dout, "upstream", lambda shape, seed: torch.tensor([[2.0, 1.0]], dtype=torch.float64))
+    monkeypatch.setattr(gradients, "upstream", lambda shape, seed: torch.tensor([[2.0, 1.0]], dtype=torch.float64))
     e = explain(layer, TWO)
     e = replace(e, values=replace(e.layer_values(), gamma=torch.tensor([1.0, 3.0])))
-    found = from_dout.backward_pass(e, 0)
-    panels = {panel.key: panel.values for panel in from_dout.backward_panels(found)}
+    found = gradients.backward_pass(e, 0)
+    panels = {panel.key: panel.values for panel in gradients.backward_panels(found)}
     assert list(panels) == ["dout", *terms]
     for key, wanted in terms.items():
         assert panels[key].tolist() == [pytest.approx(wanted, abs=1e-12)], key
-    assert from_dout.backward_sentence(found, (0, 0)) == said
-    text = next(from_dout.backward_texts(e, found))
+    assert gradients.backward_sentence(found, (0, 0)) == said
+    text = next(gradients.backward_texts(e, found))
     assert text.startswith(formula)
     assert ("means" in text) == ("mean(" in formula)
-    assert formula.partition("σ = ")[2].partition("`")[0] in derivatives.symbols(e)
+    assert formula.partition("σ = ")[2].partition("`")[0] in gradients.symbols(e)
 
 
 @pytest.mark.parametrize(("layer", "shape"), CATALOGUE)
 def test_the_backward_pass_of_every_layer_agrees_with_autograd(layer, shape):
     e = numbered(layer, shape)
-    found = from_dout.backward_pass(e, 0)
+    found = gradients.backward_pass(e, 0)
     torch.testing.assert_close(found.terms.dx, autograd_backward(e, found.dout).dx)
     assert list(found.differences) == [
         "dx",
@@ -218,7 +218,7 @@ def test_the_backward_pass_of_every_layer_agrees_with_autograd(layer, shape):
         *(["dbeta"] if e.norm.bias else []),
     ]
     assert all(difference < 1e-9 for difference in found.differences.values())
-    text = list(from_dout.backward_texts(e, found))[-1]
+    text = list(gradients.backward_texts(e, found))[-1]
     assert all(f"{name} **" in text for name in found.differences)
 
 
@@ -227,16 +227,16 @@ def test_the_backward_pass_of_every_layer_agrees_with_autograd(layer, shape):
 
 def test_the_input_is_x_or_one_at_which_derivatives_vanish():
     on = scene("shape=2,4&layer=LayerNorm(4)&params=random")
-    assert derivatives.on_input(on.description, "x") is on.description
-    outlier, signs = (derivatives.on_input(on.description, given) for given in ("outlier", "signs"))
+    assert gradients.on_input(on.description, "x") is on.description
+    outlier, signs = (gradients.on_input(on.description, given) for given in ("outlier", "signs"))
     assert outlier.x.tolist() == [[0, 0, 0, 4]] * 2
     assert signs.x.tolist() == [[-1, 1, -1, 1]] * 2
     for e in (outlier, signs):
         assert torch.equal(e.layer_values().gamma, on.description.layer_values().gamma)
-        assert "would vanish without eps and rounding." in derivatives.column_sentence(
-            e, (0, 3), derivatives.column(e, (0, 3))[0]
+        assert "would vanish without eps and rounding." in gradients.column_sentence(
+            e, (0, 3), gradients.column(e, (0, 3))[0]
         )
-    sentence = derivatives.column_sentence(outlier, (0, 3), derivatives.column(outlier, (0, 3))[0])
+    sentence = gradients.column_sentence(outlier, (0, 3), gradients.column(outlier, (0, 3))[0])
     assert "Inside the group, **4** of **4** are nearly 0" in sentence
 
 
@@ -251,15 +251,15 @@ REFUSED = [
 @pytest.mark.parametrize(("link", "given", "words"), REFUSED)
 def test_inputs_that_are_refused(link, given, words):
     with pytest.raises(NormvizError, match=re.escape(words)):
-        derivatives.on_input(scene(link).description, given)
+        gradients.on_input(scene(link).description, given)
 
 
 def test_a_matrix_of_too_many_elements_is_refused():
     with pytest.raises(NormvizError, match="up to 256 elements"):
-        derivatives.matrix(scene("shape=257").description)
+        gradients.whole_matrix(scene("shape=257").description)
 
 
 def test_columns_differ_from_element_to_element():
     e = scene("shape=2,4&layer=LayerNorm(4)").description
-    totals = [derivatives.column(e, at)[0].total.numpy() for at in np.ndindex(2, 4)]
+    totals = [gradients.column(e, at)[0].total.numpy() for at in np.ndindex(2, 4)]
     assert all(not np.array_equal(one, other) for one, other in pairwise(totals))

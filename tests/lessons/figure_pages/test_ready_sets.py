@@ -6,12 +6,12 @@ import pytest
 import torch
 from torch import nn
 
-from normviz.analysis.comparing.invariance import depends_on_batch
 from normviz.analysis.description import describe
 from normviz.analysis.examples import example
-from normviz.layers.errors import NormvizError
-from normviz.lessons.figure_pages.compare import ready_sets
-from normviz.lessons.figure_pages.compare.ready_sets import LOOPS, READY_SETS, loops_difference
+from normviz.analysis.invariance import depends_on_batch
+from normviz.lessons import compare
+from normviz.lessons.compare import LOOPS, READY_SETS, loops_difference
+from normviz.texts.errors import NormvizError
 
 EVERY = list(READY_SETS.values())
 
@@ -187,7 +187,7 @@ def test_batch_norm_on_the_flattened_x_gives_the_numbers_of_the_loops(shape, see
 
 
 def test_a_twin_with_other_groups_differs(monkeypatch):
-    monkeypatch.setattr(ready_sets, "LOOPS", "Norm('n l c -> c', 'l c')")
+    monkeypatch.setattr(compare, "LOOPS", "Norm('n l c -> c', 'l c')")
     assert loops_difference((4, 3, 5)) > 0.1
 
 

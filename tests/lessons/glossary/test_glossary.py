@@ -6,13 +6,13 @@ import pytest
 import torch
 from torch import nn
 
-from normviz.layers import messages
-from normviz.layers.errors import NormvizError
-from normviz.lessons.glossary import glossary as module
-from normviz.lessons.glossary.glossary import Word, glossary, words_in
-from normviz.lessons.page.style import BROWSER
+from normviz.lessons import glossary as module
+from normviz.lessons.glossary import Word, glossary, words_in
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.part import Text
+from normviz.lessons.style import BROWSER
+from normviz.texts import messages
+from normviz.texts.errors import NormvizError
 from tests.figures.linked.javascript import evaluate
 
 MOST_WORDS, LONGEST = 30, 170  # characters

@@ -2,7 +2,7 @@
 
 import pytest
 
-from normviz.lessons.page.pages import PAGES, page
+from normviz.lessons.pages import PAGES, page
 from normviz.lessons.parts.links import Links
 from normviz.lessons.parts.part import Caption, LayerNote, Legend, Note, Problem, flat
 

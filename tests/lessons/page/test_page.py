@@ -5,16 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from normviz.lessons.figure_pages.explore import greeting
-from normviz.lessons.page.pages import (
-    PAGES,
-    Page,
-    page,
-    page_data,
-    parts_up_to_the_figure,
-    up_to_the_figure,
-    whole_query,
-)
+from normviz.lessons.explore import greeting
+from normviz.lessons.pages import PAGES, Page, page, page_data, parts_up_to_the_figure, up_to_the_figure, whole_query
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.links import Links
 from normviz.lessons.parts.part import Code, Legend, Panels, Part, Problem, Sentence

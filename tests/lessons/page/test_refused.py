@@ -2,9 +2,9 @@
 
 import pytest
 
-from normviz.lessons.page.controls import input_rows
-from normviz.lessons.page.pages import PAGES, page
+from normviz.lessons.pages import PAGES, page
 from normviz.lessons.parts.part import Problem
+from normviz.lessons.rows import input_rows
 
 
 def inputs(name, view):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from normviz.lessons.page.pages import PAGES
-from normviz.lessons.page.summary import summary
+from normviz.lessons.pages import PAGES
+from normviz.lessons.summary import summary
 
 SUMMARIES = [
     ("explore", "", "LayerNorm([3, 4, 4]) on (2, 3, 4, 4)"),

@@ -6,19 +6,18 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from normviz.analysis.gradients.closed_form import closed_column
-from normviz.lessons.figure_pages.gradients import derivatives
-from normviz.lessons.page.pages import PAGES, page
-from normviz.lessons.page.questions_page import prediction, sources
+from normviz.analysis.closed_form import closed_column
+from normviz.lessons import gradients
+from normviz.lessons.pages import PAGES, page
+from normviz.lessons.parts.containers import Table
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.links import Links
 from normviz.lessons.parts.markup import block
 from normviz.lessons.parts.part import Caption, Chart, Heading, Note, Panels, Part, Sentence, flat
-from normviz.lessons.parts.questions.bare_tensor import BareTensor
-from normviz.lessons.parts.questions.prediction import Prediction
-from normviz.lessons.parts.table import Table
+from normviz.lessons.parts.questions import BareTensor, Prediction
 from normviz.lessons.questions.question import answer, prose
 from normviz.lessons.questions.registry import QUESTIONS, core_place
+from normviz.lessons.questions_page import prediction, sources
 
 QUERIES = {
     "explore": ["", "shape=2,6&layer=BatchNorm1d(6)", "shape=4,3,5&layer=Norm('n l c -> l c','l c')", "shape=4096,4096&layer=LayerNorm(4096)"],
@@ -111,7 +110,7 @@ def test_the_column_of_one_input_is_computed_once(monkeypatch):
         made.append(given)
         return closed_column(*given)
 
-    monkeypatch.setattr(derivatives, "closed_column", counted)
-    gradients = PAGES["gradients"]
-    assert list(gradients.parts(gradients.view("")))
+    monkeypatch.setattr(gradients, "closed_column", counted)
+    shown = PAGES["gradients"]
+    assert list(shown.parts(shown.view("")))
     assert len(made) == 1

@@ -5,9 +5,9 @@ import re
 import pytest
 
 from normviz.figures.charts import Lines
-from normviz.layers.errors import NormvizError
-from normviz.lessons.parts.containers import Beside, Details, Tabs
+from normviz.lessons.parts.containers import Beside, Column, Details, Table, Tabs
 from normviz.lessons.parts.html import Body
+from normviz.lessons.parts.markup import text
 from normviz.lessons.parts.part import (
     Caption,
     Chart,
@@ -21,8 +21,7 @@ from normviz.lessons.parts.part import (
     flat,
     part_or_note,
 )
-from normviz.lessons.parts.table import Column, Table
-from normviz.lessons.parts.text import text
+from normviz.texts.errors import NormvizError
 
 LAYER, MEANS = Column("layer", "layer", code=True), Column("means", "means")
 ROWS = ({"layer": "A", "means": 2}, {"layer": "B", "means": 13})

@@ -7,12 +7,11 @@ from html import unescape
 
 import pytest
 
-from normviz.layers.errors import NormvizError
 from normviz.lessons.parts.html import Body
+from normviz.lessons.parts.markup import text
 from normviz.lessons.parts.part import Text
-from normviz.lessons.parts.questions.bare_tensor import BareTensor
-from normviz.lessons.parts.questions.prediction import Prediction
-from normviz.lessons.parts.text import text
+from normviz.lessons.parts.questions import BareTensor, Prediction
+from normviz.texts.errors import NormvizError
 
 CHOICE = Prediction("How many?", {"one": "a single `mean`", "rows": "one for each row"}, "rows", (Text("Two."),))
 EXPLAINED = replace(CHOICE, reasons={"one": "One **example** has one."})

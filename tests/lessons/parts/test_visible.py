@@ -2,12 +2,10 @@
 
 import pytest
 
-from normviz.lessons.page.pages import PAGES
-from normviz.lessons.parts.containers import Beside, Details, Tabs
+from normviz.lessons.pages import PAGES
+from normviz.lessons.parts.containers import Beside, Column, Details, Table, Tabs, hideable_names, visible_parts
 from normviz.lessons.parts.part import Caption, Chart, Code, Legend, Note, Panels, Sentence, Text, flat
-from normviz.lessons.parts.table import Column, Table
-from normviz.lessons.parts.visible import hideable_names, visible_parts
-from normviz.scene.settings.page_settings import experiments
+from normviz.scene.page_settings import experiments
 from normviz.scene.visibility import PANELS, PARTS, Display
 
 TABLE = Table((Column("a", "a"),), ({"a": 1},))

@@ -7,15 +7,14 @@ from pathlib import Path
 import pytest
 
 from normviz.export.links import page_and_query
-from normviz.layers.errors import NormvizError
-from normviz.lessons.page.pages import PAGES
+from normviz.lessons.pages import PAGES
 from normviz.lessons.practice.bank import bank, choose, choose_places, index
-from normviz.lessons.practice.case import members
+from normviz.lessons.practice.case import CHOICE, EXERCISE_KINDS, MARK, TOPICS, members
 from normviz.lessons.practice.confusions import CONFUSIONS
 from normviz.lessons.practice.exercise import Exercise
-from normviz.lessons.practice.kinds import CHOICE, KINDS, MARK, TOPICS
 from normviz.lessons.practice.random import Random
 from normviz.lessons.questions.registry import QUESTIONS
+from normviz.texts.errors import NormvizError
 from tests.figures.linked.javascript import evaluate
 from tools.make_practice import MAKERS
 from tools.practice import choices
@@ -69,7 +68,7 @@ def test_peers_leave_the_framed_element_out_and_what_moves_keeps_it():
 def test_thousands_of_exercises_have_every_kind_and_level_and_names_of_their_own():
     assert len(ALL) == len({each.id for each in ALL}) > 3000
     for level in (1, 2, 3):
-        assert {each.kind for each in ALL if each.level == level} == set(KINDS)
+        assert {each.kind for each in ALL if each.level == level} == set(EXERCISE_KINDS)
     assert {len(each.case.shape) for each in ALL if each.level == 1} == {2}
 
 
@@ -110,8 +109,8 @@ def test_json_has_the_documented_fields():
     fields = {"id", "kind", "layer", "shape", "prompt", "options", "answer", "explanation", "link"}
     for each in SAMPLE:
         found = each.json()
-        assert set(found) == fields | ({"at"} if KINDS[each.kind].form == MARK else set())
-        if KINDS[each.kind].form == CHOICE:
+        assert set(found) == fields | ({"at"} if EXERCISE_KINDS[each.kind].form == MARK else set())
+        if EXERCISE_KINDS[each.kind].form == CHOICE:
             assert found["answer"] in found["options"]
             assert 2 <= len(found["options"]) <= 4
         else:
@@ -141,7 +140,7 @@ def test_links_open_the_view_that_settles_an_exercise():
 
 def test_a_set_mixes_all_kinds_and_begins_with_the_first_level():
     chosen = choose(7, 11)
-    assert {each.kind for each in chosen} == set(KINDS)
+    assert {each.kind for each in chosen} == set(EXERCISE_KINDS)
     assert [each.level for each in chosen] == sorted(each.level for each in chosen)
     assert len({each.id for each in choose(7, 100)}) == 100
     assert [each.id for each in chosen] == [each.id for each in choose(7, 11)]

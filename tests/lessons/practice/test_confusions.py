@@ -2,10 +2,10 @@
 
 import pytest
 
-from normviz.layers.messages import in_language
 from normviz.lessons.practice.bank import bank
 from normviz.lessons.practice.confusions import CONFUSIONS, feedback
 from normviz.lessons.practice.texts import explanation
+from normviz.texts.messages import in_language
 
 OFFERED = {}
 for exercise in bank():

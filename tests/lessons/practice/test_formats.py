@@ -12,13 +12,13 @@ import pytest
 from lxml import etree
 
 from normviz.lessons.practice.bank import bank, choose
+from normviz.lessons.practice.case import EXERCISE_KINDS
 from normviz.lessons.practice.confusions import feedback
 from normviz.lessons.practice.formats.anki import anki_package
 from normviz.lessons.practice.formats.moodle import moodle_xml
-from normviz.lessons.practice.formats.picture import MOST_CELLS, svg
 from normviz.lessons.practice.formats.qti import qti_package
 from normviz.lessons.practice.formats.quiz import item
-from normviz.lessons.practice.kinds import KINDS
+from normviz.lessons.practice.picture import MOST_CELLS, svg
 
 APP = "https://example.org/normviz"
 EXERCISES = choose(7, 22)
@@ -32,7 +32,7 @@ def first(kind: str, items=ITEMS):
 
 
 def test_the_set_has_every_kind():
-    assert {exercise.kind for exercise in EXERCISES} == set(KINDS)
+    assert {exercise.kind for exercise in EXERCISES} == set(EXERCISE_KINDS)
 
 
 def test_marking_becomes_a_choice_among_sets_in_words():

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from normviz.lessons.page.pages import PAGES, Page, page
-from normviz.lessons.page.style import BROWSER
+from normviz.lessons.pages import PAGES, Page, page
 from normviz.lessons.parts.html import Body
 from normviz.lessons.practice.bank import bank, choose, index
+from normviz.lessons.practice.case import TOPICS
 from normviz.lessons.practice.confusions import CONFUSIONS
-from normviz.lessons.practice.kinds import TOPICS
 from normviz.lessons.practice_page import SETTINGS, SHOWN_BY_STEP, Practice
-from normviz.lessons.start.lesson_steps import LESSON_STEPS
-from normviz.scene.settings.page_settings import LEVELS, PRACTICE_TOPICS
+from normviz.lessons.start import LESSON_STEPS
+from normviz.lessons.style import BROWSER
+from normviz.scene.page_settings import LEVELS, PRACTICE_TOPICS
 from tests.figures.linked.javascript import evaluate
 
 LINK = "seed=7&count=4&topics=statistics,parameters&level=1"

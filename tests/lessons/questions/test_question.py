@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from normviz.layers import messages
-from normviz.layers.errors import NormvizError
-from normviz.layers.messages import language
 from normviz.lessons.questions import question as module
-from normviz.lessons.questions.facts import normal, only, scene_of, which
 from normviz.lessons.questions.question import (
+    SHAPES,
     Prose,
     Question,
     Source,
@@ -17,11 +14,17 @@ from normviz.lessons.questions.question import (
     facts_of,
     format_fact,
     matches,
+    normal,
+    only,
     prose,
     reasons,
+    scene_of,
+    which,
 )
 from normviz.lessons.questions.registry import QUESTIONS, find_question, questions_of_page
-from normviz.lessons.questions.topics import SHAPES
+from normviz.texts import messages
+from normviz.texts.errors import NormvizError
+from normviz.texts.messages import language
 from tests.lessons.questions.statements.measure import nearly_equal
 
 PROSE = """# How many means?

@@ -9,14 +9,12 @@ import torch
 from torch import nn
 
 import normviz as nv
-from normviz.layers.errors import NormvizError
-from normviz.lessons.page.pages import PAGES, page, page_data
-from normviz.lessons.page.share import share_data
+from normviz.lessons.pages import PAGES, page, page_data
 from normviz.lessons.parts.html import Body
-from normviz.lessons.start.figures import affine, depth, gammas, images, marks, numbers
-from normviz.lessons.start.lesson import Lesson
-from normviz.lessons.start.lesson_steps import LESSON_STEPS, read_prose
-from normviz.scene.settings.page_settings import START_STEPS
+from normviz.lessons.share import share_data
+from normviz.lessons.start import LESSON_STEPS, Lesson, affine, depth, gammas, images, marks, numbers, read_prose
+from normviz.scene.page_settings import START_STEPS
+from normviz.texts.errors import NormvizError
 from tests.export.structure import Structure
 
 

@@ -10,7 +10,7 @@ from tools import translations
 from tools.pseudo import accented, pseudo_prose, right_to_left
 
 SOURCE = """
-from normviz.layers.messages import _
+from normviz.texts.messages import _
 print(_("One mean for each row"), f"{_('Two')}", ngettext("{n} mean", "{n} means", n))
 """
 SPANISH = r"""

@@ -2,8 +2,8 @@
 
 import pytest
 
-from normviz.lessons.page.pages import PAGES
-from normviz.scene.settings.page_settings import PAGE_SETTINGS, experiments
+from normviz.lessons.pages import PAGES
+from normviz.scene.page_settings import PAGE_SETTINGS, experiments
 from tests.ui.support.driver import open_more, query
 from tests.ui.support.pages import check_page, go_to_page, open_page
 from tests.ui.support.shown import problems

@@ -15,7 +15,7 @@ from normviz.analysis.description import describe
 from normviz.analysis.forward import forward
 from normviz.layers.axes import _parse_layout
 from normviz.layers.layer import Layer, _parse
-from normviz.lessons.page.controls import input_rows
+from normviz.lessons.rows import input_rows
 from normviz.scene.grid import _grid
 from normviz.scene.scene import Scene
 from tests.ui.support.driver import open_explore, send_event, set_control

@@ -8,9 +8,9 @@ import pytest
 from bench.protocol import Ran, Session, Widget, aggregator
 from bench.students import ELEMENT, PAGES, Log, Student, seat
 from normviz.analysis.sentences import sentence
-from normviz.layers.messages import in_language
 from normviz.lessons.parts.markup import line
-from normviz.scene.query import read
+from normviz.scene.view import read
+from normviz.texts.messages import in_language
 from tests.ui.support.asgi import run_async
 from tests.ui.support.sessions import CONTROLS, click_element, figure
 

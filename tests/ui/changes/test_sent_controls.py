@@ -6,8 +6,8 @@ import pytest
 
 from bench.protocol import Ran, Session, Widget
 from bench.students import ELEMENT
-from normviz.lessons.page.pages import PAGES
-from normviz.scene.query import read
+from normviz.lessons.pages import PAGES
+from normviz.scene.view import read
 from tests.ui.support.asgi import run_async
 from tests.ui.support.sessions import click_element, figure
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from normviz.lessons.page.pages import PAGES
+from normviz.lessons.pages import PAGES
 from normviz.scene import edits
 from normviz.ui import state
 

@@ -4,7 +4,7 @@ import pytest
 
 from normviz.analysis.description import describe
 from normviz.layers.layer import Layer
-from normviz.scene.controls.scene_controls import LAYOUTS
+from normviz.scene.controls import LAYOUTS
 from tests.ui.support.driver import (
     check,
     expected,

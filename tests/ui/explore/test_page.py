@@ -3,10 +3,10 @@
 import pytest
 
 from normviz import explain
-from normviz.analysis.number_format import format_difference
 from normviz.code.generate import FLAVORS, code
-from normviz.layers.errors import NormvizError
 from normviz.lessons.parts.code_tabs import LABELS
+from normviz.texts.errors import NormvizError
+from normviz.texts.numbers import format_difference
 from tests.ui.support.driver import (
     check,
     expected,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from normviz.scene.settings.page_settings import experiments
+from normviz.scene.page_settings import experiments
 from tests.ui.support.driver import query, send_event, sentence_text, set_control
 from tests.ui.support.pages import check_no_errors, check_page, open_page
 from tests.ui.support.shown import elements, figures, notes, problems

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from normviz.analysis.rounding.groups import DTYPES
-from normviz.lessons.page.pages import PAGES
+from normviz.lessons.pages import PAGES
 from tests.ui.support.driver import query, sentence_text
 from tests.ui.support.lessons import question_links
 from tests.ui.support.pages import check_page, open_page

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from normviz.lessons.page.pages import MOST_LINKS
+from normviz.lessons.pages import MOST_LINKS
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import QUESTIONS, questions_of_page
 from tests.ui.support.driver import open_explore, query, scene, send_event, sentence_text, set_control

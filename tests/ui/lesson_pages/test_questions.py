@@ -2,7 +2,7 @@
 
 import pytest
 
-from normviz.lessons.page.pages import PAGES, page
+from normviz.lessons.pages import PAGES, page
 from normviz.lessons.parts.html import Body
 from normviz.lessons.questions.question import facts_of, prose
 from normviz.lessons.questions.registry import CORE, QUESTIONS, READING_ORDER, by_topic, search

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from normviz.scene.settings.page_settings import experiments
+from normviz.scene.page_settings import experiments
 from tests.ui.support.driver import query, sentence_text, set_control
 from tests.ui.support.pages import check_no_errors, check_page, open_page
 from tests.ui.support.shown import elements, figures, notes, problems, texts

@@ -6,7 +6,7 @@ from starlette.applications import Starlette
 from starlette.responses import Response
 from starlette.routing import Route
 
-from normviz.layers.errors import NormvizError
+from normviz.texts.errors import NormvizError
 from normviz.ui.assets import PLOTLY, CompressedFiles
 from normviz.ui.paths import ROOT
 from normviz.ui.server.headers import Headers, frame_ancestors, middleware

@@ -10,7 +10,7 @@ import streamlit as st
 from starlette.applications import Starlette
 from streamlit import config
 
-from normviz.lessons.page.pages import PAGES
+from normviz.lessons.pages import PAGES
 from normviz.scene.grid import MOST_COLUMNS, MOST_ROWS
 from normviz.ui.assets import component
 from normviz.ui.paths import ROOT

@@ -50,11 +50,11 @@ def visit() -> dict[str, list[str]]:
 
 def test_the_server_listens_before_torch_is_imported(visit: dict[str, list[str]]) -> None:
     assert packages(visit["listening"]) & {"torch", "einops", "markdown_it"} == set()
-    assert "normviz.lessons.page.pages" not in visit["listening"]
+    assert "normviz.lessons.pages" not in visit["listening"]
 
 
 def test_everything_that_the_first_page_needs_is_imported_in_the_background(visit: dict[str, list[str]]) -> None:
-    assert {"torch", "normviz.lessons.page.pages", "normviz.ui.page", "normviz.ui.export"} <= set(visit["loaded"])
+    assert {"torch", "normviz.lessons.pages", "normviz.ui.page", "normviz.ui.export"} <= set(visit["loaded"])
     late = set(visit["explored"]) - set(visit["requested"])
     assert {name for name in late if name.startswith(("torch.", "plotly.", "normviz."))} == set()
 
@@ -65,7 +65,7 @@ def test_no_page_imports_pandas(visit: dict[str, list[str]]) -> None:
 
 def test_a_module_is_imported_once() -> None:
     assert preload.import_future() is preload.import_future()
-    assert preload.import_ready("normviz.layers.errors") is sys.modules["normviz.layers.errors"]
+    assert preload.import_ready("normviz.texts.errors") is sys.modules["normviz.texts.errors"]
 
 
 def test_garbage_collection_is_off_during_the_imports_and_skips_imported_objects_afterwards(
@@ -94,7 +94,7 @@ def test_import_ready_raises_the_error_of_a_failed_import(monkeypatch: pytest.Mo
     failed.set_exception(ImportError("no such torch"))
     monkeypatch.setattr(preload, "import_future", lambda: failed)
     with pytest.raises(ImportError, match="no such torch"):
-        preload.import_ready("normviz.layers.errors")
+        preload.import_ready("normviz.texts.errors")
 
 
 def test_the_server_stops_if_the_import_fails() -> None:

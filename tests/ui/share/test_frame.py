@@ -4,8 +4,8 @@ import html
 
 import pytest
 
-from normviz.lessons.page.controls import input_rows
-from normviz.lessons.page.pages import PAGES
+from normviz.lessons.pages import PAGES
+from normviz.lessons.rows import input_rows
 from normviz.scene.visibility import CONTROLS
 from tests.ui.support.driver import figure_data, open_explore, open_more, query, send_event, sentence_text, set_control
 from tests.ui.support.pages import go_to_page, open_page

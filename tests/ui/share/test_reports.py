@@ -2,10 +2,10 @@
 
 import pytest
 
-from normviz.layers.errors import NormvizError
-from normviz.lessons.page.pages import PAGES
-from normviz.lessons.page.report import report_address
-from normviz.lessons.page.style import BROWSER
+from normviz.lessons.pages import PAGES
+from normviz.lessons.share import report_address
+from normviz.lessons.style import BROWSER
+from normviz.texts.errors import NormvizError
 from tests.figures.linked.javascript import evaluate
 from tests.ui.support.pages import open_page
 from tests.ui.support.shown import components

@@ -8,10 +8,10 @@ from urllib.parse import unquote
 import pytest
 
 import normviz as nv
-from normviz.lessons.figure_pages.compare.page import layers_of
-from normviz.lessons.page.pages import PAGES, whole_query
-from normviz.lessons.page.style import BROWSER
-from normviz.scene.query import link
+from normviz.lessons.compare import layers_of
+from normviz.lessons.pages import PAGES, whole_query
+from normviz.lessons.style import BROWSER
+from normviz.scene.view import link
 from normviz.scene.visibility import read_display
 from tests.figures.linked.javascript import evaluate
 from tests.ui.support.pages import open_page

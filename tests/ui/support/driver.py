@@ -12,8 +12,8 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
 
 from normviz.analysis.sentences import sentence
-from normviz.scene.query import read
 from normviz.scene.scene import Scene
+from normviz.scene.view import read
 from normviz.ui.controls.rows import MORE
 from normviz.ui.server.routes import SHELL
 from tests.ui.support.shown import elements, figures, html_of_view, markdown, problems

@@ -11,7 +11,7 @@ import { SCRIPT } from "./growing.js";
 /** @typedef {(app: string, view: SharedView, choices: Choices) => string} WriteUrl */
 
 /**
- * Percent-encodes as normviz.scene.query.link does: readable, and nothing in it ends an address.
+ * Percent-encodes as normviz.scene.view.link does: readable, and nothing in it ends an address.
  * @param {string} text
  */
 const encodeReadably = (text) =>

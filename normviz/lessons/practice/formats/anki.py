@@ -9,9 +9,9 @@ from tempfile import TemporaryDirectory
 
 import genanki
 
-from normviz.layers.messages import _
 from normviz.lessons.practice.formats.quiz import Item
 from normviz.lessons.practice.random import hash_text
+from normviz.texts.messages import _
 
 FIELDS = ("Id", "Question", "Options", "Answer", "Explanation")
 FRONT = "{{Question}}{{Options}}"

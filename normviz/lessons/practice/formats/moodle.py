@@ -8,8 +8,8 @@ from html import escape
 
 from lxml import etree
 
-from normviz.layers.messages import _
 from normviz.lessons.practice.formats.quiz import Item
+from normviz.texts.messages import _
 
 
 def moodle_xml(items: Sequence[Item], title: str) -> bytes:

@@ -11,8 +11,8 @@ from text2qti.config import Config
 from text2qti.qti import QTI
 from text2qti.quiz import Quiz
 
-from normviz.layers.messages import _
 from normviz.lessons.practice.formats.quiz import Item
+from normviz.texts.messages import _
 
 SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!$>])")  # characters with a meaning in Markdown
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from normviz.layers.messages import _
+from normviz.lessons.practice.case import MARK, NUMBER
 from normviz.lessons.practice.confusions import feedback
 from normviz.lessons.practice.exercise import TOLERANCE, Exercise
-from normviz.lessons.practice.formats.picture import spoken, svg
-from normviz.lessons.practice.kinds import MARK, NUMBER
+from normviz.lessons.practice.picture import spoken, svg
+from normviz.texts.messages import _
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,12 @@ from html import escape
 import pytest
 
 from normviz.export.links import output_of_query
-from normviz.lessons.figure_pages.models.recorded import recorded
-from normviz.lessons.figure_pages.models.strip import NormTable, Strip
-from normviz.lessons.page.pages import PAGES, page
-from normviz.lessons.page.share import title
+from normviz.lessons.models import NormTable, Strip, recorded
+from normviz.lessons.pages import PAGES, page
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.part import Problem, Sentence
-from normviz.scene.settings.model_settings import REAL_MODELS
+from normviz.lessons.share import title
+from normviz.scene.page_settings import REAL_MODELS
 
 
 def page_of(query):

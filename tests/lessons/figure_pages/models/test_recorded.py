@@ -7,9 +7,9 @@ import pytest
 import torch
 from torch import nn
 
-from normviz.lessons.figure_pages.models.recorded import RecordedLayer, own_model, recorded, recorded_data
-from normviz.lessons.page.pages import PAGES
-from normviz.scene.settings.model_settings import REAL_MODELS
+from normviz.lessons.models import RecordedLayer, own_model, recorded, recorded_data
+from normviz.lessons.pages import PAGES
+from normviz.scene.page_settings import REAL_MODELS
 from tools.record_models import MODELS, declare_operators, record
 
 BY_HAND = {

@@ -5,17 +5,15 @@ from math import inf, isfinite, log10, nan
 
 import pytest
 
-from normviz.analysis.number_format import format_number
 from normviz.analysis.rounding.groups import DISTANCES, DTYPES
 from normviz.analysis.rounding.variance import Estimate
 from normviz.figures.charts import LIGHT
 from normviz.figures.palette import THEMES
-from normviz.figures.payload.chart import chart_payload
-from normviz.layers.errors import NormvizError
-from normviz.lessons.figure_pages.numerics import charts as figures
-from normviz.lessons.figure_pages.numerics import eps as eps_texts
-from normviz.lessons.figure_pages.numerics import variance, zero_variance
-from normviz.lessons.figure_pages.numerics.charts import (
+from normviz.figures.payload import chart_payload
+from normviz.lessons import numerics as figures
+from normviz.lessons import numerics_texts
+from normviz.lessons import numerics_texts as eps_texts
+from normviz.lessons.numerics import (
     BROKEN_SIZE,
     INFINITE_DIFFERENCE,
     NAN_ERROR,
@@ -24,7 +22,9 @@ from normviz.lessons.figure_pages.numerics.charts import (
     ZERO_ERROR,
     ZERO_SIZE,
 )
-from normviz.lessons.figure_pages.numerics.variance import ONE_PASS
+from normviz.lessons.numerics_texts import ONE_PASS
+from normviz.texts.errors import NormvizError
+from normviz.texts.numbers import format_number
 from tests.figures.colors import contrast, rgb
 
 TYPES = pytest.mark.parametrize("dtype", list(DTYPES))
@@ -86,12 +86,12 @@ def test_a_range_without_an_error_is_gray_with_the_reason():
 @TYPES
 @pytest.mark.parametrize("exponent", [0, 7])
 def test_errors_of_every_type_are_drawn_within_the_axes(dtype, exponent):
-    found = variance.estimates(dtype)
+    found = numerics_texts.estimates(dtype)
     figure = figures.variance_errors(found, exponent).figure()
     drawn_inside(figure)
     for method in figures.STYLES:
         drawable = [one for one in found if one.method == method and one.exact > 0]
-        trace = named(figure)[variance.method_label(method).removeprefix("torch ")]
+        trace = named(figure)[numerics_texts.method_label(method).removeprefix("torch ")]
         assert list(trace.x) == [one.distance for one in drawable]
         assert [y for y in trace.y if y not in (ZERO_ERROR, NAN_ERROR)] == [
             one.error for one in drawable if isfinite(one.error) and one.error
@@ -126,13 +126,13 @@ def test_sizes_are_drawn_at_their_variance(dtype, exponent):
 @TYPES
 @pytest.mark.parametrize("value", [-65504.0, 0.0, 1e-30, 1234.567, 65504.0])
 def test_every_layer_has_a_mark_on_a_constant_x(dtype, value):
-    check_differences(zero_variance.constant(value, dtype))
+    check_differences(numerics_texts.constant(value, dtype))
 
 
 @TYPES
 @pytest.mark.parametrize("scale", [0.0, 1e-8, 1000.0, 10000.0])
 def test_every_layer_has_a_mark_on_groups_of_one(dtype, scale):
-    figure = check_differences(zero_variance.single(scale, dtype))
+    figure = check_differences(numerics_texts.single(scale, dtype))
     assert "refused" in figure.layout.xaxis.ticktext
 
 
@@ -141,8 +141,8 @@ def check_differences(found):
     drawn_inside(figure)
     places = {name: x for trace in figure.data for name, x in zip(trace.y, trace.x, strict=True)}
     assert list(places) != []
-    assert set(places) == set(zero_variance.short_names(found)) == set(figure.layout.yaxis.categoryarray)
-    for name, one in zip(zero_variance.short_names(found), found, strict=True):
+    assert set(places) == set(numerics_texts.short_names(found)) == set(figure.layout.yaxis.categoryarray)
+    for name, one in zip(numerics_texts.short_names(found), found, strict=True):
         if one.refusal:
             assert places[name] == REFUSED
         elif isfinite(one.from_beta):
@@ -154,7 +154,7 @@ def check_differences(found):
 
 
 def test_float16_overflows_if_no_mean_is_subtracted():
-    found = zero_variance.constant(65504.0, "float16")
+    found = numerics_texts.constant(65504.0, "float16")
     assert [one.from_beta for one in found if one.layer == "BatchNorm2d(3).eval()"] == [inf]
 
 
@@ -168,12 +168,12 @@ def test_both_places_of_eps(eps):
 
 
 LINES = {
-    "errors": lambda: figures.variance_errors(variance.estimates("float32"), 6),
+    "errors": lambda: figures.variance_errors(numerics_texts.estimates("float32"), 6),
     "sizes": lambda: figures.output_sizes(
         eps_texts.size_curves(found := eps_texts.of_dtype(eps_texts.eps_outcomes(-4), "float16")), found, -4
     ),
-    "constant": lambda: figures.differences_from_beta(zero_variance.constant(1234.567, "float32")),
-    "single": lambda: figures.differences_from_beta(zero_variance.single(1000.0, "float32")),
+    "constant": lambda: figures.differences_from_beta(numerics_texts.constant(1234.567, "float32")),
+    "single": lambda: figures.differences_from_beta(numerics_texts.single(1000.0, "float32")),
     "placement": lambda: figures.inside_and_outside(eps_texts.placements(1e-5), 1e-5),
 }
 
@@ -209,4 +209,4 @@ def test_every_figure_is_sent_as_strict_json(name):
 
 def test_another_dtype_is_refused():
     with pytest.raises(NormvizError, match="dtype='int8' is unknown; choose float16, bfloat16, float32 or float64"):
-        variance.estimates("int8")
+        numerics_texts.estimates("int8")

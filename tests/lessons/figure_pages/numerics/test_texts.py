@@ -6,26 +6,28 @@ from time import process_time
 import pytest
 import torch
 
-from normviz.analysis.number_format import format_number
 from normviz.analysis.rounding.degenerate import CONSTANT, SINGLE
 from normviz.analysis.rounding.eps import EPSILONS, no_eps
 from normviz.analysis.rounding.groups import DISTANCES, DTYPES, LAYERS, example_group
 from normviz.analysis.rounding.variance import Estimate
-from normviz.lessons.figure_pages.numerics import eps as eps_texts
-from normviz.lessons.figure_pages.numerics import variance, zero_variance
-from normviz.lessons.figure_pages.numerics.numbers import SIZE, as_code
-from normviz.lessons.figure_pages.numerics.variance import ONE_PASS, TWO_PASSES
-from normviz.lessons.figure_pages.numerics.zero_variance import (
+from normviz.lessons import numerics_texts
+from normviz.lessons import numerics_texts as eps_texts
+from normviz.lessons.numerics_texts import (
     EXACT,
     LABELS,
     NOISE,
+    ONE_PASS,
     REFUSED,
     RUNNING,
     SIGN,
+    SIZE,
+    TWO_PASSES,
+    as_code,
     outcome,
 )
-from normviz.scene.settings.kinds import power
-from normviz.scene.settings.page_settings import LARGEST_CONSTANT, LARGEST_SCALE, SMALLEST_EPS
+from normviz.scene.page_settings import LARGEST_CONSTANT, LARGEST_SCALE, SMALLEST_EPS
+from normviz.scene.setting import power
+from normviz.texts.numbers import format_number
 from tests.lessons.sentences import numbers_in
 
 MOST_WORDS = 120
@@ -57,13 +59,15 @@ def test_the_sentence_of_four_distances_by_hand():
         for method, ours in ((ONE_PASS, ((1.25, 1), (-4, nan), (0, 1), (nan, nan))), (TWO_PASSES, ((1, 1),) * 4))
         for distance, exact, (var, size) in zip((1, 10, 100, 1000), (1, 2, 0, nan), ours, strict=True)
     ]
-    sentences = [variance.sentence(found, exponent) for exponent in range(4)]
+    sentences = [numerics_texts.variance_sentence(found, exponent) for exponent in range(4)]
     assert numbers_in(sentences[0]) == ["10⁰", "1.25", "1"]
     assert numbers_in(sentences[1]) == ["10¹", "−4", "2"]
-    assert numbers_in(variance.failures(found)) == ["3", "1", "1"]
-    assert variance.failures(found).endswith("is negative at **1**, and its output is NaN at **1**.")
-    assert [row["method"][:3] for row in variance.rows(found, 1)] == ["**✗", "two"]
-    assert not any("✗" in row["method"] for exponent in (0, 2, 3) for row in variance.rows(found, exponent))
+    assert numbers_in(numerics_texts.failures(found)) == ["3", "1", "1"]
+    assert numerics_texts.failures(found).endswith("is negative at **1**, and its output is NaN at **1**.")
+    assert [row["method"][:3] for row in numerics_texts.variance_rows(found, 1)] == ["**✗", "two"]
+    assert not any(
+        "✗" in row["method"] for exponent in (0, 2, 3) for row in numerics_texts.variance_rows(found, exponent)
+    )
     assert numbers_in(sentences[2]) == ["10²", str(SIZE)]
     assert "rounds all **256** numbers to the same value" in sentences[2]
     assert "is too large for `float32`: x is infinite" in sentences[3]
@@ -71,13 +75,13 @@ def test_the_sentence_of_four_distances_by_hand():
 
 def test_the_sentence_counts_negative_variances_and_nan_outputs():
     """The first view of the page."""
-    found = variance.estimates("float32")
+    found = numerics_texts.estimates("float32")
     first = [one for one in found if one.method == ONE_PASS]
     negative = [one for one in first if one.var < 0]
     assert negative
     assert all(isnan(one.output_size) for one in negative)
-    sentence = variance.sentence(found, 6)
-    assert numbers_in(variance.failures(found)) == [
+    sentence = numerics_texts.variance_sentence(found, 6)
+    assert numbers_in(numerics_texts.failures(found)) == [
         str(len(DISTANCES)),
         str(len(negative)),
         str(sum(one.is_nan for one in first)),
@@ -89,11 +93,11 @@ def test_the_sentence_counts_negative_variances_and_nan_outputs():
 @TYPES
 @pytest.mark.parametrize("exponent", range(8))
 def test_the_table_has_a_row_for_every_method(dtype, exponent):
-    found = variance.estimates(dtype)
-    here = variance.at_distance(found, exponent)
-    rows = variance.rows(found, exponent)
+    found = numerics_texts.estimates(dtype)
+    here = numerics_texts.at_distance(found, exponent)
+    rows = numerics_texts.variance_rows(found, exponent)
     fails = [one.exact > 0 and (one.negative or one.is_nan) for one in here.values()]
-    labels = map(variance.method_label, here)
+    labels = map(numerics_texts.method_label, here)
     assert [row["method"] for row in rows] == [
         f"**✗ {label}**" if bad else label for label, bad in zip(labels, fails, strict=True)
     ]
@@ -105,17 +109,17 @@ def test_the_table_has_a_row_for_every_method(dtype, exponent):
         assert row["variance"] == (None if hidden else format_number(one.var))
         assert row["error"] == (None if hidden else format_number(one.error, 2))
     assert len(rows) == 4 + 1 + len(LAYERS)
-    assert words(variance.descriptions(found, exponent)) <= MOST_WORDS
+    assert words(numerics_texts.variance_texts(found, exponent)) <= MOST_WORDS
 
 
 @TYPES
 @pytest.mark.parametrize("exponent", range(8))
 def test_the_step_between_neighboring_numbers_agrees_with_nextafter(dtype, exponent):
     """By torch itself: the next number above."""
-    found = variance.estimates(dtype)
-    one = variance.at_distance(found, exponent)[ONE_PASS]
+    found = numerics_texts.estimates(dtype)
+    one = numerics_texts.at_distance(found, exponent)[ONE_PASS]
     place = torch.tensor(one.distance if one.exact == 0 else one.distance**2, dtype=DTYPES[dtype])
-    why = list(variance.descriptions(found, exponent))[1]
+    why = list(numerics_texts.variance_texts(found, exponent))[1]
     if not isfinite(one.exact):
         assert why.startswith("torch's layers")
     elif place.isinf():
@@ -173,7 +177,7 @@ def test_the_curves_agree_with_the_formula():
 
 
 def test_every_outcome_occurs():
-    both = [*zero_variance.constant(1234.567, "float32"), *zero_variance.single(1000, "float32")]
+    both = [*numerics_texts.constant(1234.567, "float32"), *numerics_texts.single(1000, "float32")]
     assert {outcome(one) for one in both} == set(LABELS)
     by_layer = {one.layer: outcome(one) for one in both}
     assert by_layer["LayerNorm([3, 4, 4])"] == by_layer["LayerNorm(1)"] == EXACT
@@ -184,15 +188,15 @@ def test_every_outcome_occurs():
 
 
 def test_the_counts_of_both_sentences():
-    constant, single = zero_variance.constant(1234.567, "float32"), zero_variance.single(1000, "float32")
-    assert numbers_in(zero_variance.constant_sentence(constant)) == [
+    constant, single = numerics_texts.constant(1234.567, "float32"), numerics_texts.single(1000, "float32")
+    assert numbers_in(numerics_texts.constant_sentence(constant)) == [
         "1,234.567",
         str(sum(one.from_beta == 0 for one in constant)),
         str(sum(outcome(one) == NOISE for one in constant)),
         format_number(max(one.from_beta for one in constant if outcome(one) == NOISE), 3),
         "2",
     ]
-    assert numbers_in(zero_variance.single_sentence(single)) == [
+    assert numbers_in(numerics_texts.single_sentence(single)) == [
         str(sum(one.refusal is not None for one in single)),
         str(len(SINGLE)),
         str(sum(one.from_beta == 0 for one in single)),
@@ -203,20 +207,20 @@ def test_the_counts_of_both_sentences():
 
 
 def test_the_sentence_uses_the_singular_for_one_layer():
-    one = zero_variance.constant(0, "float32")[:1]
-    assert zero_variance.constant_sentence(one).endswith("**1** layer gives exactly beta.")
+    one = numerics_texts.constant(0, "float32")[:1]
+    assert numerics_texts.constant_sentence(one).endswith("**1** layer gives exactly beta.")
 
 
 def test_short_names_are_short_and_unique():
-    for found in (zero_variance.constant(1.0, "float32"), zero_variance.single(1.0, "float32")):
-        labels = zero_variance.short_names(found)
+    for found in (numerics_texts.constant(1.0, "float32"), numerics_texts.single(1.0, "float32")):
+        labels = numerics_texts.short_names(found)
         assert len(set(labels)) == len(found)
         assert max(map(len, labels)) <= 23
 
 
 DEGENERATE = [
-    *((zero_variance.constant, value, CONSTANT) for value in (-LARGEST_CONSTANT, 0, 1e-30, 0.1, LARGEST_CONSTANT)),
-    *((zero_variance.single, scale, SINGLE) for scale in (0, 1e-8, 1, LARGEST_SCALE)),
+    *((numerics_texts.constant, value, CONSTANT) for value in (-LARGEST_CONSTANT, 0, 1e-30, 0.1, LARGEST_CONSTANT)),
+    *((numerics_texts.single, scale, SINGLE) for scale in (0, 1e-8, 1, LARGEST_SCALE)),
 ]
 
 
@@ -224,17 +228,17 @@ DEGENERATE = [
 @pytest.mark.parametrize(("make", "value", "cases"), DEGENERATE)
 def test_the_table_has_a_row_for_every_layer_and_quotes_torch(dtype, make, value, cases):
     found = make(value, dtype)
-    rows = zero_variance.rows(found)
+    rows = numerics_texts.zero_variance_rows(found)
     assert [(row["layer"], row["shape"]) for row in rows] == [(layer, str(shape)) for layer, shape in cases]
     for row, one in zip(rows, found, strict=True):
         assert one.x.isfinite().all()
         assert one.refusal is None or row["output"] == f"torch refuses: “{one.refusal}”"
         assert row["outcome"] == ("" if one.refusal else LABELS[outcome(one)])
-    assert words(zero_variance.descriptions(found)) <= MOST_WORDS
+    assert words(numerics_texts.zero_variance_texts(found)) <= MOST_WORDS
 
 
 def test_the_noise_is_that_of_two_large_terms_that_cancel():
-    lines = list(zero_variance.descriptions(zero_variance.constant(1234.567, "float32")))
+    lines = list(numerics_texts.zero_variance_texts(numerics_texts.constant(1234.567, "float32")))
     assert numbers_in(lines[0]) == ["2", "0.5"]
     largest = 1234.567 * 2 * 1e-5**-0.5
     assert numbers_in(lines[1]) == [format_number(largest, 3), "0.0625"]
@@ -277,10 +281,10 @@ def test_the_curve_covers_both_places_and_the_sentence_has_its_largest_differenc
 @TYPES
 def test_nothing_takes_a_second(dtype):
     works = (
-        lambda: variance.estimates.__wrapped__(dtype, 1),
+        lambda: numerics_texts.estimates.__wrapped__(dtype, 1),
         lambda: eps_texts.size_curves(eps_texts.of_dtype(eps_texts.eps_outcomes.__wrapped__(-12, 1), dtype)),
-        lambda: zero_variance.constant.__wrapped__(float(LARGEST_CONSTANT), dtype),
-        lambda: zero_variance.single.__wrapped__(float(LARGEST_SCALE), dtype, 1),
+        lambda: numerics_texts.constant.__wrapped__(float(LARGEST_CONSTANT), dtype),
+        lambda: numerics_texts.single.__wrapped__(float(LARGEST_SCALE), dtype, 1),
         lambda: eps_texts.placements(SMALLEST_EPS),
     )
     for work in works:

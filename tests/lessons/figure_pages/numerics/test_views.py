@@ -5,11 +5,11 @@ from urllib.parse import parse_qsl
 import pytest
 
 from normviz.analysis.rounding.groups import DTYPES
-from normviz.lessons.page.pages import PAGES
+from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.part import Chart, Sentence, flat
-from normviz.scene.settings.page_settings import NUMERICS as SETTINGS
-from normviz.scene.settings.page_settings import experiments
-from normviz.scene.settings.setting import read_settings, write_settings
+from normviz.scene.page_settings import NUMERICS as SETTINGS
+from normviz.scene.page_settings import experiments
+from normviz.scene.setting import read_settings, write_settings
 from tests.fuzz.building import build
 
 PAGE = PAGES["numerics"]

@@ -11,17 +11,17 @@ from normviz.analysis.running.sampling import Sequences, SmallBatches, per_time_
 from normviz.analysis.running.stream import Stream, run
 from normviz.figures.charts import bars, chart, dots, line
 from normviz.figures.palette import theme
-from normviz.lessons.figure_pages.train_and_eval import charts, experiments
+from normviz.lessons import train_and_eval
 
 STREAM = run(Stream(batch_size=4, steps=6, drift=0.5))
 SIZES = spread(SmallBatches([4, 16, 64]))
-SHARDS = experiments.devices(2)
+SHARDS = train_and_eval.devices(2)
 TIME_STEPS = per_time_step(Sequences(count=4, longest=3, seed=1))
 
 # name of the trace; where its numbers come from; its color
 SHOWN = {
     "mean": (
-        charts.mean_over_time(STREAM),
+        train_and_eval.mean_over_time(STREAM),
         range(1, 7),
         [
             ("mean of the batch", STREAM.batch_mean, "few.0"),
@@ -30,7 +30,7 @@ SHOWN = {
         ],
     ),
     "variance": (
-        charts.variance_over_time(STREAM),
+        train_and_eval.variance_over_time(STREAM),
         range(1, 7),
         [
             ("batch, / (m − 1)", STREAM.batch_var_unbiased, "few.0"),
@@ -41,7 +41,7 @@ SHOWN = {
         ],
     ),
     "spread": (
-        charts.spread_by_size(SIZES, 64),
+        train_and_eval.spread_by_size(SIZES, 64),
         [4, 16, 64],
         [
             ("sigma / √m", [1, 0.5, 0.25], "muted"),
@@ -50,7 +50,7 @@ SHOWN = {
         ],
     ),
     "devices": (
-        charts.over_devices(SHARDS, "mean"),
+        train_and_eval.over_devices(SHARDS, "mean"),
         ["0", "1"],
         [
             ("on its own", SHARDS.shard_mean[:, 0], "few.0"),
@@ -59,7 +59,7 @@ SHOWN = {
         ],
     ),
     "devices' variances": (
-        charts.over_devices(SHARDS, "var"),
+        train_and_eval.over_devices(SHARDS, "var"),
         ["0", "1"],
         [
             ("on its own", SHARDS.shard_var[:, 0], "few.0"),
@@ -68,7 +68,7 @@ SHOWN = {
         ],
     ),
     "left": (
-        charts.left_along_sequences(TIME_STEPS),
+        train_and_eval.left_along_sequences(TIME_STEPS),
         [0, 1, 2],
         [
             ("sequences left", [4, 3, 2], "few.0"),
@@ -139,6 +139,6 @@ def test_a_charts_layout_is_plotlys():
 
 
 def test_one_step_is_enough():
-    figure = charts.mean_over_time(run(Stream(steps=1))).figure()
+    figure = train_and_eval.mean_over_time(run(Stream(steps=1))).figure()
     assert [len(trace.y) for trace in figure.data] == [1, 1, 1]
-    assert len(charts.left_along_sequences(per_time_step(Sequences(2, 1))).data) == 3
+    assert len(train_and_eval.left_along_sequences(per_time_step(Sequences(2, 1))).data) == 3

@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from normviz.layers.errors import NormvizError
-from normviz.lessons.figure_pages.train_and_eval import modes
+from normviz.lessons import train_and_eval
+from normviz.texts.errors import NormvizError
 from tests.browser.readout import number
 from tests.lessons.sentences import numbers_in
 from tests.scenes import scene
@@ -21,14 +21,14 @@ LAYERS_WITH_BUFFERS = [
 @pytest.mark.parametrize("link", LAYERS_WITH_BUFFERS)
 def test_a_layer_with_buffers_differs_between_the_modes(link):
     on = scene(link)
-    found = modes.both_modes(on.description, on.seed)
-    train, evaluated, difference = modes.outputs(found)
+    found = train_and_eval.both_modes(on.description, on.seed)
+    train, evaluated, difference = train_and_eval.modes_outputs(found)
     assert [panel.key for panel in (train, evaluated, difference)] == ["train", "eval", "gap"]
     assert evaluated.caption == "with running statistics"
     torch.testing.assert_close(difference.values, train.values - evaluated.values)
     module = on.layer.with_(training=True).module()
     torch.testing.assert_close(train.values.float(), module(on.description.x).detach())
-    said = numbers_in(modes.sentence(found))
+    said = numbers_in(train_and_eval.modes_sentence(found))
     changed = sum(
         not torch.equal(old, new) for old, new in buffers_around(on.layer.with_(training=True), on.description.x)
     )
@@ -55,11 +55,11 @@ def buffers_around(layer, x):
 )
 def test_a_layer_without_buffers_gives_the_same_in_both_modes(layer):
     on = scene(f"layer={layer}")
-    found = modes.both_modes(on.description, on.seed)
-    assert modes.sentence(found) == (
+    found = train_and_eval.both_modes(on.description, on.seed)
+    assert train_and_eval.modes_sentence(found) == (
         f"`{on.layer}` gives the same output in train() and eval(): it stores nothing between batches."
     )
-    assert not list(modes.outputs(found))[2].values.any()
+    assert not list(train_and_eval.modes_outputs(found))[2].values.any()
 
 
 @pytest.mark.parametrize(
@@ -74,16 +74,18 @@ def test_a_layer_without_buffers_gives_the_same_in_both_modes(layer):
 )
 def test_the_panels_say_which_statistics_each_mode_uses(layer, train, evaluated):
     on = scene(f"layer={layer}")
-    panels = list(modes.outputs(modes.both_modes(on.description, on.seed)))
+    panels = list(train_and_eval.modes_outputs(train_and_eval.both_modes(on.description, on.seed)))
     assert [panel.caption for panel in panels[:2]] == [train, evaluated]
 
 
 def test_equal_outputs_on_one_x_do_not_mean_that_a_layer_stores_nothing():
     on = scene("shape=4,1&layer=BatchNorm1d(1)&values=0,0,0,0").description
-    found = modes.both_modes(on, 0)
+    found = train_and_eval.both_modes(on, 0)
     assert not found.differs.any()
-    assert modes.sentence(found).endswith("on this x; on another x it may not, because it stores running statistics.")
-    assert modes.both_modes(scene("shape=4,1&layer=BatchNorm1d(1)").description, 0).differs.any()
+    assert train_and_eval.modes_sentence(found).endswith(
+        "on this x; on another x it may not, because it stores running statistics."
+    )
+    assert train_and_eval.both_modes(scene("shape=4,1&layer=BatchNorm1d(1)").description, 0).differs.any()
 
 
 def test_the_output_of_one_example_alone():
@@ -102,12 +104,12 @@ def test_the_output_of_one_example_alone():
 
 
 def one_example_texts(link):
-    return list(modes.one_example_texts(modes.both_modes(scene(link).description, 0)))
+    return list(train_and_eval.one_example_texts(train_and_eval.both_modes(scene(link).description, 0)))
 
 
 def test_the_modes_of_other_layers():
     e = scene().description
-    found = modes.rows(e, 0, modes.both_modes(e, 0))
+    found = train_and_eval.modes_rows(e, 0, train_and_eval.both_modes(e, 0))
     rows = {row["layer"]: {key: row[key] for key in row if key != "layer"} for row in found}
     same = {"difference": "0", "buffers": 0, "running": False}
     batch = rows.pop("BatchNorm2d(3)")
@@ -133,7 +135,9 @@ def test_the_rows_of_other_layers_do_not_depend_on_the_shown_one(layer):
     e = scene(f"layer={layer}").description
     default = scene().description
     torch.testing.assert_close(e.x, default.x)
-    assert modes.rows(e, 0, modes.both_modes(e, 0)) == modes.rows(default, 0, modes.both_modes(default, 0))
+    assert train_and_eval.modes_rows(e, 0, train_and_eval.both_modes(e, 0)) == train_and_eval.modes_rows(
+        default, 0, train_and_eval.both_modes(default, 0)
+    )
 
 
 NO_MODES = [
@@ -146,4 +150,4 @@ NO_MODES = [
 @pytest.mark.parametrize(("link", "words"), NO_MODES)
 def test_views_without_modes_are_refused(link, words):
     with pytest.raises(NormvizError, match=re.escape(words)):
-        modes.both_modes(scene(link).description, 0)
+        train_and_eval.both_modes(scene(link).description, 0)

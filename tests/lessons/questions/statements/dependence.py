@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from normviz.analysis.comparing.invariance import depends_on_batch
+from normviz.analysis.closed_form import autograd_backward, upstream
+from normviz.analysis.derivatives import perturb
 from normviz.analysis.description import describe
-from normviz.analysis.gradients.closed_form import autograd_backward, upstream
-from normviz.analysis.gradients.derivatives import perturb
-from normviz.lessons.questions.bank.dependence import REAL, padded_sequences
-from normviz.lessons.questions.facts import ROUNDING, module_of, normal, output, output_change
+from normviz.analysis.invariance import depends_on_batch
+from normviz.lessons.questions.question import ROUNDING, module_of, normal, output, output_change
+from normviz.lessons.questions.topics.dependence import REAL, padded_sequences
 from tests.lessons.questions.statements.measure import Statements, facts, nearly_equal
 
 

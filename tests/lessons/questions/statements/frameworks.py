@@ -17,10 +17,9 @@ from normviz.analysis.running.momentum import (
     two_forms,
     weights,
 )
-from normviz.code.axis_numbers import AxisNumbers
-from normviz.code.frameworks import KERAS_LAYERS
-from normviz.lessons.questions.bank.frameworks import keras_updates
-from normviz.lessons.questions.facts import keras_default
+from normviz.code.frameworks import KERAS_LAYERS, AxisNumbers
+from normviz.lessons.questions.question import keras_default
+from normviz.lessons.questions.topics.frameworks import keras_updates
 from tests.lessons.questions.statements.measure import Statements, facts
 
 

@@ -9,16 +9,17 @@ import pytest
 import torch
 from torch import Tensor
 
+from normviz.analysis.closed_form import upstream
 from normviz.analysis.description import describe
 from normviz.analysis.examples import from_values
 from normviz.analysis.forward import largest_difference
-from normviz.analysis.gradients.closed_form import upstream
 from normviz.analysis.rounding.degenerate import single_elements
 from normviz.analysis.rounding.eps import eps_table, no_eps
 from normviz.analysis.rounding.groups import DTYPES
 from normviz.analysis.rounding.variance import sweep
 from normviz.code.cs231n import Cache, layernorm_backward, layernorm_forward
-from normviz.lessons.questions.bank.numbers import (
+from normviz.lessons.questions.question import ROUNDING, keras_default, module_of, normal, output, scene_of
+from normviz.lessons.questions.topics.numbers import (
     BERT_EPS,
     DISTANCE,
     DRAWS,
@@ -28,7 +29,6 @@ from normviz.lessons.questions.bank.numbers import (
     normalize_by_hand,
     skewness,
 )
-from normviz.lessons.questions.facts import ROUNDING, keras_default, module_of, normal, output, scene_of
 from tests.lessons.questions.statements.measure import Statements, facts, nearly_equal, refuses, zero_mean
 
 

@@ -9,8 +9,8 @@ from normviz.analysis.description import describe
 from normviz.analysis.running.momentum import half_life, to_torch, two_forms
 from normviz.analysis.running.stream import START_MEAN, START_VAR, Stream, run, settle
 from normviz.analysis.running.torch_module import buffers
-from normviz.lessons.questions.bank.running_statistics import STEPPED, WEIGHTED
-from normviz.lessons.questions.facts import ROUNDING, keras_default, module_of
+from normviz.lessons.questions.question import ROUNDING, keras_default, module_of
+from normviz.lessons.questions.topics.running_statistics import STEPPED, WEIGHTED
 from tests.lessons.questions.statements.measure import Statements, facts
 
 

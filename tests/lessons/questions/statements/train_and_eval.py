@@ -6,13 +6,13 @@ from normviz.analysis.description import describe
 from normviz.analysis.examples import example
 from normviz.analysis.running.modes import one_example, train_and_eval
 from normviz.analysis.running.torch_module import buffers
-from normviz.lessons.figure_pages.train_and_eval import modes
-from normviz.lessons.questions.facts import ROUNDING, module_of, normal, scene_of
+from normviz.lessons.questions.question import ROUNDING, module_of, normal, scene_of
+from normviz.lessons.train_and_eval import both_modes
 from tests.lessons.questions.statements.measure import Statements, facts
 
 
 def s1c() -> Statements:
-    batch = modes.both_modes(scene_of("shape=4,6&layer=BatchNorm1d(6)").description, 0)
+    batch = both_modes(scene_of("shape=4,6&layer=BatchNorm1d(6)").description, 0)
     return {
         "BatchNorm uses running statistics in eval mode": batch.eval_norm.running,
         "BatchNorm uses the batch's own statistics in train mode": not batch.train_norm.running,
@@ -31,7 +31,7 @@ def q16() -> Statements:
 
 
 def s3k() -> Statements:
-    both = modes.both_modes(scene_of("shape=6,3&layer=BatchNorm1d(3)").description, 0)
+    both = both_modes(scene_of("shape=6,3&layer=BatchNorm1d(3)").description, 0)
     return {
         "train mode writes the running statistics": {"running_mean", "running_var"} <= set(both.changed_by_train),
         "eval mode writes no buffer": both.changed_by_eval == (),

@@ -1,1 +1,0 @@
-"""Several layers on one tensor: what they share, count, and leave unchanged."""

@@ -1,0 +1,252 @@
+"""Several layers on one tensor: the table, the sentence, and suggestions of layers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from normviz.analysis.description import Description, describe, describe_shape
+from normviz.analysis.invariance import depends_on_batch, invariances, reduced_copy, train_equals_eval
+from normviz.layers.axes import parse_layout
+from normviz.layers.catalogue import FAMILIES
+from normviz.layers.fit import default_layer
+from normviz.layers.layer import Layer
+from normviz.layers.norm import Norm
+from normviz.layers.sharing import check_index
+from normviz.texts.errors import LONGEST_ECHO, NormvizError, echo, listed
+from normviz.texts.messages import N_, _, ngettext
+
+FEWEST, MOST = 2, 6
+MOST_SUGGESTED_GROUPS = 8
+LABELS = {  # each completes "the output stays the same when you ..."
+    "add": N_("add one number to everything"),
+    "add_channel": N_("add a different number to each channel"),
+    "add_feature": N_("add a different number to each feature"),
+    "add_slice": N_("add a different number to each slice"),
+    "add_example": N_("add a different number to each example"),
+    "add_position": N_("add a different number to each position"),
+    "scale": N_("scale everything"),
+    "scale_channel": N_("scale one channel"),
+    "scale_feature": N_("scale one feature"),
+    "scale_slice": N_("scale one slice"),
+    "scale_example": N_("scale one example"),
+    "scale_position": N_("scale one position"),
+    "shuffle": N_("shuffle the examples (the outputs are shuffled in the same order)"),
+    "others": N_("change the other examples"),
+}
+COLUMNS = {  # the keys of a row and their labels, in the order in which they are displayed
+    "layer": N_("layer"),
+    "stats": N_("statistics pattern"),
+    "params": N_("parameter pattern"),
+    "statistics": N_("number of statistics"),
+    "elements_per_statistic": N_("elements per statistic"),
+    "gamma_shape": N_("shape of gamma"),
+    "beta_shape": N_("shape of beta"),
+    "parameters": N_("parameters"),
+    "buffers": N_("buffers"),
+    "train_equals_eval": N_("train = eval?"),
+    "batch_dependent": N_("depends on the batch?"),
+    **{key: label for key, label in LABELS.items() if key != "others"},
+}
+
+Cell = str | int | bool | None
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Two to six layers on one tensor; the result of ``compare``."""
+
+    descriptions: tuple[Description, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.descriptions[0].shape
+
+    @property
+    def layout(self) -> str:
+        return self.descriptions[0].layout
+
+    def rows(self) -> tuple[dict[str, Cell], ...]:
+        """One row for each layer; the keys are those of ``COLUMNS`` that apply to x, the same in every row.
+
+        None means that the layer has no such value or that the question does not apply. The keys of
+        ``LABELS`` say under which changes of x the output stays the same.
+
+        >>> first, second = compare(["LayerNorm(3)", "BatchNorm1d(3)"], (2, 3), "ND").rows()
+        >>> first["stats"], second["batch_dependent"], second["scale_feature"]
+        ('n d -> n', True, True)
+        """
+        return tuple(_row(e) for e in self.descriptions)
+
+
+def compare(layers: Sequence[str | Layer | Norm], shape: Any, layout: str) -> Comparison:
+    """The layers on one tensor.
+
+    layers  two to six: their text, such as ``"GroupNorm(2, 4)"``, or values
+    shape   x's sizes, ``(2, 4, 3, 5)``; or x itself, which every description then uses
+    layout  one letter for each axis, ``"NCHW"``; patterns use its letters
+
+    Raises NormvizError for another number of layers, for a layer that does not take x, with its name, and if x has too many
+    axes to measure invariances.
+
+    >>> [e.counts.statistics for e in compare(["LayerNorm(3)", "BatchNorm1d(3)"], (2, 3), "ND").descriptions]
+    [2, 3]
+    """
+    problem = _number_problem(layers)
+    if problem:
+        raise NormvizError(problem)
+    return Comparison(tuple(_describe(layer, shape, layout) for layer in layers))
+
+
+def _number_problem(layers: Sequence[object]) -> str:
+    limits = {"fewest": FEWEST, "number": len(layers)}
+    if isinstance(layers, str):
+        return ngettext(
+            "a comparison takes {fewest} to {n} layer and got {text}; give a list of them.",
+            "a comparison takes {fewest} to {n} layers and got {text}; give a list of them.",
+            MOST,
+            text=echo(layers),
+            **limits,
+        )
+    if len(layers) < FEWEST:
+        return ngettext(
+            "a comparison takes {fewest} to {n} layer and got {number}; add {missing}.",
+            "a comparison takes {fewest} to {n} layers and got {number}; add {missing}.",
+            MOST,
+            missing=FEWEST - len(layers),
+            **limits,
+        )
+    if len(layers) > MOST:
+        return ngettext(
+            "a comparison takes {fewest} to {n} layer and got {number}; remove {extra}.",
+            "a comparison takes {fewest} to {n} layers and got {number}; remove {extra}.",
+            MOST,
+            extra=len(layers) - MOST,
+            **limits,
+        )
+    return ""
+
+
+def _describe(layer: str | Layer | Norm, shape: Any, layout: str) -> Description:
+    spec = Layer.parse(layer) if isinstance(layer, str) else layer
+    try:
+        e = describe_shape(spec, shape, layout) if isinstance(shape, tuple) else describe(spec, shape, layout=layout)
+        reduced_copy(e)
+    except NormvizError as error:
+        raise NormvizError(f"{_name(spec)}: {error}") from None
+    return e
+
+
+def _name(spec: object) -> str:
+    if not isinstance(spec, Layer):
+        return echo(spec)
+    return str(spec) if len(str(spec)) <= LONGEST_ECHO else f"{str(spec)[:LONGEST_ECHO]}…"
+
+
+def _row(e: Description) -> dict[str, Cell]:
+    return {
+        "layer": e.title,
+        "stats": _("{pattern} (running)", pattern=e.norm.stats) if e.norm.running else e.norm.stats,
+        "params": _("one for all") if e.norm.params == "" else e.norm.params,
+        "statistics": e.counts.statistics,
+        "elements_per_statistic": e.counts.elements_per_statistic,
+        "gamma_shape": _shape(e.counts.gamma_shape),
+        "beta_shape": _shape(e.counts.beta_shape),
+        "parameters": e.counts.parameters,
+        "buffers": e.counts.buffers,
+        "train_equals_eval": train_equals_eval(e) if e.layer else _("no mode"),
+        "batch_dependent": depends_on_batch(e),
+        **{one.key: one.holds for one in invariances(e) if one.key != "others"},
+    }
+
+
+def _shape(sizes: tuple[int, ...] | None) -> str | None:
+    return None if sizes is None else str(sizes)
+
+
+def sentence(comparison: Comparison, at: Sequence[int]) -> str:
+    """The number of other elements with which x[at] shares its mean, for each layer; numbers are in ``**``, code is in backquotes.
+
+    Raises NormvizError where ``at`` is not an element of x.
+
+    >>> print(sentence(compare(["LayerNorm(3)", "BatchNorm1d(3)", "RMSNorm(3)"], (2, 3), "ND"), (0, 1)))
+    x[0, 1] shares its mean with **2** others under `LayerNorm([3])`, **1** other under `BatchNorm1d(3)` and **2** others under `RMSNorm([3])` (a mean square).
+    """
+    index = ", ".join(map(str, check_index(at, comparison.shape)))
+    return _(
+        "x[{index}] shares its mean with {counts}.",
+        index=index,
+        counts=listed([_others(e) for e in comparison.descriptions], "and"),
+    )
+
+
+def _others(e: Description) -> str:
+    layer = f"`{e.title}`"
+    if not e.norm.center:
+        layer = _("{layer} (a mean square)", layer=layer)
+    elif e.norm.running:
+        layer = _("{layer} (a running mean)", layer=layer)
+    others = e.counts.elements_per_statistic - 1
+    return ngettext("**{n:,}** other under {layer}", "**{n:,}** others under {layer}", others, layer=layer)
+
+
+def suggestions(shape: tuple[int, ...], layout: str) -> list[str]:
+    """The layers of the catalogue that take such an x, as text; GroupNorm with up to 8 groups.
+
+    Layers whose channel axis has another name in the layout come last.
+
+    Raises NormvizError for an invalid shape or layout.
+
+    >>> suggestions((2, 3), "ND")[:4]
+    ['BatchNorm1d(3)', 'LayerNorm([3])', 'LayerNorm([2, 3])', 'RMSNorm([3])']
+    """
+    return list(_suggested(tuple(shape), layout))
+
+
+def one_of_each_family(shape: tuple[int, ...], layout: str) -> dict[str, Layer]:
+    """The default layer of each family that takes such an x, in the order of ``suggestions``.
+
+    Raises NormvizError for an invalid shape or layout.
+
+    >>> [str(layer) for layer in one_of_each_family((2, 4, 3), "NLC").values()][:2]
+    ['LayerNorm([4, 3])', 'RMSNorm([4, 3])']
+    """
+    axes = parse_layout(layout, len(shape))
+    families = dict.fromkeys(
+        layer.kind.family for layer in map(Layer.parse, suggestions(shape, layout)) if isinstance(layer, Layer)
+    )
+    return {family: default_layer(family, tuple(shape), axes) for family in families}
+
+
+@lru_cache(maxsize=256)
+def _suggested(shape: tuple[int, ...], layout: str) -> tuple[str, ...]:
+    candidates = _candidates(shape, parse_layout(layout, len(shape)))
+    found = [e for layer in candidates for e in _describe_if_possible(layer, shape, layout)]
+    return tuple(e.title for e in sorted(found, key=lambda e: bool(e.notes)))
+
+
+def _describe_if_possible(layer: Layer, shape: tuple[int, ...], layout: str) -> list[Description]:
+    try:
+        return [describe_shape(layer, shape, layout)]
+    except NormvizError:
+        return []
+
+
+def _candidates(shape: tuple[int, ...], axes: tuple[str, ...]) -> Iterator[Layer]:
+    rank = len(shape)
+
+    def per_channel(family: str) -> Iterator[Layer]:
+        if any(kind.takes_rank(rank) for kind in FAMILIES[family]):
+            yield default_layer(family, shape, axes)
+
+    yield from per_channel("BatchNorm")
+    for name in ("LayerNorm", "RMSNorm"):
+        yield from (Layer.make(name, shape[rank - depth :]) for depth in range(1, rank + 1))
+    yield from per_channel("InstanceNorm")
+    if rank > 1:
+        groups = (number for number in range(1, MOST_SUGGESTED_GROUPS + 1) if shape[1] % number == 0)
+        yield from (Layer.make("GroupNorm", number, shape[1]) for number in groups)
+        yield Layer.make("ChannelsFirstLayerNorm", shape[1])
+    yield from (Layer.make("DimNorm", shape[-1], dim=axis) for axis in range(rank))

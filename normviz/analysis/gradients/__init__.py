@@ -1,1 +1,0 @@
-"""Gradients: the Jacobian of a layer and its backward pass, by autograd and by formula, in float64."""

@@ -1,1 +1,0 @@
-"""Figures as PNG, SVG and PDF files, drawn by a browser."""

@@ -1,0 +1,269 @@
+"""The views that a reader of a file can choose, computed by torch when the file is made.
+
+From the first view of each tensor, the options of some controls are followed until no new view is found. A view is computed and stored
+once, whatever leads to it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any
+
+from normviz.export.playable_controls import LAYER, MOST_ELEMENTS, MOST_VIEWS, SWITCHES, TENSOR, FileControls, Shape
+from normviz.lessons.pages import PAGES, Page, page
+from normviz.lessons.parts.containers import visible_parts
+from normviz.lessons.parts.html import Body
+from normviz.lessons.rows import InputRow, input_data
+from normviz.lessons.share import title
+from normviz.scene.control import Input
+from normviz.scene.scene import FIELD_NAMES
+from normviz.scene.scene_settings import SCENE_SETTINGS
+from normviz.scene.setting import Choice, Number, Segments, Several, Slider
+from normviz.scene.view import View
+from normviz.scene.visibility import NOT_PRESENTED, Display
+from normviz.texts.errors import NormvizError
+from normviz.texts.messages import ngettext
+
+# The controls whose options a file has, by page. If a grid has too many views, those after it are left out.
+GRIDS: Mapping[str, tuple[tuple[str, ...], ...]] = {
+    "explore": (LAYER, (*LAYER, *SWITCHES)),
+    "step_by_step": (LAYER, (*LAYER, *SWITCHES)),
+    "compare": (("set",), ("set", "layers")),
+    "train_and_eval": (
+        ("show", "family"),
+        ("show", "set_batch_size", "set_momentum", "set_count", "set_longest", "set_devices", "set_drift"),
+    ),
+    "gradients": (("show", *LAYER), ("show", "input")),
+    "models": (("model", "mark"),),
+    "numerics": (("show", "dtype", "set_distance", "set_spread", "set_value", "set_scale", "set_eps"),),
+}
+Key = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class PlayableView:
+    """A view of a file.
+
+    rows  its inputs, as a file has them, with the values that lead to a view
+    ways  input key -> value -> key of the next view
+    """
+
+    page: Page
+    rows: Sequence[InputRow]
+    ways: Mapping[str, Mapping[Any, Key]]
+
+
+@dataclass(frozen=True)
+class Search:
+    """The views of a file, before their parts are computed.
+
+    left_out  the keys of inputs whose options would be too many
+    """
+
+    file: FileControls
+    views: Mapping[Key, View]
+    left_out: frozenset[str]
+
+    def playable_views(self) -> dict[Key, PlayableView]:
+        return {key: _playable_view(self.file, view, self.views) for key, view in self.views.items()}
+
+    def labels_left_out(self) -> list[str]:
+        """The labels of the inputs that the views would have, but whose options are left out."""
+        shown = (one for view in self.views.values() for row in self.file.rows(view) for one in row.all_inputs)
+        return list(dict.fromkeys(one.label for one in shown if one.key in self.left_out))
+
+
+def search(
+    name: str, start: View, shapes: Sequence[Shape] = (), layers: Sequence[str] = (), few: bool = False
+) -> Search:
+    """The views that can be reached from ``start``, which is the first.
+
+    shapes  other tensors that the reader can choose
+    layers  only these layers; by default every layer that takes the tensor
+    few     only the first controls of the page's grids, because the reader waits for the file
+
+    Raises NormvizError if a layer does not take the tensor, and if there are too many views.
+    """
+    file = FileControls(name, start, shapes, layers)
+    found: dict[Key, View] = {}
+    followed: set[str] = set()
+    left_out: set[str] = set()
+    for keys in GRIDS[name][: 1 if few else None]:
+        more = found | _reachable(file, {*keys, *(TENSOR if shapes else ())})
+        size = sum(prod(view.scene.shape) for view in more.values())
+        if found and (len(more) > MOST_VIEWS or size > MOST_ELEMENTS):
+            left_out.update(keys)
+            continue
+        found = more
+        followed.update(keys)
+    if len(found) > MOST_VIEWS:
+        raise NormvizError(
+            ngettext(
+                "a file with {n:,} view is too large; give fewer shapes, or name the layers with --layers.",
+                "a file with {n:,} views is too large; give fewer shapes, or name the layers with --layers.",
+                len(found),
+            )
+        )
+    return Search(file, found, frozenset(left_out - followed))
+
+
+def key_of(name: str, view: View) -> Key:
+    """What identifies a view in a file: its query without the selected element and the step."""
+    query = view.query(PAGES[name].settings)
+    return tuple(sorted((setting, text) for setting, text in query.items() if setting not in ("at", "step")))
+
+
+def _reachable(file: FileControls, keys: set[str]) -> dict[Key, View]:
+    """The views that the controls ``keys`` lead to. The search ends when it has more than MOST_VIEWS."""
+    found: dict[Key, View] = {}
+    waiting = deque([file.starts[0], *map(file.settled, file.starts[1:])])
+    while waiting and len(found) <= MOST_VIEWS:
+        view = waiting.popleft()
+        key = key_of(file.page, view)
+        if key not in found:
+            found[key] = view
+            for row in file.rows(view):
+                for shown in row.all_inputs:
+                    if shown.key in keys:
+                        waiting.extend(following for _value, following in _options(file, view, shown))
+    return found
+
+
+def _options(file: FileControls, view: View, shown: Input) -> Iterator[tuple[Any, View]]:
+    """Each value of an input, and the view after it; values that give an error are left out."""
+    for value in file.values(shown, view):
+        following = file.settled(shown.changed(view, value))
+        if not PAGES[file.page].problem(following):
+            yield value, following
+
+
+def _playable_view(file: FileControls, view: View, found: Mapping[Key, View]) -> PlayableView:
+    rows = file.rows(view)
+    ways = {}
+    for shown in (one for row in rows for one in row.all_inputs):
+        options = {value: key_of(file.page, following) for value, following in _options(file, view, shown)}
+        ways[shown.key] = {value: key for value, key in options.items() if key in found}
+    return PlayableView(page(file.page, view), [_playable_row(row, ways) for row in rows], ways)
+
+
+def _playable_row(row: InputRow, ways: Mapping[str, Mapping[Any, Key]]) -> InputRow:
+    """The inputs that lead to more than one view, and those for the sizes."""
+
+    def kept(inputs: Iterable[Input]) -> list[Input]:
+        return [one for one in inputs if len(ways[one.key]) > 1 or one.key in TENSOR[1:]]
+
+    more = [column for column in map(kept, row.more) if column]
+    return replace(row, groups=list(map(kept, row.groups)), more=more)
+
+
+# The views of a file as JSON: every long text, array or part once, however many views have it.
+
+
+VERSION = 2
+LONG = 40  # characters of a value that is stored once
+PRESENTED = Display(present=True)
+SELECTED = ("at", "step")  # settings that a reader changes in the figure
+
+
+def views_data(
+    name: str, found: Mapping[Key, PlayableView], app: str, pages: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """The views as the browser reads them. ``pages``: the addresses of pages beside the file, by their link in the app.
+
+    version  of this format
+    page     the name of the page
+    app      the address of the app, or ""
+    unpresented  the names of the panels that a projector does not show
+    common   the settings that are the same in all views that have them, defaults too
+    views    title, query (that of a link of the app), state (all settings that are not common), rows, parts and figures of each, and
+             the numbers of the parts that a projector shows (``presented``); an input
+             has the number of the view that each of its values leads to (``to``)
+    pool     long values; a view has ``{"$": number}`` in their place
+    """
+    numbers = {key: number for number, key in enumerate(found)}
+    states = [_state(name, one.page.view) for one in found.values()]
+    common = {
+        each: text
+        for state in states
+        for each, text in state.items()
+        if all(other.get(each, text) == text for other in states)
+    }
+    pool = Pool()
+    views = []
+    for one, state in zip(found.values(), states, strict=True):
+        body = Body(app=app or None, pages=pages or {})
+        parts = body.keyed(one.page.parts)
+        view = {
+            "title": title(name, one.page.view),
+            "query": {each: text for each, text in one.page.query.items() if each not in SELECTED},
+            "state": {each: text for each, text in state.items() if each not in common},
+            "rows": [_row(row, one, numbers) for row in one.rows if row.inputs or any(row.more)],
+            "parts": parts,
+            "presented": [n for n, part in enumerate(one.page.parts) if visible_parts([part], PRESENTED)],
+            "figures": body.figures,
+        }
+        views.append({each: pool.pack(value) for each, value in view.items()})
+    shared = {"version": VERSION, "page": name, "app": app, "unpresented": sorted(NOT_PRESENTED), "common": common}
+    return shared | {"views": views, "pool": pool.values}
+
+
+def _state(name: str, view: View) -> dict[str, str]:
+    """The settings of the view as text, defaults too, without those that it does not use and those that a reader changes in the figure."""
+    fields = {each: getattr(view.scene, FIELD_NAMES.get(each, each)) for each in SCENE_SETTINGS}
+    values: dict[str, Any] = {**fields, **view.settings}
+    state = {}
+    for setting in (*SCENE_SETTINGS.values(), *PAGES[name].settings):
+        value = values[setting.name]
+        has_value = value not in (None, ()) or setting.or_none
+        if has_value and setting.name not in (*SELECTED, "from") and setting.applies(view):
+            state[setting.name] = setting.format(value)
+    return state
+
+
+def _row(row: InputRow, one: PlayableView, numbers: Mapping[Key, int]) -> dict[str, Any]:
+    def inputs(found: Any) -> list[dict[str, Any]]:
+        return [_input(shown, one.ways[shown.key], numbers) for shown in found]
+
+    data = {"key": row.key, "inputs": inputs(row.inputs), "more": list(map(inputs, row.more)), "reset": row.reset}
+    return data | {"note": row.note} if row.more and row.note else data
+
+
+def _input(shown: Input, options: Mapping[Any, Key], numbers: Mapping[Key, int]) -> dict[str, Any]:
+    """The input with the values that lead to a view, and the numbers of the views that they lead to."""
+    data = input_data(shown) | {"to": [numbers[key] for key in options.values()]}
+    if isinstance(shown.widget, Choice | Segments):
+        labels = [shown.widget.options[value] for value in options]
+        return data | {"value": list(options).index(shown.value), "options": labels}
+    if isinstance(shown.widget, Several):  # each value as the bits of its options
+        places = {option: 2**place for place, option in enumerate(shown.widget.options)}
+        return data | {"values": [sum(map(places.__getitem__, value)) for value in options], "closed": True}
+    if isinstance(shown.widget, Number | Slider):
+        values = list(options)
+        data |= {"values": values, "low": values[0], "high": values[-1]}
+        return data | {"disabled": True} if len(values) < 2 else data
+    return data
+
+
+class Pool:
+    """Long values, each stored once; a packed value has ``{"$": number}`` in their place. What a stored value refers to is stored before it."""
+
+    def __init__(self) -> None:
+        self.values: list[Any] = []
+        self._numbers: dict[str, int] = {}
+
+    def pack(self, value: Any) -> Any:
+        if isinstance(value, Mapping):
+            value = {name: self.pack(one) for name, one in value.items()}
+        elif isinstance(value, list | tuple):
+            value = [self.pack(one) for one in value]
+        text = json.dumps(value)
+        if len(text) <= LONG:
+            return value
+        if text not in self._numbers:
+            self._numbers[text] = len(self.values)
+            self.values.append(value)
+        return {"$": self._numbers[text]}

@@ -1,1 +1,0 @@
-"""Files that answer a reader without a server: the views that they hold, and their controls."""

@@ -1,0 +1,318 @@
+"""The sets of layers that a file of the page Compare offers, within the size of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations, zip_longest
+from math import prod
+from typing import Any
+
+from normviz.analysis.comparison import FEWEST, MOST, suggestions
+from normviz.layers.layer import Layer
+from normviz.lessons.compare import READY_SETS, default_layers, fitting, layers_of
+from normviz.lessons.rows import OWN_SET, InputRow, input_rows, rows
+from normviz.scene.control import Input
+from normviz.scene.controls import LISTED_FAMILIES, SIZES, layout_axes
+from normviz.scene.edits import with_tensor
+from normviz.scene.page_settings import PAGE_SETTINGS
+from normviz.scene.repair import with_fields
+from normviz.scene.scene_settings import commas
+from normviz.scene.setting import Choice, Number, Segments, Several, Slider, TextField, Toggle
+from normviz.scene.view import View, read
+from normviz.texts.errors import NormvizError
+from normviz.texts.messages import _
+
+MOST_VIEWS = 200
+MOST_ELEMENTS = 400_000  # elements in all views together; each tensor has an equal share
+FEW = 3  # up to this many layers, any combination is offered; larger ones only of the first six
+
+Layers = tuple[str, ...]
+
+
+class LayerSets:
+    """The sets of layers on each tensor of a file.
+
+    On a tensor of ``starts``: two or three of the layers that take it, as many layers as the size of a file allows, and up to six of the
+    first six. On the tensor of a ready-made set: its layers, or some of them.
+
+    given  only these layers and those that are compared first, fitted to each tensor, and no ready-made sets
+    """
+
+    def __init__(self, starts: Sequence[View], given: Sequence[str] = ()) -> None:
+        self.has_ready_sets = not given
+        self._sets: dict[tuple[tuple[int, ...], str], dict[Layers, None]] = {}
+        self._first: dict[tuple[tuple[int, ...], str], Layers] = {}  # what is compared if the file does not offer a set
+        tensors = {(view.scene.shape, view.scene.layout): view for view in starts}
+        for ready in READY_SETS.values() if self.has_ready_sets else ():
+            if (ready.shape, ready.layout) not in tensors:
+                self._sets.setdefault((ready.shape, ready.layout), {}).update(dict.fromkeys(_choices(ready.layers)))
+        views = (MOST_VIEWS - sum(map(len, self._sets.values()))) // len(tensors)
+        for tensor, view in tensors.items():
+            own = layers_of(view)[0]
+            if given:
+                self._first[tensor] = own
+                self._sets[tensor] = dict.fromkeys(_choices(tuple(dict.fromkeys([*own, *fitting(given, view.scene)]))))
+                continue
+            layers = tuple(dict.fromkeys([*own, *_one_of_each_family([*own, *suggestions(*tensor)])]))
+            most = min(views, MOST_ELEMENTS // len(tensors) // prod(view.scene.shape))
+            count = next((n for n in range(len(layers), len(own), -1) if len(_choices(layers[:n])) <= most), len(own))
+            self._sets[tensor] = dict.fromkeys(_choices(layers[:count]))
+
+    def layers(self, view: View) -> Layers:
+        """The layers that are offered on the view's tensor."""
+        return tuple(dict.fromkeys(layer for chosen in self._of(view) for layer in chosen))
+
+    def most(self, view: View) -> int:
+        """The most layers that can be compared on the view's tensor."""
+        return max(map(len, self._of(view)))
+
+    def near(self, view: View) -> list[Layers]:
+        """The set of the view, and those with one layer more or less."""
+        now = set(layers_of(view)[0])
+        return [chosen for chosen in self._of(view) if len(now.symmetric_difference(chosen)) < 2]
+
+    def settled(self, view: View) -> View:
+        """The view with those of its layers that the file offers, in order; with others if it does not offer the set."""
+        now = set(layers_of(view)[0]).intersection(self.layers(view))
+        first = self._first.get((view.scene.shape, view.scene.layout), ())
+        found = next((chosen for chosen in self._of(view) if set(chosen) == now), first)
+        return view.with_settings(layers=() if found == default_layers(view.scene) else found)
+
+    def _of(self, view: View) -> dict[Layers, None]:
+        return self._sets[view.scene.shape, view.scene.layout]
+
+
+def _choices(layers: Sequence[str]) -> list[Layers]:
+    """Any two or three of the layers; larger combinations only of the first six."""
+    sizes = range(FEWEST, MOST + 1)
+    return [chosen for size in sizes for chosen in combinations(layers if size <= FEW else layers[:MOST], size)]
+
+
+def _one_of_each_family(layers: Sequence[str]) -> list[str]:
+    """The first layer of each family, then the second of each, ..."""
+    families: dict[str, list[str]] = {}
+    for text in dict.fromkeys(layers):
+        layer = Layer.parse(text)
+        families.setdefault(layer.kind.family if isinstance(layer, Layer) else "", []).append(text)
+    return [text for turn in zip_longest(*families.values()) for text in turn if text]
+
+
+# The controls of a file: those of the app, with the options that lead to a view of the file.
+
+
+Shape = tuple[int, ...]
+SIZE = "size_"  # the prefix of the keys of the size inputs
+TENSOR = ("layout", *(f"{SIZE}{letter}" for letter in "abcdefghijklmnopqrstuvwxyz"))
+ARGUMENTS = ("depth", "num_groups", "dim")
+LAYER = ("family", *ARGUMENTS)
+SWITCHES = ("affine", "elementwise_affine", "bias", "track_running_stats", "training")
+# The values that a file offers of a setting that has too many for a file.
+STATED: Mapping[str, Sequence[Any]] = {
+    "set_batch_size": ("2", "8", "32"),
+    "set_momentum": ("0.01", "0.1", "0.5", "none"),
+    "set_drift": ("0", "0.05"),
+    "set_count": ("8", "32", "128"),
+    "set_longest": ("10", "30", "60"),
+    "set_devices": ("2", "4", "8"),
+    "set_spread": (-12, -8, -4, 0),
+    "set_value": ("0", "1", "1234.567"),
+    "set_scale": ("1", "1000"),
+    "set_eps": ("1e-12", "1e-05", "0.001"),
+}
+
+
+class FileControls:
+    """The controls of the views of a file that begins with ``start``.
+
+    shapes  other tensors that a reader can choose
+    layers  only these layers, instead of every layer that takes the tensor
+
+    Raises NormvizError for a tensor that the first layer cannot be fitted to, and for a layer that does not take the first tensor.
+    """
+
+    def __init__(self, page: str, start: View, shapes: Sequence[Shape] = (), layers: Sequence[str] = ()) -> None:
+        self.page, self.start = page, start
+        self.shapes = tuple(dict.fromkeys((start.scene.shape, *shapes)))
+        # For each of the layers, the view on each tensor that the layer can be fitted to.
+        self.given: list[Mapping[Shape, View]] = []
+        compares = page == "compare"
+        for layer in dict.fromkeys([start.scene.layer, *map(Layer.parse, layers)]) if layers and not compares else ():
+            first = _valid(start.with_scene(with_fields(start.scene, layer=layer)))
+            fitted = {shape: self._on_shape(first, shape) for shape in self.shapes}
+            self.given.append({shape: view for shape, view in fitted.items() if not view.problem})
+        self.sets: LayerSets | None = None
+        self.starts = [_valid(self._moved(start, shape)) for shape in self.shapes]
+        self.sets = LayerSets(self.starts, layers) if compares else None
+
+    def rows(self, view: View) -> list[InputRow]:
+        """The rows of inputs of a view."""
+        return [
+            replace(
+                row,
+                groups=[[self._of_file(one, view) for one in group if self._has(one)] for group in row.groups],
+                more=[[one for one in column if one.key in SWITCHES and self._has(one)] for column in row.more],
+            )
+            for row in input_rows(self.page, view)
+        ]
+
+    def values(self, shown: Input, view: View) -> list[Any]:
+        """The values of an input that a reader may choose, in order."""
+        widget = shown.widget
+        if isinstance(widget, Choice | Segments):
+            return list(widget.options)
+        if isinstance(widget, Slider):
+            return sorted({*STATED.get(shown.key, range(widget.low, widget.high + 1, widget.step)), shown.value})
+        if isinstance(widget, Toggle):
+            return [False, True]
+        if isinstance(widget, Several):
+            return list(self.sets.near(view)) if self.sets else []
+        axis = _axis_of(shown, view)
+        return sorted({shape[axis] for shape in self._alike(view)})
+
+    def settled(self, view: View) -> View:
+        """The view with every setting that it does not show set back to that of the first view."""
+        view = self.sets.settled(view) if self.sets else view
+        hidden = [setting.name for setting in PAGE_SETTINGS[self.page] if not setting.applies(view)]
+        settings = {**view.settings, **{name: self.start.settings[name] for name in hidden}}
+        has_tensor = any(SIZES in group for row in rows(self.page, view) for group in row.groups)
+        return replace(view, settings=settings, scene=view.scene if has_tensor else self.start.scene)
+
+    def _has(self, shown: Input) -> bool:
+        if _is_typed(shown):
+            return shown.key in STATED
+        if shown.key == "set":
+            return self.sets is None or self.sets.has_ready_sets
+        in_layer = shown.key in (*ARGUMENTS, *SWITCHES)
+        return not shown.disabled and not (in_layer and self.given)
+
+    def _of_file(self, shown: Input, view: View) -> Input:
+        """The input with the file's options."""
+        if shown.key == "layout":
+            layouts = sorted(
+                {view.scene.layout, *(one.scene.layout for one in self.starts)}, key=lambda each: (len(each), each)
+            )
+            return replace(shown, widget=Segments({each: layout_axes(each) for each in layouts}), edit=self._to_layout)
+        if isinstance(shown.widget, Number):
+            axis = _axis_of(shown, view)
+            return replace(shown, edit=lambda one, size: self._to_size(one, axis, size))
+        if shown.key == "set":
+            return replace(shown, edit=lambda one, key: self.start if key == OWN_SET else shown.edit(self.start, key))
+        if shown.key == "family":
+            return self._layers(shown, view) if self.given else _without_patterns(shown)
+        if isinstance(shown.widget, Several):
+            return self._several(shown, view)
+        if _is_typed(shown):
+            return self._of_few(shown)
+        return replace(shown, label=self._label(shown)) if shown.key in STATED else shown
+
+    def _of_few(self, shown: Input) -> Input:
+        """The input of a number with the few values that the file offers, and its own."""
+        if isinstance(shown.widget, Slider):
+            labels, edit = list(shown.widget.labels), shown.edit
+            shown = replace(shown, value=labels[shown.value], edit=lambda view, text: edit(view, labels.index(text)))
+        options = dict.fromkeys([*STATED[shown.key], shown.value])
+        return replace(shown, label=self._label(shown), widget=Choice({text: text for text in options}))
+
+    def _label(self, shown: Input) -> str:
+        """The label of a setting without its limits, because a file offers only some values."""
+        name = shown.key.removeprefix("set_")
+        return next(_(setting.label) for setting in PAGE_SETTINGS[self.page] if setting.name == name)
+
+    def _layers(self, shown: Input, view: View) -> Input:
+        """The control of the layer with the file's own list of layers."""
+        shape = view.scene.shape
+        fitted = {number: views[shape] for number, views in enumerate(self.given) if shape in views}
+        labels = {number: str(one.scene.layer) for number, one in fitted.items()}
+        now = next(number for number, one in fitted.items() if one.scene.layer == view.scene.layer)
+
+        def edit(one: View, number: int) -> View:
+            return one.with_scene(with_fields(one.scene, layer=fitted[number].scene.layer))
+
+        return replace(shown, value=now, widget=Choice(labels), edit=edit, width=None)
+
+    def _several(self, shown: Input, view: View) -> Input:
+        """The layers that the file offers on the view's tensor."""
+        assert self.sets
+        options, most = self.sets.layers(view), self.sets.most(view)
+        return replace(
+            shown,
+            label=_("Layers ({fewest} to {most})", fewest=FEWEST, most=most),
+            value=tuple(one for one in options if one in shown.value),
+            widget=Several(options, most),
+        )
+
+    def _alike(self, view: View) -> list[Shape]:
+        """The view's tensor, and the file's tensors of the same layout."""
+        others = (one.scene.shape for one in self.starts if one.scene.layout == view.scene.layout)
+        return list(dict.fromkeys([view.scene.shape, *others]))
+
+    def _to_size(self, view: View, axis: int, size: int) -> View:
+        """The view on the tensor with this size that is most like the view's."""
+        wanted = (*view.scene.shape[:axis], size, *view.scene.shape[axis + 1 :])
+        possible = [shape for shape in self._alike(view) if shape[axis] == size]
+        return self._moved(view, min(possible, key=lambda shape: _differences(shape, wanted)))
+
+    def _to_layout(self, view: View, layout: str) -> View:
+        if layout == view.scene.layout:
+            return view
+        return self._moved(view, next(one.scene.shape for one in self.starts if one.scene.layout == layout))
+
+    def _moved(self, view: View, shape: Shape) -> View:
+        """The view on another of the file's tensors."""
+        if shape == view.scene.shape:
+            return view
+        if self.sets:  # the page shows sets of layers, not the layer of the scene
+            return self._on_shape(self.start, shape).with_settings(layers=layers_of(view)[0])
+        for fitted in self.given:
+            now = fitted.get(view.scene.shape)
+            if now and now.scene.layer == view.scene.layer:
+                return fitted.get(shape) or next(one[shape] for one in self.given if shape in one)
+        return self._on_shape(view, shape)
+
+    def _on_shape(self, view: View, shape: Shape) -> View:
+        """With the default layout of the tensor's rank, unless the rank stays the same. The first tensor keeps its values."""
+        scene, first = view.scene, self.start.scene
+        if shape == scene.shape:
+            return view
+        layout = scene.layout if len(shape) == len(scene.shape) else _default_layout(shape)
+        if shape != first.shape:
+            return view.with_scene(with_tensor(scene, shape, layout))
+        moved = view.with_scene(with_tensor(scene, shape, first.layout))
+        own = {"values": first.values, "at": first.at, "start": first.start}
+        return moved if moved.problem else moved.with_scene(with_fields(moved.scene, **own))
+
+
+def _valid(view: View) -> View:
+    """The view. Raises NormvizError if it has an error."""
+    if view.problem:
+        raise NormvizError(view.problem)
+    return view
+
+
+def _is_typed(shown: Input) -> bool:
+    """Whether the value is a number with too many values for a file."""
+    return isinstance(shown.widget, TextField) or (isinstance(shown.widget, Slider) and shown.widget.typed)
+
+
+def _without_patterns(shown: Input) -> Input:
+    """Without the patterns that a reader types."""
+    assert isinstance(shown.widget, Choice)
+    options = {key: label for key, label in shown.widget.options.items() if key in (shown.value, *LISTED_FAMILIES)}
+    return replace(shown, widget=Choice(options))
+
+
+def _axis_of(shown: Input, view: View) -> int:
+    """The position of the axis whose size an input shows."""
+    return view.scene.axes.index(shown.key.removeprefix(SIZE))
+
+
+def _differences(one: Shape, other: Shape) -> int:
+    return sum(a != b for a, b in zip(one, other, strict=True))
+
+
+def _default_layout(shape: Shape) -> str:
+    reading = read({"shape": commas(shape)})
+    if reading.problem:
+        raise NormvizError(reading.problem)
+    return reading.scene.layout

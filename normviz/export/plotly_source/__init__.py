@@ -1,1 +1,0 @@
-"""Where an output takes plotly.js from."""

@@ -1,1 +1,0 @@
-"""The data of each kind of figure, as JSON for the browser module."""

@@ -1,0 +1,291 @@
+"""The layers of a comparison on a tensor that may have changed since they were chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from math import prod
+
+from normviz.analysis.comparison import (
+    COLUMNS,
+    FEWEST,
+    MOST,
+    Comparison,
+    compare,
+    one_of_each_family,
+    sentence,
+    suggestions,
+)
+from normviz.analysis.description import Description, describe, describe_shape
+from normviz.analysis.examples import example, parameters
+from normviz.analysis.forward import Values, largest_difference, run_module
+from normviz.figures.payload import compare_payload
+from normviz.layers.axes import parse_layout
+from normviz.layers.fit import refit
+from normviz.layers.layer import Layer
+from normviz.layers.norm import Norm
+from normviz.lessons.parts.code_tabs import framework_tabs
+from normviz.lessons.parts.containers import Column, Table
+from normviz.lessons.parts.part import Caption, Panels, Part, Sentence, Text, part_or_note
+from normviz.lessons.subject import Index
+from normviz.scene.grid import Grid
+from normviz.scene.scene import Scene
+from normviz.scene.view import View
+from normviz.texts.errors import NormvizError
+from normviz.texts.messages import N_, _, join_sentences, ngettext
+from normviz.texts.numbers import format_difference
+
+DEFAULT_FAMILIES = ("BatchNorm", "LayerNorm", "InstanceNorm", "GroupNorm")
+
+
+def fit_layers(texts: Sequence[str], scene: Scene) -> tuple[tuple[str, ...], str | None]:
+    """The texts of two to six layers that take the scene's tensor, and the first error, if any.
+
+    A layer of the catalogue whose sizes no longer fit is refitted without a message. A pattern for other axes, or a text that is not a
+    layer, is omitted with a message. If fewer than two layers remain, the default layers are added.
+    """
+    kept, problem = _fit_each(texts[:MOST], scene)
+    kept += default_layers(scene) if len(set(kept)) < FEWEST else ()
+    return tuple(dict.fromkeys(kept))[:MOST], problem
+
+
+def fitting(texts: Sequence[str], scene: Scene) -> list[str]:
+    """The texts of those layers that can be fitted to the scene's tensor."""
+    return _fit_each(texts, scene)[0]
+
+
+def _fit_each(texts: Sequence[str], scene: Scene) -> tuple[list[str], str | None]:
+    kept, problem = [], None
+    for text in texts:
+        try:
+            kept.append(_fit(Layer.parse(text), scene.shape, scene.layout))
+        except NormvizError as error:
+            problem = problem or str(error)
+    return kept, problem
+
+
+def default_layers(scene: Scene) -> tuple[str, ...]:
+    """The scene's own layer and one of each default family; at least two, for any tensor."""
+    return _defaults(scene.shape, scene.layout, scene.layer)
+
+
+# Cached by shape, layout and layer, not by scene: selecting an element makes a new scene, but the result is the same.
+
+
+@lru_cache(maxsize=256)
+def _defaults(shape: tuple[int, ...], layout: str, layer: Layer | Norm) -> tuple[str, ...]:
+    families = one_of_each_family(shape, layout)
+    own_family = layer.kind.family if isinstance(layer, Layer) else ""
+    others = [str(families[family]) for family in DEFAULT_FAMILIES if family in families and family != own_family]
+    layers = (_fit(layer, shape, layout), *others)[:4]
+    spare = [text for text in suggestions(shape, layout) if text not in layers]
+    return (*layers, *spare[: max(0, FEWEST - len(layers))])
+
+
+@lru_cache(maxsize=1024)
+def _fit(layer: Layer | Norm, shape: tuple[int, ...], layout: str) -> str:
+    """The text of the layer, refitted where its sizes do not fit the tensor."""
+    try:
+        describe_shape(layer, shape, layout)
+    except NormvizError:
+        if not isinstance(layer, Layer):
+            raise
+        layer = refit(layer, shape, parse_layout(layout, len(shape)))
+        describe_shape(layer, shape, layout)
+    return str(layer) if isinstance(layer, Layer) else repr(layer)
+
+
+# The ready-made sets of the page Compare: layers to see side by side, and why.
+
+
+LOOPS = "Norm('n l c -> l c', 'l c')"  # for i in range(seq_len): for j in range(hidden): Norm(x[:, i, j])
+MOST_VALUES = 2**18
+
+
+@dataclass(frozen=True)
+class ReadySet:
+    """Layers to see side by side.
+
+    key            in the link
+    label          the title, displayed through ``_``
+    shape, layout  of x
+    layers         as text
+    note           what to look at; ``{0.counts.parameters}`` is a number of the first Description, code is in backquotes
+    """
+
+    key: str
+    label: str
+    shape: tuple[int, ...]
+    layout: str
+    layers: tuple[str, ...]
+    note: str
+
+    @property
+    def title(self) -> str:
+        return _(self.label)
+
+    @property
+    def query(self) -> dict[str, str]:
+        """The query of the page Compare that shows it."""
+        shape = ",".join(map(str, self.shape))
+        return {"shape": shape, "layout": self.layout, "layer": self.layers[0], "layers": ";".join(self.layers)}
+
+    @cached_property
+    def comparison(self) -> Comparison:
+        """The layers on x."""
+        return compare(self.layers, self.shape, self.layout)
+
+    @cached_property
+    def _loops_difference(self) -> float:
+        n, length, channels = self.shape
+        return loops_difference((n, length, channels))
+
+    @property
+    def loops_text(self) -> str:
+        """For the loops: their difference from BatchNorm1d on the flattened x; empty for other sets."""
+        if LOOPS not in self.layers:
+            return ""
+        n, length, channels = self.shape
+        return _(
+            "The loops on x and `BatchNorm1d({flat})` on x flattened to ({n}, {flat}): largest difference **{difference}**.",
+            n=n,
+            flat=length * channels,
+            difference=format_difference(self._loops_difference),
+        )
+
+    @property
+    def text(self) -> str:
+        """The note with its numbers.
+
+        >>> READY_SETS["loops"].text.split(".")[0]
+        'The loops average over N only: **15** means'
+        """
+        return _(self.note).format(*self.comparison.descriptions)
+
+
+def loops_difference(shape: tuple[int, int, int], seed: int = 0) -> float:
+    """The largest difference between the loops on x, (N, L, C), and torch's ``BatchNorm1d(L*C)`` on ``x.flatten(1)``, (N, L*C).
+
+    Both have the same random gamma and beta, (L, C) and flattened to (L*C,), and compute in float64.
+
+    Raises NormvizError unless x has three axes, two examples at least, and at most 2^18 elements.
+
+    >>> loops_difference((2, 3, 4)) < 1e-12
+    True
+    """
+    if len(shape) != 3 or prod(shape) > MOST_VALUES:
+        raise NormvizError(
+            ngettext(
+                "shape={shape} must have the three sizes N, L and C and at most {n:,} element, as in (2, 3, 4).",
+                "shape={shape} must have the three sizes N, L and C and at most {n:,} elements, as in (2, 3, 4).",
+                MOST_VALUES,
+                shape=shape,
+            )
+        )
+    x = example("normal", shape, ("n", "l", "c"), seed).double()
+    gamma, beta = (number.double() for number in parameters("random", shape[1:], seed))
+    loops = replace(describe(LOOPS, x), values=Values(gamma, beta))
+    flat = describe(f"BatchNorm1d({shape[1] * shape[2]})", x.flatten(1))
+    assert flat.layer is not None
+    fresh = replace(flat.layer_values(), gamma=gamma.flatten(), beta=beta.flatten())
+    return largest_difference(loops.trace.output.flatten(1), run_module(flat.layer, x.flatten(1), fresh))
+
+
+IMAGES, IMAGES_LAST, SEQUENCES = (3, 4, 5, 2), (3, 5, 2, 4), (4, 3, 5)
+
+READY_SETS: dict[str, ReadySet] = {
+    ready.key: ready
+    for ready in (
+        ReadySet(
+            "four", N_("The four on images"), IMAGES, "NCHW",
+            ("BatchNorm2d(4)", "LayerNorm([4, 5, 2])", "InstanceNorm2d(4)", "GroupNorm(2, 4)"),
+            N_("One formula, four groups of elements that share a mean: one channel of all examples, one example, one channel of "
+               "one example, or a group of channels of one example. In training, only BatchNorm depends on other examples."),
+        ),
+        ReadySet(
+            "layer-norms", N_("All called LayerNorm"), IMAGES, "NCHW",
+            ("LayerNorm([4, 5, 2])", "LayerNorm([5, 2])", "ChannelsFirstLayerNorm(4)", "GroupNorm(1, 4)"),
+            N_("Each of these is called LayerNorm. `GroupNorm(1, C)` has the means of `LayerNorm([C, H, W])` but "
+               "**{3.counts.parameters}** parameters, not **{0.counts.parameters}**: one gamma per channel, not per element."),
+        ),
+        ReadySet(
+            "sequences", N_("BatchNorm and LayerNorm on sequences"), SEQUENCES, "NLC",
+            ("Norm('n l c -> c', 'c')", "LayerNorm([5])"),
+            N_("BatchNorm averages over N and L, LayerNorm over C. BatchNorm is written as a pattern here and has no mode. "
+               "torch's `BatchNorm1d` uses axis 1 as channels, which is L here: permute x to NCL for it."),
+        ),
+        ReadySet(
+            "dim-0", N_("dim=0 is not BatchNorm"), IMAGES_LAST, "NHWC",
+            ("DimNorm(4, dim=0)", "Norm('n h w c -> c', 'c')"),
+            N_("`dim=0` averages over N only: **{0.counts.statistics}** means. BatchNorm averages over N, H and W: "
+               "**{1.counts.statistics}**, one per channel. It is a pattern here because torch's `BatchNorm2d` uses axis 1 as channels."),
+        ),
+        ReadySet(
+            "loops", N_("The loops compute a different BatchNorm"), SEQUENCES, "NLC",
+            (LOOPS, "Norm('n l c -> c', 'c')"),
+            N_("The loops average over N only: **{0.counts.statistics}** means. `BatchNorm1d({1.counts.statistics})` on NCL, "
+               "written as a pattern here, has **{1.counts.statistics}**. On x flattened to ND, `BatchNorm1d({0.counts.statistics})` equals the loops."),
+        ),
+    )
+}  # fmt: skip
+
+
+# Compare: two to six layers on one tensor. Point at an element to see its peers under every layer at once.
+
+
+HEADING = Column("", N_("**the output stays the same when you**"))  # heading above the columns of comparison.LABELS
+CODE = {"layer", "stats", "params", "gamma_shape", "beta_shape"}
+
+
+def layers_of(view: View) -> tuple[tuple[str, ...], str | None]:
+    """The layers that are compared, and the first error in them, if any."""
+    return fit_layers(view.settings["layers"] or default_layers(view.scene), view.scene)
+
+
+def problem(view: View) -> str | None:
+    """The first error in the link, if any."""
+    return view.problem or layers_of(view)[1]
+
+
+def ready_set(scene: Scene | Description, layers: tuple[str, ...]) -> ReadySet | None:
+    """The ready-made set of these layers on the scene's shape and layout, if there is one."""
+
+    def shows(ready: ReadySet) -> bool:
+        return (ready.shape, ready.layout) == (scene.shape, scene.layout) and set(ready.layers) == set(layers)
+
+    return next(filter(shows, READY_SETS.values()), None)
+
+
+def view_parts(view: View) -> Iterator[Part]:
+    scene, layers = view.scene, layers_of(view)[0]
+    return parts(compare(layers, scene.shape, scene.layout), scene.grid, scene.at, ready_set(scene, layers))
+
+
+def parts(comparison: Comparison, drawing: Grid, at: Index | None, ready: ReadySet | None = None) -> Iterator[Part]:
+    """The sentence, the linked panels, the table, and the names in other frameworks."""
+    if at is not None:
+        yield Sentence(sentence(comparison, at), ", ".join(map(str, at)))
+    if ready:
+        yield Text(join_sentences([ready.text, ready.loops_text]))
+    for note in dict.fromkeys(note for e in comparison.descriptions for note in e.notes):
+        yield Caption(note)
+    yield panels(comparison, drawing, at)
+    yield Text(_("**Side by side**"), of="table")
+    rows = comparison.rows()
+    yield Table(_columns(rows[0]), rows, "layer", transposed=True)
+    yield Caption(_("The last rows are measured on a small copy of x."), of="table")
+    yield Text(_("**The same layer in torch, Keras and Flax**"), of="code")
+    yield framework_tabs(comparison.descriptions)
+
+
+def _columns(row: Mapping[str, object]) -> tuple[Column, ...]:
+    columns = [Column(key, COLUMNS[key], key in CODE) for key in row]
+    first = list(row).index("batch_dependent") + 1
+    return (*columns[:first], HEADING, *columns[first:])
+
+
+def panels(comparison: Comparison, drawing: Grid, at: Index | None) -> Part:
+    """The statistics, parameters and cube of every layer, linked."""
+    descriptions = comparison.descriptions
+    return part_or_note(lambda: Panels(compare_payload(descriptions, drawing, at=at), ("select",)))

@@ -1,0 +1,37 @@
+"""Explore: one layer on one tensor. Which elements share statistics and parameters, how many parameters there are, and the values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from normviz.analysis.sentences import sentence
+from normviz.figures.payload import view_payload
+from normviz.lessons.parts.code_tabs import code_parts
+from normviz.lessons.parts.links import Link
+from normviz.lessons.parts.part import Note, Panels, Part, Sentence, layer_notes, part_or_note
+from normviz.lessons.subject import Subject, subject_of
+from normviz.scene.view import View
+from normviz.texts.messages import _
+
+
+def view_parts(view: View) -> Iterator[Part]:
+    return parts(subject_of(view.scene))
+
+
+def greeting(view: View) -> tuple[Link, ...]:
+    """Until a reader chooses something: a link to Start here, which the browser removes for those who were there."""
+    is_chosen = not set(view.scene.query()) <= {"at"}
+    return () if is_chosen else (Link(_("New here, or coming from BatchNorm? Start here"), "start"),)
+
+
+def parts(subject: Subject) -> Iterator[Part]:
+    """The sentence, the linked panels, and the code."""
+    e = subject.e
+    yield from layer_notes(e.notes)
+    yield Sentence(sentence(e))
+    yield part_or_note(
+        lambda: Panels(view_payload(e, subject.drawing, at=subject.at, editable=subject.editable), ("select", "edit"))
+    )
+    if not subject.computable:
+        yield Note(_("This tensor is too large to compute values here. The patterns, counts and code still apply."))
+    yield from code_parts(e)

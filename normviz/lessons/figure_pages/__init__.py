@@ -1,1 +1,0 @@
-"""The parts of each page that shows figures."""

@@ -1,0 +1,65 @@
+"""The glossary: at most 30 words, each with its forms and one or two sentences (``normviz/locale/<language>/glossary.md``).
+
+The data of a page has the words that occur in it. The page's script marks the first occurrence of each.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from normviz.texts.errors import NormvizError
+from normviz.texts.languages import read_text
+from normviz.texts.messages import language
+
+ENTRY = re.compile(r"## (.+)\n+((?:(?!## ).+\n?)+)\n*")
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word of the glossary.
+
+    forms  the ways to write it; the first one is its title
+    about  what it means, as Markdown
+    """
+
+    forms: tuple[str, ...]
+    about: str
+
+    @property
+    def name(self) -> str:
+        return self.forms[0]
+
+
+def glossary() -> tuple[Word, ...]:
+    """The words in the reader's language, or in English if there is no translation."""
+    return _read_glossary(language.get())
+
+
+@cache
+def _read_glossary(name: str) -> tuple[Word, ...]:
+    text = read_text("glossary.md")
+    if ENTRY.sub("", text).strip():
+        raise NormvizError(
+            f"{name}/glossary.md must have '## word, other form' and a paragraph below it, for each word."
+        )
+    return tuple(Word(tuple(forms.split(", ")), " ".join(about.split())) for forms, about in ENTRY.findall(text))
+
+
+@cache
+def _pattern(word: Word) -> re.Pattern[str]:
+    """Words that stand beside Latin letters are parts of others. In Chinese, no space is between words."""
+    return re.compile(rf"(?<![A-Za-z0-9_])({'|'.join(map(re.escape, word.forms))})(?![A-Za-z0-9_])", re.IGNORECASE)
+
+
+def words_in(text: str) -> tuple[Word, ...]:
+    """The words of the glossary that may occur in a text or its HTML.
+
+    >>> [word.name for word in words_in("The mean is over two axes.")]
+    ['axis']
+    """
+    lower = text.lower()  # most words do not occur, and a search for a string is faster than one for a pattern
+    return tuple(
+        word for word in glossary() if any(form.lower() in lower for form in word.forms) and _pattern(word).search(text)
+    )

@@ -1,1 +1,0 @@
-"""The words that a page explains where they first occur."""

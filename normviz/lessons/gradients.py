@@ -1,0 +1,421 @@
+"""How outputs move with an input: the texts, values and rows of the page "Gradients". Numbers are in ``**``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from normviz.analysis.closed_form import (
+    BackwardTerms,
+    ClosedForm,
+    ParameterSum,
+    autograd_backward,
+    backward_terms,
+    closed_column,
+    closed_jacobian,
+    gradient_differences,
+    parameter_sum,
+    upstream,
+    vanishing_entries,
+    vanishing_input,
+)
+from normviz.analysis.derivatives import MOST_ELEMENTS, MOST_IN_MATRIX, Perturbation, jacobian, perturb
+from normviz.analysis.description import Description, describe
+from normviz.figures.panels import PanelValues
+from normviz.layers.norm import Norm
+from normviz.lessons.parts.code_tabs import course_pair
+from normviz.lessons.parts.containers import Details
+from normviz.lessons.parts.part import Caption, Note, Part, Sentence, Text, layer_notes, texts
+from normviz.lessons.subject import Index, Subject, matrix_part, subject_of, value_part
+from normviz.scene.grid import pixels
+from normviz.scene.scene import default_at
+from normviz.scene.view import View
+from normviz.texts.errors import NormvizError
+from normviz.texts.messages import _, join_sentences, ngettext
+from normviz.texts.numbers import format_difference, format_number
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+SYMBOLS = str.maketrans({"-": "−"})
+
+
+def on_input(e: Description, name: str) -> Description:
+    """The layer on its own values, or on one of ``INPUTS`` at which derivatives vanish.
+
+    Raises NormvizError for a tensor that is too large, and for an input that the layer does not have.
+    """
+    if e.x is None or e.x.numel() > MOST_ELEMENTS:
+        raise NormvizError(
+            ngettext(
+                "derivatives are shown for up to {n:,} element; make the tensor smaller.",
+                "derivatives are shown for up to {n:,} elements; make the tensor smaller.",
+                MOST_ELEMENTS,
+            )
+        )
+    if name == "x":
+        return e
+    return replace(e, x=vanishing_input(e.norm, e.shape, name).float(), values=e.layer_values())
+
+
+def column(e: Description, at: Index) -> tuple[ClosedForm, Perturbation]:
+    """The derivatives of all outputs by x[at] in closed form, and their approximation from actually moving x[at]."""
+    moved = perturb(e, at)
+    return closed_column(e, at, moved.exact), moved
+
+
+def column_sentence(e: Description, at: Index, form: ClosedForm) -> str:
+    """How many outputs move with x[at]."""
+    group, count = int(form.group.sum()), form.autograd.numel()
+    if unknown := int(form.autograd.isnan().sum()):
+        return ngettext(
+            "**{n}** of **{count:,}** derivatives is NaN.",
+            "**{n}** of **{count:,}** derivatives are NaN.",
+            unknown,
+            count=count,
+        )
+    if not form.autograd.any():
+        return ngettext(
+            "Move x[{index}] and the only output does not move.",
+            "Move x[{index}] and none of the **{n:,}** outputs moves.",
+            count,
+            index=", ".join(map(str, at)),
+        )
+    moving = ngettext(
+        "Move x[{index}] and **{n}** of **{count:,}** outputs moves, in its statistics group of **{group}**.",
+        "Move x[{index}] and **{n}** of **{count:,}** outputs move, all in its statistics group of **{group}**.",
+        int((form.autograd != 0).sum()),
+        index=", ".join(map(str, at)),
+        count=count,
+        group=group,
+    )
+    return join_sentences([moving, *_zeros_outside(form), *_zeros_inside(e, form, group)])
+
+
+def _zeros_outside(form: ClosedForm) -> Iterator[str]:
+    if zeros := int((form.autograd[~form.group] == 0).sum()):
+        yield ngettext(
+            "The **{n}** derivative outside is exactly 0.", "The **{n}** derivatives outside are exactly 0.", zeros
+        )
+
+
+def _zeros_inside(e: Description, form: ClosedForm, group: int) -> Iterator[str]:
+    """How many derivatives of the group are 0, and how many would be without eps and rounding."""
+    vanishing = vanishing_entries(e, form).entries
+    if zeros := int((vanishing & (form.autograd == 0)).sum()):
+        yield ngettext(
+            "Inside the group, **{n}** of **{group}** is 0 too.",
+            "Inside the group, **{n}** of **{group}** are 0 too.",
+            zeros,
+            group=group,
+        )
+    if nearly := int((vanishing & (form.autograd != 0)).sum()):
+        yield ngettext(
+            "Inside the group, **{n}** of **{group}** is nearly 0: it would vanish without eps and rounding.",
+            "Inside the group, **{n}** of **{group}** are nearly 0: they would vanish without eps and rounding.",
+            nearly,
+            group=group,
+        )
+
+
+def column_panels(form: ClosedForm) -> Iterator[PanelValues]:
+    """The column by autograd, and the terms of the closed form."""
+    caption = _("how far each output moves")
+    if form.m > 1 and form.through_var is not None:
+        caption = _("how far each output moves; its own is off the color scale")
+    others = _largest(form.autograd * (form.itself == 0))  # x's own derivative is much larger than the others
+    through = _("through the variance") if form.through_mean is not None else _("through the mean of x²")
+    yield PanelValues("autograd", _("d output / d x, by autograd"), caption, form.autograd, "stats", others)
+    yield PanelValues("itself", _("identity"), "δᵢⱼ", form.itself, "stats")
+    if form.through_mean is not None:
+        yield PanelValues("mean", _("through the mean"), "− 1 / m", form.through_mean, "stats")
+    if form.through_var is not None:
+        yield PanelValues("var", through, "− x̂ᵢ x̂ⱼ / m", form.through_var, "stats")
+
+
+def _largest(values: Tensor) -> float | None:
+    """The largest absolute value, without NaN and infinity; None if it is 0."""
+    return float(values.nan_to_num(0.0, 0.0, 0.0).abs().max()) or None
+
+
+def column_texts(e: Description, form: ClosedForm, moved: Perturbation) -> Iterator[str]:
+    """The formula, its differences from autograd and from moving x, and when a derivative vanishes."""
+    yield _(
+        "{formula}, with σ = **{sigma:.4g}** and m = **{m:,}**. Largest difference from autograd: **{autograd}**; "
+        "from actually moving x by {step}: **{moving}**.",
+        formula=_formula(e, form),
+        sigma=form.sigma,
+        m=form.m,
+        autograd=format_difference(form.difference),
+        step=format_number(moved.h, 1),
+        moving=format_difference(moved.difference),
+    )
+    if e.norm.running:
+        yield _("All derivatives except x's own vanish: running statistics do not move with x.")
+        return
+    found = vanishing_entries(e, form)
+    yield _(
+        "A derivative inside the group vanishes if {other}; x's own vanishes if {own}.",
+        other=_typeset(found.off_diagonal),
+        own=_typeset(found.diagonal),
+    )
+
+
+def _formula(e: Description, form: ClosedForm) -> str:
+    mean = " − 1/m" if form.through_mean is not None else ""
+    var = " − x̂ᵢ x̂ⱼ/m" if form.through_var is not None else ""
+    return f"∂yᵢ/∂xⱼ = {'1' if e.norm.params is None else 'γᵢ'}/σ · (δᵢⱼ{mean}{var})"
+
+
+def _typeset(condition: str) -> str:
+    return condition.replace("xhat_i xhat_j", "x̂ᵢ x̂ⱼ").replace("xhat_j^2", "x̂ⱼ²").translate(SYMBOLS)
+
+
+def symbols(e: Description) -> str:
+    meanings = _(
+        "autograd: torch's own differentiation. δᵢⱼ: 1 if i = j, else 0. x̂: the normalized value. σ: {sigma}. m: the number "
+        "of elements in the group.",
+        sigma=sigma_text(e),
+    )
+    return join_sentences([meanings, _up_to(MOST_ELEMENTS)])
+
+
+def _up_to(elements: int) -> str:
+    return ngettext("For tensors of up to {n:,} element.", "For tensors of up to {n:,} elements.", elements)
+
+
+def sigma_text(e: Description) -> str:
+    """What the layer divides by."""
+    if e.norm.running:
+        return "√(running_var + eps)"
+    return "√(var + eps)" if e.norm.center else _("√(mean of x² + eps)")
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """The Jacobian of all outputs by all inputs, each in row-major order.
+
+    e           a description of the matrix's own shape, for drawing it
+    difference  the largest difference of the closed form from autograd
+    """
+
+    e: Description
+    values: Tensor
+    difference: float
+
+    @property
+    def off_diagonal(self) -> float | None:
+        """The largest absolute entry off the diagonal; None if all of them are 0."""
+        return _largest(self.values - self.values.diagonal().diag())
+
+
+def whole_matrix(e: Description) -> Matrix:
+    values = jacobian(e)
+    own = describe(Norm("i j -> i"), tuple(values.shape))
+    return Matrix(own, values, float((values - closed_jacobian(e)).abs().max()))
+
+
+def matrix_sentence(found: Matrix) -> str:
+    """How many entries are 0, and whether only the diagonal is not."""
+    values = found.values
+    sentences = [
+        ngettext(
+            "**{n:,}** of **{count:,}** derivatives is exactly 0.",
+            "**{n:,}** of **{count:,}** derivatives are exactly 0.",
+            int((values == 0).sum()),
+            count=values.numel(),
+        )
+    ]
+    if bool((values.diagonal().diag() == values).all()):
+        sentences.append(_("Only the diagonal is left: no output depends on another input."))
+    difference = format_difference(found.difference)
+    sentences.append(_("Largest difference of the closed form from autograd: **{difference}**.", difference=difference))
+    return join_sentences(sentences)
+
+
+def jacobian_caption() -> str:
+    what = _("The Jacobian: the derivatives of all outputs with respect to all inputs.")
+    return join_sentences([what, _up_to(MOST_IN_MATRIX)])
+
+
+def jacobian_reading() -> str:
+    return _(
+        "Row i is an output and column j an input, both in row-major order. Output i depends on input j only if both are in the same "
+        "statistics group. In eval mode with running statistics, each output depends on its own input alone."
+    )
+
+
+# What starts from an example gradient of the outputs, dout: the sums in the gradients of gamma and beta, and the backward pass.
+
+
+def parameter_panels(e: Description, at: Index, seed: int) -> tuple[ParameterSum, list[PanelValues]]:
+    """dout, and its terms in the gradients of the gamma and the beta that x[at] uses."""
+    dout = upstream(e.shape, seed)
+    found, largest = parameter_sum(e, at, dout), float(dout.abs().max())
+    gamma, beta = _("summed into this gamma"), _("summed into this beta")
+    panels = [
+        PanelValues("dout", "dout", _("the gradient of each output"), dout, "params"),
+        PanelValues("for_gamma", _("dout × normalized"), gamma, found.for_gamma, "params"),
+    ]
+    if found.for_beta is not None:
+        panels.append(PanelValues("for_beta", _("dout, for beta"), beta, found.for_beta, "params", largest))
+    return found, panels
+
+
+def parameter_sentence(found: ParameterSum) -> str:
+    """How many elements are summed, and the sums."""
+    beta = "" if found.dbeta is None else f", dbeta = **{format_number(found.dbeta)}**"
+    return ngettext(
+        "**{n:,}** element uses this gamma, and its term is the gradient: {sums}.",
+        "**{n:,}** elements use this gamma, and their terms are summed: {sums}.",
+        int(found.elements.sum()),
+        sums=f"dgamma = **{format_number(found.dgamma)}**{beta}",
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class BackwardPass:
+    """The backward pass of the layer from an example dout to dx.
+
+    differences  the largest difference of each gradient from autograd, by name: "dx", "dgamma", "dbeta"
+    """
+
+    dout: Tensor
+    terms: BackwardTerms
+    differences: Mapping[str, float]
+
+
+def backward_pass(e: Description, seed: int) -> BackwardPass:
+    dout = upstream(e.shape, seed)
+    terms = backward_terms(e, dout)
+    return BackwardPass(dout, terms, gradient_differences(terms.gradients, autograd_backward(e, dout)))
+
+
+def backward_panels(found: BackwardPass) -> Iterator[PanelValues]:
+    """From dout to dx, term by term."""
+    terms, most = found.terms, float(found.dout.abs().max())
+    yield PanelValues("dout", "dout", _("the gradient of each output"), found.dout, "stats", most)
+    if terms.mean is not None:
+        yield PanelValues(
+            "dxhat_mean", "mean(dxhat)", _("subtracted: one number for each group"), terms.mean, "stats", most
+        )
+    if terms.along_xhat is not None:
+        caption = _("subtracted: xhat, times one number for each group")
+        yield PanelValues("along_xhat", "xhat · mean(dxhat · xhat)", caption, terms.along_xhat, "stats", most)
+    yield PanelValues("dx", "dx", _("the gradient of each input"), terms.dx, "stats")
+
+
+def backward_sentence(found: BackwardPass, at: Index) -> str:
+    """dx of the element, worked out."""
+    terms = found.terms
+    numbers = [float(each[at]) for each in (terms.dxhat, terms.mean, terms.along_xhat) if each is not None]
+    first, *others = numbers
+    bracket = format_number(first) + "".join(f" − {_in_brackets(number)}" for number in others)
+    return _(
+        "dx[{index}] = {bracket} / {sigma} = **{dx}**",
+        index=", ".join(map(str, at)),
+        bracket=f"({bracket})" if others else bracket,
+        sigma=format_number(float(terms.sigma[at])),
+        dx=format_number(float(terms.dx[at])),
+    )
+
+
+def _in_brackets(number: float) -> str:
+    text = format_number(number)
+    return f"({text})" if number < 0 else text
+
+
+def backward_texts(e: Description, found: BackwardPass) -> Iterator[str]:
+    """The formula of this layer, and how closely its gradients agree with autograd."""
+    mean = " − mean(dxhat)" if found.terms.mean is not None else ""
+    along_xhat = " − xhat · mean(dxhat · xhat)" if found.terms.along_xhat is not None else ""
+    dxhat = "dxhat = dout" if e.norm.params is None else "dxhat = dout · gamma"
+    bracket = f"(dxhat{mean}{along_xhat})" if mean or along_xhat else "dxhat"
+    formula = _(
+        "`dx = {bracket} / σ`, with `{dxhat}` and `σ = {sigma}`.", bracket=bracket, dxhat=dxhat, sigma=sigma_text(e)
+    )
+    means = _("The means are over statistics groups.") if mean or along_xhat else ""
+    yield join_sentences([formula, means])
+    named = [f"{name} **{format_difference(difference)}**" for name, difference in found.differences.items()]
+    yield _("Largest differences from autograd: {differences}.", differences=", ".join(named))
+
+
+# Gradients: move one input and see which outputs move; the closed form term by term; the sums in the gradients of gamma and beta.
+
+
+def view_parts(view: View) -> list[Part]:
+    try:
+        return [*layer_notes(view.scene.shape_description.notes), *parts(subject_of(view.scene), view.settings)]
+    except NormvizError as error:  # this layer or this tensor has no such figure
+        return [Note(str(error))]
+
+
+def parts(subject: Subject, settings: Mapping[str, Any]) -> list[Part]:
+    """The sentence and the figure of ``settings["show"]``.
+
+    Raises NormvizError if the layer or the tensor has no such figure.
+    """
+    e = on_input(subject.e, settings["input"])
+    at = subject.at or default_at(e.shape, e.axes)
+    return list(EXPERIMENTS[settings["show"]](replace(subject, e=e, at=at), at))
+
+
+def _column(subject: Subject, at: Index) -> Iterator[Part]:
+    e = subject.e
+    form, moved = column(e, at)
+    yield Sentence(column_sentence(e, at, form))
+    yield value_part(subject, column_panels(form), of_element=True)
+    yield from texts(column_texts(e, form, moved))
+    yield Caption(symbols(e))
+
+
+def _matrix(subject: Subject, at: Index) -> Iterator[Part]:
+    matrix = whole_matrix(subject.e)
+    count = len(matrix.values)
+    yield Sentence(matrix_sentence(matrix))
+    drawing = pixels((count, count), matrix.e.axes)
+    drawn = drawing.extent[0]
+    captions = [
+        _("the diagonal is off the color scale"),
+        *(
+            [
+                ngettext(
+                    "the first of {count} is drawn",
+                    "the first {n} of {count} are drawn",
+                    drawn,
+                    count=count,
+                )
+            ]
+            if drawn < count
+            else []
+        ),
+    ]
+    values = PanelValues(
+        "jacobian", _("d output i / d x j"), "; ".join(captions), matrix.values, "", matrix.off_diagonal
+    )
+    yield matrix_part(matrix.e, drawing, values, "J")
+    yield Text(jacobian_reading())
+    yield Caption(jacobian_caption())
+
+
+def _parameters(subject: Subject, at: Index) -> Iterator[Part]:
+    found, panels = parameter_panels(subject.e, at, subject.seed)
+    yield Sentence(parameter_sentence(found))
+    yield value_part(subject, panels, of_element=True)
+
+
+def _backward(subject: Subject, at: Index) -> Iterator[Part]:
+    found = backward_pass(subject.e, subject.seed)
+    yield Sentence(backward_sentence(found, at))
+    yield value_part(subject, backward_panels(found), of_element=True)
+    yield from texts(backward_texts(subject.e, found))
+    yield Details(_("As the course CS231n writes it"), course_pair())
+
+
+EXPERIMENTS: dict[str, Callable[[Subject, Index], Iterator[Part]]] = {
+    "column": _column,
+    "matrix": _matrix,
+    "parameters": _parameters,
+    "backward": _backward,
+}

@@ -1,0 +1,403 @@
+"""The normalizations of well-known models, as ``python -m tools.record_models`` has recorded them, and of the layers that a reader describes."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from math import log2, prod
+from pathlib import Path
+from typing import Any, ClassVar
+
+from normviz.analysis.description import Description, describe_shape
+from normviz.layers.layer import Layer
+from normviz.layers.pasted import parse_layer_on_shape
+from normviz.lessons.parts.html import Body
+from normviz.lessons.parts.links import Link
+from normviz.lessons.parts.markup import align, escape
+from normviz.lessons.parts.part import Caption, Part, Sentence
+from normviz.scene.page_settings import OWN_LAYERS, REAL_MODELS
+from normviz.scene.view import View, link
+from normviz.texts.messages import _, ngettext
+
+FILE = Path(__file__).with_name("models.json")
+FAMILIES = ("BatchNorm", "LayerNorm", "InstanceNorm", "GroupNorm", "RMSNorm")
+OTHER = "Norm"  # the family of other patterns
+
+
+@dataclass(frozen=True)
+class RecordedLayer:
+    """A layer on a shape, as often as it occurs in a model.
+
+    layer       its text
+    shape       of x
+    layout      of x; empty for that of the layer
+    parameters  the number of elements of its gamma and beta
+    plus_one    whether it multiplies by 1 + gamma
+    """
+
+    layer: str
+    shape: tuple[int, ...]
+    layout: str = ""
+    parameters: int = 0
+    plus_one: bool = False
+
+    @cached_property
+    def described(self) -> Description:
+        return describe_shape(Layer.parse(self.layer), self.shape, self.layout or None)
+
+    @property
+    def title(self) -> str:
+        """The layer with its shape: ``"LayerNorm([768]) on (2, 128, 768)"``."""
+        return _("{layer} on {shape}", layer=self.described.title, shape=self.shape)
+
+    @property
+    def family(self) -> str:
+        """``"BatchNorm"``; a pattern that normalizes over the channels alone, as a permuted LayerNorm does, is a LayerNorm."""
+        e = self.described
+        if e.layer is not None:
+            return e.layer.kind.family
+        over_channels = e.norm.pattern.reduced == ("c",) and e.norm.center
+        return "LayerNorm" if over_channels else OTHER
+
+    @property
+    def averages_over_the_batch(self) -> bool:
+        """Whether examples share statistics."""
+        return "n" in self.described.norm.pattern.reduced
+
+    @property
+    def channels(self) -> int:
+        """The size of the axis C, else of the last axis."""
+        axes = self.described.axes
+        return self.shape[axes.index("c")] if "c" in axes else self.shape[-1]
+
+    @property
+    def positions(self) -> tuple[int, ...]:
+        """The sizes of the axes that are neither the batch nor the channels; of several heads, those of one."""
+        axes = self.described.axes
+        names = {"n", "c"} if "c" in axes else {"n", axes[-1]}
+        if {"l", "h"} <= set(axes):
+            names.add("h")
+        return tuple(size for name, size in zip(axes, self.shape, strict=True) if name not in names)
+
+    @property
+    def query(self) -> dict[str, str]:
+        """Its view in Explore, as the query of a link."""
+        found = {"shape": ",".join(map(str, self.shape)), "layer": self.layer}
+        return found | {"layout": self.layout} if self.layout else found
+
+
+@dataclass(frozen=True)
+class RecordedNorm:
+    """A normalization of a model: its name there, and the layer."""
+
+    name: str
+    kind: RecordedLayer
+
+
+@dataclass(frozen=True)
+class RecordedModel:
+    """The normalizations of a model in the order in which they run.
+
+    parameters  the number of elements of all its parameters; 0 if it is not known
+    library     with its version, and ``constructor``: which of its models it is
+    input       the shape of the model's input
+    """
+
+    rows: tuple[RecordedNorm, ...]
+    parameters: int = 0
+    library: str = ""
+    constructor: str = ""
+    input: tuple[int, ...] = ()
+
+    @property
+    def norm_parameters(self) -> int:
+        return sum(row.kind.parameters for row in self.rows)
+
+    @property
+    def families(self) -> Counter[str]:
+        """How many normalizations there are of each family: ``{"BatchNorm": 53}``."""
+        return Counter(row.kind.family for row in self.rows)
+
+    @property
+    def kinds(self) -> dict[RecordedLayer, list[RecordedNorm]]:
+        """The rows of each kind, in the order of the first of each."""
+        found: dict[RecordedLayer, list[RecordedNorm]] = {}
+        for row in self.rows:
+            found.setdefault(row.kind, []).append(row)
+        return found
+
+    @property
+    def stages(self) -> list[list[RecordedNorm]]:
+        """Runs of normalizations with the same number of positions."""
+        found: list[list[RecordedNorm]] = []
+        for row in self.rows:
+            if found and prod(found[-1][0].kind.positions) == prod(row.kind.positions):
+                found[-1].append(row)
+            else:
+                found.append([row])
+        return found
+
+
+@cache
+def recorded(key: str) -> RecordedModel:
+    """The model of that name."""
+    model = recorded_data()["models"][key]
+    kinds = [
+        RecordedLayer(layer, tuple(shape), layout, parameters, bool(plus_one))
+        for layer, shape, layout, parameters, plus_one in model["kinds"]
+    ]
+    rows = tuple(RecordedNorm(name, kinds[kind]) for name, kind in model["rows"])
+    return RecordedModel(rows, model["parameters"], model["library"], model["constructor"], tuple(model["input"]))
+
+
+@cache
+def recorded_data() -> Any:
+    """The whole file."""
+    return json.loads(FILE.read_text(encoding="utf-8"))
+
+
+def own_model(texts: Iterable[str]) -> RecordedModel:
+    """Layers on shapes, as a reader describes them: ``["nn.LayerNorm(768) on 2,128,768"]``. Raises NormvizError for other texts."""
+    return RecordedModel(tuple(_own_row(str(number), text) for number, text in enumerate(texts, 1)))
+
+
+def _own_row(name: str, text: str) -> RecordedNorm:
+    layer, shape = parse_layer_on_shape(text)
+    e = describe_shape(layer, shape, None)
+    written = (str(layer) if isinstance(layer, Layer) else repr(layer)).replace(", ", ",")
+    return RecordedNorm(name, RecordedLayer(written, shape, parameters=e.counts.parameters))
+
+
+# The normalizations of a model as a strip of bars, in the order in which they run, and as a table. Each leads to its view in Explore.
+
+
+HIGHEST, DEEPEST = 13, 17  # log2 of the most channels and positions that are drawn in full
+
+
+@dataclass(frozen=True)
+class Strip(Part):
+    """One bar for each normalization: up, its channels; down, the positions of an example. Those that are not marked are gray.
+
+    only_batch  whether only those are marked that average over the batch
+    """
+
+    model: RecordedModel
+    title: str
+    only_batch: bool = False
+    name: ClassVar[str] = "panels"
+
+    def html(self, body: Body) -> str:
+        stages = "".join(self._stage(rows, body) for rows in self.model.stages)
+        says = escape(_("A click on a bar opens its layer in Explore."))
+        opens = f'<p class="nv-small">{says}</p>' if "<a " in stages else ""
+        return (
+            f'{self._legend()}<div class="nv-model" role="group" tabindex="0" aria-label="{escape(self.description)}">'
+            f'<div class="nv-runs" aria-hidden="true">{stages}</div></div>' + opens
+        )
+
+    @property
+    def description(self) -> str:
+        """What the bars show, in a sentence."""
+        stages = [f"{len(rows)} × {positions_text(rows[0].kind)}" for rows in self.model.stages]
+        return ngettext(
+            "{model}: {n} normalization. Number × positions of an example, in order: {stages}.",
+            "{model}: {n} normalizations. Number × positions of an example, in order: {stages}.",
+            len(self.model.rows),
+            model=self.title,
+            stages=", ".join(stages),
+        )
+
+    def plain_text(self) -> str:
+        return self.description
+
+    def _legend(self) -> str:
+        items = [
+            f'<li><span class="nv-family nv-family-{_number(family)}"></span>{escape(f"{n} {family}")}</li>'
+            for family, n in self.model.families.items()
+        ]
+        if self.only_batch:
+            items.append(f'<li><span class="nv-family nv-unmarked"></span>{escape(_("not over the batch"))}</li>')
+        return f'<ul class="nv-families">{"".join(items)}</ul>'
+
+    def _stage(self, rows: Sequence[RecordedNorm], body: Body) -> str:
+        bars = "".join(self._bar(row, body) for row in rows)
+        label = escape(positions_text(rows[0].kind))
+        return f'<div class="nv-run" style="flex-grow:{len(rows)}"><div class="nv-norms">{bars}</div><span>{label}</span></div>'
+
+    def _bar(self, row: RecordedNorm, body: Body) -> str:
+        kind = row.kind
+        faded = " nv-unmarked" if self.only_batch and not kind.averages_over_the_batch else ""
+        up, down = (
+            round(100 * log2(size + 1) / most, 1)
+            for size, most in ((kind.channels, HIGHEST), (prod(kind.positions), DEEPEST))
+        )
+        look = (
+            f'style="--nv-up:{min(up, 100)}%;--nv-down:{min(down, 100)}%" title="{escape(f"{row.name}: {kind.title}")}"'
+        )
+        query = link(kind.query)
+        address = body.address(f"/{query}")
+        classes = f"nv-norm nv-family-{_number(kind.family)}{faded}"
+        if address is None:
+            return f'<span class="{classes}" {look}></span>'
+        return (
+            f'<a class="nv-go {classes}" tabindex="-1" data-page="explore" data-query="{escape(query)}" '
+            f'href="{escape(address)}" {look}></a>'
+        )
+
+
+@dataclass(frozen=True)
+class NormTable(Part):
+    """One line for each layer on a shape: how often it occurs, which elements share a mean and a variance, its parameters."""
+
+    model: RecordedModel
+    name: ClassVar[str] = "table"
+
+    def html(self, body: Body) -> str:
+        head = "".join(f'<th scope="col">{escape(text)}</th>' for text in self._head())
+        lines = "".join(f"<tr>{self._cells(kind, rows, body)}</tr>" for kind, rows in self.model.kinds.items())
+        return (
+            '<div class="nv-table-box nv-norm-list" tabindex="0" role="group" '
+            f'aria-label="{escape(_("The normalizations as a table"))}">'
+            f"<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>"
+        )
+
+    def plain_text(self) -> str:
+        lines = [[texts[0], kind.described.title, *texts[1:]] for kind, texts in self._lines()]
+        return align([self._head(), *lines])
+
+    def _head(self) -> list[str]:
+        return [
+            _("Normalization"),
+            _("Layer"),
+            _("Shape of x"),
+            _("Mean and variance"),
+            _("Over the batch"),
+            _("Parameters"),
+        ]
+
+    def _lines(self) -> Iterator[tuple[RecordedLayer, list[str]]]:
+        for kind, rows in self.model.kinds.items():
+            yield kind, _texts(kind, rows)
+
+    def _cells(self, kind: RecordedLayer, rows: Sequence[RecordedNorm], body: Body) -> str:
+        name, shape, pattern, batch, parameters = map(escape, _texts(kind, rows))
+        title = (
+            _("{layer} with 1 + gamma", layer=f"`{kind.described.title}`")
+            if kind.plus_one
+            else f"`{kind.described.title}`"
+        )
+        layer = (
+            Link(title, "explore", link(kind.query).removeprefix("?")).html(body)
+            or f"<code>{escape(kind.described.title)}</code>"
+        )
+        return (
+            f"<td>{name}</td><td>{layer}</td><td>{shape}</td><td><code>{pattern}</code></td><td>{batch}</td>"
+            f'<td class="nv-number">{parameters}</td>'
+        )
+
+
+def _texts(kind: RecordedLayer, rows: Sequence[RecordedNorm]) -> list[str]:
+    """Name, shape, pattern, whether it averages over the batch, and the number of parameters of all rows."""
+    name = f"{rows[0].name} × {len(rows)}" if len(rows) > 1 else rows[0].name
+    batch = _("yes") if kind.averages_over_the_batch else _("no")
+    pattern = str(kind.described.norm.pattern).replace("->", "→")
+    return [name, str(kind.shape), pattern, batch, f"{len(rows) * kind.parameters:,}"]
+
+
+def positions_text(kind: RecordedLayer) -> str:
+    """``56 × 56``; of an x without positions, 1.
+
+    >>> positions_text(RecordedLayer("BatchNorm2d(64)", (2, 64, 56, 56)))
+    '56 × 56'
+    """
+    return " × ".join(map(str, kind.positions)) or "1"
+
+
+def _number(family: str) -> int:
+    """The number of the family's color."""
+    return (*FAMILIES, OTHER).index(family)
+
+
+# In real models: the normalizations of a well-known model in the order in which they run, or the layers that a reader describes.
+
+
+ANSWERED = ("s3i", "q3", "q4", "q28")  # questions about layers of real models
+
+
+def view_parts(view: View) -> Iterator[Part]:
+    key, only_batch = view.settings["model"], view.settings["mark"] == "batch"
+    model = own_model(view.settings["own"]) if key == OWN_LAYERS else recorded(key)
+    yield Sentence(batch_sentence(model) if only_batch else counts_sentence(model))
+    yield Strip(model, model_title(key), only_batch)
+    yield Caption(
+        _(
+            "One bar for each normalization, in the order in which they run. The upper part shows its channels, the lower part the positions of "
+            "an example, such as pixels or tokens; both scales are logarithmic, and the number of positions is written below."
+        ),
+        of=Strip.name,
+    )
+    yield NormTable(model)
+    yield Caption(source_text(model, key), of=NormTable.name)
+
+
+def model_title(key: str) -> str:
+    """The name of a model."""
+    return _("Your own layers") if key == OWN_LAYERS else REAL_MODELS[key]
+
+
+def counts_sentence(model: RecordedModel) -> str:
+    """How many normalizations of each family, and their share of the parameters."""
+    found = _(", ").join(
+        ngettext("**{n}** {family} layer", "**{n}** {family} layers", n, family=family)
+        for family, n in model.families.items()
+    )
+    if not model.parameters:
+        return ngettext(
+            "{layers}: **{n:,}** parameter.", "{layers}: **{n:,}** parameters.", model.norm_parameters, layers=found
+        )
+    return ngettext(
+        "{layers}: **{n:,}** parameter, **{share} %** of the model's {all:,}.",
+        "{layers}: **{n:,}** parameters, **{share} %** of the model's {all:,}.",
+        model.norm_parameters,
+        layers=found,
+        share=f"{float(f'{100 * model.norm_parameters / model.parameters:.2g}'):g}",
+        all=model.parameters,
+    )
+
+
+def batch_sentence(model: RecordedModel) -> str:
+    """How many normalizations average over the batch, and what follows."""
+    n, of = sum(row.kind.averages_over_the_batch for row in model.rows), len(model.rows)
+    if not n:
+        return ngettext(
+            "The only normalization does not average over the batch: the output for an example does not depend on the other examples.",
+            "None of the **{n}** normalizations averages over the batch: the output for an example does not depend on the other examples.",
+            of,
+        )
+    return ngettext(
+        "**{n}** of {all} normalizations averages over the batch: in training, the output for an example depends on the other examples.",
+        "**{n}** of {all} normalizations average over the batch: in training, the output for an example depends on the other examples.",
+        n,
+        all=of,
+    )
+
+
+def source_text(model: RecordedModel, key: str) -> str:
+    """Where the list is from."""
+    if key == OWN_LAYERS:
+        return _(
+            "The text is read and never executed. `normviz norms` lists the normalizations of a whole model of your own."
+        )
+    made = (
+        _("`{constructor}` of {library}", constructor=model.constructor, library=model.library)
+        if model.library
+        else _("A network as in the paper")
+    )
+    return _(
+        "{made}, in training, without weights, on an input of shape {shape}. `normviz norms` lists the normalizations of your own models.",
+        made=made,
+        shape=model.input,
+    )

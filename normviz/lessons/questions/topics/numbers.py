@@ -1,0 +1,276 @@
+"""Questions on numbers: which variance, what eps decides, rounding, cancellation, and groups of one element."""
+
+from __future__ import annotations
+
+from math import log
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from normviz.analysis.closed_form import autograd_backward, parameter_sum, upstream
+from normviz.analysis.description import describe
+from normviz.analysis.examples import from_values
+from normviz.analysis.forward import largest_difference
+from normviz.analysis.rounding.degenerate import single_elements
+from normviz.analysis.rounding.eps import by_hand, eps_table, no_eps
+from normviz.analysis.rounding.groups import DTYPES, torch_output
+from normviz.analysis.rounding.variance import sweep
+from normviz.code.cs231n import layernorm_backward, layernorm_forward
+from normviz.layers.layer import Layer
+from normviz.lessons.questions.question import (
+    ANNOTATED,
+    ARTICLE,
+    BATCH_NORM_PAPER,
+    COURSE,
+    FLAX_PAGE,
+    LAYER_NORM_PAPER,
+    NUMBERS,
+    RMS_NORM_PAPER,
+    ROUNDING,
+    Facts,
+    Source,
+    issue,
+    keras_default,
+    module_of,
+    normal,
+    only,
+    output,
+    scene_of,
+    torch_page,
+)
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+TWO_SPREADS = "shape=2,4&layer=LayerNorm(4)&values=0.01,-0.01,0.01,-0.01,10,-10,10,-10&at=0,2&step=5"
+
+
+@NUMBERS.question("s2g", "step_by_step", TWO_SPREADS, ANNOTATED)
+def variance_with_eps() -> Facts:
+    e = scene_of(TWO_SPREADS).description
+    assert e.x is not None
+    x = e.x.double()
+    y, var = output("LayerNorm(4)", x), x.var(1, correction=0)
+    small, large = y.var(1, correction=0).tolist()
+    return {
+        "eps": e.norm.eps,
+        "var": float(var[0]),
+        "small": small,
+        "large_var": float(var[1]),
+        "large": large,
+        "right": only(one=abs(small - 1) < 1e-3, below=small < 0.999, above=small > 1.001),
+    }
+
+
+ONE_FAR = f"shape=1,17&layer=LayerNorm(17)&values={'0,' * 16}100&at=0,16&step=5"
+
+
+def skewness(x: Tensor) -> float:
+    """The mean of the cubes of the standardized values: 0 for a symmetric distribution."""
+    return float(((x - x.mean()) / x.std(correction=0)).pow(3).mean())
+
+
+@NUMBERS.question(
+    "q36",
+    "step_by_step",
+    ONE_FAR,
+    Source("Cross Validated 299890", "https://stats.stackexchange.com/questions/299890"),
+    BATCH_NORM_PAPER,
+)
+def one_far_value() -> Facts:
+    x = scene_of(ONE_FAR).description.x
+    assert x is not None
+    y = output("LayerNorm(17)", x.double())
+    largest = round(float(y.max()), 3)
+    return {
+        "largest": largest,
+        "before": skewness(x.double()),
+        "after": skewness(y),
+        "right": largest,
+    }
+
+
+BERT_EPS = 1e-12
+SPREAD = 1e-3
+
+
+@NUMBERS.question(
+    "q22",
+    "numerics",
+    f"show=eps&spread={SPREAD:g}",
+    issue("transformers", 532),
+    torch_page("LayerNorm"),
+    COURSE,
+    ARTICLE,
+    x="shape=256,1",
+)
+def size_of_eps() -> Facts:
+    keras, torch_eps = keras_default("epsilon"), float(Layer.make("BatchNorm1d", 1).given["eps"])
+    table = {(o.dtype, o.eps): o for o in eps_table(SPREAD, epsilons=(keras, torch_eps, BERT_EPS))}
+    sizes = [table["float32", eps].by_torch["BatchNorm1d"] for eps in (keras, torch_eps, BERT_EPS)]
+    constant = from_values((2.0, 2.0, 2.0, 2.0), (4,)).to(DTYPES["float16"])
+    hand, own = by_hand(constant, BERT_EPS), torch_output("LayerNorm", constant, BERT_EPS)
+    sizes_of_options = {"one": 1.0, "third": 0.3, "small": 0.03, "same": SPREAD}
+    nearest = min(sizes_of_options, key=lambda key: abs(log(sizes_of_options[key] / sizes[0])))
+    return {
+        "bare": float(output("LayerNorm(4, eps=0.0)", constant.float()[None])[0, 0]),
+        "keras": keras,
+        "torch": torch_eps,
+        "keras_size": sizes[0],
+        "torch_size": sizes[1],
+        "bert_size": sizes[2],
+        "kept": table["float16", BERT_EPS].rounded,
+        "hand": str(float(hand[0])).replace("nan", "NaN"),
+        "own": float(own[0]),
+        "right": only(**{key: key == nearest for key in sizes_of_options}),
+    }
+
+
+def normalize_by_hand(x: Tensor, correction: int) -> Tensor:
+    return (x - x.mean()) / (x.var(correction=correction) + 1e-5) ** 0.5
+
+
+@NUMBERS.question(
+    "q13",
+    "step_by_step",
+    "shape=1,4&layout=ND&layer=LayerNorm([4])&values=0,0,6,6&step=4&at=0,3",
+    issue("pytorch", 22617),
+    torch_page("LayerNorm"),
+    torch_page("torch.var"),
+)
+def torch_var() -> Facts:
+    x, many = from_values((0.0, 0.0, 6.0, 6.0), (1, 4)), normal(1, 1024)
+    layer, hand = output("LayerNorm(4)", x), normalize_by_hand(x, 1)
+    difference = float(hand.abs().max() - layer.abs().max())
+    return {
+        "default": float(x.var()),
+        "biased": float(x.var(correction=0)),
+        "hand": float(hand.max()),
+        "layer": float(layer.max()),
+        "many": many.numel(),
+        "many_gap": largest_difference(normalize_by_hand(many, 1), output("LayerNorm(1024)", many)),
+        "right": "same" if abs(difference) < ROUNDING else "larger" if difference > 0 else "smaller",
+    }
+
+
+SQUARES = "shape=1,2&layer=RMSNorm(2)&values=1,3&at=0,1&step=2"
+
+
+@NUMBERS.question("s2o", "step_by_step", SQUARES, ANNOTATED)
+def squared_mean() -> Facts:
+    x = scene_of(SQUARES).description.x
+    assert x is not None
+    squares = float(x.square().mean())
+    return {
+        "squares": squares,
+        "squared": float(x.mean()) ** 2,
+        "var": float(x.var(correction=0)),
+        "right": squares,
+    }
+
+
+DISTANCE, DRAWS = 1e6, 16
+FLAX_EPS = 1e-6  # default of flax.linen.LayerNorm and GroupNorm; BatchNorm's is 1e-5
+
+
+@NUMBERS.question(
+    "q24",
+    "numerics",
+    f"show=variance&dtype=float32&distance={DISTANCE:.0f}",
+    issue("pytorch", 51102),
+    FLAX_PAGE,
+    ANNOTATED,
+    x="shape=1,256",
+)
+def cancellation() -> Facts:
+    """Groups of 256 values of standard deviation 1 around a million, in float32."""
+    found = [{e.method: e for e in sweep("float32", (DISTANCE,), seed=seed, eps=FLAX_EPS)} for seed in range(DRAWS)]
+    fast = [estimates["one_pass"] for estimates in found]
+    error = min(one.error for one in fast)
+    return {
+        "var": round(fast[0].var),
+        "exact": fast[0].exact,
+        "draws": DRAWS,
+        "negative": sum(one.negative for one in fast),
+        "flax_eps": FLAX_EPS,
+        "flax": round(max(estimates["flax"].output_size for estimates in found if estimates["flax"].var == 0)),
+        "own": found[0]["LayerNorm"].var,
+        "right": only(right=error < 1e-3, percent=1e-3 <= error < 0.1, noise=error >= 0.1),
+    }
+
+
+def format_elements(x: Tensor) -> str:
+    return ", ".join(f"{value + 0.0:.3g}" for value in x.flatten().tolist())
+
+
+@NUMBERS.question(
+    "q23",
+    "step_by_step",
+    "shape=1,3&layout=ND&layer=RMSNorm([3])&values=9,10,11&step=3&at=0,2",
+    issue("pytorch", 155527),
+    torch_page("RMSNorm"),
+    RMS_NORM_PAPER,
+)
+def rms_norm() -> Facts:
+    x = from_values((9.0, 10.0, 11.0), (1, 3))
+    rms, layer = output("RMSNorm(3)", x), output("LayerNorm(3)", x)
+    centered = x - x.mean()
+    difference = largest_difference(output("RMSNorm(3, eps=1e-05)", centered), output("LayerNorm(3)", centered))
+    parameters = [describe(name, (1, 3)).counts.parameters for name in ("RMSNorm(3)", "LayerNorm(3)")]
+    options = {"centred": layer, "ones": x / x, "same": x}
+    return {
+        "rms": format_elements(rms),
+        "layer": format_elements(layer),
+        "gap": difference,
+        "parameters": parameters[0],
+        "layer_parameters": parameters[1],
+        "eps": no_eps("float32").computing_eps,
+        "wide": no_eps("float64").computing_eps,
+        "right": min(options, key=lambda key: largest_difference(options[key], rms)),
+    }
+
+
+@NUMBERS.question(
+    "q15", "numerics", "show=single&dtype=float32", issue("pytorch", 19250), LAYER_NORM_PAPER, x="shape=4,1"
+)
+def one_element() -> Facts:
+    found = {d.layer: d for d in single_elements() if d.output is not None}
+    layer, rms, group = (found[name] for name in ("LayerNorm(1)", "RMSNorm(1)", "GroupNorm(4, 4)"))
+    assert layer.output is not None
+    assert rms.output is not None
+    options = {
+        "beta": layer.from_beta,
+        "sign": layer.from_sign,
+        "same": largest_difference(layer.x, layer.output),
+    }
+    return {
+        "beta": layer.beta,
+        "negative": float(rms.output.min()),
+        "positive": float(rms.output.max()),
+        "noise": group.from_beta,
+        "scale": f"{group.x.abs().max():,.0f}",
+        "right": min(options, key=lambda key: options[key] or 0.0),
+    }
+
+
+@NUMBERS.question("s1g", "gradients", "show=parameters&shape=4,6&layer=LayerNorm(6)&at=1,4", COURSE)
+def backward_sums() -> Facts:
+    x, dout = normal(4, 6).double(), upstream((4, 6))
+    gamma = 1 + normal(6, seed=1).double().numpy() / 2
+    _, cache = layernorm_forward(x.numpy(), gamma, np.zeros(6), {"eps": 1e-5})
+    summed = int(parameter_sum(describe("LayerNorm(6)", x), (1, 4), dout).elements.sum())
+    module = module_of("LayerNorm(6)", x.dtype)
+    module.get_parameter("weight").data.copy_(x.new_tensor(gamma))
+    gradients = layernorm_backward(dout.numpy(), cache)
+    autograd = autograd_backward(describe(module, x), dout)
+    wanted = (autograd.dx, autograd.dgamma, autograd.dbeta)
+    difference = max(
+        largest_difference(x.new_tensor(one), other)
+        for one, other in zip(gradients, wanted, strict=True)
+        if other is not None
+    )
+    return {
+        "summed": summed,
+        "gap": difference,
+        "right": summed,
+    }

@@ -1,0 +1,382 @@
+"""Questions on running statistics: momentum, the moving average, and which variance is stored."""
+
+from __future__ import annotations
+
+from math import prod, sqrt
+
+import torch
+
+from normviz.analysis.description import describe
+from normviz.analysis.examples import example, from_values
+from normviz.analysis.forward import Values, largest_difference, run_module
+from normviz.analysis.running.modes import one_example, train_and_eval
+from normviz.analysis.running.momentum import to_keras, two_forms
+from normviz.analysis.running.sampling import Sequences, SmallBatches, per_time_step, spread
+from normviz.analysis.running.shards import accumulation_difference, even_sizes, shard
+from normviz.analysis.running.stream import START_MEAN, START_VAR, TRUE_MEAN, TRUE_VAR, Stream, follow, run, settle
+from normviz.analysis.running.torch_module import buffers, torch_refusal
+from normviz.layers.layer import Layer
+from normviz.lessons.questions.question import (
+    ANNOTATED,
+    ARTICLE,
+    BATCH_NORM_PAPER,
+    COURSE,
+    GROUP_NORM_PAPER,
+    LAYER_NORM_PAPER,
+    LLAMA_2_PAPER,
+    ROUNDING,
+    RUNNING_STATISTICS,
+    SMALL_BATCHES,
+    TRAIN_AND_EVAL,
+    Facts,
+    count_buffers,
+    issue,
+    module_of,
+    normal,
+    only,
+    output,
+    scene_of,
+    torch_page,
+    which,
+)
+from normviz.lessons.train_and_eval import both_modes
+
+
+@RUNNING_STATISTICS.question("s2a", "train_and_eval", "show=stream&batch_size=64", ANNOTATED, x="shape=64,1")
+def time_to_settle() -> Facts:
+    steps = settle(Stream(batch_size=64, momentum=0.1, steps=60), tolerance=0.25).expected_mean_steps
+    assert steps is not None
+    return {
+        "mean": TRUE_MEAN,
+        "var": TRUE_VAR,
+        "start_mean": START_MEAN,
+        "start_var": START_VAR,
+        "left": to_keras(0.1),
+        "steps": steps,
+        "right": only(once=steps == 1, few=1 < steps < 5, tens=5 <= steps <= 50, hundreds=steps > 50),
+    }
+
+
+@RUNNING_STATISTICS.question(
+    "q12",
+    "train_and_eval",
+    "show=stream&batch_size=4",
+    issue("pytorch", 19902),
+    issue("pytorch", 62399),
+    issue("tensorflow", 55545),
+    torch_page("BatchNorm1d"),
+    ARTICLE,
+    x="shape=4,1&values=0,0,6,6",
+)
+def two_variances() -> Facts:
+    x = from_values((0.0, 0.0, 6.0, 6.0), (4, 1))
+    history = follow(x.T, momentum=1.0)
+    both = train_and_eval("BatchNorm1d(1, momentum=1.0)", x, warmup=[x])
+    return {
+        "biased": float(history.batch_var[0]),
+        "unbiased": float(history.running_var[0]),
+        "train": float(both.train.max()),
+        "eval": float(both.eval.max()),
+        "keras": float(history.running_var_biased[0]),
+        "right": float(history.running_var[0]),
+    }
+
+
+WEIGHTED = "moving * momentum + batch * rest"  # rest = 1 - momentum
+STEPPED = "moving - (moving - batch) * rest"
+
+
+@RUNNING_STATISTICS.question("s3l", "train_and_eval", "show=stream", ARTICLE, x="shape=8,1")
+def forms_of_the_average() -> Facts:
+    means, old = run(Stream(batch_size=8)).batch_mean, to_keras(0.1)
+    single, double = (two_forms(means, old, dtype=dtype) for dtype in ("float32", "float64"))
+    difference, shape = single.largest_difference, (8, 64, 14, 14)
+    return {
+        "steps": len(means),
+        "momentum": old,
+        "single": difference,
+        "double": double.largest_difference,
+        "products": WEIGHTED.count("*"),
+        "fewer": STEPPED.count("*"),
+        "updates": 2 * describe("BatchNorm2d(64)", shape).counts.statistics,
+        "elements": prod(shape),
+        "right": only(
+            same=difference < 1e-5,
+            sooner=difference >= 1e-5 and single.stepped[-1] > single.weighted[-1],
+            later=difference >= 1e-5 and single.stepped[-1] < single.weighted[-1],
+        ),
+    }
+
+
+# Questions on train() and eval(): which statistics each mode uses, and what a forward pass changes.
+
+
+LAYER, BATCH = "LayerNorm(6)", "BatchNorm1d(6)"
+
+
+@TRAIN_AND_EVAL.question("s1c", "train_and_eval", "show=modes&shape=4,6&layer=BatchNorm1d(6)", COURSE)
+def layer_norm_modes() -> Facts:
+    layer, batch = (
+        both_modes(scene_of(f"shape=4,6&layer={text}").description, 0).largest_difference for text in (LAYER, BATCH)
+    )
+    return {
+        "layer": layer,
+        "batch": batch,
+        "right": which(layer=layer > 0, batch=batch > 0),
+    }
+
+
+WARM_UP = 20  # batches, the page's default
+
+
+@TRAIN_AND_EVAL.question(
+    "q16",
+    "train_and_eval",
+    "show=modes&shape=6,3&layout=ND&layer=BatchNorm1d(3)&data=scales&at=0,2",
+    issue("pytorch", 5406),
+    torch_page("BatchNorm1d"),
+    BATCH_NORM_PAPER,
+)
+def eval_changes_outputs() -> Facts:
+    """``train_and_eval`` runs without an optimizer and under ``no_grad``."""
+    x = example("scales", (6, 3), ("n", "d"))
+    first, later = (train_and_eval("BatchNorm1d(3)", x, warmup) for warmup in (1, WARM_UP))
+    changed = bool(later.changed_by_train), bool(later.changed_by_eval)
+    layer = train_and_eval("LayerNorm(3)", x)
+    return {
+        "changed": later.buffers_changed,
+        "names": ", ".join(f"`{name}`" for name in later.changed_by_train),
+        "first": first.largest_difference,
+        "later": later.largest_difference,
+        "batches": WARM_UP,
+        "layer": layer.largest_difference,
+        "right": {(False, False): "step", (True, False): "train", (True, True): "any"}.get(changed, "eval"),
+    }
+
+
+@TRAIN_AND_EVAL.question("s3k", "train_and_eval", "show=modes&shape=6,3&layer=BatchNorm1d(3)&at=2,1", ARTICLE)
+def running_mean_used() -> Facts:
+    x, differences = normal(6, 3), {}
+    for mode in (True, False):
+        fresh, overwritten = (module_of("BatchNorm1d(3)").train(mode) for _ in range(2))
+        overwritten.get_buffer("running_mean").fill_(5)
+        differences[mode] = largest_difference(fresh(x).detach(), overwritten(x).detach())
+    found = both_modes(scene_of("shape=6,3&layer=BatchNorm1d(3)").description, 0)
+    return {
+        "train_gap": differences[True],
+        "eval_gap": differences[False],
+        "changed": found.buffers_changed,
+        "kept": len(found.changed_by_eval),
+        "right": which(train=differences[True] > 0, eval=differences[False] > 0),
+    }
+
+
+@TRAIN_AND_EVAL.question("s1d", "compare", "shape=4,6&layers=LayerNorm(6);BatchNorm1d(6);GroupNorm(2,6)&at=1,4", COURSE)
+def buffers_kept() -> Facts:
+    mean, var, _count = buffers(BATCH)
+    return {
+        "layer": count_buffers(LAYER),
+        "batch": count_buffers(BATCH),
+        "mean": mean.elements,
+        "var": var.elements,
+        "right": count_buffers(LAYER),
+    }
+
+
+@TRAIN_AND_EVAL.question(
+    "q17",
+    "train_and_eval",
+    "show=modes&shape=4,3,5&layout=NCL&layer=BatchNorm1d(3,track_running_stats=False)&at=0,1,2",
+    issue("pytorch", 37823),
+    torch_page("BatchNorm1d"),
+)
+def untracked() -> Facts:
+    text, x = "BatchNorm1d(3, track_running_stats=False)", normal(4, 3, 5)
+    alone, single = one_example(text, x).eval, one_example(text, normal(4, 3)).eval
+    tracked = one_example("BatchNorm1d(3)", x).eval
+    change = alone.difference or 0.0
+    return {
+        "buffers": count_buffers(text),
+        "default_buffers": count_buffers("BatchNorm1d(3)"),
+        "difference": change,
+        "tracked": tracked.difference or 0.0,
+        "words": single.refusal,
+        "right": "refuses" if alone.refusal else "batch" if change > ROUNDING else "running",
+    }
+
+
+@TRAIN_AND_EVAL.question(
+    "q10",
+    "compare",
+    "shape=2,3,4,4&layers=InstanceNorm2d(3,track_running_stats=True);"
+    "InstanceNorm2d(3,track_running_stats=True).eval();BatchNorm2d(3).eval()&at=0,1,0,3",
+    issue("pytorch", 58843),
+    torch_page("InstanceNorm2d"),
+)
+def instance_norm_tracking() -> Facts:
+    x, text = normal(2, 3, 4, 4), "InstanceNorm2d(3, track_running_stats=True)"
+    train, evaluated = describe(text, x), describe(f"{text}.eval()", x)
+    held = Values(running_mean=x.mean((0, 2, 3)), running_var=x.var((0, 2, 3)))
+    instance, batch = (
+        Layer.make(name, 3, affine=False, track_running_stats=True, training=False)
+        for name in ("InstanceNorm2d", "BatchNorm2d")
+    )
+    return {
+        "train": train.counts.statistics,
+        "eval": evaluated.counts.statistics,
+        "difference": largest_difference(run_module(instance, x, held), run_module(batch, x, held)),
+        "change": train_and_eval(text, x).largest_difference,
+        "right": evaluated.counts.statistics,
+    }
+
+
+# Questions on few values per mean: small batches, time steps, one example at inference, and several devices.
+
+
+SMALL, LARGE = 4, 64  # batch sizes
+TWO_IMAGES = (2, 3, 16, 16)
+CORRELATION = 0.5  # correlation of two pixels of one image
+TWO_PER_GPU = {
+    "batch_error": 34.7,
+    "group_error": 24.1,
+}  # validation error in percent with two images per GPU: Wu & He 2018, table 2
+
+
+def spread_of_mean(images: int, pixels: int, correlation: float) -> float:
+    """The standard deviation of the mean of values of variance 4, of which those of one image are correlated.
+
+    >>> spread_of_mean(4, 1, 0.5), spread_of_mean(4, 100, 1.0)
+    (1.0, 1.0)
+    """
+    return sqrt(TRUE_VAR * (correlation + (1 - correlation) / pixels) / images)
+
+
+@SMALL_BATCHES.question("s2c", "train_and_eval", "show=batches", ANNOTATED, GROUP_NORM_PAPER, x="shape=64,1")
+def small_batches() -> Facts:
+    found, (images, channels, *sizes) = spread(SmallBatches()), TWO_IMAGES
+    small, large = (found.batch_size.tolist().index(size) for size in (SMALL, LARGE))
+    factor = float(found.expected_spread[small] / found.expected_spread[large])
+    return {
+        "factor": factor,
+        "small": SMALL,
+        "large": LARGE,
+        "small_spread": float(found.mean_spread[small]),
+        "large_spread": float(found.mean_spread[large]),
+        "values": describe(f"BatchNorm2d({channels})", TWO_IMAGES).counts.elements_per_statistic,
+        "independent": spread_of_mean(images, prod(sizes), 0),
+        "correlation": CORRELATION,
+        "correlated": spread_of_mean(images, prod(sizes), CORRELATION),
+        **TWO_PER_GPU,
+        "right": factor,
+    }
+
+
+@SMALL_BATCHES.question(
+    "q14",
+    "train_and_eval",
+    "show=batches",
+    issue("fastai", 1352),
+    torch_page("BatchNorm2d"),
+    torch_page("InstanceNorm2d"),
+    x="shape=1,3,4,4",
+)
+def one_value() -> Facts:
+    image, pixel = normal(1, 3, 4, 4), normal(1, 3, 1, 1)
+    refused = bool(torch_refusal("BatchNorm2d(3)", image)), bool(torch_refusal("BatchNorm2d(3)", pixel))
+    return {
+        "words": torch_refusal("BatchNorm2d(3)", pixel),
+        "values": image[:, 0].numel(),
+        "instance": torch_refusal("InstanceNorm2d(3)", normal(8, 3, 1, 1)),
+        "right": {(True, True): "every", (False, True): "pixel", (False, False): "none"}.get(refused, "image"),
+    }
+
+
+@SMALL_BATCHES.question("s2r", "explore", "shape=1,6&layer=LayerNorm(6)&at=0,4", ANNOTATED)
+def batch_of_one() -> Facts:
+    x = normal(3, 6)
+    words = {text: torch_refusal(text, x[:1]) for text in ("LayerNorm(6)", "BatchNorm1d(6)")}
+    return {
+        "words": words["BatchNorm1d(6)"],
+        "gap": largest_difference(output("LayerNorm(6)", x)[:1], output("LayerNorm(6)", x[:1])),
+        "buffers": count_buffers("BatchNorm1d(6)"),
+        "none": count_buffers("LayerNorm(6)"),
+        "right": which(layer=words["LayerNorm(6)"] == "", batch=words["BatchNorm1d(6)"] == ""),
+    }
+
+
+@SMALL_BATCHES.question(
+    "s3j", "train_and_eval", "show=modes&shape=4,3,2,2&layer=BatchNorm2d(3)&at=0,1,0,1", ARTICLE, x="shape=1,3,2,2"
+)
+def no_batch_axis() -> Facts:
+    x = normal(4, 3, 2, 2)
+    single, bare = (torch_refusal("BatchNorm2d(3).eval()", image) for image in (x[:1], x[0]))
+    alone, module, sequence = one_example("BatchNorm2d(3)", x), module_of("BatchNorm1d(3)").eval(), normal(3, 3)
+    module.get_buffer("running_mean").copy_(torch.arange(3))
+    return {
+        "words": bare.split(" (")[0],
+        "silent": largest_difference(module(sequence).detach(), module(sequence[None])[0].detach()),
+        "eval_gap": alone.eval.difference,
+        "train_gap": alone.train.difference,
+        "right": which(single=single == "", bare=bare == "", neither="none"),
+    }
+
+
+LLAMA_2_BATCH = 4  # million tokens in a batch, over all devices: Touvron et al. 2023, table 1
+WORDS = (1, 16, 4)  # one sequence on a device: batch, token, feature
+
+
+@SMALL_BATCHES.question(
+    "s2s", "explore", "shape=1,16,4&layout=NLC&layer=Norm('n l c -> c','c')&at=0,5,1", ANNOTATED, LLAMA_2_PAPER
+)
+def language_models() -> Facts:
+    batch, layer = (describe(text, WORDS).counts for text in ("Norm('n l c -> c', 'c')", "LayerNorm(4)"))
+    return {
+        "sequences": WORDS[0],
+        "values": batch.elements_per_statistic,
+        "million": LLAMA_2_BATCH,
+        "layer": layer.elements_per_statistic,
+        "right": batch.elements_per_statistic,
+    }
+
+
+@SMALL_BATCHES.question(
+    "s2b", "train_and_eval", "show=sequences", ANNOTATED, LAYER_NORM_PAPER, x="shape=32,30&layout=NL"
+)
+def time_steps() -> Facts:
+    found = per_time_step(Sequences())
+    first, last = int(found.left[0]), int(found.left[-1])
+    return {
+        "first": first,
+        "last": last,
+        "length": len(found.left),
+        "first_error": float(found.rms_error[0]),
+        "last_error": float(found.rms_error[-1]),
+        "right": only(all=last == first, half=first / 4 < last < first, few=last <= first / 4),
+    }
+
+
+@SMALL_BATCHES.question(
+    "q27",
+    "train_and_eval",
+    "show=devices&devices=2",
+    issue("pytorch", 2584),
+    issue("pytorch", 46516),
+    torch_page("SyncBatchNorm"),
+    torch_page("DataParallel"),
+    BATCH_NORM_PAPER,
+    ANNOTATED,
+    x="shape=26,2",
+)
+def gpus() -> Facts:
+    x = example("scales", (26, 2), ("n", "c"))
+    sizes = even_sizes(26, 2)
+    parts = shard(x.double(), sizes)
+    return {
+        "devices": len(sizes),
+        "values": int(parts.counts[0]),
+        "apart": parts.shard_difference,
+        "sync": parts.output_difference.largest,
+        "naive": parts.naive_difference,
+        "accumulated": accumulation_difference("BatchNorm1d(2)", x, sizes),
+        "right": int(parts.counts[0]),
+    }

@@ -1,0 +1,133 @@
+"""The page of questions as parts: the list, and one question with its answer and the figure that shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from urllib.parse import parse_qsl
+
+from normviz.lessons.alternatives import pasted_parts
+from normviz.lessons.figure_page_types import FIGURE_PAGES
+from normviz.lessons.parts.links import Link, Links
+from normviz.lessons.parts.part import Caption, Heading, Part, Text
+from normviz.lessons.parts.questions import BareTensor, Prediction, QuestionEntry, QuestionList
+from normviz.lessons.questions.question import Question, answer, facts_of, prose, reasons, search_text
+from normviz.lessons.questions.registry import (
+    CORE,
+    QUESTIONS,
+    by_topic,
+    core_place,
+    current_key,
+    find_question,
+    next_question,
+)
+from normviz.lessons.tours import tours
+from normviz.scene.page_settings import LONGEST_SEARCH
+from normviz.scene.view import View, read
+from normviz.texts.errors import NormvizError
+from normviz.texts.messages import _, english
+
+
+def view_parts(view: View) -> Iterator[Part]:
+    """The question of the link, or the list of questions."""
+    asked = current_key(view.settings["q"])
+    if asked in QUESTIONS:
+        question = QUESTIONS[asked]
+        yield Links((Link(_("All questions"), "questions"),), kind="back")
+        yield from _place(question)
+        yield from question_parts(question)
+        yield Links((_next(question),), kind="next")
+    else:
+        yield from list_parts(view.settings["search"])
+        if not view.settings["search"]:
+            yield Heading(_("Tours for a projector"))
+            yield Links(tuple(Link(tour.title, "explore", f"tour={tour.name}") for tour in tours().values()))
+
+
+def problem(view: View) -> str | None:
+    """The first error in the link, if any."""
+    asked, guess = view.settings["q"], view.settings["guess"]
+    try:
+        if asked and guess:
+            prediction(find_question(asked)).is_right(guess)
+        elif asked:
+            find_question(asked)
+    except NormvizError as error:
+        return view.problem or str(error)
+    return view.problem
+
+
+def question_parts(question: Question) -> Iterator[Part]:
+    """The question, and a prediction whose answer has the figure that shows it."""
+    text = prose(question.key)
+    yield Heading(text.title)
+    yield Text(f"> {text.claim}")
+    page = FIGURE_PAGES[question.page]
+    shown = Link(_("Open in {page}", page=page.title), question.page, question.query)
+    figure = page.answer_parts(question.query)
+    yield prediction(
+        question,
+        (Text(answer(question)), *figure, Links((shown,), kind="next"), Caption(sources(question))),
+    )
+
+
+def prediction(question: Question, answer: tuple[Part, ...] = ()) -> Prediction:
+    """What to predict, and the parts of the answer that it opens."""
+    text = prose(question.key)
+    right = facts_of(question)["right"]
+    return Prediction(text.predict, text.options, right, answer, question.key, reasons(question), _tensor(question))
+
+
+def _tensor(question: Question) -> BareTensor:
+    """The tensor that the prompt is about; an element that the prompt names is framed."""
+    scene = read(dict(parse_qsl(question.x or question.query))).scene
+    named = scene.at is not None and f"x[{', '.join(map(str, scene.at))}]" in prose(question.key).predict
+    return BareTensor(scene.shape, scene.axes, scene.at if named else None, scene.values)
+
+
+def sources(question: Question) -> str:
+    """The sources of the question, with links."""
+    return _("Sources: {sources}", sources="; ".join(english(source.markdown) for source in question.sources))
+
+
+def list_parts(typed: str = "") -> Iterator[Part]:
+    """The core path and the questions by topic; those that the search finds, or the view that a pasted error message is about."""
+    yield question_list(list(QUESTIONS), typed, tuple(pasted_parts(typed)))
+
+
+def question_list(
+    keys: Collection[str], typed: str = "", found: tuple[Part, ...] = (), has_field: bool = True
+) -> QuestionList:
+    """The list of these questions."""
+    topics = by_topic([question for key, question in QUESTIONS.items() if key in keys])
+    return QuestionList(
+        tuple(_entry(QUESTIONS[key]) for key in CORE if key in keys),
+        tuple((topic.key, topic.title, tuple(map(_entry, questions))) for topic, questions in topics.items()),
+        typed,
+        LONGEST_SEARCH,
+        found,
+        has_field,
+    )
+
+
+def _entry(question: Question) -> QuestionEntry:
+    return QuestionEntry(link_to(question), question.key, search_text(question))
+
+
+def link_to(question: Question) -> Link:
+    """The link to a question."""
+    return Link(prose(question.key).title, "questions", f"q={question.key}")
+
+
+def _next(question: Question) -> Link:
+    """The link to the next question, or after the last one to the list."""
+    following = next_question(question)
+    if following is None:
+        return Link(_("Next: all questions"), "questions")
+    return Link(_("Next: {title}", title=prose(following.key).title), "questions", f"q={following.key}")
+
+
+def _place(question: Question) -> Iterator[Part]:
+    """Where the question is in the core path, if it is there."""
+    place = core_place(question.key)
+    if place is not None:
+        yield Caption(_("Core path, question {place} of {all}", place=place, all=len(CORE)), of=Links.name)

@@ -1,0 +1,33 @@
+"""Step by step: the forward pass from x to the output, one step at a time, with the numbers of one element."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from normviz.analysis.sentences import sentence
+from normviz.figures.payload import steps_payload
+from normviz.lessons.parts.code_tabs import course_pair
+from normviz.lessons.parts.containers import Details
+from normviz.lessons.parts.part import Note, Panels, Part, Sentence, layer_notes, part_or_note
+from normviz.lessons.subject import Subject, subject_of
+from normviz.scene.view import View
+from normviz.texts.messages import _
+
+
+def view_parts(view: View) -> Iterator[Part]:
+    return parts(subject_of(view.scene), view.settings["step"])
+
+
+def parts(subject: Subject, step: int = 1) -> Iterator[Part]:
+    """The sentence, the steps starting at ``step``, and the code of a course with the same steps."""
+    e = subject.e
+    yield from layer_notes(e.notes)
+    yield Sentence(sentence(e))
+    if subject.computable:
+        yield part_or_note(
+            lambda: Panels(steps_payload(e, subject.drawing, step=step, at=subject.at), ("select", "step"))
+        )
+    else:
+        yield Note(_("This tensor is too large to compute values here; make it smaller to see the steps."))
+    title = _("As CS231n writes it: {signature}", signature="layernorm_forward(x, gamma, beta, ln_param) -> out, cache")
+    yield Details(title, course_pair())

@@ -1,0 +1,50 @@
+"""The style of a page and of its figures, for the app, files and notebooks."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from normviz.figures.bundle import read_css, style
+from normviz.figures.palette import THEMES
+
+BROWSER = Path(__file__).with_name("browser")
+MODELS = BROWSER / "models.css"
+EXERCISES = ("questions/marking.css", "practice/practice.css", "start/start.css")
+VARIABLES = ("background", "card", "text", "muted", "border", "accent", "veil")
+
+
+def variables(theme: str) -> str:
+    """The colors of a theme as CSS variables."""
+    colors = THEMES[theme]
+    families = enumerate(
+        colors.more if theme == "light" else colors.few
+    )  # three times as bright or dark as the background
+    named = [f"--nv-{key}:{getattr(colors, key)}" for key in VARIABLES]
+    return ";".join([*named, *(f"--nv-family-{i}:{color}" for i, color in families)])
+
+
+@cache
+def controls_style() -> str:
+    """The style of the control bar."""
+    return f":is(.nv-doc, #nv-doc){{{read_css(BROWSER / 'controls' / 'controls.css')}}}"
+
+
+@cache
+def share_style() -> str:
+    """The style of the Share panel."""
+    return f":is(.nv-doc, #nv-doc){{{read_css(BROWSER / 'share' / 'share.css')}}}"
+
+
+@cache
+def page_style() -> str:
+    """All rules apply only inside ``.nv-doc``. The id in their selector gives them precedence over the rules of a surrounding page."""
+    modes = "".join(f"&[data-mode={name}]{{color-scheme:{name};{variables(name)}}}" for name in ("light", "dark"))
+    inner = read_css(BROWSER / "page.css") + read_css(MODELS) + style() + read_css(BROWSER / "preferences.css")
+    return f":is(.nv-doc, #nv-doc){{{modes}{inner}}}"
+
+
+@cache
+def exercises_style() -> str:
+    """The style of the parts that set ``exercises`` of their Body."""
+    return f":is(.nv-doc, #nv-doc){{{''.join(read_css(BROWSER / name) for name in EXERCISES)}}}"

@@ -1,0 +1,150 @@
+"""A tour: views of pages with captions, in order. It is written as YAML (``normviz/locale/<language>/tours/``):
+
+title: What normalized_shape does
+stops:
+  - link: /?shape=2,3,4,4&layer=LayerNorm([3,4,4])
+    caption: One mean for each example.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+from urllib.parse import urlsplit
+
+import yaml
+
+from normviz.lessons.parts.links import Link, TourBar
+from normviz.lessons.parts.part import Part, Problem
+from normviz.scene.page_settings import PAGE_SETTINGS
+from normviz.scene.setting import Setting
+from normviz.scene.view import View, link
+from normviz.scene.visibility import MOST_CAPTION, MOST_STOPS
+from normviz.texts.errors import NormvizError, echo, listed
+from normviz.texts.languages import OWN, read_text
+from normviz.texts.messages import _, language, ngettext
+
+FORM = "title: ..., stops: [{link: ..., caption: ...}]"
+
+
+@dataclass(frozen=True)
+class Stop:
+    """One view of a tour: the page, its query without "?", and what to say about it."""
+
+    page: str
+    query: str
+    caption: str
+
+
+@dataclass(frozen=True)
+class Tour:
+    """A tour; ``name`` identifies it in links."""
+
+    name: str
+    title: str
+    stops: tuple[Stop, ...]
+
+
+def read_tour(text: str, name: str) -> Tour:
+    """The tour in a text of YAML. Raises NormvizError if it is not one, with the number of the stop."""
+    try:
+        given = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise NormvizError(
+            _("the tour {name} is not YAML: {reason}.", name=echo(name), reason=" ".join(str(error).split()))
+        ) from None
+    title, stops = (given.get("title"), given.get("stops")) if isinstance(given, dict) else (None, None)
+    if not isinstance(title, str) or not isinstance(stops, list) or not 1 <= len(stops) <= MOST_STOPS:
+        raise NormvizError(
+            ngettext(
+                "the tour {name} must have a title and 1 to {n} stop: {form}.",
+                "the tour {name} must have a title and 1 to {n} stops: {form}.",
+                MOST_STOPS,
+                name=echo(name),
+                form=FORM,
+            )
+        )
+    return Tour(name, title, tuple(_read_stop(stop, number) for number, stop in enumerate(stops, 1)))
+
+
+def _read_stop(given: Any, number: int) -> Stop:
+    link, caption = (given.get("link"), given.get("caption", "")) if isinstance(given, dict) else (None, "")
+    if not isinstance(link, str) or not isinstance(caption, str) or len(caption) > MOST_CAPTION:
+        raise NormvizError(
+            ngettext(
+                "stop {number} must have a link and a caption of up to {n} character: {form}.",
+                "stop {number} must have a link and a caption of up to {n} characters: {form}.",
+                MOST_CAPTION,
+                number=number,
+                form=FORM,
+            )
+        )
+    address = urlsplit(link)
+    page = address.path.rstrip("/").rpartition("/")[2] or "explore"
+    if page not in PAGE_SETTINGS:
+        raise NormvizError(
+            _(
+                "stop {number}: link={link} does not name a page; choose {pages}.",
+                number=number,
+                link=echo(link),
+                pages=listed(PAGE_SETTINGS),
+            )
+        )
+    return Stop(page, address.query, " ".join(caption.split()))
+
+
+def tours() -> dict[str, Tour]:
+    """The tours of this package in the reader's language, by name."""
+    return _read_tours(language.get())
+
+
+@cache
+def _read_tours(_language: str) -> dict[str, Tour]:
+    names = sorted(file.stem for file in (OWN / "tours").glob("*.yaml"))
+    return {name: read_tour(read_text(f"tours/{name}.yaml"), name) for name in names}
+
+
+def find_tour(name: str) -> Tour:
+    """The tour of this name. Raises NormvizError for an unknown name."""
+    if name not in tours():
+        raise NormvizError(_("tour={name} is unknown; choose {names}.", name=echo(name), names=listed(tours())))
+    return tours()[name]
+
+
+# The tour that a link names, as the first part of a page.
+
+
+def tour_parts(name: str, view: View, settings: tuple[Setting, ...]) -> Iterator[Part]:
+    """The bar of the tour that the view belongs to, if any."""
+    if not view.display.tour:
+        return
+    try:
+        tour = find_tour(view.display.tour)
+    except NormvizError as error:
+        yield Problem(str(error))
+        return
+    yield tour_bar(tour, view.display.stop, _leave(name, view, settings))
+
+
+def tour_bar(tour: Tour, number: int, leave: Link | None = None) -> TourBar:
+    """The bar at a stop of a tour; 0: before the first."""
+    number = min(number, len(tour.stops))
+    caption = tour.stops[number - 1].caption if number else ""
+    before = stop_link(tour, number - 1, _("Back")) if number > 1 else None
+    label = _("Next") if number else _("Start")
+    after = stop_link(tour, number + 1, label) if number < len(tour.stops) else None
+    return TourBar(tour.title, caption, number, len(tour.stops), before, after, leave)
+
+
+def stop_link(tour: Tour, number: int, text: str) -> Link:
+    """The link to a stop, for a projector."""
+    stop = tour.stops[number - 1]
+    return Link(text, stop.page, f"{stop.query}&tour={tour.name}&stop={number}&present=true")
+
+
+def _leave(name: str, view: View, settings: tuple[Setting, ...]) -> Link:
+    """The link to the view without the tour."""
+    query = {key: text for key, text in view.query(settings).items() if key not in ("tour", "stop", "present")}
+    return Link(_("Leave the tour"), name, link(query).removeprefix("?"))

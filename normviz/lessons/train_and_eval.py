@@ -1,0 +1,529 @@
+"""Charts of running statistics: over a stream of batches, against the batch size, and along sequences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from normviz.analysis.comparison import one_of_each_family
+from normviz.analysis.description import Description
+from normviz.analysis.examples import example, from_array
+from normviz.analysis.running.modes import TrainAndEval, example_alone, most_warm_up, train_and_eval
+from normviz.analysis.running.momentum import half_life, to_keras, two_forms
+from normviz.analysis.running.sampling import (
+    DEFAULT_SIZES,
+    PerTimeStep,
+    Sequences,
+    SmallBatches,
+    Spread,
+    per_time_step,
+    spread,
+)
+from normviz.analysis.running.shards import Sharded, even_sizes, shard
+from normviz.analysis.running.stream import Run, Stream, run, settle
+from normviz.analysis.running.torch_module import buffers, torch_refusal
+from normviz.figures.charts import Lines, axis, bars, chart, dots, line
+from normviz.figures.panels import PanelValues
+from normviz.layers.axes import example_axis
+from normviz.layers.layer import Layer
+from normviz.layers.norm import Norm
+from normviz.lessons.parts.containers import Beside, Column, Details, Row, Table
+from normviz.lessons.parts.part import Chart, Note, Part, Sentence, Text, part_or_note, texts
+from normviz.lessons.subject import Subject, subject_of, value_part
+from normviz.scene.view import View
+from normviz.texts.errors import NormvizError, listed
+from normviz.texts.messages import N_, _, join_sentences, ngettext
+from normviz.texts.numbers import format_difference, format_fixed
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+MARGIN = {"l": 56, "r": 16, "t": 68, "b": 44}  # room for a legend of two lines, so that charts beside each other align
+TICKS = [digit * 10.0**power for power in range(-4, 5) for digit in (1, 2, 5)]
+
+
+def mean_over_time(history: Run) -> Lines:
+    """Batch mean, running mean and true mean, step by step."""
+    step = np.arange(1, len(history.batch_mean) + 1)
+    traces = [
+        dots(_("mean of the batch"), step, history.batch_mean, "few.0"),
+        line("running_mean", step, history.running_mean, "accent", width=3),
+        line(_("true mean"), step, history.true_mean, "muted", dash="dash"),
+    ]
+    return chart(traces, _("step"), _("mean"), height=302, margin=MARGIN)
+
+
+def variance_over_time(history: Run) -> Lines:
+    """Unbiased and biased batch variance, running variance in torch and in Keras, and the true variance.
+
+    The biased ones are drawn after a click on the legend.
+    """
+    step = np.arange(1, len(history.batch_var) + 1)
+    traces = [
+        dots(_("batch, / (m − 1)"), step, history.batch_var_unbiased, "few.0"),
+        line("running_var", step, history.running_var, "accent", width=3),
+        line(_("true variance"), step, history.true_var, "muted", dash="dash"),
+        dots(_("batch, / m"), step, history.batch_var, "few.2", visible="legendonly"),
+        line(_("in Keras"), step, history.running_var_biased, "few.2", width=3, visible="legendonly"),
+    ]
+    return chart(traces, _("step"), _("variance"), height=302, margin=MARGIN)
+
+
+def spread_by_size(found: Spread, chosen: int) -> Lines:
+    """The standard deviation of the batch mean against the batch size, on logarithmic axes; the chosen size stands out."""
+    here = found.batch_size == chosen
+    traces = [
+        line("sigma / √m", found.batch_size, found.expected_spread, "muted", dash="dash"),
+        dots(_("spread of the batch mean, measured"), found.batch_size, found.mean_spread, "few.0", size=9),
+        dots(f"m = {chosen}", found.batch_size[here], found.mean_spread[here], "accent", size=14),
+    ]
+    sizes = axis(_("batch size m"), type="log", tickvals=found.batch_size.tolist())
+    deviations = axis(_("standard deviation of the batch mean"), type="log", tickvals=TICKS)
+    return chart(traces, sizes, deviations, height=330)
+
+
+def over_devices(found: Sharded, statistic: str) -> Lines:
+    """The "mean" or "var" of channel 0 on each device, combined as SyncBatchNorm does, and of the whole batch."""
+    names = [str(device) for device in range(len(found.sizes))]
+    title, shards, whole = {
+        "mean": (_("mean of channel 0"), found.shard_mean, found.whole_mean),
+        "var": (_("variance of channel 0"), found.shard_var, found.whole_var),
+    }[statistic]
+    traces = [
+        dots(_("on its own"), names, [float(each[0]) for each in shards], "few.0", size=11),
+        line(_("with SyncBatchNorm"), names, [_combined(found, statistic)] * len(names), "accent", width=3),
+        line(_("whole batch"), names, [float(whole[0])] * len(names), "muted", dash="dash"),
+    ]
+    return chart(traces, axis(_("device"), type="category"), title, height=302, margin=MARGIN, hovermode="closest")
+
+
+def _combined(found: Sharded, statistic: str) -> float:
+    return float((found.mean if statistic == "mean" else found.var)[0])
+
+
+def left_along_sequences(found: PerTimeStep) -> Lines:
+    """The number of sequences at each time step, and the error of the mean of that step."""
+    step = np.arange(len(found.left))
+    traces = [
+        bars(_("sequences left"), step, found.left, "few.0"),
+        line("sigma / √left", step, found.standard_error, "muted", dash="dash", yaxis="y2"),
+        dots(_("error of the mean, over many draws"), step, found.rms_error, "accent", yaxis="y2"),
+    ]
+    # Its own ticks: those of the first axis are not round numbers here.
+    second = axis(
+        _("error of the mean"), tickmode="auto", overlaying="y", side="right", showgrid=False, rangemode="tozero"
+    )
+    return chart(traces, _("time step t"), _("sequences left"), height=330, yaxis2=second)
+
+
+# The texts and rows of the experiments on running statistics, small batches, sequences and devices. Numbers are in ``**``.
+
+
+EXAMPLES, CHANNELS = 26, 2  # sizes of the batch that the devices share; no number of devices above 2 divides 26
+DEVICES_COLUMNS = (
+    Column("device", N_("device")),
+    Column("examples", N_("examples")),
+    Column("mean0", N_("mean, channel 0")),
+    Column("mean1", N_("mean, channel 1")),
+    Column("var0", N_("variance, channel 0")),
+    Column("var1", N_("variance, channel 1")),
+)
+
+
+def stream_sentence(stream: Stream, history: Run) -> str:
+    """The running statistics at the end, and the true ones."""
+    return ngettext(
+        "After **{n:,}** batch of **{batch_size:,}**, running_mean is **{mean}** (the true mean is **{true_mean}**) and "
+        "running_var **{var}** (the true variance is **{true_var}**).",
+        "After **{n:,}** batches of **{batch_size:,}**, running_mean is **{mean}** (the true mean is **{true_mean}**) and "
+        "running_var **{var}** (the true variance is **{true_var}**).",
+        stream.steps,
+        batch_size=stream.batch_size,
+        mean=format_fixed(history.running_mean[-1], 2),
+        true_mean=format_fixed(history.true_mean[-1], 2),
+        var=format_fixed(history.running_var[-1], 2),
+        true_var=format_fixed(history.true_var[-1], 2),
+    )
+
+
+def momentum_texts(stream: Stream, history: Run) -> Iterator[str]:
+    """Both conventions of momentum, both forms of the update, and how fast old batches are forgotten."""
+    if stream.momentum is None:
+        yield _(
+            "`momentum=None`: every batch has the same weight, so the buffers are plain averages of all batches so far."
+        )
+        return
+    keras = to_keras(stream.momentum)
+    yield _(
+        "torch's `momentum={torch:g}` is the weight of the *new* batch. In Keras, TensorFlow and Flax it is the weight "
+        "of the *old* value: `momentum={keras:g}`.",
+        torch=stream.momentum,
+        keras=keras,
+    )
+    yield _forgetting(half_life(stream.momentum))
+    yield _(
+        "`kept * momentum + new * (1 - momentum)` and `kept -= (kept - new) * (1 - momentum)` are the same update: largest "
+        "difference here **{difference}**.",
+        difference=format_difference(two_forms(history.batch_mean, keras).largest_difference),
+    )
+    yield _("A lower momentum forgets old batches sooner in Keras's convention, and later in torch's.")
+
+
+def _forgetting(steps: float) -> str:
+    if steps == inf:
+        return _("New batches have no weight: the buffers keep their first values.")
+    if not steps:
+        return _("Only the last batch has a weight.")
+    shown = float(f"{steps:.3g}")
+    return ngettext(
+        "The weight of an old batch halves every **{steps:g}** step.",
+        "The weight of an old batch halves every **{steps:g}** steps.",
+        int(shown) if shown.is_integer() else 2,  # gettext has no form for a fraction
+        steps=shown,
+    )
+
+
+def buffers_text(stream: Stream) -> str:
+    """What BatchNorm stores, and when the running mean is close to the true one."""
+    names = listed([buffer.name for buffer in buffers("BatchNorm1d(1)")], "and")
+    settled = settle(stream)
+    stored = _("Besides gamma and beta, BatchNorm stores {names}.", names=names)
+    if settled.mean_steps is None:
+        when = _(
+            "In this run, running_mean does not stay within **{tolerance:g}** standard deviations of the true mean.",
+            tolerance=settled.tolerance,
+        )
+    else:
+        when = _(
+            "Here running_mean stays within **{tolerance:g}** standard deviations of the true mean from step **{step}** on.",
+            tolerance=settled.tolerance,
+            step=settled.mean_steps,
+        )
+    return join_sentences([stored, when])
+
+
+def spread_sentence(found: Spread, chosen: int) -> str:
+    """How far the means of batches of the chosen size and of the largest batches, or else of the smallest, are from the true mean."""
+    other = -1 if chosen < found.batch_size[-1] else 0
+    return ngettext(
+        "The means of batches of **{n}** independent value have a standard deviation of **{spread:.2f}**, those "
+        "of batches of **{other}** one of **{other_spread:.2f}**: the smaller the batch, the noisier the mean "
+        "that BatchNorm subtracts.",
+        "The means of batches of **{n}** independent values have a standard deviation of **{spread:.2f}**, those "
+        "of batches of **{other}** one of **{other_spread:.2f}**: the smaller the batch, the noisier the mean "
+        "that BatchNorm subtracts.",
+        chosen,
+        spread=float(found.mean_spread[found.batch_size == chosen][0]),
+        other=found.batch_size[other],
+        other_spread=found.mean_spread[other],
+    )
+
+
+def refusal_text() -> str:
+    words = torch_refusal("BatchNorm1d(3)", example("normal", (1, 3), ("n", "d")))
+    return _(
+        "In training, torch refuses a batch with a single value per channel, whose variance is 0: `{words}`. A batch of one image has one "
+        "value per channel only if its height and width are 1.",
+        words=words,
+    )
+
+
+def sequences_sentence(found: PerTimeStep) -> str:
+    """How many sequences remain at the last step."""
+    count, last = int(found.left[0]), len(found.left) - 1
+    if not last:
+        return ngettext(
+            "**{n}** sequence ends after one step.",
+            "All **{n}** sequences end after one step: none is shorter than another.",
+            count,
+        )
+    sentence = ngettext(
+        "At step 0 **{n}** sequence has a value, at step **{last}** only **{left}**: statistics for every time step "
+        "get noisier as sequences end.",
+        "At step 0 all **{n}** sequences have a value, at step **{last}** only **{left}**: statistics for every time step "
+        "get noisier as sequences end.",
+        count,
+        last=last,
+        left=found.left[-1],
+    )
+    if not found.refusal:
+        return sentence
+    refused = ngettext(
+        "At **{n}** step only one sequence remains, and torch refuses it in training.",
+        "At **{n}** steps only one sequence remains, and torch refuses it in training.",
+        int(found.refused.sum()),
+    )
+    return join_sentences([sentence, refused])
+
+
+def devices(count: int, seed: int = 0) -> Sharded:
+    """A batch of 26 examples of two channels, split over ``count`` devices as evenly as possible."""
+    x = example("scales", (EXAMPLES, CHANNELS), ("n", "c"), seed)
+    return shard(x.double(), even_sizes(EXAMPLES, count))
+
+
+def devices_sentence(found: Sharded) -> str:
+    """The devices' statistics differ; combined by their counts they equal those of the whole batch."""
+    means = len({tuple(mean) for mean in found.shard_mean.tolist()})
+    return join_sentences(
+        [
+            ngettext("**{n}** device has a part of the batch.", "**{n}** devices share the batch.", len(found.sizes)),
+            ngettext("They have **{n}** mean.", "They have **{n}** different means.", means),
+            _(
+                "Combined by their counts, as SyncBatchNorm does, the statistics equal those of the whole batch: largest difference "
+                "**{difference}**.",
+                difference=format_difference(max(found.mean_difference.largest, found.var_difference.largest)),
+            ),
+        ]
+    )
+
+
+def devices_rows(found: Sharded) -> tuple[Row, ...]:
+    """The mean and variance of both channels on each device, combined, and of the whole batch."""
+    names = [_("device {number}", number=number) for number in range(len(found.sizes))]
+    total = sum(found.sizes)
+    statistics = [
+        *zip(names, found.sizes, found.shard_mean, found.shard_var, strict=True),
+        (_("combined"), total, found.mean, found.var),
+        (_("whole batch"), total, found.whole_mean, found.whole_var),
+    ]
+    return tuple(
+        {"device": name, "examples": examples}
+        | {f"mean{channel}": format_fixed(float(mean[channel]), 4) for channel in range(CHANNELS)}
+        | {f"var{channel}": format_fixed(float(var[channel]), 4) for channel in range(CHANNELS)}
+        for name, examples, mean, var in statistics
+    )
+
+
+def devices_texts(found: Sharded) -> Iterator[str]:
+    """The errors without SyncBatchNorm, and with a plain average of the variances."""
+    yield _(
+        "Without synchronization, outputs differ from those of the whole batch by up to **{without:.3g}**; with it, by **{with_sync}**.",
+        without=found.shard_difference,
+        with_sync=format_difference(found.output_difference.largest),
+    )
+    ignored = _("the differences between the devices' means")
+    if len(set(found.sizes)) > 1:
+        ignored = _("the differences between the devices' means and between their numbers of examples")
+    yield _(
+        "The average of the devices' variances is wrong by up to **{difference:.3g}**, because it ignores {ignored}.",
+        difference=found.naive_difference,
+        ignored=ignored,
+    )
+
+
+# train() and eval() of one layer on x: the texts, values and rows of the experiment "modes".
+
+
+MOST_WARMED = 2**17  # elements in all batches of a warm-up, so that a page appears at once
+MOST_COMPARED = 2**17  # elements of x; on a larger x, other layers are not compared
+MODES_COLUMNS = (
+    Column("layer", N_("layer"), code=True),
+    Column("difference", N_("largest difference")),
+    Column("buffers", N_("elements in buffers")),
+    Column("running", N_("eval() uses running statistics")),
+)
+
+
+def both_modes(e: Description, seed: int) -> TrainAndEval:
+    """The layer on x in train mode and in eval mode. Raises NormvizError if torch does not have the layer."""
+    return train_and_eval(_layer(e), _x(e), _warm_up(e), seed, e.layout)
+
+
+def _layer(e: Description) -> Layer:
+    if e.layer is None:
+        raise NormvizError(_("a pattern has neither train() nor eval(); choose a layer of torch.nn."))
+    return e.layer
+
+
+def _x(e: Description) -> Tensor:
+    if e.x is None:
+        raise NormvizError(_("this tensor is too large to compute values here; make it smaller."))
+    return e.x
+
+
+def _warm_up(e: Description) -> int:
+    elements = _x(e).numel()
+    return min(20, most_warm_up(elements), max(1, MOST_WARMED // elements))
+
+
+def modes_sentence(found: TrainAndEval) -> str:
+    """How many elements differ between the modes, and how many buffers one forward pass changes."""
+    differing = int(found.differs.sum())
+    if not differing and any(buffers(found.layer)):
+        return _(
+            "`{layer}` gives the same output in train() and eval() on this x; on another x it may not, because it stores running statistics.",
+            layer=found.layer,
+        )
+    if not differing:
+        return _(
+            "`{layer}` gives the same output in train() and eval(): it stores nothing between batches.",
+            layer=found.layer,
+        )
+    modes_outputs = ngettext(
+        "`{layer}` differs in **{differing:,}** of **{n:,}** element, by up to **{largest:.3g}**.",
+        "`{layer}` differs in **{differing:,}** of **{n:,}** elements, by up to **{largest:.3g}**.",
+        found.differs.size,
+        layer=found.layer,
+        differing=differing,
+        largest=found.largest_difference,
+    )
+    changed = ngettext(
+        "One forward pass in train() changes **{n}** buffer, without any optimizer.",
+        "One forward pass in train() changes **{n}** buffers, without any optimizer.",
+        found.buffers_changed,
+    )
+    return join_sentences([modes_outputs, changed])
+
+
+def modes_outputs(found: TrainAndEval) -> Iterator[PanelValues]:
+    """The outputs of both modes, and their difference."""
+    yield PanelValues("train", "train()", _used(found.train_norm), from_array(found.train))
+    yield PanelValues("eval", "eval()", _used(found.eval_norm), from_array(found.eval))
+    yield PanelValues("gap", "train() − eval()", _("zero where they agree"), from_array(found.train - found.eval))
+
+
+def _used(norm: Norm) -> str:
+    """Which statistics an output is normalized with."""
+    if norm.running:
+        return _("with running statistics")
+    example = example_axis(norm.axes)
+    if example is None:
+        return _("with this input's statistics")
+    if norm.axes[example] in norm.pattern.right:
+        return _("with each example's own statistics")
+    return _("with this batch's statistics")
+
+
+def one_example_texts(found: TrainAndEval) -> Iterator[str]:
+    """The first example alone, as in inference."""
+    if example_axis(found.warmed_up.axes) is None:
+        return
+    alone = example_alone(found.warmed_up)
+    for mode, outcome in (("train()", alone.train), ("eval()", alone.eval)):
+        if outcome.refusal:
+            yield _(
+                "The first example alone, in {mode}: torch refuses. `{refusal}`", mode=mode, refusal=outcome.refusal
+            )
+        elif outcome.difference is not None:
+            yield _(
+                "The first example alone, in {mode}: largest difference from its output within the batch **{difference:.2g}**.",
+                mode=mode,
+                difference=outcome.difference,
+            )
+
+
+def modes_rows(e: Description, seed: int, known: TrainAndEval) -> tuple[Row, ...]:
+    """The largest difference between the modes for each family of layers, and for BatchNorm without running statistics.
+
+    known  ``both_modes(e, seed)``: if its layer is among them, it is not computed again
+
+    Raises NormvizError above 2^17 elements.
+    """
+    if _x(e).numel() > MOST_COMPARED:
+        raise NormvizError(
+            ngettext(
+                "other layers are compared on an x of up to {n:,} element, and this one has {elements:,}; make it smaller.",
+                "other layers are compared on an x of up to {n:,} elements, and this one has {elements:,}; make it smaller.",
+                MOST_COMPARED,
+                elements=_x(e).numel(),
+            )
+        )
+    layers = [layer for layer in one_of_each_family(e.shape, e.layout).values() if layer.kind.module]
+    untracked = [layer.with_(track_running_stats=False) for layer in layers if layer.tracks]
+    return tuple(row for layer in (*layers, *untracked) for row in _row(layer, e, seed, known))
+
+
+def _row(layer: Layer, e: Description, seed: int, known: TrainAndEval) -> Iterator[Row]:
+    try:
+        found = known if layer == known.layer else train_and_eval(layer, _x(e), _warm_up(e), seed, e.layout)
+    except NormvizError:  # torch refuses this x
+        return
+    yield {
+        "layer": str(layer),
+        "difference": f"{found.largest_difference:.3g}",
+        "buffers": sum(buffer.elements for buffer in buffers(layer)),
+        "running": found.eval_norm.running,
+    }
+
+
+# Train and eval: what BatchNorm stores from batch to batch, what that changes, and where it fails.
+
+
+Settings = Mapping[str, Any]
+
+
+def view_parts(view: View) -> Iterator[Part]:
+    return parts(subject_of(view.scene), view.settings)
+
+
+def parts(subject: Subject, settings: Settings) -> Iterator[Part]:
+    """The sentence and the figure of the experiment ``settings["show"]``."""
+    return EXPERIMENTS[settings["show"]](subject, settings)
+
+
+def _stream(subject: Subject, settings: Settings) -> Iterator[Part]:
+    stream = Stream(settings["batch_size"], settings["momentum"], settings["drift"], settings["steps"], subject.seed)
+    history = run(stream)
+    yield Sentence(stream_sentence(stream, history))
+    mean_alt = _("Batch mean, running mean and true mean over time.")
+    var_alt = _("Batch, running and true variance over time.")
+    yield Beside(
+        (Chart("mean_chart", mean_over_time(history), mean_alt),),
+        (Chart("var_chart", variance_over_time(history), var_alt),),
+    )
+    yield Text(buffers_text(stream))
+    yield Details(_("Momentum, in torch and elsewhere"), texts(momentum_texts(stream, history)))
+
+
+def _modes(subject: Subject, settings: Settings) -> Iterator[Part]:
+    try:
+        found = both_modes(subject.e, subject.seed)
+    except NormvizError as error:  # a pattern, or a layer that torch does not have
+        yield Note(str(error))
+        return
+    yield Sentence(modes_sentence(found))
+    yield value_part(subject, modes_outputs(found))
+    yield from texts(one_example_texts(found))
+    yield Text(_("**The same comparison for other layers**"), of="table")
+    yield part_or_note(lambda: Table(MODES_COLUMNS, modes_rows(subject.e, subject.seed, found), "layer"))
+
+
+def _batches(subject: Subject, settings: Settings) -> Iterator[Part]:
+    chosen = settings["batch_size"]
+    found = spread(SmallBatches(sorted({*DEFAULT_SIZES, chosen}), seed=subject.seed))
+    yield Sentence(spread_sentence(found, chosen))
+    alt = _("Standard deviation of the batch mean against the batch size.")
+    yield Chart("spread_chart", spread_by_size(found, chosen), alt)
+    yield Text(refusal_text())
+
+
+def _sequences(subject: Subject, settings: Settings) -> Iterator[Part]:
+    found = per_time_step(Sequences(settings["count"], settings["longest"], subject.seed))
+    yield Sentence(sequences_sentence(found))
+    alt = _("Remaining sequences and error of the mean, by time step.")
+    yield Chart("left_chart", left_along_sequences(found), alt)
+
+
+def _devices(subject: Subject, settings: Settings) -> Iterator[Part]:
+    found = devices(settings["devices"], subject.seed)
+    yield Sentence(devices_sentence(found))
+    mean_alt, var_alt = _("The mean of channel 0 on each device."), _("The variance of channel 0 on each device.")
+    yield Beside(
+        (Chart("mean_chart", over_devices(found, "mean"), mean_alt),),
+        (Chart("var_chart", over_devices(found, "var"), var_alt),),
+    )
+    yield Table(DEVICES_COLUMNS, devices_rows(found), "device")
+    yield from texts(devices_texts(found))
+
+
+EXPERIMENTS: dict[str, Callable[[Subject, Settings], Iterator[Part]]] = {
+    "stream": _stream,
+    "modes": _modes,
+    "batches": _batches,
+    "sequences": _sequences,
+    "devices": _devices,
+}

@@ -1,1 +1,0 @@
-"""Which elements share their statistics."""

@@ -1,1 +1,0 @@
-"""The formula of a normalization: statistics, gamma, beta and eps."""

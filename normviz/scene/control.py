@@ -1,0 +1,172 @@
+"""Controls and their inputs. Most settings have one control with one input."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, TypeVar
+
+from normviz.scene.repair import Reading, with_fields
+from normviz.scene.scene import Scene
+from normviz.scene.setting import Choice, Segments, Setting, Several, Slider, TextField, Widget
+from normviz.texts.errors import NormvizError
+from normviz.texts.messages import _
+
+
+class Changeable(Protocol):
+    """What controls use of a view."""
+
+    @property
+    def scene(self) -> Scene: ...
+    @property
+    def settings(self) -> Any: ...
+    def with_scene(self, reading: Reading) -> Any: ...
+    def with_settings(self, problem: str | None = None, **values: Any) -> Any: ...
+    def after_input(self, keys: tuple[str, ...], values: tuple[Any, ...], changed: Any) -> Any: ...
+
+
+V = TypeVar("V", bound=Changeable)
+
+
+@dataclass(frozen=True)
+class Input:
+    """One input of a page.
+
+    key       identifies it among the inputs of a page
+    label     its label, as displayed
+    value     its current value
+    widget    what kind of input it is
+    edit      a function from a view and a new value to the changed view
+    together  the keys of the inputs whose values ``edit`` takes as one tuple
+    """
+
+    key: str
+    label: str
+    value: Any
+    widget: Widget
+    edit: Callable[[Any, Any], Any]
+    width: int | None = None
+    help: str | None = None
+    disabled: bool = False
+    together: tuple[str, ...] = ()
+
+    def changed(self, view: V, value: Any) -> V:
+        """The view after the reader has entered ``value``; None, for a deselected choice, changes nothing."""
+        if value is None:
+            unchanged: V = view.with_settings()
+            return unchanged
+        keys, values = (self.together, tuple(value)) if self.together else ((self.key,), (value,))
+        changed: V = view.after_input(keys, values, self.edit(view, value))
+        return changed
+
+    def showing(self, refused: Iterable[Any]) -> Input:
+        """The input with an invalid entry of the reader, if there is one."""
+        for one in refused:
+            if self.key in one.keys:
+                value, widget = one.values[one.keys.index(self.key)], self.widget
+                if isinstance(widget, Choice) and value not in widget.options:
+                    widget = replace(widget, options={**widget.options, value: str(value)})
+                if isinstance(widget, Several):
+                    widget = replace(widget, options=tuple(dict.fromkeys([*widget.options, *value])))
+                return replace(self, value=value, widget=widget)
+        return self
+
+
+@dataclass(frozen=True)
+class Control:
+    """One or more inputs with a name.
+
+    name    its name in ``hide=``
+    label   its label in the list of controls that can be hidden, as a message
+    inputs  a function from a view to the inputs; empty if the control does not apply
+    """
+
+    name: str
+    label: str
+    inputs: Callable[[Any], Sequence[Input]]
+
+
+def scene_control(setting: Setting, edit: Callable[[Scene, Any], Reading] | None = None) -> Control:
+    """The control of a setting of the scene."""
+
+    def change(scene: Scene, value: Any) -> Reading:
+        return with_fields(scene, **{setting.name: setting.parse(str(value))})
+
+    def inputs(view: Changeable) -> list[Input]:
+        if not setting.applies(view):
+            return []
+        value, widget = getattr(view.scene, setting.name), _translated(setting.widget)
+        return [Input(setting.name, setting.input_label, value, widget, on_scene(edit or change))]
+
+    return Control(setting.hidden_by, setting.label, inputs)
+
+
+def page_control(setting: Setting) -> Control:
+    """The control of a setting of a page. An option that it does not have changes nothing: controls of two pages may have the same key."""
+    options = None
+    if isinstance(setting.widget, Segments) or (isinstance(setting.widget, Choice) and not setting.widget.accept_new):
+        options = setting.widget.options
+    typed = isinstance(setting.widget, TextField) or (isinstance(setting.widget, Slider) and setting.widget.typed)
+
+    def edit(view: Changeable, value: Any) -> Any:
+        if options is not None and value not in options:
+            return view.with_settings()
+        try:
+            return view.with_settings(**{setting.name: setting.parse(value.strip()) if typed else value})
+        except NormvizError as error:
+            return view.with_settings(problem=str(error))
+
+    def inputs(view: Changeable) -> list[Input]:
+        if not setting.applies(view):
+            return []
+        value, widget = view.settings[setting.name], _translated(setting.widget)
+        change: Callable[[Any, Any], Any] = edit
+        if typed:
+            value = setting.format(value)
+        if typed and isinstance(widget, Slider):
+            widget = widget.including(value)
+            value, change = widget.labels.index(value), _by_label(widget.labels, edit)
+        return [
+            Input(
+                f"set_{setting.name}" if isinstance(setting.widget, TextField | Slider) else setting.name,
+                setting.input_label,
+                value,
+                widget,
+                change,
+                setting.width,
+                _(setting.help) if setting.help else None,
+            )
+        ]
+
+    return Control(setting.hidden_by, setting.label, inputs)
+
+
+def _by_label(labels: Sequence[str], edit: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """An edit by the number of a label."""
+    return lambda view, number: edit(view, labels[number])
+
+
+def _translated(widget: Widget | None) -> Widget:
+    """The widget with its labels in the reader's language."""
+    assert widget is not None
+    if isinstance(widget, Choice | Segments):
+        return replace(widget, options={key: _(label) for key, label in widget.options.items()})
+    if isinstance(widget, TextField) and widget.placeholder:
+        return replace(widget, placeholder=_(widget.placeholder))
+    return widget
+
+
+def on_scene(edit: Callable[[Scene, Any], Reading]) -> Callable[[Any, Any], Any]:
+    """An edit of a view from an edit of its scene; for an invalid value, only the error message changes."""
+
+    def change(view: Changeable, value: Any) -> Any:
+        try:
+            return view.with_scene(edit(view.scene, value))
+        except NormvizError as error:
+            return view.with_scene(Reading(view.scene, str(error)))
+
+    return change
+
+
+def on_axis(edit: Callable[[Scene, Any, int], Reading], axis: Any) -> Callable[[Any, Any], Any]:
+    return on_scene(lambda scene, value: edit(scene, axis, value))

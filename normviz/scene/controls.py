@@ -1,0 +1,296 @@
+"""The controls of the scene. The shape, the layout and the layer are changed by several controls each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from normviz.analysis.checks import MOST_ELEMENTS
+from normviz.analysis.sentences import axes_in_words
+from normviz.layers.axes import parse_layout
+from normviz.layers.catalogue import FAMILIES, KINDS
+from normviz.layers.fit import divisors, kind_for
+from normviz.layers.layer import Layer
+from normviz.layers.pasted import MOST_TEXT, refused_layer
+from normviz.scene import edits
+from normviz.scene.control import Changeable, Control, Input, on_axis, on_scene, scene_control
+from normviz.scene.repair import Reading, repair, with_fields
+from normviz.scene.scene import OWN, PATTERN_FAMILY, Scene
+from normviz.scene.scene_settings import DATA_LABELS, DATA_SETTING, LARGEST_INTEGER, PARAMETER_LABELS, PARAMS, SEED
+from normviz.scene.setting import Choice, Number, Segments, TextField, Toggle, Widget
+from normviz.texts.errors import NormvizError, echo
+from normviz.texts.messages import N_, _, join_sentences, ngettext
+
+FIRST_LAYOUTS = ("ND", "NLC", "NCHW")
+LAYOUTS = ("ND", "NLC", "NCL", "LNC", "NCHW", "NHWC", "NCDHW", "D", "CL", "CHW", "CDHW")
+LISTED_FAMILIES = (
+    "LayerNorm",
+    "RMSNorm",
+    "BatchNorm",
+    "InstanceNorm",
+    "GroupNorm",
+    "ChannelsFirstLayerNorm",
+    "DimNorm",
+)
+FAMILY_LABELS = {
+    "ChannelsFirstLayerNorm": N_("LayerNorm, C first"),
+    "DimNorm": N_("One axis (dim)"),
+    PATTERN_FAMILY: N_("Your own pattern"),
+}
+FLAG_LABELS = {
+    "affine": N_("affine: gamma, beta"),
+    "elementwise_affine": "elementwise_affine",
+    "bias": N_("bias: beta"),
+    "track_running_stats": "track_running_stats",
+}
+EPS_CHOICES = ("0.001", "1e-05", "1e-06", "1e-08", "1e-12")
+MOST_SEGMENTS = 6
+EDITED = "edited"
+
+
+def _buttons_or_list(options: dict[Any, str]) -> tuple[Widget, int | None]:
+    """Buttons for a few options; a list for more."""
+    return (Segments(options), None) if len(options) <= MOST_SEGMENTS else (Choice(options), 140)
+
+
+def _including(options: Sequence[str], value: str) -> list[str]:
+    return [*options, *([] if value in options else [value])]
+
+
+# The tensor
+
+
+def _axes(layout: str) -> tuple[str, ...]:
+    return parse_layout(layout, sum(letter.isalpha() for letter in layout))
+
+
+def layout_axes(layout: str) -> str:
+    return ", ".join(_axes(layout)).upper()
+
+
+def _first_layouts(view: Changeable) -> list[Input]:
+    layout = view.scene.layout
+    options = Segments({each: layout_axes(each) for each in _including(FIRST_LAYOUTS, layout)})
+    limit = ngettext(
+        "Values are computed up to {n:,} element; counts and patterns hold for any size.",
+        "Values are computed up to {n:,} elements; counts and patterns hold for any size.",
+        MOST_ELEMENTS,
+    )
+    help_text = join_sentences([axes_in_words(map(_axes, options.options)), limit])
+    return [Input("layout", _("Tensor"), layout, options, on_scene(edits.with_layout), help=help_text)]
+
+
+def _all_layouts(view: Changeable) -> list[Input]:
+    layout = view.scene.layout
+    options = Choice({each: f"({layout_axes(each)})" for each in _including(LAYOUTS, layout)})
+    return [Input("more_layout", _("Layout"), layout, options, on_scene(edits.with_layout))]
+
+
+def _sizes(view: Changeable) -> list[Input]:
+    return [
+        Input(
+            f"size_{axis}",
+            axis.upper(),
+            size,
+            Number(
+                -LARGEST_INTEGER, LARGEST_INTEGER
+            ),  # a size below 1 gets an error message; the widget would clamp it silently
+            on_axis(edits.with_size, axis),
+            width=76 if size < 1000 else 120,
+        )
+        for axis, size in zip(view.scene.axes, view.scene.shape, strict=True)
+    ]
+
+
+# The layer
+
+
+def _family(view: Changeable) -> list[Input]:
+    scene = view.scene
+    now = scene.layer.kind.family if isinstance(scene.layer, Layer) else PATTERN_FAMILY
+    possible = [family for family in LISTED_FAMILIES if family == now or _takes(family, scene)]
+    families = _including(_including(possible, now) if now != PATTERN_FAMILY else possible, PATTERN_FAMILY)
+    widget = Choice({family: _family_label(family, scene) for family in families}, dynamic_labels=True)
+    return [Input("family", _("Layer"), now, widget, on_scene(_with_family), width=168)]
+
+
+def _with_family(scene: Scene, chosen: str) -> Reading:
+    """``chosen`` may be the layer's name for another rank, which the browser still shows: BatchNorm2d after a change to (N, D)."""
+    family = KINDS[chosen].family if chosen in KINDS else chosen
+    same = isinstance(scene.layer, Layer) and scene.layer.kind.family == family
+    return Reading(scene) if same else edits.with_family(scene, family)
+
+
+def _takes(family: str, scene: Scene) -> bool:
+    return any(kind.takes_rank(len(scene.shape)) for kind in FAMILIES[family])
+
+
+def _family_label(family: str, scene: Scene) -> str:
+    if family in FAMILY_LABELS:
+        return _(FAMILY_LABELS[family])
+    try:
+        return kind_for(family, scene.axes).name
+    except NormvizError:
+        return family
+
+
+def _arguments(view: Changeable) -> list[Input]:
+    """The argument that decides the pattern."""
+    scene, layer = view.scene, view.scene.layer
+    given = layer.given if isinstance(layer, Layer) else {}
+    if "normalized_shape" in given:
+        return [_normalized_shape(scene, given["normalized_shape"])]
+    if "num_groups" in given:
+        options = {groups: str(groups) for groups in divisors(given["num_channels"])}
+        return [_argument("num_groups", options, given["num_groups"])]
+    if "dim" in given:
+        options = {axis: f"{axis} ({name.upper()})" for axis, name in enumerate(scene.axes)}
+        return [_argument("dim", options, given["dim"] % len(options))]
+    return []
+
+
+def _argument(name: str, options: dict[Any, str], value: Any) -> Input:
+    widget, width = _buttons_or_list(options)
+    edit = on_scene(lambda scene, chosen: edits.with_arguments(scene, **{name: chosen}))
+    return Input(name, name, value, widget, edit, width)
+
+
+def _normalized_shape(scene: Scene, chosen: Sequence[int]) -> Input:
+    """The number of last axes that the layer normalizes over."""
+    rank = len(scene.shape)
+    depths = [depth for depth in range(rank, 0, -1) if depth < rank or rank <= 2 or depth == len(chosen)]
+    widget, width = _buttons_or_list(
+        {depth: ", ".join(axis.upper() for axis in scene.axes[rank - depth :]) for depth in depths}
+    )
+    edit = on_scene(lambda scene, depth: edits.with_arguments(scene, normalized_shape=list(scene.shape[-depth:])))
+    return Input("depth", f"normalized_shape = {list(chosen)}", len(chosen), widget, edit, width)
+
+
+def _pattern(view: Changeable) -> list[Input]:
+    if isinstance(view.scene.layer, Layer):
+        return []
+    norm = view.scene.shape_description.norm
+    keys = ("own_stats", "own_params")
+    edit = on_scene(lambda scene, texts: edits.with_pattern_text(scene, *texts))
+    return [
+        Input(
+            keys[0], _("Statistics: kept axes right of the arrow"), edits.pattern_text(norm), TextField(200), edit, 330,
+            _("To split an axis, give a size: n (g k) h w -> n g; g=2"), together=keys,
+        ),
+        Input(
+            keys[1], _("Parameters: the axes of gamma, or none"), "none" if norm.params is None else norm.params, TextField(100), edit, 330,
+            together=keys,
+        ),
+    ]  # fmt: skip
+
+
+# Under "More"
+
+
+def _data(view: Changeable) -> list[Input]:
+    edited = view.scene.values is not None
+    options = {key: _(label) for key, label in DATA_LABELS.items()}
+    if view.scene.own and view.scene.own.has_x(view.scene.shape):
+        options = {OWN: _("your own x"), **options}
+    if edited:
+        options = {EDITED: _("edited by hand"), **options}
+    value = EDITED if edited else view.scene.shown_data
+    return [Input("data", _(DATA_SETTING.label), value, Choice(options), on_scene(_with_data))]
+
+
+def _with_data(scene: Scene, name: str) -> Reading:
+    if name == EDITED:
+        return Reading(scene)
+    return with_fields(scene, data=name if name == OWN else DATA_SETTING.parse(name), values=None)
+
+
+def _params(view: Changeable) -> list[Input]:
+    if not PARAMS.applies(view):
+        return []
+    options = {key: _(label) for key, label in PARAMETER_LABELS.items()}
+    if view.scene.own and view.scene.own.has_values(view.scene.layer):
+        options = {OWN: _("your module's own"), **options}
+    return [Input("params", PARAMS.input_label, view.scene.shown_params, Choice(options), on_scene(_with_params))]
+
+
+def _with_params(scene: Scene, name: str) -> Reading:
+    return with_fields(scene, params=name if name == OWN else PARAMS.parse(name))
+
+
+def _eps(view: Changeable) -> list[Input]:
+    layer = view.scene.layer
+    if not isinstance(layer, Layer):
+        return []
+    value, may_be_none = repr(layer.given["eps"]), layer.kind.eps_may_be_none
+    options = _including(["None", *EPS_CHOICES] if may_be_none else EPS_CHOICES, value)
+    help_text = _("Added to the variance inside the square root. None: the machine epsilon.") if may_be_none else None
+    widget = Choice({option: option for option in options}, accept_new=True)
+    return [Input("eps", "eps", value, widget, on_scene(edits.with_eps), help=help_text)]
+
+
+def _flag(name: str) -> Control:
+    def inputs(view: Changeable) -> list[Input]:
+        layer = view.scene.layer
+        if not isinstance(layer, Layer) or name not in layer.given:
+            return []
+        edit = on_scene(lambda scene, value: edits.with_arguments(scene, **{name: value}))
+        disabled = name == "bias" and not layer.affine
+        return [Input(name, _(FLAG_LABELS[name]), layer.given[name], Toggle(), edit, disabled=disabled)]
+
+    return Control(name, name, inputs)
+
+
+def _mode(view: Changeable) -> list[Input]:
+    layer = view.scene.layer
+    if not isinstance(layer, Layer) or "track_running_stats" not in layer.given:
+        return []
+    edit = on_scene(lambda scene, training: edits.with_arguments(scene, training=training))
+    return [Input("training", _("Mode"), layer.training, Segments({True: "train()", False: "eval()"}), edit)]
+
+
+TENSOR = Control("tensor", N_("Tensor"), _first_layouts)
+SIZES = Control("sizes", N_("Sizes"), _sizes)
+LAYER = Control("layer", N_("Layer"), _family)
+ARGUMENTS = Control("arguments", "normalized_shape, num_groups, dim", _arguments)
+PATTERN = Control("pattern", N_("Your own pattern"), _pattern)
+EPS = Control("eps", "eps", _eps)
+MODE = Control("mode", N_("Mode"), _mode)
+MORE_ABOUT_X = (
+    Control("layout", N_("Layout"), _all_layouts),
+    Control("data", DATA_SETTING.label, _data),
+    scene_control(SEED),
+    Control(PARAMS.hidden_by, PARAMS.label, _params),
+)
+MORE_ABOUT_LAYER = (EPS, *map(_flag, FLAG_LABELS), MODE)
+SCENE_CONTROLS = (TENSOR, SIZES, LAYER, ARGUMENTS, PATTERN, *MORE_ABOUT_X, *MORE_ABOUT_LAYER)
+
+
+# The control "Paste an error": an error message of torch becomes the view that it is about, with what torch accepts instead.
+
+
+LABEL = N_("Paste an error of torch")
+PLACEHOLDER = N_("its last line")
+
+
+def with_pasted_error(scene: Scene, text: str) -> Reading:
+    """The view that the message is about. Raises NormvizError if it is not a message of a normalization layer."""
+    if not text.strip():
+        return Reading(scene)
+    found = refused_layer(text)
+    if found is None:
+        raise NormvizError(
+            _(
+                "{text} is not an error message of a normalization layer of torch; paste the last line of the traceback, or write, for "
+                "example, LayerNorm(96) on 8,96,56,56.",
+                text=echo(text),
+            )
+        )
+    layer, shape = found
+    return repair(layer=layer, shape=shape)
+
+
+def _inputs(view: Changeable) -> Sequence[Input]:
+    return [Input("paste", _(LABEL), "", TextField(MOST_TEXT, _(PLACEHOLDER)), on_scene(with_pasted_error))]
+
+
+PASTE = Control("paste", LABEL, _inputs)

@@ -1,0 +1,423 @@
+"""Widgets: the kinds of inputs with which a reader changes a setting, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf, isclose, isfinite, log10
+from typing import Any
+
+from normviz.texts.errors import NormvizError, echo, listed
+from normviz.texts.messages import N_, _, ngettext
+
+
+@dataclass(frozen=True)
+class Number:
+    """An input for a whole number, with buttons for the next and the previous one."""
+
+    low: int
+    high: int
+
+
+@dataclass(frozen=True)
+class TextField:
+    """An input for a line of text."""
+
+    max_chars: int
+    placeholder: str = ""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A drop-down list: the label of each option.
+
+    accept_new      whether the reader may type another option
+    dynamic_labels  whether the labels depend on the view
+    """
+
+    options: Mapping[Any, str]
+    accept_new: bool = False
+    dynamic_labels: bool = False
+
+
+@dataclass(frozen=True)
+class Segments:
+    """Buttons side by side, one of them pressed: the label of each option."""
+
+    options: Mapping[Any, str]
+
+
+@dataclass(frozen=True)
+class Several:
+    """A list from which a reader chooses up to ``most`` options; the reader may also type others."""
+
+    options: Sequence[str]
+    most: int
+
+
+@dataclass(frozen=True)
+class Slider:
+    """A slider from ``low`` to ``high``; with ``labels``, one for each step.
+
+    typed  whether each label is the text of a value; a value without a label gets one
+    """
+
+    low: int
+    high: int
+    step: int = 1
+    labels: Sequence[str] = ()
+    typed: bool = False
+
+    def including(self, text: str) -> Slider:
+        """With this value among its labels, in the order of numbers; "none" comes last.
+
+        >>> slider("0.1", "1", "none").including("0.5").labels
+        ('0.1', '0.5', '1', 'none')
+        """
+        labels = sorted({*self.labels, text}, key=lambda label: inf if label == "none" else float(label))
+        return slider(*labels)
+
+
+def slider(*labels: str) -> Slider:
+    """A slider over a few values of a number that has many."""
+    return Slider(0, len(labels) - 1, labels=labels, typed=True)
+
+
+@dataclass(frozen=True)
+class Toggle:
+    """A switch."""
+
+
+Widget = Number | TextField | Choice | Segments | Several | Slider | Toggle
+
+
+# Settings: named values of a view that a link holds and that a reader changes with a control.
+# A setting is declared once, as data and pure functions. Its place in the link, its control, its option of the command line, its name in
+# ``hide=`` and its row in docs/links.md follow from the declaration.
+
+
+LIMITS = N_("{label} ({low} to {high})")
+LIMITS_OR_NONE = N_("{label} ({low} to {high}, or none)")
+
+
+def always(view: Any) -> bool:
+    """A setting that applies to every view of its page."""
+    return True
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting.
+
+    name            in the link, and as an option of the command line
+    default         its value if the link does not have it
+    parse, format   from text to value, and back; ``parse`` raises NormvizError
+    repair          from a text that ``parse`` refuses to the nearest valid value; without it, the default is used
+    label           of its control, as a message
+    about, example  a description, as a message, and an example value: for the documentation and the command line; without ``about``, the
+                    options are the description
+    widget          the widget of its control; None if it has no control of its own
+    width, help     of the control: in pixels, and as a message
+    limits          the smallest and the largest value, as shown in the label; ``or_none``: the value may also be none
+    hide            the control's name in ``hide=``; without it, the setting's name
+    applies         whether a view has the control
+    """
+
+    name: str
+    default: Any
+    parse: Callable[[str], Any]
+    format: Callable[[Any], str] = str
+    repair: Callable[[str], Any] | None = None
+    label: str = ""
+    about: str = ""
+    example: str = ""
+    widget: Widget | None = None
+    width: int | None = None
+    help: str | None = None
+    limits: tuple[str, str] | None = None
+    or_none: bool = False
+    hide: str = ""
+    applies: Callable[[Any], bool] = always
+
+    @property
+    def hidden_by(self) -> str:
+        """The name of its control in ``hide=``."""
+        return self.hide or self.name
+
+    @property
+    def input_label(self) -> str:
+        """The label of its control, with its limits."""
+        if self.limits is None:
+            return _(self.label)
+        pattern = LIMITS_OR_NONE if self.or_none else LIMITS
+        return _(pattern, label=_(self.label), low=self.limits[0], high=self.limits[1])
+
+    @property
+    def description(self) -> str:
+        """What a link sets with it."""
+        if not self.about and isinstance(self.widget, Choice | Segments):
+            return listed(self.widget.options)
+        return _(self.about)
+
+    def nearest(self, text: str) -> Any:
+        """The nearest valid value to a text that ``parse`` refuses."""
+        try:
+            return self.repair(text) if self.repair else self.default
+        except NormvizError:
+            return self.default
+
+
+def parse_settings(
+    settings: Sequence[Setting], query: Mapping[str, str]
+) -> tuple[dict[str, Any], list[str], list[str]]:
+    """The values of the valid settings, the names of the invalid ones, and an error message for each of these."""
+    values: dict[str, Any] = {}
+    wrong: list[str] = []
+    problems: list[str] = []
+    for setting in settings:
+        if setting.name in query:
+            try:
+                values[setting.name] = setting.parse(query[setting.name])
+            except NormvizError as error:
+                wrong.append(setting.name)
+                problems.append(str(error))
+    return values, wrong, problems
+
+
+def read_settings(settings: Sequence[Setting], query: Mapping[str, str]) -> tuple[dict[str, Any], str | None]:
+    """The value of every setting, and the first error, if any.
+
+    >>> read_settings([Setting("step", 1, int)], {"step": "4"})
+    ({'step': 4}, None)
+    """
+    values, wrong, problems = parse_settings(settings, query)
+    for setting in settings:
+        if setting.name not in values:
+            values[setting.name] = setting.nearest(query[setting.name]) if setting.name in wrong else setting.default
+    return {setting.name: values[setting.name] for setting in settings}, problems[0] if problems else None
+
+
+def write_settings(settings: Sequence[Setting], values: Mapping[str, Any]) -> dict[str, str]:
+    """The part of a link that holds the values that are not defaults."""
+    return {
+        setting.name: setting.format(values[setting.name])
+        for setting in settings
+        if values.get(setting.name, setting.default) != setting.default
+    }
+
+
+# Kinds of settings: a choice, a number, a power of ten, a text, several texts.
+
+
+LONGEST_NUMBER = 40  # characters
+LONGEST_LIST = 1500
+
+
+def parse_choice(name: str, options: Sequence[str]) -> Callable[[str], str]:
+    """A parser of one of a few words."""
+
+    def parse(text: str) -> str:
+        if text not in options:
+            raise NormvizError(
+                _("{name}={value} is unknown; choose {options}.", name=name, value=echo(text), options=listed(options))
+            )
+        return text
+
+    return parse
+
+
+def choice(
+    name: str, options: Mapping[str, str], default: str | None = None, *, segments: bool = True, **rest: Any
+) -> Setting:
+    """One of a few words, each with its label; by default the first."""
+    widget = Segments(options) if segments else Choice(options)
+    return Setting(name, default or next(iter(options)), parse_choice(name, tuple(options)), widget=widget, **rest)
+
+
+INTEGER = N_("{name}={value} must be a whole number from {low} to {high}.")
+NUMBER = N_("{name}={value} must be a number from {low} to {high}.")
+NUMBER_OR_NONE = N_("{name}={value} must be a number, or none, from {low} to {high}.")
+
+
+def integer(name: str, low: int, high: int, default: int, **rest: Any) -> Setting:
+    """A whole number from ``low`` to ``high``."""
+    return _numeric(name, low, high, default, int, INTEGER, rest)
+
+
+def number(name: str, low: float, high: float, default: float, **rest: Any) -> Setting:
+    """A number from ``low`` to ``high``."""
+    return _numeric(name, low, high, default, float, NUMBER, rest)
+
+
+def number_or_none(name: str, low: float, high: float, default: float, **rest: Any) -> Setting:
+    """A number from ``low`` to ``high``, or none."""
+    plain = _numeric(name, low, high, default, float, NUMBER_OR_NONE, {})
+    assert plain.repair is not None
+
+    def or_none(read: Callable[[str], Any]) -> Callable[[str], Any]:
+        return lambda text: None if text.strip().lower() == "none" else read(text)
+
+    def format_value(value: float | None) -> str:
+        return "none" if value is None else number_in_link(value)
+
+    options = _in_text_input(low, high, rest) | {"or_none": True}
+    return Setting(name, default, or_none(plain.parse), format_value, or_none(plain.repair), **options)
+
+
+def power_of_ten(name: str, low: int, high: int, default: int, **rest: Any) -> Setting:
+    """A power of ten; the value is its exponent: ``distance=1e6`` is 6."""
+    plain = number(name, 10.0**low, 10.0**high, 10.0**default)
+
+    def parse(text: str) -> int:
+        value = plain.parse(text)
+        exponent = round(log10(value))
+        if not isclose(value, 10.0**exponent):
+            raise NormvizError(
+                _(
+                    "{name}={value} must be a power of ten, such as 1e{exponent}.",
+                    name=name,
+                    value=echo(text),
+                    exponent=exponent,
+                )
+            )
+        return exponent
+
+    def repair(text: str) -> int:
+        return round(log10(plain.nearest(text)))
+
+    labels = tuple(map(power, range(low, high + 1)))
+    options = {"widget": Slider(low, high, labels=labels), "width": 360, "limits": (labels[0], labels[-1]), **rest}
+    return Setting(name, default, parse, lambda exponent: f"1e{exponent}", repair, **options)
+
+
+def power(exponent: int) -> str:
+    """A power of ten with its exponent raised.
+
+    >>> power(-12)
+    '10⁻¹²'
+    """
+    return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def _numeric(
+    name: str,
+    low: float,
+    high: float,
+    default: float,
+    kind: Callable[[Any], Any],
+    message: str,
+    rest: Mapping[str, Any],
+) -> Setting:
+    def parse(text: str) -> Any:
+        try:
+            value = _float(text)
+            if not low <= value <= high or kind(value) != value:
+                raise ValueError
+        except (ValueError, OverflowError):
+            raise NormvizError(
+                _(message, name=name, value=echo(text), low=_with_commas(low), high=_with_commas(high))
+            ) from None
+        return kind(value)
+
+    def clamp(text: str) -> Any:
+        try:
+            value = _float(text)
+        except ValueError:
+            return default
+        return kind(min(max(value, low), high)) if isfinite(value) else default
+
+    return Setting(name, default, parse, number_in_link, clamp, **_in_text_input(low, high, rest))
+
+
+def _in_text_input(low: float, high: float, rest: Mapping[str, Any]) -> dict[str, Any]:
+    return {"widget": TextField(20), "width": 190, "limits": (_short(low), _short(high)), **rest}
+
+
+def _short(number: float) -> str:
+    return f"{int(number):,}".replace("-", "−") if number == int(number) else f"{number:g}"
+
+
+def _float(text: str) -> float:
+    if len(text) > LONGEST_NUMBER:
+        raise ValueError
+    return float(text.replace("\u2212", "-"))  # a typographic minus sign
+
+
+def number_in_link(number: float) -> str:
+    """The number as text for a link: nine digits if they are enough, else all."""
+    short = f"{number:.9g}"
+    return short if float(short) == number else repr(number)
+
+
+def _with_commas(number: float) -> str:
+    return f"{int(number):,}" if number == int(number) else f"{number:,}"
+
+
+def check_length(name: str, given: str, most: int) -> str:
+    """The text. Raises NormvizError if it has more than ``most`` characters."""
+    if len(given) > most:
+        raise NormvizError(
+            ngettext(
+                "{name}={value} is too long; use at most {n} character.",
+                "{name}={value} is too long; use at most {n} characters.",
+                most,
+                name=name,
+                value=echo(given),
+            )
+        )
+    return given
+
+
+def text(name: str, most: int, **rest: Any) -> Setting:
+    """A text of up to ``most`` characters; by default empty."""
+
+    def parse(given: str) -> str:
+        return check_length(name, given, most)
+
+    return Setting(name, "", parse, repair=lambda given: given[:most], **rest)
+
+
+def words(name: str, options: Sequence[str], **rest: Any) -> Setting:
+    """Some of a few words, separated by commas; by default none."""
+
+    def found(given: str) -> tuple[list[str], list[str]]:
+        named = {word.strip().lower() for word in given.split(",") if word.strip()}
+        return [option for option in options if option in named], sorted(named - {*options})
+
+    def parse(given: str) -> tuple[str, ...]:
+        known, unknown = found(given)
+        if unknown:
+            raise NormvizError(
+                _(
+                    "{name}={value} is unknown; choose {options}.",
+                    name=name,
+                    value=echo(unknown[0]),
+                    options=listed(options),
+                )
+            )
+        return tuple(known)
+
+    return Setting(name, (), parse, ",".join, lambda given: tuple(found(given)[0]), **rest)
+
+
+def texts(name: str, default: tuple[str, ...], most: int, **rest: Any) -> Setting:
+    """Up to ``most`` texts, separated by semicolons."""
+
+    def parse(given: str) -> tuple[str, ...]:
+        parts = tuple(part.strip() for part in given.split(";") if part.strip())
+        if len(given) > LONGEST_LIST or not 1 <= len(parts) <= most:
+            raise NormvizError(
+                ngettext(
+                    "{name}={value} must be 1 to {n} text, separated by semicolons.",
+                    "{name}={value} must be 1 to {n} texts, separated by semicolons.",
+                    most,
+                    name=name,
+                    value=echo(given),
+                )
+            )
+        return parts
+
+    def repair(given: str) -> tuple[str, ...]:
+        return parse(";".join(given[:LONGEST_LIST].split(";")[:most]))
+
+    return Setting(name, default, parse, ";".join, repair, **rest)

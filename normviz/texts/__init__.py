@@ -1,0 +1,1 @@
+"""Languages, translated messages, errors and numbers as text."""

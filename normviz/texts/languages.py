@@ -1,0 +1,147 @@
+"""The languages of the app: those that have a catalogue, and English."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from normviz.texts import messages
+from normviz.texts.errors import NormvizError, closest, echo, listed
+from normviz.texts.messages import ENGLISH, _, language
+
+LTR, RTL = "ltr", "rtl"
+
+
+@dataclass(frozen=True)
+class Language:
+    """A language as its readers know it.
+
+    name       in the language itself
+    tag        for ``<html lang>`` (BCP 47)
+    direction  of its script: "ltr" or "rtl"
+    """
+
+    name: str
+    tag: str
+    direction: str = LTR
+
+
+# By the name of the folder and of ``lang=`` in a link. A language that is not listed is called by that name.
+KNOWN = {
+    ENGLISH: Language("English", "en"),
+    "zh": Language("简体中文", "zh-Hans"),
+    "es": Language("Español", "es"),
+    "pt": Language("Português do Brasil", "pt-BR"),
+}
+RIGHT_TO_LEFT = ("ar", "fa", "he", "ur", "xr")  # xr: a language of the tests
+
+
+def languages() -> dict[str, Language]:
+    """The languages by name, English first.
+
+    >>> languages()["en"].name
+    'English'
+    """
+    return {name: find_language(name) for name in _names(messages.LOCALE)}
+
+
+@cache
+def _names(folder: Path) -> tuple[str, ...]:
+    found = sorted(catalogue.parents[1].name for catalogue in folder.glob("*/LC_MESSAGES/normviz.mo"))
+    return tuple(dict.fromkeys((ENGLISH, *found)))
+
+
+def find_language(name: str) -> Language:
+    """The language of this name."""
+    return KNOWN.get(name) or Language(name, name, RTL if name in RIGHT_TO_LEFT else LTR)
+
+
+def parse_language(text: str) -> str:
+    """The name of the language. Raises NormvizError if normviz does not have it.
+
+    >>> parse_language("en-GB")
+    'en'
+    """
+    if name := matching_language(text):
+        return name
+    known = languages()
+    written = echo(text)
+    if meant := closest(text, {**known, **{one.name: name for name, one in known.items()}}):
+        meant = next((name for name, one in known.items() if one.name == meant), meant)
+        raise NormvizError(_("lang={value} is unknown. Did you mean {meant}?", value=written, meant=meant))
+    raise NormvizError(_("lang={value} is unknown; choose {names}.", value=written, names=listed(known)))
+
+
+def accepted_language(header: str) -> str:
+    """The language that a browser asks for in its Accept-Language header; English if normviz has none of them.
+
+    >>> accepted_language("fr-FR,fr;q=0.9,en-US;q=0.8")
+    'en'
+    """
+    wanted = []
+    for place, one in enumerate(header.split(",")):
+        tag, _semicolon, quality = one.partition(";q=")
+        wanted.append((-_number(quality), place, tag))
+    return next(
+        (name for weight, _place, tag in sorted(wanted) if weight < 0 and (name := matching_language(tag))), ENGLISH
+    )
+
+
+def _number(quality: str) -> float:
+    try:
+        return float(quality or 1)
+    except ValueError:
+        return 0.0
+
+
+def matching_language(tag: str) -> str | None:
+    """The language of a tag such as "zh-CN", which is "zh"; None if normviz does not have it.
+
+    >>> matching_language("en-US"), matching_language("")
+    ('en', None)
+    """
+    first, known = tag.strip().lower().replace("_", "-").partition("-")[0], languages()
+    return first if first in known else None
+
+
+def with_language(link: str) -> str:
+    """The link, which opens in the reader's language also where the browser has another one. English is not written.
+
+    >>> with_language("/questions?q=s0")
+    '/questions?q=s0'
+    """
+    path, _question_mark, query = link.partition("?")
+    if language.get() == ENGLISH or any(pair.startswith("lang=") for pair in query.split("&")):
+        return link
+    return f"{path}?{query}{'&' if query else ''}lang={language.get()}"
+
+
+def html_attributes() -> str:
+    """The attributes of ``<html>`` for the reader's language.
+
+    >>> html_attributes()
+    'lang="en" dir="ltr"'
+    """
+    shown = find_language(language.get())
+    return f'lang="{shown.tag}" dir="{shown.direction}"'
+
+
+# The prose of a language: the Markdown and YAML files of ``normviz/locale/<language>/``.
+# The first line of a translated file may say from which English it was made; see docs/translating.md. Readers of the files do not see it.
+
+
+OWN = Path(__file__).parents[1] / "locale" / ENGLISH
+STAMP = re.compile(r"\A(?:<!-- English: (?P<markdown>\w+) -->|# English: (?P<yaml>\w+))\n+")
+
+
+def read_text(path: str) -> str:
+    """The file ``path`` in the reader's language, or in English if there is no translation.
+
+    >>> read_text("start/depth.md").splitlines()[0]
+    '# Why normalize?'
+    """
+    found = (messages.LOCALE / language.get() / path, messages.LOCALE / ENGLISH / path)
+    file = next((file for file in found if file.is_file()), OWN / path)
+    return STAMP.sub("", file.read_text(encoding="utf-8"))

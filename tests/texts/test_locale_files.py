@@ -1,0 +1,30 @@
+"""Prose comes from the folder of the reader's language, and from the English one where a file is missing."""
+
+import pytest
+
+from normviz.texts import messages
+from normviz.texts.languages import OWN, read_text
+from normviz.texts.messages import language
+
+
+@pytest.fixture
+def french(tmp_path, monkeypatch):
+    monkeypatch.setattr(messages, "LOCALE", tmp_path)
+    for name in ("start", "tours"):
+        (tmp_path / "fr" / name).mkdir(parents=True)
+    token = language.set("fr")
+    yield tmp_path / "fr"
+    language.reset(token)
+
+
+def test_a_file_without_a_translation_is_english(french):
+    assert read_text("start/depth.md") == (OWN / "start/depth.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("path", "stamp"),
+    [("start/depth.md", "<!-- English: 0123abcd -->\n\n"), ("tours/train-and-eval.yaml", "# English: 0123abcd\n")],
+)
+def test_readers_do_not_see_the_line_that_says_from_which_english_a_file_was_made(french, path, stamp):
+    (french / path).write_text(f"{stamp}# Pourquoi normaliser ?\n", encoding="utf-8")
+    assert read_text(path) == "# Pourquoi normaliser ?\n"
