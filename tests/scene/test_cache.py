@@ -44,8 +44,8 @@ def test_an_error_is_raised_again():
 
 
 def test_only_the_last_large_tensors_stay_in_memory_while_views_of_all_are_open():
-    scenes = [scene(query) for query in LARGE]
-    held = [weakref.ref(one.description.trace.output) for one in scenes]
+    opened = [scene(query) for query in LARGE]
+    held = [weakref.ref(one.description.trace.output) for one in opened]
     gc.collect()
     assert [tensor() is None for tensor in held] == [True] + [False] * scenes.MOST_LARGE
     assert scenes[0].description.trace.output.shape == scenes[0].shape
