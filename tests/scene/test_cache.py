@@ -48,7 +48,7 @@ def test_only_the_last_large_tensors_stay_in_memory_while_views_of_all_are_open(
     held = [weakref.ref(one.description.trace.output) for one in opened]
     gc.collect()
     assert [tensor() is None for tensor in held] == [True] + [False] * scenes.MOST_LARGE
-    assert scenes[0].description.trace.output.shape == scenes[0].shape
+    assert opened[0].description.trace.output.shape == opened[0].shape
 
 
 def test_all_small_explanations_together_take_at_most_64_mb():
