@@ -35,13 +35,12 @@ from normviz.lessons import gradients as differentiating
 from normviz.lessons import numerics as rounding
 from normviz.lessons import step_by_step as stepping
 from normviz.lessons import train_and_eval as training
-from normviz.lessons.pages import PAGES, whole_query
+from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.markup import plain
 from normviz.lessons.parts.part import Part
 from normviz.lessons.subject import Subject, scene_of
 from normviz.measuring.own_modules import describe_own
 from normviz.scene.grid import grid, start_with
-from normviz.scene.page_settings import PAGE_SETTINGS, parse_page_settings
 from normviz.scene.scene import DEFAULT_SHAPE, default_at
 from normviz.scene.scene_settings import SEED, check_seed
 from normviz.scene.setting import write_settings
@@ -172,7 +171,7 @@ def steps(
 ) -> Output:
     """The forward pass, one step at a time."""
     subject = _subject(layer, x, layout, at)
-    settings = parse_page_settings("step_by_step", {"step": step})
+    settings = stepping.PAGE.parse({"step": step})
     return _output("step_by_step", subject, stepping.parts(subject, settings["step"]), settings)
 
 
@@ -191,7 +190,7 @@ def gradients(
 ) -> Output:
     """Derivatives: ``show`` is "column", "matrix", "parameters" or "backward"; ``input`` is "x", "outlier" or "signs"."""
     subject = _subject(layer, x, layout, at, seed)
-    settings = parse_page_settings("gradients", {"show": show, "input": input})
+    settings = differentiating.PAGE.parse({"show": show, "input": input})
     return _output("gradients", subject, differentiating.parts(subject, settings), settings)
 
 
@@ -205,7 +204,7 @@ def train_and_eval(
 ) -> Output:
     """BatchNorm over a stream of batches, in both modes, and where it fails; ``settings`` are the page's: ``show="modes"``."""
     subject = _subject(layer, x, layout, seed=seed)
-    parsed = parse_page_settings("train_and_eval", settings)
+    parsed = training.PAGE.parse(settings)
     return _output("train_and_eval", subject, training.parts(subject, parsed), parsed)
 
 
@@ -233,7 +232,7 @@ def live(
             _('nv.live needs {module}, which is not installed; run pip install "normviz[notebook]".', module=error.name)
         ) from error
     name = {"steps": "step_by_step"}.get(str(page), str(page))
-    if name not in PAGE_SETTINGS:
+    if name not in PAGES:
         name, given = "explore", (page, *given)
     elif given and hasattr(given[0], "shape"):
         raise NormvizError(_('nv.live("{page}", x) has no layer; name it, or a list of layers, before x.', page=page))
@@ -242,15 +241,15 @@ def live(
         layer, settings = layer[0], settings | {"layers": ";".join(_compared(layer, x, layout)[1])}
     named = parse_language(lang) if lang else ""
     with in_language(named):
-        view = view_of(describe(layer, x, layout=layout), at, parse_page_settings(name, settings), named)
+        view = view_of(describe(layer, x, layout=layout), at, PAGES[name].parse(settings), named)
         return Live(name, view, Explanation.of)
 
 
 def numerics(*, seed: int = 0, **settings: Any) -> Output:
     """What rounding does; ``settings`` are the page's: ``show="eps"``, ``dtype="float16"``."""
-    parsed = parse_page_settings("numerics", settings)
-    query = write_settings((*PAGE_SETTINGS["numerics"], SEED), parsed | {SEED.name: seed})
-    whole = whole_query("numerics", PAGES["numerics"].view(query))
+    parsed = rounding.PAGE.parse(settings)
+    query = write_settings((*rounding.PAGE.settings, SEED), parsed | {SEED.name: seed})
+    whole = rounding.PAGE.whole_query(rounding.PAGE.view(query))
     return Output(tuple(rounding.parts(parsed, seed)), title_of("numerics"), "numerics", whole)
 
 
@@ -269,8 +268,8 @@ def _output(
     scene = scene_of(subject)
     query = None
     if scene is not None:
-        view = View(scene, {setting.name: setting.default for setting in PAGE_SETTINGS[page]} | dict(settings))
-        query = whole_query(page, view) | write_settings((SEED,), {SEED.name: subject.seed})
+        view = View(scene, {setting.name: setting.default for setting in PAGES[page].settings} | dict(settings))
+        query = PAGES[page].whole_query(view) | write_settings((SEED,), {SEED.name: subject.seed})
     return Output(tuple(parts), title_of(page, about or layer_on_shape(subject.e)), page, query)
 
 

@@ -6,9 +6,9 @@ import torch
 from torch import nn
 
 import normviz as nv
+from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.containers import Table
 from normviz.lessons.parts.part import Chart, Code, Note, Panels, Sentence, flat
-from normviz.scene.page_settings import parse_page_settings
 from normviz.texts.errors import NormvizError
 
 SMALL = torch.tensor([[1.0, 2, 3, 4], [5, 6, 7, 9]])
@@ -106,7 +106,7 @@ REFUSED = [
     (lambda: nv.gradients("LayerNorm(4)", (2, 4), show="x"), "show='x' is unknown; choose column"),
     (lambda: nv.gradients("LayerNorm(4)", (2, 4), seed="a"), "seed='a' must be a whole number"),
     (lambda: nv.train_and_eval(what=1), "what=1 is not a setting here; choose show"),
-    (lambda: parse_page_settings("explore", {"what": 1}), "what=1 is not a setting here; leave it out"),
+    (lambda: PAGES["explore"].parse({"what": 1}), "what=1 is not a setting here; leave it out"),
     (lambda: nv.numerics(seed=-1), "seed=-1 must be a whole number"),
     (lambda: nv.questions("zz"), "q='zz' is not a question"),
     (lambda: nv.open("/nowhere?x=1"), "does not name a page; choose start, explore"),

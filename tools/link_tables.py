@@ -7,10 +7,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from normviz.lessons.pages import PAGES
-from normviz.scene.page_settings import PAGE_SETTINGS
 from normviz.scene.scene_settings import SCENE_SETTINGS
 from normviz.scene.setting import Setting
-from normviz.scene.visibility import ALL, ALL_CONTROLS, CONTROLS, DISPLAY_SETTINGS, PANELS, PARTS
+from normviz.scene.visibility import ALL, ALL_CONTROLS, DISPLAY_SETTINGS, PANELS, PARTS, controls
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "links.md"
 TITLES = {name: page.title for name, page in PAGES.items()} | {"questions": "Questions"}
@@ -29,11 +28,11 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def tables() -> list[str]:
     """The tables, in the order of the document."""
     of_pages = [
-        (f"`{one.name}`", TITLES[page], one.description, _example(one))
-        for page, settings in PAGE_SETTINGS.items()
-        for one in settings
+        (f"`{one.name}`", TITLES[page.name], one.description, _example(one))
+        for page in PAGES.values()
+        for one in page.settings
     ]
-    groups = {"control": CONTROLS, "part of a page": PARTS, "part of a figure": PANELS}
+    groups = {"control": controls(), "part of a page": PARTS, "part of a figure": PANELS}
     hidden = [(f"`{name}`", kind, label) for kind, labels in groups.items() for name, label in labels.items()]
     first = [(f"`{ALL}`", "group", "everything but the figure"), (f"`{ALL_CONTROLS}`", "group", "every control")]
     return [

@@ -28,7 +28,7 @@ from normviz.export.site import ALL, build, build_all, pack
 from normviz.export.site.pages import Entry
 from normviz.figures.bundle import plotly_js
 from normviz.figures.palette import THEMES
-from normviz.lessons.pages import WITHOUT_TENSOR
+from normviz.lessons.pages import PAGES
 from normviz.texts.errors import NormvizError, NormvizWarning, echo, listed
 from normviz.texts.languages import parse_language
 from normviz.texts.messages import N_, _, in_language, ngettext, without_marks
@@ -203,7 +203,7 @@ def _export(args: argparse.Namespace) -> None:
         raise NormvizError(
             _("--app {address} is not a web address; begin it with https:// or http://.", address=echo(args.app))
         )
-    if args.shapes and (args.tour is not None or output.page in WITHOUT_TENSOR):
+    if args.shapes and (args.tour is not None or PAGES[output.page].uses != "tensor"):
         raise NormvizError(_("the exported page has no tensor to choose; leave --shapes out."))
     if not args.fixed:
         output = replace(output, choices=views.choices(args, output))

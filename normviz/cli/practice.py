@@ -13,8 +13,7 @@ from normviz.export.output import APP, Choices
 from normviz.lessons.practice.bank import choose
 from normviz.lessons.practice.exercise import Exercise
 from normviz.lessons.practice.formats.quiz import item
-from normviz.lessons.practice_page import SETTINGS
-from normviz.scene.page_settings import ALL_LEVELS
+from normviz.lessons.practice_page import ALL_LEVELS, SETTINGS
 from normviz.scene.setting import Setting
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import N_, _

@@ -9,19 +9,19 @@ from normviz.export.links import output_of_query, page_and_query
 from normviz.export.output import Choices, Output, tour_output
 from normviz.export.tours import tour_of
 from normviz.lessons.compare import READY_SETS
-from normviz.lessons.figure_page_types import FIGURE_PAGES
+from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.containers import Table, Tabs
 from normviz.lessons.parts.part import Chart, Note, Panels, flat
 from normviz.lessons.questions.registry import QUESTIONS, current_key
-from normviz.scene.page_settings import PAGE_SETTINGS
 from normviz.scene.scene_settings import SCENE_SETTINGS
 from normviz.texts.errors import NormvizError, closest, echo, listed
 from normviz.texts.messages import _
 
 # Each setting of a scene is an option; the layer is an argument without a name.
 FIGURES = (Panels, Chart, Table)
+FIGURE_PAGES = {name: page for name, page in PAGES.items() if page.uses in ("tensor", "scene")}
 START = "start"  # a page without a layer and a tensor
-PAGES = (START, *FIGURE_PAGES)
+PAGE_NAMES = (START, *FIGURE_PAGES)
 OPTIONS = {name: setting for name, setting in SCENE_SETTINGS.items() if name != "layer"}
 
 
@@ -55,8 +55,10 @@ def output(args: Namespace, fixed: bool = True) -> Output:
     fixed  ``--layers`` gives one tab for each layer; otherwise, the reader chooses among them, and the view has the first
     """
     scene = {name: value for name in OPTIONS if (value := getattr(args, name)) is not None}
-    if args.set and args.lesson not in PAGES:
-        raise NormvizError(_("--set changes settings of a page; name it with --lesson {pages}.", pages=listed(PAGES)))
+    if args.set and args.lesson not in PAGE_NAMES:
+        raise NormvizError(
+            _("--set changes settings of a page; name it with --lesson {pages}.", pages=listed(PAGE_NAMES))
+        )
     if args.tour is not None:
         _alone(args, scene, "tour", ("layer", "layers", "lesson", "link", "hide", "fixed"))
         return tour_output(tour_of(args.tour))
@@ -118,7 +120,7 @@ def _lesson(args: Namespace, scene: dict[str, str], fixed: bool) -> Output:
 
 def _page_settings(args: Namespace) -> dict[str, str]:
     """The settings of ``--set``. Raises NormvizError for one that the page does not have."""
-    known = [setting.name for setting in PAGE_SETTINGS[args.lesson]]
+    known = [setting.name for setting in PAGES[args.lesson].settings]
     given = dict(text.partition("=")[::2] for text in args.set)
     for name in given:
         if name not in known:

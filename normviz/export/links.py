@@ -7,15 +7,14 @@ from dataclasses import replace
 from os import environ
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
-from normviz.analysis.description import Description, describe
+from normviz.analysis.description import Description
 from normviz.export.output import APP, Choices, Output, title_of
-from normviz.lessons import compare as comparing
-from normviz.lessons.models import model_title
-from normviz.lessons.pages import PAGES, WITHOUT_TENSOR, language_query, whole_query
+from normviz.lessons.page import language_query
+from normviz.lessons.pages import PAGES
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import find_question
 from normviz.lessons.questions_page import list_parts, question_parts
-from normviz.scene.view import SETTING_NAMES, View
+from normviz.scene.view import View, setting_names
 from normviz.texts.errors import LONGEST_ECHO, NormvizError, closest, echo, listed
 from normviz.texts.languages import parse_language
 from normviz.texts.messages import ENGLISH, _, in_language, language
@@ -60,7 +59,7 @@ def _is_foreign(address: SplitResult, query: Mapping[str, str]) -> bool:
     """Whether nothing says that this is an address of the app: no setting in its query, and another host than NORMVIZ_URL."""
     own = urlsplit(environ.get(APP, "")).netloc
     is_own = address.netloc in ("", own) or address.hostname in LOCAL
-    return not is_own and not any(name in SETTING_NAMES for name in query)
+    return not is_own and set(setting_names()).isdisjoint(query)
 
 
 def output_of_query(page: str, query: Mapping[str, str]) -> Output:
@@ -84,20 +83,9 @@ def output_of_view(page: str, view: View, choices: Choices | None = None) -> Out
     """The view of a page. ``choices``: what a reader of a file or of a notebook can choose."""
     if language.get() != ENGLISH:  # the links of the file name its language
         view = replace(view, display=replace(view.display, lang=language.get()))
-    parts, title = tuple(PAGES[page].visible(view)), title_of(page, _about(page, view))
-    return Output(parts, title, page, whole_query(page, view), view=view, choices=choices)
-
-
-def _about(page: str, view: View) -> str:
-    """What the title of a view says besides the page."""
-    if page == "models":
-        return model_title(view.settings["model"])
-    if page in WITHOUT_TENSOR:
-        return ""
-    if page != "compare":
-        return layer_on_shape(view.scene.shape_description)
-    layers, scene = comparing.layers_of(view)[0], view.scene
-    return ", ".join(describe(layer, scene.shape, layout=scene.layout).title for layer in layers)
+    shown = PAGES[page]
+    parts, title = tuple(shown.visible(view)), title_of(page, shown.file_title_of(view))
+    return Output(parts, title, page, shown.whole_query(view), view=view, choices=choices)
 
 
 def questions(key: str = "") -> Output:

@@ -9,7 +9,7 @@ from os import environ
 from typing import TYPE_CHECKING, Any
 
 from normviz.export.document import FOLLOW, check_text, check_theme, document, fragment
-from normviz.export.playable import GRIDS, Search, search, views_data
+from normviz.export.playable import Search, search, views_data
 from normviz.export.plotlyjs import CellRun, embeds_plotly, plotlyjs
 from normviz.export.tours import stop_parts, tour_data
 from normviz.figures.plotly_figure import panels_figure
@@ -188,7 +188,7 @@ class Output:
             return tour_data(self.choices.tour, app)
         if self._search is None or len(self._search.views) < 2:
             return None
-        return views_data(self.page, self._search.playable_views(), app, self.choices.pages)
+        return views_data(PAGES[self.page], self._search.playable_views(), app, self.choices.pages)
 
     @property
     def left_out(self) -> list[str]:
@@ -197,10 +197,10 @@ class Output:
 
     @cached_property
     def _search(self) -> Search | None:
-        if self.choices is None or self.choices.tour or self.view is None or self.page not in GRIDS:
+        if self.choices is None or self.choices.tour or self.view is None or not PAGES[self.page].file_choices:
             return None
         with in_language(self.lang):
-            return search(self.page, self.view, self.choices.shapes, self.choices.layers, self.choices.few)
+            return search(PAGES[self.page], self.view, self.choices.shapes, self.choices.layers, self.choices.few)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return {"text/plain": str(self), "text/html": self._notebook_html()}

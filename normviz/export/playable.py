@@ -13,12 +13,13 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
-from normviz.export.playable_controls import LAYER, MOST_ELEMENTS, MOST_VIEWS, SWITCHES, TENSOR, FileControls, Shape
-from normviz.lessons.pages import PAGES, Page, page
+from normviz.export.playable_controls import MOST_ELEMENTS, MOST_VIEWS, TENSOR, FileControls, Shape
+from normviz.lessons.events import after, entering
+from normviz.lessons.page import Page
+from normviz.lessons.pages import PageView, page_view
 from normviz.lessons.parts.containers import visible_parts
 from normviz.lessons.parts.html import Body
 from normviz.lessons.rows import InputRow, input_data
-from normviz.lessons.share import title
 from normviz.scene.control import Input
 from normviz.scene.scene import FIELD_NAMES
 from normviz.scene.scene_settings import SCENE_SETTINGS
@@ -28,19 +29,6 @@ from normviz.scene.visibility import NOT_PRESENTED, Display
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import ngettext
 
-# The controls whose options a file has, by page. If a grid has too many views, those after it are left out.
-GRIDS: Mapping[str, tuple[tuple[str, ...], ...]] = {
-    "explore": (LAYER, (*LAYER, *SWITCHES)),
-    "step_by_step": (LAYER, (*LAYER, *SWITCHES)),
-    "compare": (("set",), ("set", "layers")),
-    "train_and_eval": (
-        ("show", "family"),
-        ("show", "set_batch_size", "set_momentum", "set_count", "set_longest", "set_devices", "set_drift"),
-    ),
-    "gradients": (("show", *LAYER), ("show", "input")),
-    "models": (("model", "mark"),),
-    "numerics": (("show", "dtype", "set_distance", "set_spread", "set_value", "set_scale", "set_eps"),),
-}
 Key = tuple[tuple[str, str], ...]
 
 
@@ -52,7 +40,7 @@ class PlayableView:
     ways  input key -> value -> key of the next view
     """
 
-    page: Page
+    shown: PageView
     rows: Sequence[InputRow]
     ways: Mapping[str, Mapping[Any, Key]]
 
@@ -78,7 +66,7 @@ class Search:
 
 
 def search(
-    name: str, start: View, shapes: Sequence[Shape] = (), layers: Sequence[str] = (), few: bool = False
+    page: Page, start: View, shapes: Sequence[Shape] = (), layers: Sequence[str] = (), few: bool = False
 ) -> Search:
     """The views that can be reached from ``start``, which is the first.
 
@@ -88,11 +76,11 @@ def search(
 
     Raises NormvizError if a layer does not take the tensor, and if there are too many views.
     """
-    file = FileControls(name, start, shapes, layers)
+    file = FileControls(page, start, shapes, layers)
     found: dict[Key, View] = {}
     followed: set[str] = set()
     left_out: set[str] = set()
-    for keys in GRIDS[name][: 1 if few else None]:
+    for keys in page.file_choices[: 1 if few else None]:
         more = found | _reachable(file, {*keys, *(TENSOR if shapes else ())})
         size = sum(prod(view.scene.shape) for view in more.values())
         if found and (len(more) > MOST_VIEWS or size > MOST_ELEMENTS):
@@ -111,9 +99,9 @@ def search(
     return Search(file, found, frozenset(left_out - followed))
 
 
-def key_of(name: str, view: View) -> Key:
+def key_of(page: Page, view: View) -> Key:
     """What identifies a view in a file: its query without the selected element and the step."""
-    query = view.query(PAGES[name].settings)
+    query = view.query(page.settings)
     return tuple(sorted((setting, text) for setting, text in query.items() if setting not in ("at", "step")))
 
 
@@ -136,8 +124,8 @@ def _reachable(file: FileControls, keys: set[str]) -> dict[Key, View]:
 def _options(file: FileControls, view: View, shown: Input) -> Iterator[tuple[Any, View]]:
     """Each value of an input, and the view after it; values that give an error are left out."""
     for value in file.values(shown, view):
-        following = file.settled(shown.changed(view, value))
-        if not PAGES[file.page].problem(following):
+        following = file.settled(after(file.page, view, entering(shown, value)))
+        if not file.page.problem(following):
             yield value, following
 
 
@@ -147,7 +135,7 @@ def _playable_view(file: FileControls, view: View, found: Mapping[Key, View]) ->
     for shown in (one for row in rows for one in row.all_inputs):
         options = {value: key_of(file.page, following) for value, following in _options(file, view, shown)}
         ways[shown.key] = {value: key for value, key in options.items() if key in found}
-    return PlayableView(page(file.page, view), [_playable_row(row, ways) for row in rows], ways)
+    return PlayableView(page_view(file.page, view), [_playable_row(row, ways) for row in rows], ways)
 
 
 def _playable_row(row: InputRow, ways: Mapping[str, Mapping[Any, Key]]) -> InputRow:
@@ -170,7 +158,7 @@ SELECTED = ("at", "step")  # settings that a reader changes in the figure
 
 
 def views_data(
-    name: str, found: Mapping[Key, PlayableView], app: str, pages: Mapping[str, str] | None = None
+    page: Page, found: Mapping[Key, PlayableView], app: str, pages: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
     """The views as the browser reads them. ``pages``: the addresses of pages beside the file, by their link in the app.
 
@@ -185,7 +173,7 @@ def views_data(
     pool     long values; a view has ``{"$": number}`` in their place
     """
     numbers = {key: number for number, key in enumerate(found)}
-    states = [_state(name, one.page.view) for one in found.values()]
+    states = [_state(page, one.shown.view) for one in found.values()]
     common = {
         each: text
         for state in states
@@ -196,27 +184,27 @@ def views_data(
     views = []
     for one, state in zip(found.values(), states, strict=True):
         body = Body(app=app or None, pages=pages or {})
-        parts = body.keyed(one.page.parts)
+        parts = body.keyed(one.shown.parts)
         view = {
-            "title": title(name, one.page.view),
-            "query": {each: text for each, text in one.page.query.items() if each not in SELECTED},
+            "title": page.share_title_of(one.shown.view),
+            "query": {each: text for each, text in one.shown.query.items() if each not in SELECTED},
             "state": {each: text for each, text in state.items() if each not in common},
             "rows": [_row(row, one, numbers) for row in one.rows if row.inputs or any(row.more)],
             "parts": parts,
-            "presented": [n for n, part in enumerate(one.page.parts) if visible_parts([part], PRESENTED)],
+            "presented": [n for n, part in enumerate(one.shown.parts) if visible_parts([part], PRESENTED)],
             "figures": body.figures,
         }
         views.append({each: pool.pack(value) for each, value in view.items()})
-    shared = {"version": VERSION, "page": name, "app": app, "unpresented": sorted(NOT_PRESENTED), "common": common}
+    shared = {"version": VERSION, "page": page.name, "app": app, "unpresented": sorted(NOT_PRESENTED), "common": common}
     return shared | {"views": views, "pool": pool.values}
 
 
-def _state(name: str, view: View) -> dict[str, str]:
+def _state(page: Page, view: View) -> dict[str, str]:
     """The settings of the view as text, defaults too, without those that it does not use and those that a reader changes in the figure."""
     fields = {each: getattr(view.scene, FIELD_NAMES.get(each, each)) for each in SCENE_SETTINGS}
     values: dict[str, Any] = {**fields, **view.settings}
     state = {}
-    for setting in (*SCENE_SETTINGS.values(), *PAGES[name].settings):
+    for setting in (*SCENE_SETTINGS.values(), *page.settings):
         value = values[setting.name]
         has_value = value not in (None, ()) or setting.or_none
         if has_value and setting.name not in (*SELECTED, "from") and setting.applies(view):
@@ -235,13 +223,13 @@ def _row(row: InputRow, one: PlayableView, numbers: Mapping[Key, int]) -> dict[s
 def _input(shown: Input, options: Mapping[Any, Key], numbers: Mapping[Key, int]) -> dict[str, Any]:
     """The input with the values that lead to a view, and the numbers of the views that they lead to."""
     data = input_data(shown) | {"to": [numbers[key] for key in options.values()]}
-    if isinstance(shown.widget, Choice | Segments):
+    if isinstance(shown.widget, Choice | Segments | Slider):
         labels = [shown.widget.options[value] for value in options]
         return data | {"value": list(options).index(shown.value), "options": labels}
     if isinstance(shown.widget, Several):  # each value as the bits of its options
         places = {option: 2**place for place, option in enumerate(shown.widget.options)}
         return data | {"values": [sum(map(places.__getitem__, value)) for value in options], "closed": True}
-    if isinstance(shown.widget, Number | Slider):
+    if isinstance(shown.widget, Number):
         values = list(options)
         data |= {"values": values, "low": values[0], "high": values[-1]}
         return data | {"disabled": True} if len(values) < 2 else data

@@ -10,15 +10,15 @@ from typing import Any
 
 from normviz.analysis.comparison import FEWEST, MOST, suggestions
 from normviz.layers.layer import Layer
-from normviz.lessons.compare import READY_SETS, default_layers, fitting, layers_of
-from normviz.lessons.rows import OWN_SET, InputRow, input_rows, rows
+from normviz.lessons.compare import OWN_SET, READY_SETS, default_layers, fitting, layers_of
+from normviz.lessons.page import Page
+from normviz.lessons.rows import InputRow
 from normviz.scene.control import Input
-from normviz.scene.controls import LISTED_FAMILIES, SIZES, layout_axes
+from normviz.scene.controls import FILE_ARGUMENTS, FILE_SWITCHES, LISTED_FAMILIES, SIZES, layout_axes
 from normviz.scene.edits import with_tensor
-from normviz.scene.page_settings import PAGE_SETTINGS
 from normviz.scene.repair import with_fields
 from normviz.scene.scene_settings import commas
-from normviz.scene.setting import Choice, Number, Segments, Several, Slider, TextField, Toggle
+from normviz.scene.setting import Choice, Number, Segments, Setting, Several, Slider, TextField, Toggle
 from normviz.scene.view import View, read
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import _
@@ -104,22 +104,6 @@ def _one_of_each_family(layers: Sequence[str]) -> list[str]:
 Shape = tuple[int, ...]
 SIZE = "size_"  # the prefix of the keys of the size inputs
 TENSOR = ("layout", *(f"{SIZE}{letter}" for letter in "abcdefghijklmnopqrstuvwxyz"))
-ARGUMENTS = ("depth", "num_groups", "dim")
-LAYER = ("family", *ARGUMENTS)
-SWITCHES = ("affine", "elementwise_affine", "bias", "track_running_stats", "training")
-# The values that a file offers of a setting that has too many for a file.
-STATED: Mapping[str, Sequence[Any]] = {
-    "set_batch_size": ("2", "8", "32"),
-    "set_momentum": ("0.01", "0.1", "0.5", "none"),
-    "set_drift": ("0", "0.05"),
-    "set_count": ("8", "32", "128"),
-    "set_longest": ("10", "30", "60"),
-    "set_devices": ("2", "4", "8"),
-    "set_spread": (-12, -8, -4, 0),
-    "set_value": ("0", "1", "1234.567"),
-    "set_scale": ("1", "1000"),
-    "set_eps": ("1e-12", "1e-05", "0.001"),
-}
 
 
 class FileControls:
@@ -131,12 +115,12 @@ class FileControls:
     Raises NormvizError for a tensor that the first layer cannot be fitted to, and for a layer that does not take the first tensor.
     """
 
-    def __init__(self, page: str, start: View, shapes: Sequence[Shape] = (), layers: Sequence[str] = ()) -> None:
+    def __init__(self, page: Page, start: View, shapes: Sequence[Shape] = (), layers: Sequence[str] = ()) -> None:
         self.page, self.start = page, start
         self.shapes = tuple(dict.fromkeys((start.scene.shape, *shapes)))
         # For each of the layers, the view on each tensor that the layer can be fitted to.
         self.given: list[Mapping[Shape, View]] = []
-        compares = page == "compare"
+        compares = not page.shows_layer
         for layer in dict.fromkeys([start.scene.layer, *map(Layer.parse, layers)]) if layers and not compares else ():
             first = _valid(start.with_scene(with_fields(start.scene, layer=layer)))
             fitted = {shape: self._on_shape(first, shape) for shape in self.shapes}
@@ -151,18 +135,16 @@ class FileControls:
             replace(
                 row,
                 groups=[[self._of_file(one, view) for one in group if self._has(one)] for group in row.groups],
-                more=[[one for one in column if one.key in SWITCHES and self._has(one)] for column in row.more],
+                more=[[one for one in column if one.key in FILE_SWITCHES and self._has(one)] for column in row.more],
             )
-            for row in input_rows(self.page, view)
+            for row in self.page.input_rows(view)
         ]
 
     def values(self, shown: Input, view: View) -> list[Any]:
         """The values of an input that a reader may choose, in order."""
         widget = shown.widget
-        if isinstance(widget, Choice | Segments):
+        if isinstance(widget, Choice | Segments | Slider):
             return list(widget.options)
-        if isinstance(widget, Slider):
-            return sorted({*STATED.get(shown.key, range(widget.low, widget.high + 1, widget.step)), shown.value})
         if isinstance(widget, Toggle):
             return [False, True]
         if isinstance(widget, Several):
@@ -173,17 +155,17 @@ class FileControls:
     def settled(self, view: View) -> View:
         """The view with every setting that it does not show set back to that of the first view."""
         view = self.sets.settled(view) if self.sets else view
-        hidden = [setting.name for setting in PAGE_SETTINGS[self.page] if not setting.applies(view)]
+        hidden = [setting.name for setting in self.page.settings if not setting.applies(view)]
         settings = {**view.settings, **{name: self.start.settings[name] for name in hidden}}
-        has_tensor = any(SIZES in group for row in rows(self.page, view) for group in row.groups)
+        has_tensor = any(SIZES in group for row in self.page.rows(view) for group in row.groups)
         return replace(view, settings=settings, scene=view.scene if has_tensor else self.start.scene)
 
     def _has(self, shown: Input) -> bool:
         if _is_typed(shown):
-            return shown.key in STATED
+            return bool(self._few_values(shown))
         if shown.key == "set":
             return self.sets is None or self.sets.has_ready_sets
-        in_layer = shown.key in (*ARGUMENTS, *SWITCHES)
+        in_layer = shown.key in (*FILE_ARGUMENTS, *FILE_SWITCHES)
         return not shown.disabled and not (in_layer and self.given)
 
     def _of_file(self, shown: Input, view: View) -> Input:
@@ -202,22 +184,28 @@ class FileControls:
             return self._layers(shown, view) if self.given else _without_patterns(shown)
         if isinstance(shown.widget, Several):
             return self._several(shown, view)
-        if _is_typed(shown):
-            return self._of_few(shown)
-        return replace(shown, label=self._label(shown)) if shown.key in STATED else shown
+        return self._of_few(shown) if self._few_values(shown) else shown
+
+    def _setting(self, shown: Input) -> Setting | None:
+        """The page's setting that the input shows, if it shows one."""
+        return self.page.setting(shown.key.removeprefix("set_"))
+
+    def _few_values(self, shown: Input) -> Sequence[Any]:
+        """The few values that a file offers of a setting with too many."""
+        setting = self._setting(shown)
+        return setting.in_file if setting else ()
 
     def _of_few(self, shown: Input) -> Input:
-        """The input of a number with the few values that the file offers, and its own."""
-        if isinstance(shown.widget, Slider):
-            labels, edit = list(shown.widget.labels), shown.edit
-            shown = replace(shown, value=labels[shown.value], edit=lambda view, text: edit(view, labels.index(text)))
-        options = dict.fromkeys([*STATED[shown.key], shown.value])
-        return replace(shown, label=self._label(shown), widget=Choice({text: text for text in options}))
-
-    def _label(self, shown: Input) -> str:
-        """The label of a setting without its limits, because a file offers only some values."""
-        name = shown.key.removeprefix("set_")
-        return next(_(setting.label) for setting in PAGE_SETTINGS[self.page] if setting.name == name)
+        """The input with the few values that the file offers, and its own; its label has no limits."""
+        setting, widget = self._setting(shown), shown.widget
+        assert setting
+        if isinstance(widget, Slider) and not widget.typed:
+            values = sorted({*setting.in_file, shown.value})
+            return replace(
+                shown, label=_(setting.label), widget=Slider({each: widget.options[each] for each in values})
+            )
+        options = dict.fromkeys([*setting.in_file, shown.value])
+        return replace(shown, label=_(setting.label), widget=Choice({each: each for each in options}))
 
     def _layers(self, shown: Input, view: View) -> Input:
         """The control of the layer with the file's own list of layers."""

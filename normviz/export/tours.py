@@ -7,7 +7,7 @@ from typing import Any
 
 from normviz.export.files import short_path
 from normviz.export.playable import VERSION, Pool
-from normviz.lessons.pages import PAGES, page
+from normviz.lessons.pages import PAGES, page_view
 from normviz.lessons.parts.containers import Table
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.part import Chart, Panels, Part, flat
@@ -38,16 +38,17 @@ def tour_of(name: str) -> Tour:
                 most=LARGEST,
             )
         )
-    return read_tour(content.decode("utf-8", "replace"), Path(name).stem)
+    return read_tour(content.decode("utf-8", "replace"), Path(name).stem, PAGES)
 
 
 def stop_parts(tour: Tour, number: int) -> list[Part]:
     """The parts of a stop, from 1. Raises NormvizError if the app would show an error."""
     stop = tour.stops[number - 1]
-    view = PAGES[stop.page].view(f"{stop.query}&present=true")
-    if problem := PAGES[stop.page].problem(view):
+    page = PAGES[stop.page]
+    view = page.view(f"{stop.query}&present=true")
+    if problem := page.problem(view):
         raise NormvizError(_("stop {number}: {problem}", number=number, problem=problem))
-    parts = page(stop.page, view).parts
+    parts = page_view(page, view).parts
     if not any(isinstance(part, Panels | Chart | Table) for part in flat(parts)):
         raise NormvizError(
             _("stop {number}: {page} shows no figure; link to another page.", number=number, page=stop.page)

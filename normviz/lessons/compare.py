@@ -25,12 +25,22 @@ from normviz.layers.axes import parse_layout
 from normviz.layers.fit import refit
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
+from normviz.layers.substitutes import lookalike
+from normviz.lessons.alternatives import FEW, on_shape, scene_link
+from normviz.lessons.page import Page, title_on_tensor
 from normviz.lessons.parts.code_tabs import framework_tabs
 from normviz.lessons.parts.containers import Column, Table
+from normviz.lessons.parts.links import Links
 from normviz.lessons.parts.part import Caption, Panels, Part, Sentence, Text, part_or_note
+from normviz.lessons.rows import ControlRow
 from normviz.lessons.subject import Index
+from normviz.scene import edits
+from normviz.scene.control import Control, Input
+from normviz.scene.controls import SIZES, TENSOR
 from normviz.scene.grid import Grid
 from normviz.scene.scene import Scene
+from normviz.scene.scene_settings import compact
+from normviz.scene.setting import Choice, Several, texts
 from normviz.scene.view import View
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import N_, _, join_sentences, ngettext
@@ -289,3 +299,94 @@ def panels(comparison: Comparison, drawing: Grid, at: Index | None) -> Part:
     """The statistics, parameters and cube of every layer, linked."""
     descriptions = comparison.descriptions
     return part_or_note(lambda: Panels(compare_payload(descriptions, drawing, at=at), ("select",)))
+
+
+def _ready_sets(view: View) -> list[Input]:
+    shown = ready_set(view.scene, layers_of(view)[0])
+    options = {OWN_SET: _("your own")} | {key: ready.title for key, ready in READY_SETS.items()}
+    return [
+        Input("set", _("Ready-made sets"), shown.key if shown else OWN_SET, Choice(options), _with_ready_set, width=270)
+    ]
+
+
+def _with_ready_set(view: View, key: str) -> View:
+    if key not in READY_SETS:
+        return view
+    ready = READY_SETS[key]
+    return view.with_scene(edits.with_tensor(view.scene, ready.shape, ready.layout)).with_settings(layers=ready.layers)
+
+
+def _layers(view: View) -> list[Input]:
+    layers = layers_of(view)[0]
+    options = dict.fromkeys([*layers, *suggestions(view.scene.shape, view.scene.layout)])
+    label = _("Layers (2 to {most}; type your own, such as Norm('n c h w -> n h w', 'c'))", most=MOST)
+    return [Input("layers", label, list(layers), Several(tuple(options), MOST), _with_layers)]
+
+
+def _with_layers(view: View, texts: Sequence[str]) -> View:
+    """If no layer is chosen, the default layers are used, also after the tensor has changed."""
+    layers, problem = fit_layers(texts, view.scene) if texts else ((), None)
+    return view.with_settings(problem=problem, layers=layers)
+
+
+def _lookalike_parts(page: Page, view: View) -> Iterator[Part]:
+    """From a comparison on a large tensor the link to the look-alikes of its layers, with the true shape as the caption."""
+    scene = view.scene
+    if prod(scene.shape) <= FEW:
+        return
+    layer, shape = lookalike(scene.layer, scene.shape, scene.axes)
+    if shape == scene.shape:
+        return
+    others = (lookalike(Layer.parse(text), scene.shape, scene.axes)[0] for text in layers_of(view)[0])
+    texts = tuple(dict.fromkeys(map(compact, others)))
+    caption = _("A small look-alike of {shape}: the same patterns on fewer elements.", shape=scene.shape)
+    small = replace(view, display=replace(view.display, caption=caption)).with_settings(layers=texts)
+    title = _("Show a small look-alike of shape {shape}", shape=shape)
+    yield Links((scene_link(page, title, small, on_shape(scene, (layer, shape))),), kind="next")
+
+
+def _summary(view: View) -> str:
+    return ngettext("{n} layers on {shape}", "{n} layers on {shape}", len(layers_of(view)[0]), shape=view.scene.shape)
+
+
+def _file_title(view: View) -> str:
+    layers, scene = layers_of(view)[0], view.scene
+    return ", ".join(describe(layer, scene.shape, layout=scene.layout).title for layer in layers)
+
+
+def _call(view: View) -> str:
+    layers = ", ".join(f'"{layer}"' for layer in layers_of(view)[0])
+    return f"nv.compare([{layers}], x)"
+
+
+def _settled(view: View) -> View:
+    return view.with_settings(view.problem, layers=[text.replace(", ", ",") for text in layers_of(view)[0]])
+
+
+OWN_SET = ""
+SETTINGS = (
+    texts("layers", (), MOST, label=N_("Layers"), about=N_("the layers, separated by semicolons"), example="BatchNorm2d(3);LayerNorm([3,4,4])"),
+)  # fmt: skip
+SET = Control("set", N_("Ready-made sets"), _ready_sets)
+ROWS = (
+    ControlRow("controls", ((TENSOR, SIZES), (SET,)), "xsmall", reset=True),
+    ControlRow("", ((Control("layers", N_("Layers"), _layers),),)),
+)
+PAGE: Page = Page(
+    "compare",
+    N_("Compare"),
+    N_("Several layers on one tensor, element by element."),
+    view_parts,
+    SETTINGS,
+    rows=lambda _view: ROWS,
+    start=READY_SETS["four"].query,
+    problem=problem,
+    other_views=_lookalike_parts,
+    shows_layer=False,
+    summary=_summary,
+    share_title=lambda view: title_on_tensor(PAGE, ", ".join(layers_of(view)[0]), view),
+    file_title=_file_title,
+    call=_call,
+    settled=_settled,
+    file_choices=(("set",), ("set", "layers")),
+)

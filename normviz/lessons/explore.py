@@ -6,12 +6,16 @@ from collections.abc import Iterator
 
 from normviz.analysis.sentences import sentence
 from normviz.figures.payload import view_payload
+from normviz.lessons.alternatives import views_of_one_layer
+from normviz.lessons.page import Page
 from normviz.lessons.parts.code_tabs import code_parts
 from normviz.lessons.parts.links import Link
 from normviz.lessons.parts.part import Note, Panels, Part, Sentence, layer_notes, part_or_note
 from normviz.lessons.subject import Subject, subject_of
+from normviz.scene.controls import FILE_CHOICES
+from normviz.scene.scene_settings import compact
 from normviz.scene.view import View
-from normviz.texts.messages import _
+from normviz.texts.messages import N_, _
 
 
 def view_parts(view: View) -> Iterator[Part]:
@@ -35,3 +39,16 @@ def parts(subject: Subject) -> Iterator[Part]:
     if not subject.computable:
         yield Note(_("This tensor is too large to compute values here. The patterns, counts and code still apply."))
     yield from code_parts(e)
+
+
+PAGE = Page(
+    "explore",
+    N_("Explore"),
+    N_("Which elements of a tensor share a mean and a variance, and which share gamma and beta."),
+    view_parts,
+    other_views=views_of_one_layer,
+    call=lambda view: f'nv.explain("{compact(view.scene.layer)}", x)',
+    has_two_panels=True,
+    greeting=greeting,
+    file_choices=FILE_CHOICES,
+)

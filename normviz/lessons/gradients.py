@@ -24,15 +24,21 @@ from normviz.analysis.derivatives import MOST_ELEMENTS, MOST_IN_MATRIX, Perturba
 from normviz.analysis.description import Description, describe
 from normviz.figures.panels import PanelValues
 from normviz.layers.norm import Norm
+from normviz.lessons.alternatives import views_of_one_layer
+from normviz.lessons.page import Page
 from normviz.lessons.parts.code_tabs import course_pair
 from normviz.lessons.parts.containers import Details
 from normviz.lessons.parts.part import Caption, Note, Part, Sentence, Text, layer_notes, texts
+from normviz.lessons.rows import SCENE_ROWS, ControlRow
 from normviz.lessons.subject import Index, Subject, matrix_part, subject_of, value_part
+from normviz.scene.controls import FILE_LAYER
 from normviz.scene.grid import pixels
 from normviz.scene.scene import default_at
+from normviz.scene.scene_settings import compact
+from normviz.scene.setting import choice, experiment
 from normviz.scene.view import View
 from normviz.texts.errors import NormvizError
-from normviz.texts.messages import _, join_sentences, ngettext
+from normviz.texts.messages import N_, _, join_sentences, ngettext
 from normviz.texts.numbers import format_difference, format_number
 
 if TYPE_CHECKING:
@@ -419,3 +425,34 @@ EXPERIMENTS: dict[str, Callable[[Subject, Index], Iterator[Part]]] = {
     "parameters": _parameters,
     "backward": _backward,
 }
+
+
+SETTINGS = (
+    experiment(
+        {
+            "column": N_("Change one input"),
+            "matrix": N_("The whole Jacobian"),
+            "parameters": N_("gamma and beta"),
+            "backward": N_("Backward pass"),
+        },
+        "matrix",
+    ),
+    choice(
+        "input",
+        {"x": N_("the tensor's own values"), "outlier": N_("one outlier in each group"), "signs": N_("alternating −1 and 1")},
+        segments=False, width=220, label=N_("Values of x"), help=N_("With the last two, some derivatives within a group are 0."),
+        about=N_("the values of x: x (its own), outlier or signs, for which some derivatives are 0"), example="signs",
+    ),
+)  # fmt: skip
+PAGE = Page(
+    "gradients",
+    N_("Gradients"),
+    N_("Which outputs move when one input moves, and what the backward pass sums."),
+    view_parts,
+    SETTINGS,
+    rows=lambda _view: (ControlRow("experiment", (SETTINGS,)), *SCENE_ROWS),
+    other_views=views_of_one_layer,
+    call=lambda view: f'nv.gradients("{compact(view.scene.layer)}", x)',
+    whole_in_answer=True,
+    file_choices=(("show", *FILE_LAYER), ("show", "input")),
+)

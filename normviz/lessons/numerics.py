@@ -9,15 +9,18 @@ from typing import Any
 
 from normviz.analysis.rounding.degenerate import Degenerate
 from normviz.analysis.rounding.eps import EpsOutcome, EpsPlacement
-from normviz.analysis.rounding.groups import DISTANCES
+from normviz.analysis.rounding.groups import DISTANCES, DTYPES
 from normviz.analysis.rounding.variance import FLAX, Estimate
 from normviz.figures.charts import LIGHT, Lines, PlotlyTrace, axis, chart, dots, line
 from normviz.figures.palette import by_meaning
 from normviz.lessons import numerics_texts
+from normviz.lessons.page import Page
 from normviz.lessons.parts.containers import Beside, Details, Table
 from normviz.lessons.parts.part import Chart, Part, Sentence, Text, texts
+from normviz.lessons.rows import ControlRow
+from normviz.scene.setting import choice, experiment, in_experiments, number, power_of_ten
 from normviz.scene.view import View
-from normviz.texts.messages import _
+from normviz.texts.messages import N_, _
 from normviz.texts.numbers import format_number
 
 # color, dash, symbol, width. E[x²] − E[x]² has the accent color, torch's layers the text color. Those not in COMPARED are faint.
@@ -328,3 +331,39 @@ EXPERIMENTS: dict[str, Callable[[Settings, int], Iterator[Part]]] = {
     "single": _single,
     "placement": _placement,
 }
+
+
+LARGEST_CONSTANT, LARGEST_SCALE = 65_504, 10_000  # float16 can represent every such x
+SMALLEST_EPS = 1e-12
+SETTINGS = (
+    experiment(
+        {
+            "variance": N_("Four ways to compute a variance"),
+            "eps": N_("How small may eps be?"),
+            "constant": N_("A constant x"),
+            "single": N_("Groups of one"),
+            "placement": N_("eps inside or outside"),
+        },
+        "eps",
+    ),
+    choice(
+        "dtype", {name: name for name in DTYPES}, "float32", label=N_("dtype of x"), example="float16", applies=in_experiments("variance", "eps", "constant", "single"),
+    ),
+    power_of_ten("distance", 0, len(DISTANCES) - 1, 6, label=N_("distance from zero"), about=N_("how far x is from zero, a power of ten"), example="1e5", applies=in_experiments("variance")),
+    power_of_ten("spread", -12, 3, -4, label=N_("spread"), about=N_("the standard deviation of x, a power of ten"), example="1e-3", applies=in_experiments("eps"), in_file=(-12, -8, -4, 0)),
+    number("value", -LARGEST_CONSTANT, LARGEST_CONSTANT, 1234.567, width=300, label=N_("every element of x"), about=N_("every element of x"), example="0.1", applies=in_experiments("constant"), in_file=("0", "1", "1234.567")),
+    number("scale", 0, LARGEST_SCALE, 1000, width=300, label=N_("standard deviation of x"), about=N_("the standard deviation of x"), example="100", applies=in_experiments("single"), in_file=("1", "1000")),
+    number("eps", SMALLEST_EPS, 1, 1e-5, width=300, label="eps", about=N_("the eps that is compared inside and outside the square root"), example="0.001", applies=in_experiments("placement"), in_file=("1e-12", "1e-05", "0.001")),
+)  # fmt: skip
+ROWS = (ControlRow("", (SETTINGS[:1],)), ControlRow("controls", (SETTINGS[1:],), "medium"))
+PAGE = Page(
+    "numerics",
+    N_("Numerics"),
+    N_("What rounding does to a mean, a variance and eps."),
+    view_parts,
+    SETTINGS,
+    rows=lambda _view: ROWS,
+    uses="scene",
+    whole_in_answer=True,
+    file_choices=(("show", "dtype", "set_distance", "set_spread", "set_value", "set_scale", "set_eps"),),
+)

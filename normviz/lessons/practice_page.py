@@ -12,23 +12,32 @@ from typing import Any, ClassVar
 
 from normviz.analysis.checks import SEEDS
 from normviz.lessons.glossary import glossary
+from normviz.lessons.page import Page
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.markup import escape
 from normviz.lessons.parts.part import Hides, Part
-from normviz.lessons.practice.bank import bank, choose, index
-from normviz.lessons.practice.case import CHOICE
+from normviz.lessons.practice.bank import LEVELS, MOST_EXERCISES, bank, choose, index
+from normviz.lessons.practice.case import CHOICE, TOPICS
 from normviz.lessons.practice.confusions import CONFUSIONS
 from normviz.lessons.practice.exercise import Exercise
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import QUESTIONS
 from normviz.lessons.start import LESSON_STEPS
-from normviz.scene.page_settings import ALL_LEVELS, PRACTICE
 from normviz.scene.scene_settings import SEED
-from normviz.scene.setting import Number, Segments, Setting, Several
+from normviz.scene.setting import Number, Segments, Setting, Several, choice, integer, words
 from normviz.scene.view import View
-from normviz.texts.messages import _, language
+from normviz.texts.messages import N_, _, language
 
-SETTINGS = (SEED, *PRACTICE)  # the settings of a set of exercises
+ALL_LEVELS = "all"
+PAGE_SETTINGS = (
+    integer("count", 1, MOST_EXERCISES, 10, widget=Number(1, MOST_EXERCISES), label=N_("Exercises"), about=N_("the number of exercises; seed chooses them"), example="5", hide="exercises"),
+    words("topics", TOPICS, widget=Several(TOPICS, len(TOPICS)), label=N_("Topics, all if you choose none"), about=N_("their topics, separated by commas; without it, all"), example="statistics,parameters", hide="exercises"),
+    choice(
+        "level", {ALL_LEVELS: N_("all"), **{str(level): str(level) for level in LEVELS}}, label=N_("Level"),
+        about=N_("how hard they are; 1: tables; 2: sequences and images; 3: groups and odd shapes; or all"), example="1", hide="exercises",
+    ),
+)  # fmt: skip
+SETTINGS = (SEED, *PAGE_SETTINGS)  # what chooses a set of exercises
 
 # The confusions that a step of Start here clears up.
 SHOWN_BY_STEP = {
@@ -164,3 +173,14 @@ def _packed(_language: str) -> str:
     values: dict[str, Any] = {"index": index(), "exercises": [one.data() for one in bank()]}
     text = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
     return b64encode(compress(text.encode(), 9, mtime=0)).decode()
+
+
+PAGE = Page(
+    "practice",
+    N_("Practice"),
+    N_("Exercises that torch has answered. The same link gives everyone the same set."),
+    view_parts,
+    PAGE_SETTINGS,
+    rows=lambda _view: (),
+    uses="seed",
+)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from urllib.parse import parse_qsl
 
 from normviz.lessons.alternatives import pasted_parts
-from normviz.lessons.figure_page_types import FIGURE_PAGES
+from normviz.lessons.page import Page
 from normviz.lessons.parts.links import Link, Links
 from normviz.lessons.parts.part import Caption, Heading, Part, Text
 from normviz.lessons.parts.questions import BareTensor, Prediction, QuestionEntry, QuestionList
@@ -21,10 +21,10 @@ from normviz.lessons.questions.registry import (
     next_question,
 )
 from normviz.lessons.tours import tours
-from normviz.scene.page_settings import LONGEST_SEARCH
+from normviz.scene.setting import text
 from normviz.scene.view import View, read
 from normviz.texts.errors import NormvizError
-from normviz.texts.messages import _, english
+from normviz.texts.messages import N_, _, english
 
 
 def view_parts(view: View) -> Iterator[Part]:
@@ -61,9 +61,8 @@ def question_parts(question: Question) -> Iterator[Part]:
     text = prose(question.key)
     yield Heading(text.title)
     yield Text(f"> {text.claim}")
-    page = FIGURE_PAGES[question.page]
-    shown = Link(_("Open in {page}", page=page.title), question.page, question.query)
-    figure = page.answer_parts(question.query)
+    shown = Link(_("Open in {page}", page=question.page.title), question.page.name, question.query)
+    figure = question.page.answer_parts(question.query)
     yield prediction(
         question,
         (Text(answer(question)), *figure, Links((shown,), kind="next"), Caption(sources(question))),
@@ -131,3 +130,45 @@ def _place(question: Question) -> Iterator[Part]:
     place = core_place(question.key)
     if place is not None:
         yield Caption(_("Core path, question {place} of {all}", place=place, all=len(CORE)), of=Links.name)
+
+
+def _is_question(view: View) -> bool:
+    return current_key(view.settings["q"]) in QUESTIONS
+
+
+def _share_title(view: View) -> str:
+    return (
+        prose(current_key(view.settings["q"])).title if _is_question(view) else _("Questions on normalization layers")
+    )
+
+
+def _data(view: View) -> dict[str, str]:
+    return {"guess": "" if problem(view) else view.settings["guess"], "search": view.settings["search"]}
+
+
+LONGEST_GUESS, LONGEST_SEARCH = 40, 400  # characters; a search may be an error message of torch
+SEARCH = text(
+    "search",
+    LONGEST_SEARCH,
+    label=N_("Search"),
+    about=N_("words that the listed questions contain"),
+    example="gamma",
+)
+SETTINGS = (
+    text("q", 20, about=N_("the question"), example="s0"),
+    text("guess", LONGEST_GUESS, label=N_("Prediction"), about=N_("the prediction: the name of an option, or a number"), example="48"),
+    SEARCH,
+)  # fmt: skip
+PAGE = Page(
+    "questions",
+    N_("Questions"),
+    N_("Predict the answer, then see what torch computes."),
+    view_parts,
+    SETTINGS,
+    rows=lambda _view: (),
+    uses="nothing",
+    problem=problem,
+    share_title=_share_title,
+    shows_question=_is_question,
+    data=_data,
+)

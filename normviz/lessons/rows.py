@@ -1,16 +1,13 @@
-"""The controls of each page, row by row, as data, without a user interface."""
+"""Rows of controls above a page, as data without a user interface; and the JSON of their inputs, for the control bar of a file or a notebook."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from normviz.analysis.comparison import MOST, suggestions
 from normviz.layers.layer import Layer
-from normviz.lessons.compare import READY_SETS, fit_layers, layers_of, ready_set
-from normviz.scene import edits
-from normviz.scene.control import Control, Input, page_control
+from normviz.scene.control import Control, Input, inputs_of
 from normviz.scene.controls import (
     ARGUMENTS,
     EPS,
@@ -23,13 +20,10 @@ from normviz.scene.controls import (
     SIZES,
     TENSOR,
 )
-from normviz.scene.page_settings import PAGE_SETTINGS
-from normviz.scene.setting import Choice, Number, Segments, Several, Slider, TextField, Toggle
-from normviz.scene.view import View, read
-from normviz.scene.visibility import CONTROLS
+from normviz.scene.setting import Choice, Number, Segments, Setting, Several, Slider, TextField
+from normviz.scene.view import View
 from normviz.texts.messages import _
 
-OWN_SET = ""
 MORE = "more"
 Spacing = Literal["xsmall", "small", "medium"]
 
@@ -74,7 +68,7 @@ class ControlRow:
     """
 
     key: str
-    groups: Sequence[Sequence[Control]]
+    groups: Sequence[Sequence[Control | Setting]]
     gap: Spacing = "small"
     more: Sequence[Sequence[Control]] = ()
     note: Callable[[View], str] = lambda _view: ""
@@ -85,12 +79,12 @@ class ControlRow:
         names = {"reset"} if self.reset else set()
         hides = view.display.hides
 
-        def inputs(controls: Iterable[Control]) -> list[Input]:
+        def inputs(controls: Iterable[Control | Setting]) -> list[Input]:
             found: list[Input] = []
             for control in controls:
-                made = control.inputs(view)
-                names.update({control.name} if made else ())
-                found += () if hides(control.name) else [one.showing(view.refused) for one in made]
+                made = inputs_of(control, view)
+                names.update({control.hidden_by} if made else ())
+                found += () if hides(control.hidden_by) else [one.showing(view.refused) for one in made]
             return found
 
         own, more = ([inputs(each) for each in place] for place in (self.groups, self.more))
@@ -100,82 +94,10 @@ class ControlRow:
         return InputRow(self.key, self.gap, own, shown, note, self.reset and not hides("reset"), frozenset(names))
 
 
-def _ready_sets(view: View) -> list[Input]:
-    shown = ready_set(view.scene, layers_of(view)[0])
-    options = {OWN_SET: _("your own")} | {key: ready.title for key, ready in READY_SETS.items()}
-    return [
-        Input("set", _("Ready-made sets"), shown.key if shown else OWN_SET, Choice(options), _with_ready_set, width=270)
-    ]
-
-
-def _with_ready_set(view: View, key: str) -> View:
-    if key not in READY_SETS:
-        return view
-    ready = READY_SETS[key]
-    return view.with_scene(edits.with_tensor(view.scene, ready.shape, ready.layout)).with_settings(layers=ready.layers)
-
-
-def _layers(view: View) -> list[Input]:
-    layers = layers_of(view)[0]
-    options = dict.fromkeys([*layers, *suggestions(view.scene.shape, view.scene.layout)])
-    label = _("Layers (2 to {most}; type your own, such as Norm('n c h w -> n h w', 'c'))", most=MOST)
-    return [Input("layers", label, list(layers), Several(tuple(options), MOST), _with_layers)]
-
-
-def _with_layers(view: View, texts: Sequence[str]) -> View:
-    """If no layer is chosen, the default layers are used, also after the tensor has changed."""
-    layers, problem = fit_layers(texts, view.scene) if texts else ((), None)
-    return view.with_settings(problem=problem, layers=layers)
-
-
-def _with_both_modes(control: Control) -> Control:
-    """The control of the experiment. On the layer that pages open with, train() and eval() are equal: then it chooses BatchNorm, too."""
-
-    def edit(shown: Input) -> Callable[[View, str], View]:
-        def change(view: View, chosen: str) -> View:
-            changed: View = shown.edit(view, chosen)
-            opens_with = chosen == "modes" != shown.value and view.scene == read({}).scene
-            return changed.with_scene(edits.with_family(view.scene, "BatchNorm")) if opens_with else changed
-
-        return change
-
-    return replace(control, inputs=lambda view: [replace(one, edit=edit(one)) for one in control.inputs(view)])
-
-
 def _why_no_mode(view: View) -> str:
-    if view.display.hides(EPS.name) or not isinstance(view.scene.layer, Layer) or MODE.inputs(view):
+    if view.display.hides(EPS.hidden_by) or not isinstance(view.scene.layer, Layer) or MODE.inputs(view):
         return ""
     return _("train() and eval() do the same for this layer.")
-
-
-def input_rows(page: str, view: View) -> list[InputRow]:
-    """The rows of inputs above a view of a page."""
-    return [row.of(view) for row in rows(page, view)]
-
-
-def rows(page: str, view: View) -> Sequence[ControlRow]:
-    """The rows of controls above a page."""
-    own = [page_control(setting) for setting in PAGE_SETTINGS[page] if setting.widget is not None]
-    if page in ("start", "questions", "practice"):
-        return ()
-    if page == "compare":
-        sets = Control("set", CONTROLS["set"], _ready_sets)
-        layers = Control("layers", CONTROLS["layers"], _layers)
-        return (ControlRow("controls", ((TENSOR, SIZES), (sets,)), "xsmall", reset=True), ControlRow("", ((layers,),)))
-    if page == "models":
-        return (ControlRow("controls", (own,), "medium"),)
-    if page == "gradients":
-        return (ControlRow("experiment", (own,)), *SCENE_ROWS)
-    if page == "train_and_eval":
-        own = [_with_both_modes(own[0]), *own[1:]]
-    if page == "train_and_eval" and view.settings["show"] == "modes":
-        return (ControlRow("", (own[:1],)), *SCENE_ROWS)
-    if page in ("train_and_eval", "numerics"):
-        return (
-            ControlRow("", (own[:1],)),
-            ControlRow("controls", (own[1:],), "small" if page == "train_and_eval" else "medium"),
-        )
-    return SCENE_ROWS
 
 
 SCENE_ROWS = (
@@ -191,11 +113,8 @@ SCENE_ROWS = (
 )
 
 
-# Rows of inputs as JSON, for the control bar of a file or a notebook; and back, what a reader has entered.
-
-
 def rows_data(rows: Sequence[InputRow]) -> list[dict[str, Any]]:
-    """The rows as the control bar draws them. An option is known by its number in the list."""
+    """The rows as the control bar draws them."""
     return [
         {
             "key": row.key,
@@ -209,25 +128,22 @@ def rows_data(rows: Sequence[InputRow]) -> list[dict[str, Any]]:
 
 
 def input_data(shown: Input) -> dict[str, Any]:
+    """An input as JSON. An option is known by its number in the list."""
     widget = shown.widget
     data = {"key": shown.key, "label": shown.label, "kind": type(widget).__name__.lower(), "value": shown.value}
     if shown.help:
         data["help"] = shown.help
     if shown.disabled:
         data["disabled"] = True
-    if isinstance(widget, Choice | Segments):
+    if isinstance(widget, Choice | Segments | Slider):
         keys = list(widget.options)
         data |= {"value": keys.index(shown.value), "options": list(widget.options.values())}
     elif isinstance(widget, Several):
         data |= {"options": list(widget.options), "most": widget.most}
-    elif isinstance(widget, Number | Slider):
+    elif isinstance(widget, Number):
         data |= {"low": widget.low, "high": widget.high}
-        if isinstance(widget, Slider):
-            data |= {"step": widget.step, "labels": list(widget.labels)}
     elif isinstance(widget, TextField):
         data |= {"most": widget.max_chars, "placeholder": widget.placeholder}
-    else:
-        assert isinstance(widget, Toggle)
     if shown.together:
         data["together"] = list(shown.together)
     return data
@@ -235,13 +151,6 @@ def input_data(shown: Input) -> dict[str, Any]:
 
 def entered(shown: Input, value: Any) -> Any:
     """The value of an input from what the control bar sends: the option of its number, else the value itself."""
-    return list(shown.widget.options)[value] if isinstance(shown.widget, Choice | Segments) else value
-
-
-def after_input(rows: Sequence[InputRow], view: View, key: str, value: Any) -> View:
-    """The view after a reader has entered ``value`` in the input ``key`` of the control bar. An unknown key changes nothing."""
-    for row in rows:
-        for shown in row.all_inputs:
-            if shown.key == key:
-                return shown.changed(view, entered(shown, value))
-    return view
+    if isinstance(shown.widget, Choice | Segments | Slider):
+        return list(shown.widget.options)[value]
+    return tuple(value) if isinstance(value, list) else value

@@ -6,20 +6,13 @@ import os
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from normviz.lessons.compare import layers_of
-from normviz.lessons.models import model_title
-from normviz.lessons.pages import PAGES, Page
-from normviz.lessons.questions.question import prose
-from normviz.lessons.questions.registry import QUESTIONS, current_key
-from normviz.scene.page_settings import experiments
-from normviz.scene.scene_settings import compact
+from normviz.lessons.pages import PageView
 from normviz.scene.view import View
-from normviz.scene.visibility import BESIDE_THE_FIGURE, CONTROLS, FIGURE, PANELS, PARTS
+from normviz.scene.visibility import BESIDE_THE_FIGURE, FIGURE, PANELS, PARTS, controls
 from normviz.texts.errors import NormvizError, echo
 from normviz.texts.messages import N_, _
 
-GROUPS = ((N_("Controls"), CONTROLS), (N_("Page"), PARTS), (N_("Figure"), PANELS))
-PAGES_WITH_EXPERIMENTS = ("train_and_eval", "gradients", "numerics")
+GROUPS = ((N_("Page"), PARTS), (N_("Figure"), PANELS))
 GUESS = "guess"  # the sharer's answer; only added to a link on request
 # Hidden in an embedded view by default.
 HIDDEN_IN_SHORT = BESIDE_THE_FIGURE | {"x", "normalized", "output", "table", "code", "details", "questions"}
@@ -32,13 +25,15 @@ PRESETS = {
     "exercise": N_("Exercise"),
     "all": N_("Everything"),
 }
-FUNCTIONS = {"explore": "explain", "step_by_step": "steps", "gradients": "gradients"}  # pages of one layer on one x
 
 
-def app_link(page: Page) -> dict[str, Any]:
+def app_link(shown: PageView) -> dict[str, Any]:
     """The view in the full app, without ``hide`` and ``caption``, as the browser reads it."""
-    added = _added(page.view)
-    return {"page": page.name, "query": [[name, value] for name, value in page.query.items() if name not in added]}
+    added = _added(shown.view)
+    return {
+        "page": shown.page.name,
+        "query": [[name, value] for name, value in shown.query.items() if name not in added],
+    }
 
 
 def _added(view: View) -> set[str]:
@@ -46,49 +41,45 @@ def _added(view: View) -> set[str]:
     return {*view.display.query()} - {"like", "lang"}
 
 
-def share_data(page: Page) -> dict[str, Any]:
+def share_data(shown: PageView) -> dict[str, Any]:
     """The data of the Share panel."""
-    there, view = page.hideable, page.view
-    query = page.whole_query
+    page, there, view = shown.page, shown.hideable, shown.view
+    query = shown.whole_query
     return {
         "page": page.name,
         "query": [[name, query[name]] for name in query if name not in _added(view) and name != GUESS],
         "guess": query.get(GUESS, ""),
-        "title": title(page.name, view),
+        "title": page.share_title_of(view),
         "groups": [
             {
                 "title": _(group),
                 "names": [_choice(name, label, there) for name, label in labels.items() if name in there],
             }
-            for group, labels in GROUPS
+            for group, labels in ((N_("Controls"), controls()), *GROUPS)
         ],
-        "presets": [{"label": _(PRESETS[key]), "hidden": sorted(hidden)} for key, hidden in presets(page).items()],
-        "exercise": _is_question(page),
+        "presets": [{"label": _(PRESETS[key]), "hidden": sorted(hidden)} for key, hidden in presets(shown).items()],
+        "exercise": shown.page.shows_question(shown.view),
         "hidden": [name for name in sorted(there) if view.display.hides(name)],
         "caption": view.display.caption,
-        "hint": _hint(page.name, view),
+        "hint": page.call(view),
     }
 
 
-def presets(page: Page) -> dict[str, Collection[str]]:
+def presets(shown: PageView) -> dict[str, Collection[str]]:
     """What each of the ``PRESETS`` that the page has hides; the first one is the default."""
-    there = page.hideable
+    there = shown.hideable
     short = {name for name in HIDDEN_IN_SHORT & there if name != "table" or _has_figure(there)}
-    if _is_question(page):
+    if shown.page.shows_question(shown.view):
         return {"exercise": short, "all": ()}
-    two = {"two": there - TWO_PANELS} if page.name == "explore" else {}
+    two = {"two": there - TWO_PANELS} if shown.page.has_two_panels else {}
     alone = {name for name in there if not _is_figure(name, there)}
     return {
         "short": short,
         **two,
         "figure": alone,
-        "no_controls": there & CONTROLS.keys(),
+        "no_controls": there & controls().keys(),
         "all": (),
     }
-
-
-def _is_question(page: Page) -> bool:
-    return page.name == "questions" and current_key(page.view.settings["q"]) in QUESTIONS
 
 
 def _choice(name: str, label: str, there: Collection[str]) -> dict[str, Any]:
@@ -103,30 +94,6 @@ def _is_figure(name: str, there: Collection[str]) -> bool:
 def _has_figure(there: Collection[str]) -> bool:
     """Without a figure, the page's tables take its place."""
     return "panels" in there
-
-
-def title(page: str, view: View) -> str:
-    """What the view shows, in one line: the title of the iframe."""
-    if page == "questions":
-        asked = current_key(view.settings["q"])
-        return prose(asked).title if asked in QUESTIONS else _("Questions on normalization layers")
-    name = PAGES[page].title
-    if page in PAGES_WITH_EXPERIMENTS:
-        name = f"{name}: {_(experiments(page)[view.settings['show']])}"
-    if page == "models":
-        name = f"{name}: {model_title(view.settings['model'])}"
-    if page != "compare" and page not in FUNCTIONS:
-        return name
-    layer = ", ".join(layers_of(view)[0]) if page == "compare" else str(view.scene.layer)
-    return _("{page}: {layer} on a {shape} tensor", page=name, layer=layer, shape=view.scene.shape)
-
-
-def _hint(page: str, view: View) -> str:
-    """The call of the same function on an x of the reader's own; "" if the page is not a function of x."""
-    if page == "compare":
-        layers = ", ".join(f'"{layer}"' for layer in layers_of(view)[0])
-        return f"nv.compare([{layers}], x)"
-    return f'nv.{FUNCTIONS[page]}("{compact(view.scene.layer)}", x)' if page in FUNCTIONS else ""
 
 
 # Where readers report an error in a page: the variable ``NORMVIZ_REPORT``, an address with the placeholder ``{text}``.

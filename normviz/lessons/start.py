@@ -15,14 +15,16 @@ from torch.nn import functional as F
 from normviz.analysis.description import describe
 from normviz.figures.panels import parameters_data, statistics_data
 from normviz.layers.layer import Layer
+from normviz.lessons.page import Page
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.links import Link
 from normviz.lessons.parts.markup import data, escape, line, plain
 from normviz.lessons.parts.part import Part
+from normviz.scene.setting import integer
 from normviz.scene.view import View
 from normviz.texts.errors import NormvizError
 from normviz.texts.languages import read_text
-from normviz.texts.messages import _, cache_by_language, join_sentences, language, ngettext
+from normviz.texts.messages import N_, _, cache_by_language, join_sentences, language, ngettext
 from normviz.texts.numbers import format_number
 
 Data = dict[str, Any]
@@ -355,3 +357,18 @@ def view_parts(view: View) -> Iterator[Part]:
         Link(_("Explore every layer"), "explore"),
     )
     yield Lesson(LESSON_STEPS, view.settings["step"], links)
+
+
+START_STEPS = len(LESSON_STEPS)
+SETTINGS = (
+    integer("step", 0, START_STEPS, 0, widget=None, about=N_("the step that is shown first; 0: where the reader left off"), example="3"),
+)  # fmt: skip
+PAGE = Page(
+    "start",
+    N_("Start here"),
+    N_("Five minutes: from four numbers to a batch of images."),
+    view_parts,
+    SETTINGS,
+    rows=lambda _view: (),
+    uses="nothing",
+)

@@ -6,12 +6,17 @@ from collections.abc import Iterator
 
 from normviz.analysis.sentences import sentence
 from normviz.figures.payload import steps_payload
+from normviz.lessons.alternatives import views_of_one_layer
+from normviz.lessons.page import Page
 from normviz.lessons.parts.code_tabs import course_pair
 from normviz.lessons.parts.containers import Details
 from normviz.lessons.parts.part import Note, Panels, Part, Sentence, layer_notes, part_or_note
 from normviz.lessons.subject import Subject, subject_of
+from normviz.scene.controls import FILE_CHOICES
+from normviz.scene.scene_settings import compact
+from normviz.scene.setting import integer
 from normviz.scene.view import View
-from normviz.texts.messages import _
+from normviz.texts.messages import N_, _
 
 
 def view_parts(view: View) -> Iterator[Part]:
@@ -31,3 +36,17 @@ def parts(subject: Subject, step: int = 1) -> Iterator[Part]:
         yield Note(_("This tensor is too large to compute values here; make it smaller to see the steps."))
     title = _("As CS231n writes it: {signature}", signature="layernorm_forward(x, gamma, beta, ln_param) -> out, cache")
     yield Details(title, course_pair())
+
+
+LAST_STEP = 6  # no layer has more than seven steps
+SETTINGS = (integer("step", 0, LAST_STEP, 1, widget=None, about=N_("the step that is shown"), example="4"),)  # fmt: skip
+PAGE = Page(
+    "step_by_step",
+    N_("Step by step"),
+    N_("The forward pass from x to the output, with the numbers of one element."),
+    view_parts,
+    SETTINGS,
+    other_views=views_of_one_layer,
+    call=lambda view: f'nv.steps("{compact(view.scene.layer)}", x)',
+    file_choices=FILE_CHOICES,
+)

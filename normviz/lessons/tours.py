@@ -8,7 +8,7 @@ stops:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -16,10 +16,9 @@ from urllib.parse import urlsplit
 
 import yaml
 
+from normviz.lessons.page import Page
 from normviz.lessons.parts.links import Link, TourBar
 from normviz.lessons.parts.part import Part, Problem
-from normviz.scene.page_settings import PAGE_SETTINGS
-from normviz.scene.setting import Setting
 from normviz.scene.view import View, link
 from normviz.scene.visibility import MOST_CAPTION, MOST_STOPS
 from normviz.texts.errors import NormvizError, echo, listed
@@ -47,8 +46,11 @@ class Tour:
     stops: tuple[Stop, ...]
 
 
-def read_tour(text: str, name: str) -> Tour:
-    """The tour in a text of YAML. Raises NormvizError if it is not one, with the number of the stop."""
+def read_tour(text: str, name: str, pages: Collection[str] = ()) -> Tour:
+    """The tour in a text of YAML. Raises NormvizError if it is not one, with the number of the stop.
+
+    pages  the names of the pages; without them, the names in the links are not checked
+    """
     try:
         given = yaml.safe_load(text)
     except yaml.YAMLError as error:
@@ -66,10 +68,10 @@ def read_tour(text: str, name: str) -> Tour:
                 form=FORM,
             )
         )
-    return Tour(name, title, tuple(_read_stop(stop, number) for number, stop in enumerate(stops, 1)))
+    return Tour(name, title, tuple(_read_stop(stop, number, pages) for number, stop in enumerate(stops, 1)))
 
 
-def _read_stop(given: Any, number: int) -> Stop:
+def _read_stop(given: Any, number: int, pages: Collection[str]) -> Stop:
     link, caption = (given.get("link"), given.get("caption", "")) if isinstance(given, dict) else (None, "")
     if not isinstance(link, str) or not isinstance(caption, str) or len(caption) > MOST_CAPTION:
         raise NormvizError(
@@ -83,13 +85,13 @@ def _read_stop(given: Any, number: int) -> Stop:
         )
     address = urlsplit(link)
     page = address.path.rstrip("/").rpartition("/")[2] or "explore"
-    if page not in PAGE_SETTINGS:
+    if pages and page not in pages:
         raise NormvizError(
             _(
                 "stop {number}: link={link} does not name a page; choose {pages}.",
                 number=number,
                 link=echo(link),
-                pages=listed(PAGE_SETTINGS),
+                pages=listed(pages),
             )
         )
     return Stop(page, address.query, " ".join(caption.split()))
@@ -116,7 +118,7 @@ def find_tour(name: str) -> Tour:
 # The tour that a link names, as the first part of a page.
 
 
-def tour_parts(name: str, view: View, settings: tuple[Setting, ...]) -> Iterator[Part]:
+def tour_parts(page: Page, view: View) -> Iterator[Part]:
     """The bar of the tour that the view belongs to, if any."""
     if not view.display.tour:
         return
@@ -125,7 +127,7 @@ def tour_parts(name: str, view: View, settings: tuple[Setting, ...]) -> Iterator
     except NormvizError as error:
         yield Problem(str(error))
         return
-    yield tour_bar(tour, view.display.stop, _leave(name, view, settings))
+    yield tour_bar(tour, view.display.stop, _leave(page, view))
 
 
 def tour_bar(tour: Tour, number: int, leave: Link | None = None) -> TourBar:
@@ -144,7 +146,7 @@ def stop_link(tour: Tour, number: int, text: str) -> Link:
     return Link(text, stop.page, f"{stop.query}&tour={tour.name}&stop={number}&present=true")
 
 
-def _leave(name: str, view: View, settings: tuple[Setting, ...]) -> Link:
+def _leave(page: Page, view: View) -> Link:
     """The link to the view without the tour."""
-    query = {key: text for key, text in view.query(settings).items() if key not in ("tour", "stop", "present")}
-    return Link(_("Leave the tour"), name, link(query).removeprefix("?"))
+    query = {key: text for key, text in view.query(page.settings).items() if key not in ("tour", "stop", "present")}
+    return Link(_("Leave the tour"), page.name, link(query).removeprefix("?"))

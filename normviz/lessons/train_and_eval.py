@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -23,17 +24,22 @@ from normviz.analysis.running.sampling import (
     spread,
 )
 from normviz.analysis.running.shards import Sharded, even_sizes, shard
-from normviz.analysis.running.stream import Run, Stream, run, settle
+from normviz.analysis.running.stream import BATCH_SIZES, LARGEST_DRIFT, STEPS, Run, Stream, run, settle
 from normviz.analysis.running.torch_module import buffers, torch_refusal
 from normviz.figures.charts import Lines, axis, bars, chart, dots, line
 from normviz.figures.panels import PanelValues
 from normviz.layers.axes import example_axis
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
+from normviz.lessons.page import Page
 from normviz.lessons.parts.containers import Beside, Column, Details, Row, Table
 from normviz.lessons.parts.part import Chart, Note, Part, Sentence, Text, part_or_note, texts
+from normviz.lessons.rows import SCENE_ROWS, ControlRow
 from normviz.lessons.subject import Subject, subject_of, value_part
-from normviz.scene.view import View
+from normviz.scene import edits
+from normviz.scene.control import Control, Input, inputs_of
+from normviz.scene.setting import Setting, experiment, in_experiments, integer, number, number_or_none, slider
+from normviz.scene.view import View, read
 from normviz.texts.errors import NormvizError, listed
 from normviz.texts.messages import N_, _, join_sentences, ngettext
 from normviz.texts.numbers import format_difference, format_fixed
@@ -527,3 +533,63 @@ EXPERIMENTS: dict[str, Callable[[Subject, Settings], Iterator[Part]]] = {
     "sequences": _sequences,
     "devices": _devices,
 }
+
+
+def _with_both_modes(setting: Setting) -> Control:
+    """The control of the experiment. On the layer that pages open with, train() and eval() are equal: then it chooses BatchNorm, too."""
+
+    def edit(shown: Input) -> Callable[[View, str], View]:
+        def change(view: View, chosen: str) -> View:
+            changed: View = shown.edit(view, chosen)
+            opens_with = chosen == "modes" != shown.value and view.scene == read({}).scene
+            return changed.with_scene(edits.with_family(view.scene, "BatchNorm")) if opens_with else changed
+
+        return change
+
+    def inputs(view: View) -> list[Input]:
+        return [replace(one, edit=edit(one)) for one in inputs_of(setting, view)]
+
+    return Control(setting.hidden_by, setting.label, inputs)
+
+
+def _rows(view: View) -> tuple[ControlRow, ...]:
+    first = ControlRow("", ((EXPERIMENT,),))
+    if view.settings["show"] == "modes":
+        return (first, *SCENE_ROWS)
+    return (first, ControlRow("controls", (SETTINGS[1:],)))
+
+
+MOST_DEVICES = 8
+SETTINGS = (
+    experiment(
+        {
+            "stream": N_("Over time"),
+            "modes": N_("train() and eval()"),
+            "batches": N_("Small batches"),
+            "sequences": N_("Sequences"),
+            "devices": N_("Several devices"),
+        },
+        "devices",
+    ),
+    integer("batch_size", 2, BATCH_SIZES[-1], 8, widget=slider("2", "4", "8", "16", "32", "64", "128", "256", "512", "1024"), label=N_("batch size"), about=N_("the examples in a batch"), example="16", applies=in_experiments("stream", "batches"), in_file=("2", "8", "32")),
+    number_or_none("momentum", 0, 1, 0.1, widget=slider("0", "0.001", "0.01", "0.05", "0.1", "0.2", "0.3", "0.5", "0.7", "0.9", "1", "none"), label=N_("momentum"), about=N_("the momentum of the running statistics; none for a cumulative average"), example="none", applies=in_experiments("stream"), in_file=("0.01", "0.1", "0.5", "none")),
+    number("drift", -LARGEST_DRIFT, LARGEST_DRIFT, 0.0, widget=slider("-10", "-1", "-0.5", "-0.1", "-0.05", "0", "0.05", "0.1", "0.5", "1", "10"), label=N_("mean drifts by"), about=N_("how far the mean moves in each step"), example="0.5", applies=in_experiments("stream"), in_file=("0", "0.05")),
+    integer("steps", STEPS[0], STEPS[-1], 60, widget=slider("1", "5", "10", "20", "40", "60", "100", "200", "500"), label=N_("steps"), about=N_("the number of batches"), example="100", applies=in_experiments("stream")),
+    integer("count", 2, 256, 32, widget=slider("2", "4", "8", "16", "32", "64", "128", "256"), label=N_("sequences"), about=N_("the number of sequences"), example="64", applies=in_experiments("sequences"), in_file=("8", "32", "128")),
+    integer("longest", 1, 100, 30, widget=slider("1", "2", "5", "10", "20", "30", "60", "100"), label=N_("longest"), about=N_("the length of the longest sequence"), example="50", applies=in_experiments("sequences"), in_file=("10", "30", "60")),
+    integer("devices", 2, MOST_DEVICES, 4, widget=slider("2", "3", "4", "5", "6", "7", "8"), label=N_("devices"), about=N_("the number of devices"), example="8", applies=in_experiments("devices"), in_file=("2", "4", "8")),
+)  # fmt: skip
+EXPERIMENT = _with_both_modes(SETTINGS[0])
+PAGE = Page(
+    "train_and_eval",
+    N_("Train and eval"),
+    N_("What BatchNorm stores from batch to batch, what that changes, and where it fails."),
+    view_parts,
+    SETTINGS,
+    rows=_rows,
+    whole_in_answer=True,
+    file_choices=(
+        ("show", "family"),
+        ("show", "set_batch_size", "set_momentum", "set_count", "set_longest", "set_devices", "set_drift"),
+    ),
+)

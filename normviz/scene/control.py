@@ -74,19 +74,26 @@ class Input:
 
 @dataclass(frozen=True)
 class Control:
-    """One or more inputs with a name.
+    """One or more inputs with a name. A page's setting with a widget is a control, too (``inputs_of``).
 
-    name    its name in ``hide=``
-    label   its label in the list of controls that can be hidden, as a message
-    inputs  a function from a view to the inputs; empty if the control does not apply
+    hidden_by  its name in ``hide=``
+    label      its label in the list of controls that can be hidden, as a message
+    inputs     a function from a view to the inputs; empty if the control does not apply
     """
 
-    name: str
+    hidden_by: str
     label: str
     inputs: Callable[[Any], Sequence[Input]]
 
 
-def scene_control(setting: Setting, edit: Callable[[Scene, Any], Reading] | None = None) -> Control:
+def inputs_of(one: Control | Setting, view: Any) -> Sequence[Input]:
+    """The inputs of a control, or of a page's setting, in a view."""
+    if isinstance(one, Control):
+        return one.inputs(view)
+    return [_page_input(one, view)] if one.applies(view) else []
+
+
+def scene_control(setting: Setting) -> Control:
     """The control of a setting of the scene."""
 
     def change(scene: Scene, value: Any) -> Reading:
@@ -96,54 +103,33 @@ def scene_control(setting: Setting, edit: Callable[[Scene, Any], Reading] | None
         if not setting.applies(view):
             return []
         value, widget = getattr(view.scene, setting.name), _translated(setting.widget)
-        return [Input(setting.name, setting.input_label, value, widget, on_scene(edit or change))]
+        return [Input(setting.name, setting.input_label, value, widget, on_scene(change))]
 
-    return Control(setting.hidden_by, setting.label, inputs)
+    return Control(setting.name, setting.label, inputs)
 
 
-def page_control(setting: Setting) -> Control:
-    """The control of a setting of a page. An option that it does not have changes nothing: controls of two pages may have the same key."""
-    options = None
-    if isinstance(setting.widget, Segments) or (isinstance(setting.widget, Choice) and not setting.widget.accept_new):
-        options = setting.widget.options
-    typed = isinstance(setting.widget, TextField) or (isinstance(setting.widget, Slider) and setting.widget.typed)
+def _page_input(setting: Setting, view: Changeable) -> Input:
+    """The input of a page's setting. An option that it does not have changes nothing: inputs of two pages may have the same key."""
+    value, widget = view.settings[setting.name], _translated(setting.widget)
+    is_typed = isinstance(widget, TextField) or (isinstance(widget, Slider) and widget.typed)
+    if is_typed:
+        value = setting.format(value)
+    if is_typed and isinstance(widget, Slider):
+        widget = widget.including(value)
+    options = widget.options if isinstance(widget, Segments | Slider | Choice) else None
 
-    def edit(view: Changeable, value: Any) -> Any:
-        if options is not None and value not in options:
+    def edit(view: Changeable, entered: Any) -> Any:
+        if options is not None and entered not in options:
             return view.with_settings()
         try:
-            return view.with_settings(**{setting.name: setting.parse(value.strip()) if typed else value})
+            return view.with_settings(**{setting.name: setting.parse(entered.strip()) if is_typed else entered})
         except NormvizError as error:
             return view.with_settings(problem=str(error))
 
-    def inputs(view: Changeable) -> list[Input]:
-        if not setting.applies(view):
-            return []
-        value, widget = view.settings[setting.name], _translated(setting.widget)
-        change: Callable[[Any, Any], Any] = edit
-        if typed:
-            value = setting.format(value)
-        if typed and isinstance(widget, Slider):
-            widget = widget.including(value)
-            value, change = widget.labels.index(value), _by_label(widget.labels, edit)
-        return [
-            Input(
-                f"set_{setting.name}" if isinstance(setting.widget, TextField | Slider) else setting.name,
-                setting.input_label,
-                value,
-                widget,
-                change,
-                setting.width,
-                _(setting.help) if setting.help else None,
-            )
-        ]
-
-    return Control(setting.hidden_by, setting.label, inputs)
-
-
-def _by_label(labels: Sequence[str], edit: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """An edit by the number of a label."""
-    return lambda view, number: edit(view, labels[number])
+    key = f"set_{setting.name}" if isinstance(widget, TextField | Slider) else setting.name
+    return Input(
+        key, setting.input_label, value, widget, edit, setting.width, _(setting.help) if setting.help else None
+    )
 
 
 def _translated(widget: Widget | None) -> Widget:

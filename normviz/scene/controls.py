@@ -294,3 +294,9 @@ def _inputs(view: Changeable) -> Sequence[Input]:
 
 
 PASTE = Control("paste", LABEL, _inputs)
+
+# The controls of the layer whose options a file has, by key.
+FILE_ARGUMENTS = ("depth", "num_groups", "dim")
+FILE_LAYER = ("family", *FILE_ARGUMENTS)
+FILE_SWITCHES = ("affine", "elementwise_affine", "bias", "track_running_stats", "training")
+FILE_CHOICES = (FILE_LAYER, (*FILE_LAYER, *FILE_SWITCHES))

@@ -57,30 +57,26 @@ class Several:
 
 @dataclass(frozen=True)
 class Slider:
-    """A slider from ``low`` to ``high``; with ``labels``, one for each step.
+    """A slider over a few options: the label of each.
 
-    typed  whether each label is the text of a value; a value without a label gets one
+    typed  whether the options are texts of a number that has many values; a value without an option gets one
     """
 
-    low: int
-    high: int
-    step: int = 1
-    labels: Sequence[str] = ()
+    options: Mapping[Any, str]
     typed: bool = False
 
     def including(self, text: str) -> Slider:
-        """With this value among its labels, in the order of numbers; "none" comes last.
+        """With this text among its options, in the order of numbers; "none" comes last.
 
-        >>> slider("0.1", "1", "none").including("0.5").labels
-        ('0.1', '0.5', '1', 'none')
+        >>> list(slider("0.1", "1", "none").including("0.5").options)
+        ['0.1', '0.5', '1', 'none']
         """
-        labels = sorted({*self.labels, text}, key=lambda label: inf if label == "none" else float(label))
-        return slider(*labels)
+        return slider(*sorted({*self.options, text}, key=lambda one: inf if one == "none" else float(one)))
 
 
-def slider(*labels: str) -> Slider:
+def slider(*texts: str) -> Slider:
     """A slider over a few values of a number that has many."""
-    return Slider(0, len(labels) - 1, labels=labels, typed=True)
+    return Slider({text: text for text in texts}, typed=True)
 
 
 @dataclass(frozen=True)
@@ -121,6 +117,7 @@ class Setting:
     limits          the smallest and the largest value, as shown in the label; ``or_none``: the value may also be none
     hide            the control's name in ``hide=``; without it, the setting's name
     applies         whether a view has the control
+    in_file         the values that a file offers, if it has too many for a file
     """
 
     name: str
@@ -138,6 +135,7 @@ class Setting:
     or_none: bool = False
     hide: str = ""
     applies: Callable[[Any], bool] = always
+    in_file: Sequence[Any] = ()
 
     @property
     def hidden_by(self) -> str:
@@ -165,6 +163,10 @@ class Setting:
             return self.repair(text) if self.repair else self.default
         except NormvizError:
             return self.default
+
+
+OF_PAGES: list[Setting] = []
+"""The settings of all pages, in the order of the pages, which ``normviz.lessons.pages`` fills: a link may name settings of another page."""
 
 
 def parse_settings(
@@ -197,6 +199,28 @@ def read_settings(settings: Sequence[Setting], query: Mapping[str, str]) -> tupl
     return {setting.name: values[setting.name] for setting in settings}, problems[0] if problems else None
 
 
+def parse_given(settings: Sequence[Setting], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of the settings. Raises NormvizError for an unknown name or an invalid value."""
+    known = {setting.name: setting for setting in settings}
+    values = {name: setting.default for name, setting in known.items()}
+    for name, value in given.items():
+        if name not in known:
+            if not known:
+                raise NormvizError(
+                    _("{name}={value} is not a setting here; leave it out.", name=name, value=echo(value))
+                )
+            raise NormvizError(
+                _(
+                    "{name}={value} is not a setting here; choose {names}.",
+                    name=name,
+                    value=echo(value),
+                    names=listed(known),
+                )
+            )
+        values[name] = known[name].parse("none" if value is None else str(value))
+    return values
+
+
 def write_settings(settings: Sequence[Setting], values: Mapping[str, Any]) -> dict[str, str]:
     """The part of a link that holds the values that are not defaults."""
     return {
@@ -224,6 +248,16 @@ def parse_choice(name: str, options: Sequence[str]) -> Callable[[str], str]:
         return text
 
     return parse
+
+
+def experiment(options: Mapping[str, str], example: str) -> Setting:
+    """The setting ``show`` of a page with several experiments: which one is shown."""
+    return choice("show", options, label=N_("Experiment"), example=example, hide="experiment")
+
+
+def in_experiments(*names: str) -> Callable[[Any], bool]:
+    """``applies`` of a setting that only these experiments have."""
+    return lambda view: view.settings["show"] in names
 
 
 def choice(
@@ -285,8 +319,8 @@ def power_of_ten(name: str, low: int, high: int, default: int, **rest: Any) -> S
     def repair(text: str) -> int:
         return round(log10(plain.nearest(text)))
 
-    labels = tuple(map(power, range(low, high + 1)))
-    options = {"widget": Slider(low, high, labels=labels), "width": 360, "limits": (labels[0], labels[-1]), **rest}
+    labels = {exponent: power(exponent) for exponent in range(low, high + 1)}
+    options = {"widget": Slider(labels), "width": 360, "limits": (labels[low], labels[high]), **rest}
     return Setting(name, default, parse, lambda exponent: f"1e{exponent}", repair, **options)
 
 

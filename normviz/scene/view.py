@@ -8,11 +8,10 @@ from typing import Any
 from urllib.parse import quote
 
 from normviz.layers.substitutes import LayerOnShape, Remedy, is_lookalike
-from normviz.scene.page_settings import PAGE_SETTINGS
 from normviz.scene.repair import Reading, repair
 from normviz.scene.scene import FIELD_NAMES, OWN, Scene
 from normviz.scene.scene_settings import SCENE_SETTINGS
-from normviz.scene.setting import Setting, parse_settings, read_settings, write_settings
+from normviz.scene.setting import OF_PAGES, Setting, parse_settings, read_settings, write_settings
 from normviz.scene.visibility import DISPLAY_SETTINGS, VERSION_SETTING, Display, read_display
 from normviz.texts.errors import closest, echo
 from normviz.texts.messages import _, ngettext
@@ -123,14 +122,12 @@ LONGEST_QUERY = 8192  # characters, names and values together
 MOST_NAMES = 64
 EMBEDDING = ("embed", "embed_options")  # Streamlit's own parameters
 CAMPAIGN = ("utm_", "fbclid", "gclid", "mc_")  # parameters that other sites append to links
-SETTING_NAMES = tuple(
-    dict.fromkeys(
-        setting.name
-        for settings in (SCENE_SETTINGS.values(), *PAGE_SETTINGS.values(), DISPLAY_SETTINGS)
-        for setting in settings
-    )
-)
 READABLE = ",;()[]=.:'->_"  # characters that are not percent-encoded in a link
+
+
+def setting_names() -> list[str]:
+    """The names of the settings that a link of any page may have."""
+    return list(dict.fromkeys(one.name for one in (*SCENE_SETTINGS.values(), *OF_PAGES, *DISPLAY_SETTINGS)))
 
 
 def read(query: Mapping[str, str]) -> Reading:
@@ -167,10 +164,11 @@ def read_view(query: Mapping[str, str], settings: Sequence[Setting] = ()) -> Vie
 
 def _unknown_name(query: Mapping[str, str]) -> str | None:
     """The message about the first name that no link has."""
+    known = setting_names()
     for name in query:
-        if name in SETTING_NAMES or name in EMBEDDING or name.startswith(CAMPAIGN):
+        if name in known or name in EMBEDDING or name.startswith(CAMPAIGN):
             continue
-        meant = closest(name, SETTING_NAMES)
+        meant = closest(name, known)
         if meant:
             return _("{name} is not a setting of a link. Did you mean {meant}?", name=echo(name), meant=meant)
         return _("{name} is not a setting of a link; leave it out.", name=echo(name))

@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from normviz.layers.pasted import parse_layer_on_shape
 from normviz.layers.substitutes import LayerOnShape
 from normviz.scene.controls import PASTE, SCENE_CONTROLS
-from normviz.scene.page_settings import PAGE_SETTINGS
 from normviz.scene.scene_settings import commas, compact
-from normviz.scene.setting import Setting, check_length, integer, read_settings, text, write_settings
+from normviz.scene.setting import OF_PAGES, Setting, check_length, integer, read_settings, text, write_settings
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.languages import parse_language
 from normviz.texts.messages import N_, _, ngettext
@@ -25,18 +24,21 @@ MOST_CAPTION = 300
 MOST_STOPS = 99
 ALL, ALL_CONTROLS = "all", "controls"
 
-# The labels of the controls, parts and panels that can be hidden, by name.
-CONTROLS: Mapping[str, str] = {
-    **{control.name: control.label for control in (*SCENE_CONTROLS, PASTE)},
-    "more": N_("More, with all its controls"),
-    "reset": N_("Back to the start"),
-    "set": N_("Ready-made sets"),
-    **{
-        setting.hidden_by: setting.label for settings in PAGE_SETTINGS.values() for setting in settings if setting.label
-    },
-    "questions": N_("Links to questions"),
-    "exercises": N_("Choose exercises"),
-}
+
+def controls() -> dict[str, str]:
+    """The labels of the controls that can be hidden, by name."""
+    return {
+        **{control.hidden_by: control.label for control in (*SCENE_CONTROLS, PASTE)},
+        "more": N_("More, with all its controls"),
+        "reset": N_("Back to the start"),
+        "set": N_("Ready-made sets"),
+        **{setting.hidden_by: setting.label for setting in OF_PAGES if setting.label},
+        "questions": N_("Links to questions"),
+        "exercises": N_("Choose exercises"),
+    }
+
+
+# The labels of the parts and panels that can be hidden, by name.
 PARTS: Mapping[str, str] = {
     "sentence": N_("Sentence"),
     "text": N_("Text"),
@@ -77,7 +79,6 @@ PANELS: Mapping[str, str] = {
     "worked": N_("Worked arithmetic"),
     "loops": N_("Loops"),
 }
-NAMES = (ALL, ALL_CONTROLS, *CONTROLS, *PARTS, *PANELS)
 BESIDE_THE_FIGURE = {"distribution", "facts", "worked", "loops"}  # drawn with a figure, but not a part of it
 # Not shown on a projector, besides the controls.
 NOT_PRESENTED = BESIDE_THE_FIGURE | {"x", "normalized", "output", "table", "code", "details", "text"}
@@ -112,9 +113,9 @@ class Display:
         >>> Display(("all",)).hides("code"), Display(("all",)).hides("stats"), Display(("controls",)).hides("layer")
         (True, False, True)
         """
-        if name in self.hidden or (self.present and (name in CONTROLS or name in NOT_PRESENTED)):
+        if name in self.hidden or (self.present and name in NOT_PRESENTED):
             return True
-        if name in CONTROLS and ALL_CONTROLS in self.hidden:
+        if (self.present or ALL_CONTROLS in self.hidden) and name in controls():
             return True
         return ALL in self.hidden and name not in FIGURE
 
@@ -160,8 +161,12 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word.strip().lower() for word in text.split(",") if word.strip()))
 
 
+def _is_known(name: str) -> bool:
+    return name in (ALL, ALL_CONTROLS) or name in PARTS or name in PANELS or name in controls()
+
+
 def _parse_hide(text: str) -> tuple[str, ...]:
-    unknown = [name for name in _names(text) if name not in NAMES]
+    unknown = [name for name in _names(text) if not _is_known(name)]
     if unknown:
         raise NormvizError(
             ngettext(
@@ -188,7 +193,7 @@ VERSION_SETTING = Setting("v", VERSION, _parse_version, about=N_("the version of
 DISPLAY_SETTINGS = (
     VERSION_SETTING,
     Setting(
-        "hide", (), _parse_hide, ",".join, lambda text: tuple(name for name in _names(text) if name in NAMES),
+        "hide", (), _parse_hide, ",".join, lambda text: tuple(filter(_is_known, _names(text))),
         about=N_("what is not shown: names from the next table, separated by commas"), example="layer,data",
     ),
     Setting(

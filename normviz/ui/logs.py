@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 import re
 import traceback
-from itertools import chain
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -76,12 +75,9 @@ def on_script_error(error: Exception) -> bool:
 
 def view_link() -> str:
     """The page and the query of the view, without parameters that are not normviz's."""
-    from normviz.scene.page_settings import PAGE_SETTINGS
-    from normviz.scene.scene_settings import SCENE_SETTINGS
-    from normviz.scene.visibility import DISPLAY_SETTINGS
+    from normviz.scene.view import setting_names
 
-    settings = [*DISPLAY_SETTINGS, *chain.from_iterable(PAGE_SETTINGS.values())]
-    names = {*SCENE_SETTINGS, *(setting.name for setting in settings)}
+    names = setting_names()
     known = {name: value for name, value in st.query_params.to_dict().items() if name in names}
     query = urlencode(known, safe=",()[];:'>")[:MAX_LENGTH]
     return f"/{st.session_state.get(PAGE) or ''}" + (f"?{query}" if query else "")

@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from normviz.lessons.pages import PAGES, Page, page, parts_up_to_the_figure, up_to_the_figure
+from normviz.lessons.page import Page
+from normviz.lessons.pages import PAGES, PageView, page_view, parts_up_to_the_figure, up_to_the_figure
 from normviz.lessons.parts.part import Part
 from normviz.scene.view import View
 from normviz.scene.visibility import Display
 from normviz.ui.component import show_more, show_page
-from normviz.ui.controls.heading import draw_heading
 from normviz.ui.controls.redraw import MORE_PARTS, PARTS, forget_rows, remember_page, rows_of
 from normviz.ui.controls.rows import draw_controls
 from normviz.ui.language import localized
@@ -28,29 +28,39 @@ class Drawing:
     """What the two fragments of a page share.
 
     hideable  the names that ``hide=`` accepts
-    page      the page of this run until both fragments have drawn it; then None, to save memory
+    shown     the view of this run until both fragments have drawn it; then None, to save memory
     """
 
-    name: str
+    page: Page
     hideable: frozenset[str] = frozenset()
-    page: Page | None = None
+    shown: PageView | None = None
 
-    def make(self, view: View) -> Page:
-        """The page of this view."""
-        self.page = page(self.name, view, rows_of(self.name, view))
-        self.hideable = self.page.hideable
-        return self.page
+    def make(self, view: View) -> PageView:
+        """This view of the page."""
+        self.shown = page_view(self.page, view, rows_of(self.page, view))
+        self.hideable = self.shown.hideable
+        return self.shown
 
 
 def show(name: str) -> None:
     """The page of the address."""
-    drawing = Drawing(name)
-    made = drawing.make(current(PAGES[name]))
-    draw_heading(name, made.view)
-    draw_controls(name, made.rows)
+    drawing = Drawing(PAGES[name])
+    made = drawing.make(current(drawing.page))
+    draw_heading(drawing.page, made.view)
+    draw_controls(drawing.page, made.rows)
     _first(drawing)
     _rest(drawing)
-    remember_page(name, made.rows)
+    remember_page(drawing.page, made.rows)
+
+
+HEADING, HIDDEN_HEADING = "heading", "hidden_heading"  # keys in the page's styles
+
+
+def draw_heading(page: Page, view: View) -> None:
+    """The title, and in one line what the page shows; only screen readers find it in an embedded view or one with hidden parts."""
+    is_shown = view.display == Display() and not st.context.is_embedded
+    with st.container(key=HEADING if is_shown else HIDDEN_HEADING):
+        st.title(f"{page.title} :small[{page.purpose}]", anchor=False)
 
 
 @st.fragment(key=PARTS)
@@ -58,11 +68,12 @@ def show(name: str) -> None:
 def _first(drawing: Drawing) -> None:
     """The page up to the figure, and Share. When an element is selected, only this runs."""
     by_control = is_changed(CONTROL)
-    view = latest(PAGES[drawing.name])
-    if drawing.page is None and not by_control and _is_complete(view):
-        show_page(Page(drawing.name, view, (), parts_up_to_the_figure(drawing.name, view), drawing.hideable))
+    view = latest(drawing.page)
+    if drawing.shown is None and not by_control and _is_complete(view):
+        parts = parts_up_to_the_figure(drawing.page, view)
+        show_page(PageView(drawing.page, view, (), parts, drawing.hideable))
         return
-    made = drawing.page if drawing.page and not by_control else drawing.make(view)
+    made = drawing.shown if drawing.shown and not by_control else drawing.make(view)
     show_page(replace(made, parts=_first_parts(made)))
 
 
@@ -70,15 +81,15 @@ def _first(drawing: Drawing) -> None:
 @localized
 def _rest(drawing: Drawing) -> None:
     """The parts below the figure, and the end of the page."""
-    made = drawing.page or drawing.make(current_view(PAGES[drawing.name]))
-    drawing.page = None
+    made = drawing.shown or drawing.make(current_view(drawing.page))
+    drawing.shown = None
     forget_rows()
     parts = made.parts[len(_first_parts(made)) :]
     if parts or not st.context.is_embedded:
         show_more(made, parts)
 
 
-def _first_parts(made: Page) -> Sequence[Part]:
+def _first_parts(made: PageView) -> Sequence[Part]:
     return up_to_the_figure(made.parts) if _is_complete(made.view) else made.parts
 
 

@@ -8,14 +8,16 @@ the previous page.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
-from normviz.lessons.page_type import PageType
-from normviz.scene.repair import Reading
+from normviz.lessons.events import Event, after
+from normviz.lessons.page import Page
+from normviz.lessons.pages import PAGES
+from normviz.lessons.parts.links import HOME
 from normviz.scene.scene import Scene
 from normviz.scene.setting import read_settings
 from normviz.scene.view import View
@@ -30,7 +32,7 @@ LABELS = "normviz.labels"  # the last labels sent to a widget whose labels depen
 ADDRESS, ADDRESS_VIEW = "normviz.address", "normviz.address_view"  # the query last read or written, and its view
 
 
-def current(page: PageType) -> View:
+def current(page: Page) -> View:
     """The view of this run; writes the URL if a callback changed the view."""
     if is_changed():
         return _write_changes(page)
@@ -41,7 +43,7 @@ def current(page: PageType) -> View:
     return view
 
 
-def latest(page: PageType) -> View:
+def latest(page: Page) -> View:
     """The view for a fragment. In a run of the page, it is that of ``current``; in a run of only the fragment, the one that a callback made.
 
     It never reads the scene from the URL.
@@ -55,7 +57,7 @@ def is_changed(by: str | None = None) -> bool:
     return changed is not None and by in (None, changed)
 
 
-def current_view(page: PageType) -> View:
+def current_view(page: Page) -> View:
     """The session's view with the settings of this page. A change is not written to the URL here; the page does that."""
     view: View
     settings_of, view = st.session_state[VIEW]
@@ -64,7 +66,7 @@ def current_view(page: PageType) -> View:
     return replace(view, settings=read_settings(page.settings, st.query_params.to_dict())[0])
 
 
-def _write_changes(page: PageType) -> View:
+def _write_changes(page: Page) -> View:
     """The view that a callback made, with the settings of this page; writes it to the URL."""
     view = current_view(page)
     # Compare with the last address written: the browser's own address may be older.
@@ -105,7 +107,7 @@ def enter(page: str, untouched: Sequence[Scene] = ()) -> None:
     st.session_state[PAGE] = page
 
 
-def come_back(name: str, page: PageType) -> None:
+def come_back(name: str, page: Page) -> None:
     """Call in a callback at the address of this page: the reader may have left it and come back, before the page in between was drawn.
 
     The view is then read from the address again.
@@ -124,39 +126,23 @@ def _mark_changed(by: str) -> None:
     st.session_state[CHANGED] = by if st.session_state.get(CHANGED, by) == by else CONTROL
 
 
-def change_view(
-    edit: Callable[..., View],
-    *arguments: Any,
-    page: PageType | None = None,
-    by: str = CONTROL,
-    only_changes: bool = False,
-) -> None:
-    """Call in a callback: the view becomes ``edit(view, ...)``.
+def change(event: Event, page: Page | None = None, by: str = CONTROL, only_changes: bool = False) -> None:
+    """Call in a callback: the view becomes the one after the event.
 
     page          of the control whose callback this is: the session may be on its way to another page, which has other settings
-    only_changes  ignore an edit without effect
+    only_changes  ignore an event without effect
     """
     settings_of, view = (page, current_view(page)) if page else st.session_state[VIEW]
-    edited = edit(view, *arguments)
-    if only_changes and not edited.problem and edited.without_problem() == view.without_problem() and not view.refused:
+    changed = after(settings_of or PAGES[st.session_state[PAGE] or HOME], view, event)
+    if (
+        only_changes
+        and not changed.problem
+        and changed.without_problem() == view.without_problem()
+        and not view.refused
+    ):
         return
-    st.session_state[VIEW] = settings_of, edited
+    st.session_state[VIEW] = settings_of, changed
     _mark_changed(by)
-
-
-def change(to: Callable[..., Reading], *arguments: Any, by: str = CONTROL, **named: Any) -> None:
-    """Call in a callback: the scene becomes ``to(scene, ...)``."""
-    change_view(lambda view: view.with_scene(to(view.scene, *arguments, **named)), by=by)
-
-
-def change_settings(problem: str | None = None, by: str = CONTROL, **values: Any) -> None:
-    """Call in a callback: set settings of the page; ``problem`` is the message about an invalid value, if any."""
-    change_view(lambda view: view.with_settings(problem, **values), by=by)
-
-
-def reset(page: PageType) -> None:
-    """Call in a callback: the view becomes the one with which the page opens; what is hidden stays hidden."""
-    change_view(lambda view: replace(page.view({}), display=replace(view.display, like=None)), page=page)
 
 
 def sync_widget(key: str, value: Any) -> str:

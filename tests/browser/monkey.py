@@ -286,7 +286,7 @@ class Monkey:
         return f"rest for {frames} frames"
 
 
-SETTLED_BY_COMPARE = next(one for one in QUESTIONS.values() if one.page == "compare")
+SETTLED_BY_COMPARE = next(one for one in QUESTIONS.values() if one.page.name == "compare")
 # Each page, and a query for which it shows a figure or a chart.
 HOVERED = {
     "": "",

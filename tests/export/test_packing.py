@@ -26,12 +26,12 @@ def unpacked(value, pool):
 
 @cache
 def found(name, **choices):
-    return search(name, PAGES[name].view(""), **choices).playable_views()
+    return search(PAGES[name], PAGES[name].view(""), **choices).playable_views()
 
 
 @cache
 def data_of(name="explore", app="", **choices):
-    return views_data(name, found(name, **choices), app)
+    return views_data(PAGES[name], found(name, **choices), app)
 
 
 @cache
@@ -52,8 +52,8 @@ def test_a_long_value_is_stored_once():
 
 def test_the_drawn_slices_do_not_identify_a_view_because_a_reader_moves_them():
     start = PAGES["explore"].view("shape=2,64,4,4&layer=BatchNorm2d(64)&from=0,8,0,0")
-    views = search("explore", start, layers=("BatchNorm2d(64)", "GroupNorm(4, 64)")).playable_views()
-    data = views_data("explore", views, "")
+    views = search(PAGES["explore"], start, layers=("BatchNorm2d(64)", "GroupNorm(4, 64)")).playable_views()
+    data = views_data(PAGES["explore"], views, "")
     assert "from" not in data["common"]
     for view in unpacked(data["views"], data["pool"]):
         assert "from" not in view["state"]

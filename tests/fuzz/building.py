@@ -14,7 +14,6 @@ from normviz.lessons.parts.part import Chart, Panels, flat
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import find_question, search
 from normviz.lessons.questions_page import prediction, question_parts
-from normviz.scene.page_settings import PAGE_SETTINGS as SETTINGS
 from normviz.scene.scene import Scene
 from normviz.scene.view import View, read_view
 from normviz.texts.errors import NormvizError
@@ -22,7 +21,7 @@ from normviz.texts.errors import NormvizError
 
 def build(page: str, query: Mapping[str, str]) -> int:
     """Build every part of the page as the browser gets it; return the number of parts."""
-    view = read_view(query, SETTINGS[page])
+    view = read_view(query, PAGES[page].settings)
     if page == "questions":
         return _questions(view)
     PAGES[page].problem(view)

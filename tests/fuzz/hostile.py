@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from normviz.analysis.examples import DATA, PARAMETERS
 from normviz.layers.catalogue import FAMILIES, KINDS
+from normviz.lessons.pages import PAGES
 from normviz.lessons.questions.registry import QUESTIONS
 from normviz.scene.scene_settings import SCENE_SETTINGS
 from normviz.scene.setting import Setting
-from tests.fuzz.building import SETTINGS
 
 Draw = Callable[..., Any]
 Texts = st.SearchStrategy[str]
@@ -207,7 +207,7 @@ def texts_for_field(field: Setting) -> Texts:
 @st.composite
 def queries(draw: Draw, page: str = "explore") -> dict[str, str]:
     """A query of a page as the server passes it on."""
-    texts = FOR_READER | {field.name: texts_for_field(field) for field in SETTINGS[page]}
+    texts = FOR_READER | {field.name: texts_for_field(field) for field in PAGES[page].settings}
     wanted = draw(st.lists(st.sampled_from(sorted(texts)), max_size=6, unique=True))
     query = {name: draw(texts[name]) for name in wanted}
     for name in ("shape", "layer"):
@@ -265,7 +265,7 @@ def at_limits(draw: Draw, page: str) -> dict[str, str]:
     ]  # fmt: skip
     query = {"shape": ",".join(shape), "layer": draw(st.sampled_from(layers))}
     query |= {"data": draw(st.sampled_from([*DATA])), "params": draw(st.sampled_from(PARAMETERS)), "seed": "2147483647"}
-    for field in SETTINGS[page]:
+    for field in PAGES[page].settings:
         if field.name in LIMIT_SHOWS:
             query[field.name] = LIMIT_SHOWS[field.name]
         elif field.name == "show":

@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 
 from normviz.analysis.examples import DATA, PARAMETERS
 from normviz.layers.layer import Layer
+from normviz.lessons.pages import PAGES
 from normviz.scene.scene import Scene
 from normviz.scene.scene_settings import SCENE_SETTINGS
 from normviz.scene.setting import read_settings
 from normviz.scene.view import View, link, read, read_view
 from normviz.texts.errors import NormvizError
 from tests.fuzz import hostile
-from tests.fuzz.building import SETTINGS, build, build_view
+from tests.fuzz.building import build, build_view
 from tests.fuzz.measure import examples, outcome
 
 index = st.none() | st.lists(st.integers(-2, 9) | st.integers(-(2**70), 2**70), max_size=6).map(tuple)
@@ -24,7 +25,7 @@ index = st.none() | st.lists(st.integers(-2, 9) | st.integers(-(2**70), 2**70), 
 @pytest.fixture(scope="module", autouse=True)
 def warm():
     """Build every page once, because torch imports parts of itself at first use."""
-    for page in SETTINGS:
+    for page in PAGES:
         for show in hostile.SHOWS.get(page, [""]):
             build(page, {"show": show})
     gc.freeze()  # the remaining objects are not garbage of an example
@@ -76,19 +77,19 @@ def test_every_valid_scene_reads_back(shape, layout, layer, **rest):
         assert (again.scene, again.problem) == (result, None)
 
 
-@pytest.mark.parametrize("page", SETTINGS)
+@pytest.mark.parametrize("page", PAGES)
 @settings(max_examples=examples(40))
 @given(data=st.data())
 def test_the_settings_of_every_page_read_back(page, data):
     query = data.draw(hostile.queries(page))
-    values, problem = outcome((page, query), lambda: read_settings(SETTINGS[page], query))
+    values, problem = outcome((page, query), lambda: read_settings(PAGES[page].settings, query))
     assert is_short_message(problem)
-    assert {field.name for field in SETTINGS[page]} == set(values)
+    assert {field.name for field in PAGES[page].settings} == set(values)
     scene = read(query).scene
-    assert read_view(View(scene, values).query(SETTINGS[page]), SETTINGS[page]) == View(scene, values)
+    assert read_view(View(scene, values).query(PAGES[page].settings), PAGES[page].settings) == View(scene, values)
 
 
-@pytest.mark.parametrize("page", SETTINGS)
+@pytest.mark.parametrize("page", PAGES)
 @settings(max_examples=examples(20))
 @given(data=st.data())
 def test_every_page_is_built_or_refused(page, data):

@@ -7,7 +7,7 @@ import pytest
 
 from normviz.lessons.compare import READY_SETS
 from normviz.lessons.pages import PAGES, page_data
-from normviz.lessons.pages import page as page_of
+from normviz.lessons.pages import page_view as page_of
 from normviz.lessons.parts.containers import Details, Table
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.part import Caption, Chart, Note, Panels, Sentence, Text, flat
@@ -89,7 +89,9 @@ def axis_titles(layout):
 def written(name, query, lang):
     """A page as the browser gets it, in a language."""
     with in_language(lang):
-        return json.dumps(page_data(name, Body(), page_of(name, PAGES[name].view(query)).parts), ensure_ascii=False)
+        return json.dumps(
+            page_data(PAGES[name], Body(), page_of(PAGES[name], PAGES[name].view(query)).parts), ensure_ascii=False
+        )
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from normviz.analysis.description import describe
 from normviz.export.output import tour_output
 from normviz.export.tours import stop_parts, tour_data, tour_of
-from normviz.lessons.pages import PAGES, page
+from normviz.lessons.pages import PAGES, page_view
 from normviz.lessons.parts.links import TourBar
 from normviz.lessons.parts.part import Panels, Problem
 from normviz.lessons.tours import Tour, read_tour, stop_link, tour_bar, tours
@@ -30,7 +30,7 @@ def test_every_stop_shows_its_view_without_an_error(name, number):
     assert bar.caption == tour.stops[number - 1].caption
     assert not [part for part in parts if isinstance(part, Problem)]
     link = stop_link(tour, number, "")
-    shown = page(link.page, PAGES[link.page].view(link.query))
+    shown = page_view(PAGES[link.page], PAGES[link.page].view(link.query))
     assert [part for part in shown.parts if isinstance(part, TourBar)]
     assert not [part for part in shown.parts if isinstance(part, Problem)]
 
@@ -76,7 +76,7 @@ def test_gamma_does_not_depend_on_the_batch_size():
 
 
 def test_a_tour_begins_with_a_link_to_its_first_stop():
-    shown = page("explore", PAGES["explore"].view("tour=normalized-shape"))
+    shown = page_view(PAGES["explore"], PAGES["explore"].view("tour=normalized-shape"))
     (bar,) = [part for part in shown.parts if isinstance(part, TourBar)]
     assert (bar.number, bar.before) == (0, None)
     assert "stop=1&present=true" in bar.after.query
@@ -85,7 +85,7 @@ def test_a_tour_begins_with_a_link_to_its_first_stop():
 
 
 def test_a_projector_shows_the_figure_without_controls():
-    shown = page("explore", PAGES["explore"].view("tour=normalized-shape&stop=2&present=true"))
+    shown = page_view(PAGES["explore"], PAGES["explore"].view("tour=normalized-shape&stop=2&present=true"))
     assert not any(row.inputs or row.reset for row in shown.rows)
     assert [type(part).__name__ for part in shown.parts] == ["TourBar", "Sentence", "Panels"]
     (figure,) = [part for part in shown.parts if isinstance(part, Panels)]
@@ -93,7 +93,7 @@ def test_a_projector_shows_the_figure_without_controls():
 
 
 def test_an_unknown_tour_is_a_message():
-    shown = page("explore", PAGES["explore"].view("tour=nowhere"))
+    shown = page_view(PAGES["explore"], PAGES["explore"].view("tour=nowhere"))
     assert "tour='nowhere' is unknown; choose from-batchnorm-to-layernorm" in shown.parts[0].text
 
 
@@ -146,7 +146,7 @@ WRONG = [
 @pytest.mark.parametrize(("text", "message"), WRONG, ids=range(len(WRONG)))
 def test_a_file_that_is_not_a_tour_says_what_a_tour_is(text, message):
     with pytest.raises(NormvizError, match=re.escape(message)):
-        read_tour(text, "mine")
+        read_tour(text, "mine", PAGES)
 
 
 def test_a_stop_with_an_invalid_link_says_which_one():

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from normviz.cli import main
-from normviz.lessons.pages import PAGES, page
+from normviz.lessons.pages import PAGES, page_view
 from normviz.lessons.parts.html import Body
 from normviz.texts import messages
 from normviz.texts.messages import in_language
@@ -38,7 +38,7 @@ def rendered(name: str, query: str, language: str) -> str:
     """The HTML of the page, and the data of its figures."""
     with in_language(language):
         body = Body(app="")
-        parts = body.keyed(page(name, PAGES[name].view(query)).parts)
+        parts = body.keyed(page_view(PAGES[name], PAGES[name].view(query)).parts)
         return json.dumps([parts, body.figures, body.terms()], ensure_ascii=False, default=str)
 
 

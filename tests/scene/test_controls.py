@@ -2,14 +2,14 @@
 
 import pytest
 
-from normviz.lessons.rows import input_rows, rows, rows_data
-from normviz.scene.control import page_control
+from normviz.lessons.pages import PAGES
+from normviz.lessons.rows import rows_data
+from normviz.scene.control import inputs_of as control_inputs
 from normviz.scene.controls import SCENE_CONTROLS
-from normviz.scene.page_settings import PAGE_SETTINGS
 from normviz.scene.scene_settings import DATA_LABELS, PARAMETER_LABELS, SCENE_SETTINGS
 from normviz.scene.setting import Choice, Segments, Several, Slider, TextField
 from normviz.scene.view import read_view
-from normviz.scene.visibility import CONTROLS
+from normviz.scene.visibility import controls
 from normviz.texts.messages import language
 from tests.fuzz.measure import cost
 from tests.scenes import query_of
@@ -18,16 +18,16 @@ LAYERS = ["", "layer=BatchNorm2d(3)", "shape=2,6,3,3&layer=GroupNorm(2,6)", "lay
 
 
 def view_of(link, page="explore"):
-    return read_view(query_of(link), PAGE_SETTINGS[page])
+    return read_view(query_of(link), PAGES[page].settings)
 
 
 def inputs_of(view, page="explore"):
-    shown = rows(page, view)
+    shown = PAGES[page].rows(view)
     controls = [control for row in shown for control in (one for place in (*row.groups, *row.more) for one in place)]
-    return {one.key: one for control in controls for one in control.inputs(view)}
+    return {one.key: one for control in controls for one in control_inputs(control, view)}
 
 
-PAGES = [
+VIEWS = [
     *(("explore", link) for link in LAYERS),
     ("compare", ""),
     ("step_by_step", ""),
@@ -37,7 +37,7 @@ PAGES = [
 ]
 
 
-@pytest.mark.parametrize(("page", "link"), PAGES)
+@pytest.mark.parametrize(("page", "link"), VIEWS)
 def test_the_value_of_an_input_is_one_of_its_options_and_changes_nothing(page, link):
     view = view_of(link, page)
     for one in inputs_of(view, page).values():
@@ -47,37 +47,37 @@ def test_the_value_of_an_input_is_one_of_its_options_and_changes_nothing(page, l
             continue
         value = one.value if not one.together else tuple(inputs_of(view, page)[key].value for key in one.together)
         after = one.changed(view, value)
-        assert (after.scene, after.query(PAGE_SETTINGS[page]), after.problem) == (view.scene, view.query(PAGE_SETTINGS[page]), None), one.key  # fmt: skip
+        assert (after.scene, after.query(PAGES[page].settings), after.problem) == (view.scene, view.query(PAGES[page].settings), None), one.key  # fmt: skip
 
 
-@pytest.mark.parametrize(("page", "link"), PAGES)
+@pytest.mark.parametrize(("page", "link"), VIEWS)
 def test_a_choice_that_was_deselected_changes_nothing(page, link):
     view = view_of(link, page)
     for one in inputs_of(view, page).values():
         assert one.changed(view, None) == view
 
 
-@pytest.mark.parametrize(("page", "link"), PAGES)
+@pytest.mark.parametrize(("page", "link"), VIEWS)
 def test_every_option_of_every_list_gives_a_view_that_reads_back_from_its_link(page, link):
     view = view_of(link, page)
     for one in inputs_of(view, page).values():
         for option in getattr(one.widget, "options", ()) if isinstance(one.widget, Choice | Segments) else ():
             after = one.changed(view, option)
-            assert read_view(after.query(PAGE_SETTINGS[page]), PAGE_SETTINGS[page]).scene == after.scene
+            assert read_view(after.query(PAGES[page].settings), PAGES[page].settings).scene == after.scene
 
 
 def test_each_setting_that_a_link_holds_is_declared_once_with_a_description_and_an_example():
-    everywhere = [*SCENE_SETTINGS.values(), *(one for settings in PAGE_SETTINGS.values() for one in settings)]
+    everywhere = [*SCENE_SETTINGS.values(), *(one for page in PAGES.values() for one in page.settings)]
     for setting in everywhere:
         assert setting.description
         assert setting.parse(setting.example) != setting.default
-        assert setting.hidden_by in CONTROLS or not setting.label
+        assert setting.hidden_by in controls() or not setting.label
 
 
 def test_every_control_has_a_label_in_the_list_of_what_can_be_hidden():
     for control in SCENE_CONTROLS:
-        assert CONTROLS[control.name] == control.label
-    labels = {name: label for name, label in CONTROLS.items() if not label}
+        assert controls()[control.hidden_by] == control.label
+    labels = {name: label for name, label in controls().items() if not label}
     assert labels == {}
 
 
@@ -96,27 +96,28 @@ def test_the_labels_of_the_data_name_every_example():
 
 
 def test_a_setting_of_a_page_takes_what_its_link_takes():
-    momentum = next(one for one in PAGE_SETTINGS["train_and_eval"] if one.name == "momentum")
+    momentum = next(one for one in PAGES["train_and_eval"].settings if one.name == "momentum")
     view = view_of("", "train_and_eval")
-    (one,) = page_control(momentum).inputs(view)
+    (one,) = control_inputs(momentum, view)
     assert isinstance(one.widget, Slider)
-    assert (one.key, one.label, one.widget.labels[one.value]) == ("set_momentum", "momentum (0 to 1, or none)", "0.1")
-    assert one.changed(view, one.widget.high).settings["momentum"] is None
+    assert (one.key, one.label, one.value) == ("set_momentum", "momentum (0 to 1, or none)", "0.1")
+    assert one.changed(view, list(one.widget.options)[-1]).settings["momentum"] is None
 
 
 def test_a_slider_over_a_few_values_has_the_value_of_its_view_too():
     for name, link, around in (("momentum", "0.37", ("0.3", "0.5")), ("batch_size", "9", ("8", "16"))):
         view = view_of(f"{name}={link}", "train_and_eval")
-        (one,) = page_control(next(each for each in PAGE_SETTINGS["train_and_eval"] if each.name == name)).inputs(view)
-        labels = one.widget.labels
-        assert labels[one.value - 1 : one.value + 2] == (around[0], link, around[1])
-        assert one.changed(view, one.value - 1).settings[name] == float(around[0])
+        (one,) = control_inputs(next(each for each in PAGES["train_and_eval"].settings if each.name == name), view)
+        labels = list(one.widget.options)
+        place = labels.index(one.value)
+        assert labels[place - 1 : place + 2] == [around[0], link, around[1]]
+        assert one.changed(view, labels[place - 1]).settings[name] == float(around[0])
 
 
 def test_a_typed_setting_of_a_page_takes_what_its_link_takes():
-    scale = next(one for one in PAGE_SETTINGS["numerics"] if one.name == "scale")
+    scale = next(one for one in PAGES["numerics"].settings if one.name == "scale")
     view = view_of("show=single", "numerics")
-    (one,) = page_control(scale).inputs(view)
+    (one,) = control_inputs(scale, view)
     assert isinstance(one.widget, TextField)
     assert one.changed(view, " 1e3 ").settings["scale"] == 1000
     refused = one.changed(view, "-1")
@@ -144,6 +145,6 @@ def test_labels_follow_the_language_of_the_reader():
     ("link", "has_note"), [("", True), ("layer=BatchNorm2d(3)", False), (LAYERS[4], False), ("hide=more", False)]
 )
 def test_more_says_why_a_layer_has_no_mode(link, has_note):
-    (row,) = [row for row in input_rows("explore", view_of(link)) if row.key == "controls"]
+    (row,) = [row for row in PAGES["explore"].input_rows(view_of(link)) if row.key == "controls"]
     assert bool(row.note) == has_note
     assert [one["note"] for one in rows_data([row])] == [row.note]

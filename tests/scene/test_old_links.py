@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from normviz.analysis.rounding.groups import DTYPES
+from normviz.lessons.models import REAL_MODELS
+from normviz.lessons.pages import PAGES
 from normviz.lessons.questions.registry import QUESTIONS
-from normviz.scene.page_settings import PAGE_SETTINGS, REAL_MODELS, experiments
 from normviz.scene.scene_settings import SCENE_SETTINGS, commas
 from normviz.scene.view import View, link, read_view
-from normviz.scene.visibility import NAMES
+from normviz.scene.visibility import ALL, ALL_CONTROLS, PANELS, PARTS, controls
 from normviz.texts.errors import NormvizError
 from tests.scene.test_scene import scenes
 from tests.scene.test_visibility import frames
@@ -22,7 +23,7 @@ from tools.link_tables import TITLES, updated
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = (ROOT / "docs" / "links.md").read_text(encoding="utf-8")
-SETTINGS = PAGE_SETTINGS
+SETTINGS = {name: page.settings for name, page in PAGES.items()}
 
 
 def read_link(text: str) -> tuple[str, View]:
@@ -50,7 +51,7 @@ def test_everything_that_can_be_hidden_is_in_the_last_table():
         for row in rows(DOCUMENT)
         if row[1] in ("group", "control", "part of a page", "part of a figure")
     ]
-    assert sorted(named) == sorted(NAMES)
+    assert sorted(named) == sorted([ALL, ALL_CONTROLS, *controls(), *PARTS, *PANELS])
 
 
 EXAMPLES = [
@@ -102,9 +103,9 @@ def test_the_links_at_its_head_are_valid(text):
 # Every view has a link
 
 WORDS = [
-    *experiments("train_and_eval"),
-    *experiments("gradients"),
-    *experiments("numerics"),
+    *PAGES["train_and_eval"].experiments,
+    *PAGES["gradients"].experiments,
+    *PAGES["numerics"].experiments,
     "outlier",
     "signs",
     *DTYPES,

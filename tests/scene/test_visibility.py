@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from normviz.scene.view import link, read_view
-from normviz.scene.visibility import CONTROLS, MOST_CAPTION, NAMES, PANELS, PARTS, Display, read_display
+from normviz.scene.visibility import ALL, ALL_CONTROLS, MOST_CAPTION, PANELS, PARTS, Display, controls, read_display
 
 BY_HAND = [
     # link, hidden names, caption
@@ -44,6 +44,9 @@ def test_an_unknown_name_gives_one_message_and_the_other_names_still_apply(query
     assert frame == Display(hidden, caption)
 
 
+NAMES = (ALL, ALL_CONTROLS, *controls(), *PARTS, *PANELS)
+
+
 def test_an_unknown_version_is_the_first_error_and_the_rest_is_read():
     view = read_view({"v": "9", "layer": "BatchNorm2d(3)", "seed": "-1", "hide": "nothing"})
     assert view.problem.startswith("v='9' is an unknown version of links")
@@ -55,20 +58,20 @@ def test_an_error_in_the_layer_comes_before_one_in_hide():
 
 
 def test_a_name_hides_only_itself():
-    for name in (*CONTROLS, *PARTS, *PANELS):
+    for name in (*controls(), *PARTS, *PANELS):
         assert [other for other in NAMES if Display((name,)).hides(other)] == [name]
 
 
 def test_hide_controls_hides_every_control():
     hidden = {name for name in NAMES if Display(("controls",)).hides(name)} - {"controls"}
-    assert hidden == set(CONTROLS)
+    assert hidden == set(controls())
 
 
 def test_hide_all_leaves_only_the_figure():
     left = {name for name in NAMES if not Display(("all",)).hides(name)}
     assert {"panels", "stats", "params", "readout", "stepper", "cube"} <= left
     assert (
-        left & {*CONTROLS, "sentence", "text", "table", "code", "details", "distribution", "facts", "worked", "loops"}
+        left & {*controls(), "sentence", "text", "table", "code", "details", "distribution", "facts", "worked", "loops"}
         == set()
     )
 

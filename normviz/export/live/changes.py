@@ -10,9 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 from normviz.analysis.checks import LARGEST_VALUE
 from normviz.analysis.description import Description, describe
 from normviz.lessons.pages import PAGES
-from normviz.lessons.rows import after_input, input_rows
 from normviz.scene import edits
-from normviz.scene.page_settings import LAST_STEP
 from normviz.scene.repair import Reading, with_fields
 from normviz.scene.scene import OWN, Own, Scene, default_at, shortest
 from normviz.scene.scene_settings import DATA_SETTING, MOST_EDITABLE, PARAMS, SCENE_SETTINGS
@@ -103,36 +101,3 @@ def with_at(view: View, at: Sequence[int] | None) -> View:
 def _kept(view: View, reading: Reading) -> View:
     """The view of the scene; if there is a problem, the same view with the message."""
     return replace(view, problem=reading.problem) if reading.problem else view.with_scene(reading)
-
-
-def after_event(page: str, view: View, event: Mapping[str, Any]) -> View:
-    """The view after what a reader did in the browser. A message that is not valid changes nothing."""
-    try:
-        return EVENTS[event["name"]](page, view, event)
-    except (KeyError, IndexError, TypeError, ValueError):
-        return view
-
-
-def _input(page: str, view: View, event: Mapping[str, Any]) -> View:
-    value = event["value"]
-    value = tuple(value) if isinstance(value, list) else value
-    return after_input(input_rows(page, view), view, event["key"], value)
-
-
-def _select(page: str, view: View, event: Mapping[str, Any]) -> View:
-    return with_at(view, event["at"])
-
-
-def _move(page: str, view: View, event: Mapping[str, Any]) -> View:
-    return view.with_scene(edits.with_start(view.scene, tuple(map(int, event["start"]))))
-
-
-def _edit(page: str, view: View, event: Mapping[str, Any]) -> View:
-    return view.with_scene(edits.with_value(view.scene, tuple(event["at"]), float(event["value"])))
-
-
-def _step(page: str, view: View, event: Mapping[str, Any]) -> View:
-    return view.with_settings(step=min(max(int(event["step"]), 0), LAST_STEP))
-
-
-EVENTS = {"input": _input, "select": _select, "edit": _edit, "move": _move, "step": _step}

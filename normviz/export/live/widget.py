@@ -22,7 +22,8 @@ from normviz.export.links import output_of_view
 from normviz.export.live import changes
 from normviz.export.output import APP, Choices, Output
 from normviz.figures.bundle import bundle, plotly_js
-from normviz.lessons.pages import PAGES, page, page_data
+from normviz.lessons.events import after
+from normviz.lessons.pages import PAGES, page_data, page_view
 from normviz.lessons.parts.html import Body
 from normviz.lessons.rows import rows_data
 from normviz.lessons.style import controls_style, page_style
@@ -137,7 +138,8 @@ class Live(anywidget.AnyWidget):
             return
         if isinstance(event.get("turn"), int):
             self._turn = max(self._turn, event["turn"])
-        view = self._start if event.get("name") == "reset" else changes.after_event(self._page, self._view, event)
+        is_reset = event.get("name") == "reset"
+        view = self._start if is_reset else after(PAGES[self._page], self._view, event)
         self._change(view)
 
     def _reopen(self) -> None:
@@ -149,9 +151,9 @@ class Live(anywidget.AnyWidget):
     @_in_its_language
     def _show(self) -> None:
         """Send the view to every copy of the page, with the number of the newest event that it answers."""
-        shown = page(self._page, self._view)
+        shown = page_view(PAGES[self._page], self._view)
         body = Body(prefix=f"{self.key}-", app=environ.get(APP, "").rstrip("/") or None, turn=self._turn)
-        data = page_data(self._page, body, shown.parts)
+        data = page_data(shown.page, body, shown.parts)
         self.send({"data": data, "rows": rows_data(shown.rows), "turn": self._turn})
 
     @_in_its_language

@@ -24,10 +24,10 @@ from normviz.lessons.parts.markup import escape, line
 from normviz.lessons.parts.questions import search_field
 from normviz.lessons.questions.question import Question, prose
 from normviz.lessons.questions.registry import QUESTIONS, READING_ORDER, current_key
-from normviz.lessons.questions_page import question_list, question_parts
+from normviz.lessons.questions_page import LONGEST_SEARCH, question_list, question_parts
 from normviz.lessons.share import report_address
+from normviz.lessons.start import START_STEPS
 from normviz.lessons.style import controls_style, exercises_style, share_style
-from normviz.scene.page_settings import LONGEST_SEARCH, START_STEPS
 from normviz.scene.view import link
 from normviz.texts.errors import NormvizError, listed
 from normviz.texts.languages import find_language, html_attributes, with_language
@@ -214,7 +214,7 @@ def _comparison(ready: ReadySet, body: Body) -> str:
 
 def _question(question: Question, body: Body) -> str:
     _heading, *parts = question_parts(question)
-    return f"{body.page(parts)}\n{no_script()}\n{_app_link(question.page, question.query)}"
+    return f"{body.page(parts)}\n{no_script()}\n{_app_link(question.page.name, question.query)}"
 
 
 def _neighbors(entry: Entry, among: Sequence[Entry]) -> str:

@@ -51,8 +51,6 @@ interface ControlInput {
   options?: string[];
   low?: number;
   high?: number;
-  step?: number;
-  labels?: string[];
   most?: number;
   /** The values that can be chosen; of several texts: the sum of 2 to the power of the number of each option. */
   values?: number[];

@@ -14,7 +14,12 @@ from normviz.layers.axes import example_axis, parse_layout
 from normviz.layers.catalogue import KINDS
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
+from normviz.lessons.explore import PAGE as EXPLORE_PAGE
+from normviz.lessons.gradients import PAGE as GRADIENTS_PAGE
+from normviz.lessons.page import Page
 from normviz.lessons.practice.random import hash_text
+from normviz.lessons.step_by_step import PAGE as STEP_BY_STEP_PAGE
+from normviz.lessons.train_and_eval import PAGE as TRAIN_AND_EVAL_PAGE
 from normviz.texts.errors import NormvizError
 
 NUMBER, MARK, CHOICE = "number", "mark", "choice"
@@ -32,7 +37,7 @@ class ExerciseKind:
 
     form: str
     topic: str
-    page: str = "explore"
+    page: Page = EXPLORE_PAGE
     query: str = ""
 
 
@@ -44,10 +49,10 @@ EXERCISE_KINDS: Mapping[str, ExerciseKind] = {
     "peers": ExerciseKind(MARK, "statistics"),
     "parameter_peers": ExerciseKind(MARK, "parameters", query="&params=index"),
     "pattern": ExerciseKind(CHOICE, "statistics"),
-    "code": ExerciseKind(CHOICE, "code", "step_by_step"),
-    "value": ExerciseKind(NUMBER, "numbers", "step_by_step"),
-    "moves": ExerciseKind(MARK, "dependence", "gradients"),
-    "mode": ExerciseKind(CHOICE, "train_and_eval", "train_and_eval", "&show=modes"),
+    "code": ExerciseKind(CHOICE, "code", STEP_BY_STEP_PAGE),
+    "value": ExerciseKind(NUMBER, "numbers", STEP_BY_STEP_PAGE),
+    "moves": ExerciseKind(MARK, "dependence", GRADIENTS_PAGE),
+    "mode": ExerciseKind(CHOICE, "train_and_eval", TRAIN_AND_EVAL_PAGE, "&show=modes"),
 }
 TOPICS = tuple(dict.fromkeys(kind.topic for kind in EXERCISE_KINDS.values()))
 

@@ -282,7 +282,7 @@ def link(exercise: BankRow) -> str:
         query += f"&at={_commas(exercise.at)}"
     if exercise.values:
         query += f"&values={','.join(f'{value:g}' for value in exercise.values)}"
-    return with_language(f"/{kind.page}?{query}{kind.query}")
+    return with_language(f"/{kind.page.name}?{query}{kind.query}")
 
 
 def _commas(numbers: tuple[int, ...]) -> str:

@@ -24,6 +24,7 @@ from normviz.analysis.forward import largest_difference, run_module
 from normviz.analysis.running.torch_module import buffers
 from normviz.code.frameworks import KERAS_LAYERS
 from normviz.layers.layer import Layer
+from normviz.lessons.page import Page
 from normviz.lessons.practice.random import Random
 from normviz.scene.scene import Scene
 from normviz.scene.view import read
@@ -69,7 +70,7 @@ class Topic:
         return _(self.english)
 
     def question(
-        self, key: str, page: str, query: str, *sources: Source, x: str = ""
+        self, key: str, page: Page, query: str, *sources: Source, x: str = ""
     ) -> Callable[[Callable[[], Facts]], Question]:
         """Make a question of the decorated function, which computes its facts."""
         return lambda facts: Question(key, self, facts, page, query, sources, x)
@@ -82,7 +83,7 @@ class Question:
     key      its identifier in links: ``?q=s0``
     topic    the topic under which it is listed
     facts    computes the placeholders of the answer, and ``"right"``: the key of the right option, or the right number
-    page     the page that shows the answer: "explore", "compare", "step_by_step", "train_and_eval", "gradients", "numerics"
+    page     the page that shows the answer
     query    the query of that page, without the "?"
     sources  where it was asked, and references
     x        the query of the tensor that the prompt is about, if it is not that of the page: "shape=4,1&layout=ND"
@@ -91,7 +92,7 @@ class Question:
     key: str
     topic: Topic
     facts: Callable[[], Facts]
-    page: str
+    page: Page
     query: str
     sources: tuple[Source, ...]
     x: str = ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from normviz.lessons.page import Page
 from normviz.lessons.questions.question import TOPICS, Question, Topic, matches
 from normviz.lessons.questions.topics import (
     bugs,
@@ -77,9 +78,9 @@ def search(words: str) -> list[Question]:
     return [question for question in QUESTIONS.values() if matches(question, words)]
 
 
-def questions_of_page(page: str) -> list[Question]:
+def questions_of_page(page: Page) -> list[Question]:
     """The questions that a view of this page answers."""
-    return [question for question in QUESTIONS.values() if question.page == page]
+    return [question for question in QUESTIONS.values() if question.page is page]
 
 
 def by_topic(questions: list[Question]) -> dict[Topic, list[Question]]:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from normviz.lessons.pages import PAGES
-from normviz.lessons.rows import MORE, InputRow, input_rows
+from normviz.lessons.page import Page
+from normviz.lessons.rows import MORE, InputRow
 from normviz.scene.control import Input
 from normviz.scene.view import View
 from normviz.ui.state import ADDRESS, current_view, is_changed, remember_sent
@@ -33,7 +33,7 @@ class Drawn:
             no entry if the browser may still show old ones
     """
 
-    page: str
+    page: Page
     script: str
     frame: str
     looks: dict[str, int] = field(default_factory=dict)
@@ -44,11 +44,11 @@ def group_key(row: int, group: int) -> str:
     return f"controls_{row}_{group}"
 
 
-def rows_of(page: str, view: View) -> Sequence[InputRow]:
+def rows_of(page: Page, view: View) -> Sequence[InputRow]:
     """The rows of inputs of a view; computed once for a change."""
     known = st.session_state.get(ROWS)
     if known is None or known[:2] != (page, view):
-        known = st.session_state[ROWS] = (page, view, input_rows(page, view))
+        known = st.session_state[ROWS] = (page, view, page.input_rows(view))
     rows: Sequence[InputRow] = known[2]
     return rows
 
@@ -63,7 +63,7 @@ def begin_run() -> None:
     st.session_state.pop(DRAWN, None)
 
 
-def remember_page(page: str, rows: Sequence[InputRow]) -> None:
+def remember_page(page: Page, rows: Sequence[InputRow]) -> None:
     """Call when the page has been drawn."""
     looks = {key: _look(inputs) for key, inputs in _fragments(rows).items()}
     st.session_state[DRAWN] = Drawn(page, script_name(), _frame(rows), looks)
@@ -88,7 +88,7 @@ def redraw() -> None:
     drawn: Drawn | None = st.session_state.get(DRAWN)
     if drawn is None or not _is_shown(drawn):
         st.rerun()
-    rows = rows_of(drawn.page, current_view(PAGES[drawn.page]))
+    rows = rows_of(drawn.page, current_view(drawn.page))
     if drawn.frame != _frame(rows):
         st.rerun()
     changed = []

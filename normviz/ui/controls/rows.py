@@ -7,17 +7,17 @@ from contextlib import AbstractContextManager, nullcontext
 
 import streamlit as st
 
-from normviz.lessons.pages import PAGES
+from normviz.lessons.page import Page
 from normviz.lessons.rows import MORE, InputRow, Spacing
 from normviz.scene.control import Input
 from normviz.texts.messages import _
 from normviz.ui.controls.redraw import MORE_CONTROLS, forget_look, group_key, redraw, remember_look, rows_of
 from normviz.ui.controls.widgets import draw
 from normviz.ui.language import localized
-from normviz.ui.state import current_view, reset
+from normviz.ui.state import change, current_view
 
 
-def draw_controls(page: str, rows: Sequence[InputRow]) -> None:
+def draw_controls(page: Page, rows: Sequence[InputRow]) -> None:
     """The controls of the page. Each shows the view's value, and its callback changes the view."""
     for number, row in enumerate(rows):
         with _side_by_side(row.key, row.gap) if row.key else nullcontext():
@@ -31,15 +31,15 @@ def draw_controls(page: str, rows: Sequence[InputRow]) -> None:
 
 
 @localized
-def _draw_group(page: str, key: str, row: int, place: int, given: list[Sequence[Input]]) -> None:
+def _draw_group(page: Page, key: str, row: int, place: int, given: list[Sequence[Input]]) -> None:
     """A group of controls.
 
     given  the inputs that the run of the page has made. The list is emptied, to save memory; a run of the fragment alone makes them again.
     """
-    inputs = given.pop() if given else rows_of(page, current_view(PAGES[page]))[row].groups[place]
+    inputs = given.pop() if given else rows_of(page, current_view(page))[row].groups[place]
     forget_look(key)
     for shown in inputs:
-        draw(shown)
+        draw(page, shown)
     remember_look(key, inputs)
 
 
@@ -50,21 +50,21 @@ def _side_by_side(key: str, gap: Spacing) -> AbstractContextManager[object]:
 
 @st.fragment
 @localized
-def _draw_reset(page: str) -> None:
+def _draw_reset(page: Page) -> None:
     """In a fragment, because the browser is not told about the run of its callback then."""
     label = _("Back to the start")
     st.button(label, icon=":material/restart_alt:", key="reset", help=label, on_click=_reset, args=(page,))
 
 
 @localized
-def _reset(page: str) -> None:
-    reset(PAGES[page])
+def _reset(page: Page) -> None:
+    change({"name": "reset"}, page)
     redraw()
 
 
 @st.fragment(key=MORE_CONTROLS)
 @localized
-def _more(page: str, row: int) -> None:
+def _more(page: Page, row: int) -> None:
     """The popover of a row, with a column of controls for x and one for the layer.
 
     Its controls exist only while it is open. Opening or closing it reruns only this fragment: this is not taken for a change,
@@ -75,13 +75,13 @@ def _more(page: str, row: int) -> None:
         st.container(key="more_body"),
     ):
         if popover.open:
-            shown_row = rows_of(page, current_view(PAGES[page]))[row]
+            shown_row = rows_of(page, current_view(page))[row]
             columns = shown_row.more
             forget_look(MORE_CONTROLS)
             for place, inputs in zip(st.columns(len(columns), gap="medium"), columns, strict=True):
                 with place:
                     for shown in inputs:
-                        draw(shown, only_changes=True)  # a control that disappears may report its value once more
+                        draw(page, shown, only_changes=True)  # a control that disappears may report its value once more
                     if shown_row.note and inputs is columns[-1]:
                         st.caption(shown_row.note)
             remember_look(MORE_CONTROLS, [shown for inputs in columns for shown in inputs])

@@ -7,21 +7,20 @@ from typing import Any
 
 import streamlit as st
 
-from normviz.lessons.pages import PAGES
-from normviz.lessons.parts.links import HOME
+from normviz.lessons.events import entering
+from normviz.lessons.page import Page
 from normviz.scene.control import Input
 from normviz.scene.setting import Choice, Number, Segments, Several, Slider, TextField, Toggle
 from normviz.ui.controls.redraw import redraw, script_name
 from normviz.ui.language import localized
 from normviz.ui.logs import PAGE
-from normviz.ui.state import change_view, come_back, sync_labels, sync_widget, widget_value
+from normviz.ui.state import change, come_back, sync_labels, sync_widget, widget_value
 
 
-def draw(shown: Input, only_changes: bool = False) -> None:
+def draw(page: Page, shown: Input, only_changes: bool = False) -> None:
     """Draw the input. ``only_changes``: ignore a callback that leaves the view as it is."""
 
     name, script = st.session_state[PAGE], script_name()
-    page = PAGES[name or HOME]
 
     @localized
     def apply() -> None:
@@ -29,7 +28,7 @@ def draw(shown: Input, only_changes: bool = False) -> None:
             come_back(name, page)
         keys = shown.together
         value = tuple(map(widget_value, keys)) if keys else widget_value(shown.key)
-        change_view(shown.changed, value, page=page, only_changes=only_changes)
+        change(entering(shown, value), page, only_changes=only_changes)
         redraw()
 
     if isinstance(shown.widget, Choice) and shown.widget.dynamic_labels:
@@ -95,12 +94,7 @@ def _several(shown: Input, options: dict[str, Any]) -> None:
 def _slider(shown: Input, options: dict[str, Any]) -> None:
     widget = shown.widget
     assert isinstance(widget, Slider)
-    if widget.labels:
-        places = range(widget.low, widget.high + 1, widget.step)
-        labels = dict(zip(places, widget.labels, strict=True))
-        st.select_slider(shown.label, places, shown.value, format_func=labels.__getitem__, **options)
-    else:
-        st.slider(shown.label, widget.low, widget.high, shown.value, widget.step, **options)
+    st.select_slider(shown.label, list(widget.options), shown.value, format_func=widget.options.__getitem__, **options)
 
 
 def _toggle(shown: Input, options: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from urllib.parse import parse_qsl
 
 from normviz.figures.brand import wordmark
-from normviz.lessons.pages import PAGES, page
+from normviz.lessons.pages import PAGES, page_view
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.links import page_path
 from normviz.lessons.parts.markup import data, escape
@@ -32,13 +32,14 @@ def first_page(name: str, query: str, embedded: bool) -> str:
     """The HTML of a page and its query; "" if the page is too large."""
     if len(query) > LONGEST_QUERY:
         return ""
-    view = PAGES[name].view(dict(parse_qsl(query, keep_blank_values=True)))
-    made, body = page(name, view), Body(app="")
+    page = PAGES[name]
+    view = page.view(dict(parse_qsl(query, keep_blank_values=True)))
+    made, body = page_view(page, view), Body(app="")
     text = data(data_of(made, body))
     if len(text) > MOST:
         return ""
     head = "" if embedded or view.display.present else _header(name)
-    title = f"<h1>{escape(PAGES[name].title)} <small>{escape(PAGES[name].purpose)}</small></h1>"
+    title = f"<h1>{escape(page.title)} <small>{escape(page.purpose)}</small></h1>"
     heading = title if view.display == Display() and not embedded else ""
     rows = sum(bool(row.inputs) for row in made.rows)
     loading = (

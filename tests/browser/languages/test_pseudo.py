@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from normviz.lessons.pages import PAGES, WITHOUT_SCENE
+from normviz.lessons.pages import PAGES
 from tests.browser.conftest import NewTab
 from tests.browser.languages.reading import Reading, read_page
 from tests.browser.lessons.lesson import NARROW, STRAIGHT, WIDE, Lesson
@@ -59,7 +59,7 @@ def watched(pseudo: Lesson) -> Iterator[Lesson]:
 
 def show(view: Lesson, address: str, language: str) -> None:
     view.visit(f"{address}{'&' if '?' in address else '?'}lang={language}")
-    view.ready(figures=address.partition("?")[0] not in WITHOUT_SCENE)
+    view.ready(figures=PAGES[address.partition("?")[0] or "explore"].uses in ("tensor", "scene"))
     view.page.wait_for_function("language => document.documentElement.lang === language", arg=language)
 
 

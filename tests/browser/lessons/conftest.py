@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page
 
 from normviz.figures import bundle
-from normviz.lessons.pages import page_data
+from normviz.lessons.pages import PAGES, page_data
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.part import Part
 from normviz.lessons.style import BROWSER, exercises_style, page_style
@@ -97,7 +97,9 @@ def show(blank: tuple[Page, Watch]) -> Iterator[Show]:
     tab.evaluate("begin()")
 
     def show_parts(parts: list[Part], **more: Any) -> Page:
-        tab.evaluate("data => show(data)", json.loads(json.dumps(page_data("explore", Body(app=""), parts) | more)))
+        tab.evaluate(
+            "data => show(data)", json.loads(json.dumps(page_data(PAGES["explore"], Body(app=""), parts) | more))
+        )
         return tab
 
     yield show_parts

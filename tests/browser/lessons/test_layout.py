@@ -6,9 +6,9 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from normviz.figures.palette import theme
+from normviz.lessons.pages import PAGES
 from normviz.lessons.questions.question import facts_of, prose
 from normviz.lessons.questions.registry import CORE, QUESTIONS
-from normviz.scene.page_settings import experiments
 from tests.browser.lessons.lesson import FITS, NARROW, READY, STRAIGHT, WIDE, Lesson
 
 pytestmark = pytest.mark.browser
@@ -147,7 +147,7 @@ PAGES: dict[str, list[Check]] = {
             large_enough(".st-key-show [role=radio]"),
         ]
         for page in ("train_and_eval", "gradients", "numerics")
-        for name in experiments(page)
+        for name in PAGES[page].experiments
     },
     "models?model=sd_unet&mark=batch": [large_enough(".nv-links-questions a")],
     "questions?q=s0": [large_enough(".nv-option")],

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from normviz.figures.palette import THEMES
-from normviz.lessons.pages import PAGES, page, page_data
+from normviz.lessons.pages import PAGES, page_data, page_view
 from normviz.lessons.parts.containers import Column, Details, Table, Tabs
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.links import Link, Links
@@ -133,7 +133,7 @@ def test_events_of_a_figure_are_sent_unless_it_stands_alone(show: Show) -> None:
     tab = show(parts)
     click_element(tab)
     assert tab.evaluate("window.sent") == []
-    tab.evaluate("data => show(data)", page_data("explore", Body(app="", turn=0), parts))
+    tab.evaluate("data => show(data)", page_data(PAGES["explore"], Body(app="", turn=0), parts))
     click_element(tab)
     assert tab.evaluate("window.sent") == ["select"]
 
@@ -152,7 +152,7 @@ def test_links_have_the_address_of_the_host_and_only_a_plain_click_is_handled(sh
 
 def test_every_page_is_drawn_without_an_error(show: Show) -> None:
     for name, kind in PAGES.items():
-        tab = show(list(page(name, kind.view({})).parts))
+        tab = show(list(page_view(PAGES[name], kind.view({})).parts))
         expect(tab.locator(".nv-view[data-state=error]")).to_have_count(0)
         assert tab.locator(".nv-page").inner_text()
 

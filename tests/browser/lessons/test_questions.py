@@ -14,7 +14,7 @@ from tests.browser.lessons.lesson import READY, Lesson
 pytestmark = pytest.mark.browser
 
 SAME_ANSWER = [one for one in QUESTIONS.values() if prose(one.key).options and facts_of(one)["right"] == "batch"][:2]
-CHOICE = next(one for one in QUESTIONS.values() if prose(one.key).options and one.page == "compare")
+CHOICE = next(one for one in QUESTIONS.values() if prose(one.key).options and one.page.name == "compare")
 
 
 def test_a_prediction_reveals_the_answer_and_its_figure_and_a_link_to_the_view(lesson: Lesson) -> None:

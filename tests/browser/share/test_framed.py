@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Frame, Page, expect
 
-from normviz.lessons.pages import PAGES, whole_query
+from normviz.lessons.pages import PAGES
 from normviz.scene.view import link
 from tests.browser.conftest import NewTab
 from tests.browser.explore.test_layout import MISPLACED
@@ -281,7 +281,7 @@ def test_with_a_base_path_plotly_loads_and_links_are_right(page: Page, lab: str)
         view.wait_until_drawn()
         with boxes_in_preview(page):
             panel = Panel(view)
-            whole = link(whole_query(path or "explore", PAGES[path or "explore"].view("at=none")))
+            whole = link(PAGES[path or "explore"].whole_query(PAGES[path or "explore"].view("at=none")))
             assert panel.text("Link") == f"{lab}/{path}{whole}"
             assert panel.text("Notebook cell").splitlines()[2] == f'nv.open("/{path}{whole}")'
             file = panel.dialog.get_by_role("link", name="HTML file").get_attribute("href")

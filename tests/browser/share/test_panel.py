@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import expect
 
-from normviz.lessons.pages import PAGES, whole_query
+from normviz.lessons.pages import PAGES
 from normviz.scene.view import link
 from normviz.scene.visibility import read_display
 from tests.browser.conftest import SCREEN
@@ -58,7 +58,7 @@ def test_the_link_of_a_view_shows_it_again(view, share, page, query):
     path, shown = "" if page == "explore" else page, PAGES[page]
     panel = share(f"{path}{link(query)}")
     address = panel.text("Link")
-    assert address == f"{view.server}/{path}{link(whole_query(page, shown.view(query)))}"
+    assert address == f"{view.server}/{path}{link(PAGES[page].whole_query(shown.view(query)))}"
     panel.dialog.get_by_role("button", name="Close").click()
     assert share(address.removeprefix(f"{view.server}/")).text("Link") == address
 

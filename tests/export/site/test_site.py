@@ -17,7 +17,7 @@ from normviz.figures.bundle import plotly_js
 from normviz.lessons.compare import READY_SETS
 from normviz.lessons.questions.question import answer, facts_of, prose, search_text
 from normviz.lessons.questions.registry import CORE, MERGED, QUESTIONS
-from normviz.scene.page_settings import LONGEST_SEARCH
+from normviz.lessons.questions_page import LONGEST_SEARCH
 from normviz.texts.errors import NormvizError
 from tests.export.structure import Structure
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from normviz.lessons.pages import PAGES, page
+from normviz.lessons.pages import PAGES, page_view
 from normviz.lessons.parts.links import Links
 from normviz.lessons.parts.part import Caption, LayerNote, Legend, Note, Problem, flat
 
 
 def parts_of(name, query):
-    return page(name, PAGES[name].view(query)).parts
+    return page_view(PAGES[name], PAGES[name].view(query)).parts
 
 
 def texts(parts, kind):
@@ -26,7 +26,7 @@ REFUSED = "shape=8,96,56,56&layer=LayerNorm(96)"
 def test_a_refused_layer_shows_what_was_probably_meant_and_says_so(name):
     view = PAGES[name].view(REFUSED)
     assert str(view.scene.layer) == "ChannelsFirstLayerNorm(96, eps=1e-05)"
-    (problem,) = texts(page(name, view).parts, Problem)
+    (problem,) = texts(page_view(PAGES[name], view).parts, Problem)
     assert problem.startswith('torch refuses: "Given normalized_shape=[96], expected input with shape [*, 96], ')
     assert problem.endswith("Shown instead: ChannelsFirstLayerNorm(96, eps=1e-05) on (8, 96, 56, 56).")
 
@@ -87,12 +87,12 @@ LARGE = [
 @pytest.mark.parametrize(("name", "query", "layer", "shape"), LARGE)
 def test_a_large_tensor_links_to_a_small_lookalike_that_says_what_it_is_and_links_back(name, query, layer, shape):
     start = PAGES[name].view(query)
-    (there,) = [link for link in links(page(name, start).parts, "next") if "look-alike" in link.text]
+    (there,) = [link for link in links(page_view(PAGES[name], start).parts, "next") if "look-alike" in link.text]
     assert there.text == f"Show a small look-alike of shape {shape}"
     small = PAGES[there.page].view(there.query)
     assert small.problem is None
     assert (str(small.scene.layer), str(small.scene.shape)) == (layer, shape)
-    parts = page(name, small).parts
+    parts = page_view(PAGES[name], small).parts
     caption = f"A small look-alike of `{start.scene.layer}` on {start.scene.shape}: the same pattern on fewer elements."
     assert caption in texts(parts, Caption)
     (back,) = links(parts, "back")
@@ -122,7 +122,7 @@ def test_a_changed_lookalike_is_none_any_more():
     assert view.problem is None
     assert not view.is_lookalike
     assert "like" not in view.query(())
-    assert not any("look-alike" in text for text in texts(page("explore", view).parts, Caption))
+    assert not any("look-alike" in text for text in texts(page_view(PAGES["explore"], view).parts, Caption))
 
 
 def test_a_small_tensor_has_no_lookalike():

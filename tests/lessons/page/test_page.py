@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from normviz.lessons.explore import greeting
-from normviz.lessons.pages import PAGES, Page, page, page_data, parts_up_to_the_figure, up_to_the_figure, whole_query
+from normviz.lessons.pages import PAGES, PageView, page_data, page_view, parts_up_to_the_figure, up_to_the_figure
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.links import Links
 from normviz.lessons.parts.part import Code, Legend, Panels, Part, Problem, Sentence
@@ -29,20 +29,20 @@ QUERIES = [
 ]
 
 
-def page_of(name: str, query: str) -> Page:
-    return page(name, PAGES[name].view(query))
+def page_of(name: str, query: str) -> PageView:
+    return page_view(PAGES[name], PAGES[name].view(query))
 
 
 def shown(name: str, parts: list[Part]) -> str:
     """What the browser receives, as JSON without NaN."""
-    return json.dumps(page_data(name, Body(app=""), parts), allow_nan=False)
+    return json.dumps(page_data(PAGES[name], Body(app=""), parts), allow_nan=False)
 
 
 @pytest.mark.parametrize(("name", "query"), QUERIES)
 def test_the_same_view_gives_the_same_page(name, query):
     one, other = page_of(name, query), page_of(name, query)
     assert shown(name, one.parts) == shown(name, other.parts)
-    assert (one.view, one.hideable, one.title) == (other.view, other.hideable, PAGES[name].title)
+    assert (one.view, one.hideable, one.page.title) == (other.view, other.hideable, PAGES[name].title)
     assert [row.names for row in one.rows] == [row.names for row in other.rows]
 
 
@@ -56,7 +56,7 @@ def test_the_query_of_a_page_reads_back_as_its_view(name, query):
 def test_a_page_without_rows_knows_its_whole_query(name, query):
     """After a click on a figure, the app makes a page without rows."""
     made = page_of(name, query)
-    assert replace(made, rows=()).whole_query == made.whole_query == whole_query(name, made.view)
+    assert replace(made, rows=()).whole_query == made.whole_query == PAGES[name].whole_query(made.view)
 
 
 @pytest.mark.parametrize(("name", "query"), QUERIES)
@@ -64,7 +64,7 @@ def test_a_click_needs_only_the_parts_up_to_the_figure(name, query):
     made = page_of(name, query)
     if made.view.display.hidden or made.view.display.caption:
         return  # then the app shows the whole page after a click
-    assert shown(name, parts_up_to_the_figure(name, made.view)) == shown(name, up_to_the_figure(made.parts))
+    assert shown(name, parts_up_to_the_figure(PAGES[name], made.view)) == shown(name, up_to_the_figure(made.parts))
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,12 @@
 
 import pytest
 
-from normviz.lessons.pages import PAGES, page
+from normviz.lessons.pages import PAGES, page_view
 from normviz.lessons.parts.part import Problem
-from normviz.lessons.rows import input_rows
 
 
 def inputs(name, view):
-    return {one.key: one for row in input_rows(name, view) for one in row.all_inputs}
+    return {one.key: one for row in PAGES[name].input_rows(view) for one in row.all_inputs}
 
 
 def enter(name, view, key, value):
@@ -16,7 +15,7 @@ def enter(name, view, key, value):
 
 
 def messages(name, view):
-    return [part.text for part in page(name, view).parts if isinstance(part, Problem)]
+    return [part.text for part in page_view(PAGES[name], view).parts if isinstance(part, Problem)]
 
 
 WRONG = [

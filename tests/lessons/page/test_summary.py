@@ -3,7 +3,6 @@
 import pytest
 
 from normviz.lessons.pages import PAGES
-from normviz.lessons.summary import summary
 
 SUMMARIES = [
     ("explore", "", "LayerNorm([3, 4, 4]) on (2, 3, 4, 4)"),
@@ -17,4 +16,4 @@ SUMMARIES = [
 
 @pytest.mark.parametrize(("page", "query", "words"), SUMMARIES)
 def test_the_summary_names_the_layer_and_the_tensor_if_the_reader_chooses_them(page, query, words):
-    assert summary(page, PAGES[page].view(query)) == words
+    assert PAGES[page].summary_of(PAGES[page].view(query)) == words

@@ -8,7 +8,7 @@ import pytest
 
 from normviz.analysis.closed_form import closed_column
 from normviz.lessons import gradients
-from normviz.lessons.pages import PAGES, page
+from normviz.lessons.pages import PAGES, page_view
 from normviz.lessons.parts.containers import Table
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.links import Links
@@ -74,7 +74,7 @@ def test_the_problem_of_a_page_is_its_first_error():
 @pytest.mark.parametrize("key", QUESTIONS)
 def test_a_question_has_its_answer_and_a_figure_in_a_closed_section(key):
     asked = QUESTIONS[key]
-    shown = page("questions", PAGES["questions"].view(f"q={key}"))
+    shown = page_view(PAGES["questions"], PAGES["questions"].view(f"q={key}"))
     assert not shown.has_problem
     parts = list(flat(shown.parts))
     texts = [part.text for part in parts if isinstance(part, Heading | Caption)]
@@ -85,7 +85,7 @@ def test_a_question_has_its_answer_and_a_figure_in_a_closed_section(key):
     assert block(answer(asked)) not in before
     assert "nv-figure" not in before
     (link, *_) = (link for part in parts if isinstance(part, Links) and part.kind == "next" for link in part.links)
-    assert (link.page, dict(parse_qsl(link.query))) == (asked.page, dict(parse_qsl(asked.query)))
+    assert (link.page, dict(parse_qsl(link.query))) == (asked.page.name, dict(parse_qsl(asked.query)))
     (asking,) = (part for part in parts if isinstance(part, Prediction))
     assert Links((link,), kind="next") in asking.answer
 

@@ -5,7 +5,6 @@ import pytest
 from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.containers import Beside, Column, Details, Table, Tabs, hideable_names, visible_parts
 from normviz.lessons.parts.part import Caption, Chart, Code, Legend, Note, Panels, Sentence, Text, flat
-from normviz.scene.page_settings import experiments
 from normviz.scene.visibility import PANELS, PARTS, Display
 
 TABLE = Table((Column("a", "a"),), ({"a": 1},))
@@ -54,9 +53,11 @@ def views():
 
     yield from (("explore", {}), ("compare", {}), ("step_by_step", {}), ("explore", {"shape": "1025,1024"}))
     yield "step_by_step", {"layer": "RMSNorm([3,4,4])"}
-    yield from (("train_and_eval", {"show": show, "layer": "BatchNorm2d(3)"}) for show in experiments("train_and_eval"))
-    yield from (("gradients", {"show": show}) for show in experiments("gradients"))
-    yield from (("numerics", {"show": show}) for show in experiments("numerics"))
+    yield from (
+        ("train_and_eval", {"show": show, "layer": "BatchNorm2d(3)"}) for show in PAGES["train_and_eval"].experiments
+    )
+    yield from (("gradients", {"show": show}) for show in PAGES["gradients"].experiments)
+    yield from (("numerics", {"show": show}) for show in PAGES["numerics"].experiments)
 
 
 @pytest.fixture(scope="module", params=list(views()), ids=str)

@@ -8,25 +8,25 @@ from typing import Any
 
 import pytest
 
-from normviz.lessons.pages import PAGES, Page, page
+from normviz.lessons.pages import PAGES, PageView, page_view
 from normviz.lessons.parts.html import Body
-from normviz.lessons.practice.bank import bank, choose, index
+from normviz.lessons.practice.bank import LEVELS, bank, choose, index
 from normviz.lessons.practice.case import TOPICS
+from normviz.lessons.practice.case import TOPICS as PRACTICE_TOPICS
 from normviz.lessons.practice.confusions import CONFUSIONS
 from normviz.lessons.practice_page import SETTINGS, SHOWN_BY_STEP, Practice
 from normviz.lessons.start import LESSON_STEPS
 from normviz.lessons.style import BROWSER
-from normviz.scene.page_settings import LEVELS, PRACTICE_TOPICS
 from tests.figures.linked.javascript import evaluate
 
 LINK = "seed=7&count=4&topics=statistics,parameters&level=1"
 
 
-def page_of(query: str) -> Page:
-    return page("practice", PAGES["practice"].view(query))
+def page_of(query: str) -> PageView:
+    return page_view(PAGES["practice"], PAGES["practice"].view(query))
 
 
-def part_of(made: Page) -> Practice:
+def part_of(made: PageView) -> Practice:
     (part,) = (part for part in made.parts if isinstance(part, Practice))
     return part
 

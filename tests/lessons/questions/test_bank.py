@@ -11,7 +11,6 @@ from urllib.parse import parse_qsl
 import pytest
 
 from normviz.export.links import output_of_query
-from normviz.lessons import share
 from normviz.lessons.compare import fit_layers
 from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.part import Heading
@@ -85,7 +84,7 @@ def test_an_old_key_opens_the_question_it_was_merged_into():
 def test_an_old_link_shows_the_question_in_the_app_and_in_files(key):
     view, title = PAGES["questions"].view(f"q={key}"), prose(MERGED[key]).title
     assert Heading(title) in view_parts(view)
-    assert share.title("questions", view) == title
+    assert PAGES["questions"].share_title_of(view) == title
     assert output_of_query("questions", {"q": key}).query == {"q": MERGED[key]}
 
 
@@ -254,7 +253,7 @@ def test_every_option_of_a_document_s_question_is_checked_with_torch(key: str, m
 def test_the_view_opens_without_a_problem(question: Question):
     pairs = dict(pair.split("=", 1) for pair in question.query.split("&"))
     assert parse_qsl(question.query) == list(pairs.items())  # as a link carries it
-    page = PAGES[question.page]
+    page = question.page
     view = page.view(question.query)
     assert set(pairs) <= set(SCENE_SETTINGS) | {field.name for field in page.settings}
     assert read(pairs).problem is None

@@ -9,17 +9,27 @@ import torch
 from torch import nn
 
 import normviz as nv
-from normviz.lessons.pages import PAGES, page, page_data
+from normviz.lessons.pages import PAGES, page_data, page_view
 from normviz.lessons.parts.html import Body
 from normviz.lessons.share import share_data
-from normviz.lessons.start import LESSON_STEPS, Lesson, affine, depth, gammas, images, marks, numbers, read_prose
-from normviz.scene.page_settings import START_STEPS
+from normviz.lessons.start import (
+    LESSON_STEPS,
+    START_STEPS,
+    Lesson,
+    affine,
+    depth,
+    gammas,
+    images,
+    marks,
+    numbers,
+    read_prose,
+)
 from normviz.texts.errors import NormvizError
 from tests.export.structure import Structure
 
 
 def lesson(query: str = "") -> Lesson:
-    (part,) = page("start", PAGES["start"].view(query)).parts
+    (part,) = page_view(PAGES["start"], PAGES["start"].view(query)).parts
     assert isinstance(part, Lesson)
     return part
 
@@ -161,11 +171,11 @@ def test_the_page_has_every_step_with_its_figure_as_strict_json():
         assert step.prose.title in structure.text
         assert "{" not in f"{step.prose}".replace("Prose(", "")
     assert len(LESSON_STEPS) == START_STEPS
-    assert json.loads(json.dumps(page_data("start", Body(app=""), [lesson()])))["parts"]
+    assert json.loads(json.dumps(page_data(PAGES["start"], Body(app=""), [lesson()])))["parts"]
 
 
 def test_the_page_can_be_shared_and_has_no_controls():
-    made = page("start", PAGES["start"].view("step=3"))
+    made = page_view(PAGES["start"], PAGES["start"].view("step=3"))
     data = share_data(made)
     assert (data["page"], data["query"], data["title"]) == ("start", [["step", "3"]], "Start here")
     assert not made.rows
@@ -190,8 +200,8 @@ def test_each_step_is_short():
 
 def test_a_link_opens_a_step_and_the_page_without_one_where_the_reader_left_off():
     assert [lesson(query).first for query in ("", "step=3")] == [0, 3]
-    assert page("start", PAGES["start"].view("step=8")).has_problem
-    assert page("start", PAGES["start"].view("")).whole_query == {"step": "0"}
+    assert page_view(PAGES["start"], PAGES["start"].view("step=8")).has_problem
+    assert page_view(PAGES["start"], PAGES["start"].view("")).whole_query == {"step": "0"}
 
 
 @pytest.mark.parametrize(

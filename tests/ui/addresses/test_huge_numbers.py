@@ -3,15 +3,14 @@
 import pytest
 
 from normviz.lessons.pages import PAGES
-from normviz.scene.page_settings import PAGE_SETTINGS, experiments
 from tests.ui.support.driver import open_more, query
 from tests.ui.support.pages import check_page, go_to_page, open_page
 from tests.ui.support.shown import problems
 
 WITH_EXPERIMENTS = ("train_and_eval", "numerics")  # each with other fields
 VIEWS = [
-    *[(name, {}) for name in PAGE_SETTINGS if name not in WITH_EXPERIMENTS],
-    *[(name, {"show": show}) for name in WITH_EXPERIMENTS for show in experiments(name)],
+    *[(name, {}) for name in PAGES if name not in WITH_EXPERIMENTS],
+    *[(name, {"show": show}) for name in WITH_EXPERIMENTS for show in PAGES[name].experiments],
 ]
 
 

@@ -15,7 +15,7 @@ from normviz.analysis.description import describe
 from normviz.analysis.forward import forward
 from normviz.layers.axes import _parse_layout
 from normviz.layers.layer import Layer, _parse
-from normviz.lessons.rows import input_rows
+from normviz.lessons.page import Page
 from normviz.scene.grid import _grid
 from normviz.scene.scene import Scene
 from tests.ui.support.driver import open_explore, send_event, set_control
@@ -27,7 +27,7 @@ FUNCTIONS: dict[str, list[Callable[..., Any]]] = {
     "parse_layout": [_parse_layout],
     "parse_layer": [_parse],
     "describe": [describe],
-    "input_rows": [input_rows],
+    "input_rows": [Page.input_rows],
     "forward": [
         forward,
         *(kind.forward for kind in (nn.BatchNorm2d, nn.InstanceNorm2d, nn.LayerNorm, nn.GroupNorm, nn.RMSNorm)),

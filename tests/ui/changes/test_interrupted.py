@@ -19,7 +19,7 @@ def address(monkeypatch):
     monkeypatch.setattr(type(st.context), "url", "http://localhost/")
 
 
-def leave(app: AppTest, name: str, at: str = "page") -> AppTest:
+def leave(app: AppTest, name: str, at: str = "page_view") -> AppTest:
     """Go to another page, whose run ends at the call of ``at``. The browser still shows the first page."""
 
     def stop(*_arguments: object) -> None:
@@ -87,7 +87,7 @@ def test_back_and_a_change_of_a_setting_before_the_next_page_is_drawn_give_the_f
     assert query(app)[key] == (";".join(value) if isinstance(value, list) else value)
 
 
-@pytest.mark.parametrize("at", ["current", "page"])
+@pytest.mark.parametrize("at", ["current", "page_view"])
 def test_back_from_a_page_that_was_not_drawn_keeps_the_settings_of_the_address(at):
     link = {"layers": "RMSNorm([4]);BatchNorm2d(3)"}
     app = address_of(leave(open_page("compare", link), "step_by_step", at), "compare", link).run()
@@ -121,7 +121,7 @@ def test_back_and_a_change_after_the_controls_of_a_page_with_other_experiments_w
     assert key == "show" or scene(app).shape == (3, 3, 4, 4)
 
 
-@pytest.mark.parametrize("at", ["current", "page"])
+@pytest.mark.parametrize("at", ["current", "page_view"])
 @pytest.mark.parametrize(("name", "to"), list(permutations(["train_and_eval", "gradients", "numerics"], 2)))
 def test_a_change_after_the_first_run_of_a_page_with_other_experiments_ended_early_shows_that_page(name, to, at):
     """The browser has not received that page yet: the reader still changes the controls of the page before it."""

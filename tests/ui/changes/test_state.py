@@ -3,7 +3,6 @@
 import pytest
 
 from normviz.lessons.pages import PAGES
-from normviz.scene import edits
 from normviz.ui import state
 
 
@@ -52,7 +51,7 @@ def test_the_next_run_writes_the_address_of_an_interrupted_run(session, monkeypa
 
     monkeypatch.setattr(state.st, "query_params", Address())
     state.current(PAGES["explore"])
-    state.change(edits.with_size, "c", 5)
+    state.change({"name": "input", "key": "size_c", "value": 5})
     with pytest.raises(CutOffError):
         state.current(PAGES["explore"])
     assert state.current(PAGES["explore"]).scene.shape == (2, 5, 4, 4)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from normviz.scene.page_settings import experiments
+from normviz.lessons.pages import PAGES
 from tests.ui.support.driver import query, send_event, sentence_text, set_control
 from tests.ui.support.pages import check_no_errors, check_page, open_page
 from tests.ui.support.shown import elements, figures, notes, problems
@@ -15,7 +15,7 @@ GRADIENTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("show", experiments("gradients"))
+@pytest.mark.parametrize("show", PAGES["gradients"].experiments)
 @pytest.mark.parametrize("link", GRADIENTS)
 def test_gradients_with_extreme_settings(link, show):
     app = open_page("gradients", "&".join(filter(None, [link, f"show={show}"])))

@@ -45,7 +45,7 @@ def test_a_page_ends_with_links_to_its_questions(name):
     links = question_links(open_page(name))
     linked = [QUESTIONS[link.attrib["data-query"].removeprefix("?q=")] for link in links]
     assert 0 < len(set(linked)) == len(linked) == min(MOST_LINKS, len(questions_of_page(name)))
-    assert {question.page for question in linked} == {name}
+    assert {question.page.name for question in linked} == {name}
     assert [(link.attrib["href"], markdown(link)) for link in links] == [
         (f"/questions?q={question.key}", prose(question.key).title) for question in linked
     ]
@@ -55,7 +55,7 @@ def test_a_page_ends_with_links_to_its_questions(name):
     ("name", "show"),
     list(
         dict.fromkeys(
-            (one.page, *re.findall(r"show=\w+", one.query)) for one in QUESTIONS.values() if "show=" in one.query
+            (one.page.name, *re.findall(r"show=\w+", one.query)) for one in QUESTIONS.values() if "show=" in one.query
         )
     ),
 )

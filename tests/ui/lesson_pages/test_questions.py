@@ -2,7 +2,7 @@
 
 import pytest
 
-from normviz.lessons.pages import PAGES, page
+from normviz.lessons.pages import PAGES, page_view
 from normviz.lessons.parts.html import Body
 from normviz.lessons.questions.question import facts_of, prose
 from normviz.lessons.questions.registry import CORE, QUESTIONS, READING_ORDER, by_topic, search
@@ -115,7 +115,7 @@ def test_the_app_shows_the_page_of_the_question(question):
 
 
 def of_address(question):
-    return page("questions", PAGES["questions"].view(f"q={question.key}"))
+    return page_view(PAGES["questions"], PAGES["questions"].view(f"q={question.key}"))
 
 
 @pytest.mark.parametrize("question", [CHOICE, NUMBER], ids=["choice", "number"])

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from normviz.scene.page_settings import experiments
+from normviz.lessons.pages import PAGES
 from tests.ui.support.driver import query, sentence_text, set_control
 from tests.ui.support.pages import check_no_errors, check_page, open_page
 from tests.ui.support.shown import elements, figures, notes, problems, texts
@@ -83,11 +83,12 @@ def test_a_control_of_train_and_eval_changes_the_sentence_and_the_address(link, 
 
 def set_slider(app, key, label):
     """Move the slider to the step with this label."""
-    return set_control(app, key, app.select_slider(key=key).options.index(label))
+    assert label in app.select_slider(key=key).options
+    return set_control(app, key, label)
 
 
 def test_every_slider_of_train_and_eval_goes_from_one_end_to_the_other_without_an_error():
-    for name in experiments("train_and_eval"):
+    for name in PAGES["train_and_eval"].experiments:
         app = open_page("train_and_eval", f"show={name}")
         assert not app.text_input
         for slider in app.select_slider:

@@ -5,8 +5,7 @@ import html
 import pytest
 
 from normviz.lessons.pages import PAGES
-from normviz.lessons.rows import input_rows
-from normviz.scene.visibility import CONTROLS
+from normviz.scene.visibility import controls
 from tests.ui.support.driver import figure_data, open_explore, open_more, query, send_event, sentence_text, set_control
 from tests.ui.support.pages import go_to_page, open_page
 from tests.ui.support.shown import elements, page_data, page_html, problems
@@ -23,7 +22,7 @@ def keys(app):
 
 def control_names(name, link):
     """The names of the controls of a view in ``hide=``."""
-    return {key for row in input_rows(name, PAGES[name].view(link)) for key in row.names}
+    return {key for row in PAGES[name].input_rows(PAGES[name].view(link)) for key in row.names}
 
 
 def test_nothing_is_hidden_by_default():
@@ -88,7 +87,7 @@ def test_hide_controls_hides_every_control_of_every_page(name, link):
     whole, bare = open_page(name, link), open_page(name, f"{link}&hide=controls")
     assert keys(whole) or name == "questions"  # its search is a part of the page
     assert keys(bare) == set()
-    assert control_names(name, link) <= set(CONTROLS)
+    assert control_names(name, link) <= set(controls())
     assert not problems(bare)
     assert not bare.exception
 

@@ -9,7 +9,7 @@ import pytest
 
 import normviz as nv
 from normviz.lessons.compare import layers_of
-from normviz.lessons.pages import PAGES, whole_query
+from normviz.lessons.pages import PAGES
 from normviz.lessons.style import BROWSER
 from normviz.scene.view import link
 from normviz.scene.visibility import read_display
@@ -60,7 +60,7 @@ VIEWS = [
 @pytest.mark.parametrize(("page", "query"), VIEWS)
 def test_every_text_describes_the_view(page: str, query: dict[str, str]) -> None:
     shown, view = PAGES[page], shared(page, query)
-    whole = whole_query(page, shown.view(query))
+    whole = PAGES[page].whole_query(shown.view(query))
     assert shown.view(whole) == shown.view(query)
     path, readable = "" if page == "explore" else page, link(whole)
     found = texts(view, theme="dark")

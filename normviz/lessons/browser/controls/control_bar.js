@@ -170,8 +170,8 @@ export class ControlBar {
    * @param {HTMLInputElement} field
    */
   moved(field) {
-    const { kind, labels, low = 0, step = 1 } = this.inputOf(field) ?? {};
-    if (kind === "slider") find(/** @type {HTMLElement} */ (field.parentElement), "output").textContent = labels?.length ? labels[(Number(field.value) - low) / step] : field.value;
+    const { kind, options = [] } = this.inputOf(field) ?? {};
+    if (kind === "slider") find(/** @type {HTMLElement} */ (field.parentElement), "output").textContent = options[Number(field.value)];
   }
 
   /** @param {KeyboardEvent} event */
@@ -240,8 +240,7 @@ function addSegments(parent, input, name) {
 
 /** @type {Draw} */
 function addSlider(parent, input, name) {
-  const { low, high, value, step = 1 } = input;
-  addEntry(parent, "range", name, { min: low, max: high, step, value }, input);
+  addEntry(parent, "range", name, { min: 0, max: (input.options?.length ?? 1) - 1, step: 1, value: input.value }, input);
   html("output", "nv-control-value", parent);
 }
 

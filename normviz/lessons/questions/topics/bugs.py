@@ -8,6 +8,8 @@ from torch.nn import functional as F
 from normviz.analysis.description import describe
 from normviz.analysis.examples import example
 from normviz.analysis.forward import largest_difference
+from normviz.lessons.compare import PAGE as COMPARE_PAGE
+from normviz.lessons.numerics import PAGE as NUMERICS_PAGE
 from normviz.lessons.questions.question import (
     BUGS,
     ROUNDING,
@@ -21,6 +23,8 @@ from normviz.lessons.questions.question import (
     output_change,
     torch_page,
 )
+from normviz.lessons.step_by_step import PAGE as STEP_BY_STEP_PAGE
+from normviz.lessons.train_and_eval import PAGE as TRAIN_AND_EVAL_PAGE
 
 HEADS = (2, 3, 2, 4)  # batch, token, head, head dimension
 PER_HEAD, ALL_HEADS = "RMSNorm(4)", "RMSNorm([2, 4])"
@@ -29,7 +33,7 @@ MMLU_PRO = {"before": 68.58, "after": 71.53}  # accuracy in percent: vllm PR #16
 
 @BUGS.question(
     "q28",
-    "compare",
+    COMPARE_PAGE,
     "shape=2,3,2,4&layout=NLHD&layers=RMSNorm(4);RMSNorm([2,4])&at=1,2,0,3",
     issue("vllm", 16311, "pull"),
     issue("vllm-metal", 767),
@@ -54,7 +58,7 @@ SCORES = (1, 3, 4, 2)  # batch, query, key, head
 OVER_QUERIES = "Norm('b i j h -> b j h',center=False);Norm('b i j h -> b i h',center=False)"
 
 
-@BUGS.question("q29", "compare", f"shape=1,3,4,2&layout=BIJH&layers={OVER_QUERIES}&at=0,1,2,0", issue("labml", 146))
+@BUGS.question("q29", COMPARE_PAGE, f"shape=1,3,4,2&layout=BIJH&layers={OVER_QUERIES}&at=0,1,2,0", issue("labml", 146))
 def softmax_axis() -> Facts:
     weights = normal(*SCORES).softmax(dim=1)
     of_keys, of_queries = weights.sum(2), weights.sum(1)
@@ -73,7 +77,7 @@ OVER_TOKENS = "Norm('n l c -> n c',center=False);Norm('n l c -> n l',center=Fals
 
 @BUGS.question(
     "q30",
-    "compare",
+    COMPARE_PAGE,
     f"shape=2,3,4&layout=NLC&layers={OVER_TOKENS}&at=0,1,2",
     issue("mmt", 1),
     issue("VSRN", 7),
@@ -108,7 +112,7 @@ def weighted(weight: float) -> torch.Tensor:
 
 @BUGS.question(
     "q31",
-    "step_by_step",
+    STEP_BY_STEP_PAGE,
     "shape=1,4&layer=RMSNorm(4)&params=random&step=4&at=0,2",
     issue("mlx-vlm", 2114, "pull"),
     issue("executorch", 19901, "pull"),
@@ -130,7 +134,7 @@ OVER_TIME, PER_PIXEL = "GroupNorm(2, 4)", "Norm('n c t h w -> n t h w', 'c', cen
 
 @BUGS.question(
     "q32",
-    "compare",
+    COMPARE_PAGE,
     f"shape=1,4,3,2,2&layout=NCTHW&layers=GroupNorm(2,4);{PER_PIXEL.replace(', ', ',')}&at=0,1,0,0,0",
     issue("Wan2.1", 294),
     issue("Open-Sora-Plan", 526),
@@ -153,7 +157,7 @@ HEAD_PATTERN = "Norm('n l h d -> n l h', 'h d')"
 
 @BUGS.question(
     "q33",
-    "compare",
+    COMPARE_PAGE,
     f"shape=2,3,2,4&layout=NLHD&params=index&layers=LayerNorm(4);LayerNorm([2,4]);{HEAD_PATTERN.replace(', ', ',')}&at=1,2,0,3",
     issue("transformers", 31534, "pull"),
 )
@@ -187,7 +191,7 @@ def group_norm_error(memory_format: torch.memory_format) -> float:
 
 @BUGS.question(
     "q34",
-    "numerics",
+    NUMERICS_PAGE,
     f"show=variance&dtype=float32&distance={FAR:.0f}",
     issue("pytorch", 54293),
     issue("pytorch", 49821, "pull"),
@@ -214,7 +218,7 @@ def memory_format() -> Facts:
 
 @BUGS.question(
     "q35",
-    "train_and_eval",
+    TRAIN_AND_EVAL_PAGE,
     "show=modes&shape=6,3&layout=ND&layer=BatchNorm1d(3)&data=scales&at=1,2",
     issue("pytorch", 66073),
     issue("indexnet_matting", 35),

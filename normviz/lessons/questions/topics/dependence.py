@@ -11,6 +11,8 @@ from normviz.analysis.description import describe
 from normviz.analysis.examples import from_values
 from normviz.analysis.forward import largest_difference
 from normviz.analysis.invariance import invariances
+from normviz.lessons.compare import PAGE as COMPARE_PAGE
+from normviz.lessons.gradients import PAGE as GRADIENTS_PAGE
 from normviz.lessons.questions.question import (
     ARTICLE,
     BATCH_NORM_PAPER,
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 
 
 @DEPENDENCE.question(
-    "s3i", "compare", "shape=4,6&layers=LayerNorm(6);BatchNorm1d(6);BatchNorm1d(6).eval()&at=0,4", ARTICLE
+    "s3i", COMPARE_PAGE, "shape=4,6&layers=LayerNorm(6);BatchNorm1d(6);BatchNorm1d(6).eval()&at=0,4", ARTICLE
 )
 def other_examples() -> Facts:
     x = normal(4, 6)
@@ -52,7 +54,7 @@ def other_examples() -> Facts:
 
 @DEPENDENCE.question(
     "q7",
-    "gradients",
+    GRADIENTS_PAGE,
     "shape=1,4,5&layout=NCL&layer=GroupNorm(2,4)&at=0,0,4",
     issue("Wan2.1", 294),
     torch_page("GroupNorm"),
@@ -80,7 +82,7 @@ PLANES = "LayerNorm([4, 4])"
 
 @DEPENDENCE.question(
     "s0h",
-    "compare",
+    COMPARE_PAGE,
     "shape=2,3,4,4&layers=LayerNorm([3,4,4]);LayerNorm([4,4]);ChannelsFirstLayerNorm(3)&at=0,0,1,2",
     FORUM,
     LAYER_NORM_PAPER,
@@ -105,7 +107,7 @@ def over_channels() -> Facts:
 
 
 @DEPENDENCE.question(
-    "q26", "gradients", "shape=8,3&layout=ND&layer=BatchNorm1d(3)&at=2,1", BATCH_NORM_PAPER, RMS_NORM_PAPER
+    "q26", GRADIENTS_PAGE, "shape=8,3&layout=ND&layer=BatchNorm1d(3)&at=2,1", BATCH_NORM_PAPER, RMS_NORM_PAPER
 )
 def bias() -> Facts:
     x, bias = normal(8, 3), from_values((5.0, -3.0, 10.0), (3,))
@@ -141,7 +143,7 @@ def padded_sequences(length: int = 6) -> Tensor:
 
 @DEPENDENCE.question(
     "q21",
-    "compare",
+    COMPARE_PAGE,
     f"shape=2,3,6&layout=NCL&layers={';'.join(PADDED_LAYERS.values()).replace(' ', '')}&at=1,0,1"
     f"&values={','.join(f'{value:.4g}' for value in padded_sequences().flatten().tolist())}",
     issue("pytorch", 81985),

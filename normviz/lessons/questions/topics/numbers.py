@@ -17,6 +17,8 @@ from normviz.analysis.rounding.groups import DTYPES, torch_output
 from normviz.analysis.rounding.variance import sweep
 from normviz.code.cs231n import layernorm_backward, layernorm_forward
 from normviz.layers.layer import Layer
+from normviz.lessons.gradients import PAGE as GRADIENTS_PAGE
+from normviz.lessons.numerics import PAGE as NUMERICS_PAGE
 from normviz.lessons.questions.question import (
     ANNOTATED,
     ARTICLE,
@@ -38,6 +40,7 @@ from normviz.lessons.questions.question import (
     scene_of,
     torch_page,
 )
+from normviz.lessons.step_by_step import PAGE as STEP_BY_STEP_PAGE
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -45,7 +48,7 @@ if TYPE_CHECKING:
 TWO_SPREADS = "shape=2,4&layer=LayerNorm(4)&values=0.01,-0.01,0.01,-0.01,10,-10,10,-10&at=0,2&step=5"
 
 
-@NUMBERS.question("s2g", "step_by_step", TWO_SPREADS, ANNOTATED)
+@NUMBERS.question("s2g", STEP_BY_STEP_PAGE, TWO_SPREADS, ANNOTATED)
 def variance_with_eps() -> Facts:
     e = scene_of(TWO_SPREADS).description
     assert e.x is not None
@@ -72,7 +75,7 @@ def skewness(x: Tensor) -> float:
 
 @NUMBERS.question(
     "q36",
-    "step_by_step",
+    STEP_BY_STEP_PAGE,
     ONE_FAR,
     Source("Cross Validated 299890", "https://stats.stackexchange.com/questions/299890"),
     BATCH_NORM_PAPER,
@@ -96,7 +99,7 @@ SPREAD = 1e-3
 
 @NUMBERS.question(
     "q22",
-    "numerics",
+    NUMERICS_PAGE,
     f"show=eps&spread={SPREAD:g}",
     issue("transformers", 532),
     torch_page("LayerNorm"),
@@ -132,7 +135,7 @@ def normalize_by_hand(x: Tensor, correction: int) -> Tensor:
 
 @NUMBERS.question(
     "q13",
-    "step_by_step",
+    STEP_BY_STEP_PAGE,
     "shape=1,4&layout=ND&layer=LayerNorm([4])&values=0,0,6,6&step=4&at=0,3",
     issue("pytorch", 22617),
     torch_page("LayerNorm"),
@@ -156,7 +159,7 @@ def torch_var() -> Facts:
 SQUARES = "shape=1,2&layer=RMSNorm(2)&values=1,3&at=0,1&step=2"
 
 
-@NUMBERS.question("s2o", "step_by_step", SQUARES, ANNOTATED)
+@NUMBERS.question("s2o", STEP_BY_STEP_PAGE, SQUARES, ANNOTATED)
 def squared_mean() -> Facts:
     x = scene_of(SQUARES).description.x
     assert x is not None
@@ -175,7 +178,7 @@ FLAX_EPS = 1e-6  # default of flax.linen.LayerNorm and GroupNorm; BatchNorm's is
 
 @NUMBERS.question(
     "q24",
-    "numerics",
+    NUMERICS_PAGE,
     f"show=variance&dtype=float32&distance={DISTANCE:.0f}",
     issue("pytorch", 51102),
     FLAX_PAGE,
@@ -205,7 +208,7 @@ def format_elements(x: Tensor) -> str:
 
 @NUMBERS.question(
     "q23",
-    "step_by_step",
+    STEP_BY_STEP_PAGE,
     "shape=1,3&layout=ND&layer=RMSNorm([3])&values=9,10,11&step=3&at=0,2",
     issue("pytorch", 155527),
     torch_page("RMSNorm"),
@@ -231,7 +234,7 @@ def rms_norm() -> Facts:
 
 
 @NUMBERS.question(
-    "q15", "numerics", "show=single&dtype=float32", issue("pytorch", 19250), LAYER_NORM_PAPER, x="shape=4,1"
+    "q15", NUMERICS_PAGE, "show=single&dtype=float32", issue("pytorch", 19250), LAYER_NORM_PAPER, x="shape=4,1"
 )
 def one_element() -> Facts:
     found = {d.layer: d for d in single_elements() if d.output is not None}
@@ -253,7 +256,7 @@ def one_element() -> Facts:
     }
 
 
-@NUMBERS.question("s1g", "gradients", "show=parameters&shape=4,6&layer=LayerNorm(6)&at=1,4", COURSE)
+@NUMBERS.question("s1g", GRADIENTS_PAGE, "show=parameters&shape=4,6&layer=LayerNorm(6)&at=1,4", COURSE)
 def backward_sums() -> Facts:
     x, dout = normal(4, 6).double(), upstream((4, 6))
     gamma = 1 + normal(6, seed=1).double().numpy() / 2

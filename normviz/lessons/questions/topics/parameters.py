@@ -6,6 +6,8 @@ from math import prod
 
 from normviz.analysis.description import describe
 from normviz.analysis.forward import largest_difference
+from normviz.lessons.compare import PAGE as COMPARE_PAGE
+from normviz.lessons.explore import PAGE as EXPLORE_PAGE
 from normviz.lessons.questions.question import (
     ANNOTATED,
     COURSE,
@@ -30,7 +32,7 @@ SHAPE = (4, 6)
 LAYER, BATCH = "LayerNorm(6)", "BatchNorm1d(6)"
 
 
-@PARAMETERS.question("s1", "explore", "shape=4,6&layer=LayerNorm(6)&params=index&at=1,4", COURSE)
+@PARAMETERS.question("s1", EXPLORE_PAGE, "shape=4,6&layer=LayerNorm(6)&params=index&at=1,4", COURSE)
 def gamma_per_column() -> Facts:
     counts = describe(LAYER, SHAPE).counts
     shape = counts.gamma_shape
@@ -48,7 +50,7 @@ ALL = "LayerNorm([3, 4, 4])"
 
 @PARAMETERS.question(
     "s0",
-    "explore",
+    EXPLORE_PAGE,
     "shape=2,3,4,4&layer=LayerNorm([3,4,4])&params=index&at=0,2,0,3",
     FORUM,
     torch_page("LayerNorm"),
@@ -70,7 +72,7 @@ def gamma_per_element() -> Facts:
     }
 
 
-@PARAMETERS.question("s0b", "explore", "shape=4,3,4,4&layer=LayerNorm([3,4,4])&params=index&at=0,2,0,3", FORUM)
+@PARAMETERS.question("s0b", EXPLORE_PAGE, "shape=4,3,4,4&layer=LayerNorm([3,4,4])&params=index&at=0,2,0,3", FORUM)
 def gammas_and_batch_size() -> Facts:
     few, many = (2, *IMAGES[1:]), (4, *IMAGES[1:])
     number, peers = count_gammas(ALL, many), describe(ALL, many).parameter_peers((0, 2, 0, 3))
@@ -84,7 +86,7 @@ def gammas_and_batch_size() -> Facts:
     }
 
 
-@PARAMETERS.question("s0e", "explore", "shape=2,3,4,4&layer=BatchNorm2d(3)&params=index&at=0,1,0,3", FORUM)
+@PARAMETERS.question("s0e", EXPLORE_PAGE, "shape=2,3,4,4&layer=BatchNorm2d(3)&params=index&at=0,1,0,3", FORUM)
 def gamma_per_channel() -> Facts:
     number = count_gammas("BatchNorm2d(3)", IMAGES)
     return {
@@ -99,7 +101,7 @@ def gamma_per_channel() -> Facts:
     }
 
 
-@PARAMETERS.question("s1b", "compare", "shape=4,6&params=random&layers=LayerNorm(6);BatchNorm1d(6)&at=1,4", COURSE)
+@PARAMETERS.question("s1b", COMPARE_PAGE, "shape=4,6&params=random&layers=LayerNorm(6);BatchNorm1d(6)&at=1,4", COURSE)
 def gamma_as_in_batch_norm() -> Facts:
     layer, batch = (scene_of(f"shape=4,6&layer={text}&params=random").description for text in (LAYER, BATCH))
     assert layer.param_ids is not None
@@ -112,7 +114,7 @@ def gamma_as_in_batch_norm() -> Facts:
     }
 
 
-@PARAMETERS.question("s0c", "explore", "shape=2,3,4,5&layer=LayerNorm([4,5])&params=index&at=0,1,0,4", FORUM)
+@PARAMETERS.question("s0c", EXPLORE_PAGE, "shape=2,3,4,5&layer=LayerNorm([4,5])&params=index&at=0,1,0,4", FORUM)
 def gammas_without_channels() -> Facts:
     text, shape = "LayerNorm([4, 5])", (2, 3, 4, 5)
     counts, number = describe(text, shape).counts, count_gammas(text, shape)
@@ -124,7 +126,7 @@ def gammas_without_channels() -> Facts:
     }
 
 
-@PARAMETERS.question("s0d", "explore", "shape=2,3,4,5&layer=LayerNorm([4,5])&params=index&at=0,0,1,2", FORUM)
+@PARAMETERS.question("s0d", EXPLORE_PAGE, "shape=2,3,4,5&layer=LayerNorm([4,5])&params=index&at=0,0,1,2", FORUM)
 def same_position() -> Facts:
     text, shape, at = "LayerNorm([4, 5])", (2, 3, 4, 5), (0, 0, 1, 2)
     peers = describe(text, shape).parameter_peers(at)
@@ -139,7 +141,7 @@ def same_position() -> Facts:
 
 
 @PARAMETERS.question(
-    "s0f", "explore", "shape=2,3,4,4&layer=InstanceNorm2d(3,affine=True)&params=index&at=0,1,0,3", FORUM
+    "s0f", EXPLORE_PAGE, "shape=2,3,4,4&layer=InstanceNorm2d(3,affine=True)&params=index&at=0,1,0,3", FORUM
 )
 def instance_norm_gammas() -> Facts:
     affine, plain = "InstanceNorm2d(3, affine=True)", "InstanceNorm2d(3)"
@@ -158,7 +160,7 @@ INSTANCE = "InstanceNorm2d(4, affine=True)"
 
 @PARAMETERS.question(
     "s0g",
-    "compare",
+    COMPARE_PAGE,
     "shape=2,4,3,3&layers=LayerNorm([4,3,3]);RMSNorm([4,3,3]);BatchNorm2d(4);GroupNorm(2,4);"
     "InstanceNorm2d(4,affine=True)&at=0,1,0,2",
     FORUM,
@@ -189,7 +191,7 @@ def gammas_and_elements() -> Facts:
 
 @PARAMETERS.question(
     "q5",
-    "compare",
+    COMPARE_PAGE,
     "shape=2,2,3&layout=NCL&layers=LayerNorm([2,3]);BatchNorm1d(2)&at=0,1,2",
     torch_page("LayerNorm"),
     torch_page("GroupNorm"),
@@ -213,7 +215,7 @@ def gamma_axes() -> Facts:
 
 @PARAMETERS.question(
     "q6",
-    "compare",
+    COMPARE_PAGE,
     "shape=2,2,3&layout=NCL&layers=GroupNorm(1,2);LayerNorm([2,3])&at=0,1,2",
     issue("pytorch", 75862),
     torch_page("GroupNorm"),
@@ -241,7 +243,7 @@ def count_learned(layer: str) -> int:
 
 @PARAMETERS.question(
     "q9",
-    "explore",
+    EXPLORE_PAGE,
     "shape=2,4,3,3&layer=InstanceNorm2d(4)&at=0,1,0,2",
     issue("pytorch", 22755),
     torch_page("InstanceNorm2d"),
@@ -260,7 +262,7 @@ def instance_norm_defaults() -> Facts:
 
 @PARAMETERS.question(
     "s2l",
-    "compare",
+    COMPARE_PAGE,
     "shape=3,4&params=random&layers=LayerNorm(4);LayerNorm(4,elementwise_affine=False)&at=1,2",
     ANNOTATED,
 )

@@ -16,6 +16,8 @@ from normviz.analysis.running.shards import accumulation_difference, even_sizes,
 from normviz.analysis.running.stream import START_MEAN, START_VAR, TRUE_MEAN, TRUE_VAR, Stream, follow, run, settle
 from normviz.analysis.running.torch_module import buffers, torch_refusal
 from normviz.layers.layer import Layer
+from normviz.lessons.compare import PAGE as COMPARE_PAGE
+from normviz.lessons.explore import PAGE as EXPLORE_PAGE
 from normviz.lessons.questions.question import (
     ANNOTATED,
     ARTICLE,
@@ -39,10 +41,11 @@ from normviz.lessons.questions.question import (
     torch_page,
     which,
 )
+from normviz.lessons.train_and_eval import PAGE as TRAIN_AND_EVAL_PAGE
 from normviz.lessons.train_and_eval import both_modes
 
 
-@RUNNING_STATISTICS.question("s2a", "train_and_eval", "show=stream&batch_size=64", ANNOTATED, x="shape=64,1")
+@RUNNING_STATISTICS.question("s2a", TRAIN_AND_EVAL_PAGE, "show=stream&batch_size=64", ANNOTATED, x="shape=64,1")
 def time_to_settle() -> Facts:
     steps = settle(Stream(batch_size=64, momentum=0.1, steps=60), tolerance=0.25).expected_mean_steps
     assert steps is not None
@@ -59,7 +62,7 @@ def time_to_settle() -> Facts:
 
 @RUNNING_STATISTICS.question(
     "q12",
-    "train_and_eval",
+    TRAIN_AND_EVAL_PAGE,
     "show=stream&batch_size=4",
     issue("pytorch", 19902),
     issue("pytorch", 62399),
@@ -86,7 +89,7 @@ WEIGHTED = "moving * momentum + batch * rest"  # rest = 1 - momentum
 STEPPED = "moving - (moving - batch) * rest"
 
 
-@RUNNING_STATISTICS.question("s3l", "train_and_eval", "show=stream", ARTICLE, x="shape=8,1")
+@RUNNING_STATISTICS.question("s3l", TRAIN_AND_EVAL_PAGE, "show=stream", ARTICLE, x="shape=8,1")
 def forms_of_the_average() -> Facts:
     means, old = run(Stream(batch_size=8)).batch_mean, to_keras(0.1)
     single, double = (two_forms(means, old, dtype=dtype) for dtype in ("float32", "float64"))
@@ -114,7 +117,7 @@ def forms_of_the_average() -> Facts:
 LAYER, BATCH = "LayerNorm(6)", "BatchNorm1d(6)"
 
 
-@TRAIN_AND_EVAL.question("s1c", "train_and_eval", "show=modes&shape=4,6&layer=BatchNorm1d(6)", COURSE)
+@TRAIN_AND_EVAL.question("s1c", TRAIN_AND_EVAL_PAGE, "show=modes&shape=4,6&layer=BatchNorm1d(6)", COURSE)
 def layer_norm_modes() -> Facts:
     layer, batch = (
         both_modes(scene_of(f"shape=4,6&layer={text}").description, 0).largest_difference for text in (LAYER, BATCH)
@@ -131,7 +134,7 @@ WARM_UP = 20  # batches, the page's default
 
 @TRAIN_AND_EVAL.question(
     "q16",
-    "train_and_eval",
+    TRAIN_AND_EVAL_PAGE,
     "show=modes&shape=6,3&layout=ND&layer=BatchNorm1d(3)&data=scales&at=0,2",
     issue("pytorch", 5406),
     torch_page("BatchNorm1d"),
@@ -154,7 +157,7 @@ def eval_changes_outputs() -> Facts:
     }
 
 
-@TRAIN_AND_EVAL.question("s3k", "train_and_eval", "show=modes&shape=6,3&layer=BatchNorm1d(3)&at=2,1", ARTICLE)
+@TRAIN_AND_EVAL.question("s3k", TRAIN_AND_EVAL_PAGE, "show=modes&shape=6,3&layer=BatchNorm1d(3)&at=2,1", ARTICLE)
 def running_mean_used() -> Facts:
     x, differences = normal(6, 3), {}
     for mode in (True, False):
@@ -171,7 +174,9 @@ def running_mean_used() -> Facts:
     }
 
 
-@TRAIN_AND_EVAL.question("s1d", "compare", "shape=4,6&layers=LayerNorm(6);BatchNorm1d(6);GroupNorm(2,6)&at=1,4", COURSE)
+@TRAIN_AND_EVAL.question(
+    "s1d", COMPARE_PAGE, "shape=4,6&layers=LayerNorm(6);BatchNorm1d(6);GroupNorm(2,6)&at=1,4", COURSE
+)
 def buffers_kept() -> Facts:
     mean, var, _count = buffers(BATCH)
     return {
@@ -185,7 +190,7 @@ def buffers_kept() -> Facts:
 
 @TRAIN_AND_EVAL.question(
     "q17",
-    "train_and_eval",
+    TRAIN_AND_EVAL_PAGE,
     "show=modes&shape=4,3,5&layout=NCL&layer=BatchNorm1d(3,track_running_stats=False)&at=0,1,2",
     issue("pytorch", 37823),
     torch_page("BatchNorm1d"),
@@ -207,7 +212,7 @@ def untracked() -> Facts:
 
 @TRAIN_AND_EVAL.question(
     "q10",
-    "compare",
+    COMPARE_PAGE,
     "shape=2,3,4,4&layers=InstanceNorm2d(3,track_running_stats=True);"
     "InstanceNorm2d(3,track_running_stats=True).eval();BatchNorm2d(3).eval()&at=0,1,0,3",
     issue("pytorch", 58843),
@@ -251,7 +256,7 @@ def spread_of_mean(images: int, pixels: int, correlation: float) -> float:
     return sqrt(TRUE_VAR * (correlation + (1 - correlation) / pixels) / images)
 
 
-@SMALL_BATCHES.question("s2c", "train_and_eval", "show=batches", ANNOTATED, GROUP_NORM_PAPER, x="shape=64,1")
+@SMALL_BATCHES.question("s2c", TRAIN_AND_EVAL_PAGE, "show=batches", ANNOTATED, GROUP_NORM_PAPER, x="shape=64,1")
 def small_batches() -> Facts:
     found, (images, channels, *sizes) = spread(SmallBatches()), TWO_IMAGES
     small, large = (found.batch_size.tolist().index(size) for size in (SMALL, LARGE))
@@ -273,7 +278,7 @@ def small_batches() -> Facts:
 
 @SMALL_BATCHES.question(
     "q14",
-    "train_and_eval",
+    TRAIN_AND_EVAL_PAGE,
     "show=batches",
     issue("fastai", 1352),
     torch_page("BatchNorm2d"),
@@ -291,7 +296,7 @@ def one_value() -> Facts:
     }
 
 
-@SMALL_BATCHES.question("s2r", "explore", "shape=1,6&layer=LayerNorm(6)&at=0,4", ANNOTATED)
+@SMALL_BATCHES.question("s2r", EXPLORE_PAGE, "shape=1,6&layer=LayerNorm(6)&at=0,4", ANNOTATED)
 def batch_of_one() -> Facts:
     x = normal(3, 6)
     words = {text: torch_refusal(text, x[:1]) for text in ("LayerNorm(6)", "BatchNorm1d(6)")}
@@ -305,7 +310,7 @@ def batch_of_one() -> Facts:
 
 
 @SMALL_BATCHES.question(
-    "s3j", "train_and_eval", "show=modes&shape=4,3,2,2&layer=BatchNorm2d(3)&at=0,1,0,1", ARTICLE, x="shape=1,3,2,2"
+    "s3j", TRAIN_AND_EVAL_PAGE, "show=modes&shape=4,3,2,2&layer=BatchNorm2d(3)&at=0,1,0,1", ARTICLE, x="shape=1,3,2,2"
 )
 def no_batch_axis() -> Facts:
     x = normal(4, 3, 2, 2)
@@ -326,7 +331,7 @@ WORDS = (1, 16, 4)  # one sequence on a device: batch, token, feature
 
 
 @SMALL_BATCHES.question(
-    "s2s", "explore", "shape=1,16,4&layout=NLC&layer=Norm('n l c -> c','c')&at=0,5,1", ANNOTATED, LLAMA_2_PAPER
+    "s2s", EXPLORE_PAGE, "shape=1,16,4&layout=NLC&layer=Norm('n l c -> c','c')&at=0,5,1", ANNOTATED, LLAMA_2_PAPER
 )
 def language_models() -> Facts:
     batch, layer = (describe(text, WORDS).counts for text in ("Norm('n l c -> c', 'c')", "LayerNorm(4)"))
@@ -340,7 +345,7 @@ def language_models() -> Facts:
 
 
 @SMALL_BATCHES.question(
-    "s2b", "train_and_eval", "show=sequences", ANNOTATED, LAYER_NORM_PAPER, x="shape=32,30&layout=NL"
+    "s2b", TRAIN_AND_EVAL_PAGE, "show=sequences", ANNOTATED, LAYER_NORM_PAPER, x="shape=32,30&layout=NL"
 )
 def time_steps() -> Facts:
     found = per_time_step(Sequences())
@@ -357,7 +362,7 @@ def time_steps() -> Facts:
 
 @SMALL_BATCHES.question(
     "q27",
-    "train_and_eval",
+    TRAIN_AND_EVAL_PAGE,
     "show=devices&devices=2",
     issue("pytorch", 2584),
     issue("pytorch", 46516),

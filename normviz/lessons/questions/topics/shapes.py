@@ -9,6 +9,8 @@ from normviz.analysis.examples import example
 from normviz.analysis.forward import largest_difference
 from normviz.analysis.running.torch_module import torch_refusal
 from normviz.layers.catalogue import KINDS
+from normviz.lessons.compare import PAGE as COMPARE_PAGE
+from normviz.lessons.explore import PAGE as EXPLORE_PAGE
 from normviz.lessons.questions.question import (
     ANNOTATED,
     ARTICLE,
@@ -23,12 +25,13 @@ from normviz.lessons.questions.question import (
     torch_page,
     which,
 )
+from normviz.lessons.step_by_step import PAGE as STEP_BY_STEP_PAGE
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
-@SHAPES.question("s2", "explore", "shape=2,3,4,5&layer=LayerNorm(5)&at=1,2,0,3", ANNOTATED)
+@SHAPES.question("s2", EXPLORE_PAGE, "shape=2,3,4,5&layer=LayerNorm(5)&at=1,2,0,3", ANNOTATED)
 def leading_axes() -> Facts:
     shapes = (5,), (2, 5), (2, 3, 5), (2, 3, 4, 5)
     one, two, six, deep = (describe("LayerNorm(5)", shape).counts for shape in shapes)
@@ -45,7 +48,7 @@ def leading_axes() -> Facts:
     }
 
 
-@SHAPES.question("s2h", "explore", "shape=5,2,4&layout=LNC&layer=LayerNorm(4)&at=3,1,2", ANNOTATED)
+@SHAPES.question("s2h", EXPLORE_PAGE, "shape=5,2,4&layout=LNC&layer=LayerNorm(4)&at=3,1,2", ANNOTATED)
 def sequence_first() -> Facts:
     counts = describe("LayerNorm(4)", (5, 2, 4)).counts
     return {
@@ -58,7 +61,7 @@ def sequence_first() -> Facts:
 
 @SHAPES.question(
     "q1",
-    "compare",
+    COMPARE_PAGE,
     "shape=2,4,3,4&layers=LayerNorm([4]);ChannelsFirstLayerNorm(4)&at=0,1,1,2",
     issue("pytorch", 71465),
     issue("pytorch", 74661),
@@ -82,7 +85,7 @@ def square_tensor() -> Facts:
 
 @SHAPES.question(
     "q2",
-    "explore",
+    EXPLORE_PAGE,
     "shape=2,4,4,6&layout=NHWC&layer=LayerNorm([6])&at=0,1,2,3",
     issue("mmsegmentation", 3809),
     torch_page("LayerNorm"),
@@ -112,7 +115,7 @@ def channels_not_last() -> Facts:
 
 @SHAPES.question(
     "q20",
-    "compare",
+    COMPARE_PAGE,
     "shape=2,4,6&layout=NLC&layers=BatchNorm1d(4);Norm('n l c -> c','c')&at=0,1,4",
     issue("pytorch", 7577),
     torch_page("BatchNorm1d"),
@@ -134,7 +137,7 @@ def sequence_layout() -> Facts:
 
 @SHAPES.question(
     "s2j",
-    "compare",
+    COMPARE_PAGE,
     "shape=2,3,4,4&params=index&layers=LayerNorm([3,4,4]);GroupNorm(1,3);BatchNorm2d(3)&at=0,1,0,3",
     ANNOTATED,
     GROUP_NORM_PAPER,
@@ -160,7 +163,7 @@ def _normalized(x: Tensor, keepdim: bool) -> Tensor:
     return deviations / (deviations.square().mean(-1, keepdim=keepdim) + 1e-12).sqrt()
 
 
-@SHAPES.question("s3f", "step_by_step", "shape=2,3,4&layer=DimNorm(4)&at=1,0,3&step=1", ARTICLE)
+@SHAPES.question("s3f", STEP_BY_STEP_PAGE, "shape=2,3,4&layer=DimNorm(4)&at=1,0,3&step=1", ARTICLE)
 def mean_shapes() -> Facts:
     x = normal(2, 3, 4)
     u = x.mean(-1, keepdim=True)
@@ -181,7 +184,7 @@ def mean_shapes() -> Facts:
     }
 
 
-@SHAPES.question("s3b", "explore", "shape=2,8,4,4&layer=BatchNorm2d(8)&at=0,5,0,3", ARTICLE)
+@SHAPES.question("s3b", EXPLORE_PAGE, "shape=2,8,4,4&layer=BatchNorm2d(8)&at=0,5,0,3", ARTICLE)
 def color_channels() -> Facts:
     deep = normal(2, 8, 4, 4)
     channels = describe("BatchNorm2d(8)", deep.shape).counts.statistics

@@ -6,16 +6,14 @@ from html import escape
 import pytest
 
 from normviz.export.links import output_of_query
-from normviz.lessons.models import NormTable, Strip, recorded
-from normviz.lessons.pages import PAGES, page
+from normviz.lessons.models import REAL_MODELS, NormTable, Strip, recorded
+from normviz.lessons.pages import PAGES, page_view
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.part import Problem, Sentence
-from normviz.lessons.share import title
-from normviz.scene.page_settings import REAL_MODELS
 
 
 def page_of(query):
-    return page("models", PAGES["models"].view(query))
+    return page_view(PAGES["models"], PAGES["models"].view(query))
 
 
 def part(made, kind):
@@ -116,7 +114,7 @@ def test_a_file_and_a_link_are_named_after_the_model():
     output = output_of_query("models", {"model": "gpt2", "mark": "batch"})
     assert (output.title, output.query) == ("GPT-2 · In real models · normviz", {"model": "gpt2", "mark": "batch"})
     assert "None of the <strong>25</strong> normalizations" in output.to_html(plotlyjs="none.js")
-    assert title("models", PAGES["models"].view("model=gpt2")) == "In real models: GPT-2"
+    assert PAGES["models"].share_title_of(PAGES["models"].view("model=gpt2")) == "In real models: GPT-2"
 
 
 @pytest.mark.parametrize(
@@ -141,9 +139,12 @@ def test_any_layer_on_any_shape_has_a_bar(own, channels, positions):
 
 def test_what_is_typed_in_vain_stays_in_its_field_with_the_reason():
     view = PAGES["models"].view("model=own")
-    field = page("models", view).rows[0].inputs[-1]
+    field = page_view(PAGES["models"], view).rows[0].inputs[-1]
     typed = field.changed(view, "nn.GroupNorm(3, 6) on 2,6,4,4; nn.LayerNorm(6) on 8,6")
-    assert [row.kind.family for row in part(page("models", typed), Strip).model.rows] == ["GroupNorm", "LayerNorm"]
+    assert [row.kind.family for row in part(page_view(PAGES["models"], typed), Strip).model.rows] == [
+        "GroupNorm",
+        "LayerNorm",
+    ]
     refused = field.changed(view, "nn.GroupNorm(4, 6) on 2,6,4,4")
     assert "C=6 channels cannot be split into 4 equal groups" in refused.problem
-    assert page("models", refused).rows[0].inputs[-1].value == "nn.GroupNorm(4, 6) on 2,6,4,4"
+    assert page_view(PAGES["models"], refused).rows[0].inputs[-1].value == "nn.GroupNorm(4, 6) on 2,6,4,4"

@@ -7,9 +7,8 @@ import pytest
 import torch
 from torch import nn
 
-from normviz.lessons.models import RecordedLayer, own_model, recorded, recorded_data
+from normviz.lessons.models import REAL_MODELS, RecordedLayer, own_model, recorded, recorded_data
 from normviz.lessons.pages import PAGES
-from normviz.scene.page_settings import REAL_MODELS
 from tools.record_models import MODELS, declare_operators, record
 
 BY_HAND = {

@@ -12,6 +12,7 @@ from normviz.analysis.rounding.groups import DISTANCES, DTYPES, LAYERS, example_
 from normviz.analysis.rounding.variance import Estimate
 from normviz.lessons import numerics_texts
 from normviz.lessons import numerics_texts as eps_texts
+from normviz.lessons.numerics import LARGEST_CONSTANT, LARGEST_SCALE, SMALLEST_EPS
 from normviz.lessons.numerics_texts import (
     EXACT,
     LABELS,
@@ -25,7 +26,6 @@ from normviz.lessons.numerics_texts import (
     as_code,
     outcome,
 )
-from normviz.scene.page_settings import LARGEST_CONSTANT, LARGEST_SCALE, SMALLEST_EPS
 from normviz.scene.setting import power
 from normviz.texts.numbers import format_number
 from tests.lessons.sentences import numbers_in

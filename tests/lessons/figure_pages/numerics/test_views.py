@@ -5,10 +5,9 @@ from urllib.parse import parse_qsl
 import pytest
 
 from normviz.analysis.rounding.groups import DTYPES
+from normviz.lessons.numerics import SETTINGS
 from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.part import Chart, Sentence, flat
-from normviz.scene.page_settings import NUMERICS as SETTINGS
-from normviz.scene.page_settings import experiments
 from normviz.scene.setting import read_settings, write_settings
 from tests.fuzz.building import build
 
@@ -83,7 +82,7 @@ def test_an_invalid_link_gives_one_message_and_the_nearest_view(link, message, s
 @pytest.mark.parametrize("field", SETTINGS, ids=[field.name for field in SETTINGS])
 def test_a_written_setting_reads_back(field):
     by_name = {
-        "show": list(experiments("numerics")),
+        "show": list(PAGES["numerics"].experiments),
         "dtype": list(DTYPES),
         "distance": range(8),
         "spread": range(-12, 4),

@@ -1,0 +1,175 @@
+"""A page of the app as one value. Each page has a file of its own, in which this value is ``PAGE``; ``normviz.lessons.pages`` lists them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+from urllib.parse import parse_qsl
+
+from normviz.lessons.parts.containers import visible_parts
+from normviz.lessons.parts.links import Link
+from normviz.lessons.parts.part import Note, Panels, Part
+from normviz.lessons.rows import SCENE_ROWS, ControlRow, InputRow
+from normviz.scene.controls import TENSOR
+from normviz.scene.scene_settings import SCENE_SETTINGS, SEED
+from normviz.scene.setting import Segments, Setting, parse_given
+from normviz.scene.view import View, read_view
+from normviz.texts.messages import ENGLISH, _, language
+
+
+@dataclass(frozen=True, eq=False)
+class Page:
+    """A page of the app.
+
+    name             in addresses; also of its file in ``pages/``
+    label, about     its title, and what it shows, in one line, as messages
+    parts            the parts of a view
+    settings         its settings besides those of the scene; on a page with experiments, the first one chooses one
+    rows             the rows of controls of a view
+    uses             what its views show of the scene: a layer on a tensor that the reader chooses, the scene without a tensor, or the seed
+    shows_layer      whether it is the scene's layer, so that a layer shown instead of a refused one is named
+    start            the query of the view with which the page opens; empty for the default values of all settings
+    problem          the first error in the link of a view, if any
+    other_views      links to other views, before the figure: another layout, a small look-alike
+    summary          what the controls have chosen, in a few words. On a narrow screen these words stand in place of the controls.
+    share_title      what a view shows, in one line: the title of an iframe
+    file_title       what the title of a file says besides the page
+    call             the call of the same function on an x of the reader's own; "" if the page is not a function of x
+    has_two_panels   whether Share offers the two panels alone
+    shows_question   whether a view is one question: Share then offers it as an exercise
+    greeting         links beside the title, until the reader chooses something
+    data             what the browser gets besides the parts
+    settled          the view with what it shows written in its settings, for a link that is kept
+    whole_in_answer  whether the answer to a question shows all parts of a view, or only the linked figure
+    answers          the keys of the questions that it answers, if no question is shown on this page
+    file_choices     the controls whose options a file has, by key. If they lead to too many views, the later groups are left out.
+    """
+
+    name: str
+    label: str
+    about: str
+    parts: Callable[[View], Iterable[Part]]
+    settings: tuple[Setting, ...] = ()
+    rows: Callable[[View], Sequence[ControlRow]] = lambda _view: SCENE_ROWS
+    uses: Literal["tensor", "scene", "seed", "nothing"] = "tensor"
+    shows_layer: bool = True
+    start: Mapping[str, str] = field(default_factory=dict)
+    problem: Callable[[View], str | None] = lambda view: view.problem
+    other_views: Callable[[Page, View], Iterable[Part]] = lambda _page, _view: ()
+    summary: Callable[[View], str] | None = None
+    share_title: Callable[[View], str] | None = None
+    file_title: Callable[[View], str] | None = None
+    call: Callable[[View], str] = lambda _view: ""
+    has_two_panels: bool = False
+    shows_question: Callable[[View], bool] = lambda _view: False
+    greeting: Callable[[View], Sequence[Link]] = lambda _view: ()
+    data: Callable[[View], dict[str, Any]] = lambda _view: {}
+    settled: Callable[[View], View] = lambda view: view
+    whole_in_answer: bool = False
+    answers: tuple[str, ...] = ()
+    file_choices: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def title(self) -> str:
+        return _(self.label)
+
+    @property
+    def purpose(self) -> str:
+        return _(self.about)
+
+    @property
+    def experiments(self) -> Mapping[str, str]:
+        """The experiments of the page: the title of each, as a message; empty if it has none."""
+        first = self.settings[0] if self.settings else None
+        return first.widget.options if first and first.name == "show" and isinstance(first.widget, Segments) else {}
+
+    def setting(self, name: str) -> Setting | None:
+        """The page's setting of this name, if there is one."""
+        return next((one for one in self.settings if one.name == name), None)
+
+    def parse(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The page's settings. Raises NormvizError for an unknown name or an invalid value."""
+        return parse_given(self.settings, given)
+
+    def view(self, query: Mapping[str, str] | str) -> View:
+        """The view that a query asks for; the view with which the page opens, if the query names no setting."""
+        given = dict(parse_qsl(query)) if isinstance(query, str) else dict(query)
+        return read_view(given if self._names_something(given) else {**self.start, **given}, self.settings)
+
+    def query(self, view: View) -> dict[str, str]:
+        """The query that reads back as the view. It is empty only if that is the view with which the page opens."""
+        written = view.query(self.settings)
+        return written if not self.start or self._names_something(written) else view.whole_scene_query() | written
+
+    def _names_something(self, query: Mapping[str, str]) -> bool:
+        """Whether a query has more than what is hidden and how the view is shown."""
+        return not query.keys().isdisjoint({*SCENE_SETTINGS, *(setting.name for setting in self.settings)})
+
+    def whole_query(self, view: View, names: Collection[str] | None = None) -> dict[str, str]:
+        """The query of a view, defaults too, for a link that is kept: ``?shape=2,3,4,4&layer=LayerNorm([3,4,4])&...``.
+
+        names  of the view's controls, if they are known
+        """
+        view = self.settled(view)
+        own = {
+            setting.name: setting.format(view.settings[setting.name])
+            for setting in self.settings
+            if setting.applies(view) and view.settings[setting.name] not in ("", ())
+        }
+        if self.uses in ("tensor", "scene"):
+            controls = {name for row in self.input_rows(view) for name in row.names} if names is None else names
+            has_tensor = TENSOR.hidden_by in controls
+            scene = view.whole_scene_query() if has_tensor else view.scene.query()
+        else:
+            scene = {SEED.name: SEED.format(view.scene.seed)} if self.uses == "seed" else {}
+        return scene | own | language_query() | view.shown_display.query()
+
+    def input_rows(self, view: View) -> list[InputRow]:
+        """The rows of inputs above a view."""
+        return [row.of(view) for row in self.rows(view)]
+
+    def visible(self, view: View) -> list[Part]:
+        """The parts of the view that its link does not hide, and its caption."""
+        return visible_parts(self.parts(view), view.display)
+
+    def answer_parts(self, query: str) -> list[Part]:
+        """The parts that the answer to a question shows of a view. A click on them changes nothing else."""
+        parts = self.parts(self.view(query))
+        shown = [part for part in parts if self.whole_in_answer or isinstance(part, Panels | Note)]
+        return [_for_answer(part) if isinstance(part, Panels) else part for part in shown]
+
+    def summary_of(self, view: View) -> str:
+        if self.summary:
+            return self.summary(view)
+        has_layer = self.uses == "tensor" and SCENE_ROWS[0] in self.rows(view)
+        return _("{layer} on {shape}", layer=view.scene.layer, shape=view.scene.shape) if has_layer else ""
+
+    def share_title_of(self, view: View) -> str:
+        if self.share_title:
+            return self.share_title(view)
+        if self.experiments:
+            return f"{self.title}: {_(self.experiments[view.settings['show']])}"
+        return title_on_tensor(self, str(view.scene.layer), view) if self.uses == "tensor" else self.title
+
+    def file_title_of(self, view: View) -> str:
+        if self.file_title:
+            return self.file_title(view)
+        e = view.scene.shape_description
+        return _("{layer} on {shape}", layer=e.title, shape=e.shape) if self.uses == "tensor" else ""
+
+
+def title_on_tensor(page: Page, layers: str, view: View) -> str:
+    """The title of a view of layers on a tensor."""
+    return _("{page}: {layer} on a {shape} tensor", page=page.title, layer=layers, shape=view.scene.shape)
+
+
+def language_query() -> dict[str, str]:
+    """The reader's language in a link. English is only written where the link names it, as for readers of other languages."""
+    return {} if language.get() == ENGLISH else {"lang": language.get()}
+
+
+def _for_answer(part: Panels) -> Panels:
+    """The figure; between questions, there is no room for the distribution of Explore."""
+    without = {"moments": None} if part.data["kind"] == "view" else {}
+    return replace(part, events=(), data=part.data | without)
