@@ -9,7 +9,7 @@ from pathlib import Path
 from normviz.lessons.pages import PAGES
 from normviz.scene.scene_settings import SCENE_SETTINGS
 from normviz.scene.setting import Setting
-from normviz.scene.visibility import ALL, ALL_CONTROLS, DISPLAY_SETTINGS, PANELS, PARTS, controls
+from normviz.scene.view import ALL, ALL_CONTROLS, DISPLAY_SETTINGS, PANELS, PARTS, controls
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "links.md"
 TITLES = {name: page.title for name, page in PAGES.items()} | {"questions": "Questions"}

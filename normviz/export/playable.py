@@ -15,17 +15,15 @@ from typing import Any
 
 from normviz.export.playable_controls import MOST_ELEMENTS, MOST_VIEWS, TENSOR, FileControls, Shape
 from normviz.lessons.events import after, entering
-from normviz.lessons.page import Page
+from normviz.lessons.page import InputRow, Page, input_data
 from normviz.lessons.pages import PageView, page_view
 from normviz.lessons.parts.containers import visible_parts
 from normviz.lessons.parts.html import Body
-from normviz.lessons.rows import InputRow, input_data
-from normviz.scene.control import Input
+from normviz.scene.controls import Input
 from normviz.scene.scene import FIELD_NAMES
 from normviz.scene.scene_settings import SCENE_SETTINGS
 from normviz.scene.setting import Choice, Number, Segments, Several, Slider
-from normviz.scene.view import View
-from normviz.scene.visibility import NOT_PRESENTED, Display
+from normviz.scene.view import NOT_PRESENTED, Display, View
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import ngettext
 

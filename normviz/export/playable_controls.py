@@ -11,12 +11,9 @@ from typing import Any
 from normviz.analysis.comparison import FEWEST, MOST, suggestions
 from normviz.layers.layer import Layer
 from normviz.lessons.compare import OWN_SET, READY_SETS, default_layers, fitting, layers_of
-from normviz.lessons.page import Page
-from normviz.lessons.rows import InputRow
-from normviz.scene.control import Input
-from normviz.scene.controls import FILE_ARGUMENTS, FILE_SWITCHES, LISTED_FAMILIES, SIZES, layout_axes
-from normviz.scene.edits import with_tensor
-from normviz.scene.repair import with_fields
+from normviz.lessons.page import InputRow, Page
+from normviz.scene.controls import FILE_ARGUMENTS, FILE_SWITCHES, LISTED_FAMILIES, SIZES, Input, layout_axes
+from normviz.scene.edits import with_fields, with_tensor
 from normviz.scene.scene_settings import commas
 from normviz.scene.setting import Choice, Number, Segments, Setting, Several, Slider, TextField, Toggle
 from normviz.scene.view import View, read

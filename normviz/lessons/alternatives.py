@@ -12,7 +12,7 @@ from normviz.layers.substitutes import LayerOnShape, Remedy, is_probably_channel
 from normviz.lessons.page import Page
 from normviz.lessons.parts.links import Link, Links
 from normviz.lessons.parts.part import Caption, Note, Part, Problem
-from normviz.scene.repair import Reading, remedy_fields, repair, with_fields
+from normviz.scene.edits import Reading, remedy_fields, repair, with_fields
 from normviz.scene.scene import Scene
 from normviz.scene.scene_settings import commas, compact
 from normviz.scene.view import View

@@ -27,16 +27,14 @@ from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.layers.substitutes import lookalike
 from normviz.lessons.alternatives import FEW, on_shape, scene_link
-from normviz.lessons.page import Page, title_on_tensor
+from normviz.lessons.page import ControlRow, Page, title_on_tensor
 from normviz.lessons.parts.code_tabs import framework_tabs
 from normviz.lessons.parts.containers import Column, Table
 from normviz.lessons.parts.links import Links
 from normviz.lessons.parts.part import Caption, Panels, Part, Sentence, Text, part_or_note
-from normviz.lessons.rows import ControlRow
 from normviz.lessons.subject import Index
 from normviz.scene import edits
-from normviz.scene.control import Control, Input
-from normviz.scene.controls import SIZES, TENSOR
+from normviz.scene.controls import SIZES, TENSOR, Control, Input
 from normviz.scene.grid import Grid
 from normviz.scene.scene import Scene
 from normviz.scene.scene_settings import compact

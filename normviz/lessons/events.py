@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from normviz.lessons.page import Page
-from normviz.lessons.rows import entered
+from normviz.lessons.page import Page, entered
 from normviz.scene import edits
-from normviz.scene.control import Input
+from normviz.scene.controls import Input
 from normviz.scene.setting import read_settings
 from normviz.scene.view import View
 

@@ -25,11 +25,10 @@ from normviz.analysis.description import Description, describe
 from normviz.figures.panels import PanelValues
 from normviz.layers.norm import Norm
 from normviz.lessons.alternatives import views_of_one_layer
-from normviz.lessons.page import Page
+from normviz.lessons.page import SCENE_ROWS, ControlRow, Page
 from normviz.lessons.parts.code_tabs import course_pair
 from normviz.lessons.parts.containers import Details
 from normviz.lessons.parts.part import Caption, Note, Part, Sentence, Text, layer_notes, texts
-from normviz.lessons.rows import SCENE_ROWS, ControlRow
 from normviz.lessons.subject import Index, Subject, matrix_part, subject_of, value_part
 from normviz.scene.controls import FILE_LAYER
 from normviz.scene.grid import pixels

@@ -14,12 +14,11 @@ from typing import Any, ClassVar
 from normviz.analysis.description import Description, describe_shape
 from normviz.layers.layer import Layer
 from normviz.layers.pasted import parse_layer_on_shape
-from normviz.lessons.page import Page
+from normviz.lessons.page import ControlRow, Page
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.links import Link
 from normviz.lessons.parts.markup import align, escape
 from normviz.lessons.parts.part import Caption, Part, Sentence
-from normviz.lessons.rows import ControlRow
 from normviz.scene.setting import Setting, TextField, choice
 from normviz.scene.view import View, link
 from normviz.texts.errors import NormvizError, echo

@@ -14,10 +14,9 @@ from normviz.analysis.rounding.variance import FLAX, Estimate
 from normviz.figures.charts import LIGHT, Lines, PlotlyTrace, axis, chart, dots, line
 from normviz.figures.palette import by_meaning
 from normviz.lessons import numerics_texts
-from normviz.lessons.page import Page
+from normviz.lessons.page import ControlRow, Page
 from normviz.lessons.parts.containers import Beside, Details, Table
 from normviz.lessons.parts.part import Chart, Part, Sentence, Text, texts
-from normviz.lessons.rows import ControlRow
 from normviz.scene.setting import choice, experiment, in_experiments, number, power_of_ten
 from normviz.scene.view import View
 from normviz.texts.messages import N_, _

@@ -20,14 +20,13 @@ from normviz.lessons import (
     train_and_eval,
 )
 from normviz.lessons.alternatives import problem_parts
-from normviz.lessons.page import Page
+from normviz.lessons.page import InputRow, Page
 from normviz.lessons.parts.containers import hideable_names, visible_parts
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.links import Links
 from normviz.lessons.parts.part import Note, Panels, Part, Problem, Text
 from normviz.lessons.questions.question import Question
 from normviz.lessons.questions.registry import QUESTIONS, questions_of_page
-from normviz.lessons.rows import InputRow
 from normviz.lessons.tours import tour_parts
 from normviz.scene.scene import PATTERN_FAMILY
 from normviz.scene.setting import OF_PAGES
@@ -117,7 +116,8 @@ def page_data(page: Page, body: Body, parts: Iterable[Part]) -> dict[str, Any]:
 
 def _parts(page: Page, view: View) -> Iterator[Part]:
     """The tour, the error in the link, the parts of the view, and the questions that it answers."""
-    yield from tour_parts(page, view)
+    if view.display.tour:
+        yield from tour_parts(page, view)
     yield from problem_parts(page, view)
     others = iter(page.other_views(page, view))
     for part in page.parts(view):

@@ -7,8 +7,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from normviz.lessons.pages import PageView
-from normviz.scene.view import View
-from normviz.scene.visibility import BESIDE_THE_FIGURE, FIGURE, PANELS, PARTS, controls
+from normviz.scene.view import BESIDE_THE_FIGURE, FIGURE, PANELS, PARTS, View, controls
 from normviz.texts.errors import NormvizError, echo
 from normviz.texts.messages import N_, _
 

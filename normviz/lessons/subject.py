@@ -11,8 +11,8 @@ from normviz.analysis.description import Description
 from normviz.analysis.examples import example
 from normviz.figures.panels import PanelValues, values_payload
 from normviz.lessons.parts.part import Panels, Part, part_or_note
+from normviz.scene.edits import repair
 from normviz.scene.grid import Grid
-from normviz.scene.repair import repair
 from normviz.scene.scene import Scene
 from normviz.scene.scene_settings import MOST_EDITABLE
 from normviz.texts.errors import NormvizError

@@ -19,8 +19,7 @@ import yaml
 from normviz.lessons.page import Page
 from normviz.lessons.parts.links import Link, TourBar
 from normviz.lessons.parts.part import Part, Problem
-from normviz.scene.view import View, link
-from normviz.scene.visibility import MOST_CAPTION, MOST_STOPS
+from normviz.scene.view import MOST_CAPTION, MOST_STOPS, View, link
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.languages import OWN, read_text
 from normviz.texts.messages import _, language, ngettext
@@ -119,9 +118,7 @@ def find_tour(name: str) -> Tour:
 
 
 def tour_parts(page: Page, view: View) -> Iterator[Part]:
-    """The bar of the tour that the view belongs to, if any."""
-    if not view.display.tour:
-        return
+    """The bar of the tour that the view belongs to, or why there is none."""
     try:
         tour = find_tour(view.display.tour)
     except NormvizError as error:

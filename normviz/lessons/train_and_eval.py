@@ -31,13 +31,12 @@ from normviz.figures.panels import PanelValues
 from normviz.layers.axes import example_axis
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
-from normviz.lessons.page import Page
+from normviz.lessons.page import SCENE_ROWS, ControlRow, Page
 from normviz.lessons.parts.containers import Beside, Column, Details, Row, Table
 from normviz.lessons.parts.part import Chart, Note, Part, Sentence, Text, part_or_note, texts
-from normviz.lessons.rows import SCENE_ROWS, ControlRow
 from normviz.lessons.subject import Subject, subject_of, value_part
 from normviz.scene import edits
-from normviz.scene.control import Control, Input, inputs_of
+from normviz.scene.controls import Control, Input, inputs_of
 from normviz.scene.setting import Setting, experiment, in_experiments, integer, number, number_or_none, slider
 from normviz.scene.view import View, read
 from normviz.texts.errors import NormvizError, listed

@@ -12,10 +12,10 @@ from normviz.lessons.pages import PageView, page_data
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.part import Part
 from normviz.lessons.share import app_link, report_address, share_data
-from normviz.scene.visibility import Display
+from normviz.scene.view import Display
 from normviz.texts.messages import _, language
 from normviz.ui.assets import LOADER, PLOTLY, component
-from normviz.ui.controls.redraw import redraw
+from normviz.ui.controls import redraw
 from normviz.ui.language import choices, language_data, localized
 from normviz.ui.state import FIGURE, change
 

@@ -14,11 +14,9 @@ import streamlit as st
 from normviz.lessons.page import Page
 from normviz.lessons.pages import PAGES, PageView, page_view, parts_up_to_the_figure, up_to_the_figure
 from normviz.lessons.parts.part import Part
-from normviz.scene.view import View
-from normviz.scene.visibility import Display
+from normviz.scene.view import Display, View
 from normviz.ui.component import show_more, show_page
-from normviz.ui.controls.redraw import MORE_PARTS, PARTS, forget_rows, remember_page, rows_of
-from normviz.ui.controls.rows import draw_controls
+from normviz.ui.controls import MORE_PARTS, PARTS, draw_controls, forget_rows, remember_page, rows_of
 from normviz.ui.language import localized
 from normviz.ui.state import CONTROL, current, current_view, is_changed, latest
 

@@ -20,8 +20,7 @@ from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.links import HOME
 from normviz.scene.scene import Scene
 from normviz.scene.setting import read_settings
-from normviz.scene.view import View
-from normviz.scene.visibility import Display
+from normviz.scene.view import Display, View
 from normviz.ui.logs import PAGE, log_refusal
 
 VIEW, CHANGED = "normviz.view", "normviz.changed"  # VIEW: the page of the settings, or None, and the view

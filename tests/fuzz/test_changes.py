@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from normviz.lessons.compare import READY_SETS
 from normviz.scene import edits
 from normviz.scene.controls import SCENE_CONTROLS
-from normviz.scene.repair import Reading
+from normviz.scene.edits import Reading
 from normviz.scene.view import View, read
 from normviz.texts.errors import NormvizError
 from tests.fuzz import hostile

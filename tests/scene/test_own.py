@@ -10,7 +10,7 @@ from normviz.analysis.forward import Values
 from normviz.layers.layer import Layer
 from normviz.scene import edits
 from normviz.scene.controls import MORE_ABOUT_X
-from normviz.scene.repair import with_fields
+from normviz.scene.edits import with_fields
 from normviz.scene.scene import OWN, Own
 from normviz.scene.view import View, read
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from normviz.analysis.sentences import sentence
-from normviz.scene.repair import repair
+from normviz.scene.edits import repair
 from normviz.scene.scene import Scene
 from normviz.scene.scene_settings import SCENE_SETTINGS
 from normviz.scene.view import read, read_view

@@ -8,7 +8,7 @@ from normviz.analysis.checks import SEEDS
 from normviz.layers.catalogue import FAMILIES
 from normviz.scene import edits
 from normviz.scene.controls import LAYOUTS
-from normviz.scene.repair import with_fields
+from normviz.scene.edits import with_fields
 from normviz.scene.scene import Scene
 from normviz.scene.view import read
 from tests.scenes import done, scene

@@ -5,8 +5,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from normviz.scene.view import link, read_view
-from normviz.scene.visibility import ALL, ALL_CONTROLS, MOST_CAPTION, PANELS, PARTS, Display, controls, read_display
+from normviz.scene.view import (
+    ALL,
+    ALL_CONTROLS,
+    MOST_CAPTION,
+    PANELS,
+    PARTS,
+    Display,
+    controls,
+    link,
+    read_display,
+    read_view,
+)
 
 BY_HAND = [
     # link, hidden names, caption

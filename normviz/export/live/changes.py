@@ -11,11 +11,10 @@ from normviz.analysis.checks import LARGEST_VALUE
 from normviz.analysis.description import Description, describe
 from normviz.lessons.pages import PAGES
 from normviz.scene import edits
-from normviz.scene.repair import Reading, with_fields
+from normviz.scene.edits import Reading, with_fields
 from normviz.scene.scene import OWN, Own, Scene, default_at, shortest
 from normviz.scene.scene_settings import DATA_SETTING, MOST_EDITABLE, PARAMS, SCENE_SETTINGS
-from normviz.scene.view import View
-from normviz.scene.visibility import DISPLAY_SETTINGS, Display
+from normviz.scene.view import DISPLAY_SETTINGS, Display, View
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import _
 

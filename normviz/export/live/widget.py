@@ -23,9 +23,9 @@ from normviz.export.live import changes
 from normviz.export.output import APP, Choices, Output
 from normviz.figures.bundle import bundle, plotly_js
 from normviz.lessons.events import after
+from normviz.lessons.page import rows_data
 from normviz.lessons.pages import PAGES, page_data, page_view
 from normviz.lessons.parts.html import Body
-from normviz.lessons.rows import rows_data
 from normviz.lessons.style import controls_style, page_style
 from normviz.scene.view import View, link
 from normviz.texts.messages import in_language, language

@@ -10,7 +10,7 @@ from typing import ClassVar
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.markup import align, block, escape, line, plain, text
 from normviz.lessons.parts.part import Chart, Code, Hides, Legend, Panels, Part, flat, without_hidden
-from normviz.scene.visibility import Display
+from normviz.scene.view import Display
 from normviz.texts.messages import _
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from normviz.figures.payload import chart_payload
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.markup import align, block, escape, finished, line, plain, plain_table
-from normviz.scene.visibility import PANELS
+from normviz.scene.view import PANELS
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import _
 

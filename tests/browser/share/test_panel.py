@@ -7,8 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from normviz.lessons.pages import PAGES
-from normviz.scene.view import link
-from normviz.scene.visibility import read_display
+from normviz.scene.view import link, read_display
 from tests.browser.conftest import SCREEN
 from tests.browser.share.panel import EMBEDDED, HEARD, READY, Panel, boxes_in_preview, show_boxes
 from tests.browser.view import View

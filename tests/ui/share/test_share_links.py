@@ -11,8 +11,7 @@ import normviz as nv
 from normviz.lessons.compare import layers_of
 from normviz.lessons.pages import PAGES
 from normviz.lessons.style import BROWSER
-from normviz.scene.view import link
-from normviz.scene.visibility import read_display
+from normviz.scene.view import link, read_display
 from tests.figures.linked.javascript import evaluate
 from tests.ui.support.pages import open_page
 from tests.ui.support.shown import page_data

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from normviz.analysis.sentences import sentence
 from normviz.scene.scene import Scene
 from normviz.scene.view import read
-from normviz.ui.controls.rows import MORE
+from normviz.ui.controls import MORE
 from normviz.ui.server.routes import SHELL
 from tests.ui.support.shown import elements, figures, html_of_view, markdown, problems
 
