@@ -169,7 +169,7 @@ def entered(shown: Input, value: Any) -> Any:
 # The page
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Page:
     """A page of the app.
 
@@ -220,6 +220,9 @@ class Page:
     whole_in_answer: bool = False
     answers: tuple[str, ...] = ()
     file_choices: tuple[tuple[str, ...], ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<page {self.name}>"
 
     @property
     def title(self) -> str:

@@ -2,8 +2,7 @@
 
 import { findAll, html } from "../../figures/browser/page/dom.js";
 import { _, betweenSentences } from "../../figures/browser/page/messages.js";
-import { placeOf } from "../../figures/browser/tensor/sharing.js";
-import { movedGrid } from "../../figures/browser/tensor/slices.js";
+import { afterMove, movedGrid } from "../../figures/browser/tensor/slices.js";
 import { ControlBar } from "../../lessons/browser/controls/control_bar.js";
 import { ShareButton } from "../../lessons/browser/share/dialog.js";
 import { FileDialog } from "../../lessons/browser/share/file_dialog.js";
@@ -82,7 +81,7 @@ export class Player {
     this.at = at === "none" ? null : readNumbers(at);
     this.start = readNumbers(from);
     this.settleStart();
-    if (this.start && this.at === undefined && this.grid) this.keepPlace(this.grid);
+    if (this.start && this.at === undefined && this.grid) this.moveTo(this.start, this.grid);
     this.step = step && /^\d$/.test(step) ? Number(step) : undefined;
     const other = this.at && this.view.figures.some((figure) => this.isOfAnother(figure, this.at));
     if (other) this.at = undefined;
@@ -175,16 +174,6 @@ export class Player {
     return this.grid && this.start ? movedGrid(this.grid, this.start) : this.grid;
   }
 
-  /**
-   * The selected element keeps its place in the drawing when the slices move, as in the app.
-   * @param {GridData} before
-   */
-  keepPlace(before) {
-    const { drawn, selectedAt } = this, place = selectedAt && placeOf({ grid: before }, selectedAt);
-    const at = place && drawn ? place.map((here, axis) => drawn.indices[axis][here]) : null;
-    if (at && !this.view.figures.some((figure) => this.isOfAnother(figure, at))) this.at = at;
-  }
-
   /** The selected element. */
   get selectedAt() {
     return this.at === undefined ? this.view.figures.map((figure) => /** @type {{ at?: Index | null }} */ (figure).at).find(Boolean) : this.at;
@@ -240,12 +229,15 @@ export class Player {
     this.writeAddress(false);
   };
 
-  /** @param {number[]} start */
-  moveTo(start) {
-    const before = this.drawn;
+  /**
+   * @param {number[]} start
+   * @param {GridData | undefined} before the drawn slices
+   */
+  moveTo(start, before = this.drawn) {
     this.start = start;
     this.settleStart();
-    if (before) this.keepPlace(before);
+    const at = before && afterMove(before, start, this.selectedAt).at;
+    if (at && !this.view.figures.some((figure) => this.isOfAnother(figure, at))) this.at = at;
   }
 
   /** The settings that the reader has changed in a figure. */

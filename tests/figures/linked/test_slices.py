@@ -6,8 +6,11 @@ import pytest
 
 from normviz.analysis.description import describe
 from normviz.figures.payload import view_payload
-from normviz.layers.axes import parse_layout
+from normviz.layers.axes import layout_text, parse_layout
+from normviz.layers.fit import default_layer
+from normviz.scene.edits import with_start
 from normviz.scene.grid import grid
+from normviz.scene.scene import Scene
 from tests.figures.linked.javascript import evaluate
 from tests.figures.linked.test_texts import DESCRIBE, view
 from tests.strategies import random_tensor
@@ -28,6 +31,25 @@ def test_the_browser_chooses_the_slices_that_python_chooses(shape, layout):
     starts = [[size * share // 4 for size in shape] for share in range(5)]
     moved = evaluate("args[1].map((start) => movedGrid(args[0], start).indices)", data, starts)
     assert moved == [json.loads(json.dumps(grid(shape, axes, tuple(start)).indices)) for start in starts]
+
+
+MOVES = [  # the shape, the drawn slices, the selected element, and where the reader moves the slices
+    ((2, 64, 4, 4), (0, 0, 0, 0), (1, 2, 0, 3), (0, 8, 0, 0)),
+    ((2, 64, 4, 4), (0, 8, 0, 0), (1, 10, 0, 3), (0, 41, 0, 0)),
+    ((2, 64, 4, 4), (0, 8, 0, 0), (1, 63, 0, 3), (0, 0, 0, 0)),  # the last index is always drawn
+    ((2, 64, 4, 4), (0, 0, 0, 0), (1, 40, 0, 3), (0, 41, 0, 0)),  # an element that is not drawn stays
+    ((2, 64, 4, 4), (0, 0, 0, 0), None, (0, 63, 0, 0)),
+    ((32, 128, 768), (0, 0, 0), (1, 2, 3), (9, 60, 500)),
+]
+
+
+@pytest.mark.parametrize(("shape", "start", "at", "wanted"), MOVES)
+def test_the_selected_element_keeps_its_place_as_in_python(shape, start, at, wanted):
+    axes = parse_layout("NCHW" if len(shape) == 4 else "NLC", len(shape))
+    scene = Scene(shape, layout_text(axes), default_layer("LayerNorm", shape, axes), at=at, start=start)
+    there = with_start(scene, wanted).scene
+    found = evaluate("afterMove(...args)", {"shape": shape, "indices": scene.grid.indices}, wanted, at)
+    assert (found["grid"]["indices"], found["at"]) == tuple(json.loads(json.dumps([there.grid.indices, there.at])))
 
 
 LAYERS = ["BatchNorm2d(64)", "LayerNorm([64, 4, 4])", "GroupNorm(16, 64)", "InstanceNorm2d(64, affine=True)"]

@@ -22,6 +22,19 @@ export function movedGrid(grid, start) {
 }
 
 /**
+ * The slices and the selected element after the reader has moved the slices: the element keeps its place in the drawing, as in
+ * normviz.scene.edits.
+ * @param {GridData} before
+ * @param {number[]} start
+ * @param {Index | null | undefined} at
+ * @returns {{ grid: GridData, at: Index | null | undefined }}
+ */
+export function afterMove(before, start, at) {
+  const grid = movedGrid(before, start), place = at?.map((index, axis) => before.indices[axis].indexOf(index));
+  return { grid, at: place && !place.includes(-1) ? place.map((here, axis) => grid.indices[axis][here]) : at };
+}
+
+/**
  * The axes of which some slices are left out.
  * @param {GridData} grid
  */
