@@ -30,14 +30,13 @@ if TYPE_CHECKING:
         train_and_eval,
     )
     from normviz.api import open as open
-    from normviz.export.measured.checked import Check, check
-    from normviz.export.measured.model_norms import norms
+    from normviz.export.measured import Check, Norms, check, norms
     from normviz.export.output import Choices, Output
     from normviz.layers.layer import Layer
     from normviz.layers.norm import Norm
     from normviz.layers.sharing import Counts
-    from normviz.measuring.differences import Difference
-    from normviz.measuring.models.norms import NormRow, Norms
+    from normviz.measuring.models.norms import NormRow
+    from normviz.measuring.report import Difference
     from normviz.texts.errors import NormvizError, NormvizWarning
 
 __all__ = [
@@ -70,23 +69,23 @@ __all__ = [
 
 PAGES = ("compare", "explore", "gradients", "numerics", "open", "questions", "step_by_step", "steps", "train_and_eval")
 HOME = dict.fromkeys(PAGES, "normviz.api") | {
-    "Check": "normviz.export.measured.checked",
+    "Check": "normviz.export.measured",
     "Choices": "normviz.export.output",
     "Counts": "normviz.layers.sharing",
-    "Difference": "normviz.measuring.differences",
+    "Difference": "normviz.measuring.report",
     "Explanation": "normviz.api",
     "Layer": "normviz.layers.layer",
     "Norm": "normviz.layers.norm",
     "NormRow": "normviz.measuring.models.norms",
-    "Norms": "normviz.measuring.models.norms",
+    "Norms": "normviz.export.measured",
     "NormvizError": "normviz.texts.errors",
     "NormvizWarning": "normviz.texts.errors",
     "Output": "normviz.export.output",
     "Trace": "normviz.analysis.forward",
-    "check": "normviz.export.measured.checked",
+    "check": "normviz.export.measured",
     "explain": "normviz.api",
     "live": "normviz.api",
-    "norms": "normviz.export.measured.model_norms",
+    "norms": "normviz.export.measured",
 }
 
 

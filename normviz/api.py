@@ -39,7 +39,7 @@ from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.markup import plain
 from normviz.lessons.parts.part import Part
 from normviz.lessons.subject import Subject, scene_of
-from normviz.measuring.own_modules import describe_own
+from normviz.measuring.check import describe_own
 from normviz.scene.grid import grid, start_with
 from normviz.scene.scene import DEFAULT_SHAPE, default_at
 from normviz.scene.scene_settings import SEED, check_seed

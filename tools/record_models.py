@@ -18,9 +18,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from normviz.export.measured.model_norms import view_query
+from normviz.export.measured import view_query
 from normviz.lessons.models import FILE
-from normviz.measuring.models.norms import NormRow, Norms, norms
+from normviz.measuring.models.norms import NormRow, Norms
 
 BATCH, TOKENS, IMAGE, SAMPLES = 2, 128, 224, 16_000
 Made = tuple[nn.Module, dict[str, Tensor]]
@@ -46,7 +46,7 @@ def record(key: str) -> dict[str, Any]:
     source = MODELS[key]
     with torch.device("meta"):
         model, inputs = source.make()
-    found = norms(in_training(model), **inputs)
+    found = Norms.of(in_training(model), **inputs)
     if found.failure:
         raise RuntimeError(f"{key}: {found.failure}")
     return {

@@ -70,6 +70,7 @@ class Description:
     buffers  elements of the layer's buffers
     x        the tensor; None if only a shape was given
     values   the module's gamma, beta and running statistics; None if no module was given
+    name     for its title, instead of the layer
     """
 
     norm: Norm
@@ -79,6 +80,7 @@ class Description:
     buffers: int = 0
     x: Tensor | None = field(default=None, repr=False)
     values: Values | None = field(default=None, repr=False)
+    name: str = field(default="", repr=False)
 
     @property
     def layout(self) -> str:
@@ -87,8 +89,8 @@ class Description:
 
     @property
     def title(self) -> str:
-        """The constructor call of the layer, or of the Norm."""
-        return str(self.layer) if self.layer else repr(self.norm)
+        """The name, if there is one; else the constructor call of the layer, or of the Norm."""
+        return self.name or (str(self.layer) if self.layer else repr(self.norm))
 
     @cached_property
     def counts(self) -> sharing.Counts:

@@ -1,18 +1,28 @@
-"""``normviz check``: does a function of the caller compute the layer that it should?"""
+"""``normviz check`` and ``normviz norms``: what a function of the caller computes, and the normalizations of the caller's model."""
 
 from __future__ import annotations
 
 import argparse
+import sys
+import warnings
+from collections.abc import Callable
+from functools import reduce
+from importlib import import_module
+from types import ModuleType
+from typing import Any
 
 import torch
+from torch import Tensor, nn
 
-from normviz.cli.imported import imported
-from normviz.measuring.check import check
+from normviz.measuring.check import Check
+from normviz.measuring.models.norms import Norms
 from normviz.scene.scene_settings import SCENE_SETTINGS
-from normviz.texts.errors import NormvizError
+from normviz.texts.errors import NormvizError, echo
 from normviz.texts.messages import _
 
-DIFFERS = 1
+DIFFERS = 1  # the exit code
+DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "int32", "bool")
+META = "meta"
 
 
 def add_check(parser: argparse.ArgumentParser) -> None:
@@ -24,10 +34,10 @@ def add_check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--like", metavar="LAYER", help=_('what it should be, such as "LayerNorm(5)"'))
     parser.add_argument("--layout", metavar="NHWC", help=_("the axes of x; default: those of LAYER"))
     parser.add_argument("--numpy", action="store_true", help=_("the function takes a NumPy array"))
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run_check)
 
 
-def run(args: argparse.Namespace) -> int:
+def run_check(args: argparse.Namespace) -> int:
     """Print what the function does and what differs; 1 if something differs."""
     shape = SCENE_SETTINGS["shape"].parse(args.shape)
     function = imported(args.function)
@@ -38,11 +48,159 @@ def run(args: argparse.Namespace) -> int:
                 name=function.__name__,
             )
         )
-    x = (
-        torch.randn(shape, generator=torch.Generator().manual_seed(0), dtype=torch.float64).numpy()
-        if args.numpy
-        else shape
-    )
-    found = check(function, x, args.like, layout=args.layout)
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(shape, generator=generator, dtype=torch.float64).numpy() if args.numpy else shape
+    found = Check.of(function, x, args.like, layout=args.layout)
     print(found)
     return 0 if found else DIFFERS
+
+
+def add_norms(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument(
+        "model",
+        metavar="MODULE:NAME",
+        help=_("a model, or a function that makes one, such as torchvision.models:resnet50"),
+    )
+    parser.add_argument(
+        "--input",
+        metavar="1,3,224,224",
+        action="append",
+        default=[],
+        help=_("the shape of an input; repeat --input for each input; 1,16:int64 is an integer tensor"),
+    )
+    parser.add_argument("--device", metavar="cpu", default=META, help=_("default: meta, where tensors have no values"))
+    parser.add_argument("--train", action="store_true", help=_("in training mode; default: in eval mode"))
+    parser.add_argument("--all", action="store_true", help=_("one row for each normalization, even if rows are equal"))
+    parser.set_defaults(run=run_norms)
+
+
+def run_norms(args: argparse.Namespace) -> None:
+    """Print the table. Raises NormvizError if there is no such model, or if its forward pass fails."""
+    if not args.input:
+        raise NormvizError(_("give the shape of each input of the model, such as --input 1,3,224,224."))
+    with _device(args.device), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # warnings of the model's own code
+        inputs = [_input(text, args.device) for text in args.input]
+        found = Norms.of(_model(args.model).train(args.train), *inputs)
+    print(found if args.all else found.grouped())
+    if found.failure:
+        raise NormvizError(_("the table ends where the forward pass failed; see its last line."))
+
+
+def _device(name: str) -> torch.device:
+    try:
+        return torch.empty(0, device=name).device
+    except (RuntimeError, AssertionError) as error:
+        raise NormvizError(_("--device {name} is not available here; use meta or cpu.", name=echo(name))) from error
+
+
+def _input(text: str, device: str) -> Tensor:
+    """Zeros of a shape and dtype.
+
+    >>> _input("1,16:int64", "cpu").dtype
+    torch.int64
+    """
+    shape, _colon, dtype = text.partition(":")
+    if dtype and dtype not in DTYPES:
+        raise NormvizError(
+            _("--input {text}: the dtype must be one of {dtypes}.", text=echo(text), dtypes=", ".join(DTYPES))
+        )
+    sizes = SCENE_SETTINGS["shape"].parse(shape)
+    return torch.zeros(sizes, dtype=getattr(torch, dtype or "float32"), device=device)
+
+
+def _model(text: str) -> nn.Module:
+    """The model of ``module:name``, or the one that the function of this name makes."""
+    module, _colon, name = text.partition(":")
+    if not module or not name:
+        raise NormvizError(
+            _("{text} names no model; write MODULE:NAME, such as torchvision.models:resnet50.", text=echo(text))
+        )
+    try:
+        home = _module(module)
+    except ModuleNotFoundError as error:
+        raise NormvizError(
+            _(
+                "{module} cannot be imported: there is no module {missing}; install it, or run the command where it is.",
+                module=echo(module),
+                missing=error.name,
+            )
+        ) from error
+    except Exception as error:
+        raise NormvizError(
+            _(
+                "{module} cannot be imported: {kind}: {error}",
+                module=echo(module),
+                kind=type(error).__name__,
+                error=error,
+            )
+        ) from error
+    try:
+        found: Any = reduce(getattr, name.split("."), home)
+    except AttributeError as error:
+        raise NormvizError(_("{module} has no {name}.", module=echo(module), name=echo(name))) from error
+    model = found if isinstance(found, nn.Module) else _made(found, text)
+    if not isinstance(model, nn.Module):
+        raise NormvizError(
+            _(
+                "{text} gives {kind}, not a torch.nn.Module; name a model or a function that makes one.",
+                text=echo(text),
+                kind=type(model).__name__,
+            )
+        )
+    return model
+
+
+def _made(function: Any, text: str) -> Any:
+    try:
+        return function()
+    except Exception as error:
+        raise NormvizError(
+            _(
+                "{text} raises {kind}: {error}; name a function without arguments that makes the model.",
+                text=echo(text),
+                kind=type(error).__name__,
+                error=error,
+            )
+        ) from error
+
+
+def imported(name: str) -> Callable[..., Any]:
+    """The callable named ``module:callable``. Raises NormvizError if there is none.
+
+    >>> imported("torch.nn.functional:layer_norm").__name__
+    'layer_norm'
+    """
+    module, _colon, attributes = name.partition(":")
+    if not module or not attributes:
+        raise NormvizError(
+            _("{name} does not name a function; write module:function, such as mymodule:my_layernorm.", name=echo(name))
+        )
+    try:
+        home = _module(module)
+    except Exception as error:
+        raise NormvizError(
+            _(
+                "{module} cannot be imported: {kind}: {error}. Run normviz in the folder of the module.",
+                module=echo(module),
+                kind=type(error).__name__,
+                error=str(error),
+            )
+        ) from error
+    try:
+        found: Any = reduce(getattr, attributes.split("."), home)
+    except AttributeError as error:
+        raise NormvizError(_("{name} does not exist: {error}.", name=echo(name), error=str(error))) from error
+    if not callable(found):
+        raise NormvizError(
+            _("{name} is not a function or a module: it is {value}.", name=echo(name), value=echo(found))
+        )
+    return found
+
+
+def _module(name: str) -> ModuleType:
+    """Import a module; it is looked for in the working directory first, as ``python -m`` does."""
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    return import_module(name)

@@ -11,16 +11,16 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
+from typing import Any, NoReturn
 
 from normviz.__version__ import __version__
 from normviz.analysis.forward import use_one_thread
-from normviz.cli import checking, norms, practice, questions, views
-from normviz.cli.parser import Parser, add_language, add_theme
+from normviz.cli import checking, practice, views
 from normviz.export.document import CHOICES, FOLLOW
 from normviz.export.files import check_writable, write
 from normviz.export.pictures import save
@@ -107,12 +107,39 @@ def _stop(number: int, frame: FrameType | None) -> None:
     raise Stopped
 
 
+class Help(argparse.HelpFormatter):
+    def add_usage(self, usage: Any, actions: Any, groups: Any, prefix: str | None = None) -> None:
+        super().add_usage(usage, actions, groups, _("usage: ") if prefix is None else prefix)
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose own words are messages too, except in its errors."""
+
+    def __init__(self, prog: str, **options: Any) -> None:
+        super().__init__(prog, formatter_class=Help, add_help=False, allow_abbrev=False, **options)
+        self._positionals.title, self._optionals.title = _("positional arguments"), _("options")
+        self.add_argument("-h", "--help", action="help", help=_("show this help message and exit"))
+
+    def error(self, message: str) -> NoReturn:
+        raise NormvizError(_("{message}; {command} --help lists the arguments.", message=message, command=self.prog))
+
+
+def add_theme(parser: argparse._ActionsContainer, themes: Iterable[str], default: str) -> None:
+    help_text = _("default: {default}", default=default)
+    parser.add_argument("--theme", choices=tuple(themes), default=default, help=help_text)
+
+
+def add_language(parser: argparse._ActionsContainer, help_text: str = "") -> None:
+    help_text = help_text or _("the language, such as es; default: NORMVIZ_LANG, or English")
+    parser.add_argument("--lang", metavar="LANG", help=help_text)
+
+
 def _parser() -> Parser:
-    parser = Parser("normviz", description=_(ABOUT), allow_abbrev=False)
+    parser = Parser("normviz", description=_(ABOUT))
     parser.add_argument("--version", action="version", version=f"normviz {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
 
-    export = commands.add_parser("export", help=_("one HTML file that needs no server"), allow_abbrev=False)
+    export = commands.add_parser("export", help=_("one HTML file that needs no server"))
     views.add_view(export)
     file = export.add_argument_group(_("the file"))
     file.add_argument("-o", "--out", metavar="FILE", required=True, help=_("such as page.html"))
@@ -134,7 +161,7 @@ def _parser() -> Parser:
     choices.add_argument("--fixed", action="store_true", help=_("a single view, or one tab for each of --layers"))
     export.set_defaults(run=_export)
 
-    image = commands.add_parser("image", help=_("a picture: SVG, PNG or PDF"), allow_abbrev=False)
+    image = commands.add_parser("image", help=_("a picture: SVG, PNG or PDF"))
     views.add_view(image)
     picture = image.add_argument_group(_("the picture"))
     picture.add_argument("-o", "--out", metavar="FILE", required=True, help=_("ends in .svg, .png or .pdf"))
@@ -146,9 +173,7 @@ def _parser() -> Parser:
     )
     image.set_defaults(run=_image)
 
-    site = commands.add_parser(
-        "site", help=_("a static site: pages with controls, all questions and comparisons"), allow_abbrev=False
-    )
+    site = commands.add_parser("site", help=_("a static site: pages with controls, all questions and comparisons"))
     site.add_argument("out", metavar="OUT", help=_("the directory"))
     site.add_argument("--zip", action="store_true", help=_("write OUT.zip too"))
     add_theme(site, CHOICES, FOLLOW)
@@ -163,26 +188,18 @@ def _parser() -> Parser:
     site.add_argument("--force", action="store_true", help=_("write even if the directory has other files"))
     site.set_defaults(run=_site)
 
-    exercises = commands.add_parser(
-        "practice", help=_("a set of exercises: JSON, a page, Moodle, QTI, Anki"), allow_abbrev=False
-    )
-    practice.add_practice(exercises)
-    add_language(exercises)
+    others: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
+        "practice": (_("a set of exercises: JSON, a page, Moodle, QTI, Anki"), practice.add_practice),
+        "questions": (_("the list of all questions"), practice.add_questions),
+        "check": (_("which normalization a function computes, and what differs"), checking.add_check),
+        "norms": (_("the normalizations of a model, as a table"), checking.add_norms),
+    }
+    for name, (about, add_arguments) in others.items():
+        command = commands.add_parser(name, help=about)
+        add_arguments(command)
+        add_language(command)
 
-    listed_questions = commands.add_parser("questions", help=_("the list of all questions"), allow_abbrev=False)
-    questions.add_questions(listed_questions)
-    add_language(listed_questions)
-
-    about_check = _("which normalization a function computes, and what differs")
-    checked = commands.add_parser("check", help=about_check, allow_abbrev=False)
-    checking.add_check(checked)
-    add_language(checked)
-
-    table = commands.add_parser("norms", help=_("the normalizations of a model, as a table"), allow_abbrev=False)
-    norms.add_norms(table)
-    add_language(table)
-
-    plotly = commands.add_parser("plotlyjs", help=_("plotly.js as a file, for --plotlyjs PATH"), allow_abbrev=False)
+    plotly = commands.add_parser("plotlyjs", help=_("plotly.js as a file, for --plotlyjs PATH"))
     plotly.add_argument("out", metavar="FILE", help=_("such as plotly.min.js"))
     plotly.set_defaults(run=_plotlyjs)
     return parser

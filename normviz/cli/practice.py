@@ -1,4 +1,4 @@
-"""``normviz practice``: a set of exercises as JSON, as a page, or for a learning management system."""
+"""``normviz practice``: a set of exercises as JSON, as a page, or for a learning management system. ``normviz questions``: the list of all questions."""
 
 from __future__ import annotations
 
@@ -6,14 +6,18 @@ import argparse
 import json
 from collections.abc import Callable, Mapping
 from os import environ
+from typing import Any
 
 from normviz.export.files import check_writable, write
 from normviz.export.links import output_of_query
 from normviz.export.output import APP, Choices
+from normviz.lessons.parts.markup import plain
 from normviz.lessons.practice.bank import choose
 from normviz.lessons.practice.exercise import Exercise
 from normviz.lessons.practice.formats.quiz import item
 from normviz.lessons.practice_page import ALL_LEVELS, SETTINGS
+from normviz.lessons.questions.question import Question, facts_of, prose
+from normviz.lessons.questions.registry import QUESTIONS, READING_ORDER, core_place
 from normviz.scene.setting import Setting
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import N_, _
@@ -38,7 +42,7 @@ def add_practice(parser: argparse.ArgumentParser) -> None:
     file.add_argument(
         "--app", default="", metavar="URL", help=_("address of the app that the links lead to; default: NORMVIZ_URL")
     )
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=write_practice)
 
 
 def _about(setting: Setting) -> str:
@@ -48,7 +52,7 @@ def _about(setting: Setting) -> str:
     )
 
 
-def run(args: argparse.Namespace) -> None:
+def write_practice(args: argparse.Namespace) -> None:
     """Write the set."""
     app = (args.app or environ.get(APP, "")).rstrip("/")
     given = {setting.name: text for setting in SETTINGS if (text := getattr(args, setting.name)) is not None}
@@ -79,7 +83,9 @@ def _json(exercises: list[Exercise], app: str) -> str:
 def _package(name: str, exercises: list[Exercise], title: str, app: str) -> bytes:
     """The set for a learning management system. Raises NormvizError if the package that writes it is not installed."""
     try:
-        made = _writers()[name]
+        from normviz.lessons.practice.formats.anki import anki_package
+        from normviz.lessons.practice.formats.moodle import moodle_xml
+        from normviz.lessons.practice.formats.qti import qti_package
     except ModuleNotFoundError as error:
         raise NormvizError(
             _(
@@ -88,15 +94,8 @@ def _package(name: str, exercises: list[Exercise], title: str, app: str) -> byte
                 module=error.name,
             )
         ) from error
-    return made([item(exercise, app) for exercise in exercises], title)
-
-
-def _writers() -> Mapping[str, Callable[..., bytes]]:
-    from normviz.lessons.practice.formats.anki import anki_package
-    from normviz.lessons.practice.formats.moodle import moodle_xml
-    from normviz.lessons.practice.formats.qti import qti_package
-
-    return {"anki": anki_package, "moodle": moodle_xml, "qti": qti_package}
+    writers: Mapping[str, Callable[..., bytes]] = {"anki": anki_package, "moodle": moodle_xml, "qti": qti_package}
+    return writers[name]([item(exercise, app) for exercise in exercises], title)
 
 
 def _title(seed: int, level: str) -> str:
@@ -104,3 +103,34 @@ def _title(seed: int, level: str) -> str:
     if level == ALL_LEVELS:
         return _("normviz practice, seed {seed}", seed=seed)
     return _("normviz practice, seed {seed}, level {level}", seed=seed, level=level)
+
+
+def add_questions(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument("--json", action="store_true", help=_("everything about each question, as JSON"))
+    parser.set_defaults(run=print_questions)
+
+
+def print_questions(args: argparse.Namespace) -> None:
+    """Print the questions in the order of reading."""
+    questions = [QUESTIONS[key] for key in READING_ORDER]
+    if args.json:
+        print(json.dumps(list(map(question_object, questions)), indent=2, ensure_ascii=False))
+        return
+    for question in questions:
+        print(f"{question.key:5}{plain(prose(question.key).title)}")
+
+
+def question_object(question: Question) -> dict[str, Any]:
+    """A question as JSON. The texts are Markdown."""
+    text, right = prose(question.key), facts_of(question)["right"]
+    return {
+        "id": question.key,
+        "title": text.title,
+        "topic": question.topic.key,
+        "core": core_place(question.key),
+        "prompt": text.predict,
+        "options": list(text.options.values()) or None,
+        "answer": text.options[right] if text.options else right,
+        "sources": [{"name": source.name, "address": source.address or None} for source in question.sources],
+    }

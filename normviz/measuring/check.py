@@ -1,114 +1,39 @@
-"""What a function computes and how it differs, in sentences."""
+"""Which normalization a function computes, and whether it is the one that it should be.
+
+``Check.of`` measures the function and compares it with the expected layer. ``norm_of`` gives the Norm of a measured function, ``usual_layer``
+the torch layer of a Norm, and ``describe_own`` describes a module that torch.nn does not have.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import prod
-from typing import Any
+from functools import partial
+from itertools import count
+from typing import Any, Self
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from normviz.analysis.description import Description, tensor_and_shape
-from normviz.layers.axes import parse_layout
-from normviz.layers.fit import torch_layer
+from normviz.analysis.description import Description, describe, tensor_and_shape
+from normviz.analysis.forward import Values
+from normviz.layers import sharing
+from normviz.layers.arguments import kind_of_module
+from normviz.layers.axes import layout_text, parse_layout
+from normviz.layers.fit import default_layer, is_equivalent, torch_layer
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.measuring import probe
-from normviz.measuring.differences import (
-    Difference,
-    Expected,
-    axes_text,
-    differences,
-    expect,
-    groups_text,
-    layer_of_channels,
-    usual_layer,
-    without_like,
-)
-from normviz.measuring.found_norm import norm_of, with_usual_formula
-from normviz.measuring.measurement import Measurement, measure
+from normviz.measuring.formula import BIASED, Eps, Measurement, Quotient, measure
+from normviz.measuring.groups import Axis, from_ids, same_partition
 from normviz.measuring.probe import is_number_array
+from normviz.measuring.report import Difference, differences, text, without_like
 from normviz.texts.errors import NormvizError, echo
-from normviz.texts.messages import _, join_sentences, ngettext
-
-
-def text(
-    found: Measurement,
-    expected: Expected | None,
-    differs: Sequence[Difference],
-    axes: Sequence[str],
-) -> str:
-    """What the function does, then each difference."""
-    sentences = []
-    if expected is None:
-        sentences = [_groups(found, axes)]
-    elif not differs:
-        sentences = [_same(expected)]
-    for one in differs:
-        if one.what == "statistics" and expected is not None:  # then the function: the next sentence begins with "It"
-            over = _("{layer} averages over {axes}.", layer=expected.title, axes=one.expected)
-            sentences += [over, _groups(found, axes)]
-        else:
-            sentences.append(one.sentence)
-    if found.instead is not None:
-        sentences.append(
-            ngettext(
-                "x has {n:,} element; a smaller one of shape {shape} was measured, and one input of {whole} reaches the same axes.",
-                "x has {n:,} elements; a smaller one of shape {shape} was measured, and one input of {whole} reaches the same axes.",
-                prod(found.instead),
-                shape=found.shape,
-                whole=found.instead,
-            )
-        )
-    elif found.reach.is_sampled:
-        moved = len(found.reach.changed)
-        sentences.append(
-            ngettext(
-                "x has {n:,} element; only {moved} of them were changed to see which outputs depend on them.",
-                "x has {n:,} elements; only {moved} of them were changed to see which outputs depend on them.",
-                found.reach.elements,
-                moved=moved,
-            )
-        )
-    return join_sentences(sentences)
-
-
-def _same(expected: Expected) -> str:
-    if expected.norm.running:
-        return _("Your function does what {layer} does: it uses stored statistics.", layer=expected.title)
-    over = axes_text(expected.norm, expected.axes, expected.shape)
-    return _("Your function does what {layer} does: it averages over {axes}.", layer=expected.title, axes=over)
-
-
-def _groups(found: Measurement, axes: Sequence[str]) -> str:
-    layer = _similar_layer(found, axes)
-    if found.running and layer:
-        return _("Your function uses stored statistics (like {layer}).", layer=layer)
-    if found.running:
-        return _("Your function uses stored statistics.")
-    if found.ids is None:
-        return _("In your function, the elements do not form groups that share their statistics.")
-    if layer:
-        return _("Your function averages over {axes} (like {layer}).", axes=groups_text(found, axes), layer=layer)
-    return _("Your function averages over {axes}.", axes=groups_text(found, axes))
-
-
-def _similar_layer(found: Measurement, axes: Sequence[str]) -> str:
-    """The name of the torch layer with the same groups and parameters, whatever its eps and variance are; empty if there is none."""
-    if found.formula is None:
-        return ""
-    norm = norm_of(with_usual_formula(found), axes)
-    layer = None if norm is None else layer_of_channels(norm, axes, found.shape)
-    return "" if layer is None else layer.name
-
-
-# Does a function compute the normalization that it should? ``check`` measures it and compares.
-
+from normviz.texts.messages import _
 
 LAYOUTS = {1: "D", 2: "ND", 3: "NCL", 4: "NCHW", 5: "NCDHW"}
+USUAL_EPS = 1e-5  # assumed where eps cannot be measured, as with stored statistics that no module has
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +44,7 @@ class Check:
     layer        the text of the torch layer that computes the same, or None
     reduced      the numbers of the axes over which the statistics are taken: those along which elements reach each other
     differences  from the expected layer; without one, from any normalization that a Norm describes
-    sampled      whether only some of the inputs were moved, because x has more than 4,096 elements; or those of a smaller x
+    sampled      whether only some of the inputs were moved, because x has more than 4,096 elements; or a smaller x was measured
     """
 
     norm: Norm | None
@@ -130,6 +55,59 @@ class Check:
     expected: Description | None = field(default=None, repr=False)
     measured: Measurement | None = field(default=None, repr=False)
     text: str = field(default="", repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        fn: Callable[..., Any],
+        x: Any,
+        like: str | Layer | Norm | nn.Module | None = None,
+        *,
+        layout: str | None = None,
+        params: Mapping[str, Any] | None = None,
+        whole: bool = False,
+    ) -> Self:
+        """Measure ``fn`` on x and compare it with ``like``: see ``normviz.check``.
+
+        whole  never measure a smaller tensor instead of x
+
+        Raises NormvizError if fn or like cannot be measured.
+        """
+        given, shape = tensor_and_shape(x)
+        tensor = probe.generic(shape, torch.float32) if given is None else given
+        expected, plus_one = (None, False) if like is None else _expected(like, tensor, layout)
+        takes = bool if expected is None else partial(_takes, expected)
+        found = measure(fn, tensor, isinstance(x, np.ndarray), params, takes, whole=whole)
+        if expected is not None and expected.shape != found.shape:
+            expected = _on(expected, found.shape)
+        if expected is not None:
+            axes = expected.axes
+        else:
+            axes = usual_axes(len(shape)) if layout is None else parse_layout(layout, len(shape))
+        usual = None if found.formula is None else norm_of(with_usual_formula(found), axes)
+        if expected is None and layout is None and usual is not None:
+            axes, usual = usual_names(found, usual, axes)
+
+        norm, layer = norm_of(found, axes), None
+        if norm is not None:
+            known = [None if expected is None else expected.layer, _known(fn)]
+            layer = usual_layer(norm, found.shape, [one for one in known if one is not None])
+        if expected is None:
+            differs = tuple(without_like(found, norm))
+        else:
+            used = [name for name, value in (params or {}).items() if is_number_array(value)]
+            differs = tuple(differences(found, expected, tensor.dtype, plus_one, used))
+        similar = None if usual is None else layer_of_channels(usual, axes, found.shape)
+        return cls(
+            norm,
+            None if layer is None else str(layer),
+            found.reach.reduced,
+            differs,
+            found.reach.is_sampled or found.instead is not None,
+            expected,
+            found,
+            text(found, expected, differs, axes, "" if similar is None else similar.name),
+        )
 
     @property
     def ok(self) -> bool:
@@ -150,118 +128,190 @@ class Check:
     __repr__ = __str__
 
 
-def check(
-    fn: Callable[..., Any],
-    x: Any,
-    like: str | Layer | Norm | nn.Module | None = None,
-    *,
-    layout: str | None = None,
-    params: Mapping[str, Any] | None = None,
-    whole: bool = False,  # never measure a smaller tensor instead of x
-) -> Check:
-    """Which normalization ``fn`` computes, measured from outside, and whether it is the one of ``like``.
+# What a function should be: ``like`` on the axes of x.
 
-    fn      a function of a tensor (or of a NumPy array, if x is one), or a module; the output has the shape of x, or is the first
-            of a tuple
-    x       a tensor, an array, or a shape: fn is called with generic values of this shape, and with x
-    like    what fn should be: the text of a layer, a module, or a ``Norm``. Values of gamma and beta do not matter.
-    layout  axis letters, ``"NHWC"``; default: those of ``like``. Layers of channels, such as BatchNorm2d, are expected to use the
-            axis C, wherever it is.
-    params  further arguments of fn by name; gamma and beta are found among them
 
-    Nothing is changed: neither x, nor modules that fn uses, nor the random state of torch and NumPy.
-    Above 4,096 elements, only some elements of x are moved; above 262,144, a smaller tensor is measured where fn and like take it; the text
-    says so.
+def expect(
+    like: str | Layer | Norm | nn.Module, shape: tuple[int, ...], layout: str | None, name: str = ""
+) -> Description:
+    """``like`` on an x of this shape. A layer of channels uses the axis C of the layout, wherever it is.
 
-    Raises NormvizError if fn raises, is random, or returns something else than a tensor of the shape of x, and if ``like``
-    does not take an x of this shape.
-
-    >>> import torch
-    >>> print(check(torch.nn.BatchNorm1d(4), (4, 4), like="LayerNorm(4)"))
-    LayerNorm(4) averages over D. Your function averages over N (like BatchNorm1d).
-    >>> found = check(torch.nn.GroupNorm(2, 4), (3, 4, 5))
-    >>> found.layer, found.reduced
-    ('GroupNorm(2, 4)', (1, 2))
-    >>> check(
-    ...     lambda x: (x - x.mean(1, keepdim=True)) / x.std(1, keepdim=True), (4, 6), like="LayerNorm(6, eps=0.0)"
-    ... ).differences[0].what
-    'variance'
+    >>> expect("BatchNorm1d(5)", (3, 4, 5), "NLC").norm.stats
+    'n l c -> c'
     """
-    takes_arrays = isinstance(x, np.ndarray)
-    given, shape = tensor_and_shape(x)
-    tensor = probe.generic(shape, torch.float32) if given is None else given
-    expected = None if like is None else _expected(like, tensor, layout)
-    found = measure(
-        fn, tensor, takes_arrays, params, lambda other: expected is None or expected.takes(other), whole=whole
-    )
-    if expected is not None and expected.shape != found.shape:
-        expected = expected.on(found.shape)
-    axes = _axis_names(expected, layout, len(shape))
-    if expected is None and layout is None and found.formula is not None:
-        alike = norm_of(with_usual_formula(found), axes)
-        axes = axes if alike is None else usual_names(found, alike, axes)[0]
-    norm = norm_of(found, axes)
-    differs = tuple(
-        without_like(found, norm)
-        if expected is None
-        else [*differences(found, expected, tensor.dtype), *_unused(found, expected, params or {})]
-    )
-    known = [None if expected is None else expected.layer, _known(fn) if isinstance(fn, nn.Module) else None]
-    layer = None if norm is None else usual_layer(norm, found.shape, [one for one in known if one is not None])
-    return Check(
-        norm,
-        None if layer is None else str(layer),
-        _reduced(found),
-        differs,
-        found.reach.is_sampled or found.instead is not None,
-        expected,
-        found,
-        text(found, expected, differs, axes),
-    )
+    name = like.strip() if isinstance(like, str) else name
+    spec = Layer.of(like) if isinstance(like, nn.Module) else Layer.parse(like) if isinstance(like, str) else like
+    axes = None if layout is None else parse_layout(layout, len(shape))
+    order = None if axes is None or not isinstance(spec, Layer) else _channels_where_torch_expects_them(spec, axes)
+    if axes is None or order is None:
+        return replace(describe(spec, shape, layout=layout), name=name)
+    moved = describe(spec, tuple(shape[i] for i in order), layout=layout_text([axes[i] for i in order]))
+    back = [order.index(i) for i in range(len(order))]
+    return replace(moved, norm=_permuted(moved.norm, back), shape=shape, axes=axes, name=name)
 
 
-def _expected(like: str | Layer | Norm | nn.Module, x: Tensor, layout: str | None) -> Expected:
-    """What ``like`` does to tensors of the shape of x. A module that torch.nn does not know is measured."""
+def _expected(like: str | Layer | Norm | nn.Module, x: Tensor, layout: str | None) -> tuple[Description, bool]:
+    """What ``like`` does to an x of this shape, and whether it multiplies by 1 + gamma. A module that torch.nn does not know is measured."""
     shape = tuple(x.shape)
     if not isinstance(like, nn.Module) or _known(like):
-        return expect(like, shape, layout)
-    found, name = check(like, x, layout=layout), type(like).__name__
+        return expect(like, shape, layout), False
+    found, name = Check.of(like, x, layout=layout), type(like).__name__
     if found.norm is None or found.measured is None:
         raise NormvizError(_("like={like} is not one normalization. {text}", like=echo(name), text=str(found)))
     gamma = found.measured.gamma
-    return replace(expect(found.norm, shape, layout), given=name, plus_one=gamma is not None and gamma.plus_one)
+    return expect(found.norm, shape, layout, name), gamma is not None and gamma.plus_one
 
 
-def _unused(found: Measurement, expected: Expected, params: Mapping[str, Any]) -> Iterator[Difference]:
-    """gamma and beta that fn is given and that have no part in its output."""
-    groups_of_one = not found.running and found.elements == 1  # the output is beta
-    if found.formula is None or expected.norm.params is None or groups_of_one:
-        return
-    learned = {"gamma": (found.gamma, "1"), "beta": (found.beta, "0")}
-    for name, (used, constant) in learned.items():
-        wanted = name == "gamma" or expected.norm.bias
-        if wanted and used is None and is_number_array(params.get(name)):
-            yield Difference(name, constant, name, _("It does not use {name}.", name=name))
+def _on(expected: Description, shape: tuple[int, ...]) -> Description:
+    """The same layer on an x of another shape."""
+    return replace(expect(expected.layer or expected.norm, shape, expected.layout), name=expected.name)
 
 
-def _known(module: nn.Module) -> Layer | None:
-    """The layer of a module of torch.nn."""
+def _takes(expected: Description, shape: tuple[int, ...]) -> bool:
+    """Whether the layer takes an x of this shape too."""
     try:
-        return Layer.of(module)
+        return bool(_on(expected, shape))
+    except NormvizError:
+        return False
+
+
+def _known(module: Any) -> Layer | None:
+    """The layer of a module of torch.nn; None for anything else."""
+    try:
+        return Layer.of(module) if isinstance(module, nn.Module) else None
     except NormvizError:
         return None
 
 
-def _axis_names(expected: Description | None, layout: str | None, rank: int) -> tuple[str, ...]:
-    if layout is not None:
-        return parse_layout(layout, rank)
-    if expected is not None:
-        return expected.axes
+def _channels_where_torch_expects_them(layer: Layer, axes: tuple[str, ...]) -> list[int] | None:
+    """The order of the axes with C where the layer has its channels; None if it is there, or if there is no such axis."""
+    channel = layer.kind.channel(len(axes))
+    if channel is None or "c" not in axes or axes[channel] == "c":
+        return None
+    order = [i for i, name in enumerate(axes) if name != "c"]
+    order.insert(channel % len(axes), axes.index("c"))
+    return order
+
+
+# The Norm and the torch layer that compute the same as a measured function.
+
+
+def norm_of(found: Measurement, names: Sequence[str]) -> Norm | None:
+    """The Norm, with these axis names; None if no Norm computes the same.
+
+    A difference in the values of gamma and beta does not matter: a Norm has none.
+    """
+    if found.formula is None or found.ids is None or found.divisor != BIASED or not found.agrees:
+        return None
+    kind, eps = found.formula.kind or Quotient(True, True), found.eps or Eps(USUAL_EPS, "inside")
+    if kind.center != kind.spread or eps.place != "inside":
+        return None
+    ids = found.param_ids
+    stats, shared = from_ids(found.ids), None if ids is None else from_ids(ids)
+    if stats is None or (ids is not None and shared is None):
+        return None
+    is_machine_eps = not kind.center and eps.value == float(f"{torch.finfo(torch.float64).eps:.5e}")
+    try:
+        norm = replace(
+            _with_patterns(names, stats, shared),
+            center=kind.center,
+            eps=None if is_machine_eps else eps.value,
+            bias=found.has_beta,
+            running=found.running,
+        )
+        described = Description(norm, found.shape, tuple(names))
+        params = described.param_ids
+        same = params is ids if params is None or ids is None else same_partition(params, ids)
+        return norm if same and same_partition(described.stat_ids, found.ids) else None
+    except NormvizError:
+        return None
+
+
+def with_usual_formula(found: Measurement) -> Measurement:
+    """The same groups and parameters, with the biased variance and the usual eps inside the root."""
+    assert found.formula is not None
+    kind = found.formula.kind
+    usual = None if kind is None else Quotient(kind.center, kind.center)
+    formula = replace(found.formula, kind=usual, factor=found.gammas)
+    return replace(found, formula=formula, divisor=BIASED, eps=Eps(USUAL_EPS, "inside"), agrees=True)
+
+
+def _with_patterns(names: Sequence[str], stats: Sequence[Axis], shared: Sequence[Axis] | None) -> Norm:
+    """The Norm with these groups, and with gamma and beta for the groups ``shared``. Raises NormvizError if one axis is split in two ways."""
+    left: list[str] = []
+    right: list[str] = []
+    params: list[str] = []
+    sizes: dict[str, int] = {}
+    spare = _spare(names)
+    for name, stat, gamma in zip(names, stats, shared or stats, strict=True):
+        split = max(stat.parts, gamma.parts, key=len)
+        parts = [name] if len(split) == 1 else [next(spare) for _part in split]
+        left.append(name if len(split) == 1 else f"({' '.join(parts)})")
+        sizes |= dict(zip(parts[:-1], split[:-1], strict=True))
+        right += _kept(stat, parts)
+        if len(gamma.parts) != 1:
+            params += _kept(gamma, parts)
+        elif gamma.kept[0] and gamma.parts[0] > 1:
+            params.append(name)
+    pattern = f"{' '.join(left)} -> {' '.join(right)}"
+    return Norm(pattern, None if shared is None else " ".join(params), sizes=sizes)
+
+
+def _kept(axis: Axis, parts: Sequence[str]) -> list[str]:
+    kept = axis.kept if len(axis.kept) == len(parts) else axis.kept * len(parts)
+    return [part for part, is_kept in zip(parts, kept, strict=True) if is_kept]
+
+
+def _spare(names: Sequence[str]) -> Iterator[str]:
+    """Names for the parts of split axes: g and k first."""
+    for number in count():
+        for letter in "gk":
+            name = f"{letter}{number or ''}"
+            if name not in names:
+                yield name
+
+
+def usual_layer(norm: Norm, shape: tuple[int, ...], preferred: Sequence[Layer] = ()) -> Layer | None:
+    """The torch layer that computes the same as ``norm``: one of the preferred, or that which people use for it; None if torch has none.
+
+    >>> str(usual_layer(Norm("n c h w -> n c"), (2, 3, 4, 4)))
+    'InstanceNorm2d(3)'
+    """
+    rank = len(shape)
+    # Preferred to LayerNorm([h, w]).
+    images = [default_layer("InstanceNorm", shape, norm.axes)] if rank in (4, 5) else []
+    same = (layer for layer in (*preferred, *images) if is_equivalent(layer, norm, shape))
+    return next(same, None) or torch_layer(norm, shape)
+
+
+def layer_of_channels(norm: Norm, names: Sequence[str], shape: tuple[int, ...]) -> Layer | None:
+    """The torch layer that computes the same as ``norm``, a layer of channels after C was moved to axis 1; None if torch has none."""
+    layer = usual_layer(norm, shape)
+    if "c" not in names[2:] or (layer is not None and layer.kind.channel(len(shape)) is None):
+        return layer
+    channel = list(names).index("c")
+    order = [0, channel, *(i for i in range(1, len(names)) if i != channel)]
+    return usual_layer(_permuted(norm, order), tuple(shape[i] for i in order))
+
+
+def _permuted(norm: Norm, order: Sequence[int]) -> Norm:
+    """The Norm for x.permute(order)."""
+    left = [norm.pattern.left[i] for i in order]
+    text = " ".join(parts[0] if len(parts) == 1 else f"({' '.join(parts)})" for parts in left)
+    return replace(norm, stats=f"{text} -> {' '.join(norm.pattern.right)}")
+
+
+def usual_axes(rank: int) -> tuple[str, ...]:
+    """The usual axis names of an x of this rank.
+
+    >>> usual_axes(4), usual_axes(6)
+    (('n', 'c', 'h', 'w'), ('n', 'd1', 'd2', 'd3', 'd4', 'd5'))
+    """
     return parse_layout(LAYOUTS.get(rank, "N" + "".join(f"D{i}" for i in range(1, rank))), rank)
 
 
 def usual_names(found: Measurement, norm: Norm, axes: tuple[str, ...]) -> tuple[tuple[str, ...], Norm]:
-    """The axis names of the layout that the torch layer has for this rank, if there is such a layer."""
+    """The axis names of the layout that the torch layer has for this rank, if there is such a layer; and the Norm with these names."""
     layer = torch_layer(norm, found.shape)
     if layer is None:
         return axes, norm
@@ -269,11 +319,70 @@ def usual_names(found: Measurement, norm: Norm, axes: tuple[str, ...]) -> tuple[
     return names, norm_of(found, names) or norm
 
 
-def _reduced(found: Measurement) -> tuple[int, ...]:
-    """The axes along which an input reaches another output."""
-    masks = list(found.reach.changed.values())
-    return tuple(
-        axis
-        for axis in range(len(found.shape))
-        if any(mask.any(axis=tuple(i for i in range(mask.ndim) if i != axis)).sum() > 1 for mask in masks)
+# A module that torch.nn does not have, as a Norm with its values.
+
+
+def describe_own(module: nn.Module, x: Any, layout: str | None = None) -> Description | None:
+    """What a module with a forward of its own does to x, as it is measured; None for a layer of torch.nn.
+
+    Raises NormvizError, as ``describe`` does, for a model, and for a module whose output is no normalization.
+    """
+    try:
+        kind_of_module(module)
+    except NormvizError as error:
+        if list(module.children()):
+            raise
+        found = _measured(module, x, layout)
+        if found is None:
+            raise error from None
+        return found
+    return None
+
+
+def _measured(module: nn.Module, x: Any, layout: str | None) -> Description | None:
+    try:
+        found = Check.of(module, x, layout=layout, whole=True)
+    except NormvizError:
+        return None
+    tensor, shape = tensor_and_shape(x)
+    if found.norm is None or found.measured is None or found.measured.shape != shape:
+        return None
+    if found.norm.running:
+        return _frozen(module, x, found)
+    described = describe(found.norm, shape if tensor is None else tensor)
+    values = None if tensor is None else _values(found.measured, described, tensor.dtype)
+    return Description(described.norm, shape, described.axes, None, 0, tensor, values)
+
+
+def _frozen(module: nn.Module, x: Any, found: Check) -> Description | None:
+    """A module with stored statistics: the layer of torch in eval mode, with gamma and beta such that the output is the same."""
+    statistics = [dict(module.named_buffers()).get(name) for name in ("running_mean", "running_var")]
+    mean, var = (None if one is None else one.detach().clone() for one in statistics)
+    if found.layer is None or found.measured is None or found.measured.formula is None or mean is None or var is None:
+        return None
+    layer, (tensor, shape) = Layer.parse(found.layer), tensor_and_shape(x)
+    described = describe(layer, shape if tensor is None else tensor)
+    if tensor is None or not isinstance(layer, Layer):
+        return described
+    formula, deviation = found.measured.formula, (var + (described.norm.eps or 0)).sqrt()
+    factor, offset = (
+        one.movedim(1, 0).reshape(len(mean), -1)[:, 0].to(mean.dtype) for one in (formula.factor, formula.offset)
     )
+    gamma = None if described.norm.params is None else factor * deviation
+    beta = offset + mean * factor if described.norm.bias else None
+    return replace(described, values=Values(gamma, beta, mean, var))
+
+
+def _values(found: Measurement, described: Description, dtype: torch.dtype) -> Values | None:
+    """gamma and beta in the shape of the Norm's parameters."""
+    tables, shape = sharing.param_tables(described.norm, described.shape), described.counts.gamma_shape
+    if tables is None or shape is None or found.formula is None:
+        return None
+    ids = torch.from_numpy(sharing.ids(tables).copy()).flatten()
+
+    def in_order(of_elements: Tensor) -> Tensor:
+        values = torch.zeros(int(ids.max()) + 1, dtype=torch.float64)
+        values[ids] = of_elements.flatten()
+        return values.reshape(shape).to(dtype)
+
+    return Values(in_order(found.gammas), in_order(found.formula.offset) if described.norm.bias else None)

@@ -1,14 +1,17 @@
-"""The formula of a normalization over known groups: what is subtracted, what divides, and the factor and the offset of each element.
+"""The formula that a function computes: ``measure`` finds it, with its groups, its parameters and its eps.
 
-``y = (x - mean) / sqrt(var + eps) * gamma + beta`` is odd in x but for beta, so beta is the mean of y(x) and y(-x). For large x, eps does
-not count, and (y - beta) is a factor times a known tensor; the factor is gamma, unless var is not the biased variance.
+``y = (x - mean) / sqrt(var + eps) * gamma + beta`` is odd in x except for beta, so beta is the mean of y(x) and y(-x). For large x, eps is
+negligible, and (y - beta) is a factor times a known tensor; the factor is gamma, unless var is not the biased variance.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from itertools import permutations
+from math import isclose, prod, sqrt
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,8 +19,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from normviz.measuring import probe
-from normviz.measuring.groups import from_ids
+from normviz.measuring.groups import Index, Reach, from_ids, is_alike, measure_reach, smaller_shape
+from normviz.measuring.probe import Function, Values, isolated
 
+Ids = NDArray[np.int64]
 Run = Callable[[Tensor], Tensor]
 PROBES, FEW_PROBES = 5, 3
 LARGE = 2**16  # elements of an x that is measured with few probes
@@ -26,9 +31,9 @@ SMALL = 1e-3  # a smaller input does not tell its factor
 
 
 class Groups:
-    """The groups of a partition: ``ids`` numbers them for each element of x, and each has ``elements`` elements."""
+    """The groups of a partition, from the number of each element's group."""
 
-    def __init__(self, ids: NDArray[np.int64]) -> None:
+    def __init__(self, ids: Ids) -> None:
         self.shape = ids.shape
         self.ids = torch.from_numpy(ids)
         self.axes = from_ids(ids)
@@ -80,8 +85,8 @@ class Formula:
     """The formula without eps: ``kind.normalized(x) * factor + offset``.
 
     kind    the numerator and the denominator; None for a function of each element alone, ``x * factor + offset``
-    factor  of each element: gamma, times a constant if the variance is not the biased one
-    offset  of each element: beta
+    factor  for each element: gamma, or gamma times a constant if the variance is not the biased one
+    offset  for each element: beta
     exact   whether it gives all outputs that were measured; if not, it gives most of them, as if some were clipped
     """
 
@@ -122,9 +127,10 @@ def measure_affine(run: Run, shape: tuple[int, ...], dtype: torch.dtype) -> Form
 def _fit(
     kind: Quotient | None, inputs: Tensor, outputs: Tensor, offset: Tensor, allowed: float
 ) -> tuple[Formula, float]:
-    """The factor of each element that gives most of the outputs, 1 where all inputs are 0, and the share of the outputs other than the offset that it gives.
+    """The formula that gives the most outputs, and the share of them that it gives. Outputs that equal the offset do not count.
 
-    inputs, outputs  of all probes, along the first axis. A factor is the median over them, so a single probe does not decide it.
+    inputs, outputs  of all probes, along the first axis. The factor of an element is the median over the probes, so that a single one does
+                     not decide it; it is 1 where all inputs are 0.
     """
     ratios = torch.where(inputs.abs() > SMALL, (outputs - offset) / inputs, torch.nan)
     factor = ratios.nanmedian(0).values.nan_to_num(1.0)
@@ -134,23 +140,20 @@ def _fit(
     return Formula(kind, factor, offset, bool(fits.all())), share
 
 
-# Which parameter each output is multiplied with or gets added, found by changing the values of the parameters.
+# The parameters: changing their values shows which one each output is multiplied with, and which one it gets added.
 
-
-Values = Mapping[int, Tensor]
 Measure = Callable[[Values], Formula | None]  # the formula of the function with other values of some tensors
-Ids = NDArray[np.int64]
-# Numbers from 1 to 2 that can be told apart; with more values, only the order along axes of x is tried.
+# Numbers from 1 to 2 that can be told apart. If a parameter has more elements, it is only compared along the axes of x.
 DISTINCT = 10_000
 
 
 @dataclass(frozen=True)
 class Learned:
-    """What the factors or the offsets of a formula have to do with the function's parameters.
+    """How the factors or the offsets of a formula follow from a parameter.
 
-    ids       int64, the shape of x: elements with the same number use the same parameter
-    constant  what the factor is beside the parameter: 1, or a number that follows from the group's size
-    plus_one  whether 1 + the parameter is used
+    ids       int64, the shape of x: elements with the same number use the same element of the parameter
+    constant  factor = constant * parameter. It is 1, or a number that follows from the group's size
+    plus_one  whether 1 + the parameter is used instead of the parameter
     """
 
     ids: Ids
@@ -171,28 +174,25 @@ def measure_learned(
     """
     if not tensors:
         return None, None
-    settings = [known[0] if known else generic_values(tensors, seed=1), generic_values(tensors, seed=2)]
-    formulas = [known[1] if known else measure(settings[0]), measure(settings[1])]
-    if formulas[0] is None or formulas[1] is None:
+    first, second = known[0] if known else generic_values(tensors, seed=1), generic_values(tensors, seed=2)
+    one, other = known[1] if known else measure(first), measure(second)
+    if one is None or other is None:
         return None, None
-    pairs = [(settings[0][position].double(), settings[1][position].double()) for position in tensors]
-    factors = formulas[0].factor, formulas[1].factor
-    offsets = formulas[0].offset, formulas[1].offset
-    return _factor(factors, pairs, dtype), _offset(offsets, pairs, dtype)
+    pairs = [(first[position].double(), second[position].double()) for position in tensors]
+    return _factor((one.factor, other.factor), pairs, dtype), _offset((one.offset, other.offset), pairs, dtype)
 
 
 def generic_values(tensors: Mapping[int, Tensor], seed: int) -> dict[int, Tensor]:
     """Other values for some tensors, by position: from 1 to 2 and all different."""
-    return {position: _positive(tensor, 10 * position + seed) for position, tensor in tensors.items()}
-
-
-def _positive(tensor: Tensor, seed: int) -> Tensor:
-    generator = torch.Generator().manual_seed(probe.SEED + seed)
-    return (1 + torch.rand(tensor.shape, generator=generator, dtype=torch.float64)).to(tensor.dtype)
+    values = {}
+    for position, tensor in tensors.items():
+        generator = torch.Generator().manual_seed(probe.SEED + 10 * position + seed)
+        values[position] = (1 + torch.rand(tensor.shape, generator=generator, dtype=torch.float64)).to(tensor.dtype)
+    return values
 
 
 def _factor(factors: tuple[Tensor, Tensor], pairs: list[tuple[Tensor, Tensor]], dtype: torch.dtype) -> Learned | None:
-    """The factors are a constant times p, or times 1 + p: the quotient of two measurements tells which p, without the constant."""
+    """The factors are a constant times p, or times 1 + p. The constant is not in the quotient of two measurements, which tells p."""
     close = 10 * probe.agreement(dtype)
     quotient = factors[0] / factors[1]
     if torch.allclose(*factors, rtol=close, atol=0):
@@ -218,7 +218,7 @@ def _offset(offsets: tuple[Tensor, Tensor], pairs: list[tuple[Tensor, Tensor]], 
 
 
 def _position(values: Tensor, table: Tensor, close: float) -> Tensor | None:
-    """For each value, the position in the flat table of the number that it is; None if some value is not in it."""
+    """For each value, its position in the flat table; None if some value is not in the table."""
     if table.numel() <= DISTINCT:
         return _nearest(values, table.flatten(), close)
     numbers, places = table.squeeze(), torch.arange(table.numel()).reshape(table.squeeze().shape)
@@ -253,8 +253,7 @@ def equal_ids(values: Tensor, dtype: torch.dtype) -> Ids:
     return ids.reshape(values.shape).numpy()
 
 
-# Measures eps and its place, from how much it shrinks the output for small x.
-
+# eps and its place: how much eps shrinks the output for small x.
 
 SMALLEST = {torch.float64: -22, torch.float32: -15}  # powers of ten: squares of smaller x may vanish
 SEEN = 0.05  # eps must remove at least this share of the output, and leave at least as much
@@ -264,7 +263,7 @@ SPREAD = 0.02  # largest relative spread of the estimates: a wrong formula gives
 
 @dataclass(frozen=True)
 class Eps:
-    """value: eps. place: "inside" the root, "outside", or "maximum" of the denominator and eps; "" if it is elsewhere."""
+    """The value of eps and its place: "inside" the root, "outside", "maximum" (of the denominator and eps), or "" for elsewhere."""
 
     value: float
     place: str
@@ -281,7 +280,7 @@ def measure_eps(
 ) -> Eps | None:
     """eps of the function; None if x has no influence, as in groups of one element.
 
-    constant  the factor without gamma: the denominator is that of ``kind``, divided by it
+    constant  by which the denominator of ``kind`` is divided
     """
     x = probe.generic(groups.shape, dtype)
 
@@ -295,7 +294,7 @@ def measure_eps(
     whole = without_eps(x)
 
     def rest(power: float) -> tuple[Tensor, Tensor]:
-        """What eps leaves of the output of x times a power of ten, for some elements, and their denominators."""
+        """The output for x times a power of ten over the output without eps, for some elements, and their denominators."""
         small, scale = x * 10.0**power, 10.0**power
         chosen, expected, denominator = whole
         if dtype not in SMALLEST:  # float16 rounds small numbers
@@ -334,3 +333,279 @@ def _rounded(value: float) -> float:
     """The value with two digits if it is as close to that as it can be measured, else with six."""
     short = float(f"{value:.1e}")
     return short if abs(value / short - 1) < 1e-3 else float(f"{value:.5e}")
+
+
+# Everything that is measured of a function.
+
+BIASED, UNBIASED, SUM = "m", "m - 1", "1"  # what the sum of squares is divided by
+LEARNED = ("weight", "bias", "gamma", "beta")  # names of parameters, which are buffers in a frozen layer
+OUTLIER, SHIFT = 50.0, 100.0
+MOST_PARAMETERS = 2**20
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What a function does to a tensor.
+
+    reach    which outputs change if one input changes
+    dtype    in which it was measured
+    ids      the number of each element's group; with stored statistics, of its statistics. None if there are no groups, or if they are unknown
+    formula  its formula; None if it is no normalization over these groups
+    divisor  by what the sum of squares is divided: "m", "m - 1" or "1"
+    eps      None if it has no influence or cannot be measured
+    gamma    the parameter that each output is multiplied with; None if no parameter is
+    beta     the parameter that is added to each output; None if no parameter is
+    running  whether it uses stored statistics
+    agrees   whether the formula gives the outputs for x, and for x with an outlier or a shift
+    instead  the shape of x, if x is so large that a smaller tensor was measured instead; else None
+    """
+
+    reach: Reach
+    dtype: torch.dtype
+    ids: Ids | None
+    formula: Formula | None = None
+    divisor: str = BIASED
+    eps: Eps | None = None
+    gamma: Learned | None = None
+    beta: Learned | None = None
+    running: bool = False
+    agrees: bool = True
+    instead: Index | None = None
+
+    @property
+    def shape(self) -> Index:
+        """The shape of the x with which it was measured."""
+        return self.reach.shape
+
+    @cached_property
+    def elements(self) -> int:
+        """The number of elements in a group; 0 if the groups are unknown or differ in size."""
+        return 0 if self.ids is None else Groups(self.ids).elements
+
+    @cached_property
+    def gammas(self) -> Tensor:
+        """The gamma of each element, of the shape of x."""
+        return self._formula.factor / constant_of(self.divisor, self.elements)
+
+    @cached_property
+    def factors(self) -> Ids:
+        """A number for each element: elements with the same number have the same factor."""
+        return equal_ids(self._formula.factor, self.dtype)
+
+    @cached_property
+    def offsets(self) -> Ids:
+        """A number for each element: elements with the same number have the same offset."""
+        return equal_ids(self._formula.offset, self.dtype)
+
+    @property
+    def has_gamma(self) -> bool:
+        """Whether some gamma is not 1. With stored statistics it cannot be told: the factor has the statistics too."""
+        return not self.running and not bool(torch.isclose(self.gammas, torch.ones_like(self.gammas), rtol=1e-3).all())
+
+    @property
+    def has_beta(self) -> bool:
+        """Whether there is a beta that is not 0, or that is a parameter."""
+        largest_factor, largest = (float(one.abs().max()) for one in (self._formula.factor, self._formula.offset))
+        return self.beta is not None or (not self.running and largest > 1e-3 * max(1.0, largest_factor))
+
+    @cached_property
+    def param_ids(self) -> Ids | None:
+        """The number of each element's gamma and beta, from 0; None if it has neither: gamma is 1 and beta is 0 everywhere."""
+        learned = self.gamma or self.beta
+        if learned is not None:
+            return learned.ids
+        if self.running:
+            return None
+        if self.has_beta:
+            pairs = np.stack([self.factors.ravel(), self.offsets.ravel()])
+            return np.unique(pairs, axis=1, return_inverse=True)[1].reshape(self.shape)
+        return self.factors if self.has_gamma else None
+
+    @property
+    def _formula(self) -> Formula:
+        assert self.formula is not None, "only a normalization has gamma and beta"
+        return self.formula
+
+
+def measure(
+    fn: Callable[..., Any],
+    x: Tensor,
+    takes_arrays: bool = False,
+    params: Mapping[str, Any] | None = None,
+    allowed: Callable[[Index], bool] = bool,
+    most_inputs: int = probe.MOST_INPUTS,
+    whole: bool = False,
+) -> Measurement:
+    """Measure ``fn`` on tensors of the dtype of x, of its shape or of another one that is allowed. Nothing is changed.
+
+    If x has more elements than ``most_inputs``, only some of them are moved. For a large x, a smaller tensor is measured, unless ``whole``.
+
+    Raises NormvizError if fn cannot be measured: it raises, is random, or returns no tensor like x.
+    """
+    with isolated(fn, x, takes_arrays, params or {}) as function:
+        shape = _shape(function, tuple(x.shape), allowed)
+        smaller = shape if whole else smaller_shape(function, shape, allowed)
+        if smaller != shape:
+            function.choose_dtype(probe.generic(smaller, x.dtype))
+            found = _measured(function, smaller, x, most_inputs)
+            function.choose_dtype(x)
+            if is_alike(function, shape, smaller, found.reach.axes):
+                return replace(found, instead=shape)
+        return _measured(function, shape, x, most_inputs)
+
+
+def _measured(function: Function, shape: Index, x: Tensor, most_inputs: int) -> Measurement:
+    # Other values of the parameters: a gamma of 0, with which some layers begin, would hide what they compute.
+    generic: Values = generic_values(_parameters(function), seed=3)
+    generic = generic if function.takes(shape, generic) else {}
+    reach = measure_reach(partial(function, values=generic), shape, function.dtype, most_inputs)
+    if reach.is_elementwise:
+        return _elementwise(function, reach)
+    if reach.ids is None:
+        return Measurement(reach, function.dtype, None)
+    return _normalization(function, generic, reach, reach.ids, x if shape == x.shape else None)
+
+
+def _shape(function: Function, shape: Index, allowed: Callable[[Index], bool]) -> Index:
+    """The shape, with 2 instead of each 1 if the function takes it: whether an axis of size 1 is averaged cannot be seen."""
+    wider = tuple(max(2, size) for size in shape)
+    return wider if wider != shape and allowed(wider) and function.takes(wider) else shape
+
+
+def _normalization(function: Function, generic: Values, reach: Reach, ids: Ids, x: Tensor | None) -> Measurement:
+    groups, dtype = Groups(ids), function.dtype
+
+    def formula_with(values: Values) -> Formula | None:
+        return measure_formula(partial(function, values=values), dtype, groups)
+
+    formula = formula_with(generic)
+    own = formula_with({}) if generic else formula  # without parameters, both are the same
+    if formula is None or own is None or formula.kind is None:
+        return Measurement(reach, dtype, ids)
+    known = (generic, formula) if generic else None
+    gamma, beta = measure_learned(formula_with, _parameters(function), dtype, known)
+    divisor = _divisor(gamma, own.factor, groups.elements, dtype)
+    constant = constant_of(divisor, groups.elements)
+    run = partial(function, values=generic)
+    eps = measure_eps(run, formula, formula.kind, groups, constant, dtype)
+    agrees = _agreement(run, dtype, formula, groups, constant, eps)
+    if eps is not None and not eps.place and not agrees(probe.generic(reach.shape, dtype, seed=7)):
+        return Measurement(reach, dtype, ids)  # a function such as tanh resembles a normalization for large x only
+    return Measurement(
+        reach,
+        dtype,
+        ids,
+        replace(own, kind=formula.kind),
+        divisor,
+        eps,
+        gamma,
+        beta,
+        agrees=formula.exact and not (eps and not eps.place) and all(map(agrees, _others(reach.shape, dtype, x))),
+    )
+
+
+def _divisor(gamma: Learned | None, factor: Tensor, elements: int, dtype: torch.dtype) -> str:
+    """The divisor of the sum of squares, inferred from the factor without gamma."""
+    constant = float(factor.median()) if gamma is None else gamma.constant
+    close = probe.agreement(dtype)
+    if elements < 2 or (gamma is None and not bool(((factor / constant - 1).abs() < close).all())):
+        return BIASED
+    for divisor in (UNBIASED, SUM):
+        value = constant_of(divisor, elements)
+        if isclose(constant, value, rel_tol=min(0.1 * (1 - value), 10 * close)):
+            return divisor
+    return BIASED
+
+
+def constant_of(divisor: str, elements: int) -> float:
+    """The output with this divisor over the output with m, for groups of so many elements."""
+    m = max(elements, 1)
+    return {BIASED: 1.0, UNBIASED: sqrt(max(m - 1, 1) / m), SUM: sqrt(1 / m)}[divisor]
+
+
+def _others(shape: Index, dtype: torch.dtype, x: Tensor | None) -> list[Tensor]:
+    """Inputs on which a function may do something else: with a shift, with an outlier, and x."""
+    usual = probe.generic(shape, dtype, seed=7)
+    outlier = usual.clone()
+    outlier.view(-1)[0] = OUTLIER
+    return [usual, usual + SHIFT, outlier, *([] if x is None else [x.detach().to(dtype)])]
+
+
+def _agreement(
+    run: Run, dtype: torch.dtype, formula: Formula, groups: Groups, constant: float, eps: Eps | None
+) -> Callable[[Tensor], bool]:
+    """Whether the formula reproduces the output for an input, wherever the formula is finite."""
+    kind = formula.kind
+    assert kind is not None
+
+    def agrees(given: Tensor) -> bool:
+        numerator, square = kind.terms(given.double(), groups)
+        denominator = square.sqrt() / constant
+        if eps is not None:
+            normalized = numerator / eps.applied(denominator)
+        else:  # groups of one element
+            normalized = torch.where(denominator == 0, 0.0, numerator / denominator)
+        expected = normalized * formula.factor / constant + formula.offset
+        size = max(1.0, float(expected.abs().nan_to_num().max()))
+        known = expected.isfinite()
+        return bool(((run(given).double() - expected).abs()[known] <= 10 * probe.agreement(dtype) * size).all())
+
+    return agrees
+
+
+def _parameters(function: Function) -> dict[int, Tensor]:
+    """The floating-point tensors that may be gamma or beta, by position: all but buffers."""
+    stored = _stored(function)
+    return {
+        position: value
+        for position, value in enumerate(function.values)
+        if position not in stored and value.is_floating_point() and 0 < value.numel() <= MOST_PARAMETERS
+    }
+
+
+def _elementwise(function: Function, reach: Reach) -> Measurement:
+    """A function of each element alone: stored statistics, groups of one element, or no normalization."""
+    shape, dtype = reach.shape, function.dtype
+    single = np.arange(prod(shape)).reshape(shape)
+    affine = measure_affine(function, shape, dtype)
+    if reach.is_empty and min(shape) > 1:
+        return Measurement(reach, dtype, single)
+    if affine is None or bool((affine.factor == 0).all()):
+        return _normalization(function, {}, reach, single, None)
+    if bool((affine.factor == 1).all() and (affine.offset == 0).all()):
+        return Measurement(reach, dtype, single)
+
+    def affine_with(values: Values) -> Formula | None:
+        return measure_affine(partial(function, values=values), shape, dtype)
+
+    gamma, beta = measure_learned(affine_with, _parameters(function), dtype)
+    stored = _stored(function)
+    other = affine_with({i: probe.generic(tuple(function.values[i].shape), dtype).abs() + 1 for i in stored})
+    changes = affine.factor if not stored or other is None else other.factor / affine.factor
+    ids = equal_ids(changes, dtype)
+    known = None if np.ptp(ids) == 0 else ids
+    return Measurement(reach, dtype, known, affine, BIASED, _stored_eps(function), gamma, beta, running=True)
+
+
+def _stored(function: Function) -> set[int]:
+    """The positions of floating-point tensors that are no parameters: constants of the function, and buffers except gamma and beta."""
+    buffers = {
+        id(buffer)
+        for module in function.modules
+        for name, buffer in module.named_buffers(recurse=False)
+        if name not in LEARNED
+    }
+    return {
+        position
+        for position, tensor in enumerate(function.tensors)
+        if id(tensor) in buffers | function.constants and function.values[position].is_floating_point()
+    }
+
+
+def _stored_eps(function: Function) -> Eps | None:
+    """The attribute ``eps`` of the module that has the running variance."""
+    for module in function.modules:
+        eps = getattr(module, "eps", None)
+        if isinstance(eps, float) and list(module.buffers(recurse=False)):
+            return Eps(eps, "inside")
+    return None

@@ -1,10 +1,14 @@
-"""Partitions of the elements of a tensor, axis by axis."""
+"""Which elements of a tensor share their statistics, found by moving one input at a time.
+
+An input moves every output of its group, through the mean and the variance. The groups are a partition of the elements; an ``Axis`` says
+for one axis of x which of its indices can be in the same group.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import product
 from math import prod
 
@@ -16,7 +20,6 @@ from torch import Tensor
 from normviz.layers.axes import divisors
 from normviz.measuring import probe
 from normviz.measuring.probe import Function
-from normviz.texts.errors import NormvizError
 
 Index = tuple[int, ...]
 Mask = NDArray[np.bool_]
@@ -50,7 +53,10 @@ class Axis:
 
 @lru_cache(maxsize=64)
 def candidates(size: int) -> tuple[Axis, ...]:
-    """Whole axes, then splits in two, then in three parts of which the middle or both others are kept."""
+    """Every way in which an axis can be part of a group, the simplest first: whole, split in two, split in three parts.
+
+    Of three parts, either the middle one is kept, or the two others.
+    """
     found = [Axis((size,), (True,)), Axis((size,), (False,))]
     proper = [part for part in divisors(size) if 1 < part < size]
     for outer in proper:
@@ -62,15 +68,6 @@ def candidates(size: int) -> tuple[Axis, ...]:
     return tuple(found)
 
 
-def group(axes: Sequence[Axis], index: Index) -> Mask:
-    """The elements in the group of ``index``, as a mask of the shape of x."""
-    mask = np.ones((), dtype=np.bool_)
-    for axis, i in zip(axes, index, strict=True):
-        classes = axis.classes
-        mask = np.logical_and.outer(mask, classes == classes[i])
-    return mask
-
-
 def number(axes: Sequence[Axis]) -> NDArray[np.int64]:
     """The number of each element's group, from 0."""
     numbers = np.zeros((), dtype=np.int64)
@@ -80,21 +77,15 @@ def number(axes: Sequence[Axis]) -> NDArray[np.int64]:
     return numbers
 
 
-def single_elements(shape: Index) -> tuple[Axis, ...]:
-    """The partition in which each element is a group."""
-    return tuple(Axis((size,), (True,)) for size in shape)
-
-
 def from_ids(ids: NDArray[np.int64]) -> tuple[Axis, ...] | None:
-    """The partition into elements with equal ids, which count from 0; None if it is not one that is described axis by axis."""
+    """The partition into elements with equal ids, which count from 0; None if it cannot be described axis by axis."""
     axes: list[Axis] = []
     generator = np.random.Generator(np.random.PCG64(1))
     for axis in range(ids.ndim):
         slices = np.moveaxis(ids, axis, 0).reshape(ids.shape[axis], -1)
         weights = generator.integers(1, 2**62, slices.shape[1])
-        together = np.unique(slices @ weights, return_inverse=True)[1].reshape(
-            -1
-        )  # equal slices have equal sums, modulo 2^64
+        # Equal slices have equal sums, modulo 2^64.
+        together = np.unique(slices @ weights, return_inverse=True)[1].reshape(-1)
         found = next((one for one in candidates(len(together)) if same_partition(one.classes, together)), None)
         if found is None:
             return None
@@ -112,14 +103,13 @@ def same_partition(one: NDArray[np.int64], other: NDArray[np.int64]) -> bool:
 
 
 def refines(fine: NDArray[np.int64], coarse: NDArray[np.int64]) -> bool:
-    """Whether elements with the same ``fine`` number, a small one, have the same ``coarse`` number."""
+    """Whether elements with the same ``fine`` number have the same ``coarse`` number. The fine numbers count from 0."""
     table = np.zeros(int(fine.max()) + 1, dtype=np.int64)
     table[fine.reshape(-1)] = coarse.reshape(-1)
     return bool(np.array_equal(table[fine], coarse))
 
 
-# A smaller shape for a function of a large tensor: most functions take one, and a normalization does the same there, in less time.
-
+# A large tensor is measured on a smaller one: most functions take it, and a normalization does the same there.
 
 SHORTEST = 3  # the size of a first axis that is cut; the next ones are longer, because equal sizes could hide a confusion of axes
 
@@ -130,7 +120,7 @@ def smaller_shape(function: Function, shape: Index, allowed: Callable[[Index], b
         return shape
     for axis, size in enumerate(shape):
         cut = (*shape[:axis], min(size, SHORTEST + axis), *shape[axis + 1 :])
-        if cut != shape and allowed(cut) and _takes(function, cut):
+        if cut != shape and allowed(cut) and function.takes(cut):
             shape = cut
     return shape
 
@@ -140,19 +130,11 @@ def is_alike(function: Function, shape: Index, smaller: Index, axes: tuple[Axis,
     cut = [one != other for one, other in zip(shape, smaller, strict=True)]
     if axes is None or any(is_cut and len(axis.parts) > 1 for is_cut, axis in zip(cut, axes, strict=True)):
         return False
-    whole = measure_reach(function, shape, function.dtype, few=0).axes()
+    whole = measure_reach(function, shape, function.dtype, few=0).axes
     return whole is not None and [axis.kept for axis in whole] == [axis.kept for axis in axes]
 
 
-def _takes(function: Function, shape: Index) -> bool:
-    try:
-        function(probe.generic(shape, function.dtype))
-    except NormvizError:
-        return False
-    return True
-
-
-# Which outputs change if one input changes, and the partition of the elements that follows from it.
+# The outputs that change if one input changes.
 
 
 @dataclass(frozen=True)
@@ -167,13 +149,9 @@ class Reach:
     changed: Mapping[Index, Mask]
 
     @property
-    def elements(self) -> int:
-        return prod(self.shape)
-
-    @property
     def is_sampled(self) -> bool:
         """Whether only some inputs were moved."""
-        return len(self.changed) < self.elements
+        return len(self.changed) < prod(self.shape)
 
     @property
     def is_elementwise(self) -> bool:
@@ -185,15 +163,15 @@ class Reach:
         """Whether no output depends on x."""
         return not any(mask.any() for mask in self.changed.values())
 
+    @cached_property
     def ids(self) -> NDArray[np.int64] | None:
         """The number of each element's group; None if the groups are no partition of the elements."""
-        axes = self.axes()
-        if axes is not None:
-            return number(axes)
+        if self.axes is not None:
+            return number(self.axes)
         if self.is_sampled:
             return None
         ids = np.full(self.shape, -1, dtype=np.int64)
-        for index, mask in self._groups():
+        for index, mask in self.groups:
             if ids[index] < 0:
                 if (ids[mask] >= 0).any():
                     return None
@@ -202,19 +180,21 @@ class Reach:
                 return None
         return ids
 
+    @cached_property
     def axes(self) -> tuple[Axis, ...] | None:
         """The groups, axis by axis; None if they are no partition, or none that a pattern describes."""
-        found = [self._axis(axis) for axis in range(len(self.shape))]
-        if None in found:
+        axes = tuple(found for axis in range(len(self.shape)) if (found := self._axis(axis)) is not None)
+        if len(axes) < len(self.shape):
             return None
-        axes = tuple(axis for axis in found if axis is not None)
-        return axes if all(np.array_equal(group(axes, index), mask) for index, mask in self._groups()) else None
+        ids = number(axes)
+        return axes if all(np.array_equal(ids == ids[index], mask) for index, mask in self.groups) else None
 
-    def _groups(self) -> list[tuple[Index, Mask]]:
-        """The mask of each moved input, with the input itself; in a group of one element, its own output does not change."""
+    @cached_property
+    def groups(self) -> list[tuple[Index, Mask]]:
+        """Each moved input and its group: the outputs that changed and its own, which does not change in a group of one element."""
         groups = []
-        for index, mask in self.changed.items():
-            mask = mask.copy()
+        for index, changed in self.changed.items():
+            mask = changed.copy()
             mask[index] = True
             groups.append((index, mask))
         return groups
@@ -223,7 +203,7 @@ class Reach:
         """The simplest split of an axis that explains which indices changed together."""
         others = tuple(i for i in range(len(self.shape)) if i != axis)
         together: dict[int, Mask] = {}
-        for index, mask in self._groups():
+        for index, mask in self.groups:
             indices: Mask = np.asarray(mask.any(axis=others))
             if not np.array_equal(together.setdefault(index[axis], indices), indices):
                 return None
@@ -232,6 +212,16 @@ class Reach:
             if all(np.array_equal(classes == classes[i], indices) for i, indices in together.items()):
                 return candidate
         return None
+
+    @property
+    def reduced(self) -> tuple[int, ...]:
+        """The axes along which an input reaches another output."""
+        masks = list(self.changed.values())
+        return tuple(
+            axis
+            for axis in range(len(self.shape))
+            if any(mask.any(axis=tuple(i for i in range(mask.ndim) if i != axis)).sum() > 1 for mask in masks)
+        )
 
 
 def measure_reach(

@@ -1,4 +1,8 @@
-"""Inputs with which a function is measured: generic values of its own generator, so that nothing cancels by chance."""
+"""Calls a function of somebody else to measure it: with which inputs, and so that everything is afterwards as it was before.
+
+The inputs are random numbers of a generator with a fixed seed, so that nothing cancels by chance. ``isolated`` makes a ``Function``, which
+undoes what a call changes in modules and objects, and never writes into the original parameters and buffers.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +26,7 @@ SEED = 20
 MOST_INPUTS = 4096  # elements of x that are moved one by one; above, a sample of them
 SAMPLE, SMALL_SAMPLE = 24, 8  # elements in a sample; the smaller number if x has more than LARGE elements
 LARGE = 2**18
+FEW = 2**16  # up to so many elements, synchronizing threads takes longer than the computation
 
 
 def generic(shape: tuple[int, ...], dtype: torch.dtype, seed: int = 0) -> Tensor:
@@ -69,21 +74,14 @@ def large(dtype: torch.dtype) -> float:
 
 # The modules and objects that a function uses, and their state: attributes, registered tensors, mode and gradients.
 
-
 DICTIONARIES = ("_parameters", "_buffers", "_modules")
-LIBRARIES = (
-    "torch",
-    "numpy",
-    "builtins",
-    "einops",
-    "functools",
-    "types",
-)  # libraries whose classes and functions refer to no object of the caller
+# Classes and functions of these libraries refer to no object of the caller.
+LIBRARIES = ("torch", "numpy", "builtins", "einops", "functools", "types")
 DEEPEST, MOST_OBJECTS = 6, 2000  # limits of the search
 
 
 def found_in(fn: Callable[..., Any]) -> tuple[list[nn.Module], list[Tensor]]:
-    """The modules and the other tensors that ``fn`` may use: what it and the functions that it calls refer to, in attributes and containers."""
+    """The modules that ``fn`` may use, and its other tensors. They are found in attributes, containers and the functions that fn calls."""
     modules: dict[int, nn.Module] = {}
     tensors: dict[int, Tensor] = {}
     seen: dict[int, Any] = {}
@@ -174,9 +172,7 @@ def _set(current: dict[str, Any], wanted: dict[str, Any]) -> None:
         current.update(wanted)
 
 
-# Call a function of somebody else on tensors, and leave everything as it was.
-# The parameters and buffers that the function uses have other storage while it is measured, so the originals are never written.
-
+# A function that can be called without side effects.
 
 Values = Mapping[int, Tensor]  # values of some tensors, by their position in Function.tensors
 
@@ -187,8 +183,8 @@ class Function:
     modules    that the function uses
     tensors    that it uses: parameters and buffers of the modules, other tensors that it refers to, leaves of autograd's graph, gamma and
                beta in ``params``
-    constants  the ids of those that no gradient reaches, beside buffers
-    dtype      in which it computes: that of x in each call and of its tensors
+    constants  the ids of tensors outside of the modules that need no gradient
+    dtype      in which it computes: x and its tensors are converted to it
     """
 
     def __init__(self, fn: Callable[..., Any], takes_arrays: bool, params: Mapping[str, Any]) -> None:
@@ -214,17 +210,33 @@ class Function:
         self.originals += [tensor.data for tensor in new.values()]
         self.values += [tensor.data for tensor in new.values()]
 
-    def use(self, dtype: torch.dtype) -> None:
-        """Compute in this dtype from now on."""
+    def choose_dtype(self, x: Tensor) -> None:
+        """Compute in float64 if the function takes it and x is not large; otherwise in the dtype of x, or in that of a less precise output."""
+        for dtype in (torch.float64, x.dtype) if x.numel() <= LARGE else (x.dtype,):
+            self._use(dtype)
+            try:
+                output = self(x.to(dtype)).dtype
+            except NormvizError:
+                continue
+            if output.itemsize < torch.float32.itemsize:
+                self._use(output)
+            return
+        self._use(x.dtype)
+
+    def _use(self, dtype: torch.dtype) -> None:
         self.dtype = dtype
         self.values = [value.to(dtype) if value.is_floating_point() else value for value in self.originals]
 
-    def choose_dtype(self, x: Tensor) -> None:
-        """Compute in float64 if the function takes that and x is not large, else in the dtype of x."""
-        self.use(_dtype(self, x))
+    def takes(self, shape: tuple[int, ...], values: Values | None = None) -> bool:
+        """Whether it can be called with an x of this shape and with these values."""
+        try:
+            self(generic(shape, self.dtype), values)
+        except NormvizError:
+            return False
+        return True
 
     def __call__(self, x: Tensor, values: Values | None = None) -> Tensor:
-        """The output for x; ``values`` replace those of some tensors. x is not changed.
+        """The output for x, with other values of some tensors. x is not changed.
 
         Raises NormvizError if the function raises, or if its output is not a floating-point tensor of the shape of x.
         """
@@ -232,11 +244,23 @@ class Function:
             return self._call(x, values or {}).detach()
 
     def leaves(self, x: Tensor) -> list[Tensor]:
-        """The leaves of autograd's graph of the output: parameters, also those of no known module."""
+        """The leaf tensors from which autograd would compute the output: parameters, also of modules that ``found_in`` does not find."""
         if self.takes_arrays:
             return []
         with torch.enable_grad():
-            return _leaves(self._call(x, {}))
+            waiting = [self._call(x, {}).grad_fn]
+        found: dict[int, Tensor] = {}
+        seen = set()
+        while waiting:
+            node = waiting.pop()
+            if node is None or node in seen:
+                continue
+            seen.add(node)
+            leaf = getattr(node, "variable", None)
+            if leaf is not None:
+                found[id(leaf)] = leaf
+            waiting += [following for following, _position in node.next_functions]
+        return list(found.values())
 
     def _call(self, x: Tensor, values: Values) -> Tensor:
         self.restore()
@@ -278,43 +302,39 @@ def isolated(fn: Callable[..., Any], x: Tensor, takes_arrays: bool, params: Mapp
     """
     if not callable(fn):
         raise NormvizError(_("{fn} is not a function of a tensor; give a function or a module.", fn=echo(fn)))
+    # An object that is called may keep what it computes. Functions and modules are restored instead.
+    own = fn if called_object(fn) is None else copy.deepcopy(fn)
+    threads = torch.get_num_threads()
+    with same_random_states():
+        function = Function(own, takes_arrays, params)
+        try:
+            torch.set_num_threads(1 if x.numel() <= FEW else threads)
+            _check_not_random(function, x)
+            function.add(function.leaves(x))
+            function.choose_dtype(x)
+            yield function
+        finally:
+            function.restore()
+            torch.set_num_threads(threads)
+
+
+@contextmanager
+def same_random_states() -> Iterator[None]:
+    """Afterwards, the random states of torch, NumPy and Python are as before."""
     states = torch.get_rng_state(), np.random.get_state(), random.getstate()
-    function = Function(_own_copy(fn), takes_arrays, params)
     try:
-        _check_not_random(function, x)
-        function.add(function.leaves(x))
-        function.choose_dtype(x)
-        yield function
+        yield
     finally:
-        function.restore()
         torch.set_rng_state(states[0])
         np.random.set_state(states[1])
         random.setstate(states[2])
 
 
-@contextmanager
-def one_thread(wanted: bool) -> Iterator[None]:
-    """Let torch use one thread for a while, if that is wanted."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1 if wanted else threads)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
-
-
-def _own_copy(fn: Any) -> Any:
-    """A copy of an object that is called, because it may keep what it computes. Functions and modules are used as they are."""
-    return fn if called_object(fn) is None else copy.deepcopy(fn)
-
-
 def is_number_array(value: Any) -> bool:
     """Whether it is a tensor or an array of floating-point numbers."""
-    return (
-        value.is_floating_point()
-        if isinstance(value, Tensor)
-        else isinstance(value, np.ndarray) and value.dtype.kind == "f"
-    )
+    if isinstance(value, Tensor):
+        return value.is_floating_point()
+    return isinstance(value, np.ndarray) and value.dtype.kind == "f"
 
 
 def _own_tensor(value: Any) -> Any:
@@ -364,31 +384,3 @@ def _check_not_random(function: Function, x: Tensor) -> None:
                 difference=float((outputs[0] - outputs[1]).abs().nan_to_num().max()),
             )
         )
-
-
-def _dtype(function: Function, x: Tensor) -> torch.dtype:
-    """float64 if the function takes that and x is not large, else the dtype of x; but that of the output if it has fewer digits than float32."""
-    for dtype in (torch.float64, x.dtype) if x.numel() <= LARGE else (x.dtype,):
-        function.use(dtype)
-        try:
-            output = function(x.to(dtype)).dtype
-        except NormvizError:
-            continue
-        return output if output.itemsize < torch.float32.itemsize else dtype
-    return x.dtype
-
-
-def _leaves(output: Tensor) -> list[Tensor]:
-    """The leaf tensors from which autograd would compute the output."""
-    found: dict[int, Tensor] = {}
-    waiting, seen = [output.grad_fn], set()
-    while waiting:
-        node = waiting.pop()
-        if node is None or node in seen:
-            continue
-        seen.add(node)
-        leaf = getattr(node, "variable", None)
-        if leaf is not None:
-            found[id(leaf)] = leaf
-        waiting += [following for following, _position in node.next_functions]
-    return list(found.values())

@@ -1,11 +1,14 @@
-"""One normalization of a model."""
+"""The normalizations of a model: ``Norms.of`` runs it once and lists what ran. ``Norms.diff`` compares two models.
+
+The calls are recorded in ``recording``; a module that torch.nn does not have is measured in ``probing``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
-from typing import Any, overload
+from typing import Any, Self, overload
 
 from torch import nn
 from torch.nn.parameter import is_lazy
@@ -17,7 +20,7 @@ from normviz.layers.norm import Norm
 from normviz.layers.substitutes import is_probably_channels_last
 from normviz.layers.torch_errors import check
 from normviz.measuring.models.probing import Prober
-from normviz.measuring.models.recording import Call, Failure, Recording, Shape, layer_of, record
+from normviz.measuring.models.recording import Call, Failure, Shape, layer_of, record
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import _, ngettext
 
@@ -66,38 +69,30 @@ class NormRow:
 
 
 def differences(one: Sequence[NormRow], other: Sequence[NormRow]) -> Iterator[str]:
-    """One sentence for each difference. Rows of the same name belong together; without common names, those in the same order."""
-    for first, second in _pairs(one, other):
-        if first is None and second is not None:
-            yield _("{name} ({layer}) is only in the second model.", name=second.name, layer=second.title)
-        elif second is None and first is not None:
-            yield _("{name} ({layer}) is missing in the second model.", name=first.name, layer=first.title)
-        elif first is not None and second is not None:
-            yield from _between(first, second)
-
-
-def _pairs(one: Sequence[NormRow], other: Sequence[NormRow]) -> Iterator[tuple[NormRow | None, NormRow | None]]:
+    """One sentence for each difference. Rows with the same name are compared; without common names, rows in the same order."""
     names = {(row.name, row.function) for row in one} & {(row.name, row.function) for row in other}
     key = (lambda row: (row.name, row.function)) if names else (lambda row: (row.norm.center, row.shape[-1]))
     matcher = SequenceMatcher(None, list(map(key, one)), list(map(key, other)), autojunk=False)
-    for _kind, i, j, k, m in matcher.get_opcodes():
-        count = max(j - i, m - k)
-        pair = _kind == "equal" or (not names and j - i == m - k)
-        if pair:
-            yield from zip(one[i:j], other[k:m], strict=True)
-        elif count:
-            yield from ((row, None) for row in one[i:j])
-            yield from ((None, row) for row in other[k:m])
+    for kind, i, j, k, m in matcher.get_opcodes():
+        if kind == "equal" or (not names and j - i == m - k):
+            for first, second in zip(one[i:j], other[k:m], strict=True):
+                yield from _between(first, second)
+            continue
+        for row in one[i:j]:
+            yield _("{name} ({layer}) is missing in the second model.", name=row.name, layer=row.title)
+        for row in other[k:m]:
+            yield _("{name} ({layer}) is only in the second model.", name=row.name, layer=row.title)
 
 
 def _between(first: NormRow, second: NormRow) -> Iterator[str]:
     name = first.name if first.name == second.name else f"{first.name} / {second.name}"
     one, other = first.norm, second.norm
-    shapes, factors = (_gamma_shape(first), _gamma_shape(second)), (_factor(first), _factor(second))
+    shapes = _gamma_shape(first), _gamma_shape(second)
+    plus_one = {False: "gamma", True: "1 + gamma"}
     values = [
         (one.eps, other.eps, _("{name}: eps differs: {ours} and {theirs}.")),
         (first.reduced, second.reduced, _("{name}: the averaged axes differ: {ours} and {theirs}.")),
-        (*factors, _("{name}: the factors differ: {ours} and {theirs}.")),
+        (plus_one[first.plus_one], plus_one[second.plus_one], _("{name}: the factors differ: {ours} and {theirs}.")),
         (_momentum(first), _momentum(second), _("{name}: momentum differs: {ours} and {theirs}.")),
         (*shapes, _("{name}: the shapes of gamma differ: {ours} and {theirs}.")),
     ]
@@ -131,10 +126,6 @@ def _between(first: NormRow, second: NormRow) -> Iterator[str]:
             yield (only_first if ours else only_second).format(name=name)
 
 
-def _factor(row: NormRow) -> str:
-    return "1 + gamma" if row.plus_one else "gamma"
-
-
 def _momentum(row: NormRow) -> object:
     try:
         layer = Layer.parse(row.layer or "")
@@ -152,7 +143,7 @@ def _gamma_shape(row: NormRow) -> tuple[int, ...] | None:
 
 
 def notes_of(described: Description, call: Call, model_trains: bool) -> Iterator[str]:
-    """Notes about one normalization; those of ``explain`` come first."""
+    """Notes about one normalization. The notes of ``explain`` come first."""
     yield from described.notes
     layer, norm = described.layer, described.norm
     if call.function == "F.normalize":
@@ -189,7 +180,7 @@ def notes_of(described: Description, call: Call, model_trains: bool) -> Iterator
 
 
 def _rows_of_images(layer: Layer, shape: Shape) -> bool:
-    """Whether a LayerNorm of one size is that of the width of square images (N, C, H, W)."""
+    """Whether a LayerNorm of one size normalizes over the width of square images (N, C, H, W)."""
     return (
         len(shape) == 4
         and layer.given.get("normalized_shape") == shape[-1:]
@@ -247,7 +238,7 @@ def _expected(module: nn.Module) -> tuple[int, int] | None:
     return (1, module.in_channels) if isinstance(module, nn.Conv1d | nn.Conv2d | nn.Conv3d) else None
 
 
-# Every normalization of a model: ``norms`` runs it once and lists what ran.
+# The list of them.
 
 
 @dataclass(frozen=True, repr=False)
@@ -265,6 +256,28 @@ class Norms(Sequence[NormRow]):
     notes: tuple[str, ...] = ()
     failure: str = ""
     members: tuple[int, ...] = field(default=())
+
+    @classmethod
+    def of(cls, model: nn.Module, *inputs: Any, **kwargs: Any) -> Self:
+        """The normalizations that run in ``model(*inputs, **kwargs)``: see ``normviz.norms``.
+
+        Raises NormvizError if ``model`` is not a module, or is lazy.
+        """
+        if not isinstance(model, nn.Module):
+            raise NormvizError(
+                _("{model} is not a model; give a torch.nn.Module and its inputs.", model=type(model).__name__)
+            )
+        for name, tensor in (*model.named_parameters(), *model.named_buffers()):
+            if is_lazy(tensor):
+                raise NormvizError(
+                    _("{name} of the model has no shape yet, because it is lazy; call the model once first.", name=name)
+                )
+        calls, failure = record(model, inputs, kwargs)
+        rows = tuple(_rows(calls, model))
+        parameters = sum(parameter.numel() for parameter in model.parameters())
+        if failure is not None:
+            return cls(rows, parameters, failure=failure_text(failure))
+        return cls(rows, parameters, tuple(_never_called(model, calls, rows)))
 
     @overload
     def __getitem__(self, index: int) -> NormRow: ...
@@ -286,26 +299,25 @@ class Norms(Sequence[NormRow]):
         """Their share of the parameters of the model, from 0 to 1."""
         return self.parameters / self.model_parameters if self.model_parameters else 0.0
 
-    def grouped(self) -> Norms:
+    def grouped(self) -> Self:
         """One row for each layer and shape, with the name of the first and the sums of parameters, buffers and calls; ``members`` counts them."""
         groups: dict[tuple[str, Shape, str, bool], list[NormRow]] = {}
         for row in self.rows:
             groups.setdefault((row.title, row.shape, row.function, row.plus_one), []).append(row)
         rows = tuple(
             replace(
-                first := rows[0],
+                rows[0],
                 parameters=sum(row.parameters for row in rows),
                 buffers=sum(row.buffers for row in rows),
                 calls=sum(row.calls for row in rows),
                 notes=tuple(dict.fromkeys(note for row in rows for note in row.notes)),
-                name=first.name,
             )
             for rows in groups.values()
         )
         return replace(self, rows=rows, members=tuple(map(len, groups.values())))
 
     def diff(self, other: Norms) -> tuple[str, ...]:
-        """What differs between these norms and those of a port of the model, one sentence for each difference."""
+        """What differs in a port of the model, one sentence for each difference. ``other`` are its normalizations."""
         return tuple(differences(self, other))
 
     @property
@@ -317,7 +329,7 @@ class Norms(Sequence[NormRow]):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """The notes of the rows with their names, those about the model, and why the forward pass failed."""
+        """The notes of the rows with their names, the notes about the model, and why the forward pass failed."""
         of_rows = [f"{name}: {note}" for name, row in zip(self.names, self.rows, strict=True) for note in row.notes]
         return (*of_rows, *self.notes, *filter(None, [self.failure]))
 
@@ -349,54 +361,14 @@ class Norms(Sequence[NormRow]):
         )
 
 
-def norms(model: nn.Module, *inputs: Any, **kwargs: Any) -> Norms:
-    """The normalizations that run in ``model(*inputs, **kwargs)``, found by what they do, not by the names of their classes.
-
-    The model and its inputs may be on ``torch.device("meta")``. Nothing is changed: the model's buffers, mode and gradients and the
-    random states are as before. A forward pass that fails gives the rows up to the failure, which ``failure`` explains.
-
-    Raises NormvizError if ``model`` is not a module.
-
-    >>> import torch
-    >>> from torch import nn
-    >>> [row.layer for row in norms(nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8)), torch.randn(2, 3, 8, 8))]
-    ['BatchNorm2d(8)']
-    """
-    if not isinstance(model, nn.Module):
-        raise NormvizError(
-            _("{model} is not a model; give a torch.nn.Module and its inputs.", model=type(model).__name__)
-        )
-    _check_not_lazy(model)
-    recording = record(model, inputs, kwargs)
-    rows = tuple(_rows(recording, model))
-    failure = "" if recording.failure is None else failure_text(recording.failure)
-    notes = (
-        ()
-        if recording.failure
-        else tuple(_never_called(model, recording, {row.kind for row in rows if not row.function}))
-    )
-    return Norms(rows, sum(parameter.numel() for parameter in model.parameters()), notes, failure)
-
-
-def _check_not_lazy(model: nn.Module) -> None:
-    for name, tensor in (*model.named_parameters(), *model.named_buffers()):
-        if is_lazy(tensor):
-            raise NormvizError(
-                _("{name} of the model has no shape yet, because it is lazy; call the model once first.", name=name)
-            )
-
-
-def _rows(recording: Recording, model: nn.Module) -> Iterator[NormRow]:
+def _rows(calls: Sequence[Call], model: nn.Module) -> Iterator[NormRow]:
     prober, normalizing = Prober(), set[int]()
     found: list[NormRow | Call] = []
-    for call in recording.calls.values():
-        if call.function:
-            found.append(call)
-            continue
-        row = _module_row(call, prober, model.training)
-        if row is not None:
+    for call in calls:
+        row = call if call.function else _module_row(call, prober, model.training)
+        if isinstance(row, NormRow):
             normalizing.add(id(call.module))
-            found.append(row)
+        found += [] if row is None else [row]
     for one in found:
         if isinstance(one, NormRow):
             yield one
@@ -405,21 +377,17 @@ def _rows(recording: Recording, model: nn.Module) -> Iterator[NormRow]:
 
 
 def _module_row(call: Call, prober: Prober, model_trains: bool) -> NormRow | None:
-    layer = call.torch_layer
-    if layer is not None:
-        return None if call.returned is None else _row(call, layer, model_trains)
+    if call.layer is not None:
+        return None if call.returned is None else _row(call, call.layer, model_trains)
     probed = prober.find(call)
     return None if probed is None else _row(call, probed.norm, model_trains, probed.plus_one)
 
 
 def _row(call: Call, layer: Layer | Norm, model_trains: bool, plus_one: bool = False) -> NormRow:
-    described = _described(layer, call.shape)
+    described = describe(layer, call.shape)
+    if isinstance(layer, Layer) and is_probably_channels_last(layer, call.shape, described.axes):
+        described = describe(layer, call.shape, layout="NHWC")
     norm = described.norm
-    parameters, buffers = call.parameters, call.buffers
-    if not call.function:
-        # Includes the parameters of parametrizations.
-        parameters = sum(tensor.numel() for tensor in call.module.parameters())
-        buffers = sum(tensor.numel() for tensor in call.module.buffers())
     same = layer if isinstance(layer, Layer) else _same_layer(norm, call)
     return NormRow(
         call.name,
@@ -428,23 +396,13 @@ def _row(call: Call, layer: Layer | Norm, model_trains: bool, plus_one: bool = F
         tuple(i for i, parts in enumerate(norm.pattern.left) if not set(parts) <= set(norm.pattern.right)),
         norm,
         described.counts.statistics,
-        parameters,
-        buffers,
+        call.parameters,
+        call.buffers,
         call.count,
         tuple(notes_of(described, call, model_trains)),
         call.function,
         type(call.module).__name__,
         plus_one,
-    )
-
-
-def _described(layer: Layer | Norm, shape: Shape) -> Description:
-    """The layer on x, of which only the shape is known; images whose channels are probably last are read as NHWC."""
-    found = describe(layer, shape)
-    return (
-        describe(layer, shape, layout="NHWC")
-        if isinstance(layer, Layer) and is_probably_channels_last(layer, shape, found.axes)
-        else found
     )
 
 
@@ -455,8 +413,9 @@ def _same_layer(norm: Norm, call: Call) -> Layer | None:
     return torch_layer(norm, tuple(max(2, size) for size in call.shape))
 
 
-def _never_called(model: nn.Module, recording: Recording, own: set[str]) -> Iterator[str]:
-    called = {id(call.module) for call in recording.calls.values()}
+def _never_called(model: nn.Module, calls: Sequence[Call], rows: Sequence[NormRow]) -> Iterator[str]:
+    """Norms of torch.nn, and modules of a class that is a norm elsewhere in the model."""
+    called, own = {id(call.module) for call in calls}, {row.kind for row in rows if not row.function}
     for name, module in model.named_modules():
         if id(module) not in called and (layer_of(module) is not None or type(module).__name__ in own):
             yield _("{name} ({layer}) was never called.", name=name, layer=type(module).__name__)

@@ -14,9 +14,8 @@ from torch import Tensor, nn
 
 from normviz.layers.norm import Norm
 from normviz.measuring import probe
-from normviz.measuring.check import usual_names
-from normviz.measuring.found_norm import norm_of, with_usual_formula
-from normviz.measuring.measurement import Measurement, measure
+from normviz.measuring.check import norm_of, usual_names, with_usual_formula
+from normviz.measuring.formula import Measurement, measure
 from normviz.measuring.models.recording import LIKE_X, OTHER, Call, Shape, axis_names
 from normviz.texts.errors import NormvizError
 
@@ -52,7 +51,7 @@ class Prober:
 
 
 def _may_normalize(module: nn.Module) -> bool:
-    """Not torch's own modules, not those that contain others, whose parts are looked at, and not those with more values than a norm has."""
+    """Whether it is not one of torch's own, contains no other modules, which are measured instead, and has no more values than a norm has."""
     own = not type(module).__module__.startswith("torch.nn.modules")
     alone = all(
         isinstance(child, WITHOUT_EFFECT) or name == "parametrizations" for name, child in module.named_children()
@@ -85,7 +84,7 @@ def _probe(call: Call) -> Found | None:
         except (
             RuntimeError,
             TypeError,
-        ):  # the module cannot be copied: it holds a result of autograd, or an object such as a lock
+        ):  # it holds a result of autograd, or an object that cannot be copied, such as a lock
             return None
         found, measured = _measured(copied, call.shape)
         if measured and not (smaller and found is not None and found.norm.sizes):
@@ -141,7 +140,7 @@ def _norm(found: Measurement, module: nn.Module, shape: Shape) -> Found | None:
 
 
 def _copy(module: nn.Module, smaller: Mapping[int, int]) -> nn.Module:
-    """A copy on the CPU, whose tensors have other values if the module is on the meta device or if sizes are replaced."""
+    """A copy on the CPU. Its tensors have other values if the module is on the meta device, or if sizes are replaced."""
     twin = copy.deepcopy(module)
     twin._forward_hooks.clear()  # hooks of other code must not see the probes
     twin._forward_pre_hooks.clear()
@@ -170,19 +169,13 @@ def _ones(tensor: Tensor, smaller: Mapping[int, int], dtype: torch.dtype) -> Ten
 
 def _shapes(call: Call) -> Iterator[Shape]:
     """Small shapes that the module may take: axes of the sizes of its parameters keep their size. Then the shape itself."""
-    fixed = {size for tensor in _tensors(call.module) for size in tensor.shape if size > 1} | {
-        value for value in vars(call.module).values() if isinstance(value, int) and value > 1
-    }
+    sizes = [size for tensor in _tensors(call.module) for size in tensor.shape]
+    attributes = [value for value in vars(call.module).values() if isinstance(value, int)]
+    fixed = {size for size in (*sizes, *attributes) if size > 1}
     rank = len(call.shape)
     named = {i for i, size in enumerate(call.shape) if size in fixed}
-    kept = (
-        named,
-        named | {rank - 1},
-        named | {1},
-        set(range(rank)),
-        {rank - 1},
-        {1},
-    )  # an axis may have such a size by chance
+    # The size of an axis may be in fixed by chance.
+    kept = (named, named | {rank - 1}, named | {1}, set(range(rank)), {rank - 1}, {1})
     for shape in dict.fromkeys(_with_axes_kept(call.shape, axes) for axes in kept):
         if math.prod(shape) <= LARGEST:
             yield shape

@@ -1,16 +1,17 @@
-"""The names of the axes of an x in a model, of which only the shape is known."""
+"""One forward pass of a model: which modules and normalization functions ran, and with which shapes.
+
+``record`` runs the model with hooks on its modules. Calls of ``F.layer_norm`` and the like are seen by a TorchFunctionMode.
+"""
 
 from __future__ import annotations
 
 import inspect
-import random
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -20,22 +21,19 @@ from normviz.layers.arguments import kind_of_module
 from normviz.layers.axes import parse_layout
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
-from normviz.measuring.check import LAYOUTS
-from normviz.measuring.probe import State
+from normviz.measuring.check import usual_axes
+from normviz.measuring.probe import State, same_random_states
 from normviz.texts.errors import NormvizError
 
 
 def axis_names(shape: tuple[int, ...]) -> tuple[str, ...]:
-    """(8, 56, 56, 96) is probably an image with the channels last.
+    """The names of the axes of an x with this shape: (8, 56, 56, 96) is probably an image with the channels last.
 
     >>> axis_names((8, 56, 56, 96)), axis_names((8, 96, 56, 56)), axis_names((8, 3))
     (('n', 'h', 'w', 'c'), ('n', 'c', 'h', 'w'), ('n', 'd'))
     """
-    rank = len(shape)
-    channels_last = rank == 4 and shape[1] == shape[2] != shape[3]
-    return parse_layout(
-        "NHWC" if channels_last else LAYOUTS.get(rank, "N" + "".join(f"D{i}" for i in range(1, rank))), rank
-    )
+    channels_last = len(shape) == 4 and shape[1] == shape[2] != shape[3]
+    return parse_layout("NHWC", 4) if channels_last else usual_axes(len(shape))
 
 
 # Calls of ``F.layer_norm`` and the like, as layers.
@@ -101,40 +99,31 @@ TORCH = {"layer_norm": F.layer_norm, "rms_norm": F.rms_norm, "group_norm": F.gro
 ALIASES = {getattr(torch, name): function for name, function in TORCH.items()}  # torch.layer_norm is another function
 
 
-@dataclass(frozen=True)
-class FunctionCall:
-    """A call of a normalization function. ``parameters`` and ``buffers`` are numbers of elements."""
+def read_call(function: Any, args: tuple[Any, ...], kwargs: Arguments) -> tuple[Layer | Norm, Arguments] | None:
+    """The layer of a call of a normalization function, and the arguments by name; None for another function.
 
-    name: str
-    layer: Layer | Norm
-    x: Tensor
-    parameters: int
-    buffers: int
-
-
-def read_call(function: Any, args: tuple[Any, ...], kwargs: Arguments) -> FunctionCall | None:
-    """The call of a normalization function; None for another function, and for an update of a buffer, as in spectral_norm."""
+    Also None for an update of a buffer, as in spectral_norm.
+    """
     known = ALIASES.get(function, function)
     if known not in READERS:
         return None
-    bound = inspect.signature(known).bind_partial(*args[: len(inspect.signature(known).parameters)], **kwargs)
+    signature = inspect.signature(known)
+    bound = signature.bind_partial(*args[: len(signature.parameters)], **kwargs)
     bound.apply_defaults()
-    try:
-        layer = READERS[known](bound.arguments)
-    except (NormvizError, KeyError):
-        return None
     given = bound.arguments
     if given.get("out") is not None:
         return None
-    parameters, buffers = _elements(given, "weight", "bias"), _elements(given, "running_mean", "running_var")
-    return FunctionCall(f"F.{known.__name__}", layer, given["input"], parameters, buffers)
+    try:
+        return READERS[known](given), given
+    except (NormvizError, KeyError):
+        return None
 
 
-def _elements(given: Arguments, *names: str) -> int:
-    return sum(given[name].numel() for name in names if given.get(name) is not None)
+def _elements(tensors: Iterable[Tensor | None]) -> int:
+    return sum(tensor.numel() for tensor in tensors if tensor is not None)
 
 
-# One forward pass of a model: which modules and functions were called, with which shapes.
+# The recorded calls.
 
 
 Shape = tuple[int, ...]
@@ -145,13 +134,14 @@ LIKE_X, OTHER = object(), object()
 class Call:
     """A module or a normalization function that ran, and how often.
 
-    function      a name such as ``F.layer_norm``, or empty
-    layer         of a function
-    torch_layer   of a module of torch.nn, in its mode during the call
-    parameters    of a function: the number of elements of its gamma and beta
-    buffers       of a function: the number of elements of its stored statistics
-    of_parameter  whether the function normalizes a parameter, as in weight standardization
-    others        of a module: its further arguments by position: LIKE_X for a tensor of the shape of its first input, OTHER for what is neither a number nor a text
+    returned      the shape of its output
+    function      a name such as ``F.layer_norm``; empty for a module
+    layer         of a function, or of a module of torch.nn in its mode during the call
+    parameters    the number of elements of its gamma and beta; for a module, of all its parameters, also of parametrizations
+    buffers       the number of elements of its stored statistics, or of all its buffers
+    of_parameter  whether a function normalizes a parameter, as in weight standardization
+    others        the further arguments of a module by position: LIKE_X for a tensor with the shape of its first input, OTHER for anything
+                  else that is neither a number nor a text
     """
 
     name: str
@@ -161,7 +151,6 @@ class Call:
     returned: Shape | None = None
     function: str = ""
     layer: Layer | Norm | None = None
-    torch_layer: Layer | None = None
     count: int = 1
     parameters: int = 0
     buffers: int = 0
@@ -179,20 +168,12 @@ class Failure:
     error: Exception
 
 
-@dataclass
-class Recording:
-    """The calls of a forward pass in the order in which they began."""
-
-    calls: dict[tuple[str, str, str, Shape], Call] = field(default_factory=dict)
-    failure: Failure | None = None
-
-
 class Recorder(TorchFunctionMode):
     """Records a forward pass while it is active."""
 
     def __init__(self, model: nn.Module) -> None:
         super().__init__()
-        self.recording = Recording()
+        self.calls: dict[tuple[str, str, str, Shape], Call] = {}
         self.names: dict[int, str] = {}
         for name, module in model.named_modules():
             self.names.setdefault(id(module), name)
@@ -208,9 +189,13 @@ class Recorder(TorchFunctionMode):
         if tensors and tensors[0].is_floating_point():
             shape, dtype = tuple(tensors[0].shape), tensors[0].dtype
             others = tuple(_kept(value, shape) for value in args[1:])
+            parameters, buffers = (_elements(tensors) for tensors in (module.parameters(), module.buffers()))
             call = self._add(
-                Call(self.names[id(module)], module, shape, dtype, torch_layer=layer_of(module), others=others)
-            )
+                Call(
+                    self.names[id(module)], module, shape, dtype, layer=layer_of(module),
+                    parameters=parameters, buffers=buffers, others=others,
+                )
+            )  # fmt: skip
         self.open.append(call)
 
     def after(self, module: nn.Module, args: tuple[Any, ...], output: Any) -> None:
@@ -227,24 +212,27 @@ class Recorder(TorchFunctionMode):
 
     def _add(self, call: Call) -> Call:
         """Record the call; the same layer with another shape counts as the first one."""
-        key = (call.name, call.function, str(call.layer or ""), call.shape if call.function else ())
-        known = self.recording.calls.get(key)
-        if known is None:
-            self.recording.calls[key] = call
-            return call
-        known.count += 1
+        key = (call.name, call.function, *((str(call.layer), call.shape) if call.function else ("", ())))
+        known = self.calls.setdefault(key, call)
+        known.count += known is not call
         return known
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         output = func(*args, **kwargs)
-        found = read_call(func, args, kwargs)
-        if found is not None and self.running:
-            module, shape = self.running[-1][0], tuple(found.x.shape)
+        found = read_call(func, args, kwargs) if self.running else None
+        if found is not None:
+            layer, given = found
+            x, module = given["input"], self.running[-1][0]
+            parameters, buffers = (
+                _elements(map(given.get, names)) for names in (("weight", "bias"), ("running_mean", "running_var"))
+            )
+            of_parameter = isinstance(x, nn.Parameter) or isinstance(x._base, nn.Parameter)
+            name, shape = f"F.{ALIASES.get(func, func).__name__}", tuple(x.shape)
             self._add(
                 Call(
-                    self.names[id(module)], module, shape, found.x.dtype, shape, found.name, found.layer,
-                    parameters=found.parameters, buffers=found.buffers, of_parameter=_is_parameter(found.x),
+                    self.names[id(module)], module, shape, x.dtype, shape, name, layer,
+                    parameters=parameters, buffers=buffers, of_parameter=of_parameter,
                 )
             )  # fmt: skip
         return output
@@ -257,10 +245,6 @@ def _kept(value: Any, shape: Shape) -> Any:
     return value if isinstance(value, int | float | str | None) else OTHER
 
 
-def _is_parameter(x: Tensor) -> bool:
-    return isinstance(x, nn.Parameter) or isinstance(x._base, nn.Parameter)
-
-
 def layer_of(module: nn.Module) -> Layer | None:
     """The layer of a module of torch.nn; None for another one, also for one with a forward of its own."""
     try:
@@ -271,9 +255,11 @@ def layer_of(module: nn.Module) -> Layer | None:
     return layer if layer.tracks else layer.with_(training=True)  # other layers compute the same in both modes
 
 
-def record(model: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Recording:
-    """Run the model once. Its state, its mode and the random states are as before afterwards."""
-    recorder = Recorder(model)
+def record(
+    model: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> tuple[tuple[Call, ...], Failure | None]:
+    """Run the model once: the calls in the order in which they began, and where it failed. Nothing is changed."""
+    recorder, failure = Recorder(model), None
     args, kwargs = _copied(args), _copied(dict(kwargs))
     with _unchanged(model), ExitStack() as stack, torch.no_grad():
         for module in _with_hooks(model):
@@ -287,13 +273,12 @@ def record(model: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -
                 model(*args, **kwargs)
         except Exception as error:
             seen = recorder.failure
-            known = seen is not None and seen.error is error
-            recorder.recording.failure = seen if known else Failure("", model, [], error)
-    return recorder.recording
+            failure = seen if seen is not None and seen.error is error else Failure("", model, [], error)
+    return tuple(recorder.calls.values()), failure
 
 
 def _with_hooks(model: nn.Module) -> list[nn.Module]:
-    """Every module once; scripted ones have no hooks with arguments by name."""
+    """Every module once, except scripted ones: their hooks get no arguments by name."""
     return [module for module in model.modules() if not isinstance(module, torch.jit.ScriptModule)]
 
 
@@ -313,14 +298,11 @@ def _unchanged(model: nn.Module) -> Iterator[None]:
     buffers = [(buffer, buffer.data) for buffer in model.buffers()]
     for buffer, own in buffers:
         buffer.data = own.clone()
-    random_states = torch.get_rng_state(), np.random.get_state(), random.getstate()
     try:
-        yield
+        with same_random_states():
+            yield
     finally:
         for state in states:
             state.restore()
         for buffer, own in buffers:
             buffer.data = own
-        torch.set_rng_state(random_states[0])
-        np.random.set_state(random_states[1])
-        random.setstate(random_states[2])

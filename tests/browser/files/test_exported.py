@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, Request, expect
 from normviz.api import compare, explore
 from normviz.cli import main
 from normviz.export.document import document, fragment
-from normviz.export.measured.checked import check
+from normviz.export.measured import check
 from normviz.figures.bundle import plotly_js
 from tests.browser.conftest import new_context
 from tests.browser.watch import Watch

@@ -1,0 +1,205 @@
+"""``nv.check`` and ``nv.norms``: what is measured of a function and of a model, with its view in a notebook.
+
+A check shows the groups of the function and those of the layer that it should be. The normalizations of a model are a table, whose rows open
+their views: as links, or with ``explore``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from html import escape
+from os import environ
+from typing import Any
+
+from torch import nn
+
+from normviz.analysis.comparison import Comparison
+from normviz.analysis.description import Description
+from normviz.export.links import output_of_query
+from normviz.export.output import APP, Output
+from normviz.layers.axes import layout_text
+from normviz.layers.layer import Layer
+from normviz.layers.norm import Norm
+from normviz.lessons.compare import panels
+from normviz.lessons.parts.part import Caption, Panels, Part, Text
+from normviz.measuring import check as functions
+from normviz.measuring.check import expect, norm_of, with_usual_formula
+from normviz.measuring.models import norms as models
+from normviz.measuring.models.norms import NormRow
+from normviz.scene.grid import grid, start_with
+from normviz.scene.view import link
+from normviz.texts.languages import with_language
+from normviz.texts.messages import _, join_sentences, ngettext
+
+CELL = "padding:2px 12px 2px 0;text-align:left;vertical-align:top"
+NUMBER = "padding:2px 12px 2px 0;text-align:right;vertical-align:top"
+
+
+def check(
+    fn: Callable[..., Any],
+    x: Any,
+    like: str | Layer | Norm | nn.Module | None = None,
+    *,
+    layout: str | None = None,
+    params: Mapping[str, Any] | None = None,
+) -> Check:
+    """Which normalization ``fn`` computes, measured from outside, and whether it is the one of ``like``.
+
+    fn      a function of a tensor (or of a NumPy array, if x is one), or a module; the output has the shape of x, or is the first
+            of a tuple
+    x       a tensor, an array, or a shape: fn is called with generic values of this shape, and with x
+    like    what fn should be: the text of a layer, a module, or a ``Norm``. Values of gamma and beta do not matter.
+    layout  axis letters, ``"NHWC"``; default: those of ``like``. Layers of channels, such as BatchNorm2d, are expected to use the
+            axis C, wherever it is.
+    params  further arguments of fn by name; gamma and beta are found among them
+
+    Nothing is changed: neither x, nor modules that fn uses, nor the random state of torch and NumPy.
+    Above 4,096 elements, only some elements of x are moved; above 262,144, a smaller tensor is measured where fn and like take it; the text
+    says so.
+
+    Raises NormvizError if fn raises, is random, or returns something else than a tensor of the shape of x, and if ``like``
+    does not take an x of this shape.
+
+    >>> import torch
+    >>> print(check(torch.nn.BatchNorm1d(4), (4, 4), like="LayerNorm(4)"))
+    LayerNorm(4) averages over D. Your function averages over N (like BatchNorm1d).
+    >>> found = check(torch.nn.GroupNorm(2, 4), (3, 4, 5))
+    >>> found.layer, found.reduced
+    ('GroupNorm(2, 4)', (1, 2))
+    >>> check(
+    ...     lambda x: (x - x.mean(1, keepdim=True)) / x.std(1, keepdim=True), (4, 6), like="LayerNorm(6, eps=0.0)"
+    ... ).differences[0].what
+    'variance'
+    """
+    return Check.of(fn, x, like, layout=layout, params=params)
+
+
+class Check(functions.Check):  # its docstring with the fields is inherited
+    def output(self, **options: Any) -> Output:
+        """The text, and the groups of the function beside the expected ones. Options: theme, plotlyjs, caption."""
+        parts: list[Part] = [Text(self.text)]
+        shown = [one for one in (_as_layer(self), self.expected) if one is not None]
+        if shown:
+            e, at = shown[0], (0,) * len(shown[0].shape)  # patterns that differ differ at the first element
+            drawing = grid(e.shape, e.axes, start_with(at, e.shape, e.axes))
+            figure = panels(Comparison(tuple(shown)), drawing, at)
+            if len(shown) == 2 and isinstance(figure, Panels):
+                figure = replace(figure, data=figure.data | {"differs": ["stats0", "stats1"]})
+            parts.append(figure)
+        if len(shown) == 2:
+            parts.append(Caption(_peers_text(*shown)))
+            parts.append(
+                Caption(
+                    _(
+                        "Dark lines mark the elements in which the two groups differ. Point at another element to compare its groups."
+                    )
+                )
+            )
+        return Output(tuple(parts), _("What your function computes"), "compare", None).with_(**options)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return self.output()._repr_mimebundle_(include, exclude) | {"text/plain": self.text}
+
+    def _repr_html_(self) -> str:
+        return self.output()._repr_html_()
+
+
+def _as_layer(check: Check) -> Description | None:
+    """The function as a layer, whatever its eps and variance are; None if no pattern describes its groups."""
+    found, known = check.measured, check.norm or check.expected
+    if found is None or found.formula is None or known is None:
+        return None
+    norm = check.norm or norm_of(with_usual_formula(found), known.axes)
+    return None if norm is None else expect(norm, found.shape, layout_text(known.axes), _("your function"))
+
+
+def _peers_text(own: Description, expected: Description) -> str:
+    """How many elements share their statistics with the first one, and how many of them should not or are missing."""
+    masks = [e.stat_ids == e.stat_ids.flat[0] for e in (own, expected)]
+    return join_sentences(
+        [
+            ngettext(
+                "In your function, the first element of x shares its statistics with {n:,} other.",
+                "In your function, the first element of x shares its statistics with {n:,} others.",
+                int(masks[0].sum()) - 1,
+            ),
+            ngettext(
+                "Under {layer}, it shares them with {n:,} other.",
+                "Under {layer}, it shares them with {n:,} others.",
+                int(masks[1].sum()) - 1,
+                layer=expected.title,
+            ),
+            ngettext(
+                "The groups differ in {n:,} element.",
+                "The groups differ in {n:,} elements.",
+                int((masks[0] != masks[1]).sum()),
+            ),
+        ]
+    )
+
+
+def norms(model: nn.Module, *inputs: Any, **kwargs: Any) -> Norms:
+    """The normalizations that run in ``model(*inputs, **kwargs)``, in order: found by what they do, not by the names of their classes.
+
+    The model and its inputs may be on ``torch.device("meta")``: nothing is computed then, and a large model takes seconds. Nothing is
+    changed: the model's buffers, mode and gradients and the random states are as before. A forward pass that fails gives the rows up to
+    the failure, which ``failure`` explains.
+
+    Raises NormvizError if ``model`` is not a module, or is lazy.
+
+    >>> import torch
+    >>> found = norms(nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8)), torch.randn(2, 3, 8, 8))
+    >>> found[0].name, found[0].layer, found[0].shape, found[0].reduced
+    ('1', 'BatchNorm2d(8)', (2, 8, 6, 6), (0, 2, 3))
+    >>> print(found.summary)
+    1 normalization, 16 parameters, 6.7 % of the model
+    """
+    return Norms.of(model, *inputs, **kwargs)
+
+
+class Norms(models.Norms):
+    def explore(self, index: int) -> Output:
+        """The linked view of one row. Raises NormvizError if the app has none, such as for more than 12 axes."""
+        return output_of_query("explore", view_query(self.rows[index]))
+
+    def _repr_html_(self) -> str:
+        return _table(self)
+
+
+def _table(norms: Norms) -> str:
+    """The table, what it adds up to, and the notes."""
+    columns = [_("name"), _("layer"), _("shape"), _("reduced axes"), _("statistics"), _("parameters"), _("calls")]
+    head = "".join(f'<th scope="col" style="{CELL}">{escape(column)}</th>' for column in columns)
+    rows = "".join(f"<tr>{''.join(_cells(row, name))}</tr>" for row, name in zip(norms.rows, norms.names, strict=True))
+    how = "" if environ.get(APP) or not norms.rows else _("norms.explore(0) shows the linked view of the first row.")
+    below = [norms.summary, *norms.remarks, how]
+    lines = "".join(f'<div style="margin-top:4px">{escape(line)}</div>' for line in below if line)
+    return (
+        f'<div style="max-height:32em;overflow:auto"><table style="border-collapse:collapse">'
+        f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>{lines}"
+    )
+
+
+def _cells(row: NormRow, name: str) -> Iterator[str]:
+    base = environ.get(APP, "").rstrip("/")
+    title = escape(row.title)
+    if base:
+        address = escape(with_language(f"{base}/{link(view_query(row))}"))
+        title = f'<a href="{address}" target="_blank" rel="noopener">{title}</a>'
+    yield f'<td style="{CELL}">{escape(name)}</td><td style="{CELL}">{title}</td>'
+    yield from (f'<td style="{CELL}">{escape(str(value))}</td>' for value in (row.shape, row.reduced))
+    yield from (f'<td style="{NUMBER}">{number:,}</td>' for number in (row.statistics, row.parameters, row.calls))
+
+
+def view_query(row: NormRow) -> dict[str, str]:
+    """The view Explore of a row, as the query of a link."""
+    query = {"shape": ",".join(map(str, row.shape)), "layer": (row.layer or repr(row.norm)).replace(", ", ",")}
+    layout = _layout(row)
+    return query if layout is None else query | {"layout": layout}
+
+
+def _layout(row: NormRow) -> str | None:
+    """The layout of images with the channels last; None for that of the layer."""
+    names = tuple(parts[0] for parts in row.norm.pattern.left)
+    return "NHWC" if row.layer is not None and names == ("n", "h", "w", "c") else None

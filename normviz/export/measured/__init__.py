@@ -1,1 +1,0 @@
-"""What is measured of functions and models, as views."""

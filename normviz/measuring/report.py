@@ -1,0 +1,392 @@
+"""What a function computes and how it differs from the layer that it should be, in sentences.
+
+``differences`` and ``without_like`` find each ``Difference``, ``text`` writes all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from math import isclose, prod
+
+import numpy as np
+import torch
+
+from normviz.analysis.description import Description
+from normviz.layers.norm import Norm
+from normviz.measuring.formula import BIASED, SUM, Ids, Measurement
+from normviz.measuring.groups import Axis, from_ids, refines, same_partition
+from normviz.texts.errors import listed
+from normviz.texts.messages import N_, _, join_sentences, ngettext
+
+EPS_TOLERANCE = 0.01  # relative
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One difference.
+
+    what      "statistics", "parameters", "center", "variance", "eps", "eps_placement", "gamma", "beta", "training",
+              "not_normalization" or "values"
+    found     what the function does
+    expected  what it should do
+    sentence  both in a sentence
+    """
+
+    what: str
+    found: str
+    expected: str
+    sentence: str
+
+
+def differences(
+    found: Measurement, expected: Description, dtype: torch.dtype, plus_one: bool = False, given: Collection[str] = ()
+) -> list[Difference]:
+    """What differs from the expected layer.
+
+    dtype     of x
+    plus_one  whether the layer multiplies by 1 + gamma
+    given     "gamma" and "beta", if the function is given them as arguments
+    """
+    differs = list(_layer_differences(found, expected, dtype, plus_one))
+    return [*(differs if differs or found.agrees else [_values()]), *_unused(found, expected.norm, given)]
+
+
+def _layer_differences(
+    found: Measurement, expected: Description, dtype: torch.dtype, plus_one: bool
+) -> Iterator[Difference]:
+    norm = expected.norm
+    if norm.running != found.running and (found.running or found.formula is not None):
+        yield _training(found.running)
+    if not _has_groups(found, expected):
+        yield _other_groups(found, expected)
+    if found.formula is None:
+        yield _not_normalization()
+        return
+    kind = found.formula.kind
+    if kind is not None and kind.center != norm.center:
+        yield _center(kind.center)
+    elif kind is not None and kind.spread != norm.center:
+        yield _spread(kind.spread)
+    if kind is not None:
+        yield from _divisor(found)
+    yield from _placement(found)
+    yield from _eps(found, norm, dtype)
+    yield from _parameters(found, expected, plus_one)
+
+
+def without_like(found: Measurement, norm: Norm | None) -> Iterator[Difference]:
+    """Why no Norm computes the same."""
+    if norm is not None:
+        return
+    if found.formula is None:
+        yield _not_normalization()
+        return
+    other = [*_divisor(found), *_placement(found)]
+    kind = found.formula.kind
+    if kind is not None and kind.center != kind.spread:
+        other.append(_spread(kind.spread))
+    if found.ids is not None and from_ids(found.ids) is None:
+        other.append(
+            Difference(
+                "statistics",
+                _("groups that are not made of whole or split axes"),
+                _("groups that a pattern describes"),
+                _("Its groups are not made of whole or split axes of x, so no pattern describes them."),
+            )
+        )
+    yield from other or [_values()]
+
+
+def _training(running: bool) -> Difference:
+    stored, own = _("stored statistics"), _("the statistics of x")
+    if running:
+        return Difference(
+            "training", stored, own, _("It uses stored statistics, as in eval mode, instead of those of x.")
+        )
+    return Difference(
+        "training",
+        own,
+        stored,
+        _("It computes the statistics of x, as in training mode, instead of using stored ones."),
+    )
+
+
+def _has_groups(found: Measurement, expected: Description) -> bool:
+    """Whether the groups are the expected ones, as far as they were measured."""
+    if found.running != expected.norm.running or (found.running and found.ids is None):
+        return True  # unknown, or one has none
+    if found.ids is not None:
+        return same_partition(found.ids, expected.stat_ids)
+    ids = expected.stat_ids
+    return all(np.array_equal(ids == ids[index], mask) for index, mask in found.reach.changed.items())
+
+
+def _other_groups(found: Measurement, expected: Description) -> Difference:
+    axes = expected.axes
+    own, wanted = groups_text(found, axes), axes_text(expected.norm, axes, expected.shape)
+    return Difference(
+        "statistics",
+        own,
+        wanted,
+        _(
+            "Your function averages over {own}; {layer} averages over {wanted}.",
+            own=own,
+            wanted=wanted,
+            layer=expected.title,
+        ),
+    )
+
+
+def _not_normalization() -> Difference:
+    return Difference(
+        "not_normalization",
+        _("another function"),
+        _("a normalization"),
+        _("It is not a normalization: no partition of the elements into groups explains its output."),
+    )
+
+
+def _center(subtracted: bool) -> Difference:
+    words = (_("no mean is subtracted"), _("the mean is subtracted"))
+    sentences = (_("It does not subtract the mean."), _("It subtracts the mean, and it should not."))
+    return Difference("center", words[subtracted], words[not subtracted], sentences[subtracted])
+
+
+def _spread(spread: bool) -> Difference:
+    words = (_("the mean of x^2"), _("the variance"))
+    sentences = (
+        _("It divides by the root of the mean of x^2, not by the standard deviation."),
+        _("It divides by the standard deviation, not by the root of the mean of x^2."),
+    )
+    return Difference("variance", words[spread], words[not spread], sentences[spread])
+
+
+def _divisor(found: Measurement) -> Iterator[Difference]:
+    if found.divisor == BIASED:
+        return
+    if found.divisor == SUM:
+        sentence = _("It does not divide the sum of squares by m, the size of a group.")
+    else:
+        sentence = _("It divides the sum of squares by m - 1, not m, the size of a group.")
+    yield Difference("variance", found.divisor, BIASED, sentence)
+
+
+def _placement(found: Measurement) -> Iterator[Difference]:
+    inside = _("inside the root")
+    places = {
+        "outside": (
+            _("outside the root"),
+            _("It adds eps to the standard deviation, outside the root, not to the variance."),
+        ),
+        "maximum": (
+            _("as the smallest denominator"),
+            _("It takes the maximum of the denominator and eps, and does not add eps to the variance."),
+        ),
+        "": (_("elsewhere"), _("Its output for small x is not that of an eps inside or outside the root.")),
+    }
+    if found.eps is not None and found.eps.place != "inside":
+        words, sentence = places[found.eps.place]
+        yield Difference("eps_placement", words, inside, sentence)
+
+
+def _eps(found: Measurement, norm: Norm, dtype: torch.dtype) -> Iterator[Difference]:
+    if found.eps is None or not found.eps.place:
+        return
+    # Without an eps, torch takes the machine epsilon of the computation, which may be in float32; the function is measured in float64.
+    in_float = torch.promote_types(dtype, torch.float32)
+    usual = [norm.eps] if norm.eps is not None else [torch.finfo(one).eps for one in (in_float, torch.float64)]
+    own, wanted = found.eps.value, usual[0]
+    # A maximum may use eps of the standard deviation or of the variance.
+    values = [own, own**2] if found.eps.place == "maximum" else [own]
+    if not any(isclose(value, one, rel_tol=EPS_TOLERANCE) for value in values for one in usual):
+        yield Difference(
+            "eps", f"{own:g}", f"{wanted:g}", _("Its eps is {own:g}, not {wanted:g}.", own=own, wanted=wanted)
+        )
+
+
+def _parameters(found: Measurement, expected: Description, plus_one: bool) -> Iterator[Difference]:
+    ids, bias = expected.param_ids, expected.norm.bias
+    gamma, beta = _gamma_fits(found, ids), _beta_fits(found, ids if bias else None)
+    if found.gamma is not None and found.gamma.plus_one != plus_one:
+        own, wanted = ("gamma", "1 + gamma") if plus_one else ("1 + gamma", "gamma")
+        yield Difference("gamma", own, wanted, _("It multiplies by {own}, not by {wanted}.", own=own, wanted=wanted))
+    elif not gamma and ids is None:
+        yield Difference(
+            "gamma", "gamma", _("no gamma"), _("It multiplies by a gamma, and {layer} has none.", layer=expected.title)
+        )
+    if not beta and (ids is None or not bias):
+        yield Difference("beta", "beta", _("no beta"), _("It adds a beta, and {layer} has none.", layer=expected.title))
+    if ids is None or (gamma and (beta or not bias)):
+        return
+    if gamma:
+        message, learned, numbers = N_("It has one beta {own}; {layer} has one {wanted}."), found.beta, found.offsets
+    else:
+        message, learned, numbers = N_("It has one gamma {own}; {layer} has one {wanted}."), found.gamma, found.factors
+    own = pattern_text(numbers if learned is None else learned.ids, expected.axes)
+    wanted = each_text([name.upper() for name in expected.norm.gamma_axes])
+    yield Difference("parameters", own, wanted, _(message, own=own, wanted=wanted, layer=expected.title))
+
+
+def _gamma_fits(found: Measurement, ids: Ids | None) -> bool:
+    """Whether gamma is in the expected pattern. A parameter must have the same pattern, constants may have a coarser one."""
+    if ids is None:
+        return not found.has_gamma
+    if found.gamma is not None:
+        return same_partition(found.gamma.ids, ids)
+    return found.running or refines(ids, found.factors)
+
+
+def _beta_fits(found: Measurement, ids: Ids | None) -> bool:
+    """The same for beta."""
+    if found.beta is not None and ids is not None:
+        return same_partition(found.beta.ids, ids)
+    if found.beta is not None:
+        assert found.formula is not None
+        return not found.running and not bool((found.formula.offset.abs() > 1e-6).any())
+    if found.running:
+        return True
+    return not found.has_beta if ids is None else refines(ids, found.offsets)
+
+
+def _unused(found: Measurement, norm: Norm, given: Collection[str]) -> Iterator[Difference]:
+    """The given gamma and beta that have no part in the output."""
+    groups_of_one = not found.running and found.elements == 1  # the output is beta
+    if found.formula is None or norm.params is None or groups_of_one:
+        return
+    for name, used, constant in (("gamma", found.gamma, "1"), ("beta", found.beta, "0")):
+        if name in given and used is None and (name == "gamma" or norm.bias):
+            yield Difference(name, constant, name, _("It does not use {name}.", name=name))
+
+
+def _values() -> Difference:
+    return Difference(
+        "values",
+        _("other values"),
+        _("those of the formula"),
+        _("For some x, its output is not that of the formula: it may clip, round or replace values."),
+    )
+
+
+def text(
+    found: Measurement, expected: Description | None, differs: Sequence[Difference], axes: Sequence[str], similar: str
+) -> str:
+    """What the function does, then each difference. ``similar`` names a layer with the same groups and parameters, or is empty."""
+    sentences = []
+    if expected is None:
+        sentences = [_groups(found, axes, similar)]
+    elif not differs:
+        sentences = [_same(expected)]
+    for one in differs:
+        if one.what == "statistics" and expected is not None:  # then the function: the next sentence begins with "It"
+            over = _("{layer} averages over {axes}.", layer=expected.title, axes=one.expected)
+            sentences += [over, _groups(found, axes, similar)]
+        else:
+            sentences.append(one.sentence)
+    if found.instead is not None:
+        sentences.append(
+            ngettext(
+                "x has {n:,} element; a smaller one of shape {shape} was measured, and one input of {whole} reaches the same axes.",
+                "x has {n:,} elements; a smaller one of shape {shape} was measured, and one input of {whole} reaches the same axes.",
+                prod(found.instead),
+                shape=found.shape,
+                whole=found.instead,
+            )
+        )
+    elif found.reach.is_sampled:
+        moved = len(found.reach.changed)
+        sentences.append(
+            ngettext(
+                "x has {n:,} element; only {moved} of them were changed to see which outputs depend on them.",
+                "x has {n:,} elements; only {moved} of them were changed to see which outputs depend on them.",
+                prod(found.shape),
+                moved=moved,
+            )
+        )
+    return join_sentences(sentences)
+
+
+def _same(expected: Description) -> str:
+    if expected.norm.running:
+        return _("Your function does what {layer} does: it uses stored statistics.", layer=expected.title)
+    over = axes_text(expected.norm, expected.axes, expected.shape)
+    return _("Your function does what {layer} does: it averages over {axes}.", layer=expected.title, axes=over)
+
+
+def _groups(found: Measurement, axes: Sequence[str], layer: str) -> str:
+    if found.running and layer:
+        return _("Your function uses stored statistics (like {layer}).", layer=layer)
+    if found.running:
+        return _("Your function uses stored statistics.")
+    if found.ids is None:
+        return _("In your function, the elements do not form groups that share their statistics.")
+    if layer:
+        return _("Your function averages over {axes} (like {layer}).", axes=groups_text(found, axes), layer=layer)
+    return _("Your function averages over {axes}.", axes=groups_text(found, axes))
+
+
+# The axes over which something is averaged, in words.
+
+
+def axes_text(norm: Norm, axes: Sequence[str], shape: tuple[int, ...]) -> str:
+    """The axes that a Norm averages over: ``"N and L"``.
+
+    >>> axes_text(Norm("n l c -> c", "c"), ("n", "l", "c"), (3, 4, 5))
+    'N and L'
+    """
+    sizes = norm.axis_sizes(shape)
+    reduced = [
+        _axis_text(
+            name, Axis(tuple(sizes[part] for part in parts), tuple(part in norm.pattern.right for part in parts))
+        )
+        for name, parts in zip(axes, norm.pattern.left, strict=True)
+        if any(part in norm.pattern.reduced for part in parts)
+    ]
+    return listed(reduced, "and") if reduced else _("no axis")
+
+
+def groups_text(found: Measurement, axes: Sequence[str]) -> str:
+    """The axes that a function averages over, as far as they can be described."""
+    groups = None if found.ids is None else from_ids(found.ids)
+    if groups is None:
+        return _("groups that are not made of whole axes")
+    reduced = [_axis_text(name, axis) for name, axis in zip(axes, groups, strict=True) if axis.is_reduced]
+    return listed(reduced, "and") if reduced else _("no axis")
+
+
+def pattern_text(ids: Ids, names: Sequence[str]) -> str:
+    """Which elements have a gamma in common: "for each index of C"."""
+    axes = from_ids(ids)
+    if axes is None:
+        return _("for each of several groups that are not made of whole axes")
+    pairs = zip(names, axes, strict=True)
+    return each_text([name.upper() for name, axis in pairs if axis.kept != (False,) and axis.parts != (1,)])
+
+
+def each_text(names: Sequence[str]) -> str:
+    """What there is one gamma for, along these axes.
+
+    >>> each_text(["C", "H"])
+    'for each position in (C, H)'
+    """
+    if not names:
+        return _("for all elements")
+    if len(names) == 1:
+        return _("for each index of {axis}", axis=names[0])
+    return _("for each position in ({axes})", axes=", ".join(names))
+
+
+def _axis_text(name: str, axis: Axis) -> str:
+    """A whole axis, or what is averaged of it: "groups of 2 neighbors along C", "indices of C that are 3 apart"."""
+    if not any(kept for size, kept in zip(axis.parts, axis.kept, strict=True) if size > 1):
+        return name.upper()
+    if axis.kept == (True, False):
+        return ngettext(
+            "groups of {n} neighbor along {axis}",
+            "groups of {n} neighbors along {axis}",
+            axis.parts[1],
+            axis=name.upper(),
+        )
+    if axis.kept == (False, True):
+        return _("indices of {axis} that are {step} apart", step=axis.parts[1], axis=name.upper())
+    return _("parts of {axis}", axis=name.upper())
