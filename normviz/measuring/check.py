@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
+from math import prod
 from typing import Any, Self
 
 import numpy as np
@@ -237,29 +238,36 @@ def with_usual_formula(found: Measurement) -> Measurement:
 
 
 def _with_patterns(names: Sequence[str], stats: Sequence[Axis], shared: Sequence[Axis] | None) -> Norm:
-    """The Norm with these groups, and with gamma and beta for the groups ``shared``. Raises NormvizError if one axis is split in two ways."""
+    """The Norm with these groups, and with one gamma and beta for each group of ``shared``."""
     left: list[str] = []
     right: list[str] = []
     params: list[str] = []
     sizes: dict[str, int] = {}
     spare = _spare(names)
     for name, stat, gamma in zip(names, stats, shared or stats, strict=True):
-        split = max(stat.parts, gamma.parts, key=len)
-        parts = [name] if len(split) == 1 else [next(spare) for _part in split]
-        left.append(name if len(split) == 1 else f"({' '.join(parts)})")
-        sizes |= dict(zip(parts[:-1], split[:-1], strict=True))
-        right += _kept(stat, parts)
-        if len(gamma.parts) != 1:
-            params += _kept(gamma, parts)
+        strides = sorted({*_strides(stat), *_strides(gamma)}, reverse=True)
+        parts = [name] if len(strides) == 1 else [next(spare) for _stride in strides]
+        left.append(name if len(parts) == 1 else f"({' '.join(parts)})")
+        ends = (prod(stat.parts), *strides)
+        sizes |= {part: end // stride for part, end, stride in zip(parts[:-1], ends, strides, strict=False)}
+        right += _kept(stat, parts, strides)
+        if len(gamma.parts) > 1:
+            params += _kept(gamma, parts, strides)
         elif gamma.kept[0] and gamma.parts[0] > 1:
             params.append(name)
     pattern = f"{' '.join(left)} -> {' '.join(right)}"
     return Norm(pattern, None if shared is None else " ".join(params), sizes=sizes)
 
 
-def _kept(axis: Axis, parts: Sequence[str]) -> list[str]:
-    kept = axis.kept if len(axis.kept) == len(parts) else axis.kept * len(parts)
-    return [part for part, is_kept in zip(parts, kept, strict=True) if is_kept]
+def _strides(axis: Axis) -> list[int]:
+    """How far apart neighbors along each part are on the axis."""
+    return [prod(axis.parts[i + 1 :]) for i in range(len(axis.parts))]
+
+
+def _kept(axis: Axis, parts: Sequence[str], strides: Sequence[int]) -> list[str]:
+    """The kept ones of the parts, into which the axis may be split further."""
+    own = dict(zip(_strides(axis), axis.kept, strict=True))
+    return [part for part, stride in zip(parts, strides, strict=True) if own[max(one for one in own if one <= stride)]]
 
 
 def _spare(names: Sequence[str]) -> Iterator[str]:

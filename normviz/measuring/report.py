@@ -57,15 +57,29 @@ def _layer_differences(
 ) -> Iterator[Difference]:
     norm = expected.norm
     if norm.running != found.running and (found.running or found.formula is not None):
-        yield _training(found.running)
+        words = (_("the statistics of x"), _("stored statistics"))
+        sentences = (
+            _("It computes the statistics of x, as in training mode, instead of using stored ones."),
+            _("It uses stored statistics, as in eval mode, instead of those of x."),
+        )
+        yield Difference("training", words[found.running], words[norm.running], sentences[found.running])
     if not _has_groups(found, expected):
-        yield _other_groups(found, expected)
+        own, wanted = groups_text(found, expected.axes), axes_text(norm, expected.axes, expected.shape)
+        sentence = _(
+            "Your function averages over {own}; {layer} averages over {wanted}.",
+            own=own,
+            wanted=wanted,
+            layer=expected.title,
+        )
+        yield Difference("statistics", own, wanted, sentence)
     if found.formula is None:
         yield _not_normalization()
         return
     kind = found.formula.kind
     if kind is not None and kind.center != norm.center:
-        yield _center(kind.center)
+        words = (_("no mean is subtracted"), _("the mean is subtracted"))
+        sentences = (_("It does not subtract the mean."), _("It subtracts the mean, and it should not."))
+        yield Difference("center", words[kind.center], words[norm.center], sentences[kind.center])
     elif kind is not None and kind.spread != norm.center:
         yield _spread(kind.spread)
     if kind is not None:
@@ -98,20 +112,6 @@ def without_like(found: Measurement, norm: Norm | None) -> Iterator[Difference]:
     yield from other or [_values()]
 
 
-def _training(running: bool) -> Difference:
-    stored, own = _("stored statistics"), _("the statistics of x")
-    if running:
-        return Difference(
-            "training", stored, own, _("It uses stored statistics, as in eval mode, instead of those of x.")
-        )
-    return Difference(
-        "training",
-        own,
-        stored,
-        _("It computes the statistics of x, as in training mode, instead of using stored ones."),
-    )
-
-
 def _has_groups(found: Measurement, expected: Description) -> bool:
     """Whether the groups are the expected ones, as far as they were measured."""
     if found.running != expected.norm.running or (found.running and found.ids is None):
@@ -122,22 +122,6 @@ def _has_groups(found: Measurement, expected: Description) -> bool:
     return all(np.array_equal(ids == ids[index], mask) for index, mask in found.reach.changed.items())
 
 
-def _other_groups(found: Measurement, expected: Description) -> Difference:
-    axes = expected.axes
-    own, wanted = groups_text(found, axes), axes_text(expected.norm, axes, expected.shape)
-    return Difference(
-        "statistics",
-        own,
-        wanted,
-        _(
-            "Your function averages over {own}; {layer} averages over {wanted}.",
-            own=own,
-            wanted=wanted,
-            layer=expected.title,
-        ),
-    )
-
-
 def _not_normalization() -> Difference:
     return Difference(
         "not_normalization",
@@ -145,12 +129,6 @@ def _not_normalization() -> Difference:
         _("a normalization"),
         _("It is not a normalization: no partition of the elements into groups explains its output."),
     )
-
-
-def _center(subtracted: bool) -> Difference:
-    words = (_("no mean is subtracted"), _("the mean is subtracted"))
-    sentences = (_("It does not subtract the mean."), _("It subtracts the mean, and it should not."))
-    return Difference("center", words[subtracted], words[not subtracted], sentences[subtracted])
 
 
 def _spread(spread: bool) -> Difference:
@@ -173,21 +151,18 @@ def _divisor(found: Measurement) -> Iterator[Difference]:
 
 
 def _placement(found: Measurement) -> Iterator[Difference]:
-    inside = _("inside the root")
-    places = {
-        "outside": (
-            _("outside the root"),
-            _("It adds eps to the standard deviation, outside the root, not to the variance."),
-        ),
-        "maximum": (
-            _("as the smallest denominator"),
-            _("It takes the maximum of the denominator and eps, and does not add eps to the variance."),
-        ),
-        "": (_("elsewhere"), _("Its output for small x is not that of an eps inside or outside the root.")),
-    }
-    if found.eps is not None and found.eps.place != "inside":
-        words, sentence = places[found.eps.place]
-        yield Difference("eps_placement", words, inside, sentence)
+    if found.eps is None or found.eps.place == "inside":
+        return
+    if found.eps.place == "outside":
+        words = _("outside the root")
+        sentence = _("It adds eps to the standard deviation, outside the root, not to the variance.")
+    elif found.eps.place == "maximum":
+        words = _("as the smallest denominator")
+        sentence = _("It takes the maximum of the denominator and eps, and does not add eps to the variance.")
+    else:
+        words = _("elsewhere")
+        sentence = _("Its output for small x is not that of an eps inside or outside the root.")
+    yield Difference("eps_placement", words, _("inside the root"), sentence)
 
 
 def _eps(found: Measurement, norm: Norm, dtype: torch.dtype) -> Iterator[Difference]:

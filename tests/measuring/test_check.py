@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 import normviz as nv
+from normviz.measuring.groups import same_partition
 from normviz.texts.messages import in_language
 from tests.measuring.implementations import RIGHT, SEQUENCES, WRONG, OnePlus, layer_norm
 
@@ -226,3 +227,16 @@ def test_a_gamma_or_beta_in_params_that_is_not_used_is_a_difference(forgotten):
 def test_groups_of_one_have_no_use_for_gamma():
     params = {"gamma": np.ones(1), "beta": np.zeros(1)}
     assert nv.check(numpy_rows, np.random.default_rng(0).normal(size=(3, 1)), like="LayerNorm(1)", params=params)
+
+
+@pytest.mark.parametrize(("blocks", "repeats"), [(3, 2), (3, 1), (1, 6)])
+def test_statistics_and_gamma_may_split_an_axis_differently(blocks, repeats):
+    gamma = torch.arange(1.0, 13 // (blocks * repeats) + 1).repeat_interleave(blocks).repeat(repeats)
+
+    def fn(x):
+        return nn.functional.group_norm(x, 2) * gamma.to(x)[:, None]
+
+    norm = nv.check(fn, (3, 12, 5)).norm
+    e = nv.explain(norm, (3, 12, 5))
+    assert same_partition(e.param_ids, np.broadcast_to(np.unique(gamma, return_inverse=True)[1][:, None], (3, 12, 5)))
+    assert same_partition(e.stat_ids, nv.explain("GroupNorm(2, 12)", (3, 12, 5)).stat_ids)

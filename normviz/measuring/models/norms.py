@@ -211,31 +211,26 @@ def _explained(failure: Failure) -> str:
     except NormvizError as error:
         return str(error)
     words = (" ".join(str(failure.error).split()) or type(failure.error).__name__).rstrip(".")
-    expected = _expected(failure.module)
-    if expected is not None and failure.shapes:
-        axis, size = expected
-        rank = len(failure.shapes[0])
-        if not -rank <= axis < rank or failure.shapes[0][axis] != size:
-            return _(
-                "{words}. Expected size {size} in axis {axis} of its input, got shape {shape}. Change {kind}, or what comes before it.",
-                words=words,
-                size=size,
-                axis=axis,
-                shape=failure.shapes[0],
-                kind=type(failure.module).__name__,
-            )
+    module, kind = failure.module, type(failure.module).__name__
+    axis, size = None, 0
+    if isinstance(module, nn.Linear):
+        axis, size = -1, module.in_features
+    elif isinstance(module, nn.Conv1d | nn.Conv2d | nn.Conv3d):
+        axis, size = 1, module.in_channels
+    if axis is not None and failure.shapes and failure.shapes[0][axis:][:1] != (size,):
+        return _(
+            "{words}. Expected size {size} in axis {axis} of its input, got shape {shape}. Change {kind}, or what comes before it.",
+            words=words,
+            size=size,
+            axis=axis,
+            shape=failure.shapes[0],
+            kind=kind,
+        )
     return _(
         "{words}. Compare this shape with what {kind} takes; the rows show the shapes up to here.",
         words=words,
-        kind=type(failure.module).__name__,
+        kind=kind,
     )
-
-
-def _expected(module: nn.Module) -> tuple[int, int] | None:
-    """The axis and its size that a layer of torch.nn takes."""
-    if isinstance(module, nn.Linear):
-        return -1, module.in_features
-    return (1, module.in_channels) if isinstance(module, nn.Conv1d | nn.Conv2d | nn.Conv3d) else None
 
 
 # The list of them.
