@@ -147,7 +147,6 @@ class Call:
     name: str
     module: nn.Module
     shape: Shape
-    dtype: torch.dtype
     returned: Shape | None = None
     function: str = ""
     layer: Layer | Norm | None = None
@@ -187,12 +186,12 @@ class Recorder(TorchFunctionMode):
         self.running.append((module, [tuple(tensor.shape) for tensor in tensors]))
         call = None
         if tensors and tensors[0].is_floating_point():
-            shape, dtype = tuple(tensors[0].shape), tensors[0].dtype
+            shape = tuple(tensors[0].shape)
             others = tuple(_kept(value, shape) for value in args[1:])
             parameters, buffers = (_elements(tensors) for tensors in (module.parameters(), module.buffers()))
             call = self._add(
                 Call(
-                    self.names[id(module)], module, shape, dtype, layer=layer_of(module),
+                    self.names[id(module)], module, shape, layer=layer_of(module),
                     parameters=parameters, buffers=buffers, others=others,
                 )
             )  # fmt: skip
@@ -231,7 +230,7 @@ class Recorder(TorchFunctionMode):
             name, shape = f"F.{ALIASES.get(func, func).__name__}", tuple(x.shape)
             self._add(
                 Call(
-                    self.names[id(module)], module, shape, x.dtype, shape, name, layer,
+                    self.names[id(module)], module, shape, shape, name, layer,
                     parameters=parameters, buffers=buffers, of_parameter=of_parameter,
                 )
             )  # fmt: skip
