@@ -13,7 +13,7 @@ from normviz.analysis.comparison import one_of_each_family
 from normviz.analysis.description import Description
 from normviz.analysis.examples import example, from_array
 from normviz.analysis.running.modes import TrainAndEval, example_alone, most_warm_up, train_and_eval
-from normviz.analysis.running.momentum import half_life, to_keras, two_forms
+from normviz.analysis.running.momentum import half_life, other_momentum, two_forms
 from normviz.analysis.running.sampling import (
     DEFAULT_SIZES,
     PerTimeStep,
@@ -40,7 +40,7 @@ from normviz.scene.controls import Control, Input, inputs_of
 from normviz.scene.setting import Setting, experiment, in_experiments, integer, number, number_or_none, slider
 from normviz.scene.view import View, read
 from normviz.texts.errors import NormvizError, listed
-from normviz.texts.messages import _, join_sentences, ngettext
+from normviz.texts.messages import N_, _, join_sentences, ngettext
 from normviz.texts.numbers import format_difference, format_fixed
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def momentum_texts(stream: Stream, history: Run) -> Iterator[str]:
             "`momentum=None`: every batch has the same weight, so the buffers are plain averages of all batches so far."
         )
         return
-    keras = to_keras(stream.momentum)
+    keras = other_momentum(stream.momentum)
     yield _(
         "torch's `momentum={torch:g}` is the weight of the *new* batch. In Keras, TensorFlow and Flax it is the weight "
         "of the *old* value: `momentum={keras:g}`.",
@@ -272,7 +272,7 @@ def devices_sentence(found: Sharded) -> str:
             _(
                 "Combined by their counts, as SyncBatchNorm does, the statistics equal those of the whole batch: largest difference "
                 "**{difference}**.",
-                difference=format_difference(max(found.mean_difference.largest, found.var_difference.largest)),
+                difference=format_difference(max(found.mean_difference, found.var_difference)),
             ),
         ]
     )
@@ -307,7 +307,7 @@ def devices_texts(found: Sharded) -> Iterator[str]:
     yield _(
         "Without synchronization, outputs differ from those of the whole batch by up to **{without:.3g}**; with it, by **{with_sync}**.",
         without=found.shard_difference,
-        with_sync=format_difference(found.output_difference.largest),
+        with_sync=format_difference(found.output_difference),
     )
     ignored = _("the differences between the devices' means")
     if len(set(found.sizes)) > 1:

@@ -17,7 +17,6 @@ from normviz.analysis.derivatives import (
     jacobian,
     output,
     perturb,
-    row,
 )
 from normviz.analysis.description import describe
 from tests.analysis.gradients.cases import CATALOGUE, fits, numbered, tolerance
@@ -42,6 +41,11 @@ BY_HAND = [
 ]  # fmt: skip
 
 
+def row(e, at):
+    """The derivative of y[at] with respect to every input."""
+    return jacobian(e)[np.ravel_multi_index(at, e.shape)].reshape(e.shape)
+
+
 @pytest.mark.parametrize(("layer", "x", "expected"), BY_HAND)
 def test_the_jacobian_by_hand(layer, x, expected):
     found = jacobian(explain(layer, torch.tensor(x, dtype=DOUBLE)))
@@ -49,12 +53,11 @@ def test_the_jacobian_by_hand(layer, x, expected):
 
 
 @pytest.mark.parametrize(("layer", "shape"), CATALOGUE, ids=IDS)
-def test_columns_and_rows_are_those_of_the_jacobian(layer, shape):
+def test_columns_are_those_of_the_jacobian(layer, shape):
     e = numbered(layer, shape)
     whole = jacobian(e)
     for flat, at in enumerate(product(*map(range, shape))):
         assert torch.allclose(column(e, at).flatten(), whole[:, flat], rtol=0, atol=tolerance(e))
-        assert torch.equal(row(e, at).flatten(), whole[flat])
 
 
 @settings(max_examples=80)
@@ -64,10 +67,10 @@ def test_it_is_exactly_zero_outside_the_statistics_group(drawn, seed, data):
     e = numbered(*drawn, seed)
     at = tuple(data.draw(st.integers(0, size - 1)) for size in e.shape)
     outside = torch.tensor(e.stat_ids != e.stat_ids[at])
-    for found in (column(e, at), row(e, at)):
-        assert found.shape == e.shape
-        assert found.dtype == DOUBLE
-        assert not found[outside].any()
+    found = column(e, at)
+    assert found.shape == e.shape
+    assert found.dtype == DOUBLE
+    assert not found[outside].any()
 
 
 @settings(max_examples=60)
@@ -137,8 +140,8 @@ def test_the_jacobian_is_symmetric_if_gamma_is_one():
 
 @pytest.mark.parametrize(("layer", "shape"), CATALOGUE, ids=IDS)
 def test_a_perturbed_input_changes_the_outputs_of_the_jacobian(layer, shape):
-    e = numbered(layer, shape)
-    nudge = perturb(e, (0,) * len(shape))
+    e, at = numbered(layer, shape), (0,) * len(shape)
+    nudge = perturb(e, at)
     c = float((nudge.before.abs().max() + 1) / torch.sqrt(e.trace.var + e.trace.eps).min())
     if (
         e.counts.elements_per_statistic == 1 and not e.norm.running
@@ -147,19 +150,18 @@ def test_a_perturbed_input_changes_the_outputs_of_the_jacobian(layer, shape):
         assert not nudge.exact.any()
     else:
         assert nudge.difference <= 100 * 1e-6 * c**2
-    assert torch.equal(nudge.exact, column(e, nudge.at))
-    group = torch.tensor(e.stat_ids == e.stat_ids[nudge.at])
+    assert torch.equal(nudge.exact, column(e, at))
+    group = torch.tensor(e.stat_ids == e.stat_ids[at])
     assert torch.equal(nudge.after[~group], nudge.before[~group])
 
 
 def test_a_perturbed_input_by_hand():
     e = explain("LayerNorm(2, eps=0)", torch.tensor([[1.0, 3.0], [0.0, 1.0]]))
     nudge = perturb(e, (0, 1), h=2)
-    assert (nudge.at, nudge.h) == ((0, 1), 2)
+    assert nudge.h == 2
     assert nudge.before.tolist() == nudge.after.tolist() == [[-1, 1], [-1, 1]]
     assert not nudge.changed.any()
     nudge = perturb(explain("BatchNorm1d(2).eval()", torch.tensor([[1.0, 3.0], [0.0, 1.0]])), (-1, 0), h=-4)
-    assert nudge.at == (1, 0)
     assert nudge.changed.tolist() == [[False, False], [True, False]]
     assert float(nudge.quotient[1, 0]) == pytest.approx(1 / (1 + 1e-5) ** 0.5)
 
@@ -295,4 +297,4 @@ def test_extremes_of_shape():
 def test_a_caller_without_gradients_gets_them() -> None:
     e = explain("LayerNorm(3)", torch.tensor([[1.0, 2.0, 4.0], [0.0, 1.0, 5.0]]))
     assert torch.allclose(column(e, (0, 1)).flatten(), jacobian(e)[:, 1])
-    assert torch.allclose(row(e, (0, 1)).flatten(), jacobian(e)[1])
+    assert jacobian(e)[1, :3].abs().min() > 0
