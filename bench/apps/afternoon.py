@@ -140,7 +140,7 @@ def questions() -> None:
     guess = st.radio(words.predict, list(words.options), format_func=words.options.__getitem__, index=None, key="guess")
     if guess is None:
         return
-    st.markdown(prediction(asked).verdict(guess))
+    st.markdown(f"**{'Right' if prediction(asked).is_right(guess) else 'Not right'}**")
     st.markdown(answer(asked))
     e = read(dict(pair.split("=", 1) for pair in asked.query.split("&"))).scene.description
     left, right = st.columns(2)

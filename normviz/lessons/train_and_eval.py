@@ -46,7 +46,7 @@ from normviz.texts.numbers import format_difference, format_fixed
 if TYPE_CHECKING:
     from torch import Tensor
 
-MARGIN = {"l": 56, "r": 16, "t": 68, "b": 44}  # room for a legend of two lines, so that charts beside each other align
+MARGIN = {"l": 56, "r": 16, "t": 68, "b": 44}  # room for a legend of two lines, so that two charts in a row align
 TICKS = [digit * 10.0**power for power in range(-4, 5) for digit in (1, 2, 5)]
 
 
@@ -117,7 +117,7 @@ def left_along_sequences(found: PerTimeStep) -> Lines:
         line("sigma / √left", step, found.standard_error, "muted", dash="dash", yaxis="y2"),
         dots(_("error of the mean, over many draws"), step, found.rms_error, "accent", yaxis="y2"),
     ]
-    # Its own ticks: those of the first axis are not round numbers here.
+    # Its own ticks, because the ticks of the first axis would not be round numbers on the second.
     second = axis(
         _("error of the mean"), tickmode="auto", overlaying="y", side="right", showgrid=False, rangemode="tozero"
     )

@@ -69,7 +69,7 @@ def example_group(dtype: str, distance: float = 0.0, size: int = 256, seed: int 
 class TorchLayer:
     """One of torch's layers without gamma and beta, and the shape in which n numbers are one statistics group for it.
 
-    strides  of that shape, if they are not those of a contiguous tensor
+    strides  of that shape in memory; None: as in a contiguous tensor
     """
 
     make: Callable[[int, float], nn.Module]

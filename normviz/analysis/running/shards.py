@@ -128,10 +128,10 @@ class Sharded:
     mean_difference         largest difference between mean and whole_mean
     var_difference          largest difference between var and whole_var
     naive_difference        largest difference between the plain average of shard_var and whole_var
-    output_difference       largest difference between the outputs with the combined statistics, as in SyncBatchNorm, and those of torch's
-                            BatchNorm on the whole batch
-    shard_difference        largest difference between the outputs of torch's BatchNorm on each shard alone and those on the whole
-                            batch, where torch does not refuse the shard; NaN if it refuses every shard
+    output_difference       largest difference from the outputs of torch's BatchNorm on the whole batch, with the combined statistics
+                            as in SyncBatchNorm
+    shard_difference        the same with torch's BatchNorm on each shard alone; shards that torch refuses are left out, and it is
+                            NaN if torch refuses all
     """
 
     sizes: tuple[int, ...]

@@ -248,7 +248,7 @@ TWO_PER_GPU = {
 
 
 def spread_of_mean(images: int, pixels: int, correlation: float) -> float:
-    """The standard deviation of the mean of values of variance 4, of which those of one image are correlated.
+    """The standard deviation of a mean over values of variance 4. Values of the same image are correlated, values of two images are not.
 
     >>> spread_of_mean(4, 1, 0.5), spread_of_mean(4, 100, 1.0)
     (1.0, 1.0)
