@@ -8,7 +8,7 @@ from math import floor, isfinite, log2, log10
 from typing import Any
 
 from normviz.analysis.rounding.eps import EpsOutcome, EpsPlacement, eps_placement, eps_table, no_eps
-from normviz.analysis.rounding.groups import TORCH_LAYERS
+from normviz.analysis.rounding.groups import SIZE, TORCH_LAYERS
 from normviz.figures.charts import Lines, axis, chart, dots, line
 from normviz.lessons.numerics_axes import LEGEND, logarithmic, note, over_powers, powers, shape
 from normviz.lessons.parts.containers import Beside, Table
@@ -20,7 +20,6 @@ from normviz.texts.numbers import format_number
 
 Settings = Mapping[str, Any]
 
-SIZE = 256  # numbers in a group
 PER_DECADE = 8  # variances on a curve
 CURVES = (("accent", "solid"), ("values.0", "solid"), ("parameters.1", "dash"), ("muted", "solid"))
 # Positions on a logarithmic axis of the sizes that it cannot show.
@@ -63,7 +62,7 @@ def as_code(eps: float) -> str:
 @lru_cache(maxsize=32)
 def eps_outcomes(exponent: int, seed: int = 0) -> tuple[EpsOutcome, ...]:
     """A group with standard deviation 10^exponent, with every eps, in every dtype."""
-    return eps_table(10.0**exponent, SIZE, seed)
+    return eps_table(10.0**exponent, seed)
 
 
 def of_dtype(found: Sequence[EpsOutcome], dtype: str) -> list[EpsOutcome]:
@@ -159,7 +158,7 @@ def eps_texts(found: Sequence[EpsOutcome], exponent: int, seed: int = 0) -> Iter
             eps=listed(largest, "and"),
             dtype=dtype,
         )
-    none = no_eps(dtype, 10.0**exponent, SIZE, seed)
+    none = no_eps(dtype, 10.0**exponent, seed)
     default = _(
         "The default `eps=None` of `RMSNorm` is the machine epsilon (the step above 1) of the dtype of the computation, **{eps}**: "
         "size **{size}**, by the formula **{formula}**.",
@@ -223,7 +222,7 @@ def placements(eps: float) -> tuple[EpsPlacement, ...]:
     """eps inside and outside the square root, for variances from far below eps² to far above eps."""
     low, high = eps**2 * 1e-3, eps * 1e3
     count = floor(PER_DECADE * log2(high / low) / log2(10)) + 1
-    return eps_placement(eps, [low * 10.0 ** (i / PER_DECADE) for i in range(count)], SIZE)
+    return eps_placement(eps, [low * 10.0 ** (i / PER_DECADE) for i in range(count)])
 
 
 def placement_sentence(eps: float, found: Sequence[EpsPlacement]) -> str:

@@ -9,7 +9,7 @@ from math import floor, isfinite, isnan, log2, log10
 from typing import Any
 
 from normviz.analysis.rounding.eps import no_eps
-from normviz.analysis.rounding.groups import CHANNELS_LAST, DISTANCES, LAYERS
+from normviz.analysis.rounding.groups import CHANNELS_LAST, DISTANCES, LAYERS, SIZE
 from normviz.analysis.rounding.variance import FLAX, METHOD_LABELS, METHODS, Estimate, sweep
 from normviz.figures.charts import LIGHT, Lines, PlotlyTrace, chart, dots, line
 from normviz.figures.palette import by_meaning
@@ -20,7 +20,6 @@ from normviz.scene.setting import power
 from normviz.texts.messages import _, join_sentences, ngettext
 from normviz.texts.numbers import format_number
 
-SIZE = 256  # numbers in a group
 ONE_PASS, TWO_PASSES, WELFORD, SHIFTED = METHODS
 FORMULA = METHOD_LABELS[ONE_PASS]
 
@@ -55,7 +54,7 @@ def variance_parts(settings: Mapping[str, Any], seed: int) -> Iterator[Part]:
 @lru_cache(maxsize=32)
 def estimates(dtype: str, seed: int = 0) -> tuple[Estimate, ...]:
     """The variance by every method, at every distance from zero, in one dtype."""
-    return sweep(dtype, size=SIZE, seed=seed)
+    return sweep(dtype, seed=seed)
 
 
 def at_distance(found: Sequence[Estimate], exponent: int) -> dict[str, Estimate]:

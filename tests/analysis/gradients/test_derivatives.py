@@ -43,7 +43,9 @@ BY_HAND = [
 
 def row(e, at):
     """The derivative of y[at] with respect to every input."""
-    return jacobian(e)[np.ravel_multi_index(at, e.shape)].reshape(e.shape)
+    e = in_float64(e)
+    x = e.x.clone().requires_grad_()
+    return torch.autograd.grad(output(e, x)[at], x)[0]
 
 
 @pytest.mark.parametrize(("layer", "x", "expected"), BY_HAND)
@@ -242,7 +244,7 @@ def test_nan_stays_nan_in_its_group():
 
 # Errors
 
-FUNCTIONS = [lambda e, at: jacobian(e), column, row, perturb]
+FUNCTIONS = [lambda e, at: jacobian(e), column, perturb]
 
 
 @pytest.mark.parametrize("compute", FUNCTIONS)
@@ -253,7 +255,7 @@ def test_a_shape_alone_has_no_gradient(compute):
         compute(explain("LayerNorm(3)", (2, 3)), (0, 0))
 
 
-@pytest.mark.parametrize(("compute", "most"), [*zip(FUNCTIONS, [MOST_IN_MATRIX] + 3 * [MOST_ELEMENTS], strict=True)])
+@pytest.mark.parametrize(("compute", "most"), [*zip(FUNCTIONS, [MOST_IN_MATRIX] + 2 * [MOST_ELEMENTS], strict=True)])
 def test_more_elements_than_the_limit(compute, most):
     compute(explain(f"LayerNorm({most})", torch.arange(most, dtype=torch.float32)), (0,))
     with pytest.raises(NormvizError, match=rf"up to {most:,} elements, and x has {most + 1:,}.*make x smaller"):

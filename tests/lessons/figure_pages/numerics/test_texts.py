@@ -8,11 +8,11 @@ import torch
 
 from normviz.analysis.rounding.degenerate import CONSTANT, SINGLE
 from normviz.analysis.rounding.eps import EPSILONS, no_eps
-from normviz.analysis.rounding.groups import DISTANCES, DTYPES, LAYERS, example_group
+from normviz.analysis.rounding.groups import DISTANCES, DTYPES, LAYERS, SIZE, example_group
 from normviz.analysis.rounding.variance import Estimate
 from normviz.lessons import numerics_eps, numerics_variance, numerics_zero_variance
 from normviz.lessons.numerics import LARGEST_CONSTANT, LARGEST_SCALE, SMALLEST_EPS
-from normviz.lessons.numerics_eps import SIZE, as_code
+from normviz.lessons.numerics_eps import as_code
 from normviz.lessons.numerics_variance import ONE_PASS, TWO_PASSES
 from normviz.lessons.numerics_zero_variance import EXACT, LABELS, NOISE, REFUSED, RUNNING, SIGN, outcome
 from normviz.scene.setting import power
@@ -147,7 +147,7 @@ def test_the_table_has_a_row_for_every_eps(dtype, exponent):
         assert list(row[4:]) == [format_number(size, 3) for size in one.by_torch.values()]
     lines = list(numerics_eps.eps_texts(found, exponent))
     assert words(lines) <= MOST_WORDS
-    none = no_eps(dtype, 10.0**exponent, SIZE)
+    none = no_eps(dtype, 10.0**exponent)
     assert numbers_in(lines[-1])[:3] == [
         format_number(v, 3) for v in (none.computing_eps, none.by_torch, none.with_computing)
     ]
