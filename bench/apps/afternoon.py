@@ -15,8 +15,7 @@ from normviz.analysis.sentences import sentence
 from normviz.analysis.steps import steps
 from normviz.code.generate import code
 from normviz.lessons import gradients as differentiating
-from normviz.lessons import numerics as numerics
-from normviz.lessons import numerics_texts
+from normviz.lessons import numerics_variance
 from normviz.lessons import train_and_eval as running
 from normviz.lessons.questions.question import answer, prose
 from normviz.lessons.questions.registry import find_question
@@ -127,10 +126,11 @@ def rounding() -> None:
     dtype = st.segmented_control(
         "dtype of x", ["float32", "float64", "float16", "bfloat16"], default="float32", required=True, key="dtype"
     )
-    found = numerics_texts.estimates(dtype, 0)
-    st.subheader(numerics_texts.variance_sentence(found, 6))
-    st.plotly_chart(numerics.variance_errors(found, 6).figure(), key="errors")
-    st.table(list(numerics_texts.variance_rows(found, 6)))
+    found = numerics_variance.estimates(dtype, 0)
+    st.subheader(numerics_variance.variance_sentence(found, 6))
+    st.plotly_chart(numerics_variance.variance_errors(found, 6).figure(), key="errors")
+    table = numerics_variance.variance_table(found, 6)
+    st.table([dict(zip(table.heads, row, strict=True)) for row in table.rows])
 
 
 def questions() -> None:
@@ -140,7 +140,7 @@ def questions() -> None:
     guess = st.radio(words.predict, list(words.options), format_func=words.options.__getitem__, index=None, key="guess")
     if guess is None:
         return
-    st.markdown(prediction(asked).verdict(guess))
+    st.markdown(f"**{'Right' if prediction(asked).is_right(guess) else 'Not right'}**")
     st.markdown(answer(asked))
     e = read(dict(pair.split("=", 1) for pair in asked.query.split("&"))).scene.description
     left, right = st.columns(2)

@@ -21,7 +21,6 @@ import torch
 from einops import reduce
 from torch import Tensor
 
-from normviz.analysis.checks import read_number
 from normviz.analysis.derivatives import MOST_ELEMENTS, MOST_IN_MATRIX, column, in_float64, output
 from normviz.analysis.forward import Values, as_tensor, broadcast, group_mean, largest_difference
 from normviz.layers.norm import Norm
@@ -39,8 +38,7 @@ MOST_IN_BACKWARD = 2**16  # elements of x
 class ClosedForm:
     """One column of the Jacobian: ``total = factor * (itself + through_mean + through_var)``. Tensors are float64, x's shape.
 
-    at            the input x_j
-    m             number of elements in its statistics group
+    m             number of elements in the statistics group of the input x_j
     sigma         sqrt(var + eps) of its group
     group         which outputs are in its group
     factor        gamma_i / sigma_i
@@ -51,7 +49,6 @@ class ClosedForm:
     autograd      the same derivatives by torch autograd
     """
 
-    at: tuple[int, ...]
     m: int
     sigma: float
     group: Tensor
@@ -96,7 +93,7 @@ def closed_column(e: Description, at: Sequence[int], autograd: Tensor | None = N
     factor = factor.reshape(e.shape)
     sigma = float(torch.sqrt(wide.trace.var + wide.trace.eps).expand(e.shape)[at])
     return ClosedForm(
-        at, e.counts.elements_per_statistic, sigma, group.reshape(e.shape), factor, itself, through_mean, through_var,
+        e.counts.elements_per_statistic, sigma, group.reshape(e.shape), factor, itself, through_mean, through_var,
         factor * _sum(itself, through_mean, through_var), column(e, at) if autograd is None else autograd,
     )  # fmt: skip
 
@@ -166,30 +163,8 @@ class BackwardTerms:
         subtracted = [term for term in (self.mean, self.along_xhat) if term is not None]
         return (self.dxhat - sum(subtracted, torch.zeros((), dtype=torch.float64))) / self.sigma
 
-    @property
-    def gradients(self) -> Gradients:
-        return Gradients(self.dx, self.dgamma, self.dbeta)
-
 
 def backward_terms(e: Description, dout: Any) -> BackwardTerms:
-    """The closed form of ``backward``, with the terms of dx. Raises NormvizError like it.
-
-    >>> from normviz import explain
-    >>> e = explain("LayerNorm(4, eps=0)", torch.tensor([[1.0, 1.0, 3.0, 3.0]]))
-    >>> backward_terms(e, torch.tensor([[1.0, 0.0, 0.0, 0.0]])).mean.tolist()
-    [[0.25, 0.25, 0.25, 0.25]]
-    """
-    wide, dout = _wide(e, dout)
-    norm, xhat, dxhat = wide.norm, wide.trace.normalized, dout * _gamma(wide)
-    mean = group_mean(norm, dxhat).expand(e.shape) if norm.center and not norm.running else None
-    along_xhat = None if norm.running else xhat * group_mean(norm, dxhat * xhat)
-    sigma = torch.sqrt(wide.trace.var + wide.trace.eps).expand(e.shape)
-    dgamma = None if norm.params is None else _parameter_sum(wide, dout * xhat)
-    dbeta = _parameter_sum(wide, dout) if norm.bias else None
-    return BackwardTerms(dxhat, mean, along_xhat, sigma, dgamma, dbeta)
-
-
-def backward(e: Description, dout: Any) -> Gradients:
     """The backward pass in closed form, by means over statistics groups and sums over parameter groups.
 
         dxhat  = dout * gamma
@@ -207,16 +182,23 @@ def backward(e: Description, dout: Any) -> Gradients:
 
     >>> from normviz import explain
     >>> e = explain("LayerNorm(4, eps=0)", torch.tensor([[1.0, 1.0, 3.0, 3.0]]))
-    >>> found = backward(e, torch.tensor([[1.0, 0.0, 0.0, 0.0]]))
-    >>> found.dx.tolist(), found.dgamma.tolist()
-    ([[0.5, -0.5, 0.0, 0.0]], [-1.0, 0.0, 0.0, 0.0])
+    >>> found = backward_terms(e, torch.tensor([[1.0, 0.0, 0.0, 0.0]]))
+    >>> found.mean.tolist(), found.dx.tolist(), found.dgamma.tolist()
+    ([[0.25, 0.25, 0.25, 0.25]], [[0.5, -0.5, 0.0, 0.0]], [-1.0, 0.0, 0.0, 0.0])
     """
-    return backward_terms(e, dout).gradients
+    wide, dout = _wide(e, dout)
+    norm, xhat, dxhat = wide.norm, wide.trace.normalized, dout * _gamma(wide)
+    mean = group_mean(norm, dxhat).expand(e.shape) if norm.center and not norm.running else None
+    along_xhat = None if norm.running else xhat * group_mean(norm, dxhat * xhat)
+    sigma = torch.sqrt(wide.trace.var + wide.trace.eps).expand(e.shape)
+    dgamma = None if norm.params is None else _parameter_sum(wide, dout * xhat)
+    dbeta = _parameter_sum(wide, dout) if norm.bias else None
+    return BackwardTerms(dxhat, mean, along_xhat, sigma, dgamma, dbeta)
 
 
 @torch.enable_grad()  # a caller may be under no_grad
 def autograd_backward(e: Description, dout: Any) -> Gradients:
-    """``backward`` by torch autograd, through torch's own layer if there is one."""
+    """The gradients by torch autograd, through torch's own layer if there is one. Raises NormvizError like ``backward_terms``."""
     wide, dout = _wide(e, dout)
     stored = wide.layer_values()
     numbers = {"x": wide.x, "gamma": stored.gamma, "beta": stored.beta}
@@ -227,10 +209,10 @@ def autograd_backward(e: Description, dout: Any) -> Gradients:
     return Gradients(named["x"], named.get("gamma"), named.get("beta"))
 
 
-def gradient_differences(one: Gradients, other: Gradients) -> dict[str, float]:
+def gradient_differences(found: BackwardTerms, autograd: Gradients) -> dict[str, float]:
     """The largest difference of each gradient: ``{"dx": ..., "dgamma": ..., "dbeta": ...}``, without gradients that are None."""
-    pairs = {name: (value, getattr(other, name)) for name, value in vars(one).items() if value is not None}
-    return {name: largest_difference(*pair) for name, pair in pairs.items()}
+    theirs = {name: value for name, value in vars(autograd).items() if value is not None}
+    return {name: largest_difference(getattr(found, name), value) for name, value in theirs.items()}
 
 
 def upstream(shape: tuple[int, ...], seed: int = 0) -> Tensor:
@@ -264,7 +246,7 @@ def parameter_sum(e: Description, at: Sequence[int], dout: Any) -> ParameterSum:
     at    the index of an element.
     dout  the gradient of the loss with respect to the output: tensor or array of x's shape.
 
-    Raises NormvizError like ``backward``, and if there is no gamma or no such element.
+    Raises NormvizError like ``backward_terms``, and if there is no gamma or no such element.
     """
     wide, dout = _wide(e, dout, MOST_ELEMENTS)
     if e.param_ids is None:
@@ -307,49 +289,24 @@ def _parameter_sum(e: Description, numbers: Tensor) -> Tensor:
 # about eps / (var + eps).
 
 
-TOLERANCE = 1e-4
-LARGEST_TOLERANCE = 0.1
+TOLERANCE = 1e-4  # the largest absolute value of the bracket that counts as 0; brackets are of order 1
 
 
-@dataclass(frozen=True, eq=False)
-class Vanishing:
-    """The entries of one column that are 0 within the statistics group. Masks have x's shape.
+def vanishing_entries(e: Description, form: ClosedForm) -> Tensor:
+    """Which entries of a column are 0 within the statistics group: |delta_ij - 1/m - xhat_i xhat_j / m| <= 1e-4, or gamma_i = 0.
 
-    at            the input x_j
-    group         the outputs in x_j's statistics group; outside it every entry is exactly 0
-    entries       the outputs of the group whose entry is 0, within the tolerance
-    off_diagonal  the condition for i != j
-    diagonal      the condition for i = j
-    """
-
-    at: tuple[int, ...]
-    group: Tensor
-    entries: Tensor
-    off_diagonal: str
-    diagonal: str
-
-
-def vanishing_entries(e: Description, form: ClosedForm, tolerance: float = TOLERANCE) -> Vanishing:
-    """Which entries of a column within the statistics group are 0: |delta_ij - 1/m - xhat_i xhat_j / m| <= tolerance.
-
-    e          a description with values.
-    form       its column, by ``closed_column``.
-    tolerance  the largest absolute value of the bracket that counts as 0, from 0 to 0.1; brackets are of order 1.
-
-    Raises NormvizError for another tolerance.
+    Outside the group, every entry is exactly 0. ``form`` is the column by ``closed_column``.
 
     >>> from normviz import explain
-    >>> from normviz.analysis.closed_form import closed_column
     >>> e = explain("LayerNorm(2)", torch.tensor([[3.0, 5.0]]))
-    >>> vanishing_entries(e, closed_column(e, (0, 0))).entries.tolist()
+    >>> vanishing_entries(e, closed_column(e, (0, 0))).tolist()
     [[True, True]]
     """
-    tolerance = read_number("tolerance", tolerance, 0, LARGEST_TOLERANCE)
     gamma = e.layer_values().gamma
-    zeros = form.bracket.abs() <= tolerance
+    zeros = form.bracket.abs() <= TOLERANCE
     if gamma is not None:
         zeros = zeros | (broadcast(e.norm, e.shape, gamma).cpu() == 0)
-    return Vanishing(form.at, form.group, form.group & zeros, *conditions(e.norm))
+    return form.group & zeros
 
 
 def conditions(norm: Norm) -> tuple[str, str]:

@@ -24,7 +24,7 @@ from normviz.texts.messages import N_, _, ngettext
 if TYPE_CHECKING:
     from normviz.analysis.description import Description
 
-MOST_ELEMENTS = 4096  # elements of x for a column, a row or a perturbation
+MOST_ELEMENTS = 4096  # elements of x for a column or a perturbation
 MOST_IN_MATRIX = 256  # elements of x for a full Jacobian
 LARGEST_STEP = 1e6
 
@@ -39,7 +39,9 @@ def jacobian(e: Description) -> Tensor:
     Raises NormvizError if there are no values, or too many.
 
     >>> from normviz import explain
-    >>> jacobian(explain("LayerNorm(2, eps=0)", torch.tensor([[1.0, 3.0]]))).tolist()  # two elements: see vanishing.py
+    >>> jacobian(
+    ...     explain("LayerNorm(2, eps=0)", torch.tensor([[1.0, 3.0]]))
+    ... ).tolist()  # two elements: y is (-1, 1) for any x
     [[0.0, 0.0], [0.0, 0.0]]
     """
     e = in_float64(e, MOST_IN_MATRIX, N_("a full Jacobian"))
@@ -69,26 +71,10 @@ def _output_and_column(e: Description, at: tuple[int, ...]) -> tuple[Tensor, Ten
     return y.detach(), torch.autograd.grad(by_weights[at], weights)[0]
 
 
-@torch.enable_grad()  # a caller may be under no_grad
-def row(e: Description, at: Sequence[int]) -> Tensor:
-    """The derivative of y[at] with respect to every input: d y[at] / d x_j for all j.
-
-    e   a description with values, of at most 4,096 elements.
-    at  the index of the output.
-
-    Returns float64, x's shape.
-    Raises NormvizError if there are no values, or too many, or no such element.
-    """
-    e, at = in_float64(e), check_index(at, e.shape)
-    x, y = _graph(e)
-    return torch.autograd.grad(y[at], x)[0]
-
-
 @dataclass(frozen=True, eq=False)
 class Perturbation:
     """One input changed by ``h``, and the change of the outputs. Tensors are float64, of x's shape.
 
-    at        the index of the input
     h         the change of x[at]: h after the rounding of x[at] + h
     before    f(x)
     after     f(x + h e_at)
@@ -96,7 +82,6 @@ class Perturbation:
     exact     the Jacobian's column by autograd
     """
 
-    at: tuple[int, ...]
     h: float
     before: Tensor
     after: Tensor
@@ -144,7 +129,7 @@ def perturb(e: Description, at: Sequence[int], h: float = 1e-6) -> Perturbation:
     before, exact = _output_and_column(e, at)
     with torch.no_grad():
         after = output(e, changed)
-    return Perturbation(at, step, before, after, (after - before) / step, exact)
+    return Perturbation(step, before, after, (after - before) / step, exact)
 
 
 def _is_step(h: object) -> bool:

@@ -272,8 +272,8 @@ def _tolerance(forward: Trace, m: int, M: float, values: Values, scales: bool) -
     Scaling by s >= 1: a group of variance v becomes one of variance s^2 v. Its normalized values grow by the factor
     sqrt((v + eps) / (v + eps / s^2)), which is at most 1 + s^2 |eps| / (2 (v + eps)).
 
-    Rounding: with the unit u of float64, the error of a mean of m numbers up to M is at most m u M, that of a normalized value
-    about (m + 4) u M / sqrt(v + eps). The variance's error adds a factor of at most sqrt(m), the largest normalized value.
+    Rounding: with the unit u of float64, the error of a mean of m numbers up to M is at most m u M. The error of a normalized value
+    is about (m + 4) u M / sqrt(v + eps). The variance's error adds a factor of at most sqrt(m), the largest normalized value.
 
     gamma multiplies both. v is the smallest variance of x: a change to which the layer is invariant makes no variance smaller.
     """

@@ -42,7 +42,7 @@ class Step:
     formula  of this step alone
     values   broadcastable to x
     why      one sentence for a learner
-    links    which groups a figure marks: those of the statistics ("stats") or of the parameters ("params")
+    links    which groups a figure marks: elements that share statistics ("stats") or parameters ("params")
     """
 
     key: str

@@ -31,7 +31,7 @@ PER_ROW, PER_COLUMN = 1, 0  # the axis of the means
 class Cache(NamedTuple):
     """What backward needs from forward: xhat (N, D), sigma (N, 1) or (1, D), gamma (D,), and the axis of the means.
 
-    The axis is None if the statistics are not those of x.
+    The axis is None if the statistics were not computed from x.
     """
 
     xhat: Array

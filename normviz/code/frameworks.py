@@ -61,7 +61,7 @@ class AxisNumbers:
 
     @property
     def centered(self) -> bool:
-        """Whether the mean and the variance are those of x."""
+        """Whether the mean and the variance are computed from x."""
         return self.e.norm.center and not self.e.norm.running
 
     @property
@@ -247,7 +247,7 @@ USE_SCALE = {"scale": "use_scale"}
 
 
 def _flax(a: AxisNumbers, axes: Axes, parameters: Mapping[str, str] = SCALE_BIAS, /, **more: str) -> CallArguments:
-    """``axes`` are those of scale, which is flat: ``num_features`` is its number of elements."""
+    """``axes`` are the axes of scale. It is stored flat, with ``num_features`` elements."""
     two_pass = {"use_fast_variance": "False"} if a.centered else {}
     features = {"num_features": str(prod(a.sizes(axes)))}
     return features | more | _epsilon(a) | _switches(a, parameters) | two_pass | {"rngs": "nnx.Rngs(0)"}

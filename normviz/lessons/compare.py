@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import prod
@@ -29,7 +29,7 @@ from normviz.layers.substitutes import lookalike
 from normviz.lessons.alternatives import FEW, on_shape, scene_link
 from normviz.lessons.page import ControlRow, Page, title_on_tensor
 from normviz.lessons.parts.code_tabs import framework_tabs
-from normviz.lessons.parts.containers import Column, Table
+from normviz.lessons.parts.containers import Table
 from normviz.lessons.parts.links import Links
 from normviz.lessons.parts.part import Caption, Panels, Part, Sentence, Text, part_or_note
 from normviz.lessons.subject import Index
@@ -242,8 +242,7 @@ READY_SETS: dict[str, ReadySet] = {
 # Compare: two to six layers on one tensor. Point at an element to see its peers under every layer at once.
 
 
-HEADING = Column("", N_("**the output stays the same when you**"))  # heading above the columns of comparison.LABELS
-CODE = {"layer", "stats", "params", "gamma_shape", "beta_shape"}
+CODE = ("layer", "stats", "params", "gamma_shape", "beta_shape")  # the columns whose values are code
 
 
 def layers_of(view: View) -> tuple[tuple[str, ...], str | None]:
@@ -280,17 +279,22 @@ def parts(comparison: Comparison, drawing: Grid, at: Index | None, ready: ReadyS
         yield Caption(note)
     yield panels(comparison, drawing, at)
     yield Text(_("**Side by side**"), of="table")
-    rows = comparison.rows()
-    yield Table(_columns(rows[0]), rows, "layer", transposed=True)
+    yield _table(comparison)
     yield Caption(_("The last rows are measured on a small copy of x."), of="table")
     yield Text(_("**The same layer in torch, Keras and Flax**"), of="code")
     yield framework_tabs(comparison.descriptions)
 
 
-def _columns(row: Mapping[str, object]) -> tuple[Column, ...]:
-    columns = [Column(key, COLUMNS[key], key in CODE) for key in row]
-    first = list(row).index("batch_dependent") + 1
-    return (*columns[:first], HEADING, *columns[first:])
+def _table(comparison: Comparison) -> Table:
+    """The rows, with a heading before the changes of x that leave the output the same."""
+    rows = comparison.rows()
+    keys = list(rows[0])
+    heads, cells = [_(COLUMNS[key]) for key in keys], [list(row.values()) for row in rows]
+    first = keys.index("batch_dependent") + 1
+    heads.insert(first, _("**the output stays the same when you**"))
+    for values in cells:
+        values.insert(first, "")
+    return Table(tuple(heads), tuple(map(tuple, cells)), tuple(map(keys.index, CODE)), transposed=True)
 
 
 def panels(comparison: Comparison, drawing: Grid, at: Index | None) -> Part:

@@ -14,6 +14,7 @@ from normviz.analysis.closed_form import (
     backward_terms,
     closed_column,
     closed_jacobian,
+    conditions,
     gradient_differences,
     parameter_sum,
     upstream,
@@ -107,7 +108,7 @@ def _zeros_outside(form: ClosedForm) -> Iterator[str]:
 
 def _zeros_inside(e: Description, form: ClosedForm, group: int) -> Iterator[str]:
     """How many derivatives of the group are 0, and how many would be without eps and rounding."""
-    vanishing = vanishing_entries(e, form).entries
+    vanishing = vanishing_entries(e, form)
     if zeros := int((vanishing & (form.autograd == 0)).sum()):
         yield ngettext(
             "Inside the group, **{n}** of **{group}** is 0 too.",
@@ -159,11 +160,11 @@ def column_texts(e: Description, form: ClosedForm, moved: Perturbation) -> Itera
     if e.norm.running:
         yield _("All derivatives except x's own vanish: running statistics do not move with x.")
         return
-    found = vanishing_entries(e, form)
+    other, own = conditions(e.norm)
     yield _(
         "A derivative inside the group vanishes if {other}; x's own vanishes if {own}.",
-        other=_typeset(found.off_diagonal),
-        own=_typeset(found.diagonal),
+        other=_typeset(other),
+        own=_typeset(own),
     )
 
 
@@ -294,7 +295,7 @@ class BackwardPass:
 def backward_pass(e: Description, seed: int) -> BackwardPass:
     dout = upstream(e.shape, seed)
     terms = backward_terms(e, dout)
-    return BackwardPass(dout, terms, gradient_differences(terms.gradients, autograd_backward(e, dout)))
+    return BackwardPass(dout, terms, gradient_differences(terms, autograd_backward(e, dout)))
 
 
 def backward_panels(found: BackwardPass) -> Iterator[PanelValues]:

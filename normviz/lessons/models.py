@@ -75,7 +75,7 @@ class RecordedLayer:
 
     layer       its text
     shape       of x
-    layout      of x; empty for that of the layer
+    layout      of x; empty: the usual one of the layer
     parameters  the number of elements of its gamma and beta
     plus_one    whether it multiplies by 1 + gamma
     """
@@ -117,7 +117,7 @@ class RecordedLayer:
 
     @property
     def positions(self) -> tuple[int, ...]:
-        """The sizes of the axes that are neither the batch nor the channels; of several heads, those of one."""
+        """The sizes of the axes of positions: all axes but the batch, the channels and the heads of attention."""
         axes = self.described.axes
         names = {"n", "c"} if "c" in axes else {"n", axes[-1]}
         if {"l", "h"} <= set(axes):

@@ -65,7 +65,7 @@ def scene_of(subject: Subject) -> Scene | None:
 def value_part(subject: Subject, values: Iterable[PanelValues], of_element: bool = False) -> Part:
     """Linked heatmaps of values of x's shape, or a Note with the error.
 
-    of_element  whether the values are those of the selected element: selecting another one needs a server
+    of_element  whether the values belong to the selected element, so that selecting another one needs a server
     """
 
     def panels() -> Panels:

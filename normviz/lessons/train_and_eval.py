@@ -13,7 +13,7 @@ from normviz.analysis.comparison import one_of_each_family
 from normviz.analysis.description import Description
 from normviz.analysis.examples import example, from_array
 from normviz.analysis.running.modes import TrainAndEval, example_alone, most_warm_up, train_and_eval
-from normviz.analysis.running.momentum import half_life, to_keras, two_forms
+from normviz.analysis.running.momentum import half_life, other_momentum, two_forms
 from normviz.analysis.running.sampling import (
     DEFAULT_SIZES,
     PerTimeStep,
@@ -32,7 +32,7 @@ from normviz.layers.axes import example_axis
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.lessons.page import SCENE_ROWS, ControlRow, Page
-from normviz.lessons.parts.containers import Beside, Column, Details, Row, Table
+from normviz.lessons.parts.containers import Beside, Cell, Details, Table
 from normviz.lessons.parts.part import Chart, Note, Part, Sentence, Text, part_or_note, texts
 from normviz.lessons.subject import Subject, subject_of, value_part
 from normviz.scene import edits
@@ -46,7 +46,7 @@ from normviz.texts.numbers import format_difference, format_fixed
 if TYPE_CHECKING:
     from torch import Tensor
 
-MARGIN = {"l": 56, "r": 16, "t": 68, "b": 44}  # room for a legend of two lines, so that charts beside each other align
+MARGIN = {"l": 56, "r": 16, "t": 68, "b": 44}  # room for a legend of two lines, so that two charts in a row align
 TICKS = [digit * 10.0**power for power in range(-4, 5) for digit in (1, 2, 5)]
 
 
@@ -117,7 +117,7 @@ def left_along_sequences(found: PerTimeStep) -> Lines:
         line("sigma / √left", step, found.standard_error, "muted", dash="dash", yaxis="y2"),
         dots(_("error of the mean, over many draws"), step, found.rms_error, "accent", yaxis="y2"),
     ]
-    # Its own ticks: those of the first axis are not round numbers here.
+    # Its own ticks, because the ticks of the first axis would not be round numbers on the second.
     second = axis(
         _("error of the mean"), tickmode="auto", overlaying="y", side="right", showgrid=False, rangemode="tozero"
     )
@@ -128,14 +128,6 @@ def left_along_sequences(found: PerTimeStep) -> Lines:
 
 
 EXAMPLES, CHANNELS = 26, 2  # sizes of the batch that the devices share; no number of devices above 2 divides 26
-DEVICES_COLUMNS = (
-    Column("device", N_("device")),
-    Column("examples", N_("examples")),
-    Column("mean0", N_("mean, channel 0")),
-    Column("mean1", N_("mean, channel 1")),
-    Column("var0", N_("variance, channel 0")),
-    Column("var1", N_("variance, channel 1")),
-)
 
 
 def stream_sentence(stream: Stream, history: Run) -> str:
@@ -161,7 +153,7 @@ def momentum_texts(stream: Stream, history: Run) -> Iterator[str]:
             "`momentum=None`: every batch has the same weight, so the buffers are plain averages of all batches so far."
         )
         return
-    keras = to_keras(stream.momentum)
+    keras = other_momentum(stream.momentum)
     yield _(
         "torch's `momentum={torch:g}` is the weight of the *new* batch. In Keras, TensorFlow and Flax it is the weight "
         "of the *old* value: `momentum={keras:g}`.",
@@ -280,13 +272,13 @@ def devices_sentence(found: Sharded) -> str:
             _(
                 "Combined by their counts, as SyncBatchNorm does, the statistics equal those of the whole batch: largest difference "
                 "**{difference}**.",
-                difference=format_difference(max(found.mean_difference.largest, found.var_difference.largest)),
+                difference=format_difference(max(found.mean_difference, found.var_difference)),
             ),
         ]
     )
 
 
-def devices_rows(found: Sharded) -> tuple[Row, ...]:
+def devices_table(found: Sharded) -> Table:
     """The mean and variance of both channels on each device, combined, and of the whole batch."""
     names = [_("device {number}", number=number) for number in range(len(found.sizes))]
     total = sum(found.sizes)
@@ -295,12 +287,19 @@ def devices_rows(found: Sharded) -> tuple[Row, ...]:
         (_("combined"), total, found.mean, found.var),
         (_("whole batch"), total, found.whole_mean, found.whole_var),
     ]
-    return tuple(
-        {"device": name, "examples": examples}
-        | {f"mean{channel}": format_fixed(float(mean[channel]), 4) for channel in range(CHANNELS)}
-        | {f"var{channel}": format_fixed(float(var[channel]), 4) for channel in range(CHANNELS)}
-        for name, examples, mean, var in statistics
+    heads = (
+        _("device"),
+        _("examples"),
+        _("mean, channel 0"),
+        _("mean, channel 1"),
+        _("variance, channel 0"),
+        _("variance, channel 1"),
     )
+    rows: list[tuple[Cell, ...]] = [
+        (name, examples, *(format_fixed(float(value), 4) for value in (*mean, *var)))
+        for name, examples, mean, var in statistics
+    ]
+    return Table(heads, tuple(rows))
 
 
 def devices_texts(found: Sharded) -> Iterator[str]:
@@ -308,7 +307,7 @@ def devices_texts(found: Sharded) -> Iterator[str]:
     yield _(
         "Without synchronization, outputs differ from those of the whole batch by up to **{without:.3g}**; with it, by **{with_sync}**.",
         without=found.shard_difference,
-        with_sync=format_difference(found.output_difference.largest),
+        with_sync=format_difference(found.output_difference),
     )
     ignored = _("the differences between the devices' means")
     if len(set(found.sizes)) > 1:
@@ -325,12 +324,6 @@ def devices_texts(found: Sharded) -> Iterator[str]:
 
 MOST_WARMED = 2**17  # elements in all batches of a warm-up, so that a page appears at once
 MOST_COMPARED = 2**17  # elements of x; on a larger x, other layers are not compared
-MODES_COLUMNS = (
-    Column("layer", N_("layer"), code=True),
-    Column("difference", N_("largest difference")),
-    Column("buffers", N_("elements in buffers")),
-    Column("running", N_("eval() uses running statistics")),
-)
 
 
 def both_modes(e: Description, seed: int) -> TrainAndEval:
@@ -421,7 +414,7 @@ def one_example_texts(found: TrainAndEval) -> Iterator[str]:
             )
 
 
-def modes_rows(e: Description, seed: int, known: TrainAndEval) -> tuple[Row, ...]:
+def modes_table(e: Description, seed: int, known: TrainAndEval) -> Table:
     """The largest difference between the modes for each family of layers, and for BatchNorm without running statistics.
 
     known  ``both_modes(e, seed)``: if its layer is among them, it is not computed again
@@ -439,20 +432,18 @@ def modes_rows(e: Description, seed: int, known: TrainAndEval) -> tuple[Row, ...
         )
     layers = [layer for layer in one_of_each_family(e.shape, e.layout).values() if layer.kind.module]
     untracked = [layer.with_(track_running_stats=False) for layer in layers if layer.tracks]
-    return tuple(row for layer in (*layers, *untracked) for row in _row(layer, e, seed, known))
+    heads = _("layer"), _("largest difference"), _("elements in buffers"), _("eval() uses running statistics")
+    rows = (row for layer in (*layers, *untracked) for row in _row(layer, e, seed, known))
+    return Table(heads, tuple(rows), code=(0,))
 
 
-def _row(layer: Layer, e: Description, seed: int, known: TrainAndEval) -> Iterator[Row]:
+def _row(layer: Layer, e: Description, seed: int, known: TrainAndEval) -> Iterator[tuple[Cell, ...]]:
     try:
         found = known if layer == known.layer else train_and_eval(layer, _x(e), _warm_up(e), seed, e.layout)
     except NormvizError:  # torch refuses this x
         return
-    yield {
-        "layer": str(layer),
-        "difference": f"{found.largest_difference:.3g}",
-        "buffers": sum(buffer.elements for buffer in buffers(layer)),
-        "running": found.eval_norm.running,
-    }
+    in_buffers = sum(buffer.elements for buffer in buffers(layer))
+    yield str(layer), f"{found.largest_difference:.3g}", in_buffers, found.eval_norm.running
 
 
 # Train and eval: what BatchNorm stores from batch to batch, what that changes, and where it fails.
@@ -494,7 +485,7 @@ def _modes(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield value_part(subject, modes_outputs(found))
     yield from texts(one_example_texts(found))
     yield Text(_("**The same comparison for other layers**"), of="table")
-    yield part_or_note(lambda: Table(MODES_COLUMNS, modes_rows(subject.e, subject.seed, found), "layer"))
+    yield part_or_note(lambda: modes_table(subject.e, subject.seed, found))
 
 
 def _batches(subject: Subject, settings: Settings) -> Iterator[Part]:
@@ -521,7 +512,7 @@ def _devices(subject: Subject, settings: Settings) -> Iterator[Part]:
         (Chart("mean_chart", over_devices(found, "mean"), mean_alt),),
         (Chart("var_chart", over_devices(found, "var"), var_alt),),
     )
-    yield Table(DEVICES_COLUMNS, devices_rows(found), "device")
+    yield devices_table(found)
     yield from texts(devices_texts(found))
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import normviz as nv
 from normviz.export.document import VERSION, document, fragment
-from normviz.lessons.parts.containers import Column, Table, Tabs
+from normviz.lessons.parts.containers import Table, Tabs
 from normviz.lessons.parts.part import Caption, Code, Heading, Note, Sentence, Text
 from normviz.texts.errors import NormvizError
 
@@ -57,7 +57,7 @@ def test_a_file_has_one_heading_of_the_first_level_and_a_fragment_leaves_it_to_i
 
 
 def test_text_stays_text():
-    parts = [Sentence(EVIL), Heading(EVIL), Text(EVIL), Caption(EVIL), Note(EVIL), Code(EVIL), Tabs(((EVIL, (Text(EVIL),)),)), Table((Column("a", EVIL),), ({"a": EVIL},))]  # fmt: skip
+    parts = [Sentence(EVIL), Heading(EVIL), Text(EVIL), Caption(EVIL), Note(EVIL), Code(EVIL), Tabs(((EVIL, (Text(EVIL),)),)), Table((EVIL,), ((EVIL,),))]  # fmt: skip
     html = document(parts, title=EVIL, caption=EVIL[:200], plotly="cdn")
     bare = re.sub(r"<(style)>.*?</style>", "", html, flags=re.DOTALL)
     assert "<script>alert" not in bare

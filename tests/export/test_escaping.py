@@ -8,7 +8,7 @@ import pytest
 from normviz.api import explore
 from normviz.export.document import document, fragment
 from normviz.figures.charts import Lines
-from normviz.lessons.parts.containers import Beside, Column, Details, Table, Tabs
+from normviz.lessons.parts.containers import Beside, Details, Table, Tabs
 from normviz.lessons.parts.part import Caption, Chart, Code, Heading, Note, Panels, Part, Sentence, Text, flat
 from normviz.lessons.parts.questions import Prediction
 from normviz.texts.errors import NormvizError
@@ -37,10 +37,8 @@ def parts(text: str) -> list[Part]:
         Text(text),
         Caption(text),
         Note(text),
-        Table((Column("code", text, code=True), Column("words", text)), ({"code": text, "words": text},)),
-        Table(
-            (Column("code", text, code=True), Column("words", text)), ({"code": text, "words": text},), transposed=True
-        ),
+        Table((text, text), ((text, text),), code=(0,)),
+        Table((text, text), ((text, text),), code=(0,), transposed=True),
         Prediction(text, {text: text, "other": text}, text, (Text(text),), text, {"other": text}),
         Prediction(text, {}, text, ()),
         Code(text),

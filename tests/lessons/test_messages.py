@@ -59,9 +59,7 @@ def texts(part):
             names = [trace["name"] for trace in part.lines.data]
             return [part.alt, *(text for text in [*names, *axis_titles(part.lines.layout)] if not is_code(text))]
         case Table():
-            return [
-                column.head for column in part.columns if column.label not in CODE_LABELS and not is_code(column.label)
-            ]
+            return [head for head in part.heads if head not in CODE_LABELS and not is_code(head)]
         case Panels():
             data = part.data
             captions = [panel.get("caption", "") for panel in data["panels"]] if data["kind"] == "values" else []

@@ -7,7 +7,6 @@ import torch
 from normviz.analysis.description import describe
 from normviz.lessons.practice.case import Answer, place
 from normviz.lessons.practice.exercise import Exercise
-from normviz.lessons.practice.texts import group_numbers
 from tools.practice import measured
 from tools.practice.choices import call
 
@@ -34,7 +33,7 @@ def own_answer(exercise: Exercise) -> object:
                 return [at]
             return sorted([at, *e.peers(at)]) if e.counts.elements_per_statistic > 1 else []
         case "pattern":
-            return _partition(exercise, group_numbers(case))
+            return _partition(exercise, case.group_numbers)
         case "code":
             return str(case.norm.stats if exercise.variant == "einops" else call(case, case.norm))
         case "value":

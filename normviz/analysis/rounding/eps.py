@@ -64,13 +64,10 @@ class EpsOutcome:
     by_torch: Mapping[str, float]
 
 
-def eps_table(
-    spread: float = 1e-4, size: int = 256, seed: int = 0, epsilons: Sequence[float] = EPSILONS
-) -> tuple[EpsOutcome, ...]:
+def eps_table(spread: float = 1e-4, seed: int = 0, epsilons: Sequence[float] = EPSILONS) -> tuple[EpsOutcome, ...]:
     """A group with standard deviation ``spread`` around 0, with every eps in every dtype.
 
     spread    10^-12 to 10^3; its square is the variance.
-    size      number of values in the group, 2 to 1,024.
     seed      of the noise.
     epsilons  up to 8, each from 1e-30 to 1.
 
@@ -81,7 +78,7 @@ def eps_table(
     """
     check_count("epsilons", len(epsilons), MOST_EPSILONS)
     values = [read_eps(eps) for eps in epsilons]
-    groups = {dtype: example_group(dtype, 0, size, seed, spread) for dtype in DTYPES}
+    groups = {dtype: example_group(dtype, seed=seed, spread=spread) for dtype in DTYPES}
     return tuple(_outcome(dtype, x, eps) for dtype, x in groups.items() for eps in values)
 
 
@@ -118,12 +115,11 @@ class NoEps:
     with_own: float
 
 
-def no_eps(dtype: str, spread: float = 1e-3, size: int = 256, seed: int = 0) -> NoEps:
+def no_eps(dtype: str, spread: float = 1e-3, seed: int = 0) -> NoEps:
     """The eps of RMSNorm with eps=None, from the size of its output: sqrt(ms / (ms + eps)), where ms is the mean of x^2.
 
     dtype   "float16", "bfloat16", "float32" or "float64".
     spread  standard deviation of x around 0, 10^-12 to 10^3; eps only matters if it is small.
-    size    number of values in the group, 2 to 1,024.
     seed    of the noise.
 
     Raises NormvizError for other values.
@@ -132,11 +128,11 @@ def no_eps(dtype: str, spread: float = 1e-3, size: int = 256, seed: int = 0) -> 
     >>> abs(found.by_torch - found.with_computing) < 1e-3, abs(found.by_torch - found.with_own) < 0.5
     (True, False)
     """
-    x = example_group(dtype, 0, size, seed, spread)
+    x = example_group(dtype, seed=seed, spread=spread)
     square = float(x.double().square().mean())
     computing, own = (torch.finfo(kind).eps for kind in (COMPUTES_IN[x.dtype], x.dtype))
     with torch.no_grad():
-        y = nn.RMSNorm(size, eps=None, elementwise_affine=False)(x)
+        y = nn.RMSNorm(len(x), eps=None, elementwise_affine=False)(x)
     sizes = [(square / (square + eps)) ** 0.5 for eps in (computing, own)]
     return NoEps(dtype, computing, own, root_mean_square(y), sizes[0], sizes[1])
 
@@ -145,26 +141,20 @@ def no_eps(dtype: str, spread: float = 1e-3, size: int = 256, seed: int = 0) -> 
 class EpsPlacement:
     """eps inside or outside the square root, at one variance. Sizes are root mean squares of the output.
 
-    inside      (x - mean) / sqrt(var + eps)
-    outside     (x - mean) / (sqrt(var) + eps)
-    difference  the largest difference between the two outputs
+    inside   of (x - mean) / sqrt(var + eps)
+    outside  of (x - mean) / (sqrt(var) + eps)
     """
 
     var: float
     inside: float
     outside: float
-    difference: float
 
 
-def eps_placement(
-    eps: float = 1e-5, variances: Sequence[float] = VARIANCES, size: int = 256, seed: int = 0
-) -> tuple[EpsPlacement, ...]:
-    """One group scaled to each variance and normalized with eps inside and outside the square root, in float64.
+def eps_placement(eps: float = 1e-5, variances: Sequence[float] = VARIANCES) -> tuple[EpsPlacement, ...]:
+    """A group of each variance, normalized with eps inside and outside the square root.
 
     eps        1e-30 to 1.
     variances  up to 256, each from 1e-30 to 1e30.
-    size       number of values in the group, 2 to 1,024.
-    seed       of the noise.
 
     Raises NormvizError for other values.
     Source: inside in Ioffe & Szegedy 2015, algorithm 1, and in all layers of torch.nn.
@@ -177,9 +167,5 @@ def eps_placement(
     var = torch.tensor(
         [read_number("variance", v, SMALLEST_VARIANCE, LARGEST_VARIANCE) for v in variances], dtype=torch.float64
     )
-    unit = by_hand(example_group("float64", 0, size, seed), 0.0)
-    inside = (var / (var + eps)).sqrt()
-    outside = var.sqrt() / (var.sqrt() + eps)
-    difference = (inside - outside).abs() * unit.abs().max()
-    columns = (values.tolist() for values in (var, inside, outside, difference))
-    return tuple(EpsPlacement(*values) for values in zip(*columns, strict=True))
+    sizes = (var / (var + eps)).sqrt(), var.sqrt() / (var.sqrt() + eps)
+    return tuple(EpsPlacement(*values) for values in zip(*(column.tolist() for column in (var, *sizes)), strict=True))

@@ -21,6 +21,7 @@ DTYPES = {
     "float64": torch.float64,
 }
 GROUP_SIZES = range(2, 1025)
+SIZE = 256  # numbers in a group, where no other size is given
 LARGEST_DISTANCE = 1e7
 DISTANCES = tuple(10.0**power for power in range(ceil(log10(LARGEST_DISTANCE)) + 1))  # 10^0 .. 10^7
 SMALLEST_SPREAD, LARGEST_SPREAD = 1e-12, 1e3
@@ -43,7 +44,7 @@ def read_eps(eps: float) -> float:
     return read_number("eps", eps, SMALLEST_EPS, 1)
 
 
-def example_group(dtype: str, distance: float = 0.0, size: int = 256, seed: int = 0, spread: float = 1.0) -> Tensor:
+def example_group(dtype: str, distance: float = 0.0, size: int = SIZE, seed: int = 0, spread: float = 1.0) -> Tensor:
     """One statistics group: normal noise around ``distance``, rounded to the dtype.
 
     dtype     "float16", "bfloat16", "float32" or "float64".
@@ -69,7 +70,7 @@ def example_group(dtype: str, distance: float = 0.0, size: int = 256, seed: int 
 class TorchLayer:
     """One of torch's layers without gamma and beta, and the shape in which n numbers are one statistics group for it.
 
-    strides  of that shape, if they are not those of a contiguous tensor
+    strides  of that shape in memory; None: as in a contiguous tensor
     """
 
     make: Callable[[int, float], nn.Module]

@@ -137,14 +137,11 @@ class Estimate:
         return isnan(self.output_size)
 
 
-def sweep(
-    dtype: str, distances: Sequence[float] = DISTANCES, size: int = 256, seed: int = 0, eps: float = 1e-5
-) -> tuple[Estimate, ...]:
+def sweep(dtype: str, distances: Sequence[float] = DISTANCES, seed: int = 0, eps: float = 1e-5) -> tuple[Estimate, ...]:
     """The same noise at several distances from zero, by every method, by Flax's formula and by torch's own layers.
 
     dtype      "float16", "bfloat16", "float32" or "float64".
     distances  up to 16, each from 0 to 10^7.
-    size       number of values in the group, 2 to 1,024.
     seed       of the noise, which has standard deviation 1.
     eps        1e-30 to 1.
 
@@ -156,7 +153,7 @@ def sweep(
     eps = read_eps(eps)
     check_count("distances", len(distances), MOST_DISTANCES)
     places = [read_number("distance", distance, 0, LARGEST_DISTANCE) for distance in distances]
-    x = torch.stack([example_group(dtype, distance, size, seed) for distance in places])
+    x = torch.stack([example_group(dtype, distance, seed=seed) for distance in places])
     results = {name: (method(x), _normalize(x, method(x), eps)) for name, method in METHODS.items()}
     wide = x.to(torch.promote_types(x.dtype, torch.float32))
     results[FLAX] = (flax_fast(x), _normalize(wide, flax_fast(x), eps).to(x.dtype))

@@ -64,7 +64,7 @@ class WarmedUp:
 def warm_up(layer: Layer, x: Tensor, warmup: WarmUp, seed: int, layout: str | None) -> WarmedUp:
     """The module of the layer after its warm-up.
 
-    The arguments are those of ``train_and_eval``, with the layer in train mode and x as a tensor.
+    The arguments are as in ``train_and_eval``, but the layer is in train mode and x is a tensor.
 
     Raises NormvizError unless the layer takes x, or would take x with a second example.
     """
@@ -252,7 +252,7 @@ def one_example(
 
     example  its index on the axis N; an x without that axis is one example
 
-    The other arguments are those of ``train_and_eval``. Drawn batches have at least two examples. If torch refuses
+    The other arguments are as in ``train_and_eval``. Drawn batches have at least two examples. If torch refuses
     the example only because it needs more than one, the result says so. Other errors raise NormvizError.
 
     >>> alone = one_example("BatchNorm1d(2)", torch.tensor([[1.0, 2.0], [3.0, 4.0]]))

@@ -9,7 +9,6 @@ torch multiplies the *new* value by momentum; Keras, TensorFlow and Flax multipl
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from math import inf, log, log1p
@@ -17,15 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from normviz.analysis.checks import LARGEST_VALUE, Array, frozen_array, read_integer, read_number, read_numbers
+from normviz.analysis.checks import LARGEST_VALUE, Array, frozen_array, read_number, read_numbers
 from normviz.layers.arguments import READERS
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import _
 
-WEIGHTED_VALUE: Mapping[str, str] = {"torch": "new", "keras": "old", "flax": "old"}  # what momentum multiplies
 DTYPES = ("float64", "float32")
 VALUES = range(1, 10_001)
-MOMENTA = (0.01, 0.1, 0.5, 0.9, 0.99)
 
 
 def read_momentum(value: Any) -> float | None:
@@ -34,23 +31,14 @@ def read_momentum(value: Any) -> float | None:
     return momentum
 
 
-def to_keras(momentum: float) -> float:
-    """Keras's, TensorFlow's and Flax's momentum for torch's: ``1 - momentum``, in decimal, so that 0.9 gives 0.1.
+def other_momentum(momentum: float) -> float:
+    """torch's momentum in the convention of Keras, TensorFlow and Flax, or the other way round: ``1 - momentum``, in decimal.
 
     Raises NormvizError unless momentum is a number from 0 to 1: torch's None has no equivalent.
 
-    >>> to_keras(0.1), to_torch(0.9)
+    >>> other_momentum(0.1), other_momentum(0.9)
     (0.9, 0.1)
     """
-    return _complement(momentum)
-
-
-def to_torch(momentum: float) -> float:
-    """torch's momentum for that of Keras, TensorFlow or Flax: ``1 - momentum``; the inverse of ``to_keras``."""
-    return _complement(momentum)
-
-
-def _complement(momentum: Any) -> float:
     if momentum is None:
         raise NormvizError(_("momentum=None, a cumulative average, exists only in torch; give a number from 0 to 1."))
     return float(1 - Decimal(repr(read_number("momentum", momentum, 0, 1))))
@@ -89,12 +77,11 @@ class TwoForms:
     largest_difference: float
 
 
-def two_forms(values: Any, momentum: float, start: float = 0.0, dtype: str = "float64") -> TwoForms:
-    """Both common forms of the moving average on the same values: equal except for rounding.
+def two_forms(values: Any, momentum: float, dtype: str = "float64") -> TwoForms:
+    """Both common forms of the moving average on the same values, from 0 on: equal except for rounding.
 
     values    (steps,)
-    momentum  the weight of the *old* value, as in Keras; ``to_keras`` converts torch's
-    start     the average before the first step
+    momentum  the weight of the *old* value, as in Keras; ``other_momentum`` converts torch's
     dtype     "float64" or "float32"
 
     Raises NormvizError for a momentum outside 0 to 1, another dtype, and unless values are 1 to 10,000 numbers.
@@ -107,7 +94,7 @@ def two_forms(values: Any, momentum: float, start: float = 0.0, dtype: str = "fl
     real = np.dtype(dtype).type
     old = real(read_number("momentum", momentum, 0, 1))
     new = real(1) - old
-    weighted = stepped = real(read_number("start", start, -LARGEST_VALUE, LARGEST_VALUE))
+    weighted = stepped = real(0)
     by_weights, by_steps = [], []
     for value in _series(values).astype(real):
         weighted = weighted * old + value * new
@@ -118,52 +105,19 @@ def two_forms(values: Any, momentum: float, start: float = 0.0, dtype: str = "fl
     return TwoForms(one, other, float(np.abs(one - other).max()))
 
 
-def half_life(momentum: float | None, framework: str = "torch") -> float:
-    """The number of steps in which the weight of an old value halves: ``ln(1/2) / ln(weight of the old)``.
+def half_life(momentum: float | None) -> float:
+    """The number of steps in which the weight of an old value halves, for a momentum of torch: ``ln(1/2) / ln(1 - momentum)``.
 
     0 if a step replaces everything; infinite if nothing is forgotten, and for None, which gives all values the same weight.
-    Raises NormvizError for another momentum or framework.
+    Raises NormvizError for another momentum.
 
-    >>> round(half_life(0.1), 2), round(half_life(0.9, "keras"), 2), half_life(0.5)
-    (6.58, 6.58, 1.0)
+    >>> round(half_life(0.1), 2), half_life(0.5)
+    (6.58, 1.0)
     """
-    weighs_new = _weighted_value(framework) == "new"
-    momentum = _momentum_of(momentum, weighs_new)
-    if momentum is None:
+    momentum = read_momentum(momentum)
+    if not momentum:
         return inf
-    forgotten, kept = (momentum, 1 - momentum) if weighs_new else (1 - momentum, momentum)
-    if forgotten in (0, 1):
-        return 0.0 if forgotten else inf
-    return log(1 / 2) / (log1p(-momentum) if weighs_new else log(kept))
-
-
-def weights(momentum: float | None, steps: int, framework: str = "torch") -> Array:
-    """The weight of each of the last ``steps`` values, the newest first: ``new * old**k`` for a value k steps old, (steps,).
-
-    The rest, ``old**steps``, is the weight of the start. None: ``1 / steps`` each.
-    Raises NormvizError for another momentum or framework, and unless steps is 1 to 10,000.
-
-    >>> weights(0.5, 3).tolist()
-    [0.5, 0.25, 0.125]
-    """
-    steps, weighs_new = read_integer("steps", steps, VALUES), _weighted_value(framework) == "new"
-    momentum = _momentum_of(momentum, weighs_new)
-    if momentum is None:
-        return frozen_array(np.full(steps, 1 / steps))
-    new, old = (momentum, 1 - momentum) if weighs_new else (1 - momentum, momentum)
-    return frozen_array(new * np.power(old, np.arange(steps, dtype=np.float64)))
-
-
-def lower_forgets_sooner(framework: str, momenta: Sequence[float] = MOMENTA) -> bool:
-    """Whether "a lower value of momentum means that older values are forgotten sooner", by the half-lives of ``momenta``.
-
-    Raises NormvizError for an unknown framework and for a momentum outside 0 to 1.
-
-    >>> lower_forgets_sooner("keras"), lower_forgets_sooner("torch")
-    (True, False)
-    """
-    lives = [half_life(momentum, framework) for momentum in sorted(momenta)]
-    return lives == sorted(lives)
+    return 0.0 if momentum == 1 else log(1 / 2) / log1p(-momentum)
 
 
 def _series(values: Any) -> Array:
@@ -173,16 +127,3 @@ def _series(values: Any) -> Array:
             _("values has the shape {shape}; give one number for each step, as in [4, 0, 8].", shape=series.shape)
         )
     return series
-
-
-def _weighted_value(framework: Any) -> str:
-    if framework not in tuple(WEIGHTED_VALUE):
-        raise NormvizError(
-            _("framework={framework} must be {names}.", framework=echo(framework), names=listed(WEIGHTED_VALUE))
-        )
-    return WEIGHTED_VALUE[framework]
-
-
-def _momentum_of(momentum: Any, weighs_new: bool) -> float | None:
-    """The momentum, checked. None is valid only in torch's convention, where momentum multiplies the new value."""
-    return read_momentum(momentum) if weighs_new else read_number("momentum", momentum, 0, 1)

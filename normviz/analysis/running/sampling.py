@@ -137,18 +137,14 @@ class Sequences:
 class PerTimeStep:
     """The statistics of every time step; T is the length of the longest sequence.
 
-    lengths         of the sequences, (count,)
     left            number of sequences that have a step t, (T,)
-    mean            of those sequences in the first draw, (T,)
     standard_error  expected error of the mean: sigma / sqrt(left), (T,)
     rms_error       root mean square error of the mean over 100 draws of the values, (T,)
     refused         where torch's BatchNorm refuses: only one sequence is left, (T,)
     refusal         torch's error message there, or ""
     """
 
-    lengths: NDArray[np.int64]
     left: NDArray[np.int64]
-    mean: Array
     standard_error: Array
     rms_error: Array
     refused: NDArray[np.bool_]
@@ -160,12 +156,12 @@ class PerTimeStep:
 def per_time_step(sequences: Sequences) -> PerTimeStep:
     """One BatchNorm for each time step of a recurrent net: its number of examples, and the error of its mean.
 
-    The mean of step t is that of ``torch.nn.BatchNorm1d(1)`` on the sequences that have a step t.
+    The mean of step t is over the sequences that have a step t, as torch's BatchNorm1d computes it.
     Source: Ba, Kiros & Hinton 2016, sec. 1 and 3.1.
 
     >>> time_steps = per_time_step(Sequences(count=4, longest=3, seed=1))
-    >>> time_steps.lengths.tolist(), time_steps.left.tolist(), time_steps.refused.tolist()
-    ([2, 3, 1, 3], [4, 3, 2], [False, False, False])
+    >>> time_steps.left.tolist(), time_steps.refused.tolist()
+    ([4, 3, 2], [False, False, False])
     """
     lengths, draws = sequences.lengths(), sequences.values()
     alive = torch.arange(draws.shape[2]) < lengths[:, None]
@@ -174,9 +170,7 @@ def per_time_step(sequences: Sequences) -> PerTimeStep:
     refusals = [attempt(module, draws[0, alive[:, t], t, None]).refusal for t in range(len(left))]
     mean = (draws * alive).sum(dim=1) / left
     return PerTimeStep(
-        lengths=read_only(lengths.numpy()),
         left=read_only(left.numpy()),
-        mean=frozen_array(mean[0]),
         standard_error=frozen_array((TRUE_VAR / left).sqrt()),
         rms_error=frozen_array((mean - TRUE_MEAN).square().mean(dim=0).sqrt()),
         refused=read_only(np.array([bool(words) for words in refusals])),

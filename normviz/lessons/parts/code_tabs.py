@@ -8,7 +8,7 @@ from normviz.analysis.description import Description
 from normviz.code import cs231n
 from normviz.code.framework_names import framework_names
 from normviz.code.generate import FLAVORS, code
-from normviz.lessons.parts.containers import Column, Table, Tabs
+from normviz.lessons.parts.containers import Table, Tabs
 from normviz.lessons.parts.part import Caption, Code, Part, Text, part_or_note
 from normviz.texts.messages import N_, _
 from normviz.texts.numbers import format_difference
@@ -22,7 +22,6 @@ LABELS = {
     "keras": "Keras",
     "flax": "Flax",
 }
-NAME_COLUMNS = (Column("name", ""), Column("torch", "torch"), Column("keras", "Keras"), Column("flax", "Flax"))
 
 
 def code_tabs(e: Description) -> Tabs:
@@ -62,10 +61,8 @@ def framework_tabs(descriptions: Sequence[Description]) -> Tabs:
 
 
 def _names(e: Description) -> Table:
-    rows = tuple(
-        {"name": row.label, "torch": row.torch, "keras": row.keras, "flax": row.flax} for row in framework_names(e)
-    )
-    return Table(NAME_COLUMNS, rows, key=f"names_{e.title}")
+    rows = tuple((row.label, row.torch, row.keras, row.flax) for row in framework_names(e))
+    return Table(("", "torch", "Keras", "Flax"), rows)
 
 
 def course_pair() -> tuple[Part, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -103,55 +103,36 @@ class Beside(Part):
         return (replace(self, left=left, right=right),) if left and right else (*left, *right)
 
 
-# A table: columns by key, and rows of values.
+# A table.
 
 
-Row = Mapping[str, object]
+Cell = str | int | bool | None
 FIRST_CELL = re.compile(r"<tr>(\s*)<td>(.+?)</td>")
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column: the key of its values in a row, its label (marked with ``N_``), and whether the values are code."""
-
-    key: str
-    label: str
-    code: bool = False
-
-    @property
-    def head(self) -> str:
-        return _(self.label).replace("|", "\\|") if self.label else ""
-
-    def cell(self, row: Row) -> str:
-        """The row's value as Markdown; empty if the row has none."""
-        value = row.get(self.key, "")
-        if value is None or isinstance(value, bool):
-            return {True: _("yes"), False: _("no"), None: "–"}[value]
-        if isinstance(value, int):
-            return f"{value:,}"
-        text = str(value).replace("|", "\\|")
-        return f"`{text}`" if self.code and text else text
 
 
 @dataclass(frozen=True)
 class Table(Part):
     """One line for each row. A ``transposed`` table has one column for each row; the values of its first column are the heads.
 
-    ``key`` names the table on the page.
+    heads  of the columns
+    rows   the values of each row; None: it has no such value
+    code   the numbers of the columns whose values are code
     """
 
-    columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
-    key: str = "rows"
+    heads: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    code: tuple[int, ...] = ()
     transposed: bool = False
     name: ClassVar[str] = "table"
 
     def cells(self) -> list[list[str]]:
         """The cells as Markdown, the heads first."""
-        lines = [[column.head, *map(column.cell, self.rows)] for column in self.columns]
-        if self.transposed:
-            return [["", *lines[0][1:]], *lines[1:]]
-        return [list(cells) for cells in zip(*lines, strict=True)]
+        heads = [head.replace("|", "\\|") for head in self.heads]
+        lines = [heads, *([_cell(value, i in self.code) for i, value in enumerate(row)] for row in self.rows)]
+        if not self.transposed:
+            return lines
+        first, *others = (list(column) for column in zip(*lines, strict=True))
+        return [["", *first[1:]], *others]
 
     @property
     def markdown(self) -> str:
@@ -169,6 +150,16 @@ class Table(Part):
 
     def plain_text(self) -> str:
         return align([list(map(plain, cells)) for cells in self.cells()]) if self.rows else ""
+
+
+def _cell(value: Cell, is_code: bool) -> str:
+    """The value as Markdown."""
+    if value is None or isinstance(value, bool):
+        return {True: _("yes"), False: _("no"), None: "–"}[value]
+    if isinstance(value, int):
+        return f"{value:,}"
+    text = value.replace("|", "\\|")
+    return f"`{text}`" if is_code and text else text
 
 
 def _line(cells: Sequence[str]) -> str:

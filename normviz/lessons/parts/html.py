@@ -22,7 +22,7 @@ class Body:
 
     prefix     of these names, for a document with several bodies
     app        the address of the app, for links to its pages, "" in the app itself; None: there is no app to link to
-    pages      the addresses of pages beside the document, by their link in the app, such as "/questions?q=s0"
+    pages      the addresses of pages that are stored with the document, by their link in the app, such as "/questions?q=s0"
     tables     whether each figure has its numbers as a table, for places that run no scripts
     carries    whether all exercises of practice travel with the document, because no server chooses among them
     turn       the number of the last event that a server has received from the figures; None without a server

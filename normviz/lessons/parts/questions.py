@@ -13,7 +13,7 @@ from normviz.lessons.parts.links import Link
 from normviz.lessons.parts.markup import block, escape, line, plain, text
 from normviz.lessons.parts.part import Hides, Part, without_hidden
 from normviz.texts.errors import NormvizError, echo, listed
-from normviz.texts.messages import N_, _, join_sentences, ngettext
+from normviz.texts.messages import N_, _, ngettext
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Prediction(Part):
     answer   the parts that are shown with the answer
     key      of the question: the browser keeps a guess and an opened answer only for the same question
     reasons  why each wrong choice tempts, by its key; shown with the answer
-    about    what the question is about, beside it
+    about    a picture of what the question is about
     """
 
     prompt: str
@@ -98,12 +98,6 @@ class Prediction(Part):
         if not isfinite(number):
             raise NormvizError(_(NOT_A_NUMBER, guess=echo(guess)))
         return abs(number - right) <= TOLERANCE * max(1.0, abs(right))
-
-    def verdict(self, guess: str) -> str:
-        """Whether the guess is right, as Markdown. Raises NormvizError as ``is_right`` does."""
-        if self.is_right(guess):
-            return f"**{_(RIGHT)}**"
-        return join_sentences([f"**{_(PREDICTED, guess=self.options.get(guess, guess))}**", _(WRONG)])
 
     def html(self, body: Body) -> str:
         """The page's script compares the guess with ``data-right``; without scripts, the answer can still be opened."""
@@ -176,7 +170,7 @@ def search_field(name: str, count: int, longest: int) -> str:
 class QuestionEntry:
     """A link to a question.
 
-    key    of the question: the browser shows beside it how the reader has answered
+    key    of the question: next to the link, the browser shows how the reader has answered
     words  by which a search finds it, in lower case
     """
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +16,6 @@ from normviz.layers.norm import Norm
 from normviz.lessons.explore import PAGE as EXPLORE_PAGE
 from normviz.lessons.gradients import PAGE as GRADIENTS_PAGE
 from normviz.lessons.page import Page
-from normviz.lessons.practice.random import hash_text
 from normviz.lessons.step_by_step import PAGE as STEP_BY_STEP_PAGE
 from normviz.lessons.train_and_eval import PAGE as TRAIN_AND_EVAL_PAGE
 from normviz.texts.errors import NormvizError
@@ -61,6 +59,7 @@ TOPICS = tuple(dict.fromkeys(kind.topic for kind in EXERCISE_KINDS.values()))
 
 
 Box = tuple[tuple[int, ...], ...]  # positions of a set of elements, axis by axis; empty: no element
+Answer = float | str | Box
 
 
 @dataclass(frozen=True)
@@ -98,6 +97,17 @@ class Case:
     def channel(self) -> str:
         """The channel or feature axis."""
         return next((name for name in ("c", "d") if name in self.axes), self.axes[1])
+
+    @property
+    def axes_text(self) -> str:
+        """The axes as a shape: "(N, C, H, W)"."""
+        return f"({', '.join(name.upper() for name in self.axes)})"
+
+    @property
+    def group_numbers(self) -> list[int]:
+        """The number of the statistics group of each element, in row-major order."""
+        found: list[int] = sharing.ids(sharing.stat_tables(self.norm, self.shape)).flatten().tolist()
+        return found
 
     def over(self, kept: Sequence[str]) -> Norm:
         """The statistics that keep these axes."""
@@ -155,56 +165,3 @@ def place(index: Sequence[int], shape: Sequence[int]) -> int:
     5
     """
     return sum(i * prod(shape[axis + 1 :]) for axis, i in enumerate(index))
-
-
-# One row of the bank: a question, torch's answer, and the wrong answers of documented confusions.
-
-
-Answer = float | str | Box
-
-
-@dataclass(frozen=True)
-class BankRow:
-    """One row of the bank.
-
-    kind     a key of ``KINDS``
-    variant  what is asked for within the kind: "einops", "variance", "buffers"; or ""
-    level    1 (2 x 3 tables) to 3 (GroupNorm on images, every depth of normalized_shape)
-    case     the layer on a shape
-    at       the index of the framed element; empty if there is none
-    values   x in row-major order, for arithmetic by hand; empty if no number of x matters
-    answer   torch's answer: a number, an option, or a set of elements as positions along each axis
-    wrong    the wrong answers, each with the id of its confusion
-    """
-
-    kind: str
-    variant: str
-    level: int
-    case: Case
-    at: tuple[int, ...]
-    values: tuple[float, ...]
-    answer: Answer
-    wrong: tuple[tuple[str, Answer], ...]
-
-    @cached_property
-    def id(self) -> str:
-        """The same for the same exercise, in whatever version of the bank."""
-        case = self.case
-        asked: list[object] = [self.kind, self.variant, case.text, case.layout, case.shape, self.at, self.values]
-        if self.kind == "pattern":  # several layers make the same pattern
-            asked.append(self.answer)
-        return f"{self.kind}-{hash_text(json.dumps(asked)):08x}"
-
-    @property
-    def about(self) -> ExerciseKind:
-        return EXERCISE_KINDS[self.kind]
-
-    @property
-    def itself_counts(self) -> bool:
-        """Whether a set may contain the framed element: True for "which outputs move", False for "which elements share"."""
-        return self.kind == "moves"
-
-    def elements(self, box: Answer) -> list[tuple[int, ...]]:
-        """The sorted indices of an answer that is a set."""
-        assert isinstance(box, tuple)
-        return members(box, None if self.itself_counts else self.at)

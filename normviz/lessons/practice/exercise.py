@@ -1,16 +1,30 @@
-"""One exercise: what torch answered, the wrong answers of documented confusions, and its texts."""
+"""One exercise: a row of the bank, its wrong answers as options, and its texts for the app, files and learning management systems."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from normviz.lessons.practice import texts
-from normviz.lessons.practice.case import CHOICE, MARK, Answer, BankRow, Case, place
-from normviz.lessons.practice.random import Random
-from normviz.texts.messages import _, join_sentences
+from normviz.layers import sharing
+from normviz.lessons.practice.case import (
+    CHOICE,
+    EXERCISE_KINDS,
+    MARK,
+    Answer,
+    Box,
+    Case,
+    ExerciseKind,
+    group_box,
+    members,
+    place,
+)
+from normviz.lessons.practice.random import Random, hash_text
+from normviz.texts.errors import listed
+from normviz.texts.languages import with_language
+from normviz.texts.messages import N_, _, join_sentences, ngettext
 from normviz.texts.numbers import format_number
 
 TOLERANCE = 0.011  # error of a number with two decimals that counts as correct
@@ -18,34 +32,90 @@ MOST_OPTIONS = 4
 
 
 @dataclass(frozen=True)
-class Exercise(BankRow):
-    """A row with its texts."""
+class Exercise:
+    """A row of the bank: a question, torch's answer, and the wrong answers of documented confusions; and its texts.
+
+    kind     a key of ``EXERCISE_KINDS``
+    variant  what is asked for within the kind: "einops", "variance", "buffers"; or ""
+    level    1 (2 x 3 tables) to 3 (GroupNorm on images, every depth of normalized_shape)
+    case     the layer on a shape
+    at       the index of the framed element; empty if there is none
+    values   x in row-major order, for arithmetic by hand; empty if no number of x matters
+    answer   torch's answer: a number, an option, or a set of elements as positions along each axis
+    wrong    the wrong answers, each with the id of its confusion
+    """
+
+    kind: str
+    variant: str
+    level: int
+    case: Case
+    at: tuple[int, ...]
+    values: tuple[float, ...]
+    answer: Answer
+    wrong: tuple[tuple[str, Answer], ...]
+
+    @cached_property
+    def id(self) -> str:
+        """The same for the same exercise, in whatever version of the bank."""
+        case = self.case
+        asked: list[object] = [self.kind, self.variant, case.text, case.layout, case.shape, self.at, self.values]
+        if self.kind == "pattern":  # several layers make the same pattern
+            asked.append(self.answer)
+        return f"{self.kind}-{hash_text(json.dumps(asked)):08x}"
+
+    @property
+    def about(self) -> ExerciseKind:
+        return EXERCISE_KINDS[self.kind]
+
+    @property
+    def itself_counts(self) -> bool:
+        """Whether a set may contain the framed element: True for "which outputs move", False for "which elements share"."""
+        return self.kind == "moves"
+
+    def elements(self, box: Answer) -> list[tuple[int, ...]]:
+        """The sorted indices of an answer that is a set."""
+        assert isinstance(box, tuple)
+        return members(box, None if self.itself_counts else self.at)
 
     @property
     def prompt(self) -> str:
-        return texts.prompt(self)
+        return _prompt(self, marking=True)
 
     @property
     def prompt_of_choice(self) -> str:
         """The prompt where elements cannot be marked."""
-        return texts.prompt(self, marking=False)
+        return _prompt(self, marking=False)
 
     @property
     def whole_prompt(self) -> str:
         """The prompt with the numbers that the browser draws: those of x, or of a pattern."""
-        numbers = texts.numbers(self)
         if self.values:
-            return join_sentences([_("x = {numbers}.", numbers=numbers), self.prompt])
-        return join_sentences([self.prompt, numbers])
+            return join_sentences([_("x = {numbers}.", numbers=self.numbers), self.prompt])
+        return join_sentences([self.prompt, self.numbers])
+
+    @property
+    def numbers(self) -> str:
+        """The numbers in the picture of the exercise, as nested lists: x, or the groups of a pattern; "" if it has none."""
+        case = self.case
+        return nested(case.group_numbers if self.kind == "pattern" else self.values, case.shape)
 
     @property
     def explanation(self) -> str:
-        return texts.explanation(self)
+        return _EXPLAIN[self.kind](self)
 
     @property
     def link(self) -> str:
         """The view that settles it: "/explore?shape=2,3&layer=LayerNorm(3)&at=0,1"."""
-        return texts.link(self)
+        case, kind = self.case, self.about
+        layer = case.text.removesuffix(".eval()") if self.kind == "mode" else case.text
+        query = f"shape={_commas(case.shape)}&layer={layer.replace(' ', '')}"
+        if case.layout != case.layer.kind.layout(len(case.shape)):
+            query += f"&layout={case.layout}"
+        if self.at:
+            query += f"&at={_commas(self.at)}"
+        if self.values:
+            query += f"&values={','.join(f'{value:g}' for value in self.values)}"
+        return with_language(f"/{kind.page.name}?{query}{kind.query}")
 
     @cached_property
     def choices(self) -> tuple[tuple[str, Answer], ...]:
@@ -56,9 +126,9 @@ class Exercise(BankRow):
         """An answer as an option shows it: "48", "0.71", "n c h w -> n", "the other elements with c = 1"."""
         if self.about.form == MARK:
             assert isinstance(answer, tuple)
-            return texts.box_text(answer, self)
+            return box_text(answer, self)
         if isinstance(answer, str):
-            return texts.option_text(self, answer)
+            return _option_text(self, answer)
         assert not isinstance(answer, tuple)
         return format_number(float(answer), 4) if self.kind == "value" else str(answer)
 
@@ -114,7 +184,7 @@ class Exercise(BankRow):
         if self.values:
             found |= {"values": list(self.values), "tolerance": TOLERANCE}
         if self.kind == "pattern":
-            found["numbers"] = texts.group_numbers(case)
+            found["numbers"] = case.group_numbers
         return found
 
     def _in_browser(self, answer: Answer) -> Any:
@@ -139,3 +209,248 @@ class Exercise(BankRow):
 def _answer(value: Any) -> Answer:
     found: Answer = tuple(tuple(positions) for positions in value) if isinstance(value, list) else value
     return found
+
+
+# Its prompt, options and explanation.
+
+
+PROMPTS: Mapping[tuple[str, str], str] = {
+    ("means", ""): N_("x has shape {axes} = {shape}. How many means does {layer} compute?"),
+    ("means", "squares"): N_("x has shape {axes} = {shape}. How many mean squares does {layer} compute?"),
+    ("gammas", ""): N_("x has shape {axes} = {shape}. How many gammas does {layer} have?"),
+    ("parameters", ""): N_("x has shape {axes} = {shape}. How many parameters does {layer} learn?"),
+    ("elements_per_mean", ""): N_("x has shape {axes} = {shape}. How many elements of x share one mean in {layer}?"),
+    ("elements_per_mean", "squares"): N_("x has shape {axes} = {shape}. How many elements of x share one mean square in {layer}?"),
+    ("peers", ""): N_("x has shape {axes} = {shape}. Mark all other elements that share a mean with x{at} in {layer}."),
+    ("peers", "squares"): N_("x has shape {axes} = {shape}. Mark all other elements that share a mean square with x{at} in {layer}."),
+    ("parameter_peers", ""): N_("x has shape {axes} = {shape}. Mark all other elements that use the same gamma as x{at} in {layer}."),
+    ("pattern", ""): N_("x has shape {axes} = {shape}. Elements with the same number share a mean. Which layer is this?"),
+    ("code", "einops"): N_("x has shape {axes} = {shape}. With which pattern does einops.reduce give the means of {layer}?"),
+    ("code", "torch"): N_("x has shape {axes} = {shape}. Which call gives the means of {layer}?"),
+    ("value", "mean"): N_("x has shape {axes} = {shape}. Which mean does {layer} subtract from x{at}?"),
+    ("value", "variance"): N_("x has shape {axes} = {shape}. With which variance does {layer} normalize x{at}?"),
+    ("value", "normalized"): N_("x has shape {axes} = {shape}. What is the output of {layer} at {at}? gamma is 1, beta is 0, and eps can be left out."),
+    ("value", "rms"): N_("x has shape {axes} = {shape}. What is the output of {layer} at {at}? gamma is 1, and eps can be left out. Two decimals are enough."),
+    ("moves", "train"): N_("x has shape {axes} = {shape}. In train mode, which elements of the output of {layer} change if x{at} changes? Mark them."),
+    ("moves", "eval"): N_("x has shape {axes} = {shape}. In eval mode, which elements of the output of {layer} change if x{at} changes? Mark them."),
+}  # fmt: skip
+
+BY_MODE: Mapping[tuple[str, bool], str] = {  # the variant, and whether the layer is in train mode
+    ("uses squares", True): N_("x has shape {axes} = {shape}. In train mode, which statistics does {layer} use?"),
+    ("uses squares", False): N_("x has shape {axes} = {shape}. In eval mode, which statistics does {layer} use?"),
+    ("uses", True): N_("x has shape {axes} = {shape}. In train mode, which mean and variance does {layer} use?"),
+    ("uses", False): N_("x has shape {axes} = {shape}. In eval mode, which mean and variance does {layer} use?"),
+    ("buffers", True): N_("In train mode, what does a forward pass of {layer} do to its running statistics?"),
+    ("buffers", False): N_("In eval mode, what does a forward pass of {layer} do to its running statistics?"),
+}
+
+WITHOUT_MARKING: Mapping[str, str] = {
+    "peers": N_("x has shape {axes} = {shape}. Which other elements share a mean with x{at} in {layer}?"),
+    "peers squares": N_("x has shape {axes} = {shape}. Which other elements share a mean square with x{at} in {layer}?"),
+    "parameter_peers": N_("x has shape {axes} = {shape}. Which other elements use the same gamma as x{at} in {layer}?"),
+    "moves train": N_("x has shape {axes} = {shape}. In train mode, which elements of the output of {layer} change if x{at} changes?"),
+    "moves eval": N_("x has shape {axes} = {shape}. In eval mode, which elements of the output of {layer} change if x{at} changes?"),
+}  # fmt: skip
+
+OPTIONS: Mapping[str, str] = {
+    "batch": N_("those of the batch"),
+    "example": N_("those of each example alone"),
+    "running": N_("the running ones"),
+    "change": N_("it updates them"),
+    "stay": N_("nothing: they stay as they are"),
+    "none": N_("nothing: the layer has none"),
+}
+
+
+def _prompt(exercise: Exercise, marking: bool) -> str:
+    """The question, in one or two sentences; ``marking``: whether elements can be marked, or an option is chosen."""
+    case, key = exercise.case, (exercise.kind, exercise.variant)
+    if exercise.kind == "mode":
+        has_no_mean = exercise.variant == "uses" and not case.norm.center
+        message = BY_MODE["uses squares" if has_no_mean else exercise.variant, case.layer.training]
+    else:
+        message = (None if marking else WITHOUT_MARKING.get(" ".join(key).strip())) or PROMPTS[key]
+    return _(
+        message,
+        layer=case.text.removesuffix(".eval()"),
+        axes=case.axes_text,
+        shape=case.shape,
+        at=list(exercise.at),
+    )
+
+
+def nested(values: tuple[float, ...] | list[int], shape: tuple[int, ...]) -> str:
+    """The values as nested lists.
+
+    >>> nested((1.0, 2.0, 3.0, 4.5), (2, 2))
+    '[[1, 2], [3, 4.5]]'
+    """
+    if not values:
+        return ""
+    if not shape:
+        return f"{values[0]:g}"
+    step = len(values) // shape[0]
+    rows = [nested(values[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0])]
+    return f"[{', '.join(rows)}]"
+
+
+def _option_text(exercise: Exercise, option: str) -> str:
+    return _(OPTIONS[option]) if exercise.kind == "mode" else option
+
+
+def box_text(box: Box, exercise: Exercise) -> str:
+    """A set of elements in words: "the other elements with n = 0 and c = 2 or 3"."""
+    case, itself = exercise.case, exercise.itself_counts
+    found = exercise.elements(box)
+    if not found:
+        return _("none") if itself else _("no other element")
+    if itself and found == [exercise.at]:
+        return _("only {at}", at=list(exercise.at))
+    conditions = [
+        f"{name} = {listed(positions)}"
+        for name, positions, size in zip(case.axes, box, case.shape, strict=True)
+        if len(positions) < size
+    ]
+    if not conditions:
+        return _("all elements") if itself else _("all other elements")
+    which = listed(conditions, "and")
+    return _("the elements with {which}", which=which) if itself else _("the other elements with {which}", which=which)
+
+
+def _statistics(exercise: Exercise) -> str:
+    case, norm = exercise.case, exercise.case.norm
+    found = sharing.counts(norm, case.shape)
+    number = found.statistics
+    elements = ngettext("{n:,} element", "{n:,} elements", found.elements_per_statistic)
+    if norm.center:
+        means = ngettext("{n:,} mean, over {each}", "{n:,} means, each over {each}", number, each=elements)
+    else:
+        means = ngettext(
+            "{n:,} mean square, over {each}", "{n:,} mean squares, each over {each}", number, each=elements
+        )
+    return _(
+        "{layer} averages over {reduced}. Its pattern is {pattern}: {means}.",
+        layer=case.text,
+        reduced=_averaged(case),
+        pattern=norm.stats,
+        means=means,
+    )
+
+
+def _averaged(case: Case) -> str:
+    """The averaged axes: "n, h and w", "the channels of a group and l"."""
+    names = [name if name in case.axes else _("the channels of a group") for name in case.norm.pattern.reduced]
+    return listed(names, "and") if names else _("nothing")
+
+
+def _parameters(exercise: Exercise) -> str:
+    case, norm = exercise.case, exercise.case.norm
+    counts = sharing.counts(norm, case.shape)
+    if counts.gamma_shape is None:
+        return _("{layer} has neither gamma nor beta.", layer=case.text)
+    if len(counts.gamma_shape) > 1:
+        gamma = _(
+            "In {layer}, gamma has the axes {axes} and the shape {shape}.",
+            layer=case.text,
+            axes=norm.params,
+            shape=counts.gamma_shape,
+        )
+    else:
+        gamma = ngettext(
+            "In {layer}, gamma has {n:,} number, along {axes}.",
+            "In {layer}, gamma has {n:,} numbers, along {axes}.",
+            counts.gamma_shape[0],
+            layer=case.text,
+            axes=norm.params,
+        )
+    if not norm.bias:
+        return join_sentences([gamma, _("There is no beta.")])
+    both = ngettext("With beta, that is {n:,} parameter.", "With beta, that is {n:,} parameters.", counts.parameters)
+    return join_sentences([gamma, both])
+
+
+def _peers(exercise: Exercise) -> str:
+    assert isinstance(exercise.answer, tuple)
+    reason = _parameters(exercise) if exercise.kind == "parameter_peers" else _statistics(exercise)
+    return _("{answer}. {reason}", answer=_capitalized(box_text(exercise.answer, exercise)), reason=reason)
+
+
+def _value(exercise: Exercise) -> str:
+    assert isinstance(exercise.answer, float)
+    own, group = exercise.values[place(exercise.at, exercise.case.shape)], values_of_group(exercise)
+    mean = sum(group) / len(group)
+    square = sum((value - mean * exercise.case.norm.center) ** 2 for value in group) / len(group)
+    numbers = {
+        "numbers": ", ".join(f"{value:g}" for value in group),
+        "mean": format_number(mean, 4),
+        "square": format_number(square, 4),
+        "value": f"{own:g}",
+        "answer": format_number(exercise.answer, 4),
+    }
+    return _(ARITHMETIC[exercise.variant], **numbers)
+
+
+ARITHMETIC: Mapping[str, str] = {
+    "mean": N_("The group is {numbers}, and its mean is {answer}."),
+    "variance": N_("The group is {numbers} with the mean {mean}; the mean of the squared deviations is {answer}."),
+    "normalized": N_("The group is {numbers}, with mean {mean} and variance {square}: ({value} − {mean}) / √{square} = {answer}."),
+    "rms": N_("The group is {numbers}, with mean square {square}: {value} / √{square} = {answer}."),
+}  # fmt: skip
+
+
+def values_of_group(exercise: Exercise) -> list[float]:
+    """The values of x that share the statistics of the framed element."""
+    case = exercise.case
+    return [
+        exercise.values[place(index, case.shape)] for index in members(group_box(case.norm, case.shape, exercise.at))
+    ]
+
+
+def _moves(exercise: Exercise) -> str:
+    assert isinstance(exercise.answer, tuple)
+    answer = _capitalized(box_text(exercise.answer, exercise))
+    if exercise.case.layer.running:
+        reason = _("In eval mode the running statistics are used, so each output depends on its own input alone.")
+    elif not exercise.answer and exercise.case.norm.params is not None and exercise.case.norm.bias:
+        reason = _("The group has one element, and its mean is the element itself: up to rounding, the output is beta.")
+    elif not exercise.answer:
+        reason = _("The group has one element, and its mean is the element itself: up to rounding, the output is 0.")
+    elif not exercise.case.norm.center:
+        reason = _("The input changes the mean square of its group, and so each output of the group.")
+    else:
+        reason = _("The input changes the mean and the variance of its group, and so each output of the group.")
+    return _("{answer}. {reason}", answer=answer, reason=reason)
+
+
+def _capitalized(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _mode(exercise: Exercise) -> str:
+    layer, name = exercise.case.layer, exercise.case.text.removesuffix(".eval()")
+    if not layer.tracks:
+        return _("{layer} has no running statistics: it computes the same in train and eval mode.", layer=name)
+    if layer.training:
+        return _(
+            "In train mode, {layer} normalizes with the statistics of x, and updates the running ones.", layer=name
+        )
+    return _("In eval mode, {layer} normalizes with the running statistics, and does not change them.", layer=name)
+
+
+_EXPLAIN = {
+    "means": _statistics,
+    "elements_per_mean": _statistics,
+    "pattern": _statistics,
+    "code": _statistics,
+    "gammas": _parameters,
+    "parameters": _parameters,
+    "peers": _peers,
+    "parameter_peers": _peers,
+    "value": _value,
+    "moves": _moves,
+    "mode": _mode,
+}
+
+
+def _commas(numbers: tuple[int, ...]) -> str:
+    return ",".join(map(str, numbers))

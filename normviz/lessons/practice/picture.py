@@ -7,7 +7,6 @@ from itertools import product
 from math import prod
 
 from normviz.figures.palette import FONT, THEMES
-from normviz.lessons.practice import texts
 from normviz.lessons.practice.case import place
 from normviz.lessons.practice.exercise import Exercise
 
@@ -50,8 +49,8 @@ def _drawn(shape: tuple[int, ...]) -> Drawn:
 def spoken(exercise: Exercise) -> str:
     """What the picture shows, for readers who do not see it: the shape, or the numbers of a pattern."""
     case = exercise.case
-    shape = f"{texts.axes_text(case)} = {case.shape}"
-    numbers = texts.numbers(exercise)
+    shape = f"{case.axes_text} = {case.shape}"
+    numbers = exercise.numbers
     return f"{shape}: {numbers}" if numbers else shape
 
 
@@ -86,7 +85,7 @@ def _cell(exercise: Exercise, drawn: Drawn, spot: Index, marked: set[Index]) -> 
     position = place(index, exercise.case.shape)
     fill, words = COLORS[0] if index in marked else LIGHT.none, ""
     if exercise.kind == "pattern":
-        number = texts.group_numbers(exercise.case)[position]
+        number = exercise.case.group_numbers[position]
         fill, words = COLORS[number % len(COLORS)], str(number)
     elif exercise.values:
         words = f"{exercise.values[position]:g}"

@@ -86,7 +86,7 @@ class Question:
     page     the page that shows the answer
     query    the query of that page, without the "?"
     sources  where it was asked, and references
-    x        the query of the tensor that the prompt is about, if it is not that of the page: "shape=4,1&layout=ND"
+    x        the query of the tensor that the prompt is about, if the page shows another tensor: "shape=4,1&layout=ND"
     """
 
     key: str

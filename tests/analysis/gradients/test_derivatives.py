@@ -17,7 +17,6 @@ from normviz.analysis.derivatives import (
     jacobian,
     output,
     perturb,
-    row,
 )
 from normviz.analysis.description import describe
 from tests.analysis.gradients.cases import CATALOGUE, fits, numbered, tolerance
@@ -42,6 +41,13 @@ BY_HAND = [
 ]  # fmt: skip
 
 
+def row(e, at):
+    """The derivative of y[at] with respect to every input."""
+    e = in_float64(e)
+    x = e.x.clone().requires_grad_()
+    return torch.autograd.grad(output(e, x)[at], x)[0]
+
+
 @pytest.mark.parametrize(("layer", "x", "expected"), BY_HAND)
 def test_the_jacobian_by_hand(layer, x, expected):
     found = jacobian(explain(layer, torch.tensor(x, dtype=DOUBLE)))
@@ -49,12 +55,11 @@ def test_the_jacobian_by_hand(layer, x, expected):
 
 
 @pytest.mark.parametrize(("layer", "shape"), CATALOGUE, ids=IDS)
-def test_columns_and_rows_are_those_of_the_jacobian(layer, shape):
+def test_columns_are_those_of_the_jacobian(layer, shape):
     e = numbered(layer, shape)
     whole = jacobian(e)
     for flat, at in enumerate(product(*map(range, shape))):
         assert torch.allclose(column(e, at).flatten(), whole[:, flat], rtol=0, atol=tolerance(e))
-        assert torch.equal(row(e, at).flatten(), whole[flat])
 
 
 @settings(max_examples=80)
@@ -64,10 +69,10 @@ def test_it_is_exactly_zero_outside_the_statistics_group(drawn, seed, data):
     e = numbered(*drawn, seed)
     at = tuple(data.draw(st.integers(0, size - 1)) for size in e.shape)
     outside = torch.tensor(e.stat_ids != e.stat_ids[at])
-    for found in (column(e, at), row(e, at)):
-        assert found.shape == e.shape
-        assert found.dtype == DOUBLE
-        assert not found[outside].any()
+    found = column(e, at)
+    assert found.shape == e.shape
+    assert found.dtype == DOUBLE
+    assert not found[outside].any()
 
 
 @settings(max_examples=60)
@@ -137,8 +142,8 @@ def test_the_jacobian_is_symmetric_if_gamma_is_one():
 
 @pytest.mark.parametrize(("layer", "shape"), CATALOGUE, ids=IDS)
 def test_a_perturbed_input_changes_the_outputs_of_the_jacobian(layer, shape):
-    e = numbered(layer, shape)
-    nudge = perturb(e, (0,) * len(shape))
+    e, at = numbered(layer, shape), (0,) * len(shape)
+    nudge = perturb(e, at)
     c = float((nudge.before.abs().max() + 1) / torch.sqrt(e.trace.var + e.trace.eps).min())
     if (
         e.counts.elements_per_statistic == 1 and not e.norm.running
@@ -147,19 +152,18 @@ def test_a_perturbed_input_changes_the_outputs_of_the_jacobian(layer, shape):
         assert not nudge.exact.any()
     else:
         assert nudge.difference <= 100 * 1e-6 * c**2
-    assert torch.equal(nudge.exact, column(e, nudge.at))
-    group = torch.tensor(e.stat_ids == e.stat_ids[nudge.at])
+    assert torch.equal(nudge.exact, column(e, at))
+    group = torch.tensor(e.stat_ids == e.stat_ids[at])
     assert torch.equal(nudge.after[~group], nudge.before[~group])
 
 
 def test_a_perturbed_input_by_hand():
     e = explain("LayerNorm(2, eps=0)", torch.tensor([[1.0, 3.0], [0.0, 1.0]]))
     nudge = perturb(e, (0, 1), h=2)
-    assert (nudge.at, nudge.h) == ((0, 1), 2)
+    assert nudge.h == 2
     assert nudge.before.tolist() == nudge.after.tolist() == [[-1, 1], [-1, 1]]
     assert not nudge.changed.any()
     nudge = perturb(explain("BatchNorm1d(2).eval()", torch.tensor([[1.0, 3.0], [0.0, 1.0]])), (-1, 0), h=-4)
-    assert nudge.at == (1, 0)
     assert nudge.changed.tolist() == [[False, False], [True, False]]
     assert float(nudge.quotient[1, 0]) == pytest.approx(1 / (1 + 1e-5) ** 0.5)
 
@@ -240,7 +244,7 @@ def test_nan_stays_nan_in_its_group():
 
 # Errors
 
-FUNCTIONS = [lambda e, at: jacobian(e), column, row, perturb]
+FUNCTIONS = [lambda e, at: jacobian(e), column, perturb]
 
 
 @pytest.mark.parametrize("compute", FUNCTIONS)
@@ -251,7 +255,7 @@ def test_a_shape_alone_has_no_gradient(compute):
         compute(explain("LayerNorm(3)", (2, 3)), (0, 0))
 
 
-@pytest.mark.parametrize(("compute", "most"), [*zip(FUNCTIONS, [MOST_IN_MATRIX] + 3 * [MOST_ELEMENTS], strict=True)])
+@pytest.mark.parametrize(("compute", "most"), [*zip(FUNCTIONS, [MOST_IN_MATRIX] + 2 * [MOST_ELEMENTS], strict=True)])
 def test_more_elements_than_the_limit(compute, most):
     compute(explain(f"LayerNorm({most})", torch.arange(most, dtype=torch.float32)), (0,))
     with pytest.raises(NormvizError, match=rf"up to {most:,} elements, and x has {most + 1:,}.*make x smaller"):
@@ -295,4 +299,4 @@ def test_extremes_of_shape():
 def test_a_caller_without_gradients_gets_them() -> None:
     e = explain("LayerNorm(3)", torch.tensor([[1.0, 2.0, 4.0], [0.0, 1.0, 5.0]]))
     assert torch.allclose(column(e, (0, 1)).flatten(), jacobian(e)[:, 1])
-    assert torch.allclose(row(e, (0, 1)).flatten(), jacobian(e)[1])
+    assert jacobian(e)[1, :3].abs().min() > 0

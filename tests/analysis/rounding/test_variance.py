@@ -211,7 +211,7 @@ def test_numbers_that_round_to_the_same_number():
 
 
 def test_the_same_settings_give_the_same_estimates():
-    one, other = (repr(sweep("float16", size=64, seed=5)) for _ in range(2))
+    one, other = (repr(sweep("float16", seed=5)) for _ in range(2))
     assert one == other
 
 
@@ -220,7 +220,6 @@ REFUSED = [
     ({"distances": ()}, "distances has 0 numbers; give 1 to 16 numbers"),
     ({"distances": range(17)}, "distances has 17 numbers; give 1 to 16"),
     ({"distances": (1, -1)}, "distance=-1 must be a number from 0"),
-    ({"size": 10**9}, "size=1000000000 must be a whole number from 2 to 1,024"),
     ({"eps": 0}, "eps=0 must be a number from 1e-30 to 1"),
 ]
 

@@ -16,12 +16,6 @@ def test_the_sequences_left_at_each_step_by_hand():
     assert sequences.lengths().tolist() == [2, 3, 1, 3]
     time_steps = per_time_step(sequences)
     assert time_steps.left.tolist() == [4, 3, 2]
-    x = sequences.values()[0]
-    assert time_steps.mean.tolist() == [
-        x[:, 0].mean().item(),
-        pytest.approx((x[0, 1] + x[1, 1] + x[3, 1]).item() / 3),
-        pytest.approx((x[1, 2] + x[3, 2]).item() / 2),
-    ]
     assert time_steps.standard_error.tolist() == [1, pytest.approx(2 / 3**0.5), pytest.approx(2**0.5)]  # sigma is 2
 
 
@@ -30,23 +24,24 @@ drawn = st.builds(Sequences, st.integers(2, 20), st.integers(1, 15), st.integers
 
 @settings(max_examples=40)
 @given(drawn)
-def test_every_step_has_the_mean_of_a_batch_norm_on_the_sequences_left(sequences):
-    time_steps, x = per_time_step(sequences), sequences.values()[0]
+def test_every_step_has_the_error_of_a_batch_norm_on_the_sequences_left(sequences):
+    time_steps, lengths, draws = per_time_step(sequences), sequences.lengths(), sequences.values()
     assert time_steps.left[0] == sequences.count
     assert (np.diff(time_steps.left) <= 0).all()
-    assert len(time_steps.left) == time_steps.lengths.max() <= sequences.longest
-    assert time_steps.left.sum() == time_steps.lengths.sum()
+    assert len(time_steps.left) == lengths.max() <= sequences.longest
+    assert time_steps.left.sum() == lengths.sum()
     for t in range(len(time_steps.left)):
-        module = nn.BatchNorm1d(1, momentum=1.0, dtype=torch.float64)
-        alive = torch.stack([row[t] for row, length in zip(x, time_steps.lengths, strict=True) if length > t])[:, None]
+        module = nn.BatchNorm1d(len(draws), momentum=1.0, dtype=torch.float64)  # each draw is a channel
+        alive = draws[:, lengths > t, t].T
         assert len(alive) == time_steps.left[t]
         if time_steps.refused[t]:
-            with pytest.raises(ValueError, match=re.escape(time_steps.refusal)):
+            with pytest.raises(ValueError, match="Expected more than 1 value per channel when training"):
                 module(alive)
-            assert time_steps.mean[t] == alive.item()
+            means = alive[0]
         else:
             module(alive)
-            assert time_steps.mean[t] == pytest.approx(module.running_mean.item(), abs=1e-12)
+            means = module.running_mean
+        assert time_steps.rms_error[t] == pytest.approx(float((means - 3).square().mean().sqrt()), rel=1e-9)
     assert (time_steps.refused == (time_steps.left == 1)).all()
 
 
@@ -79,7 +74,7 @@ def test_every_limit_can_be_run(sequences):
     time_steps = per_time_step(sequences)
     assert np.isfinite(time_steps.rms_error).all()
     assert not time_steps.left.flags.writeable
-    assert time_steps.mean.tolist() == per_time_step(sequences).mean.tolist()
+    assert time_steps.rms_error.tolist() == per_time_step(sequences).rms_error.tolist()
 
 
 WRONG = [

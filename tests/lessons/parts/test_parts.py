@@ -5,7 +5,7 @@ import re
 import pytest
 
 from normviz.figures.charts import Lines
-from normviz.lessons.parts.containers import Beside, Column, Details, Table, Tabs
+from normviz.lessons.parts.containers import Beside, Details, Table, Tabs
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.markup import text
 from normviz.lessons.parts.part import (
@@ -23,17 +23,16 @@ from normviz.lessons.parts.part import (
 )
 from normviz.texts.errors import NormvizError
 
-LAYER, MEANS = Column("layer", "layer", code=True), Column("means", "means")
-ROWS = ({"layer": "A", "means": 2}, {"layer": "B", "means": 13})
+HEADS, ROWS = ("layer", "means"), (("A", 2), ("B", 13))
 
 TABLES = [
-    (Table((MEANS,), ()), ""),
-    (Table((Column("nan", "NaN"),), ({"nan": False}, {"nan": True})), "| NaN |\n| --- |\n| no |\n| yes |"),
-    (Table((MEANS, Column("gamma", "gamma")), ({"means": 1000, "gamma": None},)), "| means | gamma |\n| --- | --- |\n| 1,000 | – |"),
-    (Table((LAYER,), ({"layer": "n c -> n"},)), "| layer |\n| --- |\n| `n c -> n` |"),
-    (Table((Column("words", "a|b"),), ({"words": "a|b"},)), "| a\\|b |\n| --- |\n| a\\|b |"),
-    (Table((MEANS, Column("other", "other")), ({"means": "1"},)), "| means | other |\n| --- | --- |\n| 1 |  |"),
-    (Table((LAYER, MEANS), ROWS, transposed=True), "|  | `A` | `B` |\n| --- | --- | --- |\n| means | 2 | 13 |"),
+    (Table(("means",), ()), ""),
+    (Table(("NaN",), ((False,), (True,))), "| NaN |\n| --- |\n| no |\n| yes |"),
+    (Table(("means", "gamma"), ((1000, None),)), "| means | gamma |\n| --- | --- |\n| 1,000 | – |"),
+    (Table(("layer",), (("n c -> n",),), code=(0,)), "| layer |\n| --- |\n| `n c -> n` |"),
+    (Table(("a|b",), (("a|b",),)), "| a\\|b |\n| --- |\n| a\\|b |"),
+    (Table(("means", "other"), (("1", ""),)), "| means | other |\n| --- | --- |\n| 1 |  |"),
+    (Table(HEADS, ROWS, (0,), transposed=True), "|  | `A` | `B` |\n| --- | --- | --- |\n| means | 2 | 13 |"),
 ]  # fmt: skip
 
 
@@ -74,9 +73,9 @@ def test_a_figure_leaves_its_data_in_the_body():
 TEXTS = [
     ([Sentence("**2** means of `x`"), Heading("A")], "2 means of x\n\nA"),
     ([Text("see [torch](https://pytorch.org)"), Note("**n**"), Caption("end")], "see torch\n\n**n**\n\nend"),
-    ([Table((LAYER, MEANS), ROWS)], "layer  means\nA      2\nB      13"),
-    ([Table((LAYER, MEANS), ROWS, transposed=True)], "       A  B\nmeans  2  13"),
-    ([Table((LAYER, MEANS), ()), Sentence("One")], "One"),
+    ([Table(HEADS, ROWS, (0,))], "layer  means\nA      2\nB      13"),
+    ([Table(HEADS, ROWS, (0,), transposed=True)], "       A  B\nmeans  2  13"),
+    ([Table(HEADS, ()), Sentence("One")], "One"),
     ([Details("More **of it**", (Text("inside"),))], "More of it:\n\ninside"),
     ([Beside((Text("left"),), (Text("right"),))], "left\n\nright"),
     ([Tabs((("a", (Text("one"),)), ("b", (Text("two"),))))], "a:\n\none\n\nb:\n\ntwo"),

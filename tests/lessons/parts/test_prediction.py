@@ -47,16 +47,11 @@ def test_a_guess_must_be_one_of_the_choices():
         CHOICE.is_right("two")
 
 
-VERDICTS = [
-    (CHOICE, "rows", "**Your prediction is correct.**"),
-    (CHOICE, "one", "**You predicted: a single `mean`.** That is not correct."),
-    (NUMBER, "1,000", "**You predicted: 1,000.** That is not correct."),
-]
-
-
-@pytest.mark.parametrize(("prediction", "guess", "verdict"), VERDICTS)
-def test_the_verdict_repeats_a_wrong_guess(prediction, guess, verdict):
-    assert prediction.verdict(guess) == verdict
+def test_the_html_has_the_messages_of_a_verdict():
+    html = unescape(CHOICE.html(Body()))
+    assert 'data-correct="Your prediction is correct."' in html
+    assert 'data-predicted="You predicted: {guess}."' in html
+    assert 'data-wrong="That is not correct."' in html
 
 
 def test_the_html_has_the_choices_or_a_field_then_the_closed_answer():

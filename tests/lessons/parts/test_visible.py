@@ -3,11 +3,11 @@
 import pytest
 
 from normviz.lessons.pages import PAGES
-from normviz.lessons.parts.containers import Beside, Column, Details, Table, Tabs, hideable_names, visible_parts
+from normviz.lessons.parts.containers import Beside, Details, Table, Tabs, hideable_names, visible_parts
 from normviz.lessons.parts.part import Caption, Chart, Code, Legend, Note, Panels, Sentence, Text, flat
 from normviz.scene.view import PANELS, PARTS, Display
 
-TABLE = Table((Column("a", "a"),), ({"a": 1},))
+TABLE = Table(("a",), ((1,),))
 SMALL = [Sentence("s"), Text("t"), Details("d", (Text("in"), TABLE)), Text("over", of="table"), TABLE, Tabs((("c", (Code("x"), TABLE)),)), Caption("agrees", of="code")]  # fmt: skip
 
 

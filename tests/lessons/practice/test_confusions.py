@@ -4,7 +4,6 @@ import pytest
 
 from normviz.lessons.practice.bank import bank
 from normviz.lessons.practice.confusions import CONFUSIONS, feedback
-from normviz.lessons.practice.texts import explanation
 from normviz.texts.messages import in_language
 
 OFFERED = {}
@@ -55,5 +54,5 @@ def test_chinese_feedback_has_no_space_between_its_sentences():
 
 def test_a_group_of_one_element_gives_beta_if_there_is_one():
     lonely = [each for each in bank() if each.kind == "moves" and not each.answer]
-    ends = {(each.case.norm.params is None, explanation(each).rpartition("output is ")[2]) for each in lonely}
+    ends = {(each.case.norm.params is None, each.explanation.rpartition("output is ")[2]) for each in lonely}
     assert ends == {(False, "beta."), (True, "0.")}

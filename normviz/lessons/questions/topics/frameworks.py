@@ -9,7 +9,7 @@ from normviz.analysis.description import describe
 from normviz.analysis.examples import example
 from normviz.analysis.forward import largest_difference
 from normviz.analysis.running.modes import train_and_eval
-from normviz.analysis.running.momentum import half_life, to_keras, to_torch
+from normviz.analysis.running.momentum import half_life, other_momentum
 from normviz.analysis.running.torch_module import buffers
 from normviz.code.frameworks import KERAS_LAYERS, AxisNumbers
 from normviz.layers.layer import Layer
@@ -210,12 +210,12 @@ def momentum() -> Facts:
     keras_momentum = keras_default("momentum")
     return {
         "torch": torch_default,
-        "keras": to_keras(torch_default),
+        "keras": other_momentum(torch_default),
         "life": half_life(torch_default),
         "left": torch_default,
         "keras_default": keras_momentum,
-        "as_torch": to_torch(keras_momentum),
-        "right": to_keras(torch_default),
+        "as_torch": other_momentum(keras_momentum),
+        "right": other_momentum(torch_default),
     }
 
 

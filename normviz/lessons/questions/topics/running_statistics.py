@@ -10,7 +10,7 @@ from normviz.analysis.description import describe
 from normviz.analysis.examples import example, from_values
 from normviz.analysis.forward import Values, largest_difference, run_module
 from normviz.analysis.running.modes import one_example, train_and_eval
-from normviz.analysis.running.momentum import to_keras, two_forms
+from normviz.analysis.running.momentum import other_momentum, two_forms
 from normviz.analysis.running.sampling import Sequences, SmallBatches, per_time_step, spread
 from normviz.analysis.running.shards import accumulation_difference, even_sizes, shard
 from normviz.analysis.running.stream import START_MEAN, START_VAR, TRUE_MEAN, TRUE_VAR, Stream, follow, run, settle
@@ -54,7 +54,7 @@ def time_to_settle() -> Facts:
         "var": TRUE_VAR,
         "start_mean": START_MEAN,
         "start_var": START_VAR,
-        "left": to_keras(0.1),
+        "left": other_momentum(0.1),
         "steps": steps,
         "right": only(once=steps == 1, few=1 < steps < 5, tens=5 <= steps <= 50, hundreds=steps > 50),
     }
@@ -91,7 +91,7 @@ STEPPED = "moving - (moving - batch) * rest"
 
 @RUNNING_STATISTICS.question("s3l", TRAIN_AND_EVAL_PAGE, "show=stream", ARTICLE, x="shape=8,1")
 def forms_of_the_average() -> Facts:
-    means, old = run(Stream(batch_size=8)).batch_mean, to_keras(0.1)
+    means, old = run(Stream(batch_size=8)).batch_mean, other_momentum(0.1)
     single, double = (two_forms(means, old, dtype=dtype) for dtype in ("float32", "float64"))
     difference, shape = single.largest_difference, (8, 64, 14, 14)
     return {
@@ -248,7 +248,7 @@ TWO_PER_GPU = {
 
 
 def spread_of_mean(images: int, pixels: int, correlation: float) -> float:
-    """The standard deviation of the mean of values of variance 4, of which those of one image are correlated.
+    """The standard deviation of a mean over values of variance 4. Values of the same image are correlated, values of two images are not.
 
     >>> spread_of_mean(4, 1, 0.5), spread_of_mean(4, 100, 1.0)
     (1.0, 1.0)
@@ -380,7 +380,7 @@ def gpus() -> Facts:
         "devices": len(sizes),
         "values": int(parts.counts[0]),
         "apart": parts.shard_difference,
-        "sync": parts.output_difference.largest,
+        "sync": parts.output_difference,
         "naive": parts.naive_difference,
         "accumulated": accumulation_difference("BatchNorm1d(2)", x, sizes),
         "right": int(parts.counts[0]),

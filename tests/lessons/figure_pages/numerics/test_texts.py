@@ -8,24 +8,13 @@ import torch
 
 from normviz.analysis.rounding.degenerate import CONSTANT, SINGLE
 from normviz.analysis.rounding.eps import EPSILONS, no_eps
-from normviz.analysis.rounding.groups import DISTANCES, DTYPES, LAYERS, example_group
+from normviz.analysis.rounding.groups import DISTANCES, DTYPES, LAYERS, SIZE, example_group
 from normviz.analysis.rounding.variance import Estimate
-from normviz.lessons import numerics_texts
-from normviz.lessons import numerics_texts as eps_texts
+from normviz.lessons import numerics_eps, numerics_variance, numerics_zero_variance
 from normviz.lessons.numerics import LARGEST_CONSTANT, LARGEST_SCALE, SMALLEST_EPS
-from normviz.lessons.numerics_texts import (
-    EXACT,
-    LABELS,
-    NOISE,
-    ONE_PASS,
-    REFUSED,
-    RUNNING,
-    SIGN,
-    SIZE,
-    TWO_PASSES,
-    as_code,
-    outcome,
-)
+from normviz.lessons.numerics_eps import as_code
+from normviz.lessons.numerics_variance import ONE_PASS, TWO_PASSES
+from normviz.lessons.numerics_zero_variance import EXACT, LABELS, NOISE, REFUSED, RUNNING, SIGN, outcome
 from normviz.scene.setting import power
 from normviz.texts.numbers import format_number
 from tests.lessons.sentences import numbers_in
@@ -59,14 +48,14 @@ def test_the_sentence_of_four_distances_by_hand():
         for method, ours in ((ONE_PASS, ((1.25, 1), (-4, nan), (0, 1), (nan, nan))), (TWO_PASSES, ((1, 1),) * 4))
         for distance, exact, (var, size) in zip((1, 10, 100, 1000), (1, 2, 0, nan), ours, strict=True)
     ]
-    sentences = [numerics_texts.variance_sentence(found, exponent) for exponent in range(4)]
+    sentences = [numerics_variance.variance_sentence(found, exponent) for exponent in range(4)]
     assert numbers_in(sentences[0]) == ["10⁰", "1.25", "1"]
     assert numbers_in(sentences[1]) == ["10¹", "−4", "2"]
-    assert numbers_in(numerics_texts.failures(found)) == ["3", "1", "1"]
-    assert numerics_texts.failures(found).endswith("is negative at **1**, and its output is NaN at **1**.")
-    assert [row["method"][:3] for row in numerics_texts.variance_rows(found, 1)] == ["**✗", "two"]
+    assert numbers_in(numerics_variance.failures(found)) == ["3", "1", "1"]
+    assert numerics_variance.failures(found).endswith("is negative at **1**, and its output is NaN at **1**.")
+    assert [row[0][:3] for row in numerics_variance.variance_table(found, 1).rows] == ["**✗", "two"]
     assert not any(
-        "✗" in row["method"] for exponent in (0, 2, 3) for row in numerics_texts.variance_rows(found, exponent)
+        "✗" in row[0] for exponent in (0, 2, 3) for row in numerics_variance.variance_table(found, exponent).rows
     )
     assert numbers_in(sentences[2]) == ["10²", str(SIZE)]
     assert "rounds all **256** numbers to the same value" in sentences[2]
@@ -75,13 +64,13 @@ def test_the_sentence_of_four_distances_by_hand():
 
 def test_the_sentence_counts_negative_variances_and_nan_outputs():
     """The first view of the page."""
-    found = numerics_texts.estimates("float32")
+    found = numerics_variance.estimates("float32")
     first = [one for one in found if one.method == ONE_PASS]
     negative = [one for one in first if one.var < 0]
     assert negative
     assert all(isnan(one.output_size) for one in negative)
-    sentence = numerics_texts.variance_sentence(found, 6)
-    assert numbers_in(numerics_texts.failures(found)) == [
+    sentence = numerics_variance.variance_sentence(found, 6)
+    assert numbers_in(numerics_variance.failures(found)) == [
         str(len(DISTANCES)),
         str(len(negative)),
         str(sum(one.is_nan for one in first)),
@@ -93,33 +82,33 @@ def test_the_sentence_counts_negative_variances_and_nan_outputs():
 @TYPES
 @pytest.mark.parametrize("exponent", range(8))
 def test_the_table_has_a_row_for_every_method(dtype, exponent):
-    found = numerics_texts.estimates(dtype)
-    here = numerics_texts.at_distance(found, exponent)
-    rows = numerics_texts.variance_rows(found, exponent)
+    found = numerics_variance.estimates(dtype)
+    here = numerics_variance.at_distance(found, exponent)
+    rows = numerics_variance.variance_table(found, exponent).rows
     fails = [one.exact > 0 and (one.negative or one.is_nan) for one in here.values()]
-    labels = map(numerics_texts.method_label, here)
-    assert [row["method"] for row in rows] == [
+    labels = map(numerics_variance.method_label, here)
+    assert [row[0] for row in rows] == [
         f"**✗ {label}**" if bad else label for label, bad in zip(labels, fails, strict=True)
     ]
-    assert [(row["negative"], row["nan"]) for row in rows] == [(one.negative, one.is_nan) for one in here.values()]
+    assert [row[3:] for row in rows] == [(one.negative, one.is_nan) for one in here.values()]
     for row, one in zip(rows, here.values(), strict=True):
         hidden = (
             one.method in LAYERS and one.exact == 0 and not one.is_nan
         )  # if all numbers are equal, the variance cannot be read back
-        assert row["variance"] == (None if hidden else format_number(one.var))
-        assert row["error"] == (None if hidden else format_number(one.error, 2))
+        assert row[1] == (None if hidden else format_number(one.var))
+        assert row[2] == (None if hidden else format_number(one.error, 2))
     assert len(rows) == 4 + 1 + len(LAYERS)
-    assert words(numerics_texts.variance_texts(found, exponent)) <= MOST_WORDS
+    assert words(numerics_variance.variance_texts(found, exponent)) <= MOST_WORDS
 
 
 @TYPES
 @pytest.mark.parametrize("exponent", range(8))
 def test_the_step_between_neighboring_numbers_agrees_with_nextafter(dtype, exponent):
     """By torch itself: the next number above."""
-    found = numerics_texts.estimates(dtype)
-    one = numerics_texts.at_distance(found, exponent)[ONE_PASS]
+    found = numerics_variance.estimates(dtype)
+    one = numerics_variance.at_distance(found, exponent)[ONE_PASS]
     place = torch.tensor(one.distance if one.exact == 0 else one.distance**2, dtype=DTYPES[dtype])
-    why = list(numerics_texts.variance_texts(found, exponent))[1]
+    why = list(numerics_variance.variance_texts(found, exponent))[1]
     if not isfinite(one.exact):
         assert why.startswith("torch's layers")
     elif place.isinf():
@@ -133,40 +122,39 @@ def test_the_step_between_neighboring_numbers_agrees_with_nextafter(dtype, expon
 
 
 def test_a_hand_written_layer_in_float16_loses_the_smallest_eps():
-    found = eps_texts.of_dtype(eps_texts.eps_outcomes(-4), "float16")
-    sentence = eps_texts.eps_sentence(found, -4)
+    found = numerics_eps.of_dtype(numerics_eps.eps_outcomes(-4), "float16")
+    sentence = numerics_eps.eps_sentence(found, -4)
     assert numbers_in(sentence) == ["10⁻⁸", "0.00316", "1", "0", "∞", "1"]
     assert "stores `1e-12` as **0**" in sentence
 
 
 def test_a_spread_that_float16_cannot_represent():
-    found = eps_texts.of_dtype(eps_texts.eps_outcomes(-12), "float16")
+    found = numerics_eps.of_dtype(numerics_eps.eps_outcomes(-12), "float16")
     assert not example_group("float16", 0, SIZE, 0, 1e-12).any()
-    assert "represents all numbers as 0" in eps_texts.eps_sentence(found, -12)
-    assert numbers_in(eps_texts.eps_sentence(found, -12)) == ["10⁻¹²", "NaN", "0"]
-    assert any("BatchNorm1d and InstanceNorm1d give NaN" in line for line in eps_texts.eps_texts(found, -12))
+    assert "represents all numbers as 0" in numerics_eps.eps_sentence(found, -12)
+    assert numbers_in(numerics_eps.eps_sentence(found, -12)) == ["10⁻¹²", "NaN", "0"]
+    assert any("BatchNorm1d and InstanceNorm1d give NaN" in line for line in numerics_eps.eps_texts(found, -12))
 
 
 @TYPES
 @pytest.mark.parametrize("exponent", [-12, -8, -4, -2, 0, 3])
 def test_the_table_has_a_row_for_every_eps(dtype, exponent):
-    found = eps_texts.of_dtype(eps_texts.eps_outcomes(exponent), dtype)
-    rows = eps_texts.eps_rows(found)
-    assert [float(row["eps"]) for row in rows] == list(EPSILONS)
+    found = numerics_eps.of_dtype(numerics_eps.eps_outcomes(exponent), dtype)
+    rows = numerics_eps.size_table(found).rows
+    assert [float(row[0]) for row in rows] == list(EPSILONS)
     for row, one in zip(rows, found, strict=True):
-        values = list(row.values())
-        assert values[2:4] == [format_number(one.exact, 3), format_number(one.by_hand, 3)]
-        assert values[4:] == [format_number(size, 3) for size in one.by_torch.values()]
-    lines = list(eps_texts.eps_texts(found, exponent))
+        assert list(row[2:4]) == [format_number(one.exact, 3), format_number(one.by_hand, 3)]
+        assert list(row[4:]) == [format_number(size, 3) for size in one.by_torch.values()]
+    lines = list(numerics_eps.eps_texts(found, exponent))
     assert words(lines) <= MOST_WORDS
-    none = no_eps(dtype, 10.0**exponent, SIZE)
+    none = no_eps(dtype, 10.0**exponent)
     assert numbers_in(lines[-1])[:3] == [
         format_number(v, 3) for v in (none.computing_eps, none.by_torch, none.with_computing)
     ]
 
 
 def test_the_curves_agree_with_the_formula():
-    curves = eps_texts.size_curves(eps_texts.of_dtype(eps_texts.eps_outcomes(-4), "float64"))
+    curves = numerics_eps.size_curves(numerics_eps.of_dtype(numerics_eps.eps_outcomes(-4), "float64"))
     assert [float(eps) for eps in curves] == list(EPSILONS)
     for eps, points in curves.items():
         for point in points:
@@ -177,7 +165,7 @@ def test_the_curves_agree_with_the_formula():
 
 
 def test_every_outcome_occurs():
-    both = [*numerics_texts.constant(1234.567, "float32"), *numerics_texts.single(1000, "float32")]
+    both = [*numerics_zero_variance.constant(1234.567, "float32"), *numerics_zero_variance.single(1000, "float32")]
     assert {outcome(one) for one in both} == set(LABELS)
     by_layer = {one.layer: outcome(one) for one in both}
     assert by_layer["LayerNorm([3, 4, 4])"] == by_layer["LayerNorm(1)"] == EXACT
@@ -188,15 +176,18 @@ def test_every_outcome_occurs():
 
 
 def test_the_counts_of_both_sentences():
-    constant, single = numerics_texts.constant(1234.567, "float32"), numerics_texts.single(1000, "float32")
-    assert numbers_in(numerics_texts.constant_sentence(constant)) == [
+    constant, single = (
+        numerics_zero_variance.constant(1234.567, "float32"),
+        numerics_zero_variance.single(1000, "float32"),
+    )
+    assert numbers_in(numerics_zero_variance.constant_sentence(constant)) == [
         "1,234.567",
         str(sum(one.from_beta == 0 for one in constant)),
         str(sum(outcome(one) == NOISE for one in constant)),
         format_number(max(one.from_beta for one in constant if outcome(one) == NOISE), 3),
         "2",
     ]
-    assert numbers_in(numerics_texts.single_sentence(single)) == [
+    assert numbers_in(numerics_zero_variance.single_sentence(single)) == [
         str(sum(one.refusal is not None for one in single)),
         str(len(SINGLE)),
         str(sum(one.from_beta == 0 for one in single)),
@@ -207,20 +198,23 @@ def test_the_counts_of_both_sentences():
 
 
 def test_the_sentence_uses_the_singular_for_one_layer():
-    one = numerics_texts.constant(0, "float32")[:1]
-    assert numerics_texts.constant_sentence(one).endswith("**1** layer gives exactly beta.")
+    one = numerics_zero_variance.constant(0, "float32")[:1]
+    assert numerics_zero_variance.constant_sentence(one).endswith("**1** layer gives exactly beta.")
 
 
 def test_short_names_are_short_and_unique():
-    for found in (numerics_texts.constant(1.0, "float32"), numerics_texts.single(1.0, "float32")):
-        labels = numerics_texts.short_names(found)
+    for found in (numerics_zero_variance.constant(1.0, "float32"), numerics_zero_variance.single(1.0, "float32")):
+        labels = numerics_zero_variance.short_names(found)
         assert len(set(labels)) == len(found)
         assert max(map(len, labels)) <= 23
 
 
 DEGENERATE = [
-    *((numerics_texts.constant, value, CONSTANT) for value in (-LARGEST_CONSTANT, 0, 1e-30, 0.1, LARGEST_CONSTANT)),
-    *((numerics_texts.single, scale, SINGLE) for scale in (0, 1e-8, 1, LARGEST_SCALE)),
+    *(
+        (numerics_zero_variance.constant, value, CONSTANT)
+        for value in (-LARGEST_CONSTANT, 0, 1e-30, 0.1, LARGEST_CONSTANT)
+    ),
+    *((numerics_zero_variance.single, scale, SINGLE) for scale in (0, 1e-8, 1, LARGEST_SCALE)),
 ]
 
 
@@ -228,17 +222,17 @@ DEGENERATE = [
 @pytest.mark.parametrize(("make", "value", "cases"), DEGENERATE)
 def test_the_table_has_a_row_for_every_layer_and_quotes_torch(dtype, make, value, cases):
     found = make(value, dtype)
-    rows = numerics_texts.zero_variance_rows(found)
-    assert [(row["layer"], row["shape"]) for row in rows] == [(layer, str(shape)) for layer, shape in cases]
+    rows = numerics_zero_variance.zero_variance_table(found).rows
+    assert [row[:2] for row in rows] == [(layer, str(shape)) for layer, shape in cases]
     for row, one in zip(rows, found, strict=True):
         assert one.x.isfinite().all()
-        assert one.refusal is None or row["output"] == f"torch refuses: “{one.refusal}”"
-        assert row["outcome"] == ("" if one.refusal else LABELS[outcome(one)])
-    assert words(numerics_texts.zero_variance_texts(found)) <= MOST_WORDS
+        assert one.refusal is None or row[2] == f"torch refuses: “{one.refusal}”"
+        assert row[3] == ("" if one.refusal else LABELS[outcome(one)])
+    assert words(numerics_zero_variance.zero_variance_texts(found)) <= MOST_WORDS
 
 
 def test_the_noise_is_that_of_two_large_terms_that_cancel():
-    lines = list(numerics_texts.zero_variance_texts(numerics_texts.constant(1234.567, "float32")))
+    lines = list(numerics_zero_variance.zero_variance_texts(numerics_zero_variance.constant(1234.567, "float32")))
     assert numbers_in(lines[0]) == ["2", "0.5"]
     largest = 1234.567 * 2 * 1e-5**-0.5
     assert numbers_in(lines[1]) == [format_number(largest, 3), "0.0625"]
@@ -260,19 +254,19 @@ def test_where_there_is_noise_torch_s_mean_is_exactly_x():
 
 @pytest.mark.parametrize("eps", [SMALLEST_EPS, 1e-5, 3e-4, 0.5, 1.0])
 def test_the_curve_covers_both_places_and_the_sentence_has_its_largest_difference(eps):
-    found = eps_texts.placements(eps)
+    found = numerics_eps.placements(eps)
     assert found[0].var < eps**2 / 100
     assert found[-1].var > eps * 100
     most = max(found, key=lambda one: abs(one.outside - one.inside))
-    assert numbers_in(eps_texts.placement_sentence(eps, found)) == [
+    assert numbers_in(numerics_eps.placement_sentence(eps, found)) == [
         format_number(v, 2) for v in (most.var, most.inside, most.outside)
     ]
-    assert [numbers_in(line) for line in eps_texts.placement_texts(eps)] == [
+    assert [numbers_in(line) for line in numerics_eps.placement_texts(eps)] == [
         [format_number(eps, 3)],
         [format_number(eps**2, 3)],
         [],
     ]
-    assert words(eps_texts.placement_texts(eps)) <= MOST_WORDS
+    assert words(numerics_eps.placement_texts(eps)) <= MOST_WORDS
 
 
 # Speed: the page answers a control at any setting within a second; in processor time, whatever else runs.
@@ -281,11 +275,11 @@ def test_the_curve_covers_both_places_and_the_sentence_has_its_largest_differenc
 @TYPES
 def test_nothing_takes_a_second(dtype):
     works = (
-        lambda: numerics_texts.estimates.__wrapped__(dtype, 1),
-        lambda: eps_texts.size_curves(eps_texts.of_dtype(eps_texts.eps_outcomes.__wrapped__(-12, 1), dtype)),
-        lambda: numerics_texts.constant.__wrapped__(float(LARGEST_CONSTANT), dtype),
-        lambda: numerics_texts.single.__wrapped__(float(LARGEST_SCALE), dtype, 1),
-        lambda: eps_texts.placements(SMALLEST_EPS),
+        lambda: numerics_variance.estimates.__wrapped__(dtype, 1),
+        lambda: numerics_eps.size_curves(numerics_eps.of_dtype(numerics_eps.eps_outcomes.__wrapped__(-12, 1), dtype)),
+        lambda: numerics_zero_variance.constant.__wrapped__(float(LARGEST_CONSTANT), dtype),
+        lambda: numerics_zero_variance.single.__wrapped__(float(LARGEST_SCALE), dtype, 1),
+        lambda: numerics_eps.placements(SMALLEST_EPS),
     )
     for work in works:
         start = process_time()

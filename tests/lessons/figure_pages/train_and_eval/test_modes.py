@@ -109,9 +109,9 @@ def one_example_texts(link):
 
 def test_the_modes_of_other_layers():
     e = scene().description
-    found = train_and_eval.modes_rows(e, 0, train_and_eval.both_modes(e, 0))
-    rows = {row["layer"]: {key: row[key] for key in row if key != "layer"} for row in found}
-    same = {"difference": "0", "buffers": 0, "running": False}
+    table = train_and_eval.modes_table(e, 0, train_and_eval.both_modes(e, 0))
+    rows = {layer: measured for layer, *measured in table.rows}
+    same = ["0", 0, False]  # largest difference, elements in buffers, whether eval() uses running statistics
     batch = rows.pop("BatchNorm2d(3)")
     assert rows == dict.fromkeys(
         [
@@ -123,8 +123,8 @@ def test_the_modes_of_other_layers():
         ],
         same,
     )
-    assert float(batch.pop("difference")) > 0.01
-    assert batch == {"buffers": 7, "running": True}
+    assert float(batch[0]) > 0.01
+    assert batch[1:] == [7, True]
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_the_rows_of_other_layers_do_not_depend_on_the_shown_one(layer):
     e = scene(f"layer={layer}").description
     default = scene().description
     torch.testing.assert_close(e.x, default.x)
-    assert train_and_eval.modes_rows(e, 0, train_and_eval.both_modes(e, 0)) == train_and_eval.modes_rows(
+    assert train_and_eval.modes_table(e, 0, train_and_eval.both_modes(e, 0)) == train_and_eval.modes_table(
         default, 0, train_and_eval.both_modes(default, 0)
     )
 

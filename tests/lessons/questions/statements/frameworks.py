@@ -8,15 +8,7 @@ import pytest
 from normviz.analysis.description import describe
 from normviz.analysis.examples import example
 from normviz.analysis.running.modes import train_and_eval
-from normviz.analysis.running.momentum import (
-    WEIGHTED_VALUE,
-    half_life,
-    lower_forgets_sooner,
-    moving_average,
-    to_torch,
-    two_forms,
-    weights,
-)
+from normviz.analysis.running.momentum import half_life, moving_average, other_momentum, two_forms
 from normviz.code.frameworks import KERAS_LAYERS, AxisNumbers
 from normviz.lessons.questions.question import keras_default
 from normviz.lessons.questions.topics.frameworks import keras_updates
@@ -30,13 +22,14 @@ def q11() -> Statements:
         "with the two momenta both keep the same": np.abs(average - two_forms(means, f["keras"]).weighted).max()
         < 1e-12,
         "with the same number they do not": np.abs(average - two_forms(means, f["torch"]).weighted).max() > 0.1,
-        "the defaults differ too": to_torch(keras_default("momentum")) != f["torch"],
-        "Keras's momentum is the weight of the old value": WEIGHTED_VALUE["keras"] == "old",
-        "torch's momentum is the weight of the new value": WEIGHTED_VALUE["torch"] == "new",
-        "a lower one forgets sooner in Keras": lower_forgets_sooner("keras"),
-        "a lower one forgets later in torch": not lower_forgets_sooner("torch"),
-        "0.9 in Keras and 0.1 in torch forget as fast": half_life(0.9, "keras") == pytest.approx(f["life"]),
-        "0.1 of the old value is left in Keras": weights(f["torch"], 1, "keras")[0] == pytest.approx(1 - f["left"]),
+        "the defaults differ too": other_momentum(keras_default("momentum")) != f["torch"],
+        "Keras's momentum is the weight of the old value": two_forms([1.0], f["keras"]).weighted[0]
+        == pytest.approx(1 - f["keras"]),
+        "torch's momentum is the weight of the new value": moving_average([1.0], f["torch"])[0] == f["torch"],
+        "a lower one forgets sooner in Keras": half_life(other_momentum(0.1)) < half_life(other_momentum(0.5)),
+        "a lower one forgets later in torch": half_life(0.1) > half_life(0.5),
+        "0.1 of the old value is left in Keras": two_forms([1.0, 0.0], f["torch"]).weighted[1]
+        == pytest.approx((1 - f["left"]) * f["left"]),
     }
 
 

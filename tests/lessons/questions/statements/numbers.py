@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import isnan
-
 import numpy as np
 import pytest
 import torch
@@ -18,13 +16,12 @@ from normviz.analysis.rounding.eps import eps_table, no_eps
 from normviz.analysis.rounding.groups import DTYPES
 from normviz.analysis.rounding.variance import sweep
 from normviz.code.cs231n import Cache, layernorm_backward, layernorm_forward
-from normviz.lessons.questions.question import ROUNDING, keras_default, module_of, normal, output, scene_of
+from normviz.lessons.questions.question import ROUNDING, module_of, normal, output, scene_of
 from normviz.lessons.questions.topics.numbers import (
     BERT_EPS,
     DISTANCE,
     DRAWS,
     FLAX_EPS,
-    SPREAD,
     SQUARES,
     normalize_by_hand,
     skewness,
@@ -34,10 +31,9 @@ from tests.lessons.questions.statements.measure import Statements, facts, nearly
 
 def s2g() -> Statements:
     x = from_values((0.01, -0.01, 0.01, -0.01, 10.0, -10.0, 10.0, -10.0), (2, 4)).double()
-    y, var = output("LayerNorm(4)", x), x.var(1, correction=0)
+    y = output("LayerNorm(4)", x)
     trained = scene_of("shape=2,4&layer=LayerNorm(4)&params=random").description.trace.output
     return {
-        "the variance is var / (var + eps)": (y.var(1, correction=0) - var / (var + 1e-5)).abs().max() < 1e-9,
         "both means are 0": zero_mean(y, 1),
         "after a trained gamma the means are not 0": (trained.mean(1).abs() > 0.01).all(),
         "after a trained gamma the variances are not 1": ((trained.var(1, correction=0) - 1).abs() > 0.01).all(),
@@ -61,17 +57,8 @@ def q36() -> Statements:
 def q22() -> Statements:
     x, module = from_values((5.0, 5.0, 5.0, 5.0), (1, 4)), module_of("LayerNorm(4)")
     module.get_parameter("bias").data.fill_(3)
-    f, epsilons = facts("q22"), {"keras": keras_default("epsilon"), "torch": 1e-5, "bert": BERT_EPS}
-    exact = {o.eps: o.exact for o in eps_table(SPREAD, epsilons=tuple(epsilons.values())) if o.dtype == "float32"}
     return {
-        "the size is the root of var / (var + eps)": all(
-            f[f"{name}_size"] == pytest.approx(exact[eps], abs=ROUNDING) for name, eps in epsilons.items()
-        ),
-        "1e-12 is 0 in float16": f["kept"] == 0,
-        "a constant row by hand in float16 is 0 / 0": f["hand"] == "NaN",
-        "torch's own layer computes in float32 and gives 0": f["own"] == 0,
         "float32 keeps 1e-12": {(o.dtype, o.eps): o.rounded for o in eps_table()}["float32", BERT_EPS] > 0,
-        "without eps a constant row is NaN": isnan(f["bare"]),
         "with eps it is beta, for any beta": (module(x) == 3).all(),
     }
 

@@ -92,7 +92,6 @@ def s3f() -> Statements:
         x - x.mean(-1)
     return {
         "x_norm has the shape of x": normalized.shape == x.shape,
-        "with a square x nothing fails, and the output is wrong": facts("s3f")["silent"] > 0.1,
         "DimNorm computes the same": nearly_equal(output("DimNorm(4)", x), normalized),
     }
 

@@ -24,8 +24,6 @@ def s2c() -> Statements:
     correlated = share * common + (1 - CORRELATION) ** 0.5 * pixels
     first, second = correlated[:, 0, 0], correlated[:, 0, 1]
     return {
-        "the measured spreads are near 1 / sqrt(m)": f["small_spread"] / f["large_spread"]
-        == pytest.approx(f["factor"], rel=0.2),
         "two pixels have that correlation": float(torch.corrcoef(torch.stack([first, second]))[0, 1])
         == pytest.approx(CORRELATION, abs=0.05),
         "the spread of the mean of independent values": float(pixels.mean((1, 2)).std())
@@ -81,7 +79,6 @@ def s3j() -> Statements:
         "a convolution takes an image without a batch axis": torch.nn.Conv2d(3, 1, 1)(normal(3, 2, 2)).shape
         == (1, 2, 2),
         "BatchNorm1d accepts one sequence without a batch axis": not refuses("BatchNorm1d(3).eval()", normal(3, 3)),
-        "its output is wrong": facts("s3j")["silent"] > 0.1,
         "LayerNorm accepts an image without a batch axis": not refuses("LayerNorm([3, 2, 2])", normal(3, 2, 2)),
     }
 
@@ -93,8 +90,6 @@ def s2b() -> Statements:
         and time_steps.left[-1] < time_steps.left[0],
         "about half are left near the middle": (abs(time_steps.left[10:20] / time_steps.left[0] - 0.5) < 0.1).any(),
         "the means get noisier": time_steps.rms_error[-1] > 2 * time_steps.rms_error[0],
-        "the error is one over the root of their number": time_steps.rms_error[-1]
-        == pytest.approx(time_steps.standard_error[-1], rel=0.3),
         "torch refuses a single sequence": refuses("BatchNorm1d(4)", normal(1, 4)),
         "LayerNorm gives a step the same in a shorter sequence": nearly_equal(
             output("LayerNorm(4)", x)[:, :2], output("LayerNorm(4)", x[:, :2])
@@ -103,16 +98,10 @@ def s2b() -> Statements:
 
 
 def q27() -> Statements:
-    parts, f = shard(example("scales", (26, 2), ("n", "c")).double(), even_sizes(26, 2)), facts("q27")
+    parts = shard(example("scales", (26, 2), ("n", "c")).double(), even_sizes(26, 2))
     x = normal(8, 6)
     return {
-        "each device's outputs differ from the whole batch's": f["apart"] > 0.1,
-        "means and variances combined by their counts agree": parts.mean_difference.agrees
-        and parts.var_difference.agrees,
-        "their outputs agree": parts.output_difference.agrees,
-        "averaging the variances is not enough": parts.naive_difference > 0.01,
-        "accumulated micro-batches are normalized separately": f["accumulated"] > 0.1,
-        "all devices have as many examples": len(set(parts.counts.tolist())) == 1,
+        "means and variances combined by their counts agree": max(parts.mean_difference, parts.var_difference) < 1e-13,
         "in eval mode a part gives the same as the whole": nearly_equal(
             output("BatchNorm1d(6).eval()", x)[:4], output("BatchNorm1d(6).eval()", x[:4])
         ),

@@ -64,8 +64,6 @@ def q4() -> Statements:
         "no other token is in a token's mean": all(
             i[:2] == (0, 1) for i in describe("LayerNorm(6)", (2, 4, 6)).peers((0, 1, 4))
         ),
-        "a later token changes nothing before it": facts("q4")["kept"] == 0,
-        "a later token has an effect in a mean over (L, C)": facts("q4")["leak"] > 0.1,
         "under BatchNorm1d a token changes those of the other sequence": (
             output_change("BatchNorm1d(6)", x.transpose(1, 2), changed.transpose(1, 2), 1) > 0.01
         ),
@@ -108,12 +106,9 @@ def s3a() -> Statements:
 
 
 def s1f() -> Statements:
-    f = facts("s1f")
     e = scene_of("shape=6,3&layer=BatchNorm1d(3)&params=random").description
     values, y = e.layer_values(), e.trace.output.double()
     return {
-        "BatchNorm does not make a distribution normal": abs(f["skewed"]) > 0.5
-        and abs(f["still"] - f["skewed"]) < 1e-4,
         "before gamma each column has mean 0": zero_mean(e.trace.normalized.double(), 0),
         "before gamma each column has variance 1": unit_variance(e.trace.normalized.double(), 0),
         "after gamma a column's mean is its beta": (y.mean(0) - values.beta).abs().max() < 1e-4,
