@@ -80,7 +80,7 @@ def test_the_drawn_values_are_those_of_the_module():
     assert set(drawn) == {"stats", "params", "x", "normalized", "output"}
     assert data["stats"]["count"] == 4
     torch.testing.assert_close(e.trace.output, layer(x).detach())
-    z = np.frombuffer(__import__("base64").b64decode(drawn["output"]["z"]["data"]), dtype="<f4")
+    z = drawn["output"]["z"]
     expected = np.sort(layer(x).detach().numpy().ravel())
     np.testing.assert_allclose(np.sort(z[~np.isnan(z)]), expected, rtol=1e-5, atol=1e-6)
     assert all(torch.equal(before[name], value) for name, value in layer.state_dict().items())

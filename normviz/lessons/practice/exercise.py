@@ -10,6 +10,7 @@ from typing import Any
 from normviz.lessons.practice import texts
 from normviz.lessons.practice.case import CHOICE, MARK, Answer, BankRow, Case, place
 from normviz.lessons.practice.random import Random
+from normviz.scene.grid import roles
 from normviz.texts.messages import _, join_sentences
 from normviz.texts.numbers import format_number
 
@@ -100,6 +101,7 @@ class Exercise(BankRow):
             "layer": case.text,
             "shape": list(case.shape),
             "names": list(case.axes),
+            **vars(roles(case.axes)),
             "prompt": self.prompt,
             "options": None,
             "answer": self._in_browser(self.answer),

@@ -7,9 +7,8 @@ import pytest
 
 from normviz.analysis.rounding.groups import DISTANCES, DTYPES
 from normviz.analysis.rounding.variance import Estimate
-from normviz.figures.charts import LIGHT
+from normviz.figures.charts import LIGHT, chart_payload
 from normviz.figures.palette import THEMES
-from normviz.figures.payload import chart_payload
 from normviz.lessons import numerics as figures
 from normviz.lessons import numerics_texts
 from normviz.lessons import numerics_texts as eps_texts
