@@ -29,7 +29,7 @@ def build(page: str, query: Mapping[str, str]) -> int:
     parts = list(flat(PAGES[page].parts(view)))
     for part in parts:
         if isinstance(part, Panels):
-            json.dumps(part.data, allow_nan=False)  # JSON.parse does not accept NaN
+            json.dumps(sent(part.data), allow_nan=False)  # JSON.parse does not accept NaN
         elif isinstance(part, Chart):
             json.dumps(chart_payload(part.lines, part.alt), allow_nan=False)
         elif isinstance(part, Table):
