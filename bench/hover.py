@@ -38,7 +38,7 @@ from bench.hover_pages import COMMON, LINKED, PLACES, SUBPLOTS, WATCH
 from normviz.api import output_of_query
 from normviz.figures import bundle
 from normviz.figures.palette import stops, theme
-from normviz.figures.payload import view_payload
+from normviz.figures.payload import sent, view_payload
 from normviz.scene.scene import Scene
 from normviz.scene.view import read
 
@@ -99,7 +99,7 @@ def write(folder: Path, scene: Scene) -> None:
         place.mkdir(exist_ok=True)
         (place / "plotly.js").write_bytes(bundle.plotly_js())
         (place / "mount.js").write_text(bundle.module(), encoding="utf-8")
-        data = view_payload(scene.description, scene.grid) if kind == "linked" else subplots(scene)
+        data = sent(view_payload(scene.description, scene.grid)) if kind == "linked" else subplots(scene)
         (place / "data.js").write_text(f"window.DATA = {json.dumps(data)};", encoding="utf-8")
         page = template % {"common": COMMON, "style": bundle.style()}
         (place / "index.html").write_text(page, encoding="utf-8")

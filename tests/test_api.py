@@ -6,6 +6,7 @@ import torch
 from torch import nn
 
 import normviz as nv
+from normviz.figures.payload import sent
 from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.containers import Table
 from normviz.lessons.parts.part import Chart, Code, Note, Panels, Sentence, flat
@@ -20,7 +21,7 @@ def contents(output):
     found = []
     for part in flat(output.parts):
         if isinstance(part, Panels):
-            found.append(part.data | {"editable": False})  # only the app is editable
+            found.append(sent(part.data) | {"editable": False})  # only the app is editable
         elif isinstance(part, Chart):
             found.append((part.lines.figure().to_json(), part.alt))
         elif isinstance(part, Sentence | Table | Code | Note):
@@ -31,7 +32,7 @@ def contents(output):
 
 
 def panels(output):
-    return next(part for part in output.parts if isinstance(part, Panels)).data
+    return sent(next(part for part in output.parts if isinstance(part, Panels)).data)
 
 
 OUTPUTS = {

@@ -1,40 +1,68 @@
-"""The data of the page Explore: one layer on one tensor."""
+"""The data of linked figures: the drawn elements, which of them share, values, and the selected element.
+
+A payload is a dict. Python's own figure (``plotly_figure``) reads it as it is; the browser gets it as JSON (``sent``), in the form
+of ``figures/browser/types.d.ts``. Its "panels" each describe one heatmap:
+
+key      identifies the panel; the optional ``row`` is the row of panels that it belongs to
+title, pattern, caption
+scale    the color scale: "groups", "parameters", "values" or "none" (``palette.stops``)
+low, high  the values at the ends of the scale
+groups   the number of groups if the cells are ids, else 0
+z        the values of the drawn elements; None if the cells are ids, which follow from ``links``
+links    the kind of sharing whose peers the panel outlines: "stats", "params" or ""
+strips   means and variances beside the panel, by position: "row", "col" or "facet"
+"""
 
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from math import isfinite, prod
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from math import isfinite, isnan, prod
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from normviz.analysis import sentences
 from normviz.analysis.description import Description
-from normviz.analysis.steps import Step, steps, whole_formula
+from normviz.analysis.forward import broadcast
+from normviz.analysis.moments import moments
+from normviz.analysis.steps import steps, whole_formula
 from normviz.code.generate import code
-from normviz.figures.charts import Lines
-from normviz.figures.panels import (
-    Panel,
-    PanelValues,
-    layer_data,
-    linked_data,
-    moments_data,
-    parameters_data,
-    sharing_panels,
-    statistics_data,
-    value_panel,
-    value_panels,
-    values_data,
-)
+from normviz.layers.sharing import check_groups
 from normviz.scene.grid import Grid
 from normviz.texts.messages import _
 
+if TYPE_CHECKING:
+    from torch import Tensor
 
-def view_payload(
-    e: Description, drawing: Grid, *, at: tuple[int, ...] | None = None, editable: bool = False
-) -> dict[str, Any]:
+Payload = dict[str, Any]
+Panel = dict[str, Any]
+Index = tuple[int, ...]
+MOST_DRAWN = (6, 10, 16)  # bricks of a cube along n, c and s
+
+
+@dataclass(frozen=True)
+class PanelValues:
+    """Values of x's shape that one panel shows.
+
+    links  the kind of sharing whose peers the panel outlines: "stats", "params" or ""
+    most   the smallest absolute value that has the full color; None: the largest absolute value
+    """
+
+    key: str
+    title: str
+    caption: str
+    values: Tensor
+    links: str = "stats"
+    most: float | None = None
+
+
+# The figures.
+
+
+def view_payload(e: Description, drawing: Grid, *, at: Index | None = None, editable: bool = False) -> dict[str, Any]:
     """The panels of both kinds of sharing and, if ``e`` has values, of the values. ``editable``: the reader can change values of x."""
     panels = [*sharing_panels(e), *value_panels(e, drawing)]
     values = values_data(e, drawing) if e.x is not None else None
@@ -42,27 +70,60 @@ def view_payload(
     return linked_data("view", drawing, panels, at) | layer_data(e) | own
 
 
-def counts(e: Description) -> list[dict[str, str]]:
-    """The numbers of statistics, elements, parameters and buffers, each with its label and a note."""
-    found, has_means = e.counts, e.norm.center or e.norm.running
-    gamma, beta = found.gamma_shape, found.beta_shape
-    parameters, note = f"{found.parameters:,}", "" if gamma is None else f"gamma {gamma}"
-    if gamma is not None and beta is not None:
-        parameters, note = f"{prod(gamma):,} + {prod(beta):,} = {parameters}", f"{note} + beta {beta}"
-    buffers = "running_mean, running_var, num_batches_tracked" if found.buffers else _("no running statistics")
-    rows = (
-        (_("(mean, variance) pairs") if has_means else _("mean squares"), f"{found.statistics:,}", ""),
-        (_("elements in each group"), f"{found.elements_per_statistic:,}", ""),
-        (_("parameters"), parameters, note),
-        (_("buffers"), f"{found.buffers:,}", buffers),
-    )
-    return [{"label": label, "value": value, "note": note} for label, value, note in rows]
+def values_payload(
+    e: Description, drawing: Grid, values: Iterable[PanelValues], *, name: str = "x", at: Index | None = None
+) -> dict[str, Any]:
+    """A panel for each of ``values``, all of x's shape and linked by the sharing of ``e``; ``name`` is the tensor's name."""
+    panels = [value_panel(each, drawing) for each in values]
+    named = {"name": name, "layer": e.title if name == "x" else ""}
+    return linked_data("values", drawing, panels, at) | layer_data(e) | named
 
 
-# The cube of the Group Normalization paper: examples, channels and positions (H·W) as a box of bricks.
+def steps_payload(e: Description, drawing: Grid, *, step: int = 0, at: Index | None = None) -> Payload:
+    """The forward pass in steps: the values that each step makes, the formula in tokens, and the loops. ``step`` is shown first."""
+    panels, sizes = [], e.norm.axis_sizes(e.shape)
+    for each in steps(e):
+        links = each.links if e.norm.params is not None else "stats"
+        values = PanelValues(each.key, each.title, each.formula, each.values.float().expand(e.shape), links)
+        panels.append(value_panel(values, drawing) | {"why": each.why})
+    own = {
+        "values": values_data(e, drawing),
+        "moments": moments_data(e, drawing),
+        "groups": sharing_panels(e)[0],
+        "formula": [asdict(token) for token in whole_formula(e)],
+        "loops": {
+            "code": code(e, "loops"),
+            "runs": [{"name": name, "size": sizes[name]} for name in e.norm.pattern.reduced],
+        },
+        "step": max(0, min(step, len(panels) - 1)),
+    }
+    return linked_data("steps", drawing, panels, at) | layer_data(e) | own
 
 
-MOST_DRAWN = (6, 10, 16)  # bricks along n, c and s
+def compare_payload(descriptions: Sequence[Description], drawing: Grid, *, at: Index | None = None) -> dict[str, Any]:
+    """The statistics, the parameters and the cube of each layer, all on one tensor."""
+    sharings: dict[str, Any] = {}
+    panels: list[Panel] = []
+    bricks = box(descriptions[0].axes, drawing.extent)
+    for number, e in enumerate(descriptions):
+        stats, params, cube = f"stats{number}", f"params{number}", f"cube{number}"
+        sharings |= {stats: statistics_data(e), params: parameters_data(e)}
+        statistics, parameters = sharing_panels(e)
+        links = params if parameters["links"] else ""
+        panels += [
+            statistics | {"key": stats, "links": stats, "title": e.title, "row": "stats"},
+            parameters | {"key": params, "links": links, "title": _parameters_title(e), "row": "params"},
+            {"key": cube, "links": stats, "title": e.title, "row": "cube", "scale": "cube", "box": bricks},
+        ]
+    layers = [{"name": e.title} for e in descriptions]
+    return linked_data("compare", drawing, panels, at) | {"sharings": sharings, "layers": layers}
+
+
+def _parameters_title(e: Description) -> str:
+    """The layer and its parameters. The title names the layer because a narrow page shows the panels below each other."""
+    if e.norm.params is None:
+        return _("{layer}: no gamma, no beta", layer=e.title)
+    return _("{layer}: gamma and beta", layer=e.title) if e.norm.bias else _("{layer}: gamma", layer=e.title)
 
 
 def box(axes: Sequence[str], extent: Sequence[int]) -> dict[str, Any]:
@@ -96,90 +157,218 @@ def box(axes: Sequence[str], extent: Sequence[int]) -> dict[str, Any]:
     }
 
 
-# The data of a comparison: several layers on one tensor, a column for each layer.
+# The panels.
 
 
-def compare_payload(
-    descriptions: Sequence[Description], drawing: Grid, *, at: tuple[int, ...] | None = None
-) -> dict[str, Any]:
-    """The statistics, the parameters and the cube of each layer, all on one tensor."""
-    sharings: dict[str, Any] = {}
-    panels: list[Panel] = []
-    bricks = box(descriptions[0].axes, drawing.extent)
-    for number, e in enumerate(descriptions):
-        stats, params, cube = f"stats{number}", f"params{number}", f"cube{number}"
-        sharings |= {stats: statistics_data(e), params: parameters_data(e)}
-        statistics, parameters = sharing_panels(e)
-        links = params if parameters["links"] else ""
-        panels += [
-            statistics | {"key": stats, "links": stats, "title": e.title, "row": "stats"},
-            parameters | {"key": params, "links": links, "title": _parameters_title(e), "row": "params"},
-            {"key": cube, "links": stats, "title": e.title, "row": "cube", "scale": "cube", "box": bricks},
-        ]
-    layers = [{"name": e.title} for e in descriptions]
-    return linked_data("compare", drawing, panels, at) | {"sharings": sharings, "layers": layers}
+def sharing_panels(e: Description) -> list[Panel]:
+    """Which elements share a mean and a variance; which share a gamma and a beta."""
+    has_parameters = e.norm.params is not None
+    kinds = (
+        ("stats", e.counts.statistics, "groups", "stats", e.norm.stats.replace("->", "→")),
+        ("params", prod(e.counts.gamma_shape or ()), "parameters", "params", " ".join(e.norm.gamma_axes))
+        if has_parameters
+        else ("params", 1, "none", "", ""),
+    )
+    texts = (
+        (sentences.statistics_title(e), sentences.statistics_caption(e)),
+        (sentences.parameters_title(e), sentences.parameters_caption(e)),
+    )
+    return [
+        _panel(
+            key=key,
+            title=title,
+            pattern=pattern,
+            caption=caption,
+            low=-0.5,
+            high=groups - 0.5,
+            groups=groups,
+            scale=scale,
+            links=links,
+        )
+        for (key, groups, scale, links, pattern), (title, caption) in zip(kinds, texts, strict=True)
+    ]
 
 
-def _parameters_title(e: Description) -> str:
-    """The layer and its parameters. The title names the layer because a narrow page shows the panels below each other."""
-    if e.norm.params is None:
-        return _("{layer}: no gamma, no beta", layer=e.title)
-    return _("{layer}: gamma and beta", layer=e.title) if e.norm.bias else _("{layer}: gamma", layer=e.title)
+def value_panels(e: Description, drawing: Grid) -> list[Panel]:
+    """x, normalized and output, with the mean and variance of every row and column, or of every facet; no panels if only the shape is known."""
+    if e.x is None:
+        return []
+    trace = e.trace
+    above = "(x − mean)" if e.norm.center or e.norm.running else "x"
+    below = "var" if e.norm.center or e.norm.running else _("mean of x²")
+    scaled = "normalized · gamma + beta" if e.norm.bias else "normalized · gamma"
+    last = ("params", scaled) if e.norm.params is not None else ("stats", _("as normalized"))
+    steps = (
+        PanelValues("x", "x", _("the input"), e.x),
+        PanelValues("normalized", _("normalized"), f"{above} / √({below} + eps)", trace.normalized),
+        PanelValues("output", _("output"), last[1], trace.output, last[0]),
+    )
+    return [value_panel(each, drawing, strips=True) for each in steps]
 
 
-# The data of the forward pass in steps: the values of each step, the formula in tokens, and the loops.
-
-
-def steps_payload(e: Description, drawing: Grid, *, step: int = 0, at: tuple[int, ...] | None = None) -> dict[str, Any]:
-    """The data of ``e``'s steps; ``step`` is the one that is shown first."""
-    panels, sizes = [_panel(each, e, drawing) for each in steps(e)], e.norm.axis_sizes(e.shape)
-    return (
-        linked_data("steps", drawing, panels, at)
-        | layer_data(e)
-        | {
-            "values": values_data(e, drawing),
-            "moments": moments_data(e, drawing),
-            "groups": sharing_panels(e)[0],
-            "formula": [asdict(token) for token in whole_formula(e)],
-            "loops": {
-                "code": code(e, "loops"),
-                "runs": [{"name": name, "size": sizes[name]} for name in e.norm.pattern.reduced],
-            },
-            "step": int(np.clip(step, 0, len(panels) - 1)),
-        }
+def value_panel(given: PanelValues, drawing: Grid, *, strips: bool = False) -> Panel:
+    """The values, colored from blue below zero to brown above."""
+    array = as_array(given.values)
+    drawn = drawing.take(array)
+    finite = np.abs(drawn[np.isfinite(drawn)])
+    most = given.most or (float(finite.max()) if finite.size and finite.max() > 0 else 1.0)
+    return _panel(
+        key=given.key,
+        title=given.title,
+        caption=given.caption,
+        z=drawn,
+        low=-most,
+        high=most,
+        scale="values",
+        links=given.links,
+        strips=_strips(array.astype(np.float64), drawing) if strips else {},
     )
 
 
-def _panel(step: Step, e: Description, drawing: Grid) -> Panel:
-    """The step's values, and why it is taken."""
-    links = step.links if e.norm.params is not None else "stats"
-    values = PanelValues(step.key, step.title, step.formula, step.values.float().expand(e.shape), links)
-    return value_panel(values, drawing) | {"why": step.why}
+def _panel(**values: Any) -> Panel:
+    return {"pattern": "", "z": None, "groups": 0, "strips": {}} | values
 
 
-# The data of a chart: Plotly's traces and layout as JSON; each trace names its color by meaning.
+def _strips(array: NDArray[np.float64], drawing: Grid) -> dict[str, Any]:
+    """Mean and variance of each row and column, or, if there are several facets, of each facet."""
+    inside = tuple(axis for axis in (drawing.row, drawing.col) if axis is not None)
+    if drawing.facets:
+        return {"facet": _moments(array, inside, drawing)}
+    rows = {"row": _moments(array, (drawing.col,), drawing)}
+    return rows if drawing.row is None else rows | {"col": _moments(array, (drawing.row,), drawing)}
 
 
-def chart_payload(chart: Lines, alt: str) -> dict[str, Any]:
-    """The data of ``chart``; ``alt`` describes it in a sentence."""
-    return {"kind": "chart", "figure": {"data": _json(chart.data), "layout": _json(chart.layout), "alt": alt}}
+def _moments(array: NDArray[np.float64], over: tuple[int, ...], drawing: Grid) -> dict[str, list[float]]:
+    kept = (
+        range(size) if axis in over else drawn
+        for axis, (size, drawn) in enumerate(zip(drawing.shape, drawing.indices, strict=True))
+    )
+    part = array[np.ix_(*kept)]
+    with np.errstate(invalid="ignore"):  # infinity minus infinity
+        return {"mean": part.mean(axis=over).ravel().tolist(), "var": part.var(axis=over).ravel().tolist()}
 
 
-def _json(value: Any) -> Any:
-    """The value as strict JSON: arrays as Plotly's typed arrays, NaN and infinity elsewhere as null."""
-    if isinstance(value, np.ndarray):
-        return _typed(value)
-    if isinstance(value, Mapping):
-        return {name: _json(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_json(one) for one in value]
-    return None if isinstance(value, float) and not isfinite(value) else value
+# What all figures have, and what they have of a layer.
 
 
-def _typed(array: NDArray[Any]) -> Any:
-    """Floats as float64, integers in the fewest bytes that hold them; a list for a type that Plotly does not have."""
-    for kind in ("f8",) if array.dtype.kind == "f" else ("i1", "i2", "i4"):
-        packed = array.astype(f"<{kind}")
-        if np.array_equal(packed, array, equal_nan=True):
-            return {"dtype": kind, "bdata": b64encode(packed.tobytes()).decode()}
-    return array.tolist()
+def linked_data(kind: str, drawing: Grid, panels: Sequence[Panel], at: Index | None) -> dict[str, Any]:
+    """The data of a figure of ``kind``: panels that show one tensor; ``at`` is the selected element, or None."""
+    return {
+        "kind": kind,
+        "axes": list(drawing.axes),
+        "grid": drawing,
+        "panels": list(panels),
+        "values": None,
+        "at": None if at is None else list(at),
+        "editable": False,
+    }
+
+
+def counts(e: Description) -> list[dict[str, str]]:
+    """The numbers of statistics, elements, parameters and buffers, each with its label and a note."""
+    found, has_means = e.counts, e.norm.center or e.norm.running
+    gamma, beta = found.gamma_shape, found.beta_shape
+    parameters, note = f"{found.parameters:,}", "" if gamma is None else f"gamma {gamma}"
+    if gamma is not None and beta is not None:
+        parameters, note = f"{prod(gamma):,} + {prod(beta):,} = {parameters}", f"{note} + beta {beta}"
+    buffers = "running_mean, running_var, num_batches_tracked" if found.buffers else _("no running statistics")
+    rows = (
+        (_("(mean, variance) pairs") if has_means else _("mean squares"), f"{found.statistics:,}", ""),
+        (_("elements in each group"), f"{found.elements_per_statistic:,}", ""),
+        (_("parameters"), parameters, note),
+        (_("buffers"), f"{found.buffers:,}", buffers),
+    )
+    return [{"label": label, "value": value, "note": note} for label, value, note in rows]
+
+
+def layer_data(e: Description) -> dict[str, Any]:
+    """The layer, and which elements share its statistics and its parameters."""
+    return {"layer": e.title, "stats": statistics_data(e), "params": parameters_data(e)}
+
+
+def statistics_data(e: Description) -> dict[str, Any]:
+    """Which elements share a mean and a variance, and the counts."""
+    check_groups(e.counts.statistics)
+    return {
+        "count": e.counts.statistics,
+        "size": e.counts.elements_per_statistic,
+        "axes": _indices(e, e.norm.pattern.right),
+        "center": e.norm.center or e.norm.running,
+        "running": e.norm.running,
+    }
+
+
+def parameters_data(e: Description) -> dict[str, Any] | None:
+    """Which elements share a gamma and a beta; None for a layer without parameters."""
+    if e.norm.params is None:
+        return None
+    elements = prod(e.counts.gamma_shape or ())
+    check_groups(elements)
+    return {
+        "axes": _indices(e, e.norm.gamma_axes),
+        "bias": e.norm.bias,
+        "size": prod(e.shape) // elements,
+    }
+
+
+def _indices(e: Description, names: tuple[str, ...]) -> list[dict[str, Any]]:
+    """How to compute the index along each name from an index of x: ``x[axis] // divide % modulo``."""
+    sizes = e.norm.axis_sizes(e.shape)
+    indices = []
+    for name in names:
+        for axis, (whole, parts) in enumerate(zip(e.axes, e.norm.pattern.left, strict=True)):
+            if name == whole or name in parts:
+                after = parts[parts.index(name) + 1 :] if name in parts else ()
+                divide = prod(sizes[part] for part in after)
+                indices.append({"name": name, "axis": axis, "divide": divide, "modulo": sizes[name]})
+    return indices
+
+
+def values_data(e: Description, drawing: Grid) -> dict[str, Any]:
+    """Mean, variance, gamma and beta as they broadcast over the drawn elements, and eps."""
+    trace, held = e.trace, e.layer_values()
+    values: dict[str, Any] = {"mean": trace.mean, "var": trace.var}
+    for name, parameter in (("gamma", held.gamma), ("beta", held.beta)):
+        if parameter is not None:
+            values[name] = broadcast(e.norm, e.shape, parameter)
+    return {name: drawing.take(as_array(value)) for name, value in values.items()} | {"eps": trace.eps}
+
+
+def as_array(tensor: Tensor) -> NDArray[np.float32]:
+    """The numbers that the browser gets."""
+    array: NDArray[np.float32] = tensor.float().cpu().numpy()
+    return array
+
+
+def moments_data(e: Description, drawing: Grid) -> dict[str, dict[str, Any]] | None:
+    """By stage ("x", "centered", "normalized", "output"): mean and variance as they broadcast over the drawn elements; None without values."""
+    if e.x is None:
+        return None
+    return {
+        stage: {name: drawing.take(as_array(value)) for name, value in vars(each).items()}
+        for stage, each in moments(e).items()
+    }
+
+
+# What the browser gets.
+
+
+def sent(data: Any) -> Any:
+    """The data as JSON: arrays packed, the grid with its layout, infinity as a text and NaN as null."""
+    if isinstance(data, dict):
+        return {name: sent(value) for name, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [sent(value) for value in data]
+    if isinstance(data, np.ndarray):
+        return _pack(data)
+    if isinstance(data, Grid):
+        return sent({"shape": data.shape, **vars(data.roles), "indices": data.indices, "across": data.layout.across})
+    if isinstance(data, float) and not isfinite(data):
+        return None if isnan(data) else "Infinity" if data > 0 else "-Infinity"
+    return data
+
+
+def _pack(array: NDArray[np.float32]) -> dict[str, Any]:
+    """Its shape, and its numbers as little-endian float32 in base64."""
+    little_endian = np.ascontiguousarray(array, dtype="<f4")
+    return {"shape": list(little_endian.shape), "data": b64encode(little_endian.tobytes()).decode("ascii")}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -58,13 +57,13 @@ def panels_figure(data: Data, theme_name: str = "light") -> go.Figure:
     Raises NormvizError for an unknown theme, and if every panel is hidden.
     """
     colors = theme(theme_name)
-    drawing = drawing_of(data)
+    drawing = data["grid"]
     cells = Cells(drawing, *drawing.flatten(np.zeros(drawing.extent)).shape)
     rows = _rows(data)
     figure = _subplots(rows, cells, colors)
     for number, row in enumerate(rows, 1):
         for place, panel in enumerate(row, 1):
-            figure.add_trace(_heatmap(panel, cell_values(panel, data, drawing), cells.cell, colors), number, place)
+            figure.add_trace(_heatmap(panel, cell_values(panel, data), cells.cell, colors), number, place)
             figure.add_annotation(**_heading(panel, cells.width, colors), row=number, col=place)
     _label_axes(figure, cells, colors)
     if data["at"] is not None and drawing.shows(tuple(data["at"])):
@@ -74,16 +73,9 @@ def panels_figure(data: Data, theme_name: str = "light") -> go.Figure:
     return figure.update_layout(title=title | corner)
 
 
-def drawing_of(data: Data) -> Grid:
-    """The grid that a view's payload describes."""
-    given = data["grid"]
-    indices = tuple(map(tuple, given["indices"]))
-    return Grid(tuple(given["shape"]), tuple(data["axes"]), tuple(given["facets"]), given["row"], given["col"], indices)
-
-
 def _title(data: Data) -> str:
     """The layer and the tensor's shape."""
-    layer, shape = data.get("layer", ""), tuple(data["grid"]["shape"])
+    layer, shape = data.get("layer", ""), data["grid"].shape
     if data.get("name", "x") != "x":
         return ""
     return (
@@ -134,10 +126,11 @@ def _frame(figure: go.Figure, at: tuple[int, ...], drawing: Grid, colors: Theme)
     figure.add_shape(type="rect", x0=x, x1=x + 1, y0=y, y1=y + 1, line=line, row="all", col="all")
 
 
-def cell_values(panel: Data, data: Data, drawing: Grid) -> NDArray[np.float32]:
-    """The values of the panel's cells: unpacked from the payload, or the ids of groups."""
+def cell_values(panel: Data, data: Data) -> NDArray[np.float32]:
+    """The values of the panel's cells, or the ids of groups."""
+    drawing: Grid = data["grid"]
     if panel["z"] is not None:
-        return drawing.flatten(np.frombuffer(b64decode(panel["z"]["data"]), "<f4").reshape(panel["z"]["shape"]))
+        return drawing.flatten(panel["z"])
     if not panel["links"]:
         return drawing.flatten(np.zeros(drawing.extent))
     return drawing.flatten(group_ids(data.get("sharings", data)[panel["links"]]["axes"], drawing))

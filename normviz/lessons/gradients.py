@@ -23,7 +23,7 @@ from normviz.analysis.closed_form import (
 )
 from normviz.analysis.derivatives import MOST_ELEMENTS, MOST_IN_MATRIX, Perturbation, jacobian, perturb
 from normviz.analysis.description import Description, describe
-from normviz.figures.panels import PanelValues
+from normviz.figures.payload import PanelValues
 from normviz.layers.norm import Norm
 from normviz.lessons.alternatives import views_of_one_layer
 from normviz.lessons.page import SCENE_ROWS, ControlRow, Page

@@ -13,13 +13,14 @@ from torch import nn
 from torch.nn import functional as F
 
 from normviz.analysis.description import describe
-from normviz.figures.panels import parameters_data, statistics_data
+from normviz.figures.payload import parameters_data, statistics_data
 from normviz.layers.layer import Layer
 from normviz.lessons.page import Page
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.links import Link
 from normviz.lessons.parts.markup import data, escape, line, plain
 from normviz.lessons.parts.part import Part
+from normviz.scene.grid import roles
 from normviz.scene.setting import integer
 from normviz.scene.view import View
 from normviz.texts.errors import NormvizError
@@ -149,7 +150,8 @@ def _task(layer: str, x: torch.Tensor | Index, at: Index, shared: str = "mean") 
     sharing = parameters_data(e) if shared == "gamma" else statistics_data(e)
     axes = sharing["axes"] if sharing else []
     texts = {"texts": [format_number(value) for value in x.flatten().tolist()]} if isinstance(x, torch.Tensor) else {}
-    return {"shape": list(e.shape), "names": list(e.axes), "axes": axes, "at": list(at)} | texts
+    drawn = {"shape": list(e.shape), "names": list(e.axes), **vars(roles(e.axes))}
+    return drawn | {"axes": axes, "at": list(at)} | texts
 
 
 @cache_by_language()

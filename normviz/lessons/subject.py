@@ -9,7 +9,7 @@ from typing import Any
 
 from normviz.analysis.description import Description
 from normviz.analysis.examples import example
-from normviz.figures.panels import PanelValues, values_payload
+from normviz.figures.payload import PanelValues, values_payload
 from normviz.lessons.parts.part import Panels, Part, part_or_note
 from normviz.scene.edits import repair
 from normviz.scene.grid import Grid

@@ -27,7 +27,7 @@ from normviz.analysis.running.shards import Sharded, even_sizes, shard
 from normviz.analysis.running.stream import BATCH_SIZES, LARGEST_DRIFT, STEPS, Run, Stream, run, settle
 from normviz.analysis.running.torch_module import buffers, torch_refusal
 from normviz.figures.charts import Lines, axis, bars, chart, dots, line
-from normviz.figures.panels import PanelValues
+from normviz.figures.payload import PanelValues
 from normviz.layers.axes import example_axis
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm

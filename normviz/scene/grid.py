@@ -27,20 +27,65 @@ MOST_OF_A_MATRIX = 128  # rows or columns, in ``pixels``
 
 
 @dataclass(frozen=True)
-class Grid:
-    """Where each drawn element of x is.
+class Roles:
+    """Which axes are facets, rows and columns, by their positions.
 
-    facets    the positions of the axes that number the facets, outermost first
-    row, col  the positions of the axes inside a facet; row is None for a vector
-    indices   the drawn indices of each axis, in increasing order
+    facets  the axes that number the facets, outermost first
+    row     the axis of the rows of a facet; None for a vector
+    col     the axis of its columns
     """
 
-    shape: tuple[int, ...]
-    axes: tuple[str, ...]
     facets: tuple[int, ...]
     row: int | None
     col: int
+
+    def layout(self, extent: tuple[int, ...]) -> FacetLayout:
+        """How the facets are arranged. Facets that one axis numbers fill a rectangle; otherwise each index of the first axis has its own band."""
+        facets, count = self.facets, prod(extent[axis] for axis in self.facets)
+        rows, columns = 1 if self.row is None else extent[self.row], extent[self.col]
+        most = max(1, (MOST_COLUMNS + 1) // (columns + 1))
+        if facets and count == extent[facets[0]]:
+            wide = round(sqrt(1.6 * count * (rows + 1) / columns))  # the grid is wider than high
+            return FacetLayout(count, count, max(1, min(count, most, wide)))
+        together = count // extent[facets[0]] if facets else 1
+        return FacetLayout(count, together, ceil(together / ceil(together / most)))
+
+
+def roles(axes: tuple[str, ...]) -> Roles:
+    """The roles of the axes wherever a tensor is drawn: rows and columns are h and w if x has both, else the last two, not counting n.
+
+    >>> roles(("n", "h", "w", "c"))
+    Roles(facets=(0, 3), row=1, col=2)
+    """
+    if "h" in axes and "w" in axes:
+        inner = [axes.index("h"), axes.index("w")]
+    else:
+        example = example_axis(axes) if len(axes) > 2 else None
+        inner = [i for i in range(len(axes)) if i != example][-2:]
+    row = inner[0] if len(inner) == 2 else None
+    return Roles(tuple(i for i in range(len(axes)) if i not in inner), row, inner[-1])
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Where each drawn element of x is; ``indices`` are the drawn indices of each axis, in increasing order."""
+
+    shape: tuple[int, ...]
+    axes: tuple[str, ...]
+    roles: Roles
     indices: tuple[tuple[int, ...], ...]
+
+    @property
+    def facets(self) -> tuple[int, ...]:
+        return self.roles.facets
+
+    @property
+    def row(self) -> int | None:
+        return self.roles.row
+
+    @property
+    def col(self) -> int:
+        return self.roles.col
 
     @property
     def extent(self) -> tuple[int, ...]:
@@ -74,7 +119,7 @@ class Grid:
 
     @cached_property
     def layout(self) -> FacetLayout:
-        return _facet_layout(self.facets, self.row, self.col, self.extent)
+        return self.roles.layout(self.extent)
 
     def gaps(self, axis: int) -> list[int]:
         """The positions before which slices of an axis are left out."""
@@ -130,18 +175,17 @@ def grid(shape: tuple[int, ...], axes: tuple[str, ...], start: tuple[int, ...] =
 
 @lru_cache(maxsize=1024)
 def _grid(shape: tuple[int, ...], axes: tuple[str, ...], start: tuple[int, ...]) -> Grid:
-    row, col = _row_and_column(axes)
-    facets = tuple(i for i in range(len(shape)) if i not in (row, col))
-    extent = _extent(shape, facets, row, col)
+    found = roles(axes)
+    extent = _extent(shape, found)
     first = start if len(start) == len(shape) else (0,) * len(shape)
     indices = tuple(_slices(size, part, at) for size, part, at in zip(shape, extent, first, strict=True))
-    return Grid(shape, axes, facets, row, col, indices)
+    return Grid(shape, axes, found, indices)
 
 
 def pixels(shape: tuple[int, int], axes: tuple[str, ...]) -> Grid:
     """How a matrix is drawn whose structure matters more than its numbers: the first rows and columns, as small as they must be."""
     indices = tuple(tuple(range(min(size, MOST_OF_A_MATRIX))) for size in shape)
-    return Grid(shape, axes, (), 0, 1, indices)
+    return Grid(shape, axes, Roles((), 0, 1), indices)
 
 
 def start_with(at: tuple[int, ...], shape: tuple[int, ...], axes: tuple[str, ...]) -> tuple[int, ...]:
@@ -159,52 +203,26 @@ def _slices(size: int, count: int, start: int) -> tuple[int, ...]:
     return (*range(first, first + count - 1), first if count == 1 else size - 1)
 
 
-def _row_and_column(axes: tuple[str, ...]) -> tuple[int | None, int]:
-    """The row and the column axis of a facet: h and w if x has both, else the last two, not counting n."""
-    if "h" in axes and "w" in axes:
-        return axes.index("h"), axes.index("w")
-    inner = [i for i, axis in enumerate(axes) if i != example_axis(axes)] if len(axes) > 2 else list(range(len(axes)))
-    return (inner[-2] if len(inner) > 1 else None), inner[-1]
-
-
-def _facet_layout(facets: tuple[int, ...], row: int | None, col: int, extent: tuple[int, ...]) -> FacetLayout:
-    """Facets that one axis numbers fill a rectangle; otherwise each index of the first axis has its own band."""
-    count = prod(extent[axis] for axis in facets)
-    rows, columns = 1 if row is None else extent[row], extent[col]
-    most = max(1, (MOST_COLUMNS + 1) // (columns + 1))
-    if facets and count == extent[facets[0]]:
-        wide = round(sqrt(1.6 * count * (rows + 1) / columns))  # the grid is wider than high
-        return FacetLayout(count, count, max(1, min(count, most, wide)))
-    together = count // extent[facets[0]] if facets else 1
-    return FacetLayout(count, together, ceil(together / ceil(together / most)))
-
-
-def _fits(
-    shape: tuple[int, ...],
-    facets: tuple[int, ...],
-    row: int | None,
-    col: int,
-    extent: tuple[int, ...],
-    most: tuple[int, int],
-) -> bool:
-    """Whether the drawing has at most ``most`` columns and rows of cells and gaps."""
-    if prod(extent) > prod(most):
-        return False
-    found = _facet_layout(facets, row, col, extent)
-    columns, rows = (1 if axis is None else extent[axis] + (extent[axis] < shape[axis]) for axis in (col, row))
-    return found.across * (columns + 1) - 1 <= most[0] and found.down * (rows + 1) - 1 <= most[1]
-
-
-def _extent(shape: tuple[int, ...], facets: tuple[int, ...], row: int | None, col: int) -> tuple[int, ...]:
+def _extent(shape: tuple[int, ...], found: Roles) -> tuple[int, ...]:
     """The whole shape if its cells are large enough; else a few slices of each long axis, starting with the innermost axes."""
-    if _fits(shape, facets, row, col, shape, (MOST_COLUMNS, MOST_ROWS)):
+    if _fits(shape, found, shape, (MOST_COLUMNS, MOST_ROWS)):
         return shape
-    order = [axis for axis in (col, row, *reversed(facets)) if axis is not None]
+    order = [axis for axis in (found.col, found.row, *reversed(found.facets)) if axis is not None]
     tried = [(axis, min(shape[axis], most)) for most in range(2, MOST_SLICES + 1) for axis in order]
     tried += [(axis, shape[axis]) for axis in sorted(order, key=lambda axis: shape[axis])]
     extent = (1,) * len(shape)
     for axis, length in tried:
         longer = (*extent[:axis], length, *extent[axis + 1 :])
-        if length > extent[axis] and _fits(shape, facets, row, col, longer, (SCHEMATIC_COLUMNS, SCHEMATIC_ROWS)):
+        if length > extent[axis] and _fits(shape, found, longer, (SCHEMATIC_COLUMNS, SCHEMATIC_ROWS)):
             extent = longer
     return extent
+
+
+def _fits(shape: tuple[int, ...], found: Roles, extent: tuple[int, ...], most: tuple[int, int]) -> bool:
+    """Whether the drawing has at most ``most`` columns and rows of cells and gaps."""
+    if prod(extent) > prod(most):
+        return False
+    layout = found.layout(extent)
+    inside = (found.col, found.row)
+    columns, rows = (1 if axis is None else extent[axis] + (extent[axis] < shape[axis]) for axis in inside)
+    return layout.across * (columns + 1) - 1 <= most[0] and layout.down * (rows + 1) - 1 <= most[1]

@@ -1,6 +1,5 @@
 import json
 import re
-from base64 import b64decode
 
 import numpy as np
 import plotly.graph_objects as go
@@ -12,7 +11,7 @@ import normviz as nv
 from normviz import explain
 from normviz.figures.palette import GROUP_COLORS, theme
 from normviz.figures.payload import view_payload
-from normviz.figures.plotly_figure import drawing_of, group_ids, panels_figure
+from normviz.figures.plotly_figure import group_ids, panels_figure
 from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.part import Panels, flat
 from normviz.scene.grid import grid
@@ -40,9 +39,9 @@ def view(link):
 
 def cells_of(panel, data):
     """The values that a panel's cells hold, from its payload."""
-    drawing = drawing_of(data)
+    drawing = data["grid"]
     if panel["z"] is not None:
-        return drawing.flatten(np.frombuffer(b64decode(panel["z"]["data"]), "<f4").reshape(panel["z"]["shape"]))
+        return drawing.flatten(panel["z"])
     if not panel["links"]:
         return drawing.flatten(np.zeros(drawing.extent))
     return drawing.flatten(group_ids(data.get("sharings", data)[panel["links"]]["axes"], drawing))

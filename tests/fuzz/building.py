@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from normviz.analysis.sentences import sentence
-from normviz.figures.payload import chart_payload, view_payload
+from normviz.figures.charts import chart_payload
+from normviz.figures.payload import sent, view_payload
 from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.containers import Table
 from normviz.lessons.parts.part import Chart, Panels, flat
@@ -28,7 +29,7 @@ def build(page: str, query: Mapping[str, str]) -> int:
     parts = list(flat(PAGES[page].parts(view)))
     for part in parts:
         if isinstance(part, Panels):
-            json.dumps(part.data, allow_nan=False)  # JSON.parse does not accept NaN
+            json.dumps(sent(part.data), allow_nan=False)  # JSON.parse does not accept NaN
         elif isinstance(part, Chart):
             json.dumps(chart_payload(part.lines, part.alt), allow_nan=False)
         elif isinstance(part, Table):
@@ -39,7 +40,7 @@ def build(page: str, query: Mapping[str, str]) -> int:
 def build_view(scene: Scene) -> None:
     """Build the parts that Explore always shows: the sentence, the notes, the linked view."""
     dump_json(lambda: (sentence(scene.shape_description), scene.shape_description.notes))
-    dump_json(lambda: view_payload(scene.description, scene.grid, at=scene.at, editable=scene.editable))
+    dump_json(lambda: sent(view_payload(scene.description, scene.grid, at=scene.at, editable=scene.editable)))
 
 
 def dump_json(part: Callable[[], Any]) -> None:

@@ -1,13 +1,20 @@
 from math import nan, prod
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lxml import etree
 
+import normviz
 from normviz.analysis.description import describe
 from normviz.layers.axes import parse_layout
+from normviz.lessons.practice.case import Case
+from normviz.lessons.practice.exercise import Exercise
+from normviz.lessons.practice.picture import CELL, svg
 from normviz.scene.grid import MOST_COLUMNS, MOST_ROWS, grid, pixels, start_with
+from tests.figures.linked.javascript import evaluate
 from tests.strategies import shapes
 
 _ = nan  # a gutter
@@ -224,3 +231,44 @@ def test_any_tensor_has_a_drawing_with_large_cells(shape, data):
     assert lines <= MOST_ROWS
     assert columns <= MOST_COLUMNS
     assert made.extent == drawing(letters, shape).extent
+
+
+# Calls drawTensor with elements that only remember what is put into them: each facet's caption and the numbers of its rows.
+TABLES = """(tensor) => {
+  const make = (tag) => ({
+    tag, textContent: "", children: [], style: { setProperty() {} }, classList: { toggle() {} },
+    append(...added) { this.children.push(...added); },
+    appendChild(child) { this.children.push(child); },
+    insertRow() { return this.add("tr"); },
+    insertCell() { return this.add("td"); },
+    add(tag) { this.children.push(make(tag)); return this.children.at(-1); },
+    all(tag) { return this.children.flatMap((child) => [...(child.tag === tag ? [child] : []), ...(child.all?.(tag) ?? [])]); },
+  });
+  globalThis.document = { createElement: make };
+  const place = make("div");
+  drawTensor(place, tensor);
+  const table = place.all("table")[0], numbers = table.all("tr").map((row) => row.all("td").map((cell) => Number(cell.textContent)));
+  return [table.all("caption")[0]?.textContent ?? "", numbers.filter((row) => row.length)];
+}"""
+TENSOR = Path(normviz.__file__).with_name("lessons") / "browser" / "questions" / "tensor.js"
+
+
+@pytest.mark.parametrize(
+    "layout", ["D", "ND", "CL", "NLC", "NCL", "LNC", "BLC", "CHW", "HWC", "NCHW", "NHWC", "HWNC", "NCDHW", "NDHWC"]
+)
+def test_tables_and_pictures_of_exercises_have_the_facets_of_the_figures(layout):
+    """The first facet: its name, and the numbers 0, 1, 2, ... of x in its rows and columns."""
+    shape = (2,) * len(layout)
+    exercise = Exercise(
+        "value", "mean", 1, Case("LayerNorm(2)", shape, layout), (0,) * len(shape), tuple(range(prod(shape))), 0.0, ()
+    )
+    drawing = grid(shape, exercise.case.axes)
+    name = ", ".join(f"{drawing.axes[axis]} = 0" for axis in drawing.facets)
+    numbers = drawing.flatten(np.arange(prod(shape)).reshape(shape))[: 1 if drawing.row is None else 2, :2].tolist()
+    assert evaluate(f"({TABLES})(args[0])", exercise.data(), entry=TENSOR) == [name, numbers]
+    labels = list(etree.fromstring(svg(exercise)).iter("{*}text"))
+    assert next((text.text for text in labels if "=" in text.text), "") == name
+    at = {(int(text.get("x")), int(text.get("y"))): int(text.text) for text in labels if text.text.isdigit()}
+    left, top = next(place for place, number in at.items() if number == 0)
+    rows = range(len(numbers))
+    assert [[at[left + CELL * column, top + CELL * row] for column in range(2)] for row in rows] == numbers

@@ -2,7 +2,7 @@
 
 import { Turns } from "../../figures/browser/views/turns.js";
 import { ControlBar } from "../../lessons/browser/controls/control_bar.js";
-import { loadPlotly } from "../../figures/browser/page/plotly.js";
+import { loadPlotly } from "../../figures/browser/common/plotly.js";
 
 /** @typedef {{ get(name: string): any, send(content: object, callbacks?: object): void, on(name: string, call: (...values: any[]) => void): void, off(name: string, call: (...values: any[]) => void): void }} Model of anywidget */
 /** @typedef {{ data?: PageData, rows: ControlRow[], turn: number, plotly?: string }} Reply */

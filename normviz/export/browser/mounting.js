@@ -1,8 +1,8 @@
 // Mounts exported pages: plotly.js, the figures, tabs and copy buttons, and what answers the controls, if anything does.
 
-import { find, findAll, html } from "../../figures/browser/page/dom.js";
-import { _ } from "../../figures/browser/page/messages.js";
-import { loadPlotly } from "../../figures/browser/page/plotly.js";
+import { find, findAll, html } from "../../figures/browser/common/dom.js";
+import { _ } from "../../figures/browser/common/messages.js";
+import { loadPlotly } from "../../figures/browser/common/plotly.js";
 import { drawSvg } from "../../figures/browser/picture/picture.js";
 import { PageView } from "../../lessons/browser/page.js";
 import { wantedMode, watchTheme } from "./theme.js";

@@ -1,7 +1,7 @@
 // A file in which a reader chooses among the views that it has. The fragment of the address holds the view: #layer=BatchNorm2d(3)&at=1,2,0,3.
 
-import { findAll, html } from "../../figures/browser/page/dom.js";
-import { _, betweenSentences } from "../../figures/browser/page/messages.js";
+import { findAll, html } from "../../figures/browser/common/dom.js";
+import { _, betweenSentences } from "../../figures/browser/common/messages.js";
 import { afterMove, movedGrid } from "../../figures/browser/tensor/slices.js";
 import { ControlBar } from "../../lessons/browser/controls/control_bar.js";
 import { ShareButton } from "../../lessons/browser/share/dialog.js";

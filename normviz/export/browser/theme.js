@@ -1,6 +1,6 @@
 // The theme, light or dark: the one that the export sets, or that of its background.
 
-import { findAll } from "../../figures/browser/page/dom.js";
+import { findAll } from "../../figures/browser/common/dom.js";
 
 const DARK = window.matchMedia("(prefers-color-scheme: dark)");
 const PRINT = window.matchMedia("print");

@@ -1,7 +1,7 @@
 // The script of a notebook's widget, for anywidget. Most front ends show the widget's HTML, which finds the model here; others its view.
 
-import { html } from "../../figures/browser/page/dom.js";
-import { declareLanguage } from "../../figures/browser/page/messages.js";
+import { html } from "../../figures/browser/common/dom.js";
+import { declareLanguage } from "../../figures/browser/common/messages.js";
 import { PageView } from "../../lessons/browser/page.js";
 import { Live, offerModel, plotlyFromKernel } from "./live.js";
 import { wantedMode, watchTheme } from "./theme.js";

@@ -3,7 +3,7 @@
 import "../../lessons/browser/practice/practice.js";
 import "../../lessons/browser/start/lesson.js";
 import "../browser/playable.js";
-import { find, findAll } from "../../figures/browser/page/dom.js";
+import { find, findAll } from "../../figures/browser/common/dom.js";
 import { ReportButton } from "../../lessons/browser/share/report.js";
 import { showProgress } from "../../lessons/browser/questions/progress.js";
 import { countFound, showMatching } from "../../lessons/browser/questions/search.js";

@@ -1,8 +1,8 @@
 // Draws a figure at an element of the page, and again whenever its data changes.
 
-import { _ } from "./page/messages.js";
-import { loadPlotly } from "./page/plotly.js";
-import { readMode } from "./page/theme.js";
+import { _ } from "./common/messages.js";
+import { loadPlotly } from "./common/plotly.js";
+import { readMode } from "./common/theme.js";
 import { ChartView } from "./views/chart.js";
 import { CompareView } from "./views/compare.js";
 import { StepsView } from "./views/steps.js";

@@ -1,7 +1,7 @@
 // A page from its data: the HTML of its parts, and the figures in it. The app, files and notebooks use it.
 
 import { mountFigure } from "../../figures/browser/mount.js";
-import { findAll, html } from "../../figures/browser/page/dom.js";
+import { findAll, html } from "../../figures/browser/common/dom.js";
 import { EXTRAS } from "./extras.js";
 import { Glossary } from "./glossary/glossary.js";
 import { colorCode, followTour, listen, showOpenTabs } from "./html/interaction.js";

@@ -72,6 +72,10 @@ interface ControlRow {
 /** A tensor that is drawn as tables. */
 interface SmallTensor {
   shape: number[];
+  /** Which axes number the facets, and which are the rows and the columns of a facet, as in ``GridData``. */
+  facets: number[];
+  row: number | null;
+  col: number;
   /** The letter of each axis. */
   names: string[];
   /** The framed element. */
@@ -83,15 +87,11 @@ interface SmallTensor {
 }
 
 /** Elements of a tensor of which a reader marks some. */
-interface MarkingTask {
-  shape: number[];
-  /** The letter of each axis. */
-  names: string[];
+interface MarkingTask extends SmallTensor {
   /** Who shares with the framed element: the elements whose index along these axes is its own, as in ``Sharing``. */
   axes: NamedAxis[];
-  /** The framed element, which cannot be marked ... */
   at: Index;
-  /** ... unless this is true. */
+  /** Whether the framed element can be marked, too. */
   itself?: boolean;
   /** The text of each element, in row-major order; without it, the buttons are empty. */
   texts?: string[];

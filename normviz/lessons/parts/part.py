@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from normviz.figures.payload import chart_payload
+from normviz.figures.charts import chart_payload
+from normviz.figures.payload import sent
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.markup import align, block, escape, finished, line, plain, plain_table
 from normviz.scene.view import PANELS
@@ -170,13 +171,17 @@ class Problem(_Literal):
 class Panels(Part):
     """A linked view.
 
-    data    what the browser draws (``normviz.figures.payload``), without theme or plotly.js
+    data    what is drawn (``normviz.figures.payload``), without theme or plotly.js
     events  the events that it sends: any of "select", "edit", "step" and, for a tensor that is not drawn whole, "move"
     """
 
     data: dict[str, Any]
     events: tuple[str, ...]
     name: ClassVar[str] = "panels"
+
+    def __eq__(self, other: object) -> bool:
+        """Figures are equal if the browser gets the same: arrays have no single truth value."""
+        return isinstance(other, Panels) and (self.events, sent(self.data)) == (other.events, sent(other.data))
 
     @property
     def names(self) -> frozenset[str]:
@@ -195,14 +200,13 @@ class Panels(Part):
             "steps": distribution | {"stepper", "formula", "readout", "worked", "loops"},
             "values": {"readout"},
         }[kind]
-        shape, indices = data["grid"]["shape"], data["grid"]["indices"]
-        if data.get("name", "x") == "x" and shape != list(map(len, indices)):
+        if data.get("name", "x") == "x" and data["grid"].partial:
             beside = beside | {"window"}
         return frozenset((rows & set(PANELS)) | beside)
 
     def html(self, body: Body) -> str:
         lines = [line for lines in self._texts() for line in lines]
-        return body.figure(self.data, sends=bool(self.events), table=plain_table(lines) if body.tables else "")
+        return body.figure(sent(self.data), sends=bool(self.events), table=plain_table(lines) if body.tables else "")
 
     def plain_text(self) -> str:
         return "\n\n".join(filter(None, map(align, self._texts())))

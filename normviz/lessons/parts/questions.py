@@ -12,6 +12,7 @@ from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.links import Link
 from normviz.lessons.parts.markup import block, escape, line, plain, text
 from normviz.lessons.parts.part import Hides, Part, without_hidden
+from normviz.scene.grid import roles
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import N_, _, ngettext
 
@@ -32,7 +33,7 @@ class BareTensor(Part):
     name: ClassVar[str] = "panels"
 
     def html(self, body: Body) -> str:
-        drawn = {"shape": self.shape, "names": self.axes}
+        drawn = {"shape": self.shape, "names": self.axes, **vars(roles(self.axes))}
         given = {key: value for key, value in (("at", self.at), ("values", self.values)) if value is not None}
         return (
             f'<figure class="nv-bare"><div class="nv-tensor" data-tensor="{escape(json.dumps(drawn | given))}"></div>'

@@ -22,6 +22,7 @@ from normviz.lessons.practice.case import (
     place,
 )
 from normviz.lessons.practice.random import Random, hash_text
+from normviz.scene.grid import roles
 from normviz.texts.errors import listed
 from normviz.texts.languages import with_language
 from normviz.texts.messages import N_, _, join_sentences, ngettext
@@ -170,6 +171,7 @@ class Exercise:
             "layer": case.text,
             "shape": list(case.shape),
             "names": list(case.axes),
+            **vars(roles(case.axes)),
             "prompt": self.prompt,
             "options": None,
             "answer": self._in_browser(self.answer),

@@ -9,6 +9,7 @@ from math import prod
 from normviz.figures.palette import FONT, THEMES
 from normviz.lessons.practice.case import place
 from normviz.lessons.practice.exercise import Exercise
+from normviz.scene.grid import Roles, roles
 
 MOST_CELLS = 96  # with more cells, each axis is drawn as its first index, a gap and its last
 MOST_ALONG = 3  # indices of an axis without a gap
@@ -22,13 +23,14 @@ Drawn = list[list[int | None]]
 
 def svg(exercise: Exercise, answered: bool = False) -> str:
     """The picture of an exercise; ``answered``: with its answer marked."""
-    drawn = _drawn(exercise.case.shape)
+    drawn, axes = _drawn(exercise.case.shape), roles(exercise.case.axes)
     shape = tuple(map(len, drawn))
     marked = set(exercise.elements(exercise.answer)) if answered and isinstance(exercise.answer, tuple) else set()
-    cells = "".join(_cell(exercise, drawn, spot, marked) for spot in product(*map(range, shape)))
-    names = "".join(_facet_label(exercise, drawn, spot) for spot in product(*map(range, shape[:-2])))
-    right, bottom = _corner(shape, tuple(size - 1 for size in shape))
-    right = max(right, right - (shape[-1] - 1) * CELL + len(shape[:-2]) * LETTERS - CELL)
+    spots = list(product(*map(range, shape)))
+    cells = "".join(_cell(exercise, drawn, axes, spot, marked) for spot in spots)
+    names = "".join(_facet_label(exercise, drawn, axes, spot) for spot in spots if _is_first_of_facet(spot, axes))
+    right, bottom = _corner(axes, shape, tuple(size - 1 for size in shape))
+    right = max(right, right - (shape[axes.col] - 1) * CELL + len(axes.facets) * LETTERS - CELL)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{right + CELL + EDGE}" height="{bottom + CELL + EDGE}" '
         f'font-family="{escape(FONT)}" font-size="13"><title>{escape(spoken(exercise))}</title>'
@@ -54,34 +56,42 @@ def spoken(exercise: Exercise) -> str:
     return f"{shape}: {numbers}" if numbers else shape
 
 
-def _corner(shape: tuple[int, ...], index: Index) -> tuple[int, int]:
-    """The left upper corner of a cell. The last two axes are rows and columns of a facet, the first axes rows and columns of facets."""
-    rows, columns = (1, *shape)[-2:]
-    row, column = (0, *index)[-2:]
-    outer, sizes = index[:-2], shape[:-2]
-    facet_row, facet_column = (outer[0], outer[1:]) if len(outer) > 1 else (0, outer)
-    across = place(facet_column, sizes[len(sizes) - len(facet_column) :])
-    width = max(columns * CELL, len(sizes) * LETTERS)  # a facet is as wide as its label
-    left = EDGE + across * (width + GAP) + column * CELL
-    top = EDGE + (facet_row + 1) * LABEL * bool(sizes) + facet_row * (rows * CELL + GAP) + row * CELL
-    return left, top
+def _along(spot: Index, axis: int | None) -> int:
+    return 0 if axis is None else spot[axis]
 
 
-def _facet_label(exercise: Exercise, drawn: Drawn, spot: Index) -> str:
-    facet = [indices[i] for indices, i in zip(drawn, spot, strict=False)]
+def _is_first_of_facet(spot: Index, axes: Roles) -> bool:
+    return not spot[axes.col] and not _along(spot, axes.row)
+
+
+def _corner(axes: Roles, shape: Index, spot: Index) -> tuple[int, int]:
+    """The left upper corner of a cell. The first axis of facets has a row of facets for each index; a single one has one row."""
+    across, down = axes.facets, 0
+    if len(across) > 1:
+        down, across = spot[across[0]], across[1:]
+    facet = place([spot[axis] for axis in across], [shape[axis] for axis in across])
+    rows = 1 if axes.row is None else shape[axes.row]
+    width = max(shape[axes.col] * CELL, len(axes.facets) * LETTERS)  # a facet is as wide as its label
+    left = EDGE + facet * (width + GAP) + spot[axes.col] * CELL
+    above = (down + 1) * LABEL * bool(axes.facets)
+    return left, EDGE + above + down * (rows * CELL + GAP) + _along(spot, axes.row) * CELL
+
+
+def _facet_label(exercise: Exercise, drawn: Drawn, axes: Roles, spot: Index) -> str:
+    facet = [drawn[axis][spot[axis]] for axis in axes.facets]
     if not facet or None in facet:
         return ""
-    left, top = _corner(tuple(map(len, drawn)), (*spot, 0, 0))
-    words = ", ".join(f"{name} = {i}" for name, i in zip(exercise.case.axes, facet, strict=False))
+    left, top = _corner(axes, tuple(map(len, drawn)), spot)
+    words = ", ".join(f"{exercise.case.axes[axis]} = {i}" for axis, i in zip(axes.facets, facet, strict=True))
     return f'<text x="{left}" y="{top - 5}" font-size="11" fill="{LIGHT.muted}">{words}</text>'
 
 
-def _cell(exercise: Exercise, drawn: Drawn, spot: Index, marked: set[Index]) -> str:
+def _cell(exercise: Exercise, drawn: Drawn, axes: Roles, spot: Index, marked: set[Index]) -> str:
     """A cell, or the sign of a gap."""
-    left, top = _corner(tuple(map(len, drawn)), spot)
+    left, top = _corner(axes, tuple(map(len, drawn)), spot)
     index = tuple(i for indices, at in zip(drawn, spot, strict=True) if (i := indices[at]) is not None)
     if len(index) < len(spot):
-        return _sign(left, top, [indices[at] is None for indices, at in zip(drawn, spot, strict=True)], spot)
+        return _text(left, top, _sign(drawn, axes, spot), LIGHT.muted)
     position = place(index, exercise.case.shape)
     fill, words = COLORS[0] if index in marked else LIGHT.none, ""
     if exercise.kind == "pattern":
@@ -89,28 +99,35 @@ def _cell(exercise: Exercise, drawn: Drawn, spot: Index, marked: set[Index]) -> 
         fill, words = COLORS[number % len(COLORS)], str(number)
     elif exercise.values:
         words = f"{exercise.values[position]:g}"
-    text = (
-        f'<text x="{left + CELL // 2}" y="{top + CELL // 2 + 5}" text-anchor="middle" fill="{LIGHT.ink[0]}">{words}</text>'
-        if words
-        else ""
-    )
-    return f'<rect x="{left}" y="{top}" width="{CELL}" height="{CELL}" fill="{fill}" stroke="{LIGHT.background}" stroke-width="2"/>{text}'
+    cell = f'<rect x="{left}" y="{top}" width="{CELL}" height="{CELL}" fill="{fill}" stroke="{LIGHT.background}" stroke-width="2"/>'
+    return cell + _text(left, top, words, LIGHT.ink[0])
 
 
-def _sign(left: int, top: int, gaps: list[bool], spot: Index) -> str:
-    """Three points in a row or a column of cells; one sign for a facet, and one for a row of facets."""
-    outer, row, column = gaps[:-2], *([False, *gaps][-2:])
-    below = len(outer) > 1 and outer[0]
-    if any(spot[1:] if below else spot[-2:]) if any(outer) else row and column:
+def _text(left: int, top: int, words: str, color: str) -> str:
+    """A text in the middle of a cell; nothing for no words."""
+    middle = f'x="{left + CELL // 2}" y="{top + CELL // 2 + 5}" text-anchor="middle"'
+    return f'<text {middle} fill="{color}">{words}</text>' if words else ""
+
+
+def _sign(drawn: Drawn, axes: Roles, spot: Index) -> str:
+    """Three points in a row or a column of cells; one sign for a facet, and one for a row of facets; "" at its other cells."""
+    gaps = [indices[at] is None for indices, at in zip(drawn, spot, strict=True)]
+    outer = [gaps[axis] for axis in axes.facets]
+    if len(outer) > 1 and outer[0]:
+        others = [at for axis, at in enumerate(spot) if axis != axes.facets[0]]
+        return "" if any(others) else "⋮"
+    if any(outer):
+        return "…" if _is_first_of_facet(spot, axes) else ""
+    in_row = axes.row is not None and gaps[axes.row]
+    if in_row and gaps[axes.col]:
         return ""
-    sign = "⋮" if below or (row and not any(outer)) else "…"
-    return f'<text x="{left + CELL // 2}" y="{top + CELL // 2 + 5}" text-anchor="middle" fill="{LIGHT.muted}">{sign}</text>'
+    return "⋮" if in_row else "…"
 
 
 def _frame(exercise: Exercise) -> str:
     if not exercise.at:
         return ""
-    left, top = _corner(exercise.case.shape, exercise.at)
+    left, top = _corner(roles(exercise.case.axes), exercise.case.shape, exercise.at)
     return (
         f'<rect x="{left + 1}" y="{top + 1}" width="{CELL - 2}" height="{CELL - 2}" fill="none" stroke="{LIGHT.accent}" '
         'stroke-width="3"/>'

@@ -1,8 +1,8 @@
 // A page as a Streamlit component. Streamlit calls it at every change. It calls the returned function when it removes the page, and also right after
 // a call whose data had already been replaced.
 
-import { find, html, nextFrame } from "../../figures/browser/page/dom.js";
-import { applyColors, readMode } from "../../figures/browser/page/theme.js";
+import { find, html, nextFrame } from "../../figures/browser/common/dom.js";
+import { applyColors, readMode } from "../../figures/browser/common/theme.js";
 import { PageView } from "../../lessons/browser/page.js";
 import "../../lessons/browser/practice/practice.js";
 import "../../lessons/browser/start/lesson.js";

@@ -1,7 +1,7 @@
 // The contents of a long page on a narrow screen: a list of its figures, tables and code, which is written when it is opened.
 
-import { button, findAll, html } from "../../figures/browser/page/dom.js";
-import { _ } from "../../figures/browser/page/messages.js";
+import { button, findAll, html } from "../../figures/browser/common/dom.js";
+import { _ } from "../../figures/browser/common/messages.js";
 
 const LONG_PAGE = 3000, PHONE = 760, BELOW_READOUT = 8; // px
 /** @type {[string, (section: HTMLElement) => string][]} What is listed, and how it is called. */

@@ -1,7 +1,7 @@
 // The page of the first HTML, which is shown until the app shows the same page.
 
-import { find, html } from "../../figures/browser/page/dom.js";
-import { applyColors } from "../../figures/browser/page/theme.js";
+import { find, html } from "../../figures/browser/common/dom.js";
+import { applyColors } from "../../figures/browser/common/theme.js";
 import { sameIndex } from "../../figures/browser/tensor/sharing.js";
 import { PageView } from "../../lessons/browser/page.js";
 import { appAddress, pathOf, queryOf } from "../../lessons/browser/share/links.js";

@@ -1,8 +1,8 @@
 // What comes between the heading and the controls of a page: a greeting, Share, and on a narrow screen the contents and the button that unfolds the controls.
 
-import { findAll, html } from "../../figures/browser/page/dom.js";
-import { _ } from "../../figures/browser/page/messages.js";
-import { applyColors } from "../../figures/browser/page/theme.js";
+import { findAll, html } from "../../figures/browser/common/dom.js";
+import { _ } from "../../figures/browser/common/messages.js";
+import { applyColors } from "../../figures/browser/common/theme.js";
 import { Fold } from "../../lessons/browser/controls/fold.js";
 import { readStart } from "../../lessons/browser/html/memory.js";
 import { Contents } from "./contents.js";

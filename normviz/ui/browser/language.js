@@ -1,7 +1,7 @@
 // The languages of the app: the list in the header, and what the document says about its language.
 
-import { html } from "../../figures/browser/page/dom.js";
-import { _ } from "../../figures/browser/page/messages.js";
+import { html } from "../../figures/browser/common/dom.js";
+import { _ } from "../../figures/browser/common/messages.js";
 import { appAddress, queryOf } from "../../lessons/browser/share/links.js";
 
 /** @typedef {{ name: string, tag: string, direction: string }} Language ``name``: in a link; ``tag`` and ``direction``: of the document */

@@ -1,6 +1,6 @@
 // On a narrow screen the menu of pages is Streamlit's drawer. Streamlit calls its button "Expand sidebar", and leaves it open after a choice.
 
-import { _ } from "../../figures/browser/page/messages.js";
+import { _ } from "../../figures/browser/common/messages.js";
 
 const HEADER = '[data-testid="stHeader"]', OPEN = '[data-testid="stExpandSidebarButton"]', PAGE = '[data-testid="stSidebarNavLink"]';
 const DRAWER = '[data-testid="stSidebar"][data-collapsed="false"]', CLOSE = '[data-testid="stSidebarCollapseButton"] button';

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from normviz.analysis.description import describe
 from normviz.figures import bundle
-from normviz.figures.panels import statistics_data
+from normviz.figures.payload import statistics_data
 from normviz.layers.layer import Layer
 from normviz.layers.sharing import peers, stat_tables
 from normviz.lessons.style import BROWSER, exercises_style, page_style

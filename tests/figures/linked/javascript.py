@@ -13,6 +13,7 @@ from typing import Any
 from playwright._impl._driver import compute_driver_executable
 
 from normviz.figures import bundle
+from normviz.figures.payload import sent
 
 NODE = compute_driver_executable()[0]
 FIGURES = bundle.BROWSER / "mount.js"
@@ -32,7 +33,7 @@ def evaluate(expression: str, *arguments: Any, entry: Path = FIGURES, language: 
     node = _node(entry, language)
     assert node.stdin
     assert node.stdout
-    node.stdin.write(json.dumps({"expression": expression, "args": arguments}) + "\n")
+    node.stdin.write(json.dumps({"expression": expression, "args": sent(arguments)}) + "\n")
     node.stdin.flush()
     result = json.loads(node.stdout.readline())
     assert "error" not in result, result["error"]

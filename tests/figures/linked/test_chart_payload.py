@@ -8,9 +8,8 @@ import pytest
 
 from normviz.analysis.running.sampling import Sequences, SmallBatches, per_time_step, spread
 from normviz.analysis.running.stream import Stream, run
-from normviz.figures.charts import bars, chart, dots, line
+from normviz.figures.charts import bars, chart, chart_payload, dots, line
 from normviz.figures.palette import THEMES, as_json, by_meaning
-from normviz.figures.payload import chart_payload
 from normviz.lessons import train_and_eval as figures
 from tests.figures.linked.javascript import evaluate
 

@@ -12,10 +12,9 @@ from normviz import explain
 from normviz.analysis.comparison import compare
 from normviz.analysis.description import describe
 from normviz.analysis.steps import steps
-from normviz.figures.charts import chart, line
-from normviz.figures.panels import PanelValues, values_payload
-from normviz.figures.payload import chart_payload, compare_payload, steps_payload
-from normviz.figures.plotly_figure import drawing_of, group_ids
+from normviz.figures.charts import chart, chart_payload, line
+from normviz.figures.payload import PanelValues, compare_payload, sent, steps_payload, values_payload
+from normviz.figures.plotly_figure import group_ids
 from normviz.layers.norm import Norm
 from normviz.scene.grid import grid
 from normviz.scene.view import read
@@ -29,15 +28,15 @@ MATRIX = torch.tensor([[1.0, 2.0, 6.0], [4.0, 4.0, 4.0]])
 
 def plain(data):
     """The data as the browser gets it: strict JSON."""
-    return json.loads(json.dumps(data, allow_nan=False))
+    return json.loads(json.dumps(sent(data), allow_nan=False))
 
 
 def whole(e):
     return grid(e.shape, e.axes)
 
 
-def ids_of(sharing, data):
-    return group_ids(sharing["axes"], drawing_of(data)).tolist()
+def ids_of(sharing, drawing):
+    return group_ids(sharing["axes"], drawing).tolist()
 
 
 # Compare
@@ -48,7 +47,7 @@ def test_two_layers_on_a_matrix():
     data = plain(compare_payload(comparison, whole(comparison[0]), at=(1, 2)))
     assert (data["kind"], data["axes"], data["at"], data["editable"]) == ("compare", ["n", "d"], [1, 2], False)
     assert data["layers"] == [{"name": "LayerNorm([3])"}, {"name": "BatchNorm1d(3, affine=False)"}]
-    assert {name: sharing and ids_of(sharing, data) for name, sharing in data["sharings"].items()} == {
+    assert {name: sharing and ids_of(sharing, whole(comparison[0])) for name, sharing in data["sharings"].items()} == {
         "stats0": [[0, 0, 0], [1, 1, 1]],
         "params0": [[0, 1, 2], [0, 1, 2]],
         "stats1": [[0, 1, 2], [0, 1, 2]],
@@ -79,7 +78,7 @@ def test_each_layer_has_its_own_groups(drawn):
             sharing = data["sharings"][f"{row}{number}"]
             assert (sharing is None) == (ids is None)
             if ids is not None:
-                assert ids_of(sharing, data) == drawing_of(data).take(ids).tolist()
+                assert ids_of(sharing, whole(one)) == whole(one).take(ids).tolist()
     used = {panel["links"] for panel in data["panels"]} - {""}
     assert used == {name for name, sharing in data["sharings"].items() if sharing}
 
@@ -94,7 +93,7 @@ def test_a_comparison_of_a_large_tensor():
     comparison = compare(["BatchNorm2d(64)", "GroupNorm(32, 64)"], scene.shape, scene.layout).descriptions
     data = plain(compare_payload(comparison, scene.grid, at=scene.at))
     assert data["grid"]["indices"][1] == [40, 41, 42, 63]
-    batch, group = (np.array(ids_of(data["sharings"][name], data))[:, :, 0, 0] for name in ("stats0", "stats1"))
+    batch, group = (np.array(ids_of(data["sharings"][name], scene.grid))[:, :, 0, 0] for name in ("stats0", "stats1"))
     assert batch.tolist() == [[40, 41, 42, 63]] * 2
     assert group.tolist() == [[20, 20, 21, 31], [52, 52, 53, 63]]
 
@@ -220,7 +219,7 @@ def test_values_side_by_side():
         ("gap", "gap", "", -2, 2),
     ]
     assert unpacked(data["panels"][1]["z"]).tolist() == (-MATRIX).tolist()
-    assert ids_of(data["stats"], data) == [[0, 0, 0], [1, 1, 1]]
+    assert ids_of(data["stats"], whole(e)) == [[0, 0, 0], [1, 1, 1]]
 
 
 @pytest.mark.parametrize("make", [

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from normviz import explain
 from normviz.analysis.description import describe
+from normviz.figures import payload
 from normviz.figures.palette import GROUP_COLORS, THEMES, as_json, stops
-from normviz.figures.payload import view_payload
-from normviz.figures.plotly_figure import drawing_of, group_ids
+from normviz.figures.plotly_figure import group_ids
 from normviz.layers.norm import Norm
 from normviz.scene.grid import MOST_COLUMNS, MOST_ROWS, grid
 from normviz.scene.view import read
@@ -23,11 +23,15 @@ from tests.strategies import explained, layers_that_fit, norms
 
 def sent(e, start=(), **more):
     """The payload as the browser gets it: strict JSON."""
-    return json.loads(json.dumps(view_payload(e, grid(e.shape, e.axes, start), **more), allow_nan=False))
+    return json.loads(
+        json.dumps(payload.sent(payload.view_payload(e, grid(e.shape, e.axes, start), **more)), allow_nan=False)
+    )
 
 
 def unpacked(array):
-    return np.frombuffer(b64decode(array["data"]), "<f4").reshape(array["shape"])
+    """The numbers of an array as the browser gets them."""
+    packed = payload.sent(array)
+    return np.frombuffer(b64decode(packed["data"]), "<f4").reshape(packed["shape"])
 
 
 def of_scene(**query):
@@ -179,11 +183,11 @@ def test_the_groups_are_numbered_in_row_major_order(drawn, seed):
         e = explained(layer, shape, seed)
     except NormvizError:  # one value has no spread
         reject()
-    data = sent(e)
+    data, drawing = sent(e), grid(e.shape, e.axes)
     for key, ids in (("stats", e.stat_ids), ("params", e.param_ids)):
         assert (data[key] is None) == (ids is None)
         if ids is not None:
-            np.testing.assert_array_equal(group_ids(data[key]["axes"], drawing_of(data)), drawing_of(data).take(ids))
+            np.testing.assert_array_equal(group_ids(data[key]["axes"], drawing), drawing.take(ids))
     check_tables(e, data)
 
 
@@ -269,13 +273,10 @@ def test_the_colors_of_many_groups_repeat():
     colors = evaluate("[1, 15, 17].map((id) => groupColor(THEMES.light, 20, id))")
     light = THEMES["light"]
     assert colors == [light.few[1], light.more[7], light.few[1]]
-    shown = evaluate(
-        "(({ z, zmin, zmax }) => [z.map((row) => [...row]), zmin, zmax])(shownAs(args[0], [Float32Array.of(0, 17, NaN)]))",
-        figure,
-    )
-    assert shown == [[[0, 1, "gap"]], -0.5, GROUP_COLORS - 0.5]
+    places = "[0, 17].map((id) => placeOnScale(args[0], id))"
+    assert evaluate(places, figure) == [0.5 / GROUP_COLORS, 1.5 / GROUP_COLORS]
     figure |= {"groups": 16, "high": 15.5}
-    assert evaluate("[shownAs(args[0], []).zmax, placeOnScale(args[0], 0)]", figure) == [15.5, 0.5 / 16]
+    assert evaluate("[0, 15].map((id) => placeOnScale(args[0], id))", figure) == [0.5 / 16, 15.5 / 16]
 
 
 def test_more_groups_than_a_browser_can_number_are_refused():

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from normviz import explain
-from normviz.figures.charts import chart, dots, line
-from normviz.figures.payload import chart_payload, compare_payload, view_payload
+from normviz.figures.charts import chart, chart_payload, dots, line
+from normviz.figures.payload import compare_payload, view_payload
 from normviz.scene.grid import grid
 from tests.figures.linked.javascript import evaluate
 

@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl
 import pytest
 
 from normviz.analysis.closed_form import closed_column
+from normviz.figures.payload import sent
 from normviz.lessons import gradients
 from normviz.lessons.pages import PAGES, page_view
 from normviz.lessons.parts.containers import Table
@@ -45,7 +46,7 @@ def test_a_page_has_a_sentence_and_something_to_see(page, query):
 def test_the_data_of_a_figure_is_strict_json(page, query):
     for part in flat(parts_of(page, query)):
         if isinstance(part, Panels):
-            json.dumps(part.data, allow_nan=False)
+            json.dumps(sent(part.data), allow_nan=False)
             assert not {"plotly", "theme"} & set(part.data)  # the page that shows it adds them
 
 

@@ -69,7 +69,11 @@ def test_the_tensor_of_a_question_is_beside_the_choices_and_before_the_closed_an
     html = Body().html([replace(CHOICE, about=BareTensor((2, 3), ("n", "d"), (0, 1), (1, 2, 3, 4, 5, 6)))])
     before, _, _after = html.partition('<details class="nv-answer">')
     drawn = unescape(re.findall('data-tensor="(.*?)"', before)[0])
-    assert json.loads(drawn) == {"shape": [2, 3], "names": ["n", "d"], "at": [0, 1], "values": [1, 2, 3, 4, 5, 6]}
+    assert json.loads(drawn) == {"shape": [2, 3], "names": ["n", "d"], "at": [0, 1], "values": [1, 2, 3, 4, 5, 6]} | {
+        "facets": [],
+        "row": 0,
+        "col": 1,
+    }
     assert "<figcaption>x has the shape (N, D) = (2, 3).</figcaption>" in before
 
 

@@ -3,16 +3,15 @@
 /** @import { GammaBetaView } from "./gamma_beta.js" */
 /** @import { Group, Stage } from "./stages.js" */
 
-import { mayMove, moveFrom, moveThere } from "../motion/motion.js";
-import { groupColor } from "../page/color.js";
-import { html, svg } from "../page/dom.js";
-import { formatElement, formatShort } from "../page/format.js";
-import { _, ngettext } from "../page/messages.js";
+import { MOTION_TIME, mayMove } from "../motion/outlines.js";
+import { groupColor } from "../common/color.js";
+import { html, svg } from "../common/dom.js";
+import { formatElement, formatShort } from "../common/format.js";
+import { _, ngettext } from "../common/messages.js";
 import { groupOf, rankGroups, sameIndex, tensorIndex } from "../tensor/sharing.js";
 import { sentPlace } from "../tensor/slices.js";
-import { showOutputOf } from "./gamma_beta.js";
+import { GammaAndBetaSliders, showOutputOf } from "./gamma_beta.js";
 import { countsOf, rangeOf, stackDots, ticksIn } from "./scale.js";
-import { GammaAndBetaSliders } from "./sliders.js";
 import { groupStages, motionText, notesOf } from "./stages.js";
 
 const RADIUS = 3.5, STRIP = 38, GAP = 14, AXIS = 20, LINE = 17; // px
@@ -251,3 +250,27 @@ const titleOf = ({ size }, element) =>
  * @param {Stage[]} stages
  */
 const stageOf = (step, stages) => [step, ...(STAGE_OF[step] ?? [])].find((key) => stages.some((stage) => stage.key === key));
+
+/**
+ * Moves a shape from somewhere else to its place.
+ * @param {SVGElement} shape
+ * @param {number} dx where it begins, relative to its place
+ * @param {number} dy
+ */
+function moveFrom(shape, dx, dy) {
+  shape.animate([{ transform: `translate(${dx}px, ${dy}px)` }, { transform: "none" }], { duration: MOTION_TIME, easing: "ease-in-out" });
+}
+
+/**
+ * Moves a shape to another place and back.
+ * @param {SVGElement} shape
+ * @param {number} dx where it turns, relative to its place
+ * @param {number} dy
+ */
+function moveThere(shape, dx, dy) {
+  const away = `translate(${dx}px, ${dy}px)`;
+  shape.animate(
+    [{ transform: "none" }, { transform: away, offset: 0.42 }, { transform: away, offset: 0.58 }, { transform: "none" }],
+    { duration: 2 * MOTION_TIME, easing: "ease-in-out" },
+  );
+}

@@ -1,8 +1,11 @@
-// One gamma and one beta for all elements, applied to the normalized values that torch computed.
+// One gamma and one beta for all elements, which a reader chooses by sliders, applied to the normalized values that torch computed.
 
 /** @import { DrawnPanel, PanelHost } from "../tensor/drawn_panel.d.ts" */
 /** @typedef {PanelHost & { given: DecodedData, choice: GammaBetaChoice | null, colors: Colors, heightOf(panel: DrawnPanel): number, refresh(): void }} GammaBetaView */
 
+import { button, html } from "../common/dom.js";
+import { formatNumber } from "../common/format.js";
+import { _ } from "../common/messages.js";
 import { decodeFloats } from "../tensor/arrays.js";
 
 /**
@@ -85,4 +88,66 @@ function scaleStrips(strips, gamma, beta) {
     var: variance.map((value) => (value === null ? null : gamma * gamma * Number(value))),
   }]);
   return Object.fromEntries(scaled);
+}
+
+// The sliders.
+
+const LIMITS = { gamma: [-3, 3], beta: [-3, 3] }, STEP = 0.1;
+
+/** @typedef {"gamma" | "beta"} Parameter */
+
+export class GammaAndBetaSliders {
+  /** @type {Map<Parameter, { root: HTMLElement, input: HTMLInputElement, output: HTMLElement }>} */
+  sliders = new Map();
+
+  /**
+   * @param {HTMLElement} parent
+   * @param {(choice: GammaBetaChoice | null) => void} choose
+   */
+  constructor(parent, choose) {
+    this.root = html("div", "nv-sliders", parent);
+    for (const name of /** @type {Parameter[]} */ (["gamma", "beta"])) {
+      const root = html("label", "nv-slider", this.root), input = html("input", "", null), output = html("output", "", null);
+      html("span", "", root, name);
+      Object.assign(input, { type: "range", min: LIMITS[name][0], max: LIMITS[name][1], step: STEP });
+      root.append(input, output);
+      input.addEventListener("input", () => choose(this.choice));
+      this.sliders.set(name, { root, input, output });
+    }
+    this.reset = button("nv-button", this.root, _("The layer's own"), () => choose(null));
+    this.reset.title = _("Back to the gamma and the beta that the layer has");
+  }
+
+  /** @returns {GammaBetaChoice} */
+  get choice() {
+    const [gamma, beta] = [...this.sliders.values()].map(({ input }) => Number(input.value));
+    return { gamma, beta };
+  }
+
+  /**
+   * @param {DecodedData} data of the layer itself
+   * @param {GammaBetaChoice | null} choice
+   * @param {boolean} shown whether the output is
+   */
+  set({ params, values }, choice, shown) {
+    this.root.hidden = !params || !shown;
+    if (!params) return;
+    for (const [name, { root, input, output }] of this.sliders) {
+      const own = values?.[name], [low, high] = own ? limitsOf(own.values) : [0, 0];
+      root.hidden = name === "beta" && !params.bias;
+      input.value = String(choice ? choice[name] : (low + high) / 2);
+      output.textContent = choice
+        ? _("{value} for every element", { value: formatNumber(choice[name]) })
+        : low === high ? formatNumber(low) : _("{low} to {high}", { low: formatNumber(low), high: formatNumber(high) });
+    }
+    this.reset.hidden = !choice;
+  }
+}
+
+/**
+ * The smallest and the largest number.
+ * @param {Float32Array} numbers
+ */
+function limitsOf(numbers) {
+  return numbers.reduce(([low, high], number) => [Math.min(low, number), Math.max(high, number)], [Infinity, -Infinity]);
 }

@@ -1,7 +1,7 @@
 // The values of one group at each stage of the forward pass, with their mean and spread, and what happens to them in words.
 
-import { formatCount, formatNumber } from "../page/format.js";
-import { _, joinSentences, ngettext } from "../page/messages.js";
+import { formatCount, formatNumber } from "../common/format.js";
+import { _, joinSentences, ngettext } from "../common/messages.js";
 import { broadcastAt, drawnPeers } from "../tensor/sharing.js";
 
 /**

@@ -2,13 +2,16 @@
 
 /** @import { DrawnPanel, PanelHost } from "../tensor/drawn_panel.d.ts" */
 
-import { html } from "../page/dom.js";
-import { _ } from "../page/messages.js";
+import { html } from "../common/dom.js";
+import { _ } from "../common/messages.js";
 import { sameIndex } from "../tensor/sharing.js";
-import { MOTION_TIME, mayMove } from "./motion.js";
 
+export const MOTION_TIME = 700; // ms
 const MOST_RECTANGLES = 300;
 const SOON = 80; // ms: measuring takes time, so the figure is painted before
+
+/** Whether motion may show a fact: not to a reader who prefers reduced motion. */
+export const mayMove = () => !window.matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 /** @typedef {[number, number, number, number]} Rectangle left, top, right, bottom */
 

@@ -1,9 +1,9 @@
 // The picture of the Group Normalization paper: N, C and all positions (H·W) as a box with one group filled, in isometric projection.
 
-import { groupColor } from "../page/color.js";
-import { html, svg } from "../page/dom.js";
-import { _, ngettext } from "../page/messages.js";
-import { groupOf, rankGroups } from "../tensor/sharing.js";
+import { groupColor } from "../common/color.js";
+import { html, svg } from "../common/dom.js";
+import { _, ngettext } from "../common/messages.js";
+import { groupOf, indexOf, positionOf, rankGroups } from "../tensor/sharing.js";
 
 /** @typedef {{ n: number, c: number, s: number }} Corner along N, C and the positions */
 
@@ -152,12 +152,17 @@ export class Cube {
    * @returns {Corner}
    */
   place(index) {
-    const { example, channel, rest } = this.figure.box, { indices } = this.data.grid;
+    const { example, channel, rest } = this.figure.box;
     return {
       n: example === null ? 0 : index[example],
       c: channel === null ? 0 : index[channel],
-      s: rest.reduce((at, axis) => at * indices[axis].length + index[axis], 0),
+      s: positionOf(rest.map((axis) => index[axis]), this.lengths(rest)),
     };
+  }
+
+  /** @param {number[]} axes */
+  lengths(axes) {
+    return axes.map((axis) => this.data.grid.indices[axis].length);
   }
 
   /**
@@ -169,11 +174,7 @@ export class Cube {
     const { example, channel, rest } = this.figure.box, index = this.data.grid.indices.map(() => 0);
     if (example !== null) index[example] = n;
     if (channel !== null) index[channel] = c;
-    for (const axis of [...rest].reverse()) {
-      const { length } = this.data.grid.indices[axis];
-      index[axis] = s % length;
-      s = Math.floor(s / length);
-    }
+    indexOf(s, this.lengths(rest)).forEach((at, number) => (index[rest[number]] = at));
     return index;
   }
 

@@ -2,22 +2,23 @@
 
 /** @import { DrawnPanel, PanelHost } from "../tensor/drawn_panel.d.ts" */
 
-import { colorAt, colorScale, placeOnScale, rankScale } from "../page/color.js";
-import { html, svg, uniqueNumber } from "../page/dom.js";
-import { _ } from "../page/messages.js";
-import { SvgList } from "../page/svg_list.js";
+import { GROUP_COLORS, colorAt, colorScale, formatHex, placeOnScale, rankScale } from "../common/color.js";
+import { SvgList, html, svg, uniqueNumber } from "../common/dom.js";
+import { formatShort } from "../common/format.js";
+import { _, ngettext } from "../common/messages.js";
+import { pressKey } from "../speaking/keyboard.js";
 import { decodeFloats } from "../tensor/arrays.js";
 import { Geometry } from "../tensor/geometry.js";
 import { broadcastAt, groupOf, rankGroups, sameIndex } from "../tensor/sharing.js";
 import { sentPlace } from "../tensor/slices.js";
 import { drawCells, removeCells } from "./cells.js";
-import { addDiffering, differingPath } from "./differing.js";
-import { placeRect } from "./frame.js";
-import { addHatch } from "./hatch.js";
-import { NAME_HEIGHT, drawLabels, marginsOf } from "./labels.js";
-import { drawLegend } from "./legend.js";
-import { listenToPanel } from "./listening.js";
+import { NAME_HEIGHT, dragSlices, drawLabels, marginsOf, showDraggable } from "./labels.js";
 import { drawTexts } from "./texts.js";
+
+export const HATCH_DISTANCE = 6; // px between the lines over veiled elements, which go up to the right
+const DIFFERING_DISTANCE = 7; // px between the lines where a function differs from a layer, which go down to the right
+const LEAST_FRAME = 6; // px: the frame of a smaller cell is around it
+const BAR_STEPS = 21;
 
 /** @implements {DrawnPanel} */
 export class Panel {
@@ -76,18 +77,47 @@ export class Panel {
     this.inside = clip("-in");
     this.outside = clip("-out");
     this.veil = svg("path", { class: "nv-veil", "fill-rule": "evenodd" }, this.svg);
-    this.hatch = addHatch(this.svg, definitions, `${this.name}-hatch`);
+    /** @type {(kind: string, apart: number, angle: number) => SVGPathElement} A hatched shape, whose path is set later. */
+    const hatched = (kind, apart, angle) => {
+      const id = `${this.name}-${kind}`, size = { width: apart, height: apart, patternUnits: "userSpaceOnUse" };
+      const pattern = svg("pattern", { id, ...size, patternTransform: `rotate(${angle})` }, definitions);
+      svg("path", { class: `nv-${kind}-line`, d: `M${apart / 2},0v${apart}` }, pattern);
+      return svg("path", { class: `nv-${kind}`, "fill-rule": "evenodd", fill: `url(#${id})` }, this.svg);
+    };
+    this.hatch = hatched("hatch", HATCH_DISTANCE, 45); // a pale color alone could be read as a value near zero, or as another group
     this.mutedTexts = new SvgList(svg("g", { class: "nv-text nv-veiled", "aria-hidden": "true", "clip-path": `url(#${this.name}-out)` }, this.svg));
     this.strongTexts = new SvgList(svg("g", { class: "nv-text", "aria-hidden": "true", "clip-path": `url(#${this.name}-in)` }, this.svg));
     this.outlineHalo = svg("path", { class: "nv-outline-halo" }, this.svg);
     this.outline = svg("path", { class: "nv-outline" }, this.svg);
-    this.differs = addDiffering(this.svg, definitions, `${this.name}-differs`);
+    this.differs = hatched("differs", DIFFERING_DISTANCE, -45);
     this.halo = svg("rect", { class: "nv-halo" }, this.svg);
     this.frame = svg("rect", { class: "nv-frame" }, this.svg);
     this.cursorHalo = svg("rect", { class: "nv-halo" }, this.svg);
     this.cursor = svg("rect", { class: "nv-cursor" }, this.svg);
     this.labels = new SvgList(svg("g", { class: "nv-labels", "aria-hidden": "true" }, this.svg));
-    listenToPanel(this);
+    this.listen();
+  }
+
+  listen() {
+    const { svg: over, view } = this;
+    /** @param {MouseEvent} event */
+    const at = (event) => this.geometry?.elementAt(...this.pointOf(event)) ?? null;
+    over.addEventListener("pointermove", (event) => {
+      showDraggable(this, event);
+      view.hover(at(event));
+    });
+    over.addEventListener("pointerleave", () => view.hover(null));
+    over.addEventListener("pointerdown", (event) => dragSlices(this, event));
+    over.addEventListener("click", (event) => {
+      const index = this.dragged ? null : at(event), isAgain = event.detail < 2 && sameIndex(index, view.at); // a double click edits
+      if (index) view.select(isAgain ? null : index, this);
+    });
+    over.addEventListener("dblclick", (event) => {
+      const index = at(event);
+      if (index && this.key === "x") view.edit(index);
+    });
+    over.addEventListener("keydown", (event) => pressKey(view, event, this));
+    over.addEventListener("blur", () => view.blur());
   }
 
   /**
@@ -221,9 +251,27 @@ export class Panel {
     this.outlines.clear();
     for (const [name, value] of Object.entries({ width, height, viewBox: `${-this.left} ${-this.top} ${width} ${height}` }))
       if (this.svg.getAttribute(name) !== String(value)) this.svg.setAttribute(name, String(value)); // setting it lays out all texts again
-    drawLegend(this, drawTexts(this));
+    this.drawLegend(drawTexts(this));
     drawLabels(this);
     this.show(this.view.active, this.view.at);
+  }
+
+  /**
+   * Ids are explained where they are written, once in a row of panels; values have a color bar from the lowest to the highest.
+   * @param {boolean} numbered whether the cells have numbers
+   */
+  drawLegend(numbered) {
+    const { legend, figure, scale } = this;
+    legend.replaceChildren();
+    if (figure.scale === "values") {
+      html("span", "", legend, formatShort(figure.low));
+      const bar = html("span", "nv-bar", legend);
+      for (let step = 0; step < BAR_STEPS; step++) html("i", "", bar).style.backgroundColor = formatHex(colorAt(scale, step / (BAR_STEPS - 1)));
+      html("span", "", legend, formatShort(figure.high));
+    } else if (figure.row && figure.key !== `${figure.row}0`) return; // the first one of a row explains
+    else if (numbered) legend.textContent = figure.scale === "groups" ? _("number = group") : _("number = gamma");
+    else if (figure.scale === "groups" && this.ranks.size > GROUP_COLORS)
+      legend.textContent = ngettext("the colors repeat after {n} group", "the colors repeat after {n} groups", GROUP_COLORS);
   }
 
   /**
@@ -236,7 +284,7 @@ export class Panel {
     if (!geometry) return;
     const path = this.outlineOf(active), all = geometry.border, around = path ? all + path : "";
     veil.setAttribute("d", around);
-    this.differs.setAttribute("d", differingPath(this, active));
+    this.differs.setAttribute("d", this.differing(active));
     hatch.setAttribute("d", path ? geometry.cellRectangles + path : "");
     inside.setAttribute("d", path || all);
     outside.setAttribute("d", around || "M0,0Z");
@@ -245,11 +293,36 @@ export class Panel {
     outline.setAttribute("stroke-width", String(line));
     this.svg.style.setProperty("--nv-halo", `${line + Math.min(2, third)}px`);
     this.svg.style.setProperty("--nv-frame", `${Math.max(1, Math.min(3, third))}px`);
-    placeRect(halo, selected, geometry, 2);
-    placeRect(frame, selected, geometry, 0);
     const other = sameIndex(active, selected) ? null : active;
-    placeRect(cursorHalo, other, geometry, 2);
-    placeRect(cursor, other, geometry, 0);
+    this.placeFrame(frame, halo, selected);
+    this.placeFrame(cursor, cursorHalo, other);
+  }
+
+  /**
+   * @param {SVGRectElement} frame
+   * @param {SVGRectElement} around it, 2 px wider at each side
+   * @param {Index | null} index
+   */
+  placeFrame(frame, around, index) {
+    for (const rect of [frame, around]) rect.setAttribute("visibility", index ? "visible" : "hidden");
+    if (!index) return;
+    const { x, y, width, height } = this.geometry.cellBox(index);
+    for (const [rect, grow] of /** @type {const} */ ([[frame, 0], [around, 2]])) {
+      const aside = Math.max(0, LEAST_FRAME - width) / 2 + grow, above = Math.max(0, LEAST_FRAME - height) / 2 + grow;
+      const place = { x: x - aside, y: y - above, width: width + 2 * aside, height: height + 2 * above };
+      for (const [name, value] of Object.entries(place)) rect.setAttribute(name, String(value));
+    }
+  }
+
+  /**
+   * In a check: the elements that share statistics with the active one in the function but not in the layer, or the other way around.
+   * The path has the outlines of both groups: by the rule "evenodd", what is in both is outside.
+   * @param {Index | null} active
+   */
+  differing(active) {
+    const { data, figure, geometry } = this;
+    if (!active || figure.row !== "stats") return "";
+    return (data.differs ?? []).map((key) => geometry.outline(data.sharings?.[key]?.tables ?? [], active)).join("");
   }
 
   /** @param {Index | null} active */

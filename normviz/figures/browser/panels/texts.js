@@ -3,8 +3,8 @@
 /** @import { DrawnPanel } from "../tensor/drawn_panel.d.ts" */
 
 import { rectanglesOf } from "../motion/outlines.js";
-import { readableInk } from "../page/color.js";
-import { formatShort } from "../page/format.js";
+import { readableInk } from "../common/color.js";
+import { formatShort } from "../common/format.js";
 import { firstOfGroups } from "../tensor/sharing.js";
 import { sentPlace } from "../tensor/slices.js";
 

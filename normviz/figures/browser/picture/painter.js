@@ -2,10 +2,11 @@
 
 /** @import { DrawnPanel } from "../tensor/drawn_panel.d.ts" */
 
-import { SVG } from "../page/dom.js";
+import { SVG } from "../common/dom.js";
+import { round2 } from "../common/format.js";
+import { cellsAsSvg } from "../panels/cells.js";
 import { plainText } from "../text/readout.js";
-import { linesOf } from "./lines.js";
-import { PICTURE_FONT, cellsAsSvg, escapeXml, hatchAsSvg, paint, round2, roundedRect, shapeAsSvg, textsAsSvg } from "./shapes.js";
+import { PICTURE_FONT, escapeXml, fillOrStroke, hatchAsSvg, roundedRect, shapeAsSvg, textsAsSvg } from "./shapes.js";
 
 const MARGIN = 16; // px
 const HEADING = 34;
@@ -96,13 +97,13 @@ export class PagePainter {
     const box = node.getBoundingClientRect(), { width, height } = box, x = box.left - this.left, y = box.top - this.top;
     const radii = [style.borderTopLeftRadius, style.borderTopRightRadius, style.borderBottomRightRadius, style.borderBottomLeftRadius]
       .map((radius) => Math.min(parseFloat(radius), width / 2, height / 2));
-    const fill = paint("fill", style.backgroundColor);
+    const fill = fillOrStroke("fill", style.backgroundColor);
     if (fill) this.parts.push(`<path d="${roundedRect(x, y, width, height, radii)}" ${fill}/>`);
     const sides = [[style.borderTopStyle, style.borderTopWidth], [style.borderRightStyle, style.borderRightWidth],
       [style.borderBottomStyle, style.borderBottomWidth], [style.borderLeftStyle, style.borderLeftWidth]];
     const [top, right, bottom, left] = sides.map(([kind, size]) => (kind === "none" ? 0 : parseFloat(size)));
     if (top && top === right && top === bottom && top === left) {
-      const stroke = `fill="none" ${paint("stroke", style.borderTopColor)} stroke-width="${top}"`;
+      const stroke = `fill="none" ${fillOrStroke("stroke", style.borderTopColor)} stroke-width="${top}"`;
       this.parts.push(`<rect ${place(x + top / 2, y + top / 2, width - top, height - top)} rx="${radii[0]}" ${stroke}/>`);
       return;
     }
@@ -110,7 +111,7 @@ export class PagePainter {
     const edges = [[top, style.borderTopColor, x, y, width], [right, style.borderRightColor, x + width - right, y, 0],
       [bottom, style.borderBottomColor, x, y + height - bottom, width], [left, style.borderLeftColor, x, y, 0]];
     for (const [size, color, atX, atY, length] of edges)
-      if (size && height && width) this.parts.push(`<rect ${place(atX, atY, length || size, length ? size : height)} ${paint("fill", color)}/>`);
+      if (size && height && width) this.parts.push(`<rect ${place(atX, atY, length || size, length ? size : height)} ${fillOrStroke("fill", color)}/>`);
   }
 
   /** @param {Text} node */
@@ -150,7 +151,7 @@ export class PagePainter {
     const last = line.spans[line.spans.length - 1];
     last.text = last.text.trimEnd();
     const spans = line.spans.filter(({ text }) => text).map(({ text, gap, size, weight, color, code }, i) => {
-      const looks = [`font-size="${parseFloat(size)}"`, Number(weight) > 400 && `font-weight="${weight}"`, paint("fill", color)];
+      const looks = [`font-size="${parseFloat(size)}"`, Number(weight) > 400 && `font-weight="${weight}"`, fillOrStroke("fill", color)];
       looks.push(code && `font-family="${CODE_FONT}"`, !!i && !!gap && `dx="${round2(gap)}"`);
       return `<tspan ${looks.filter(Boolean).join(" ")}>${escapeXml(text)}</tspan>`;
     });
@@ -180,3 +181,27 @@ const place = (x, y, width, height) => `x="${round2(x)}" y="${round2(y)}" width=
  */
 const blockOf = (element) =>
   element.parentElement && /^(inline|contents)$/.test(getComputedStyle(element).display) ? blockOf(element.parentElement) : element;
+
+/**
+ * The lines of a text node, each with its rectangle.
+ * @param {Text} node
+ * @returns {{ text: string, rect: { left: number, top: number, right: number, height: number } | undefined }[]}
+ */
+function linesOf(node) {
+  const range = document.createRange(), text = node.data.replace(/\s/g, " ");
+  /** @type {{ text: string, left: number, top: number, right: number, height: number }[]} */
+  const lines = [];
+  range.selectNodeContents(node);
+  const boxes = range.getClientRects();
+  if (boxes.length <= 1) return [{ text, rect: boxes[0] }];
+  let at = 0;
+  for (const letter of text) {
+    range.setStart(node, at);
+    range.setEnd(node, (at += letter.length));
+    const rect = [...range.getClientRects()].at(-1), last = lines.at(-1);
+    if (!rect || (last && Math.abs(rect.top - last.top) <= rect.height / 2)) {
+      if (last) [last.text, last.right] = [last.text + letter, Math.max(last.right, rect?.right ?? 0)];
+    } else lines.push({ text: letter, left: rect.left, top: rect.top, right: rect.right, height: rect.height });
+  }
+  return lines.map(({ text, ...rect }) => ({ text: text.trimEnd(), rect }));
+}

@@ -1,6 +1,7 @@
 // A picture of a figure as it is shown: one SVG of plain shapes and text, which any program reads, or a PNG of it.
 
-import { _ } from "../page/messages.js";
+import { button, download, html } from "../common/dom.js";
+import { _ } from "../common/messages.js";
 import { PagePainter } from "./painter.js";
 
 const PIXEL_RATIO = 2; // pixels of a PNG per CSS pixel
@@ -83,4 +84,39 @@ function headingOf({ layer, grid, name = "x" }) {
   if (!grid || name !== "x") return "";
   const shape = `(${grid.shape.join(", ")}${grid.shape.length === 1 ? "," : ""})`;
   return layer ? _("{layer} on x of shape {shape}", { layer, shape }) : _("x of shape {shape}", { shape });
+}
+
+// "Save image", for pages that have no other place for it.
+
+/**
+ * Shows the menu where the data asks for it.
+ * @param {PictureSource} view
+ */
+export function updateSaveMenu(view) {
+  if (!view.saveMenu && view.data.save) view.saveMenu = addMenu(view);
+  if (view.saveMenu) view.saveMenu.hidden = !view.data.save;
+}
+
+/** @param {PictureSource} view */
+function addMenu(view) {
+  const menu = html("details", "nv-save", view.root), summary = html("summary", "", menu, _("Save image")), list = html("div", "nv-save-list", menu);
+  for (const kind of ["png", "svg"]) {
+    const format = kind.toUpperCase(), save = () => saveImage(view, kind).catch((error) => view.announce(error.message));
+    button("nv-button", list, format, save).setAttribute("aria-label", _("Save as {format}", { format }));
+  }
+  menu.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !menu.open) return;
+    menu.open = false;
+    summary.focus();
+  });
+  return menu;
+}
+
+/**
+ * @param {PictureSource} view
+ * @param {string} kind
+ */
+async function saveImage({ root }, kind) {
+  const { nvImage, nvImageName } = root;
+  if (nvImage && nvImageName) download(await nvImage(kind), nvImageName(kind));
 }

@@ -2,35 +2,13 @@
 
 /** @import { DrawnPanel } from "../tensor/drawn_panel.d.ts" */
 
-import { formatHex } from "../page/color.js";
-import { hatchOver } from "../panels/hatch.js";
+import { formatHex } from "../common/color.js";
+import { round2 } from "../common/format.js";
+import { HATCH_DISTANCE } from "../panels/panel.js";
 import { groupOf } from "../tensor/sharing.js";
 
 export const PICTURE_FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"; // their letters have the same widths; .nv-picture uses the same fonts
 const TEXT_MIDDLE = 0.3465; // distance from the middle of a line down to its baseline, as a part of Arial's size
-
-/**
- * The cells, one path per color.
- * @param {DrawnPanel} panel
- */
-export function cellsAsSvg(panel) {
-  const { geometry } = panel, gap = geometry.cellW >= 6 && geometry.cellH >= 6 ? 1 : 0;
-  /** @typedef {{ x: number, y: number, width: number, height: number }} Box */
-  /** @type {Map<string, Box[]>} */
-  const fills = new Map();
-  panel.each((index) => {
-    const color = panel.colorOf(index);
-    if (!color) return;
-    const fill = formatHex(color);
-    const { x, y, width, height } = geometry.cellBox(index), runs = fills.get(fill) ?? [], last = runs.at(-1);
-    if (!runs.length) fills.set(fill, runs);
-    if (!gap && last && last.y === y && Math.abs(last.x + last.width - x) < 1e-6) last.width += width;
-    else runs.push({ x, y, width: width - gap, height: height - gap });
-  });
-  /** @param {Box} box */
-  const cell = ({ x, y, width, height }) => `M${round2(x)},${round2(y)}h${round2(width)}v${round2(height)}h${round2(-width)}z`;
-  return [...fills].map(([fill, runs]) => `<path fill="${fill}"${gap ? "" : ' shape-rendering="crispEdges"'} d="${runs.map(cell).join("")}"/>`).join("");
-}
 
 /**
  * The texts in the cells: strong for the peers, muted for all other elements.
@@ -62,6 +40,20 @@ export function hatchAsSvg(panel, active) {
 }
 
 /**
+ * The hatching of a rectangle as lines, for programs that know no patterns.
+ * @param {{ x: number, y: number, width: number, height: number }} box
+ */
+export function hatchOver({ x, y, width, height }) {
+  const apart = HATCH_DISTANCE * Math.SQRT2, first = Math.ceil((x + y) / apart - 0.5);
+  let path = "";
+  for (let sum = (first + 0.5) * apart; sum < x + width + y + height; sum += apart) {
+    const left = Math.max(x, sum - y - height), right = Math.min(x + width, sum - y);
+    path += `M${left.toFixed(1)},${(sum - left).toFixed(1)}L${right.toFixed(1)},${(sum - right).toFixed(1)}`;
+  }
+  return path;
+}
+
+/**
  * A shape as the style sheet paints it.
  * @param {Element} node
  * @returns {string}
@@ -72,12 +64,12 @@ export function shapeAsSvg(node) {
   if (node.localName === "g") return `<g${kind}>${[...node.children].map(shapeAsSvg).join("")}</g>`;
   if (node.localName === "text") {
     const size = parseFloat(style.fontSize), y = Number(node.getAttribute("y")) + (style.dominantBaseline === "central" ? TEXT_MIDDLE * size : 0);
-    return `<text${kind} x="${round2(node.getAttribute("x"))}" y="${round2(y)}" font-size="${size}" text-anchor="${style.textAnchor}" ${paint("fill", style.fill)}>${escapeXml(node.textContent)}</text>`;
+    return `<text${kind} x="${round2(node.getAttribute("x"))}" y="${round2(y)}" font-size="${size}" text-anchor="${style.textAnchor}" ${fillOrStroke("fill", style.fill)}>${escapeXml(node.textContent)}</text>`;
   }
   if (node.localName === "path" && !node.getAttribute("d")) return "";
   const places = ["d", "x", "y", "width", "height", "fill-rule"].filter((place) => node.hasAttribute(place)).map((place) => `${place}="${escapeXml(node.getAttribute(place))}"`);
-  const stroke = paint("stroke", style.stroke), line = stroke && `${stroke} stroke-width="${parseFloat(style.strokeWidth)}"`;
-  return `<${node.localName}${kind} ${[...places, paint("fill", style.fill) || 'fill="none"', line].filter(Boolean).join(" ")}/>`;
+  const stroke = fillOrStroke("stroke", style.stroke), line = stroke && `${stroke} stroke-width="${parseFloat(style.strokeWidth)}"`;
+  return `<${node.localName}${kind} ${[...places, fillOrStroke("fill", style.fill) || 'fill="none"', line].filter(Boolean).join(" ")}/>`;
 }
 
 /**
@@ -99,7 +91,7 @@ export function roundedRect(x, y, width, height, [a, b, c, d]) {
  * @param {"fill" | "stroke"} what
  * @param {string} color
  */
-export function paint(what, color) {
+export function fillOrStroke(what, color) {
   const numbers = color.match(/-?[\d.]+(e-?\d+)?/g)?.map(Number);
   if (!numbers || color === "none") return "";
   const [red, green, blue, alpha = 1] = numbers, most = color.startsWith("color(") ? 1 : 255;
@@ -107,9 +99,6 @@ export function paint(what, color) {
   const hex = formatHex([red, green, blue].map((part) => (255 * Math.min(most, Math.max(0, part))) / most));
   return `${what}="${hex}"${alpha < 1 ? ` ${what}-opacity="${round2(alpha)}"` : ""}`;
 }
-
-/** @param {number | string | null} number */
-export const round2 = (number) => String(Number(Number(number).toFixed(2)));
 
 /** @type {Record<string, string>} */
 const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };

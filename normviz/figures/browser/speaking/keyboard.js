@@ -2,10 +2,10 @@
 
 /** @import { DrawnPanel, PanelHost } from "../tensor/drawn_panel.d.ts" */
 
-import { showKeys } from "./keys.js";
+import { showKeys } from "./dialogs.js";
 import { nextGroup, nextPeer } from "./moves.js";
 import { speakElement } from "./spoken.js";
-import { showTable } from "./table.js";
+import { showTable } from "./tables.js";
 
 /** @type {Record<string, [number, number]>} */
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };

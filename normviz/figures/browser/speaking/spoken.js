@@ -2,8 +2,8 @@
 
 /** @import { DrawnPanel } from "../tensor/drawn_panel.d.ts" */
 
-import { formatCount, formatElement, formatNumber } from "../page/format.js";
-import { _, ngettext } from "../page/messages.js";
+import { formatCount, formatElement, formatNumber } from "../common/format.js";
+import { _, ngettext } from "../common/messages.js";
 import { tensorIndex } from "../tensor/sharing.js";
 import { listSlices } from "../tensor/slices.js";
 import { kindOf, sharingOf } from "./moves.js";

@@ -26,31 +26,21 @@ export function decodeData(data, grid = data.grid) {
     ...data,
     grid,
     sent: data.grid,
-    values: data.values && decodeValues(data.values, decode),
-    moments: data.moments ? decodeMoments(data.moments, decode) : null,
+    values: /** @type {any} */ (data.values && mapped(data.values, (value) => (typeof value === "number" ? value : decode(value)))),
+    moments: data.moments ? mapped(data.moments, ({ mean, var: variance }) => ({ mean: decode(mean), var: decode(variance) })) : null,
     stats: stats && tabled(stats),
     params: params && tabled(params),
-    sharings: sharings && Object.fromEntries(Object.entries(sharings).map(([key, one]) => [key, one && tabled(one)])),
+    sharings: sharings && mapped(sharings, (one) => one && tabled(one)),
   };
 }
 
 /**
- * @param {NonNullable<ViewData["values"]>} values
- * @param {(array: PackedArray) => FloatArray} decode
- * @returns {DecodedValues}
+ * @template Value, Result
+ * @param {Record<string, Value>} object
+ * @param {(value: Value) => Result} change
+ * @returns {Record<string, Result>}
  */
-function decodeValues(values, decode) {
-  return /** @type {any} */ (Object.fromEntries(Object.entries(values).map(([name, array]) => [name, typeof array === "number" ? array : decode(array)])));
-}
-
-/**
- * @param {Record<string, Moments<PackedArray>>} moments
- * @param {(array: PackedArray) => FloatArray} decode
- * @returns {Record<string, Moments<FloatArray>>}
- */
-function decodeMoments(moments, decode) {
-  return Object.fromEntries(Object.entries(moments).map(([stage, { mean, var: variance }]) => [stage, { mean: decode(mean), var: decode(variance) }]));
-}
+const mapped = (object, change) => Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]));
 
 /**
  * An array that broadcasts over the sent elements, at the slices of another grid; NaN where nothing was sent.

@@ -1,6 +1,6 @@
 // The types of a panel, which draws a tensor, and of the view around it, for the modules that both of them import. Only the type checker reads this file.
 
-import type { SvgList } from "../page/svg_list.js";
+import type { SvgList } from "../common/dom.js";
 import type { Geometry } from "./geometry.js";
 
 /** What other modules use of a panel that has been drawn. */

@@ -1,6 +1,6 @@
 // Where each drawn element is, in pixels, and which rectangles its peers fill.
 
-import { positionsOf } from "./sharing.js";
+import { indexOf, positionOf, positionsOf } from "./sharing.js";
 import { cutAxes, facetAxes, gapsBefore } from "./slices.js";
 
 const ELLIPSIS = 14; // px: the gap where slices are left out
@@ -123,7 +123,8 @@ export class Geometry {
 
   /** @param {Index} index */
   facetOf(index) {
-    return this.grid.facets.reduce((number, axis) => number * this.extent[axis] + index[axis], 0);
+    const { facets } = this.grid;
+    return positionOf(facets.map((axis) => index[axis]), facets.map((axis) => this.extent[axis]));
   }
 
   /**
@@ -131,11 +132,8 @@ export class Geometry {
    * @param {number} facet
    */
   facetIndex(facet) {
-    const index = this.extent.map(() => 0);
-    for (const axis of [...this.grid.facets].reverse()) {
-      index[axis] = facet % this.extent[axis];
-      facet = Math.floor(facet / this.extent[axis]);
-    }
+    const { facets } = this.grid, index = this.extent.map(() => 0);
+    indexOf(facet, facets.map((axis) => this.extent[axis])).forEach((at, number) => (index[facets[number]] = at));
     return index;
   }
 

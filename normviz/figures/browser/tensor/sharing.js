@@ -59,6 +59,28 @@ export function rankGroups(tables) {
 }
 
 /**
+ * The position of an index in row-major order.
+ * @param {Index} index
+ * @param {number[]} shape
+ */
+export const positionOf = (index, shape) => index.reduce((position, at, axis) => position * shape[axis] + at, 0);
+
+/**
+ * The index at a position in row-major order.
+ * @param {number} position
+ * @param {number[]} shape
+ * @returns {Index}
+ */
+export function indexOf(position, shape) {
+  const index = [];
+  for (const size of [...shape].reverse()) {
+    index.unshift(position % size);
+    position = Math.floor(position / size);
+  }
+  return index;
+}
+
+/**
  * @param {Index | null | undefined} a
  * @param {Index | null | undefined} b
  */
@@ -91,9 +113,7 @@ export function indexAlong(axes, data, index) {
  * @param {Index} index
  */
 export function broadcastAt(array, index) {
-  let at = 0;
-  array.shape.forEach((size, axis) => (at = at * size + (size > 1 ? index[axis] : 0)));
-  return array.values[at];
+  return array.values[positionOf(array.shape.map((size, axis) => (size > 1 ? index[axis] : 0)), array.shape)];
 }
 
 /**
@@ -121,15 +141,9 @@ export function positionsOf(table, value) {
  */
 export function drawnPeers(data, index) {
   const { stats } = data, positions = stats.tables.map((table, axis) => positionsOf(table, table[index[axis]]));
-  const count = positions.reduce((product, list) => product * list.length, 1);
-  return Array.from({ length: count }, (_element, number) => {
-    const member = Array(positions.length).fill(0);
-    for (let axis = positions.length - 1, rest = number; axis >= 0; axis--) {
-      member[axis] = positions[axis][rest % positions[axis].length];
-      rest = Math.floor(rest / positions[axis].length);
-    }
-    return member;
-  }).filter((member) => sentPlace(data, member));
+  const shape = positions.map(({ length }) => length), count = shape.reduce((product, size) => product * size, 1);
+  const members = Array.from({ length: count }, (_member, number) => indexOf(number, shape).map((at, axis) => positions[axis][at]));
+  return members.filter((member) => sentPlace(data, member));
 }
 
 /**

@@ -1,8 +1,10 @@
-// The arithmetic of one element, written out.
+// The arithmetic of one element, written out, and the whole formula: in symbols, and with the numbers of one element.
 
-import { formatCount, formatElement, formatNumber, parenthesize } from "../page/format.js";
-import { _ } from "../page/messages.js";
+import { html } from "../common/dom.js";
+import { formatCount, formatElement, formatNumber, parenthesize } from "../common/format.js";
+import { _ } from "../common/messages.js";
 import { broadcastAt, groupValues, indexAlong, tensorIndex } from "../tensor/sharing.js";
+import { sentPlace } from "../tensor/slices.js";
 
 const MOST_TERMS = 5;
 const MINUS_SIGN = "\u2212";
@@ -93,4 +95,73 @@ export function stepArithmetic(source, step, index) {
   };
   const [expression, result] = steps[step]();
   return [expression, formatNumber(result)];
+}
+
+/**
+ * The arithmetic of the selected element.
+ * @param {HTMLElement} section
+ * @param {ValueSource} source
+ * @param {Index | null} at
+ */
+export function writeArithmetic(section, source, at) {
+  section.replaceChildren();
+  section.hidden = !source.data.values;
+  if (section.hidden) return;
+  if (!at || !sentPlace(source.data, at)) {
+    html("h2", "nv-heading", section, _("Worked out by hand"));
+    html("p", "", section, _("Select an element (click it, or press Enter on it) to see its arithmetic."));
+    return;
+  }
+  html("h2", "nv-heading", section, _("Worked out for {element}", { element: formatElement("x", tensorIndex(source.data, at)) }));
+  const lines = html("div", "nv-lines", section);
+  for (const [quantity, expression, result] of arithmeticLines(source, at)) {
+    html("span", "nv-what", lines, quantity);
+    html("span", "nv-how", lines, expression);
+    html("span", "nv-result", lines, `= ${result}`);
+  }
+}
+
+/** The steps that compute a number. @type {Record<string, string>} */
+const MADE_BY = { eps: "normalized", gamma: "output", beta: "output" };
+
+/**
+ * @param {HTMLElement} parent
+ * @param {FormulaToken[]} tokens
+ * @param {string} step whose tokens are lit
+ */
+export function writeFormula(parent, tokens, step) {
+  parent.replaceChildren();
+  for (const { text, steps } of tokens) html("span", steps.includes(step) ? "nv-lit" : "", parent, text);
+}
+
+/**
+ * The tokens with an element's numbers in place of the symbols that are known at a step.
+ * @param {ValueSource} source
+ * @param {FormulaToken[]} tokens
+ * @param {string} step
+ * @param {Index} index
+ * @returns {FormulaToken[]}
+ */
+export function withNumbers(source, tokens, step, index) {
+  const keys = source.data.panels.map(({ key }) => key), last = /** @type {string} */ (keys.at(-1));
+  /** @param {string} name */
+  const isKnown = (name) => keys.indexOf(MADE_BY[name] ?? (keys.includes(name) ? name : last)) <= keys.indexOf(step);
+  return tokens.map((token) => {
+    const { text, symbol, number } = token;
+    return number && isKnown(number) ? { ...token, text: text.replace(symbol, numberOf(source, number, index)) } : token;
+  });
+}
+
+/**
+ * @param {ValueSource} source
+ * @param {string} name
+ * @param {Index} index
+ */
+function numberOf(source, name, index) {
+  const values = /** @type {DecodedValues} */ (source.data.values);
+  if (name === "eps") return formatNumber(values.eps, 3);
+  if (name === "mean" || name === "var" || name === "gamma" || name === "beta")
+    return parenthesize(broadcastAt(/** @type {FloatArray} */ (values[name]), index));
+  const key = name === "output" && !source.data.params ? "normalized" : name, value = source.valueAt(key, index);
+  return formatNumber(value);
 }

@@ -1,7 +1,8 @@
 // The read-out line: what an element shares, and with how many others.
 
-import { formatCount, formatElement, formatNumber } from "../page/format.js";
-import { _, ngettext, words } from "../page/messages.js";
+import { html } from "../common/dom.js";
+import { formatCount, formatElement, formatNumber } from "../common/format.js";
+import { _, ngettext, words } from "../common/messages.js";
 import { broadcastAt, indexAlong, tensorIndex } from "../tensor/sharing.js";
 import { sentPlace } from "../tensor/slices.js";
 
@@ -83,4 +84,20 @@ function describeParameters({ data }, params, index) {
  */
 export function plainText(phrases) {
   return phrases.map((phrase) => phrase.map((word) => (typeof word === "string" ? word : Object.values(word)[0])).join("")).join(" · ");
+}
+
+/**
+ * @param {HTMLElement} parent
+ * @param {Phrase[]} phrases
+ */
+export function writePhrases(parent, phrases) {
+  parent.replaceChildren();
+  phrases.forEach((phrase, i) => {
+    if (i) html("span", "nv-dot", parent, " · ");
+    const element = html("span", "nv-phrase", parent);
+    for (const word of phrase) {
+      if (typeof word === "string") element.append(word);
+      else html("code" in word ? "code" : "strong", "", element, Object.values(word)[0]);
+    }
+  });
 }

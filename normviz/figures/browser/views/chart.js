@@ -1,12 +1,11 @@
 // A plain Plotly chart with lines and bars, in the theme's colors.
 
-import { html, visibleWidth, watchWidth } from "../page/dom.js";
-import { purgeLater } from "../page/plotly.js";
-import { applyColors } from "../page/theme.js";
-import { offerPictures } from "../picture/picture.js";
-import { updateSaveMenu } from "../picture/saving.js";
+import { html, visibleWidth, watchWidth } from "../common/dom.js";
+import { purgeLater } from "../common/plotly.js";
+import { applyColors } from "../common/theme.js";
+import { offerPictures, updateSaveMenu } from "../picture/picture.js";
 import { PICTURE_FONT } from "../picture/shapes.js";
-import { addChartTools } from "../speaking/tools.js";
+import { addChartTools } from "../speaking/tables.js";
 
 export class ChartView {
   /** @type {ChartData} */

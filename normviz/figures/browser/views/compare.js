@@ -1,8 +1,8 @@
 // Several layers on one tensor: one column per layer. The element pointed at shows its peers under every layer at once.
 
-import { html } from "../page/dom.js";
-import { formatCount, formatElement } from "../page/format.js";
-import { _, ngettext, words } from "../page/messages.js";
+import { html } from "../common/dom.js";
+import { formatCount, formatElement } from "../common/format.js";
+import { _, ngettext, words } from "../common/messages.js";
 import { Cube } from "../panels/cube.js";
 import { Panel } from "../panels/panel.js";
 import { tensorIndex } from "../tensor/sharing.js";

@@ -3,11 +3,11 @@
 /** @import { DrawnPanel, PanelHost } from "../tensor/drawn_panel.d.ts" */
 /** @typedef {PanelHost & { line: HTMLElement, sendEdit(index: Index, value: number): void }} EditableView */
 
-import { button, html } from "../page/dom.js";
-import { formatElement, formatNumber } from "../page/format.js";
-import { _ } from "../page/messages.js";
+import { button, html } from "../common/dom.js";
+import { formatElement, formatNumber } from "../common/format.js";
+import { _ } from "../common/messages.js";
 import { tensorIndex } from "../tensor/sharing.js";
-import { appOfFile, writeMissing } from "./file.js";
+import { appOfFile, writeMissing } from "./slices.js";
 
 const LARGEST_VALUE = 1e12; // equals normviz.analysis.checks.LARGEST_VALUE
 const DRAG_START = 5, DRAG_RANGE = 200; // px: the distance after which a press is a drag, and that of the whole range of colors

@@ -1,8 +1,8 @@
 // The table of all means and variances, filled when it is opened.
 
-import { html } from "../page/dom.js";
-import { formatCount, formatNumber } from "../page/format.js";
-import { _, ngettext } from "../page/messages.js";
+import { html } from "../common/dom.js";
+import { formatCount, formatNumber } from "../common/format.js";
+import { _, ngettext } from "../common/messages.js";
 import { listStatistics } from "../tensor/sharing.js";
 
 export class StatisticsTable {

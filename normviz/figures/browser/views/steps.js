@@ -1,15 +1,14 @@
 // The forward pass one step at a time: the values before it, the values that it makes, and its arithmetic for one element.
 
 import { drawDistribution } from "../distribution/distribution.js";
-import { button, html } from "../page/dom.js";
-import { formatElement } from "../page/format.js";
-import { _ } from "../page/messages.js";
+import { button, html } from "../common/dom.js";
+import { formatElement } from "../common/format.js";
+import { _ } from "../common/messages.js";
 import { Panel } from "../panels/panel.js";
 import { decodeFloats } from "../tensor/arrays.js";
 import { indexAlong, tensorIndex } from "../tensor/sharing.js";
 import { sentPlace } from "../tensor/slices.js";
-import { stepArithmetic } from "../text/arithmetic.js";
-import { withNumbers, writeFormula } from "../text/formula.js";
+import { stepArithmetic, withNumbers, writeFormula } from "../text/arithmetic.js";
 import { FigureView } from "./view.js";
 
 const STEP_TIME = 1400; // ms per step while playing

@@ -1,7 +1,7 @@
 // Several values of one tensor side by side, with the same element active in all of them.
 
-import { formatElement, formatNumber } from "../page/format.js";
-import { _, words } from "../page/messages.js";
+import { formatElement, formatNumber } from "../common/format.js";
+import { _, words } from "../common/messages.js";
 import { sameIndex, tensorIndex } from "../tensor/sharing.js";
 import { sentPlace } from "../tensor/slices.js";
 import { FigureView } from "./view.js";

@@ -6,21 +6,19 @@ import { drawDistribution } from "../distribution/distribution.js";
 import { takeData } from "../distribution/gamma_beta.js";
 import { followOutlines } from "../motion/outlines.js";
 import { Panel } from "../panels/panel.js";
-import { html, uniqueNumber, visibleWidth, watchWidth } from "../page/dom.js";
-import { _ } from "../page/messages.js";
-import { purgeLater } from "../page/plotly.js";
-import { applyColors } from "../page/theme.js";
-import { offerPictures } from "../picture/picture.js";
-import { updateSaveMenu } from "../picture/saving.js";
+import { html, uniqueNumber, visibleWidth, watchWidth } from "../common/dom.js";
+import { _ } from "../common/messages.js";
+import { purgeLater } from "../common/plotly.js";
+import { applyColors } from "../common/theme.js";
+import { offerPictures, updateSaveMenu } from "../picture/picture.js";
 import { speakElement } from "../speaking/spoken.js";
-import { addTools } from "../speaking/tools.js";
+import { addTools } from "../speaking/tables.js";
 import { decodeData } from "../tensor/arrays.js";
 import { placeOf, sameIndex, tensorIndex } from "../tensor/sharing.js";
 import { movedGrid } from "../tensor/slices.js";
-import { describeElement, plainText } from "../text/readout.js";
-import { writeArithmetic, writeCounts, writePhrases } from "../text/write.js";
+import { writeArithmetic } from "../text/arithmetic.js";
+import { describeElement, plainText, writePhrases } from "../text/readout.js";
 import { editValue, updateEditButton } from "./edit.js";
-import { hideParts } from "./hiding.js";
 import { SlicesBar } from "./slices.js";
 import { StatisticsTable } from "./statistics.js";
 import { Turns } from "./turns.js";
@@ -103,7 +101,7 @@ export class FigureView {
     this.arrange();
     this.slices.set();
     updateSaveMenu(this);
-    hideParts(this, data.hidden ?? []);
+    this.hideParts(data.hidden ?? []);
     if (first) this.root.dataset.state = "loading";
     await this.draw();
     moveOutlines();
@@ -162,6 +160,21 @@ export class FigureView {
     this.valuesRow.hidden = !this.data.values;
     updateEditButton(this);
     writeCounts(this.counts, this.data.facts ?? []);
+  }
+
+  /**
+   * Hides what a link leaves out. A row is as wide as its visible panels.
+   * @param {string[]} names of parts and panels
+   */
+  hideParts(names) {
+    this.root.dataset.hidden = names.join(" ");
+    if (this.data.formula) return; // the steps always show two panels
+    for (const panel of this.panels.values()) panel.root.hidden = names.includes(panel.figure.row ?? panel.key);
+    for (const row of [this.sharingRow, this.valuesRow]) {
+      const visible = [...row.children].filter((panel) => !(/** @type {HTMLElement} */ (panel).hidden)).length;
+      row.style.setProperty("--nv-shown", String(Math.max(1, visible)));
+      row.classList.toggle("nv-empty", !visible);
+    }
   }
 
   get narrow() {
@@ -294,5 +307,19 @@ export class FigureView {
     this.observer.disconnect();
     this.root.remove();
     for (const panel of this.panels.values()) purgeLater(panel.plot);
+  }
+}
+
+/**
+ * @param {HTMLElement} list
+ * @param {Count[]} counts
+ */
+function writeCounts(list, counts) {
+  list.replaceChildren();
+  for (const { label, value, note } of counts) {
+    const count = html("div", "nv-count", list);
+    html("dt", "", count, label);
+    const number = html("dd", "", count, value);
+    if (note) html("span", "nv-note", number, note);
   }
 }

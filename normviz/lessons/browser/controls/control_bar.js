@@ -1,7 +1,7 @@
 // The controls above a page, as native inputs: for files and notebooks. In the app they are Streamlit's.
 
-import { find, findAll, html, uniqueNumber } from "../../../figures/browser/page/dom.js";
-import { _ } from "../../../figures/browser/page/messages.js";
+import { find, findAll, html, uniqueNumber } from "../../../figures/browser/common/dom.js";
+import { _ } from "../../../figures/browser/common/messages.js";
 import { Fold } from "./fold.js";
 import { addHelp } from "./help.js";
 import { synchronize } from "./synchronize.js";

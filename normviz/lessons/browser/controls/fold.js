@@ -1,7 +1,7 @@
 // A button that stands for the controls on a narrow screen: what they have chosen, and a click shows them. Wide screens hide it.
 
-import { button, html } from "../../../figures/browser/page/dom.js";
-import { _ } from "../../../figures/browser/page/messages.js";
+import { button, html } from "../../../figures/browser/common/dom.js";
+import { _ } from "../../../figures/browser/common/messages.js";
 
 export class Fold {
   /**

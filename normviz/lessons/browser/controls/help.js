@@ -1,7 +1,7 @@
 // The help of a control: a button that shows it, for the pointer, the keyboard and touch, and the control's description for a screen reader.
 
-import { html } from "../../../figures/browser/page/dom.js";
-import { _ } from "../../../figures/browser/page/messages.js";
+import { html } from "../../../figures/browser/common/dom.js";
+import { _ } from "../../../figures/browser/common/messages.js";
 
 /**
  * @param {HTMLElement} parent

@@ -1,7 +1,7 @@
 // Tabs, copy buttons, links, predictions and the colors of code, in the HTML of a page. One listener on the page serves all of them.
 
-import { copyFrom } from "../../../figures/browser/page/clipboard.js";
-import { find, findAll, html } from "../../../figures/browser/page/dom.js";
+import { copyFrom } from "../../../figures/browser/common/clipboard.js";
+import { find, findAll, html } from "../../../figures/browser/common/dom.js";
 import { commit, judge, refuse, resultOf } from "../questions/prediction.js";
 import { filterLinks, needsServer } from "../questions/search.js";
 

@@ -1,7 +1,7 @@
 // Practice: a set of exercises, one at a time, and their summary.
 
-import { find, findAll, html } from "../../../figures/browser/page/dom.js";
-import { _, ngettext } from "../../../figures/browser/page/messages.js";
+import { find, findAll, html } from "../../../figures/browser/common/dom.js";
+import { _, ngettext } from "../../../figures/browser/common/messages.js";
 import { EXTRAS } from "../extras.js";
 import { readStart } from "../html/memory.js";
 import { ExerciseView } from "./exercise/exercise.js";

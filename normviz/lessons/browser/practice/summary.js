@@ -1,8 +1,8 @@
 // The end of a set: what was right, which confusions came up, and what to read. It can be copied as text, and printed.
 
-import { copyFrom } from "../../../figures/browser/page/clipboard.js";
-import { button, html } from "../../../figures/browser/page/dom.js";
-import { _, betweenSentences, joinSentences, ngettext } from "../../../figures/browser/page/messages.js";
+import { copyFrom } from "../../../figures/browser/common/clipboard.js";
+import { button, html } from "../../../figures/browser/common/dom.js";
+import { _, betweenSentences, joinSentences, ngettext } from "../../../figures/browser/common/messages.js";
 import { addLink } from "./exercise/exercise.js";
 import { answerText, timeText, writeWithCode } from "./exercise/texts.js";
 

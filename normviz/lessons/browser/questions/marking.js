@@ -1,13 +1,12 @@
 // The elements of a tensor as buttons, which a reader marks: one by one, by dragging with a mouse, or a row, a column, a facet or all
 // facets of a band by their header. Arrow keys move between the buttons, Space and Enter press them.
 
-import { button, html } from "../../../figures/browser/page/dom.js";
-import { formatElement } from "../../../figures/browser/page/format.js";
-import { _ } from "../../../figures/browser/page/messages.js";
-import { showKeys } from "../../../figures/browser/speaking/keys.js";
-import { groupOf, sameIndex, tablesOf } from "../../../figures/browser/tensor/sharing.js";
-import { nearest } from "./nearest.js";
-import { layoutOf, upTo } from "./positions.js";
+import { button, html } from "../../../figures/browser/common/dom.js";
+import { formatElement } from "../../../figures/browser/common/format.js";
+import { _ } from "../../../figures/browser/common/messages.js";
+import { showKeys } from "../../../figures/browser/speaking/dialogs.js";
+import { groupOf, positionOf, sameIndex, tablesOf } from "../../../figures/browser/tensor/sharing.js";
+import { combinations, upTo } from "./tensor.js";
 
 /** @typedef {{ index: Index, root: HTMLElement, marked: boolean }} MarkedCell */
 
@@ -30,8 +29,7 @@ export class Marking {
     this.task = task;
     this.onChange = onChange;
     this.root = html("div", "nv-marking", parent);
-    this.layout = layoutOf(task);
-    const { facets, col } = this.layout, count = facets.reduce((product, axis) => product * task.shape[axis], 1), columns = task.shape[col];
+    const { shape, facets, col } = task, count = facets.reduce((product, axis) => product * shape[axis], 1), columns = shape[col];
     this.root.style.setProperty("--nv-columns", String(columns));
     const across = Math.max(1, Math.min(count, Math.floor(MOST_ACROSS / columns)));
     this.root.style.setProperty("--nv-across", String(across));
@@ -82,7 +80,7 @@ export class Marking {
   }
 
   addBands() {
-    const { shape } = this.task, { facets } = this.layout;
+    const { shape, facets } = this.task;
     if (facets.length < 2) this.addFacets(this.root, new Map(), facets);
     else
       for (const at of upTo(shape[facets[0]])) {
@@ -98,10 +96,8 @@ export class Marking {
    * @param {number[]} axes that number the facets
    */
   addFacets(parent, band, axes) {
-    const line = html("div", "nv-marking-facets", parent);
-    let facets = [band];
-    for (const axis of axes) facets = facets.flatMap((facet) => upTo(this.task.shape[axis]).map((at) => new Map([...facet, [axis, at]])));
-    for (const facet of facets) this.addFacet(line, facet, axes);
+    const line = html("div", "nv-marking-facets", parent), facets = combinations(axes.map((axis) => upTo(this.task.shape[axis])));
+    for (const facet of facets) this.addFacet(line, new Map([...band, ...facet.map((at, number) => /** @type {const} */ ([axes[number], at]))]), axes);
   }
 
   /**
@@ -110,7 +106,7 @@ export class Marking {
    * @param {number[]} named the axes in its heading
    */
   addFacet(parent, facet, named) {
-    const { shape } = this.task, { row, col } = this.layout, root = html("div", "nv-marking-facet", parent);
+    const { shape, row, col } = this.task, root = html("div", "nv-marking-facet", parent);
     if (named.length) this.addHeader(root, "nv-marking-name", facet, named);
     const grid = html("div", "nv-marking-grid", root);
     grid.role = "grid";
@@ -130,10 +126,10 @@ export class Marking {
    * @param {Map<number, number>} facet
    */
   addColumnHeads(grid, facet) {
-    const { col } = this.layout, line = html("div", "nv-marking-row", grid);
+    const { shape, col } = this.task, line = html("div", "nv-marking-row", grid);
     line.role = "row";
     html("span", "nv-marking-corner", line).role = "presentation";
-    for (const column of upTo(this.task.shape[col])) this.addHeader(addHead(line, "columnheader"), "nv-marking-head", new Map([...facet, [col, column]]), [col]);
+    for (const column of upTo(shape[col])) this.addHeader(addHead(line, "columnheader"), "nv-marking-head", new Map([...facet, [col, column]]), [col]);
   }
 
   /**
@@ -164,7 +160,7 @@ export class Marking {
    * @param {Index} index
    */
   addCell(parent, index) {
-    const { shape, texts = [], at } = this.task, place = index.reduce((sum, position, axis) => sum * shape[axis] + position, 0);
+    const { shape, texts = [], at } = this.task, place = positionOf(index, shape);
     const root = button("nv-marking-cell", parent, texts[place] ?? "", () => this.pressed(cell)), cell = { index, root, marked: false };
     const name = formatElement("x", index), isFramed = sameIndex(index, at);
     root.role = "gridcell";
@@ -258,4 +254,37 @@ function addHead(line, role) {
   const head = html("span", "", line);
   head.role = role;
   return head;
+}
+
+// Where an arrow key leads among buttons that are arranged in two dimensions.
+
+/** @type {Record<string, [number, number]>} */
+const DIRECTIONS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+const ASIDE = 3; // a step aside counts as much as three ahead
+
+/**
+ * The nearest of the elements in the direction of an arrow key; undefined if there is none.
+ * @template {HTMLElement} Element
+ * @param {HTMLElement} from
+ * @param {Element[]} elements
+ * @param {string} key
+ */
+function nearest(from, elements, key) {
+  const [dx, dy] = DIRECTIONS[key], start = middleOf(from);
+  /** @type {Element | undefined} */
+  let found;
+  let least = Infinity;
+  for (const element of elements) {
+    const { x, y } = middleOf(element), [right, down] = [x - start.x, y - start.y];
+    const ahead = right * dx + down * dy, aside = Math.abs(right * dy) + Math.abs(down * dx);
+    if (element === from || ahead <= 1 || aside > 2 * ahead) continue;
+    if (ahead + ASIDE * aside < least) [found, least] = [element, ahead + ASIDE * aside];
+  }
+  return found;
+}
+
+/** @param {HTMLElement} element */
+function middleOf(element) {
+  const { left, top, width, height } = element.getBoundingClientRect();
+  return { x: left + width / 2, y: top + height / 2 };
 }

@@ -1,7 +1,7 @@
 // A prediction: the choices or a field for a number, and the verdict that appears with the answer.
 
-import { find, findAll, html } from "../../../figures/browser/page/dom.js";
-import { betweenSentences } from "../../../figures/browser/page/messages.js";
+import { find, findAll, html } from "../../../figures/browser/common/dom.js";
+import { betweenSentences } from "../../../figures/browser/common/messages.js";
 
 /** @param {HTMLElement} box */
 const answerOf = (box) => /** @type {HTMLDetailsElement} */ (find(box, ":scope > .nv-answer"));

@@ -1,7 +1,7 @@
 // How a reader has answered which questions. Only the reader's own browser keeps it; where nothing can be stored, it lasts until the page is left.
 
-import { find, findAll } from "../../../figures/browser/page/dom.js";
-import { _ } from "../../../figures/browser/page/messages.js";
+import { find, findAll } from "../../../figures/browser/common/dom.js";
+import { _ } from "../../../figures/browser/common/messages.js";
 
 /** @typedef {"right" | "wrong" | "opened"} Result ``opened``: the answer, without a prediction */
 

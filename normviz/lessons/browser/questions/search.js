@@ -1,7 +1,7 @@
 // A search as one types: of the links on a page, those are shown whose words contain every typed word.
 
-import { find, findAll } from "../../../figures/browser/page/dom.js";
-import { ngettext } from "../../../figures/browser/page/messages.js";
+import { find, findAll } from "../../../figures/browser/common/dom.js";
+import { ngettext } from "../../../figures/browser/common/messages.js";
 
 /**
  * Shows the items with all words of the text, and opens the topics that have one. Without a search, those close again.

@@ -1,8 +1,8 @@
 // A small tensor as tables, one for each facet: the values of x, the groups of a pattern in colors, or nothing but the shape of x.
 
-import { findAll, html } from "../../../figures/browser/page/dom.js";
-import { formatNumber } from "../../../figures/browser/page/format.js";
-import { layoutOf, positionOf, upTo } from "./positions.js";
+import { findAll, html } from "../../../figures/browser/common/dom.js";
+import { formatNumber } from "../../../figures/browser/common/format.js";
+import { positionOf } from "../../../figures/browser/tensor/sharing.js";
 
 const GOLDEN_ANGLE = 137.5; // degrees: neighboring groups get different hues
 const MOST_CELLS = 60; // a shape with at most so many cells is drawn up to MOST_ALONG indices per axis, a larger one up to FEW_ALONG
@@ -10,12 +10,15 @@ const MOST_ALONG = 10; // indices per axis; the same for tensors with values
 const FEW_ALONG = 3;
 const LEFT_OUT = null; // indices that are left out
 
+/** @param {number} size */
+export const upTo = (size) => [...Array(size).keys()];
+
 /**
  * @param {HTMLElement} parent
  * @param {SmallTensor} tensor
  */
-export function drawTensor(parent, { shape, names, at, numbers, values }) {
-  const { row, col, facets } = layoutOf({ names }), place = html("div", "nv-numbers", parent), shown = numbers ?? values;
+export function drawTensor(parent, { shape, names, facets, row, col, at, numbers, values }) {
+  const place = html("div", "nv-numbers", parent), shown = numbers ?? values;
   place.classList.toggle("nv-numbers-shape", !shown);
   place.ariaHidden = String(!shown); // the prompt has the shape
   const most = numbers ? Infinity : values ? MOST_ALONG : shape.reduce((product, size) => product * size, 1) > MOST_CELLS ? FEW_ALONG : MOST_ALONG;
@@ -86,10 +89,11 @@ function indicesOf(size, most, framed = 0) {
 
 /**
  * One of each, in all ways, the last one changing first.
- * @param {(number | null)[][]} choices
+ * @template T
+ * @param {T[][]} choices
  */
-function combinations(choices) {
-  /** @type {(number | null)[][]} */
+export function combinations(choices) {
+  /** @type {T[][]} */
   let found = [[]];
   for (const choice of choices) found = found.flatMap((before) => choice.map((one) => [...before, one]));
   return found;

@@ -1,6 +1,6 @@
 // Which topics of the list of questions are open: they are open again when a reader comes back from a question.
 
-import { findAll } from "../../../figures/browser/page/dom.js";
+import { findAll } from "../../../figures/browser/common/dom.js";
 
 const TOPICS_KEY = "normviz.topics";
 /** @type {Set<string>} For a browser that stores nothing, as in some frames. */

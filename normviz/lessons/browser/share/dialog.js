@@ -1,8 +1,8 @@
 // The Share button, and the frame of its dialog: texts to copy, and pictures of the figures. The app and files use it.
 
-import { copyFrom } from "../../../figures/browser/page/clipboard.js";
-import { button, download, findAll, html } from "../../../figures/browser/page/dom.js";
-import { _ } from "../../../figures/browser/page/messages.js";
+import { copyFrom } from "../../../figures/browser/common/clipboard.js";
+import { button, download, findAll, html } from "../../../figures/browser/common/dom.js";
+import { _ } from "../../../figures/browser/common/messages.js";
 
 /**
  * @template Data

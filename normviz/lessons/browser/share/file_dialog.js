@@ -1,7 +1,7 @@
 // Share in a file: what works without a server.
 
-import { html } from "../../../figures/browser/page/dom.js";
-import { _, betweenSentences } from "../../../figures/browser/page/messages.js";
+import { html } from "../../../figures/browser/common/dom.js";
+import { _, betweenSentences } from "../../../figures/browser/common/messages.js";
 import { ShareDialog } from "./dialog.js";
 import { iframe, markdown } from "./links.js";
 

@@ -2,8 +2,8 @@
 
 /** @import { Group } from "./links.js" */
 
-import { button, html } from "../../../figures/browser/page/dom.js";
-import { _ } from "../../../figures/browser/page/messages.js";
+import { button, html } from "../../../figures/browser/common/dom.js";
+import { _ } from "../../../figures/browser/common/messages.js";
 
 /** @typedef {{ label: string, hidden: string[] }} Preset a ready-made choice, and the names of what it hides */
 /** @typedef {{ theme: string, width: string, caption: string }} EmbedChoices */

@@ -2,8 +2,8 @@
 
 /** @import { Heights } from "./links.js" */
 
-import { find, findAll, html, visibleWidth } from "../../../figures/browser/page/dom.js";
-import { _ } from "../../../figures/browser/page/messages.js";
+import { find, findAll, html, visibleWidth } from "../../../figures/browser/common/dom.js";
+import { _ } from "../../../figures/browser/common/messages.js";
 
 export const FULL_WIDTH = 700; // px: a page's text column, shown where the width is "full"
 const WIDTHS_MEASURED = [320, 360, 400, 440, 480, 481, 520, 560, 600, 640, 680, 720, 760, 800, 860, 920, 1000, 1100, 1200, 1280]; // px

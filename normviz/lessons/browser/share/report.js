@@ -1,8 +1,8 @@
 // "Report an error in this page": a text with the link of the view, which the reader completes and sends.
 
-import { copyFrom } from "../../../figures/browser/page/clipboard.js";
-import { button, html } from "../../../figures/browser/page/dom.js";
-import { _ } from "../../../figures/browser/page/messages.js";
+import { copyFrom } from "../../../figures/browser/common/clipboard.js";
+import { button, html } from "../../../figures/browser/common/dom.js";
+import { _ } from "../../../figures/browser/common/messages.js";
 
 /** @typedef {{ title: string, link: string }} Reported the view that is shown */
 

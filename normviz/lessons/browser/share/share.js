@@ -1,7 +1,7 @@
 // Share in the app. The browser answers every choice; the server is not asked.
 
-import { html } from "../../../figures/browser/page/dom.js";
-import { _ } from "../../../figures/browser/page/messages.js";
+import { html } from "../../../figures/browser/common/dom.js";
+import { _ } from "../../../figures/browser/common/messages.js";
 import { ShareDialog } from "./dialog.js";
 import { appAddress, breakpointsOf, embedUrl, exportUrl, hideText, iframe, markdown, notebook, viewUrl } from "./links.js";
 import { EmbedOptions, addTick } from "./options.js";

@@ -1,8 +1,8 @@
 // The standard deviation of what each layer of a network computes: without normalization it grows or shrinks from layer to layer.
 
-import { html } from "../../../figures/browser/page/dom.js";
-import { formatNumber } from "../../../figures/browser/page/format.js";
-import { _ } from "../../../figures/browser/page/messages.js";
+import { html } from "../../../figures/browser/common/dom.js";
+import { formatNumber } from "../../../figures/browser/common/format.js";
+import { _ } from "../../../figures/browser/common/messages.js";
 import { StartSlider } from "./slider.js";
 
 const DECADES = 3; // powers of ten on either side of 1

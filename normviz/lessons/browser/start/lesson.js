@@ -1,7 +1,7 @@
 // Start here: one step after the other, each with a figure to touch. The next one opens when the reader has done it, or on "Show me".
 
-import { button, find, findAll, html } from "../../../figures/browser/page/dom.js";
-import { _ } from "../../../figures/browser/page/messages.js";
+import { button, find, findAll, html } from "../../../figures/browser/common/dom.js";
+import { _ } from "../../../figures/browser/common/messages.js";
 import { EXTRAS } from "../extras.js";
 import { readStart, writeStart } from "../html/memory.js";
 import { DepthChart } from "./depth.js";

@@ -1,9 +1,9 @@
 // Four numbers on a line, moved by two sliders. Their mean and standard deviation are torch's, moved by the same map.
 
 import { ticksIn } from "../../../figures/browser/distribution/scale.js";
-import { html } from "../../../figures/browser/page/dom.js";
-import { formatNumber, formatShort } from "../../../figures/browser/page/format.js";
-import { _ } from "../../../figures/browser/page/messages.js";
+import { html } from "../../../figures/browser/common/dom.js";
+import { formatNumber, formatShort } from "../../../figures/browser/common/format.js";
+import { _ } from "../../../figures/browser/common/messages.js";
 import { StartSlider, numberText } from "./slider.js";
 
 const NEAR = 0.001; // eps makes the standard deviation of normalized values slightly less than 1

@@ -1,8 +1,8 @@
 // Marking who shares a mean with the framed element, for one layer or for several to choose from.
 
 import { THEMES } from "normviz:themes";
-import { button, findAll, html } from "../../../figures/browser/page/dom.js";
-import { _, joinSentences, ngettext } from "../../../figures/browser/page/messages.js";
+import { button, findAll, html } from "../../../figures/browser/common/dom.js";
+import { _, joinSentences, ngettext } from "../../../figures/browser/common/messages.js";
 import { groupOf, rankGroups, sameIndex, tablesOf } from "../../../figures/browser/tensor/sharing.js";
 import { Marking } from "../questions/marking.js";
 

@@ -1,7 +1,7 @@
 // A slider with its name and its value.
 
-import { html } from "../../../figures/browser/page/dom.js";
-import { formatNumber } from "../../../figures/browser/page/format.js";
+import { html } from "../../../figures/browser/common/dom.js";
+import { formatNumber } from "../../../figures/browser/common/format.js";
 
 /** @typedef {{ low: number, high: number, step: number, first: number }} SliderRange */
 

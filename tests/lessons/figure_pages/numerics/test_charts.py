@@ -7,9 +7,8 @@ import pytest
 
 from normviz.analysis.rounding.groups import DISTANCES, DTYPES
 from normviz.analysis.rounding.variance import Estimate
-from normviz.figures.charts import LIGHT
+from normviz.figures.charts import LIGHT, chart_payload
 from normviz.figures.palette import THEMES
-from normviz.figures.payload import chart_payload
 from normviz.lessons import numerics_eps, numerics_variance, numerics_zero_variance
 from normviz.lessons.numerics_eps import BROKEN_SIZE, ZERO_SIZE
 from normviz.lessons.numerics_variance import NAN_ERROR, ONE_PASS, ZERO_ERROR

@@ -1,7 +1,7 @@
 // One exercise: the prompt, the field, the button Check, and the feedback.
 
-import { button, html, uniqueNumber } from "../../../../figures/browser/page/dom.js";
-import { _, betweenSentences, ngettext } from "../../../../figures/browser/page/messages.js";
+import { button, html, uniqueNumber } from "../../../../figures/browser/common/dom.js";
+import { _, betweenSentences, ngettext } from "../../../../figures/browser/common/messages.js";
 import { makeField } from "./fields.js";
 import { drawTensor } from "../../questions/tensor.js";
 import { answerText, writeWithCode } from "./texts.js";

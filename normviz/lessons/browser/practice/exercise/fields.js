@@ -1,9 +1,9 @@
 // The field in which an exercise is answered: a number, one of several choices, or marks on the elements of a tensor.
 
-import { findAll, html } from "../../../../figures/browser/page/dom.js";
-import { _ } from "../../../../figures/browser/page/messages.js";
+import { findAll, html } from "../../../../figures/browser/common/dom.js";
+import { _ } from "../../../../figures/browser/common/messages.js";
+import { indexOf, positionOf } from "../../../../figures/browser/tensor/sharing.js";
 import { Marking } from "../../questions/marking.js";
-import { indexOf, positionOf } from "../../questions/positions.js";
 import { readNumber } from "../../questions/prediction.js";
 
 const WITH_CODE = ["code", "pattern"]; // kinds whose options are calls, patterns or layers
@@ -119,9 +119,9 @@ class MarkField {
    * @param {PracticeExercise} exercise
    * @param {FieldOptions} options
    */
-  constructor(parent, { shape, names, at, kind }, { label, draft, onChange }) {
-    this.shape = shape;
-    this.marking = new Marking(parent, { shape, names, axes: [], at: /** @type {Index} */ (at), itself: kind === "moves" }, { onChange });
+  constructor(parent, exercise, { label, draft, onChange }) {
+    this.shape = exercise.shape;
+    this.marking = new Marking(parent, { ...exercise, axes: [], at: /** @type {Index} */ (exercise.at), itself: exercise.kind === "moves" }, { onChange });
     this.marking.root.role = "group";
     this.marking.root.setAttribute("aria-labelledby", label);
     if (Array.isArray(draft)) this.marking.mark(this.indices(draft));

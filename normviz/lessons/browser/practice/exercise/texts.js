@@ -1,9 +1,9 @@
 // Texts of exercises: prompts with the layer as code, answers and times as words.
 
-import { html } from "../../../../figures/browser/page/dom.js";
-import { formatElement, formatNumber } from "../../../../figures/browser/page/format.js";
-import { _, ngettext } from "../../../../figures/browser/page/messages.js";
-import { indexOf } from "../../questions/positions.js";
+import { html } from "../../../../figures/browser/common/dom.js";
+import { formatElement, formatNumber } from "../../../../figures/browser/common/format.js";
+import { _, ngettext } from "../../../../figures/browser/common/messages.js";
+import { indexOf } from "../../../../figures/browser/tensor/sharing.js";
 
 const MOST_NAMED = 6; // marked elements that a summary names
 

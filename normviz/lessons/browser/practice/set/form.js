@@ -1,8 +1,8 @@
 // The settings of a set of exercises, and the link to hand it out.
 
-import { copyFrom } from "../../../../figures/browser/page/clipboard.js";
-import { button, findAll, html, uniqueNumber } from "../../../../figures/browser/page/dom.js";
-import { _ } from "../../../../figures/browser/page/messages.js";
+import { copyFrom } from "../../../../figures/browser/common/clipboard.js";
+import { button, findAll, html, uniqueNumber } from "../../../../figures/browser/common/dom.js";
+import { _ } from "../../../../figures/browser/common/messages.js";
 import { nearestText } from "./link.js";
 
 const NEW_SEEDS = 10_000; // few digits: a teacher may say the seed aloud

@@ -1,14 +1,35 @@
-// The numbers of a panel as tables, one for each facet, with the indices as heads.
+// The numbers of a figure as tables, for readers who do not see it, and the buttons that open them.
 
 /** @import { DrawnPanel, PanelHost } from "../tensor/drawn_panel.d.ts" */
 
-import { html } from "../page/dom.js";
-import { formatElement, formatNumber } from "../page/format.js";
-import { _ } from "../page/messages.js";
+import { button, html } from "../common/dom.js";
+import { formatElement, formatNumber } from "../common/format.js";
+import { _ } from "../common/messages.js";
 import { groupOf, sameIndex, tensorIndex } from "../tensor/sharing.js";
 import { sentPlace } from "../tensor/slices.js";
-import { openModal } from "./modal.js";
+import { openModal, showKeys } from "./dialogs.js";
 import { kindOf } from "./moves.js";
+
+// The buttons for readers without a keyboard. They are seen when they have the focus.
+
+/** @param {{ root: HTMLElement, data?: ChartData }} view which has no data until plotly.js has loaded */
+export function addChartTools(view) {
+  const table = button("nv-button", html("div", "nv-tools", view.root), _("The figure as a table"), () => {
+    if (view.data) showChartTable(view.root, view.data.figure, () => table.focus());
+  });
+}
+
+/** @param {PanelHost} view */
+export function addTools(view) {
+  const tools = html("div", "nv-tools", view.root);
+  const table = button("nv-button", tools, _("The figure as a table"), () => {
+    const panel = [...view.panels.values()].find(({ figure, root }) => figure.scale !== "cube" && !root.hidden);
+    if (panel) showTable(view, panel, () => table.focus());
+  });
+  const keys = button("nv-button", tools, _("Keys"), () => showKeys(view.root, () => keys.focus()));
+}
+
+// A panel: a table for each facet, with the indices as heads.
 
 /**
  * @param {PanelHost} view
@@ -83,4 +104,51 @@ function textOf(panel, index) {
   if (panel.figure.scale === "none") return _("none");
   const value = panel.valueAt(index);
   return Number.isNaN(value) && !sentPlace(panel.data, index) ? "–" : panel.isId ? String(value) : formatNumber(value);
+}
+
+// A chart: a row for each x, a column for each series.
+
+const ARRAYS = /** @type {const} */ ({ f8: [8, "getFloat64"], i1: [1, "getInt8"], i2: [2, "getInt16"], i4: [4, "getInt32"] });
+
+/**
+ * The numbers of a list, or of an array in Plotly's form.
+ * @param {any} packed
+ * @returns {(number | string | null)[]}
+ */
+export function numbersOf(packed) {
+  if (!packed?.bdata) return packed ?? [];
+  const [size, read] = ARRAYS[/** @type {keyof typeof ARRAYS} */ (packed.dtype)], bytes = Uint8Array.from(atob(packed.bdata), (letter) => letter.charCodeAt(0));
+  const view = new DataView(bytes.buffer);
+  return Array.from({ length: bytes.length / size }, (_number, at) => view[read](at * size, true));
+}
+
+/**
+ * The rows of the table, the heads first. Lines that only guide the eye have no name, and no column.
+ * @param {ChartData["figure"]} figure
+ */
+export function chartRows({ data, layout }) {
+  const series = data.filter(({ name, x, y }) => name && x && y).map(({ name, x, y }) => ({ name, x: numbersOf(x), y: numbersOf(y) }));
+  const places = [...new Set(series.flatMap(({ x }) => x))];
+  /** @param {any} value */
+  const text = (value) => (typeof value === "number" ? formatNumber(value) : (value ?? "–"));
+  const rows = places.map((place) => [text(place), ...series.map(({ x, y }) => (x.includes(place) ? text(y[x.indexOf(place)]) : ""))]);
+  return [[layout.xaxis?.title?.text || "x", ...series.map(({ name }) => name)], ...rows];
+}
+
+/**
+ * @param {HTMLElement} parent
+ * @param {ChartData["figure"]} figure
+ * @param {() => void} onClose
+ */
+function showChartTable(parent, figure, onClose) {
+  openModal(parent, _("The figure as a table"), (body) => {
+    const [heads, ...rows] = chartRows(figure), table = html("table", "", body), head = html("tr", "", html("thead", "", table)), lines = html("tbody", "", table);
+    table.createCaption().textContent = figure.layout.yaxis?.title?.text ?? "";
+    for (const name of heads) html("th", "", head, name).scope = "col";
+    for (const [place, ...numbers] of rows) {
+      const line = html("tr", "", lines);
+      html("th", "", line, place).scope = "row";
+      for (const number of numbers) html("td", "", line, number);
+    }
+  }, onClose);
 }

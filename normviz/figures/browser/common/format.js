@@ -70,3 +70,9 @@ export function parenthesize(value) {
 export function formatElement(name, index) {
   return index.length ? `${name}[${index.join(", ")}]` : name;
 }
+
+/**
+ * A number in SVG: with at most two decimals.
+ * @param {number | string | null} number
+ */
+export const round2 = (number) => String(Number(Number(number).toFixed(2)));
