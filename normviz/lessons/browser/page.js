@@ -2,15 +2,18 @@
 
 import { mountFigure } from "../../figures/browser/mount.js";
 import { findAll, html } from "../../figures/browser/page/dom.js";
-import { EXTRAS } from "./extras.js";
-import { Glossary } from "./glossary/glossary.js";
+import { Glossary } from "./glossary.js";
 import { colorCode, followTour, listen, showOpenTabs } from "./html/interaction.js";
 import { morph, parse } from "./html/morph.js";
+import { filterLinks, followTopics, openTopics, rememberResult, searchField, showProgress } from "./questions/list.js";
 import { showGuess } from "./questions/prediction.js";
-import { rememberResult, showProgress } from "./questions/progress.js";
-import { filterLinks, searchField } from "./questions/search.js";
 import { drawTensors } from "./questions/tensor.js";
-import { followTopics, openTopics } from "./questions/topics.js";
+
+/**
+ * What modules for steps and exercises do after the parts are shown. Only the bundles of pages that have those contain these modules.
+ * @type {Set<(root: HTMLElement, page: PageView) => void>} The host of a page may change.
+ */
+export const EXTRAS = new Set();
 
 export class PageView {
   /** @type {PageData} */
@@ -147,7 +150,7 @@ export class PageView {
    * page has one.
    * @param {string} guess "" without a prediction
    * @param {string} question
-   * @param {import("./questions/progress.js").Result | null} result null: the answer was open already
+   * @param {import("./questions/list.js").Result | null} result null: the answer was open already
    */
   guessed(guess, question, result) {
     if (guess && guess === this.data.guess) return;

@@ -6,26 +6,21 @@ import { applyColors, readMode } from "../../figures/browser/page/theme.js";
 import { PageView } from "../../lessons/browser/page.js";
 import "../../lessons/browser/practice/practice.js";
 import "../../lessons/browser/start/lesson.js";
-import { appAddress, pathOf, queryOf, viewUrl } from "../../lessons/browser/share/links.js";
+import { appAddress, queryOf, viewUrl } from "../../lessons/browser/share/links.js";
 import { ShareButton } from "../../lessons/browser/share/dialog.js";
-import { sendHeight } from "../../lessons/browser/share/growing.js";
 import { ReportButton } from "../../lessons/browser/share/report.js";
 import { AppDialog, AppLink } from "../../lessons/browser/share/share.js";
-import { keepInAddress, openAddress, scrollToWanted } from "./addresses.js";
+import { keepInAddress, openAddress, scrollToWanted, viewAddress, withParameter } from "./addresses.js";
 import { endFirstPage, showFirstPage } from "./first_page.js";
-import { PageHead, markApp } from "./head.js";
-import { addLanguages, applyLanguage, rememberLinked, withLanguage } from "./language.js";
-import { improveMenu } from "./menu.js";
-import { endShortcutsOfStreamlit } from "./shortcuts.js";
-import { enterGroupsAtTheChosenOption } from "./tab_order.js";
+import { markApp, PageHead } from "./head.js";
+import { addLanguages, applyLanguage, rememberLinked } from "./language.js";
+import { correctStreamlit } from "./streamlit.js";
 
 /** @typedef {import("../../lessons/browser/share/share.js").ShareData} ShareData */
 /** @import { Language, Languages } from "./language.js" */
 /** @typedef {{ share?: ShareData, open?: any, summary?: string | null, greeting?: string, report?: string, language: Language, languages?: Languages }} Sharing ``report``: where reports of errors go, or "" */
 
-improveMenu(document);
-enterGroupsAtTheChosenOption(document);
-endShortcutsOfStreamlit(document);
+correctStreamlit(document);
 
 /**
  * By the element. In another language, this script is another module: it replaces the page.
@@ -126,7 +121,7 @@ class AppPage {
    * @param {string} query
    */
   address(page, query) {
-    return appAddress(this.data.page) + pathOf(page) + queryOf(withLanguage(query));
+    return viewAddress(this.data.page, page, query);
   }
 
   /**
@@ -143,21 +138,12 @@ class AppPage {
   /** @param {string} guess */
   guess(guess) {
     const isFirst = !new URLSearchParams(location.search).has("guess"); // Back leaves the answer, and not one guess after the other
-    keepInAddress(this.withParameter("guess", guess), isFirst);
+    keepInAddress(withParameter("guess", guess), isFirst);
   }
 
   /** @param {string} text */
   search(text) {
-    keepInAddress(this.withParameter("search", text), false);
-  }
-
-  /**
-   * @param {string} name
-   * @param {string} value
-   */
-  withParameter(name, value) {
-    const others = [...new URLSearchParams(location.search)].filter(([other]) => other !== name);
-    return location.pathname + queryOf(value ? [...others, [name, value]] : others);
+    keepInAddress(withParameter("search", text), false);
   }
 
   /** After Back, the server may send the data that it sent last, which Streamlit does not pass on. */
@@ -178,6 +164,19 @@ class AppPage {
     this.view.destroy();
     this.root.replaceChildren();
   }
+}
+
+/**
+ * Sends the height of the content to the page around this frame, now and at every change. One line of script in the snippet for a frame applies it.
+ * @param {Element} content
+ */
+function sendHeight(content) {
+  const observer = new ResizeObserver(() => {
+    const normvizHeight = Math.ceil(content.getBoundingClientRect().height);
+    if (normvizHeight > 0) parent.postMessage({ normvizHeight }, "*");
+  });
+  observer.observe(content);
+  return observer;
 }
 
 /**

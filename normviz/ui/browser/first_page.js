@@ -4,8 +4,7 @@ import { find, html } from "../../figures/browser/page/dom.js";
 import { applyColors } from "../../figures/browser/page/theme.js";
 import { sameIndex } from "../../figures/browser/tensor/sharing.js";
 import { PageView } from "../../lessons/browser/page.js";
-import { appAddress, pathOf, queryOf } from "../../lessons/browser/share/links.js";
-import { withLanguage } from "./language.js";
+import { viewAddress, withParameter } from "./addresses.js";
 
 const STATE = "data-test-script-state"; // an attribute of Streamlit's app: initial, running, notRunning
 
@@ -38,27 +37,18 @@ class FirstPage {
    * @param {string} query
    */
   address(page, query) {
-    return appAddress(this.data.page) + pathOf(page) + queryOf(withLanguage(query));
+    return viewAddress(this.data.page, page, query);
   }
 
+  // The app reads what is in the address when it starts.
   /** @param {string} guess */
   guess(guess) {
-    this.keep("guess", guess);
+    history.replaceState(history.state, "", withParameter("guess", guess));
   }
 
   /** @param {string} text */
   search(text) {
-    this.keep("search", text);
-  }
-
-  /**
-   * The app reads it from the address when it starts.
-   * @param {string} name
-   * @param {string} value
-   */
-  keep(name, value) {
-    const others = [...new URLSearchParams(location.search)].filter(([other]) => other !== name);
-    history.replaceState(history.state, "", location.pathname + queryOf(value ? [...others, [name, value]] : others));
+    history.replaceState(history.state, "", withParameter("search", text));
   }
 
   // The app may show a message instead of a page: the run has ended, and there is a message but no place for a page. The end of the run is not

@@ -3,7 +3,6 @@
 import { find, findAll, html, uniqueNumber } from "../../../figures/browser/page/dom.js";
 import { _ } from "../../../figures/browser/page/messages.js";
 import { Fold } from "./fold.js";
-import { addHelp } from "./help.js";
 import { synchronize } from "./synchronize.js";
 
 /** @typedef {(key: string, value: unknown) => void} OnInput ``value``: the number of an option, or what was entered */
@@ -193,6 +192,21 @@ export class ControlBar {
     this.page.removeEventListener("pointerdown", this.closeOutside);
     this.root.remove();
   }
+}
+
+/**
+ * A button that shows the help of a control, for the pointer, the keyboard and touch; and the control's description for a screen reader.
+ * @param {HTMLElement} parent
+ * @param {HTMLElement} field that it describes
+ * @param {string} label of the field
+ * @param {string} text
+ * @param {string} id of the text
+ */
+function addHelp(parent, field, label, text, id) {
+  const details = html("details", "nv-control-help", parent);
+  html("summary", "", details, "?").setAttribute("aria-label", _("Help: {label}", { label }));
+  html("p", "", details, text).id = id;
+  field.setAttribute("aria-describedby", id);
 }
 
 /** @typedef {(parent: HTMLElement, input: ControlInput, name: string) => void} Draw */

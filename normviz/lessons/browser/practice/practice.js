@@ -1,21 +1,20 @@
 // Practice: a set of exercises, one at a time, and their summary.
 
 import { find, findAll, html } from "../../../figures/browser/page/dom.js";
+import { Memory } from "../../../figures/browser/page/memory.js";
 import { _, ngettext } from "../../../figures/browser/page/messages.js";
-import { EXTRAS } from "../extras.js";
-import { readStart } from "../html/memory.js";
-import { ExerciseView } from "./exercise/exercise.js";
-import { judgeAnswer } from "./exercise/judging.js";
-import { timeText } from "./exercise/texts.js";
-import { keepAttempt, newAttempt, readAttempt } from "./set/attempt.js";
-import { PracticeBank } from "./set/bank.js";
-import { SetForm } from "./set/form.js";
-import { setOfAddress, writeSet } from "./set/link.js";
+import { EXTRAS } from "../page.js";
+import { readStart } from "../start/lesson.js";
+import { bankIn } from "./bank.js";
+import { ExerciseView, judgeAnswer, timeText } from "./exercise.js";
+import { SetForm, setOfAddress, writeSet } from "./form.js";
 import { addStartLink, drawSummary } from "./summary.js";
 
-/** @typedef {import("./exercise/exercise.js").PracticeResult} PracticeResult */
+/** @typedef {import("./exercise.js").PracticeResult} PracticeResult */
 
-/** @typedef {{ host: PageHost, glossary: { markAgain: () => void } }} PracticePage */
+/** What a reader has answered in the last sets, the newest first. The tab keeps it, so that it is there after a reload. */
+const ATTEMPTS = new Memory("sessionStorage", "normviz.practice");
+const MOST_ATTEMPTS = 10;
 
 /** @type {WeakMap<HTMLElement, Practice>} */
 const practices = new WeakMap();
@@ -32,12 +31,12 @@ export class Practice {
 
   /**
    * @param {HTMLElement} root
-   * @param {PracticePage} page
+   * @param {import("../page.js").PageView} page
    */
   constructor(root, page) {
     this.page = page;
     this.data = /** @type {PracticeData} */ (JSON.parse(root.dataset.practice ?? ""));
-    this.bank = PracticeBank.in(root);
+    this.bank = bankIn(root);
     this.root = html("div", "nv-practice-root", root);
     const head = html("div", "nv-practice-head", this.root);
     this.place = html("span", "nv-practice-place", head);
@@ -58,7 +57,7 @@ export class Practice {
   async readAddress() {
     const { set, timed } = setOfAddress(this.data);
     this.time.hidden = !timed;
-    if (this.bank) this.begin(set, await this.bank.choose(set));
+    if (this.bank) this.begin(set, await this.bank(set));
   }
 
   /**
@@ -92,7 +91,7 @@ export class Practice {
       return;
     }
     this.time.hidden = !timed;
-    this.begin(set, await this.bank.choose(set));
+    this.begin(set, await this.bank(set));
     this.writeAddress(query);
     this.focus();
   }
@@ -221,6 +220,38 @@ export class Practice {
     this.time.textContent = timeText(this.attempt.seconds);
     keepAttempt(this.attempt);
   }
+}
+
+/** @param {string} key of the set @returns {PracticeAttempt} */
+const newAttempt = (key) => ({ key, at: 0, seconds: 0, draft: null, answers: [] });
+
+/** @returns {PracticeAttempt[]} */
+function keptAttempts() {
+  const attempts = ATTEMPTS.read();
+  return Array.isArray(attempts) ? attempts : [];
+}
+
+/**
+ * The attempt at this set, or a new one.
+ * @param {string} key
+ * @param {number} count of its exercises
+ */
+function readAttempt(key, count) {
+  const kept = keptAttempts().find((one) => one.key === key);
+  return kept && isPossible(kept, count) ? kept : newAttempt(key);
+}
+
+/**
+ * @param {PracticeAttempt} attempt
+ * @param {number} count
+ */
+function isPossible({ at, answers }, count) {
+  return Array.isArray(answers) && at >= 0 && at <= answers.length && answers.length <= count;
+}
+
+/** @param {PracticeAttempt} attempt */
+function keepAttempt(attempt) {
+  ATTEMPTS.write([attempt, ...keptAttempts().filter(({ key }) => key !== attempt.key)].slice(0, MOST_ATTEMPTS));
 }
 
 EXTRAS.add((root, page) => {

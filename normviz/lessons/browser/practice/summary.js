@@ -3,10 +3,9 @@
 import { copyFrom } from "../../../figures/browser/page/clipboard.js";
 import { button, html } from "../../../figures/browser/page/dom.js";
 import { _, betweenSentences, joinSentences, ngettext } from "../../../figures/browser/page/messages.js";
-import { addLink } from "./exercise/exercise.js";
-import { answerText, timeText, writeWithCode } from "./exercise/texts.js";
+import { addLink, answerText, timeText, writeWithCode } from "./exercise.js";
 
-/** @typedef {import("./exercise/exercise.js").PracticeResult} PracticeResult */
+/** @typedef {import("./exercise.js").PracticeResult} PracticeResult */
 /**
  * @typedef {{
  *   set: PracticeSet, data: PracticeData, seconds: number | null, link: string, addressOf: (link: string) => string | null,

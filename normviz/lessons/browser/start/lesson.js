@@ -1,15 +1,25 @@
 // Start here: one step after the other, each with a figure to touch. The next one opens when the reader has done it, or on "Show me".
 
 import { button, find, findAll, html } from "../../../figures/browser/page/dom.js";
+import { Memory } from "../../../figures/browser/page/memory.js";
 import { _ } from "../../../figures/browser/page/messages.js";
-import { EXTRAS } from "../extras.js";
-import { readStart, writeStart } from "../html/memory.js";
-import { DepthChart } from "./depth.js";
-import { NumberLine } from "./line.js";
+import { EXTRAS } from "../page.js";
 import { MarksFigure } from "./marks.js";
+import { DepthChart, NumberLine } from "./sliders.js";
 
 /** @type {Record<string, new (parent: HTMLElement, data: any, judge: (isDone: boolean) => void, hint: string) => StartFigure>} */
 const START_FIGURES = { depth: DepthChart, numbers: NumberLine, affine: NumberLine, marks: MarksFigure };
+
+/** @typedef {{ at: number, done: string[] }} StartProgress ``at``: the number of the step that is shown, from 0; ``done``: the keys of steps */
+
+/** How far a reader has come. */
+const START_PROGRESS = new Memory("localStorage", "normviz.start");
+
+/** @returns {StartProgress | null} null if the reader has never been there */
+export function readStart() {
+  const { at, done } = START_PROGRESS.read() ?? {};
+  return Number.isInteger(at) && Array.isArray(done) ? { at, done: done.map(String) } : null;
+}
 
 /** @type {WeakMap<HTMLElement, StartLesson>} */
 const lessons = new WeakMap();
@@ -64,7 +74,6 @@ class StartLesson {
     if (!this.figures.has(shown)) this.addFigure(shown);
     find(shown, ".nv-start-done").after(this.foot);
     this.update();
-    this.remember();
     if (!byReader) return;
     const title = find(shown, "h2");
     title.focus({ preventScroll: true });
@@ -83,7 +92,6 @@ class StartLesson {
     this.done.add(step.dataset.key ?? "");
     this.said.textContent = find(step, ".nv-start-done").textContent;
     this.update();
-    this.remember();
   }
 
   update() {
@@ -100,12 +108,8 @@ class StartLesson {
     this.solve.hidden = isDone;
     this.next.hidden = !isDone || isLast;
     this.again.hidden = !this.done.size;
-    const links = this.root.querySelector(".nv-start-links");
-    links?.toggleAttribute("hidden", !(isDone && isLast));
-  }
-
-  remember() {
-    writeStart({ at: this.at, done: [...this.done] });
+    this.root.querySelector(".nv-start-links")?.toggleAttribute("hidden", !(isDone && isLast));
+    START_PROGRESS.write({ at: this.at, done: [...this.done] });
   }
 
   restart() {

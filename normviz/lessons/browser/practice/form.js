@@ -1,9 +1,9 @@
 // The settings of a set of exercises, and the link to hand it out.
 
-import { copyFrom } from "../../../../figures/browser/page/clipboard.js";
-import { button, findAll, html, uniqueNumber } from "../../../../figures/browser/page/dom.js";
-import { _ } from "../../../../figures/browser/page/messages.js";
-import { nearestText } from "./link.js";
+import { copyFrom } from "../../../figures/browser/page/clipboard.js";
+import { button, findAll, html, uniqueNumber } from "../../../figures/browser/page/dom.js";
+import { _ } from "../../../figures/browser/page/messages.js";
+import { queryOf } from "../share/links.js";
 
 const NEW_SEEDS = 10_000; // few digits: a teacher may say the seed aloud
 
@@ -120,4 +120,40 @@ export class SetForm {
     this.toggle(false);
     this.onOpen({ ...chosen, seed: String(other === Number(chosen.seed) ? other + 1 : other) }, this.timed.checked);
   }
+}
+
+/**
+ * @param {PracticeSet} set
+ * @param {boolean} timed
+ * @param {PracticeSet} own of the page: a file uses its values for those that a link leaves out
+ */
+export function writeSet(set, timed, own) {
+  const pairs = Object.entries(set).filter(([name, value]) => value || own[name]);
+  return queryOf(timed ? pairs : [...pairs, ["hide", "time"]]);
+}
+
+/**
+ * The set that the address of a file asks for, after "#" or "?". The file's own values replace those that are left out or not valid.
+ * @param {PracticeData} data
+ */
+export function setOfAddress({ set, settings, timed }) {
+  const asked = new URLSearchParams(location.hash.includes("=") ? location.hash.slice(1) : location.search);
+  const found = Object.entries(settings).map(([name, setting]) => [name, nearestText(setting, asked.get(name)) ?? set[name]]);
+  return { set: /** @type {PracticeSet} */ (Object.fromEntries(found)), timed: timed && !(asked.get("hide") ?? "").split(",").includes("time") };
+}
+
+/**
+ * The nearest valid text for a link; null: there is none.
+ * @param {PracticeSetting} setting
+ * @param {string | null} text
+ */
+export function nearestText({ low = 0, high = 0, several, options }, text) {
+  if (text === null) return null;
+  if (!options) {
+    const number = text.trim() ? Math.round(Number(text)) : NaN;
+    return Number.isFinite(number) ? String(Math.min(high, Math.max(low, number))) : null;
+  }
+  const named = text.split(",").map((word) => word.trim().toLowerCase()), known = options.map(([value]) => value).filter((value) => named.includes(value));
+  if (!several) return known[0] ?? null;
+  return known.length < options.length ? known.join() : ""; // a link without topics has all of them
 }

@@ -1,6 +1,6 @@
 // Words of the glossary: the first occurrence of each on a page is a button, which explains it in a popover.
 
-import { button, findAll, html } from "../../../figures/browser/page/dom.js";
+import { button, findAll, html } from "../../figures/browser/page/dom.js";
 
 const TERM_PLACES = [".nv-sentence", ".nv-text", ".nv-small", ".nv-note-box", ".nv-reason", ".nv-predict > p", ".nv-start-text", ".nv-start-done", ".nv-exercise-prompt", ".nv-exercise-feedback > p"].map((place) => `.nv-part ${place}`).join();
 const NO_TERMS = "a, button, code, pre, h1, h2:not(.nv-exercise-prompt), h3, label, summary, table, .nv-selected, [role=status]:not(.nv-exercise-feedback), .nv-search, .nv-path, .nv-figure";

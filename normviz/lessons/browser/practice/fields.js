@@ -1,10 +1,10 @@
 // The field in which an exercise is answered: a number, one of several choices, or marks on the elements of a tensor.
 
-import { findAll, html } from "../../../../figures/browser/page/dom.js";
-import { _ } from "../../../../figures/browser/page/messages.js";
-import { Marking } from "../../questions/marking.js";
-import { indexOf, positionOf } from "../../questions/positions.js";
-import { readNumber } from "../../questions/prediction.js";
+import { findAll, html } from "../../../figures/browser/page/dom.js";
+import { _ } from "../../../figures/browser/page/messages.js";
+import { Marking } from "../questions/marking.js";
+import { indexOf, positionOf } from "../questions/positions.js";
+import { readNumber } from "../questions/prediction.js";
 
 const WITH_CODE = ["code", "pattern"]; // kinds whose options are calls, patterns or layers
 
