@@ -20,7 +20,7 @@ import { correctStreamlit } from "./streamlit.js";
 /** @import { Language, Languages } from "./language.js" */
 /** @typedef {{ share?: ShareData, open?: any, summary?: string | null, greeting?: string, report?: string, language: Language, languages?: Languages }} Sharing ``report``: where reports of errors go, or "" */
 
-correctStreamlit(document);
+correctStreamlit();
 
 /**
  * By the element. In another language, this script is another module: it replaces the page.
@@ -74,7 +74,11 @@ class AppPage {
     applyColors(this.root, mode);
     const drawn = this.view.set(data, mode);
     if (data.summary !== undefined) (this.head ??= new PageHead(this)).set(data, mode);
-    if (data.present !== undefined) this.markApp(data);
+    if (data.present !== undefined) {
+      markApp("presents", Boolean(data.present));
+      markApp("shares", Boolean(data.share));
+      markApp("translates", Boolean(data.share) && (data.languages ?? []).length > 1);
+    }
     scrollToWanted();
     drawn.then(scrollToWanted);
     if (data.open) (this.open ??= new AppLink(this.root)).set(data.open);
@@ -102,13 +106,6 @@ class AppPage {
     this.set(data, mode);
   }
 
-  /** @param {PageData & Sharing} data */
-  markApp({ present, share, languages = [] }) {
-    markApp("presents", Boolean(present));
-    markApp("shares", Boolean(share));
-    markApp("translates", Boolean(share) && languages.length > 1);
-  }
-
   /** @returns {NonNullable<AppPage["share"]>} */
   addShare() {
     const corner = html("div", "nvs-root nvs-corner", this.head?.root ?? this.root);
@@ -116,35 +113,24 @@ class AppPage {
     return new ShareButton(corner, "nvs-button nvs-opener", (parent, data, onClose) => new AppDialog(parent, data, onClose));
   }
 
-  /**
-   * @param {string} page
-   * @param {string} query
-   */
-  address(page, query) {
-    return viewAddress(this.data.page, page, query);
-  }
+  /** @type {NonNullable<PageHost["address"]>} */
+  address = (page, query) => viewAddress(this.data.page, page, query);
 
-  /**
-   * An embedded view stays embedded.
-   * @param {string} page
-   * @param {string} query
-   */
-  go(page, query) {
+  /** An embedded view stays embedded. @type {NonNullable<PageHost["go"]>} */
+  go = (page, query) => {
     const embedding = [...new URLSearchParams(location.search)].filter(([name]) => name.startsWith("embed"));
     openAddress(this.address(page, queryOf([...new URLSearchParams(query), ...embedding])));
     return true;
-  }
+  };
 
-  /** @param {string} guess */
-  guess(guess) {
+  /** @type {NonNullable<PageHost["guess"]>} */
+  guess = (guess) => {
     const isFirst = !new URLSearchParams(location.search).has("guess"); // Back leaves the answer, and not one guess after the other
     keepInAddress(withParameter("guess", guess), isFirst);
-  }
+  };
 
-  /** @param {string} text */
-  search(text) {
-    keepInAddress(withParameter("search", text), false);
-  }
+  /** @type {NonNullable<PageHost["search"]>} */
+  search = (text) => keepInAddress(withParameter("search", text), false);
 
   /** After Back, the server may send the data that it sent last, which Streamlit does not pass on. */
   showGuessOfAddress() {

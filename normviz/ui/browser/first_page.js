@@ -32,24 +32,15 @@ class FirstPage {
     this.observer.observe(document.body, { subtree: true, childList: true, attributeFilter: [STATE] });
   }
 
-  /**
-   * @param {string} page
-   * @param {string} query
-   */
-  address(page, query) {
-    return viewAddress(this.data.page, page, query);
-  }
+  /** @type {NonNullable<PageHost["address"]>} */
+  address = (page, query) => viewAddress(this.data.page, page, query);
 
   // The app reads what is in the address when it starts.
-  /** @param {string} guess */
-  guess(guess) {
-    history.replaceState(history.state, "", withParameter("guess", guess));
-  }
+  /** @type {NonNullable<PageHost["guess"]>} */
+  guess = (guess) => history.replaceState(history.state, "", withParameter("guess", guess));
 
-  /** @param {string} text */
-  search(text) {
-    history.replaceState(history.state, "", withParameter("search", text));
-  }
+  /** @type {NonNullable<PageHost["search"]>} */
+  search = (text) => history.replaceState(history.state, "", withParameter("search", text));
 
   // The app may show a message instead of a page: the run has ended, and there is a message but no place for a page. The end of the run is not
   // enough, because a busy browser may draw the elements later.
@@ -83,13 +74,9 @@ function continueFigure(before, now) {
   if ("step" in before && before.step !== now.step) now.go(before.step);
 }
 
-/**
- * @param {HTMLElement} place
- * @param {PageData} data
- * @param {Mode} mode
- */
-export function showFirstPage(place, data, mode) {
-  firstPage = new FirstPage(place, data, mode);
+/** @param {ConstructorParameters<typeof FirstPage>} page */
+export function showFirstPage(...page) {
+  firstPage = new FirstPage(...page);
 }
 
 /** @param {PageView} [page] of the app */

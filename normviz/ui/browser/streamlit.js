@@ -6,38 +6,31 @@ const HEADER = '[data-testid="stHeader"]', OPEN = '[data-testid="stExpandSidebar
 const DRAWER = '[data-testid="stSidebar"][data-collapsed="false"]', CLOSE = '[data-testid="stSidebarCollapseButton"] button';
 const GROUP = '[role="radiogroup"]', CHOSEN = '[role="radio"][aria-checked="true"]';
 
-/** @param {Document} page */
-export function correctStreamlit(page) {
-  improveMenu(page);
-  enterGroupsAtTheChosenOption(page);
-  endShortcuts(page);
+export function correctStreamlit() {
+  improveMenu();
+  enterGroupsAtTheChosenOption();
+  endShortcuts();
 }
 
-/**
- * On a narrow screen the menu of pages is Streamlit's drawer. Streamlit calls its button "Expand sidebar", and leaves it open after a choice.
- * @param {Document} page
- */
-function improveMenu(page) {
-  if (!watchHeader(page)) {
-    const waiting = new MutationObserver(() => watchHeader(page) && waiting.disconnect());
-    waiting.observe(page.body, { childList: true, subtree: true });
+// On a narrow screen the menu of pages is Streamlit's drawer. Streamlit calls its button "Expand sidebar", and leaves it open after a choice.
+function improveMenu() {
+  if (!watchHeader()) {
+    const waiting = new MutationObserver(() => watchHeader() && waiting.disconnect());
+    waiting.observe(document.body, { childList: true, subtree: true });
   }
-  page.addEventListener("click", ({ target }) => {
-    const drawer = page.querySelector(DRAWER), at = /** @type {Element} */ (target);
+  document.addEventListener("click", ({ target }) => {
+    const drawer = document.querySelector(DRAWER), at = /** @type {Element} */ (target);
     if (drawer && (at.closest(PAGE) || !(drawer.contains(at) || at.closest(OPEN)))) closeMenu(drawer);
   });
-  page.addEventListener("keydown", ({ key }) => {
-    const drawer = key === "Escape" && page.querySelector(DRAWER);
+  document.addEventListener("keydown", ({ key }) => {
+    const drawer = key === "Escape" && document.querySelector(DRAWER);
     if (drawer) closeMenu(drawer);
   });
 }
 
-/**
- * The first HTML loads this script before Streamlit has made the header.
- * @param {Document} page
- */
-function watchHeader(page) {
-  const header = page.querySelector(HEADER);
+// The first HTML loads this script before Streamlit has made the header.
+function watchHeader() {
+  const header = document.querySelector(HEADER);
   if (header) new MutationObserver(() => nameMenu(header)).observe(header, { childList: true, subtree: true });
   if (header) nameMenu(header);
   return Boolean(header);
@@ -57,16 +50,13 @@ function nameMenu(header) {
   menu.setAttribute("aria-label", _("Menu"));
 }
 
-/**
- * Streamlit makes every option of a row of buttons a stop of the Tab key, and enters the row at its first option. Tab should enter it at
- * the chosen option, as in every group of radio buttons.
- * @param {Document} page
- */
-function enterGroupsAtTheChosenOption(page) {
+// Streamlit makes every option of a row of buttons a stop of the Tab key, and enters the row at its first option. Tab should enter it at
+// the chosen option, as in every group of radio buttons.
+function enterGroupsAtTheChosenOption() {
   let tabbed = false;
-  page.addEventListener("keydown", (event) => void (tabbed = event.key === "Tab"), true);
-  page.addEventListener("pointerdown", () => void (tabbed = false), true);
-  page.addEventListener("focusin", ({ target, relatedTarget }) => {
+  document.addEventListener("keydown", (event) => void (tabbed = event.key === "Tab"), true);
+  document.addEventListener("pointerdown", () => void (tabbed = false), true);
+  document.addEventListener("focusin", ({ target, relatedTarget }) => {
     const group = /** @type {Element} */ (target).closest?.(GROUP);
     if (!tabbed || !group || group.contains(/** @type {Node | null} */ (relatedTarget))) return;
     const chosen = /** @type {HTMLElement | null} */ (group.querySelector(CHOSEN));
@@ -74,13 +64,10 @@ function enterGroupsAtTheChosenOption(page) {
   });
 }
 
-/**
- * Streamlit runs the app again at R, and offers to clear its caches at C, wherever the focus is. A single letter must not do that: a reader
- * who speaks to the computer or misses a field types letters too. R and C end here, before Streamlit listens.
- * @param {Document} page
- */
-function endShortcuts(page) {
-  page.body.addEventListener("keydown", (event) => {
+// Streamlit runs the app again at R, and offers to clear its caches at C, wherever the focus is. A single letter must not do that: a reader
+// who speaks to the computer or misses a field types letters too. R and C end here, before Streamlit listens.
+function endShortcuts() {
+  document.body.addEventListener("keydown", (event) => {
     if (/^[rc]$/i.test(event.key) && !event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
   });
 }

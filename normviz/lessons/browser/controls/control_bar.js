@@ -1,6 +1,6 @@
 // The controls above a page, as native inputs: for files and notebooks. In the app they are Streamlit's.
 
-import { find, findAll, html, uniqueNumber } from "../../../figures/browser/page/dom.js";
+import { button, find, findAll, html, uniqueNumber } from "../../../figures/browser/page/dom.js";
 import { _ } from "../../../figures/browser/page/messages.js";
 import { Fold } from "./fold.js";
 import { synchronize } from "./synchronize.js";
@@ -108,10 +108,8 @@ export class ControlBar {
       }
     }
     if (!row.reset) return;
-    const reset = html("button", "nv-control-button nv-control-reset", line, "↺");
-    reset.type = "button";
-    reset.title = _("Back to the start");
-    reset.setAttribute("aria-label", _("Back to the start"));
+    const reset = button("nv-control-button nv-control-reset", line, "↺", () => this.onReset());
+    reset.title = reset.ariaLabel = _("Back to the start");
   }
 
   /**
@@ -127,7 +125,7 @@ export class ControlBar {
     if (label instanceof HTMLLabelElement) label.htmlFor = name;
     this.shown.set(input.key, input);
     DRAW[input.kind](box, input, name);
-    if (input.help) addHelp(head, find(box, ".nv-control-field, .nv-segments"), input.label, input.help, `${name}-help`);
+    if (input.help) addHelp(head, find(box, ".nv-control-field, .nv-segments"), input, `${name}-help`);
   }
 
   /** @param {Element} element */
@@ -181,7 +179,6 @@ export class ControlBar {
 
   /** @param {Element} target */
   clicked(target) {
-    if (target.closest(".nv-control-reset")) this.onReset();
     const chip = /** @type {HTMLElement | null} */ (target.closest(".nv-several-chip")), input = chip && this.inputOf(chip);
     if (!input) return;
     this.enter(input, /** @type {string[]} */ (input.value).filter((text) => text !== chip.dataset.text));
@@ -195,17 +192,16 @@ export class ControlBar {
 }
 
 /**
- * A button that shows the help of a control, for the pointer, the keyboard and touch; and the control's description for a screen reader.
+ * A button that shows the help of a control, for the pointer, the keyboard and touch. A screen reader reads the help as the field's description.
  * @param {HTMLElement} parent
- * @param {HTMLElement} field that it describes
- * @param {string} label of the field
- * @param {string} text
- * @param {string} id of the text
+ * @param {HTMLElement} field
+ * @param {ControlInput} input
+ * @param {string} id of the help
  */
-function addHelp(parent, field, label, text, id) {
+function addHelp(parent, field, { label, help }, id) {
   const details = html("details", "nv-control-help", parent);
-  html("summary", "", details, "?").setAttribute("aria-label", _("Help: {label}", { label }));
-  html("p", "", details, text).id = id;
+  html("summary", "", details, "?").ariaLabel = _("Help: {label}", { label });
+  html("p", "", details, help).id = id;
   field.setAttribute("aria-describedby", id);
 }
 

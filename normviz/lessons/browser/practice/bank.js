@@ -60,11 +60,11 @@ function choosePlaces(index, { seed, count, topics, level }) {
   return chosen.sort(before).map(({ place }) => place);
 }
 
-/** Random numbers that are the same in Python; lessons/practice/random.py documents the generator. The seed is a whole number from 0 to 2^32 - 1, or a text. */
+/** Random numbers that are the same in Python; lessons/practice/random.py documents the generator. */
 class Random {
-  /** @param {number | string} seed */
+  /** @param {number} seed a whole number from 0 to 2^32 - 1 */
   constructor(seed) {
-    this.state = typeof seed === "string" ? hashText(seed) : seed >>> 0;
+    this.state = seed >>> 0;
   }
 
   /** A whole number from 0 to 2^32 - 1. */
@@ -100,11 +100,4 @@ class Random {
     }
     return mixed;
   }
-}
-
-/** @param {string} text */
-function hashText(text) {
-  let value = 0x811c9dc5;
-  for (const byte of new TextEncoder().encode(text)) value = Math.imul(value ^ byte, 0x01000193) >>> 0;
-  return value;
 }

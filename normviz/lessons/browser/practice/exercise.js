@@ -11,14 +11,6 @@ import { makeField } from "./fields.js";
 const ROUNDING = 1e-6; // relative error of a typed number
 const MOST_NAMED = 6; // marked elements that a summary names
 
-/** @typedef {{ exercise: PracticeExercise, value: PracticeAnswer | null, isRight: boolean, confusion: string | null }} PracticeResult */
-/**
- * @typedef {{
- *   draft: PracticeAnswer | null, data: PracticeData, isLast: boolean, addressOf: (link: string) => string | null,
- *   onChange: (draft: PracticeAnswer | null) => void, onCheck: (value: PracticeAnswer | null) => void, onNext: () => void,
- * }} ExerciseOptions
- */
-
 export class ExerciseView {
   /**
    * @param {HTMLElement} parent

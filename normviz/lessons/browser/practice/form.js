@@ -29,11 +29,13 @@ export class SetForm {
       if (setting.options) this.addChoices(name, setting, setting.options);
       else this.addNumber(numbers, name, setting);
     this.root.append(numbers);
-    this.timed = this.addSwitch(numbers, _("Show the time"));
-    const actions = html("div", "nv-set-actions", this.root);
+    this.timed = addChoice(numbers, "checkbox", _("Show the time"));
+    const actions = html("div", "nv-set-actions", this.root), sharing = html("div", "nv-set-link", this.root);
     button("nv-practice-main", actions, _("Start"), () => {}).type = "submit";
     button("nv-practice-quiet", actions, _("New exercises"), () => this.openNew());
-    this.addLink();
+    this.link = html("textarea", "", html("label", "", sharing, _("Link to this set: everyone gets the same exercises")));
+    Object.assign(this.link, { readOnly: true, rows: 1 });
+    const copy = button("nv-practice-quiet", sharing, _("Copy"), () => void copyFrom(copy, this.link));
     this.root.addEventListener("input", () => this.updateLink());
     this.root.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -57,11 +59,7 @@ export class SetForm {
   addChoices(name, setting, options) {
     const group = html("fieldset", "nv-set-choices", this.root);
     html("legend", "", group, setting.label);
-    for (const [value, text] of options) {
-      const label = html("label", "nv-set-choice", group), input = html("input", "", label);
-      Object.assign(input, { type: setting.several ? "checkbox" : "radio", name, value });
-      html("span", "", label, text);
-    }
+    for (const [value, text] of options) Object.assign(addChoice(group, setting.several ? "checkbox" : "radio", text), { name, value });
   }
 
   /**
@@ -74,26 +72,8 @@ export class SetForm {
     Object.assign(input, { type: "number", inputMode: "numeric", name, min: String(low), max: String(high), step: "1" });
   }
 
-  /**
-   * @param {HTMLElement} parent
-   * @param {string} text
-   */
-  addSwitch(parent, text) {
-    const label = html("label", "nv-set-choice", parent), input = html("input", "", label);
-    input.type = "checkbox";
-    html("span", "", label, text);
-    return input;
-  }
-
-  addLink() {
-    const box = html("div", "nv-set-link", this.root), label = html("label", "", box, _("Link to this set: everyone gets the same exercises"));
-    this.link = html("textarea", "", label);
-    Object.assign(this.link, { readOnly: true, rows: 1 });
-    const copy = button("nv-practice-quiet", box, _("Copy"), () => void copyFrom(copy, /** @type {HTMLElement} */ (this.link)));
-  }
-
   updateLink() {
-    if (this.link) this.link.value = this.linkOf(this.chosen, this.timed.checked);
+    this.link.value = this.linkOf(this.chosen, this.timed.checked);
   }
 
   /**
@@ -120,6 +100,18 @@ export class SetForm {
     this.toggle(false);
     this.onOpen({ ...chosen, seed: String(other === Number(chosen.seed) ? other + 1 : other) }, this.timed.checked);
   }
+}
+
+/**
+ * @param {HTMLElement} parent
+ * @param {"checkbox" | "radio"} type
+ * @param {string} text
+ */
+function addChoice(parent, type, text) {
+  const label = html("label", "nv-set-choice", parent), input = html("input", "", label);
+  input.type = type;
+  html("span", "", label, text);
+  return input;
 }
 
 /**

@@ -1,6 +1,6 @@
 // Practice: a set of exercises, one at a time, and their summary.
 
-import { find, findAll, html } from "../../../figures/browser/page/dom.js";
+import { find, html } from "../../../figures/browser/page/dom.js";
 import { Memory } from "../../../figures/browser/page/memory.js";
 import { _, ngettext } from "../../../figures/browser/page/messages.js";
 import { EXTRAS } from "../page.js";
@@ -10,16 +10,11 @@ import { ExerciseView, judgeAnswer, timeText } from "./exercise.js";
 import { SetForm, setOfAddress, writeSet } from "./form.js";
 import { addStartLink, drawSummary } from "./summary.js";
 
-/** @typedef {import("./exercise.js").PracticeResult} PracticeResult */
-
 /** What a reader has answered in the last sets, the newest first. The tab keeps it, so that it is there after a reload. */
 const ATTEMPTS = new Memory("sessionStorage", "normviz.practice");
 const MOST_ATTEMPTS = 10;
 
-/** @type {WeakMap<HTMLElement, Practice>} */
-const practices = new WeakMap();
-
-export class Practice {
+class Practice {
   /** @type {PracticeSet} the set that is shown */
   set;
   /** @type {PracticeExercise[]} */
@@ -254,6 +249,4 @@ function keepAttempt(attempt) {
   ATTEMPTS.write([attempt, ...keptAttempts().filter(({ key }) => key !== attempt.key)].slice(0, MOST_ATTEMPTS));
 }
 
-EXTRAS.add((root, page) => {
-  for (const place of findAll(root, ".nv-practice")) if (!practices.has(place)) practices.set(place, new Practice(place, page));
-});
+EXTRAS.set(".nv-practice", Practice);

@@ -21,9 +21,6 @@ export function readStart() {
   return Number.isInteger(at) && Array.isArray(done) ? { at, done: done.map(String) } : null;
 }
 
-/** @type {WeakMap<HTMLElement, StartLesson>} */
-const lessons = new WeakMap();
-
 class StartLesson {
   /** @type {Map<HTMLElement, StartFigure>} By step. */
   figures = new Map();
@@ -51,7 +48,7 @@ class StartLesson {
   }
 
   resume() {
-    const before = readStart(), asked = Number(this.root.dataset.first) || askedStep();
+    const before = readStart(), asked = Number(this.root.dataset.first) || Number(new URLSearchParams(location.search).get("step")); // start.html?step=3
     this.done = new Set(before?.done);
     const first = asked >= 1 && asked <= this.steps.length ? asked - 1 : Math.min(before?.at ?? 0, this.open);
     this.show(Math.max(0, Math.min(first, this.steps.length - 1)));
@@ -120,9 +117,4 @@ class StartLesson {
   }
 }
 
-/** The step that the address of a file asks for: ``start.html?step=3``. */
-const askedStep = () => Number(new URLSearchParams(location.search).get("step"));
-
-EXTRAS.add((root) => {
-  for (const place of findAll(root, ".nv-start")) if (!lessons.has(place)) lessons.set(place, new StartLesson(place));
-});
+EXTRAS.set(".nv-start", StartLesson);
