@@ -31,8 +31,8 @@ export function morph(from, to, isDrawn) {
   wanted.forEach((node, place) => {
     const before = old[place];
     if (!before) from.appendChild(node);
-    else if (!(before instanceof Element)) isSameText(before, node) || from.replaceChild(node, before);
-    else change(before, node, isDrawn);
+    else if (before instanceof Element) change(before, node, isDrawn);
+    else if (!before.isEqualNode(node)) from.replaceChild(node, before);
   });
   for (const node of old.slice(wanted.length)) node.remove();
 }
@@ -47,12 +47,5 @@ function change(before, node, isDrawn) {
   if (!was || !is || was.tag !== is.tag) return before.replaceWith(node);
   if (was.whole === is.whole) return;
   written.set(before, is);
-  if (before.matches("code")) before.textContent = node.textContent; // without its colors
-  else if (!isDrawn(before)) morph(before, node, isDrawn);
+  if (!isDrawn(before)) morph(before, node, isDrawn);
 }
-
-/**
- * @param {Node} before
- * @param {Node} node
- */
-const isSameText = (before, node) => before.nodeType === node.nodeType && before.nodeValue === node.nodeValue;
