@@ -73,15 +73,6 @@ function carriedLater(root) {
 const modeOf = (root) => /** @type {Mode} */ (root.dataset.mode);
 
 /**
- * The parts in the HTML of the file.
- * @param {HTMLElement} root
- * @returns {[string, string][]}
- */
-function partsOf(root) {
-  return findAll(root, ":scope > .nv-page > .nv-part").map((part) => [part.dataset.key ?? "", part.innerHTML]);
-}
-
-/**
  * Draws the figures of an exported page, or of a part of another page: at once, and again with plotly.js as soon as it has loaded.
  * @param {HTMLElement} root
  * @param {Playable} [playable]
@@ -117,7 +108,8 @@ async function mountPage(root, playable) {
     player.readAddress();
   } else {
     page = new PageView(place, {});
-    page.setText({ page: "", parts: partsOf(root), figures: settings.figures, terms: settings.terms });
+    const parts = findAll(place, ":scope > .nv-part").map((part) => /** @type {[string, string]} */ ([part.dataset.key ?? "", part.innerHTML]));
+    page.setText({ page: "", parts, figures: settings.figures, terms: settings.terms });
   }
   page.draw(modeOf(root));
   if (settings.widget && playable) connectKernel(settings.widget, root, page, playable, player);

@@ -2,23 +2,28 @@
 
 import { mountFigure } from "../../figures/browser/mount.js";
 import { findAll, html } from "../../figures/browser/common/dom.js";
-import { EXTRAS } from "./extras.js";
-import { Glossary } from "./glossary/glossary.js";
+import { Glossary } from "./glossary.js";
 import { colorCode, followTour, listen, showOpenTabs } from "./html/interaction.js";
 import { morph, parse } from "./html/morph.js";
+import { filterLinks, followTopics, openTopics, rememberResult, searchField, showProgress } from "./questions/list.js";
 import { showGuess } from "./questions/prediction.js";
-import { rememberResult, showProgress } from "./questions/progress.js";
-import { filterLinks, searchField } from "./questions/search.js";
 import { drawTensors } from "./questions/tensor.js";
-import { followTopics, openTopics } from "./questions/topics.js";
+
+/**
+ * What scripts draw in parts of the page, by selector. The modules for steps and exercises add to it: only bundles for such pages have them.
+ * @type {Map<string, new (root: HTMLElement, page: PageView) => object>}
+ */
+export const EXTRAS = new Map();
 
 export class PageView {
   /** @type {PageData} */
   data;
   /** @type {Map<string, HTMLElement>} The element of each part, by key. */
   parts = new Map();
-  /** @type {Map<HTMLElement, ReturnType<typeof mountFigure>>} By the place of the figure. */
+  /** @type {Map<Element, ReturnType<typeof mountFigure>>} By the place of the figure. */
   figures = new Map();
+  /** @type {WeakMap<Element, object>} What EXTRAS have drawn, by its place. */
+  extras = new WeakMap();
 
   /**
    * @param {HTMLElement} root which is filled; in a file it has the parts already
@@ -55,7 +60,10 @@ export class PageView {
     this.root.classList.toggle("nv-present", Boolean(data.present));
     const focused = this.glossary.unmark();
     this.arrange(data.parts);
-    for (const link of findAll(this.root, "a.nv-go")) this.complete(link);
+    for (const link of findAll(this.root, "a.nv-go")) {
+      const address = this.host.address?.(link.dataset.page ?? "", link.dataset.query ?? "");
+      if (address) link.setAttribute("href", address);
+    }
     findAll(this.root, ".nv-code code").forEach(colorCode);
     findAll(this.root, ".nv-tabs").forEach(showOpenTabs);
     if (guess !== undefined && guess !== before) this.showGuess(guess);
@@ -65,7 +73,8 @@ export class PageView {
     showProgress(this.root);
     this.glossary.set(data.terms ?? []);
     this.glossary.mark(focused);
-    for (const show of EXTRAS) show(this.root, this);
+    for (const [selector, Extra] of EXTRAS)
+      for (const place of findAll(this.root, selector)) if (!this.extras.has(place)) this.extras.set(place, new Extra(place, this));
   }
 
   /**
@@ -94,12 +103,6 @@ export class PageView {
     for (const box of findAll(this.root, ".nv-prediction")) showGuess(box, guess);
   }
 
-  /** @param {HTMLElement} link */
-  complete(link) {
-    const address = this.host.address?.(link.dataset.page ?? "", link.dataset.query ?? "");
-    if (address) link.setAttribute("href", address);
-  }
-
   /** @param {[string, string][]} parts the key and the HTML of each */
   arrange(parts) {
     const wanted = new Set(parts.map(([key]) => key));
@@ -112,7 +115,7 @@ export class PageView {
       const known = this.parts.get(key), element = known ?? html("div", "nv-part");
       this.parts.set(key, element);
       if (this.root.children[place] !== element) this.root.insertBefore(element, this.root.children[place] ?? null);
-      morph(element, parse(text));
+      morph(element, parse(text), (place) => this.figures.has(place) || this.extras.has(place));
     });
   }
 
@@ -147,7 +150,7 @@ export class PageView {
    * page has one.
    * @param {string} guess "" without a prediction
    * @param {string} question
-   * @param {import("./questions/progress.js").Result | null} result null: the answer was open already
+   * @param {import("./questions/list.js").Result | null} result null: the answer was open already
    */
   guessed(guess, question, result) {
     if (guess && guess === this.data.guess) return;

@@ -179,6 +179,44 @@ interface PracticeAttempt {
   answers: (PracticeAnswer | null)[];
 }
 
+/** An answer that has been checked. */
+interface PracticeResult {
+  exercise: PracticeExercise;
+  /** null: the reader has asked for the answer. */
+  value: PracticeAnswer | null;
+  isRight: boolean;
+  /** The id of the documented confusion that a wrong answer follows from, if it follows from one. */
+  confusion: string | null;
+}
+
+/** What an exercise on the page needs. */
+interface ExerciseOptions {
+  /** What the reader had entered. */
+  draft: PracticeAnswer | null;
+  data: PracticeData;
+  isLast: boolean;
+  addressOf: (link: string) => string | null;
+  onChange: (draft: PracticeAnswer | null) => void;
+  /** Called with null when the reader asks for the answer. */
+  onCheck: (value: PracticeAnswer | null) => void;
+  onNext: () => void;
+}
+
+/** What the summary of a set needs. */
+interface SummaryOptions {
+  set: PracticeSet;
+  data: PracticeData;
+  /** null where the time is hidden. */
+  seconds: number | null;
+  link: string;
+  addressOf: (link: string) => string | null;
+  onRestart: () => void;
+  onNew?: () => void;
+  /** Opens the next level. */
+  onHarder?: (() => void) | null;
+  isForNewcomers?: boolean;
+}
+
 /** The field of an exercise. */
 interface PracticeField {
   /** What the reader has entered, complete or not. */

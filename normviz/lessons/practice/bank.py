@@ -54,7 +54,7 @@ def index() -> list[IndexEntry]:
 
 
 def choose(seed: int, count: int = 10, topics: Sequence[str] = (), level: int | None = None) -> list[Exercise]:
-    """A set of exercises: the same for the same arguments, in Python and in JavaScript (``browser/practice/set/choose.js``).
+    """A set of exercises: the same for the same arguments, in Python and in JavaScript (``browser/practice/bank.js``).
 
     seed    a whole number from 0 to 2^31 - 1
     count   1 to 100 exercises; fewer if fewer are in the bank

@@ -1,9 +1,33 @@
-// The addresses of the app in the browser's history, and where the page was scrolled to at each.
+// The addresses of the app: those of its views, and those in the browser's history with where the page was scrolled to at each.
+
+import { appAddress, pathOf, queryOf } from "../../lessons/browser/share/links.js";
 
 /** @type {number | null} Where to scroll as soon as the page is high enough. */
 let wanted = null;
 
 const scroller = () => document.querySelector("[data-testid=stMain]");
+
+/**
+ * The address of another view. It keeps the language that the address of this one names.
+ * @param {string} shown the page that is shown
+ * @param {string} page
+ * @param {string} query
+ */
+export function viewAddress(shown, page, query) {
+  const language = [...new URLSearchParams(location.search)].filter(([name]) => name === "lang");
+  const others = [...new URLSearchParams(query)].filter(([name]) => !language.length || name !== "lang");
+  return appAddress(shown) + pathOf(page) + queryOf([...others, ...language]);
+}
+
+/**
+ * The address of this view with another value of a parameter.
+ * @param {string} name
+ * @param {string} value "" removes the parameter
+ */
+export function withParameter(name, value) {
+  const others = [...new URLSearchParams(location.search)].filter(([other]) => other !== name);
+  return location.pathname + queryOf(value ? [...others, [name, value]] : others);
+}
 
 /**
  * Opens an address of the app, at its top. Streamlit runs its page as after Back, without loading the app again.

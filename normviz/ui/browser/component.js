@@ -6,26 +6,21 @@ import { applyColors, readMode } from "../../figures/browser/common/theme.js";
 import { PageView } from "../../lessons/browser/page.js";
 import "../../lessons/browser/practice/practice.js";
 import "../../lessons/browser/start/lesson.js";
-import { appAddress, pathOf, queryOf, viewUrl } from "../../lessons/browser/share/links.js";
+import { appAddress, queryOf, viewUrl } from "../../lessons/browser/share/links.js";
 import { ShareButton } from "../../lessons/browser/share/dialog.js";
-import { sendHeight } from "../../lessons/browser/share/growing.js";
 import { ReportButton } from "../../lessons/browser/share/report.js";
 import { AppDialog, AppLink } from "../../lessons/browser/share/share.js";
-import { keepInAddress, openAddress, scrollToWanted } from "./addresses.js";
+import { keepInAddress, openAddress, scrollToWanted, viewAddress, withParameter } from "./addresses.js";
 import { endFirstPage, showFirstPage } from "./first_page.js";
-import { PageHead, markApp } from "./head.js";
-import { addLanguages, applyLanguage, rememberLinked, withLanguage } from "./language.js";
-import { improveMenu } from "./menu.js";
-import { endShortcutsOfStreamlit } from "./shortcuts.js";
-import { enterGroupsAtTheChosenOption } from "./tab_order.js";
+import { markApp, PageHead } from "./head.js";
+import { addLanguages, applyLanguage, rememberLinked } from "./language.js";
+import { correctStreamlit } from "./streamlit.js";
 
 /** @typedef {import("../../lessons/browser/share/share.js").ShareData} ShareData */
 /** @import { Language, Languages } from "./language.js" */
 /** @typedef {{ share?: ShareData, open?: any, summary?: string | null, greeting?: string, report?: string, language: Language, languages?: Languages }} Sharing ``report``: where reports of errors go, or "" */
 
-improveMenu(document);
-enterGroupsAtTheChosenOption(document);
-endShortcutsOfStreamlit(document);
+correctStreamlit();
 
 /**
  * By the element. In another language, this script is another module: it replaces the page.
@@ -79,7 +74,11 @@ class AppPage {
     applyColors(this.root, mode);
     const drawn = this.view.set(data, mode);
     if (data.summary !== undefined) (this.head ??= new PageHead(this)).set(data, mode);
-    if (data.present !== undefined) this.markApp(data);
+    if (data.present !== undefined) {
+      markApp("presents", Boolean(data.present));
+      markApp("shares", Boolean(data.share));
+      markApp("translates", Boolean(data.share) && (data.languages ?? []).length > 1);
+    }
     scrollToWanted();
     drawn.then(scrollToWanted);
     if (data.open) (this.open ??= new AppLink(this.root)).set(data.open);
@@ -107,13 +106,6 @@ class AppPage {
     this.set(data, mode);
   }
 
-  /** @param {PageData & Sharing} data */
-  markApp({ present, share, languages = [] }) {
-    markApp("presents", Boolean(present));
-    markApp("shares", Boolean(share));
-    markApp("translates", Boolean(share) && languages.length > 1);
-  }
-
   /** @returns {NonNullable<AppPage["share"]>} */
   addShare() {
     const corner = html("div", "nvs-root nvs-corner", this.head?.root ?? this.root);
@@ -121,44 +113,24 @@ class AppPage {
     return new ShareButton(corner, "nvs-button nvs-opener", (parent, data, onClose) => new AppDialog(parent, data, onClose));
   }
 
-  /**
-   * @param {string} page
-   * @param {string} query
-   */
-  address(page, query) {
-    return appAddress(this.data.page) + pathOf(page) + queryOf(withLanguage(query));
-  }
+  /** @type {NonNullable<PageHost["address"]>} */
+  address = (page, query) => viewAddress(this.data.page, page, query);
 
-  /**
-   * An embedded view stays embedded.
-   * @param {string} page
-   * @param {string} query
-   */
-  go(page, query) {
+  /** An embedded view stays embedded. @type {NonNullable<PageHost["go"]>} */
+  go = (page, query) => {
     const embedding = [...new URLSearchParams(location.search)].filter(([name]) => name.startsWith("embed"));
     openAddress(this.address(page, queryOf([...new URLSearchParams(query), ...embedding])));
     return true;
-  }
+  };
 
-  /** @param {string} guess */
-  guess(guess) {
+  /** @type {NonNullable<PageHost["guess"]>} */
+  guess = (guess) => {
     const isFirst = !new URLSearchParams(location.search).has("guess"); // Back leaves the answer, and not one guess after the other
-    keepInAddress(this.withParameter("guess", guess), isFirst);
-  }
+    keepInAddress(withParameter("guess", guess), isFirst);
+  };
 
-  /** @param {string} text */
-  search(text) {
-    keepInAddress(this.withParameter("search", text), false);
-  }
-
-  /**
-   * @param {string} name
-   * @param {string} value
-   */
-  withParameter(name, value) {
-    const others = [...new URLSearchParams(location.search)].filter(([other]) => other !== name);
-    return location.pathname + queryOf(value ? [...others, [name, value]] : others);
-  }
+  /** @type {NonNullable<PageHost["search"]>} */
+  search = (text) => keepInAddress(withParameter("search", text), false);
 
   /** After Back, the server may send the data that it sent last, which Streamlit does not pass on. */
   showGuessOfAddress() {
@@ -178,6 +150,19 @@ class AppPage {
     this.view.destroy();
     this.root.replaceChildren();
   }
+}
+
+/**
+ * Sends the height of the content to the page around this frame, now and at every change. One line of script in the snippet for a frame applies it.
+ * @param {Element} content
+ */
+function sendHeight(content) {
+  const observer = new ResizeObserver(() => {
+    const normvizHeight = Math.ceil(content.getBoundingClientRect().height);
+    if (normvizHeight > 0) parent.postMessage({ normvizHeight }, "*");
+  });
+  observer.observe(content);
+  return observer;
 }
 
 /**

@@ -4,8 +4,7 @@ import { find, html } from "../../figures/browser/common/dom.js";
 import { applyColors } from "../../figures/browser/common/theme.js";
 import { sameIndex } from "../../figures/browser/tensor/sharing.js";
 import { PageView } from "../../lessons/browser/page.js";
-import { appAddress, pathOf, queryOf } from "../../lessons/browser/share/links.js";
-import { withLanguage } from "./language.js";
+import { viewAddress, withParameter } from "./addresses.js";
 
 const STATE = "data-test-script-state"; // an attribute of Streamlit's app: initial, running, notRunning
 
@@ -33,33 +32,15 @@ class FirstPage {
     this.observer.observe(document.body, { subtree: true, childList: true, attributeFilter: [STATE] });
   }
 
-  /**
-   * @param {string} page
-   * @param {string} query
-   */
-  address(page, query) {
-    return appAddress(this.data.page) + pathOf(page) + queryOf(withLanguage(query));
-  }
+  /** @type {NonNullable<PageHost["address"]>} */
+  address = (page, query) => viewAddress(this.data.page, page, query);
 
-  /** @param {string} guess */
-  guess(guess) {
-    this.keep("guess", guess);
-  }
+  // The app reads what is in the address when it starts.
+  /** @type {NonNullable<PageHost["guess"]>} */
+  guess = (guess) => history.replaceState(history.state, "", withParameter("guess", guess));
 
-  /** @param {string} text */
-  search(text) {
-    this.keep("search", text);
-  }
-
-  /**
-   * The app reads it from the address when it starts.
-   * @param {string} name
-   * @param {string} value
-   */
-  keep(name, value) {
-    const others = [...new URLSearchParams(location.search)].filter(([other]) => other !== name);
-    history.replaceState(history.state, "", location.pathname + queryOf(value ? [...others, [name, value]] : others));
-  }
+  /** @type {NonNullable<PageHost["search"]>} */
+  search = (text) => history.replaceState(history.state, "", withParameter("search", text));
 
   // The app may show a message instead of a page: the run has ended, and there is a message but no place for a page. The end of the run is not
   // enough, because a busy browser may draw the elements later.
@@ -93,13 +74,9 @@ function continueFigure(before, now) {
   if ("step" in before && before.step !== now.step) now.go(before.step);
 }
 
-/**
- * @param {HTMLElement} place
- * @param {PageData} data
- * @param {Mode} mode
- */
-export function showFirstPage(place, data, mode) {
-  firstPage = new FirstPage(place, data, mode);
+/** @param {ConstructorParameters<typeof FirstPage>} page */
+export function showFirstPage(...page) {
+  firstPage = new FirstPage(...page);
 }
 
 /** @param {PageView} [page] of the app */

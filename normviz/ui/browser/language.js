@@ -2,7 +2,8 @@
 
 import { html } from "../../figures/browser/common/dom.js";
 import { _ } from "../../figures/browser/common/messages.js";
-import { appAddress, queryOf } from "../../lessons/browser/share/links.js";
+import { appAddress } from "../../lessons/browser/share/links.js";
+import { withParameter } from "./addresses.js";
 
 /** @typedef {{ name: string, tag: string, direction: string }} Language ``name``: in a link; ``tag`` and ``direction``: of the document */
 /** @typedef {[string, string, string][]} Languages for each its name in a link, its name in the language itself, and its tag */
@@ -35,16 +36,6 @@ export function rememberLinked({ name }, page) {
 }
 
 /**
- * The query of a link to another view: it keeps the language that the address names.
- * @param {string} query
- * @returns {[string, string][]}
- */
-export function withLanguage(query) {
-  const named = [...new URLSearchParams(location.search)].filter(([name]) => name === "lang");
-  return [...[...new URLSearchParams(query)].filter(([name]) => !named.length || name !== "lang"), ...named];
-}
-
-/**
  * A list of the languages. The page is loaded again in the chosen one, because all of its texts change.
  * @param {HTMLElement} parent
  * @param {Languages} known
@@ -63,7 +54,6 @@ export function addLanguages(parent, known, shown, page) {
   list.value = shown.name;
   list.addEventListener("change", () => {
     remember(list.value, page);
-    const others = [...new URLSearchParams(location.search)].filter(([name]) => name !== "lang");
-    location.assign(location.pathname + queryOf([...others, ["lang", list.value]]));
+    location.assign(withParameter("lang", list.value));
   });
 }

@@ -20,7 +20,7 @@ from tools.make_practice import MAKERS
 from tools.practice import choices
 from tools.practice.own import own_answer, torch_answer
 
-CHOOSE = Path(__file__).parents[3] / "normviz/lessons/browser/practice/set/choose.js"
+CHOOSE = Path(__file__).parents[3] / "normviz/lessons/browser/practice/bank.js"
 ALL = bank()
 SAMPLE = Random(12).shuffled(ALL)[:60]
 

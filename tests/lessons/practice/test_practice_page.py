@@ -88,7 +88,7 @@ def test_the_address_of_a_file_changes_the_values_that_it_names(address, changed
     asked = "(globalThis.location = { hash: '', search: '', ...args[1] }, setOfAddress(args[0]))"
     place = {"hash" if address.startswith("#") else "search": address}
     data = data_of(OWN)
-    found = evaluate(asked, data, place, entry=BROWSER / "practice/set/link.js")
+    found = evaluate(asked, data, place, entry=BROWSER / "practice/form.js")
     assert found == {"set": data["set"] | changed, "timed": "hide" not in address}
 
 
@@ -96,10 +96,10 @@ def test_the_address_of_a_file_changes_the_values_that_it_names(address, changed
 @pytest.mark.parametrize("query", ["", LINK, "topics=code", "count=20&level=2"])
 def test_the_link_of_a_set_is_read_back_as_the_same_set_in_the_app_and_in_a_file(own, query):
     data, wanted = data_of(own), data_of(query)["set"]
-    link = evaluate("writeSet(args[0], true, args[1])", wanted, data["set"], entry=BROWSER / "practice/set/link.js")
+    link = evaluate("writeSet(args[0], true, args[1])", wanted, data["set"], entry=BROWSER / "practice/form.js")
     assert data_of(link[1:])["set"] == wanted
     read = "(globalThis.location = { hash: args[1], search: '' }, setOfAddress(args[0]).set)"
-    assert evaluate(read, data, f"#{link[1:]}", entry=BROWSER / "practice/set/link.js") == wanted
+    assert evaluate(read, data, f"#{link[1:]}", entry=BROWSER / "practice/form.js") == wanted
 
 
 def test_each_wrong_answer_that_is_sent_has_its_confusion_with_a_question_to_read():
@@ -190,6 +190,6 @@ def test_the_copied_summary_joins_sentences_as_the_language_does(language, line)
 def test_an_attempt_is_kept_where_nothing_can_be_stored_and_another_set_begins_anew():
     attempt = {"key": "a,b", "at": 1, "seconds": 9, "draft": "4", "answers": ["3"]}  # node has no sessionStorage
     read = "(keepAttempt(args[0]), [readAttempt('a,b', 2), readAttempt('b,c', 2)])"
-    kept, other = evaluate(read, attempt, entry=BROWSER / "practice/set/attempt.js")
+    kept, other = evaluate(read, attempt, entry=BROWSER / "practice/practice.js")
     assert kept == attempt
     assert other == {"key": "b,c", "at": 0, "seconds": 0, "draft": None, "answers": []}

@@ -8,8 +8,8 @@ import pytest
 from normviz.lessons.practice.random import NUMBERS, Random, hash_text
 from tests.figures.linked.javascript import evaluate
 
-MODULE = Path(__file__).parents[3] / "normviz/lessons/browser/practice/set/random.js"
-SEEDS = [0, 1, 7, 2**31, NUMBERS - 1, "s0", "größer"]
+MODULE = Path(__file__).parents[3] / "normviz/lessons/browser/practice/bank.js"
+SEEDS = [0, 1, 7, 2**31, NUMBERS - 1]
 DRAWS = """(seeds, bounds) => seeds.map((seed) => {
   const random = new Random(seed);
   return [random.draw(), random.draw(), bounds.map((bound) => random.below(bound)), random.shuffled([..."abcdefg"])];

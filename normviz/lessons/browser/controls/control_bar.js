@@ -1,9 +1,8 @@
 // The controls above a page, as native inputs: for files and notebooks. In the app they are Streamlit's.
 
-import { find, findAll, html, uniqueNumber } from "../../../figures/browser/common/dom.js";
+import { button, find, findAll, html, uniqueNumber } from "../../../figures/browser/common/dom.js";
 import { _ } from "../../../figures/browser/common/messages.js";
 import { Fold } from "./fold.js";
-import { addHelp } from "./help.js";
 import { synchronize } from "./synchronize.js";
 
 /** @typedef {(key: string, value: unknown) => void} OnInput ``value``: the number of an option, or what was entered */
@@ -109,10 +108,8 @@ export class ControlBar {
       }
     }
     if (!row.reset) return;
-    const reset = html("button", "nv-control-button nv-control-reset", line, "↺");
-    reset.type = "button";
-    reset.title = _("Back to the start");
-    reset.setAttribute("aria-label", _("Back to the start"));
+    const reset = button("nv-control-button nv-control-reset", line, "↺", () => this.onReset());
+    reset.title = reset.ariaLabel = _("Back to the start");
   }
 
   /**
@@ -128,7 +125,7 @@ export class ControlBar {
     if (label instanceof HTMLLabelElement) label.htmlFor = name;
     this.shown.set(input.key, input);
     DRAW[input.kind](box, input, name);
-    if (input.help) addHelp(head, find(box, ".nv-control-field, .nv-segments"), input.label, input.help, `${name}-help`);
+    if (input.help) addHelp(head, find(box, ".nv-control-field, .nv-segments"), input, `${name}-help`);
   }
 
   /** @param {Element} element */
@@ -182,7 +179,6 @@ export class ControlBar {
 
   /** @param {Element} target */
   clicked(target) {
-    if (target.closest(".nv-control-reset")) this.onReset();
     const chip = /** @type {HTMLElement | null} */ (target.closest(".nv-several-chip")), input = chip && this.inputOf(chip);
     if (!input) return;
     this.enter(input, /** @type {string[]} */ (input.value).filter((text) => text !== chip.dataset.text));
@@ -193,6 +189,20 @@ export class ControlBar {
     this.page.removeEventListener("pointerdown", this.closeOutside);
     this.root.remove();
   }
+}
+
+/**
+ * A button that shows the help of a control, for the pointer, the keyboard and touch. A screen reader reads the help as the field's description.
+ * @param {HTMLElement} parent
+ * @param {HTMLElement} field
+ * @param {ControlInput} input
+ * @param {string} id of the help
+ */
+function addHelp(parent, field, { label, help }, id) {
+  const details = html("details", "nv-control-help", parent);
+  html("summary", "", details, "?").ariaLabel = _("Help: {label}", { label });
+  html("p", "", details, help).id = id;
+  field.setAttribute("aria-describedby", id);
 }
 
 /** @typedef {(parent: HTMLElement, input: ControlInput, name: string) => void} Draw */

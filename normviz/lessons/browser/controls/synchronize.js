@@ -9,7 +9,8 @@
 export function synchronize(element, wanted, typed) {
   const value = wanted instanceof HTMLSelectElement ? wanted.value : ""; // read before its options are moved
   copyAttributes(element, wanted);
-  const nodes = [...wanted.childNodes], known = new Map([...element.children].map((child) => [keyOf(child), child]));
+  const nodes = [...wanted.childNodes], keys = new Set(nodes.map(keyOf)), known = new Map([...element.children].map((child) => [keyOf(child), child]));
+  for (const [key, child] of known) if (key && !keys.has(key)) child.remove(); // then the next ones need not move, and keep the focus
   nodes.forEach((node, place) => {
     const there = element.childNodes[place] ?? null, before = keyOf(node) ? (known.get(keyOf(node)) ?? null) : there;
     if (!before || !isAlike(before, node)) {
@@ -49,7 +50,7 @@ function copyAttributes(element, wanted) {
 }
 
 /**
- * The state that a browser keeps beside the attributes.
+ * The state that a browser keeps apart from the attributes.
  * @param {HTMLInputElement} field
  * @param {HTMLInputElement} wanted
  * @param {boolean} isTyped

@@ -3,7 +3,7 @@
 import { copyFrom } from "../../../figures/browser/common/clipboard.js";
 import { find, findAll, html } from "../../../figures/browser/common/dom.js";
 import { commit, judge, refuse, resultOf } from "../questions/prediction.js";
-import { filterLinks, needsServer } from "../questions/search.js";
+import { filterLinks, needsServer } from "../questions/list.js";
 
 const PYTHON = /(#.*)|("""[\s\S]*?"""|"[^"\n]*"|'[^'\n]*')|\b(as|def|else|for|from|if|import|in|lambda|not|return|None|True|False)\b|\b(\d[\d._]*(?:e[-+]?\d+)?)\b/g;
 const PAUSE = 400; // ms: a text that only the server understands is sent after so long without typing
@@ -12,7 +12,7 @@ const TOKENS = ["comment", "string", "word", "number"];
 /**
  * @param {HTMLElement} root
  * @param {(link: HTMLElement) => boolean} follow opens a link; false: the browser opens it
- * @param {(guess: string, question: string, result: import("../questions/progress.js").Result | null) => void} predicted Called when a reader
+ * @param {(guess: string, question: string, result: import("../questions/list.js").Result | null) => void} predicted Called when a reader
  *   opens the answer to a question, with or without a guess, or changes the guess while the answer is open. ``result`` says how the answer was
  *   opened; it is null after a change of the guess.
  * @param {(text: string) => void} searched a reader has finished typing, or has pasted, this search

@@ -1,12 +1,9 @@
 // Changes the elements of a page to those of new HTML, and leaves alone what is the same.
 
-/** @type {WeakMap<Node, string>} The tag of each element as Python wrote it: scripts and readers change attributes later. */
-const tags = new WeakMap();
-/** Elements whose content belongs to a script. */
-const CLOSED = ".nv-figure, .nv-verdict, .nv-mark, .nv-refusal, .nv-progress, .nv-count, .nv-outcome, .nv-tensor, .nv-start, .nv-practice";
+/** @typedef {{ tag: string, whole: string }} Written ``tag``: its start, with the attributes; ``whole``: with its content */
 
-/** @param {Node} node */
-const tagOf = (node) => tags.get(node) ?? "";
+/** @type {WeakMap<Node, Written>} Each element as Python wrote it: scripts and readers change attributes and content later. */
+const written = new WeakMap();
 
 /**
  * The nodes of a text of HTML.
@@ -15,42 +12,40 @@ const tagOf = (node) => tags.get(node) ?? "";
 export function parse(text) {
   const template = document.createElement("template");
   template.innerHTML = text;
-  for (const element of template.content.querySelectorAll("*"))
-    tags.set(element, /** @type {Element} */ (element.cloneNode(false)).outerHTML);
+  for (const element of template.content.querySelectorAll("*")) {
+    const empty = /** @type {Element} */ (element.cloneNode(false));
+    written.set(element, { tag: empty.outerHTML, whole: element.outerHTML });
+  }
   return template.content;
 }
 
 /**
- * Makes the children of ``from`` the children of ``to``. Elements with the same tag at the same place are kept, and compared in turn.
+ * Makes the children of ``from`` the children of ``to``. An element that Python has written as before stays with all that scripts have
+ * written into it since. One with the same tag at the same place stays, too, and its children are compared in turn.
  * @param {Node} from
  * @param {Node} to
+ * @param {(element: Element) => boolean} isDrawn whether a script has made the whole content of an element, which is not compared then
  */
-export function morph(from, to) {
+export function morph(from, to, isDrawn) {
   const old = [...from.childNodes], wanted = [...to.childNodes];
   wanted.forEach((node, place) => {
     const before = old[place];
     if (!before) from.appendChild(node);
-    else if (!isSame(before, node)) from.replaceChild(node, before);
-    else if (before instanceof HTMLElement && before.matches("code")) takeCode(before, node);
-    else if (before instanceof HTMLElement && !before.matches(CLOSED)) morph(before, node);
+    else if (before instanceof Element) change(before, node, isDrawn);
+    else if (!before.isEqualNode(node)) from.replaceChild(node, before);
   });
   for (const node of old.slice(wanted.length)) node.remove();
 }
 
 /**
- * @param {Node} before
- * @param {Node} node
+ * @param {Element} before
+ * @param {Node} node that should take its place
+ * @param {(element: Element) => boolean} isDrawn
  */
-function isSame(before, node) {
-  if (before instanceof Element) return node instanceof Element && tagOf(before) === tagOf(node);
-  return before.nodeType === node.nodeType && before.nodeValue === node.nodeValue;
-}
-
-/**
- * Code may have been colored.
- * @param {HTMLElement} before
- * @param {Node} node
- */
-function takeCode(before, node) {
-  if (before.textContent !== node.textContent) before.textContent = node.textContent;
+function change(before, node, isDrawn) {
+  const was = written.get(before), is = written.get(node);
+  if (!was || !is || was.tag !== is.tag) return before.replaceWith(node);
+  if (was.whole === is.whole) return;
+  written.set(before, is);
+  if (!isDrawn(before)) morph(before, node, isDrawn);
 }

@@ -1,26 +1,20 @@
 // Practice: a set of exercises, one at a time, and their summary.
 
-import { find, findAll, html } from "../../../figures/browser/common/dom.js";
+import { find, html } from "../../../figures/browser/common/dom.js";
+import { Memory } from "../../../figures/browser/common/memory.js";
 import { _, ngettext } from "../../../figures/browser/common/messages.js";
-import { EXTRAS } from "../extras.js";
-import { readStart } from "../html/memory.js";
-import { ExerciseView } from "./exercise/exercise.js";
-import { judgeAnswer } from "./exercise/judging.js";
-import { timeText } from "./exercise/texts.js";
-import { keepAttempt, newAttempt, readAttempt } from "./set/attempt.js";
-import { PracticeBank } from "./set/bank.js";
-import { SetForm } from "./set/form.js";
-import { setOfAddress, writeSet } from "./set/link.js";
+import { EXTRAS } from "../page.js";
+import { readStart } from "../start/lesson.js";
+import { bankIn } from "./bank.js";
+import { ExerciseView, judgeAnswer, timeText } from "./exercise.js";
+import { SetForm, setOfAddress, writeSet } from "./form.js";
 import { addStartLink, drawSummary } from "./summary.js";
 
-/** @typedef {import("./exercise/exercise.js").PracticeResult} PracticeResult */
+/** What a reader has answered in the last sets, the newest first. The tab keeps it, so that it is there after a reload. */
+const ATTEMPTS = new Memory("sessionStorage", "normviz.practice");
+const MOST_ATTEMPTS = 10;
 
-/** @typedef {{ host: PageHost, glossary: { markAgain: () => void } }} PracticePage */
-
-/** @type {WeakMap<HTMLElement, Practice>} */
-const practices = new WeakMap();
-
-export class Practice {
+class Practice {
   /** @type {PracticeSet} the set that is shown */
   set;
   /** @type {PracticeExercise[]} */
@@ -32,12 +26,12 @@ export class Practice {
 
   /**
    * @param {HTMLElement} root
-   * @param {PracticePage} page
+   * @param {import("../page.js").PageView} page
    */
   constructor(root, page) {
     this.page = page;
     this.data = /** @type {PracticeData} */ (JSON.parse(root.dataset.practice ?? ""));
-    this.bank = PracticeBank.in(root);
+    this.bank = bankIn(root);
     this.root = html("div", "nv-practice-root", root);
     const head = html("div", "nv-practice-head", this.root);
     this.place = html("span", "nv-practice-place", head);
@@ -58,7 +52,7 @@ export class Practice {
   async readAddress() {
     const { set, timed } = setOfAddress(this.data);
     this.time.hidden = !timed;
-    if (this.bank) this.begin(set, await this.bank.choose(set));
+    if (this.bank) this.begin(set, await this.bank(set));
   }
 
   /**
@@ -92,7 +86,7 @@ export class Practice {
       return;
     }
     this.time.hidden = !timed;
-    this.begin(set, await this.bank.choose(set));
+    this.begin(set, await this.bank(set));
     this.writeAddress(query);
     this.focus();
   }
@@ -223,6 +217,36 @@ export class Practice {
   }
 }
 
-EXTRAS.add((root, page) => {
-  for (const place of findAll(root, ".nv-practice")) if (!practices.has(place)) practices.set(place, new Practice(place, page));
-});
+/** @param {string} key of the set @returns {PracticeAttempt} */
+const newAttempt = (key) => ({ key, at: 0, seconds: 0, draft: null, answers: [] });
+
+/** @returns {PracticeAttempt[]} */
+function keptAttempts() {
+  const attempts = ATTEMPTS.read();
+  return Array.isArray(attempts) ? attempts : [];
+}
+
+/**
+ * The attempt at this set, or a new one.
+ * @param {string} key
+ * @param {number} count of its exercises
+ */
+function readAttempt(key, count) {
+  const kept = keptAttempts().find((one) => one.key === key);
+  return kept && isPossible(kept, count) ? kept : newAttempt(key);
+}
+
+/**
+ * @param {PracticeAttempt} attempt
+ * @param {number} count
+ */
+function isPossible({ at, answers }, count) {
+  return Array.isArray(answers) && at >= 0 && at <= answers.length && answers.length <= count;
+}
+
+/** @param {PracticeAttempt} attempt */
+function keepAttempt(attempt) {
+  ATTEMPTS.write([attempt, ...keptAttempts().filter(({ key }) => key !== attempt.key)].slice(0, MOST_ATTEMPTS));
+}
+
+EXTRAS.set(".nv-practice", Practice);

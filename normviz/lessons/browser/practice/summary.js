@@ -3,16 +3,7 @@
 import { copyFrom } from "../../../figures/browser/common/clipboard.js";
 import { button, html } from "../../../figures/browser/common/dom.js";
 import { _, betweenSentences, joinSentences, ngettext } from "../../../figures/browser/common/messages.js";
-import { addLink } from "./exercise/exercise.js";
-import { answerText, timeText, writeWithCode } from "./exercise/texts.js";
-
-/** @typedef {import("./exercise/exercise.js").PracticeResult} PracticeResult */
-/**
- * @typedef {{
- *   set: PracticeSet, data: PracticeData, seconds: number | null, link: string, addressOf: (link: string) => string | null,
- *   onRestart: () => void, onNew?: () => void, onHarder?: (() => void) | null, isForNewcomers?: boolean,
- * }} SummaryOptions ``seconds``: null where the time is hidden; ``onHarder``: opens the next level
- */
+import { addLink, answerText, timeText, writeWithCode } from "./exercise.js";
 
 /**
  * @param {HTMLElement} parent
@@ -41,11 +32,11 @@ export function drawSummary(parent, results, options) {
   if (options.isForNewcomers && results.filter(({ isRight }) => isRight).length < results.length / 2) addStartLink(root, addressOf);
   html("h3", "", root, _("Your answers"));
   const list = html("ol", "nv-practice-answers", root);
-  for (const { exercise, value, isRight } of results) {
+  for (const result of results) {
     const item = html("li", "", list);
-    item.dataset.result = isRight ? "right" : "wrong";
-    writeWithCode(item, exercise.prompt, exercise.layer);
-    html("div", "nv-small", item, isRight ? _("✓ {answer}", { answer: answerText(value, exercise) }) : wrongText(exercise, value));
+    item.dataset.result = result.isRight ? "right" : "wrong";
+    writeWithCode(item, result.exercise.prompt, result.exercise.layer);
+    html("div", "nv-small", item, resultText(result));
   }
   const actions = html("div", "nv-exercise-actions", root), text = html("textarea", "nv-practice-copied", root);
   Object.assign(text, { readOnly: true, tabIndex: -1, ariaHidden: "true", value: summaryText(results, options) });
@@ -93,11 +84,11 @@ function timesText({ name }, count) {
   return count === 1 ? _("{name}.", { name: named }) : ngettext("{name} ({n} time).", "{name} ({n} times).", count, { name: named });
 }
 
-/**
- * @param {PracticeExercise} exercise
- * @param {PracticeAnswer | null} value
- */
-const wrongText = (exercise, value) => _("✗ {answer}; right: {right}", { answer: answerText(value, exercise), right: answerText(exercise.answer, exercise) });
+/** @param {PracticeResult} result */
+function resultText({ exercise, value, isRight }) {
+  const answer = answerText(value, exercise);
+  return isRight ? _("✓ {answer}", { answer }) : _("✗ {answer}; right: {right}", { answer, right: answerText(exercise.answer, exercise) });
+}
 
 /**
  * @param {PracticeResult[]} results
@@ -106,8 +97,7 @@ const wrongText = (exercise, value) => _("✗ {answer}; right: {right}", { answe
 function summaryText(results, options) {
   const { set, data, link } = options;
   const lines = [_("Practice with normviz, seed {seed}", { seed: set.seed }), link, scoreText(results, options), ""];
-  for (const [number, { exercise, value, isRight }] of results.entries())
-    lines.push(`${number + 1}. ${exercise.prompt}`, `   ${isRight ? _("✓ {answer}", { answer: answerText(value, exercise) }) : wrongText(exercise, value)}`);
+  for (const [number, result] of results.entries()) lines.push(`${number + 1}. ${result.exercise.prompt}`, `   ${resultText(result)}`);
   const found = confusionsOf(results, data);
   if (found.length) lines.push("", _("What came up"), ...found.map(({ confusion, count }) => `- ${joinSentences([timesText(confusion, count), _("Read: {title}", { title: confusion.title })])}`));
   return lines.join("\n");

@@ -107,16 +107,15 @@ export class ShareDialog {
    */
   addField(parent, name, label, rows) {
     const box = html("div", "nvs-field", parent), caption = html("label", "nvs-label", box, label), text = html("textarea", "nvs-text", box);
-    const copy = html("button", "nvs-button nvs-copy", box, _("Copy"));
-    copy.type = "button";
+    const copy = button("nvs-button nvs-copy", box, _("Copy"), async () => {
+      this.say((await copyFrom(copy, text)) ? _("Copied: {label}", { label }) : _("The text is selected; copy it with Ctrl+C."));
+    });
     text.id = caption.htmlFor = this.id(name);
     text.readOnly = true;
     text.rows = rows;
     text.spellcheck = false;
     text.addEventListener("focus", () => text.select());
     copy.setAttribute("aria-label", _("Copy: {label}", { label }));
-    copy.addEventListener("click", async () =>
-      this.say((await copyFrom(copy, text)) ? _("Copied: {label}", { label }) : _("The text is selected; copy it with Ctrl+C.")));
     this.fields[name] = { text, copy };
   }
 

@@ -1,7 +1,5 @@
 // What a view is as text: its address, an iframe, Markdown, a notebook cell. All functions are pure.
 
-import { SCRIPT } from "./growing.js";
-
 /** @typedef {{ page: string, query: [string, string][], title: string }} SharedView */
 /** @typedef {{ hide?: string, caption?: string, theme?: string }} Choices */
 /** @typedef {{ name: string, label: string, figure: boolean }} PartName ``figure``: it stays where the figure stands alone */
@@ -9,6 +7,14 @@ import { SCRIPT } from "./growing.js";
 /** @typedef {[number, number][]} Heights [width, height] pairs, in px */
 
 /** @typedef {(app: string, view: SharedView, choices: Choices) => string} WriteUrl */
+
+/**
+ * Makes a frame as high as its content: for the page that has the frame, which receives { normvizHeight } in px from the embedded page.
+ * "<" is escaped, because files contain this module in a script.
+ */
+const GROWING =
+  "\x3Cscript>addEventListener(\"message\", ({ source, data }) => document.querySelectorAll(\"iframe\").forEach((frame) => " +
+  "{ if (frame.contentWindow === source && data?.normvizHeight > 0) frame.style.height = data.normvizHeight + \"px\"; }));\x3C/script>";
 
 /**
  * Percent-encodes as normviz.scene.view.link does: readable, and nothing in it ends an address.
@@ -74,7 +80,7 @@ const escapeAttribute = (text) => text.replaceAll("&", "&amp;").replaceAll("<", 
  * @param {boolean} [grows] whether a script keeps the frame as high as its content, on a page that allows scripts
  */
 export function iframe(url, title, width, heights, grows = false) {
-  const script = grows ? `\n${SCRIPT}` : "", breakpoints = width ? [] : breakpointsOf(heights), tallest = Math.max(...heights.map(([, height]) => height));
+  const script = grows ? `\n${GROWING}` : "", breakpoints = width ? [] : breakpointsOf(heights), tallest = Math.max(...heights.map(([, height]) => height));
   /** @param {string} style */
   const frame = (style) =>
     `<iframe src="${escapeAttribute(url)}" title="${escapeAttribute(title)}" width="${width ?? "100%"}" height="${tallest}" loading="lazy" allow="clipboard-write" style="border: 0${style}"></iframe>`;

@@ -23,7 +23,11 @@ export class EmbedOptions {
     /** @type {EmbedChoices} */
     this.choices = { theme: "", width: "", caption: data.caption };
     this.hidden = new Set(data.hidden.length ? data.hidden : data.presets[0].hidden);
-    this.presets = this.addPresets(html("div", "nvs-presets", parent), data.presets);
+    const presets = html("div", "nvs-presets", parent);
+    this.presets = data.presets.map(({ label, hidden: names }) => {
+      const hidden = new Set(names);
+      return { hidden, button: button("nvs-button", presets, label, () => this.choose({}, hidden)) };
+    });
     const single = html("details", "nvs-single", parent);
     html("summary", "", single, _("Choose the parts"));
     this.boxes = data.groups.filter(({ names }) => names.length).flatMap((group) => this.addGroup(single, group));
@@ -41,17 +45,6 @@ export class EmbedOptions {
     Object.assign(this.choices, choices);
     this.hidden = hidden;
     this.onChange();
-  }
-
-  /**
-   * @param {HTMLElement} parent
-   * @param {Preset[]} presets
-   */
-  addPresets(parent, presets) {
-    return presets.map(({ label, hidden: names }) => {
-      const hidden = new Set(names);
-      return { hidden, button: button("nvs-button", parent, label, () => this.choose({}, hidden)) };
-    });
   }
 
   /**

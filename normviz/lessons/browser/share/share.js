@@ -57,22 +57,19 @@ export class AppDialog extends ShareDialog {
   // What is copied and downloaded as it is.
   /** @param {HTMLElement} parent */
   addTexts(parent) {
-    if (this.data.guess) this.addGuess(parent);
+    if (this.data.guess) {
+      const box = addTick(parent, "checkbox", "guess", _("With your answer"));
+      box.addEventListener("change", () => {
+        this.withGuess = box.checked;
+        this.optionsChanged();
+      });
+    }
     this.addField(parent, "link", _("Link"), 4);
     this.addField(parent, "markdown", "Markdown", 5);
     this.addField(parent, "notebook", _("Notebook cell"), 6);
     this.file = html("a", "nvs-button", null, _("HTML file"));
     this.file.setAttribute("download", "");
     this.addFiles(parent).children[0].after(this.file);
-  }
-
-  /** @param {HTMLElement} parent */
-  addGuess(parent) {
-    const box = addTick(parent, "checkbox", "guess", _("With your answer"));
-    box.addEventListener("change", () => {
-      this.withGuess = box.checked;
-      this.optionsChanged();
-    });
   }
 
   /** @returns {SharedView} */
@@ -86,17 +83,13 @@ export class AppDialog extends ShareDialog {
   addEmbedding(parent) {
     html("h3", "", parent, _("Embed it in a web page, a course page, slides"));
     this.options = new EmbedOptions(parent, this.data, (name) => this.id(name), () => this.optionsChanged());
-    if (this.data.page !== "questions") this.addExercises(parent);
+    if (this.data.page !== "questions") {
+      const link = html("a", "", html("p", "nvs-exercises", parent), _("For an exercise, share a question")); // elsewhere there is nothing to predict
+      link.href = `${appAddress(this.data.page)}questions`;
+    }
     this.addField(parent, "iframe", "iframe", 5);
     this.note = html("p", "nvs-note", parent);
     this.addField(parent, "address", _("Only its address"), 3);
-  }
-
-  // On the other pages there is nothing to predict.
-  /** @param {HTMLElement} parent */
-  addExercises(parent) {
-    const link = html("a", "", html("p", "nvs-exercises", parent), _("For an exercise, share a question"));
-    link.href = `${appAddress(this.data.page)}questions`;
   }
 
   optionsChanged() {

@@ -1,18 +1,25 @@
 // Start here: one step after the other, each with a figure to touch. The next one opens when the reader has done it, or on "Show me".
 
 import { button, find, findAll, html } from "../../../figures/browser/common/dom.js";
+import { Memory } from "../../../figures/browser/common/memory.js";
 import { _ } from "../../../figures/browser/common/messages.js";
-import { EXTRAS } from "../extras.js";
-import { readStart, writeStart } from "../html/memory.js";
-import { DepthChart } from "./depth.js";
-import { NumberLine } from "./line.js";
+import { EXTRAS } from "../page.js";
 import { MarksFigure } from "./marks.js";
+import { DepthChart, NumberLine } from "./sliders.js";
 
 /** @type {Record<string, new (parent: HTMLElement, data: any, judge: (isDone: boolean) => void, hint: string) => StartFigure>} */
 const START_FIGURES = { depth: DepthChart, numbers: NumberLine, affine: NumberLine, marks: MarksFigure };
 
-/** @type {WeakMap<HTMLElement, StartLesson>} */
-const lessons = new WeakMap();
+/** @typedef {{ at: number, done: string[] }} StartProgress ``at``: the number of the step that is shown, from 0; ``done``: the keys of steps */
+
+/** How far a reader has come. */
+const START_PROGRESS = new Memory("localStorage", "normviz.start");
+
+/** @returns {StartProgress | null} null if the reader has never been there */
+export function readStart() {
+  const { at, done } = START_PROGRESS.read() ?? {};
+  return Number.isInteger(at) && Array.isArray(done) ? { at, done: done.map(String) } : null;
+}
 
 class StartLesson {
   /** @type {Map<HTMLElement, StartFigure>} By step. */
@@ -41,7 +48,7 @@ class StartLesson {
   }
 
   resume() {
-    const before = readStart(), asked = Number(this.root.dataset.first) || askedStep();
+    const before = readStart(), asked = Number(this.root.dataset.first) || Number(new URLSearchParams(location.search).get("step")); // start.html?step=3
     this.done = new Set(before?.done);
     const first = asked >= 1 && asked <= this.steps.length ? asked - 1 : Math.min(before?.at ?? 0, this.open);
     this.show(Math.max(0, Math.min(first, this.steps.length - 1)));
@@ -64,7 +71,6 @@ class StartLesson {
     if (!this.figures.has(shown)) this.addFigure(shown);
     find(shown, ".nv-start-done").after(this.foot);
     this.update();
-    this.remember();
     if (!byReader) return;
     const title = find(shown, "h2");
     title.focus({ preventScroll: true });
@@ -83,7 +89,6 @@ class StartLesson {
     this.done.add(step.dataset.key ?? "");
     this.said.textContent = find(step, ".nv-start-done").textContent;
     this.update();
-    this.remember();
   }
 
   update() {
@@ -100,12 +105,8 @@ class StartLesson {
     this.solve.hidden = isDone;
     this.next.hidden = !isDone || isLast;
     this.again.hidden = !this.done.size;
-    const links = this.root.querySelector(".nv-start-links");
-    links?.toggleAttribute("hidden", !(isDone && isLast));
-  }
-
-  remember() {
-    writeStart({ at: this.at, done: [...this.done] });
+    this.root.querySelector(".nv-start-links")?.toggleAttribute("hidden", !(isDone && isLast));
+    START_PROGRESS.write({ at: this.at, done: [...this.done] });
   }
 
   restart() {
@@ -116,9 +117,4 @@ class StartLesson {
   }
 }
 
-/** The step that the address of a file asks for: ``start.html?step=3``. */
-const askedStep = () => Number(new URLSearchParams(location.search).get("step"));
-
-EXTRAS.add((root) => {
-  for (const place of findAll(root, ".nv-start")) if (!lessons.has(place)) lessons.set(place, new StartLesson(place));
-});
+EXTRAS.set(".nv-start", StartLesson);

@@ -1,10 +1,10 @@
 // Words of the glossary: the first occurrence of each on a page is a button, which explains it in a popover.
 
-import { button, findAll, html } from "../../../figures/browser/common/dom.js";
+import { button, findAll, html } from "../../figures/browser/common/dom.js";
 
 const TERM_PLACES = [".nv-sentence", ".nv-text", ".nv-small", ".nv-note-box", ".nv-reason", ".nv-predict > p", ".nv-start-text", ".nv-start-done", ".nv-exercise-prompt", ".nv-exercise-feedback > p"].map((place) => `.nv-part ${place}`).join();
 const NO_TERMS = "a, button, code, pre, h1, h2:not(.nv-exercise-prompt), h3, label, summary, table, .nv-selected, [role=status]:not(.nv-exercise-feedback), .nv-search, .nv-path, .nv-figure";
-const TERM_GAP = 6; // px: the gap between a word and its explanation, and that between the explanation and the edge of the window
+const TERM_GAP = 6; // px: between a word and its explanation, and between the explanation and the edge of the window
 
 // Letters of scripts that separate words by spaces: a word ends where they end. Chinese has no spaces, so there a word may begin anywhere.
 const SPACED_LETTER = "\\p{Script=Latin}\\p{Script=Greek}\\p{Script=Cyrillic}\\p{Script=Hebrew}\\p{Script=Arabic}\\p{M}\\p{N}_";
@@ -17,17 +17,6 @@ const SIGN = /^[^\s\p{L}\p{N}]+/u; // punctuation
 export function formsPattern(forms) {
   const longest = [...forms].sort((one, other) => other.length - one.length);
   return forms.length ? new RegExp(`(?<![${SPACED_LETTER}.])(${longest.join("|")})(?![${SPACED_LETTER}(=])`, "giu") : null;
-}
-
-/**
- * A line may break beside a button, but not between a word and its comma.
- * @param {HTMLElement} word
- * @param {string} sign
- */
-function withSign(word, sign) {
-  const end = html("span", "nv-term-end");
-  end.append(word, sign);
-  return end;
 }
 
 export class Glossary {
@@ -98,8 +87,9 @@ export class Glossary {
       if (!term || seen.has(term)) continue;
       seen.add(term);
       const word = this.word(found[0], term), start = found.index + found[0].length;
-      const sign = whole.slice(start).match(SIGN)?.[0] ?? "";
-      parts.push(whole.slice(end, found.index), sign ? withSign(word, sign) : word);
+      const sign = whole.slice(start).match(SIGN)?.[0] ?? "", shown = sign ? html("span", "nv-term-end") : word;
+      if (sign) shown.append(word, sign); // a line may break beside a button, but not between a word and its comma
+      parts.push(whole.slice(end, found.index), shown);
       end = start + sign.length;
     }
     if (parts.length) text.replaceWith(...parts, whole.slice(end));

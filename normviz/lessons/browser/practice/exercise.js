@@ -1,18 +1,15 @@
-// One exercise: the prompt, the field, the button Check, and the feedback.
+// One exercise: the prompt, the field, the button Check, the judgment of the answer, and the feedback.
 
-import { button, html, uniqueNumber } from "../../../../figures/browser/common/dom.js";
-import { _, betweenSentences, ngettext } from "../../../../figures/browser/common/messages.js";
+import { button, html, uniqueNumber } from "../../../figures/browser/common/dom.js";
+import { formatElement, formatNumber } from "../../../figures/browser/common/format.js";
+import { _, betweenSentences, ngettext } from "../../../figures/browser/common/messages.js";
+import { indexOf } from "../../../figures/browser/tensor/sharing.js";
+import { readNumber } from "../questions/prediction.js";
+import { drawTensor } from "../questions/tensor.js";
 import { makeField } from "./fields.js";
-import { drawTensor } from "../../questions/tensor.js";
-import { answerText, writeWithCode } from "./texts.js";
 
-/** @typedef {{ exercise: PracticeExercise, value: PracticeAnswer | null, isRight: boolean, confusion: string | null }} PracticeResult */
-/**
- * @typedef {{
- *   draft: PracticeAnswer | null, data: PracticeData, isLast: boolean, addressOf: (link: string) => string | null,
- *   onChange: (draft: PracticeAnswer | null) => void, onCheck: (value: PracticeAnswer | null) => void, onNext: () => void,
- * }} ExerciseOptions
- */
+const ROUNDING = 1e-6; // relative error of a typed number
+const MOST_NAMED = 6; // marked elements that a summary names
 
 export class ExerciseView {
   /**
@@ -106,3 +103,57 @@ export function addLink(parent, text, link, addressOf) {
   found.href = address;
   Object.assign(found.dataset, { page, query });
 }
+
+/**
+ * @param {PracticeExercise} exercise
+ * @param {PracticeAnswer | null} value null: the reader has asked for the answer
+ * @returns {{ isRight: boolean, confusion: string | null }} ``confusion``: its id, if the answer follows from a documented one
+ */
+export function judgeAnswer({ answer, wrong, options, tolerance = 0 }, value) {
+  if (value === null) return { isRight: false, confusion: null };
+  if (sameAnswer(value, answer, tolerance)) return { isRight: true, confusion: null };
+  const chosen = options?.find(([text]) => text === value)?.[1], followed = wrong.find(([, other]) => sameAnswer(value, other, tolerance))?.[0];
+  return { isRight: false, confusion: chosen || followed || null };
+}
+
+/**
+ * @param {PracticeAnswer} value that the reader has given
+ * @param {PracticeAnswer} other
+ * @param {number} tolerance of numbers
+ */
+function sameAnswer(value, other, tolerance) {
+  if (Array.isArray(other)) return Array.isArray(value) && value.length === other.length && value.every((position) => other.includes(position));
+  if (typeof other === "string") return value === other;
+  return Math.abs(readNumber(String(value)) - other) <= Math.max(tolerance, ROUNDING * Math.max(1, Math.abs(other)));
+}
+
+/**
+ * Writes a text in which the layer is code. Texts on the two modes name it without .eval().
+ * @param {HTMLElement} parent
+ * @param {string} text
+ * @param {string} layer
+ */
+export function writeWithCode(parent, text, layer) {
+  const code = text.includes(layer) ? layer : layer.replace(".eval()", "");
+  for (const [i, part] of text.split(code).entries()) {
+    if (i) html("code", "", parent, code);
+    parent.append(part);
+  }
+}
+
+/**
+ * An answer in words: the text itself, a number, or the marked elements.
+ * @param {PracticeAnswer | null} answer
+ * @param {PracticeExercise} exercise
+ */
+export function answerText(answer, { shape, kind }) {
+  if (answer === null) return _("no answer");
+  if (typeof answer === "number") return formatNumber(answer);
+  if (typeof answer === "string") return answer;
+  if (!answer.length) return kind === "moves" ? _("none") : _("no other element");
+  const named = answer.slice(0, MOST_NAMED).map((position) => formatElement("x", indexOf(position, shape))).join(", "), more = answer.length - MOST_NAMED;
+  return more > 0 ? ngettext("{named} and {n} more", "{named} and {n} more", more, { named }) : named;
+}
+
+/** @param {number} seconds */
+export const timeText = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds) % 60).padStart(2, "0")}`;

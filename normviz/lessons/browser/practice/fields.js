@@ -1,10 +1,10 @@
 // The field in which an exercise is answered: a number, one of several choices, or marks on the elements of a tensor.
 
-import { findAll, html } from "../../../../figures/browser/common/dom.js";
-import { _ } from "../../../../figures/browser/common/messages.js";
-import { indexOf, positionOf } from "../../../../figures/browser/tensor/sharing.js";
-import { Marking } from "../../questions/marking.js";
-import { readNumber } from "../../questions/prediction.js";
+import { findAll, html } from "../../../figures/browser/common/dom.js";
+import { _ } from "../../../figures/browser/common/messages.js";
+import { Marking } from "../questions/marking.js";
+import { indexOf, positionOf } from "../../../figures/browser/tensor/sharing.js";
+import { readNumber } from "../questions/prediction.js";
 
 const WITH_CODE = ["code", "pattern"]; // kinds whose options are calls, patterns or layers
 
@@ -16,7 +16,7 @@ const WITH_CODE = ["code", "pattern"]; // kinds whose options are calls, pattern
  * @returns {PracticeField}
  */
 export function makeField(parent, exercise, options) {
-  if (exercise.options) return new ChoiceField(parent, exercise, exercise.options.map(([text]) => text), options);
+  if (exercise.options) return new ChoiceField(parent, exercise, options);
   return Array.isArray(exercise.answer) ? new MarkField(parent, exercise, options) : new NumberField(parent, exercise, options);
 }
 
@@ -30,14 +30,13 @@ class ChoiceField {
   /**
    * @param {HTMLElement} parent
    * @param {PracticeExercise} exercise
-   * @param {string[]} choices
    * @param {FieldOptions} options
    */
-  constructor(parent, { kind }, choices, { label, draft, onChange }) {
+  constructor(parent, { kind, options }, { label, draft, onChange }) {
     this.root = html("div", "nv-choices", parent);
     this.root.role = "radiogroup";
     this.root.setAttribute("aria-labelledby", label);
-    for (const choice of choices) {
+    for (const [choice] of options ?? []) {
       const option = html("label", "nv-option nv-choice", this.root), radio = html("input", "", option);
       Object.assign(radio, { type: "radio", name: label, value: choice, checked: choice === draft });
       html(WITH_CODE.includes(kind) ? "code" : "span", "", option, choice);

@@ -1,9 +1,9 @@
 // The settings of a set of exercises, and the link to hand it out.
 
-import { copyFrom } from "../../../../figures/browser/common/clipboard.js";
-import { button, findAll, html, uniqueNumber } from "../../../../figures/browser/common/dom.js";
-import { _ } from "../../../../figures/browser/common/messages.js";
-import { nearestText } from "./link.js";
+import { copyFrom } from "../../../figures/browser/common/clipboard.js";
+import { button, findAll, html, uniqueNumber } from "../../../figures/browser/common/dom.js";
+import { _ } from "../../../figures/browser/common/messages.js";
+import { queryOf } from "../share/links.js";
 
 const NEW_SEEDS = 10_000; // few digits: a teacher may say the seed aloud
 
@@ -29,11 +29,13 @@ export class SetForm {
       if (setting.options) this.addChoices(name, setting, setting.options);
       else this.addNumber(numbers, name, setting);
     this.root.append(numbers);
-    this.timed = this.addSwitch(numbers, _("Show the time"));
-    const actions = html("div", "nv-set-actions", this.root);
+    this.timed = addChoice(numbers, "checkbox", _("Show the time"));
+    const actions = html("div", "nv-set-actions", this.root), sharing = html("div", "nv-set-link", this.root);
     button("nv-practice-main", actions, _("Start"), () => {}).type = "submit";
     button("nv-practice-quiet", actions, _("New exercises"), () => this.openNew());
-    this.addLink();
+    this.link = html("textarea", "", html("label", "", sharing, _("Link to this set: everyone gets the same exercises")));
+    Object.assign(this.link, { readOnly: true, rows: 1 });
+    const copy = button("nv-practice-quiet", sharing, _("Copy"), () => void copyFrom(copy, this.link));
     this.root.addEventListener("input", () => this.updateLink());
     this.root.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -57,11 +59,7 @@ export class SetForm {
   addChoices(name, setting, options) {
     const group = html("fieldset", "nv-set-choices", this.root);
     html("legend", "", group, setting.label);
-    for (const [value, text] of options) {
-      const label = html("label", "nv-set-choice", group), input = html("input", "", label);
-      Object.assign(input, { type: setting.several ? "checkbox" : "radio", name, value });
-      html("span", "", label, text);
-    }
+    for (const [value, text] of options) Object.assign(addChoice(group, setting.several ? "checkbox" : "radio", text), { name, value });
   }
 
   /**
@@ -74,26 +72,8 @@ export class SetForm {
     Object.assign(input, { type: "number", inputMode: "numeric", name, min: String(low), max: String(high), step: "1" });
   }
 
-  /**
-   * @param {HTMLElement} parent
-   * @param {string} text
-   */
-  addSwitch(parent, text) {
-    const label = html("label", "nv-set-choice", parent), input = html("input", "", label);
-    input.type = "checkbox";
-    html("span", "", label, text);
-    return input;
-  }
-
-  addLink() {
-    const box = html("div", "nv-set-link", this.root), label = html("label", "", box, _("Link to this set: everyone gets the same exercises"));
-    this.link = html("textarea", "", label);
-    Object.assign(this.link, { readOnly: true, rows: 1 });
-    const copy = button("nv-practice-quiet", box, _("Copy"), () => void copyFrom(copy, /** @type {HTMLElement} */ (this.link)));
-  }
-
   updateLink() {
-    if (this.link) this.link.value = this.linkOf(this.chosen, this.timed.checked);
+    this.link.value = this.linkOf(this.chosen, this.timed.checked);
   }
 
   /**
@@ -120,4 +100,52 @@ export class SetForm {
     this.toggle(false);
     this.onOpen({ ...chosen, seed: String(other === Number(chosen.seed) ? other + 1 : other) }, this.timed.checked);
   }
+}
+
+/**
+ * @param {HTMLElement} parent
+ * @param {"checkbox" | "radio"} type
+ * @param {string} text
+ */
+function addChoice(parent, type, text) {
+  const label = html("label", "nv-set-choice", parent), input = html("input", "", label);
+  input.type = type;
+  html("span", "", label, text);
+  return input;
+}
+
+/**
+ * @param {PracticeSet} set
+ * @param {boolean} timed
+ * @param {PracticeSet} own of the page: a file uses its values for those that a link leaves out
+ */
+export function writeSet(set, timed, own) {
+  const pairs = Object.entries(set).filter(([name, value]) => value || own[name]);
+  return queryOf(timed ? pairs : [...pairs, ["hide", "time"]]);
+}
+
+/**
+ * The set that the address of a file asks for, after "#" or "?". The file's own values replace those that are left out or not valid.
+ * @param {PracticeData} data
+ */
+export function setOfAddress({ set, settings, timed }) {
+  const asked = new URLSearchParams(location.hash.includes("=") ? location.hash.slice(1) : location.search);
+  const found = Object.entries(settings).map(([name, setting]) => [name, nearestText(setting, asked.get(name)) ?? set[name]]);
+  return { set: /** @type {PracticeSet} */ (Object.fromEntries(found)), timed: timed && !(asked.get("hide") ?? "").split(",").includes("time") };
+}
+
+/**
+ * The nearest valid text for a link; null: there is none.
+ * @param {PracticeSetting} setting
+ * @param {string | null} text
+ */
+export function nearestText({ low = 0, high = 0, several, options }, text) {
+  if (text === null) return null;
+  if (!options) {
+    const number = text.trim() ? Math.round(Number(text)) : NaN;
+    return Number.isFinite(number) ? String(Math.min(high, Math.max(low, number))) : null;
+  }
+  const named = text.split(",").map((word) => word.trim().toLowerCase()), known = options.map(([value]) => value).filter((value) => named.includes(value));
+  if (!several) return known[0] ?? null;
+  return known.length < options.length ? known.join() : ""; // a link without topics has all of them
 }

@@ -1,0 +1,73 @@
+// Corrects what Streamlit's own elements do: its menu of pages, the Tab key in rows of buttons, and shortcuts of single letters.
+
+import { _ } from "../../figures/browser/common/messages.js";
+
+const HEADER = '[data-testid="stHeader"]', OPEN = '[data-testid="stExpandSidebarButton"]', PAGE = '[data-testid="stSidebarNavLink"]';
+const DRAWER = '[data-testid="stSidebar"][data-collapsed="false"]', CLOSE = '[data-testid="stSidebarCollapseButton"] button';
+const GROUP = '[role="radiogroup"]', CHOSEN = '[role="radio"][aria-checked="true"]';
+
+export function correctStreamlit() {
+  improveMenu();
+  enterGroupsAtTheChosenOption();
+  endShortcuts();
+}
+
+// On a narrow screen the menu of pages is Streamlit's drawer. Streamlit calls its button "Expand sidebar", and leaves it open after a choice.
+function improveMenu() {
+  if (!watchHeader()) {
+    const waiting = new MutationObserver(() => watchHeader() && waiting.disconnect());
+    waiting.observe(document.body, { childList: true, subtree: true });
+  }
+  document.addEventListener("click", ({ target }) => {
+    const drawer = document.querySelector(DRAWER), at = /** @type {Element} */ (target);
+    if (drawer && (at.closest(PAGE) || !(drawer.contains(at) || at.closest(OPEN)))) closeMenu(drawer);
+  });
+  document.addEventListener("keydown", ({ key }) => {
+    const drawer = key === "Escape" && document.querySelector(DRAWER);
+    if (drawer) closeMenu(drawer);
+  });
+}
+
+// The first HTML loads this script before Streamlit has made the header.
+function watchHeader() {
+  const header = document.querySelector(HEADER);
+  if (header) new MutationObserver(() => nameMenu(header)).observe(header, { childList: true, subtree: true });
+  if (header) nameMenu(header);
+  return Boolean(header);
+}
+
+/** @param {Element} drawer */
+const closeMenu = (drawer) => /** @type {HTMLElement | null} */ (drawer.querySelector(CLOSE))?.click();
+
+/**
+ * The style shows the name in place of the icon.
+ * @param {Element} header
+ */
+function nameMenu(header) {
+  const menu = /** @type {HTMLElement | null} */ (header.querySelector(OPEN));
+  if (!menu || menu.dataset.name) return;
+  menu.dataset.name = _("Menu");
+  menu.setAttribute("aria-label", _("Menu"));
+}
+
+// Streamlit makes every option of a row of buttons a stop of the Tab key, and enters the row at its first option. Tab should enter it at
+// the chosen option, as in every group of radio buttons.
+function enterGroupsAtTheChosenOption() {
+  let tabbed = false;
+  document.addEventListener("keydown", (event) => void (tabbed = event.key === "Tab"), true);
+  document.addEventListener("pointerdown", () => void (tabbed = false), true);
+  document.addEventListener("focusin", ({ target, relatedTarget }) => {
+    const group = /** @type {Element} */ (target).closest?.(GROUP);
+    if (!tabbed || !group || group.contains(/** @type {Node | null} */ (relatedTarget))) return;
+    const chosen = /** @type {HTMLElement | null} */ (group.querySelector(CHOSEN));
+    if (chosen && chosen !== target) chosen.focus();
+  });
+}
+
+// Streamlit runs the app again at R, and offers to clear its caches at C, wherever the focus is. A single letter must not do that: a reader
+// who speaks to the computer or misses a field types letters too. R and C end here, before Streamlit listens.
+function endShortcuts() {
+  document.body.addEventListener("keydown", (event) => {
+    if (/^[rc]$/i.test(event.key) && !event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
+  });
+}
