@@ -6,44 +6,35 @@ x is a tensor, an array, or a shape. For a shape, x is the app's example: standa
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from math import prod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
-from normviz.analysis.checks import MOST_ELEMENTS
 from normviz.analysis.comparison import Comparison
 from normviz.analysis.comparison import compare as compared
-from normviz.analysis.description import Description, describe
-from normviz.analysis.examples import example
+from normviz.analysis.description import Description
 from normviz.analysis.sentences import sentence
 from normviz.code.generate import code
-from normviz.export.links import layer_on_shape, output_of_query, page_and_query
+from normviz.export.links import output_of_query, output_of_view, page_and_query, view_of
 from normviz.export.links import questions as questions
-from normviz.export.live.changes import view_of
 from normviz.export.output import Output, title_of
 from normviz.figures.payload import view_payload
 from normviz.figures.plotly_figure import panels_figure
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
-from normviz.layers.sharing import check_index
 from normviz.lessons import compare as comparing
 from normviz.lessons import explore as exploring
 from normviz.lessons import gradients as differentiating
-from normviz.lessons import numerics as rounding
-from normviz.lessons import step_by_step as stepping
 from normviz.lessons import train_and_eval as training
 from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.markup import plain
-from normviz.lessons.parts.part import Part
-from normviz.lessons.subject import Subject, scene_of
-from normviz.measuring.check import describe_own
-from normviz.scene.grid import grid, start_with
-from normviz.scene.scene import DEFAULT_SHAPE, default_at
-from normviz.scene.scene_settings import SEED, check_seed
-from normviz.scene.setting import write_settings
+from normviz.measuring.own_modules import AnyLayer, describe_any, own_class
+from normviz.scene.edits import repair, with_fields
+from normviz.scene.grid import grid
+from normviz.scene.scene import DEFAULT_SHAPE
+from normviz.scene.scene_settings import check_seed
 from normviz.scene.view import View
 from normviz.texts.errors import NormvizError, NormvizWarning
 from normviz.texts.languages import parse_language
@@ -53,8 +44,6 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
     from normviz.export.live.widget import Live
-
-    AnyLayer = nn.Module | str | Norm | Layer
 
 
 def explain(layer: AnyLayer, x: Any, *, layout: str | None = None) -> Explanation:
@@ -76,25 +65,15 @@ def explain(layer: AnyLayer, x: Any, *, layout: str | None = None) -> Explanatio
     >>> len(e.peers((1, 2, 0, 3))), e.parameter_peers((1, 2, 0, 3))
     (47, [(0, 2, 0, 3)])
     """
-    found = Explanation.of(_described(layer, x, layout))
+    found = describe_any(Explanation, layer, x, layout)
     for note in found.notes:
         warnings.warn(note, NormvizWarning, stacklevel=2)
     return found
 
 
-def _described(layer: AnyLayer, x: Any, layout: str | None) -> Description:
-    """The layer on x; a module with a forward of its own is measured."""
-    own = describe_own(layer, x, layout) if isinstance(layer, nn.Module) else None
-    return describe(layer, x, layout=layout) if own is None else own
-
-
 @dataclass(frozen=True, eq=False)
 class Explanation(Description):
     """What one layer does to one x, with its code, figure and page. Made by ``explain``."""
-
-    @classmethod
-    def of(cls, found: Description) -> Explanation:
-        return cls(**{field.name: getattr(found, field.name) for field in fields(found)})
 
     def code(self, flavor: str = "torch") -> str:
         """The layer as text that runs: "torch", "torch-scratch", "numpy", "einops", "loops", "keras" or "flax"."""
@@ -106,7 +85,8 @@ class Explanation(Description):
 
     def output(self, **options: Any) -> Output:
         """The Explore page: linked figures, worked arithmetic, code. Options: theme, plotlyjs, caption."""
-        return _explore_output(self).with_(**options)
+        view = view_of(self)
+        return output_of_view("explore", view, parts=exploring.parts(self, view.scene)).with_(**options)
 
     def to_html(self, **options: Any) -> str:
         """The Explore page as one HTML file that needs no server (``Output.to_html``)."""
@@ -130,16 +110,11 @@ def explore(
     layer: AnyLayer, x: Any = DEFAULT_SHAPE, *, layout: str | None = None, at: Sequence[int] | None = None
 ) -> Output:
     """One layer on one tensor: which elements share what, how many parameters there are, and the numbers."""
-    return _explore_output(describe(layer, _with_values(layer, x, layout), layout=layout), at)
-
-
-def _explore_output(e: Description, at: Sequence[int] | None = None) -> Output:
-    subject = _subject_of(e, at)
-    return _output("explore", subject, exploring.parts(subject), {})
+    return output_of_view("explore", _view("explore", layer, x, layout, at))
 
 
 def compare(
-    layers: Sequence[str | Layer | Norm],
+    layers: Sequence[AnyLayer],
     x: Any = DEFAULT_SHAPE,
     *,
     layout: str | None = None,
@@ -147,18 +122,30 @@ def compare(
 ) -> Output:
     """Two to six layers on one tensor, side by side."""
     comparison, texts = _compared(layers, x, layout)
-    subject = _subject_of(comparison.descriptions[0], at)
-    parts = comparing.parts(comparison, subject.drawing, subject.at, comparing.ready_set(subject.e, texts))
+    view = view_of(comparison.descriptions[0], at, {"layers": texts})
+    scene = view.scene
+    parts = comparing.parts(comparison, scene.grid, scene.at, comparing.ready_set(scene, texts))
     titles = ", ".join(e.title for e in comparison.descriptions)
-    return _output("compare", subject, parts, {"layers": texts}, about=titles)
+    return replace(output_of_view("compare", view, parts=parts), title=title_of("compare", titles))
 
 
-def _compared(layers: Sequence[str | Layer | Norm], x: Any, layout: str | None) -> tuple[Comparison, tuple[str, ...]]:
+def _compared(layers: Sequence[AnyLayer], x: Any, layout: str | None) -> tuple[Comparison, tuple[str, ...]]:
     """The comparison, and the layers as the setting ``layers`` holds them."""
-    if not layout and not isinstance(layers, str) and layers:
-        layout = describe(layers[0], x).layout
-    comparison = compared(layers, x, layout or "")
+    specs: Any = layers
+    if layers and not isinstance(layers, str):
+        first = describe_any(Description, layers[0], x, layout)
+        layout = layout or first.layout
+        specs = [first.layer or first.norm, *(_spec(layer, x, layout) for layer in layers[1:])]
+    comparison = compared(specs, x, layout or "")
     return comparison, tuple(e.title.replace(", ", ",") for e in comparison.descriptions)
+
+
+def _spec(layer: AnyLayer, x: Any, layout: str) -> str | Layer | Norm:
+    """The layer; of a module, the Layer or the Norm that computes the same."""
+    if not isinstance(layer, nn.Module):
+        return layer
+    e = describe_any(Description, layer, x, layout)
+    return e.layer or e.norm
 
 
 def steps(
@@ -170,9 +157,7 @@ def steps(
     step: int = 1,
 ) -> Output:
     """The forward pass, one step at a time."""
-    subject = _subject(layer, x, layout, at)
-    settings = stepping.PAGE.parse({"step": step})
-    return _output("step_by_step", subject, stepping.parts(subject, settings["step"]), settings)
+    return output_of_view("step_by_step", _view("step_by_step", layer, x, layout, at, step=step))
 
 
 step_by_step = steps
@@ -189,9 +174,8 @@ def gradients(
     seed: int = 0,
 ) -> Output:
     """Derivatives: ``show`` is "column", "matrix", "parameters" or "backward"; ``input`` is "x", "outlier" or "signs"."""
-    subject = _subject(layer, x, layout, at, seed)
-    settings = differentiating.PAGE.parse({"show": show, "input": input})
-    return _output("gradients", subject, differentiating.parts(subject, settings), settings)
+    view = _view("gradients", layer, x, layout, at, seed, show=show, input=input)
+    return output_of_view("gradients", view, parts=differentiating.parts(view))
 
 
 def train_and_eval(
@@ -202,10 +186,30 @@ def train_and_eval(
     seed: int = 0,
     **settings: Any,
 ) -> Output:
-    """BatchNorm over a stream of batches, in both modes, and where it fails; ``settings`` are the page's: ``show="modes"``."""
-    subject = _subject(layer, x, layout, seed=seed)
-    parsed = training.PAGE.parse(settings)
-    return _output("train_and_eval", subject, training.parts(subject, parsed), parsed)
+    """BatchNorm over a stream of batches, in both modes, and where it fails; ``settings`` are the page's: ``show="modes"``.
+
+    Of the experiments, only "modes" shows the layer. Raises NormvizError there for a module with a forward of its own.
+    """
+    view = _view("train_and_eval", layer, x, layout, None, seed, **settings)
+    if view.settings["show"] == "modes" and (refusal := training.refusal(view.scene)):
+        raise NormvizError(refusal)
+    return output_of_view("train_and_eval", view)
+
+
+def _view(
+    page: str,
+    layer: AnyLayer,
+    x: Any,
+    layout: str | None,
+    at: Sequence[int] | None,
+    seed: int = 0,
+    lang: str = "",
+    **settings: Any,
+) -> View:
+    """The view of a page on the layer and x; ``settings`` are the page's."""
+    check_seed(seed, seed)
+    e = describe_any(Description, layer, x, layout)
+    return view_of(e, at, PAGES[page].parse(settings), seed, lang, own_class(layer))
 
 
 def live(
@@ -241,16 +245,16 @@ def live(
         layer, settings = layer[0], settings | {"layers": ";".join(_compared(layer, x, layout)[1])}
     named = parse_language(lang) if lang else ""
     with in_language(named):
-        view = view_of(describe(layer, x, layout=layout), at, PAGES[name].parse(settings), named)
-        return Live(name, view, Explanation.of)
+        view = _view(name, layer, x, layout, at, lang=named, **settings)
+        if problem := with_fields(view.scene).problem:
+            raise NormvizError(problem)
+        return Live(name, view, Explanation)
 
 
 def numerics(*, seed: int = 0, **settings: Any) -> Output:
     """What rounding does; ``settings`` are the page's: ``show="eps"``, ``dtype="float16"``."""
-    parsed = rounding.PAGE.parse(settings)
-    query = write_settings((*rounding.PAGE.settings, SEED), parsed | {SEED.name: seed})
-    whole = rounding.PAGE.whole_query(rounding.PAGE.view(query))
-    return Output(tuple(rounding.parts(parsed, seed)), title_of("numerics"), "numerics", whole)
+    view = View(repair(seed=check_seed(seed, seed)).scene, PAGES["numerics"].parse(settings))
+    return output_of_view("numerics", view)
 
 
 def open(link: str) -> Output:
@@ -259,33 +263,3 @@ def open(link: str) -> Output:
     Raises NormvizError if the app would show an error.
     """
     return output_of_query(*page_and_query(link))
-
-
-def _output(
-    page: str, subject: Subject, parts: Iterable[Part], settings: Mapping[str, Any], about: str | None = None
-) -> Output:
-    """The view of a page; its title says what it is ``about``, by default the layer and the shape."""
-    scene = scene_of(subject)
-    query = None
-    if scene is not None:
-        view = View(scene, {setting.name: setting.default for setting in PAGES[page].settings} | dict(settings))
-        query = PAGES[page].whole_query(view) | write_settings((SEED,), {SEED.name: subject.seed})
-    return Output(tuple(parts), title_of(page, about or layer_on_shape(subject.e)), page, query)
-
-
-def _subject(layer: AnyLayer, x: Any, layout: str | None, at: Sequence[int] | None = None, seed: int = 0) -> Subject:
-    return _subject_of(describe(layer, _with_values(layer, x, layout, seed), layout=layout), at, seed)
-
-
-def _subject_of(e: Description, at: Sequence[int] | None, seed: int = 0) -> Subject:
-    selected = default_at(e.shape, e.axes) if at is None else check_index(at, e.shape)
-    return Subject(e, grid(e.shape, e.axes, start_with(selected, e.shape, e.axes)), selected, seed)
-
-
-def _with_values(layer: AnyLayer, x: Any, layout: str | None, seed: int = 0) -> Any:
-    """x; for a shape, the app's example of that shape and seed."""
-    check_seed(seed, seed)
-    if not isinstance(x, tuple | list):
-        return x
-    e = describe(layer, x, layout=layout)
-    return example("normal", e.shape, e.axes, seed) if prod(e.shape) <= MOST_ELEMENTS else x

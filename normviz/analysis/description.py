@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from numbers import Integral
-from typing import Any
+from typing import Any, Self
 
 from torch import Tensor, nn
 
@@ -23,45 +23,9 @@ from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import _, ngettext
 
 
-def describe(layer: nn.Module | str | Norm | Layer, x: Any, *, layout: str | None = None) -> Description:
-    """``normviz.explain`` without warnings: they are in ``notes`` instead."""
-    module = layer if isinstance(layer, nn.Module) else None
-    spec = _spec(layer)
-    tensor, shape = tensor_and_shape(x)
-    if isinstance(spec, Layer):
-        check(spec, shape)
-    axes = _axes(spec, len(shape), layout)
-    if isinstance(spec, Layer):
-        norm, buffers = spec.norm(axes), spec.buffers()
-    else:
-        norm, buffers = spec, 0
-        norm.axis_sizes(shape)
-        if layout is not None and norm.axes != axes:
-            raise NormvizError(
-                _(
-                    "layout={layout} and the pattern {pattern} name the axes differently; omit layout, or write the "
-                    "pattern with the letters of the layout.",
-                    layout=layout,
-                    pattern=repr(norm.stats),
-                )
-            )
-        axes = norm.axes
-    values = None if module is None else Values.of(module)
-    if isinstance(spec, Layer) and tensor is not None and values is not None:
-        check_types(spec, tensor, values)
-        _check_devices(tensor, values)
-    return Description(norm, shape, axes, spec if isinstance(spec, Layer) else None, buffers, tensor, values)
-
-
-@lru_cache(maxsize=1024)
-def describe_shape(layer: Layer | Norm, shape: tuple[int, ...], layout: str | None) -> Description:
-    """``describe`` for a shape, computed once for the same arguments."""
-    return describe(layer, shape, layout=layout)
-
-
 @dataclass(frozen=True, eq=False)
 class Description:
-    """What one layer does to one x; the result of ``describe``.
+    """What one layer does to one x.
 
     norm     both patterns, center, bias, eps, and whether running statistics are used
     shape    x's shape
@@ -81,6 +45,48 @@ class Description:
     x: Tensor | None = field(default=None, repr=False)
     values: Values | None = field(default=None, repr=False)
     name: str = field(default="", repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        layer: nn.Module | str | Norm | Layer,
+        x: Any,
+        *,
+        layout: str | None = None,
+        values: Values | None = None,
+    ) -> Self:
+        """The layer on x. The arguments are those of ``normviz.explain``, but a module with a forward of its own is refused.
+
+        values  of a layer that is no module: its gamma, beta and running statistics
+
+        Raises NormvizError where ``normviz.explain`` does. Its warnings are in ``notes``.
+        """
+        spec = _spec(layer)
+        tensor, shape = tensor_and_shape(x)
+        if isinstance(spec, Layer):
+            check(spec, shape)
+        axes = _axes(spec, len(shape), layout)
+        if isinstance(spec, Layer):
+            norm, buffers = spec.norm(axes), spec.buffers()
+        else:
+            norm, buffers = spec, 0
+            norm.axis_sizes(shape)
+            if layout is not None and norm.axes != axes:
+                raise NormvizError(
+                    _(
+                        "layout={layout} and the pattern {pattern} name the axes differently; omit layout, or write the "
+                        "pattern with the letters of the layout.",
+                        layout=layout,
+                        pattern=repr(norm.stats),
+                    )
+                )
+            axes = norm.axes
+        if isinstance(layer, nn.Module):
+            values = Values.of(layer)
+            if isinstance(spec, Layer) and tensor is not None:
+                check_types(spec, tensor, values)
+                _check_devices(tensor, values)
+        return cls(norm, shape, axes, spec if isinstance(spec, Layer) else None, buffers, tensor, values)
 
     @property
     def layout(self) -> str:
@@ -157,6 +163,15 @@ class Description:
         """Warnings about valid but unusual arguments, one sentence each."""
         layer, axes, shape = self.layer, self.axes, self.shape
         return (*_eps_notes(self.norm), *_channel_notes(layer, axes, shape), *_layout_notes(layer, axes, shape))
+
+
+describe = Description.of
+
+
+@lru_cache(maxsize=1024)
+def describe_shape(layer: Layer | Norm, shape: tuple[int, ...], layout: str | None) -> Description:
+    """``describe`` for a shape, computed once for the same arguments."""
+    return describe(layer, shape, layout=layout)
 
 
 def _spec(layer: object) -> Layer | Norm:

@@ -275,13 +275,19 @@ def run_module(layer: Layer, x: Tensor, values: Values) -> Tensor:
 
 
 @torch.no_grad()
-def module_function(layer: Layer, x: Tensor, values: Values) -> Callable[[Tensor], Tensor]:
-    """Torch's own layer with ``values``, for tensors of x's dtype on its device."""
+def module_with(layer: Layer, x: Tensor, values: Values) -> nn.Module:
+    """Torch's own layer with ``values``, on the device of x."""
     dtype = next((value.dtype for value in (values.gamma, values.running_mean) if value is not None), x.dtype)
     module = layer.module(dtype).to(x.device)
     for name, value in values.state.items():
         if getattr(module, name, None) is not None:
             getattr(module, name).copy_(value)
+    return module
+
+
+def module_function(layer: Layer, x: Tensor, values: Values) -> Callable[[Tensor], Tensor]:
+    """Torch's own layer with ``values``, for tensors of x's dtype on its device."""
+    module = module_with(layer, x, values)
 
     @torch.no_grad()
     def run(x: Tensor) -> Tensor:

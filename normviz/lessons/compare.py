@@ -31,8 +31,7 @@ from normviz.lessons.page import ControlRow, Page, title_on_tensor
 from normviz.lessons.parts.code_tabs import framework_tabs
 from normviz.lessons.parts.containers import Table
 from normviz.lessons.parts.links import Links
-from normviz.lessons.parts.part import Caption, Panels, Part, Sentence, Text, part_or_note
-from normviz.lessons.subject import Index
+from normviz.lessons.parts.part import Caption, Index, Panels, Part, Sentence, Text, part_or_note
 from normviz.scene import edits
 from normviz.scene.controls import SIZES, TENSOR, Control, Input
 from normviz.scene.grid import Grid

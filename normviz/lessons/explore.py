@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from normviz.analysis.description import Description
 from normviz.analysis.sentences import sentence
 from normviz.figures.payload import view_payload
 from normviz.lessons.alternatives import views_of_one_layer
@@ -11,15 +12,15 @@ from normviz.lessons.page import Page
 from normviz.lessons.parts.code_tabs import code_parts
 from normviz.lessons.parts.links import Link
 from normviz.lessons.parts.part import Note, Panels, Part, Sentence, layer_notes, part_or_note
-from normviz.lessons.subject import Subject, subject_of
 from normviz.scene.controls import FILE_CHOICES
+from normviz.scene.scene import Scene
 from normviz.scene.scene_settings import compact
 from normviz.scene.view import View
 from normviz.texts.messages import N_, _
 
 
 def view_parts(view: View) -> Iterator[Part]:
-    return parts(subject_of(view.scene))
+    return parts(view.scene.description, view.scene)
 
 
 def greeting(view: View) -> tuple[Link, ...]:
@@ -28,15 +29,14 @@ def greeting(view: View) -> tuple[Link, ...]:
     return () if is_chosen else (Link(_("New here, or coming from BatchNorm? Start here"), "start"),)
 
 
-def parts(subject: Subject) -> Iterator[Part]:
-    """The sentence, the linked panels, and the code."""
-    e = subject.e
+def parts(e: Description, scene: Scene) -> Iterator[Part]:
+    """The sentence, the linked panels, and the code. ``e`` is the layer of the scene, on its x or on a shape alone."""
     yield from layer_notes(e.notes)
     yield Sentence(sentence(e))
     yield part_or_note(
-        lambda: Panels(view_payload(e, subject.drawing, at=subject.at, editable=subject.editable), ("select", "edit"))
+        lambda: Panels(view_payload(e, scene.grid, at=scene.at, editable=scene.editable), ("select", "edit"))
     )
-    if not subject.computable:
+    if not scene.computable:
         yield Note(_("This tensor is too large to compute values here. The patterns, counts and code still apply."))
     yield from code_parts(e)
 

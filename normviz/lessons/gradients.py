@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from normviz.analysis.closed_form import (
     BackwardTerms,
@@ -23,17 +23,28 @@ from normviz.analysis.closed_form import (
 )
 from normviz.analysis.derivatives import MOST_ELEMENTS, MOST_IN_MATRIX, Perturbation, jacobian, perturb
 from normviz.analysis.description import Description, describe
-from normviz.figures.payload import PanelValues
+from normviz.figures.payload import PanelValues, values_payload
 from normviz.layers.norm import Norm
 from normviz.lessons.alternatives import views_of_one_layer
 from normviz.lessons.page import SCENE_ROWS, ControlRow, Page
 from normviz.lessons.parts.code_tabs import course_pair
 from normviz.lessons.parts.containers import Details
-from normviz.lessons.parts.part import Caption, Note, Part, Sentence, Text, layer_notes, texts
-from normviz.lessons.subject import Index, Subject, matrix_part, subject_of, value_part
+from normviz.lessons.parts.part import (
+    Caption,
+    Index,
+    Note,
+    Panels,
+    Part,
+    Sentence,
+    Text,
+    layer_notes,
+    part_or_note,
+    texts,
+    value_part,
+)
 from normviz.scene.controls import FILE_LAYER
 from normviz.scene.grid import pixels
-from normviz.scene.scene import default_at
+from normviz.scene.scene import Scene, default_at
 from normviz.scene.scene_settings import compact
 from normviz.scene.setting import choice, experiment
 from normviz.scene.view import View
@@ -352,32 +363,32 @@ def backward_texts(e: Description, found: BackwardPass) -> Iterator[str]:
 
 def view_parts(view: View) -> list[Part]:
     try:
-        return [*layer_notes(view.scene.shape_description.notes), *parts(subject_of(view.scene), view.settings)]
+        return parts(view)
     except NormvizError as error:  # this layer or this tensor has no such figure
         return [Note(str(error))]
 
 
-def parts(subject: Subject, settings: Mapping[str, Any]) -> list[Part]:
-    """The sentence and the figure of ``settings["show"]``.
+def parts(view: View) -> list[Part]:
+    """The sentence and the figure of ``view.settings["show"]``.
 
     Raises NormvizError if the layer or the tensor has no such figure.
     """
-    e = on_input(subject.e, settings["input"])
-    at = subject.at or default_at(e.shape, e.axes)
-    return list(EXPERIMENTS[settings["show"]](replace(subject, e=e, at=at), at))
+    scene, settings = view.scene, view.settings
+    e = on_input(scene.description, settings["input"])
+    at = scene.at or default_at(e.shape, e.axes)
+    return [*layer_notes(e.notes), *EXPERIMENTS[settings["show"]](e, scene, at)]
 
 
-def _column(subject: Subject, at: Index) -> Iterator[Part]:
-    e = subject.e
+def _column(e: Description, scene: Scene, at: Index) -> Iterator[Part]:
     form, moved = column(e, at)
     yield Sentence(column_sentence(e, at, form))
-    yield value_part(subject, column_panels(form), of_element=True)
+    yield value_part(e, scene.grid, at, column_panels(form), of_element=True)
     yield from texts(column_texts(e, form, moved))
     yield Caption(symbols(e))
 
 
-def _matrix(subject: Subject, at: Index) -> Iterator[Part]:
-    matrix = whole_matrix(subject.e)
+def _matrix(e: Description, scene: Scene, at: Index) -> Iterator[Part]:
+    matrix = whole_matrix(e)
     count = len(matrix.values)
     yield Sentence(matrix_sentence(matrix))
     drawing = pixels((count, count), matrix.e.axes)
@@ -400,26 +411,28 @@ def _matrix(subject: Subject, at: Index) -> Iterator[Part]:
     values = PanelValues(
         "jacobian", _("d output i / d x j"), "; ".join(captions), matrix.values, "", matrix.off_diagonal
     )
-    yield matrix_part(matrix.e, drawing, values, "J")
+    yield part_or_note(  # the elements of the matrix cannot be selected
+        lambda: Panels(values_payload(matrix.e, drawing, [values], name="J") | {"square": True}, ())
+    )
     yield Text(jacobian_reading())
     yield Caption(jacobian_caption())
 
 
-def _parameters(subject: Subject, at: Index) -> Iterator[Part]:
-    found, panels = parameter_panels(subject.e, at, subject.seed)
+def _parameters(e: Description, scene: Scene, at: Index) -> Iterator[Part]:
+    found, panels = parameter_panels(e, at, scene.seed)
     yield Sentence(parameter_sentence(found))
-    yield value_part(subject, panels, of_element=True)
+    yield value_part(e, scene.grid, at, panels, of_element=True)
 
 
-def _backward(subject: Subject, at: Index) -> Iterator[Part]:
-    found = backward_pass(subject.e, subject.seed)
+def _backward(e: Description, scene: Scene, at: Index) -> Iterator[Part]:
+    found = backward_pass(e, scene.seed)
     yield Sentence(backward_sentence(found, at))
-    yield value_part(subject, backward_panels(found), of_element=True)
-    yield from texts(backward_texts(subject.e, found))
+    yield value_part(e, scene.grid, at, backward_panels(found), of_element=True)
+    yield from texts(backward_texts(e, found))
     yield Details(_("As the course CS231n writes it"), course_pair())
 
 
-EXPERIMENTS: dict[str, Callable[[Subject, Index], Iterator[Part]]] = {
+EXPERIMENTS: dict[str, Callable[[Description, Scene, Index], Iterator[Part]]] = {
     "column": _column,
     "matrix": _matrix,
     "parameters": _parameters,

@@ -11,7 +11,6 @@ from normviz.lessons.page import Page
 from normviz.lessons.parts.code_tabs import course_pair
 from normviz.lessons.parts.containers import Details
 from normviz.lessons.parts.part import Note, Panels, Part, Sentence, layer_notes, part_or_note
-from normviz.lessons.subject import Subject, subject_of
 from normviz.scene.controls import FILE_CHOICES
 from normviz.scene.scene_settings import compact
 from normviz.scene.setting import integer
@@ -20,18 +19,13 @@ from normviz.texts.messages import N_, _
 
 
 def view_parts(view: View) -> Iterator[Part]:
-    return parts(subject_of(view.scene), view.settings["step"])
-
-
-def parts(subject: Subject, step: int = 1) -> Iterator[Part]:
-    """The sentence, the steps starting at ``step``, and the code of a course with the same steps."""
-    e = subject.e
+    """The sentence, the steps starting at the chosen one, and the code of a course with the same steps."""
+    scene, step = view.scene, view.settings["step"]
+    e = scene.description
     yield from layer_notes(e.notes)
     yield Sentence(sentence(e))
-    if subject.computable:
-        yield part_or_note(
-            lambda: Panels(steps_payload(e, subject.drawing, step=step, at=subject.at), ("select", "step"))
-        )
+    if scene.computable:
+        yield part_or_note(lambda: Panels(steps_payload(e, scene.grid, step=step, at=scene.at), ("select", "step")))
     else:
         yield Note(_("This tensor is too large to compute values here; make it smaller to see the steps."))
     title = _("As CS231n writes it: {signature}", signature="layernorm_forward(x, gamma, beta, ln_param) -> out, cache")

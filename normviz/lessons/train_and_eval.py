@@ -12,6 +12,7 @@ import numpy as np
 from normviz.analysis.comparison import one_of_each_family
 from normviz.analysis.description import Description
 from normviz.analysis.examples import example, from_array
+from normviz.analysis.forward import Values
 from normviz.analysis.running.modes import TrainAndEval, example_alone, most_warm_up, train_and_eval
 from normviz.analysis.running.momentum import half_life, other_momentum, two_forms
 from normviz.analysis.running.sampling import (
@@ -33,10 +34,10 @@ from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.lessons.page import SCENE_ROWS, ControlRow, Page
 from normviz.lessons.parts.containers import Beside, Cell, Details, Table
-from normviz.lessons.parts.part import Chart, Note, Part, Sentence, Text, part_or_note, texts
-from normviz.lessons.subject import Subject, subject_of, value_part
+from normviz.lessons.parts.part import Chart, Note, Part, Sentence, Text, part_or_note, texts, value_part
 from normviz.scene import edits
 from normviz.scene.controls import Control, Input, inputs_of
+from normviz.scene.scene import OWN, Scene
 from normviz.scene.setting import Setting, experiment, in_experiments, integer, number, number_or_none, slider
 from normviz.scene.view import View, read
 from normviz.texts.errors import NormvizError, listed
@@ -326,9 +327,23 @@ MOST_WARMED = 2**17  # elements in all batches of a warm-up, so that a page appe
 MOST_COMPARED = 2**17  # elements of x; on a larger x, other layers are not compared
 
 
-def both_modes(e: Description, seed: int) -> TrainAndEval:
-    """The layer on x in train mode and in eval mode. Raises NormvizError if torch does not have the layer."""
-    return train_and_eval(_layer(e), _x(e), _warm_up(e), seed, e.layout)
+def both_modes(e: Description, seed: int, values: Values | None = None) -> TrainAndEval:
+    """The layer on x in train mode and in eval mode: a new one after a warm-up, or one with the ``values`` of a module.
+
+    Raises NormvizError if torch does not have the layer.
+    """
+    return train_and_eval(_layer(e), _x(e), _warm_up(e), seed, e.layout, values)
+
+
+def refusal(scene: Scene) -> str:
+    """Why a reader's module cannot be shown in both modes; "" if it can."""
+    if scene.own is None or scene.shown_params != OWN or not scene.own.module:
+        return ""
+    return _(
+        "{module} has a forward of its own, so torch.nn does not know what it stores between batches; give a layer of "
+        "torch.nn, such as BatchNorm2d(3).",
+        module=scene.own.module,
+    )
 
 
 def _layer(e: Description) -> Layer:
@@ -453,16 +468,12 @@ Settings = Mapping[str, Any]
 
 
 def view_parts(view: View) -> Iterator[Part]:
-    return parts(subject_of(view.scene), view.settings)
+    """The sentence and the figure of the experiment ``view.settings["show"]``."""
+    return EXPERIMENTS[view.settings["show"]](view.scene, view.settings)
 
 
-def parts(subject: Subject, settings: Settings) -> Iterator[Part]:
-    """The sentence and the figure of the experiment ``settings["show"]``."""
-    return EXPERIMENTS[settings["show"]](subject, settings)
-
-
-def _stream(subject: Subject, settings: Settings) -> Iterator[Part]:
-    stream = Stream(settings["batch_size"], settings["momentum"], settings["drift"], settings["steps"], subject.seed)
+def _stream(scene: Scene, settings: Settings) -> Iterator[Part]:
+    stream = Stream(settings["batch_size"], settings["momentum"], settings["drift"], settings["steps"], scene.seed)
     history = run(stream)
     yield Sentence(stream_sentence(stream, history))
     mean_alt = _("Batch mean, running mean and true mean over time.")
@@ -475,37 +486,40 @@ def _stream(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Details(_("Momentum, in torch and elsewhere"), texts(momentum_texts(stream, history)))
 
 
-def _modes(subject: Subject, settings: Settings) -> Iterator[Part]:
+def _modes(scene: Scene, settings: Settings) -> Iterator[Part]:
+    e, is_own = scene.description, scene.shown_params == OWN
     try:
-        found = both_modes(subject.e, subject.seed)
+        if reason := refusal(scene):
+            raise NormvizError(reason)
+        found = both_modes(e, scene.seed, e.values if is_own else None)
     except NormvizError as error:  # a pattern, or a layer that torch does not have
         yield Note(str(error))
         return
     yield Sentence(modes_sentence(found))
-    yield value_part(subject, modes_outputs(found))
+    yield value_part(e, scene.grid, scene.at, modes_outputs(found))
     yield from texts(one_example_texts(found))
     yield Text(_("**The same comparison for other layers**"), of="table")
-    yield part_or_note(lambda: modes_table(subject.e, subject.seed, found))
+    yield part_or_note(lambda: modes_table(e, scene.seed, found))
 
 
-def _batches(subject: Subject, settings: Settings) -> Iterator[Part]:
+def _batches(scene: Scene, settings: Settings) -> Iterator[Part]:
     chosen = settings["batch_size"]
-    found = spread(SmallBatches(sorted({*DEFAULT_SIZES, chosen}), seed=subject.seed))
+    found = spread(SmallBatches(sorted({*DEFAULT_SIZES, chosen}), seed=scene.seed))
     yield Sentence(spread_sentence(found, chosen))
     alt = _("Standard deviation of the batch mean against the batch size.")
     yield Chart("spread_chart", spread_by_size(found, chosen), alt)
     yield Text(refusal_text())
 
 
-def _sequences(subject: Subject, settings: Settings) -> Iterator[Part]:
-    found = per_time_step(Sequences(settings["count"], settings["longest"], subject.seed))
+def _sequences(scene: Scene, settings: Settings) -> Iterator[Part]:
+    found = per_time_step(Sequences(settings["count"], settings["longest"], scene.seed))
     yield Sentence(sequences_sentence(found))
     alt = _("Remaining sequences and error of the mean, by time step.")
     yield Chart("left_chart", left_along_sequences(found), alt)
 
 
-def _devices(subject: Subject, settings: Settings) -> Iterator[Part]:
-    found = devices(settings["devices"], subject.seed)
+def _devices(scene: Scene, settings: Settings) -> Iterator[Part]:
+    found = devices(settings["devices"], scene.seed)
     yield Sentence(devices_sentence(found))
     mean_alt, var_alt = _("The mean of channel 0 on each device."), _("The variance of channel 0 on each device.")
     yield Beside(
@@ -516,7 +530,7 @@ def _devices(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield from texts(devices_texts(found))
 
 
-EXPERIMENTS: dict[str, Callable[[Subject, Settings], Iterator[Part]]] = {
+EXPERIMENTS: dict[str, Callable[[Scene, Settings], Iterator[Part]]] = {
     "stream": _stream,
     "modes": _modes,
     "batches": _batches,

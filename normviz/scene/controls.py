@@ -360,7 +360,7 @@ def _params(view: Changeable) -> list[Input]:
     if not PARAMS.applies(view):
         return []
     options = {key: _(label) for key, label in PARAMETER_LABELS.items()}
-    if view.scene.own and view.scene.own.has_values(view.scene.layer):
+    if view.scene.own and view.scene.own.has_values(view.scene.layer, view.scene.shape):
         options = {OWN: _("your module's own"), **options}
     return [Input("params", PARAMS.input_label, view.scene.shown_params, Choice(options), on_scene(_with_params))]
 

@@ -17,7 +17,7 @@ from normviz.layers.norm import Norm
 from normviz.layers.sharing import check_index
 from normviz.layers.substitutes import Remedy, remedies
 from normviz.scene.grid import grid, start_with
-from normviz.scene.scene import DEFAULT_FAMILY, DEFAULT_SHAPE, PATTERN_FAMILY, Scene, default_at
+from normviz.scene.scene import DEFAULT_FAMILY, DEFAULT_SHAPE, PATTERN_FAMILY, Scene, check_rank, default_at
 from normviz.scene.scene_settings import MOST_EDITABLE
 from normviz.texts.errors import NormvizError, echo
 from normviz.texts.messages import _, ngettext
@@ -183,6 +183,7 @@ def _tensor(wanted: Fields) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """The shape and its axes; without a layout, the axes that the layer expects."""
     layer, shape = wanted.get("layer"), wanted.get("shape", DEFAULT_SHAPE)
     layout = wanted.get("layout")
+    check_rank(shape)
     if isinstance(layer, Norm):
         _check_letters(layer, shape)
         layout = layout_text(layer.axes) if layout is None else layout

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import prod
-from typing import Any
 
 import numpy as np
 from torch import Tensor
@@ -14,10 +13,11 @@ from normviz.analysis.checks import LARGEST_VALUE, MOST_ELEMENTS
 from normviz.analysis.description import Description, describe_shape
 from normviz.analysis.examples import DATA, PARAMETERS, example, from_values, initial_running_statistics, parameters
 from normviz.analysis.forward import Values
-from normviz.layers.axes import layout_text, parse_layout
+from normviz.layers.axes import layout_text
 from normviz.layers.fit import default_layer
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
+from normviz.layers.sharing import counts
 from normviz.scene.grid import Grid, grid
 from normviz.scene.scene_settings import DATA_SETTING, MOST_EDITABLE, PARAMS, SCENE_SETTINGS, SEED, commas
 from normviz.scene.setting import write_settings
@@ -34,22 +34,29 @@ class Own:
     x       the tensor; None if only a shape was given
     layer   of the module
     values  its gamma, beta and running statistics; None if the layer was given as text
+    module  the name of its class, if it has a forward of its own: only one of its modes was measured
     """
 
     x: Tensor | None = None
     layer: Layer | Norm | None = None
     values: Values | None = None
+    module: str = ""
 
     def has_x(self, shape: tuple[int, ...]) -> bool:
         """Whether x has this shape."""
         return self.x is not None and tuple(self.x.shape) == shape
 
-    def has_values(self, layer: Layer | Norm) -> bool:
-        """Whether the module's tensors are those of ``layer``, which may differ from the module in eps and in its mode."""
+    def has_values(self, layer: Layer | Norm, shape: tuple[int, ...]) -> bool:
+        """Whether the module's tensors are those of ``layer`` on ``shape``, which may differ from the module in eps and in its mode."""
         own = self.layer
-        if self.values is None or not isinstance(own, Layer) or not isinstance(layer, Layer) or own.name != layer.name:
+        if self.values is None:
             return False
-        return layer.with_(eps=own.given["eps"], training=own.training) == own
+        if isinstance(own, Layer) and isinstance(layer, Layer):
+            return own.name == layer.name and layer.with_(eps=own.given["eps"], training=own.training) == own
+        if isinstance(own, Norm) and isinstance(layer, Norm) and replace(layer, eps=own.eps) == own:
+            gamma = self.values.gamma
+            return counts(own, shape).gamma_shape == (None if gamma is None else gamma.shape)
+        return False
 
     def from_values(self, values: tuple[float, ...], shape: tuple[int, ...]) -> Tensor:
         """An x with these values, of the reader's own dtype and on the same device."""
@@ -57,10 +64,10 @@ class Own:
         return x if self.x is None else x.to(self.x)
 
     def numbers(self, most: int, largest: float) -> tuple[float, ...] | None:
-        """The values of x, row-major; None if there are more than ``most``, or one that is not from -largest to largest."""
+        """The values of x, row-major, as a link holds them; None if there are more than ``most``, or one that is not from -largest to largest."""
         if self.x is None or prod(self.x.shape) > most or not bool((self.x.abs() <= largest).all()):
             return None
-        return tuple(map(float, self.x.flatten().tolist()))
+        return tuple(map(shortest, self.x.flatten().tolist()))
 
 
 # The Descriptions of scenes, computed once for all pages, sessions and exports that show the same scene.
@@ -86,14 +93,16 @@ def _described(
     on_shape: Description, data: str, seed: int, values: tuple[float, ...] | None, params: str, own: Own | None
 ) -> Description:
     own = own or Own()
+    brings = own.values if params == OWN else None
     if values is not None:
         x = own.from_values(values, on_shape.shape)
     elif data == OWN and own.x is not None:
         x = own.x
     else:
         x = example(data, on_shape.shape, on_shape.axes, seed)
-    if params == OWN and own.values is not None:
-        return replace(on_shape, x=x, values=own.values)
+    if brings is not None:
+        of_module = next(iter(brings.tensors.values()), x)
+        return replace(on_shape, x=x if own.x is not None else x.to(of_module), values=brings)
     return replace(on_shape, x=x, values=_layer_values(on_shape, params, seed, x))
 
 
@@ -151,15 +160,8 @@ class Scene:
     own: Own | None = None
 
     def __post_init__(self) -> None:
-        if len(self.shape) > MOST_RANK:
-            raise NormvizError(
-                ngettext(
-                    "a view shows at most {n} axis, and this x has {rank}; give fewer.",
-                    "a view shows at most {n} axes, and this x has {rank}; give fewer.",
-                    MOST_RANK,
-                    rank=len(self.shape),
-                )
-            )
+        if self.own is None:
+            check_rank(self.shape)
         _description = self.shape_description  # raises NormvizError unless the layer takes the tensor
         self._check_at()
         self._check_values()
@@ -211,7 +213,7 @@ class Scene:
 
     @cached_property
     def axes(self) -> tuple[str, ...]:
-        return parse_layout(self.layout, len(self.shape))
+        return self.shape_description.axes
 
     @property
     def editable(self) -> bool:
@@ -220,13 +222,14 @@ class Scene:
 
     @property
     def computable(self) -> bool:
-        """Whether x is small enough to compute with."""
-        return prod(self.shape) <= MOST_ELEMENTS
+        """Whether x is small enough to compute with, or the reader's own."""
+        return prod(self.shape) <= MOST_ELEMENTS or self.shown_data == OWN
 
     @cached_property
     def shape_description(self) -> Description:
         """The layer on the shape: patterns and counts, for an x of any size."""
-        return describe_shape(self.layer, self.shape, self.layout)
+        has_names = isinstance(self.layer, Norm) and self.layout == layout_text(self.layer.axes)
+        return describe_shape(self.layer, self.shape, None if has_names else self.layout)  # names may be long
 
     @property
     def shown_data(self) -> str:
@@ -237,7 +240,7 @@ class Scene:
     @property
     def shown_params(self) -> str:
         """``params``, or the default if the reader's module does not match the layer."""
-        has_values = self.params != OWN or (self.own is not None and self.own.has_values(self.layer))
+        has_values = self.params != OWN or (self.own is not None and self.own.has_values(self.layer, self.shape))
         return self.params if has_values else PARAMS.default
 
     @property
@@ -252,8 +255,22 @@ class Scene:
         """How the tensor is drawn, whole or as a schematic."""
         return grid(self.shape, self.axes, self.start)
 
+    @property
+    def in_link(self) -> Scene:
+        """The scene that its link opens: a small x of the reader's own as its values, another as the default example, and no module."""
+        if self.own is None:
+            return self
+        values = self.values
+        if self.shown_data == OWN and values is None:
+            values = self.own.numbers(MOST_EDITABLE, LARGEST_VALUE)
+        data = DATA_SETTING.default if self.data == OWN else self.data
+        params = PARAMS.default if self.params == OWN else self.params
+        return replace(self, own=None, data=data, params=params, values=values)
+
     def query(self) -> dict[str, str]:
         """The query that reads back as this scene; defaults are left out."""
+        if self.own is not None:
+            return self.in_link.query()
         values = {setting: getattr(self, FIELD_NAMES.get(setting, setting)) for setting in SCENE_SETTINGS}
         if self.at is not None and not self.start and not self.grid.shows(self.at):
             values["from"] = (0,) * len(self.shape)
@@ -263,19 +280,20 @@ class Scene:
             del values["layout"]
         if self.at == default_at(self.shape, self.axes, self.start):
             del values["at"]
-        if self.own is not None:
-            self._write_own(values)
         return write_settings(tuple(SCENE_SETTINGS.values()), values)
 
-    def _write_own(self, values: dict[str, Any]) -> None:
-        """Replace what no link can hold: a small x is written as its values, and another tensor as the default example."""
-        assert self.own is not None
-        if self.shown_data == OWN and self.values is None:
-            values["values"] = self.own.numbers(MOST_EDITABLE, LARGEST_VALUE)
-        if self.data == OWN:
-            values["data"] = DATA_SETTING.default
-        if self.params == OWN:
-            values["params"] = PARAMS.default
+
+def check_rank(shape: tuple[int, ...]) -> None:
+    """Raise NormvizError for more axes than a link holds. A reader's own x may have more."""
+    if len(shape) > MOST_RANK:
+        raise NormvizError(
+            ngettext(
+                "a view shows at most {n} axis, and this x has {rank}; give fewer.",
+                "a view shows at most {n} axes, and this x has {rank}; give fewer.",
+                MOST_RANK,
+                rank=len(shape),
+            )
+        )
 
 
 FIELD_NAMES = {"from": "start"}  # fields of Scene for settings whose names are Python keywords

@@ -16,7 +16,7 @@ from normviz.layers.pasted import parse_layer_on_shape
 from normviz.layers.substitutes import LayerOnShape, Remedy, is_lookalike
 from normviz.scene.controls import PASTE, SCENE_CONTROLS
 from normviz.scene.edits import Reading, repair
-from normviz.scene.scene import FIELD_NAMES, OWN, Scene
+from normviz.scene.scene import FIELD_NAMES, Scene
 from normviz.scene.scene_settings import SCENE_SETTINGS, commas, compact
 from normviz.scene.setting import (
     OF_PAGES,
@@ -293,12 +293,13 @@ class View:
 
     def whole_scene_query(self) -> dict[str, str]:
         """The query of the scene, defaults too: it reads back as this scene also after the app's defaults have changed."""
-        scene, query = self.scene, self.scene.query()
+        scene = self.scene.in_link
+        query, shown = scene.query(), replace(self, scene=scene)
         for name in ALWAYS_WRITTEN:
-            setting, value = SCENE_SETTINGS[name], getattr(scene, name)
-            is_used = setting.applies(self) and not (name == "data" and scene.values is not None)
+            setting = SCENE_SETTINGS[name]
+            is_used = setting.applies(shown) and not (name == "data" and scene.values is not None)
             if name not in query and is_used:
-                query[name] = setting.format(setting.default if value == OWN else value)
+                query[name] = setting.format(getattr(scene, name))
         return {name: query[name] for name in SCENE_SETTINGS if name in query}
 
     def with_scene(self, reading: Reading) -> View:

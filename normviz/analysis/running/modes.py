@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from normviz.analysis.checks import SEEDS, Array, frozen_array, read_integer, read_only, read_tensor
-from normviz.analysis.forward import largest_difference
+from normviz.analysis.forward import Values, largest_difference, module_with
 from normviz.analysis.running.torch_module import Pass, attempt, torch_layer_of
 from normviz.layers.axes import example_axis, parse_layout
 from normviz.layers.layer import Layer
@@ -61,8 +61,10 @@ class WarmedUp:
 
 
 @torch.no_grad()
-def warm_up(layer: Layer, x: Tensor, warmup: WarmUp, seed: int, layout: str | None) -> WarmedUp:
-    """The module of the layer after its warm-up.
+def warm_up(
+    layer: Layer, x: Tensor, warmup: WarmUp, seed: int, layout: str | None, values: Values | None = None
+) -> WarmedUp:
+    """The module of the layer after its warm-up, or with ``values``.
 
     The arguments are as in ``train_and_eval``, but the layer is in train mode and x is a tensor.
 
@@ -72,6 +74,8 @@ def warm_up(layer: Layer, x: Tensor, warmup: WarmUp, seed: int, layout: str | No
     shape, channel = tuple(x.shape), layer.kind.channel(x.ndim)
     two = tuple(max(2, size) if i == example_axis(axes) and i != channel else size for i, size in enumerate(shape))
     _check_one_of(layer, shape, two)
+    if values is not None:
+        return WarmedUp(layer, x, axes, module_with(layer, x, values))
     module = layer.module(x.dtype)
     batches = _read_batches(layer, x, warmup) if isinstance(warmup, Iterable) else _draw(layer, x, two, warmup, seed)
     for batch in batches:
@@ -180,7 +184,12 @@ class TrainAndEval:
 
 @torch.no_grad()
 def train_and_eval(
-    layer: str | Layer, x: Any, warmup: WarmUp = 20, seed: int = 0, layout: str | None = None
+    layer: str | Layer,
+    x: Any,
+    warmup: WarmUp = 20,
+    seed: int = 0,
+    layout: str | None = None,
+    values: Values | None = None,
 ) -> TrainAndEval:
     """Pass the same x through train() and eval() of one torch module, after some batches in train mode.
 
@@ -190,6 +199,7 @@ def train_and_eval(
             Or the batches themselves.
     seed    of the drawn batches, 0 to 2^31 - 1
     layout  axis letters of x, ``"NCHW"``; default: the layer's own layout for x's rank
+    values  of a trained module: gamma, beta and running statistics; then there is no warm-up
 
     Raises NormvizError with torch's error message if torch refuses x; for a Norm and for layers that torch does not have;
     above 2^20 elements of x or 2^21 elements of all warm-up batches.
@@ -201,7 +211,7 @@ def train_and_eval(
     """
     found, x = torch_layer_of(layer).with_(training=True), read_tensor(x, "train_and_eval")
     check(found, tuple(x.shape))
-    warmed_up = warm_up(found, x, warmup, seed, layout)
+    warmed_up = warm_up(found, x, warmup, seed, layout, values)
     in_train, in_eval = warmed_up.train.output, warmed_up.eval.output
     assert in_train is not None, warmed_up.train.refusal  # check has accepted x
     assert in_eval is not None, warmed_up.eval.refusal  # eval mode takes whatever train mode takes

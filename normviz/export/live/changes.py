@@ -8,28 +8,20 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from normviz.analysis.checks import LARGEST_VALUE
-from normviz.analysis.description import Description, describe
+from normviz.analysis.description import Description
+from normviz.layers.layer import Layer
+from normviz.layers.norm import Norm
 from normviz.lessons.pages import PAGES
+from normviz.measuring.own_modules import describe_any, own_class
 from normviz.scene import edits
 from normviz.scene.edits import Reading, with_fields
-from normviz.scene.scene import OWN, Own, Scene, default_at, shortest
+from normviz.scene.scene import OWN, Own
 from normviz.scene.scene_settings import DATA_SETTING, MOST_EDITABLE, PARAMS, SCENE_SETTINGS
-from normviz.scene.view import DISPLAY_SETTINGS, Display, View
+from normviz.scene.view import DISPLAY_SETTINGS, View
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import _
 
 EMBEDDING = ("embed", "embed_options")  # parameters of a link for an iframe
-
-
-def view_of(e: Description, at: Sequence[int] | None, settings: Mapping[str, Any], lang: str = "") -> View:
-    """The view of a reader's own layer and x, in a language. Raises NormvizError if a page cannot show it."""
-    layer = e.layer or e.norm
-    own = Own(e.x, layer, e.values)
-    selected = default_at(e.shape, e.axes) if at is None else tuple(at)
-    reading = with_fields(Scene(e.shape, e.layout, layer), at=selected, own=own, **_chosen(own, {}))
-    if reading.problem:
-        raise NormvizError(reading.problem)
-    return View(reading.scene, settings, display=Display(lang=lang))
 
 
 def with_query(page: str, view: View, query: str) -> View:
@@ -47,7 +39,7 @@ def with_query(page: str, view: View, query: str) -> View:
     if own is None:
         return found
     chosen, values = _chosen(own, asked), found.scene.values
-    if values is not None and values != tuple(map(shortest, own.numbers(MOST_EDITABLE, LARGEST_VALUE) or ())):
+    if values is not None and values != own.numbers(MOST_EDITABLE, LARGEST_VALUE):
         chosen.pop("data", None)
     elif "data" in chosen:
         chosen["values"] = None
@@ -73,13 +65,14 @@ def with_layer(view: View, layer: Any) -> View:
     scene, own = view.scene, view.scene.own or Own()
     x = own.x if own.has_x(scene.shape) else scene.shape
     try:
-        spec = describe(layer, scene.shape)
-        e = describe(layer, x, layout=scene.layout if spec.layer else None)
+        spec = Layer.parse(layer) if isinstance(layer, str) else layer
+        e = describe_any(Description, spec, x, None if isinstance(spec, Norm) else scene.layout)
     except NormvizError as error:
         return replace(view, problem=str(error))
     fields: dict[str, Any] = {"layer": e.layer or e.norm, "layout": e.layout}
     if e.values is not None:
-        fields |= {"own": replace(own, layer=e.layer, values=e.values), "params": OWN}
+        own = replace(own, layer=e.layer or e.norm, values=e.values, module=own_class(layer))
+        fields |= {"own": own, "params": OWN}
     return _kept(view, with_fields(scene, **fields))
 
 

@@ -72,9 +72,9 @@ class Live(anywidget.AnyWidget):
     at: Any = TraitType()
     problem = Unicode(read_only=True)
 
-    def __init__(self, page: str, view: View, explain: Callable[[Description], Any]) -> None:
-        """``explain`` makes the public Explanation of a Description."""
-        self._page, self._start, self._explain = page, view, explain
+    def __init__(self, page: str, view: View, made: type[Description]) -> None:
+        """``made``: the public class of explanations."""
+        self._page, self._start, self._made = page, view, made
         self._lang = view.display.lang or language.get()
         self._turn = 0
         super().__init__(key=uuid4().hex)
@@ -93,7 +93,9 @@ class Live(anywidget.AnyWidget):
     @property
     def explanation(self) -> Any:
         """The current layer on the current x, as an Explanation."""
-        return self._explain(self._view.scene.description)
+        e = self._view.scene.description
+        x = e.shape if e.x is None else e.x
+        return self._made.of(e.layer or e.norm, x, layout=e.layout, values=e.values)
 
     @validate("query", "layer", "shape", "at")
     @_in_its_language

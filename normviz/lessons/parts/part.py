@@ -12,10 +12,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from normviz.analysis.description import Description
 from normviz.figures.charts import chart_payload
-from normviz.figures.payload import sent
+from normviz.figures.payload import PanelValues, sent, values_payload
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.markup import align, block, escape, finished, line, plain, plain_table
+from normviz.scene.grid import Grid
 from normviz.scene.view import PANELS
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import _
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from normviz.figures.charts import Lines
 
 Hides = Callable[["Part", str], bool]
+Index = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -280,3 +283,19 @@ def layer_notes(notes: Iterable[str]) -> tuple[LayerNote, ...]:
 
 def texts(paragraphs: Iterable[str]) -> tuple[Text, ...]:
     return tuple(map(Text, paragraphs))
+
+
+def value_part(
+    e: Description, drawing: Grid, at: Index | None, values: Iterable[PanelValues], of_element: bool = False
+) -> Part:
+    """Linked heatmaps of values of x's shape, or a Note with the error.
+
+    at          the selected element, or None
+    of_element  whether the values are those of the selected element: selecting another one needs a server
+    """
+
+    def panels() -> Panels:
+        data = values_payload(e, drawing, list(values), at=at)
+        return Panels(data | {"ofElement": True} if of_element else data, ("select",))
+
+    return part_or_note(panels)

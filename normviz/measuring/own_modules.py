@@ -1,0 +1,96 @@
+"""Any layer on x: a layer of torch.nn, a Norm, or a module with a forward of its own, which is measured."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import chain
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from normviz.analysis.description import Description, tensor_and_shape
+from normviz.analysis.forward import Values
+from normviz.layers import sharing
+from normviz.layers.arguments import kind_of_module
+from normviz.layers.layer import Layer
+from normviz.layers.norm import Norm
+from normviz.measuring.check import Check
+from normviz.measuring.formula import Measurement
+from normviz.texts.errors import NormvizError
+
+AnyLayer = nn.Module | str | Norm | Layer
+D = TypeVar("D", bound=Description)
+
+
+def describe_any(made: type[D], layer: AnyLayer, x: Any, layout: str | None = None) -> D:
+    """``made``, a Description, of any layer on x.
+
+    Raises NormvizError, as ``Description.of`` does, for a model, and for a module whose output is no normalization.
+    """
+    if isinstance(layer, nn.Module) and own_class(layer) and not list(layer.children()):
+        found = _measured(made, layer, x, layout)
+        if found is not None:
+            return found
+    return made.of(layer, x, layout=layout)
+
+
+def own_class(layer: AnyLayer) -> str:
+    """The name of the class of a module with a forward of its own; "" for a layer of torch.nn, and for one that is no module."""
+    if not isinstance(layer, nn.Module):
+        return ""
+    try:
+        kind_of_module(layer)
+    except NormvizError:
+        return type(layer).__name__
+    return ""
+
+
+def _measured(made: type[D], module: nn.Module, x: Any, layout: str | None) -> D | None:
+    try:
+        found = Check.of(module, x, layout=layout, whole=True)
+    except NormvizError:
+        return None
+    tensor, shape = tensor_and_shape(x)
+    if found.norm is None or found.measured is None or found.measured.shape != shape:
+        return None
+    if found.norm.running:
+        return _frozen(made, module, x, found)
+    dtype = _dtype(module) if tensor is None else tensor.dtype
+    return made.of(found.norm, x, values=_values(found.measured, found.norm, dtype))
+
+
+def _dtype(module: nn.Module) -> torch.dtype:
+    tensors = chain(module.parameters(), module.buffers())
+    return next((tensor.dtype for tensor in tensors if tensor.is_floating_point()), torch.float32)
+
+
+def _frozen(made: type[D], module: nn.Module, x: Any, found: Check) -> D | None:
+    """A module with stored statistics: the layer of torch in eval mode, with gamma and beta such that the output is the same."""
+    statistics = [dict(module.named_buffers()).get(name) for name in ("running_mean", "running_var")]
+    mean, var = (None if one is None else one.detach().clone() for one in statistics)
+    if found.layer is None or found.measured is None or found.measured.formula is None or mean is None or var is None:
+        return None
+    described = made.of(Layer.parse(found.layer), x)
+    formula, deviation = found.measured.formula, (var + (described.norm.eps or 0)).sqrt()
+    factor, offset = (
+        one.movedim(1, 0).reshape(len(mean), -1)[:, 0].to(mean.dtype) for one in (formula.factor, formula.offset)
+    )
+    gamma = None if described.norm.params is None else factor * deviation
+    beta = offset + mean * factor if described.norm.bias else None
+    return replace(described, values=Values(gamma, beta, mean, var))
+
+
+def _values(found: Measurement, norm: Norm, dtype: torch.dtype) -> Values:
+    """gamma and beta in the shape of the Norm's parameters."""
+    tables, shape = sharing.param_tables(norm, found.shape), sharing.counts(norm, found.shape).gamma_shape
+    if tables is None or shape is None or found.formula is None:
+        return Values()
+    ids = torch.from_numpy(sharing.ids(tables).copy()).flatten()
+
+    def in_order(of_elements: Tensor) -> Tensor:
+        values = torch.zeros(int(ids.max()) + 1, dtype=torch.float64)
+        values[ids] = of_elements.flatten()
+        return values.reshape(shape).to(dtype)
+
+    return Values(in_order(found.gammas), in_order(found.formula.offset) if norm.bias else None)
