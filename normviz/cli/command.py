@@ -9,10 +9,8 @@ import argparse
 import os
 import signal
 import sys
-import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
@@ -20,7 +18,7 @@ from typing import Any, NoReturn
 
 from normviz.__version__ import __version__
 from normviz.analysis.forward import use_one_thread
-from normviz.cli import checking, practice, views
+from normviz.cli import checking, on_signal, practice, views
 from normviz.export.document import CHOICES, FOLLOW
 from normviz.export.files import check_writable, write
 from normviz.export.pictures import save
@@ -46,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     use_one_thread()
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
-        with _stoppable(), warnings.catch_warnings():
+        with on_signal(signal.SIGTERM, _stop), warnings.catch_warnings():
             warnings.simplefilter("ignore", NormvizWarning)  # the page shows it too
             args = _parser().parse_args(_join_values(arguments))
             with in_language(_language_of(args)):
@@ -90,20 +88,8 @@ def _join_values(arguments: list[str]) -> list[str]:
     return [*arguments[:at], f"--values={arguments[at + 1]}", *arguments[at + 2 :]]
 
 
-@contextmanager
-def _stoppable() -> Iterator[None]:
-    """Raise Stopped on SIGTERM, so that unfinished files are removed."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, _stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
 def _stop(number: int, frame: FrameType | None) -> None:
+    """End the command with an exception, so that unfinished files are removed."""
     raise Stopped
 
 

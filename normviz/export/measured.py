@@ -50,7 +50,7 @@ def check(
             of a tuple
     x       a tensor, an array, or a shape: fn is called with generic values of this shape, and with x
     like    what fn should be: the text of a layer, a module, or a ``Norm``. Values of gamma and beta do not matter.
-    layout  axis letters, ``"NHWC"``; default: those of ``like``. Layers of channels, such as BatchNorm2d, are expected to use the
+    layout  axis letters, ``"NHWC"``; default: the axes of ``like``. Layers of channels, such as BatchNorm2d, are expected to use the
             axis C, wherever it is.
     params  further arguments of fn by name; gamma and beta are found among them
 
@@ -77,7 +77,7 @@ def check(
 
 class Check(functions.Check):  # its docstring with the fields is inherited
     def output(self, **options: Any) -> Output:
-        """The text, and the groups of the function beside the expected ones. Options: theme, plotlyjs, caption."""
+        """The text, and the groups of the function next to the expected ones. Options: theme, plotlyjs, caption."""
         parts: list[Part] = [Text(self.text)]
         shown = [one for one in (_as_layer(self), self.expected) if one is not None]
         if shown:
@@ -200,6 +200,6 @@ def view_query(row: NormRow) -> dict[str, str]:
 
 
 def _layout(row: NormRow) -> str | None:
-    """The layout of images with the channels last; None for that of the layer."""
+    """The layout of images with the channels last; None for the usual layout of the layer."""
     names = tuple(parts[0] for parts in row.norm.pattern.left)
     return "NHWC" if row.layer is not None and names == ("n", "h", "w", "c") else None

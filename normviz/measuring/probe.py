@@ -211,7 +211,7 @@ class Function:
         self.values += [tensor.data for tensor in new.values()]
 
     def choose_dtype(self, x: Tensor) -> None:
-        """Compute in float64 if the function takes it and x is not large; otherwise in the dtype of x, or in that of a less precise output."""
+        """Compute in float64 if the function takes it and x is not large; otherwise in the dtype of x. A less precise output decides the dtype."""
         for dtype in (torch.float64, x.dtype) if x.numel() <= LARGE else (x.dtype,):
             self._use(dtype)
             try:

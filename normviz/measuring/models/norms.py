@@ -65,7 +65,7 @@ class NormRow:
         return _("{layer} with 1 + gamma", layer=title) if self.plus_one else title
 
 
-# What differs between the norms of a model and those of its port.
+# What differs between the norms of a model and the norms of its port.
 
 
 def differences(one: Sequence[NormRow], other: Sequence[NormRow]) -> Iterator[str]:

@@ -78,7 +78,7 @@ def _instance_norm(given: Arguments) -> Layer:
 
 
 def _normalize(given: Arguments) -> Norm:
-    """x / max(root of the sum of squares, eps): the groups are those of an RMSNorm over one axis."""
+    """x / max(root of the sum of squares, eps): it has the groups of an RMSNorm over one axis."""
     if given["p"] != 2:
         raise NormvizError("F.normalize with p={p} is no RMSNorm; use p=2.", p=given["p"])
     shape = tuple(given["input"].shape)
