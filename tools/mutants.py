@@ -99,16 +99,20 @@ class Visitor(file_mutation.MutationVisitor):
             self.words |= {argument.value for argument in node.args if argument.keyword is None}
         if node in self.words and isinstance(node, cst.SimpleString | cst.ConcatenatedString):
             return True
-        return not isinstance(node, cst.FunctionDef) and super()._skip_node_and_children(node)
+        return is_strict(node) or (not isinstance(node, cst.FunctionDef) and super()._skip_node_and_children(node))
 
     def _removes_ignored_code(self, node: cst.CSTNode, mutated: cst.CSTNode) -> bool:
         """Also whether only zip's ``strict`` changes. It states that the lengths are equal, so zip computes the same without it."""
         if isinstance(node, cst.Call) and isinstance(mutated, cst.Call):
             changed = {id(argument) for argument in node.args} ^ {id(argument) for argument in mutated.args}
-            named = [argument for call in (node, mutated) for argument in call.args if id(argument) in changed]
-            if named and all(argument.keyword and argument.keyword.value == "strict" for argument in named):
+            arguments = [argument for argument in (*node.args, *mutated.args) if id(argument) in changed]
+            if arguments and all(map(is_strict, arguments)):
                 return True
         return super()._removes_ignored_code(node, mutated)
+
+
+def is_strict(node: cst.CSTNode) -> bool:
+    return isinstance(node, cst.Arg) and node.keyword is not None and node.keyword.value == "strict"
 
 
 write_function = file_mutation.function_trampoline_arrangement
@@ -210,7 +214,18 @@ def run_mutant(session: pytest.Session, name: str, tests: list[pytest.Item]) -> 
         run(test)
         if session.testsfailed:
             os._exit(KILLED)
-    os._exit(SURVIVED)
+    os._exit(KILLED if fails_anew(name) else SURVIVED)
+
+
+def fails_anew(mutant: str) -> bool:
+    """Whether the tests of the mutant's module fail if their file is imported anew: tables in it hold what the original computed."""
+    _normviz, folder, module, _function = mutant.split(".")
+    path = Path("tests", folder, f"test_{module}.py")
+    if not path.exists():
+        return False
+    for name in [name for name in sys.modules if name.startswith("tests.")]:
+        del sys.modules[name]
+    return pytest.main([str(path), *ARGUMENTS]) == pytest.ExitCode.TESTS_FAILED
 
 
 def run(item: pytest.Item) -> None:
