@@ -5,6 +5,7 @@
 #   make test PYTEST_ARGS="-k axes" run some of the tests
 #   make fuzz MINUTES=60            try new hostile inputs for an hour
 #   make fuzz SEED=294682           repeat a failed round
+#   make mutants MODULES="layers/norm.py layers/axes.py"
 
 PYTHON ?= python3
 PORT ?= 8501
@@ -12,6 +13,7 @@ ADDRESS ?= localhost
 PYTEST_ARGS ?=
 MINUTES ?= 0
 SEED ?=
+MODULES ?= layers analysis/forward.py analysis/moments.py
 DOCKER ?= docker
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 
@@ -27,7 +29,7 @@ ALIVE := $(shell $(BIN)/python -c 'import pip; print("yes")' 2>/dev/null)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick practice translations fuzz check format screenshots docker clean distclean
+.PHONY: help run test quick practice translations fuzz mutants check format screenshots docker clean distclean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,6 +55,9 @@ fuzz: $(DEV) ## try 100,000 hostile inputs, and random clicks with new seeds, fo
 	@$(BIN)/python -m tools.browser
 	@$(BIN)/python -m tools.fuzz $(MINUTES) $(SEED)
 
+mutants: $(DEV) ## change one thing at a time in MODULES, and print the changes that no test notices
+	@$(BIN)/python -m tools.mutants $(MODULES)
+
 check: $(DEV) ## check format, lint, types, imports and known vulnerabilities
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
@@ -75,7 +80,7 @@ docker: ## build the image normviz
 	@echo "Start it with: $(DOCKER) run --rm -p $(PORT):8501 normviz"
 
 clean: ## remove caches and build products
-	@rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis test-results
+	@rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis test-results mutants
 	@find . -path ./$(VENV) -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean ## remove .venv too

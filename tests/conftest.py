@@ -1,6 +1,7 @@
 """Hypothesis's profiles, and the browser that all tests of a process share.
 
 Hypothesis draws the same examples on every run. HYPOTHESIS_PROFILE=quick draws fewer, HYPOTHESIS_PROFILE=deep draws more, and new ones.
+HYPOTHESIS_PROFILE=mutants stops at a failure, without a search for a shorter one.
 Each process computes with one thread, as the app does; otherwise two test processes on two cores would slow each other down.
 """
 
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 from normviz.analysis.forward import use_one_thread
 from tests.needs import browser_path
@@ -35,6 +36,7 @@ CHROMIUM_FLAGS = [
 REPEATABLE = settings(deadline=None, derandomize=True, database=None, max_examples=60, suppress_health_check=SLOW)
 settings.register_profile("repeatable", REPEATABLE)
 settings.register_profile("quick", REPEATABLE, max_examples=10)
+settings.register_profile("mutants", REPEATABLE, max_examples=10, phases=[Phase.explicit, Phase.generate])
 settings.register_profile(
     "deep", deadline=None, database=None, max_examples=1000, print_blob=True, suppress_health_check=SLOW
 )

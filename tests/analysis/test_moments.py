@@ -55,3 +55,24 @@ def test_a_normalized_group_has_mean_0_and_a_variance_or_mean_square_of_at_most_
 def test_a_shape_alone_has_no_moments():
     with pytest.raises(NormvizError, match="shape"):
         moments(explain("LayerNorm(3)", (2, 3)))
+
+
+def test_each_step_has_its_name():
+    assert list(moments(explain("LayerNorm(2)", TWO))) == ["x", "centered", "normalized", "output"]
+    assert list(moments(explain("LayerNorm(2, elementwise_affine=False)", TWO))) == ["x", "centered", "normalized"]
+
+
+def test_one_gamma_and_one_beta_give_the_exact_mean():
+    e = explain("LayerNorm(3)", torch.tensor([[0.1, 0.2, 0.4]]))
+    held = Values(torch.full((3,), 3.0), torch.zeros(3))
+    assert float(replace(e, values=held).trace.output.double().mean()) != 0  # measured: a rounding error
+    assert float(moments(replace(e, values=held))["output"].mean) == 0
+
+
+def test_a_layer_with_a_single_channel_has_one_gamma_and_one_beta():
+    e = replace(
+        explain("BatchNorm1d(1, eps=12, track_running_stats=False)", TWO.T),
+        values=Values(torch.tensor([8.0]), torch.tensor([1.0])),
+    )
+    found = moments(e)["output"]
+    assert (float(found.mean), float(found.var)) == (1, 16)

@@ -223,6 +223,15 @@ def test_an_index_outside_x_raises_an_error(index):
             ask(index)
 
 
+def test_the_error_for_an_index_names_it():
+    with pytest.raises(NormvizError, match=re.escape("index (2, 0) is not an element")):
+        explain("LayerNorm(3)", (2, 3)).peers((2, 0))
+
+
+def test_a_norm_alone_has_no_buffers():
+    assert counts(Norm("n c -> n"), (2, 3)).buffers == 0
+
+
 def test_the_error_for_a_long_index_is_short():
     with pytest.raises(NormvizError) as caught:
         explain("LayerNorm(3)", (2, 3)).peers("0" * 10_000)
