@@ -17,12 +17,15 @@ from tests.browser.share.panel import EMBEDDED, Panel, show_boxes
 
 pytestmark = pytest.mark.browser
 
+# Small tensors: axe-core looks at every text of every cell.
 QUERIES = {
     "explore": "shape=2,3,2,2&at=0,0,0,0",
+    "compare": "shape=2,3&layers=LayerNorm(3);BatchNorm1d(3)",
+    "step_by_step": "shape=2,3&layer=LayerNorm(3)",
     "questions": "q=s0",
     "practice": "seed=7&count=2",
     "start": "step=3",
-    "gradients": "at=0,0,0,0",
+    "gradients": "shape=2,3&layer=LayerNorm(3)&at=0,0",
 }
 READY = ".nv-view[data-state=ready]:not(:has(.nv-cells)), .nv-model, .nv-start-step:not([hidden]), .nv-exercise, .nv-prediction"
 

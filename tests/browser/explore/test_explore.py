@@ -124,7 +124,7 @@ def test_more_shows_the_current_scene_when_it_is_opened_late_and_stays_open_for_
     view.toggle("affine")
     view.wait_for_view(layer="BatchNorm1d(3,eps=1e-08,affine=False)")
     view.choose("Layout", "(N, L, C)")
-    view.wait_for_view(layout=None)
+    view.wait_for_view(layout="NLC")
     view.less()
 
 
