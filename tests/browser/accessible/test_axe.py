@@ -17,26 +17,30 @@ from tests.browser.share.panel import EMBEDDED, Panel, show_boxes
 
 pytestmark = pytest.mark.browser
 
+# Small tensors: axe-core looks at every text of every cell.
 QUERIES = {
     "explore": "shape=2,3,2,2&at=0,0,0,0",
+    "compare": "shape=2,3&layers=LayerNorm(3);BatchNorm1d(3)",
+    "step_by_step": "shape=2,3&layer=LayerNorm(3)",
     "questions": "q=s0",
     "practice": "seed=7&count=2",
     "start": "step=3",
-    "gradients": "at=0,0,0,0",
+    "gradients": "shape=2,3&layer=LayerNorm(3)&at=0,0",
 }
 READY = ".nv-view[data-state=ready]:not(:has(.nv-cells)), .nv-model, .nv-start-step:not([hidden]), .nv-exercise, .nv-prediction"
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_a_page_of_the_app(tab, name):
+def test_every_page_of_the_app(tab, subtests):
     view, watch = tab
-    view.visit(f"{'' if name == 'explore' else name}?{QUERIES.get(name, 'hide=')}")
-    view.find(READY).first.wait_for()
-    view.wait_until_drawn()
-    if name == "questions":
-        view.find(".nv-answer > summary").click()
-    check(view.page)
-    watch.check()
+    for name in PAGES:
+        with subtests.test(name):
+            view.visit(f"{'' if name == 'explore' else name}?{QUERIES.get(name, 'hide=')}")
+            view.find(READY).first.wait_for()
+            view.wait_until_drawn()
+            if name == "questions":
+                view.find(".nv-answer > summary").click()
+            check(view.page)
+            watch.check()
 
 
 def test_a_narrow_page_whose_tables_scroll(tab):
@@ -89,8 +93,9 @@ def offline(browser: Browser) -> Iterator[Page]:
     context.close()
 
 
-@pytest.mark.parametrize("name", ["index", "question-s0", "view", "tour"])
-def test_a_file(files, offline, name):
-    offline.goto((files / f"{name}.html").as_uri())
-    offline.locator(".nv-view[data-state=ready], .nv-links a, .nv-prediction").first.wait_for()
-    check(offline)
+def test_files_of_every_kind(files, offline, subtests):
+    for name in ("index", "question-s0", "view", "tour"):
+        with subtests.test(name):
+            offline.goto((files / f"{name}.html").as_uri())
+            offline.locator(".nv-view[data-state=ready], .nv-links a, .nv-prediction").first.wait_for()
+            check(offline)

@@ -9,7 +9,7 @@ pytestmark = pytest.mark.browser
 SMALL = "?shape=3,4&layer=LayerNorm(4)&data=counting&at=0,3"  # the rows 0 1 2 3, 4 5 6 7, 8 9 10 11
 
 
-def test_the_sliders_change_the_output_the_read_out_and_the_arithmetic(look):
+def test_the_sliders_change_all_results_a_dot_is_an_element_and_the_title_names_the_selected_one(look):
     view = look(SMALL)
     normalized = view.scene.description.trace.normalized.numpy()
     for name, value in (("gamma", "2"), ("beta", "-1")):
@@ -30,9 +30,6 @@ def test_the_sliders_change_the_output_the_read_out_and_the_arithmetic(look):
     expect(view.find(".nv-readout")).to_contain_text("gamma[3] = 1 and beta[3] = 0")
     view.wait_for_scene()
 
-
-def test_a_dot_is_an_element_and_the_title_names_the_selected_one(look):
-    view = look(SMALL)
     title = view.find(".nv-distribution h2")
     expect(title).to_have_text("From x to the output: the 4 values in the group of x[0, 3]")
     dots = view.find(".nv-dot-shape")

@@ -82,15 +82,16 @@ def laptop(look, tab):
     return look
 
 
-@pytest.mark.parametrize("query", SHAPES)
-def test_on_a_laptop_and_on_a_phone_nothing_is_cut_off_or_overlaps(look, tab, query):
+def test_on_a_laptop_and_on_a_phone_nothing_is_cut_off_or_overlaps(look, tab, subtests):
     """The view is opened on the screen of the view before, so every second one becomes wider, and the others narrower."""
-    view = look(query)
-    for screen in sorted((SCREEN, PHONE), key=lambda shown: shown != tab[0].page.viewport_size):
-        resize(view, screen)
-        assert view.page.evaluate(MISPLACED) == []
-        if screen == PHONE:
-            assert_panels_are_below_each_other(view)
+    for query in SHAPES:
+        with subtests.test(query):
+            view = look(query)
+            for screen in sorted((SCREEN, PHONE), key=lambda shown: shown != tab[0].page.viewport_size):
+                resize(view, screen)
+                assert view.page.evaluate(MISPLACED) == []
+                if screen == PHONE:
+                    assert_panels_are_below_each_other(view)
 
 
 def assert_panels_are_below_each_other(view: View) -> None:
@@ -141,12 +142,9 @@ def luminance(color: tuple[int, ...]) -> float:
 SELECTED = "?layer=BatchNorm2d(3)&at=0,1,1,1"
 
 
-def test_the_light_theme_keeps_the_color_of_peers_veils_the_rest_and_is_readable(laptop):
-    check_colors(laptop(SELECTED), "light")
-
-
-def test_the_dark_theme_does_too_when_it_is_chosen_while_the_page_is_open(laptop):
+def test_a_theme_keeps_the_color_of_peers_veils_the_rest_and_is_readable_also_if_it_is_chosen_later(laptop):
     view = laptop(SELECTED)
+    check_colors(view, "light")
     view.page.emulate_media(color_scheme="dark")
     view.page.wait_for_function(
         "text => document.querySelector('.nv-view').style.getPropertyValue('--nv-text') === text",

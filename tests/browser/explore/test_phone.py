@@ -57,7 +57,7 @@ def overlap(one: Locator, other: Locator) -> bool:
     return a["x"] < b["x"] + b["width"] and b["x"] < a["x"] + a["width"]
 
 
-def test_the_controls_are_one_line_until_they_are_asked_for(phone):
+def test_the_controls_are_one_line_until_they_are_asked_for_or_a_link_has_an_error(phone, look):
     fold = phone.page.get_by_role("button", name="BatchNorm2d(3) on (2, 3, 4, 4)")
     expect(phone.find(".st-key-controls")).to_be_hidden()
     assert phone.find(".nv-sentence").bounding_box()["y"] < PHONE["height"] / 3
@@ -67,9 +67,6 @@ def test_the_controls_are_one_line_until_they_are_asked_for(phone):
     expect(phone.find(".nv-fold")).to_have_text("InstanceNorm2d(3) on (2, 3, 4, 4) Close")
     phone.find(".nv-fold").click()
     expect(phone.find(".st-key-controls")).to_be_hidden()
-
-
-def test_an_error_in_a_link_unfolds_the_controls_and_the_long_page_keeps_its_contents(phone, look):
     view = look("?layer=GroupNorm(2,3)")
     expect(view.find(".nv-problem")).to_have_count(1)
     expect(view.find(".st-key-controls")).to_be_visible()
@@ -78,15 +75,12 @@ def test_an_error_in_a_link_unfolds_the_controls_and_the_long_page_keeps_its_con
     expect(view.find(".st-key-controls")).to_be_hidden()
 
 
-@pytest.mark.parametrize("panel", ["stats", "output"])
-def test_the_readout_is_visible_beside_every_panel(phone, panel):
-    phone.page.evaluate(SCROLL, [f".nv-panel-{panel}", 200])
-    box, header = phone.find(".nv-readout").bounding_box(), phone.find("[data-testid=stHeader]").bounding_box()
-    assert header["y"] + header["height"] <= box["y"] + 1
-    assert box["y"] + box["height"] <= PHONE["height"] + 1
-
-
-def test_a_second_tap_on_the_selected_element_clears_it(phone):
+def test_the_readout_is_visible_beside_every_panel_and_a_second_tap_on_the_selected_element_clears_it(phone):
+    for panel in ("stats", "output"):
+        phone.page.evaluate(SCROLL, [f".nv-panel-{panel}", 200])
+        box, header = phone.find(".nv-readout").bounding_box(), phone.find("[data-testid=stHeader]").bounding_box()
+        assert header["y"] + header["height"] <= box["y"] + 1, panel
+        assert box["y"] + box["height"] <= PHONE["height"] + 1, panel
     phone.click("stats", (0, 1, 1, 1))
     phone.wait_for_view(at="none")
     phone.click("stats", (0, 1, 1, 1))

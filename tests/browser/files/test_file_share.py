@@ -76,30 +76,25 @@ def test_the_iframe_shows_the_view_without_a_scroll_bar_in_a_page_of_the_same_fo
     context.close()
 
 
-@pytest.mark.parametrize(("kind", "beginning"), [("PNG", b"\x89PNG"), ("SVG", b"<svg")])
-def test_the_figure_is_saved_as_a_picture(page, kind, beginning):
-    shared(page, "Link")
-    with page.expect_download() as saved:
-        page.get_by_role("button", name=kind, exact=True).click()
-    assert saved.value.path().read_bytes().startswith(beginning)
-    expect(page.get_by_text(f"{kind} saved")).to_be_attached()
-    page.keyboard.press("Escape")
+def test_the_figure_is_saved_as_a_picture(page):
+    for kind, beginning in (("PNG", b"\x89PNG"), ("SVG", b"<svg")):
+        shared(page, "Link")
+        with page.expect_download() as saved:
+            page.get_by_role("button", name=kind, exact=True).click()
+        assert saved.value.path().read_bytes().startswith(beginning)
+        expect(page.get_by_text(f"{kind} saved")).to_be_attached()
+        page.keyboard.press("Escape")
 
 
-def test_the_app_alone_gives_a_notebook_cell_and_the_parts_of_an_embedded_view(page):
-    shared(page, "Link")
-    dialog = page.get_by_role("dialog")
-    for label in ("Notebook cell", "Its address alone", "Caption under the figure"):
-        expect(dialog.get_by_label(label, exact=True)).to_have_count(0)
-    expect(dialog.get_by_text("Figure alone")).to_have_count(0)
-    page.keyboard.press("Escape")
-
-
-def test_the_dialog_fits_a_phone(page):
+def test_the_dialog_has_nothing_that_needs_the_app_and_fits_a_phone(page):
     page.set_viewport_size({"width": 390, "height": 780})
     page.wait_for_function("innerWidth === 390 && document.documentElement.scrollWidth <= 390")
     shared(page, "Link")
-    box = page.get_by_role("dialog").bounding_box()
+    dialog = page.get_by_role("dialog")
+    box = dialog.bounding_box()
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= 390
+    for label in ("Notebook cell", "Its address alone", "Caption under the figure"):
+        expect(dialog.get_by_label(label, exact=True)).to_have_count(0)
+    expect(dialog.get_by_text("Figure alone")).to_have_count(0)
     page.keyboard.press("Escape")

@@ -114,14 +114,18 @@ def test_an_output_changes_nothing_around_it(host):
     assert host.page.evaluate(AROUND) == before
 
 
-@pytest.mark.parametrize(
-    ("background", "expected"),
-    [("#fff", "light"), ("#111", "dark"), ("color(srgb 0.1 0.1 0.1)", "dark"), ("oklch(0.98 0 0)", "light"), ("transparent", "light")],
-)  # fmt: skip
-def test_an_output_follows_the_background_of_the_page(host, outputs_of_a_notebook, background, expected):
+def test_an_output_follows_the_background_of_the_page(host, outputs_of_a_notebook, subtests):
     host.page.emulate_media(color_scheme="dark")
-    host.page.set_content(f"<body style='background: {background}'>{outputs_of_a_notebook[1]}")
-    wait_for_mode(host.page, expected)
+    for background, expected in (
+        ("#fff", "light"),
+        ("#111", "dark"),
+        ("color(srgb 0.1 0.1 0.1)", "dark"),
+        ("oklch(0.98 0 0)", "light"),
+        ("transparent", "light"),
+    ):
+        with subtests.test(background):
+            host.page.set_content(f"<body style='background: {background}'>{outputs_of_a_notebook[1]}")
+            wait_for_mode(host.page, expected)
 
 
 def test_an_output_is_printed_in_the_light_theme(host):

@@ -63,15 +63,17 @@ def show(view: Lesson, address: str, language: str) -> None:
     view.page.wait_for_function("language => document.documentElement.lang === language", arg=language)
 
 
-@pytest.mark.parametrize("address", VIEWS)
 def test_every_text_is_translated_and_has_room_for_words_that_are_40_percent_longer(
-    watched: Lesson, address: str
+    watched: Lesson, subtests: pytest.Subtests
 ) -> None:
-    show(watched, address, "xa")
-    assert read_page(watched.page) == CLEAN
-    watched.resize(NARROW)
-    watched.page.wait_for_function(STRAIGHT)
-    assert read_page(watched.page) == CLEAN
+    """A view is opened on the screen of the view before."""
+    for address in VIEWS:
+        with subtests.test(address):
+            show(watched, address, "xa")
+            for screen in sorted((WIDE, NARROW), key=lambda shown: shown != watched.page.viewport_size):
+                watched.resize(screen)
+                watched.page.wait_for_function(STRAIGHT)
+                assert read_page(watched.page) == CLEAN, screen
 
 
 def test_more_and_share_are_translated_too(watched: Lesson) -> None:

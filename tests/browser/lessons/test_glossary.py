@@ -20,27 +20,19 @@ PARTS = [
 ABOUT = {word.name: word.about.replace("`", "") for word in glossary()}
 
 
-def test_the_first_occurrence_of_a_word_is_a_button_but_not_in_code_links_and_headings(show: Show) -> None:
+def test_the_first_occurrence_of_a_word_is_a_button_but_not_in_code_links_headings_and_options(show: Show) -> None:
     words = show(PARTS).locator(".nv-term")
     expect(words).to_have_text(["axes", "eps", "Running means"])
     assert words.evaluate_all("all => all.map(word => word.dataset.term)") == ["axis", "eps", "running statistics"]
     show([Note("The eps comes first."), *PARTS])  # the page changes, and no word is marked twice
     expect(words).to_have_text(["eps", "axes", "Running means"])
     expect(words.first).to_have_js_property("parentElement.className", "nv-note-box")
+    tab = show(list(question_parts(QUESTIONS["q16"])), guess="")
+    assert "running statistics" in words.evaluate_all("all => all.map(word => word.dataset.term)")
+    expect(tab.locator(".nv-option .nv-term")).to_have_count(0)
 
 
-def test_a_word_stays_on_the_line_of_the_comma_after_it(show: Show) -> None:
-    ends = show(PARTS).locator(".nv-term-end")
-    expect(ends).to_have_text(["axes,", "Running means,"])
-    assert ends.first.evaluate("""end => Array.from({length: 30}, (_, i) => {
-      end.parentElement.style.width = `${40 + 5 * i}px`;
-      const sign = document.createRange();
-      sign.selectNodeContents(end.lastChild);
-      return sign.getBoundingClientRect().top < end.firstChild.getBoundingClientRect().bottom;
-    }).every(Boolean)""")
-
-
-def test_a_word_explains_itself_to_the_pointer_and_to_the_keyboard(show: Show) -> None:
+def test_a_word_explains_itself_to_the_pointer_and_to_the_keyboard_and_stays_with_its_comma(show: Show) -> None:
     tab = show(PARTS)
     axes, eps, means = tab.locator(".nv-term").all()
     box = tab.locator(".nv-definition")
@@ -65,10 +57,11 @@ def test_a_word_explains_itself_to_the_pointer_and_to_the_keyboard(show: Show) -
     expect(box).to_be_visible()
     tab.mouse.click(5, 600)
     expect(box).to_be_hidden()
-
-
-def test_the_words_of_a_question_are_marked_and_its_options_are_not(show: Show) -> None:
-    tab = show(list(question_parts(QUESTIONS["q16"])), guess="")
-    marked = tab.locator(".nv-term")
-    assert "running statistics" in marked.evaluate_all("all => all.map(word => word.dataset.term)")
-    expect(tab.locator(".nv-option .nv-term")).to_have_count(0)
+    ends = show(PARTS).locator(".nv-term-end")
+    expect(ends).to_have_text(["axes,", "Running means,"])
+    assert ends.first.evaluate("""end => Array.from({length: 30}, (_, i) => {
+      end.parentElement.style.width = `${40 + 5 * i}px`;
+      const sign = document.createRange();
+      sign.selectNodeContents(end.lastChild);
+      return sign.getBoundingClientRect().top < end.firstChild.getBoundingClientRect().bottom;
+    }).every(Boolean)""")

@@ -165,10 +165,16 @@ WITHOUT_FIGURES = ("models?model=sd_unet&mark=batch", "questions?q=s0", "questio
 SCREENS = ((WIDE, "light"), (NARROW, "dark"))
 
 
-@pytest.mark.parametrize("address", PAGES)
-def test_a_page_fits_each_screen_and_can_be_read_and_tapped(lesson_in_any_window: Lesson, address: str) -> None:
-    """The page is opened on the screen of the page before, so every second one becomes wider, and the others narrower."""
-    lesson = lesson_in_any_window
+def test_every_page_fits_each_screen_and_can_be_read_and_tapped(
+    lesson_in_any_window: Lesson, subtests: pytest.Subtests
+) -> None:
+    """A page is opened on the screen of the page before, so every second one becomes wider, and the others narrower."""
+    for address in PAGES:
+        with subtests.test(address):
+            assert_it_fits_and_can_be_read_and_tapped(lesson_in_any_window, address)
+
+
+def assert_it_fits_and_can_be_read_and_tapped(lesson: Lesson, address: str) -> None:
     show(lesson, address)
     for screen, scheme in sorted(SCREENS, key=lambda shown: shown[0] != lesson.page.viewport_size):
         lesson.page.emulate_media(color_scheme=scheme)

@@ -90,28 +90,24 @@ def test_the_group_is_drawn_within_its_cube_when_the_window_gets_narrow(lesson: 
     lesson.page.wait_for_function(FILLED_WITHIN)
 
 
-def test_a_click_on_one_panel_selects_in_all_and_changes_the_sentence(lesson: Lesson) -> None:
+def test_a_click_on_one_panel_selects_in_all_and_a_selection_by_keyboard_keeps_the_focus(lesson: Lesson) -> None:
     lesson.go_to("compare", "?shape=3,4&layers=BatchNorm1d(4);LayerNorm(4)")
-    lesson.click("params1", (0, 2))
-    lesson.wait_for_address(at="0,2")
+    lesson.click("params1", (0, 1))
+    lesson.wait_for_address(at="0,1")
     expect(lesson.sentence).to_contain_text(
-        "x[0, 2] shares its mean with 2 others under BatchNorm1d(4) and 3 others under"
+        "x[0, 1] shares its mean with 2 others under BatchNorm1d(4) and 3 others under"
     )
     lesson.leave()
     lesson.wait_until_drawn()
-    assert {lesson.marked(key) for key in ("stats0", "params0", "stats1", "params1")} == {(0, 2)}
-
-
-def test_a_selection_by_keyboard_keeps_the_panels_and_the_focus(lesson: Lesson) -> None:
-    lesson.go_to("compare", "?shape=3,4&layers=BatchNorm1d(4);LayerNorm(4)&at=0,0")
+    assert {lesson.marked(key) for key in ("stats0", "params0", "stats1", "params1")} == {(0, 1)}
     panel = lesson.find(".nv-panel-stats1 .nv-over")
     panel.focus()
-    for key in ("ArrowRight", "Enter"):
+    for key in ("ArrowLeft", "Enter"):
         lesson.page.keyboard.press(key)
-    lesson.wait_for_address(at="0,1")
-    expect(lesson.sentence).to_contain_text("x[0, 1]")
+    lesson.wait_for_address(at="0,0")
+    expect(lesson.sentence).to_contain_text("x[0, 0]")
     expect(panel).to_be_focused()
-    lesson.go_to("compare", "?shape=3,4&layers=LayerNorm(4);BatchNorm1d(4);RMSNorm(4)&at=0,1")
+    lesson.go_to("compare", "?shape=3,4&layers=LayerNorm(4);BatchNorm1d(4);RMSNorm(4)&at=0,0")
     assert lesson.find(".nv-params .nv-panel").count() == 3
     expect(lesson.find(".nv-panel-stats1 .nv-title")).to_contain_text("BatchNorm1d")
 
@@ -149,15 +145,14 @@ def test_the_buttons_and_names_of_the_steps_change_panels_and_address(lesson: Le
     expect(lesson.find(".nv-chip.nv-now")).to_have_text(made[1].title)
 
 
-def test_play_continues_to_the_last_step(lesson: Lesson) -> None:
+def test_play_continues_to_the_last_step_and_a_step_shows_the_arithmetic_of_the_selected_element(
+    lesson: Lesson,
+) -> None:
     lesson.go_to("step_by_step", "?shape=3,4&layer=RMSNorm(4)&step=3")
     lesson.page.get_by_role("button", name="Play").click()
     expect(lesson.find(".nv-chip.nv-now")).to_have_text("scaled")
     lesson.wait_for_address(step="4")
     expect(lesson.page.get_by_role("button", name="Play")).to_have_text("▶ Play")
-
-
-def test_a_step_shows_the_arithmetic_of_the_selected_element(lesson: Lesson) -> None:
     lesson.go_to("step_by_step", "?shape=2,2&layer=LayerNorm(2)&values=1,5,2,3&step=1&at=0,0")
     expect(lesson.find(".nv-worked .nv-how")).to_have_text("(1 + 5) / 2")
     expect(lesson.find(".nv-worked .nv-result")).to_have_text("= 3")

@@ -129,16 +129,14 @@ def test_a_set_is_answered_with_feedback_on_each_confusion_and_ends_with_a_summa
 CASE_ELEMENTS = MARKED.elements(tuple(tuple(range(size)) for size in MARKED.case.shape))
 
 
-def test_each_exercise_has_a_figure_with_labeled_axes_and_the_shape_of_x_has_no_colors(practice: Page):
-    figure, shape = practice.locator(".nv-numbers"), NUMERIC.case.shape
+def test_figures_have_labeled_axes_and_prompts_and_feedback_explain_words_of_the_glossary(practice: Page, show: Show):
+    small, shape = practice.locator(".nv-numbers"), NUMERIC.case.shape
     assert len(shape) == 2
-    expect(figure.locator("td")).to_have_count(shape[0] * shape[1])
-    expect(figure.locator("td[style]")).to_have_count(0)
+    expect(small.locator("td")).to_have_count(shape[0] * shape[1])
+    expect(small.locator("td[style]")).to_have_count(0)
     heads = [f"{NUMERIC.case.axes[1]} =", *map(str, range(shape[1]))]
-    expect(figure.locator("th")).to_have_text([*heads, *(f"{NUMERIC.case.axes[0]} = {i}" for i in range(shape[0]))])
+    expect(small.locator("th")).to_have_text([*heads, *(f"{NUMERIC.case.axes[0]} = {i}" for i in range(shape[0]))])
 
-
-def test_a_large_shape_leaves_out_the_middle_of_its_axes_and_a_pattern_has_all_its_numbers(show: Show):
     large = next(
         one for one in bank() if one.about.form == CHOICE and len(one.case.shape) == 4 and min(one.case.shape) > 3
     )
@@ -163,8 +161,6 @@ def test_a_large_shape_leaves_out_the_middle_of_its_axes_and_a_pattern_has_all_i
     following(tab)
     expect(tab.get_by_role("textbox")).to_have_attribute("inputmode", "text")  # a keyboard with a minus sign
 
-
-def test_words_of_the_glossary_are_explained_in_prompts_and_in_feedback(show: Show):
     gammas, means = (next(one for one in bank() if one.kind == kind) for kind in ("gammas", "means"))
 
     class Two(ExerciseSet):

@@ -81,16 +81,13 @@ OPEN_AND_BACK = """async show => {
 }"""
 
 
-def test_back_closes_an_answer_that_was_opened_a_moment_ago(lesson: Lesson) -> None:
+def test_back_closes_an_answer_opened_a_moment_ago_and_the_next_question_starts_closed(lesson: Lesson) -> None:
     lesson.go_to("questions", f"?q={CHOICE.key}")
     lesson.find(".nv-option input").first.click()
     lesson.page.get_by_text("Show the answer").evaluate(OPEN_AND_BACK)
     expect(lesson.find(".nv-answer > .nv-text").first).to_be_hidden()
     lesson.wait_for_address(q=CHOICE.key, guess=None)
     expect(lesson.find(".nv-option input:checked")).to_have_count(0)
-
-
-def test_the_next_question_starts_closed_although_the_answer_was_opened_without_a_guess(lesson: Lesson) -> None:
     first, second = SAME_ANSWER
     lesson.go_to("questions", f"?q={first.key}")
     lesson.page.get_by_text("Show the answer").click()
@@ -100,25 +97,20 @@ def test_the_next_question_starts_closed_although_the_answer_was_opened_without_
     expect(lesson.find(".nv-answer > .nv-text").first).to_be_hidden()
 
 
-def test_a_link_to_a_question_opens_it_without_loading_the_app_again(lesson: Lesson) -> None:
+def test_a_link_to_a_question_opens_it_without_loading_the_app_again_or_in_a_new_tab(lesson: Lesson) -> None:
     lesson.go_to("compare", "?shape=3,4")
     lesson.page.evaluate("window.nvSameApp = true")
-    link = lesson.find(".nv-links-questions a").first
-    title, address = link.inner_text(), link.get_attribute("href")
-    link.click()
-    expect(lesson.page.get_by_role("heading", name=title)).to_be_visible()
-    assert lesson.address == address == f"{lesson.server}/questions?q={lesson.query['q']}"
-    assert lesson.page.evaluate("window.nvSameApp")
-
-
-def test_the_middle_button_opens_a_link_in_a_new_tab(lesson: Lesson) -> None:
-    lesson.go_to("compare", "?shape=3,4")
     link, before = lesson.find(".nv-links-questions a").first, lesson.address
     with lesson.page.context.expect_page() as opened:
         link.click(button="middle")
     opened.value.wait_for_url(link.get_attribute("href") or "")
     opened.value.close()
     assert lesson.address == before
+    title, address = link.inner_text(), link.get_attribute("href")
+    link.click()
+    expect(lesson.page.get_by_role("heading", name=title)).to_be_visible()
+    assert lesson.address == address == f"{lesson.server}/questions?q={lesson.query['q']}"
+    assert lesson.page.evaluate("window.nvSameApp")
 
 
 def test_a_link_in_an_embedded_view_keeps_it_embedded(lesson: Lesson) -> None:
@@ -140,28 +132,13 @@ SCROLLED = "() => document.querySelector('[data-testid=stMain]').scrollTop"
 IS_SCROLLED = "position => document.querySelector('[data-testid=stMain]').scrollTop === position"
 
 
-def test_the_search_answers_while_one_types_and_back_returns_to_what_it_found(lesson: Lesson) -> None:
+def test_the_search_answers_while_one_types_also_to_an_error_message_and_back_returns_to_what_it_found(
+    lesson: Lesson,
+) -> None:
     words = "running_mean should contain"
     (found,) = search(words)
     lesson.go_to_questions()
     field, shown = lesson.page.get_by_role("searchbox"), lesson.find(".nv-topic li").locator("visible=true")
-    field.press_sequentially(words)
-    expect(shown).to_have_text([prose(found.key).title.replace("`", "")])
-    assert lesson.query == {}
-    field.press("Enter")
-    lesson.wait_for_address(search=words)
-    shown.get_by_role("link").click()
-    lesson.wait_for_address(q=found.key, search=None)
-    lesson.page.go_back()
-    expect(field).to_have_value(words)
-    expect(shown).to_have_count(1)
-
-
-def test_a_whole_error_message_in_the_search_leads_to_its_view_and_is_not_called_a_search_without_results(
-    lesson: Lesson,
-) -> None:
-    lesson.go_to_questions()
-    field = lesson.page.get_by_role("searchbox")
     field.press_sequentially("running_mean should contain 64 elements not 128")  # without Enter
     expect(lesson.find(".nv-found a").first).to_contain_text("BatchNorm2d(128) on (2, 64, 4, 4)")
     expect(lesson.find(".nv-search [role=status]")).to_have_text("")
@@ -172,6 +149,16 @@ def test_a_whole_error_message_in_the_search_leads_to_its_view_and_is_not_called
     field.fill("")
     expect(lesson.find(".nv-found")).to_have_count(0)
     expect(lesson.find(".nv-path").first).to_be_visible()
+    field.press_sequentially(words)
+    expect(shown).to_have_text([prose(found.key).title.replace("`", "")])
+    assert lesson.query == {}
+    field.press("Enter")
+    lesson.wait_for_address(search=words)
+    shown.get_by_role("link").click()
+    lesson.wait_for_address(q=found.key, search=None)
+    lesson.page.go_back()
+    expect(field).to_have_value(words)
+    expect(shown).to_have_count(1)
 
 
 def test_a_question_opens_at_its_top_and_back_returns_to_the_position_in_the_list(lesson: Lesson) -> None:

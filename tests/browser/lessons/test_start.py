@@ -92,19 +92,21 @@ def test_every_step_opens_the_next_one_when_the_reader_has_done_it(tab):
     assert tab.locator(".nv-start-was-done").count() == len(LESSON_STEPS)
 
 
-@pytest.mark.parametrize(("screen", "theme"), [(WIDE, "light"), (NARROW, "dark")], ids=["wide", "phone"])
-def test_show_me_leads_through_every_step_and_each_begins_on_one_screen(tab, screen, theme):
-    tab.set_viewport_size(screen)
-    tab.emulate_media(color_scheme=theme)
-    for number, name in enumerate(TITLES):
-        expect(title(tab)).to_have_text(name)
-        assert (number, screen) == (6, NARROW) or tab.evaluate(ON_SCREEN), name
-        assert tab.evaluate(INSIDE), name
-        button(tab, "Show me").click()
-        expect(button(tab, "Show me")).to_be_hidden()
-        if number < 6:
-            assert tab.evaluate(NEXT_ON_SCREEN), name
-            button(tab, "Next").click()
+def test_show_me_leads_through_every_step_and_each_begins_on_one_screen(tab, subtests):
+    for screen, theme in ((WIDE, "light"), (NARROW, "dark")):
+        with subtests.test(theme):
+            tab.set_viewport_size(screen)
+            tab.emulate_media(color_scheme=theme)
+            for number, name in enumerate(TITLES):
+                expect(title(tab)).to_have_text(name)
+                assert (number, screen) == (6, NARROW) or tab.evaluate(ON_SCREEN), name
+                assert tab.evaluate(INSIDE), name
+                button(tab, "Show me").click()
+                expect(button(tab, "Show me")).to_be_hidden()
+                if number < 6:
+                    assert tab.evaluate(NEXT_ON_SCREEN), name
+                    button(tab, "Next").click()
+            button(tab, "Start again").click()
 
 
 def test_the_browser_remembers_the_step_and_the_reader_can_start_again(browser: Browser, file: Path) -> None:

@@ -1,5 +1,6 @@
 """The files, and one tab without a network that opens them."""
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -18,15 +19,27 @@ Show = Callable[..., Page]
 
 @pytest.fixture(scope="session")
 def make(tmp_path_factory: pytest.TempPathFactory) -> Make:
-    """Makes one of the FILES at its first use, with plotly.js beside it, so that the browser compiles it only once: its path."""
-    folder = tmp_path_factory.mktemp("files")
-    (folder / PLOTLY).write_bytes(plotly_js())
+    """Makes one of the FILES at its first use, with plotly.js beside it, so that the browser compiles it only once: its path.
+
+    All processes of a run of the tests share the files: a file with many views takes seconds to make.
+    """
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "playing"
+    folder.mkdir(exist_ok=True)
+
+    def write(path: Path, make: Callable[[Path], object]) -> Path:
+        """Another process finds the whole file or none."""
+        if not path.exists():
+            half = path.with_name(f"{os.getpid()}-{path.name}")
+            make(half)
+            half.replace(path)
+        return path
 
     def path_of(name: str) -> Path:
-        path = folder / f"{name}.html"
-        if not path.exists():
-            assert main(["export", *FILES[name], "--plotlyjs", PLOTLY, "-o", str(path)]) == 0
-        return path
+        words = [*FILES[name], "--plotlyjs", PLOTLY]
+        return write(folder / f"{name}.html", lambda half: main(["export", *words, "-o", str(half)]))
+
+    write(folder / PLOTLY, lambda half: half.write_bytes(plotly_js()))
 
     return path_of
 

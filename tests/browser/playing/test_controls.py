@@ -41,17 +41,13 @@ def test_a_change_writes_the_new_groups_into_the_texts_that_are_there(show):
     assert sorted(seen) == sorted(2 * planes)  # each in a muted and in a strong text
 
 
-def test_another_tensor_leaves_no_texts_of_the_one_before(show):
-    page = show("shapes")
-    segment(page, "Tensor", "N, D")
-    expect_sentence(page, "LayerNorm([7]) on (5, 7)")
-    expect(page.locator(".nv-panel-stats .nv-text text")).to_have_count(2 * 35)
-
-
-def test_more_has_the_switches_of_a_layer_and_stays_open(show):
+def test_more_has_the_switches_of_a_layer_or_says_why_it_has_no_mode_and_stays_open(show):
     page = show("explore")
-    choose(page, "Layer", "BatchNorm2d")
     page.get_by_text("More", exact=True).click()
+    note = page.get_by_text("train() and eval() do the same for this layer.")
+    expect(note).to_be_visible()
+    choose(page, "Layer", "BatchNorm2d")
+    expect(note).to_have_count(0)
     segment(page, "Mode", "eval()")
     expect_sentence(page, "BatchNorm2d(3).eval() on (2, 3, 4, 4): 3 running means")
     page.get_by_role("switch", name="affine: gamma, beta").uncheck()
@@ -61,15 +57,6 @@ def test_more_has_the_switches_of_a_layer_and_stays_open(show):
     expect(page.get_by_text("Mode", exact=True)).to_be_hidden()
     page.get_by_role("button", name="Back to the start").click()
     expect_sentence(page, "LayerNorm([3, 4, 4])")
-
-
-def test_more_says_why_a_layer_has_no_mode(show):
-    page = show("explore")
-    page.get_by_text("More", exact=True).click()
-    note = page.get_by_text("train() and eval() do the same for this layer.")
-    expect(note).to_be_visible()
-    choose(page, "Layer", "BatchNorm2d")
-    expect(note).to_have_count(0)
 
 
 def test_the_help_of_a_control_describes_it_and_opens_with_the_keyboard_and_a_click(show):
@@ -100,6 +87,7 @@ def test_sizes_and_the_layout_lead_to_the_tensors_of_the_file(show):
     segment(page, "Tensor", "N, D")
     expect_sentence(page, "LayerNorm([7]) on (5, 7)")
     expect_fragment(page, "#shape=5,7&layer=LayerNorm([7])")
+    expect(page.locator(".nv-panel-stats .nv-text text")).to_have_count(2 * 35)  # and no texts of the tensor before
     segment(page, "Tensor", "N, C, H, W")
     expect_sentence(page, "on (2, 3, 4, 4)")
 
@@ -151,23 +139,21 @@ EXPERIMENTS = {
 }
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
-def test_a_page_of_experiments_answers_its_stated_settings(show, name):
-    experiment, label, option = EXPERIMENTS[name]
-    page = show(name)
-    segment(page, "Experiment", experiment)
-    before = page.locator(".nv-sentence").inner_text()
-    page.get_by_role("combobox", name=label).select_option(label=option)
-    expect(page.locator(".nv-sentence")).not_to_have_text(before)
-    page.go_back()
-    expect(page.locator(".nv-sentence")).to_have_text(before)
-
-
-def test_a_slider_shows_its_value_and_changes_the_view(show):
+def test_a_page_of_experiments_answers_its_stated_settings_and_a_slider_shows_its_value(show, subtests):
     page = show("numerics")
     page.get_by_role("slider").press("ArrowLeft")
     expect(page.locator(".nv-control-value")).to_have_text("10⁵")
     expect_sentence(page, "At a distance of 10⁵ in")
+    for name in EXPERIMENTS:
+        with subtests.test(name):
+            experiment, label, option = EXPERIMENTS[name]
+            page = show(name)
+            segment(page, "Experiment", experiment)
+            before = page.locator(".nv-sentence").inner_text()
+            page.get_by_role("combobox", name=label).select_option(label=option)
+            expect(page.locator(".nv-sentence")).not_to_have_text(before)
+            page.go_back()
+            expect(page.locator(".nv-sentence")).to_have_text(before)
 
 
 def test_a_fixed_file_has_no_controls(show):

@@ -76,15 +76,11 @@ def set_fragment(page: Page, fragment: str) -> None:
     page.evaluate("fragment => { location.hash = fragment; }", fragment)
 
 
-def test_a_file_opens_with_the_view_of_its_fragment_and_with_its_first_view_if_that_is_no_setting(show):
+def test_a_file_opens_with_the_view_of_its_fragment_in_any_words_and_else_with_its_first_view(show):
     for fragment, sentence in (("layer=BatchNorm2d(3)&at=1,2,0,3", "BatchNorm2d(3)"), ("main", "LayerNorm([3, 4, 4])")):
         page = show("explore", fragment)
         expect_sentence(page, f"{sentence} on (2, 3, 4, 4)")
         expect(page.locator(".nv-no-view")).to_be_hidden()
-
-
-def test_a_link_can_name_a_view_in_other_words_too(show):
-    page = show("explore")
     for fragment, sentence in OTHER_WORDS.items():
         set_fragment(page, fragment)
         expect_sentence(page, f"{sentence} on (2, 3, 4, 4)")
@@ -133,25 +129,26 @@ def whole(make: Make) -> Path:
     return path
 
 
-@pytest.mark.parametrize("kind", FRAMES)
-def test_a_file_answers_in_a_frame(tab, whole, kind):
-    tag = FRAMES[kind].format(html=escape(whole.read_text(encoding="utf-8")))
-    host = whole.with_name("host.html")
-    host.write_text(f"<!doctype html><style>iframe{{width:900px;height:700px}}</style>{tag}", encoding="utf-8")
-    tab.page.goto(host.as_uri())
-    frame = tab.page.frame_locator("iframe")
-    frame.locator(READY).wait_for()
-    expect_sentence(frame, "LayerNorm([3, 4, 4])" if kind == "srcdoc" else "BatchNorm2d(3)")
-    choose(frame, "Layer", "GroupNorm")
-    expect_sentence(frame, "GroupNorm(3, 3)")
-    assert select_first_element(frame).startswith("x[0, 0, 0, 0]")
-    share = frame.get_by_role("button", name="Share")
-    expect(share).to_have_count(0 if kind == "srcdoc" else 1)
-    if kind != "srcdoc":
-        share.click()
-        frame.get_by_role("button", name="Copy: Link").click()
-        expect(frame.get_by_text("Copied: Link")).to_be_attached()
-    tab.check()
+def test_a_file_answers_in_a_frame(tab, whole, subtests):
+    for kind in FRAMES:
+        with subtests.test(kind):
+            tag = FRAMES[kind].format(html=escape(whole.read_text(encoding="utf-8")))
+            host = whole.with_name("host.html")
+            host.write_text(f"<!doctype html><style>iframe{{width:900px;height:700px}}</style>{tag}", encoding="utf-8")
+            tab.page.goto(host.as_uri())
+            frame = tab.page.frame_locator("iframe")
+            frame.locator(READY).wait_for()
+            expect_sentence(frame, "LayerNorm([3, 4, 4])" if kind == "srcdoc" else "BatchNorm2d(3)")
+            choose(frame, "Layer", "GroupNorm")
+            expect_sentence(frame, "GroupNorm(3, 3)")
+            assert select_first_element(frame).startswith("x[0, 0, 0, 0]")
+            share = frame.get_by_role("button", name="Share")
+            expect(share).to_have_count(0 if kind == "srcdoc" else 1)
+            if kind != "srcdoc":
+                share.click()
+                frame.get_by_role("button", name="Copy: Link").click()
+                expect(frame.get_by_text("Copied: Link")).to_be_attached()
+            tab.check()
 
 
 def test_a_file_of_version_1_still_opens(tab, tmp_path):

@@ -19,6 +19,7 @@ pytestmark = pytest.mark.browser
 VISITED = "?layer=BatchNorm2d(3)"
 IS_DARK = "localStorage.getItem('stActiveTheme-/-v2') === '\"Dark\"'"
 LIGHT, DARK = (255, 255, 255), (16, 20, 31)
+GROUNDS = {"light": LIGHT, "dark": DARK}
 
 # Record the visible color at the corner in every frame.
 RECORD = """() => {
@@ -44,17 +45,6 @@ def context_without_scripts(browser: Browser) -> Iterator[BrowserContext]:
     context.route("**/*.js", lambda route: route.abort())
     yield context
     context.close()
-
-
-@pytest.fixture(params=["light", "dark"])
-def tab_without_scripts(
-    request: pytest.FixtureRequest, context_without_scripts: BrowserContext
-) -> Iterator[tuple[Page, str]]:
-    """A tab of ``context_without_scripts``, for a reader who prefers light or dark colors."""
-    page = open_tab(context_without_scripts)
-    page.emulate_media(color_scheme=request.param)
-    yield page, request.param
-    page.close()
 
 
 @pytest.fixture(scope="module")
@@ -86,53 +76,46 @@ def background_color(page: Page) -> tuple[int, int, int]:
     return color  # type: ignore[return-value]
 
 
-@pytest.mark.parametrize("path", ["/", "/compare?embed=true"])
-def test_before_any_script_the_background_follows_the_preference_of_the_reader(
-    tab_without_scripts: tuple[Page, str], server: str, path: str
+def test_before_any_script_the_background_follows_the_menu_the_address_or_the_preference_of_the_reader(
+    context_without_scripts: BrowserContext, server: str, subtests: pytest.Subtests
 ) -> None:
-    page, preferred = tab_without_scripts
-    page.goto(server + path, wait_until="domcontentloaded")
-    assert background_color(page) == {"light": LIGHT, "dark": DARK}[preferred]
+    for preferred, other in (("light", "dark"), ("dark", "light")):
+        page = open_tab(context_without_scripts)
+        page.emulate_media(color_scheme=preferred)  # type: ignore[arg-type]
+        for path, ground in (
+            ("/", preferred),
+            ("/compare?embed=true", preferred),
+            (f"/?embed=true&embed_options={other}_theme", other),
+        ):
+            with subtests.test(path, preferred=preferred):
+                page.goto(server + path, wait_until="domcontentloaded")
+                assert background_color(page) == GROUNDS[ground]
+        with subtests.test("the theme of the menu", preferred=preferred):
+            page.add_init_script(f"localStorage.setItem('stActiveTheme-/-v2', '\"{other.title()}\"')")
+            page.goto(server, wait_until="domcontentloaded")
+            assert background_color(page) == GROUNDS[other]
+        page.close()
 
 
-def test_before_any_script_the_background_follows_the_theme_in_the_address(
-    tab_without_scripts: tuple[Page, str], server: str
-) -> None:
-    page, preferred = tab_without_scripts
-    other, ground = {"light": ("dark", DARK), "dark": ("light", LIGHT)}[preferred]
-    page.goto(f"{server}/?embed=true&embed_options={other}_theme", wait_until="domcontentloaded")
-    assert background_color(page) == ground
-
-
-def test_before_any_script_the_background_follows_the_theme_chosen_in_the_menu(
-    tab_without_scripts: tuple[Page, str], server: str
-) -> None:
-    page, preferred = tab_without_scripts
-    other = {"light": "Dark", "dark": "Light"}[preferred]
-    page.add_init_script(f"localStorage.setItem('stActiveTheme-/-v2', '\"{other}\"')")
-    page.goto(server, wait_until="domcontentloaded")
-    assert background_color(page) == {"Light": LIGHT, "Dark": DARK}[other]
-
-
-@pytest.mark.parametrize(
-    ("scheme", "query", "ground"),
-    [("dark", "", DARK), ("light", "?embed=true&embed_options=dark_theme", DARK), ("dark", "?embed_options=light_theme", LIGHT)],
-)  # fmt: skip
-def test_the_background_never_changes_while_the_page_loads(
-    view: View, scheme: str, query: str, ground: tuple[int, int, int]
-) -> None:
-    view.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+def test_the_background_never_changes_while_the_page_loads(view: View, subtests: pytest.Subtests) -> None:
     fonts: list[str] = []
     view.page.on("request", lambda request: fonts.append(request.url) if "SourceSans" in request.url else None)
-    view.open(query)
-    assert recorded_colors(view.page) == [f"rgb{ground}"]
-    assert view.page.evaluate("getComputedStyle(document.querySelector('.stApp')).fontFamily").startswith(
-        "-apple-system"
-    )
-    if (
-        "theme" not in query
-    ):  # Streamlit draws a theme from the address in its own font until the font of the app has loaded
-        assert fonts == []
+    for scheme, query, ground in (
+        ("dark", "", "dark"),
+        ("light", "?embed=true&embed_options=dark_theme", "dark"),
+        ("dark", "?embed_options=light_theme", "light"),
+    ):
+        with subtests.test(query, scheme=scheme):
+            view.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            view.open(query)
+            assert recorded_colors(view.page) == [f"rgb{GROUNDS[ground]}"]
+            assert view.page.evaluate("getComputedStyle(document.querySelector('.stApp')).fontFamily").startswith(
+                "-apple-system"
+            )
+            if (
+                "theme" not in query
+            ):  # Streamlit draws a theme from the address in its own font until the font of the app has loaded
+                assert fonts == []
 
 
 def test_the_menu_stores_the_theme_where_the_first_paint_reads_it(view: View) -> None:
@@ -208,22 +191,23 @@ END_RUN = """async () => {
 }"""
 
 
-@pytest.mark.parametrize("message", ["stAlert", "stException"])
 def test_the_page_of_the_first_html_stays_until_the_app_shows_something(
-    held_visit: tuple[View, list[Route]], message: str
+    held_visit: tuple[View, list[Route]], subtests: pytest.Subtests
 ) -> None:
     """A busy browser may draw the elements of a run long after its end."""
     view, _ = held_visit
     first = view.page.locator("#normviz-first")
-    view.page.goto(f"{view.server}/{VISITED}", wait_until="commit")
-    expect(first.locator(".nv-sentence")).to_contain_text("BatchNorm2d(3)")
-    view.page.evaluate(END_RUN)
-    assert first.count() == 1
-    view.page.evaluate(
-        "message => document.querySelector('#root > div').innerHTML = `<p data-testid=${message}></p>`", message
-    )
-    expect(first).to_have_count(0)
-    view.page.evaluate("document.getElementById('root').replaceChildren()")  # Watch would find the message
+    for message in ("stAlert", "stException"):
+        with subtests.test(message):
+            view.page.goto(f"{view.server}/{VISITED}", wait_until="commit")
+            expect(first.locator(".nv-sentence")).to_contain_text("BatchNorm2d(3)")
+            view.page.evaluate(END_RUN)
+            assert first.count() == 1
+            view.page.evaluate(
+                "message => document.querySelector('#root > div').innerHTML = `<p data-testid=${message}></p>`", message
+            )
+            expect(first).to_have_count(0)
+            view.page.evaluate("document.getElementById('root').replaceChildren()")  # Watch would find the message
 
 
 def test_the_figure_loads_plotly_js_again_if_it_failed_to_load(new_tab: NewTab, server: str) -> None:

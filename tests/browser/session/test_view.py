@@ -54,15 +54,12 @@ def read_during_redraws(view: View, read: Callable[[], T]) -> list[T]:
     return found
 
 
-def test_the_marked_element_is_read_correctly_during_redraws(changing_view: View) -> None:
-    found = read_during_redraws(changing_view, lambda: changing_view.marked("stats"))
-    assert found == [AT] * len(found)
-
-
-def test_the_open_elements_are_read_correctly_during_redraws(changing_view: View) -> None:
+def test_marked_and_open_elements_are_read_correctly_during_redraws(changing_view: View) -> None:
     wanted = peers(changing_view.scene, "stats", AT)
-    found = read_during_redraws(changing_view, lambda: changing_view.open_elements("stats"))
-    assert found == [wanted] * len(found)
+    found = read_during_redraws(
+        changing_view, lambda: (changing_view.marked("stats"), changing_view.open_elements("stats"))
+    )
+    assert found == [(AT, wanted)] * len(found)
 
 
 def test_a_page_is_not_complete_while_streamlit_loads_the_script_of_a_control(view: View) -> None:

@@ -126,15 +126,13 @@ def content_height(frame: Frame) -> int:
     return int(frame.evaluate("document.querySelector('[data-testid=stMainBlockContainer]').offsetHeight"))
 
 
-@pytest.mark.parametrize(("address", "preset"), NARROW)
-def test_in_a_narrow_frame_nothing_scrolls_and_nothing_is_cut_off(framed, snippets, address, preset):
-    snippet = snippets(address, preset, narrow=True)
-    assert tag(snippet)["width"] == "320"
-    assert_it_fits(framed.show(snippet), address, slack=20)
-
-
-def test_a_frame_with_less_height_scrolls(framed, narrow):
-    """Proves that the test above can fail."""
+def test_in_a_narrow_frame_nothing_scrolls_and_nothing_is_cut_off(framed, snippets, narrow, subtests):
+    for address, preset in NARROW:
+        with subtests.test(address, preset=preset):
+            snippet = snippets(address, preset, narrow=True)
+            assert tag(snippet)["width"] == "320"
+            assert_it_fits(framed.show(snippet), address, slack=20)
+    # A frame with less height scrolls, so the assertions above can fail.
     height = tag(narrow)["height"]
     frame = framed.show(narrow.replace(f'height="{height}"', f'height="{int(height) - 60}"'))
     assert max(hidden for hidden, _ in frame.evaluate(SCROLLED)) > 30
@@ -166,15 +164,16 @@ def heights_in_columns(framed: FramePage, frame: Frame, widths: Sequence[int]) -
     return heights
 
 
-@pytest.mark.parametrize(("address", "preset", "columns"), FULL_WIDTH)
-def test_at_full_width_nothing_scrolls_in_a_column_of_any_width(framed, snippets, address, preset, columns):
-    snippet = snippets(address, preset)
-    assert tag(snippet)["width"] == "100%"
-    frame = framed.show(snippet)
-    assert_it_fits(frame, address, slack=50 + 0.1 * content_height(frame))
-    heights = heights_in_columns(framed, frame, columns)
-    assert len(set(heights)) > 1
-    assert max(heights) == int(tag(snippet)["height"])
+def test_at_full_width_nothing_scrolls_in_a_column_of_any_width(framed, snippets, subtests):
+    for address, preset, columns in FULL_WIDTH:
+        with subtests.test(address, preset=preset):
+            snippet = snippets(address, preset)
+            assert tag(snippet)["width"] == "100%"
+            frame = framed.show(snippet)
+            assert_it_fits(frame, address, slack=50 + 0.1 * content_height(frame))
+            heights = heights_in_columns(framed, frame, columns)
+            assert len(set(heights)) > 1
+            assert max(heights) == int(tag(snippet)["height"])
 
 
 def test_without_the_style_nothing_scrolls_either_and_some_space_stays_empty(framed, snippets):

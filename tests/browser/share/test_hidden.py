@@ -21,7 +21,14 @@ def view(tab: tuple[View, Watch]) -> Iterator[View]:
     watch.check()
 
 
-def test_a_view_with_hidden_parts_offers_the_full_app(view):
+def test_a_view_with_hidden_parts_offers_the_full_app_and_a_hidden_panel_is_shown_again(view):
+    view.visit("?hide=stats,output")  # wait_for_scene() expects all panels, and a hidden panel is not drawn
+    view.page.locator(READY).wait_for()
+    expect(view.find(".nv-panel-stats")).to_be_hidden()
+    expect(view.find(".nv-counts")).to_be_visible()
+    view.go("?")
+    expect(view.find(".nv-panel-stats")).to_be_visible()
+    expect(view.page.get_by_role("combobox", name="Layer")).to_be_visible()
     view.visit("?hide=all&layer=BatchNorm2d(3)&caption=Row+1")
     offer = view.page.get_by_role("link", name="Open the full app")
     expect(offer).to_have_attribute("rel", "noopener")
@@ -47,13 +54,3 @@ def test_hidden_parts_stay_hidden_after_changes_reload_and_back(view):
     expect(view.find(".nv-worked")).to_be_visible()
     view.page.go_back()
     view.wait_for_view(layer=None, hide="layer,facts,code")
-
-
-def test_a_hidden_panel_is_shown_again(view):
-    view.visit("?hide=stats,output")  # wait_for_scene() expects all panels, and a hidden panel is not drawn
-    view.page.locator(READY).wait_for()
-    expect(view.find(".nv-panel-stats")).to_be_hidden()
-    expect(view.find(".nv-counts")).to_be_visible()
-    view.go("?")
-    expect(view.find(".nv-panel-stats")).to_be_visible()
-    expect(view.page.get_by_role("combobox", name="Layer")).to_be_visible()

@@ -13,6 +13,7 @@ from normviz.export.document import script
 from normviz.export.site.pages import site_script
 from normviz.figures import bundle
 from normviz.figures.palette import THEMES, Theme
+from normviz.lessons.style import page_style
 from normviz.ui.assets import component
 from tests.figures.linked.javascript import check_syntax, evaluate
 
@@ -165,3 +166,9 @@ def test_plotly_js_is_the_one_of_the_installed_package():
     assert bundle.plotly_version() == plotly.__version__
     assert bundle.plotly_js() == (files("plotly") / "package_data" / "plotly.min.js").read_bytes()
     assert len(bundle.plotly_js()) > 1_000_000
+
+
+def test_the_style_of_the_pages_is_complete():
+    style = page_style()
+    assert style.count("{") == style.count("}")
+    assert all(f"[data-mode={name}]" in style for name in THEMES)

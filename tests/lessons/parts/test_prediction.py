@@ -11,7 +11,12 @@ from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.markup import text
 from normviz.lessons.parts.part import Text
 from normviz.lessons.parts.questions import BareTensor, Prediction
+from normviz.lessons.questions.question import facts_of, prose
+from normviz.lessons.questions.registry import QUESTIONS
+from normviz.lessons.questions_page import prediction
+from normviz.lessons.style import BROWSER
 from normviz.texts.errors import NormvizError
+from tests.figures.linked.javascript import evaluate
 
 CHOICE = Prediction("How many?", {"one": "a single `mean`", "rows": "one for each row"}, "rows", (Text("Two."),))
 EXPLAINED = replace(CHOICE, reasons={"one": "One **example** has one."})
@@ -92,3 +97,37 @@ def test_the_reason_of_a_wrong_choice_follows_it_and_in_plain_text_it_follows_th
     assert html.count('<p class="nv-reason">') == 1
     assert '<span class="nv-mark"></span></label><p class="nv-reason">One <strong>example</strong> has one.</p>' in html
     assert text([EXPLAINED]).endswith("Answer:\n\nTwo.\n\nThe other options:\n\n- a single mean: One example has one.")
+
+
+# What the browser makes of an entered guess: a box with the data of the page, and a chosen option or a field.
+JUDGE = """args[0].map(({ right, guess, isNumber }) => {
+  globalThis.HTMLInputElement = Object;
+  const input = { value: guess }, predict = { querySelector: (selector) => ((selector === "input:checked") === isNumber ? null : input) };
+  return guessOf({ dataset: { right }, querySelector: () => predict }).isRight;
+})"""
+
+
+def test_the_browser_tells_a_right_guess_from_a_wrong_one_at_every_question():
+    guesses = []
+    for question in QUESTIONS.values():
+        (right,) = re.findall('data-right="(.*?)"', Body().html([prediction(question, ())]))
+        options = prose(question.key).options
+        wrong = next(option for option in options if option != unescape(right)) if options else f"{float(right) + 1:g}"
+        guesses += [
+            {"right": unescape(right), "guess": guess, "isNumber": not options}
+            for guess in (str(facts_of(question)["right"]), wrong)
+        ]
+    assert evaluate(JUDGE, guesses, entry=BROWSER / "page.js") == [True, False] * len(QUESTIONS)
+
+
+def test_the_browser_reads_numbers_as_python_does():
+    guesses = ["15", " 15.0 ", "1.5e1", "14", "-15", "1,5", "15,", "many", "1 5", "0x10", "nan", "inf", "1e999"]
+    found = evaluate(
+        JUDGE, [{"right": "15", "guess": guess, "isNumber": True} for guess in guesses], entry=BROWSER / "page.js"
+    )
+    for guess, is_right in zip(guesses, found, strict=True):
+        if is_right is None:
+            with pytest.raises(NormvizError):
+                NUMBER.is_right(guess)
+        else:
+            assert NUMBER.is_right(guess) is is_right, guess

@@ -7,9 +7,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
-from tests.browser.conftest import PATIENCE
-
-pytestmark = pytest.mark.browser
+PATIENCE = 120  # s, for each answer
 
 
 def open_connection(server: str, origin: str | None) -> ClientConnection:
@@ -17,7 +15,7 @@ def open_connection(server: str, origin: str | None) -> ClientConnection:
         f"{server.replace('http', 'ws', 1)}/_stcore/stream",
         origin=origin,
         subprotocols=["streamlit"],
-        open_timeout=PATIENCE / 1000,
+        open_timeout=PATIENCE,
     )  # type: ignore[arg-type, list-item]
 
 
@@ -48,4 +46,4 @@ def test_a_large_or_invalid_message_closes_the_connection(server, message, code)
 
 def _read_to_the_end(connection: ClientConnection) -> None:
     while True:
-        connection.recv(timeout=PATIENCE / 1000)
+        connection.recv(timeout=PATIENCE)

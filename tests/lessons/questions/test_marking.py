@@ -1,0 +1,39 @@
+"""The elements that the browser accepts as the answer to "mark all that share" are those that Python finds."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from normviz.figures.panels import statistics_data
+
+from normviz.analysis.description import describe
+from normviz.layers.layer import Layer
+from normviz.layers.sharing import peers, stat_tables
+from normviz.lessons.style import BROWSER
+from tests.figures.linked.javascript import evaluate
+
+ANSWER = "Object.assign(Object.create(Marking.prototype), { task: args[0], cells: args[1].map((index) => ({ index })) }).answer"
+
+
+def task(layer: str, shape: tuple[int, ...], at: tuple[int, ...]) -> dict[str, Any]:
+    """What the browser gets."""
+    e = describe(Layer.parse(layer), shape)
+    return {"shape": shape, "names": e.axes, "axes": statistics_data(e)["axes"], "at": at}
+
+
+@pytest.mark.parametrize(
+    ("layer", "shape", "at"),
+    [
+        ("BatchNorm1d(3)", (2, 3), (0, 1)),
+        ("LayerNorm(3)", (2, 3), (0, 1)),
+        ("InstanceNorm2d(3)", (2, 3, 2, 2), (1, 2, 0, 1)),
+        ("GroupNorm(2, 4)", (2, 4, 2, 2), (1, 3, 0, 1)),
+        ("BatchNorm1d(2)", (3, 2, 4), (2, 1, 3)),
+        ("BatchNorm3d(2)", (2, 2, 2, 1, 2), (1, 0, 1, 0, 1)),
+    ],
+)
+def test_the_answer_are_the_peers_that_python_finds(layer, shape, at):
+    found = evaluate(
+        ANSWER, task(layer, shape, at), list(np.ndindex(shape)), entry=BROWSER / "questions" / "marking.js"
+    )
+    assert found == [list(index) for index in peers(stat_tables(describe(layer, shape).norm, shape), at)]
